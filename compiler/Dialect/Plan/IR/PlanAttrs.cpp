@@ -1,0 +1,35 @@
+//===- PlanAttrs.cpp - Checks of the plan dialect's attributes ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError, AffineMapAttr grid,
+                                 ArrayRef<int64_t> block, ArrayRef<int64_t> cluster, int64_t shared,
+                                 int64_t scratch) {
+  AffineMap map = grid.getValue();
+  if (map.getNumResults() != 3 || map.getNumDims() != 0)
+    return emitError() << "expected a grid of 3 results over symbols only, got " << grid;
+  if (block.size() != 3 || cluster.size() != 3)
+    return emitError() << "expected 3 block and 3 cluster dims, got " << block.size() << " and " << cluster.size();
+  for (int64_t dim : block)
+    if (dim < 1)
+      return emitError() << "expected positive block dims, got " << dim;
+  for (int64_t dim : cluster)
+    if (dim < 1)
+      return emitError() << "expected positive cluster dims, got " << dim;
+  if (shared < 0 || scratch < 0)
+    return emitError() << "expected sizes that are not negative, got shared = " << shared << ", scratch = " << scratch;
+  return success();
+}
+
+} // namespace xc::plan

@@ -1,0 +1,34 @@
+//===- PlanDialect.cpp - Registration of the plan dialect ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+#include "compiler/Dialect/Plan/IR/PlanOpsDialect.cpp.inc"
+#include "compiler/Dialect/Plan/IR/PlanOpsEnums.cpp.inc"
+#include "compiler/Dialect/Plan/IR/PlanOpsInterfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/Dialect/Plan/IR/PlanOpsAttrs.cpp.inc"
+
+namespace xc::plan {
+
+void PlanDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/Dialect/Plan/IR/PlanOpsAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/Dialect/Plan/IR/PlanOps.cpp.inc"
+      >();
+}
+
+} // namespace xc::plan

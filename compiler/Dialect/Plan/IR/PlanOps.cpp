@@ -1,0 +1,103 @@
+//===- PlanOps.cpp - Verifiers and canonicalisation of the plan ops ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "compiler/Dialect/Plan/IR/PlanOps.cpp.inc"
+
+namespace xc::plan {
+
+static int64_t countDynamicDims(TypeRange types) {
+  int64_t count = 0;
+  for (Type type : types)
+    count += cast<ShapedType>(type).getNumDynamicDims();
+  return count;
+}
+
+LogicalResult RegionOp::verify() {
+  if (int64_t expected = countDynamicDims(getResultTypes()); expected != static_cast<int64_t>(getDims().size()))
+    return emitOpError("expected ") << expected << " dims for its dynamic result sizes, got " << getDims().size();
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
+  if (yield.getValues().getTypes() != getResultTypes())
+    return yield.emitOpError("expected the region's result types ") << getResultTypes() << ", got "
+                                                                    << yield.getValues().getTypes();
+  for (int64_t index : getReuse())
+    if (index < -1 || index >= static_cast<int64_t>(getReusable().size()))
+      return emitOpError("expected reuse indices from -1 to ") << getReusable().size() << " exclusive, got " << index;
+  return success();
+}
+
+LogicalResult DispatchOp::verify() {
+  if (int64_t expected = countDynamicDims(getResultTypes()); expected != static_cast<int64_t>(getDims().size()))
+    return emitOpError("expected ") << expected << " dims for its dynamic result sizes, got " << getDims().size();
+  if (getReuse().size() != static_cast<size_t>(getNumResults()))
+    return emitOpError("expected one reuse index for each of ") << getNumResults() << " results, got "
+                                                                << getReuse().size();
+  for (int64_t index : getReuse())
+    if (index < -1 || index >= static_cast<int64_t>(getInputs().size()))
+      return emitOpError("expected reuse indices from -1 to ") << getInputs().size() << " exclusive, got " << index;
+  return success();
+}
+
+LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  Operation *kernel = symbolTable.lookupNearestSymbolFrom(*this, getKernelAttr());
+  if (!kernel || !kernel->hasAttr(kKernelAttr))
+    return emitOpError("expected the name of a kernel module, got ") << getKernelAttr();
+  return success();
+}
+
+LogicalResult BindingOp::verify() {
+  auto type = cast<MemRefType>(getMemory().getType());
+  if (!type.getLayout().isIdentity())
+    return emitOpError("expected a contiguous row-major memref, got ") << type;
+  if (type.getNumDynamicDims() != static_cast<int64_t>(getSizes().size()))
+    return emitOpError("expected ") << type.getNumDynamicDims() << " sizes, got " << getSizes().size();
+  if (getAlignment() < 1 || (getAlignment() & (getAlignment() - 1)) != 0)
+    return emitOpError("expected an alignment that is a power of two, got ") << getAlignment();
+  return success();
+}
+
+LogicalResult BindingOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &reifiedShapes) {
+  auto type = cast<MemRefType>(getMemory().getType());
+  reifiedShapes.push_back(getMixedValues(type.getShape(), getSizes(), builder));
+  return success();
+}
+
+namespace {
+
+/// memref.dim of a binding is the size that the binding was given.
+struct FoldDimOfBinding final : OpRewritePattern<memref::DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::DimOp op, PatternRewriter &rewriter) const override {
+    auto binding = op.getSource().getDefiningOp<BindingOp>();
+    std::optional<int64_t> index = op.getConstantIndex();
+    if (!binding || !index)
+      return rewriter.notifyMatchFailure(op, "not a constant dim of a binding");
+    auto type = cast<MemRefType>(binding.getMemory().getType());
+    if (*index >= type.getRank() || !type.isDynamicDim(*index))
+      return rewriter.notifyMatchFailure(op, "not a dynamic dim");
+    rewriter.replaceOp(op, binding.getSizes()[type.getDynamicDimIndex(*index)]);
+    return success();
+  }
+};
+
+} // namespace
+
+void BindingOp::getCanonicalizationPatterns(RewritePatternSet &results, MLIRContext *context) {
+  results.add<FoldDimOfBinding>(context);
+}
+
+} // namespace xc::plan

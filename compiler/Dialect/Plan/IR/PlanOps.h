@@ -1,0 +1,46 @@
+//===- PlanOps.h - The plan dialect's C++ face ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_PLAN_IR_PLANOPS_H
+#define XC_DIALECT_PLAN_IR_PLANOPS_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include "compiler/Dialect/Plan/IR/PlanOpsDialect.h.inc"
+#include "compiler/Dialect/Plan/IR/PlanOpsEnums.h.inc"
+#include "compiler/Dialect/Plan/IR/PlanOpsInterfaces.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/Dialect/Plan/IR/PlanOpsAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "compiler/Dialect/Plan/IR/PlanOps.h.inc"
+
+namespace xc::plan {
+
+/// Discardable attributes of kernel modules and kernel functions; docs/architecture.md says who sets them.
+inline constexpr llvm::StringLiteral kTargetAttr = "plan.target";     // #plan.target, on kernel modules
+inline constexpr llvm::StringLiteral kKernelAttr = "plan.kernel";     // unit, on kernel modules
+inline constexpr llvm::StringLiteral kLaunchAttr = "plan.launch";     // #plan.launch_config, on kernel functions
+inline constexpr llvm::StringLiteral kGuardsAttr = "plan.guards";     // array of guards, on kernel functions
+inline constexpr llvm::StringLiteral kConfigAttr = "lowering_config"; // on kernel functions
+inline constexpr llvm::StringLiteral kReasonAttr = "plan.reason";     // string, on kernel functions
+inline constexpr llvm::StringLiteral kImageAttr = "plan.image";       // string of bytes, on kernel modules
+inline constexpr llvm::StringLiteral kAssemblyAttr = "plan.assembly"; // string, on kernel modules
+
+} // namespace xc::plan
+
+#endif // XC_DIALECT_PLAN_IR_PLANOPS_H

@@ -1,0 +1,189 @@
+//===- PlanOps.td - Operations of the plan dialect --------*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_PLAN_OPS_TD
+#define XC_PLAN_OPS_TD
+
+include "compiler/Dialect/Plan/IR/PlanAttrs.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
+
+class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// On tensors: which ops make one kernel
+//===----------------------------------------------------------------------===//
+
+def Plan_RegionOp : Plan_Op<"region", [AttrSizedOperandSegments, RecursiveMemoryEffects,
+    SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "Ops that become one kernel";
+  let description = [{
+    Formed by `-xc-form-dispatches`. The body sees values from above; `dims` gives the dynamic sizes of the
+    results, in order. Result i may be written into the memory of `reusable[i]` (a value used here for the
+    last time, read only at the element that is written); -1 means no such value is known. Example:
+    ```mlir
+    %y = plan.region -> (tensor<?x64xf32>) dims(%n) {
+      %e = linalg.exp ins(%x : tensor<?x64xf32>) outs(%init : tensor<?x64xf32>) -> tensor<?x64xf32>
+      plan.yield %e : tensor<?x64xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$dims, Variadic<AnyRankedTensor>:$reusable, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$reuse);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `->` `(` type($outputs) `)` (`dims` `(` $dims^ `)`)? (`reusable` `(` $reusable^ `:` type($reusable) `)`)?
+    attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_YieldOp : Plan_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"RegionOp">]> {
+  let summary = "Results of a region";
+  let description = [{
+    Ends the body of a `plan.region`. Example: `plan.yield %e : tensor<?x64xf32>`.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange{}); }]>];
+}
+
+def Plan_DispatchOp : Plan_Op<"dispatch", [AttrSizedOperandSegments, Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Run a kernel on tensors";
+  let description = [{
+    Runs the kernel module `kernel` (a nested `builtin.module` with `plan.kernel`). Its bindings are the
+    operands, then the results; its scalars are `scalars`. `dims` are the dynamic sizes of the results, in
+    order. `reuse[i]` is the operand whose memory result i may take over, or -1. Example:
+    ```mlir
+    %y = plan.dispatch @exp(%x : tensor<?x64xf32>) scalars(%n) -> (tensor<?x64xf32>) dims(%n) reuse [-1]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$scalars,
+                       Variadic<Index>:$dims, DenseI64ArrayAttr:$reuse);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = [{
+    $kernel `(` ($inputs^ `:` type($inputs))? `)` (`scalars` `(` $scalars^ `)`)?
+    `->` `(` type($outputs) `)` (`dims` `(` $dims^ `)`)? `reuse` $reuse attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Inside a kernel: what it gets from outside
+//===----------------------------------------------------------------------===//
+
+def Plan_BindingOp : Plan_Op<"binding", [Pure,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "Memory that the dispatch binds to the kernel";
+  let description = [{
+    Binding `ordinal`, contiguous and row-major, `alignment` bytes aligned, as a memref whose dynamic sizes are
+    `sizes`. Bindings do not overlap, except that one marked `may_alias` may be the same memory as another one
+    so marked, element for element. Lowers to a pointer argument (CUDA) or an entry of the pointer table (CPU).
+    Example:
+    ```mlir
+    %x = plan.binding 0 read align 64 sizes(%n) : memref<?x64xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$ordinal, Plan_Access:$access, I64Attr:$alignment, UnitAttr:$may_alias,
+                       Variadic<Index>:$sizes);
+  let results = (outs AnyMemRef:$memory);
+  let assemblyFormat = [{
+    $ordinal $access `align` $alignment (`may_alias` $may_alias^)? (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($memory)
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Plan_ScalarOp : Plan_Op<"scalar", [Pure]> {
+  let summary = "A number that the dispatch gives to the kernel";
+  let description = [{
+    Scalar `ordinal` of the dispatch: a symbolic size, or a formula over such. Never negative; `max` is the
+    largest value it can have, where known (so that 32-bit indices can be proven). Example:
+    ```mlir
+    %n = plan.scalar 0 : index
+    %m = plan.scalar 1 max 4096 : index
+    ```
+  }];
+  let arguments = (ins I64Attr:$ordinal, OptionalAttr<I64Attr>:$max);
+  let results = (outs Index:$value);
+  let assemblyFormat = "$ordinal (`max` $max^)? attr-dict `:` type($value)";
+}
+
+def Plan_WorkgroupIdOp : Plan_Op<"workgroup_id", [Pure]> {
+  let summary = "Position of this workgroup in the grid";
+  let description = [{
+    Along one axis. CUDA: the block's index. Example: `%i = plan.workgroup_id x : index`.
+  }];
+  let arguments = (ins Plan_Axis:$axis);
+  let results = (outs Index:$id);
+  let assemblyFormat = "$axis attr-dict `:` type($id)";
+}
+
+//===----------------------------------------------------------------------===//
+// The plan: commands on buffers
+//===----------------------------------------------------------------------===//
+
+def Plan_FunctionOp : Plan_Op<"function", [IsolatedFromAbove, NoTerminator, SingleBlock, Symbol, NoRegionArguments]> {
+  let summary = "The plan of one function on one target";
+  let description = [{
+    A block of commands whose edges say what must have ended before. `symbols` are the symbolic dims;
+    `inputs`, `outputs`: one dictionary each, as `-xc-build-plan` writes them; `arena` maps the symbols to the
+    bytes of scratch memory that a call needs. Example:
+    ```mlir
+    plan.function @main symbols ["n"] inputs [...] outputs [...] arena affine_map<()[s0] -> (0)> {
+      plan.launch @exp [#plan.range<...>, #plan.range<...>] scalars affine_map<()[s0] -> (s0)> after []
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$symbols, ArrayAttr:$inputs, ArrayAttr:$outputs,
+                       AffineMapAttr:$arena, OptionalAttr<ArrayAttr>:$symbol_info);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `symbols` $symbols `inputs` $inputs `outputs` $outputs `arena` $arena
+    (`symbol_info` $symbol_info^)? attr-dict-with-keyword $body
+  }];
+}
+
+class Plan_Command<string mnemonic> : Plan_Op<mnemonic, [HasParent<"FunctionOp">]>;
+
+def Plan_LaunchOp : Plan_Command<"launch"> {
+  let summary = "Launch a kernel";
+  let description = [{
+    `bindings` are the kernel's bindings, `scalars` maps the function's symbols to its scalars. `after` are
+    the positions, within the function, of the commands that must have ended. Example:
+    ```mlir
+    plan.launch @exp [#plan.range<...>] scalars affine_map<()[s0] -> (s0)> after [0, 2]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Plan_RangeArrayAttr:$bindings, AffineMapAttr:$scalars,
+                       DenseI64ArrayAttr:$after);
+  let assemblyFormat = "$kernel $bindings `scalars` $scalars `after` $after attr-dict";
+}
+
+def Plan_CopyOp : Plan_Command<"copy"> {
+  let summary = "Copy bytes between buffers";
+  let description = [{
+    The ranges have equal length and do not overlap. Example: `plan.copy #plan.range<read, ...> to #plan.range<write, ...> after [1]`.
+  }];
+  let arguments = (ins Plan_RangeAttr:$source, Plan_RangeAttr:$target, DenseI64ArrayAttr:$after);
+  let assemblyFormat = "$source `to` $target `after` $after attr-dict";
+}
+
+def Plan_FillOp : Plan_Command<"fill"> {
+  let summary = "Fill a buffer with a pattern";
+  let description = [{
+    Repeats the low `pattern_size` (1, 2, 4 or 8) bytes of `pattern`. Example: `plan.fill #plan.range<write, ...> with 0 size 4 after []`.
+  }];
+  let arguments = (ins Plan_RangeAttr:$target, I64Attr:$pattern, I64Attr:$pattern_size, DenseI64ArrayAttr:$after);
+  let assemblyFormat = "$target `with` $pattern `size` $pattern_size `after` $after attr-dict";
+}
+
+#endif // XC_PLAN_OPS_TD

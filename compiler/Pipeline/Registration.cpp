@@ -1,0 +1,125 @@
+//===- Registration.cpp - Every dialect and pass of the compiler ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Pipeline/Registration.h"
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#if __has_include("compiler/Dialect/Array/IR/ArrayOps.h")
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#endif
+#if __has_include("compiler/Dialect/Array/Transforms/Passes.h")
+#include "compiler/Dialect/Array/Transforms/Passes.h"
+#endif
+#if __has_include("compiler/Dialect/Kernel/IR/KernelOps.h")
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#endif
+#if __has_include("compiler/Conversion/Passes.h")
+#include "compiler/Conversion/Passes.h"
+#endif
+#if __has_include("compiler/Codegen/Common/Passes.h")
+#include "compiler/Codegen/Common/Passes.h"
+#endif
+#if __has_include("compiler/Codegen/CPU/Passes.h")
+#include "compiler/Codegen/CPU/Passes.h"
+#endif
+#if __has_include("compiler/Codegen/CUDA/Passes.h")
+#include "compiler/Codegen/CUDA/Passes.h"
+#endif
+#if __has_include("compiler/Dialect/Plan/Transforms/Passes.h")
+#include "compiler/Dialect/Plan/Transforms/Passes.h"
+#endif
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Transforms/TilingInterfaceImpl.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/ValueBoundsOpInterfaceImpl.h"
+#include "mlir/Dialect/SCF/IR/ValueBoundsOpInterfaceImpl.h"
+#include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Vector/Transforms/SubsetOpInterfaceImpl.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace xc {
+
+void registerAllDialects(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, math::MathDialect,
+                  memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect,
+                  vector::VectorDialect, plan::PlanDialect>();
+#if __has_include("compiler/Dialect/Array/IR/ArrayOps.h")
+  registry.insert<array::ArrayDialect>();
+#endif
+#if __has_include("compiler/Dialect/Kernel/IR/KernelOps.h")
+  registry.insert<kernel::KernelDialect>();
+#endif
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  arith::registerValueBoundsOpInterfaceExternalModels(registry);
+  affine::registerValueBoundsOpInterfaceExternalModels(registry);
+  bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerSubsetOpInterfaceExternalModels(registry);
+  linalg::registerTilingInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  scf::registerValueBoundsOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerSubsetOpInterfaceExternalModels(registry);
+  tensor::registerTilingInterfaceExternalModels(registry);
+  tensor::registerValueBoundsOpInterfaceExternalModels(registry);
+  vector::registerBufferizableOpInterfaceExternalModels(registry);
+  vector::registerSubsetOpInterfaceExternalModels(registry);
+#if __has_include("compiler/Codegen/CPU/Passes.h")
+  cpu::registerDialectsAndInterfaces(registry);
+#endif
+#if __has_include("compiler/Codegen/CUDA/Passes.h")
+  cuda::registerDialectsAndInterfaces(registry);
+#endif
+}
+
+void registerAllPasses() {
+  registerTransformsPasses();
+#if __has_include("compiler/Dialect/Array/Transforms/Passes.h")
+  array::registerPasses();
+#endif
+#if __has_include("compiler/Conversion/Passes.h")
+  registerConversionPasses();
+#endif
+#if __has_include("compiler/Codegen/Common/Passes.h")
+  codegen::registerPasses();
+#endif
+#if __has_include("compiler/Codegen/CPU/Passes.h")
+  cpu::registerPasses();
+#endif
+#if __has_include("compiler/Codegen/CUDA/Passes.h")
+  cuda::registerPasses();
+#endif
+#if __has_include("compiler/Dialect/Plan/Transforms/Passes.h")
+  plan::registerPasses();
+#endif
+}
+
+} // namespace xc
