@@ -1,0 +1,123 @@
+//===- ArrayCompositeOps.td - Ops that others could express -*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_ARRAY_IR_ARRAYCOMPOSITEOPS_TD
+#define XC_DIALECT_ARRAY_IR_ARRAYCOMPOSITEOPS_TD
+
+include "compiler/Dialect/Array/IR/ArrayBase.td"
+
+class Array_SoftmaxLikeOp<string mnemonic, string formula, string peer>
+    : Array_InferredOp<mnemonic, [Array_Decomposable, Array_Vjp]> {
+  let summary = formula # " along a dim";
+  let description = "As `" # peer # "`: the maximum is taken out first, so that nothing overflows. NaN anywhere "
+      "along the dim makes all of it NaN, as does +infinity, or -infinity throughout. Computed in `f32` for "
+      "16-bit floats.\n\nExample:\n```mlir\n%y = array." # mnemonic # " %x axis = 1 : tensor<4x?xf32>\n```\n";
+  let arguments = (ins Array_FloatTensor:$operand, I64Attr:$axis);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $operand `axis` `=` $axis attr-dict `:` custom<ElementwiseTypes>(type($operand), type($result))
+  }];
+}
+
+def Array_SoftmaxOp : Array_SoftmaxLikeOp<"softmax", "`exp(x) / sum(exp(x))`", "scipy.special.softmax">;
+def Array_LogSoftmaxOp : Array_SoftmaxLikeOp<"log_softmax", "`x - log(sum(exp(x)))`",
+                                             "scipy.special.log_softmax">;
+
+def Array_LayerNormOp : Array_InferredOp<"layer_norm", [AttrSizedOperandSegments, Array_Decomposable]> {
+  let summary = "Normalises to mean 0 and variance 1 over the trailing dims";
+  let description = [{
+    As `torch.nn.functional.layer_norm`, and ONNX's LayerNormalization: over the
+    dims from `axis` on, `(x - mean) / sqrt(var + epsilon) * scale + bias`, with the
+    variance divided by the number of elements. `scale` and `bias` have the shape of
+    the normalised dims; either may be left out. Computed in `f32` for 16-bit floats.
+
+    Example:
+    ```mlir
+    %y = array.layer_norm %x scale(%g : tensor<64xf32>) bias(%b : tensor<64xf32>)
+         axis = 1 epsilon = 1.0e-5 : tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Array_FloatTensor:$operand, Optional<Array_FloatTensor>:$scale,
+                       Optional<Array_FloatTensor>:$bias, I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $operand (`scale` `(` $scale^ `:` type($scale) `)`)? (`bias` `(` $bias^ `:` type($bias) `)`)?
+    `axis` `=` $axis `epsilon` `=` $epsilon attr-dict `:`
+    custom<ElementwiseTypes>(type($operand), type($result))
+  }];
+}
+
+def Array_RmsNormOp : Array_InferredOp<"rms_norm", [Array_Decomposable]> {
+  let summary = "Divides by the root of the mean square over the trailing dims";
+  let description = [{
+    As `mlx.fast.rms_norm` and `torch.nn.RMSNorm`: over the dims from `axis` on,
+    `x / sqrt(mean(x * x) + epsilon) * scale`. `scale` has the shape of the
+    normalised dims and may be left out. Computed in `f32` for 16-bit floats.
+
+    Example:
+    ```mlir
+    %y = array.rms_norm %x scale(%g : tensor<64xf32>) axis = 1 epsilon = 1.0e-6 : tensor<?x64xf32>
+    ```
+  }];
+  let arguments = (ins Array_FloatTensor:$operand, Optional<Array_FloatTensor>:$scale,
+                       I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $operand (`scale` `(` $scale^ `:` type($scale) `)`)?
+    `axis` `=` $axis `epsilon` `=` $epsilon attr-dict `:`
+    custom<ElementwiseTypes>(type($operand), type($result))
+  }];
+}
+
+def Array_BatchNormInferenceOp : Array_InferredOp<"batch_norm_inference", [Array_Decomposable]> {
+  let summary = "Normalises each feature with given statistics";
+  let description = [{
+    As `stablehlo.batch_norm_inference`: `(x - mean) / sqrt(variance + epsilon) *
+    scale + bias`, the four being vectors over the dim `axis`. Computed in `f32` for
+    16-bit floats.
+
+    Example:
+    ```mlir
+    %y = array.batch_norm_inference %x, %scale, %bias, %mean, %variance axis = 3 epsilon = 1.0e-5
+       : (tensor<?x8x8x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>)
+      -> tensor<?x8x8x16xf32>
+    ```
+  }];
+  let arguments = (ins Array_FloatTensor:$operand, Array_FloatTensor:$scale, Array_FloatTensor:$bias,
+                       Array_FloatTensor:$mean, Array_FloatTensor:$variance, I64Attr:$axis,
+                       F64Attr:$epsilon);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $operand `,` $scale `,` $bias `,` $mean `,` $variance `axis` `=` $axis `epsilon` `=` $epsilon
+    attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Array_BatchNormTrainingOp : Array_InferredOp<"batch_norm_training", [Array_Decomposable]> {
+  let summary = "Normalises each feature with the batch's own statistics";
+  let description = [{
+    As `stablehlo.batch_norm_training`: mean and variance (divided by the number of
+    elements) over all dims but `axis`, then as in `batch_norm_inference`. Both
+    statistics are results, for running averages.
+
+    Example:
+    ```mlir
+    %y, %mean, %variance = array.batch_norm_training %x, %scale, %bias axis = 1 epsilon = 1.0e-5
+       : (tensor<32x16xf32>, tensor<16xf32>, tensor<16xf32>)
+      -> (tensor<32x16xf32>, tensor<16xf32>, tensor<16xf32>)
+    ```
+  }];
+  let arguments = (ins Array_FloatTensor:$operand, Array_FloatTensor:$scale, Array_FloatTensor:$bias,
+                       I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs Array_FloatTensor:$result, Array_FloatTensor:$mean, Array_FloatTensor:$variance);
+  let assemblyFormat = [{
+    $operand `,` $scale `,` $bias `axis` `=` $axis `epsilon` `=` $epsilon
+    attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+#endif // XC_DIALECT_ARRAY_IR_ARRAYCOMPOSITEOPS_TD
