@@ -73,7 +73,7 @@ def Plan_LaunchAttr : Plan_Attr<"Launch", "launch_config"> {
   }];
   let parameters = (ins "::mlir::AffineMapAttr":$grid,
     ArrayRefParameter<"int64_t">:$block, ArrayRefParameter<"int64_t">:$cluster,
-    DefaultValuedParameter<"int64_t", "0">:$shared, DefaultValuedParameter<"int64_t", "0">:$scratch);
+    "int64_t":$shared, "int64_t":$scratch);
   let assemblyFormat = [{
     `<` `grid` `=` $grid `,` `block` `=` `[` $block `]` `,` `cluster` `=` `[` $cluster `]` `,`
         `shared` `=` $shared `,` `scratch` `=` $scratch `>`

@@ -62,7 +62,7 @@ LogicalResult BindingOp::verify() {
   auto type = cast<MemRefType>(getMemory().getType());
   if (!type.getLayout().isIdentity())
     return emitOpError("expected a contiguous row-major memref, got ") << type;
-  if (type.getNumDynamicDims() != static_cast<int64_t>(getSizes().size()))
+  if (static_cast<size_t>(type.getNumDynamicDims()) != getSizes().size())
     return emitOpError("expected ") << type.getNumDynamicDims() << " sizes, got " << getSizes().size();
   if (getAlignment() < 1 || (getAlignment() & (getAlignment() - 1)) != 0)
     return emitOpError("expected an alignment that is a power of two, got ") << getAlignment();

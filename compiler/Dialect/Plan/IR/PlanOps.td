@@ -134,21 +134,21 @@ def Plan_WorkgroupIdOp : Plan_Op<"workgroup_id", [Pure]> {
 def Plan_FunctionOp : Plan_Op<"function", [IsolatedFromAbove, NoTerminator, SingleBlock, Symbol, NoRegionArguments]> {
   let summary = "The plan of one function on one target";
   let description = [{
-    A block of commands whose edges say what must have ended before. `symbols` are the symbolic dims;
-    `inputs`, `outputs`: one dictionary each, as `-xc-build-plan` writes them; `arena` maps the symbols to the
+    A block of commands whose edges say what must have ended before. `symbols`,
+    `inputs`, `outputs`: a list of one dictionary each, as `-xc-build-plan` writes them; `arena` maps the symbols to the
     bytes of scratch memory that a call needs. Example:
     ```mlir
-    plan.function @main symbols ["n"] inputs [...] outputs [...] arena affine_map<()[s0] -> (0)> {
+    plan.function @main symbols [...] inputs [...] outputs [...] arena affine_map<()[s0] -> (0)> {
       plan.launch @exp [#plan.range<...>, #plan.range<...>] scalars affine_map<()[s0] -> (s0)> after []
     }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$symbols, ArrayAttr:$inputs, ArrayAttr:$outputs,
-                       AffineMapAttr:$arena, OptionalAttr<ArrayAttr>:$symbol_info);
+                       AffineMapAttr:$arena);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `symbols` $symbols `inputs` $inputs `outputs` $outputs `arena` $arena
-    (`symbol_info` $symbol_info^)? attr-dict-with-keyword $body
+    attr-dict-with-keyword $body
   }];
 }
 

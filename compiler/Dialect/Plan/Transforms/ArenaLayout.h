@@ -1,0 +1,41 @@
+//===- ArenaLayout.h - Places for buffers that live for part of a call ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_PLAN_TRANSFORMS_ARENALAYOUT_H
+#define XC_DIALECT_PLAN_TRANSFORMS_ARENALAYOUT_H
+
+#include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace xc::plan {
+
+/// A buffer of `size` bytes, live from command `first` to command `last`, both included.
+struct LiveBuffer {
+  mlir::AffineExpr size;
+  unsigned first;
+  unsigned last;
+};
+
+struct ArenaPlacement {
+  /// Byte offset of each buffer, a multiple of 256.
+  llvm::SmallVector<mlir::AffineExpr> offsets;
+  /// For each buffer, those that had some of its bytes before it.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> predecessors;
+  /// Bytes of the whole arena, and of its part that depends on no symbol.
+  mlir::AffineExpr size;
+  int64_t staticSize = 0;
+};
+
+/// Lays out buffers so that those which live at the same time do not overlap.
+///
+/// Static buffers are placed largest first, each at the lowest offset that is free for its whole life. Buffers of a
+/// symbolic size come after them, in slots that are shared only by buffers of equal size.
+ArenaPlacement layOutArena(llvm::ArrayRef<LiveBuffer> buffers, mlir::MLIRContext *context);
+
+} // namespace xc::plan
+
+#endif // XC_DIALECT_PLAN_TRANSFORMS_ARENALAYOUT_H

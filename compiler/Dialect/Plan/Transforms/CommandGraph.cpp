@@ -1,0 +1,87 @@
+//===- CommandGraph.cpp - Edges between commands from the memory they touch ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/CommandGraph.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+namespace {
+
+struct PastAccess {
+  unsigned command;
+  MemoryAccess access;
+};
+
+} // namespace
+
+static bool isWrite(Access access) { return access != Access::Read; }
+
+/// False only if the ranges surely share no byte: both must be known numbers, or differ by one.
+static bool mayOverlap(const MemoryAccess &a, const MemoryAccess &b) {
+  auto endsBefore = [](const MemoryAccess &x, const MemoryAccess &y) {
+    auto gap = dyn_cast<AffineConstantExpr>(y.offset - (x.offset + x.length));
+    return gap && gap.getValue() >= 0;
+  };
+  return !endsBefore(a, b) && !endsBefore(b, a);
+}
+
+static bool covers(const MemoryAccess &outer, const MemoryAccess &inner) {
+  return outer.offset == inner.offset && outer.length == inner.length;
+}
+
+SmallVector<SmallVector<int64_t>> computeEdges(ArrayRef<SmallVector<MemoryAccess>> accesses,
+                                               ArrayRef<SmallVector<unsigned>> predecessors) {
+  SmallVector<SmallVector<PastAccess>> history(predecessors.size());
+  SmallVector<llvm::BitVector> ancestors;
+  SmallVector<SmallVector<int64_t>> edges;
+  for (unsigned command = 0; command < accesses.size(); ++command) {
+    ArrayRef<MemoryAccess> touched = accesses[command];
+    llvm::SetVector<unsigned> needed;
+    for (const MemoryAccess &access : touched) {
+      for (const PastAccess &past : history[access.buffer])
+        if ((isWrite(access.access) || isWrite(past.access.access)) && mayOverlap(past.access, access))
+          needed.insert(past.command);
+      // The first touch of a buffer that took over another one's bytes waits for all that used those.
+      if (history[access.buffer].empty())
+        for (unsigned predecessor : predecessors[access.buffer])
+          for (const PastAccess &past : history[predecessor])
+            needed.insert(past.command);
+    }
+    needed.remove(command);
+    for (const MemoryAccess &access : touched) {
+      SmallVector<PastAccess> &past = history[access.buffer];
+      if (isWrite(access.access))
+        llvm::erase_if(past, [&](const PastAccess &old) { return old.command != command && covers(access, old.access); });
+      past.push_back({command, access});
+    }
+
+    // From the latest to the earliest: what a later one already waits for is implied.
+    SmallVector<unsigned> sorted(needed.begin(), needed.end());
+    llvm::sort(sorted, std::greater<>());
+    llvm::BitVector reached(accesses.size());
+    SmallVector<int64_t> kept;
+    for (unsigned before : sorted) {
+      if (reached.test(before))
+        continue;
+      kept.push_back(before);
+      reached |= ancestors[before];
+      reached.set(before);
+    }
+    llvm::sort(kept);
+    edges.push_back(std::move(kept));
+    ancestors.push_back(std::move(reached));
+  }
+  return edges;
+}
+
+} // namespace xc::plan

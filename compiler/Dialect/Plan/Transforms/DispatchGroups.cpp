@@ -1,0 +1,385 @@
+//===- DispatchGroups.cpp - Which ops share a kernel ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// Elements that one workgroup may have to go through alone when a group has no rows left.
+static constexpr int64_t kMaxSerialElements = 16384;
+
+/// Ops in a group; more make a kernel that spills and compiles slowly.
+static constexpr unsigned kMaxGroupOps = 32;
+
+/// Different tensors that a kernel may bind.
+static constexpr unsigned kMaxBindings = 24;
+
+/// Operands of `op`, and what its body uses from above (a gather reads a whole tensor there).
+static SmallVector<Value> getUsedValues(Operation *op) {
+  SmallVector<Value> values(op->getOperands());
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+          values.push_back(operand);
+    });
+  return values;
+}
+
+static bool isInitialValue(Operation *op) {
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  auto fill = dyn_cast<linalg::FillOp>(op);
+  if (!fill)
+    return false;
+  return llvm::all_of(op->getUses(), [](OpOperand &use) {
+    auto destination = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    return destination && destination.isDpsInit(&use);
+  });
+}
+
+bool DispatchGrouping::isCompute(Operation *op) {
+  if (isInitialValue(op))
+    return false;
+  return isa<linalg::LinalgOp, tensor::InsertSliceOp, tensor::PadOp>(op) ||
+         (isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0);
+}
+
+static bool isContraction(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && (isa<linalg::ContractOp>(op) || linalg::isaContractionOpInterface(linalgOp));
+}
+
+static bool isElementwise(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops();
+}
+
+/// Elements of the op's iteration space, or nothing where a size is dynamic.
+static std::optional<int64_t> countIterations(linalg::LinalgOp op) {
+  int64_t count = 1;
+  for (int64_t size : op.getStaticLoopRanges()) {
+    if (ShapedType::isDynamic(size))
+      return std::nullopt;
+    count *= size;
+  }
+  return count;
+}
+
+/// The loop that dim `dim` of a map is, or -1 if it is anything but a plain loop.
+static int getLoop(AffineMap map, unsigned dim) {
+  auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim));
+  return expr ? static_cast<int>(expr.getPosition()) : -1;
+}
+
+DispatchGrouping::DispatchGrouping(Block &block, bool fuse) : fuse(fuse) {
+  unsigned next = 0;
+  for (Operation &op : block)
+    position[&op] = next++;
+  for (Operation &op : block)
+    if (isCompute(&op))
+      add(&op);
+}
+
+SmallVector<DispatchGroup *> DispatchGrouping::getGroups() const {
+  SmallVector<DispatchGroup *> result;
+  for (const std::unique_ptr<DispatchGroup> &group : groups)
+    if (!group->ops.empty())
+      result.push_back(group.get());
+  llvm::sort(result, [&](DispatchGroup *a, DispatchGroup *b) {
+    return position.at(a->ops.back()) < position.at(b->ops.back());
+  });
+  return result;
+}
+
+DispatchGroup *DispatchGrouping::createGroup(Operation *op) {
+  groups.push_back(std::make_unique<DispatchGroup>());
+  DispatchGroup &group = *groups.back();
+  group.ops.push_back(op);
+  group.firstPosition = position.at(op);
+  groupOf[op] = &group;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  group.isClosed = !linalgOp;
+  if (!linalgOp)
+    return &group;
+  SmallVector<int> rows(linalgOp.getNumLoops(), -1);
+  for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
+    if (type == utils::IteratorType::parallel)
+      rows[loop] = group.numRows++;
+  group.rowOfLoop[op] = rows;
+  group.hasContraction = isContraction(op);
+  group.hasReduction = linalgOp.getNumReductionLoops() > 0;
+  return &group;
+}
+
+void DispatchGrouping::add(Operation *op) {
+  // A chain of insertions writes one tensor, so it is one kernel.
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    auto previous = insert.getDest().getDefiningOp<tensor::InsertSliceOp>();
+    if (previous && insert.getDest().hasOneUse()) {
+      DispatchGroup *group = groupOf.at(previous);
+      if (group->ops.size() < kMaxBindings && !wouldMakeCycle(*group, getUsedValues(op))) {
+        group->ops.push_back(op);
+        groupOf[op] = group;
+        return;
+      }
+    }
+  }
+  if (!fuse || !isa<linalg::LinalgOp>(op)) {
+    createGroup(op);
+    return;
+  }
+  llvm::SetVector<DispatchGroup *> producers;
+  for (Value operand : op->getOperands())
+    if (Operation *definition = operand.getDefiningOp())
+      if (DispatchGroup *group = groupOf.lookup(definition))
+        producers.insert(group);
+  SmallVector<DispatchGroup *> candidates(producers.begin(), producers.end());
+  // The latest producer first: the others are more likely to be ready without it than it without them.
+  llvm::sort(candidates, [&](DispatchGroup *a, DispatchGroup *b) {
+    return position.at(a->ops.back()) > position.at(b->ops.back());
+  });
+  DispatchGroup *home = nullptr;
+  for (DispatchGroup *candidate : candidates) {
+    if (!home && tryJoin(*candidate, op))
+      home = candidate;
+    else if (home)
+      tryMergeGroups(*home, *candidate, op);
+  }
+  if (home)
+    return;
+  home = createGroup(op);
+  if (isContraction(op))
+    for (DispatchGroup *candidate : candidates)
+      tryPrologue(*candidate, op);
+}
+
+/// Tensors from outside that the group's ops, and `op`, would bind.
+static unsigned countBindings(const DispatchGroup &group, ArrayRef<Operation *> more) {
+  llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
+  inside.insert(more.begin(), more.end());
+  llvm::SmallPtrSet<void *, 16> bound;
+  for (Operation *op : inside) {
+    for (Value operand : getUsedValues(op))
+      if (isa<RankedTensorType>(operand.getType()) &&
+          !(operand.getDefiningOp() && (inside.contains(operand.getDefiningOp()) || isInitialValue(operand.getDefiningOp()))))
+        bound.insert(operand.getAsOpaquePointer());
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        bound.insert(result.getAsOpaquePointer());
+  }
+  return bound.size();
+}
+
+std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group, Operation *op) {
+  auto consumer = cast<linalg::LinalgOp>(op);
+  // What a body reads at computed places must be complete before the kernel starts.
+  for (Value value : llvm::drop_begin(getUsedValues(op), op->getNumOperands()))
+    if (Operation *definition = value.getDefiningOp(); definition && groupOf.lookup(definition) == &group)
+      return std::nullopt;
+  SmallVector<int> rows(consumer.getNumLoops(), -1);
+  for (OpOperand &use : op->getOpOperands()) {
+    Operation *definition = use.get().getDefiningOp();
+    if (!definition || groupOf.lookup(definition) != &group)
+      continue;
+    auto producer = dyn_cast<linalg::LinalgOp>(definition);
+    if (!producer || consumer.isDpsInit(&use))
+      return std::nullopt;
+    AffineMap produced = producer.getMatchingIndexingMap(
+        producer.getDpsInitOperand(cast<OpResult>(use.get()).getResultNumber()));
+    AffineMap consumed = consumer.getMatchingIndexingMap(&use);
+    unsigned found = 0;
+    for (unsigned dim = 0; dim < produced.getNumResults(); ++dim) {
+      int producerLoop = getLoop(produced, dim), consumerLoop = getLoop(consumed, dim);
+      if (producerLoop < 0 || consumerLoop < 0)
+        return std::nullopt;
+      int row = group.rowOfLoop.lookup(definition)[producerLoop];
+      if (row < 0)
+        continue;
+      ++found;
+      if (rows[consumerLoop] != -1 && rows[consumerLoop] != row)
+        return std::nullopt;
+      rows[consumerLoop] = row;
+    }
+    if (found != group.numRows)
+      return std::nullopt;
+  }
+  SmallVector<bool> taken(group.numRows, false);
+  for (int row : rows) {
+    if (row < 0)
+      continue;
+    if (taken[row])
+      return std::nullopt;
+    taken[row] = true;
+  }
+  if (!llvm::all_of(taken, [](bool isTaken) { return isTaken; }))
+    return std::nullopt;
+  return rows;
+}
+
+/// True if a value that `operands` depend on, by a way that leaves the group, comes from the group.
+bool DispatchGrouping::wouldMakeCycle(DispatchGroup &group, ValueRange operands, DispatchGroup *alsoInside) {
+  unsigned first = alsoInside ? std::min(group.firstPosition, alsoInside->firstPosition) : group.firstPosition;
+  auto isInside = [&](DispatchGroup *other) { return other == &group || (alsoInside && other == alsoInside); };
+  llvm::SmallPtrSet<Operation *, 32> visited;
+  SmallVector<Operation *> worklist;
+  auto visitOperands = [&](Operation *op) {
+    for (Value operand : getUsedValues(op))
+      if (Operation *definition = operand.getDefiningOp())
+        if (position.lookup(definition) >= first && visited.insert(definition).second)
+          worklist.push_back(definition);
+  };
+  auto visitUnit = [&](Operation *op) {
+    if (DispatchGroup *unit = groupOf.lookup(op))
+      for (Operation *member : unit->ops)
+        visitOperands(member);
+    else
+      visitOperands(op);
+  };
+  for (Value operand : operands) {
+    Operation *definition = operand.getDefiningOp();
+    if (definition && !isInside(groupOf.lookup(definition)) && position.lookup(definition) >= first)
+      visitUnit(definition);
+  }
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val();
+    if (isInside(groupOf.lookup(op)))
+      return true;
+    visitUnit(op);
+  }
+  return false;
+}
+
+void DispatchGrouping::keepRows(DispatchGroup &group, ArrayRef<bool> keep) {
+  SmallVector<int> renumbered;
+  unsigned next = 0;
+  for (bool isKept : keep)
+    renumbered.push_back(isKept ? static_cast<int>(next++) : -1);
+  group.numRows = next;
+  for (auto &entry : group.rowOfLoop)
+    for (int &row : entry.second)
+      if (row >= 0)
+        row = renumbered[row];
+}
+
+bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
+  if (group.isClosed || group.ops.size() >= kMaxGroupOps || isContraction(op))
+    return false;
+  auto linalgOp = cast<linalg::LinalgOp>(op);
+  std::optional<SmallVector<int>> rows = matchRows(group, op);
+  if (!rows)
+    return false;
+  bool isReduction = linalgOp.getNumReductionLoops() > 0;
+  SmallVector<bool> keep(group.numRows, true);
+  unsigned unassigned = 0;
+  for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray())) {
+    int row = (*rows)[loop];
+    bool isParallel = type == utils::IteratorType::parallel;
+    if (row < 0)
+      unassigned += isParallel;
+    else if (!isParallel)
+      keep[row] = false;
+  }
+  bool losesRows = llvm::is_contained(keep, false);
+  // A contraction's epilogue works on its result, element by element.
+  if (group.hasContraction && (isReduction || losesRows || unassigned > 0))
+    return false;
+  // New inner loops are worth it only where they spread a reduction's result over the row that was reduced.
+  if (unassigned > 0 && (isReduction || !group.hasReduction))
+    return false;
+  if (losesRows && !llvm::is_contained(keep, true)) {
+    std::optional<int64_t> count = countIterations(linalgOp);
+    if (!count || *count > kMaxSerialElements)
+      return false;
+  }
+  if (countBindings(group, {op}) > kMaxBindings || wouldMakeCycle(group, getUsedValues(op)))
+    return false;
+  for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      (*rows)[loop] = -1;
+  group.rowOfLoop[op] = *rows;
+  // Rows that the new op reduces are rows no longer, for any op of the group.
+  group.ops.push_back(op);
+  groupOf[op] = &group;
+  keepRows(group, keep);
+  group.hasReduction |= isReduction;
+  return true;
+}
+
+/// A cheap elementwise op that only feeds this contraction is computed while operands are loaded.
+bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction) {
+  if (group.ops.size() != 1 || !isElementwise(group.ops.front()))
+    return false;
+  Operation *producer = group.ops.front();
+  if (producer->getNumResults() != 1 || !producer->getResult(0).hasOneUse())
+    return false;
+  // Each element is loaded once for every tile of the other operand: only what costs a few instructions.
+  Block &body = producer->getRegion(0).front();
+  if (body.getOperations().size() > 5 ||
+      llvm::any_of(body, [](Operation &op) { return isa<math::MathDialect>(op.getDialect()) || isa<tensor::ExtractOp>(op); }))
+    return false;
+  DispatchGroup &home = *groupOf.at(contraction);
+  if (wouldMakeCycle(group, getUsedValues(contraction), &home))
+    return false;
+  home.ops.insert(home.ops.begin(), producer);
+  home.rowOfLoop[producer] = SmallVector<int>(cast<linalg::LinalgOp>(producer).getNumLoops(), -1);
+  home.firstPosition = std::min(home.firstPosition, group.firstPosition);
+  groupOf[producer] = &home;
+  group.ops.clear();
+  return true;
+}
+
+/// `user`, already in `into`, also uses results of `other`: one kernel for all, where both have the same rows.
+bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other, Operation *user) {
+  if (other.isClosed || other.hasContraction || into.hasContraction || other.ops.size() + into.ops.size() > kMaxGroupOps)
+    return false;
+  std::optional<SmallVector<int>> rowsOfOther = matchRows(other, user);
+  if (!rowsOfOther || other.numRows < into.numRows)
+    return false;
+  // Row of `other` -> row of `into`, through the user's loops; rows of `other` that `into` lacks become inner loops.
+  SmallVector<int> translation(other.numRows, -1);
+  unsigned matched = 0;
+  for (auto [rowInInto, rowInOther] : llvm::zip_equal(into.rowOfLoop[user], *rowsOfOther)) {
+    if (rowInInto >= 0 && rowInOther < 0)
+      return false;
+    if (rowInInto >= 0) {
+      translation[rowInOther] = rowInInto;
+      ++matched;
+    }
+  }
+  if (matched != into.numRows || (other.numRows != into.numRows && !into.hasReduction))
+    return false;
+  SmallVector<Value> operands;
+  for (DispatchGroup *group : {&into, &other})
+    for (Operation *op : group->ops)
+      llvm::append_range(operands, getUsedValues(op));
+  if (countBindings(into, other.ops) > kMaxBindings || wouldMakeCycle(into, operands, &other))
+    return false;
+  for (Operation *op : other.ops) {
+    SmallVector<int> rows = other.rowOfLoop[op];
+    for (int &row : rows)
+      row = row < 0 ? -1 : translation[row];
+    into.rowOfLoop[op] = rows;
+    groupOf[op] = &into;
+  }
+  into.ops.append(other.ops);
+  llvm::sort(into.ops, [&](Operation *a, Operation *b) { return position.at(a) < position.at(b); });
+  into.firstPosition = std::min(into.firstPosition, other.firstPosition);
+  into.hasReduction |= other.hasReduction;
+  other.ops.clear();
+  return true;
+}
+
+} // namespace xc::plan

@@ -1,0 +1,73 @@
+//===- DispatchGroups.h - Which ops share a kernel ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A group is what becomes one kernel. Its row space is a set of loops that every
+// op of the group has as parallel loops and that every value passed inside the
+// group carries as dims: the kernel gives rows to workgroups, and no workgroup
+// needs what another one computes. Adding a reduction takes the dims that it
+// reduces out of the row space.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_PLAN_TRANSFORMS_DISPATCHGROUPS_H
+#define XC_DIALECT_PLAN_TRANSFORMS_DISPATCHGROUPS_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <memory>
+#include <optional>
+
+namespace xc::plan {
+
+struct DispatchGroup {
+  /// In program order.
+  llvm::SmallVector<mlir::Operation *> ops;
+  /// For each linalg op and each of its loops: the row that the loop is, or -1.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> rowOfLoop;
+  unsigned numRows = 0;
+  bool hasReduction = false;
+  bool hasContraction = false;
+  /// Groups of anything but linalg ops take in no other op.
+  bool isClosed = false;
+  /// Position in the block of the first op.
+  unsigned firstPosition = 0;
+};
+
+/// Groups the computing ops of one block.
+class DispatchGrouping {
+public:
+  DispatchGrouping(mlir::Block &block, bool fuse);
+
+  /// Groups in order of their last op, each not empty.
+  llvm::SmallVector<DispatchGroup *> getGroups() const;
+
+  /// True for an op that computes, so that it needs a kernel; views, constants, index arithmetic, state
+  /// and initial values (tensor.empty, a fill that only initialises) do not.
+  static bool isCompute(mlir::Operation *op);
+
+private:
+  void add(mlir::Operation *op);
+  DispatchGroup *createGroup(mlir::Operation *op);
+  bool tryJoin(DispatchGroup &group, mlir::Operation *op);
+  bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
+  bool tryMergeGroups(DispatchGroup &into, DispatchGroup &other, mlir::Operation *user);
+  std::optional<llvm::SmallVector<int>> matchRows(DispatchGroup &group, mlir::Operation *op);
+  bool wouldMakeCycle(DispatchGroup &group, mlir::ValueRange operands, DispatchGroup *alsoInside = nullptr);
+  void keepRows(DispatchGroup &group, llvm::ArrayRef<bool> keep);
+
+  bool fuse;
+  llvm::SmallVector<std::unique_ptr<DispatchGroup>> groups;
+  llvm::DenseMap<mlir::Operation *, DispatchGroup *> groupOf;
+  llvm::DenseMap<mlir::Operation *, unsigned> position;
+};
+
+} // namespace xc::plan
+
+#endif // XC_DIALECT_PLAN_TRANSFORMS_DISPATCHGROUPS_H

@@ -1,0 +1,215 @@
+//===- FormDispatches.cpp - Group the ops that become one kernel ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Sizes of tensors are made from the function's arguments, so that no index
+//    computation waits for a kernel.
+// 2. A slice that is not contiguous is cloned into each op that reads it; one
+//    that is needed as a tensor of its own becomes a copy.
+// 3. Ops are grouped (DispatchGroups.h), and each group moves into a plan.region.
+// 4. The block is sorted, since a region stands where its last op stood.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
+#include "compiler/Dialect/Plan/Transforms/Passes.h"
+#include "compiler/Dialect/Plan/Transforms/Views.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace xc::plan {
+#define GEN_PASS_DEF_FORMDISPATCHES
+#include "compiler/Dialect/Plan/Transforms/Passes.h.inc"
+} // namespace xc::plan
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// The dynamic sizes of `tensor`, made from what its definition says rather than from the tensor itself.
+static SmallVector<Value> materializeDynamicSizes(OpBuilder &builder, Value tensor) {
+  Location loc = tensor.getLoc();
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
+    return llvm::to_vector(empty.getDynamicSizes());
+  if (auto destination = tensor.getDefiningOp<DestinationStyleOpInterface>())
+    return materializeDynamicSizes(builder, destination.getTiedOpOperand(cast<OpResult>(tensor))->get());
+  if (auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>())
+    return materializeDynamicSizes(builder, insert.getDest());
+  SmallVector<Value> sizes;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(builder.createOrFold<tensor::DimOp>(loc, tensor, dim));
+  return sizes;
+}
+
+/// Clones slices that are no views into the computing ops that read them; copies them for other users.
+static void placeSlices(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    if (!slice || isContiguousSlice(slice))
+      continue;
+    OpBuilder builder(slice);
+    builder.setInsertionPointAfter(slice);
+    Value copy;
+    for (OpOperand &use : llvm::make_early_inc_range(slice->getUses())) {
+      if (isa<linalg::LinalgOp>(use.getOwner()) || isa<tensor::DimOp>(use.getOwner()))
+        continue;
+      if (!copy) {
+        auto type = slice.getType();
+        SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, slice.getLoc(), slice.getResult());
+        Value empty = tensor::EmptyOp::create(builder, slice.getLoc(), sizes, type.getElementType());
+        AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
+        SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+        copy = linalg::GenericOp::create(
+                   builder, slice.getLoc(), empty.getType(), slice.getResult(), empty, ArrayRef{map, map}, iterators,
+                   [](OpBuilder &b, Location loc, ValueRange args) { linalg::YieldOp::create(b, loc, args[0]); })
+                   .getResult(0);
+      }
+      use.set(copy);
+    }
+  }
+}
+
+/// True for what a kernel holds itself: initial values, scalar and splat constants, slices of what it binds.
+static bool isClonedIntoKernels(Operation *op) {
+  if (isa<tensor::EmptyOp, linalg::FillOp>(op))
+    return !DispatchGrouping::isCompute(op);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return !isContiguousSlice(slice);
+  DenseElementsAttr elements;
+  if (matchPattern(op, m_Constant(&elements)))
+    return elements.isSplat();
+  return op->hasTrait<OpTrait::ConstantLike>();
+}
+
+namespace {
+
+struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
+  using FormDispatchesBase::FormDispatchesBase;
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (func.isExternal())
+      return;
+    Block &block = func.getBody().front();
+    placeSlices(block);
+    DispatchGrouping grouping(block, fuse);
+    for (DispatchGroup *group : grouping.getGroups())
+      formRegion(*group);
+    eraseDead(block);
+    if (!sortTopologically(&block)) {
+      func.emitOpError("expected no cycle between dispatches");
+      return signalPassFailure();
+    }
+  }
+
+  void formRegion(DispatchGroup &group);
+  void cloneConstantsInto(RegionOp region);
+  static void findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
+                        SmallVectorImpl<Value> &reusable, SmallVectorImpl<int64_t> &reuse);
+  static void eraseDead(Block &block);
+};
+
+/// Results of an elementwise op may take the memory of an input that it reads at the same element for the last time.
+void FormDispatches::findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
+                               SmallVectorImpl<Value> &reusable, SmallVectorImpl<int64_t> &reuse) {
+  reuse.assign(escaping.size(), -1);
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(group.ops.front());
+  if (group.ops.size() != 1 || !linalgOp || linalgOp.getNumReductionLoops() > 0)
+    return;
+  for (auto [index, value] : llvm::enumerate(escaping)) {
+    AffineMap written =
+        linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(cast<OpResult>(value).getResultNumber()));
+    for (OpOperand *input : linalgOp.getDpsInputOperands()) {
+      Value source = input->get();
+      if (source.getType() != value.getType() || linalgOp.getMatchingIndexingMap(input) != written ||
+          !written.isPermutation() || llvm::is_contained(reusable, source))
+        continue;
+      bool isOnlyReader = llvm::all_of(source.getUses(), [&](OpOperand &use) { return use.getOwner() == linalgOp; });
+      bool isReadElsewhere = llvm::any_of(linalgOp->getOpOperands(), [&](OpOperand &use) {
+        return use.get() == source && linalgOp.getMatchingIndexingMap(&use) != written;
+      });
+      if (!isOnlyReader || isReadElsewhere)
+        continue;
+      reuse[index] = reusable.size();
+      reusable.push_back(source);
+      break;
+    }
+  }
+}
+
+void FormDispatches::formRegion(DispatchGroup &group) {
+  Operation *last = group.ops.back();
+  llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
+  SmallVector<Value> escaping;
+  SmallVector<Location> locations;
+  for (Operation *op : group.ops) {
+    locations.push_back(op->getLoc());
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        escaping.push_back(result);
+  }
+  if (escaping.empty())
+    return;
+  OpBuilder builder(last);
+  SmallVector<Value> dims;
+  for (Value value : escaping)
+    llvm::append_range(dims, materializeDynamicSizes(builder, value));
+  SmallVector<Value> reusable;
+  SmallVector<int64_t> reuse;
+  findReuse(group, escaping, reusable, reuse);
+  auto region = RegionOp::create(builder, builder.getFusedLoc(locations), ValueRange(escaping).getTypes(), dims, reusable, reuse);
+  Block *body = builder.createBlock(&region.getBody());
+  for (Operation *op : group.ops)
+    op->moveBefore(body, body->end());
+  builder.setInsertionPointToEnd(body);
+  YieldOp::create(builder, region.getLoc(), escaping);
+  for (auto [inner, outer] : llvm::zip_equal(escaping, region.getResults()))
+    inner.replaceUsesWithIf(outer, [&](OpOperand &use) { return !region->isProperAncestor(use.getOwner()); });
+  cloneConstantsInto(region);
+}
+
+void FormDispatches::cloneConstantsInto(RegionOp region) {
+  // Operands of a clone may themselves have to be cloned, so walk until nothing is left.
+  Block &body = region.getBody().front();
+  IRMapping clones;
+  llvm::SmallVector<Operation *> worklist;
+  body.walk([&](Operation *op) { worklist.push_back(op); });
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val();
+    for (OpOperand &operand : op->getOpOperands()) {
+      Operation *definition = operand.get().getDefiningOp();
+      if (!definition || region->isAncestor(definition) || !isClonedIntoKernels(definition))
+        continue;
+      if (!clones.contains(operand.get())) {
+        OpBuilder builder = OpBuilder::atBlockBegin(&body);
+        Operation *clone = builder.clone(*definition);
+        for (auto [original, copy] : llvm::zip_equal(definition->getResults(), clone->getResults()))
+          clones.map(original, copy);
+        worklist.push_back(clone);
+      }
+      operand.set(clones.lookup(operand.get()));
+    }
+  }
+  sortTopologically(&body);
+}
+
+void FormDispatches::eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+} // namespace
+
+} // namespace xc::plan

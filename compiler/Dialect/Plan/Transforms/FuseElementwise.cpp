@@ -1,0 +1,97 @@
+//===- FuseElementwise.cpp - Fuse elementwise producers into their users ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Upstream's producer fusion with a control function of our own: a producer is
+// fused where the user reads every element of it once, so that nothing is
+// computed twice; where a broadcast reads elements many times, only if it is
+// cheap. A reshape between two elementwise ops is moved out of the way first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace xc::plan {
+#define GEN_PASS_DEF_FUSEELEMENTWISE
+#include "compiler/Dialect/Plan/Transforms/Passes.h.inc"
+} // namespace xc::plan
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// Ops in a body that cost about an instruction each; more than this many make recomputation dear.
+static constexpr unsigned kCheapOps = 4;
+
+/// Ops in a fused body beyond which fusing stops: registers run out, and compile time grows.
+static constexpr unsigned kMaxFusedOps = 256;
+
+static bool isCheap(linalg::GenericOp op) {
+  unsigned count = 0;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (isa<math::MathDialect>(inner.getDialect()) || isa<tensor::ExtractOp>(inner))
+      return false;
+    ++count;
+  }
+  return count <= kCheapOps;
+}
+
+static unsigned countOps(linalg::GenericOp op) { return op.getBody()->getOperations().size(); }
+
+static bool shouldFuse(OpOperand *use) {
+  auto producer = use->get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(use->getOwner());
+  if (!producer || !consumer || producer->getBlock() != consumer->getBlock())
+    return false;
+  if (countOps(producer) + countOps(consumer) > kMaxFusedOps)
+    return false;
+  AffineMap map = consumer.getMatchingIndexingMap(use);
+  bool readsEachElementOnce = map.isPermutation();
+  if (!readsEachElementOnce && !isCheap(producer))
+    return false;
+  // A producer with other users is computed again only where it is nothing but a conversion or a constant.
+  return use->get().hasOneUse() || (isCheap(producer) && producer.getNumDpsInputs() == 0);
+}
+
+namespace {
+
+struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    linalg::ControlFusionFn control = shouldFuse;
+    linalg::populateElementwiseOpsFusionPatterns(patterns, control);
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *use) {
+      // Expanding a producer's loops brings it next to its user; for anything but one elementwise user it gains nothing.
+      auto producer = use->get().getDefiningOp();
+      auto isElementwise = [](Operation *op) {
+        auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+        return generic && generic.getNumParallelLoops() == generic.getNumLoops();
+      };
+      return use->get().hasOneUse() && isElementwise(use->getOwner()) && producer &&
+             (isElementwise(producer) ||
+              (producer->getNumOperands() > 0 && isElementwise(producer->getOperand(0).getDefiningOp()) &&
+               producer->getOperand(0).hasOneUse()));
+    });
+    linalg::populateConstantFoldLinalgOperations(patterns, [](OpOperand *use) { return use->get().hasOneUse(); });
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+    context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      getOperation().emitWarning("elementwise fusion did not converge; the result is right, but may hold more kernels");
+  }
+};
+
+} // namespace
+
+} // namespace xc::plan

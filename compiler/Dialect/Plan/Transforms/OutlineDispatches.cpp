@@ -1,0 +1,271 @@
+//===- OutlineDispatches.cpp - Move each region's body into a kernel module ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/Passes.h"
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
+#include "compiler/Dialect/Plan/Transforms/Views.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace xc::plan {
+#define GEN_PASS_DEF_OUTLINEDISPATCHES
+#include "compiler/Dialect/Plan/Transforms/Passes.h.inc"
+} // namespace xc::plan
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// What the runtime guarantees for the address of every buffer it binds; views may have less.
+static constexpr int64_t kBufferAlignment = 16;
+
+/// A word for what the region's main op does, for the kernel's name.
+static std::string describe(RegionOp region) {
+  std::string word = "copy";
+  for (Operation &op : region.getBody().front().without_terminator()) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (isa<tensor::InsertSliceOp>(op))
+      word = "insert";
+    else if (!linalgOp && isa<DestinationStyleOpInterface>(op))
+      word = op.getName().stripDialect().str();
+    if (!linalgOp || isa<linalg::FillOp>(op))
+      continue;
+    if (isa<linalg::ContractOp>(op) || linalg::isaContractionOpInterface(linalgOp))
+      return "matmul";
+    if (linalgOp.getNumReductionLoops() > 0)
+      word = "reduce";
+    else if (word != "reduce" && op.getNumRegions() == 1)
+      if (Operation *last = op.getRegion(0).front().getTerminator()->getOperand(0).getDefiningOp())
+        word = last->getName().stripDialect().str();
+  }
+  return word;
+}
+
+/// Bytes that the tensor's address is surely a multiple of.
+static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
+  int64_t alignment = kBufferAlignment;
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (!isView(op))
+      break;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      auto type = slice.getSourceType();
+      int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(slice.getSource());
+      AffineExpr offset = getAffineConstantExpr(0, op->getContext());
+      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+        FailureOr<AffineExpr> start = dims.getExpr(slice.getMixedOffsets()[dim]);
+        if (failed(start) || failed(shape))
+          return bytes;
+        offset = offset * (*shape)[dim] + *start;
+      }
+      offset = offset * bytes;
+      uint64_t divisor = offset.getLargestKnownDivisor();
+      if (divisor != 0)
+        alignment = std::min<int64_t>(alignment, divisor & ~(divisor - 1));
+    }
+    tensor = op->getOperand(0);
+  }
+  return alignment;
+}
+
+namespace {
+
+/// Makes one kernel and the dispatch that runs it.
+class Outliner {
+public:
+  Outliner(RegionOp region, SymbolicDims &dims, std::string name)
+      : region(region), dims(dims), name(std::move(name)), context(region.getContext()) {}
+
+  LogicalResult run(ModuleOp module);
+
+private:
+  LogicalResult collectCaptures();
+  LogicalResult addScalar(FailureOr<AffineExpr> expr, Location loc);
+  LogicalResult addDims(Value tensor);
+  Value makeIndex(OpBuilder &builder, AffineExpr expr);
+  Value makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type, int64_t alignment,
+                    bool mayAlias, ArrayRef<AffineExpr> shape);
+  LogicalResult buildKernel(ModuleOp module);
+  void buildDispatch();
+
+  RegionOp region;
+  SymbolicDims &dims;
+  std::string name;
+  MLIRContext *context;
+  llvm::SetVector<Value> tensors, indices;
+  llvm::MapVector<AffineExpr, unsigned> scalars;
+  SmallVector<int64_t> reuse;
+  llvm::DenseMap<AffineExpr, Value> scalarInKernel;
+};
+
+LogicalResult Outliner::addScalar(FailureOr<AffineExpr> expr, Location loc) {
+  if (failed(expr))
+    return emitError(loc, "expected a size that is a formula over the dynamic dims of the function's inputs");
+  if (!isa<AffineConstantExpr>(*expr))
+    scalars.insert({*expr, scalars.size()});
+  return success();
+}
+
+LogicalResult Outliner::addDims(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim) && failed(addScalar(dims.getDim(tensor, dim), tensor.getLoc())))
+      return failure();
+  return success();
+}
+
+LogicalResult Outliner::collectCaptures() {
+  WalkResult walk = region.getBody().walk([&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      if (region->isAncestor(operand.getParentBlock()->getParentOp()))
+        continue;
+      if (isa<RankedTensorType>(operand.getType())) {
+        tensors.insert(operand);
+      } else if (operand.getType().isIndex()) {
+        indices.insert(operand);
+      } else {
+        op->emitOpError("expected only tensors and index values from outside the kernel, got ") << operand.getType();
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (Value tensor : tensors)
+    if (failed(addDims(tensor)))
+      return failure();
+  for (Value result : region.getResults())
+    if (failed(addDims(result)))
+      return failure();
+  for (Value index : indices)
+    if (failed(addScalar(dims.getExpr(index), index.getLoc())))
+      return failure();
+  for (int64_t index : region.getReuse()) {
+    auto it = index < 0 ? tensors.end() : llvm::find(tensors, region.getReusable()[index]);
+    reuse.push_back(it == tensors.end() ? -1 : std::distance(tensors.begin(), it));
+  }
+  return success();
+}
+
+/// The kernel's value of a formula: a constant or a scalar.
+Value Outliner::makeIndex(OpBuilder &builder, AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return arith::ConstantIndexOp::create(builder, region.getLoc(), constant.getValue());
+  return scalarInKernel.at(expr);
+}
+
+Value Outliner::makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type, int64_t alignment,
+                            bool mayAlias, ArrayRef<AffineExpr> shape) {
+  SmallVector<Value> sizes;
+  for (auto [dim, size] : llvm::enumerate(type.getShape()))
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(makeIndex(builder, shape[dim]));
+  return BindingOp::create(builder, region.getLoc(), MemRefType::get(type.getShape(), type.getElementType()), ordinal,
+                           access, alignment, mayAlias, sizes);
+}
+
+LogicalResult Outliner::buildKernel(ModuleOp module) {
+  Location loc = region.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto kernelModule = ModuleOp::create(builder, loc, StringRef(name));
+  kernelModule->setAttr(kKernelAttr, builder.getUnitAttr());
+  kernelModule->setAttr(kTargetAttr, module->getAttr(kTargetAttr));
+  builder.setInsertionPointToEnd(kernelModule.getBody());
+  auto func = func::FuncOp::create(builder, loc, name, builder.getFunctionType({}, {}));
+  Block *body = func.addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  for (auto &[expr, ordinal] : scalars)
+    scalarInKernel[expr] = ScalarOp::create(builder, loc, builder.getIndexType(), ordinal, IntegerAttr());
+
+  IRMapping mapping;
+  for (Value index : indices)
+    mapping.map(index, makeIndex(builder, *dims.getExpr(index)));
+  for (auto [ordinal, tensor] : llvm::enumerate(tensors)) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    Value memory = makeBinding(builder, ordinal, Access::Read, type, getAlignment(tensor, dims),
+                               llvm::is_contained(reuse, ordinal), *dims.getShape(tensor));
+    mapping.map(tensor, bufferization::ToTensorOp::create(builder, loc, type, memory, /*restrict=*/true));
+  }
+  SmallVector<Value> targets;
+  for (auto [index, result] : llvm::enumerate(region.getResults()))
+    targets.push_back(makeBinding(builder, tensors.size() + index, Access::Write, cast<RankedTensorType>(result.getType()),
+                                  kBufferAlignment, reuse[index] >= 0, *dims.getShape(result)));
+  Block &source = region.getBody().front();
+  for (Operation &op : source.without_terminator())
+    builder.clone(op, mapping);
+  for (auto [value, target] : llvm::zip_equal(source.getTerminator()->getOperands(), targets)) {
+    // An output that is not computed here but passed through is written all the same.
+    auto store = bufferization::MaterializeInDestinationOp::create(builder, loc, mapping.lookupOrDefault(value), target);
+    store.setRestrict(true);
+    store.setWritable(true);
+  }
+  func::ReturnOp::create(builder, loc);
+  return success();
+}
+
+void Outliner::buildDispatch() {
+  OpBuilder builder(region);
+  Location loc = region.getLoc();
+  auto func = region->getParentOfType<func::FuncOp>();
+  SmallVector<Value> symbolValues;
+  auto materialize = [&](AffineExpr expr) -> Value {
+    if (symbolValues.empty())
+      for (const SymbolDefinition &symbol : dims.getSymbols())
+        symbolValues.push_back(tensor::DimOp::create(builder, loc, func.getArgument(symbol.input), symbol.dim));
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+      return symbolValues[symbol.getPosition()];
+    return affine::AffineApplyOp::create(builder, loc, dims.getMap(expr), symbolValues);
+  };
+  SmallVector<Value> scalarValues;
+  for (auto &[expr, ordinal] : scalars)
+    scalarValues.push_back(materialize(expr));
+  auto dispatch = DispatchOp::create(builder, loc, region.getResultTypes(), name, tensors.getArrayRef(), scalarValues,
+                                     region.getDims(), reuse);
+  region.replaceAllUsesWith(dispatch.getResults());
+  region.erase();
+}
+
+LogicalResult Outliner::run(ModuleOp module) {
+  if (failed(collectCaptures()) || failed(buildKernel(module)))
+    return failure();
+  buildDispatch();
+  return success();
+}
+
+struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (!module->hasAttr(kTargetAttr)) {
+      module.emitOpError("expected a module with a target");
+      return signalPassFailure();
+    }
+    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>())) {
+      if (func.isExternal())
+        continue;
+      SymbolicDims dims(func);
+      unsigned next = 0;
+      for (auto region : llvm::to_vector(func.getBody().getOps<RegionOp>())) {
+        std::string name = func.getName().str() + "_k" + std::to_string(next++) + "_" + describe(region);
+        if (failed(Outliner(region, dims, name).run(module)))
+          return signalPassFailure();
+      }
+    }
+  }
+};
+
+} // namespace
+
+} // namespace xc::plan

@@ -1,0 +1,100 @@
+//===- Passes.td - Passes of the plan dialect --------------*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_PLAN_PASSES_TD
+#define XC_PLAN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise producers into the generics that use them";
+  let description = [{
+    Merges a `linalg.generic` whose iterators are all parallel into the one generic that uses its result, where the user
+    reads each element once. A producer that a broadcast would compute again for each element is merged only where it is cheap: no
+    `math` op and at most four ops. Runs before `-xc-form-dispatches`, which then sees whole chains as one op. Example:
+    ```mlir
+    %a = linalg.generic {...identity maps...} ins(%x) outs(%e) { math.exp }        // input
+    %b = linalg.generic {...identity maps...} ins(%a, %y) outs(%e) { arith.addf }
+    %b = linalg.generic {...identity maps...} ins(%x, %y) outs(%e) { math.exp, arith.addf }  // output
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect"];
+}
+
+def PromoteVariables : Pass<"xc-promote-variables", "::mlir::func::FuncOp"> {
+  let summary = "Read variables first, assign them last";
+  let description = [{
+    Gives every use of a variable the value that was assigned last, keeps at most one read of each variable, at the start of the
+    function, and one assignment, at its end. After it the order of the ops in between is theirs alone. Example:
+    ```mlir
+    array.variable.assign @w, %a   %r = array.variable.read @w   array.variable.assign @w, %b   // input
+    array.variable.assign @w, %b                                    // output; %a stands for %r
+    ```
+  }];
+}
+
+def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
+  let summary = "Group the ops that become one kernel";
+  let description = [{
+    Puts every op that computes into a `plan.region`. Ops share a region if they iterate over the same rows: each dim of the region's
+    row space is a parallel loop of every op in it, so that a workgroup that owns some rows never waits for another one.
+    A softmax or a layer norm thus becomes one region; a contraction takes in its elementwise consumers and cheap producers. Views
+    (reshapes, contiguous slices) stay outside; other slices are cloned into their users. With `fuse=false` every op
+    gets a region of its own. Example:
+    ```mlir
+    %m = linalg.generic {iterators parallel, reduction} ...     // input: max of a row
+    %e = linalg.generic {iterators parallel, parallel} ...      // exp(x - max)
+    %e = plan.region -> (tensor<8x64xf32>) { ... plan.yield %r : tensor<8x64xf32> }  // output
+    ```
+  }];
+  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true", "Put several ops into one region where that is possible">];
+  let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
+}
+
+def OutlineDispatches : Pass<"xc-outline-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Move each region's body into a kernel module";
+  let description = [{
+    Replaces every `plan.region` by a `plan.dispatch` of a new nested module that holds one kernel function. Tensors that the
+    body uses from above become bindings, dynamic sizes and other index values become scalars (equal formulas are one scalar), constants
+    that are scalars or splats are cloned. Runs on a target's module, which must have `plan.target`. Example:
+    ```mlir
+    %y = plan.region -> (tensor<8xf32>) { %e = linalg.exp ins(%x) ...; plan.yield %e }   // input
+    %y = plan.dispatch @main_k0_exp(%x : tensor<8xf32>) -> (tensor<8xf32>) reuse [-1]    // output
+    ```
+  }];
+  let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::bufferization::BufferizationDialect"];
+}
+
+def DedupKernels : Pass<"xc-dedup-kernels", "::mlir::ModuleOp"> {
+  let summary = "Keep one of several identical kernel modules";
+  let description = [{
+    Kernel modules that differ only in their name and in source locations are merged; dispatches name the first of them. Example: the
+    twelve layers of an encoder share one set of kernels.
+    ```mlir
+    %a = plan.dispatch @k0(...)   %b = plan.dispatch @k1(...)   // input, @k0 and @k1 alike
+    %a = plan.dispatch @k0(...)   %b = plan.dispatch @k0(...)   // output
+    ```
+  }];
+}
+
+def BuildPlan : Pass<"xc-build-plan", "::mlir::ModuleOp"> {
+  let summary = "Turn functions on tensors into plans on buffers";
+  let description = [{
+    For each function of a target's module: decides where every tensor lives (an input, an output, a constant, a variable, or an offset in the
+    arena), reuses memory in place where a dispatch allows it, lays out the arena by lifetimes, and writes a `plan.function` whose
+    commands have edges from real hazards only. The functions are erased; constants, parameters and variables are
+    listed on the module as `plan.constants`, `plan.parameters`, `plan.variables`. Fails on an op that is neither a dispatch, a view, state, a
+    constant nor index arithmetic, and on a size that is no formula of the function's symbols. Example:
+    ```mlir
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> { %y = plan.dispatch @exp(%x ...) ...; return %y }   // input
+    plan.function @main ... { plan.launch @exp [#plan.range<read, input 0, ...>, #plan.range<write, output 0, ...>] ... after [] }
+    ```
+  }];
+  let dependentDialects = ["::xc::plan::PlanDialect"];
+}
+
+#endif // XC_PLAN_PASSES_TD

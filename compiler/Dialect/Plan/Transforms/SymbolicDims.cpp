@@ -1,0 +1,268 @@
+//===- SymbolicDims.cpp - Sizes as formulas over a function's symbols ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+SymbolicDims::SymbolicDims(func::FuncOp func) : func(func), context(func.getContext()) {
+  nameArgumentSymbols();
+  func.walk([&](linalg::LinalgOp op) { unifyLoopSizes(op); });
+  numberSymbols();
+  // What was cached while symbols were being merged speaks of the candidates.
+  exprCache.clear();
+  dimCache.clear();
+}
+
+void SymbolicDims::nameArgumentSymbols() {
+  llvm::StringMap<unsigned> byName;
+  for (auto [index, argument] : llvm::enumerate(func.getArguments())) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    auto names = func.getArgAttrOfType<ArrayAttr>(index, "array.dims");
+    auto argumentName = func.getArgAttrOfType<StringAttr>(index, "array.name");
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      if (!type.isDynamicDim(dim))
+        continue;
+      StringRef given;
+      if (names && dim < static_cast<int64_t>(names.size()))
+        if (auto string = dyn_cast<StringAttr>(names[dim]))
+          given = string.getValue();
+      unsigned candidate = symbols.size();
+      if (!given.empty()) {
+        auto [it, isNew] = byName.try_emplace(given, candidate);
+        argumentSymbol[{index, dim}] = it->second;
+        if (!isNew)
+          continue;
+      } else {
+        argumentSymbol[{index, dim}] = candidate;
+      }
+      std::string base = argumentName ? argumentName.getValue().str() : ("arg" + std::to_string(index));
+      symbols.push_back({given.empty() ? base + "." + std::to_string(dim) : given.str(),
+                         static_cast<unsigned>(index), static_cast<unsigned>(dim)});
+      parent.push_back(candidate);
+      finalExpr.push_back(getAffineSymbolExpr(candidate, context));
+    }
+  }
+}
+
+void SymbolicDims::unifyLoopSizes(Operation *op) {
+  auto linalgOp = cast<linalg::LinalgOp>(op);
+  SmallVector<AffineExpr> sizes(linalgOp.getNumLoops());
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      continue;
+    AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop)
+        continue;
+      FailureOr<AffineExpr> size = getDim(operand.get(), dim);
+      if (failed(size))
+        continue;
+      AffineExpr &known = sizes[loop.getPosition()];
+      if (known)
+        unify(known, *size);
+      else
+        known = *size;
+    }
+  }
+}
+
+static unsigned findRoot(ArrayRef<unsigned> parent, unsigned symbol) {
+  while (parent[symbol] != symbol)
+    symbol = parent[symbol];
+  return symbol;
+}
+
+void SymbolicDims::unify(AffineExpr a, AffineExpr b) {
+  auto first = dyn_cast<AffineSymbolExpr>(a), second = dyn_cast<AffineSymbolExpr>(b);
+  if (!first || !second)
+    return;
+  unsigned x = findRoot(parent, first.getPosition()), y = findRoot(parent, second.getPosition());
+  if (x != y)
+    parent[std::max(x, y)] = std::min(x, y);
+}
+
+void SymbolicDims::numberSymbols() {
+  SmallVector<SymbolDefinition> kept;
+  for (unsigned candidate = 0; candidate < symbols.size(); ++candidate) {
+    unsigned root = findRoot(parent, candidate);
+    if (root == candidate) {
+      finalExpr[candidate] = getAffineSymbolExpr(kept.size(), context);
+      kept.push_back(symbols[candidate]);
+    } else {
+      finalExpr[candidate] = finalExpr[root];
+    }
+  }
+  symbols = std::move(kept);
+}
+
+AffineMap SymbolicDims::getMap(ArrayRef<AffineExpr> results) const {
+  return AffineMap::get(/*dimCount=*/0, symbols.size(), results, context);
+}
+
+FailureOr<AffineExpr> SymbolicDims::getExpr(OpFoldResult index) {
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return getAffineConstantExpr(*constant, context);
+  return getExpr(cast<Value>(index));
+}
+
+FailureOr<AffineExpr> SymbolicDims::getExpr(Value index) {
+  auto it = exprCache.find(index);
+  if (it != exprCache.end())
+    return it->second;
+  FailureOr<AffineExpr> expr = computeExpr(index);
+  if (succeeded(expr))
+    exprCache[index] = *expr;
+  return expr;
+}
+
+FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return getAffineConstantExpr(*constant, context);
+  Operation *op = index.getDefiningOp();
+  if (!op)
+    return failure();
+
+  auto binary = [&](auto combine) -> FailureOr<AffineExpr> {
+    FailureOr<AffineExpr> lhs = getExpr(op->getOperand(0)), rhs = getExpr(op->getOperand(1));
+    if (failed(lhs) || failed(rhs))
+      return failure();
+    return combine(*lhs, *rhs);
+  };
+  return llvm::TypeSwitch<Operation *, FailureOr<AffineExpr>>(op)
+      .Case([&](tensor::DimOp dim) -> FailureOr<AffineExpr> {
+        std::optional<int64_t> position = dim.getConstantIndex();
+        if (!position)
+          return failure();
+        return getDim(dim.getSource(), *position);
+      })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(
+          [&](auto cast) { return getExpr(cast.getOperand()); })
+      .Case([&](arith::AddIOp) { return binary([](AffineExpr a, AffineExpr b) { return a + b; }); })
+      .Case([&](arith::SubIOp) { return binary([](AffineExpr a, AffineExpr b) { return a - b; }); })
+      .Case([&](arith::MulIOp) { return binary([](AffineExpr a, AffineExpr b) { return a * b; }); })
+      // Sizes are not negative, so truncating and flooring division agree.
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(
+          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.floorDiv(b); }); })
+      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
+          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); }); })
+      .Case<arith::RemSIOp, arith::RemUIOp>(
+          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a % b; }); })
+      .Case([&](affine::AffineApplyOp apply) -> FailureOr<AffineExpr> {
+        SmallVector<AffineExpr> dims, syms;
+        for (auto [position, operand] : llvm::enumerate(apply.getMapOperands())) {
+          FailureOr<AffineExpr> expr = getExpr(operand);
+          if (failed(expr))
+            return failure();
+          (position < apply.getAffineMap().getNumDims() ? dims : syms).push_back(*expr);
+        }
+        return apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, syms);
+      })
+      .Default([](Operation *) -> FailureOr<AffineExpr> { return failure(); });
+}
+
+FailureOr<SmallVector<AffineExpr>> SymbolicDims::getShape(Value tensor) {
+  SmallVector<AffineExpr> shape;
+  for (int64_t dim = 0, rank = cast<RankedTensorType>(tensor.getType()).getRank(); dim < rank; ++dim) {
+    FailureOr<AffineExpr> expr = getDim(tensor, dim);
+    if (failed(expr))
+      return failure();
+    shape.push_back(*expr);
+  }
+  return shape;
+}
+
+FailureOr<AffineExpr> SymbolicDims::getDim(Value tensor, int64_t dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return getAffineConstantExpr(type.getDimSize(dim), context);
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    if (argument.getOwner()->getParentOp() != func)
+      return failure();
+    return finalExpr[argumentSymbol.at({argument.getArgNumber(), static_cast<unsigned>(dim)})];
+  }
+  auto it = dimCache.find({tensor, dim});
+  if (it != dimCache.end())
+    return it->second;
+  FailureOr<AffineExpr> expr = computeDim(cast<OpResult>(tensor), dim);
+  if (succeeded(expr))
+    dimCache[{tensor, dim}] = *expr;
+  return expr;
+}
+
+/// The operand among `dims` (the dynamic sizes of all of an op's results) that is `dim` of `result`.
+static Value selectDynamicSize(OpResult result, int64_t dim, ValueRange dims) {
+  unsigned position = 0;
+  for (OpResult other : result.getOwner()->getResults()) {
+    auto type = cast<RankedTensorType>(other.getType());
+    if (other == result)
+      return dims[position + type.getDynamicDimIndex(dim)];
+    position += type.getNumDynamicDims();
+  }
+  llvm_unreachable("the result is one of its owner's");
+}
+
+FailureOr<AffineExpr> SymbolicDims::computeDim(OpResult result, int64_t dim) {
+  Operation *op = result.getOwner();
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    return getExpr(empty.getDynamicSize(dim));
+  if (auto region = dyn_cast<RegionOp>(op))
+    return getExpr(selectDynamicSize(result, dim, region.getDims()));
+  if (auto dispatch = dyn_cast<DispatchOp>(op))
+    return getExpr(selectDynamicSize(result, dim, dispatch.getDims()));
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return getDim(cast.getSource(), dim);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    int64_t position = 0;
+    for (auto [source, size] : llvm::enumerate(slice.getMixedSizes()))
+      if (!dropped.test(source) && position++ == dim)
+        return getExpr(size);
+    return failure();
+  }
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return getExpr(expand.getMixedOutputShape()[dim]);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    AffineExpr product = getAffineConstantExpr(1, context);
+    for (int64_t source : collapse.getReassociationIndices()[dim]) {
+      FailureOr<AffineExpr> size = getDim(collapse.getSrc(), source);
+      if (failed(size))
+        return failure();
+      product = product * *size;
+    }
+    return product;
+  }
+  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
+    return getDim(destination.getTiedOpOperand(result)->get(), dim);
+  auto reify = dyn_cast<ReifyRankedShapedTypeOpInterface>(op);
+  if (!reify)
+    return failure();
+  OpBuilder builder(op);
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(reify.reifyResultShapes(builder, shapes)))
+    return failure();
+  return getExpr(shapes[result.getResultNumber()][dim]);
+}
+
+} // namespace xc::plan

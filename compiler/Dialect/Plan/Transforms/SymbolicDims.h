@@ -1,0 +1,76 @@
+//===- SymbolicDims.h - Sizes as formulas over a function's symbols ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every dynamic size of a function is a formula over its symbols: the `?` of
+// its inputs. Two `?` are one symbol if `array.dims` gives them one name, or if
+// an op demands that they are equal; the runtime checks such inputs when they
+// are bound.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_PLAN_TRANSFORMS_SYMBOLICDIMS_H
+#define XC_DIALECT_PLAN_TRANSFORMS_SYMBOLICDIMS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <string>
+
+namespace xc::plan {
+
+/// One symbolic dimension and the input dimension that defines it.
+struct SymbolDefinition {
+  std::string name;
+  unsigned input;
+  unsigned dim;
+};
+
+/// Formulas of the index values and tensor sizes of one function. Built once; valid while the function's
+/// arguments and linalg ops are not changed.
+class SymbolicDims {
+public:
+  explicit SymbolicDims(mlir::func::FuncOp func);
+
+  llvm::ArrayRef<SymbolDefinition> getSymbols() const { return symbols; }
+
+  /// The formula of an index value or of a constant; failure (without a diagnostic) if it is none.
+  mlir::FailureOr<mlir::AffineExpr> getExpr(mlir::Value index);
+  mlir::FailureOr<mlir::AffineExpr> getExpr(mlir::OpFoldResult index);
+
+  /// The formula of dimension `dim` of a ranked tensor.
+  mlir::FailureOr<mlir::AffineExpr> getDim(mlir::Value tensor, int64_t dim);
+
+  /// All dims of a ranked tensor.
+  mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> getShape(mlir::Value tensor);
+
+  /// The map with no dims, one symbol for each symbol of the function, and these results.
+  mlir::AffineMap getMap(llvm::ArrayRef<mlir::AffineExpr> results) const;
+
+private:
+  void nameArgumentSymbols();
+  void unifyLoopSizes(mlir::Operation *op);
+  void unify(mlir::AffineExpr a, mlir::AffineExpr b);
+  void numberSymbols();
+  mlir::FailureOr<mlir::AffineExpr> computeDim(mlir::OpResult result, int64_t dim);
+  mlir::FailureOr<mlir::AffineExpr> computeExpr(mlir::Value index);
+
+  mlir::func::FuncOp func;
+  mlir::MLIRContext *context;
+  llvm::SmallVector<SymbolDefinition> symbols;
+  /// Before numbering: union-find over the candidate symbols. After it: candidate -> final symbol.
+  llvm::SmallVector<unsigned> parent;
+  llvm::SmallVector<mlir::AffineExpr> finalExpr;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> argumentSymbol;
+  llvm::DenseMap<mlir::Value, mlir::AffineExpr> exprCache;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::AffineExpr> dimCache;
+};
+
+} // namespace xc::plan
+
+#endif // XC_DIALECT_PLAN_TRANSFORMS_SYMBOLICDIMS_H

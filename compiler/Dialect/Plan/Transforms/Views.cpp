@@ -1,0 +1,39 @@
+//===- Views.cpp - Ops that only look at memory in another way ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/Views.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+bool isContiguousSlice(tensor::ExtractSliceOp slice) {
+  auto source = slice.getSourceType();
+  bool mustBeWhole = false;
+  for (int64_t dim = 0; dim < source.getRank(); ++dim) {
+    if (getConstantIntValue(slice.getMixedStrides()[dim]) != 1)
+      return false;
+    std::optional<int64_t> size = getConstantIntValue(slice.getMixedSizes()[dim]);
+    if (mustBeWhole) {
+      if (!size || source.isDynamicDim(dim) || *size != source.getDimSize(dim))
+        return false;
+    } else if (!size || *size != 1) {
+      mustBeWhole = true;
+    }
+  }
+  return true;
+}
+
+bool isView(Operation *op) {
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return isContiguousSlice(slice);
+  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op);
+}
+
+} // namespace xc::plan
