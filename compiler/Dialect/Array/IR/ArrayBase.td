@@ -63,8 +63,8 @@ def Array_Dialect : Dialect {
     results carry `array.name`; arguments `array.donated`; results
     `array.alias = N` (the result overwrites argument N). `array.dims` names
     dims (`["batch", ""]`), and equal names are equal sizes. On a function
-    `array.dim_ranges = {batch = [1, 64, 8]}` says that `batch` is at least 1,
-    at most 64, and divisible by 8.
+    `array.dim_range = {batch = [1, 64, 8]}` says that `batch` is at least 1,
+    at most 64 (-1: unbounded), and divisible by 8.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
   let useDefaultAttributePrinterParser = 1;
@@ -147,7 +147,7 @@ class Array_Op<string mnemonic, list<Trait> traits = []>
 defvar Array_Reify =
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>;
 defvar Array_Decomposable = DeclareOpInterfaceMethods<ArrayDecomposableOpInterface>;
-defvar Array_Vjp = DeclareOpInterfaceMethods<ArrayVjpOpInterface>;
+def Array_Vjp : TraitList<[]>;
 
 /// A pure op whose result types follow from its operands and attributes.
 class Array_InferredOp<string mnemonic, list<Trait> traits = []>
@@ -168,7 +168,8 @@ class Array_InferredOp<string mnemonic, list<Trait> traits = []>
 
 /// A pure op whose result shape comes from its result type and `sizes`.
 class Array_SizedOp<string mnemonic, list<Trait> traits = []>
-    : Array_Op<mnemonic, traits # [Pure, Array_Reify, ArraySizedOpInterface]> {
+    : Array_Op<mnemonic, traits # [Pure, Array_Reify,
+          DeclareOpInterfaceMethods<ArraySizedOpInterface, ["checkResultType"]>]> {
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }

@@ -126,8 +126,7 @@ def Array_TanOp : Array_FloatUnaryOp<"tan", "tangent of an angle in radians",
 def Array_TanhOp : Array_FloatUnaryOp<"tanh", "hyperbolic tangent", "As `stablehlo.tanh`.", [Array_Vjp]>;
 def Array_ErfOp : Array_FloatUnaryOp<"erf", "error function", "As `chlo.erf` and `scipy.special.erf`.", [Array_Vjp]>;
 def Array_SigmoidOp : Array_FloatUnaryOp<"sigmoid", "`1 / (1 + exp(-x))`",
-  "As `stablehlo.logistic`. Decomposes into `neg`, `exp`, `add` and `div`, which overflow nowhere: "
-  "`exp` may reach infinity, whose reciprocal is the right zero.", [Array_Decomposable, Array_Vjp]>;
+  "As `stablehlo.logistic`; small values keep their digits. Computed in `f32` for 16-bit floats.", [Array_Decomposable, Array_Vjp]>;
 def Array_SiluOp : Array_FloatUnaryOp<"silu", "`x * sigmoid(x)`",
   "As `torch.nn.SiLU` and `mlx.nn.silu`; the product of -infinity and 0 makes the value there NaN.",
   [Array_Decomposable, Array_Vjp]>;
@@ -238,7 +237,7 @@ def Array_CompareOp : Array_ElementwiseOp<"compare", [InferTypeOpInterface]> {
 //===----------------------------------------------------------------------===//
 
 def Array_SelectOp : Array_ElementwiseOp<"select", [Array_Vjp,
-    DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes", "isCompatibleReturnTypes"]>]> {
+    DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes"]>]> {
   let summary = "Elementwise choice between two values";
   let description = [{
     As `stablehlo.select` and `numpy.where`: the element of `on_true` where
@@ -255,6 +254,11 @@ def Array_SelectOp : Array_ElementwiseOp<"select", [Array_Vjp,
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = [{
     $predicate `,` $on_true `,` $on_false attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange lhs, ::mlir::TypeRange rhs) {
+      return ::xc::array::areCompatibleTypes(lhs, rhs);
+    }
   }];
 }
 

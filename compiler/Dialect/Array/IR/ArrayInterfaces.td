@@ -83,7 +83,10 @@ def ArraySizedOpInterface : OpInterface<"ArraySizedOpInterface"> {
     InterfaceMethod<"The sizes of the result's dynamic dims, in order.",
       "::mlir::OperandRange", "getSizes">,
     InterfaceMethod<"The sizes, to be changed.",
-      "::mlir::MutableOperandRange", "getSizesMutable">
+      "::mlir::MutableOperandRange", "getSizesMutable">,
+    InterfaceMethod<"Checks that the op could have a result of this type.",
+      "::mlir::LogicalResult", "checkResultType",
+      (ins "const ::xc::array::RuleContext &":$rule, "::mlir::RankedTensorType":$type)>
   ];
 }
 

@@ -71,7 +71,7 @@ def Array_ParameterOp : Array_Op<"parameter", [Pure,
   }];
   let arguments = (ins Array_ParameterAttr:$parameter);
   let results = (outs StaticShapeTensorOf<[Array_Element]>:$result);
-  let assemblyFormat = "custom<Parameter>($parameter) attr-dict `:` type($result)";
+  let assemblyFormat = "attr-dict custom<TypedParameter>($parameter, type($result))";
 }
 
 def Array_IotaOp : Array_SizedOp<"iota"> {

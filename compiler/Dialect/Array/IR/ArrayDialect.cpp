@@ -1,0 +1,242 @@
+//===- ArrayDialect.cpp - The array dialect, its attributes and interfaces ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace xc::array;
+
+#include "compiler/Dialect/Array/IR/ArrayInterfaces.cpp.inc"
+#include "compiler/Dialect/Array/IR/ArrayOpsDialect.cpp.inc"
+#include "compiler/Dialect/Array/IR/ArrayOpsEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "compiler/Dialect/Array/IR/ArrayOpsAttrs.cpp.inc"
+
+namespace xc::array {
+
+void ArrayDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/Dialect/Array/IR/ArrayOpsAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/Dialect/Array/IR/ArrayOps.cpp.inc"
+      >();
+}
+
+Operation *ArrayDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                             Location loc) {
+  if (auto elements = dyn_cast<ElementsAttr>(value))
+    if (elements.getType() == type)
+      return ConstantOp::create(builder, loc, elements);
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// #array.parameter
+//===----------------------------------------------------------------------===//
+
+LogicalResult ParameterAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef scope,
+                                    StringRef key) {
+  if (scope.empty())
+    return emitError() << "expected the scope of a parameter not to be empty";
+  return success();
+}
+
+Attribute ParameterAttr::parse(AsmParser &parser, Type) {
+  std::string scope, key;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseString(&scope))
+    return {};
+  if (succeeded(parser.parseOptionalColon()) &&
+      (parser.parseColon() || parser.parseString(&key)))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<ParameterAttr>(loc, parser.getContext(), StringRef(scope),
+                                          StringRef(key));
+}
+
+void ParameterAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printer.printString(getScope());
+  if (!getKey().empty()) {
+    printer << "::";
+    printer.printString(getKey());
+  }
+  printer << '>';
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes of functions, their arguments and results
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral nameAttr = "array.name";
+static constexpr StringLiteral donatedAttr = "array.donated";
+static constexpr StringLiteral dimsAttr = "array.dims";
+static constexpr StringLiteral aliasAttr = "array.alias";
+static constexpr StringLiteral dimRangeAttr = "array.dim_range";
+
+/// Calls `visit` with the type and the `array.dims` of every argument and result that has them.
+static void
+forEachNamedShape(FunctionOpInterface func,
+                  function_ref<void(RankedTensorType type, ArrayAttr names)> visit) {
+  for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      if (auto names = func.getArgAttrOfType<ArrayAttr>(index, dimsAttr))
+        visit(tensor, names);
+  for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      if (auto names = func.getResultAttrOfType<ArrayAttr>(index, dimsAttr))
+        visit(tensor, names);
+}
+
+/// Checks one `array.dims`: one string per dim, and no name with two static sizes.
+static LogicalResult verifyDims(FunctionOpInterface func, Type type, Attribute value) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto names = dyn_cast<ArrayAttr>(value);
+  if (!tensor || !names || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
+    return func.emitOpError("expected ")
+           << dimsAttr << " to be a list of strings on a ranked tensor, got " << value << " on "
+           << type;
+  if (static_cast<int64_t>(names.size()) != tensor.getRank())
+    return func.emitOpError("expected ")
+           << tensor.getRank() << " names in " << dimsAttr << " of " << type << ", got "
+           << names.size();
+  LogicalResult result = success();
+  for (auto [name, size] : llvm::zip_equal(names, tensor.getShape())) {
+    if (cast<StringAttr>(name).empty())
+      continue;
+    // Structured bindings cannot be captured in C++17.
+    Attribute wantedName = name;
+    int64_t wantedSize = size;
+    forEachNamedShape(func, [&](RankedTensorType otherType, ArrayAttr otherNames) {
+      if (static_cast<int64_t>(otherNames.size()) != otherType.getRank())
+        return;
+      for (auto [otherName, otherSize] : llvm::zip_equal(otherNames, otherType.getShape()))
+        if (succeeded(result) && otherName == wantedName &&
+            !areCompatibleDims(wantedSize, otherSize))
+          result = func.emitOpError("expected dims named ")
+                   << wantedName << " to be equal, got " << wantedSize << " and " << otherSize;
+    });
+  }
+  return result;
+}
+
+static LogicalResult verifyName(FunctionOpInterface func, Attribute value) {
+  auto name = dyn_cast<StringAttr>(value);
+  if (!name || name.empty())
+    return func.emitOpError("expected ") << nameAttr << " to be a string, got " << value;
+  return success();
+}
+
+static LogicalResult verifyDimRange(FunctionOpInterface func, Attribute value) {
+  auto ranges = dyn_cast<DictionaryAttr>(value);
+  if (!ranges)
+    return func.emitOpError("expected ") << dimRangeAttr << " to be a dictionary, got " << value;
+  llvm::SmallDenseSet<StringAttr> named;
+  forEachNamedShape(func, [&](RankedTensorType, ArrayAttr names) {
+    for (Attribute name : names)
+      if (auto string = dyn_cast<StringAttr>(name))
+        named.insert(StringAttr::get(string.getContext(), string.getValue()));
+  });
+  for (NamedAttribute range : ranges) {
+    auto bounds = dyn_cast<ArrayAttr>(range.getValue());
+    if (!bounds || bounds.size() != 3 || !llvm::all_of(bounds, llvm::IsaPred<IntegerAttr>))
+      return func.emitOpError("expected the range of dim ")
+             << range.getName() << " to be [minimum, maximum, divisor], got " << range.getValue();
+    int64_t minimum = cast<IntegerAttr>(bounds[0]).getInt();
+    int64_t maximum = cast<IntegerAttr>(bounds[1]).getInt();
+    int64_t divisor = cast<IntegerAttr>(bounds[2]).getInt();
+    if (minimum < 0 || (maximum != -1 && maximum < minimum) || divisor < 1)
+      return func.emitOpError("expected 0 <= minimum <= maximum (or -1) and divisor >= 1 for dim ")
+             << range.getName() << ", got " << range.getValue();
+    if (!named.contains(range.getName()))
+      return func.emitOpError("expected a dim named ")
+             << range.getName() << " in " << dimsAttr << " of an argument or result";
+  }
+  return success();
+}
+
+static LogicalResult verifyAlias(FunctionOpInterface func, unsigned resultIndex, Attribute value) {
+  auto index = dyn_cast<IntegerAttr>(value);
+  int64_t argument = index ? index.getInt() : -1;
+  if (argument < 0 || argument >= static_cast<int64_t>(func.getNumArguments()))
+    return func.emitOpError("expected ")
+           << aliasAttr << " to be the index of one of " << func.getNumArguments()
+           << " arguments, got " << value;
+  Type argumentType = func.getArgumentTypes()[argument];
+  Type resultType = func.getResultTypes()[resultIndex];
+  if (argumentType != resultType)
+    return func.emitOpError("expected result ")
+           << resultIndex << " to have the type of the argument it overwrites, got " << resultType
+           << " and " << argumentType;
+  if (!func.getArgAttr(argument, donatedAttr))
+    return func.emitOpError("expected argument ")
+           << argument << ", which result " << resultIndex << " overwrites, to be " << donatedAttr;
+  for (unsigned other = 0; other < resultIndex; ++other)
+    if (func.getResultAttr(other, aliasAttr) == value)
+      return func.emitOpError("expected one result to overwrite argument ")
+             << argument << ", got results " << other << " and " << resultIndex;
+  return success();
+}
+
+LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  auto func = dyn_cast<FunctionOpInterface>(op);
+  if (func && attribute.getName() == dimRangeAttr)
+    return verifyDimRange(func, attribute.getValue());
+  return op->emitOpError("does not take attribute ") << attribute.getName();
+}
+
+LogicalResult ArrayDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argIndex,
+                                                     NamedAttribute attribute) {
+  auto func = dyn_cast<FunctionOpInterface>(op);
+  if (!func)
+    return op->emitOpError("does not take attribute ") << attribute.getName();
+  Type type = func.getArgumentTypes()[argIndex];
+  if (attribute.getName() == nameAttr)
+    return verifyName(func, attribute.getValue());
+  if (attribute.getName() == dimsAttr)
+    return verifyDims(func, type, attribute.getValue());
+  if (attribute.getName() == donatedAttr) {
+    if (isa<UnitAttr>(attribute.getValue()) && isa<RankedTensorType>(type))
+      return success();
+    return op->emitOpError("expected ")
+           << donatedAttr << " to be a unit attribute of a tensor, got " << attribute.getValue()
+           << " on " << type;
+  }
+  return op->emitOpError("does not take argument attribute ")
+         << attribute.getName() << "; known are " << nameAttr << ", " << dimsAttr << " and "
+         << donatedAttr;
+}
+
+LogicalResult ArrayDialect::verifyRegionResultAttribute(Operation *op, unsigned,
+                                                        unsigned resultIndex,
+                                                        NamedAttribute attribute) {
+  auto func = dyn_cast<FunctionOpInterface>(op);
+  if (!func)
+    return op->emitOpError("does not take attribute ") << attribute.getName();
+  if (attribute.getName() == nameAttr)
+    return verifyName(func, attribute.getValue());
+  if (attribute.getName() == dimsAttr)
+    return verifyDims(func, func.getResultTypes()[resultIndex], attribute.getValue());
+  if (attribute.getName() == aliasAttr)
+    return verifyAlias(func, resultIndex, attribute.getValue());
+  return op->emitOpError("does not take result attribute ")
+         << attribute.getName() << "; known are " << nameAttr << ", " << dimsAttr << " and "
+         << aliasAttr;
+}
+
+} // namespace xc::array

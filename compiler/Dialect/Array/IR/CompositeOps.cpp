@@ -1,0 +1,152 @@
+//===- CompositeOps.cpp - Shapes of composite ops -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What they compute is in Decompositions.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+static Type withoutEncoding(RankedTensorType type) {
+  return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  inferred.push_back(withoutEncoding(type));
+  return checkAxis({location, getOperationName()}, adaptor.getAxis(), type.getRank());
+}
+
+LogicalResult SoftmaxOp::reifyResultShapes(OpBuilder &builder,
+                                           ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                             Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  inferred.push_back(withoutEncoding(type));
+  return checkAxis({location, getOperationName()}, adaptor.getAxis(), type.getRank());
+}
+
+LogicalResult LogSoftmaxOp::reifyResultShapes(OpBuilder &builder,
+                                              ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// Layer and RMS norm
+//===----------------------------------------------------------------------===//
+
+/// Checks `axis`, and that each of `vectors` has the shape of the dims from it on.
+static LogicalResult inferTrailingNorm(const RuleContext &rule, Value operand, int64_t axis,
+                                       ValueRange vectors, SmallVectorImpl<Type> &inferred) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  if (failed(checkAxis(rule, axis, type.getRank())))
+    return failure();
+  auto wanted = RankedTensorType::get(type.getShape().drop_front(axis), type.getElementType());
+  for (Value vector : vectors)
+    if (vector && !areCompatibleTypes(vector.getType(), wanted))
+      return rule.error("expected scale and bias compatible with ", wanted, ", got ",
+                        vector.getType());
+  inferred.push_back(withoutEncoding(type));
+  return success();
+}
+
+LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  return inferTrailingNorm({location, getOperationName()}, adaptor.getOperand(),
+                           adaptor.getAxis(), {adaptor.getScale(), adaptor.getBias()}, inferred);
+}
+
+LogicalResult LayerNormOp::reifyResultShapes(OpBuilder &builder,
+                                             ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  return inferTrailingNorm({location, getOperationName()}, adaptor.getOperand(),
+                           adaptor.getAxis(), adaptor.getScale(), inferred);
+}
+
+LogicalResult RmsNormOp::reifyResultShapes(OpBuilder &builder,
+                                           ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// Batch norm
+//===----------------------------------------------------------------------===//
+
+/// Checks `axis`, and that each of `vectors` is a vector over it; returns the
+/// vectors' type.
+static FailureOr<RankedTensorType> checkFeatures(const RuleContext &rule, Value operand,
+                                                 int64_t axis, ValueRange vectors) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  if (failed(checkAxis(rule, axis, type.getRank())))
+    return failure();
+  auto features = RankedTensorType::get({type.getDimSize(axis)}, type.getElementType());
+  for (Value vector : vectors) {
+    if (!areCompatibleTypes(vector.getType(), features))
+      return rule.error("expected vectors compatible with ", features, ", got ",
+                        vector.getType());
+    int64_t size = cast<RankedTensorType>(vector.getType()).getDimSize(0);
+    features = RankedTensorType::get({mergeDims(features.getDimSize(0), size)},
+                                     type.getElementType());
+  }
+  return features;
+}
+
+LogicalResult BatchNormInferenceOp::inferReturnTypes(MLIRContext *,
+                                                     std::optional<Location> location,
+                                                     Adaptor adaptor,
+                                                     SmallVectorImpl<Type> &inferred) {
+  inferred.push_back(withoutEncoding(cast<RankedTensorType>(adaptor.getOperand().getType())));
+  return checkFeatures({location, getOperationName()}, adaptor.getOperand(), adaptor.getAxis(),
+                       adaptor.getOperands().drop_front());
+}
+
+LogicalResult BatchNormInferenceOp::reifyResultShapes(OpBuilder &builder,
+                                                      ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+LogicalResult BatchNormTrainingOp::inferReturnTypes(MLIRContext *,
+                                                    std::optional<Location> location,
+                                                    Adaptor adaptor,
+                                                    SmallVectorImpl<Type> &inferred) {
+  FailureOr<RankedTensorType> features =
+      checkFeatures({location, getOperationName()}, adaptor.getOperand(), adaptor.getAxis(),
+                    adaptor.getOperands().drop_front());
+  if (failed(features))
+    return failure();
+  inferred.push_back(withoutEncoding(cast<RankedTensorType>(adaptor.getOperand().getType())));
+  inferred.append({*features, *features});
+  return success();
+}
+
+LogicalResult BatchNormTrainingOp::reifyResultShapes(OpBuilder &builder,
+                                                     ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizeBuilder(builder, getLoc());
+  SmallVector<OpFoldResult> features = {sizeBuilder.size(getOperand(), getAxis())};
+  if (failed(reifyAs(getResult().getType(), sizeBuilder.sizes(getOperand()), builder, shapes)) ||
+      failed(reifyAs(getMean().getType(), features, builder, shapes)))
+    return failure();
+  return reifyAs(getVariance().getType(), features, builder, shapes);
+}
+
+} // namespace xc::array

@@ -1,0 +1,53 @@
+//===- ExpressionBuilder.h - Writes array expressions briefly -*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_ARRAY_IR_EXPRESSIONBUILDER_H
+#define XC_DIALECT_ARRAY_IR_EXPRESSIONBUILDER_H
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+
+namespace xc::array {
+
+/// Builds array ops at one location, with inferred types and scalar constants.
+class ExpressionBuilder {
+public:
+  ExpressionBuilder(mlir::OpBuilder &builder, mlir::Location location)
+      : builder(builder), location(location) {}
+
+  /// The op with inferred result types; its first result.
+  template <typename OpTy, typename... Args>
+  mlir::Value make(Args &&...args) {
+    return OpTy::create(builder, location, std::forward<Args>(args)...)->getResult(0);
+  }
+
+  /// A rank-0 constant of the element type of `like`.
+  mlir::Value scalar(double value, mlir::Value like);
+
+  /// `value` with element type `element`; `value` itself where it has that already.
+  mlir::Value convert(mlir::Value value, mlir::Type element);
+  /// `value` in `f32` if it holds 16-bit floats, else `value`.
+  mlir::Value widen(mlir::Value value);
+  /// `value` converted to the element type of `type`, and cast to it.
+  mlir::Value finish(mlir::Value value, mlir::Type type);
+
+  /// Reduces over `axes`, which stay as dims of size 1.
+  mlir::Value reduce(ReduceKind kind, mlir::Value value, llvm::ArrayRef<int64_t> axes,
+                     bool keepdims = true);
+  /// How many elements `axes` of `value` hold, less `correction`, as a rank-0
+  /// tensor of its element type; not below 0.
+  mlir::Value count(mlir::Value value, llvm::ArrayRef<int64_t> axes, int64_t correction = 0);
+  /// The mean over `axes`, which stay as dims of size 1.
+  mlir::Value mean(mlir::Value value, llvm::ArrayRef<int64_t> axes, bool keepdims = true);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+};
+
+} // namespace xc::array
+
+#endif // XC_DIALECT_ARRAY_IR_EXPRESSIONBUILDER_H

@@ -1,0 +1,179 @@
+//===- IndexOps.cpp - Elements at positions that are data -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+//===----------------------------------------------------------------------===//
+// Take
+//===----------------------------------------------------------------------===//
+
+/// An index is clamped into the dim, which an empty one does not allow.
+static LogicalResult checkNotEmpty(const RuleContext &rule, RankedTensorType type, int64_t axis,
+                                   RankedTensorType indices) {
+  bool mayIndex = !llvm::is_contained(indices.getShape(), 0);
+  if (type.getDimSize(axis) == 0 && mayIndex)
+    return rule.error("expected dim ", axis, " of the operand not to be empty, got ", type);
+  return success();
+}
+
+LogicalResult TakeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  int64_t axis = adaptor.getAxis();
+  if (failed(checkAxis(rule, axis, type.getRank())) ||
+      failed(checkNotEmpty(rule, type, axis, indices)))
+    return failure();
+  Dims shape(type.getShape().take_front(axis));
+  llvm::append_range(shape, indices.getShape());
+  llvm::append_range(shape, type.getShape().drop_front(axis + 1));
+  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult TakeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizeBuilder(builder, getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
+  SmallVector<OpFoldResult> indexSizes = sizeBuilder.sizes(getIndices());
+  auto *position = sizes.erase(sizes.begin() + getAxis());
+  sizes.insert(position, indexSizes.begin(), indexSizes.end());
+  return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+LogicalResult TakeAlongAxisOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  int64_t axis = adaptor.getAxis();
+  if (failed(checkAxis(rule, axis, type.getRank())))
+    return failure();
+  if (indices.getRank() != type.getRank())
+    return rule.error("expected indices of rank ", type.getRank(), ", got ", indices);
+  Dims shape(indices.getShape());
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    if (static_cast<int64_t>(dim) == axis)
+      continue;
+    if (!areCompatibleDims(shape[dim], size))
+      return rule.error("expected operand and indices equal in all dims but ", axis, ", got ",
+                        type, " and ", indices);
+    shape[dim] = mergeDims(shape[dim], size);
+  }
+  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return checkNotEmpty(rule, type, axis, indices);
+}
+
+LogicalResult TakeAlongAxisOp::reifyResultShapes(OpBuilder &builder,
+                                                 ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getIndices()), builder, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// Gather and scatter
+//===----------------------------------------------------------------------===//
+
+/// The shape that `operand[indices]` has along `axes`.
+static FailureOr<Dims> gatherShape(const RuleContext &rule, RankedTensorType operand,
+                                   RankedTensorType indices, ArrayRef<int64_t> axes) {
+  if (failed(checkAxes(rule, axes, operand.getRank())))
+    return failure();
+  int64_t components = axes.size();
+  if (indices.getRank() == 0 || !areCompatibleDims(indices.getShape().back(), components))
+    return rule.error("expected index vectors of ", components,
+                      " components in the last dim of the indices, got ", indices);
+  Dims shape(indices.getShape().drop_back());
+  llvm::append_range(shape, reducedShape(operand.getShape(), axes, /*keepdims=*/false));
+  return shape;
+}
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  FailureOr<Dims> shape = gatherShape(rule, type, indices, adaptor.getAxes());
+  if (failed(shape))
+    return failure();
+  inferred.push_back(RankedTensorType::get(*shape, type.getElementType()));
+  for (int64_t axis : adaptor.getAxes())
+    if (failed(checkNotEmpty(rule, type, axis, indices)))
+      return failure();
+  return success();
+}
+
+LogicalResult GatherOp::reifyResultShapes(OpBuilder &builder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizeBuilder(builder, getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getIndices());
+  sizes.pop_back();
+  for (int64_t dim = 0; dim < getOperand().getType().getRank(); ++dim)
+    if (!llvm::is_contained(getAxes(), dim))
+      sizes.push_back(sizeBuilder.size(getOperand(), dim));
+  return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  auto updates = cast<RankedTensorType>(adaptor.getUpdates().getType());
+  if (failed(checkSameElementType(rule, {adaptor.getOperand(), adaptor.getUpdates()})))
+    return failure();
+  FailureOr<Dims> shape = gatherShape(rule, type, indices, adaptor.getAxes());
+  if (failed(shape))
+    return failure();
+  if (failed(verifyCompatibleShape(*shape, updates.getShape())))
+    return rule.error("expected updates of shape ", formatDims(*shape), ", got ", updates);
+  inferred.push_back(RankedTensorType::get(type.getShape(), type.getElementType()));
+  return success();
+}
+
+LogicalResult ScatterOp::reifyResultShapes(OpBuilder &builder,
+                                           ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+LogicalResult ScatterOp::verify() {
+  Type element = getOperand().getType().getElementType();
+  if (getKind() != ScatterKind::Set && element.isSignlessInteger(1))
+    return emitOpError("expected numbers to scatter with ")
+           << stringifyScatterKind(getKind()) << ", got " << element;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// One hot
+//===----------------------------------------------------------------------===//
+
+LogicalResult OneHotOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  int64_t depth = adaptor.getDepth();
+  if (depth < 0)
+    return rule.error("expected a depth that is not negative, got ", depth);
+  Dims shape(cast<RankedTensorType>(adaptor.getIndices().getType()).getShape());
+  shape.push_back(depth);
+  // The element type is the result's to choose; f32 where nobody does.
+  inferred.push_back(RankedTensorType::get(shape, Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult OneHotOp::reifyResultShapes(OpBuilder &builder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getIndices());
+  sizes.push_back(builder.getIndexAttr(getDepth()));
+  return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+} // namespace xc::array

@@ -1,0 +1,214 @@
+//===- ShapeRules.cpp - Shape inference shared by array ops -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ShapeRules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+std::string formatDim(int64_t dim) {
+  return ShapedType::isDynamic(dim) ? "?" : llvm::itostr(dim);
+}
+
+std::string formatDims(ArrayRef<int64_t> dims) {
+  return "[" + llvm::join(llvm::map_range(dims, formatDim), ", ") + "]";
+}
+
+bool areCompatibleDims(int64_t lhs, int64_t rhs) {
+  return ShapedType::isDynamic(lhs) || ShapedType::isDynamic(rhs) || lhs == rhs;
+}
+
+int64_t mergeDims(int64_t lhs, int64_t rhs) { return ShapedType::isDynamic(lhs) ? rhs : lhs; }
+
+bool areCompatibleShapes(TypeRange lhs, TypeRange rhs) {
+  return llvm::equal(lhs, rhs, [](Type left, Type right) {
+    return succeeded(verifyCompatibleShape(left, right));
+  });
+}
+
+bool areCompatibleTypes(TypeRange lhs, TypeRange rhs) {
+  return areCompatibleShapes(lhs, rhs) && llvm::equal(lhs, rhs, [](Type left, Type right) {
+           return getElementTypeOrSelf(left) == getElementTypeOrSelf(right);
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+LogicalResult checkAxis(const RuleContext &rule, int64_t axis, int64_t rank) {
+  if (axis < 0 || axis >= rank)
+    return rule.error("expected axis in [0, ", rank, "), got ", axis);
+  return success();
+}
+
+LogicalResult checkAxes(const RuleContext &rule, ArrayRef<int64_t> axes, int64_t rank) {
+  int64_t previous = -1;
+  for (int64_t axis : axes) {
+    if (axis <= previous || axis >= rank)
+      return rule.error("expected strictly increasing axes in [0, ", rank, "), got ",
+                        formatDims(axes));
+    previous = axis;
+  }
+  return success();
+}
+
+LogicalResult checkSameElementType(const RuleContext &rule, ValueRange operands) {
+  for (Value operand : operands.drop_front()) {
+    Type first = getElementTypeOrSelf(operands.front());
+    Type other = getElementTypeOrSelf(operand);
+    if (first != other)
+      return rule.error("expected operands of one element type, got ", first, " and ", other);
+  }
+  return success();
+}
+
+FailureOr<Dims> broadcastShapes(const RuleContext &rule, ArrayRef<int64_t> lhs,
+                                ArrayRef<int64_t> rhs) {
+  ArrayRef<int64_t> longer = lhs.size() >= rhs.size() ? lhs : rhs;
+  ArrayRef<int64_t> shorter = lhs.size() >= rhs.size() ? rhs : lhs;
+  Dims result(longer);
+  size_t shift = longer.size() - shorter.size();
+  for (auto [index, dim] : llvm::enumerate(shorter)) {
+    int64_t &other = result[shift + index];
+    if (other == 1) {
+      other = dim;
+    } else if (dim != 1) {
+      if (!areCompatibleDims(other, dim))
+        return rule.error("expected shapes that broadcast, got ", formatDims(lhs), " and ",
+                          formatDims(rhs));
+      other = mergeDims(other, dim);
+    }
+  }
+  return result;
+}
+
+FailureOr<Dims> broadcastOperands(const RuleContext &rule, ValueRange operands) {
+  FailureOr<Dims> shape = Dims();
+  for (Value operand : operands) {
+    shape = broadcastShapes(rule, *shape, cast<RankedTensorType>(operand.getType()).getShape());
+    if (failed(shape))
+      return failure();
+  }
+  return shape;
+}
+
+Dims reducedShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes, bool keepdims) {
+  Dims result;
+  for (auto [index, dim] : llvm::enumerate(shape)) {
+    bool reduced = llvm::is_contained(axes, static_cast<int64_t>(index));
+    if (!reduced)
+      result.push_back(dim);
+    else if (keepdims)
+      result.push_back(1);
+  }
+  return result;
+}
+
+static LogicalResult inferElementwise(const RuleContext &rule, ValueRange operands, Type element,
+                                      SmallVectorImpl<Type> &inferred) {
+  if (failed(checkSameElementType(rule, operands)))
+    return failure();
+  FailureOr<Dims> shape = broadcastOperands(rule, operands);
+  if (failed(shape))
+    return failure();
+  inferred.push_back(RankedTensorType::get(*shape, element));
+  return success();
+}
+
+LogicalResult inferElementwiseType(StringRef opName, std::optional<Location> location,
+                                   ValueRange operands, SmallVectorImpl<Type> &inferred) {
+  return inferElementwise({location, opName}, operands, getElementTypeOrSelf(operands.front()),
+                          inferred);
+}
+
+LogicalResult inferElementwiseTruthType(StringRef opName, std::optional<Location> location,
+                                        ValueRange operands, SmallVectorImpl<Type> &inferred) {
+  return inferElementwise({location, opName}, operands,
+                          IntegerType::get(operands.front().getContext(), 1), inferred);
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+OpFoldResult SizeBuilder::size(Value value, int64_t dim) {
+  return tensor::getMixedSize(builder, location, value, dim);
+}
+
+SmallVector<OpFoldResult> SizeBuilder::sizes(Value value) {
+  return tensor::getMixedSizes(builder, location, value);
+}
+
+OpFoldResult SizeBuilder::constant(int64_t value) { return builder.getIndexAttr(value); }
+
+Value SizeBuilder::value(OpFoldResult size) {
+  return getValueOrCreateConstantIndexOp(builder, location, size);
+}
+
+template <typename OpTy>
+OpFoldResult SizeBuilder::fold(OpFoldResult lhs, OpFoldResult rhs) {
+  return getAsOpFoldResult(builder.createOrFold<OpTy>(location, value(lhs), value(rhs)));
+}
+
+OpFoldResult SizeBuilder::add(OpFoldResult lhs, OpFoldResult rhs) {
+  return fold<arith::AddIOp>(lhs, rhs);
+}
+OpFoldResult SizeBuilder::sub(OpFoldResult lhs, OpFoldResult rhs) {
+  return fold<arith::SubIOp>(lhs, rhs);
+}
+OpFoldResult SizeBuilder::mul(OpFoldResult lhs, OpFoldResult rhs) {
+  return fold<arith::MulIOp>(lhs, rhs);
+}
+OpFoldResult SizeBuilder::max(OpFoldResult lhs, OpFoldResult rhs) {
+  return fold<arith::MaxSIOp>(lhs, rhs);
+}
+OpFoldResult SizeBuilder::floorDiv(OpFoldResult lhs, OpFoldResult rhs) {
+  return fold<arith::DivUIOp>(lhs, rhs);
+}
+OpFoldResult SizeBuilder::ceilDiv(OpFoldResult lhs, OpFoldResult rhs) {
+  return fold<arith::CeilDivUIOp>(lhs, rhs);
+}
+
+LogicalResult reifyAs(Type type, SmallVector<OpFoldResult> sizes, OpBuilder &builder,
+                      ReifiedRankedShapedTypeDims &shapes) {
+  for (auto [size, dim] : llvm::zip_equal(sizes, cast<RankedTensorType>(type).getShape()))
+    if (!ShapedType::isDynamic(dim))
+      size = builder.getIndexAttr(dim);
+  shapes.push_back(std::move(sizes));
+  return success();
+}
+
+LogicalResult reifyElementwiseShape(Operation *op, OpBuilder &builder,
+                                    ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizeBuilder(builder, op->getLoc());
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    OpFoldResult size = builder.getIndexAttr(1);
+    for (Value operand : op->getOperands()) {
+      auto operandType = cast<RankedTensorType>(operand.getType());
+      int64_t operandDim = dim - (type.getRank() - operandType.getRank());
+      // A dim of static size 1 says nothing; any other one is the result's.
+      if (operandDim < 0 || operandType.getDimSize(operandDim) == 1)
+        continue;
+      size = sizeBuilder.size(operand, operandDim);
+      if (isa<Attribute>(size))
+        break;
+    }
+    sizes.push_back(size);
+  }
+  return reifyAs(type, std::move(sizes), builder, shapes);
+}
+
+} // namespace xc::array

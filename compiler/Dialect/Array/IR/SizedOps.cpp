@@ -1,0 +1,328 @@
+//===- SizedOps.cpp - Ops whose shape comes from their result type -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+//===----------------------------------------------------------------------===//
+// What they share
+//===----------------------------------------------------------------------===//
+
+static RuleContext ruleOf(Operation *op) { return {op->getLoc(), op->getName().getStringRef()}; }
+
+static LogicalResult verifySized(ArraySizedOpInterface op, bool mayInferOne = false) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  int64_t given = op.getSizes().size();
+  int64_t wanted = type.getNumDynamicDims();
+  if (given != wanted && !(mayInferOne && given == 0 && wanted == 1))
+    return op->emitOpError("expected ")
+           << wanted << " sizes for result " << type << ", got " << given;
+  return op.checkResultType(ruleOf(op), type);
+}
+
+static LogicalResult reifySized(ArraySizedOpInterface op, OpBuilder &builder,
+                                ReifiedRankedShapedTypeDims &shapes) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  shapes.push_back(getMixedValues(type.getShape(), op.getSizes(), builder));
+  return success();
+}
+
+/// Gives `op` a result of type `refined` with `sizes` for what stays dynamic.
+/// A cast keeps the type that the users know.
+static void refineResult(PatternRewriter &rewriter, ArraySizedOpInterface op,
+                         RankedTensorType refined, ValueRange sizes) {
+  Value result = op->getResult(0);
+  Type type = result.getType();
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getSizesMutable().assign(sizes);
+    result.setType(refined);
+  });
+  rewriter.setInsertionPointAfter(op);
+  auto cast = tensor::CastOp::create(rewriter, op->getLoc(), type, result);
+  rewriter.replaceAllUsesExcept(result, cast, cast);
+}
+
+namespace {
+/// Moves sizes that are constants into the result type.
+template <typename OpTy>
+struct FoldConstantSizes : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    if (op.getSizes().empty())
+      return rewriter.notifyMatchFailure(op, "has no sizes");
+    RankedTensorType type = op.getType();
+    Dims shape(type.getShape());
+    SmallVector<Value> remaining;
+    auto size = op.getSizes().begin();
+    for (int64_t &dim : shape) {
+      if (!ShapedType::isDynamic(dim))
+        continue;
+      Value value = *size++;
+      std::optional<int64_t> constant = getConstantIntValue(value);
+      // A negative size is the program's error, which run time reports.
+      if (constant && *constant >= 0)
+        dim = *constant;
+      else
+        remaining.push_back(value);
+    }
+    if (remaining.size() == op.getSizes().size())
+      return rewriter.notifyMatchFailure(op, "no size is a constant");
+    RankedTensorType refined = type.clone(shape);
+    if (failed(op.checkResultType({std::nullopt, op.getOperationName()}, refined)))
+      return rewriter.notifyMatchFailure(op, "the sizes contradict the operand");
+    refineResult(rewriter, op, refined, remaining);
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Iota
+//===----------------------------------------------------------------------===//
+
+LogicalResult IotaOp::verify() { return verifySized(*this); }
+
+LogicalResult IotaOp::checkResultType(const RuleContext &rule, RankedTensorType type) {
+  return checkAxis(rule, getAxis(), type.getRank());
+}
+
+LogicalResult IotaOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifySized(*this, builder, shapes);
+}
+
+void IotaOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FoldConstantSizes<IotaOp>>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Broadcast
+//===----------------------------------------------------------------------===//
+
+LogicalResult BroadcastInDimOp::verify() {
+  if (getOperand().getType().getElementType() != getType().getElementType())
+    return emitOpError("expected operand and result of one element type, got ")
+           << getOperand().getType().getElementType() << " and " << getType().getElementType();
+  return verifySized(*this);
+}
+
+static LogicalResult checkBroadcast(const RuleContext &rule, RankedTensorType operand,
+                                    ArrayRef<int64_t> axes, RankedTensorType type) {
+  if (static_cast<int64_t>(axes.size()) != operand.getRank())
+    return rule.error("expected an axis for each dim of ", operand, ", got ", formatDims(axes));
+  if (failed(checkAxes(rule, axes, type.getRank())))
+    return failure();
+  for (auto [axis, dim] : llvm::zip_equal(axes, operand.getShape()))
+    if (dim != 1 && !areCompatibleDims(dim, type.getDimSize(axis)))
+      return rule.error("expected operand dims of size 1 or the result's, got ", operand, " and ",
+                        type);
+  return success();
+}
+
+LogicalResult BroadcastInDimOp::checkResultType(const RuleContext &rule, RankedTensorType type) {
+  return checkBroadcast(rule, getOperand().getType(), getAxes(), type);
+}
+
+LogicalResult BroadcastInDimOp::reifyResultShapes(OpBuilder &builder,
+                                                  ReifiedRankedShapedTypeDims &shapes) {
+  return reifySized(*this, builder, shapes);
+}
+
+OpFoldResult BroadcastInDimOp::fold(FoldAdaptor adaptor) {
+  // With static shapes equal types mean that nothing is repeated.
+  if (getOperand().getType() == getType() && getType().hasStaticShape())
+    return getOperand();
+  auto splat = dyn_cast_if_present<SplatElementsAttr>(adaptor.getOperand());
+  if (splat && getType().hasStaticShape())
+    return splat.resizeSplat(getType());
+  return {};
+}
+
+namespace {
+/// broadcast(broadcast(x)) -> broadcast(x).
+struct MergeBroadcasts : OpRewritePattern<BroadcastInDimOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(BroadcastInDimOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getOperand().getDefiningOp<BroadcastInDimOp>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "operand is not a broadcast");
+    SmallVector<int64_t> axes;
+    for (int64_t axis : inner.getAxes())
+      axes.push_back(op.getAxes()[axis]);
+    RuleContext silent{std::nullopt, op.getOperationName()};
+    if (failed(checkBroadcast(silent, inner.getOperand().getType(), axes, op.getType())))
+      return rewriter.notifyMatchFailure(op, "the two contradict each other");
+    rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, op.getType(), inner.getOperand(),
+                                                  op.getSizes(), axes);
+    return success();
+  }
+};
+} // namespace
+
+void BroadcastInDimOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                   MLIRContext *context) {
+  patterns.add<FoldConstantSizes<BroadcastInDimOp>, MergeBroadcasts>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Reshape
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::verify() {
+  if (getOperand().getType().getElementType() != getType().getElementType())
+    return emitOpError("expected operand and result of one element type, got ")
+           << getOperand().getType().getElementType() << " and " << getType().getElementType();
+  return verifySized(*this, /*mayInferOne=*/true);
+}
+
+/// The product of the static dims; nothing where it overflows.
+static std::optional<int64_t> staticProduct(ArrayRef<int64_t> shape) {
+  int64_t product = 1;
+  // A size of 0 makes the product 0 whatever the others are.
+  if (llvm::is_contained(shape, 0))
+    return 0;
+  for (int64_t dim : shape)
+    if (!ShapedType::isDynamic(dim) && llvm::MulOverflow(product, dim, product))
+      return std::nullopt;
+  return product;
+}
+
+static LogicalResult checkReshape(const RuleContext &rule, RankedTensorType operand,
+                                  RankedTensorType type) {
+  std::optional<int64_t> from = staticProduct(operand.getShape());
+  std::optional<int64_t> to = staticProduct(type.getShape());
+  if (!from || !to)
+    return rule.error("expected fewer than 2^63 elements, got ", from ? type : operand);
+  if (operand.hasStaticShape() && type.hasStaticShape() && *from != *to)
+    return rule.error("expected shapes of equally many elements, got ", operand, " and ", type);
+  // Of several `?` nothing can be said but that their product is the quotient.
+  if (operand.hasStaticShape() && *to != 0 && *from % *to != 0)
+    return rule.error("expected the static dims of ", type, " to divide the ", *from,
+                      " elements of ", operand);
+  if (operand.hasStaticShape() && type.getNumDynamicDims() == 1 && *to == 0 && *from != 0)
+    return rule.error("expected shapes of equally many elements, got ", operand, " and ", type);
+  return success();
+}
+
+LogicalResult ReshapeOp::checkResultType(const RuleContext &rule, RankedTensorType type) {
+  return checkReshape(rule, getOperand().getType(), type);
+}
+
+LogicalResult ReshapeOp::reifyResultShapes(OpBuilder &builder,
+                                           ReifiedRankedShapedTypeDims &shapes) {
+  if (getType().getNumDynamicDims() == getSizes().size())
+    return reifySized(*this, builder, shapes);
+  // One dim to infer: the number of elements over the product of the others.
+  SizeBuilder sizes(builder, getLoc());
+  OpFoldResult elements = sizes.constant(1);
+  for (OpFoldResult size : sizes.sizes(getOperand()))
+    elements = sizes.mul(elements, size);
+  int64_t known = staticProduct(getType().getShape()).value_or(1);
+  OpFoldResult inferred =
+      known == 0 ? sizes.constant(0) : sizes.floorDiv(elements, sizes.constant(known));
+  SmallVector<OpFoldResult> result(getType().getRank(), inferred);
+  return reifyAs(getType(), std::move(result), builder, shapes);
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  RankedTensorType type = getType();
+  // One `?` in the same place is necessarily the same size.
+  if (getOperand().getType() == type && type.getNumDynamicDims() <= 1)
+    return getOperand();
+  if (!type.hasStaticShape())
+    return {};
+  auto elements = dyn_cast_if_present<DenseElementsAttr>(adaptor.getOperand());
+  return elements ? elements.reshape(type) : OpFoldResult();
+}
+
+namespace {
+/// reshape(reshape(x)) -> reshape(x).
+struct MergeReshapes : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getOperand().getDefiningOp<ReshapeOp>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "operand is not a reshape");
+    RuleContext silent{std::nullopt, op.getOperationName()};
+    if (failed(checkReshape(silent, inner.getOperand().getType(), op.getType())))
+      return rewriter.notifyMatchFailure(op, "the two contradict each other");
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), inner.getOperand(), op.getSizes());
+    return success();
+  }
+};
+
+/// Works out the one `?` that `sizes` leaves to inference.
+struct InferReshapedDim : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    RankedTensorType operand = op.getOperand().getType();
+    RankedTensorType type = op.getType();
+    if (!operand.hasStaticShape() || type.getNumDynamicDims() != 1)
+      return rewriter.notifyMatchFailure(op, "nothing to infer from a static operand");
+    std::optional<int64_t> known = staticProduct(type.getShape());
+    if (!known || *known == 0)
+      return rewriter.notifyMatchFailure(op, "the dim is not determined");
+    Dims shape(type.getShape());
+    int64_t inferred = operand.getNumElements() / *known;
+    std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, inferred);
+    refineResult(rewriter, op, type.clone(shape), {});
+    return success();
+  }
+};
+} // namespace
+
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<FoldConstantSizes<ReshapeOp>, MergeReshapes, InferReshapedDim>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Dynamic slice
+//===----------------------------------------------------------------------===//
+
+LogicalResult DynamicSliceOp::verify() {
+  if (getOperand().getType().getElementType() != getType().getElementType())
+    return emitOpError("expected operand and result of one element type, got ")
+           << getOperand().getType().getElementType() << " and " << getType().getElementType();
+  return verifySized(*this);
+}
+
+LogicalResult DynamicSliceOp::checkResultType(const RuleContext &rule, RankedTensorType type) {
+  RankedTensorType operand = getOperand().getType();
+  if (static_cast<int64_t>(getStarts().size()) != operand.getRank())
+    return rule.error("expected a start for each dim of ", operand, ", got ",
+                      getStarts().size());
+  bool fits = type.getRank() == operand.getRank() &&
+              llvm::all_of(llvm::zip(type.getShape(), operand.getShape()), [](auto dims) {
+                auto [box, size] = dims;
+                return ShapedType::isDynamic(box) || ShapedType::isDynamic(size) || box <= size;
+              });
+  if (!fits)
+    return rule.error("expected a box within ", operand, ", got ", type);
+  return success();
+}
+
+LogicalResult DynamicSliceOp::reifyResultShapes(OpBuilder &builder,
+                                                ReifiedRankedShapedTypeDims &shapes) {
+  return reifySized(*this, builder, shapes);
+}
+
+void DynamicSliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                 MLIRContext *context) {
+  patterns.add<FoldConstantSizes<DynamicSliceOp>>(context);
+}
+
+} // namespace xc::array
