@@ -1,0 +1,28 @@
+# Shared by the scripts beside it: where things are, and the build. Sourced, not run.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+prefix=$root/build/install
+jobs=$(nproc)
+# What `cmake --install` puts under the prefix.
+installed_targets=(xcompile xc-opt xrun xbench xdump xcr xcr_static)
+
+# configure PRESET: only when there is no build tree yet; ninja looks after changes itself.
+configure() {
+  [ -f "build/$1/build.ninja" ] || cmake --preset "$1"
+}
+
+# build PRESET [target...]
+build() {
+  local preset=$1
+  shift
+  cmake --build "build/$preset" --parallel "$jobs" ${1:+--target "$@"}
+}
+
+# Puts the dev build under $prefix and builds the samples against it.
+install_and_build_samples() {
+  cmake --install build/dev --prefix "$prefix" > /dev/null
+  [ -f build/samples/build.ninja ] ||
+    cmake -S samples -B build/samples -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > /dev/null
+  cmake --build build/samples > /dev/null
+}

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""The checks of the style guide that a program can make, over the files that git tracks.
+
+    lint.py [NAME...]     all checks, or those named; the last line is "N passed, N failed, N skipped"
+
+A check is a generator of complaints ("file:line: what is wrong"); it passes when it has none.
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CODE = (".cpp", ".h", ".c", ".inl")
+
+
+class Skipped(Exception):
+    """The tool that a check needs is not there."""
+
+
+def tracked(suffixes=None, under=("",)):
+    """Tracked files with one of the suffixes below one of the folders."""
+    names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
+    for name in filter(None, names.split("\0")):
+        if (suffixes is None or name.endswith(suffixes)) and name.startswith(under) and (ROOT / name).is_file():
+            yield name
+
+
+def lines(name):
+    return (ROOT / name).read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def tool(*names):
+    for name in names:
+        found = shutil.which(name) or shutil.which(name, path="/usr/lib/llvm-22/bin")
+        if found:
+            return found
+    raise Skipped(f"none of {', '.join(names)} is installed")
+
+
+# ---- Tests that test nothing -------------------------------------------------------------------------------------
+
+SUFFIXES = ("NEXT", "SAME", "NOT", "DAG", "LABEL", "EMPTY")
+LIT_FILES = (".mlir", ".test")
+
+
+def check_prefixes(text):
+    prefixes = set()
+    for found in re.findall(r"--?check-prefix(?:es)?[= ]([\w,-]+)", text):
+        prefixes.update(found.split(","))
+    # A FileCheck without the option looks for CHECK.
+    if re.search(r"RUN:.*FileCheck(?!.*check-prefix)", text):
+        prefixes.add("CHECK")
+    return prefixes
+
+
+def dead_check_lines():
+    """FileCheck ignores a directive without a colon, and one whose prefix no RUN line names."""
+    for name in tracked(LIT_FILES, ("test/",)):
+        content = lines(name)
+        run_lines = "\n".join(line for line in content if "RUN:" in line).replace("\\\n", " ")
+        joined = re.sub(r"\\\s*\n\s*(//|#)\s*RUN:", " ", run_lines)
+        prefixes = check_prefixes(joined)
+        for number, line in enumerate(content, 1):
+            match = re.match(r"\s*(?://|#|;)\s*([A-Z][A-Z0-9_]*)(?:-([A-Z]+|COUNT-\d+))?(.?)", line)
+            if not match:
+                continue
+            word, suffix, after = match.groups()
+            # Prefixes may themselves hold a dash: CHECK-SM90.
+            whole = f"{word}-{suffix}" if suffix else word
+            looks_like_one = suffix in SUFFIXES or (suffix or "").startswith("COUNT-") or word == "CHECK"
+            if not looks_like_one or word in ("RUN", "COM", "REQUIRES", "UNSUPPORTED"):
+                continue
+            if whole not in prefixes and word not in prefixes and not any(p.startswith(whole) for p in prefixes):
+                yield f"{name}:{number}: no RUN line lets FileCheck look for {word}"
+            elif after != ":" and not re.match(r"\s*(?://|#|;)\s*[A-Z0-9_-]+(\{LITERAL\})?:", line):
+                yield f"{name}:{number}: FileCheck ignores '{whole}' without a colon"
+
+
+def missing_verify_diagnostics():
+    """`expected-error` and the like do nothing without -verify-diagnostics."""
+    for name in tracked(LIT_FILES, ("test/",)):
+        text = (ROOT / name).read_text()
+        if re.search(r"expected-(error|warning|note|remark)", text) and "-verify-diagnostics" not in text:
+            yield f"{name}:1: has expected-* but no RUN line has -verify-diagnostics"
+
+
+# ---- Documentation ---------------------------------------------------------------------------------------------------
+
+def records(name):
+    """The records that a .td file defines itself, by class."""
+    config = tool("llvm-config-22")
+    include = subprocess.run([config, "--includedir"], check=True, capture_output=True, text=True).stdout.strip()
+    done = subprocess.run([tool("llvm-tblgen-22", "llvm-tblgen"), "--dump-json", f"-I{ROOT}", f"-I{include}", ROOT / name],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip().splitlines()[0] if done.stderr else "llvm-tblgen failed")
+    return json.loads(done.stdout)
+
+
+def missing_docs(kind, base, name_field):
+    for name in tracked((".td",), ("compiler/",)):
+        text = (ROOT / name).read_text()
+        if not re.search(r"^def ", text, re.M):
+            continue
+        try:
+            found = records(name)
+        except RuntimeError as error:
+            yield f"{name}:1: {error}"
+            continue
+        for record in found.get("!instanceof", {}).get(base, []):
+            fields = found[record]
+            place = next((l for l in fields.get("!locs", []) if str(l).startswith((str(ROOT), name))), "")
+            if not re.search(rf"^def {record}\b", text, re.M):
+                continue  # of a file that this one includes
+            missing = [what for what, has in (
+                ("a summary", fields.get("summary")),
+                ("a description", fields.get("description")),
+                ("an example (```mlir)", "```" in (fields.get("description") or "")),
+            ) if not has]
+            if missing:
+                yield f"{place or name}: {kind} '{fields.get(name_field)}' lacks {' and '.join(missing)}"
+
+
+def undocumented_ops():
+    """Every op has a summary, a description and an example."""
+    yield from missing_docs("op", "Op", "opName")
+
+
+def undocumented_passes():
+    """Every pass has a summary, a description and an example."""
+    yield from missing_docs("pass", "PassBase", "argument")
+
+
+# ---- Layers --------------------------------------------------------------------------------------------------------------
+
+# A part may include itself and what has a lower rank in its own tree; tools see everything below them.
+RANKS = {
+    "compiler/Pipeline": 5, "compiler/Target": 4, "compiler/Codegen": 3, "compiler/Conversion": 2, "compiler/Input": 2,
+    "compiler/Dialect": 1, "runtime/module": 3, "runtime/hal": 2, "runtime/base": 1, "runtime/include": 0, "schemas": 0,
+}
+
+
+def part_of(path):
+    return next((part for part in RANKS if path.startswith(part + "/")), None)
+
+
+def include_directions():
+    """Includes go down the layers, and compiler and runtime meet in schemas/ only."""
+    for name in tracked(CODE, ("compiler/", "runtime/", "schemas/")):
+        part = part_of(name)
+        for number, line in enumerate(lines(name), 1):
+            match = re.match(r'\s*#\s*include\s+[<"]([^">]+)[">]', line)
+            if not match:
+                continue
+            included = match.group(1)
+            target = "runtime/include" if included.startswith("xcr/") else part_of(included)
+            if included.startswith(("tools/", "test/")):
+                yield f"{name}:{number}: {part or name} may not include {included}"
+            if target is None or target == part or part is None or target == "schemas":
+                continue
+            if target.split("/")[0] != part.split("/")[0]:
+                yield f"{name}:{number}: compiler and runtime meet in schemas/ only, got {included}"
+            elif RANKS[target] >= RANKS[part]:
+                yield f"{name}:{number}: {part} may not include {included}: includes go down the layers"
+
+
+def forbidden_calls():
+    """A user's mistake is a diagnostic or a status; nothing ends the process or prints past the caller."""
+    forbidden = re.compile(r"\b(report_fatal_error|report_fatal_usage_error|llvm::errs|llvm::outs|std::abort)\b|(?<![\w:.>])abort\(")
+    for name in tracked(CODE, ("compiler/", "runtime/")):
+        for number, line in enumerate(lines(name), 1):
+            code = line.split("//")[0]
+            match = forbidden.search(code)
+            if match:
+                yield f"{name}:{number}: {match.group(0).rstrip('(')} is not allowed here"
+
+
+# ---- Text ------------------------------------------------------------------------------------------------------------------
+
+def formatting():
+    """clang-format 22 leaves every tracked source as it is."""
+    names = list(tracked((".cpp", ".h", ".c")))
+    done = subprocess.run([tool("clang-format-22"), "--dry-run", *(ROOT / name for name in names)],
+                          capture_output=True, text=True)
+    seen = set()
+    for line in done.stderr.splitlines():
+        match = re.match(r"(.+?):(\d+):\d+: (?:warning|error): code should be clang-formatted", line)
+        if match and match.group(1) not in seen:
+            seen.add(match.group(1))
+            yield f"{pathlib.Path(match.group(1)).relative_to(ROOT)}:{match.group(2)}: not as clang-format-22 has it"
+
+
+def headings():
+    """Every source says in its first line what it is, and which licence it has."""
+    for name in tracked((".cpp", ".h", ".c", ".td"), ("compiler/", "runtime/", "tools/", "test/", "schemas/", "samples/")):
+        head = lines(name)[:8]
+        if not head or not re.match(r"(//|/\*)===- \S+.* -", head[0]):
+            yield f"{name}:1: expected a first line such as '//===- Foo.cpp - What it is ---===//'"
+        if "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception" not in "\n".join(head) and not name.endswith(".td"):
+            yield f"{name}:1: lacks its SPDX line"
+
+
+def machine_paths():
+    """No path of somebody's machine."""
+    path = re.compile(r"(?<![\w.$}{])/(?:home|root|work|Users)/\w+")
+    for name in tracked():
+        if name.endswith((".npy", ".vmfb", ".csv")) or name == "scripts/lint.py":
+            continue
+        for number, line in enumerate(lines(name), 1):
+            if path.search(line):
+                yield f"{name}:{number}: a path of one machine: {path.search(line).group(0)}"
+
+
+def todos():
+    """A TODO names its issue: TODO(#123)."""
+    for name in tracked():
+        if name == "scripts/lint.py" or name.endswith((".npy", ".vmfb", ".csv")):
+            continue
+        for number, line in enumerate(lines(name), 1):
+            if re.search(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))", line):
+                yield f"{name}:{number}: a TODO without its issue"
+
+
+CHECKS = (dead_check_lines, missing_verify_diagnostics, undocumented_ops, undocumented_passes, include_directions,
+          forbidden_calls, formatting, headings, machine_paths, todos)
+
+
+def main():
+    names = {check.__name__.replace("_", "-"): check for check in CHECKS}
+    wanted = sys.argv[1:] or list(names)
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        sys.exit(f"lint.py: unknown check '{unknown[0]}'; known are {', '.join(names)}")
+    passed = failed = skipped = 0
+    for name in wanted:
+        try:
+            complaints = list(names[name]())
+        except Skipped as reason:
+            print(f"skipped: {name}: {reason}")
+            skipped += 1
+            continue
+        for complaint in complaints:
+            print(complaint)
+        print(f"{'failed' if complaints else 'passed'}: {name}: {names[name].__doc__}")
+        passed, failed = passed + (not complaints), failed + bool(complaints)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

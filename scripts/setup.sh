@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Installs what is missing of the packages that a build needs (Debian 12 and later). Quiet and quick when nothing is.
+set -euo pipefail
+
+packages=(
+  # the compiler: LLVM, MLIR and lld 22
+  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev lld-22 libzstd-dev zlib1g-dev
+  # building and checking
+  clang-22 libclang-rt-22-dev clang-format-22 clang-tidy-22 g++ cmake ninja-build ccache pkg-config git
+  # the module format, tests, references
+  flatbuffers-compiler libflatbuffers-dev libxxhash-dev libgtest-dev libbenchmark-dev
+  python3 python3-numpy libopenblas0-pthread ca-certificates
+)
+
+if ! command -v dpkg-query > /dev/null; then
+  echo "setup.sh: this system has no dpkg; install the like of: ${packages[*]}" >&2
+  exit 1
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2> /dev/null || true)
+  [ "$state" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+echo "setup.sh: installing ${missing[*]}"
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo > /dev/null; then
+    echo "setup.sh: not root and no sudo; as root, run: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@" < /dev/null > "$log" 2>&1
+}
+if ! { apt update && apt install --no-install-recommends -y "${missing[@]}"; }; then
+  cat "$log" >&2
+  echo "setup.sh: apt-get could not install the packages above" >&2
+  exit 1
+fi

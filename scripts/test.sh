@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
+#
+#   scripts/test.sh                 all stages
+#   scripts/test.sh e2e lint        only these: lint ctest lit e2e tools install samples asan fuzz tsan
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+
+all_stages=(lint ctest lit e2e tools install samples asan fuzz tsan)
+stages=("${@:-${all_stages[@]}}")
+logs=$root/build/test-logs
+passed=0 failed=0 skipped=0
+fuzz_seconds=${XC_FUZZ_SECONDS:-60}
+
+for stage in "${stages[@]}"; do
+  if [[ " ${all_stages[*]} " != *" $stage "* ]]; then
+    echo "test.sh: unknown stage '$stage'; known are ${all_stages[*]}" >&2
+    exit 2
+  fi
+done
+
+# add P F S: adds to the sums.
+add() {
+  passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+}
+
+# run NAME command...: a suite whose last line is "N passed, N failed, N skipped". What it wrote is shown where
+# something failed; a suite that ends without that line, or fails with all passed, counts as one failure.
+run() {
+  local name=$1 log="$logs/$1.log" begin=$SECONDS status=0 line
+  shift
+  "$@" > "$log" 2>&1 < /dev/null || status=$?
+  line=$(tail -n 1 "$log")
+  if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+    local counts=("${BASH_REMATCH[@]:1}")
+    if [ "$status" -ne 0 ] && [ "${counts[1]}" -eq 0 ]; then counts[1]=1; fi
+  else
+    local counts=(0 1 0)
+  fi
+  add "${counts[@]}"
+  if [ "${counts[1]}" -gt 0 ]; then
+    tail -n 60 "$log"
+    echo "   (all of it in ${log#"$root"/})"
+  fi
+  printf '%-8s %5d passed, %d failed, %d skipped, %d s\n' "$name" "${counts[@]}" $((SECONDS - begin))
+}
+
+# make NAME command...: a step without tests of its own; a failure counts as one.
+make_step() {
+  local log="$logs/$1.log" name=$1 begin=$SECONDS
+  shift
+  if "$@" > "$log" 2>&1 < /dev/null; then
+    printf '%-8s done, %d s\n' "$name" $((SECONDS - begin))
+    return 0
+  fi
+  tail -n 60 "$log"
+  printf '%-8s failed (all of it in %s)\n' "$name" "${log#"$root"/}"
+  add 0 1 0
+  return 1
+}
+
+configure_and_build() {
+  configure "$1" && build "$@"
+}
+
+# Runs the programs of a build tree through CTest and counts the GoogleTest cases inside them.
+run_ctest() {
+  local tree=build/$1
+  shift
+  rm -rf "$tree/test-results"
+  GTEST_OUTPUT="json:$root/$tree/test-results/" \
+    ctest --test-dir "$tree" --parallel "$jobs" --output-on-failure --timeout 600 --no-tests=error \
+    --output-junit "$root/$tree/test-results.xml" "$@" || true
+  /usr/bin/python3 scripts/count-tests.py ctest "$tree/test-results.xml" "$tree/test-results"
+}
+
+run_lit() {
+  /usr/bin/python3 "$(llvm-config-22 --bindir)/lit" -sv --output build/dev/lit-results.json build/dev/test || true
+  /usr/bin/python3 scripts/count-tests.py lit build/dev/lit-results.json
+}
+
+# Every fuzzer of the asan build, on a copy of its seed corpus.
+run_fuzzers() {
+  local fuzzers fuzzer name good=0 bad=0
+  fuzzers=$(find build/asan -type f -executable -name '*-fuzzer' | sort)
+  [ -n "$fuzzers" ] || { echo "no fuzzer was built"; return 1; }
+  for fuzzer in $fuzzers; do
+    name=$(basename "$fuzzer")
+    mkdir -p "build/fuzz/$name" "build/fuzz/$name-found"
+    local corpora=("build/fuzz/$name")
+    [ ! -d "test/fuzz/corpus" ] || corpora+=(test/fuzz/corpus)
+    if "$fuzzer" -max_total_time="$fuzz_seconds" -rss_limit_mb=2048 -print_final_stats=1 \
+      -artifact_prefix="build/fuzz/$name-found/" "${corpora[@]}"; then
+      good=$((good + 1))
+    else
+      bad=$((bad + 1))
+    fi
+  done
+  echo "$good passed, $bad failed, 0 skipped"
+}
+
+echo "== set-up"
+scripts/setup.sh
+mkdir -p "$logs"
+
+run_stage() {
+  case $1 in
+    lint) run lint /usr/bin/python3 scripts/lint.py ;;
+    ctest) run ctest run_ctest dev ;;
+    lit) run lit run_lit ;;
+    e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu ;;
+    tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
+    install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
+    samples) make_step samples-build install_and_build_samples &&
+      run samples /usr/bin/python3 test/samples/run.py --prefix "$prefix" --build build/samples ;;
+    asan) make_step asan-build configure_and_build asan && run asan run_ctest asan ;;
+    fuzz) make_step fuzz-build configure_and_build asan && run fuzz run_fuzzers ;;
+    tsan) make_step tsan-build configure_and_build tsan && run tsan run_ctest tsan ;;
+  esac
+}
+
+# Stages that need the dev build are failures without it, not absences.
+if [[ " ${stages[*]} " =~ \ (ctest|lit|e2e|tools|install|samples)\  ]]; then
+  dev_built=true
+  make_step dev-build configure_and_build dev || dev_built=false
+fi
+for stage in "${stages[@]}"; do
+  case $stage in
+    ctest | lit | e2e | tools | install | samples)
+      if ! $dev_built; then
+        echo "$stage   not run: the build failed"
+        add 0 1 0
+        continue
+      fi ;;
+  esac
+  run_stage "$stage" || true
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
