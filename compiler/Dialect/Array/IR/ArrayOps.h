@@ -39,4 +39,14 @@ struct VariableResource : public mlir::SideEffects::Resource::Base<VariableResou
 #define GET_OP_CLASSES
 #include "compiler/Dialect/Array/IR/ArrayOps.h.inc"
 
+namespace xc::array {
+
+/// The most static type that the result of `op` can be given, from constant sizes
+/// and, for a reshape, from the number of elements. `remaining` gets the sizes
+/// that the type then needs. The type that `op` has, where nothing more is known.
+mlir::RankedTensorType refineSizedType(ArraySizedOpInterface op,
+                                       llvm::SmallVectorImpl<mlir::Value> &remaining);
+
+} // namespace xc::array
+
 #endif // XC_DIALECT_ARRAY_IR_ARRAYOPS_H

@@ -38,51 +38,76 @@ static LogicalResult reifySized(ArraySizedOpInterface op, OpBuilder &builder,
   return success();
 }
 
-/// Gives `op` a result of type `refined` with `sizes` for what stays dynamic.
-/// A cast keeps the type that the users know.
-static void refineResult(PatternRewriter &rewriter, ArraySizedOpInterface op,
-                         RankedTensorType refined, ValueRange sizes) {
-  Value result = op->getResult(0);
-  Type type = result.getType();
-  rewriter.modifyOpInPlace(op, [&] {
-    op.getSizesMutable().assign(sizes);
-    result.setType(refined);
-  });
-  rewriter.setInsertionPointAfter(op);
-  auto cast = tensor::CastOp::create(rewriter, op->getLoc(), type, result);
-  rewriter.replaceAllUsesExcept(result, cast, cast);
+/// The product of the static dims; nothing where it overflows.
+static std::optional<int64_t> staticProduct(ArrayRef<int64_t> shape) {
+  int64_t product = 1;
+  // A size of 0 makes the product 0 whatever the others are.
+  if (llvm::is_contained(shape, 0))
+    return 0;
+  for (int64_t dim : shape)
+    if (!ShapedType::isDynamic(dim) && llvm::MulOverflow(product, dim, product))
+      return std::nullopt;
+  return product;
+}
+
+/// The only `?` of `shape`, if the elements of a static `operand` determine it.
+static std::optional<int64_t> inferReshapedDim(RankedTensorType operand,
+                                               ArrayRef<int64_t> shape) {
+  if (!operand.hasStaticShape() || llvm::count(shape, ShapedType::kDynamic) != 1)
+    return std::nullopt;
+  std::optional<int64_t> elements = staticProduct(operand.getShape());
+  std::optional<int64_t> known = staticProduct(shape);
+  if (!elements || !known || *known == 0)
+    return std::nullopt;
+  return *elements / *known;
+}
+
+RankedTensorType refineSizedType(ArraySizedOpInterface op, SmallVectorImpl<Value> &remaining) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  Dims shape(type.getShape());
+  auto size = op.getSizes().begin(), end = op.getSizes().end();
+  for (int64_t &dim : shape) {
+    if (!ShapedType::isDynamic(dim) || size == end)
+      continue;
+    Value value = *size++;
+    std::optional<int64_t> constant = getConstantIntValue(value);
+    // A negative size is the program's error, which run time reports.
+    if (constant && *constant >= 0)
+      dim = *constant;
+    else
+      remaining.push_back(value);
+  }
+  if (auto reshape = dyn_cast<ReshapeOp>(op.getOperation()))
+    if (std::optional<int64_t> dim = inferReshapedDim(reshape.getOperand().getType(), shape)) {
+      std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, *dim);
+      remaining.clear();
+    }
+  RankedTensorType refined = type.clone(shape);
+  return succeeded(op.checkResultType({std::nullopt, op->getName().getStringRef()}, refined))
+             ? refined
+             : type;
 }
 
 namespace {
-/// Moves sizes that are constants into the result type.
+/// Moves sizes that are constants into the result type. A cast keeps the type
+/// that the users know.
 template <typename OpTy>
-struct FoldConstantSizes : OpRewritePattern<OpTy> {
+struct RefineResultType : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
-    if (op.getSizes().empty())
-      return rewriter.notifyMatchFailure(op, "has no sizes");
+    SmallVector<Value> sizes;
     RankedTensorType type = op.getType();
-    Dims shape(type.getShape());
-    SmallVector<Value> remaining;
-    auto size = op.getSizes().begin();
-    for (int64_t &dim : shape) {
-      if (!ShapedType::isDynamic(dim))
-        continue;
-      Value value = *size++;
-      std::optional<int64_t> constant = getConstantIntValue(value);
-      // A negative size is the program's error, which run time reports.
-      if (constant && *constant >= 0)
-        dim = *constant;
-      else
-        remaining.push_back(value);
-    }
-    if (remaining.size() == op.getSizes().size())
-      return rewriter.notifyMatchFailure(op, "no size is a constant");
-    RankedTensorType refined = type.clone(shape);
-    if (failed(op.checkResultType({std::nullopt, op.getOperationName()}, refined)))
-      return rewriter.notifyMatchFailure(op, "the sizes contradict the operand");
-    refineResult(rewriter, op, refined, remaining);
+    RankedTensorType refined = refineSizedType(op, sizes);
+    if (refined == type)
+      return rewriter.notifyMatchFailure(op, "no further dim is known");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getSizesMutable().assign(sizes);
+      op.getResult().setType(refined);
+    });
+    rewriter.setInsertionPointAfter(op);
+    auto cast = tensor::CastOp::create(rewriter, op.getLoc(), type, op.getResult());
+    rewriter.replaceAllUsesExcept(op.getResult(), cast, cast);
     return success();
   }
 };
@@ -103,7 +128,7 @@ LogicalResult IotaOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
 }
 
 void IotaOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<FoldConstantSizes<IotaOp>>(context);
+  patterns.add<RefineResultType<IotaOp>>(context);
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,7 +198,7 @@ struct MergeBroadcasts : OpRewritePattern<BroadcastInDimOp> {
 
 void BroadcastInDimOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                    MLIRContext *context) {
-  patterns.add<FoldConstantSizes<BroadcastInDimOp>, MergeBroadcasts>(context);
+  patterns.add<RefineResultType<BroadcastInDimOp>, MergeBroadcasts>(context);
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,18 +210,6 @@ LogicalResult ReshapeOp::verify() {
     return emitOpError("expected operand and result of one element type, got ")
            << getOperand().getType().getElementType() << " and " << getType().getElementType();
   return verifySized(*this, /*mayInferOne=*/true);
-}
-
-/// The product of the static dims; nothing where it overflows.
-static std::optional<int64_t> staticProduct(ArrayRef<int64_t> shape) {
-  int64_t product = 1;
-  // A size of 0 makes the product 0 whatever the others are.
-  if (llvm::is_contained(shape, 0))
-    return 0;
-  for (int64_t dim : shape)
-    if (!ShapedType::isDynamic(dim) && llvm::MulOverflow(product, dim, product))
-      return std::nullopt;
-  return product;
 }
 
 static LogicalResult checkReshape(const RuleContext &rule, RankedTensorType operand,
@@ -263,30 +276,10 @@ struct MergeReshapes : OpRewritePattern<ReshapeOp> {
     return success();
   }
 };
-
-/// Works out the one `?` that `sizes` leaves to inference.
-struct InferReshapedDim : OpRewritePattern<ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
-    RankedTensorType operand = op.getOperand().getType();
-    RankedTensorType type = op.getType();
-    if (!operand.hasStaticShape() || type.getNumDynamicDims() != 1)
-      return rewriter.notifyMatchFailure(op, "nothing to infer from a static operand");
-    std::optional<int64_t> known = staticProduct(type.getShape());
-    if (!known || *known == 0)
-      return rewriter.notifyMatchFailure(op, "the dim is not determined");
-    Dims shape(type.getShape());
-    int64_t inferred = operand.getNumElements() / *known;
-    std::replace(shape.begin(), shape.end(), ShapedType::kDynamic, inferred);
-    refineResult(rewriter, op, type.clone(shape), {});
-    return success();
-  }
-};
 } // namespace
 
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<FoldConstantSizes<ReshapeOp>, MergeReshapes, InferReshapedDim>(context);
+  patterns.add<RefineResultType<ReshapeOp>, MergeReshapes>(context);
 }
 
 //===----------------------------------------------------------------------===//
@@ -322,7 +315,7 @@ LogicalResult DynamicSliceOp::reifyResultShapes(OpBuilder &builder,
 
 void DynamicSliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                  MLIRContext *context) {
-  patterns.add<FoldConstantSizes<DynamicSliceOp>>(context);
+  patterns.add<RefineResultType<DynamicSliceOp>>(context);
 }
 
 } // namespace xc::array

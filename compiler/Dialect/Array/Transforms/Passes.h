@@ -1,0 +1,24 @@
+//===- Passes.h - Passes over the array dialect -*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_ARRAY_TRANSFORMS_PASSES_H
+#define XC_DIALECT_ARRAY_TRANSFORMS_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace xc::array {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "compiler/Dialect/Array/Transforms/Passes.h.inc"
+
+/// Makes the passes known by name.
+inline void registerPasses() { registerArrayPasses(); }
+
+} // namespace xc::array
+
+#endif // XC_DIALECT_ARRAY_TRANSFORMS_PASSES_H

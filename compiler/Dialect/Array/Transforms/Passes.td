@@ -1,0 +1,60 @@
+//===- Passes.td - Passes over the array dialect ------------*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_ARRAY_TRANSFORMS_PASSES_TD
+#define XC_DIALECT_ARRAY_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def InferShapes : Pass<"xc-array-infer-shapes", "::mlir::ModuleOp"> {
+  let summary = "Replace dynamic dims by static ones wherever they can be derived";
+  let description = [{
+    Runs every array op's shape inference on the operand types it has, and gives
+    its results the most static type; sizes that fold to constants go into the
+    result type. What is learnt crosses functions: a function's results become
+    what all its returns agree on, and the arguments of a private function what
+    all its calls agree on. The arguments of public functions stay as they are,
+    as do results that `array.alias` ties to one.
+
+    Where a refined value meets an op outside the dialect, a `tensor.cast` gives
+    it the type that the op expects. A contradiction that comes to light (4 + ?
+    elements where the `?` turns out to be 5) is an error at the op.
+
+    Example:
+    ```mlir
+    func.func @f(%x: tensor<4x8xf32>) -> tensor<?x8xf32> {           // input
+      %0 = array.exp %x : tensor<4x8xf32> -> tensor<?x8xf32>
+      return %0 : tensor<?x8xf32>
+    }
+    func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {           // output
+      %0 = array.exp %x : tensor<4x8xf32>
+      return %0 : tensor<4x8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def Decompose : Pass<"xc-array-decompose"> {
+  let summary = "Replace composite ops by the simpler array ops they consist of";
+  let description = [{
+    Asks each op that implements `ArrayDecomposableOpInterface` for its
+    decomposition, and again for composites in what comes out. Ops named in `keep`
+    stay as they are, as do ops that refuse.
+
+    Example:
+    ```mlir
+    %y = array.square %x : tensor<4xf32>                              // input
+    %y = array.mul %x, %x : tensor<4xf32>                             // output
+    ```
+  }];
+  let options = [ListOption<"keep", "keep", "std::string",
+                            "Composite ops to leave, without the dialect's name: softmax,gelu">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+#endif // XC_DIALECT_ARRAY_TRANSFORMS_PASSES_TD
