@@ -23,7 +23,7 @@
 
 #include "compiler/Dialect/Plan/IR/PlanOpsDialect.h.inc"
 #include "compiler/Dialect/Plan/IR/PlanOpsEnums.h.inc"
-#include "compiler/Dialect/Plan/IR/PlanOpsInterfaces.h.inc"
+#include "compiler/Dialect/Plan/IR/PlanAttrsInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/Dialect/Plan/IR/PlanOpsAttrs.h.inc"
 #define GET_OP_CLASSES
