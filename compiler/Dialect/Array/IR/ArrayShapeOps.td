@@ -15,7 +15,6 @@ include "compiler/Dialect/Array/IR/ArrayBase.td"
 //===----------------------------------------------------------------------===//
 
 def Array_ConstantOp : Array_Op<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>,
-    DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes"]>,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "A constant tensor";
   let description = [{
@@ -95,7 +94,7 @@ def Array_IotaOp : Array_SizedOp<"iota"> {
 // Shape queries and changes
 //===----------------------------------------------------------------------===//
 
-def Array_DimOp : Array_Op<"dim", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes"]>]> {
+def Array_DimOp : Array_Op<"dim", [Pure]> {
   let summary = "The size of one dim";
   let description = [{
     Known on the host before anything runs; for `sizes(...)` operands and the

@@ -17,14 +17,6 @@ namespace xc::array {
 // Constant and parameter
 //===----------------------------------------------------------------------===//
 
-LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange,
-                                           DictionaryAttr attributes, OpaqueProperties properties,
-                                           RegionRange, SmallVectorImpl<Type> &inferred) {
-  Adaptor adaptor({}, attributes, properties);
-  inferred.push_back(adaptor.getValue().getType());
-  return success();
-}
-
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), "cst"); }
@@ -36,13 +28,6 @@ void ParameterOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 //===----------------------------------------------------------------------===//
 // Dim and from_index
 //===----------------------------------------------------------------------===//
-
-LogicalResult DimOp::inferReturnTypes(MLIRContext *context, std::optional<Location>, ValueRange,
-                                      DictionaryAttr, OpaqueProperties, RegionRange,
-                                      SmallVectorImpl<Type> &inferred) {
-  inferred.push_back(IndexType::get(context));
-  return success();
-}
 
 LogicalResult DimOp::verify() {
   return checkAxis({getLoc(), getOperationName()}, getAxis(), getOperand().getType().getRank());
