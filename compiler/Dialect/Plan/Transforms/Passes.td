@@ -10,6 +10,20 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CloneForTargets : Pass<"xc-clone-for-targets", "::mlir::ModuleOp"> {
+  let summary = "Give every target its own copy of the program";
+  let description = [{
+    Moves the program into one nested module for each entry of `targets` ("cpu:x86-64-v3", "cuda:sm_90a"), named `target_N`, with
+    `plan.target`. From here on fusion, layouts and plans may differ between targets. Example:
+    ```mlir
+    module { func.func @main ... }                                                            // input
+    module { module @target_0 attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} { func.func @main ... } }  // output
+    ```
+  }];
+  let options = [ListOption<"targets", "targets", "std::string", "Targets as kind:arch">];
+  let dependentDialects = ["::xc::plan::PlanDialect"];
+}
+
 def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise producers into the generics that use them";
   let description = [{
@@ -77,6 +91,18 @@ def DedupKernels : Pass<"xc-dedup-kernels", "::mlir::ModuleOp"> {
     ```mlir
     %a = plan.dispatch @k0(...)   %b = plan.dispatch @k1(...)   // input, @k0 and @k1 alike
     %a = plan.dispatch @k0(...)   %b = plan.dispatch @k0(...)   // output
+    ```
+  }];
+}
+
+def AnnotateCost : Pass<"xc-annotate-cost", "::mlir::ModuleOp"> {
+  let summary = "Say what each kernel moves and computes";
+  let description = [{
+    Sets on each kernel module, as maps over the kernel's scalars: `plan.bytes`, the fewest bytes that one run must move (each binding once),
+    and `plan.flops`, the arithmetic ops of its bodies times their iterations (a fused multiply-add counts two, any `math` op one); and
+    `plan.locations`, the source locations of its ops; and `plan.counts`, how many bindings and scalars a dispatch brings. Reports and benchmarks read them. Example:
+    ```mlir
+    module @k attributes {plan.kernel, plan.bytes = affine_map<()[s0] -> (s0 * 8)>, plan.flops = affine_map<()[s0] -> (s0)>, ...}
     ```
   }];
 }

@@ -1,0 +1,155 @@
+//===- AnnotateCost.cpp - Say what each kernel moves and computes ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace xc::plan {
+#define GEN_PASS_DEF_ANNOTATECOST
+#include "compiler/Dialect/Plan/Transforms/Passes.h.inc"
+} // namespace xc::plan
+
+using namespace mlir;
+
+namespace xc::plan {
+
+namespace {
+
+/// Sizes inside one kernel function as formulas over its scalars.
+class KernelSizes {
+public:
+  explicit KernelSizes(MLIRContext *context) : context(context) {}
+
+  /// Null where the size is no formula of the scalars.
+  AffineExpr getIndex(Value value) {
+    IntegerAttr constant;
+    if (matchPattern(value, m_Constant(&constant)))
+      return getAffineConstantExpr(constant.getInt(), context);
+    if (auto scalar = value.getDefiningOp<ScalarOp>())
+      return getAffineSymbolExpr(scalar.getOrdinal(), context);
+    return {};
+  }
+
+  AffineExpr getDim(Value tensor, int64_t dim) {
+    auto type = cast<ShapedType>(tensor.getType());
+    if (!type.isDynamicDim(dim))
+      return getAffineConstantExpr(type.getDimSize(dim), context);
+    Operation *op = tensor.getDefiningOp();
+    if (auto binding = dyn_cast_or_null<BindingOp>(op))
+      return getIndex(binding.getSizes()[cast<MemRefType>(type).getDynamicDimIndex(dim)]);
+    if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
+      return getIndex(empty.getDynamicSize(dim));
+    if (auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op))
+      return getDim(destination.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
+    if (op && op->getName().getStringRef() == "bufferization.to_tensor")
+      return getDim(op->getOperand(0), dim);
+    return {};
+  }
+
+private:
+  MLIRContext *context;
+};
+
+struct AnnotateCost final : impl::AnnotateCostBase<AnnotateCost> {
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<ModuleOp>())
+      if (kernel->hasAttr(kKernelAttr))
+        annotate(kernel);
+  }
+
+  static AffineExpr countBytes(ModuleOp kernel, KernelSizes &sizes);
+  static AffineExpr countFlops(linalg::LinalgOp op, KernelSizes &sizes);
+  static void annotate(ModuleOp kernel);
+};
+
+AffineExpr AnnotateCost::countBytes(ModuleOp kernel, KernelSizes &sizes) {
+  AffineExpr total = getAffineConstantExpr(0, kernel.getContext());
+  kernel.walk([&](BindingOp binding) {
+    auto type = cast<MemRefType>(binding.getMemory().getType());
+    AffineExpr bytes = getAffineConstantExpr(llvm::divideCeil(type.getElementTypeBitWidth(), 8), kernel.getContext());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (AffineExpr size = sizes.getDim(binding.getMemory(), dim))
+        bytes = bytes * size;
+    total = total + bytes;
+  });
+  return total;
+}
+
+/// Arithmetic ops of one iteration; moving and converting data counts nothing.
+static int64_t countOpsOfBody(linalg::LinalgOp op) {
+  if (isa<linalg::ContractOp>(op))
+    return 2;
+  int64_t count = 0;
+  for (Operation &inner : op->getRegion(0).front().without_terminator()) {
+    if (!isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) || inner.hasTrait<OpTrait::ConstantLike>() ||
+        isa<CastOpInterface>(inner) || isa<arith::SelectOp>(inner))
+      continue;
+    count += isa<math::FmaOp>(inner) ? 2 : 1;
+  }
+  return count;
+}
+
+AffineExpr AnnotateCost::countFlops(linalg::LinalgOp op, KernelSizes &sizes) {
+  AffineExpr flops = getAffineConstantExpr(countOpsOfBody(op), op.getContext());
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    AffineExpr size;
+    for (OpOperand &operand : op->getOpOperands())
+      for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+        if (!size && expr == getAffineDimExpr(loop, op.getContext()))
+          size = sizes.getDim(operand.get(), dim);
+    if (size)
+      flops = flops * size;
+  }
+  return flops;
+}
+
+/// The file locations in `loc`, as "file:line:column".
+static void collectLocations(Location loc, llvm::SetVector<StringAttr> &found) {
+  loc->walk([&](Location inner) {
+    if (auto file = dyn_cast<FileLineColLoc>(inner))
+      found.insert(StringAttr::get(loc.getContext(), file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+                                                         Twine(file.getColumn())));
+    return WalkResult::advance();
+  });
+}
+
+void AnnotateCost::annotate(ModuleOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  KernelSizes sizes(context);
+  unsigned numScalars = 0;
+  kernel.walk([&](ScalarOp scalar) { numScalars = std::max<unsigned>(numScalars, scalar.getOrdinal() + 1); });
+  unsigned numBindings = 0;
+  kernel.walk([&](BindingOp binding) { numBindings = std::max<unsigned>(numBindings, binding.getOrdinal() + 1); });
+  Builder builder(context);
+  kernel->setAttr("plan.counts", builder.getDictionaryAttr(
+                                     {builder.getNamedAttr("bindings", builder.getI64IntegerAttr(numBindings)),
+                                      builder.getNamedAttr("scalars", builder.getI64IntegerAttr(numScalars))}));
+  AffineExpr flops = getAffineConstantExpr(0, context);
+  llvm::SetVector<StringAttr> locations;
+  kernel.walk([&](linalg::LinalgOp op) {
+    if (isa<linalg::FillOp>(op))
+      return;
+    flops = flops + countFlops(op, sizes);
+    collectLocations(op.getLoc(), locations);
+  });
+  if (locations.empty())
+    collectLocations(kernel.getLoc(), locations);
+  kernel->setAttr("plan.bytes", AffineMapAttr::get(AffineMap::get(0, numScalars, countBytes(kernel, sizes))));
+  kernel->setAttr("plan.flops", AffineMapAttr::get(AffineMap::get(0, numScalars, flops)));
+  kernel->setAttr("plan.locations", ArrayAttr::get(context, SmallVector<Attribute>(locations.begin(), locations.end())));
+}
+
+} // namespace
+
+} // namespace xc::plan

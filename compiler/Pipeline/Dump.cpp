@@ -1,0 +1,74 @@
+//===- Dump.cpp - Files that show what the compiler did ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Pipeline/Dump.h"
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace xc {
+
+LogicalResult Dump::writeFile(Location loc, StringRef name, StringRef text) {
+  SmallString<128> path(directory);
+  llvm::sys::path::append(path, name);
+  std::error_code error = llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path));
+  if (!error) {
+    llvm::raw_fd_ostream stream(path, error);
+    if (!error) {
+      stream << text;
+      stream.close();
+      error = stream.error();
+      stream.clear_error();
+    }
+  }
+  if (error)
+    return emitError(loc, "cannot write ") << path << ": " << error.message();
+  return success();
+}
+
+static std::string print(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  // Large constants and code would bury what is of interest.
+  op->print(stream, OpPrintingFlags().elideLargeElementsAttrs(64).elideLargeResourceString(64));
+  return text;
+}
+
+LogicalResult Dump::writePhase(ModuleOp module, unsigned index, StringRef phase) {
+  if (directory.empty())
+    return success();
+  if (failed(writeFile(module.getLoc(), std::to_string(index) + "-" + phase.str() + ".mlir", print(module))))
+    return failure();
+  if (phase != "dispatch")
+    return success();
+  for (auto target : module.getOps<ModuleOp>())
+    for (auto kernel : target.getOps<ModuleOp>())
+      if (failed(writeFile(kernel.getLoc(), ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + ".mlir").str(), print(kernel))))
+        return failure();
+  return success();
+}
+
+LogicalResult Dump::writeKernelCode(ModuleOp target) {
+  if (directory.empty())
+    return success();
+  bool isCUDA = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr).isCUDA();
+  for (auto kernel : target.getOps<ModuleOp>()) {
+    auto text = kernel->getAttrOfType<StringAttr>(isCUDA ? plan::kImageAttr : plan::kAssemblyAttr);
+    std::string name = ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + (isCUDA ? ".ptx" : ".s")).str();
+    if (text && failed(writeFile(kernel.getLoc(), name, text.getValue())))
+      return failure();
+  }
+  return success();
+}
+
+} // namespace xc

@@ -1,0 +1,199 @@
+//===- Pipeline.cpp - From a parsed program to the bytes of a module ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Pipeline/Pipeline.h"
+
+#include "compiler/Codegen/CPU/Passes.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Conversion/Passes.h"
+#include "compiler/Dialect/Array/Transforms/Passes.h"
+#include "compiler/Dialect/Plan/Transforms/Passes.h"
+#include "compiler/Input/Passes.h"
+#include "compiler/Pipeline/Dump.h"
+
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace xc {
+
+static constexpr llvm::StringLiteral kPhaseNames[] = {"input", "array", "linalg", "layout", "dispatch", "codegen", "plan", "vmfb"};
+
+ArrayRef<llvm::StringLiteral> getPhaseNames() { return kPhaseNames; }
+
+std::optional<Phase> parsePhase(StringRef name) {
+  for (auto [index, known] : llvm::enumerate(kPhaseNames))
+    if (name == known)
+      return static_cast<Phase>(index);
+  return std::nullopt;
+}
+
+static void addCleanup(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+/// What users write: checked, and brought into array ops and linalg on tensors.
+static void addInputPasses(OpPassManager &pm) {
+  addInputConversionPasses(pm);
+  // Entry points are compiled each on its own, so calls between functions go.
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+}
+
+/// Shapes first, since folding and decomposition look at them.
+static void addArrayPasses(OpPassManager &pm) {
+  pm.addPass(array::createInferShapes());
+  addCleanup(pm);
+  pm.addPass(array::createDecompose());
+  addCleanup(pm);
+}
+
+static void addLinalgPasses(OpPassManager &pm) {
+  pm.addPass(createConvertArrayToLinalg());
+  addCleanup(pm);
+}
+
+static void addDispatchPasses(OpPassManager &targetPM) {
+  OpPassManager &funcPM = targetPM.nest<func::FuncOp>();
+  funcPM.addPass(plan::createPromoteVariables());
+  // Sizes come from the function's inputs, so that no kernel has to run before a size is known.
+  funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
+  addCleanup(funcPM);
+  // Dims of size 1 hide that loops are the same.
+  funcPM.addPass(createLinalgFoldUnitExtentDimsPass());
+  addCleanup(funcPM);
+  funcPM.addPass(plan::createFuseElementwise());
+  addCleanup(funcPM);
+  funcPM.addPass(plan::createFormDispatches());
+  targetPM.addPass(plan::createOutlineDispatches());
+  addCleanup(targetPM);
+  targetPM.addPass(plan::createDedupKernels());
+  targetPM.addPass(plan::createAnnotateCost());
+}
+
+static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target, const CompileOptions &options) {
+  if (target.isCPU()) {
+    cpu::CodegenOptions cpuOptions;
+    cpuOptions.arch = target.getArch().str();
+    cpuOptions.optLevel = options.optLevel;
+    cpuOptions.fastMath = options.fastMath;
+    cpuOptions.emitAssembly = !options.dumpDirectory.empty();
+    cpu::buildCodegenPipeline(kernelPM, cpuOptions);
+    return;
+  }
+  cuda::CodegenOptions cudaOptions;
+  cudaOptions.arch = target.getArch().str();
+  cudaOptions.optLevel = options.optLevel;
+  cudaOptions.fastMath = options.fastMath;
+  cudaOptions.lineInfo = options.lineInfo;
+  cuda::buildCodegenPipeline(kernelPM, cudaOptions);
+}
+
+namespace {
+
+/// Runs phases one after another, with the dump after each.
+class Compiler {
+public:
+  Compiler(ModuleOp module, const CompileOptions &options, TimingScope &timing)
+      : module(module), options(options), timing(timing), dump(options.dumpDirectory) {}
+
+  FailureOr<std::string> run();
+
+private:
+  LogicalResult runPhase(Phase phase);
+  LogicalResult runPasses(ModuleOp root, llvm::function_ref<void(PassManager &)> add);
+  LogicalResult runCodegen();
+  FailureOr<std::string> write();
+  SmallVector<ModuleOp> getTargets() { return llvm::to_vector(module.getOps<ModuleOp>()); }
+
+  ModuleOp module;
+  const CompileOptions &options;
+  TimingScope &timing;
+  Dump dump;
+};
+
+} // namespace
+
+LogicalResult Compiler::runPasses(ModuleOp root, llvm::function_ref<void(PassManager &)> add) {
+  PassManager pm(module.getContext());
+  pm.enableTiming(timing);
+  add(pm);
+  return pm.run(root);
+}
+
+LogicalResult Compiler::runCodegen() {
+  for (ModuleOp target : getTargets()) {
+    auto attr = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
+    if (failed(runPasses(target, [&](PassManager &pm) { addKernelPasses(pm.nest<ModuleOp>(), attr, options); })))
+      return failure();
+    if (failed(dump.writeKernelCode(target)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Compiler::runPhase(Phase phase) {
+  switch (phase) {
+  case Phase::Input:
+    return runPasses(module, [](PassManager &pm) { addInputPasses(pm); });
+  case Phase::Array:
+    return runPasses(module, [](PassManager &pm) { addArrayPasses(pm); });
+  case Phase::Linalg:
+    return runPasses(module, [](PassManager &pm) { addLinalgPasses(pm); });
+  case Phase::Layout:
+    return runPasses(module, [&](PassManager &pm) {
+      plan::CloneForTargetsOptions cloneOptions;
+      cloneOptions.targets = options.targets;
+      pm.addPass(plan::createCloneForTargets(cloneOptions));
+    });
+  case Phase::Dispatch:
+    return runPasses(module, [](PassManager &pm) { addDispatchPasses(pm.nest<ModuleOp>()); });
+  case Phase::Codegen:
+    return runCodegen();
+  case Phase::Plan:
+    return runPasses(module, [](PassManager &pm) { pm.nest<ModuleOp>().addPass(plan::createBuildPlan()); });
+  case Phase::Vmfb:
+    return success();
+  }
+  return failure();
+}
+
+FailureOr<std::string> Compiler::write() {
+  TimingScope scope = timing.nest("Link and write the module");
+  SmallVector<ModuleOp> targets = getTargets();
+  SmallVector<target::LinkedCode> code;
+  for (ModuleOp target : targets) {
+    FailureOr<target::LinkedCode> linked = target::linkCode(target);
+    if (failed(linked))
+      return failure();
+    code.push_back(std::move(*linked));
+  }
+  return target::writeModule(targets, code, options.provenance);
+}
+
+FailureOr<std::string> Compiler::run() {
+  for (unsigned index = 0; index <= static_cast<unsigned>(options.compileTo); ++index) {
+    Phase phase = static_cast<Phase>(index);
+    if (failed(runPhase(phase)))
+      return failure();
+    if (phase != Phase::Vmfb && failed(dump.writePhase(module, index, kPhaseNames[index])))
+      return failure();
+  }
+  if (options.compileTo != Phase::Vmfb)
+    return std::string();
+  return write();
+}
+
+FailureOr<std::string> compile(ModuleOp module, const CompileOptions &options, TimingScope &timing) {
+  return Compiler(module, options, timing).run();
+}
+
+} // namespace xc

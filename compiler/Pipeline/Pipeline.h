@@ -1,0 +1,45 @@
+//===- Pipeline.h - From a parsed program to the bytes of a module ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_PIPELINE_PIPELINE_H
+#define XC_PIPELINE_PIPELINE_H
+
+#include "compiler/Target/ModuleWriter.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/Timing.h"
+
+#include <optional>
+#include <string>
+
+namespace xc {
+
+/// The phases in order; docs/architecture.md says what holds after each.
+enum class Phase { Input, Array, Linalg, Layout, Dispatch, Codegen, Plan, Vmfb };
+
+llvm::ArrayRef<llvm::StringLiteral> getPhaseNames();
+std::optional<Phase> parsePhase(llvm::StringRef name);
+
+struct CompileOptions {
+  /// "cpu:x86-64-v3", "cuda:sm_90a": resolved, at least one.
+  llvm::SmallVector<std::string> targets;
+  Phase compileTo = Phase::Vmfb;
+  unsigned optLevel = 3;
+  bool fastMath = false;
+  bool lineInfo = false;
+  /// Where to write the IR after every phase and each kernel's IR and assembly; empty: nowhere.
+  std::string dumpDirectory;
+  target::Provenance provenance;
+};
+
+/// Takes `module` through the phases up to `options.compileTo`, in place. Returns the module file's bytes after phase vmfb, else an
+/// empty string. Errors are diagnostics. Kernels compile on the context's threads.
+mlir::FailureOr<std::string> compile(mlir::ModuleOp module, const CompileOptions &options, mlir::TimingScope &timing);
+
+} // namespace xc
+
+#endif // XC_PIPELINE_PIPELINE_H

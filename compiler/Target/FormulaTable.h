@@ -1,0 +1,43 @@
+//===- FormulaTable.h - Affine expressions as postfix programs ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_TARGET_FORMULATABLE_H
+#define XC_TARGET_FORMULATABLE_H
+
+#include "schemas/module_generated.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <vector>
+
+namespace xc::target {
+
+/// Collects the formulas of one plan, function or executable, equal ones once.
+class FormulaTable {
+public:
+  /// A literal where the expression is a constant, else the number of its formula. Dims must not occur.
+  fb::Value getValue(mlir::AffineExpr expr);
+
+  /// The number of the formula, also for a constant.
+  uint32_t getFormula(mlir::AffineExpr expr);
+
+  const std::vector<fb::FormulaInstruction> &getCode() const { return code; }
+  const std::vector<fb::Range> &getFormulas() const { return formulas; }
+
+private:
+  void emit(mlir::AffineExpr expr);
+
+  std::vector<fb::FormulaInstruction> code;
+  std::vector<fb::Range> formulas;
+  llvm::DenseMap<mlir::AffineExpr, uint32_t> numbers;
+};
+
+} // namespace xc::target
+
+#endif // XC_TARGET_FORMULATABLE_H

@@ -1,0 +1,456 @@
+//===- ModuleWriter.cpp - Write a module file ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The tables name blobs by their offset in the file, and the offset depends on the size of the tables. Offsets are fields of structs, whose
+// size does not depend on their value, so the tables are built twice: first to learn their size, then with the right offsets.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Target/ModuleWriter.h"
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Target/PlanWriter.h"
+#include "schemas/module_header.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
+
+#include <cstring>
+
+using namespace mlir;
+
+namespace xc::target {
+
+/// Bytes that every bound input and output must be aligned to; what kernels assume of bindings.
+static constexpr uint32_t kBufferAlignment = 16;
+
+static fb::DType getDType(Type type, StringRef name) {
+  fb::DType named = llvm::StringSwitch<fb::DType>(name)
+                        .Case("i1", fb::DType::I1)
+                        .Case("u8", fb::DType::U8)
+                        .Case("u16", fb::DType::U16)
+                        .Case("u32", fb::DType::U32)
+                        .Case("u64", fb::DType::U64)
+                        .Default(fb::DType::None);
+  if (named != fb::DType::None)
+    return named;
+  if (type.isF16())
+    return fb::DType::F16;
+  if (type.isBF16())
+    return fb::DType::BF16;
+  if (type.isF32())
+    return fb::DType::F32;
+  if (type.isF64())
+    return fb::DType::F64;
+  switch (type.isInteger() ? type.getIntOrFloatBitWidth() : 0) {
+  case 1:
+    return fb::DType::I1;
+  case 8:
+    return fb::DType::I8;
+  case 16:
+    return fb::DType::I16;
+  case 32:
+    return fb::DType::I32;
+  case 64:
+    return fb::DType::I64;
+  default:
+    return fb::DType::None;
+  }
+}
+
+/// The elements as the runtime sees them in memory; empty where the attribute cannot tell.
+static std::string getBytes(ElementsAttr elements) {
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    return blob ? std::string(blob->getData().begin(), blob->getData().end()) : std::string();
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  if (!dense)
+    return {};
+  ArrayRef<char> raw = dense.getRawData();
+  if (!dense.isSplat())
+    return std::string(raw.begin(), raw.end());
+  std::string bytes;
+  bytes.reserve(raw.size() * dense.getNumElements());
+  for (int64_t i = 0; i < dense.getNumElements(); ++i)
+    bytes.append(raw.begin(), raw.end());
+  return bytes;
+}
+
+namespace {
+
+/// Bytes after the tables, each at a multiple of 64.
+class BlobArea {
+public:
+  /// Equal bytes are kept once.
+  unsigned add(std::string bytes) {
+    uint64_t hash = llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
+    auto [it, isNew] = byHash.try_emplace({hash, bytes.size()}, blobs.size());
+    if (!isNew && blobs[it->second].bytes == bytes)
+      return it->second;
+    blobs.push_back({std::move(bytes), hash, size});
+    size = llvm::alignTo(size + blobs.back().bytes.size(), ModuleHeader::kAlignment);
+    return blobs.size() - 1;
+  }
+
+  fb::BlobRef getRef(unsigned index, uint64_t base) const {
+    const Blob &blob = blobs[index];
+    return fb::BlobRef(base + blob.offset, blob.bytes.size(), blob.hash);
+  }
+
+  void appendTo(std::string &file) const {
+    uint64_t base = file.size();
+    file.resize(base + size);
+    for (const Blob &blob : blobs)
+      std::memcpy(file.data() + base + blob.offset, blob.bytes.data(), blob.bytes.size());
+  }
+
+private:
+  struct Blob {
+    std::string bytes;
+    uint64_t hash;
+    uint64_t offset;
+  };
+  std::vector<Blob> blobs;
+  llvm::DenseMap<std::pair<uint64_t, uint64_t>, unsigned> byHash;
+  uint64_t size = 0;
+};
+
+class ModuleWriter {
+public:
+  ModuleWriter(ArrayRef<ModuleOp> targets, ArrayRef<LinkedCode> code, const Provenance &provenance)
+      : targets(targets), code(code), provenance(provenance) {}
+
+  FailureOr<std::string> write();
+
+private:
+  LogicalResult collectData();
+  LogicalResult collectKernels();
+  std::string buildTables(uint64_t blobBase);
+  flatbuffers::Offset<fb::Executable> buildExecutable(unsigned target, uint64_t blobBase);
+  flatbuffers::Offset<fb::Export> buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTable &costs);
+  flatbuffers::Offset<fb::Function> buildFunction(StringRef name);
+  flatbuffers::Offset<fb::Argument> buildArgument(DictionaryAttr entry, FormulaTable &formulas);
+  flatbuffers::Offset<fb::Symbol> buildSymbol(DictionaryAttr entry);
+  flatbuffers::Offset<flatbuffers::String> string(StringRef text) { return builder.CreateString(text.data(), text.size()); }
+
+  ArrayRef<ModuleOp> targets;
+  ArrayRef<LinkedCode> code;
+  const Provenance &provenance;
+  flatbuffers::FlatBufferBuilder builder;
+  BlobArea blobs;
+  llvm::MapVector<Attribute, unsigned> constants; // elements -> blob
+  llvm::MapVector<Attribute, unsigned> parameters;
+  SmallVector<DictionaryAttr> variables;
+  SmallVector<DataNumbers> numbers;               // for each target
+  SmallVector<llvm::StringMap<KernelExports>> kernels;
+  SmallVector<unsigned> codeBlobs;
+};
+
+} // namespace
+
+LogicalResult ModuleWriter::collectData() {
+  for (ModuleOp target : targets) {
+    DataNumbers &mine = numbers.emplace_back();
+    for (Attribute constant : target->getAttrOfType<ArrayAttr>("plan.constants")) {
+      auto elements = cast<ElementsAttr>(constant);
+      auto it = constants.find(constant);
+      if (it == constants.end()) {
+        std::string bytes = getBytes(elements);
+        auto type = cast<ShapedType>(elements.getShapedType());
+        uint64_t expected = llvm::divideCeil(type.getElementTypeBitWidth(), 8) * type.getNumElements();
+        if (bytes.size() != expected)
+          return target.emitError("expected ") << expected << " bytes of constant data of type " << type << ", got " << bytes.size();
+        it = constants.insert({constant, blobs.add(std::move(bytes))}).first;
+      }
+      mine.constants.push_back(std::distance(constants.begin(), it));
+    }
+    for (Attribute parameter : target->getAttrOfType<ArrayAttr>("plan.parameters"))
+      mine.parameters.push_back(parameters.insert({parameter, parameters.size()}).first->second);
+    for (auto [index, entry] : llvm::enumerate(target->getAttrOfType<ArrayAttr>("plan.variables"))) {
+      // Every target lists the same variables in the same order; their initial values are numbered like the first target's.
+      if (numbers.size() == 1)
+        variables.push_back(cast<DictionaryAttr>(entry));
+      mine.variables.push_back(index);
+    }
+  }
+  return success();
+}
+
+LogicalResult ModuleWriter::collectKernels() {
+  for (auto [index, target] : llvm::enumerate(targets)) {
+    llvm::StringMap<KernelExports> &mine = kernels.emplace_back();
+    uint32_t next = 0;
+    for (auto kernel : ModuleOp(target).getOps<ModuleOp>()) {
+      auto exports = kernel->getAttrOfType<ArrayAttr>("plan.exports");
+      if (!exports)
+        return kernel.emitError("expected a kernel with code, got one without plan.exports");
+      KernelExports &entry = mine[*kernel.getSymName()];
+      entry.executable = index;
+      for (Attribute description : exports) {
+        entry.exports.push_back(next++);
+        entry.descriptions.push_back(cast<DictionaryAttr>(description));
+      }
+    }
+    codeBlobs.push_back(blobs.add(code[index].image));
+  }
+  return success();
+}
+
+static fb::ParameterKind getParameterKind(StringRef name) {
+  return llvm::StringSwitch<fb::ParameterKind>(name)
+      .Case("binding", fb::ParameterKind::BindingPointer)
+      .Case("i32", fb::ParameterKind::ScalarI32)
+      .Case("i64", fb::ParameterKind::ScalarI64)
+      .Case("tensor_map", fb::ParameterKind::TensorMap)
+      .Default(fb::ParameterKind::Workspace);
+}
+
+flatbuffers::Offset<fb::Export> ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTable &costs) {
+  auto launch = cast<plan::LaunchAttr>(description.get("launch"));
+  std::vector<uint32_t> block(launch.getBlock().begin(), launch.getBlock().end());
+  std::vector<uint32_t> cluster(launch.getCluster().begin(), launch.getCluster().end());
+  std::vector<fb::Parameter> parameters;
+  if (auto list = description.getAs<ArrayAttr>("parameters"))
+    for (Attribute entry : list) {
+      auto pair = cast<ArrayAttr>(entry);
+      parameters.emplace_back(getParameterKind(cast<StringAttr>(pair[0]).getValue()), cast<IntegerAttr>(pair[1]).getInt());
+    }
+  auto getText = [&](StringRef key) {
+    std::string text;
+    if (Attribute value = description.get(key)) {
+      if (auto given = dyn_cast<StringAttr>(value))
+        return given.str();
+      llvm::raw_string_ostream(text) << value;
+    }
+    return text;
+  };
+  auto getNumber = [&](DictionaryAttr from, StringRef key, int64_t otherwise) {
+    auto value = from.getAs<IntegerAttr>(key);
+    return value ? value.getInt() : otherwise;
+  };
+  std::vector<std::string> locations;
+  if (auto list = kernel->getAttrOfType<ArrayAttr>("plan.locations"))
+    for (Attribute location : list)
+      locations.push_back(cast<StringAttr>(location).str());
+  auto cost = [&](StringRef key) {
+    auto map = kernel->getAttrOfType<AffineMapAttr>(key);
+    return map ? costs.getValue(map.getValue().getResult(0)) : fb::Value(-1, 0);
+  };
+  fb::Value bytes = cost("plan.bytes"), flops = cost("plan.flops");
+  auto counts = cast<DictionaryAttr>(kernel->getAttr("plan.counts"));
+  auto name = string(getText("name"));
+  auto blockVector = builder.CreateVector(block);
+  auto clusterVector = builder.CreateVector(cluster);
+  auto parameterVector = builder.CreateVectorOfStructs(parameters);
+  auto strategy = string(getText("config"));
+  auto reason = string(getText("reason"));
+  auto locationVector = builder.CreateVectorOfStrings(locations);
+  fb::ExportBuilder result(builder);
+  result.add_name(name);
+  result.add_block(blockVector);
+  result.add_cluster(clusterVector);
+  result.add_dynamic_shared_memory(launch.getShared());
+  result.add_static_shared_memory(getNumber(description, "static_shared", 0));
+  result.add_scratch(launch.getScratch());
+  result.add_parameters(parameterVector);
+  result.add_binding_count(getNumber(counts, "bindings", 0));
+  result.add_scalar_count(getNumber(counts, "scalars", 0));
+  result.add_registers(getNumber(description, "registers", -1));
+  result.add_spill_bytes(getNumber(description, "spills", -1));
+  result.add_strategy(strategy);
+  result.add_reason(reason);
+  result.add_locations(locationVector);
+  result.add_bytes(&bytes);
+  result.add_flops(&flops);
+  return result.Finish();
+}
+
+flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(unsigned target, uint64_t blobBase) {
+  FormulaTable costs;
+  std::vector<flatbuffers::Offset<fb::Export>> exports;
+  for (auto kernel : ModuleOp(targets[target]).getOps<ModuleOp>())
+    for (DictionaryAttr description : kernels[target][*kernel.getSymName()].descriptions)
+      exports.push_back(buildExport(kernel, description, costs));
+  const LinkedCode &linked = code[target];
+  fb::BlobRef image = blobs.getRef(codeBlobs[target], blobBase);
+  auto arch = string(linked.arch);
+  auto features = builder.CreateVectorOfStrings(std::vector<std::string>(linked.cpuFeatures.begin(), linked.cpuFeatures.end()));
+  auto exportVector = builder.CreateVector(exports);
+  auto costCode = builder.CreateVectorOfStructs(costs.getCode());
+  auto costFormulas = builder.CreateVectorOfStructs(costs.getFormulas());
+  fb::ExecutableBuilder result(builder);
+  result.add_target(target);
+  result.add_kind(static_cast<fb::CodeKind>(linked.kind));
+  result.add_arch(arch);
+  result.add_cpu_features(features);
+  result.add_min_driver(linked.minDriver);
+  result.add_image(&image);
+  result.add_exports(exportVector);
+  result.add_formula_code(costCode);
+  result.add_formulas(costFormulas);
+  return result.Finish();
+}
+
+flatbuffers::Offset<fb::Argument> ModuleWriter::buildArgument(DictionaryAttr entry, FormulaTable &formulas) {
+  auto type = cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue());
+  auto dtype = entry.getAs<StringAttr>("dtype");
+  std::vector<fb::Value> dims;
+  for (AffineExpr dim : entry.getAs<AffineMapAttr>("dims").getValue().getResults())
+    dims.push_back(formulas.getValue(dim));
+  auto name = string(entry.getAs<StringAttr>("name").getValue());
+  auto dimVector = builder.CreateVectorOfStructs(dims);
+  fb::ArgumentBuilder result(builder);
+  result.add_name(name);
+  result.add_dtype(getDType(type.getElementType(), dtype ? dtype.getValue() : ""));
+  result.add_dims(dimVector);
+  result.add_alignment(kBufferAlignment);
+  result.add_donated(entry.contains("donated"));
+  return result.Finish();
+}
+
+flatbuffers::Offset<fb::Symbol> ModuleWriter::buildSymbol(DictionaryAttr entry) {
+  auto name = string(entry.getAs<StringAttr>("name").getValue());
+  fb::SymbolBuilder result(builder);
+  result.add_name(name);
+  result.add_input(entry.getAs<IntegerAttr>("input").getInt());
+  result.add_dim(entry.getAs<IntegerAttr>("dim").getInt());
+  SmallVector<int64_t> range;
+  if (auto list = entry.getAs<ArrayAttr>("range"))
+    for (Attribute bound : list)
+      range.push_back(cast<IntegerAttr>(bound).getInt());
+  else if (auto array = entry.getAs<DenseI64ArrayAttr>("range"))
+    range.assign(array.asArrayRef().begin(), array.asArrayRef().end());
+  if (range.size() > 0)
+    result.add_min(range[0]);
+  if (range.size() > 1)
+    result.add_max(range[1]);
+  if (range.size() > 2)
+    result.add_divisor(range[2]);
+  return result.Finish();
+}
+
+flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
+  FormulaTable formulas;
+  std::vector<flatbuffers::Offset<fb::Argument>> inputs, outputs;
+  std::vector<flatbuffers::Offset<fb::Symbol>> symbols;
+  std::vector<flatbuffers::Offset<fb::Plan>> plans;
+  auto first = cast<plan::FunctionOp>(SymbolTable::lookupSymbolIn(ModuleOp(targets.front()), name));
+  for (Attribute entry : first.getInputs())
+    inputs.push_back(buildArgument(cast<DictionaryAttr>(entry), formulas));
+  for (Attribute entry : first.getOutputs())
+    outputs.push_back(buildArgument(cast<DictionaryAttr>(entry), formulas));
+  for (Attribute entry : first.getSymbols())
+    symbols.push_back(buildSymbol(cast<DictionaryAttr>(entry)));
+  for (auto [index, target] : llvm::enumerate(targets))
+    plans.push_back(writePlan(builder, cast<plan::FunctionOp>(SymbolTable::lookupSymbolIn(ModuleOp(target), name)), index,
+                              kernels[index], numbers[index]));
+  auto doc = first->getAttrOfType<StringAttr>("doc");
+  auto nameString = string(name);
+  auto docString = string(doc ? doc.getValue() : "");
+  auto inputVector = builder.CreateVector(inputs), outputVector = builder.CreateVector(outputs);
+  auto symbolVector = builder.CreateVector(symbols);
+  auto codeVector = builder.CreateVectorOfStructs(formulas.getCode());
+  auto formulaVector = builder.CreateVectorOfStructs(formulas.getFormulas());
+  auto planVector = builder.CreateVector(plans);
+  fb::FunctionBuilder result(builder);
+  result.add_name(nameString);
+  result.add_doc(docString);
+  result.add_inputs(inputVector);
+  result.add_outputs(outputVector);
+  result.add_symbols(symbolVector);
+  result.add_formula_code(codeVector);
+  result.add_formulas(formulaVector);
+  result.add_plans(planVector);
+  return result.Finish();
+}
+
+std::string ModuleWriter::buildTables(uint64_t blobBase) {
+  builder.Clear();
+  std::vector<flatbuffers::Offset<fb::Target>> targetTables;
+  std::vector<flatbuffers::Offset<fb::Executable>> executables;
+  for (auto [index, target] : llvm::enumerate(targets)) {
+    auto attr = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
+    targetTables.push_back(fb::CreateTarget(builder, string(attr.getKind().getValue()), string(attr.getArch().getValue())));
+    executables.push_back(buildExecutable(index, blobBase));
+  }
+  std::vector<flatbuffers::Offset<fb::Function>> functions;
+  for (auto function : ModuleOp(targets.front()).getOps<plan::FunctionOp>())
+    functions.push_back(buildFunction(function.getSymName()));
+  std::vector<flatbuffers::Offset<fb::Constant>> constantTables;
+  for (auto &[attr, blob] : constants) {
+    auto type = cast<ShapedType>(cast<ElementsAttr>(attr).getShapedType());
+    fb::BlobRef data = blobs.getRef(blob, blobBase);
+    auto dims = builder.CreateVector(type.getShape().data(), type.getRank());
+    constantTables.push_back(fb::CreateConstant(builder, getDType(type.getElementType(), ""), dims, 64, &data));
+  }
+  std::vector<flatbuffers::Offset<fb::ExternalParameter>> parameterTables;
+  for (auto &[attr, number] : parameters) {
+    auto entry = cast<DictionaryAttr>(attr);
+    auto type = cast<ShapedType>(entry.getAs<TypeAttr>("type").getValue());
+    auto dtype = entry.getAs<StringAttr>("dtype");
+    auto scope = string(entry.getAs<StringAttr>("scope").getValue()), key = string(entry.getAs<StringAttr>("key").getValue());
+    auto dims = builder.CreateVector(type.getShape().data(), type.getRank());
+    parameterTables.push_back(
+        fb::CreateExternalParameter(builder, scope, key, getDType(type.getElementType(), dtype ? dtype.getValue() : ""), dims));
+  }
+  std::vector<flatbuffers::Offset<fb::Variable>> variableTables;
+  for (DictionaryAttr entry : variables) {
+    auto type = cast<ShapedType>(entry.getAs<TypeAttr>("type").getValue());
+    auto dtype = entry.getAs<StringAttr>("dtype");
+    auto constant = entry.getAs<IntegerAttr>("constant"), parameter = entry.getAs<IntegerAttr>("parameter");
+    auto name = string(entry.getAs<StringAttr>("name").getValue());
+    auto dims = builder.CreateVector(type.getShape().data(), type.getRank());
+    variableTables.push_back(fb::CreateVariable(
+        builder, name, getDType(type.getElementType(), dtype ? dtype.getValue() : ""), dims,
+        constant ? static_cast<int32_t>(numbers.front().constants[constant.getInt()]) : -1,
+        parameter ? static_cast<int32_t>(numbers.front().parameters[parameter.getInt()]) : -1));
+  }
+  auto origin = fb::CreateProvenance(builder, string(provenance.compiler), string(provenance.flags), string(provenance.sourceName),
+                                     provenance.sourceHash, string(provenance.ptxas));
+  auto features = builder.CreateVectorOfStrings(std::vector<std::string>());
+  auto module = fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables), builder.CreateVector(functions),
+                                 builder.CreateVector(executables), builder.CreateVector(constantTables),
+                                 builder.CreateVector(parameterTables), builder.CreateVector(variableTables));
+  fb::FinishSizePrefixedModuleBuffer(builder, module);
+  return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+}
+
+FailureOr<std::string> ModuleWriter::write() {
+  if (failed(collectData()) || failed(collectKernels()))
+    return failure();
+  uint64_t tablesSize = buildTables(0).size();
+  uint64_t blobBase = llvm::alignTo(sizeof(ModuleHeader) + tablesSize, ModuleHeader::kAlignment);
+  std::string tables = buildTables(blobBase);
+
+  auto hash = [](const char *data, size_t size) { return llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(data), size)); };
+  ModuleHeader header = {};
+  std::memcpy(header.magic, ModuleHeader::kMagic, sizeof(header.magic));
+  header.major = ModuleHeader::kMajor;
+  header.minor = ModuleHeader::kMinor;
+  header.tablesOffset = sizeof(ModuleHeader);
+  header.tablesSize = tables.size();
+  header.tablesChecksum = hash(tables.data(), tables.size());
+  std::string file(sizeof(ModuleHeader), '\0');
+  file += tables;
+  file.resize(blobBase);
+  blobs.appendTo(file);
+  header.fileSize = file.size();
+  header.headerChecksum = hash(reinterpret_cast<const char *>(&header), offsetof(ModuleHeader, headerChecksum));
+  std::memcpy(file.data(), &header, sizeof(header));
+  return file;
+}
+
+FailureOr<std::string> writeModule(ArrayRef<ModuleOp> targets, ArrayRef<LinkedCode> code, const Provenance &provenance) {
+  return ModuleWriter(targets, code, provenance).write();
+}
+
+} // namespace xc::target

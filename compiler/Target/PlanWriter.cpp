@@ -1,0 +1,180 @@
+//===- PlanWriter.cpp - Plans as tables ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Target/PlanWriter.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace xc::target {
+
+std::string printLocation(Location loc) {
+  std::string text;
+  loc->walk([&](Location inner) {
+    auto file = dyn_cast<FileLineColLoc>(inner);
+    if (!file)
+      return WalkResult::advance();
+    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+namespace {
+
+class PlanWriter {
+public:
+  PlanWriter(flatbuffers::FlatBufferBuilder &builder, const llvm::StringMap<KernelExports> &kernels, const DataNumbers &numbers)
+      : builder(builder), kernels(kernels), numbers(numbers) {}
+
+  flatbuffers::Offset<fb::Plan> write(plan::FunctionOp function, uint32_t target);
+
+private:
+  fb::Binding getBinding(plan::RangeAttr range);
+  uint32_t addLocation(Location loc);
+  void addCommand(fb::CommandKind kind, uint32_t ordinal, ArrayRef<int64_t> after);
+  void addLaunch(plan::LaunchOp launch);
+  void addVariant(const KernelExports &kernel, unsigned variant, AffineMap scalars);
+
+  flatbuffers::FlatBufferBuilder &builder;
+  const llvm::StringMap<KernelExports> &kernels;
+  const DataNumbers &numbers;
+  FormulaTable formulas;
+  std::vector<fb::Command> commands;
+  std::vector<uint32_t> edges;
+  std::vector<fb::Dispatch> dispatches;
+  std::vector<fb::Variant> variants;
+  std::vector<fb::Guard> guards;
+  std::vector<fb::Value> scalarValues;
+  std::vector<fb::Binding> bindings;
+  std::vector<fb::Copy> copies;
+  std::vector<fb::Fill> fills;
+  std::vector<std::string> locations;
+  llvm::StringMap<uint32_t> locationNumbers;
+};
+
+} // namespace
+
+fb::Binding PlanWriter::getBinding(plan::RangeAttr range) {
+  uint32_t ordinal = range.getOrdinal();
+  if (range.getSpace() == plan::Space::Constant)
+    ordinal = numbers.constants[ordinal];
+  else if (range.getSpace() == plan::Space::Parameter)
+    ordinal = numbers.parameters[ordinal];
+  else if (range.getSpace() == plan::Space::Variable)
+    ordinal = numbers.variables[ordinal];
+  return fb::Binding(static_cast<fb::Space>(range.getSpace()), static_cast<fb::Access>(range.getAccess()), ordinal,
+                     formulas.getValue(range.getOffset().getValue().getResult(0)),
+                     formulas.getValue(range.getLength().getValue().getResult(0)));
+}
+
+uint32_t PlanWriter::addLocation(Location loc) {
+  std::string text = printLocation(loc);
+  auto [it, isNew] = locationNumbers.try_emplace(text, locations.size());
+  if (isNew)
+    locations.push_back(text);
+  return it->second;
+}
+
+void PlanWriter::addCommand(fb::CommandKind kind, uint32_t ordinal, ArrayRef<int64_t> after) {
+  commands.emplace_back(kind, ordinal, fb::Range(edges.size(), after.size()));
+  edges.insert(edges.end(), after.begin(), after.end());
+}
+
+/// One way to run the kernel: its grid and guards, from formulas over its scalars to formulas over the function's symbols.
+void PlanWriter::addVariant(const KernelExports &kernel, unsigned variant, AffineMap scalars) {
+  DictionaryAttr description = kernel.descriptions[variant];
+  auto launch = cast<plan::LaunchAttr>(description.get("launch"));
+  auto substitute = [&](AffineExpr expr) { return expr.replaceSymbols(scalars.getResults()); };
+  fb::Range guardRange(guards.size(), 0);
+  uint32_t guardCount = 0;
+  if (auto list = description.getAs<ArrayAttr>("guards"))
+    for (Attribute guard : list) {
+      if (auto value = dyn_cast<plan::ValueGuardAttr>(guard))
+        guards.emplace_back(fb::GuardKind::ValueInRange, formulas.getFormula(substitute(value.getValue().getValue().getResult(0))),
+                            value.getMin(), value.getMax(), value.getDivisor());
+      else if (auto alignment = dyn_cast<plan::AlignmentGuardAttr>(guard))
+        guards.emplace_back(fb::GuardKind::BindingAligned, alignment.getBinding(), 0, 0, alignment.getBytes());
+      ++guardCount;
+    }
+  fb::Range scalarRange(scalarValues.size(), scalars.getNumResults());
+  for (AffineExpr scalar : scalars.getResults())
+    scalarValues.push_back(formulas.getValue(scalar));
+  AffineMap grid = launch.getGrid().getValue();
+  fb::Value none(-1, 0);
+  variants.emplace_back(kernel.executable, kernel.exports[variant], fb::Range(guardRange.begin(), guardCount), scalarRange,
+                        formulas.getValue(substitute(grid.getResult(0))), formulas.getValue(substitute(grid.getResult(1))),
+                        formulas.getValue(substitute(grid.getResult(2))), none, none);
+}
+
+void PlanWriter::addLaunch(plan::LaunchOp launch) {
+  const KernelExports &kernel = kernels.find(launch.getKernel())->second;
+  fb::Range variantRange(variants.size(), kernel.exports.size());
+  for (unsigned variant = 0; variant < kernel.exports.size(); ++variant)
+    addVariant(kernel, variant, launch.getScalars());
+  fb::Range bindingRange(bindings.size(), launch.getBindings().size());
+  for (Attribute range : launch.getBindings())
+    bindings.push_back(getBinding(cast<plan::RangeAttr>(range)));
+  dispatches.emplace_back(variantRange, bindingRange, addLocation(launch.getLoc()));
+  addCommand(fb::CommandKind::Dispatch, dispatches.size() - 1, launch.getAfter());
+}
+
+flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint32_t target) {
+  for (Operation &op : function.getBody().front()) {
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case([&](plan::LaunchOp launch) { addLaunch(launch); })
+        .Case([&](plan::CopyOp copy) {
+          copies.emplace_back(getBinding(copy.getSource()), getBinding(copy.getTarget()));
+          addCommand(fb::CommandKind::Copy, copies.size() - 1, copy.getAfter());
+        })
+        .Case([&](plan::FillOp fill) {
+          fills.emplace_back(getBinding(fill.getTarget()), fill.getPattern(), fill.getPatternSize());
+          addCommand(fb::CommandKind::Fill, fills.size() - 1, fill.getAfter());
+        });
+  }
+  fb::Value arena = formulas.getValue(function.getArena().getResult(0));
+  std::vector<fb::Region> regions = {fb::Region(fb::Range(0, commands.size()))};
+  auto regionVector = builder.CreateVectorOfStructs(regions);
+  auto code = builder.CreateVectorOfStructs(formulas.getCode());
+  auto ranges = builder.CreateVectorOfStructs(formulas.getFormulas());
+  auto commandVector = builder.CreateVectorOfStructs(commands);
+  auto edgeVector = builder.CreateVector(edges);
+  auto dispatchVector = builder.CreateVectorOfStructs(dispatches);
+  auto variantVector = builder.CreateVectorOfStructs(variants);
+  auto guardVector = builder.CreateVectorOfStructs(guards);
+  auto scalarVector = builder.CreateVectorOfStructs(scalarValues);
+  auto bindingVector = builder.CreateVectorOfStructs(bindings);
+  auto copyVector = builder.CreateVectorOfStructs(copies);
+  auto fillVector = builder.CreateVectorOfStructs(fills);
+  auto locationVector = builder.CreateVectorOfStrings(locations);
+  fb::PlanBuilder plan(builder);
+  plan.add_target(target);
+  plan.add_formula_code(code);
+  plan.add_formulas(ranges);
+  plan.add_regions(regionVector);
+  plan.add_commands(commandVector);
+  plan.add_edges(edgeVector);
+  plan.add_dispatches(dispatchVector);
+  plan.add_variants(variantVector);
+  plan.add_guards(guardVector);
+  plan.add_scalars(scalarVector);
+  plan.add_bindings(bindingVector);
+  plan.add_copies(copyVector);
+  plan.add_fills(fillVector);
+  plan.add_arena_size(&arena);
+  plan.add_locations(locationVector);
+  return plan.Finish();
+}
+
+flatbuffers::Offset<fb::Plan> writePlan(flatbuffers::FlatBufferBuilder &builder, plan::FunctionOp function, uint32_t target,
+                                        const llvm::StringMap<KernelExports> &kernels, const DataNumbers &numbers) {
+  return PlanWriter(builder, kernels, numbers).write(function, target);
+}
+
+} // namespace xc::target

@@ -1,0 +1,230 @@
+//===- Options.cpp - xcompile's command line ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/xcompile/Options.h"
+
+#include "compiler/Codegen/CUDA/Targets.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace xc {
+
+namespace {
+
+struct Flag {
+  llvm::StringLiteral name;     // with its dashes; a trailing '=' takes a value
+  llvm::StringLiteral argument; // shown in the help
+  llvm::StringLiteral help;
+};
+
+} // namespace
+
+static constexpr Flag kFlags[] = {
+    {"-o", "FILE", "Write the result to FILE (default: the input's name with .vmfb; - is standard output)"},
+    {"--target=", "LIST", "Comma-separated targets: cpu, cpu:ARCH, cuda, cuda:ARCH (default: cpu)"},
+    {"--cpu=", "ARCH", "Same as --target=cpu:ARCH for the cpu targets in the list that name none (default: x86-64-v3)"},
+    {"--compile-to=", "PHASE", "Stop after PHASE and write the IR: input, array, linalg, layout, dispatch, codegen, plan, vmfb"},
+    {"--emit=", "FORM", "What to write: vmfb, mlir (the IR after --compile-to), bytecode (the same as MLIR bytecode)"},
+    {"--dump-dir=", "DIR", "Write the IR after every phase and each kernel's IR and assembly to DIR"},
+    {"--report", "", "Print what became of each kernel; --report=json prints it as JSON"},
+    {"--timing", "", "Print where the time went"},
+    {"-O", "0..3", "Optimisation level (default: 3)"},
+    {"--fast-math", "", "Allow approximations, reassociation and flushed denormals"},
+    {"--line-info", "", "Put source lines into PTX"},
+    {"-j", "N", "Compile kernels on N threads (default: all cores)"},
+    {"--help", "", "Print this"},
+    {"--version", "", "Print the version"},
+};
+
+std::string getHelp() {
+  std::string text = "Usage: xcompile MODEL.mlir -o MODEL.vmfb [options]\n\n"
+                     "Compiles array ops, or linalg on tensors, into one file for the xcompile runtime.\n\nOptions:\n";
+  for (const Flag &flag : kFlags) {
+    std::string left = "  " + flag.name.str() + (flag.name == "-o" || flag.name == "-j" ? " " : "") + flag.argument.str();
+    text += left + std::string(left.size() < 24 ? 24 - left.size() : 1, ' ') + flag.help.str() + "\n";
+  }
+  text += "\nCUDA architectures: " + cuda::listTargets() + "\n";
+  return text;
+}
+
+static std::string listFlags() {
+  return llvm::join(llvm::map_range(kFlags, [](const Flag &flag) { return flag.name.rtrim('=').str(); }), " ");
+}
+
+/// Resolves one entry of --target into kind:arch entries.
+static bool addTarget(llvm::StringRef entry, llvm::StringRef cpu, CommandLine &result, std::string &error) {
+  auto [kind, arch] = entry.split(':');
+  if (kind == "cpu") {
+    result.compile.targets.push_back("cpu:" + (arch.empty() ? cpu : arch).str());
+    return true;
+  }
+  if (kind != "cuda") {
+    error = "unknown target '" + entry.str() + "'; known are cpu, cpu:ARCH, cuda, cuda:ARCH";
+    return false;
+  }
+  // Without an arch: what runs on every data-centre GPU since 2020, and the code that is specific to Hopper.
+  for (llvm::StringRef name : arch.empty() ? llvm::SmallVector<llvm::StringRef>{"sm_80", "sm_90a"} : llvm::SmallVector<llvm::StringRef>{arch}) {
+    if (!cuda::findTarget(name)) {
+      error = "unknown CUDA architecture '" + name.str() + "'; known are " + cuda::listTargets();
+      return false;
+    }
+    result.compile.targets.push_back("cuda:" + name.str());
+  }
+  return true;
+}
+
+static bool addTargets(llvm::StringRef list, llvm::StringRef cpu, CommandLine &result, std::string &error) {
+  llvm::SmallVector<llvm::StringRef> entries;
+  list.split(entries, ',');
+  for (llvm::StringRef entry : entries)
+    if (!addTarget(entry.trim(), cpu, result, error))
+      return false;
+  llvm::SmallVector<std::string> unique;
+  for (const std::string &target : result.compile.targets)
+    if (!llvm::is_contained(unique, target))
+      unique.push_back(target);
+  result.compile.targets = unique;
+  return true;
+}
+
+static bool parsePhaseFlag(llvm::StringRef value, CommandLine &result, std::string &error) {
+  std::optional<Phase> phase = parsePhase(value);
+  if (!phase) {
+    error = "unknown phase '" + value.str() + "'; known are " +
+            llvm::join(llvm::map_range(getPhaseNames(), [](llvm::StringLiteral name) { return name.str(); }), ", ");
+    return false;
+  }
+  result.compile.compileTo = *phase;
+  return true;
+}
+
+static bool parseNumber(llvm::StringRef flag, llvm::StringRef value, unsigned max, unsigned &number, std::string &error) {
+  if (!value.getAsInteger(10, number) && number <= max)
+    return true;
+  error = "expected a number up to " + std::to_string(max) + " after " + flag.str() + ", got '" + value.str() + "'";
+  return false;
+}
+
+namespace {
+
+/// The state of one pass over the arguments.
+struct Parser {
+  CommandLine &result;
+  std::string &error;
+  std::string targets = "cpu", cpu = "x86-64-v3", emit;
+  int argc;
+  char **argv;
+  int next = 1;
+
+  /// The value of a flag such as -o: glued to it, or the next argument.
+  bool takeValue(llvm::StringRef argument, llvm::StringRef flag, llvm::StringRef &value) {
+    value = argument.drop_front(flag.size());
+    if (!value.empty())
+      return true;
+    if (next >= argc) {
+      error = "expected a value after " + flag.str();
+      return false;
+    }
+    value = argv[next++];
+    return true;
+  }
+
+  bool parseOne(llvm::StringRef argument);
+  bool finish();
+};
+
+} // namespace
+
+bool Parser::parseOne(llvm::StringRef argument) {
+  llvm::StringRef value = argument;
+  unsigned number = 0;
+  if (argument == "-" || !argument.starts_with("-")) {
+    if (!result.input.empty()) {
+      error = "expected one input, got '" + result.input + "' and '" + argument.str() + "'";
+      return false;
+    }
+    result.input = argument.str();
+    return true;
+  }
+  if (argument == "--help" || argument == "-h")
+    return result.showHelp = true;
+  if (argument == "--version")
+    return result.showVersion = true;
+  if (argument == "--timing")
+    return result.timing = true;
+  if (argument == "--fast-math")
+    return result.compile.fastMath = true;
+  if (argument == "--line-info")
+    return result.compile.lineInfo = true;
+  if (argument == "--report" || argument == "--report=text" || argument == "--report=json") {
+    result.report = argument.ends_with("json") ? ReportKind::Json : ReportKind::Text;
+    return true;
+  }
+  if (value.consume_front("--target="))
+    return targets = value.str(), true;
+  if (value.consume_front("--cpu="))
+    return cpu = value.str(), true;
+  if (value.consume_front("--emit="))
+    return emit = value.str(), true;
+  if (value.consume_front("--dump-dir="))
+    return result.compile.dumpDirectory = value.str(), true;
+  if (value.consume_front("--compile-to="))
+    return parsePhaseFlag(value, result, error);
+  if (argument.starts_with("-O"))
+    return parseNumber("-O", argument.drop_front(2), 3, result.compile.optLevel, error);
+  if (argument.starts_with("-o")) {
+    if (!takeValue(argument, "-o", value))
+      return false;
+    return result.output = value.str(), true;
+  }
+  if (argument.starts_with("-j")) {
+    if (!takeValue(argument, "-j", value) || !parseNumber("-j", value, 1024, number, error))
+      return false;
+    return result.threads = number, true;
+  }
+  error = "unknown flag '" + argument.str() + "'; known are " + listFlags();
+  return false;
+}
+
+bool Parser::finish() {
+  if (result.showHelp || result.showVersion)
+    return true;
+  if (result.input.empty()) {
+    error = "expected the name of an input file; --help shows how xcompile is called";
+    return false;
+  }
+  if (!emit.empty() && emit != "vmfb" && emit != "mlir" && emit != "bytecode") {
+    error = "unknown form '" + emit + "'; known are vmfb, mlir, bytecode";
+    return false;
+  }
+  if (emit == "vmfb" && result.compile.compileTo != Phase::Vmfb) {
+    error = "expected --emit=mlir or --emit=bytecode with a --compile-to before vmfb";
+    return false;
+  }
+  if ((emit == "mlir" || emit == "bytecode") && result.compile.compileTo == Phase::Vmfb)
+    result.compile.compileTo = Phase::Plan;
+  result.emitBytecode = emit == "bytecode";
+  if (result.output.empty())
+    result.output = result.compile.compileTo == Phase::Vmfb
+                        ? (llvm::StringRef(result.input).rsplit('.').first + ".vmfb").str()
+                        : "-";
+  return addTargets(targets, cpu, result, error);
+}
+
+bool parseCommandLine(int argc, char **argv, CommandLine &result, std::string &error) {
+  Parser parser{result, error};
+  parser.argc = argc;
+  parser.argv = argv;
+  while (parser.next < argc)
+    if (!parser.parseOne(argv[parser.next++]))
+      return false;
+  return parser.finish();
+}
+
+} // namespace xc

@@ -1,0 +1,39 @@
+//===- Options.h - xcompile's command line ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_TOOLS_XCOMPILE_OPTIONS_H
+#define XC_TOOLS_XCOMPILE_OPTIONS_H
+
+#include "compiler/Pipeline/Pipeline.h"
+
+#include <string>
+
+namespace xc {
+
+enum class ReportKind { None, Text, Json };
+
+struct CommandLine {
+  std::string input;
+  std::string output;
+  CompileOptions compile;
+  ReportKind report = ReportKind::None;
+  bool timing = false;
+  bool emitBytecode = false;
+  unsigned threads = 0; // 0: as many as there are cores
+  bool showHelp = false;
+  bool showVersion = false;
+};
+
+/// What `--help` prints.
+std::string getHelp();
+
+/// Reads the command line; CPU names are checked later, where there is a context. On a mistake returns false, and `error` is one sentence that says what is known.
+bool parseCommandLine(int argc, char **argv, CommandLine &result, std::string &error);
+
+} // namespace xc
+
+#endif // XC_TOOLS_XCOMPILE_OPTIONS_H

@@ -1,0 +1,135 @@
+//===- xcompile.cpp - The compiler's command line ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CPU/Arch.h"
+#include "compiler/Pipeline/Pipeline.h"
+#include "compiler/Pipeline/Registration.h"
+#include "tools/xcompile/Options.h"
+#include "tools/xcompile/Report.h"
+
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ThreadPool.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+static constexpr llvm::StringLiteral kVersion = "xcompile 0.1.0";
+
+static int fail(const llvm::Twine &message) {
+  llvm::WithColor::error(llvm::errs(), "xcompile") << message << "\n";
+  return 1;
+}
+
+/// Writes to a temporary file that takes the output's place when it is whole.
+static int writeOutput(llvm::StringRef path, llvm::StringRef bytes) {
+  if (path == "-") {
+    llvm::outs() << bytes;
+    return 0;
+  }
+  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
+    stream << bytes;
+    return llvm::Error::success();
+  });
+  if (error)
+    return fail("cannot write '" + path + "': " + llvm::toString(std::move(error)));
+  return 0;
+}
+
+static std::string print(ModuleOp module, bool bytecode) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!bytecode)
+    module.print(stream);
+  else if (failed(writeBytecodeToFile(module, stream)))
+    return {};
+  return text;
+}
+
+/// An unknown CPU is an error here, before anything is compiled.
+static LogicalResult checkTargets(llvm::ArrayRef<std::string> targets, MLIRContext &context) {
+  for (llvm::StringRef target : targets)
+    if (target.consume_front("cpu:") &&
+        failed(xc::cpu::lookupArch(target, [&] { return emitError(UnknownLoc::get(&context)); })))
+      return failure();
+  return success();
+}
+
+static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingScope &timing) {
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(command.input, &message);
+  if (!buffer)
+    return fail(message);
+  llvm::StringRef text = buffer->getBuffer();
+  command.compile.provenance.sourceName = llvm::sys::path::filename(command.input).str();
+  command.compile.provenance.sourceHash =
+      llvm::xxh3_64bits(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+
+  if (failed(checkTargets(command.compile.targets, context)))
+    return 1;
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(*sources, &context);
+  TimingScope parsing = timing.nest("Parse");
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  parsing.stop();
+  if (!module)
+    return 1; // the parser has said why
+
+  FailureOr<std::string> bytes = xc::compile(*module, command.compile, timing);
+  if (failed(bytes))
+    return 1; // a diagnostic has said why
+  bool isModuleFile = command.compile.compileTo == xc::Phase::Vmfb;
+  if (command.compile.compileTo >= xc::Phase::Plan) {
+    xc::printSummary(*module, llvm::errs());
+    if (command.report != xc::ReportKind::None)
+      xc::printReport(*module, command.report == xc::ReportKind::Json, llvm::outs());
+  }
+  return writeOutput(command.output, isModuleFile ? *bytes : print(*module, command.emitBytecode));
+}
+
+/// The flags that change the output, in one spelling, for the module's provenance.
+static std::string describeFlags(const xc::CompileOptions &options) {
+  return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
+         (options.fastMath ? " --fast-math" : "") + (options.lineInfo ? " --line-info" : "");
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  xc::CommandLine command;
+  std::string error;
+  if (!xc::parseCommandLine(argc, argv, command, error))
+    return fail(error);
+  if (command.showHelp || command.showVersion) {
+    llvm::outs() << (command.showHelp ? xc::getHelp() : (kVersion + "\n").str());
+    return 0;
+  }
+  command.compile.provenance.compiler = kVersion.str();
+  command.compile.provenance.flags = describeFlags(command.compile);
+
+  DialectRegistry registry;
+  xc::registerAllDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  std::unique_ptr<llvm::DefaultThreadPool> threads;
+  if (command.threads != 1) {
+    threads = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(command.threads));
+    context.setThreadPool(*threads);
+  }
+
+  DefaultTimingManager timingManager;
+  timingManager.setEnabled(command.timing);
+  TimingScope timing = timingManager.getRootScope();
+  return compileFile(command, context, timing);
+}
