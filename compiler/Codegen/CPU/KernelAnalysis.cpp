@@ -1,0 +1,407 @@
+//===- KernelAnalysis.cpp - What a kernel reads and writes ----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CPU/KernelAnalysis.h"
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace xc::cpu {
+
+SmallVector<Root> collectRoots(func::FuncOp kernel) {
+  SmallVector<Root> roots;
+  for (auto op : kernel.getOps<bufferization::MaterializeInDestinationOp>())
+    roots.push_back({op, op.getSource(), op.getDest()});
+  return roots;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+static OpFoldResult multiply(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs) {
+  AffineExpr product = builder.getAffineSymbolExpr(0) * builder.getAffineSymbolExpr(1);
+  return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, 2, product), {lhs, rhs});
+}
+
+/// Sizes of the result of a collapse_shape with sizes |source|.
+static SmallVector<OpFoldResult> collapseSizes(OpBuilder &builder, Location loc, ArrayRef<OpFoldResult> source,
+                                               ArrayRef<ReassociationIndices> groups) {
+  SmallVector<OpFoldResult> sizes;
+  for (const ReassociationIndices &group : groups) {
+    OpFoldResult product = builder.getIndexAttr(1);
+    for (int64_t dim : group)
+      product = multiply(builder, loc, product, source[dim]);
+    sizes.push_back(product);
+  }
+  return sizes;
+}
+
+SmallVector<OpFoldResult> getSizes(OpBuilder &builder, Value shaped) {
+  auto type = cast<ShapedType>(shaped.getType());
+  if (type.hasStaticShape())
+    return getAsIndexOpFoldResult(builder.getContext(), type.getShape());
+  Operation *op = shaped.getDefiningOp();
+  assert(op && "kernels have no arguments");
+  return TypeSwitch<Operation *, SmallVector<OpFoldResult>>(op)
+      .Case([&](plan::BindingOp binding) { return getMixedValues(type.getShape(), binding.getSizes(), builder); })
+      .Case([&](bufferization::ToTensorOp toTensor) { return getSizes(builder, toTensor.getBuffer()); })
+      .Case([&](memref::CollapseShapeOp collapse) {
+        return collapseSizes(builder, op->getLoc(), getSizes(builder, collapse.getSrc()),
+                             collapse.getReassociationIndices());
+      })
+      .Case([&](tensor::CollapseShapeOp collapse) {
+        return collapseSizes(builder, op->getLoc(), getSizes(builder, collapse.getSrc()),
+                             collapse.getReassociationIndices());
+      })
+      .Case([&](memref::ExpandShapeOp expand) { return expand.getMixedOutputShape(); })
+      .Case([&](tensor::ExpandShapeOp expand) { return expand.getMixedOutputShape(); })
+      .Case([&](tensor::EmptyOp empty) { return empty.getMixedSizes(); })
+      .Case([&](tensor::CastOp cast) { return getSizes(builder, cast.getSource()); })
+      .Case([&](memref::CastOp cast) { return getSizes(builder, cast.getSource()); })
+      .Case([&](tensor::InsertSliceOp insert) { return getSizes(builder, insert.getDest()); })
+      .Case([&](tensor::ExtractSliceOp extract) {
+        SmallVector<OpFoldResult> sizes;
+        llvm::SmallBitVector dropped = extract.getDroppedDims();
+        for (auto [dim, size] : llvm::enumerate(extract.getMixedSizes()))
+          if (!dropped[dim])
+            sizes.push_back(size);
+        return sizes;
+      })
+      .Case([&](tensor::PadOp pad) {
+        SmallVector<OpFoldResult> sizes = getSizes(builder, pad.getSource());
+        AffineExpr sum = builder.getAffineSymbolExpr(0) + builder.getAffineSymbolExpr(1) + builder.getAffineSymbolExpr(2);
+        for (auto [size, low, high] : llvm::zip(sizes, pad.getMixedLowPad(), pad.getMixedHighPad()))
+          size = affine::makeComposedFoldedAffineApply(builder, op->getLoc(), AffineMap::get(0, 3, sum),
+                                                       {size, low, high});
+        return sizes;
+      })
+      .Case([&](DestinationStyleOpInterface destination) {
+        return getSizes(builder, destination.getTiedOpOperand(cast<OpResult>(shaped))->get());
+      })
+      .Default([&](Operation *) {
+        SmallVector<OpFoldResult> sizes;
+        for (int64_t dim = 0; dim < type.getRank(); ++dim)
+          sizes.push_back(builder.createOrFold<tensor::DimOp>(op->getLoc(), shaped, dim));
+        return sizes;
+      });
+}
+
+SmallVector<OpFoldResult> getLoopSizes(OpBuilder &builder, linalg::GenericOp op) {
+  SmallVector<OpFoldResult> sizes(op.getNumLoops());
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<ShapedType>(operand.get().getType()))
+      continue;
+    SmallVector<OpFoldResult> operandSizes = getSizes(builder, operand.get());
+    for (auto [expr, size] : llvm::zip(op.getMatchingIndexingMap(&operand).getResults(), operandSizes))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && (!sizes[dim.getPosition()] || isa<Attribute>(size)))
+        sizes[dim.getPosition()] = size;
+  }
+  return sizes;
+}
+
+AffineExpr getFormula(OpFoldResult size, MLIRContext *context) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return getAffineConstantExpr(*constant, context);
+  Operation *op = cast<Value>(size).getDefiningOp();
+  if (!op)
+    return {};
+  auto operand = [&](unsigned i) { return getFormula(op->getOperand(i), context); };
+  auto binary = [&](auto combine) -> AffineExpr {
+    AffineExpr lhs = operand(0), rhs = operand(1);
+    return lhs && rhs ? combine(lhs, rhs) : AffineExpr();
+  };
+  return TypeSwitch<Operation *, AffineExpr>(op)
+      .Case([&](plan::ScalarOp scalar) { return getAffineSymbolExpr(scalar.getOrdinal(), context); })
+      .Case<arith::AddIOp>([&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a + b; }); })
+      .Case<arith::SubIOp>([&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a - b; }); })
+      .Case<arith::MulIOp>([&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a * b; }); })
+      .Case<arith::FloorDivSIOp, arith::DivUIOp, arith::DivSIOp>(
+          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.floorDiv(b); }); })
+      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
+          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); }); })
+      .Case<arith::RemUIOp, arith::RemSIOp>([&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a % b; }); })
+      .Case([&](affine::AffineApplyOp apply) -> AffineExpr {
+        AffineMap map = apply.getAffineMap();
+        SmallVector<AffineExpr> dims, symbols;
+        for (auto [i, value] : llvm::enumerate(apply.getMapOperands())) {
+          AffineExpr formula = getFormula(value, context);
+          if (!formula)
+            return {};
+          (i < map.getNumDims() ? dims : symbols).push_back(formula);
+        }
+        return map.getResult(0).replaceDimsAndSymbols(dims, symbols);
+      })
+      .Default([](Operation *) { return AffineExpr(); });
+}
+
+int64_t getElementBytes(func::FuncOp kernel) {
+  int64_t bytes = 1;
+  kernel.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      auto shaped = dyn_cast<ShapedType>(type);
+      if (!shaped || !shaped.getElementType().isIntOrIndexOrFloat())
+        continue;
+      Type element = shaped.getElementType();
+      bool isNarrowFloat = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
+      int64_t bits = element.isIndex() ? 64 : isNarrowFloat ? 32 : element.getIntOrFloatBitWidth();
+      bytes = std::max<int64_t>(bytes, llvm::divideCeil(bits, 8));
+    }
+  });
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+bool isElementwise(linalg::GenericOp op) {
+  if (op.getNumParallelLoops() != op.getNumLoops())
+    return false;
+  // Every loop's index must follow from the indices of a result.
+  return llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    llvm::SmallBitVector seen(op.getNumLoops());
+    for (AffineExpr expr : map.getResults()) {
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        seen.set(dim.getPosition());
+      else if (!isa<AffineConstantExpr>(expr))
+        return false;
+    }
+    return seen.all();
+  });
+}
+
+namespace {
+
+class Summarizer {
+public:
+  Summarizer(const llvm::DenseSet<Value> &stops, AccessSummary &summary) : stops(stops), summary(summary) {}
+
+  void visit(Value tensor, ArrayRef<AffineExpr> indices);
+  void visitBody(linalg::GenericOp op, ArrayRef<AffineExpr> loops);
+
+private:
+  void visitGeneric(linalg::GenericOp op, unsigned result, ArrayRef<AffineExpr> indices);
+  void visitExtractSlice(tensor::ExtractSliceOp op, ArrayRef<AffineExpr> indices);
+  void visitExpandShape(tensor::ExpandShapeOp op, ArrayRef<AffineExpr> indices);
+  void visitCollapseShape(tensor::CollapseShapeOp op, ArrayRef<AffineExpr> indices);
+  void guard(ArrayRef<AffineExpr> indices);
+  void record(SmallVector<Access> &list, Value tensor, ArrayRef<AffineExpr> indices);
+
+  const llvm::DenseSet<Value> &stops;
+  AccessSummary &summary;
+  DenseMap<Value, SmallVector<SmallVector<AffineExpr>>> visited;
+};
+
+} // namespace
+
+static void markDims(AffineExpr expr, llvm::SmallBitVector &dims) {
+  if (!expr) {
+    dims.set(); // unknown: any dim may take part
+    return;
+  }
+  for (unsigned dim = 0; dim < dims.size(); ++dim)
+    if (expr.isFunctionOfDim(dim))
+      dims.set(dim);
+}
+
+void Summarizer::record(SmallVector<Access> &list, Value tensor, ArrayRef<AffineExpr> indices) {
+  for (AffineExpr index : indices)
+    if (index && !isa<AffineDimExpr, AffineConstantExpr>(index))
+      markDims(index, summary.merged);
+  list.push_back({tensor, SmallVector<AffineExpr>(indices)});
+}
+
+void Summarizer::guard(ArrayRef<AffineExpr> indices) {
+  for (AffineExpr index : indices)
+    markDims(index, summary.guarded);
+}
+
+void Summarizer::visitBody(linalg::GenericOp op, ArrayRef<AffineExpr> loops) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument argument = op.getMatchingBlockArgument(&operand);
+    bool isReductionOutput = op.isDpsInit(&operand) && op.getNumReductionLoops() != 0;
+    if (argument.use_empty() || isReductionOutput || !isa<ShapedType>(operand.get().getType()))
+      continue;
+    SmallVector<AffineExpr> indices;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+      bool known = true;
+      for (unsigned dim = 0; dim < loops.size(); ++dim)
+        known &= loops[dim] || !expr.isFunctionOfDim(dim);
+      indices.push_back(known ? expr.replaceDims(loops) : AffineExpr());
+    }
+    visit(operand.get(), indices);
+  }
+  op.getBody()->walk([&](Operation *inner) {
+    if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+      markDims(loops[index.getDim()], summary.readAsIndex);
+    } else if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
+      SmallVector<AffineExpr> indices;
+      for (Value value : extract.getIndices()) {
+        auto index = value.getDefiningOp<linalg::IndexOp>();
+        indices.push_back(index ? loops[index.getDim()] : AffineExpr());
+      }
+      visit(extract.getTensor(), indices);
+    } else if (isa<math::MathDialect>(inner->getDialect())) {
+      summary.mathOps += !isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::FmaOp,
+                              math::SqrtOp, math::CopySignOp>(inner);
+    } else if (!OpTrait::hasElementwiseMappableTraits(inner) &&
+               !isa<arith::ConstantOp, linalg::YieldOp, affine::AffineApplyOp>(inner)) {
+      summary.unsupported = inner;
+    }
+  });
+}
+
+void Summarizer::visitGeneric(linalg::GenericOp op, unsigned result, ArrayRef<AffineExpr> indices) {
+  if (!isElementwise(op)) {
+    summary.unsupported = op;
+    return;
+  }
+  SmallVector<AffineExpr> loops(op.getNumLoops());
+  AffineMap map = op.getIndexingMapMatchingResult(op->getResult(result));
+  for (auto [expr, index] : llvm::zip(map.getResults(), indices))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      loops[dim.getPosition()] = index;
+  visitBody(op, loops);
+}
+
+void Summarizer::visitExtractSlice(tensor::ExtractSliceOp op, ArrayRef<AffineExpr> indices) {
+  SmallVector<AffineExpr> source;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  MLIRContext *context = op.getContext();
+  unsigned next = 0;
+  for (unsigned dim = 0; dim < dropped.size(); ++dim) {
+    AffineExpr index = dropped[dim] ? getAffineConstantExpr(0, context) : indices[next++];
+    std::optional<int64_t> offset = getConstantIntValue(op.getMixedOffsets()[dim]);
+    std::optional<int64_t> stride = getConstantIntValue(op.getMixedStrides()[dim]);
+    source.push_back(index && offset && stride ? index * *stride + *offset : AffineExpr());
+  }
+  visit(op.getSource(), source);
+}
+
+void Summarizer::visitExpandShape(tensor::ExpandShapeOp op, ArrayRef<AffineExpr> indices) {
+  SmallVector<AffineExpr> source;
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    AffineExpr sum = getAffineConstantExpr(0, op.getContext());
+    for (int64_t dim : group) {
+      int64_t size = op.getResultType().getDimSize(dim);
+      if (size == 1)
+        continue;
+      bool known = sum && indices[dim] && (size != ShapedType::kDynamic || sum == 0);
+      sum = known ? sum * (size == ShapedType::kDynamic ? 1 : size) + indices[dim] : AffineExpr();
+    }
+    source.push_back(sum);
+  }
+  visit(op.getSrc(), source);
+}
+
+void Summarizer::visitCollapseShape(tensor::CollapseShapeOp op, ArrayRef<AffineExpr> indices) {
+  SmallVector<AffineExpr> source(op.getSrcType().getRank());
+  for (auto [group, index] : llvm::zip(op.getReassociationIndices(), indices)) {
+    SmallVector<int64_t> dims = llvm::filter_to_vector(group, [&](int64_t dim) { return op.getSrcType().getDimSize(dim) != 1; });
+    for (int64_t dim : group)
+      source[dim] = getAffineConstantExpr(0, op.getContext());
+    if (dims.size() == 1) {
+      source[dims[0]] = index;
+      continue;
+    }
+    for (int64_t dim : dims)
+      source[dim] = AffineExpr();
+    guard(index); // its division by sizes has no vector form that would be fast
+  }
+  visit(op.getSrc(), source);
+}
+
+void Summarizer::visit(Value tensor, ArrayRef<AffineExpr> indices) {
+  SmallVector<SmallVector<AffineExpr>> &seen = visited[tensor];
+  if (llvm::is_contained(seen, indices))
+    return;
+  seen.emplace_back(indices);
+  if (stops.contains(tensor))
+    return record(summary.stops, tensor, indices);
+  Operation *op = tensor.getDefiningOp();
+  TypeSwitch<Operation *>(op)
+      .Case([&](bufferization::ToTensorOp) { record(summary.accesses, tensor, indices); })
+      .Case([&](linalg::GenericOp generic) {
+        visitGeneric(generic, cast<OpResult>(tensor).getResultNumber(), indices);
+      })
+      .Case<linalg::FillOp, tensor::EmptyOp>([](auto) {})
+      .Case([&](arith::ConstantOp constant) {
+        if (!isa<SplatElementsAttr>(constant.getValue()))
+          summary.unsupported = op;
+      })
+      .Case([&](tensor::CastOp cast) { visit(cast.getSource(), indices); })
+      .Case([&](tensor::ExtractSliceOp slice) { visitExtractSlice(slice, indices); })
+      .Case([&](tensor::ExpandShapeOp expand) { visitExpandShape(expand, indices); })
+      .Case([&](tensor::CollapseShapeOp collapse) { visitCollapseShape(collapse, indices); })
+      .Case([&](tensor::PadOp pad) {
+        if (!pad.getConstantPaddingValue())
+          summary.unsupported = op;
+        guard(indices);
+        SmallVector<AffineExpr> unknown(indices.size());
+        visit(pad.getSource(), unknown);
+      })
+      .Case([&](tensor::InsertSliceOp insert) {
+        guard(indices);
+        SmallVector<AffineExpr> unknown(insert.getSourceType().getRank());
+        visit(insert.getSource(), unknown);
+        visit(insert.getDest(), indices);
+      })
+      .Default([&](Operation *other) { summary.unsupported = other; });
+}
+
+void summarize(Value tensor, ArrayRef<AffineExpr> indices, const llvm::DenseSet<Value> &stops,
+               AccessSummary &summary) {
+  Summarizer(stops, summary).visit(tensor, indices);
+}
+
+void summarizeBody(linalg::GenericOp op, ArrayRef<AffineExpr> loops, const llvm::DenseSet<Value> &stops,
+                   AccessSummary &summary) {
+  Summarizer(stops, summary).visitBody(op, loops);
+}
+
+/// Whether |access| steps through dims |dim| and |dim| + 1 as if they were one, or ignores both.
+static bool isMergeable(const Access &access, unsigned dim) {
+  auto isDim = [](AffineExpr expr, unsigned position) {
+    auto dimExpr = dyn_cast_or_null<AffineDimExpr>(expr);
+    return dimExpr && dimExpr.getPosition() == position;
+  };
+  for (unsigned i = 0; i < access.indices.size(); ++i) {
+    bool first = isDim(access.indices[i], dim);
+    if (first && (i + 1 == access.indices.size() || !isDim(access.indices[i + 1], dim + 1)))
+      return false;
+    if (isDim(access.indices[i], dim + 1) && (i == 0 || !isDim(access.indices[i - 1], dim)))
+      return false;
+  }
+  return true;
+}
+
+llvm::SmallBitVector findMergeableDims(unsigned numDims, unsigned boundary, ArrayRef<AccessSummary> summaries) {
+  llvm::SmallBitVector mergeable(numDims);
+  for (unsigned dim = 0; dim + 1 < numDims; ++dim) {
+    bool merge = dim + 1 != boundary;
+    for (const AccessSummary &summary : summaries) {
+      for (unsigned d : {dim, dim + 1})
+        merge &= !summary.readAsIndex[d] && !summary.guarded[d] && !summary.merged[d];
+      merge &= llvm::all_of(summary.accesses, [&](const Access &access) { return isMergeable(access, dim); });
+    }
+    mergeable[dim] = merge;
+  }
+  return mergeable;
+}
+
+} // namespace xc::cpu

@@ -1,0 +1,92 @@
+//===- LowerFallback.cpp - Plain loops for every other kernel -------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Upstream's one-shot bufferisation, then scalar loops; LLVM's vectoriser does what it can. The kernel runs as one
+// workgroup: its temporaries are whole tensors, which several workgroups could not share.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CPU/CPUDialect.h"
+#include "compiler/Codegen/CPU/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace xc::cpu {
+#define GEN_PASS_DEF_LOWERFALLBACK
+#include "compiler/Codegen/CPU/Passes.h.inc"
+
+/// An n-dimensional copy as a linalg op, which has loops.
+static void copyToLoops(IRRewriter &rewriter, memref::CopyOp copy) {
+  rewriter.setInsertionPoint(copy);
+  int64_t rank = cast<MemRefType>(copy.getTarget().getType()).getRank();
+  AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      rewriter, copy.getLoc(), copy.getSource(), copy.getTarget(), ArrayRef<AffineMap>{identity, identity}, iterators,
+      [](OpBuilder &builder, Location loc, ValueRange arguments) {
+        linalg::YieldOp::create(builder, loc, arguments[0]);
+      });
+  rewriter.eraseOp(copy);
+  rewriter.setInsertionPoint(generic);
+}
+
+namespace {
+
+struct LowerFallback final : impl::LowerFallbackBase<LowerFallback> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (isa_and_nonnull<FallbackAttr>(function->getAttr(plan::kConfigAttr)) && failed(lower(function)))
+        return signalPassFailure();
+  }
+
+  LogicalResult lower(func::FuncOp function) {
+    if (failed(bufferize(function)))
+      return failure();
+    IRRewriter rewriter(&getContext());
+    SmallVector<memref::CopyOp> copies;
+    function.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+    for (memref::CopyOp copy : copies)
+      copyToLoops(rewriter, copy);
+    SmallVector<linalg::LinalgOp> ops;
+    function.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    for (linalg::LinalgOp op : ops) {
+      rewriter.setInsertionPoint(op);
+      if (failed(linalg::linalgOpToLoops(rewriter, op)))
+        return op.emitOpError("has no loops");
+      rewriter.eraseOp(op);
+    }
+    AffineMap grid = AffineMap::get(0, 0, SmallVector<AffineExpr>(3, rewriter.getAffineConstantExpr(1)), &getContext());
+    function->setAttr(plan::kLaunchAttr, plan::LaunchAttr::get(&getContext(), AffineMapAttr::get(grid), {1, 1, 1},
+                                                               {1, 1, 1}, /*shared=*/0, /*scratch=*/0));
+    return success();
+  }
+
+  static LogicalResult bufferize(func::FuncOp function) {
+    bufferization::OneShotBufferizationOptions options;
+    options.setFunctionBoundaryTypeConversion(bufferization::LayoutMapOption::IdentityLayoutMap);
+    IRRewriter rewriter(function.getContext());
+    bufferization::OneShotAnalysisState state(function, options);
+    if (failed(bufferization::analyzeOp(function, state)) ||
+        failed(bufferization::eliminateEmptyTensors(rewriter, function, state)))
+      return failure();
+    bufferization::BufferizationState bufferizationState;
+    return bufferization::runOneShotBufferize(function, options, bufferizationState);
+  }
+};
+
+} // namespace
+} // namespace xc::cpu

@@ -1,0 +1,162 @@
+//===- Passes.td - Passes of CPU code generation ----------*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CPU_PASSES_TD
+#define XC_CODEGEN_CPU_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ArchOption : Option<"arch", "arch", "std::string", /*default=*/[{""}],
+                          "CPU to generate code for; empty: that of the module's plan.target">;
+
+def NormalizeKernel : Pass<"xc-cpu-normalize-kernel", "mlir::ModuleOp"> {
+  let summary = "Bring a kernel into the form that the strategies look at";
+  let description = [{
+    Turns named linalg ops into `linalg.generic` (not `linalg.fill`), and moves reshapes of whole bindings from tensors to
+    memory, where they cost nothing. Example:
+    ```mlir
+    %t = bufferization.to_tensor %x restrict : memref<4x8xf32> to tensor<4x8xf32>
+    %c = tensor.collapse_shape %t [[0, 1]] : tensor<4x8xf32> into tensor<32xf32>   // input
+    %m = memref.collapse_shape %x [[0, 1]] : memref<4x8xf32> into memref<32xf32>
+    %c = bufferization.to_tensor %m restrict : memref<32xf32> to tensor<32xf32>    // output
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::memref::MemRefDialect"];
+}
+
+def SelectStrategy : Pass<"xc-cpu-select-strategy", "mlir::ModuleOp"> {
+  let summary = "Choose how each kernel function is compiled";
+  let description = [{
+    Sets `lowering_config` and `plan.reason` on each function that has no `lowering_config` yet (one that is there, by
+    hand or from a tuning database, is obeyed). Example:
+    ```mlir
+    func.func @k() attributes {lowering_config = #cpu.elementwise<version = 1, lanes = 32, chunk = 16384, tile = 32768>,
+                               plan.reason = "elementwise: ..."}
+    ```
+  }];
+  let options = [ArchOption];
+  let dependentDialects = ["xc::cpu::CPUDialect"];
+}
+
+def LowerElementwise : Pass<"xc-cpu-lower-elementwise", "mlir::ModuleOp"> {
+  let summary = "Turn elementwise kernels into loops over vectors";
+  let description = [{
+    Obeys `#cpu.elementwise`: one loop nest for each group of results of equal shape, with everything that feeds them
+    inlined; neighbouring dims that all accesses agree on are merged into one. The innermost loop runs over vectors, then
+    over what is left one by one (no masks). Sets `plan.launch`. Example:
+    ```mlir
+    scf.for %i = %lo to %hi step %c32 {
+      %0 = vector.load %x[%i] : memref<?xf32>, vector<32xf32>
+      %1 = math.exp %0 : vector<32xf32>
+      vector.store %1, %y[%i] : memref<?xf32>, vector<32xf32>
+    }
+    ```
+  }];
+  let options = [ArchOption];
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::memref::MemRefDialect",
+                           "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
+}
+
+def LowerFallback : Pass<"xc-cpu-lower-fallback", "mlir::ModuleOp"> {
+  let summary = "Turn every other kernel into plain loops";
+  let description = [{
+    Obeys `#cpu.fallback`: bufferises the function, writes results in place where the analysis allows it, and turns
+    linalg ops and copies into scalar loops. The grid is one workgroup. Example:
+    ```mlir
+    linalg.generic {...} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)   // input, after bufferisation
+    scf.for %i = %c0 to %c8 step %c1 { ... memref.store ... }               // output
+    ```
+  }];
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::memref::MemRefDialect", "mlir::bufferization::BufferizationDialect",
+                           "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect",
+                           "xc::plan::PlanDialect"];
+}
+
+def VerifyLoops : Pass<"xc-cpu-verify-loops", "mlir::ModuleOp"> {
+  let summary = "Check that a kernel consists of loops over memory";
+  let description = [{
+    After the strategies, a kernel function has a `plan.launch` and holds only scf, memref, vector, arith, math, affine and
+    plan ops, none of which works on tensors. Anything else is an error at the op that should be gone. Example of what
+    is refused:
+    ```mlir
+    %0 = tensor.empty() : tensor<8xf32>
+    ```
+  }];
+}
+
+def PlaceTemporaries : Pass<"xc-cpu-place-temporaries", "mlir::ModuleOp"> {
+  let summary = "Give every temporary buffer a place on the stack or in scratch memory";
+  let description = [{
+    Replaces `memref.alloc` of static size: up to `stack-bytes` in all become `memref.alloca` at the function's start,
+    the rest a 64-byte aligned range of `cpu.scratch`, whose size is written to `plan.launch`. A temporary of dynamic size is
+    an error, since scratch memory is reserved before a size is known. Example:
+    ```mlir
+    %t = memref.alloc() : memref<65536xf32>                                    // input
+    %s = cpu.scratch : memref<262144xi8>                                       // output
+    %t = memref.view %s[%c0][] : memref<262144xi8> to memref<65536xf32>
+    ```
+  }];
+  let options = [Option<"stackBytes", "stack-bytes", "int64_t", /*default=*/"65536",
+                        "Bytes of the stack that temporaries may use; the ABI allows a kernel 128 KiB in all">];
+  let dependentDialects = ["mlir::memref::MemRefDialect", "mlir::arith::ArithDialect", "xc::cpu::CPUDialect"];
+}
+
+def ExpandArithmetic : Pass<"xc-cpu-expand-arithmetic", "mlir::ModuleOp"> {
+  let summary = "Leave only arithmetic that the CPU has instructions for";
+  let description = [{
+    No library is there at run time. Arithmetic on f16 and bf16 is done in f32; conversions of bf16, and those of f16 where
+    the CPU has no instruction for them, become integer arithmetic; math functions become polynomials
+    (docs/math-accuracy.md); fused multiply-adds become a product and a sum where the CPU cannot fuse them. Example:
+    ```mlir
+    %0 = arith.extf %x : bf16 to f32                // input
+    %1 = arith.bitcast %x : bf16 to i16             // output
+    %2 = arith.extui %1 : i16 to i32
+    %3 = arith.shli %2, %c16 : i32
+    %0 = arith.bitcast %3 : i32 to f32
+    ```
+  }];
+  let options = [ArchOption, Option<"fastMath", "fast-math", "bool", /*default=*/"false", "Trade accuracy for speed">];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::vector::VectorDialect", "mlir::math::MathDialect"];
+}
+
+def LowerABI : Pass<"xc-cpu-lower-abi", "mlir::ModuleOp"> {
+  let summary = "Give kernel functions the signature of schemas/cpu_kernel_abi.h";
+  let description = [{
+    Each kernel function becomes two: `NAME.body`, internal, with one pointer for each binding (`llvm.noalias` unless
+    it may alias, `llvm.align`), one i64 for each scalar, the scratch pointer and the workgroup's position; and `NAME`, which
+    reads those from the tables that the runtime passes and calls the body. Writes `plan.exports`. Example:
+    ```mlir
+    func.func @k(%bindings: !llvm.ptr, %scalars: !llvm.ptr, %scratch: !llvm.ptr, %x: i64, %y: i64, %z: i64) {
+      %0 = llvm.load %bindings : !llvm.ptr -> !llvm.ptr
+      call @k.body(%0, %scratch, %x, %y, %z) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect"];
+}
+
+def EmitObject : Pass<"xc-cpu-emit-object", "mlir::ModuleOp"> {
+  let summary = "Compile the module with LLVM to an ELF object";
+  let description = [{
+    Translates to LLVM IR in a context of its own, optimises, generates code, and checks that the object needs no symbol
+    from outside. Sets `plan.image` (and `plan.assembly`) and erases the IR. Example:
+    ```mlir
+    llvm.func @k(...) { ... }                                             // input
+    builtin.module @k attributes {plan.image = "\7FELF...", ...} {}       // output
+    ```
+  }];
+  let options = [
+    ArchOption,
+    Option<"optLevel", "opt-level", "unsigned", /*default=*/"3", "LLVM's optimisation level, 0 to 3">,
+    Option<"fastMath", "fast-math", "bool", /*default=*/"false", "Let LLVM reassociate, contract and approximate">,
+    Option<"emitAssembly", "emit-assembly", "bool", /*default=*/"false", "Keep the assembly as plan.assembly">,
+    Option<"objectFile", "object-file", "std::string", /*default=*/[{""}], "Write the object to this file as well">,
+  ];
+}
+
+#endif // XC_CODEGEN_CPU_PASSES_TD

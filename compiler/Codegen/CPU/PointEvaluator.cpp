@@ -1,0 +1,470 @@
+//===- PointEvaluator.cpp - One element, or some lanes, of a tensor -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CPU/PointEvaluator.h"
+
+#include "compiler/Codegen/CPU/KernelAnalysis.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace xc::cpu {
+
+static Value constant(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+static bool allUniform(ArrayRef<LaneIndex> indices) {
+  return llvm::all_of(indices, [](const LaneIndex &index) { return index.isUniform(); });
+}
+
+//===----------------------------------------------------------------------===//
+// Index arithmetic
+//===----------------------------------------------------------------------===//
+
+Value PointEvaluator::addIndex(Location loc, Value lhs, Value rhs) {
+  return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+}
+
+LaneIndex PointEvaluator::constantIndex(Location loc, int64_t value) { return {constant(builder, loc, value)}; }
+
+Value PointEvaluator::toLanes(Location loc, Value value) {
+  if (numLanes == 1 || isa<VectorType>(value.getType()))
+    return value;
+  return vector::BroadcastOp::create(builder, loc, VectorType::get({numLanes}, value.getType()), value);
+}
+
+/// |index| as a value: scalar if uniform, else a vector.
+Value PointEvaluator::materialize(Location loc, const LaneIndex &index) {
+  assert(!index.absorbed && "merged dims are not read as indices");
+  if (index.lanes || index.stride == 0)
+    return index.lanes ? index.lanes : index.base;
+  auto type = VectorType::get({numLanes}, builder.getIndexType());
+  Value step = vector::StepOp::create(builder, loc, type);
+  if (index.stride != 1)
+    step = arith::MulIOp::create(builder, loc, step, toLanes(loc, constant(builder, loc, index.stride)));
+  return arith::AddIOp::create(builder, loc, toLanes(loc, index.base), step);
+}
+
+LaneIndex PointEvaluator::combine(Location loc, AffineExprKind kind, const LaneIndex &lhs, const LaneIndex &rhs) {
+  bool affine = !lhs.lanes && !rhs.lanes;
+  if (kind == AffineExprKind::Add && affine)
+    return {addIndex(loc, lhs.base, rhs.base), lhs.stride + rhs.stride};
+  if (kind == AffineExprKind::Mul && affine) {
+    std::optional<int64_t> factor = getConstantIntValue(rhs.base);
+    if (rhs.stride == 0 && (factor || lhs.stride == 0))
+      return {builder.createOrFold<arith::MulIOp>(loc, lhs.base, rhs.base), factor ? lhs.stride * *factor : 0};
+  }
+  Value left = materialize(loc, lhs), right = materialize(loc, rhs);
+  bool uniform = lhs.isUniform() && rhs.isUniform();
+  if (!uniform) {
+    left = toLanes(loc, left);
+    right = toLanes(loc, right);
+  }
+  Value result;
+  switch (kind) {
+  case AffineExprKind::Add:
+    result = arith::AddIOp::create(builder, loc, left, right);
+    break;
+  case AffineExprKind::Mul:
+    result = arith::MulIOp::create(builder, loc, left, right);
+    break;
+  case AffineExprKind::FloorDiv:
+    result = arith::FloorDivSIOp::create(builder, loc, left, right);
+    break;
+  case AffineExprKind::CeilDiv:
+    result = arith::CeilDivSIOp::create(builder, loc, left, right);
+    break;
+  default: { // Mod: the result has the sign of the divisor, which is positive
+    Value quotient = arith::FloorDivSIOp::create(builder, loc, left, right);
+    Value product = arith::MulIOp::create(builder, loc, quotient, right);
+    result = arith::SubIOp::create(builder, loc, left, product);
+  }
+  }
+  if (uniform)
+    return {result};
+  return {Value(), 0, result};
+}
+
+LaneIndex PointEvaluator::evaluateExpr(Location loc, AffineExpr expr, ArrayRef<LaneIndex> dims) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return dims[dim.getPosition()];
+  if (auto value = dyn_cast<AffineConstantExpr>(expr))
+    return constantIndex(loc, value.getValue());
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  return combine(loc, expr.getKind(), evaluateExpr(loc, binary.getLHS(), dims),
+                 evaluateExpr(loc, binary.getRHS(), dims));
+}
+
+/// |index| * |stride| + |offset|.
+LaneIndex PointEvaluator::offset(Location loc, const LaneIndex &index, OpFoldResult offset, OpFoldResult stride) {
+  LaneIndex result = index;
+  if (!isConstantIntValue(stride, 1))
+    result = combine(loc, AffineExprKind::Mul, result, {getValueOrCreateConstantIndexOp(builder, loc, stride)});
+  if (!isConstantIntValue(offset, 0))
+    result = combine(loc, AffineExprKind::Add, result, {getValueOrCreateConstantIndexOp(builder, loc, offset)});
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+std::pair<Value, SmallVector<LaneIndex>> PointEvaluator::resolve(Location loc, const Buffer &buffer,
+                                                                 ArrayRef<LaneIndex> indices) {
+  SmallVector<LaneIndex> all(indices);
+  for (auto [index, origin] : llvm::zip(all, buffer.origins)) {
+    if (!origin || index.absorbed)
+      continue;
+    if (index.lanes)
+      index.lanes = arith::SubIOp::create(builder, loc, index.lanes, toLanes(loc, origin));
+    else
+      index.base = builder.createOrFold<arith::SubIOp>(loc, index.base, origin);
+  }
+  if (!buffer.dims.empty()) {
+    SmallVector<LaneIndex> kept;
+    for (unsigned dim : buffer.dims)
+      kept.push_back(all[dim]);
+    all = kept;
+  }
+  if (llvm::none_of(all, [](const LaneIndex &index) { return index.absorbed; }))
+    return {buffer.memref, all};
+
+  SmallVector<ReassociationIndices> groups(1);
+  SmallVector<LaneIndex> merged;
+  for (auto [dim, index] : llvm::enumerate(all)) {
+    groups.back().push_back(dim);
+    if (index.absorbed)
+      continue;
+    merged.push_back(index);
+    if (dim + 1 != all.size())
+      groups.emplace_back();
+  }
+  // Collapsed once, where the memref is made, so that loops share it.
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(buffer.memref);
+  return {memref::CollapseShapeOp::create(builder, loc, buffer.memref, groups), merged};
+}
+
+SmallVector<Value> PointEvaluator::indicesOfLane(Location loc, ArrayRef<LaneIndex> indices, int64_t lane) {
+  SmallVector<Value> result;
+  for (const LaneIndex &index : indices) {
+    if (index.lanes)
+      result.push_back(vector::ExtractOp::create(builder, loc, index.lanes, lane));
+    else
+      result.push_back(addIndex(loc, index.base, constant(builder, loc, lane * index.stride)));
+  }
+  return result;
+}
+
+/// Whether the lanes are next to each other in memory.
+static bool isContiguous(ArrayRef<LaneIndex> indices) {
+  return !indices.empty() && allUniform(indices.drop_back()) && !indices.back().lanes && indices.back().stride == 1;
+}
+
+Value PointEvaluator::load(Location loc, const Buffer &buffer, ArrayRef<LaneIndex> tensorIndices) {
+  auto [memory, indices] = resolve(loc, buffer, tensorIndices);
+  if (allUniform(indices))
+    return memref::LoadOp::create(builder, loc, memory, indicesOfLane(loc, indices, 0));
+  auto type = VectorType::get({numLanes}, cast<MemRefType>(memory.getType()).getElementType());
+  if (isContiguous(indices))
+    return vector::LoadOp::create(builder, loc, type, memory, indicesOfLane(loc, indices, 0));
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < numLanes; ++lane)
+    elements.push_back(memref::LoadOp::create(builder, loc, memory, indicesOfLane(loc, indices, lane)));
+  return vector::FromElementsOp::create(builder, loc, type, elements);
+}
+
+void PointEvaluator::store(Location loc, Value value, const Buffer &buffer, ArrayRef<LaneIndex> tensorIndices) {
+  auto [memory, indices] = resolve(loc, buffer, tensorIndices);
+  if (allUniform(indices)) {
+    assert(!isa<VectorType>(value.getType()) && "lanes of one element");
+    memref::StoreOp::create(builder, loc, value, memory, indicesOfLane(loc, indices, 0));
+    return;
+  }
+  value = toLanes(loc, value);
+  if (isContiguous(indices)) {
+    vector::StoreOp::create(builder, loc, value, memory, indicesOfLane(loc, indices, 0));
+    return;
+  }
+  for (int64_t lane = 0; lane < numLanes; ++lane)
+    memref::StoreOp::create(builder, loc, vector::ExtractOp::create(builder, loc, value, lane), memory,
+                            indicesOfLane(loc, indices, lane));
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+void PointEvaluator::cloneBodyOp(Operation &op, ArrayRef<LaneIndex> loops, DenseMap<Value, Value> &mapping,
+                                 DenseMap<Value, LaneIndex> &indexMapping) {
+  Location loc = op.getLoc();
+  // Indices stay symbolic as long as they only feed accesses, so that those can be seen to be contiguous.
+  auto indexOf = [&](Value value) -> LaneIndex {
+    if (auto it = indexMapping.find(value); it != indexMapping.end())
+      return it->second;
+    Value mapped = mapping.lookup_or(value, value);
+    return isa<VectorType>(mapped.getType()) ? LaneIndex{Value(), 0, mapped} : LaneIndex{mapped};
+  };
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    indexMapping[index.getResult()] = loops[index.getDim()];
+    return;
+  }
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    SmallVector<LaneIndex> operands = llvm::map_to_vector(apply.getMapOperands(), indexOf);
+    AffineMap map = apply.getAffineMap();
+    SmallVector<AffineExpr> symbols;
+    for (unsigned i = 0; i < map.getNumSymbols(); ++i)
+      symbols.push_back(builder.getAffineDimExpr(map.getNumDims() + i));
+    AffineExpr expr = map.getResult(0).replaceSymbols(symbols);
+    indexMapping[apply.getResult()] = evaluateExpr(loc, expr, operands);
+    return;
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    SmallVector<LaneIndex> indices = llvm::map_to_vector(extract.getIndices(), indexOf);
+    mapping[extract.getResult()] = evaluate(extract.getTensor(), indices);
+    return;
+  }
+  SmallVector<Value> operands;
+  for (Value operand : op.getOperands()) {
+    if (auto it = indexMapping.find(operand); it != indexMapping.end() && !mapping.contains(operand))
+      mapping[operand] = materialize(loc, it->second);
+    operands.push_back(mapping.lookup_or(operand, operand));
+  }
+  bool uniform = llvm::none_of(operands, [](Value value) { return isa<VectorType>(value.getType()); });
+  OperationState state(loc, op.getName(), operands, op.getResultTypes(), op.getAttrs());
+  if (!uniform) {
+    for (Value &operand : state.operands)
+      operand = toLanes(loc, operand);
+    for (Type &type : state.types)
+      type = VectorType::get({numLanes}, type);
+  }
+  Operation *clone = builder.create(state);
+  for (auto [from, to] : llvm::zip(op.getResults(), clone->getResults()))
+    mapping[from] = to;
+}
+
+SmallVector<Value> PointEvaluator::evaluateBody(linalg::GenericOp op, ArrayRef<LaneIndex> loops,
+                                                ValueRange accumulators) {
+  DenseMap<Value, Value> mapping;
+  DenseMap<Value, LaneIndex> indexMapping;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument argument = op.getMatchingBlockArgument(&operand);
+    if (argument.use_empty())
+      continue;
+    if (op.isDpsInit(&operand) && !accumulators.empty()) {
+      mapping[argument] = accumulators[operand.getOperandNumber() - op.getNumDpsInputs()];
+      continue;
+    }
+    if (!isa<ShapedType>(operand.get().getType())) {
+      mapping[argument] = operand.get();
+      continue;
+    }
+    SmallVector<LaneIndex> indices;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
+      indices.push_back(evaluateExpr(op.getLoc(), expr, loops));
+    mapping[argument] = evaluate(operand.get(), indices);
+  }
+  for (Operation &inner : op.getBody()->without_terminator())
+    cloneBodyOp(inner, loops, mapping, indexMapping);
+  SmallVector<Value> results;
+  for (Value yielded : op.getBody()->getTerminator()->getOperands()) {
+    if (auto it = indexMapping.find(yielded); it != indexMapping.end())
+      results.push_back(materialize(op.getLoc(), it->second));
+    else
+      results.push_back(mapping.lookup_or(yielded, yielded));
+  }
+  return results;
+}
+
+Value PointEvaluator::evaluateGeneric(linalg::GenericOp op, unsigned result, ArrayRef<LaneIndex> indices) {
+  SmallVector<LaneIndex> loops(op.getNumLoops());
+  for (auto [expr, index] : llvm::zip(op.getIndexingMapMatchingResult(op->getResult(result)).getResults(), indices))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      loops[dim.getPosition()] = index;
+  SmallVector<Value> values = evaluateBody(op, loops, {});
+  // The other results at the same iteration come for free.
+  for (auto [other, value] : llvm::enumerate(values)) {
+    SmallVector<LaneIndex> otherIndices;
+    for (AffineExpr expr : op.getIndexingMapMatchingResult(op->getResult(other)).getResults())
+      otherIndices.push_back(evaluateExpr(op.getLoc(), expr, loops));
+    if (other != result)
+      computed[op->getResult(other)].push_back({otherIndices, value});
+  }
+  return values[result];
+}
+
+Value PointEvaluator::evaluateExtractSlice(tensor::ExtractSliceOp op, ArrayRef<LaneIndex> indices) {
+  SmallVector<LaneIndex> source;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  unsigned next = 0;
+  for (auto [dim, start, stride] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
+    LaneIndex index = dropped[dim] ? constantIndex(op.getLoc(), 0) : indices[next++];
+    source.push_back(offset(op.getLoc(), index, start, stride));
+  }
+  return evaluate(op.getSource(), source);
+}
+
+Value PointEvaluator::evaluateExpandShape(tensor::ExpandShapeOp op, ArrayRef<LaneIndex> indices) {
+  SmallVector<LaneIndex> source;
+  SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    LaneIndex sum;
+    for (int64_t dim : group) {
+      if (isConstantIntValue(sizes[dim], 1))
+        continue;
+      if (!sum.base && !sum.lanes) {
+        sum = indices[dim];
+        continue;
+      }
+      LaneIndex size{getValueOrCreateConstantIndexOp(builder, op.getLoc(), sizes[dim])};
+      sum = combine(op.getLoc(), AffineExprKind::Mul, sum, size);
+      sum = combine(op.getLoc(), AffineExprKind::Add, sum, indices[dim]);
+    }
+    source.push_back(sum.base || sum.lanes || sum.absorbed ? sum : constantIndex(op.getLoc(), 0));
+  }
+  return evaluate(op.getSrc(), source);
+}
+
+Value PointEvaluator::evaluateCollapseShape(tensor::CollapseShapeOp op, ArrayRef<LaneIndex> indices) {
+  Location loc = op.getLoc();
+  SmallVector<LaneIndex> source(op.getSrcType().getRank());
+  SmallVector<OpFoldResult> sizes = getSizes(builder, op.getSrc());
+  for (auto [group, groupIndex] : llvm::zip(op.getReassociationIndices(), indices)) {
+    LaneIndex rest = groupIndex;
+    SmallVector<int64_t> dims;
+    for (int64_t dim : group) {
+      source[dim] = constantIndex(loc, 0);
+      if (!isConstantIntValue(sizes[dim], 1))
+        dims.push_back(dim);
+    }
+    for (size_t i = dims.size(); i-- > 1;) {
+      LaneIndex size{getValueOrCreateConstantIndexOp(builder, loc, sizes[dims[i]])};
+      source[dims[i]] = combine(loc, AffineExprKind::Mod, rest, size);
+      rest = combine(loc, AffineExprKind::FloorDiv, rest, size);
+    }
+    if (!dims.empty())
+      source[dims[0]] = rest;
+  }
+  return evaluate(op.getSrc(), source);
+}
+
+/// |then| at |thenIndices| where |condition| holds, else |otherwise| (a scalar, or a tensor at |otherwiseIndices|).
+Value PointEvaluator::evaluateIf(Location loc, Value condition, Value then, ArrayRef<LaneIndex> thenIndices,
+                                 Value otherwise, ArrayRef<LaneIndex> otherwiseIndices) {
+  // Values computed inside a branch are not visible after it, nor is their width known before: make them all lanes.
+  auto emitBranch = [&](Value value, ArrayRef<LaneIndex> indices) {
+    return [&, value, indices](OpBuilder &branchBuilder, Location branchLoc) {
+      PointEvaluator nested(branchBuilder, environment, numLanes);
+      Value result = isa<ShapedType>(value.getType()) ? nested.evaluate(value, indices) : value;
+      scf::YieldOp::create(branchBuilder, branchLoc, nested.toLanes(branchLoc, result));
+    };
+  };
+  auto ifOp = scf::IfOp::create(builder, loc, condition, emitBranch(then, thenIndices),
+                                emitBranch(otherwise, otherwiseIndices));
+  return ifOp.getResult(0);
+}
+
+/// |low| <= |index| < |low| + |size|.
+static Value isInside(OpBuilder &builder, Location loc, Value index, Value low, Value size) {
+  Value shifted = builder.createOrFold<arith::SubIOp>(loc, index, low);
+  // Unsigned: what is below |low| wraps to a large number.
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, shifted, size);
+}
+
+Value PointEvaluator::evaluatePad(tensor::PadOp op, ArrayRef<LaneIndex> indices) {
+  Location loc = op.getLoc();
+  Value condition = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  SmallVector<LaneIndex> source;
+  SmallVector<OpFoldResult> sizes = getSizes(builder, op.getSource());
+  for (auto [dim, index, lowPad] : llvm::enumerate(indices, op.getMixedLowPad())) {
+    assert(index.isUniform() && "the summary says that this dim is guarded");
+    Value low = getValueOrCreateConstantIndexOp(builder, loc, lowPad);
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes[dim]);
+    condition = builder.createOrFold<arith::AndIOp>(loc, condition, isInside(builder, loc, index.base, low, size));
+    source.push_back({builder.createOrFold<arith::SubIOp>(loc, index.base, low)});
+  }
+  return evaluateIf(loc, condition, op.getSource(), source, op.getConstantPaddingValue(), {});
+}
+
+Value PointEvaluator::evaluateInsertSlice(tensor::InsertSliceOp op, ArrayRef<LaneIndex> indices) {
+  Location loc = op.getLoc();
+  Value condition = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  SmallVector<LaneIndex> source;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    assert(index.isUniform() && "the summary says that this dim is guarded");
+    Value low = getValueOrCreateConstantIndexOp(builder, loc, op.getMixedOffsets()[dim]);
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, op.getMixedSizes()[dim]);
+    Value stride = getValueOrCreateConstantIndexOp(builder, loc, op.getMixedStrides()[dim]);
+    Value distance = builder.createOrFold<arith::SubIOp>(loc, index.base, low);
+    Value position = distance;
+    if (!isConstantIntValue(stride, 1)) {
+      position = arith::DivUIOp::create(builder, loc, distance, stride);
+      Value rest = arith::RemUIOp::create(builder, loc, distance, stride);
+      Value hit = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest, constant(builder, loc, 0));
+      condition = builder.createOrFold<arith::AndIOp>(loc, condition, hit);
+    }
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, position, size);
+    condition = builder.createOrFold<arith::AndIOp>(loc, condition, inside);
+    if (!dropped[dim])
+      source.push_back({position});
+  }
+  return evaluateIf(loc, condition, op.getSource(), source, op.getDest(), indices);
+}
+
+Value PointEvaluator::evaluateUncached(Value tensor, ArrayRef<LaneIndex> indices) {
+  Operation *op = tensor.getDefiningOp();
+  Location loc = op->getLoc();
+  Type element = cast<ShapedType>(tensor.getType()).getElementType();
+  auto zero = [&] { return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)); };
+  return TypeSwitch<Operation *, Value>(op)
+      .Case([&](bufferization::ToTensorOp toTensor) { return load(loc, Buffer{toTensor.getBuffer()}, indices); })
+      .Case([&](linalg::GenericOp generic) {
+        return evaluateGeneric(generic, cast<OpResult>(tensor).getResultNumber(), indices);
+      })
+      .Case([&](linalg::FillOp fill) { return fill.value(); })
+      .Case([&](tensor::EmptyOp) { return zero(); })
+      .Case([&](arith::ConstantOp constant) {
+        auto splat = cast<SplatElementsAttr>(constant.getValue());
+        return arith::ConstantOp::create(builder, loc, splat.getSplatValue<TypedAttr>());
+      })
+      .Case([&](tensor::CastOp cast) { return evaluate(cast.getSource(), indices); })
+      .Case([&](tensor::ExtractSliceOp slice) { return evaluateExtractSlice(slice, indices); })
+      .Case([&](tensor::ExpandShapeOp expand) { return evaluateExpandShape(expand, indices); })
+      .Case([&](tensor::CollapseShapeOp collapse) { return evaluateCollapseShape(collapse, indices); })
+      .Case([&](tensor::PadOp pad) { return evaluatePad(pad, indices); })
+      .Case([&](tensor::InsertSliceOp insert) { return evaluateInsertSlice(insert, indices); });
+}
+
+Value PointEvaluator::evaluate(Value tensor, ArrayRef<LaneIndex> indices) {
+  if (Value value = environment.values.lookup(tensor))
+    return value;
+  auto &known = computed[tensor];
+  for (auto &[knownIndices, value] : known)
+    if (ArrayRef<LaneIndex>(knownIndices) == indices)
+      return value;
+  Value value;
+  if (auto it = environment.buffers.find(tensor); it != environment.buffers.end())
+    value = load(tensor.getLoc(), it->second, indices);
+  else
+    value = evaluateUncached(tensor, indices);
+  if (auto it = environment.keep.find(tensor); it != environment.keep.end())
+    store(tensor.getLoc(), value, it->second, indices);
+  computed[tensor].push_back({SmallVector<LaneIndex>(indices), value});
+  return value;
+}
+
+} // namespace xc::cpu
