@@ -1,0 +1,94 @@
+//===- ExpandMathTrig.cpp - sin, cos, tan ---------------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// |x| is reduced to r in [-pi/4, pi/4] and a quadrant; polynomials give sin(r)
+// and cos(r), and the quadrant says which of them, with which sign. The lower
+// part of r enters as its first-order effect, as in fdlibm.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/Common/MathBuilder.h"
+#include "compiler/Codegen/Common/MathCoefficients.h"
+#include "compiler/Codegen/Common/MathPieces.h"
+
+using namespace mlir;
+
+namespace xc::codegen {
+
+namespace {
+/// sin and cos of a reduced argument.
+struct SinCos {
+  Value sin, cos;
+};
+} // namespace
+
+static SinCos sinCosOfReduced(MathBuilder &b, Pair r) {
+  Value z = b.mul(r.hi, r.hi);
+  Value halfZ = b.mul(z, b.constant(0.5));
+  Value sinSeries = b.polynomial(
+      z, b.pick(ArrayRef<double>(kSinF32), ArrayRef<double>(kSinF64)));
+  Value cosSeries = b.polynomial(
+      z, b.pick(ArrayRef<double>(kCosF32), ArrayRef<double>(kCosF64)));
+  Value cube = b.mul(z, r.hi);
+
+  Value sinRest = r.lo ? b.fma(cube, sinSeries, b.sub(r.lo, b.mul(halfZ, r.lo)))
+                       : b.mul(cube, sinSeries);
+  Value one = b.constant(1.0);
+  Value head = b.sub(one, halfZ);
+  Value cosRest = b.mul(b.mul(z, z), cosSeries);
+  if (r.lo)
+    cosRest = b.sub(cosRest, b.mul(r.hi, r.lo));
+  cosRest = b.add(b.sub(b.sub(one, head), halfZ), cosRest);
+  return {b.add(r.hi, sinRest), b.add(head, cosRest)};
+}
+
+/// Whether bit `bit` of the quadrant is set.
+static Value quadrantBit(MathBuilder &b, Value quadrant, int64_t bit) {
+  Value masked = b.andInt(quadrant, b.integer(bit));
+  return arith::CmpIOp::create(b.ops(), arith::CmpIPredicate::ne, masked,
+                               b.integer(0));
+}
+
+/// sin(r + quadrant pi/2).
+static Value sinOfQuadrant(MathBuilder &b, SinCos values, Value quadrant) {
+  Value result = b.select(quadrantBit(b, quadrant, 1), values.cos, values.sin);
+  return b.flipSign(result, b.shiftLeft(quadrant, b.pick(30, 62)));
+}
+
+std::pair<Value, Value> expandSinCos(MathBuilder &b, Value x) {
+  TrigReduction reduction = reduceModuloHalfPi(b, b.abs(x));
+  SinCos values = sinCosOfReduced(b, reduction.r);
+  Value sin =
+      b.flipSign(sinOfQuadrant(b, values, reduction.quadrant), b.bits(x));
+  Value cos =
+      sinOfQuadrant(b, values, b.addInt(reduction.quadrant, b.integer(1)));
+  return {sin, cos};
+}
+
+Value expandSin(MathBuilder &b, Value x) {
+  TrigReduction reduction = reduceModuloHalfPi(b, b.abs(x));
+  SinCos values = sinCosOfReduced(b, reduction.r);
+  return b.flipSign(sinOfQuadrant(b, values, reduction.quadrant), b.bits(x));
+}
+
+Value expandCos(MathBuilder &b, Value x) {
+  TrigReduction reduction = reduceModuloHalfPi(b, b.abs(x));
+  SinCos values = sinCosOfReduced(b, reduction.r);
+  return sinOfQuadrant(b, values, b.addInt(reduction.quadrant, b.integer(1)));
+}
+
+Value expandTan(MathBuilder &b, Value x) {
+  TrigReduction reduction = reduceModuloHalfPi(b, b.abs(x));
+  SinCos values = sinCosOfReduced(b, reduction.r);
+  // tan(r + pi/2) = -cos(r) / sin(r).
+  Value odd = quadrantBit(b, reduction.quadrant, 1);
+  Value quotient = b.div(b.select(odd, values.cos, values.sin),
+                         b.select(odd, values.sin, values.cos));
+  Value sign =
+      b.xorInt(b.shiftLeft(reduction.quadrant, b.pick(31, 63)), b.bits(x));
+  return b.flipSign(quotient, sign);
+}
+
+} // namespace xc::codegen

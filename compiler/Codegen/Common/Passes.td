@@ -1,0 +1,57 @@
+//===- Passes.td - Passes that all code generators share --*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_COMMON_PASSES_TD
+#define XC_CODEGEN_COMMON_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandMath : Pass<"xc-expand-math"> {
+  let summary = "Replace math functions by arithmetic";
+  let description = [{
+    Expands every `math` op on scalars and fixed vectors of f16, bf16, f32 and f64 that is not an instruction of
+    all targets, and `arith.remf`, into `arith` and a few `math` ops that are (sqrt, floor, ceil, trunc,
+    roundeven, absf, copysign, fma). No call of a math library remains. f16 and bf16 are computed in f32. The
+    code is free of branches but for huge arguments of sin, cos and tan, remainders, and integer powers.
+    docs/math-accuracy.md has the errors. Example:
+    ```mlir
+    %y = math.rsqrt %x : vector<8xf32>                // input
+
+    %one = arith.constant dense<1.0> : vector<8xf32>  // output
+    %root = math.sqrt %x : vector<8xf32>
+    %y = arith.divf %one, %root : vector<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"fastMath", "fast-math", "bool", /*default=*/"false",
+           "Be faster where accuracy, denormals or huge arguments would cost much">,
+    Option<"hasFma", "has-fma", "bool", /*default=*/"true", "The target has fused multiply-add instructions">];
+}
+
+def ExpandSmallFloats : Pass<"xc-expand-small-floats"> {
+  let summary = "Replace arithmetic on f16 and bf16, and conversions of them, by f32 and integer arithmetic";
+  let description = [{
+    For targets that lack such instructions. Arithmetic, comparisons and conversions from and to integers are
+    widened to f32; conversions between f16 or bf16 and f32 or f64 become integer arithmetic, rounded once to
+    nearest even. With `has-f16-conversion` the conversions f16 <-> f32 stay. Example:
+    ```mlir
+    %y = arith.extf %x : bf16 to f32      // input
+
+    %0 = arith.bitcast %x : bf16 to i16   // output
+    %1 = arith.extui %0 : i16 to i32
+    %2 = arith.shli %1, %c16 : i32
+    %y = arith.bitcast %2 : i32 to f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [Option<"hasF16Conversion", "has-f16-conversion", "bool", /*default=*/"true",
+                        "The target converts f16 to f32 and back">];
+}
+
+#endif // XC_CODEGEN_COMMON_PASSES_TD
