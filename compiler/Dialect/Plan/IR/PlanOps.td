@@ -27,7 +27,7 @@ def Plan_RegionOp : Plan_Op<"region", [AttrSizedOperandSegments, RecursiveMemory
   let summary = "Ops that become one kernel";
   let description = [{
     Formed by `-xc-form-dispatches`. The body sees values from above; `dims` gives the dynamic sizes of the
-    results, in order. Result i may be written into the memory of `reusable[i]` (a value used here for the
+    results, in order. Where `reuse` is not empty, result i may be written into the memory of `reusable[i]` (a value used here for the
     last time, read only at the element that is written); -1 means no such value is known. Example:
     ```mlir
     %y = plan.region -> (tensor<?x64xf32>) dims(%n) {
@@ -171,7 +171,7 @@ def Plan_LaunchOp : Plan_Command<"launch"> {
 def Plan_CopyOp : Plan_Command<"copy"> {
   let summary = "Copy bytes between buffers";
   let description = [{
-    The ranges have equal length and do not overlap. Example: `plan.copy #plan.range<read, ...> to #plan.range<write, ...> after [1]`.
+    The ranges have equal length and do not overlap. Example: `plan.copy <read, ...> to <write, ...> after [1]`.
   }];
   let arguments = (ins Plan_RangeAttr:$source, Plan_RangeAttr:$target, DenseI64ArrayAttr:$after);
   let assemblyFormat = "$source `to` $target `after` $after attr-dict";
@@ -180,7 +180,7 @@ def Plan_CopyOp : Plan_Command<"copy"> {
 def Plan_FillOp : Plan_Command<"fill"> {
   let summary = "Fill a buffer with a pattern";
   let description = [{
-    Repeats the low `pattern_size` (1, 2, 4 or 8) bytes of `pattern`. Example: `plan.fill #plan.range<write, ...> with 0 size 4 after []`.
+    Repeats the low `pattern_size` (1, 2, 4 or 8) bytes of `pattern`. Example: `plan.fill <write, ...> with 0 size 4 after []`.
   }];
   let arguments = (ins Plan_RangeAttr:$target, I64Attr:$pattern, I64Attr:$pattern_size, DenseI64ArrayAttr:$after);
   let assemblyFormat = "$target `with` $pattern `size` $pattern_size `after` $after attr-dict";

@@ -168,6 +168,8 @@ void FormDispatches::formRegion(DispatchGroup &group) {
   SmallVector<Value> reusable;
   SmallVector<int64_t> reuse;
   findReuse(group, escaping, reusable, reuse);
+  if (reusable.empty())
+    reuse.clear();
   auto region = RegionOp::create(builder, builder.getFusedLoc(locations), ValueRange(escaping).getTypes(), dims, reusable, reuse);
   Block *body = builder.createBlock(&region.getBody());
   for (Operation *op : group.ops)

@@ -153,9 +153,11 @@ LogicalResult Outliner::collectCaptures() {
   for (Value index : indices)
     if (failed(addScalar(dims.getExpr(index), index.getLoc())))
       return failure();
-  for (int64_t index : region.getReuse()) {
+  reuse.assign(region.getNumResults(), -1);
+  for (auto [result, index] : llvm::enumerate(region.getReuse())) {
     auto it = index < 0 ? tensors.end() : llvm::find(tensors, region.getReusable()[index]);
-    reuse.push_back(it == tensors.end() ? -1 : std::distance(tensors.begin(), it));
+    if (it != tensors.end())
+      reuse[result] = std::distance(tensors.begin(), it);
   }
   return success();
 }

@@ -1,0 +1,35 @@
+// RUN: xc-opt %s -xc-annotate-cost -mlir-print-local-scope | FileCheck %s
+
+// One read and one write of n x 64 floats; a product of 2 * n * 64 * 64; one sum of n * 64.
+// CHECK:      module @k attributes
+// CHECK-SAME: plan.bytes = affine_map<()[s0] -> (s0 * 512 + 16384)>
+// CHECK-SAME: plan.counts = {bindings = 3 : i64, scalars = 1 : i64}
+// CHECK-SAME: plan.flops = affine_map<()[s0] -> (s0 * 8256)>
+// CHECK-SAME: plan.locations = ["{{.*}}annotate-cost.mlir:[[#@LINE + 14]]:10", "{{.*}}annotate-cost.mlir:[[#@LINE + 17]]:10"]
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+module @k attributes {plan.kernel} {
+  func.func @k() {
+    %zero = arith.constant 0.0 : f32
+    %n = plan.scalar 0 : index
+    %x = plan.binding 0 read align 16 sizes(%n) : memref<?x64xf32>
+    %w = plan.binding 1 read align 16 : memref<64x64xf32>
+    %y = plan.binding 2 write align 16 sizes(%n) : memref<?x64xf32>
+    %a = bufferization.to_tensor %x restrict : memref<?x64xf32> to tensor<?x64xf32>
+    %b = bufferization.to_tensor %w restrict : memref<64x64xf32> to tensor<64x64xf32>
+    %e = tensor.empty(%n) : tensor<?x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+
+    %p = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+        ins(%a, %b : tensor<?x64xf32>, tensor<64x64xf32>) outs(%f : tensor<?x64xf32>) -> tensor<?x64xf32>
+
+    %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]}
+        ins(%p : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %s = arith.addf %in, %zero : f32
+      linalg.yield %s : f32
+    } -> tensor<?x64xf32>
+    bufferization.materialize_in_destination %r in restrict writable %y : (tensor<?x64xf32>, memref<?x64xf32>) -> ()
+    return
+  }
+}
+}

@@ -1,0 +1,131 @@
+// RUN: xc-opt %s -xc-build-plan -split-input-file -verify-diagnostics -mlir-print-local-scope | FileCheck %s
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  module @k attributes {plan.kernel} {}
+
+  // Temporaries take turns in the arena, and a write waits for the reads of what was there.
+  // CHECK-LABEL: plan.function @chain
+  // CHECK-SAME:    arena affine_map<() -> (512)>
+  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> ([[A:.*]])>, {{.*}}after []
+  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = affine_map<() -> ([[A]])>, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> ([[B:.*]])>, {{.*}}after [0]
+  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = affine_map<() -> ([[B]])>, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> ([[A]])>, {{.*}}after [1]
+  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = affine_map<() -> ([[A]])>, {{.*}}>, #plan.range<write, output 0, {{.*}}after [2]
+  func.func @chain(%x: tensor<64xf32>) -> tensor<64xf32> {
+    %a = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    %b = plan.dispatch @k(%a : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    %c = plan.dispatch @k(%b : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    %d = plan.dispatch @k(%c : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    return %d : tensor<64xf32>
+  }
+
+  // Independent commands have no edge.
+  // CHECK-LABEL: plan.function @independent
+  // CHECK:         plan.launch @k {{.*}} after []
+  // CHECK:         plan.launch @k {{.*}} after []
+  func.func @independent(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+    %a = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    %b = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    return %a, %b : tensor<64xf32>, tensor<64xf32>
+  }
+
+  // A dispatch that may takes over its dead operand's memory; an input's memory only if it was donated.
+  // CHECK-LABEL: plan.function @in_place
+  // CHECK-SAME:    arena affine_map<() -> (256)>
+  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> (0)>
+  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = affine_map<() -> (0)>, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> (0)>
+  // CHECK:         plan.launch @k [#plan.range<read, input 1, {{.*}}>, #plan.range<write, input 1,
+  func.func @in_place(%x: tensor<64xf32>, %y: tensor<64xf32> {array.donated}) -> (tensor<64xf32>, tensor<64xf32>) {
+    %a = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [0]
+    %b = plan.dispatch @k(%a : tensor<64xf32>) -> (tensor<64xf32>) reuse [0]
+    %c = plan.dispatch @k(%y : tensor<64xf32>) -> (tensor<64xf32>) reuse [0]
+    %d = plan.dispatch @k(%b : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    %e = plan.dispatch @k(%c : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    return %d, %e : tensor<64xf32>, tensor<64xf32>
+  }
+
+  // An input, a view of a result and a result returned twice are copied to their outputs.
+  // CHECK-LABEL: plan.function @copies
+  // CHECK:         plan.launch @k
+  // CHECK:         plan.copy <read, input 0, {{.*}}> to <write, output 0
+  // CHECK:         plan.copy <read, output 1, offset = affine_map<() -> (128)>, length = affine_map<() -> (128)>> to <write, output 2, {{.*}} after [0]
+  // CHECK:         plan.copy <read, output 1, {{.*}}> to <write, output 3, {{.*}} after [0]
+  func.func @copies(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>, tensor<32xf32>, tensor<64xf32>) {
+    %a = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    %v = tensor.extract_slice %a[32] [32] [1] : tensor<64xf32> to tensor<32xf32>
+    return %x, %a, %v, %a : tensor<64xf32>, tensor<64xf32>, tensor<32xf32>, tensor<64xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  module @k attributes {plan.kernel} {}
+  array.variable @w : tensor<64xf32>
+  array.variable @v : tensor<64xf32>
+
+  // Updated in place where the old value is read at the same element for the last time.
+  // CHECK-LABEL: plan.function @step
+  // CHECK:         plan.launch @k [#plan.range<read, variable 0, {{.*}}>, #plan.range<read, input 0, {{.*}}>, #plan.range<write, variable 0,
+  // CHECK-NOT:     plan.copy
+  func.func @step(%g: tensor<64xf32>) {
+    %w = array.variable.read @w : tensor<64xf32>
+    %n = plan.dispatch @k(%w, %g : tensor<64xf32>, tensor<64xf32>) -> (tensor<64xf32>) reuse [0]
+    array.variable.assign @w, %n : tensor<64xf32>
+    return
+  }
+
+  // The old value is still needed: computed elsewhere, copied at the end.
+  // CHECK-LABEL: plan.function @old_value_returned
+  // CHECK:         plan.launch @k [#plan.range<read, variable 0, {{.*}}>, #plan.range<write, arena 0,
+  // CHECK:         plan.copy <read, variable 0, {{.*}}> to <write, output 0
+  // CHECK:         plan.copy <read, arena 0, {{.*}}> to <write, variable 0, {{.*}} after [0, 1]
+  func.func @old_value_returned() -> tensor<64xf32> {
+    %w = array.variable.read @w : tensor<64xf32>
+    %n = plan.dispatch @k(%w : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    array.variable.assign @w, %n : tensor<64xf32>
+    return %w : tensor<64xf32>
+  }
+
+  // Both old values are saved before either variable changes.
+  // CHECK-LABEL: plan.function @swap
+  // CHECK:         plan.copy <read, variable 1, {{.*}}> to <write, arena 0
+  // CHECK:         plan.copy <read, variable 0, {{.*}}> to <write, arena 0
+  // CHECK:         plan.copy <read, arena 0, {{.*}}> to <write, variable 0
+  // CHECK:         plan.copy <read, arena 0, {{.*}}> to <write, variable 1
+  func.func @swap() {
+    %w = array.variable.read @w : tensor<64xf32>
+    %v = array.variable.read @v : tensor<64xf32>
+    array.variable.assign @w, %v : tensor<64xf32>
+    array.variable.assign @v, %w : tensor<64xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  module @k attributes {plan.kernel} {}
+
+  // Sizes are formulas over the inputs' dims; dims with one name are one symbol.
+  // CHECK-LABEL: plan.function @symbolic symbols [{dim = 0 : i64, input = 0 : i64, name = "n"}]
+  // CHECK-SAME:    arena affine_map<()[s0] -> (((s0 * 4) ceildiv 256) * 256)>
+  // CHECK:         plan.launch @k {{.*}} #plan.range<write, arena 0, offset = affine_map<()[s0] -> (0)>, length = affine_map<()[s0] -> (s0 * 4)>>] scalars affine_map<()[s0] -> (s0)>
+  func.func @symbolic(%x: tensor<?xf32> {array.dims = ["n"]}, %y: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %a = plan.dispatch @k(%x : tensor<?xf32>) scalars(%n) -> (tensor<?xf32>) dims(%n) reuse [-1]
+    %b = plan.dispatch @k(%a, %y : tensor<?xf32>, tensor<?xf32>) scalars(%n) -> (tensor<?xf32>) dims(%n) reuse [-1]
+    return %b : tensor<?xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @not_dispatched(%x: tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error @+1 {{expected a dispatch, a view, a constant, state or index arithmetic when the plan is built}}
+    %e = tensor.empty() : tensor<4xf32>
+    %y = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}

@@ -1,0 +1,48 @@
+// RUN: xc-opt %s -pass-pipeline='builtin.module(func.func(xc-fuse-elementwise))' -split-input-file | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// CHECK-LABEL: func.func @chain(
+// CHECK:         linalg.generic
+// CHECK:           math.exp
+// CHECK:           arith.addf
+// CHECK-NOT:     linalg.generic
+func.func @chain(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %e = tensor.empty() : tensor<8x4xf32>
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.exp %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8x4xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = arith.addf %in, %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8x4xf32>
+  return %b : tensor<8x4xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#one = affine_map<(d0) -> (d0)>
+
+// An exponential of 8 values is not computed again for each of 8 x 4.
+// CHECK-LABEL: func.func @broadcast_of_something_dear(
+// CHECK-COUNT-2: linalg.generic
+func.func @broadcast_of_something_dear(%x: tensor<8xf32>, %y: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %s = tensor.empty() : tensor<8xf32>
+  %e = tensor.empty() : tensor<8x4xf32>
+  %a = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%s : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.exp %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %b = linalg.generic {indexing_maps = [#row, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%a, %y : tensor<8xf32>, tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
+  ^bb0(%in: f32, %in2: f32, %o: f32):
+    %r = arith.addf %in, %in2 : f32
+    linalg.yield %r : f32
+  } -> tensor<8x4xf32>
+  return %b : tensor<8x4xf32>
+}

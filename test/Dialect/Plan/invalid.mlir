@@ -1,0 +1,89 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics
+
+func.func @region_dims(%x: tensor<?xf32>) {
+  // expected-error @+1 {{expected 1 dims for its dynamic result sizes, got 0}}
+  %0 = plan.region -> (tensor<?xf32>) {
+    plan.yield %x : tensor<?xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @yield_type(%x: tensor<4xf32>) {
+  %0 = plan.region -> (tensor<8xf32>) {
+    // expected-error @+1 {{expected the region's result types 'tensor<8xf32>', got 'tensor<4xf32>'}}
+    plan.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @region_reuse(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected reuse indices from -1 to 0 exclusive, got 2}}
+  %0 = plan.region -> (tensor<4xf32>) attributes {reuse = array<i64: 2>} {
+    plan.yield %x : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+module @k attributes {plan.kernel} {}
+func.func @dispatch_reuse(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected one reuse index for each of 1 results, got 0}}
+  %0 = plan.dispatch @k(%x : tensor<4xf32>) -> (tensor<4xf32>) reuse []
+  return
+}
+
+// -----
+
+module @k attributes {plan.kernel} {}
+func.func @dispatch_dims(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected 1 dims for its dynamic result sizes, got 0}}
+  %0 = plan.dispatch @k(%x : tensor<4xf32>) -> (tensor<?xf32>) reuse [-1]
+  return
+}
+
+// -----
+
+func.func @dispatch_kernel(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected the name of a kernel module, got @missing}}
+  %0 = plan.dispatch @missing(%x : tensor<4xf32>) -> (tensor<4xf32>) reuse [-1]
+  return
+}
+
+// -----
+
+func.func @binding_layout() {
+  // expected-error @+1 {{expected a contiguous row-major memref, got 'memref<4xf32, strided<[2]>>'}}
+  %0 = plan.binding 0 read align 16 : memref<4xf32, strided<[2]>>
+  return
+}
+
+// -----
+
+func.func @binding_sizes() {
+  // expected-error @+1 {{expected 1 sizes, got 0}}
+  %0 = plan.binding 0 read align 16 : memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @binding_alignment() {
+  // expected-error @+1 {{expected an alignment that is a power of two, got 12}}
+  %0 = plan.binding 0 read align 12 : memref<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a grid of 3 results over symbols only}}
+func.func private @grid() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}
+
+// -----
+
+// expected-error @+1 {{expected positive block dims, got 0}}
+func.func private @block() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [0, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}

@@ -1,0 +1,69 @@
+// RUN: xc-opt %s -xc-outline-dispatches -split-input-file -verify-diagnostics | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // The input's size is one scalar, used for both bindings; the input's memory may be taken over.
+  // CHECK-LABEL: func.func @main(
+  // CHECK-SAME:    %[[X:.*]]: tensor<?x64xf32>
+  // CHECK:         %[[N:.*]] = tensor.dim %[[X]]
+  // CHECK:         plan.dispatch @main_k0_exp(%[[X]] : tensor<?x64xf32>) scalars(%{{.*}}) -> (tensor<?x64xf32>) dims(%{{.*}}) reuse [0]
+  // CHECK:       module @main_k0_exp attributes {plan.kernel, plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // CHECK:         func.func @main_k0_exp()
+  // CHECK:           %[[S:.*]] = plan.scalar 0 : index
+  // CHECK:           %[[IN:.*]] = plan.binding 0 read align 16 may_alias sizes(%[[S]]) : memref<?x64xf32>
+  // CHECK:           bufferization.to_tensor %[[IN]] restrict
+  // CHECK:           %[[OUT:.*]] = plan.binding 1 write align 16 may_alias sizes(%[[S]]) : memref<?x64xf32>
+  // CHECK:           %[[Y:.*]] = linalg.exp
+  // CHECK:           bufferization.materialize_in_destination %[[Y]] in restrict writable %[[OUT]]
+  func.func @main(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?x64xf32>
+    %y = plan.region -> (tensor<?x64xf32>) dims(%n) reusable(%x : tensor<?x64xf32>) attributes {reuse = array<i64: 0>} {
+      %e = tensor.empty(%n) : tensor<?x64xf32>
+      %r = linalg.exp ins(%x : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+      plan.yield %r : tensor<?x64xf32>
+    }
+    return %y : tensor<?x64xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // A row's alignment follows from its offset: 3 * 6 floats.
+  // CHECK-LABEL: func.func @view_of_a_row(
+  // CHECK:         plan.binding 0 read align 8 : memref<6xf32>
+  func.func @view_of_a_row(%x: tensor<8x6xf32>) -> tensor<6xf32> {
+    %row = tensor.extract_slice %x[3, 0] [1, 6] [1, 1] : tensor<8x6xf32> to tensor<6xf32>
+    %y = plan.region -> (tensor<6xf32>) {
+      %e = tensor.empty() : tensor<6xf32>
+      %r = linalg.exp ins(%row : tensor<6xf32>) outs(%e : tensor<6xf32>) -> tensor<6xf32>
+      plan.yield %r : tensor<6xf32>
+    }
+    return %y : tensor<6xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @unknown_size(%x: tensor<4xindex>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.extract %x[%c0] : tensor<4xindex>
+    // expected-error @+1 {{expected a size that is a formula over the dynamic dims of the function's inputs}}
+    %y = plan.region -> (tensor<?xf32>) dims(%n) {
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %r = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      plan.yield %r : tensor<?xf32>
+    }
+    return %y : tensor<?xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected a module with a target}}
+module {
+}
