@@ -1,0 +1,111 @@
+"""Matrix products: sizes around the tiles, layouts, batches, types, and what is fused before and behind them."""
+import math
+
+import numpy as np
+
+from harness import simple
+from tensors import Tensor, mlir_type, random
+
+erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def product(a, b, body="", result=None, tag="", out=None):
+    result = np.matmul(a.values, b.values) if result is None else result
+    out = out or a.dtype
+    return simple(f"{a.mlir}_{b.mlir}{tag}", [a, b], [(out, result)],
+                  f"%r0 = array.matmul %0, %1{body} : ({a.mlir}, {b.mlir}) -> {mlir_type(out, result.shape)}", "sum")
+
+
+def sizes():
+    for m, k, n in ((1, 1, 1), (2, 3, 4), (7, 7, 7), (8, 8, 8), (9, 9, 9), (15, 17, 16), (16, 16, 31), (31, 33, 32), (64, 64, 64),
+                    (65, 63, 66), (1, 64, 64), (64, 64, 1), (1, 300, 1), (100, 1, 100), (128, 256, 130), (257, 129, 255),
+                    (13, 1000, 10), (1000, 10, 13), (384, 384, 384)):
+        yield product(random("f32", (m, k), 1), random("f32", (k, n), 2))
+    for m, k, n in ((0, 4, 5), (4, 5, 0), (4, 0, 5)):
+        yield product(random("f32", (m, k), 1), random("f32", (k, n), 2), tag="_empty")
+
+
+def layouts():
+    for m, k, n in ((5, 6, 7), (33, 65, 17), (64, 128, 64)):
+        a, b = random("f32", (m, k), 3), random("f32", (k, n), 4)
+        at, bt = Tensor("f32", a.values.T), Tensor("f32", b.values.T)
+        result = a.values @ b.values
+        yield product(at, b, " transpose_a", result, "_ta")
+        yield product(a, bt, " transpose_b", result, "_tb")
+        yield product(at, bt, " transpose_a transpose_b", result, "_tab")
+
+
+def batches():
+    for left, right in (((3, 5, 6), (3, 6, 7)), ((2, 3, 9, 8), (2, 3, 8, 5)), ((4, 17, 33), (1, 33, 9)), ((1, 17, 33), (4, 33, 9)),
+                        ((2, 1, 5, 6), (3, 6, 7)), ((5, 6), (4, 6, 7)), ((12, 32, 64), (12, 64, 32))):
+        yield product(random("f32", left, 5), random("f32", right, 6))
+    q, k = random("f32", (3, 20, 8), 7), random("f32", (3, 30, 8), 8)
+    yield product(q, k, " transpose_b", q.values @ k.values.swapaxes(1, 2), "_tb")
+    a, b = random("f32", (4, 5, 6), 9), random("f32", (6, 4, 7), 10)
+    yield simple("dot_general_batch", [a, b], [("f32", np.einsum("bik,kbj->bij", a.values, b.values))],
+                 f"%r0 = array.dot_general %0, %1 batch = [0] x [1] contract = [2] x [0] "
+                 f": ({a.mlir}, {b.mlir}) -> tensor<4x5x7xf32>", "sum")
+    a, b = random("f32", (4, 5, 6), 11), random("f32", (6, 5, 3), 12)
+    yield simple("dot_general_two", [a, b], [("f32", np.einsum("ijk,kjl->il", a.values, b.values))],
+                 f"%r0 = array.dot_general %0, %1 batch = [] x [] contract = [1, 2] x [1, 0] "
+                 f": ({a.mlir}, {b.mlir}) -> tensor<4x3xf32>", "sum")
+
+
+def types():
+    for dtype in ("f64", "f16", "bf16", "i32", "i64"):
+        yield product(random(dtype, (19, 40), 13), random(dtype, (40, 23), 14))
+    for dtype in ("f16", "bf16"):
+        a, b = random(dtype, (19, 300), 15), random(dtype, (300, 23), 16)
+        yield product(a, b, out="f32", tag="_to_f32")
+    for dtype, out in (("i8", "i32"), ("u8", "u32")):
+        a, b = random(dtype, (19, 300), 17), random(dtype, (300, 23), 18)
+        wide = np.int64 if dtype == "i8" else np.uint64
+        yield product(a, b, result=a.values.astype(wide) @ b.values.astype(wide), out=out, tag=f"_to_{out}")
+
+
+def fused():
+    a, b = random("f32", (37, 50), 19), random("f32", (50, 70), 20)
+    bias, residual = random("f32", (70,), 21), random("f32", (37, 70), 22)
+    z = a.values @ b.values + bias.values
+    c = residual.mlir
+    yield simple("bias_gelu_residual", [a, b, bias, residual], [("f32", z * 0.5 * (1 + erf(z / math.sqrt(2))) + residual.values)],
+                 f"""%p = array.matmul %0, %1 : ({a.mlir}, {b.mlir}) -> {c}
+                     %z = array.add %p, %2 : ({c}, {bias.mlir}) -> {c}
+                     %g = array.gelu %z : {c}
+                     %r0 = array.add %g, %3 : {c}""", "sum")
+    x = Tensor("u8", random("u8", (37, 50), 23).values % 17)
+    yield simple("converted_operand", [x, b], [("f32", (x.values / 16.0) @ b.values)],
+                 f"""%s = array.constant dense<0.0625> : tensor<f32>
+                     %f = array.convert %0 : {x.mlir} -> {a.mlir}
+                     %x = array.mul %f, %s : ({a.mlir}, tensor<f32>) -> {a.mlir}
+                     %r0 = array.matmul %x, %1 : ({a.mlir}, {b.mlir}) -> {c}""", "sum")
+    h = np.maximum(z, 0)
+    yield simple("used_twice", [a, b, bias], [("f32", h), ("f32", h.sum(0))],
+                 f"""%p = array.matmul %0, %1 : ({a.mlir}, {b.mlir}) -> {c}
+                     %z = array.add %p, %2 : ({c}, {bias.mlir}) -> {c}
+                     %r0 = array.relu %z : {c}
+                     %r1 = array.reduce sum, %r0 axes = [0] : {c} -> tensor<70xf32>""", "sum")
+    shares = np.exp(z - z.max(1, keepdims=True))
+    yield simple("then_softmax", [a, b, bias], [("f32", shares / shares.sum(1, keepdims=True))],
+                 f"""%p = array.matmul %0, %1 : ({a.mlir}, {b.mlir}) -> {c}
+                     %z = array.add %p, %2 : ({c}, {bias.mlir}) -> {c}
+                     %r0 = array.softmax %z axis = 1 : {c}""", "sum")
+    w = random("f32", (70, 20), 24)
+    yield simple("two_in_a_row", [a, b, w], [("f32", a.values @ b.values @ w.values)],
+                 f"""%p = array.matmul %0, %1 : ({a.mlir}, {b.mlir}) -> {c}
+                     %r0 = array.matmul %p, %2 : ({c}, {w.mlir}) -> tensor<37x20xf32>""", "sum")
+
+
+def constant_weights():
+    """A weight that is a constant may be packed at compile time or by the init plan."""
+    a = random("f32", (9, 4), 25)
+    w = np.arange(12).reshape(4, 3) / 4 - 1
+    text = "[" + ", ".join("[" + ", ".join(f"{v:.2f}" for v in row) + "]" for row in w) + "]"
+    yield simple("constant_weight", [a], [("f32", a.values @ w)],
+                 f"""%w = array.constant dense<{text}> : tensor<4x3xf32>
+                     %r0 = array.matmul %0, %w : ({a.mlir}, tensor<4x3xf32>) -> tensor<9x3xf32>""", "sum")
+
+
+def cases():
+    for make in (sizes, layouts, batches, types, fused, constant_weights):
+        yield from make()

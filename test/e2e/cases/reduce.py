@@ -1,0 +1,187 @@
+"""Reductions, scans, and the ops made of them: means, softmax, norms."""
+import numpy as np
+
+from harness import simple
+from tensors import FLOATS, Tensor, mlir_type, random
+
+# Below, at and above a vector and a row tile; rows that fit no tile; one row; many rows.
+SHAPES = [(1, 1), (5, 7), (4, 8), (3, 9), (2, 16), (7, 1000), (64, 64), (1, 4097), (300, 3), (65, 129)]
+
+
+def reduced(kind, dtype, values, axes, keepdims):
+    axes = tuple(axes)
+    if kind in ("sum", "prod"):
+        wide = values.astype(np.float64) if dtype in FLOATS else values
+        result = getattr(np, kind)(wide, axis=axes, keepdims=keepdims, dtype=wide.dtype)
+    elif kind in ("max", "min"):
+        limits = (-np.inf, np.inf) if dtype in FLOATS else (np.iinfo(values.dtype).min, np.iinfo(values.dtype).max)
+        result = getattr(np, kind)(values, axis=axes, keepdims=keepdims, initial=limits[kind == "min"])
+    elif dtype == "i1":
+        result = (np.all if kind == "and" else np.any)(values, axis=axes, keepdims=keepdims)
+    else:
+        ufunc = np.bitwise_and if kind == "and" else np.bitwise_or
+        result = ufunc.reduce(values, axis=axes, keepdims=keepdims)
+    return result
+
+
+def reduction(kind, x, axes, keepdims=False, tag=""):
+    result = reduced(kind, x.dtype, x.values, axes, keepdims)
+    keep = " keepdims" if keepdims else ""
+    name = f"{kind}_{x.mlir}_{''.join(map(str, axes))}{keep.strip()}{tag}"
+    tolerance = "sum" if x.dtype in FLOATS and kind in ("sum", "prod") else "exact"
+    return simple(name, [x], [(x.dtype, result)],
+                  f"%r0 = array.reduce {kind}, %0 axes = {list(axes)}{keep} : {x.mlir} -> {mlir_type(x.dtype, result.shape)}",
+                  tolerance)
+
+
+def reductions():
+    for shape in SHAPES:
+        for axes in ((1,), (0,), (0, 1)):
+            yield reduction("sum", random("f32", shape, 1), axes)
+        yield reduction("max", random("f32", shape, 1), (1,))
+    for dtype in ("f64", "f16", "bf16", "i32", "i8", "u8", "i64", "u32"):
+        low, high = (0.5, 1.5) if dtype in FLOATS else (0, 3)
+        for kind in ("sum", "prod", "max", "min"):
+            few = random(dtype, (9, 13), 2, *((low, high) if kind == "prod" else (None, None)))
+            yield reduction(kind, few, (1,))
+        if dtype not in FLOATS:
+            for kind in ("and", "or"):
+                yield reduction(kind, random(dtype, (9, 13), 3), (0,))
+    for kind in ("and", "or"):
+        for axes in ((0,), (1,), (0, 1)):
+            yield reduction(kind, Tensor("i1", random("f32", (5, 37), 4, 0, 1).values > (0.1 if kind == "and" else 0.9)), axes)
+    cube = random("f32", (5, 9, 17), 5)
+    for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)):
+        yield reduction("sum", cube, axes)
+        yield reduction("max", cube, axes, keepdims=True)
+    yield reduction("sum", cube, ())
+    for kind in ("sum", "prod", "max", "min"):
+        yield reduction(kind, Tensor("f32", np.zeros((3, 0))), (1,), tag="_empty")
+        yield reduction(kind, Tensor("f32", np.zeros((0, 3))), (1,), tag="_none")
+    with_nan = random("f32", (4, 40), 6)
+    with_nan.values[1, 17] = np.nan
+    with_nan.values[2, 0] = -np.inf
+    for kind in ("max", "min"):
+        yield reduction(kind, with_nan, (1,), tag="_nan")
+    # 16-bit floats accumulate in f32: 4096 ones are 4096, which a sum in f16 or bf16 never reaches.
+    for dtype in ("f16", "bf16"):
+        yield reduction("sum", Tensor(dtype, np.ones((2, 4096))), (1,), tag="_wide")
+    x = random("f32", (33, 65), 7)
+    yield simple("fused_producer_consumer", [x], [("f32", np.sqrt((x.values ** 2).sum(1)))],
+                 """%s = array.square %0 : tensor<33x65xf32>
+                    %t = array.reduce sum, %s axes = [1] : tensor<33x65xf32> -> tensor<33xf32>
+                    %r0 = array.sqrt %t : tensor<33xf32>""", "sum")
+
+
+def arguments():
+    for op, reference in (("argmax", np.argmax), ("argmin", np.argmin)):
+        for shape in ((1, 1), (5, 7), (3, 16), (4, 1000), (65, 33)):
+            for dtype in ("f32", "i32") if shape == (5, 7) else ("f32",):
+                x = random(dtype, shape, 8)
+                for axis in (0, 1):
+                    index = reference(x.values, axis)
+                    yield simple(f"{op}_{x.mlir}_{axis}", [x], [("i32", index)],
+                                 f"%r0 = array.{op} %0 axis = {axis} : {x.mlir} -> {mlir_type('i32', index.shape)}")
+        ties = Tensor("f32", [[1, 3, 3, 2], [5, 5, 5, 5], [np.nan, 9, np.nan, -9], [-np.inf] * 4])
+        want = [[1, 0, 0, 0], [0, 0, 0, 0]][op == "argmin"]
+        yield simple(f"{op}_ties", [ties], [("i64", np.array(want)[:, None])],
+                     f"%r0 = array.{op} %0 axis = 1 keepdims : {ties.mlir} -> tensor<4x1xi64>")
+
+
+def moments():
+    for dtype in FLOATS:
+        x = random(dtype, (17, 45), 9)
+        for axes in ((1,), (0,), (0, 1)):
+            mean = x.values.mean(axes)
+            yield simple(f"mean_{dtype}_{''.join(map(str, axes))}", [x], [(dtype, mean)],
+                         f"%r0 = array.mean %0 axes = {list(axes)} : {x.mlir} -> {mlir_type(dtype, mean.shape)}", "sum")
+        variance = x.values.var(1, ddof=1)
+        yield simple(f"var_{dtype}", [x], [(dtype, variance)],
+                     f"%r0 = array.var %0 axes = [1] correction = 1 : {x.mlir} -> {mlir_type(dtype, variance.shape)}", "sum")
+    # About the mean, so that a large mean does not cancel the variance away.
+    x = Tensor("f32", random("f32", (4, 100), 10).values + 4096)
+    yield simple("var_shifted", [x], [("f32", x.values.var(1))],
+                 f"%r0 = array.var %0 axes = [1] : {x.mlir} -> tensor<4xf32>", "sum")
+    x = random("f32", (6, 50), 11, -100, 100)
+    sums = np.log(np.exp(x.values - x.values.max(1, keepdims=True)).sum(1)) + x.values.max(1)
+    yield simple("logsumexp", [x], [("f32", sums)],
+                 f"%r0 = array.logsumexp %0 axes = [1] : {x.mlir} -> tensor<6xf32>", "composite")
+
+
+def scans():
+    for dtype in ("f32", "i32", "bf16"):
+        x = random(dtype, (5, 37), 12)
+        for axis in (0, 1):
+            result = np.cumsum(x.values, axis, dtype=x.values.dtype)
+            yield simple(f"cumsum_{dtype}_{axis}", [x], [(dtype, result)],
+                         f"%r0 = array.cumsum %0 axis = {axis} : {x.mlir} -> {x.mlir}", "sum")
+    x = random("i32", (3, 8), 13)
+    exclusive = np.cumsum(x.values, 1) - x.values
+    yield simple("cumsum_exclusive", [x], [("i32", exclusive)],
+                 f"%r0 = array.cumsum %0 axis = 1 exclusive : {x.mlir} -> {x.mlir}")
+    backwards = np.cumsum(x.values[:, ::-1], 1)[:, ::-1]
+    yield simple("cumsum_reverse", [x], [("i32", backwards)],
+                 f"%r0 = array.cumsum %0 axis = 1 reverse : {x.mlir} -> {x.mlir}")
+
+
+def softmaxes():
+    def softmax(values, axis):
+        shares = np.exp(values - values.max(axis, keepdims=True))
+        return shares / shares.sum(axis, keepdims=True)
+
+    def log_softmax(values, axis):
+        shifted = values - values.max(axis, keepdims=True)
+        return shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
+
+    for op, reference, kind in (("softmax", softmax, "composite"), ("log_softmax", log_softmax, "composite")):
+        for shape in SHAPES:
+            x = random("f32", shape, 14, -8, 8)
+            yield simple(f"{op}_{x.mlir}", [x], [("f32", reference(x.values, 1))], f"%r0 = array.{op} %0 axis = 1 : {x.mlir}", kind)
+        for dtype in ("f64", "f16", "bf16"):
+            x = random(dtype, (9, 45), 15, -8, 8)
+            yield simple(f"{op}_{dtype}", [x], [(dtype, reference(x.values, 1))], f"%r0 = array.{op} %0 axis = 1 : {x.mlir}", kind)
+        cube = random("f32", (4, 9, 17), 16, -8, 8)
+        for axis in (0, 1, 2):
+            yield simple(f"{op}_axis{axis}", [cube], [("f32", reference(cube.values, axis))],
+                         f"%r0 = array.{op} %0 axis = {axis} : {cube.mlir}", kind)
+        huge = Tensor("f32", [[1e4, 1e4 - 1, -1e4], [-3e38, -3e38, -3e38], [88, 89, 90]])
+        yield simple(f"{op}_huge", [huge], [("f32", reference(huge.values, 1))], f"%r0 = array.{op} %0 axis = 1 : {huge.mlir}", kind)
+
+
+def norms():
+    for shape, axis in (((5, 7), 1), ((9, 64), 1), ((3, 65), 1), ((2, 1000), 1), ((4, 3, 8), 2), ((4, 3, 8), 1)):
+        for dtype in ("f32", "bf16") if shape == (9, 64) else ("f32",):
+            x = random(dtype, shape, 17)
+            scale, bias = random(dtype, shape[axis:], 18), random(dtype, shape[axis:], 19)
+            axes = tuple(range(axis, len(shape)))
+            centred = x.values - x.values.mean(axes, keepdims=True)
+            norm = centred / np.sqrt((centred ** 2).mean(axes, keepdims=True) + 1e-5)
+            yield simple(f"layer_norm_{x.mlir}_{axis}", [x, scale, bias], [(dtype, norm * scale.values + bias.values)],
+                         f"%r0 = array.layer_norm %0 scale(%1 : {scale.mlir}) bias(%2 : {bias.mlir}) axis = {axis} "
+                         f"epsilon = 1.0e-5 : {x.mlir}", "sum")
+            rms = x.values / np.sqrt((x.values ** 2).mean(axes, keepdims=True) + 1e-6) * scale.values
+            yield simple(f"rms_norm_{x.mlir}_{axis}", [x, scale], [(dtype, rms)],
+                         f"%r0 = array.rms_norm %0 scale(%1 : {scale.mlir}) axis = {axis} epsilon = 1.0e-6 : {x.mlir}", "sum")
+    x = random("f32", (6, 33), 20)
+    centred = x.values - x.values.mean(1, keepdims=True)
+    yield simple("layer_norm_plain", [x], [("f32", centred / np.sqrt((centred ** 2).mean(1, keepdims=True) + 1e-5))],
+                 f"%r0 = array.layer_norm %0 axis = 1 epsilon = 1.0e-5 : {x.mlir}", "sum")
+    x = random("f32", (8, 5), 21)
+    scale, bias, mean = (random("f32", (5,), seed) for seed in (22, 23, 24))
+    variance = random("f32", (5,), 25, 0.5, 2)
+    result = (x.values - mean.values) / np.sqrt(variance.values + 1e-5) * scale.values + bias.values
+    v = "tensor<5xf32>"
+    yield simple("batch_norm_inference", [x, scale, bias, mean, variance], [("f32", result)],
+                 f"%r0 = array.batch_norm_inference %0, %1, %2, %3, %4 axis = 1 epsilon = 1.0e-5 "
+                 f": ({x.mlir}, {v}, {v}, {v}, {v}) -> {x.mlir}", "sum")
+    own_mean, own_variance = x.values.mean(0), x.values.var(0)
+    result = (x.values - own_mean) / np.sqrt(own_variance + 1e-5) * scale.values + bias.values
+    yield simple("batch_norm_training", [x, scale, bias], [("f32", result), ("f32", own_mean), ("f32", own_variance)],
+                 f"%r0, %r1, %r2 = array.batch_norm_training %0, %1, %2 axis = 1 epsilon = 1.0e-5 "
+                 f": ({x.mlir}, {v}, {v}) -> ({x.mlir}, {v}, {v})", "sum")
+
+
+def cases():
+    with np.errstate(all="ignore"):
+        for make in (reductions, arguments, moments, scans, softmaxes, norms):
+            yield from make()

@@ -1,0 +1,158 @@
+"""Dims that are known when inputs are bound: one compiled function, many sizes, sizes that disagree."""
+import numpy as np
+
+from harness import Case, Step
+from tensors import Tensor, random
+
+SIZES = (1, 7, 8, 9, 33, 64, 257, 0)
+
+
+def over_sizes(name, text, shape_of, reference, kind="rounded", sizes=SIZES, dtypes=("f32",), errors=()):
+    steps = []
+    for size in sizes:
+        inputs = [random(dtype, shape, 40 + i) for i, (dtype, shape) in enumerate(zip(dtypes, shape_of(size)))]
+        results = reference(*(tensor.values for tensor in inputs))
+        steps.append(Step(inputs, [("f32", result) for result in results]))
+    return Case(name, text, steps + list(errors), kind)
+
+
+def softmax(x):
+    e = np.exp(x - x.max(1, keepdims=True)) if x.size else x
+    return e / e.sum(1, keepdims=True) if x.size else x
+
+
+def elementwise():
+    yield over_sizes("elementwise", """  func.func @NAME(%a: tensor<?x17xf32>, %b: tensor<?x17xf32>) -> (tensor<?x17xf32>) {
+    %s = array.add %a, %b : tensor<?x17xf32>
+    %m = array.mul %s, %a : tensor<?x17xf32>
+    return %m : tensor<?x17xf32>
+  }
+""", lambda n: [(n, 17), (n, 17)], lambda a, b: [(a + b) * a], "composite", dtypes=("f32", "f32"),
+        errors=[Step([random("f32", (3, 17), 1), random("f32", (4, 17), 2)], error=r"3\b.*4\b|4\b.*3\b"),
+                Step([random("f32", (3, 16), 1), random("f32", (3, 17), 2)], error="16"),
+                Step([random("f32", (3,), 1), random("f32", (3, 17), 2)], error="rank|dimension"),
+                Step([random("f64", (3, 17), 1), random("f32", (3, 17), 2)], error="f64"),
+                Step([random("f32", (3, 17), 1)], error="bound|input 1|missing")])
+    yield over_sizes("inner_dim", """  func.func @NAME(%a: tensor<5x?xf32>) -> (tensor<5x?xf32>) {
+    %s = array.neg %a : tensor<5x?xf32>
+    return %s : tensor<5x?xf32>
+  }
+""", lambda n: [(5, n)], lambda a: [-a], "exact")
+    yield over_sizes("row_broadcast", """  func.func @NAME(%a: tensor<?x?xf32>, %b: tensor<?xf32>) -> (tensor<?x?xf32>) {
+    %s = array.sub %a, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+    return %s : tensor<?x?xf32>
+  }
+""", lambda n: [(n, n + 2), (n + 2,)], lambda a, b: [a - b], dtypes=("f32", "f32"))
+
+
+def named():
+    text = """  func.func @NAME(%a: tensor<?x?xf32> {array.dims = ["rows", "columns"]}, %b: tensor<?xf32> {array.dims = ["columns"]})
+      -> (tensor<?xf32>) attributes {array.dim_ranges = {columns = [1, 64, 1]}} {
+    %m = array.mul %a, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+    %s = array.reduce sum, %m axes = [1] : tensor<?x?xf32> -> tensor<?xf32>
+    return %s : tensor<?xf32>
+  }
+"""
+    yield over_sizes("named_dims", text, lambda n: [(n + 1, min(n + 3, 64)), (min(n + 3, 64),)], lambda a, b: [(a * b).sum(1)],
+                     "sum", dtypes=("f32", "f32"),
+                     errors=[Step([random("f32", (3, 5), 1), random("f32", (6,), 2)], error="columns"),
+                             Step([random("f32", (3, 65), 1), random("f32", (65,), 2)], error="65.*64|64.*65")])
+
+
+def kernels():
+    yield over_sizes("softmax_rows", """  func.func @NAME(%x: tensor<?x45xf32>) -> (tensor<?x45xf32>) {
+    %y = array.softmax %x axis = 1 : tensor<?x45xf32>
+    return %y : tensor<?x45xf32>
+  }
+""", lambda n: [(n, 45)], lambda x: [softmax(x)], "composite")
+    yield over_sizes("softmax_columns", """  func.func @NAME(%x: tensor<6x?xf32>) -> (tensor<6x?xf32>) {
+    %y = array.softmax %x axis = 1 : tensor<6x?xf32>
+    return %y : tensor<6x?xf32>
+  }
+""", lambda n: [(6, n)], lambda x: [softmax(x)], "composite", sizes=SIZES[:-1])
+    for axis in (0, 1):
+        yield over_sizes(f"sum_{axis}", f"""  func.func @NAME(%x: tensor<?x?xf32>) -> (tensor<?xf32>) {{
+    %y = array.reduce sum, %x axes = [{axis}] : tensor<?x?xf32> -> tensor<?xf32>
+    return %y : tensor<?xf32>
+  }}
+""", lambda n: [(n, 19)], lambda x: [x.sum(axis)], "sum")
+    yield over_sizes("mean_all", """  func.func @NAME(%x: tensor<?x8xf32>) -> (tensor<f32>) {
+    %y = array.mean %x axes = [0, 1] : tensor<?x8xf32> -> tensor<f32>
+    return %y : tensor<f32>
+  }
+""", lambda n: [(n, 8)], lambda x: [x.mean()], "sum", sizes=SIZES[:-1])
+    yield over_sizes("matmul_m", """  func.func @NAME(%a: tensor<?x40xf32>, %b: tensor<40x24xf32>) -> (tensor<?x24xf32>) {
+    %c = array.matmul %a, %b : (tensor<?x40xf32>, tensor<40x24xf32>) -> tensor<?x24xf32>
+    return %c : tensor<?x24xf32>
+  }
+""", lambda n: [(n, 40), (40, 24)], lambda a, b: [a @ b], "sum", dtypes=("f32", "f32"))
+    yield over_sizes("matmul_k", """  func.func @NAME(%a: tensor<?x12xf32>, %b: tensor<?x24xf32>) -> (tensor<12x24xf32>) {
+    %c = array.matmul %a, %b transpose_a : (tensor<?x12xf32>, tensor<?x24xf32>) -> tensor<12x24xf32>
+    return %c : tensor<12x24xf32>
+  }
+""", lambda n: [(n, 12), (n, 24)], lambda a, b: [a.T @ b], "sum", dtypes=("f32", "f32"))
+    yield over_sizes("matmul_all", """  func.func @NAME(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> (tensor<?x?xf32>) {
+    %c = array.matmul %a, %b : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+    return %c : tensor<?x?xf32>
+  }
+""", lambda n: [(n, n + 1), (n + 1, n + 2)], lambda a, b: [a @ b], "sum", dtypes=("f32", "f32"))
+    yield over_sizes("batched_matmul", """  func.func @NAME(%a: tensor<?x9x8xf32>, %b: tensor<?x8x5xf32>) -> (tensor<?x9x5xf32>) {
+    %c = array.matmul %a, %b : (tensor<?x9x8xf32>, tensor<?x8x5xf32>) -> tensor<?x9x5xf32>
+    return %c : tensor<?x9x5xf32>
+  }
+""", lambda n: [(n, 9, 8), (n, 8, 5)], lambda a, b: [a @ b], "sum", dtypes=("f32", "f32"), sizes=(1, 2, 3, 0))
+
+
+def shapes():
+    yield over_sizes("concatenate", """  func.func @NAME(%a: tensor<?x5xf32>, %b: tensor<4x5xf32>) -> (tensor<?x5xf32>) {
+    %c = array.concatenate %a, %b axis = 0 : (tensor<?x5xf32>, tensor<4x5xf32>) -> tensor<?x5xf32>
+    return %c : tensor<?x5xf32>
+  }
+""", lambda n: [(n, 5), (4, 5)], lambda a, b: [np.concatenate([a, b])], "exact", dtypes=("f32", "f32"))
+    yield over_sizes("transpose", """  func.func @NAME(%a: tensor<?x?xf32>) -> (tensor<?x?xf32>) {
+    %c = array.transpose %a permutation = [1, 0] : tensor<?x?xf32> -> tensor<?x?xf32>
+    return %c : tensor<?x?xf32>
+  }
+""", lambda n: [(n, n + 5)], lambda a: [a.T], "exact")
+    yield over_sizes("reshape", """  func.func @NAME(%a: tensor<?x6xf32>) -> (tensor<?x2x3xf32>) {
+    %c = array.reshape %a : tensor<?x6xf32> -> tensor<?x2x3xf32>
+    %d = array.neg %c : tensor<?x2x3xf32>
+    return %d : tensor<?x2x3xf32>
+  }
+""", lambda n: [(n, 6)], lambda a: [-a.reshape(-1, 2, 3)], "exact")
+    yield over_sizes("flatten", """  func.func @NAME(%a: tensor<?x6xf32>) -> (tensor<?xf32>) {
+    %c = array.reshape %a : tensor<?x6xf32> -> tensor<?xf32>
+    return %c : tensor<?xf32>
+  }
+""", lambda n: [(n, 6)], lambda a: [a.reshape(-1)], "exact")
+    yield over_sizes("slice_tail", """  func.func @NAME(%a: tensor<?x6xf32>) -> (tensor<?x6xf32>) {
+    %c = array.slice %a [1:, :] : tensor<?x6xf32> -> tensor<?x6xf32>
+    %d = array.neg %c : tensor<?x6xf32>
+    return %d : tensor<?x6xf32>
+  }
+""", lambda n: [(n, 6)], lambda a: [-a[1:]], "exact", sizes=SIZES[:-1])
+    yield over_sizes("count", """  func.func @NAME(%a: tensor<?x3xf32>) -> (tensor<f32>, tensor<?xf32>) {
+    %n = array.dim %a, 0 : tensor<?x3xf32>
+    %f = array.from_index %n : tensor<f32>
+    %i = array.iota axis = 0 sizes(%n) : tensor<?xf32>
+    return %f, %i : tensor<f32>, tensor<?xf32>
+  }
+""", lambda n: [(n, 3)], lambda a: [np.float64(len(a)), np.arange(len(a), dtype=np.float64)], "exact")
+    yield over_sizes("broadcast_to", """  func.func @NAME(%a: tensor<?x3xf32>, %b: tensor<3xf32>) -> (tensor<?x3xf32>) {
+    %n = array.dim %a, 0 : tensor<?x3xf32>
+    %c = array.broadcast_in_dim %b axes = [1] sizes(%n) : tensor<3xf32> -> tensor<?x3xf32>
+    return %c : tensor<?x3xf32>
+  }
+""", lambda n: [(n, 3), (3,)], lambda a, b: [np.broadcast_to(b, a.shape)], "exact", dtypes=("f32", "f32"))
+    table = random("f32", (20, 6), 3)
+    yield Case("embedding", """  func.func @NAME(%t: tensor<20x6xf32>, %i: tensor<2x?xi32>) -> (tensor<2x?x6xf32>) {
+    %c = array.take %t[%i] axis = 0 : (tensor<20x6xf32>, tensor<2x?xi32>) -> tensor<2x?x6xf32>
+    return %c : tensor<2x?x6xf32>
+  }
+""", [Step([table, index], [("f32", table.values[index.values])])
+      for index in (Tensor("i32", random("i32", (2, n), n, 0, 20).values) for n in (1, 5, 33, 0))], "exact")
+
+
+def cases():
+    for make in (elementwise, named, kernels, shapes):
+        yield from make()

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Compiles ops and small models, runs them and compares with float64 NumPy references written by hand.
+
+    run.py --build=build/dev [--device=cpu|cuda] [--target=cpu] [--filter=REGEX] [--list]
+
+The last line is "N passed, N failed, N skipped".
+"""
+import argparse
+import concurrent.futures
+import importlib
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import harness  # noqa: E402
+
+GROUP = 24  # cases in one module
+
+
+def collect(pattern):
+    """The cases of every file in cases/, in a fixed order."""
+    cases = []
+    for file in sorted((HERE / "cases").glob("*.py")):
+        for case in importlib.import_module(f"cases.{file.stem}").cases():
+            case.name = f"{file.stem}.{case.name}"
+            if re.search(pattern, case.name):
+                cases.append(case)
+    names = [harness.symbol_of(case) for case in cases]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        sys.exit(f"run.py: two cases are called {sorted(twice)[0]}")
+    return cases
+
+
+def groups_of(cases):
+    """Cases that share a module: those of one file, a few at a time, but those that want to be alone."""
+    groups, open_groups = [], {}
+    for case in cases:
+        key = case.name.split(".")[0]
+        if case.alone:
+            groups.append([case])
+            continue
+        if key not in open_groups or len(open_groups[key]) == GROUP:
+            open_groups[key] = []
+            groups.append(open_groups[key])
+        open_groups[key].append(case)
+    return groups
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=HERE.parent.parent / "build" / "dev", type=pathlib.Path)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--target", help="what xcompile compiles for; the device's kind by default")
+    parser.add_argument("--filter", default="", help="a regular expression that names of cases must match")
+    parser.add_argument("--flag", action="append", default=[], help="one more flag for xcompile")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--keep", help="a folder for the modules, left behind")
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    cases = collect(args.filter)
+    if args.list:
+        for case in cases:
+            print(case.name)
+        return 0
+    kind = args.device.split(":")[0]
+    skipped = [case for case in cases if kind == "cuda" and not case.cuda]
+    cases = [case for case in cases if case not in skipped]
+    begin = time.monotonic()
+    failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        runner = harness.Runner(args.build, args.device, args.target or kind, args.keep or scratch, args.flag)
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            groups = groups_of(cases)
+            for group, problems in zip(groups, pool.map(runner.run, groups)):
+                for case, problem in zip(group, problems):
+                    if problem:
+                        failed += 1
+                        print(f"FAILED {case.name}: {problem}", flush=True)
+    print(f"{len(cases)} cases in {time.monotonic() - begin:.1f} s on {args.device}")
+    if not cases and not skipped:
+        print(f"no case matches '{args.filter}'")
+        failed = 1
+    print(f"{len(cases) - min(failed, len(cases))} passed, {failed} failed, {len(skipped)} skipped")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
