@@ -1,7 +1,7 @@
 //===- ptxsim.h - Interface of the PTX simulator ----------------*- C++ -*-===//
 //
-// Part of the xcompile project, under the Apache License v2.0 with LLVM Exceptions.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the xcompile project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -9,8 +9,8 @@
 // (`driver/`, which becomes libcuda_sim.so).
 //
 //   Simulator  options + simulated global memory + a pool of host threads
-//   Memory     which host addresses are device memory, and what is known of them
-//   Module     a parsed PTX text: kernels and module-scope variables
+//   Memory     which host addresses are device memory, and what is known of
+//   them Module     a parsed PTX text: kernels and module-scope variables
 //   launch()   runs one grid to its end on the calling thread and the pool
 //
 // Device addresses are host addresses of the backing memory, so that a copy is
@@ -41,35 +41,38 @@ namespace xc::ptxsim {
 
 enum class Arch { SM80, SM90a };
 
-/// Limits of a chosen architecture, as the driver's device attributes state them.
+/// Limits of a chosen architecture, as the driver's device attributes state
+/// them.
 struct ArchLimits {
-  const char *name;              // "sm_80"
-  unsigned major, minor;         // compute capability
-  unsigned multiprocessors;      // of the modelled product (A100, H200)
-  unsigned warpSize;             // 32
-  unsigned maxThreadsPerBlock;   // 1024
-  unsigned maxBlockDim[3];       // 1024, 1024, 64
-  unsigned maxGridDim[3];        // 2^31-1, 65535, 65535
-  unsigned maxThreadsPerSM;      // 2048
-  unsigned maxBlocksPerSM;       // 32
-  unsigned registersPerSM;       // 65536
-  unsigned sharedPerBlock;       // 48 KiB, without opting in
-  unsigned sharedPerBlockOptin;  // 163 KiB, 227 KiB
-  unsigned sharedPerSM;          // 164 KiB, 228 KiB
-  unsigned sharedReserved;       // 1 KiB per block, kept by the system
-  unsigned maxClusterSize;       // 1 (none) or 8 (16 with the non-portable attribute)
+  const char *name;             // "sm_80"
+  unsigned major, minor;        // compute capability
+  unsigned multiprocessors;     // of the modelled product (A100, H200)
+  unsigned warpSize;            // 32
+  unsigned maxThreadsPerBlock;  // 1024
+  unsigned maxBlockDim[3];      // 1024, 1024, 64
+  unsigned maxGridDim[3];       // 2^31-1, 65535, 65535
+  unsigned maxThreadsPerSM;     // 2048
+  unsigned maxBlocksPerSM;      // 32
+  unsigned registersPerSM;      // 65536
+  unsigned sharedPerBlock;      // 48 KiB, without opting in
+  unsigned sharedPerBlockOptin; // 163 KiB, 227 KiB
+  unsigned sharedPerSM;         // 164 KiB, 228 KiB
+  unsigned sharedReserved;      // 1 KiB per block, kept by the system
+  unsigned maxClusterSize; // 1 (none) or 8 (16 with the non-portable attribute)
 };
 
 const ArchLimits &archLimits(Arch arch);
 
 /// The checks; each may be switched by itself.
 struct Checks {
-  bool bounds = true;            // global, shared, local and parameter bounds; use after free
-  bool uninitialised = true;     // reads of global and shared bytes never written
-  bool misaligned = true;        // addresses that are no multiple of the access size
-  bool race = true;              // within a block, and between blocks
-  bool barrierDivergence = true; // threads that exit or part before a barrier others wait at
-  bool asyncCopy = true;         // reads of cp.async destinations before the wait
+  bool bounds =
+      true; // global, shared, local and parameter bounds; use after free
+  bool uninitialised = true; // reads of global and shared bytes never written
+  bool misaligned = true; // addresses that are no multiple of the access size
+  bool race = true;       // within a block, and between blocks
+  bool barrierDivergence =
+      true; // threads that exit or part before a barrier others wait at
+  bool asyncCopy = true; // reads of cp.async destinations before the wait
 
   static Checks all() { return Checks(); }
   static Checks none() { return {false, false, false, false, false, false}; }
@@ -78,12 +81,14 @@ struct Checks {
 struct Options {
   Arch arch = Arch::SM80;
   Checks checks;
-  /// Collects Counters::sharedBankConflicts and the sector counts (they cost time).
+  /// Collects Counters::sharedBankConflicts and the sector counts (they cost
+  /// time).
   bool memoryCounters = true;
-  /// Host threads that execute blocks, the launching one included; 0 = all cores.
+  /// Host threads that execute blocks, the launching one included; 0 = all
+  /// cores.
   unsigned hostThreads = 0;
-  /// Ends a launch with FaultKind::Timeout after so many thread-instructions of one
-  /// block; 0 = no limit.
+  /// Ends a launch with FaultKind::Timeout after so many thread-instructions of
+  /// one block; 0 = no limit.
   uint64_t instructionLimit = 0;
 };
 
@@ -111,15 +116,16 @@ public:
 
   /// Makes [base, base + size) accessible to kernels. |tag| names it in reports
   /// ("cuMemAlloc #12", "pinned"). |initialised| says that all bytes hold known
-  /// values already (host memory, memory from a file). Fails (false) if the range
-  /// is empty or overlaps a live one. Knowledge of freed ranges that it overlaps
-  /// is dropped.
+  /// values already (host memory, memory from a file). Fails (false) if the
+  /// range is empty or overlaps a live one. Knowledge of freed ranges that it
+  /// overlaps is dropped.
   bool registerRange(uint64_t base, uint64_t size, std::string tag,
                      bool initialised = false);
 
-  /// Makes the range that starts at |base| inaccessible, and remembers it so that
-  /// later accesses are reported as uses after free. The front must not hand the
-  /// backing memory back to the system while a launch runs. False if there is none.
+  /// Makes the range that starts at |base| inaccessible, and remembers it so
+  /// that later accesses are reported as uses after free. The front must not
+  /// hand the backing memory back to the system while a launch runs. False if
+  /// there is none.
   bool unregisterRange(uint64_t base);
 
   /// An address range that is reserved but not (yet) mapped: accesses are
@@ -133,13 +139,14 @@ public:
   void markUninitialised(uint64_t address, uint64_t size);
   /// Copies the initialised state along with a device-to-device copy.
   void copyInitialised(uint64_t destination, uint64_t source, uint64_t size);
-  /// The number of leading bytes of the range that are initialised (= size if all).
+  /// The number of leading bytes of the range that are initialised (= size if
+  /// all).
   uint64_t initialisedPrefix(uint64_t address, uint64_t size) const;
 
   /// The range that covers |address|, live or freed.
   RangeInfo lookup(uint64_t address) const;
-  /// True if [address, address + size) lies in one live range (or in live ranges
-  /// without a gap between them).
+  /// True if [address, address + size) lies in one live range (or in live
+  /// ranges without a gap between them).
   bool isAccessible(uint64_t address, uint64_t size) const;
   /// Bytes in live ranges; for leak tests.
   uint64_t liveBytes() const;
@@ -159,8 +166,9 @@ struct ParseError {
   std::string message;
   unsigned line = 0;
   unsigned column = 0;
-  /// True if the text is PTX, but asks for more than the simulator (or the chosen
-  /// arch) has: an unknown instruction, a newer .target, an unresolved extern.
+  /// True if the text is PTX, but asks for more than the simulator (or the
+  /// chosen arch) has: an unknown instruction, a newer .target, an unresolved
+  /// extern.
   bool unsupported = false;
   /// "line 12: unknown instruction 'wgmma.fence'"
   std::string str() const;
@@ -175,14 +183,14 @@ struct ParamInfo {
 struct KernelInfo {
   std::string name;
   std::vector<ParamInfo> params;
-  uint32_t paramBytes = 0;        // end of the last parameter
+  uint32_t paramBytes = 0; // end of the last parameter
   uint32_t staticSharedBytes = 0;
-  uint32_t localBytes = 0;        // per thread
-  uint32_t constBytes = 0;        // module-scope .const
-  uint32_t registers = 0;         // estimate: peak of live 32-bit registers
-  uint32_t reqntid[3] = {0, 0, 0};      // .reqntid; 0 = not given
-  uint32_t maxntid[3] = {0, 0, 0};      // .maxntid; 0 = not given
-  uint32_t minBlocksPerSM = 0;          // .minnctapersm
+  uint32_t localBytes = 0;         // per thread
+  uint32_t constBytes = 0;         // module-scope .const
+  uint32_t registers = 0;          // estimate: peak of live 32-bit registers
+  uint32_t reqntid[3] = {0, 0, 0}; // .reqntid; 0 = not given
+  uint32_t maxntid[3] = {0, 0, 0}; // .maxntid; 0 = not given
+  uint32_t minBlocksPerSM = 0;     // .minnctapersm
   uint32_t reqClusterDims[3] = {0, 0, 0}; // .reqnctapercluster; 0 = not given
   bool explicitCluster = false;
   bool usesDynamicShared = false;
@@ -243,18 +251,19 @@ struct Dim3 {
 
 struct LaunchConfig {
   Dim3 grid, block;
-  Dim3 cluster;                   // 1,1,1 = no cluster
+  Dim3 cluster; // 1,1,1 = no cluster
   uint32_t dynamicSharedBytes = 0;
-  bool cooperative = false;       // all blocks make progress together
-  /// The parameter buffer, laid out as KernelInfo::params says; copied by launch().
+  bool cooperative = false; // all blocks make progress together
+  /// The parameter buffer, laid out as KernelInfo::params says; copied by
+  /// launch().
   const void *params = nullptr;
   size_t paramBytes = 0;
 };
 
 enum class FaultKind {
   None,
-  InvalidLaunch,      // the configuration exceeds a limit; nothing ran
-  OutOfBounds,        // global, shared, local, constant or parameter address outside
+  InvalidLaunch, // the configuration exceeds a limit; nothing ran
+  OutOfBounds,   // global, shared, local, constant or parameter address outside
   UseAfterFree,
   Misaligned,
   UninitialisedRead,
@@ -264,7 +273,8 @@ enum class FaultKind {
   Deadlock,           // threads wait at barriers that nobody can complete
   Trap,               // trap; or brkpt
   Assert,             // __assertfail
-  IllegalInstruction, // operands an instruction does not allow (shfl with an exited lane, ...)
+  IllegalInstruction, // operands an instruction does not allow (shfl with an
+                      // exited lane, ...)
   Timeout,            // Options::instructionLimit
 };
 
@@ -273,13 +283,13 @@ const char *faultKindName(FaultKind kind);
 
 struct Fault {
   FaultKind kind = FaultKind::None;
-  std::string message;     // what happened, with values, one line
+  std::string message; // what happened, with values, one line
   std::string kernel;
   unsigned ptxLine = 0;    // in the module's text
   std::string instruction; // PTX text of the instruction
   Dim3 thread{0, 0, 0}, block{0, 0, 0};
-  uint64_t address = 0;    // 0 if the fault is not about an address
-  std::string source;      // "file:line:column" from .loc, or empty
+  uint64_t address = 0; // 0 if the fault is not about an address
+  std::string source;   // "file:line:column" from .loc, or empty
   /// The whole report, several lines.
   std::string str() const;
 };
@@ -289,7 +299,7 @@ struct Fault {
 struct Counters {
   uint64_t threadInstructions = 0;
   uint64_t warpInstructions = 0;
-  uint64_t integer = 0;   // thread-instructions by class
+  uint64_t integer = 0; // thread-instructions by class
   uint64_t floating = 0;
   uint64_t conversion = 0;
   uint64_t control = 0;
@@ -297,13 +307,14 @@ struct Counters {
   uint64_t sync = 0;
   uint64_t matrix = 0;
   uint64_t globalLoadRequests = 0;
-  uint64_t globalLoadSectors = 0; // 32-byte sectors; sectors / requests = 4 for coalesced 4-byte loads
+  uint64_t globalLoadSectors =
+      0; // 32-byte sectors; sectors / requests = 4 for coalesced 4-byte loads
   uint64_t globalStoreRequests = 0;
   uint64_t globalStoreSectors = 0;
   uint64_t sharedRequests = 0;
   uint64_t sharedBankConflicts = 0; // wavefronts beyond the fewest possible
   uint64_t atomicRequests = 0;
-  uint64_t barriers = 0;            // barriers completed
+  uint64_t barriers = 0; // barriers completed
 
   void add(const Counters &other);
 };
@@ -314,11 +325,13 @@ struct LaunchResult {
   Counters counters; // of the part that ran
 };
 
-/// A function that PTX declares .extern and the host provides. |params| points at
-/// the call's parameters one after another, each at its alignment (as a struct
-/// would have them); |result| at the return value, or NULL. Runs once per calling
-/// thread, from any host thread. Returns false to end the launch with a trap.
-using ExternFunction = std::function<bool(const uint8_t *params, uint8_t *result)>;
+/// A function that PTX declares .extern and the host provides. |params| points
+/// at the call's parameters one after another, each at its alignment (as a
+/// struct would have them); |result| at the return value, or NULL. Runs once
+/// per calling thread, from any host thread. Returns false to end the launch
+/// with a trap.
+using ExternFunction =
+    std::function<bool(const uint8_t *params, uint8_t *result)>;
 
 class SimulatorImpl;
 
@@ -337,8 +350,8 @@ public:
   void defineExtern(std::string name, ExternFunction function);
 
   /// Parses and decodes |text| (a NUL at its end is ignored), allocates and
-  /// initialises its variables. NULL with |error| set on failure. The module must
-  /// not outlive the simulator.
+  /// initialises its variables. NULL with |error| set on failure. The module
+  /// must not outlive the simulator.
   std::unique_ptr<Module> load(const char *text, size_t size,
                                ParseError &error) const;
 

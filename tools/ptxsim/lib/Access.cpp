@@ -1,0 +1,530 @@
+//===- Access.cpp - From addresses to memory, with checks -----------------===//
+//
+// Part of the xcompile project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Access.h"
+
+#include <algorithm>
+
+using namespace xc::ptxsim;
+
+static const char *accessName(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::Load:
+    return "load";
+  case AccessKind::Store:
+    return "store";
+  case AccessKind::Atomic:
+    return "atomic operation";
+  }
+  return "access";
+}
+
+static std::string describe(const Access &access, Space space) {
+  return std::string(accessName(access.kind)) + " of " +
+         std::to_string(access.bytes) + " bytes " +
+         (access.kind == AccessKind::Load ? "from " : "to ") +
+         spaceName(space) + " memory";
+}
+
+void xc::ptxsim::laneAddresses(const Warp &warp, uint32_t row, bool wide,
+                               int64_t offset, uint64_t (&out)[kWarpSize]) {
+  if (row == kNoRow) {
+    std::fill(std::begin(out), std::end(out), static_cast<uint64_t>(offset));
+  } else if (wide) {
+    const uint64_t *base = warp.row<uint64_t>(row);
+    for (unsigned l = 0; l < kWarpSize; ++l)
+      out[l] = base[l] + static_cast<uint64_t>(offset);
+  } else {
+    const uint32_t *base = warp.row<uint32_t>(row);
+    for (unsigned l = 0; l < kWarpSize; ++l)
+      out[l] = static_cast<uint32_t>(base[l] + static_cast<uint32_t>(offset));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Faults
+//===----------------------------------------------------------------------===//
+
+static bool raiseGlobal(Warp &warp, const Inst &inst, const Access &access,
+                        unsigned lane, uint64_t address) {
+  Block &block = *warp.block;
+  MemoryImpl &memory = *block.launch->memory;
+  std::string what = describe(access, Space::Global) + " at " + hex(address);
+  RangeInfo info = memory.describe(address);
+  if (info.found && !info.live) {
+    block.raise(FaultKind::UseAfterFree, warp, lane, inst, address,
+                what + ": offset " + std::to_string(address - info.base) +
+                    " of " + info.tag + " (" + std::to_string(info.size) +
+                    " bytes), which has been freed");
+    return false;
+  }
+  if (info.found) {
+    block.raise(
+        FaultKind::OutOfBounds, warp, lane, inst, address,
+        what + ": ends " +
+            std::to_string(address + access.bytes - info.base - info.size) +
+            " bytes beyond " + info.tag + " (" + hex(info.base) + ", " +
+            std::to_string(info.size) + " bytes)");
+    return false;
+  }
+  // Name the nearest allocation below: most such accesses run off an end.
+  uint64_t reach = 1ull << 20;
+  std::string where = ": no allocation there";
+  if (memory.isReserved(address))
+    where = ": the address range is reserved, but not mapped";
+  else if (Range *below = memory.findBelow(address);
+           below && address - below->base - below->size < reach)
+    where = ": " + std::to_string(address - below->base - below->size) +
+            " bytes beyond the end of " + below->tag + " (" + hex(below->base) +
+            ", " + std::to_string(below->size) + " bytes)";
+  block.raise(FaultKind::OutOfBounds, warp, lane, inst, address, what + where);
+  return false;
+}
+
+static bool raiseWindow(Warp &warp, const Inst &inst, const Access &access,
+                        unsigned lane, uint64_t address, Space space,
+                        uint64_t limit) {
+  warp.block->raise(FaultKind::OutOfBounds, warp, lane, inst, address,
+                    describe(access, space) + " at " + hex(address) + ": the " +
+                        spaceName(space) + " memory has " +
+                        std::to_string(limit) + " bytes");
+  return false;
+}
+
+static bool raiseUninitialised(Warp &warp, const Inst &inst,
+                               const Access &access, unsigned lane,
+                               uint64_t address, Space space, uint64_t offset,
+                               const std::string &tag) {
+  warp.block->raise(FaultKind::UninitialisedRead, warp, lane, inst, address,
+                    describe(access, space) + " at " + hex(address) +
+                        ": byte at offset " + std::to_string(offset) + " of " +
+                        tag + " was never written");
+  return false;
+}
+
+static bool raiseRace(Warp &warp, const Inst &inst, const Access &access,
+                      unsigned lane, uint64_t address, Space space,
+                      uint64_t other, bool otherRead) {
+  Block &block = *warp.block;
+  Epoch epoch = Epoch::unpack(other);
+  std::string who = describeThread(block, epoch.thread);
+  if (space == Space::Global) {
+    const Dim3 &grid = block.launch->config.grid;
+    who += " of block (" + std::to_string(epoch.block % grid.x) + "," +
+           std::to_string(epoch.block / grid.x % grid.y) + "," +
+           std::to_string(epoch.block / grid.x / grid.y) + ")";
+  }
+  block.raise(FaultKind::Race, warp, lane, inst, address,
+              describe(access, space) + " at " + hex(address) +
+                  " races with the " + (epoch.strong ? "strong " : "") +
+                  (otherRead ? "read" : "write") + " by " + who +
+                  ": nothing orders them");
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+static void countGlobal(Block &block, uint32_t mask, const LaneAccess &lanes,
+                        const Access &access) {
+  uint64_t sectors[kWarpSize * 2];
+  unsigned count = 0;
+  auto add = [&](uint64_t sector) {
+    if (count && sectors[count - 1] == sector)
+      return;
+    if (std::find(sectors, sectors + count, sector) == sectors + count)
+      sectors[count++] = sector;
+  };
+  forLanes(mask, [&](unsigned l) {
+    if (lanes.space[l] != Space::Global)
+      return;
+    add(lanes.address[l] >> 5);
+    if (access.bytes > 1)
+      add((lanes.address[l] + access.bytes - 1) >> 5);
+  });
+  if (count == 0)
+    return;
+  Counters &c = block.counters;
+  if (access.kind == AccessKind::Load) {
+    ++c.globalLoadRequests;
+    c.globalLoadSectors += count;
+  } else if (access.kind == AccessKind::Store) {
+    ++c.globalStoreRequests;
+    c.globalStoreSectors += count;
+  }
+}
+
+/// Shared memory serves 32 banks of 4 bytes per cycle; wider accesses take the
+/// lanes in halves (8 bytes) or quarters (16 bytes). Lanes that read the same
+/// word share it.
+static void countShared(Block &block, uint32_t mask, const LaneAccess &lanes,
+                        unsigned bytes) {
+  unsigned lanesPerPhase = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  unsigned words = bytes <= 4 ? 1 : bytes / 4;
+  uint64_t conflicts = 0;
+  for (unsigned first = 0; first < kWarpSize; first += lanesPerPhase) {
+    uint32_t seen[kWarpSize][kWarpSize];
+    uint8_t depth[kWarpSize] = {};
+    unsigned deepest = 0;
+    for (unsigned l = first; l < first + lanesPerPhase; ++l) {
+      if (!(mask >> l & 1) || lanes.space[l] != Space::Shared)
+        continue;
+      auto word = static_cast<uint32_t>(lanes.address[l] & 0xffffffff) / 4;
+      for (unsigned w = 0; w < words; ++w, ++word) {
+        unsigned bank = word % 32;
+        uint32_t *end = seen[bank] + depth[bank];
+        if (std::find(seen[bank], end, word) != end || depth[bank] == kWarpSize)
+          continue;
+        *end = word;
+        deepest = std::max<unsigned>(deepest, ++depth[bank]);
+      }
+    }
+    conflicts += deepest > 1 ? deepest - 1 : 0;
+  }
+  ++block.counters.sharedRequests;
+  block.counters.sharedBankConflicts += conflicts;
+}
+
+static void countAccess(Block &block, uint32_t mask, const LaneAccess &lanes,
+                        const Access &access) {
+  unsigned first = static_cast<unsigned>(__builtin_ctz(mask));
+  if (access.kind == AccessKind::Atomic)
+    ++block.counters.atomicRequests;
+  if (lanes.space[first] == Space::Shared)
+    countShared(block, mask, lanes, access.bytes);
+  else if (lanes.space[first] == Space::Global)
+    countGlobal(block, mask, lanes, access);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks of one lane
+//===----------------------------------------------------------------------===//
+
+static uint32_t byteMask(uint64_t address, uint64_t end) {
+  uint64_t cell = address & ~3ull;
+  uint32_t mask = 15u << (address & 3) & 15u;
+  if (end < cell + 4)
+    mask &= (1u << (end - cell)) - 1;
+  return mask;
+}
+
+/// Calls |function| with each cell that [offset, offset + bytes) touches and
+/// the mask of the bytes in it, until it returns non-zero.
+template <typename F>
+static uint64_t forCells(RaceCell *cells, uint64_t offset, unsigned bytes,
+                         F function) {
+  uint64_t end = offset + bytes;
+  for (uint64_t at = offset; at < end; at = (at & ~3ull) + 4)
+    if (uint64_t conflict = function(cells[at >> 2], byteMask(at, end)))
+      return conflict;
+  return 0;
+}
+
+static RaceCell *cellsOf(Block &block, const LaneAccess &lanes, unsigned lane,
+                         uint64_t &offset) {
+  if (!block.clocks)
+    return nullptr;
+  if (lanes.space[lane] == Space::Shared) {
+    offset = static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
+    return block.sharedShadow.races->get(block.sharedShadow.capacity);
+  }
+  Range *range = lanes.range[lane];
+  if (lanes.space[lane] != Space::Global || !range ||
+      !block.clocks->tracksGlobal())
+    return nullptr;
+  offset = lanes.address[lane] - range->base;
+  return range->races.get(range->size);
+}
+
+static bool checkRead(Warp &warp, const Inst &inst, const Access &access,
+                      LaneAccess &lanes, unsigned lane) {
+  Block &block = *warp.block;
+  const Checks &checks = block.launch->options.checks;
+  Space space = lanes.space[lane];
+  uint64_t address = lanes.address[lane];
+  if (space == Space::Shared) {
+    uint64_t offset =
+        static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
+    SharedShadow &shadow = block.sharedShadow;
+    if (checks.asyncCopy && shadow.anyPending &&
+        shadow.pending.any(offset, access.bytes)) {
+      block.raise(
+          FaultKind::AsyncCopy, warp, lane, inst, address,
+          describe(access, space) + " at " + hex(address) +
+              ": the destination of a cp.async that has not been waited for");
+      return false;
+    }
+    if (checks.uninitialised && !shadow.initialised.all(offset, access.bytes))
+      return raiseUninitialised(
+          warp, inst, access, lane, address, space,
+          offset + shadow.initialised.prefix(offset, access.bytes),
+          "shared memory");
+  } else if (space == Space::Global && checks.uninitialised) {
+    Range *range = lanes.range[lane];
+    if (range && range->initialised.allocated()) {
+      uint64_t offset = address - range->base;
+      if (!range->initialised.all(offset, access.bytes))
+        return raiseUninitialised(
+            warp, inst, access, lane, address, space,
+            offset + range->initialised.prefix(offset, access.bytes),
+            range->tag);
+    }
+  }
+  if (access.kind != AccessKind::Load)
+    return true;
+  uint64_t offset = 0;
+  RaceCell *cells = cellsOf(block, lanes, lane, offset);
+  if (!cells)
+    return true;
+  uint32_t thread = warp.threadOf(lane);
+  uint64_t other = forCells(
+      cells, offset, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
+        return block.clocks->read(cell, thread, bytes, access.strong);
+      });
+  return !other ||
+         raiseRace(warp, inst, access, lane, address, space, other, false);
+}
+
+static bool resolveGlobal(Warp &warp, const Inst &inst, const Access &access,
+                          LaneAccess &lanes, unsigned lane,
+                          const Checks &checks) {
+  Block &block = *warp.block;
+  uint64_t address = lanes.address[lane];
+  lanes.host[lane] = reinterpret_cast<uint8_t *>(address);
+  lanes.range[lane] = nullptr;
+  if (!(checks.bounds || checks.uninitialised || checks.race))
+    return true;
+  Range *range = block.lastRange;
+  if (!range || !range->contains(address, access.bytes) ||
+      !range->live.load(std::memory_order_relaxed)) {
+    range = block.launch->memory->find(address);
+    if (!range || !range->contains(address, access.bytes)) {
+      if (range && block.launch->memory->covers(address, access.bytes))
+        return true; // over the seam of two mapped ranges
+      return !checks.bounds || raiseGlobal(warp, inst, access, lane, address);
+    }
+    block.lastRange = range;
+  }
+  lanes.range[lane] = range;
+  return true;
+}
+
+static bool resolveLane(Warp &warp, const Inst &inst, const Access &access,
+                        LaneAccess &lanes, unsigned lane,
+                        const Checks &checks) {
+  Block &block = *warp.block;
+  uint64_t address = lanes.address[lane];
+  Space space = access.space;
+  uint64_t offset = address;
+  if (space == Space::Generic) {
+    space = spaceOfGeneric(address);
+    if (space != Space::Global)
+      offset = address & ~kWindowMask;
+  } else if (space == Space::Const) {
+    space = Space::Global;
+  }
+  lanes.space[lane] = space;
+  if (checks.misaligned && (address & (access.bytes - 1))) {
+    block.raise(FaultKind::Misaligned, warp, lane, inst, address,
+                describe(access, space) + " at " + hex(address) +
+                    ": expected a multiple of " + std::to_string(access.bytes));
+    return false;
+  }
+  if (space == Space::Global)
+    return resolveGlobal(warp, inst, access, lanes, lane, checks);
+  uint64_t limit = 0;
+  uint8_t *base = nullptr;
+  if (space == Space::Shared) {
+    limit = block.sharedBytes;
+    base = block.shared.data();
+  } else if (space == Space::Local) {
+    limit = warp.program->localBytes;
+    base = warp.localOf(lane);
+  } else {
+    limit = block.launch->params.size();
+    base = block.launch->params.data();
+  }
+  // These windows are the simulator's own memory: their bounds always hold.
+  if (offset > limit || access.bytes > limit - offset)
+    return raiseWindow(warp, inst, access, lane, offset, space, limit);
+  lanes.host[lane] = base + offset;
+  return true;
+}
+
+bool xc::ptxsim::resolveAccess(Warp &warp, const Inst &inst, uint32_t mask,
+                               const Access &access, LaneAccess &lanes) {
+  Block &block = *warp.block;
+  const Checks &checks = block.launch->options.checks;
+  bool reads = access.kind != AccessKind::Store &&
+               (checks.uninitialised || checks.race || checks.asyncCopy);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    if (!resolveLane(warp, inst, access, lanes, lane, checks))
+      return false;
+    if (reads && !checkRead(warp, inst, access, lanes, lane))
+      return false;
+  }
+  if (block.launch->options.memoryCounters)
+    countAccess(block, mask, lanes, access);
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Stores and atomics
+//===----------------------------------------------------------------------===//
+
+static void markWritten(Block &block, const LaneAccess &lanes, unsigned lane,
+                        unsigned bytes) {
+  if (!block.launch->options.checks.uninitialised)
+    return;
+  if (lanes.space[lane] == Space::Shared) {
+    block.sharedShadow.initialised.set(
+        static_cast<uint64_t>(lanes.host[lane] - block.shared.data()), bytes);
+  } else if (Range *range = lanes.range[lane];
+             range && lanes.space[lane] == Space::Global) {
+    if (range->initialised.allocated())
+      range->initialised.set(lanes.address[lane] - range->base, bytes);
+  }
+}
+
+static bool checkPendingStore(Warp &warp, const Inst &inst,
+                              const Access &access, const LaneAccess &lanes,
+                              unsigned lane) {
+  Block &block = *warp.block;
+  if (lanes.space[lane] != Space::Shared || !block.sharedShadow.anyPending ||
+      !block.launch->options.checks.asyncCopy)
+    return true;
+  uint64_t offset =
+      static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
+  if (!block.sharedShadow.pending.any(offset, access.bytes))
+    return true;
+  block.raise(
+      FaultKind::AsyncCopy, warp, lane, inst, lanes.address[lane],
+      describe(access, Space::Shared) + " at " + hex(lanes.address[lane]) +
+          ": the destination of a cp.async that has not been waited for");
+  return false;
+}
+
+static bool checkWrite(Warp &warp, const Inst &inst, const Access &access,
+                       const LaneAccess &lanes, unsigned lane) {
+  Block &block = *warp.block;
+  uint64_t offset = 0;
+  RaceCell *cells = cellsOf(block, lanes, lane, offset);
+  if (!cells)
+    return true;
+  uint32_t thread = warp.threadOf(lane);
+  bool wasRead = false;
+  uint64_t other = forCells(
+      cells, offset, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
+        return block.clocks->write(cell, thread, bytes, access.strong, wasRead);
+      });
+  return !other || raiseRace(warp, inst, access, lane, lanes.address[lane],
+                             lanes.space[lane], other, wasRead);
+}
+
+bool xc::ptxsim::noteStore(Warp &warp, const Inst &inst, const Access &access,
+                           const LaneAccess &lanes, unsigned lane,
+                           const void *value) {
+  Block &block = *warp.block;
+  if (!checkPendingStore(warp, inst, access, lanes, lane))
+    return false;
+  // A store of what is there already changes nothing that another thread could
+  // see: several threads may write the same result. It does count if the bytes
+  // were never written.
+  if (block.clocks) {
+    bool silent = std::memcmp(lanes.host[lane], value, access.bytes) == 0;
+    if (!silent && !checkWrite(warp, inst, access, lanes, lane))
+      return false;
+  }
+  markWritten(block, lanes, lane, access.bytes);
+  return true;
+}
+
+bool xc::ptxsim::noteAtomic(Warp &warp, const Inst &inst, const Access &access,
+                            const LaneAccess &lanes, unsigned lane) {
+  if (!checkPendingStore(warp, inst, access, lanes, lane) ||
+      !checkWrite(warp, inst, access, lanes, lane))
+    return false;
+  markWritten(*warp.block, lanes, lane, access.bytes);
+  return true;
+}
+
+static SyncTable *tableOf(Block &block, const LaneAccess &lanes,
+                          unsigned lane) {
+  if (lanes.space[lane] == Space::Shared)
+    return block.clocks->sharedSync.get();
+  return lanes.space[lane] == Space::Global && block.clocks->tracksGlobal()
+             ? block.launch->syncTable.get()
+             : nullptr;
+}
+
+void xc::ptxsim::releaseAt(Warp &warp, const LaneAccess &lanes, unsigned lane,
+                           Order order, MemScope scope) {
+  Block &block = *warp.block;
+  if (!block.clocks)
+    return;
+  if (SyncTable *table = tableOf(block, lanes, lane))
+    block.clocks->release(warp.threadOf(lane), lanes.address[lane], *table,
+                          order == Order::Release || order == Order::AcqRel,
+                          scope);
+}
+
+void xc::ptxsim::acquireAt(Warp &warp, const LaneAccess &lanes, unsigned lane,
+                           Order order, MemScope scope) {
+  Block &block = *warp.block;
+  if (!block.clocks)
+    return;
+  if (SyncTable *table = tableOf(block, lanes, lane))
+    block.clocks->acquire(warp.threadOf(lane), lanes.address[lane], *table,
+                          order == Order::Acquire || order == Order::AcqRel,
+                          scope);
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+static void sharedLane(Block &block, unsigned lane, uint32_t offset,
+                       LaneAccess &lanes) {
+  lanes.space[lane] = Space::Shared;
+  lanes.address[lane] = offset;
+  lanes.range[lane] = nullptr;
+  lanes.host[lane] = block.shared.data() + offset;
+}
+
+bool xc::ptxsim::beginAsyncCopy(Warp &warp, const Inst &inst, unsigned lane,
+                                uint32_t offset, unsigned bytes) {
+  Block &block = *warp.block;
+  LaneAccess lanes;
+  sharedLane(block, lane, offset, lanes);
+  Access access{Space::Shared, bytes, AccessKind::Store, 0};
+  // It may be written from now on: others must have finished reading.
+  if (!checkPendingStore(warp, inst, access, lanes, lane) ||
+      !checkWrite(warp, inst, access, lanes, lane))
+    return false;
+  if (block.launch->options.checks.asyncCopy) {
+    block.sharedShadow.pending.assign(offset, bytes, true);
+    block.sharedShadow.anyPending = true;
+  }
+  return true;
+}
+
+bool xc::ptxsim::deliverAsyncCopy(Warp &warp, unsigned lane,
+                                  const AsyncCopy &copy) {
+  Block &block = *warp.block;
+  LaneAccess lanes;
+  sharedLane(block, lane, copy.destination, lanes);
+  Access access{Space::Shared, copy.bytes, AccessKind::Store, 0};
+  if (block.launch->options.checks.asyncCopy)
+    block.sharedShadow.pending.assign(copy.destination, copy.bytes, false);
+  if (!checkWrite(warp, *copy.inst, access, lanes, lane))
+    return false;
+  std::memcpy(lanes.host[lane], copy.data, copy.bytes);
+  markWritten(block, lanes, lane, copy.bytes);
+  return true;
+}

@@ -1,0 +1,78 @@
+//===- Access.h - From addresses to memory, with checks ---------*- C++ -*-===//
+//
+// Part of the xcompile project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every memory instruction goes through resolveAccess(): it computes the lanes'
+// addresses, applies the checks that are on, counts sectors and bank conflicts,
+// and returns host pointers. Stores call noteStore() per lane before they
+// write, because whether a store races may depend on the value (see README,
+// "Races").
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTXSIM_LIB_ACCESS_H
+#define PTXSIM_LIB_ACCESS_H
+
+#include "Exec.h"
+
+namespace xc::ptxsim {
+
+enum class AccessKind : uint8_t { Load, Store, Atomic };
+
+struct Access {
+  Space space = Space::Generic;
+  unsigned bytes = 4; // per lane
+  AccessKind kind = AccessKind::Load;
+  uint32_t strong = 0; // as Epoch::strong
+};
+
+struct LaneAccess {
+  uint8_t *host[kWarpSize];
+  uint64_t address[kWarpSize]; // as the program sees it
+  Space space[kWarpSize];      // Global, Shared, Local or Param
+  Range *range[kWarpSize];     // of global lanes; NULL if not looked up
+};
+
+/// The address of each lane of |mask|.
+void laneAddresses(const Warp &warp, uint32_t row, bool wide, int64_t offset,
+                   uint64_t (&out)[kWarpSize]);
+
+/// False if a check failed; the fault has been raised then, and the instruction
+/// must not be executed.
+bool resolveAccess(Warp &warp, const Inst &inst, uint32_t mask,
+                   const Access &access, LaneAccess &lanes);
+
+/// Records the store of |bytes| bytes at |value| by a lane: race check, then
+/// marks the bytes initialised. False after a fault.
+bool noteStore(Warp &warp, const Inst &inst, const Access &access,
+               const LaneAccess &lanes, unsigned lane, const void *value);
+/// The same for an atomic read-modify-write.
+bool noteAtomic(Warp &warp, const Inst &inst, const Access &access,
+                const LaneAccess &lanes, unsigned lane);
+
+/// Release and acquire around strong operations; no-ops if races are not
+/// checked.
+void releaseAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order,
+               MemScope scope);
+void acquireAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order,
+               MemScope scope);
+
+/// Delivers |copy| of |thread| to shared memory (the thread waited for it).
+/// False after a fault.
+bool deliverAsyncCopy(Warp &warp, unsigned lane, const AsyncCopy &copy);
+/// Checks the destination of a cp.async as it is issued, and marks it pending.
+bool beginAsyncCopy(Warp &warp, const Inst &inst, unsigned lane,
+                    uint32_t offset, unsigned bytes);
+
+inline uint32_t strengthOf(Order order, MemScope scope) {
+  if (order == Order::Weak)
+    return 0;
+  return scope == MemScope::Cta ? 1 : 2;
+}
+
+} // namespace xc::ptxsim
+
+#endif // PTXSIM_LIB_ACCESS_H

@@ -1,0 +1,2 @@
+#include "Exec.h"
+void xc::ptxsim::addMatrixOpcodes(OpcodeTable &) {}

@@ -1,0 +1,147 @@
+//===- ExecSync.cpp - Barriers and fences ---------------------------------===//
+//
+// Part of the xcompile project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// bar and barrier are decoded here and executed by the scheduler (Barrier.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Exec.h"
+
+using namespace xc::ptxsim;
+
+static void execFence(Warp &warp, const Inst &inst, uint32_t mask) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  BlockClocks *clocks = warp.block->clocks.get();
+  if (!clocks)
+    return;
+  auto scope = static_cast<MemScope>(inst.aux);
+  forLanes(mask, [&](unsigned l) { clocks->fence(warp.threadOf(l), scope); });
+}
+
+static bool decodeMembar(InstDecoder &d) {
+  MemScope scope;
+  if (d.flag("cta"))
+    scope = MemScope::Cta;
+  else if (d.flag("gl"))
+    scope = MemScope::Gpu;
+  else if (d.flag("sys"))
+    scope = MemScope::Sys;
+  else
+    return d.fail("expected .cta, .gl or .sys");
+  d.out.fn = execFence;
+  d.out.instClass = InstClass::Sync;
+  d.out.aux = static_cast<uint32_t>(scope);
+  return d.expectOperands(0);
+}
+
+static bool decodeFence(InstDecoder &d) {
+  if (d.flag("proxy")) {
+    // The proxies of async, alias and tensor-map accesses are one memory here.
+    d.flag("alias");
+    d.flag("async");
+    d.flag("async::global");
+    d.flag("async::shared::cta");
+    d.out.fn = [](Warp &, const Inst &, uint32_t) {};
+    d.out.instClass = InstClass::Sync;
+    return d.expectOperands(0);
+  }
+  if (!d.flag("sc") && !d.flag("acq_rel") && !d.flag("acquire") &&
+      !d.flag("release"))
+    return d.fail("expected .sc, .acq_rel, .acquire, .release or .proxy");
+  MemScope scope = d.takeScope();
+  if (scope == MemScope::None)
+    return d.fail("expected a scope");
+  d.out.fn = execFence;
+  d.out.instClass = InstClass::Sync;
+  d.out.aux = static_cast<uint32_t>(scope);
+  return d.expectOperands(0);
+}
+
+/// bar.warp.sync orders the memory accesses of its members.
+static void execWarpBarrier(Warp &warp, const Inst &, uint32_t mask) {
+  BlockClocks *clocks = warp.block->clocks.get();
+  if (!clocks)
+    return;
+  ClockJoin join;
+  forLanes(mask, [&](unsigned l) { clocks->arrive(join, warp.threadOf(l)); });
+  forLanes(mask, [&](unsigned l) { clocks->depart(join, warp.threadOf(l)); });
+}
+
+static bool decodeWarpBarrier(InstDecoder &d) {
+  if (!d.flag("sync") || !d.expectOperands(1))
+    return d.failed() ? false : d.fail("expected .sync");
+  d.out.control = Control::WarpSync;
+  d.out.instClass = InstClass::Sync;
+  d.out.fn = execWarpBarrier;
+  d.out.sync = d.src(0u, Type::B32);
+  return !d.failed();
+}
+
+/// Takes the operands a[, b] from |index|.
+static bool takeBarrier(InstDecoder &d, unsigned index, unsigned end,
+                        BarrierOp &op) {
+  op.id = d.src(index, Type::U32);
+  if (end > index + 1)
+    op.count = d.src(index + 1, Type::U32);
+  return !d.failed();
+}
+
+static bool decodeBarrierRed(InstDecoder &d, BarrierOp &op) {
+  bool popc = d.flag("popc"), all = d.flag("and"), any = d.flag("or");
+  Type type = d.takeType();
+  if (d.failed() || popc + all + any != 1 ||
+      type != (popc ? Type::U32 : Type::Pred))
+    return d.failed() ? false
+                      : d.fail("expected .popc.u32, .and.pred or .or.pred");
+  if (!d.expectOperands(3, 4))
+    return false;
+  op.kind = popc  ? BarrierKind::RedPopc
+            : all ? BarrierKind::RedAnd
+                  : BarrierKind::RedOr;
+  op.dst = popc ? d.dst(0u, Type::U32) : d.dstPredicate(d.operand(0));
+  PredicateRef p = d.predicate(d.operandCount() - 1);
+  op.predicate = p.row;
+  op.predicateFlip = p.flip;
+  return takeBarrier(d, 1, d.operandCount() - 1, op);
+}
+
+/// bar.* is the aligned form of barrier.*.
+static bool decodeBarrier(InstDecoder &d, bool aligned) {
+  if (d.flag("warp"))
+    return decodeWarpBarrier(d);
+  if (d.peekModifier() == "cluster")
+    return d.fail("clusters are not supported");
+  d.flag("cta");
+  BarrierOp op;
+  bool sync = d.flag("sync"), arrive = d.flag("arrive"), red = d.flag("red");
+  if (sync + arrive + red != 1)
+    return d.fail("expected one of .sync, .arrive, .red");
+  if (d.flag("aligned"))
+    aligned = true;
+  if (red) {
+    if (!decodeBarrierRed(d, op))
+      return false;
+  } else {
+    op.kind = sync ? BarrierKind::Sync : BarrierKind::Arrive;
+    if (!d.expectOperands(arrive ? 2 : 1, 2) ||
+        !takeBarrier(d, 0, d.operandCount(), op))
+      return false;
+  }
+  d.out.control = Control::Barrier;
+  d.out.instClass = InstClass::Sync;
+  d.out.aligned = aligned;
+  d.out.aux = static_cast<uint32_t>(d.program().barriers.size());
+  d.program().barriers.push_back(op);
+  return true;
+}
+
+void xc::ptxsim::addSyncOpcodes(OpcodeTable &table) {
+  table["bar"] = [](InstDecoder &d) { return decodeBarrier(d, true); };
+  table["barrier"] = [](InstDecoder &d) { return decodeBarrier(d, false); };
+  table["membar"] = decodeMembar;
+  table["fence"] = decodeFence;
+}

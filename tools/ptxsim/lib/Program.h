@@ -1,0 +1,238 @@
+//===- Program.h - Decoded kernels ------------------------------*- C++ -*-===//
+//
+// Part of the xcompile project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A Program is one kernel with all the functions it calls, decoded into one
+// array of instructions. Registers are byte offsets into the register file of a
+// warp. A register of N bits is a row of 32 lanes of N bits; a predicate is one
+// 32-bit word, a bit per lane. Immediates and special registers are rows too,
+// which are filled when a warp starts, so that every instruction sees rows
+// only.
+//
+// Functions do not recurse, so each has fixed registers, local memory and
+// parameter slots.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTXSIM_LIB_PROGRAM_H
+#define PTXSIM_LIB_PROGRAM_H
+
+#include "Ast.h"
+#include "Types.h"
+
+#include "ptxsim/ptxsim.h"
+
+#include <string>
+#include <vector>
+
+namespace xc::ptxsim {
+
+struct Warp;
+struct Inst;
+
+/// Executes one instruction for the lanes of |mask|, which is never empty.
+using ExecFn = void (*)(Warp &warp, const Inst &inst, uint32_t mask);
+
+constexpr unsigned kWarpSize = 32;
+constexpr uint32_t kFullMask = 0xffffffffu;
+/// "No register": an absent operand, or the sink `_`.
+constexpr uint32_t kNoRow = 0xffffffffu;
+/// The predicate at offset 0 is always true, the one at offset 4 always false.
+constexpr uint32_t kTrueRow = 0;
+constexpr uint32_t kFalseRow = 4;
+
+/// Instructions that the scheduler itself executes.
+enum class Control : uint8_t {
+  None,
+  Branch,        // to imm
+  BranchIndexed, // index in row a, targets in tables[aux]
+  Call,          // to imm
+  CallExtern,    // externs[aux]
+  Return,
+  Exit,
+  Trap,
+  Barrier,  // barriers[aux]
+  WarpSync, // waits for the lanes of row `sync`, then runs fn
+};
+
+enum class InstClass : uint8_t {
+  Integer,
+  Floating,
+  Conversion,
+  Control,
+  Memory,
+  Sync,
+  Matrix
+};
+
+struct Inst {
+  ExecFn fn = nullptr;
+  uint32_t dst = kNoRow, a = kNoRow, b = kNoRow, c = kNoRow;
+  uint32_t guard = kTrueRow;
+  uint32_t guardFlip = 0; // all ones for @!p
+  uint32_t sync = kNoRow; // member mask of a .sync instruction
+  uint32_t aux = 0;       // index into a table of the program
+  int64_t imm = 0;
+  Control control = Control::None;
+  InstClass instClass = InstClass::Integer;
+  bool mayFault = false;
+  bool leader = false;  // another instruction may jump here
+  bool aligned = false; // all lanes of the warp execute it together
+};
+
+/// For reports; parallel to Program::code.
+struct InstDebug {
+  uint32_t line = 0;
+  std::string text;
+  SourceLocation location;
+};
+
+enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcqRel };
+enum class MemScope : uint8_t { None, Cta, Cluster, Gpu, Sys };
+
+/// The operands of a load, store, atomic or asynchronous copy.
+struct MemOp {
+  Space space = Space::Generic;
+  uint8_t elementBytes = 4; // in memory
+  uint8_t registerBytes = 4;
+  uint8_t count = 1; // vector elements
+  bool signExtend = false;
+  bool wideAddress = true; // the address register has 64 bits
+  Order order = Order::Weak;
+  MemScope scope = MemScope::None;
+  uint32_t regs[8] = {kNoRow, kNoRow, kNoRow, kNoRow,
+                      kNoRow, kNoRow, kNoRow, kNoRow};
+  // cp.async: the source address.
+  uint32_t source = kNoRow;
+  int64_t sourceOffset = 0;
+  bool sourceWide = true;
+  uint32_t sourceBytes = kNoRow;  // row with the number of bytes to read
+  uint32_t ignoreSource = kNoRow; // predicate: read nothing
+  uint32_t ignoreFlip = 0;
+};
+
+enum class BarrierKind : uint8_t { Sync, Arrive, RedAnd, RedOr, RedPopc };
+
+struct BarrierOp {
+  BarrierKind kind = BarrierKind::Sync;
+  uint32_t id = kNoRow;    // 32-bit row
+  uint32_t count = kNoRow; // 32-bit row, or kNoRow for the whole block
+  uint32_t predicate = kNoRow;
+  uint32_t predicateFlip = 0;
+  uint32_t dst = kNoRow; // predicate, or 32-bit row for popc
+};
+
+struct Constant {
+  uint32_t row = 0;
+  unsigned bytes = 4;
+  uint64_t low = 0, high = 0;
+};
+
+enum class Special : uint8_t {
+  TidX,
+  TidY,
+  TidZ,
+  NtidX,
+  NtidY,
+  NtidZ,
+  CtaidX,
+  CtaidY,
+  CtaidZ,
+  NctaidX,
+  NctaidY,
+  NctaidZ,
+  LaneId,
+  WarpId,
+  NwarpId,
+  SmId,
+  NsmId,
+  GridId,
+  LaneMaskEq,
+  LaneMaskLe,
+  LaneMaskLt,
+  LaneMaskGe,
+  LaneMaskGt,
+  DynamicSharedSize,
+  TotalSharedSize,
+  ClusterIdX,
+  ClusterIdY,
+  ClusterIdZ,
+  NclusterIdX,
+  NclusterIdY,
+  NclusterIdZ,
+  ClusterCtaidX,
+  ClusterCtaidY,
+  ClusterCtaidZ,
+  ClusterNctaidX,
+  ClusterNctaidY,
+  ClusterNctaidZ,
+  ClusterCtaRank,
+  ClusterNctaRank,
+  IsExplicitCluster,
+  // Not rows: read anew each time.
+  Clock,
+  ClockHi,
+  Clock64,
+  GlobalTimer,
+  GlobalTimerLo,
+  GlobalTimerHi,
+};
+
+struct SpecialRow {
+  Special kind;
+  uint32_t row;
+  unsigned bytes;
+};
+
+/// A copy between two slots of per-thread local memory, around a call.
+struct SlotCopy {
+  uint32_t from = 0, to = 0, bytes = 0;
+};
+
+struct CallOp {
+  std::vector<SlotCopy> arguments;
+  std::vector<SlotCopy> results;
+  ExecFn fetchResults = nullptr; // runs in the caller, after the return
+};
+
+struct ExternCall {
+  std::string name;
+  ExternFunction function;
+  std::vector<SlotCopy> arguments; // `to` is an offset into the argument block
+  uint32_t argumentBytes = 0;
+  uint32_t resultSlot = 0, resultBytes = 0;
+};
+
+struct Program {
+  std::vector<Inst> code;
+  std::vector<InstDebug> debug;
+  std::vector<MemOp> memOps;
+  std::vector<BarrierOp> barriers;
+  std::vector<std::vector<uint32_t>>
+      tables; // branch targets; operand lists of matrix instructions
+  std::vector<CallOp> calls;
+  std::vector<ExternCall> externs;
+  std::vector<Constant> constants;
+  std::vector<SpecialRow> specials;
+  uint32_t registerBytes = 0; // of one warp
+  uint32_t localBytes = 0;    // per thread
+  uint32_t paramBytes = 0;
+  uint32_t staticShared = 0;
+  uint32_t dynamicSharedOffset = 0;
+  bool usesDynamicShared = false;
+  uint32_t entry = 0; // index in code
+  unsigned maxCallDepth = 0;
+  std::string name;
+  const ModuleAst *ast = nullptr; // for file names
+};
+
+/// Copies between slots of the local memory of the lanes of |mask|.
+void copySlots(Warp &warp, const std::vector<SlotCopy> &copies, uint32_t mask);
+const Program &programOf(const Warp &warp);
+
+} // namespace xc::ptxsim
+
+#endif // PTXSIM_LIB_PROGRAM_H

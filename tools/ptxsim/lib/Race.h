@@ -1,0 +1,188 @@
+//===- Race.h - Happens-before between threads of a grid --------*- C++ -*-===//
+//
+// Part of the xcompile project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two accesses to the same bytes by different threads, one of them a write,
+// race unless one happens before the other. Each thread has a clock that steps
+// at each release (barrier, fence, releasing atomic) and knows, per thread, up
+// to which clock the others' accesses happened before it:
+//
+//   - of its own block: `base`, a vector clock shared between the threads that
+//     met at the same barrier (so a barrier costs one vector, not one per
+//     thread);
+//   - of other blocks: `remote`, vector clocks that came with acquired values.
+//
+// A fence followed by a strong write publishes what the thread knew at the
+// fence under the written address; a strong read takes that along, and the next
+// fence makes it the thread's own (PTX memory model, release and acquire
+// patterns).
+//
+// Strong operations (atomics, volatile, relaxed, acquire, release) do not race
+// with each other where their scopes include both threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTXSIM_LIB_RACE_H
+#define PTXSIM_LIB_RACE_H
+
+#include "Program.h"
+#include "Shadow.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace xc::ptxsim {
+
+/// Who accessed memory, packed in 64 bits; 0 = nobody.
+struct Epoch {
+  uint32_t launch = 0; // 10 bits, never 0
+  uint32_t block = 0;  // 21 bits
+  uint32_t thread = 0; // 10 bits
+  uint32_t clock = 0;  // 17 bits
+  uint32_t strong = 0; // 2 bits: 0 weak, 1 block scope, 2 wider
+  uint32_t bytes = 0;  // 4 bits: which of the four
+
+  static constexpr uint32_t kMaxBlock = (1u << 21) - 1;
+  static constexpr uint32_t kMaxClock = (1u << 17) - 1;
+  static constexpr uint32_t kMaxLaunch = (1u << 10) - 1;
+
+  uint64_t pack() const {
+    return static_cast<uint64_t>(launch) << 54 |
+           static_cast<uint64_t>(block) << 33 |
+           static_cast<uint64_t>(thread) << 23 |
+           static_cast<uint64_t>(clock) << 6 | strong << 4 | bytes;
+  }
+  static Epoch unpack(uint64_t bits) {
+    Epoch e;
+    e.launch = static_cast<uint32_t>(bits >> 54);
+    e.block = static_cast<uint32_t>(bits >> 33) & kMaxBlock;
+    e.thread = static_cast<uint32_t>(bits >> 23) & 1023;
+    e.clock = static_cast<uint32_t>(bits >> 6) & kMaxClock;
+    e.strong = static_cast<uint32_t>(bits >> 4) & 3;
+    e.bytes = static_cast<uint32_t>(bits) & 15;
+    return e;
+  }
+};
+
+using VectorClock = std::vector<uint32_t>; // by thread of one block
+using ClockPtr = std::shared_ptr<const VectorClock>;
+using KnowledgeMap = std::map<uint32_t, ClockPtr>; // by block
+using KnowledgePtr = std::shared_ptr<const KnowledgeMap>;
+
+/// What releases published, by address.
+class SyncTable {
+public:
+  /// Adds |knowledge| under |address|. |wide| is false for block-scope
+  /// releases, which only threads of |block| see.
+  void publish(uint64_t address, uint32_t block, bool wide,
+               const KnowledgeMap &knowledge);
+  /// Joins what |block| sees under |address| into |into|; false if there is
+  /// nothing.
+  bool acquire(uint64_t address, uint32_t block, KnowledgeMap &into);
+
+private:
+  struct Variable {
+    KnowledgeMap wide;
+    std::map<uint32_t, KnowledgeMap> narrow;
+  };
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_map<uint64_t, Variable> variables;
+  };
+  Shard &shardOf(uint64_t address) {
+    return shards[(address >> 2) * 0x9e3779b97f4a7c15ull >> 60];
+  }
+
+  std::atomic<bool> used{false};
+  std::array<Shard, 16> shards;
+};
+
+struct ThreadClock {
+  uint32_t clock = 1;
+  ClockPtr base;       // NULL: knows nothing of the others
+  KnowledgePtr remote; // other blocks; NULL: nothing
+  // What a strong write publishes: the state at the last fence.
+  MemScope fenceScope = MemScope::None;
+  uint32_t fenceClock = 0;
+  ClockPtr fenceBase;
+  KnowledgePtr fenceRemote;
+  // What strong reads took along, for the next fence.
+  std::unique_ptr<KnowledgeMap> pending;
+};
+
+/// Collects what the threads arriving at a barrier know.
+class ClockJoin {
+public:
+  void add(const ThreadClock &thread, uint32_t index, uint32_t threads);
+  /// Gives |thread| the joined knowledge.
+  void apply(ThreadClock &thread);
+  void reset();
+
+private:
+  std::shared_ptr<VectorClock> joined;
+  ClockPtr lastBase;
+  KnowledgePtr remote;
+};
+
+/// The clocks of one block's threads.
+class BlockClocks {
+public:
+  void start(uint32_t launch, uint64_t block, uint32_t threads);
+
+  /// Whether global accesses of this block can be tracked (block number in
+  /// range).
+  bool tracksGlobal() const { return block != kUntracked; }
+
+  /// Records a read of |bytes| (mask) of a cell by |thread|. Returns the packed
+  /// epoch of a conflicting write, or 0.
+  uint64_t read(RaceCell &cell, uint32_t thread, uint32_t bytes,
+                uint32_t strong) const;
+  /// Records a write; returns the packed epoch of a conflicting access, or 0.
+  /// |wasRead| tells which.
+  uint64_t write(RaceCell &cell, uint32_t thread, uint32_t bytes,
+                 uint32_t strong, bool &wasRead) const;
+
+  void fence(uint32_t thread, MemScope scope);
+  /// Before a strong write: publishes what was fenced (or, for |release|, all).
+  void release(uint32_t thread, uint64_t address, SyncTable &table,
+               bool releases, MemScope scope);
+  /// After a strong read.
+  void acquire(uint32_t thread, uint64_t address, SyncTable &table,
+               bool acquires, MemScope scope);
+
+  void arrive(ClockJoin &join, uint32_t thread);
+  void depart(ClockJoin &join, uint32_t thread) { join.apply(threads[thread]); }
+
+  /// For strong operations on the block's shared memory.
+  std::unique_ptr<SyncTable> sharedSync;
+
+private:
+  static constexpr uint32_t kUntracked = 0xffffffffu;
+
+  Epoch epochOf(uint32_t thread, uint32_t bytes, uint32_t strong) const;
+  bool happenedBefore(uint64_t packed, uint32_t thread) const;
+  bool conflicts(uint64_t packed, uint32_t thread, uint32_t bytes,
+                 uint32_t strong) const;
+  void step(ThreadClock &thread) const;
+  void learn(ThreadClock &thread, const KnowledgeMap &knowledge,
+             bool wide) const;
+  KnowledgeMap knowledgeOf(const ClockPtr &base, const KnowledgePtr &remote,
+                           uint32_t clock, uint32_t thread) const;
+
+  uint32_t launch = 0;
+  uint32_t block = 0;
+  std::vector<ThreadClock> threads;
+};
+
+} // namespace xc::ptxsim
+
+#endif // PTXSIM_LIB_RACE_H

@@ -1,0 +1,299 @@
+//===- Shadow.cpp - What is known of memory -------------------------------===//
+//
+// Part of the xcompile project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Shadow.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace xc::ptxsim;
+
+//===----------------------------------------------------------------------===//
+// ByteBits, RaceCells
+//===----------------------------------------------------------------------===//
+
+// Both rely on all-zero bytes being a valid std::atomic<uint64_t> of value 0.
+static_assert(sizeof(std::atomic<uint64_t>) == 8,
+              "atomics must be plain words");
+
+ByteBits::~ByteBits() { std::free(words); }
+
+void ByteBits::allocate(uint64_t bytes) {
+  std::free(words);
+  wordCount = (bytes + 63) / 64;
+  words = static_cast<std::atomic<uint64_t> *>(std::calloc(wordCount + 1, 8));
+}
+
+void ByteBits::clearAll() {
+  if (words)
+    std::memset(static_cast<void *>(words), 0, wordCount * 8);
+}
+
+void ByteBits::assign(uint64_t offset, uint64_t bytes, bool value) {
+  while (bytes > 0) {
+    uint64_t shift = offset & 63;
+    uint64_t count = std::min<uint64_t>(bytes, 64 - shift);
+    uint64_t mask = (count == 64 ? ~0ull : (1ull << count) - 1) << shift;
+    if (value)
+      words[offset >> 6].fetch_or(mask, std::memory_order_relaxed);
+    else
+      words[offset >> 6].fetch_and(~mask, std::memory_order_relaxed);
+    offset += count;
+    bytes -= count;
+  }
+}
+
+uint64_t ByteBits::prefix(uint64_t offset, uint64_t bytes) const {
+  uint64_t done = 0;
+  while (done < bytes) {
+    uint64_t at = offset + done, shift = at & 63;
+    uint64_t count = std::min<uint64_t>(bytes - done, 64 - shift);
+    uint64_t unset = ~words[at >> 6].load(std::memory_order_relaxed) >> shift;
+    uint64_t run = unset ? static_cast<uint64_t>(__builtin_ctzll(unset)) : 64;
+    if (run < count)
+      return done + run;
+    done += count;
+  }
+  return bytes;
+}
+
+bool ByteBits::any(uint64_t offset, uint64_t bytes) const {
+  for (uint64_t i = 0; i < bytes; ++i)
+    if (words[(offset + i) >> 6].load(std::memory_order_relaxed) >>
+            ((offset + i) & 63) &
+        1)
+      return true;
+  return false;
+}
+
+RaceCell *RaceCells::get(uint64_t bytes) {
+  RaceCell *found = cells.load(std::memory_order_acquire);
+  if (found)
+    return found;
+  auto *fresh =
+      static_cast<RaceCell *>(std::calloc(bytes / 4 + 2, sizeof(RaceCell)));
+  if (cells.compare_exchange_strong(found, fresh, std::memory_order_acq_rel))
+    return fresh;
+  std::free(fresh);
+  return found;
+}
+
+void RaceCells::reset() { std::free(cells.exchange(nullptr)); }
+
+//===----------------------------------------------------------------------===//
+// MemoryImpl
+//===----------------------------------------------------------------------===//
+
+static bool overlaps(uint64_t a, uint64_t aSize, uint64_t b, uint64_t bSize) {
+  return a < b + bSize && b < a + aSize;
+}
+
+void MemoryImpl::forgetFreed(uint64_t base, uint64_t size) {
+  for (auto it = freed.begin(); it != freed.end();)
+    it = overlaps(it->first, it->second.size, base, size) ? freed.erase(it)
+                                                          : std::next(it);
+}
+
+bool MemoryImpl::add(uint64_t base, uint64_t size, std::string tag,
+                     bool initialised) {
+  if (size == 0 || base + size < base || (base + size) >> 56)
+    return false;
+  std::unique_lock<std::shared_mutex> lock(mutex);
+  auto next = ranges.lower_bound(base);
+  if (next != ranges.end() && next->first < base + size)
+    return false;
+  if (next != ranges.begin()) {
+    const Range &previous = *std::prev(next)->second;
+    if (previous.base + previous.size > base)
+      return false;
+  }
+  forgetFreed(base, size);
+  auto range = std::make_unique<Range>();
+  range->base = base;
+  range->size = size;
+  range->tag = std::move(tag);
+  if (!initialised)
+    range->initialised.allocate(size);
+  ranges.emplace(base, std::move(range));
+  return true;
+}
+
+bool MemoryImpl::remove(uint64_t base) {
+  std::unique_lock<std::shared_mutex> lock(mutex);
+  auto it = ranges.find(base);
+  if (it == ranges.end())
+    return false;
+  freed[base] = {it->second->size, it->second->tag};
+  it->second->live.store(false);
+  if (launches)
+    retired.push_back(std::move(it->second));
+  ranges.erase(it);
+  return true;
+}
+
+bool MemoryImpl::reserve(uint64_t base, uint64_t size) {
+  std::unique_lock<std::shared_mutex> lock(mutex);
+  return size > 0 && reservations.emplace(base, size).second;
+}
+
+bool MemoryImpl::release(uint64_t base) {
+  std::unique_lock<std::shared_mutex> lock(mutex);
+  return reservations.erase(base) == 1;
+}
+
+Range *MemoryImpl::findBelow(uint64_t address) const {
+  std::shared_lock<std::shared_mutex> lock(mutex);
+  auto it = ranges.upper_bound(address);
+  return it == ranges.begin() ? nullptr : std::prev(it)->second.get();
+}
+
+Range *MemoryImpl::find(uint64_t address) const {
+  Range *range = findBelow(address);
+  return range && range->contains(address, 1) ? range : nullptr;
+}
+
+bool MemoryImpl::covers(uint64_t address, uint64_t size) const {
+  uint64_t covered = 0;
+  forParts(address, size, [&](Range &, uint64_t, uint64_t bytes) {
+    covered += bytes;
+    return true;
+  });
+  return covered == size;
+}
+
+RangeInfo MemoryImpl::describe(uint64_t address) const {
+  RangeInfo info;
+  if (Range *range = find(address)) {
+    info.base = range->base;
+    info.size = range->size;
+    info.tag = range->tag;
+    info.live = info.found = true;
+    return info;
+  }
+  std::shared_lock<std::shared_mutex> lock(mutex);
+  auto it = freed.upper_bound(address);
+  if (it == freed.begin())
+    return info;
+  --it;
+  if (address - it->first >= it->second.size)
+    return info;
+  info.base = it->first;
+  info.size = it->second.size;
+  info.tag = it->second.tag;
+  info.found = true;
+  return info;
+}
+
+bool MemoryImpl::isReserved(uint64_t address) const {
+  std::shared_lock<std::shared_mutex> lock(mutex);
+  auto it = reservations.upper_bound(address);
+  if (it == reservations.begin())
+    return false;
+  --it;
+  return address - it->first < it->second;
+}
+
+uint64_t MemoryImpl::liveBytes() const {
+  std::shared_lock<std::shared_mutex> lock(mutex);
+  uint64_t total = 0;
+  for (const auto &entry : ranges)
+    total += entry.second->size;
+  return total;
+}
+
+void MemoryImpl::enterLaunch() {
+  std::unique_lock<std::shared_mutex> lock(mutex);
+  ++launches;
+}
+
+void MemoryImpl::leaveLaunch() {
+  std::unique_lock<std::shared_mutex> lock(mutex);
+  if (--launches == 0)
+    retired.clear();
+}
+
+void MemoryImpl::clearRaces() {
+  std::unique_lock<std::shared_mutex> lock(mutex);
+  for (auto &entry : ranges)
+    entry.second->races.reset();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory: the public face
+//===----------------------------------------------------------------------===//
+
+Memory::Memory() : impl_(std::make_unique<MemoryImpl>()) {}
+Memory::~Memory() = default;
+
+bool Memory::registerRange(uint64_t base, uint64_t size, std::string tag,
+                           bool initialised) {
+  return impl_->add(base, size, std::move(tag), initialised);
+}
+bool Memory::unregisterRange(uint64_t base) { return impl_->remove(base); }
+bool Memory::reserveRange(uint64_t base, uint64_t size) {
+  return impl_->reserve(base, size);
+}
+bool Memory::releaseReservation(uint64_t base) { return impl_->release(base); }
+
+static void assignInitialised(const MemoryImpl &memory, uint64_t address,
+                              uint64_t size, bool value) {
+  memory.forParts(address, size,
+                  [&](Range &range, uint64_t offset, uint64_t bytes) {
+                    if (range.initialised.allocated())
+                      range.initialised.assign(offset, bytes, value);
+                    return true;
+                  });
+}
+
+void Memory::markInitialised(uint64_t address, uint64_t size) {
+  assignInitialised(*impl_, address, size, true);
+}
+
+void Memory::markUninitialised(uint64_t address, uint64_t size) {
+  assignInitialised(*impl_, address, size, false);
+}
+
+void Memory::copyInitialised(uint64_t destination, uint64_t source,
+                             uint64_t size) {
+  // In runs of bytes of one state; nearly always a single run.
+  while (size > 0) {
+    uint64_t set = initialisedPrefix(source, size);
+    markInitialised(destination, set);
+    uint64_t unset = 0;
+    while (set + unset < size &&
+           initialisedPrefix(source + set + unset, 1) == 0)
+      ++unset;
+    markUninitialised(destination + set, unset);
+    uint64_t done = set + unset;
+    destination += done;
+    source += done;
+    size -= done;
+  }
+}
+
+uint64_t Memory::initialisedPrefix(uint64_t address, uint64_t size) const {
+  uint64_t total = 0;
+  impl_->forParts(
+      address, size, [&](Range &range, uint64_t offset, uint64_t bytes) {
+        uint64_t prefix = range.initialised.allocated()
+                              ? range.initialised.prefix(offset, bytes)
+                              : bytes;
+        total += prefix;
+        return prefix == bytes;
+      });
+  return total;
+}
+
+RangeInfo Memory::lookup(uint64_t address) const {
+  return impl_->describe(address);
+}
+
+bool Memory::isAccessible(uint64_t address, uint64_t size) const {
+  return impl_->covers(address, size);
+}
+
+uint64_t Memory::liveBytes() const { return impl_->liveBytes(); }

@@ -1,0 +1,174 @@
+//===- Shadow.h - What is known of memory -----------------------*- C++ -*-===//
+//
+// Part of the xcompile project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A Range is one allocation of global memory with its shadow: a bit per byte
+// says whether it was written, and (allocated on first use) a RaceCell per four
+// bytes says who touched it last: 16 bytes per 4, so at most 4x.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTXSIM_LIB_SHADOW_H
+#define PTXSIM_LIB_SHADOW_H
+
+#include "ptxsim/ptxsim.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+namespace xc::ptxsim {
+
+/// One bit per byte; set = initialised (or, for SharedShadow, pending).
+class ByteBits {
+public:
+  ByteBits() = default;
+  ~ByteBits();
+  ByteBits(const ByteBits &) = delete;
+  ByteBits &operator=(const ByteBits &) = delete;
+
+  void allocate(uint64_t bytes);
+  bool allocated() const { return words != nullptr; }
+  void clearAll();
+  void assign(uint64_t offset, uint64_t bytes, bool value);
+  /// Number of leading set bits of [offset, offset + bytes).
+  uint64_t prefix(uint64_t offset, uint64_t bytes) const;
+  bool all(uint64_t offset, uint64_t bytes) const {
+    uint64_t shift = offset & 63;
+    if (bytes < 64 && shift + bytes <= 64) {
+      uint64_t mask = ((1ull << bytes) - 1) << shift;
+      return (words[offset >> 6].load(std::memory_order_relaxed) & mask) ==
+             mask;
+    }
+    return prefix(offset, bytes) == bytes;
+  }
+  bool any(uint64_t offset, uint64_t bytes) const;
+  void set(uint64_t offset, uint64_t bytes) {
+    uint64_t shift = offset & 63;
+    if (bytes < 64 && shift + bytes <= 64) {
+      uint64_t mask = ((1ull << bytes) - 1) << shift;
+      std::atomic<uint64_t> &word = words[offset >> 6];
+      if ((word.load(std::memory_order_relaxed) & mask) != mask)
+        word.fetch_or(mask, std::memory_order_relaxed);
+      return;
+    }
+    assign(offset, bytes, true);
+  }
+
+private:
+  std::atomic<uint64_t> *words =
+      nullptr; // calloc'ed, so that untouched pages cost nothing
+  uint64_t wordCount = 0;
+};
+
+/// The last write to and the last read from four bytes, as packed epochs
+/// (Race.h).
+struct RaceCell {
+  std::atomic<uint64_t> write;
+  std::atomic<uint64_t> read;
+};
+
+class RaceCells {
+public:
+  RaceCells() = default;
+  ~RaceCells() { reset(); }
+  RaceCells(const RaceCells &) = delete;
+  RaceCells &operator=(const RaceCells &) = delete;
+  /// The cells of |bytes| bytes, allocated (zero) on the first call.
+  RaceCell *get(uint64_t bytes);
+  void reset();
+
+private:
+  std::atomic<RaceCell *> cells{nullptr};
+};
+
+struct Range {
+  uint64_t base = 0, size = 0;
+  std::string tag;
+  std::atomic<bool> live{true};
+  ByteBits initialised; // not allocated: all bytes are
+  RaceCells races;
+
+  bool contains(uint64_t address, uint64_t bytes) const {
+    return address >= base && bytes <= size && address - base <= size - bytes;
+  }
+};
+
+class MemoryImpl {
+public:
+  bool add(uint64_t base, uint64_t size, std::string tag, bool initialised);
+  bool remove(uint64_t base);
+  bool reserve(uint64_t base, uint64_t size);
+  bool release(uint64_t base);
+  /// The live range that covers |address|, or NULL. It stays valid (if perhaps
+  /// no longer live) while a launch is registered with enterLaunch().
+  Range *find(uint64_t address) const;
+  /// The live range with the greatest base not above |address|, or NULL.
+  Range *findBelow(uint64_t address) const;
+  /// True if live ranges without gaps cover the bytes.
+  bool covers(uint64_t address, uint64_t size) const;
+  RangeInfo describe(uint64_t address) const;
+  bool isReserved(uint64_t address) const;
+  uint64_t liveBytes() const;
+  template <typename F>
+  void forParts(uint64_t address, uint64_t size, F function) const;
+
+  void enterLaunch();
+  void leaveLaunch();
+  /// Forgets all race epochs; only between launches.
+  void clearRaces();
+
+private:
+  struct Freed {
+    uint64_t size;
+    std::string tag;
+  };
+  void forgetFreed(uint64_t base, uint64_t size);
+
+  mutable std::shared_mutex mutex;
+  std::map<uint64_t, std::unique_ptr<Range>> ranges; // by base
+  std::map<uint64_t, Freed> freed;
+  std::map<uint64_t, uint64_t> reservations;
+  std::vector<std::unique_ptr<Range>>
+      retired; // unregistered while a launch ran
+  unsigned launches = 0;
+};
+
+template <typename F>
+void MemoryImpl::forParts(uint64_t address, uint64_t size, F function) const {
+  std::shared_lock<std::shared_mutex> lock(mutex);
+  while (size > 0) {
+    auto it = ranges.upper_bound(address);
+    if (it == ranges.begin())
+      return;
+    Range &range = *std::prev(it)->second;
+    if (!range.contains(address, 1))
+      return;
+    uint64_t part = std::min(size, range.base + range.size - address);
+    if (!function(range, address - range.base, part))
+      return;
+    address += part;
+    size -= part;
+  }
+}
+
+/// The shadow of a block's shared memory.
+struct SharedShadow {
+  ByteBits initialised;
+  ByteBits pending; // destinations of cp.async not yet waited for
+  bool anyPending = false;
+  std::unique_ptr<RaceCells> races;
+  uint32_t capacity = 0;
+};
+
+} // namespace xc::ptxsim
+
+#endif // PTXSIM_LIB_SHADOW_H
