@@ -1,0 +1,419 @@
+#!/usr/bin/env python3
+"""Tests xrun, xbench and xdump as a user calls them: what they print, write and refuse.
+
+    run.py --build=build/dev [--filter=REGEX]
+
+The last line is "N passed, N failed, N skipped".
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+MODEL = """
+module {
+  array.variable @weight : tensor<3xf32> = dense<[1.0, 2.0, 3.0]>
+  func.func @main(%x: tensor<2x3xf32> {array.name = "x"}, %y: tensor<2x3xf32> {array.name = "y"})
+      -> (tensor<2x3xf32> {array.name = "sum"}) {
+    %s = array.add %x, %y : tensor<2x3xf32>
+    return %s : tensor<2x3xf32>
+  }
+  func.func @scale(%x: tensor<?x3xf32> {array.name = "x", array.dims = ["rows", ""]},
+                   %y: tensor<?x3xf32> {array.name = "y", array.dims = ["rows", ""]})
+      -> (tensor<?x3xf32> {array.name = "scaled"}, tensor<?xf32> {array.name = "total"}) {
+    %w = array.variable.read @weight : tensor<3xf32>
+    %s = array.add %x, %y : tensor<?x3xf32>
+    %m = array.mul %s, %w : (tensor<?x3xf32>, tensor<3xf32>) -> tensor<?x3xf32>
+    %t = array.reduce sum, %m axes = [1] : tensor<?x3xf32> -> tensor<?xf32>
+    return %m, %t : tensor<?x3xf32>, tensor<?xf32>
+  }
+  func.func @store(%x: tensor<3xf32> {array.name = "x"}) {
+    array.variable.assign @weight, %x : tensor<3xf32>
+    return
+  }
+  func.func @half(%x: tensor<4xbf16> {array.name = "x"}) -> (tensor<4xbf16> {array.name = "y"}) {
+    %y = array.neg %x : tensor<4xbf16>
+    return %y : tensor<4xbf16>
+  }
+}
+"""
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Failed(Exception):
+    pass
+
+
+class Bench:
+    """The tools of one build and a folder with a model, inputs and room to write."""
+
+    def __init__(self, build, folder):
+        self.bin, self.folder = (build / "bin").resolve(), folder
+        (folder / "model.mlir").write_text(MODEL)
+        self.x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        self.y = np.array([[10, 20, 30], [40, 50, 60]], np.float32)
+        np.save(folder / "x.npy", self.x)
+        np.save(folder / "y.npy", self.y)
+        np.save(folder / "sum.npy", self.x + self.y)
+        self.tool("xcompile", "model.mlir", "-o", "model.vmfb", "--target=cpu")
+
+    def run(self, *command):
+        return subprocess.run([self.bin / command[0], *command[1:]], cwd=self.folder, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120)
+
+    def tool(self, *command):
+        """What a command that must succeed prints."""
+        done = self.run(*command)
+        if done.returncode != 0:
+            raise Failed(f"{' '.join(map(str, command))}: exit code {done.returncode}: {done.stderr.strip()}")
+        return done.stdout
+
+    def refuses(self, *command, says):
+        """The command must end with code 1, one line on stderr that |says| matches, and nothing left behind."""
+        before = sorted(os.listdir(self.folder))
+        done = self.run(*command)
+        text = " ".join(map(str, command))
+        if done.returncode != 1:
+            raise Failed(f"{text}: expected exit code 1, got {done.returncode}")
+        if not re.search(says, done.stderr):
+            raise Failed(f"{text}: expected a message like '{says}', got '{done.stderr.strip()}'")
+        if not re.match(r"x\w+: (error: )?", done.stderr):
+            raise Failed(f"{text}: the message does not begin with the tool's name: '{done.stderr.strip()}'")
+        if sorted(os.listdir(self.folder)) != before:
+            raise Failed(f"{text}: left files behind: {set(os.listdir(self.folder)) - set(before)}")
+
+    def file(self, name, data):
+        (self.folder / name).write_bytes(data)
+        return name
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failed(what)
+
+
+XY = ("--input=@x.npy", "--input=@y.npy")
+
+
+# ---- xrun --------------------------------------------------------------------------------------------------------------
+
+@test
+def prints_as_numpy(b):
+    out = b.tool("xrun", "model.vmfb", *XY)
+    expect(str(b.x + b.y) in out, f"expected NumPy's text, got {out}")
+    expect("output 0 (sum): 2x3xf32" in out, out)
+
+
+@test
+def says_which_device(b):
+    expect(re.search(r"^device: cpu", b.tool("xrun", "model.vmfb", *XY, "--device=cpu"), re.M), "no device line")
+    expect(re.search(r"^device: \w+", b.tool("xrun", "model.vmfb", *XY), re.M), "no device line with auto")
+
+
+@test
+def writes_npy(b):
+    b.tool("xrun", "model.vmfb", *XY, "--output=@out.npy")
+    expect((np.load(b.folder / "out.npy") == b.x + b.y).all(), "wrong contents")
+    b.tool("xrun", "model.vmfb", *XY, "--output=sum=@out2.npy")
+    expect((b.folder / "out2.npy").read_bytes() == (b.folder / "out.npy").read_bytes(), "named output differs")
+
+
+@test
+def inputs_by_name_literal_and_zeros(b):
+    out = b.tool("xrun", "model.vmfb", "--input=y=2x3xf32=1 2 3 4 5 6", "--input=x=zeros:2x3xf32")
+    expect("[[1. 2. 3.]\n [4. 5. 6.]]" in out, out)
+
+
+@test
+def random_is_reproducible(b):
+    runs = {b.tool("xrun", "model.vmfb", "--input=random:2x3xf32:7", "--input=random:2x3xf32:8") for _ in range(2)}
+    expect(len(runs) == 1, "two runs differ")
+
+
+@test
+def expectation_holds(b):
+    expect("as expected" in b.tool("xrun", "model.vmfb", *XY, "--expect=@sum.npy"), "not said")
+
+
+@test
+def expectation_fails(b):
+    wrong = b.x + b.y
+    wrong[1, 2] += 1
+    np.save(b.folder / "wrong.npy", wrong)
+    done = b.run("xrun", "model.vmfb", *XY, "--expect=@wrong.npy")
+    expect(done.returncode == 1, f"exit code {done.returncode}")
+    expect("1 of 6 elements are not as expected, worst at [1, 2]: expected 66, got 65" in done.stdout, done.stdout)
+    b.tool("xrun", "model.vmfb", *XY, "--expect=@wrong.npy", "--atol=1.5")
+    b.tool("xrun", "model.vmfb", *XY, "--expect=@wrong.npy", "--rtol=0.1")
+
+
+@test
+def symbolic_dims(b):
+    for rows in (1, 5, 64):
+        out = b.tool("xrun", "model.vmfb", "--function=scale", f"--input={rows}x3xf32=1", f"--input={rows}x3xf32=2",
+                     "--output=@a.npy", "--output=@b.npy")
+        expect(f"{rows}x3xf32" in out, out)
+        expect((np.load(b.folder / "b.npy") == 18).all() and len(np.load(b.folder / "b.npy")) == rows, "wrong total")
+
+
+@test
+def variables_are_set_and_written(b):
+    b.tool("xrun", "model.vmfb", "--function=store", "--input=3xf32=7 8 9", "--variable=weight=>@w.npy")
+    expect((np.load(b.folder / "w.npy") == [7, 8, 9]).all(), "wrong variable")
+    out = b.tool("xrun", "model.vmfb", "--function=scale", "--input=1x3xf32=1", "--input=1x3xf32=0",
+                 "--variable=weight=3xf32=5 6 7")
+    expect("[[5. 6. 7.]]" in out, out)
+
+
+@test
+def bfloat16_from_bits(b):
+    bits = (np.array([1, -2, 0.5, 3], np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    np.save(b.folder / "bits.npy", bits)
+    b.tool("xrun", "model.vmfb", "--function=half", "--input=@bits.npy", "--output=@half.npy")
+    back = np.load(b.folder / "half.npy").view(np.uint16)
+    expect((back == bits ^ 0x8000).all(), f"got {back}")
+    b.tool("xrun", "model.vmfb", "--function=half", "--input=@half.npy", "--expect=4xbf16=1 -2 0.5 3")
+
+
+@test
+def prints_statistics(b):
+    out = b.tool("xrun", "model.vmfb", *XY, "--print-stats")
+    expect(re.search(r"^commands: 1 \(1 dispatches", out, re.M) and "device memory:" in out, out)
+
+
+@test
+def lists_devices(b):
+    for environment in ({}, {"XCR_CUDA_LIBRARY": "/nowhere/libcuda.so.1"}):
+        done = subprocess.run([b.bin / "xrun", "--list-devices"], capture_output=True, text=True, env={**os.environ, **environment})
+        expect(done.returncode == 0 and re.search(r"^cpu\b", done.stdout, re.M), done.stdout + done.stderr)
+
+
+@test
+def refuses_bad_command_lines(b):
+    b.refuses("xrun", "model.vmfb", "--nonsense", says="unknown option '--nonsense'; known are .*--input")
+    b.refuses("xrun", says="expected one module, got 0")
+    b.refuses("xrun", "model.vmfb", "model.vmfb", says="expected one module, got 2")
+    b.refuses("xrun", "model.vmfb", *XY, "--atol=many", says="expected a number")
+    b.refuses("xrun", "model.vmfb", *XY, "--output=out.npy", says="expected --output=")
+    b.refuses("xrun", "model.vmfb", *XY, "--device=tpu", says="tpu")
+    b.refuses("xrun", "model.vmfb", "--function=nope", *XY, says="nope.*main")
+    b.refuses("xrun", "model.vmfb", *XY, "--variable=nope=3xf32=1", says="nope.*weight")
+    b.refuses("xrun", "model.vmfb", *XY, "--output=nope=@out.npy", says="no output is called 'nope'.*sum")
+
+
+@test
+def refuses_bad_inputs(b):
+    b.refuses("xrun", "model.vmfb", "--input=@x.npy", says=r"input 1 \(2x3xf32 y\) is missing")
+    b.refuses("xrun", "model.vmfb", *XY, "--input=@x.npy", says="too many inputs")
+    b.refuses("xrun", "model.vmfb", *XY, "--input=z=@x.npy", says="no input is called 'z'.*2x3xf32 x")
+    b.refuses("xrun", "model.vmfb", "--input=x=@x.npy", "--input=x=@y.npy", says="given twice")
+    b.refuses("xrun", "model.vmfb", "--input=2x3xf64=1", "--input=@y.npy", says="f32.*f64|f64.*f32")
+    b.refuses("xrun", "model.vmfb", "--input=2x4xf32=1", "--input=@y.npy", says="3.*4|4.*3")
+    b.refuses("xrun", "model.vmfb", "--input=6xf32=1", "--input=@y.npy", says="rank|dimension")
+    b.refuses("xrun", "model.vmfb", "--input=2x3xf32=1 2", "--input=@y.npy", says="expected 6 values or one")
+    b.refuses("xrun", "model.vmfb", "--input=2x3xquux=1", "--input=@y.npy", says="unknown type 'quux'; known are")
+    b.refuses("xrun", "model.vmfb", "--function=scale", "--input=2x3xf32=1", "--input=3x3xf32=1", says="rows|2.*3|3.*2")
+    b.refuses("xrun", "model.vmfb", "--input=zeros:9223372036854775807x9xf32", "--input=@y.npy", says="63 bits")
+    b.refuses("xrun", "model.vmfb", "--input=zeros:4000000000000xf32", "--input=@y.npy", says="out of .*memory: 16000000000000 bytes")
+    b.refuses("xrun", "model.vmfb", "--input=@absent.npy", "--input=@y.npy", says="cannot open 'absent.npy'")
+
+
+@test
+def refuses_lying_npy(b):
+    good = (b.folder / "x.npy").read_bytes()
+    b.file("short.npy", good[:-4])
+    b.refuses("xrun", "model.vmfb", "--input=@short.npy", "--input=@y.npy", says="takes 24 bytes, but 20 bytes follow")
+    b.file("long.npy", good + b"1234")
+    b.refuses("xrun", "model.vmfb", "--input=@long.npy", "--input=@y.npy", says="takes 24 bytes, but 28 bytes follow")
+    b.file("huge.npy", good.replace(b"(2, 3), }     ", b"(2000000, 3)} "))
+    b.refuses("xrun", "model.vmfb", "--input=@huge.npy", "--input=@y.npy", says="takes 24000000 bytes, but 24 bytes follow")
+    b.file("text.npy", b"1 2 3\n")
+    b.refuses("xrun", "model.vmfb", "--input=@text.npy", "--input=@y.npy", says="is not a .npy file")
+
+
+@test
+def refuses_unwritable_output(b):
+    b.refuses("xrun", "model.vmfb", *XY, "--output=@absent/out.npy", says="cannot write 'absent/out.npy': No such file")
+    b.refuses("xrun", "model.vmfb", *XY, "--output=@.", says="cannot write '.': Is a directory")
+
+
+@test
+def keeps_old_output_when_it_fails(b):
+    b.file("old.npy", b"precious")
+    b.refuses("xrun", "model.vmfb", "--input=@x.npy", "--input=@absent.npy", "--output=@old.npy", says="absent")
+    expect((b.folder / "old.npy").read_bytes() == b"precious", "the old file was touched")
+
+
+@test
+def refuses_bad_modules(b):
+    good = (b.folder / "model.vmfb").read_bytes()
+    b.refuses("xrun", "absent.vmfb", *XY, says="absent.vmfb")
+    b.file("empty.vmfb", b"")
+    b.file("text.vmfb", b"module {}\n" * 20)
+    b.file("cut.vmfb", good[:len(good) // 2])
+    b.file("head.vmfb", good[:40])
+    b.file("longer.vmfb", good + b"\0" * 64)
+    for name in ("empty", "text", "cut", "head", "longer"):
+        b.refuses("xrun", f"{name}.vmfb", *XY, says=f"{name}.vmfb")
+    # Every byte counts: flip one in the header, the tables and the code.
+    for place in (0, 9, 20, 60, 70, 200, len(good) // 2, len(good) - 70):
+        flipped = bytearray(good)
+        flipped[place] ^= 0x10
+        b.file("flipped.vmfb", bytes(flipped))
+        done = b.run("xrun", "flipped.vmfb", *XY, "--expect=@sum.npy")
+        expect(done.returncode in (0, 1), f"byte {place} flipped: exit code {done.returncode}")
+        # A byte between two blobs belongs to nothing and may change; then the result is still right.
+        expect(done.returncode == 1 or "as expected" in done.stdout, f"byte {place} flipped: {done.stdout}")
+
+
+# ---- xbench ------------------------------------------------------------------------------------------------------------
+
+QUICK = ("--warm-up=0.01", "--duration=0.2")
+
+
+@test
+def measures(b):
+    out = b.tool("xbench", "model.vmfb", *QUICK, "--device=cpu")
+    for word in ("latency", "host", "median", "p99", "throughput", "GB/s", "GFLOP/s", "share"):
+        expect(word in out, f"no {word} in {out}")
+    expect("host-bound" in out, f"six additions are not host-bound? {out}")
+
+
+@test
+def measures_as_json(b):
+    report = json.loads(b.tool("xbench", "model.vmfb", "--json", *QUICK, "--device=cpu"))
+    latency = report["latency_s"]
+    expect(0 < latency["min"] <= latency["median"] <= latency["p90"] <= latency["p99"] <= latency["max"], str(latency))
+    expect(len(report["kernels"]) == 1 and report["calls_per_s"] > 0 and report["device"] == "cpu", str(report))
+    expect(abs(sum(kernel["share"] for kernel in report["kernels"]) - 1) < 1e-6, "shares do not add up")
+
+
+@test
+def needs_symbolic_inputs(b):
+    b.refuses("xbench", "model.vmfb", "--function=scale", *QUICK, says="symbolic dimension: give it with --input")
+    b.tool("xbench", "model.vmfb", "--function=scale", "--input=random:9x3xf32:1", "--input=random:9x3xf32:2", *QUICK)
+    b.refuses("xbench", "model.vmfb", "--duration=-1", says="not negative")
+
+
+# ---- xdump -------------------------------------------------------------------------------------------------------------
+
+@test
+def dumps_everything(b):
+    out = b.tool("xdump", "model.vmfb")
+    for text in ("format 1.0", "function main", "input 0: 2x3xf32 x", "output 0: 2x3xf32 sum", "symbol rows: dim 0 of input 0",
+                 "plan for cpu:", "dispatch", "executable 0", "strategy:", "variable", "weight"):
+        expect(text in out, f"no '{text}' in {out}")
+
+
+@test
+def dumps_json(b):
+    report = json.loads(b.tool("xdump", "model.vmfb", "--json"))
+    expect([function["name"] for function in report["functions"]] == ["main", "scale", "store", "half"], "wrong functions")
+    expect(report["variables"][0]["name"] == "weight", "no variable")
+    expect(report["provenance"]["source_name"].endswith("model.mlir"), "no source")
+
+
+@test
+def disassembles(b):
+    out = b.tool("xdump", "model.vmfb", "--asm")
+    expect("// executable 0" in out and re.search(r"\bret", out), out[:500])
+    empty = b.folder / "no-tools"
+    empty.mkdir(exist_ok=True)
+    done = subprocess.run([b.bin / "xdump", b.folder / "model.vmfb", "--asm"], capture_output=True, text=True,
+                          env={"PATH": str(empty)})
+    expect(done.returncode == 1 and "no disassembler works here" in done.stderr, done.stderr)
+
+
+@test
+def shows_ptx(b):
+    b.refuses("xdump", "model.vmfb", "--ptx", says="the module holds no PTX")
+    b.tool("xcompile", "model.mlir", "-o", "both.vmfb", "--target=cuda:sm_90a,cpu")
+    expect(".target sm_90a" in b.tool("xdump", "both.vmfb", "--ptx"), "no PTX")
+    expect("cuda:sm_90a" in b.tool("xdump", "both.vmfb"), "no target")
+
+
+@test
+def checks_the_machine(b):
+    out = b.tool("xdump", "model.vmfb", "--check", "--device=cpu")
+    expect("target cpu:" in out and "runs on cpu" in out, out)
+    b.tool("xcompile", "model.mlir", "-o", "gpu.vmfb", "--target=cuda:sm_90a")
+    b.refuses("xdump", "gpu.vmfb", "--check", "--device=cpu", says=r"does not run on cpu[\s\S]*cuda")
+    b.refuses("xrun", "gpu.vmfb", *XY, "--device=cpu", says="cuda")
+    # Header and tables are enough: damage in the code is not looked at, and --verify finds it.
+    data = bytearray((b.folder / "model.vmfb").read_bytes())
+    data[-100] ^= 1
+    b.file("damaged.vmfb", bytes(data))
+    b.tool("xdump", "damaged.vmfb", "--check", "--device=cpu")
+
+
+@test
+def refuses_bad_dumps(b):
+    b.refuses("xdump", "model.vmfb", "--json", "--ptx", says="expected one of")
+    b.refuses("xdump", "model.vmfb", "--device=cpu", says="--device goes with --check")
+    b.refuses("xdump", "absent.vmfb", says="absent.vmfb")
+
+
+# ---- xcompile and its file -------------------------------------------------------------------------------------------------
+
+@test
+def compiler_leaves_no_half_file(b):
+    b.file("broken.mlir", b"module { func.func @f( }\n")
+    for command, says in ((("broken.mlir", "-o", "broken.vmfb"), "broken.mlir"), (("absent.mlir", "-o", "x.vmfb"), "absent.mlir"),
+                          (("model.mlir", "-o", "absent/x.vmfb"), "absent/x.vmfb"),
+                          (("model.mlir", "-o", "x.vmfb", "--target=tpu"), "tpu.*cpu"),
+                          (("model.mlir", "-o", "x.vmfb", "--target=cuda:sm_1"), "sm_1.*sm_90a"),
+                          (("model.mlir", "-o", "x.vmfb", "--compile-to=nowhere"), "nowhere.*array"),
+                          (("model.mlir", "-o", "x.vmfb", "--nonsense"), "nonsense")):
+        before = sorted(os.listdir(b.folder))
+        done = b.run("xcompile", *command)
+        expect(done.returncode not in (0, -6, -11), f"{command}: exit code {done.returncode}")
+        expect(re.search(says, done.stderr.replace("\n", " ")), f"{command}: {done.stderr.strip()}")
+        expect(sorted(os.listdir(b.folder)) == before, f"{command}: left files behind")
+
+
+@test
+def compiles_the_same_bytes(b):
+    for jobs in ("1", "2"):
+        b.tool("xcompile", "model.mlir", "-o", f"j{jobs}.vmfb", "--target=cpu", f"-j{jobs}")
+    expect((b.folder / "j1.vmfb").read_bytes() == (b.folder / "j2.vmfb").read_bytes(), "-j1 and -j2 differ")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/dev", type=pathlib.Path)
+    parser.add_argument("--filter", default="")
+    args = parser.parse_args()
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="xc-tools-") as folder:
+        try:
+            bench = Bench(args.build, pathlib.Path(folder))
+        except Failed as failure:
+            print(f"FAILED set-up: {failure}")
+            print(f"0 passed, {len(TESTS)} failed, 0 skipped")
+            return 1
+        for function in TESTS:
+            if not re.search(args.filter, function.__name__):
+                continue
+            try:
+                function(bench)
+                passed += 1
+            except (Failed, OSError, ValueError, KeyError, subprocess.TimeoutExpired) as failure:
+                print(f"FAILED {function.__name__}: {failure}")
+                failed += 1
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
