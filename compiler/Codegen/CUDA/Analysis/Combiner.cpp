@@ -1,0 +1,131 @@
+//===- Combiner.cpp - How partial results of a reduction are put together -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two forms of g are known to be associative:
+//   * each result is `acc op leaf` with an op that has a neutral element (sum, product, max, ...);
+//   * g picks: it is made of comparisons, selects, min and max, so that its result is one of its two operands
+//     (argmax). The order of threads is not that of the elements, so where both orders of the operands give
+//     different positions (a tie), the one that a walk from the first element on would have kept wins.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/Combiner.h"
+
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// The neutral element of `acc op leaf`, or null.
+static TypedAttr getNeutralElement(Operation *op) {
+  std::optional<TypedAttr> neutral = arith::getNeutralElement(op);
+  return neutral ? *neutral : TypedAttr();
+}
+
+static bool isPicking(Operation *op) {
+  return isa<arith::SelectOp, arith::CmpFOp, arith::CmpIOp, arith::OrIOp, arith::AndIOp, arith::XOrIOp,
+             arith::MaximumFOp, arith::MaxNumFOp, arith::MinimumFOp, arith::MinNumFOp, arith::MaxSIOp, arith::MaxUIOp,
+             arith::MinSIOp, arith::MinUIOp>(op);
+}
+
+FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
+  Combiner result;
+  result.op = op;
+  Block *body = op.getBlock();
+  for (BlockArgument argument : op.getRegionOutputArgs())
+    result.accumulators.push_back(argument);
+
+  // g is all that depends on an accumulator.
+  for (Operation &bodyOp : body->without_terminator())
+    if (llvm::any_of(bodyOp.getOperands(), [&](Value operand) {
+          return llvm::is_contained(result.accumulators, operand) ||
+                 (operand.getDefiningOp() && result.combining.contains(operand.getDefiningOp()));
+        }))
+      result.combining.insert(&bodyOp);
+
+  auto isForeign = [&](Value value) {
+    return !llvm::is_contained(result.accumulators, value) &&
+           !(value.getDefiningOp() && result.combining.contains(value.getDefiningOp())) &&
+           !matchPattern(value, m_Constant());
+  };
+  bool neutral = true;
+  for (auto [accumulator, yielded] : llvm::zip_equal(result.accumulators, body->getTerminator()->getOperands())) {
+    Operation *last = yielded.getDefiningOp();
+    if (!last || !result.combining.contains(last))
+      return failure();
+    SmallVector<Value, 2> candidates;
+    for (Value operand : last->getOperands())
+      if (isForeign(operand) && operand.getType() == accumulator.getType() && !llvm::is_contained(candidates, operand))
+        candidates.push_back(operand);
+    if (candidates.size() != 1)
+      return failure();
+    result.leaves.push_back(candidates.front());
+    bool simple = last->getNumOperands() == 2 && llvm::is_contained(last->getOperands(), Value(accumulator));
+    result.neutrals.push_back(simple ? getNeutralElement(last) : TypedAttr());
+    neutral &= static_cast<bool>(result.neutrals.back());
+  }
+  // Whatever else g reads would be missing when two partial results are combined.
+  for (Operation *bodyOp : result.combining)
+    for (Value operand : bodyOp->getOperands())
+      if (isForeign(operand) && !llvm::is_contained(result.leaves, operand))
+        return failure();
+  if (neutral)
+    return result;
+  if (!llvm::all_of(result.combining, isPicking))
+    return failure();
+  llvm::fill(result.neutrals, TypedAttr());
+  for (auto [index, leaf] : llvm::enumerate(result.leaves)) {
+    Operation *definition = leaf.getDefiningOp();
+    while (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp, arith::TruncIOp>(definition))
+      definition = definition->getOperand(0).getDefiningOp();
+    if (isa_and_nonnull<linalg::IndexOp>(definition))
+      result.position = index;
+  }
+  return result;
+}
+
+SmallVector<Value> Combiner::apply(OpBuilder &builder, Location loc, ValueRange first, ValueRange second) const {
+  IRMapping mapping;
+  for (auto [accumulator, value] : llvm::zip_equal(accumulators, first))
+    mapping.map(accumulator, value);
+  for (auto [leaf, value] : llvm::zip_equal(leaves, second))
+    mapping.map(leaf, value);
+  for (Operation *bodyOp : combining)
+    cloneOnLanes(builder, bodyOp, mapping);
+  SmallVector<Value> results;
+  for (Value yielded : op.getBlock()->getTerminator()->getOperands())
+    results.push_back(mapping.lookup(yielded));
+  return results;
+}
+
+SmallVector<Value> Combiner::combine(OpBuilder &builder, Location loc, ValueRange first, ValueRange second) const {
+  SmallVector<Value> forward = apply(builder, loc, first, second);
+  if (!position)
+    return forward;
+  SmallVector<Value> backward = apply(builder, loc, second, first);
+  Value where = forward[*position], other = backward[*position];
+  auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, lhs, rhs);
+  };
+  // In a tie g(a, b) = a if the first element wins; then the smaller position is to be kept, else the larger.
+  Value tie = compare(arith::CmpIPredicate::ne, where, other);
+  Value firstWins = compare(arith::CmpIPredicate::eq, where, first[*position]);
+  Value otherIsSmaller = compare(arith::CmpIPredicate::slt, other, where);
+  Value swap = arith::AndIOp::create(
+      builder, loc, tie, compare(arith::CmpIPredicate::eq, firstWins, otherIsSmaller));
+  SmallVector<Value> results;
+  for (auto [keep, replace] : llvm::zip_equal(forward, backward))
+    results.push_back(arith::SelectOp::create(builder, loc, swap, replace, keep));
+  return results;
+}
+
+} // namespace xc::cuda

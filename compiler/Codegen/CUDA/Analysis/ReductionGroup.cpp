@@ -1,0 +1,343 @@
+//===- ReductionGroup.cpp - Reductions that share one iteration space -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
+
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AffineMap.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+using Exprs = SmallVector<AffineExpr>;
+
+namespace {
+
+/// Spreads what is known of the indices of some tensors to all others, forwards and backwards.
+class Placement {
+public:
+  Placement(const KernelInfo &kernel, linalg::LinalgOp root) : kernel(kernel), root(root) {
+    context = root.getContext();
+    Exprs dims;
+    for (unsigned dim = 0; dim < root.getNumLoops(); ++dim)
+      dims.push_back(getAffineDimExpr(dim, context));
+    placeOp(root, dims);
+  }
+
+  LogicalResult run(std::string &reason);
+  const Exprs *find(Value tensor) const {
+    auto found = tensors.find(tensor);
+    return found == tensors.end() ? nullptr : &found->second;
+  }
+  const Exprs &getLoops(linalg::LinalgOp op) const { return loops.find(op)->second; }
+
+private:
+  bool place(Value tensor, Exprs coords) {
+    for (AffineExpr &coord : coords)
+      coord = simplifyAffineExpr(coord, root.getNumLoops(), 0);
+    return tensors.try_emplace(tensor, std::move(coords)).second;
+  }
+  void placeOp(linalg::LinalgOp op, Exprs opLoops);
+  bool visit(linalg::LinalgOp op);
+  bool visit(tensor::ExpandShapeOp op);
+  bool visit(tensor::CollapseShapeOp op);
+  bool dependsOnReduction(Value tensor);
+  /// True if wherever `op` reads a tensor that a reduction feeds, it reads the element of its own place.
+  bool isConsistent(linalg::LinalgOp op);
+
+  const KernelInfo &kernel;
+  linalg::LinalgOp root;
+  MLIRContext *context;
+  llvm::DenseMap<Value, Exprs> tensors;
+  llvm::DenseMap<Operation *, Exprs> loops;
+  llvm::DenseMap<Value, bool> dependent;
+};
+
+} // namespace
+
+void Placement::placeOp(linalg::LinalgOp op, Exprs opLoops) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<RankedTensorType>(operand.get().getType()))
+      place(operand.get(), llvm::map_to_vector(op.getMatchingIndexingMap(&operand).getResults(), [&](AffineExpr expr) {
+              return expr.replaceDims(opLoops);
+            }));
+  for (OpResult result : op->getResults())
+    place(result, llvm::map_to_vector(op.getIndexingMapMatchingResult(result).getResults(),
+                                      [&](AffineExpr expr) { return expr.replaceDims(opLoops); }));
+  loops[op] = std::move(opLoops);
+}
+
+bool Placement::visit(linalg::LinalgOp op) {
+  if (loops.contains(op))
+    return false;
+  Exprs opLoops(op.getNumLoops());
+  auto learn = [&](Value tensor, AffineMap map) {
+    if (const Exprs *coords = find(tensor))
+      for (auto [coord, expr] : llvm::zip_equal(*coords, map.getResults()))
+        if (auto dim = dyn_cast<AffineDimExpr>(expr))
+          if (!opLoops[dim.getPosition()])
+            opLoops[dim.getPosition()] = coord;
+  };
+  for (OpResult result : op->getResults())
+    learn(result, op.getIndexingMapMatchingResult(result));
+  for (OpOperand &operand : op->getOpOperands())
+    // An empty tensor may initialise ops of different places.
+    if (isa<RankedTensorType>(operand.get().getType()) && !operand.get().getDefiningOp<tensor::EmptyOp>())
+      learn(operand.get(), op.getMatchingIndexingMap(&operand));
+  // A loop of one iteration has but one index.
+  for (auto [loop, range] : llvm::zip_equal(opLoops, op.getStaticLoopRanges()))
+    if (!loop && range == 1)
+      loop = getAffineConstantExpr(0, context);
+  if (llvm::is_contained(opLoops, AffineExpr()))
+    return false;
+  placeOp(op, std::move(opLoops));
+  return true;
+}
+
+/// Row-major position of `coords` in `shape`, whose sizes but the first have to be static; null if not.
+static AffineExpr linearize(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape, MLIRContext *context) {
+  AffineExpr position = getAffineConstantExpr(0, context);
+  for (auto [index, coord] : llvm::enumerate(coords)) {
+    if (index > 0 && ShapedType::isDynamic(shape[index]))
+      return nullptr;
+    position = (index > 0 ? position * shape[index] : position) + coord;
+  }
+  return position;
+}
+
+static bool delinearize(AffineExpr position, ArrayRef<int64_t> shape, Exprs &coords) {
+  size_t start = coords.size();
+  coords.resize(start + shape.size());
+  for (size_t i = shape.size(); i > 0; --i) {
+    if (i > 1 && ShapedType::isDynamic(shape[i - 1]))
+      return false;
+    coords[start + i - 1] = i > 1 ? position % shape[i - 1] : position;
+    if (i > 1)
+      position = position.floorDiv(shape[i - 1]);
+  }
+  // A leading dim of size 1 has index 0 whatever its expression says.
+  for (auto [coord, size] : llvm::zip_equal(MutableArrayRef(coords).drop_front(start), shape))
+    if (size == 1)
+      coord = getAffineConstantExpr(0, position.getContext());
+  return true;
+}
+
+static Exprs collapse(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups,
+                      MLIRContext *context) {
+  Exprs result;
+  for (const ReassociationIndices &group : groups) {
+    AffineExpr position = linearize(coords.slice(group.front(), group.size()),
+                                    shape.slice(group.front(), group.size()), context);
+    if (!position)
+      return {};
+    result.push_back(position);
+  }
+  return result;
+}
+
+static Exprs expand(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups) {
+  Exprs result;
+  for (auto [coord, group] : llvm::zip_equal(coords, groups)) {
+    // Where only one size is not 1, that dim is the whole group, whatever its size.
+    SmallVector<int64_t> sizes(shape.slice(group.front(), group.size()));
+    if (llvm::count_if(sizes, [](int64_t size) { return size != 1; }) == 1) {
+      for (int64_t size : sizes)
+        result.push_back(size == 1 ? getAffineConstantExpr(0, coord.getContext()) : coord);
+    } else if (!delinearize(coord, sizes, result)) {
+      return {};
+    }
+  }
+  return result;
+}
+
+bool Placement::visit(tensor::ExpandShapeOp op) {
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+  if (groups.empty())
+    return false;
+  if (const Exprs *source = find(op.getSrc()); source && !find(op.getResult()))
+    if (Exprs coords = expand(*source, shape, groups); !coords.empty())
+      return place(op.getResult(), coords);
+  if (const Exprs *result = find(op.getResult()); result && !find(op.getSrc()))
+    if (Exprs coords = collapse(*result, shape, groups, context); !coords.empty())
+      return place(op.getSrc(), coords);
+  return false;
+}
+
+bool Placement::visit(tensor::CollapseShapeOp op) {
+  ArrayRef<int64_t> shape = op.getSrcType().getShape();
+  SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+  if (groups.empty())
+    return false;
+  if (const Exprs *source = find(op.getSrc()); source && !find(op.getResult()))
+    if (Exprs coords = collapse(*source, shape, groups, context); !coords.empty())
+      return place(op.getResult(), coords);
+  if (const Exprs *result = find(op.getResult()); result && !find(op.getSrc()))
+    if (Exprs coords = expand(*result, shape, groups); !coords.empty())
+      return place(op.getSrc(), coords);
+  return false;
+}
+
+bool Placement::dependsOnReduction(Value tensor) {
+  if (auto known = dependent.find(tensor); known != dependent.end())
+    return known->second;
+  Operation *op = tensor.getDefiningOp();
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
+  bool result = linalgOp && linalgOp.getNumReductionLoops() > 0;
+  if (op && !result)
+    op->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        if (isa<RankedTensorType>(operand.getType()))
+          result |= dependsOnReduction(operand);
+    });
+  return dependent[tensor] = result;
+}
+
+bool Placement::isConsistent(linalg::LinalgOp op) {
+  auto agrees = [&](Value tensor, AffineMap map) {
+    const Exprs *coords = find(tensor);
+    return coords && llvm::all_of(llvm::zip_equal(*coords, map.getResults()), [&](auto pair) {
+             auto [coord, expr] = pair;
+             return coord == simplifyAffineExpr(expr.replaceDims(loops[op]), root.getNumLoops(), 0);
+           });
+  };
+  bool gathers = false;
+  op.getBlock()->walk([&](tensor::ExtractOp extract) { gathers |= dependsOnReduction(extract.getTensor()); });
+  if (gathers)
+    return false;
+  for (OpResult result : op->getResults())
+    if (dependsOnReduction(result) && !agrees(result, op.getIndexingMapMatchingResult(result)))
+      return false;
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    return !isa<RankedTensorType>(operand.get().getType()) || !dependsOnReduction(operand.get()) ||
+           agrees(operand.get(), op.getMatchingIndexingMap(&operand));
+  });
+}
+
+LogicalResult Placement::run(std::string &reason) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation *op : kernel.tensorOps) {
+      if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+        changed |= visit(linalgOp);
+      else if (auto expandOp = dyn_cast<tensor::ExpandShapeOp>(op))
+        changed |= visit(expandOp);
+      else if (auto collapseOp = dyn_cast<tensor::CollapseShapeOp>(op))
+        changed |= visit(collapseOp);
+    }
+  }
+  for (Operation *op : kernel.tensorOps) {
+    if (op->getNumResults() == 0 || !dependsOnReduction(op->getResult(0)))
+      continue;
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    bool isView = isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) && find(op->getResult(0));
+    if (!isView && (!linalgOp || !loops.contains(op) || !isConsistent(linalgOp))) {
+      reason = ("'" + op->getName().getStringRef() + "' does not fit the iteration space of the reduction").str();
+      return failure();
+    }
+  }
+  return success();
+}
+
+/// The loop order of the largest operand of `root` in memory, and whether it ends in a reduction dim.
+static void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
+  OpOperand *largest = nullptr;
+  unsigned most = 0;
+  for (OpOperand *input : root.getDpsInputOperands()) {
+    unsigned dims = 0;
+    for (AffineExpr expr : root.getMatchingIndexingMap(input).getResults())
+      dims += isa<AffineDimExpr>(expr);
+    if (!largest || dims > most)
+      std::tie(largest, most) = std::pair(input, dims);
+  }
+  SmallVector<unsigned> order;
+  for (AffineExpr expr : root.getMatchingIndexingMap(largest).getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      if (!llvm::is_contained(order, dim.getPosition()))
+        order.push_back(dim.getPosition());
+  for (unsigned dim = 0; dim < root.getNumLoops(); ++dim)
+    if (!llvm::is_contained(order, dim))
+      order.insert(order.begin(), dim);
+  SmallVector<utils::IteratorType> iterators = root.getIteratorTypesArray();
+  SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+  group.reducesContiguousDim = true;
+  for (unsigned dim : order) {
+    bool reduces = iterators[dim] == utils::IteratorType::reduction;
+    (reduces ? group.reductionDims : group.parallelDims).push_back(dim);
+    if (ranges[dim] != 1)
+      group.reducesContiguousDim = reduces;
+  }
+}
+
+FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::string &reason) {
+  SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
+  ReductionGroup group;
+  for (linalg::LinalgOp op : reductions)
+    if (!group.root || op.getNumLoops() > group.root.getNumLoops())
+      group.root = op;
+  Placement placement(kernel, group.root);
+  if (failed(placement.run(reason)))
+    return failure();
+  orderDims(group.root, group);
+  SmallVector<int64_t> ranges = group.root.getStaticLoopRanges();
+
+  auto usesOnly = [&](ArrayRef<AffineExpr> exprs, ArrayRef<unsigned> dims) {
+    return llvm::all_of(exprs, [&](AffineExpr expr) {
+      return llvm::all_of(llvm::seq(0u, static_cast<unsigned>(group.root.getNumLoops())), [&](unsigned dim) {
+        return llvm::is_contained(dims, dim) || !expr.isFunctionOfDim(dim);
+      });
+    });
+  };
+  for (linalg::LinalgOp op : reductions) {
+    FailureOr<Combiner> combiner = Combiner::match(op);
+    if (failed(combiner)) {
+      reason = "the body of a reduction is not known to be associative";
+      return failure();
+    }
+    const Exprs &loops = placement.getLoops(op);
+    // Each member reduces over all reduction dims, and over nothing else.
+    SmallVector<unsigned> reduced;
+    for (auto [expr, iterator] : llvm::zip_equal(loops, op.getIteratorTypesArray()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && iterator == utils::IteratorType::reduction)
+        if (ranges[dim.getPosition()] != 1)
+          reduced.push_back(dim.getPosition());
+    llvm::sort(reduced);
+    SmallVector<unsigned> expected;
+    llvm::copy_if(group.reductionDims, std::back_inserter(expected), [&](unsigned dim) { return ranges[dim] != 1; });
+    llvm::sort(expected);
+    if (reduced != expected) {
+      reason = "reductions over different dims";
+      return failure();
+    }
+    group.members.push_back({*combiner, loops});
+  }
+  for (const KernelOutput &output : kernel.outputs) {
+    const Exprs *coords = placement.find(output.tensor);
+    if (!coords) {
+      reason = "an output outside the iteration space of the reduction";
+      return failure();
+    }
+    bool reduced = usesOnly(*coords, group.parallelDims);
+    // Its elements and the points that it is computed at match one to one.
+    auto covers = [&](ArrayRef<unsigned> dims) {
+      return llvm::all_of(dims, [&](unsigned dim) {
+        return group.root.getStaticLoopRanges()[dim] == 1 ||
+               llvm::any_of(*coords, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
+      });
+    };
+    if (!covers(group.parallelDims) || (!reduced && !covers(group.reductionDims))) {
+      reason = "an output that has neither the shape of the reduction's input nor that of its result";
+      return failure();
+    }
+    group.results.push_back({output, *coords, reduced});
+  }
+  return group;
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,55 @@
+//===- ReductionGroup.h - Reductions that share one iteration space -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Softmax, layer norm, argmax with their fused producers and consumers: several reductions over the same dims
+// of one space, each of which may feed the next one, and results over the whole space or over what is left of
+// it. Such a kernel needs one walk over a row for each reduction, or one walk in all if the row stays in
+// registers. The analysis finds, for every tensor, where in the common space its elements belong.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ANALYSIS_REDUCTIONGROUP_H
+#define XC_CODEGEN_CUDA_ANALYSIS_REDUCTIONGROUP_H
+
+#include "compiler/Codegen/CUDA/Analysis/Combiner.h"
+#include "compiler/Codegen/CUDA/Analysis/KernelInfo.h"
+
+namespace xc::cuda {
+
+struct ReductionGroup {
+  /// A reduction and, for each of its loops, its index as an expression over the dims of the space.
+  struct Member {
+    Combiner combiner;
+    llvm::SmallVector<mlir::AffineExpr> loops;
+  };
+  /// An output and, for each of its dims, its index likewise.
+  struct Result {
+    KernelOutput output;
+    llvm::SmallVector<mlir::AffineExpr> coords;
+    bool isReduced; // over the parallel dims only
+  };
+
+  /// The loops of `root` are the dims of the space.
+  mlir::linalg::LinalgOp root;
+  /// In the order of the largest input in memory, outermost first.
+  llvm::SmallVector<unsigned> parallelDims, reductionDims;
+  /// True if neighbours along the innermost reduction dim are neighbours in memory; otherwise those along
+  /// the innermost parallel dim are.
+  bool reducesContiguousDim;
+  llvm::SmallVector<Member, 2> members;
+  llvm::SmallVector<Result, 2> results;
+
+  /// MLIR's op handles are not const-correct; a copy is as good as the original.
+  mlir::linalg::LinalgOp getRoot() const { return root; }
+};
+
+/// Finds the group that makes up all of `kernel`; fails with a reason if there is none.
+mlir::FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::string &reason);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ANALYSIS_REDUCTIONGROUP_H

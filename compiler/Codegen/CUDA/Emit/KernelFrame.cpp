@@ -1,0 +1,108 @@
+//===- KernelFrame.cpp - What every emitted kernel begins and ends with ---===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Emit/KernelFrame.h"
+
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+static Block &getBody(const KernelInfo &kernel) {
+  func::FuncOp function = kernel.function;
+  return function.getBody().front();
+}
+
+static SmallVector<Operation *> listOps(Block &body) {
+  return llvm::map_to_vector(body.without_terminator(), [](Operation &op) { return &op; });
+}
+
+KernelFrame::KernelFrame(const KernelInfo &kernel, int64_t threads)
+    : kernel(kernel), threads(threads), builder(OpBuilder::atBlockTerminator(&getBody(kernel))),
+      loc(builder.getInsertionPoint()->getLoc()), replaced(listOps(getBody(kernel))), points(builder, kernel) {}
+
+Value KernelFrame::getBlockId() { return plan::WorkgroupIdOp::create(builder, loc, plan::Axis::X); }
+
+Value KernelFrame::getThreadId() { return gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x); }
+
+Value KernelFrame::allocateShared(Type elementType, int64_t count) {
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get({count}, elementType, MemRefLayoutAttrInterface(), space);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&getBody(kernel));
+  auto buffer = memref::AllocOp::create(builder, loc, type);
+  buffer->setAttr(kSharedOffsetAttr, builder.getI64IntegerAttr(sharedBytes));
+  sharedBytes += llvm::alignTo(count * getElementBytes(elementType), 16);
+  return buffer;
+}
+
+void KernelFrame::barrier() { gpu::BarrierOp::create(builder, loc); }
+
+Value KernelFrame::shuffleXor(Value value, int64_t mask) {
+  Type type = value.getType();
+  Type i32 = builder.getI32Type();
+  auto shuffle = [&](Value word) -> Value {
+    return gpu::ShuffleOp::create(builder, loc, word, static_cast<int32_t>(mask), 32, gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  if (type.isIndex()) {
+    Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+    return arith::IndexCastOp::create(builder, loc, type, shuffleXor(wide, mask));
+  }
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (isa<FloatType>(type)) {
+    Type integer = builder.getIntegerType(bits);
+    Value raw = arith::BitcastOp::create(builder, loc, integer, value);
+    return arith::BitcastOp::create(builder, loc, type, shuffleXor(raw, mask));
+  }
+  if (bits == 32)
+    return shuffle(value);
+  if (bits < 32) {
+    Value wide = arith::ExtUIOp::create(builder, loc, i32, value);
+    return arith::TruncIOp::create(builder, loc, type, shuffle(wide));
+  }
+  // A double word goes in two halves.
+  auto pair = VectorType::get(2, i32), whole = VectorType::get(1, type);
+  Value halves = vector::BitCastOp::create(builder, loc, pair, vector::BroadcastOp::create(builder, loc, whole, value));
+  SmallVector<Value> moved;
+  for (int64_t half = 0; half < 2; ++half)
+    moved.push_back(shuffle(getLane(builder, loc, halves, half)));
+  Value joined = vector::BitCastOp::create(builder, loc, whole, fromLanes(builder, loc, moved));
+  return vector::ExtractOp::create(builder, loc, joined, ArrayRef<int64_t>{0});
+}
+
+LogicalResult KernelFrame::finish(Value blocks) {
+  MLIRContext *context = builder.getContext();
+  AffineExpr formula = getScalarFormula(blocks, context);
+  if (!formula)
+    return kernel.getFunction().emitOpError("expected a number of blocks that is a formula over the kernel's scalars");
+  if (auto number = dyn_cast<AffineConstantExpr>(formula); number && number.getValue() > INT32_MAX)
+    return kernel.getFunction().emitOpError("expected at most ") << INT32_MAX << " blocks, got " << number.getValue();
+  if (sharedBytes > kernel.target->sharedPerBlock)
+    return kernel.getFunction().emitOpError("expected at most ")
+           << kernel.target->sharedPerBlock << " bytes of shared memory, got " << sharedBytes;
+  AffineExpr one = getAffineConstantExpr(1, context);
+  AffineMap grid = AffineMap::get(0, countScalars(kernel.function), {formula, one, one}, context);
+  func::FuncOp function = kernel.function;
+  function->setAttr(plan::kLaunchAttr,
+                    plan::LaunchAttr::get(context, AffineMapAttr::get(grid), {threads, 1, 1}, {1, 1, 1}, sharedBytes,
+                                          /*scratch=*/0));
+  // Users before operands. Scalars and arithmetic on sizes stay where the new code uses them.
+  for (Operation *op : llvm::reverse(replaced))
+    if (op->use_empty())
+      op->erase();
+  return success();
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,48 @@
+//===- KernelFrame.h - What every emitted kernel begins and ends with -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_EMIT_KERNELFRAME_H
+#define XC_CODEGEN_CUDA_EMIT_KERNELFRAME_H
+
+#include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
+
+namespace xc::cuda {
+
+/// Replaces the tensor ops of a kernel function by the code of its threads. Code is built at the end of the
+/// function; `finish` drops the tensor ops and records the launch.
+class KernelFrame {
+public:
+  /// Blocks have `threads` threads in a row.
+  KernelFrame(const KernelInfo &kernel, int64_t threads);
+
+  mlir::Value getBlockId();
+  mlir::Value getThreadId();
+  /// A one-dimensional buffer in the block's shared memory, 16-byte aligned. Buffers do not overlap.
+  mlir::Value allocateShared(mlir::Type elementType, int64_t count);
+  /// Waits for all threads of the block, and makes their stores to shared memory visible.
+  void barrier();
+  /// The value that the thread whose number differs in the bits of `mask` holds; all 32 take part.
+  mlir::Value shuffleXor(mlir::Value value, int64_t mask);
+
+  /// `blocks` is the number of blocks, made of scalars of the kernel.
+  mlir::LogicalResult finish(mlir::Value blocks);
+
+private:
+  const KernelInfo &kernel;
+  int64_t threads;
+  int64_t sharedBytes = 0;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  llvm::SmallVector<mlir::Operation *> replaced;
+
+public:
+  PointEmitter points;
+};
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_EMIT_KERNELFRAME_H

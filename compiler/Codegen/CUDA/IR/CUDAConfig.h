@@ -1,0 +1,26 @@
+//===- CUDAConfig.h - Strategies of CUDA kernels --------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_IR_CUDACONFIG_H
+#define XC_CODEGEN_CUDA_IR_CUDACONFIG_H
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "compiler/Codegen/CUDA/IR/CUDAConfigDialect.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/Codegen/CUDA/IR/CUDAConfigAttrs.h.inc"
+
+namespace xc::cuda {
+
+/// Discardable attributes of kernel functions and of plan.scalar; CUDAConfig.td says what they mean.
+inline constexpr llvm::StringLiteral kIndexBitsAttr = "cuda.index_bits";
+inline constexpr llvm::StringLiteral kDivisorAttr = "cuda.divisor";
+inline constexpr llvm::StringLiteral kSharedOffsetAttr = "cuda.shared_offset";
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_IR_CUDACONFIG_H

@@ -1,0 +1,109 @@
+//===- CUDAConfig.td - Strategies of CUDA kernels ---------*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CUDA_CONFIG_TD
+#define XC_CUDA_CONFIG_TD
+
+include "compiler/Dialect/Plan/IR/PlanAttrs.td"
+
+def CUDA_Dialect : Dialect {
+  let name = "cuda";
+  let cppNamespace = "::xc::cuda";
+  let summary = "How a kernel is laid out on an NVIDIA GPU";
+  let description = [{
+    Holds one attribute for each strategy of CUDA code generation. `-xc-cuda-select-strategy` puts one of them
+    on each kernel function as `lowering_config`; the `-xc-cuda-emit-*` pass of that strategy obeys it. The
+    discardable attribute `cuda.index_bits` on a kernel function (32 or 64) is the width that its index
+    arithmetic was proven to need; `cuda.divisor` on a `plan.scalar` is a divisor that the variant's guards
+    promise; `cuda.shared_offset` is the place of a buffer in the block's shared memory, in bytes.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class CUDA_Config<string name, string attrMnemonic, string strategy, int configVersion>
+    : AttrDef<CUDA_Dialect, name, [DeclareAttrInterfaceMethods<Plan_LoweringConfigInterface>]> {
+  let mnemonic = attrMnemonic;
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDefinition = [{
+    ::llvm::StringRef $cppClass::getStrategyName() const { return "}] # strategy # [{"; }
+    int64_t $cppClass::getConfigVersion() const { return }] # configVersion # [{; }
+  }];
+}
+
+def CUDA_ElementwiseAttr : CUDA_Config<"Elementwise", "elementwise", "elementwise", 1> {
+  let summary = "Each thread computes a few vectors of consecutive elements";
+  let description = [{
+    A block of `threads` threads covers `threads * vector * unroll` elements of the flattened output; thread t
+    owns `unroll` vectors of `vector` elements, `threads * vector` apart. Example:
+    `#cuda.elementwise<threads = 256, vector = 4, unroll = 4>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$vector, "int64_t":$unroll);
+}
+
+def CUDA_PointwiseAttr : CUDA_Config<"Pointwise", "pointwise", "fallback", 1> {
+  let summary = "One thread computes one element, loops and all";
+  let description = [{
+    The fallback: correct for every kernel that verifies, fast for none that reduces. Example:
+    `#cuda.pointwise<threads = 128>`.
+  }];
+  let parameters = (ins "int64_t":$threads);
+}
+
+def CUDA_TransposeAttr : CUDA_Config<"Transpose", "transpose", "transpose", 1> {
+  let summary = "Square tiles pass through shared memory where reads and writes run along different dims";
+  let description = [{
+    A block of `threads` threads owns a `tile` x `tile` square of the output's innermost dim and of output dim
+    `dim`, which is the innermost one of an input. Rows in shared memory are one element longer than the tile,
+    so that columns fall into different banks. Example: `#cuda.transpose<threads = 256, tile = 32, dim = 0>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$tile, "int64_t":$dim);
+}
+
+def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-reduction", 1> {
+  let summary = "Threads share a row whose elements are adjacent in memory";
+  let description = [{
+    `threads` threads (a power of two) work on one row, `rows` rows make a block. Thread t holds `chunks`
+    vectors of `vector` elements in registers, `threads * vector` apart; with `chunks = 0` each reduction loops
+    over memory. Example: `#cuda.row_reduction<threads = 32, rows = 4, vector = 4, chunks = 8>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector, "int64_t":$chunks);
+}
+
+def CUDA_ColumnReductionAttr : CUDA_Config<"ColumnReduction", "column_reduction", "column-reduction", 1> {
+  let summary = "Threads walk down columns whose neighbours are adjacent in memory";
+  let description = [{
+    A block is `threads` threads wide, each owning `vector` adjacent columns, and `rows` high: its rows of
+    threads split the reduced elements among them and combine through shared memory. Example:
+    `#cuda.column_reduction<threads = 32, rows = 16, vector = 4>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector);
+}
+
+def CUDA_MatmulFMAAttr : CUDA_Config<"MatmulFMA", "matmul_fma", "matmul-fma", 1> {
+  let summary = "Matrix product on the ordinary arithmetic units, tiles in shared memory";
+  let description = [{
+    A block computes a `tile_m` x `tile_n` tile of the product in steps of `tile_k`; each thread owns
+    `thread_m` x `thread_n` elements in registers. Two buffers in shared memory: one is computed on while the
+    other one is filled. Example:
+    `#cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>`.
+  }];
+  let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$thread_m,
+                        "int64_t":$thread_n);
+}
+
+def CUDA_MatmulMMAAttr : CUDA_Config<"MatmulMMA", "matmul_mma", "matmul-mma", 1> {
+  let summary = "Matrix product on mma.sync, tiles copied to shared memory ahead of use";
+  let description = [{
+    A block of `warps_m` x `warps_n` warps computes a `tile_m` x `tile_n` tile in steps of `tile_k`; `stages`
+    tiles of each operand are in flight. Example:
+    `#cuda.matmul_mma<tile_m = 128, tile_n = 128, tile_k = 32, warps_m = 2, warps_n = 4, stages = 3>`.
+  }];
+  let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$warps_m,
+                        "int64_t":$warps_n, "int64_t":$stages);
+}
+
+#endif // XC_CUDA_CONFIG_TD

@@ -1,0 +1,270 @@
+//===- LowerToNVVM.cpp - Emitted kernels to the LLVM and NVVM dialects ----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// After emission a kernel knows memory as one-dimensional memrefs only: bindings and buffers in shared memory.
+// Here they become bare pointers: a load of element i is a getelementptr and an llvm.load, without a descriptor
+// between. Steps for each function: collect the scalars in use, make an llvm.func with the kernel's signature,
+// move the body there, convert its ops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/KernelInfo.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_LOWERTONVVM
+#include "compiler/Codegen/CUDA/Passes.h.inc"
+
+static constexpr llvm::StringLiteral kSharedSymbol = "xc_shared";
+static constexpr llvm::StringLiteral kScalarsAttr = "cuda.scalars"; // ordinals of the scalar arguments
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+/// The address of element `index` of a converted one-dimensional memref.
+Value getAddress(ConversionPatternRewriter &rewriter, Location loc, Value base, Type elementType, Value index) {
+  return LLVM::GEPOp::create(rewriter, loc, base.getType(), elementType, base, ArrayRef<LLVM::GEPArg>{index},
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+/// Loads and stores of scalars and vectors.
+template <typename Op> struct LowerLoad final : ConvertOpToLLVMPattern<Op> {
+  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Value memory = adaptor.getOperands().front();
+    MemRefType memoryType = cast<MemRefType>(op->getOperand(0).getType());
+    Type elementType = this->getTypeConverter()->convertType(memoryType.getElementType());
+    Type resultType = this->getTypeConverter()->convertType(op->getResult(0).getType());
+    Value address = getAddress(rewriter, op.getLoc(), memory, elementType, adaptor.getIndices().front());
+    unsigned alignment = op.getAlignment().value_or(getElementBytes(memoryType.getElementType()));
+    // What no store of the kernel changes may go through the read-only cache (ld.global.nc).
+    auto binding = op->getOperand(0).template getDefiningOp<plan::BindingOp>();
+    bool invariant = binding && binding.getAccess() == plan::Access::Read && !binding.getMayAlias();
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, resultType, address, alignment, /*isVolatile=*/false,
+                                              op.getNontemporal(), invariant);
+    return success();
+  }
+};
+
+template <typename Op> struct LowerStore final : ConvertOpToLLVMPattern<Op> {
+  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Value value = adaptor.getOperands()[0], memory = adaptor.getOperands()[1];
+    MemRefType memoryType = cast<MemRefType>(op->getOperand(1).getType());
+    Type elementType = this->getTypeConverter()->convertType(memoryType.getElementType());
+    Value address = getAddress(rewriter, op.getLoc(), memory, elementType, adaptor.getIndices().front());
+    unsigned alignment = op.getAlignment().value_or(getElementBytes(memoryType.getElementType()));
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, value, address, alignment, /*isVolatile=*/false,
+                                               op.getNontemporal());
+    return success();
+  }
+};
+
+struct LowerBinding final : ConvertOpToLLVMPattern<plan::BindingOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(plan::BindingOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op->getParentOfType<LLVM::LLVMFuncOp>().getArgument(op.getOrdinal()));
+    return success();
+  }
+};
+
+struct LowerScalar final : ConvertOpToLLVMPattern<plan::ScalarOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(plan::ScalarOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    auto function = op->getParentOfType<LLVM::LLVMFuncOp>();
+    ArrayRef<int64_t> scalars = function->getAttrOfType<DenseI64ArrayAttr>(kScalarsAttr).asArrayRef();
+    size_t position = llvm::find(scalars, op.getOrdinal()) - scalars.begin();
+    Value argument = function.getArgument(function.getNumArguments() - scalars.size() + position);
+    Type type = getTypeConverter()->convertType(op.getType());
+    if (type != argument.getType())
+      argument = LLVM::TruncOp::create(rewriter, op.getLoc(), type, argument);
+    rewriter.replaceOp(op, argument);
+    return success();
+  }
+};
+
+struct LowerWorkgroupId final : ConvertOpToLLVMPattern<plan::WorkgroupIdOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(plan::WorkgroupIdOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type i32 = rewriter.getI32Type(), type = getTypeConverter()->convertType(op.getType());
+    Value id;
+    switch (op.getAxis()) {
+    case plan::Axis::X:
+      id = NVVM::BlockIdXOp::create(rewriter, loc, i32);
+      break;
+    case plan::Axis::Y:
+      id = NVVM::BlockIdYOp::create(rewriter, loc, i32);
+      break;
+    case plan::Axis::Z:
+      id = NVVM::BlockIdZOp::create(rewriter, loc, i32);
+      break;
+    }
+    if (type != i32)
+      id = LLVM::ZExtOp::create(rewriter, loc, type, id);
+    rewriter.replaceOp(op, id);
+    return success();
+  }
+};
+
+struct LowerSharedBuffer final : ConvertOpToLLVMPattern<memref::AllocOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(memref::AllocOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    auto offset = op->getAttrOfType<IntegerAttr>(kSharedOffsetAttr);
+    Type pointer = getTypeConverter()->convertType(op.getType());
+    if (!offset || !pointer)
+      return rewriter.notifyMatchFailure(op, "not a buffer in shared memory");
+    Value base = LLVM::AddressOfOp::create(rewriter, op.getLoc(), pointer, kSharedSymbol);
+    rewriter.replaceOpWithNewOp<LLVM::GEPOp>(op, pointer, rewriter.getI8Type(), base,
+                                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset.getInt())});
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+struct LowerToNVVM final : impl::LowerToNVVMBase<LowerToNVVM> {
+  void runOnOperation() override;
+
+private:
+  FailureOr<LLVM::LLVMFuncOp> makeKernel(func::FuncOp function);
+  LogicalResult lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits);
+  void declareSharedMemory();
+};
+
+} // namespace
+
+FailureOr<LLVM::LLVMFuncOp> LowerToNVVM::makeKernel(func::FuncOp function) {
+  OpBuilder builder(function);
+  MLIRContext *context = &getContext();
+  auto launch = function->getAttrOfType<plan::LaunchAttr>(plan::kLaunchAttr);
+  if (!launch)
+    return function.emitOpError("expected '") << plan::kLaunchAttr << "'; no strategy emitted this kernel";
+
+  // By ordinal; a binding that the code does not touch keeps its place among the arguments.
+  SmallVector<plan::BindingOp> bindings;
+  SmallVector<int64_t> scalars;
+  function.walk([&](plan::BindingOp binding) {
+    if (binding.getOrdinal() >= static_cast<int64_t>(bindings.size()))
+      bindings.resize(binding.getOrdinal() + 1);
+    bindings[binding.getOrdinal()] = binding;
+  });
+  function.walk([&](plan::ScalarOp scalar) {
+    if (!llvm::is_contained(scalars, static_cast<int64_t>(scalar.getOrdinal())))
+      scalars.push_back(scalar.getOrdinal());
+  });
+  llvm::sort(scalars);
+
+  SmallVector<Type> arguments(bindings.size(), LLVM::LLVMPointerType::get(context, /*addressSpace=*/1));
+  arguments.append(scalars.size(), builder.getI64Type());
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), arguments);
+  auto kernel = LLVM::LLVMFuncOp::create(builder, function.getLoc(), function.getName(), type);
+  kernel->setDiscardableAttrs(llvm::to_vector(function->getDiscardableAttrs()));
+  kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+  SmallVector<int32_t> block(launch.getBlock().begin(), launch.getBlock().end());
+  kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr(block));
+  kernel->setAttr(kScalarsAttr, builder.getDenseI64ArrayAttr(scalars));
+  for (auto [index, binding] : llvm::enumerate(bindings)) {
+    if (!binding)
+      continue;
+    kernel.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(binding.getAlignment()));
+    if (binding.getMayAlias())
+      continue;
+    kernel.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    if (binding.getAccess() == plan::Access::Read)
+      kernel.setArgAttr(index, LLVM::LLVMDialect::getReadonlyAttrName(), builder.getUnitAttr());
+  }
+  kernel.getBody().takeBody(function.getBody());
+  for (Type argument : arguments)
+    kernel.getBody().front().addArgument(argument, function.getLoc());
+  for (Block &block : kernel.getBody())
+    if (auto ret = dyn_cast<func::ReturnOp>(block.getTerminator())) {
+      builder.setInsertionPoint(ret);
+      LLVM::ReturnOp::create(builder, ret.getLoc(), ValueRange());
+      ret.erase();
+    }
+  function.erase();
+  return kernel;
+}
+
+LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits) {
+  MLIRContext *context = &getContext();
+  LowerToLLVMOptions options(context);
+  options.overrideIndexBitwidth(indexBits);
+  LLVMTypeConverter converter(context, options);
+  configureGpuToNVVMTypeConverter(converter);
+  converter.addConversion([](MemRefType type) -> std::optional<Type> {
+    if (type.getRank() != 1)
+      return std::nullopt;
+    unsigned space = isa_and_nonnull<gpu::AddressSpaceAttr>(type.getMemorySpace()) ? 3 : 1;
+    return LLVM::LLVMPointerType::get(type.getContext(), space);
+  });
+
+  RewritePatternSet patterns(context);
+  patterns.add<LowerLoad<memref::LoadOp>, LowerLoad<vector::LoadOp>, LowerStore<memref::StoreOp>,
+               LowerStore<vector::StoreOp>>(converter, /*benefit=*/10);
+  patterns.add<LowerBinding, LowerScalar, LowerWorkgroupId, LowerSharedBuffer>(converter);
+  populateGpuToNVVMConversionPatterns(converter, patterns);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  populateMathToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+
+  ConversionTarget target(*context);
+  target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  return applyPartialConversion(kernel.getOperation(), target, std::move(patterns));
+}
+
+void LowerToNVVM::declareSharedMemory() {
+  OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+  LLVM::GlobalOp::create(builder, getOperation().getLoc(), type, /*isConstant=*/false, LLVM::Linkage::External,
+                         kSharedSymbol, /*value=*/Attribute(), /*alignment=*/128, /*addrSpace=*/3);
+}
+
+void LowerToNVVM::runOnOperation() {
+  bool usesShared = false;
+  getOperation().walk([&](memref::AllocOp) { usesShared = true; });
+  if (usesShared)
+    declareSharedMemory();
+  for (func::FuncOp function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+    auto bits = function->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+    FailureOr<LLVM::LLVMFuncOp> kernel = makeKernel(function);
+    if (failed(kernel) || failed(lowerBody(*kernel, bits ? bits.getInt() : 64)))
+      return signalPassFailure();
+  }
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,144 @@
+//===- Passes.td - Passes of CUDA code generation ---------*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_PASSES_TD
+#define XC_CODEGEN_CUDA_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
+  let summary = "Choose how each kernel of the module is laid out on the GPU";
+  let description = [{
+    Sets `lowering_config`, `plan.reason` and `cuda.index_bits` on each kernel function that has no
+    `lowering_config` yet. Where a symbolic size decides (is it a multiple of the vector width, do 32-bit indices
+    do), the function is cloned: the first variant has `plan.guards` and relies on them, the last has none.
+    Refuses, with its location, an op that code generation does not know. Example:
+    ```mlir
+    func.func @k() { ... }                                                                       // input
+    func.func @k() attributes {lowering_config = #cuda.elementwise<threads = 256, ...>, ...} { ... }  // output
+    ```
+  }];
+  let dependentDialects = ["xc::cuda::CUDADialect"];
+}
+
+class EmitPass<string flag> : Pass<flag, "mlir::func::FuncOp"> {
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+    "mlir::vector::VectorDialect", "xc::plan::PlanDialect", "xc::cuda::CUDADialect"];
+}
+
+def EmitElementwise : EmitPass<"xc-cuda-emit-elementwise"> {
+  let summary = "Emit the threads of kernels configured as #cuda.elementwise";
+  let description = [{
+    Replaces the tensor ops of the function by what one thread does: it loads, computes and stores `unroll`
+    vectors of neighbouring elements, and sets `plan.launch`. A thread whose vectors reach over the end works
+    vector by vector, then element by element. Leaves other functions alone. Example:
+    ```mlir
+    %y = linalg.exp ins(%x : tensor<4096xf32>) ...                       // input
+    %v = vector.load %x[%i] {alignment = 16 : i64} : memref<4096xf32>, vector<4xf32>   // output
+    %e = math.exp %v : vector<4xf32>
+    vector.store %e, %y[%i] {alignment = 16 : i64} : memref<4096xf32>, vector<4xf32>
+    ```
+  }];
+}
+
+def EmitPointwise : EmitPass<"xc-cuda-emit-pointwise"> {
+  let summary = "Emit the threads of kernels configured as #cuda.pointwise";
+  let description = [{
+    The fallback: one thread computes one element of the result, with loops where ops reduce. Example: a sum
+    over rows becomes
+    ```mlir
+    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%acc = %zero) -> (f32) { ... }
+    memref.store %sum, %y[%i] : memref<?xf32>
+    ```
+  }];
+}
+
+def EmitRowReduction : EmitPass<"xc-cuda-emit-row-reduction"> {
+  let summary = "Emit the threads of kernels configured as #cuda.row_reduction";
+  let description = [{
+    Some threads of a warp, a warp, or a block work on one row: each reduces its share, then they exchange
+    partial results by shuffles and, beyond a warp, through shared memory. With `chunks` > 0 the row is read
+    once and stays in registers until the last result is stored. Example:
+    ```mlir
+    %v = vector.load %x[%i] {alignment = 16 : i64} : memref<4096xf32>, vector<4xf32>
+    ...
+    %other, %ok = gpu.shuffle xor %partial, %c16, %c32 : i32
+    ```
+  }];
+}
+
+def EmitColumnReduction : EmitPass<"xc-cuda-emit-column-reduction"> {
+  let summary = "Emit the threads of kernels configured as #cuda.column_reduction";
+  let description = [{
+    Neighbouring threads own neighbouring columns and walk down them; rows of threads that share columns combine
+    their partial results through shared memory, in a fixed order. Example:
+    ```mlir
+    %acc = scf.for %r = %ty to %rows step %c16 iter_args(%a = %zero) -> (vector<4xf32>) { ... }
+    vector.store %acc, %shared[%i] : memref<2048xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+    gpu.barrier
+    ```
+  }];
+}
+
+def HoistLoads : Pass<"xc-cuda-hoist-loads", "mlir::func::FuncOp"> {
+  let summary = "Move loads from global memory up to where their addresses are known";
+  let description = [{
+    Within a block, moves each load of a binding above the arithmetic before it, but not above a store, a barrier
+    or another op with memory effects, so that several loads are in flight before the first result is needed.
+    Run common-subexpression elimination before it. Example:
+    ```mlir
+    %a = vector.load %x[%i] ...      // input         %a = vector.load %x[%i] ...      // output
+    %b = math.exp %a ...                              %c = vector.load %x[%j] ...
+    %c = vector.load %x[%j] ...                       %b = math.exp %a ...
+    ```
+  }];
+}
+
+def VerifyEmitted : Pass<"xc-cuda-verify-emitted", "mlir::func::FuncOp"> {
+  let summary = "Check that nothing is left that the lowering to NVVM cannot take";
+  let description = [{
+    Reports ops on tensors, memrefs of several dims, and math functions that no NVIDIA instruction computes, each
+    with its location. Runs before `-xc-cuda-lower-to-nvvm`, so that LLVM never sees what it cannot select.
+    Example of what it refuses: `%y = math.erf %x : f32`.
+  }];
+}
+
+def LowerToNVVM : Pass<"xc-cuda-lower-to-nvvm", "mlir::ModuleOp"> {
+  let summary = "Lower emitted kernels to llvm.func with bare pointer arguments";
+  let description = [{
+    One pointer argument for each binding (`llvm.align`, `llvm.noalias` unless it may alias, `llvm.readonly` where
+    it is), then an i64 for each scalar that is used. Indices become i32 or i64 as `cuda.index_bits` says. Buffers in
+    shared memory become offsets into one external array, whose size is the launch's. Example:
+    ```mlir
+    %x = plan.binding 0 read align 64 : memref<4096xf32>               // input
+    %v = vector.load %x[%i] : memref<4096xf32>, vector<4xf32>
+    llvm.func @k(%x: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias, llvm.readonly}) ...  // output
+    %p = llvm.getelementptr %x[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %v = llvm.load %p invariant : !llvm.ptr<1> -> vector<4xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
+}
+
+def EmitPTX : Pass<"xc-cuda-emit-ptx", "mlir::ModuleOp"> {
+  let summary = "Translate lowered kernels to LLVM IR and compile that to PTX";
+  let description = [{
+    Sets `plan.image` (PTX text) and `plan.exports` (an array with a dictionary for each kernel: name, launch, guards,
+    config, reason, parameters) on the module and drops its functions. Example:
+    ```mlir
+    builtin.module @k attributes {plan.exports = [{name = "k", ...} ], plan.image = ".version 7.0 ..."} {}
+    ```
+  }];
+  let options = [
+    Option<"optLevel", "opt-level", "unsigned", /*default=*/"3", "LLVM's optimisation level, 0 to 3">,
+    Option<"lineInfo", "line-info", "bool", /*default=*/"false", "Put .loc directives to the model's source into the PTX">,
+    Option<"emitAssembly", "emit-assembly", "bool", /*default=*/"false", "Set plan.assembly too">
+  ];
+}
+
+#endif // XC_CODEGEN_CUDA_PASSES_TD

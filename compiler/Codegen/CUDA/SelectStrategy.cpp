@@ -1,0 +1,314 @@
+//===- SelectStrategy.cpp - Choose how a kernel is laid out ---------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kind of a kernel follows from its ops: what contracts, what reduces along or across memory, what does
+// neither. Within a kind, sizes decide: how many elements a thread takes, how many threads share a row. Where a
+// size is symbolic, up to two variants are made: a fast one under guards (sizes that are multiples of the vector
+// width, 32-bit indices), and a general one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
+#include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_SELECTSTRATEGY
+#include "compiler/Codegen/CUDA/Passes.h.inc"
+
+/// Bytes of the widest access of one thread.
+static constexpr int64_t kVectorBytes = 16;
+/// Threads of a block where nothing else decides.
+static constexpr int64_t kBlockThreads = 256;
+/// A thread keeps at most this many elements of a row in registers; beyond, a row gets more threads.
+static constexpr int64_t kRowElementsPerThread = 32;
+
+namespace {
+
+/// What was chosen, and why in a sentence.
+struct Choice {
+  Attribute config;
+  std::string reason;
+};
+
+/// What a variant may rely on.
+struct Assumptions {
+  /// Symbolic inner sizes are multiples of the vector width.
+  bool aligned = false;
+  /// All element numbers fit in 31 bits.
+  bool narrow = false;
+};
+
+class Chooser {
+public:
+  Chooser(const KernelInfo &kernel, Assumptions assumptions) : kernel(kernel), assumptions(assumptions) {}
+
+  Choice choose();
+
+private:
+  Choice chooseElementwise();
+  Choice chooseReduction(const ReductionGroup &group);
+  Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows, std::optional<int64_t> length);
+  Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns, std::optional<int64_t> length);
+
+  /// The number of elements of the narrowest big binding that fill a vector access.
+  int64_t getVectorWidth() const;
+
+  const KernelInfo &kernel;
+  Assumptions assumptions;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+static std::optional<int64_t> getStaticCount(plan::BindingOp binding) {
+  auto type = cast<MemRefType>(binding.getMemory().getType());
+  if (!type.hasStaticShape())
+    return std::nullopt;
+  return type.getNumElements();
+}
+
+int64_t Chooser::getVectorWidth() const {
+  int64_t largest = 0, narrowest = kVectorBytes;
+  for (plan::BindingOp binding : kernel.bindings)
+    largest = std::max(largest, getStaticCount(binding).value_or(INT64_MAX));
+  for (plan::BindingOp binding : kernel.bindings)
+    if (getStaticCount(binding).value_or(INT64_MAX) >= largest / 2)
+      narrowest = std::min(narrowest, getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType()));
+  // Bytes beside wider types: more than 8 lanes would cost more registers than they save instructions.
+  bool onlyBytes = llvm::all_of(kernel.bindings, [](plan::BindingOp binding) {
+    return getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType()) == 1;
+  });
+  return std::min<int64_t>(kVectorBytes / narrowest, onlyBytes ? 16 : 8);
+}
+
+static int64_t getPowerOfTwoDivisor(int64_t value) { return value == 0 ? 1 : value & -value; }
+
+static std::optional<int64_t> getStaticProduct(linalg::LinalgOp op, ArrayRef<unsigned> dims) {
+  int64_t product = 1;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (unsigned dim : dims) {
+    if (ShapedType::isDynamic(ranges[dim]))
+      return std::nullopt;
+    product *= ranges[dim];
+  }
+  return product;
+}
+
+/// True if elements of the outputs depend on elements at the same row-major position only.
+static bool isFlat(const KernelInfo &kernel) {
+  return llvm::all_of(kernel.tensorOps, [](Operation *op) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp)
+      return !isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp>(op);
+    bool usesIndices = false;
+    linalgOp.getBlock()->walk([&](linalg::IndexOp) { usesIndices = true; });
+    return !usesIndices && llvm::all_of(linalgOp->getOpOperands(), [&](OpOperand &operand) {
+      return !linalgOp.payloadUsesValueFromOperand(&operand) || !isa<RankedTensorType>(operand.get().getType()) ||
+             linalgOp.getMatchingIndexingMap(&operand).isIdentity();
+    });
+  });
+}
+
+/// A power of two that divides the innermost size of every output, where that size is not 1; `symbolic` is what
+/// symbolic sizes are known to be multiples of.
+static int64_t getInnerDivisor(const KernelInfo &kernel, int64_t symbolic) {
+  int64_t divisor = kVectorBytes;
+  for (const KernelOutput &output : kernel.outputs) {
+    plan::BindingOp binding = output.binding;
+    ArrayRef<int64_t> shape = cast<MemRefType>(binding.getMemory().getType()).getShape();
+    while (!shape.empty() && shape.back() == 1)
+      shape = shape.drop_back();
+    if (!shape.empty())
+      divisor = std::min(divisor, ShapedType::isDynamic(shape.back()) ? symbolic : getPowerOfTwoDivisor(shape.back()));
+  }
+  return divisor;
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+Choice Chooser::chooseElementwise() {
+  MLIRContext *context = kernel.getFunction().getContext();
+  int64_t vector = getVectorWidth();
+  bool flat = isFlat(kernel);
+  if (!flat)
+    vector = std::min(vector, getInnerDivisor(kernel, assumptions.aligned ? vector : 1));
+  int64_t unroll = std::clamp<int64_t>(16 / vector, 1, 4);
+
+  // Few elements are spread over all multiprocessors first, then over the vectors of a thread.
+  std::optional<int64_t> count = 0;
+  for (const KernelOutput &output : kernel.outputs) {
+    std::optional<int64_t> elements = getStaticCount(output.binding);
+    count = elements && count ? std::optional(std::max(*count, *elements)) : std::nullopt;
+  }
+  int64_t threads = kBlockThreads;
+  if (count) {
+    int64_t wanted = static_cast<int64_t>(kernel.target->multiprocessors) * threads;
+    while (unroll > 1 && *count < wanted * vector * unroll * 2)
+      unroll /= 2;
+    while (vector > 1 && *count < wanted * vector / 2)
+      vector /= 2;
+    while (threads > 32 && *count <= threads / 2 * vector)
+      threads /= 2;
+  } else {
+    unroll = std::min<int64_t>(unroll, 2);
+  }
+  std::string reason =
+      llvm::formatv("elementwise over {0}: {1} elements a thread in {2} accesses of {3}",
+                    flat ? "the flattened shape" : "rows", vector * unroll, unroll, vector)
+          .str();
+  return {ElementwiseAttr::get(context, threads, vector, unroll), reason};
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> rows, std::optional<int64_t> length) {
+  MLIRContext *context = kernel.getFunction().getContext();
+  int64_t vector = getVectorWidth();
+  int64_t inner = group.getRoot().getStaticLoopRanges()[group.reductionDims.back()];
+  vector = std::min(vector, ShapedType::isDynamic(inner) ? (assumptions.aligned ? vector : 1)
+                                                         : getPowerOfTwoDivisor(inner));
+  int64_t perBlock = 1024;
+  if (length && *length > 0 && *length <= perBlock * kRowElementsPerThread / (vector > 1 ? 1 : 2)) {
+    // As few threads as hold the row, but a whole warp for what is worth it.
+    int64_t vectors = llvm::divideCeil(*length, vector);
+    int64_t threads = 1;
+    while (threads < 32 && threads < vectors)
+      threads *= 2;
+    // Beyond a warp, threads are cheaper than registers: more rows are in flight on a multiprocessor.
+    int64_t perThread = *length <= 1024 ? kRowElementsPerThread : kRowElementsPerThread / 2;
+    while (threads >= 32 && threads < perBlock && threads * perThread < *length)
+      threads *= 2;
+    int64_t chunks = llvm::divideCeil(vectors, threads);
+    int64_t rowsPerBlock = threads <= 32 ? std::max<int64_t>(1, 128 / threads) : 1;
+    std::string reason = llvm::formatv("rows of {0} elements: {1} threads hold one in registers, {2} rows a block",
+                                       *length, threads, rowsPerBlock)
+                             .str();
+    return {RowReductionAttr::get(context, threads, rowsPerBlock, vector, chunks), reason};
+  }
+  int64_t threads = 256;
+  while (length && threads < 1024 && *length > threads * vector * 16)
+    threads *= 2;
+  std::string size = length ? std::to_string(*length) : "a symbolic number of";
+  std::string reason =
+      llvm::formatv("rows of {0} elements: a block of {1} threads walks over one for each reduction", size, threads)
+          .str();
+  return {RowReductionAttr::get(context, threads, 1, vector, 0), reason};
+}
+
+Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
+                              std::optional<int64_t> length) {
+  MLIRContext *context = kernel.getFunction().getContext();
+  int64_t vector = getVectorWidth();
+  int64_t inner = group.getRoot().getStaticLoopRanges()[group.parallelDims.back()];
+  vector = std::min(vector, ShapedType::isDynamic(inner) ? (assumptions.aligned ? vector : 1)
+                                                         : getPowerOfTwoDivisor(inner));
+  // Narrow blocks where columns are few, so that all multiprocessors have one.
+  while (columns && vector > 1 && *columns < static_cast<int64_t>(kernel.target->multiprocessors) * 32 * vector)
+    vector /= 2;
+  int64_t threads = 32, rows = 16;
+  while (rows > 1 && length && *length < rows * 2)
+    rows /= 2;
+  while (rows < 32 && length && columns && *length >= rows * 64 &&
+         *columns < static_cast<int64_t>(kernel.target->multiprocessors) * threads * vector * 2)
+    rows *= 2;
+  std::string reason = llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them",
+                                     threads, vector, rows)
+                           .str();
+  return {ColumnReductionAttr::get(context, threads, rows, vector), reason};
+}
+
+Choice Chooser::chooseReduction(const ReductionGroup &group) {
+  std::optional<int64_t> kept = getStaticProduct(group.root, group.parallelDims);
+  std::optional<int64_t> reduced = getStaticProduct(group.root, group.reductionDims);
+  return group.reducesContiguousDim ? chooseRows(group, kept, reduced) : chooseColumns(group, kept, reduced);
+}
+
+Choice Chooser::choose() {
+  if (kernel.getReductions().empty())
+    return chooseElementwise();
+  std::string reason;
+  FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
+  if (succeeded(group))
+    return chooseReduction(*group);
+  return {PointwiseAttr::get(kernel.getFunction().getContext(), 128), "one thread for each element: " + reason};
+}
+
+//===----------------------------------------------------------------------===//
+// Index width and variants
+//===----------------------------------------------------------------------===//
+
+/// The largest element number of any binding or loop, if it is bounded.
+static bool fitsNarrowIndices(const KernelInfo &kernel) {
+  return llvm::all_of(kernel.bindings, [&](plan::BindingOp binding) {
+    auto type = cast<MemRefType>(binding.getMemory().getType());
+    int64_t count = 1;
+    for (OpFoldResult size : getMixedValues(type.getShape(), binding.getSizes(), binding.getContext())) {
+      std::optional<int64_t> bound = getUpperBound(size);
+      if (!bound || *bound > INT32_MAX / 2 || (count *= std::max<int64_t>(*bound, 1)) > INT32_MAX / 2)
+        return false;
+    }
+    return true;
+  });
+}
+
+namespace {
+
+struct SelectStrategy final : impl::SelectStrategyBase<SelectStrategy> {
+  void runOnOperation() override;
+
+private:
+  LogicalResult configure(func::FuncOp function);
+};
+
+} // namespace
+
+static void record(func::FuncOp function, const Choice &choice, int64_t indexBits) {
+  Builder builder(function.getContext());
+  function->setAttr(plan::kConfigAttr, choice.config);
+  function->setAttr(plan::kReasonAttr, builder.getStringAttr(choice.reason));
+  function->setAttr(kIndexBitsAttr, builder.getI32IntegerAttr(indexBits));
+}
+
+LogicalResult SelectStrategy::configure(func::FuncOp function) {
+  FailureOr<KernelInfo> kernel = analyzeKernel(function);
+  if (failed(kernel))
+    return failure();
+  std::string reason;
+  if (Operation *op = PointEmitter::findUnsupported(*kernel, reason))
+    return op->emitOpError("cannot be compiled for ") << kernel->target->arch << ": " << reason;
+  int64_t indexBits = fitsNarrowIndices(*kernel) ? 32 : 64;
+  if (!function->hasAttr(plan::kConfigAttr))
+    record(function, Chooser(*kernel, {}).choose(), indexBits);
+  else if (!function->hasAttr(kIndexBitsAttr))
+    function->setAttr(kIndexBitsAttr, Builder(&getContext()).getI32IntegerAttr(indexBits));
+  return success();
+}
+
+void SelectStrategy::runOnOperation() {
+  SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+  for (func::FuncOp function : functions)
+    if (failed(configure(function)))
+      return signalPassFailure();
+}
+
+} // namespace xc::cuda

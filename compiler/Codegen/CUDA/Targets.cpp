@@ -1,0 +1,49 @@
+//===- Targets.cpp - The table of NVIDIA architectures --------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Targets.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace xc::cuda {
+
+static constexpr unsigned kKiB = 1024;
+
+// Shared memory, registers and threads: CUDA C++ Programming Guide, "Technical Specifications per Compute
+// Capability". PTX versions: PTX ISA, "Release Notes"; the driver is that of the CUDA release which brought it.
+// Multiprocessors: T4, A100, RTX 3090, AGX Orin, L4 (AD102 has 142), H200, B200, B300, Thor, RTX 5090, GB10.
+static constexpr Target kTargets[] = {
+    // arch      cc  specific ptx driver shared       shared/SM    registers threads SMs  cp.async mma
+    {"sm_75", 75, false, 70, 11000, 64 * kKiB, 64 * kKiB, 65536, 1024, 40, false, false},
+    {"sm_80", 80, false, 70, 11000, 163 * kKiB, 164 * kKiB, 65536, 2048, 108, true, true},
+    {"sm_86", 86, false, 71, 11010, 99 * kKiB, 100 * kKiB, 65536, 1536, 82, true, true},
+    {"sm_87", 87, false, 74, 11040, 163 * kKiB, 164 * kKiB, 65536, 1536, 16, true, true},
+    {"sm_89", 89, false, 78, 11080, 99 * kKiB, 100 * kKiB, 65536, 1536, 142, true, true},
+    {"sm_90", 90, false, 78, 11080, 227 * kKiB, 228 * kKiB, 65536, 2048, 132, true, true},
+    {"sm_90a", 90, true, 80, 12000, 227 * kKiB, 228 * kKiB, 65536, 2048, 132, true, true},
+    {"sm_100a", 100, true, 86, 12070, 227 * kKiB, 228 * kKiB, 65536, 2048, 148, true, true},
+    {"sm_103a", 103, true, 88, 12090, 227 * kKiB, 228 * kKiB, 65536, 2048, 148, true, true},
+    {"sm_110a", 110, true, 90, 13000, 227 * kKiB, 228 * kKiB, 65536, 1536, 20, true, true},
+    {"sm_120a", 120, true, 87, 12080, 99 * kKiB, 100 * kKiB, 65536, 1536, 170, true, true},
+    {"sm_121a", 121, true, 88, 12090, 99 * kKiB, 100 * kKiB, 65536, 1536, 48, true, true},
+};
+
+std::string Target::features() const { return "+ptx" + std::to_string(ptxVersion); }
+
+llvm::ArrayRef<Target> getTargets() { return kTargets; }
+
+const Target *findTarget(llvm::StringRef arch) {
+  const Target *found = llvm::find_if(kTargets, [&](const Target &target) { return target.arch == arch; });
+  return found == std::end(kTargets) ? nullptr : found;
+}
+
+std::string listTargets() {
+  return llvm::join(llvm::map_range(kTargets, [](const Target &target) { return target.arch.str(); }), ", ");
+}
+
+} // namespace xc::cuda

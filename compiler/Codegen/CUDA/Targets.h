@@ -1,0 +1,49 @@
+//===- Targets.h - The NVIDIA architectures we generate code for ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_TARGETS_H
+#define XC_CODEGEN_CUDA_TARGETS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <string>
+
+namespace xc::cuda {
+
+/// What code generation and reports need to know of one architecture. Sizes are in bytes.
+struct Target {
+  llvm::StringLiteral arch;        // "sm_90a", as LLVM and ptxas spell it
+  unsigned computeCapability;      // 90
+  bool archSpecific;               // runs on this compute capability only ("a")
+  unsigned ptxVersion;             // PTX ISA, 80 = 8.0
+  unsigned minDriverVersion;       // oldest driver whose JIT reads that PTX, as cuDriverGetVersion counts
+  unsigned sharedPerBlock;         // largest dynamic shared memory of a block, opted in
+  unsigned sharedPerMultiprocessor;
+  unsigned registersPerMultiprocessor;
+  unsigned threadsPerMultiprocessor;
+  unsigned multiprocessors;        // of the common product; a default where the device is not known
+  bool hasAsyncCopy;               // cp.async, mma.sync for bf16: sm_80 on
+  bool hasMMA16816;                // mma.sync m16n8k16: sm_80 on
+
+  /// LLVM's feature string: "+ptx80".
+  std::string features() const;
+};
+
+/// All of them, oldest first.
+llvm::ArrayRef<Target> getTargets();
+
+/// The one called `arch`, or null.
+const Target *findTarget(llvm::StringRef arch);
+
+/// "sm_75, sm_80, ...", for messages.
+std::string listTargets();
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_TARGETS_H

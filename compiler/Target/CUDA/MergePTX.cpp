@@ -1,0 +1,158 @@
+//===- MergePTX.cpp - One PTX module out of many --------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Works on the text, statement by statement at module scope: a statement ends with a semicolon, or with the brace
+// that closes its body. PTX as LLVM prints it has no braces or semicolons in strings at module scope but in
+// .file and .section, which are lines of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Target/CUDA/MergePTX.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace xc::target {
+
+namespace {
+
+/// One statement of module scope, without the comments around it.
+struct Statement {
+  std::string text;
+  std::string symbol; // what it defines or declares, or empty
+  bool isKernel = false;
+  bool isExternal = false;
+};
+
+} // namespace
+
+static bool isSymbolChar(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; }
+
+/// The name that a variable, function or kernel statement introduces.
+static std::string findSymbol(StringRef text) {
+  for (StringRef keyword : {".entry ", ".func "}) {
+    size_t at = text.find(keyword);
+    if (at == StringRef::npos)
+      continue;
+    StringRef rest = text.drop_front(at + keyword.size()).ltrim();
+    if (rest.starts_with("(")) // return values of a .func
+      rest = rest.drop_front(std::min(rest.find(')') + 1, rest.size())).ltrim();
+    return rest.take_while(isSymbolChar).str();
+  }
+  // A variable: the last word before its array bounds, its initialiser or its end.
+  StringRef head = text.take_until([](char c) { return c == '[' || c == '=' || c == ';' || c == '{'; }).rtrim();
+  return head.take_back(head.size() - (head.find_last_of(" \t\n") + 1)).str();
+}
+
+static SmallVector<Statement> splitStatements(StringRef body) {
+  SmallVector<Statement> statements;
+  while (true) {
+    body = body.ltrim();
+    if (body.empty())
+      return statements;
+    if (body.starts_with("//")) {
+      body = body.drop_until([](char c) { return c == '\n'; });
+      continue;
+    }
+    // Line information has its own syntax and does not nest.
+    size_t end = 0;
+    if (body.starts_with(".file")) {
+      end = body.find('\n');
+    } else {
+      int depth = 0;
+      bool comment = false;
+      for (; end < body.size(); ++end) {
+        char c = body[end];
+        comment = comment ? c != '\n' : body.substr(end).starts_with("//");
+        if (comment)
+          continue;
+        depth += (c == '{') - (c == '}');
+        if (depth == 0 && (c == ';' || (c == '}' && !body.substr(end + 1).ltrim().starts_with(";"))))
+          break;
+      }
+    }
+    StringRef text = body.substr(0, std::min(end + 1, body.size())).rtrim();
+    body = body.drop_front(std::min(end + 1, body.size()));
+    Statement statement;
+    statement.text = text.str();
+    statement.isKernel = text.contains(".entry ");
+    statement.isExternal = text.starts_with(".extern");
+    if (!text.starts_with(".file") && !text.starts_with(".section"))
+      statement.symbol = findSymbol(text);
+    statements.push_back(std::move(statement));
+  }
+}
+
+/// Replaces whole words `from` by `to`.
+static void renameSymbol(std::string &text, StringRef from, StringRef to) {
+  for (size_t at = text.find(from.str()); at != std::string::npos; at = text.find(from.str(), at + to.size())) {
+    bool whole = (at == 0 || !isSymbolChar(text[at - 1])) &&
+                 (at + from.size() == text.size() || !isSymbolChar(text[at + from.size()]));
+    if (whole)
+      text.replace(at, from.size(), to.str());
+    else
+      at = at + from.size() - to.size();
+  }
+}
+
+/// Splits off `.version`, `.target` and `.address_size`, joined by newlines.
+static std::string takeHeader(StringRef module, StringRef &body) {
+  SmallVector<StringRef, 3> header;
+  body = module;
+  while (!body.empty()) {
+    auto [line, rest] = body.split('\n');
+    line = line.trim();
+    bool isHeader = line.starts_with(".version") || line.starts_with(".target") || line.starts_with(".address_size");
+    if (!isHeader && !line.empty() && !line.starts_with("//"))
+      break;
+    if (isHeader)
+      header.push_back(line);
+    body = rest;
+  }
+  return llvm::join(header, "\n");
+}
+
+FailureOr<std::string> mergePTX(ArrayRef<StringRef> modules,
+                                llvm::function_ref<InFlightDiagnostic()> emitError) {
+  std::string header, merged;
+  llvm::StringSet<> kernels, texts, symbols;
+  for (auto [number, module] : llvm::enumerate(modules)) {
+    StringRef body;
+    std::string own = takeHeader(module, body);
+    if (number == 0)
+      header = own;
+    if (own != header)
+      return emitError() << "expected PTX modules of one version and target, got '" << header << "' and '" << own << "'";
+    SmallVector<Statement> statements = splitStatements(body);
+    SmallVector<std::pair<std::string, std::string>> renamed;
+    for (const Statement &statement : statements) {
+      if (statement.symbol.empty())
+        continue;
+      if (statement.isKernel) {
+        if (!kernels.insert(statement.symbol).second)
+          return emitError() << "expected kernels of different names, got two of '" << statement.symbol << "'";
+      } else if (!texts.contains(statement.text) && !symbols.insert(statement.symbol).second) {
+        renamed.push_back({statement.symbol, statement.symbol + "_m" + std::to_string(number)});
+      }
+    }
+    for (Statement &statement : statements) {
+      if (statement.isExternal && !texts.insert(statement.text).second)
+        continue;
+      for (const auto &[from, to] : renamed)
+        renameSymbol(statement.text, from, to);
+      merged += "\n" + statement.text + "\n";
+    }
+  }
+  return header + "\n" + merged;
+}
+
+} // namespace xc::target
