@@ -47,13 +47,17 @@ static std::string print(Operation *op) {
 LogicalResult Dump::writePhase(ModuleOp module, unsigned index, StringRef phase) {
   if (directory.empty())
     return success();
-  if (failed(writeFile(module.getLoc(), std::to_string(index) + "-" + phase.str() + ".mlir", print(module))))
+  if (failed(writeFile(module.getLoc(), std::to_string(index) + "-" + phase.str() + ".mlir",
+                       print(module))))
     return failure();
   if (phase != "dispatch")
     return success();
   for (auto target : module.getOps<ModuleOp>())
     for (auto kernel : target.getOps<ModuleOp>())
-      if (failed(writeFile(kernel.getLoc(), ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + ".mlir").str(), print(kernel))))
+      if (failed(writeFile(
+              kernel.getLoc(),
+              ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + ".mlir").str(),
+              print(kernel))))
         return failure();
   return success();
 }
@@ -64,7 +68,9 @@ LogicalResult Dump::writeKernelCode(ModuleOp target) {
   bool isCUDA = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr).isCUDA();
   for (auto kernel : target.getOps<ModuleOp>()) {
     auto text = kernel->getAttrOfType<StringAttr>(isCUDA ? plan::kImageAttr : plan::kAssemblyAttr);
-    std::string name = ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + (isCUDA ? ".ptx" : ".s")).str();
+    std::string name =
+        ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + (isCUDA ? ".ptx" : ".s"))
+            .str();
     if (text && failed(writeFile(kernel.getLoc(), name, text.getValue())))
       return failure();
   }

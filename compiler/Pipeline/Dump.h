@@ -14,8 +14,8 @@
 
 namespace xc {
 
-/// Writes into one folder: `N-phase.mlir` after every phase, and under `kernels/` each kernel's IR as code generation gets it and its
-/// assembly. Does nothing where the folder's name is empty.
+/// Writes into one folder: `N-phase.mlir` after every phase, and under `kernels/` each kernel's IR
+/// as code generation gets it and its assembly. Does nothing where the folder's name is empty.
 class Dump {
 public:
   explicit Dump(llvm::StringRef directory) : directory(directory) {}

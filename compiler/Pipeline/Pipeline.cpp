@@ -24,7 +24,8 @@ using namespace mlir;
 
 namespace xc {
 
-static constexpr llvm::StringLiteral kPhaseNames[] = {"input", "array", "linalg", "layout", "dispatch", "codegen", "plan", "vmfb"};
+static constexpr llvm::StringLiteral kPhaseNames[] = {"input",    "array",   "linalg", "layout",
+                                                      "dispatch", "codegen", "plan",   "vmfb"};
 
 ArrayRef<llvm::StringLiteral> getPhaseNames() { return kPhaseNames; }
 
@@ -79,7 +80,8 @@ static void addDispatchPasses(OpPassManager &targetPM) {
   targetPM.addPass(plan::createAnnotateCost());
 }
 
-static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target, const CompileOptions &options) {
+static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target,
+                            const CompileOptions &options) {
   if (target.isCPU()) {
     cpu::CodegenOptions cpuOptions;
     cpuOptions.arch = target.getArch().str();
@@ -132,7 +134,8 @@ LogicalResult Compiler::runPasses(ModuleOp root, llvm::function_ref<void(PassMan
 LogicalResult Compiler::runCodegen() {
   for (ModuleOp target : getTargets()) {
     auto attr = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
-    if (failed(runPasses(target, [&](PassManager &pm) { addKernelPasses(pm.nest<ModuleOp>(), attr, options); })))
+    if (failed(runPasses(
+            target, [&](PassManager &pm) { addKernelPasses(pm.nest<ModuleOp>(), attr, options); })))
       return failure();
     if (failed(dump.writeKernelCode(target)))
       return failure();
@@ -159,7 +162,8 @@ LogicalResult Compiler::runPhase(Phase phase) {
   case Phase::Codegen:
     return runCodegen();
   case Phase::Plan:
-    return runPasses(module, [](PassManager &pm) { pm.nest<ModuleOp>().addPass(plan::createBuildPlan()); });
+    return runPasses(module,
+                     [](PassManager &pm) { pm.nest<ModuleOp>().addPass(plan::createBuildPlan()); });
   case Phase::Vmfb:
     return success();
   }
@@ -192,7 +196,8 @@ FailureOr<std::string> Compiler::run() {
   return write();
 }
 
-FailureOr<std::string> compile(ModuleOp module, const CompileOptions &options, TimingScope &timing) {
+FailureOr<std::string> compile(ModuleOp module, const CompileOptions &options,
+                               TimingScope &timing) {
   return Compiler(module, options, timing).run();
 }
 

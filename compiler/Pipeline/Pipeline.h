@@ -36,9 +36,11 @@ struct CompileOptions {
   target::Provenance provenance;
 };
 
-/// Takes `module` through the phases up to `options.compileTo`, in place. Returns the module file's bytes after phase vmfb, else an
-/// empty string. Errors are diagnostics. Kernels compile on the context's threads.
-mlir::FailureOr<std::string> compile(mlir::ModuleOp module, const CompileOptions &options, mlir::TimingScope &timing);
+/// Takes `module` through the phases up to `options.compileTo`, in place. Returns the module file's
+/// bytes after phase vmfb, else an empty string. Errors are diagnostics. Kernels compile on the
+/// context's threads.
+mlir::FailureOr<std::string> compile(mlir::ModuleOp module, const CompileOptions &options,
+                                     mlir::TimingScope &timing);
 
 } // namespace xc
 

@@ -21,7 +21,8 @@ namespace xc::target {
 /// Collects the formulas of one plan, function or executable, equal ones once.
 class FormulaTable {
 public:
-  /// A literal where the expression is a constant, else the number of its formula. Dims must not occur.
+  /// A literal where the expression is a constant, else the number of its formula. Dims must not
+  /// occur.
   fb::Value getValue(mlir::AffineExpr expr);
 
   /// The number of the formula, also for a constant.

@@ -29,7 +29,8 @@ static FailureOr<SmallVector<StringRef>> getImages(ModuleOp target) {
   return images;
 }
 
-static FailureOr<LinkedCode> linkCPU(ModuleOp target, StringRef archName, ArrayRef<StringRef> images) {
+static FailureOr<LinkedCode> linkCPU(ModuleOp target, StringRef archName,
+                                     ArrayRef<StringRef> images) {
   auto emitError = [&] { return target.emitError(); };
   FailureOr<cpu::Arch> arch = cpu::lookupArch(archName, emitError);
   if (failed(arch))
@@ -43,17 +44,19 @@ static FailureOr<LinkedCode> linkCPU(ModuleOp target, StringRef archName, ArrayR
   for (StringRef feature : features)
     if (feature.consume_front("+"))
       code.cpuFeatures.push_back(feature.str());
-  FailureOr<std::string> image = linkSharedObject(images, *arch, emitError);
+  FailureOr<std::string> image = cpu::linkSharedObject(images, *arch, emitError);
   if (failed(image))
     return failure();
   code.image = std::move(*image);
   return code;
 }
 
-static FailureOr<LinkedCode> linkCUDA(ModuleOp target, StringRef archName, ArrayRef<StringRef> images) {
+static FailureOr<LinkedCode> linkCUDA(ModuleOp target, StringRef archName,
+                                      ArrayRef<StringRef> images) {
   const cuda::Target *arch = cuda::findTarget(archName);
   if (!arch)
-    return target.emitError("unknown CUDA architecture '") << archName << "'; known are " << cuda::listTargets();
+    return target.emitError("unknown CUDA architecture '")
+           << archName << "'; known are " << cuda::listTargets();
   LinkedCode code;
   code.kind = static_cast<uint8_t>(fb::CodeKind::PTX);
   code.arch = archName.str();

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tables name blobs by their offset in the file, and the offset depends on the size of the tables. Offsets are fields of structs, whose
-// size does not depend on their value, so the tables are built twice: first to learn their size, then with the right offsets.
+// The tables name blobs by their offset in the file, and the offset depends on the size of the
+// tables. Offsets are fields of structs, whose size does not depend on their value, so the tables
+// are built twice: first to learn their size, then with the right offsets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,7 +93,8 @@ class BlobArea {
 public:
   /// Equal bytes are kept once.
   unsigned add(std::string bytes) {
-    uint64_t hash = llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
+    uint64_t hash =
+        llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
     auto [it, isNew] = byHash.try_emplace({hash, bytes.size()}, blobs.size());
     if (!isNew && blobs[it->second].bytes == bytes)
       return it->second;
@@ -136,11 +138,14 @@ private:
   LogicalResult collectKernels();
   std::string buildTables(uint64_t blobBase);
   flatbuffers::Offset<fb::Executable> buildExecutable(unsigned target, uint64_t blobBase);
-  flatbuffers::Offset<fb::Export> buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTable &costs);
+  flatbuffers::Offset<fb::Export> buildExport(ModuleOp kernel, DictionaryAttr description,
+                                              FormulaTable &costs);
   flatbuffers::Offset<fb::Function> buildFunction(StringRef name);
   flatbuffers::Offset<fb::Argument> buildArgument(DictionaryAttr entry, FormulaTable &formulas);
   flatbuffers::Offset<fb::Symbol> buildSymbol(DictionaryAttr entry);
-  flatbuffers::Offset<flatbuffers::String> string(StringRef text) { return builder.CreateString(text.data(), text.size()); }
+  flatbuffers::Offset<flatbuffers::String> string(StringRef text) {
+    return builder.CreateString(text.data(), text.size());
+  }
 
   ArrayRef<ModuleOp> targets;
   ArrayRef<LinkedCode> code;
@@ -150,7 +155,7 @@ private:
   llvm::MapVector<Attribute, unsigned> constants; // elements -> blob
   llvm::MapVector<Attribute, unsigned> parameters;
   SmallVector<DictionaryAttr> variables;
-  SmallVector<DataNumbers> numbers;               // for each target
+  SmallVector<DataNumbers> numbers; // for each target
   SmallVector<llvm::StringMap<KernelExports>> kernels;
   SmallVector<unsigned> codeBlobs;
 };
@@ -166,17 +171,21 @@ LogicalResult ModuleWriter::collectData() {
       if (it == constants.end()) {
         std::string bytes = getBytes(elements);
         auto type = cast<ShapedType>(elements.getShapedType());
-        uint64_t expected = llvm::divideCeil(type.getElementTypeBitWidth(), 8) * type.getNumElements();
+        uint64_t expected =
+            llvm::divideCeil(type.getElementTypeBitWidth(), 8) * type.getNumElements();
         if (bytes.size() != expected)
-          return target.emitError("expected ") << expected << " bytes of constant data of type " << type << ", got " << bytes.size();
+          return target.emitError("expected ") << expected << " bytes of constant data of type "
+                                               << type << ", got " << bytes.size();
         it = constants.insert({constant, blobs.add(std::move(bytes))}).first;
       }
       mine.constants.push_back(std::distance(constants.begin(), it));
     }
     for (Attribute parameter : target->getAttrOfType<ArrayAttr>("plan.parameters"))
       mine.parameters.push_back(parameters.insert({parameter, parameters.size()}).first->second);
-    for (auto [index, entry] : llvm::enumerate(target->getAttrOfType<ArrayAttr>("plan.variables"))) {
-      // Every target lists the same variables in the same order; their initial values are numbered like the first target's.
+    for (auto [index, entry] :
+         llvm::enumerate(target->getAttrOfType<ArrayAttr>("plan.variables"))) {
+      // Every target lists the same variables in the same order; their initial values are numbered
+      // like the first target's.
       if (numbers.size() == 1)
         variables.push_back(cast<DictionaryAttr>(entry));
       mine.variables.push_back(index);
@@ -214,7 +223,8 @@ static fb::ParameterKind getParameterKind(StringRef name) {
       .Default(fb::ParameterKind::Workspace);
 }
 
-flatbuffers::Offset<fb::Export> ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTable &costs) {
+flatbuffers::Offset<fb::Export>
+ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTable &costs) {
   auto launch = cast<plan::LaunchAttr>(description.get("launch"));
   std::vector<uint32_t> block(launch.getBlock().begin(), launch.getBlock().end());
   std::vector<uint32_t> cluster(launch.getCluster().begin(), launch.getCluster().end());
@@ -222,7 +232,8 @@ flatbuffers::Offset<fb::Export> ModuleWriter::buildExport(ModuleOp kernel, Dicti
   if (auto list = description.getAs<ArrayAttr>("parameters"))
     for (Attribute entry : list) {
       auto pair = cast<ArrayAttr>(entry);
-      parameters.emplace_back(getParameterKind(cast<StringAttr>(pair[0]).getValue()), cast<IntegerAttr>(pair[1]).getInt());
+      parameters.emplace_back(getParameterKind(cast<StringAttr>(pair[0]).getValue()),
+                              cast<IntegerAttr>(pair[1]).getInt());
     }
   auto getText = [&](StringRef key) {
     std::string text;
@@ -274,7 +285,8 @@ flatbuffers::Offset<fb::Export> ModuleWriter::buildExport(ModuleOp kernel, Dicti
   return result.Finish();
 }
 
-flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(unsigned target, uint64_t blobBase) {
+flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(unsigned target,
+                                                                  uint64_t blobBase) {
   FormulaTable costs;
   std::vector<flatbuffers::Offset<fb::Export>> exports;
   for (auto kernel : ModuleOp(targets[target]).getOps<ModuleOp>())
@@ -283,7 +295,8 @@ flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(unsigned targe
   const LinkedCode &linked = code[target];
   fb::BlobRef image = blobs.getRef(codeBlobs[target], blobBase);
   auto arch = string(linked.arch);
-  auto features = builder.CreateVectorOfStrings(std::vector<std::string>(linked.cpuFeatures.begin(), linked.cpuFeatures.end()));
+  auto features = builder.CreateVectorOfStrings(
+      std::vector<std::string>(linked.cpuFeatures.begin(), linked.cpuFeatures.end()));
   auto exportVector = builder.CreateVector(exports);
   auto costCode = builder.CreateVectorOfStructs(costs.getCode());
   auto costFormulas = builder.CreateVectorOfStructs(costs.getFormulas());
@@ -300,7 +313,8 @@ flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(unsigned targe
   return result.Finish();
 }
 
-flatbuffers::Offset<fb::Argument> ModuleWriter::buildArgument(DictionaryAttr entry, FormulaTable &formulas) {
+flatbuffers::Offset<fb::Argument> ModuleWriter::buildArgument(DictionaryAttr entry,
+                                                              FormulaTable &formulas) {
   auto type = cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue());
   auto dtype = entry.getAs<StringAttr>("dtype");
   std::vector<fb::Value> dims;
@@ -351,8 +365,9 @@ flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
   for (Attribute entry : first.getSymbols())
     symbols.push_back(buildSymbol(cast<DictionaryAttr>(entry)));
   for (auto [index, target] : llvm::enumerate(targets))
-    plans.push_back(writePlan(builder, cast<plan::FunctionOp>(SymbolTable::lookupSymbolIn(ModuleOp(target), name)), index,
-                              kernels[index], numbers[index]));
+    plans.push_back(writePlan(
+        builder, cast<plan::FunctionOp>(SymbolTable::lookupSymbolIn(ModuleOp(target), name)), index,
+        kernels[index], numbers[index]));
   auto doc = first->getAttrOfType<StringAttr>("doc");
   auto nameString = string(name);
   auto docString = string(doc ? doc.getValue() : "");
@@ -379,7 +394,8 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
   std::vector<flatbuffers::Offset<fb::Executable>> executables;
   for (auto [index, target] : llvm::enumerate(targets)) {
     auto attr = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
-    targetTables.push_back(fb::CreateTarget(builder, string(attr.getKind().getValue()), string(attr.getArch().getValue())));
+    targetTables.push_back(fb::CreateTarget(builder, string(attr.getKind().getValue()),
+                                            string(attr.getArch().getValue())));
     executables.push_back(buildExecutable(index, blobBase));
   }
   std::vector<flatbuffers::Offset<fb::Function>> functions;
@@ -390,23 +406,26 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
     auto type = cast<ShapedType>(cast<ElementsAttr>(attr).getShapedType());
     fb::BlobRef data = blobs.getRef(blob, blobBase);
     auto dims = builder.CreateVector(type.getShape().data(), type.getRank());
-    constantTables.push_back(fb::CreateConstant(builder, getDType(type.getElementType(), ""), dims, 64, &data));
+    constantTables.push_back(
+        fb::CreateConstant(builder, getDType(type.getElementType(), ""), dims, 64, &data));
   }
   std::vector<flatbuffers::Offset<fb::ExternalParameter>> parameterTables;
   for (auto &[attr, number] : parameters) {
     auto entry = cast<DictionaryAttr>(attr);
     auto type = cast<ShapedType>(entry.getAs<TypeAttr>("type").getValue());
     auto dtype = entry.getAs<StringAttr>("dtype");
-    auto scope = string(entry.getAs<StringAttr>("scope").getValue()), key = string(entry.getAs<StringAttr>("key").getValue());
+    auto scope = string(entry.getAs<StringAttr>("scope").getValue()),
+         key = string(entry.getAs<StringAttr>("key").getValue());
     auto dims = builder.CreateVector(type.getShape().data(), type.getRank());
-    parameterTables.push_back(
-        fb::CreateExternalParameter(builder, scope, key, getDType(type.getElementType(), dtype ? dtype.getValue() : ""), dims));
+    parameterTables.push_back(fb::CreateExternalParameter(
+        builder, scope, key, getDType(type.getElementType(), dtype ? dtype.getValue() : ""), dims));
   }
   std::vector<flatbuffers::Offset<fb::Variable>> variableTables;
   for (DictionaryAttr entry : variables) {
     auto type = cast<ShapedType>(entry.getAs<TypeAttr>("type").getValue());
     auto dtype = entry.getAs<StringAttr>("dtype");
-    auto constant = entry.getAs<IntegerAttr>("constant"), parameter = entry.getAs<IntegerAttr>("parameter");
+    auto constant = entry.getAs<IntegerAttr>("constant"),
+         parameter = entry.getAs<IntegerAttr>("parameter");
     auto name = string(entry.getAs<StringAttr>("name").getValue());
     auto dims = builder.CreateVector(type.getShape().data(), type.getRank());
     variableTables.push_back(fb::CreateVariable(
@@ -414,12 +433,15 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
         constant ? static_cast<int32_t>(numbers.front().constants[constant.getInt()]) : -1,
         parameter ? static_cast<int32_t>(numbers.front().parameters[parameter.getInt()]) : -1));
   }
-  auto origin = fb::CreateProvenance(builder, string(provenance.compiler), string(provenance.flags), string(provenance.sourceName),
-                                     provenance.sourceHash, string(provenance.ptxas));
+  auto origin = fb::CreateProvenance(builder, string(provenance.compiler), string(provenance.flags),
+                                     string(provenance.sourceName), provenance.sourceHash,
+                                     string(provenance.ptxas));
   auto features = builder.CreateVectorOfStrings(std::vector<std::string>());
-  auto module = fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables), builder.CreateVector(functions),
-                                 builder.CreateVector(executables), builder.CreateVector(constantTables),
-                                 builder.CreateVector(parameterTables), builder.CreateVector(variableTables));
+  auto module =
+      fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables),
+                       builder.CreateVector(functions), builder.CreateVector(executables),
+                       builder.CreateVector(constantTables), builder.CreateVector(parameterTables),
+                       builder.CreateVector(variableTables));
   fb::FinishSizePrefixedModuleBuffer(builder, module);
   return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
 }
@@ -431,7 +453,9 @@ FailureOr<std::string> ModuleWriter::write() {
   uint64_t blobBase = llvm::alignTo(sizeof(ModuleHeader) + tablesSize, ModuleHeader::kAlignment);
   std::string tables = buildTables(blobBase);
 
-  auto hash = [](const char *data, size_t size) { return llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(data), size)); };
+  auto hash = [](const char *data, size_t size) {
+    return llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(data), size));
+  };
   ModuleHeader header = {};
   std::memcpy(header.magic, ModuleHeader::kMagic, sizeof(header.magic));
   header.major = ModuleHeader::kMajor;
@@ -444,12 +468,14 @@ FailureOr<std::string> ModuleWriter::write() {
   file.resize(blobBase);
   blobs.appendTo(file);
   header.fileSize = file.size();
-  header.headerChecksum = hash(reinterpret_cast<const char *>(&header), offsetof(ModuleHeader, headerChecksum));
+  header.headerChecksum =
+      hash(reinterpret_cast<const char *>(&header), offsetof(ModuleHeader, headerChecksum));
   std::memcpy(file.data(), &header, sizeof(header));
   return file;
 }
 
-FailureOr<std::string> writeModule(ArrayRef<ModuleOp> targets, ArrayRef<LinkedCode> code, const Provenance &provenance) {
+FailureOr<std::string> writeModule(ArrayRef<ModuleOp> targets, ArrayRef<LinkedCode> code,
+                                   const Provenance &provenance) {
   return ModuleWriter(targets, code, provenance).write();
 }
 

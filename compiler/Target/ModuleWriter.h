@@ -35,12 +35,14 @@ struct LinkedCode {
   std::string image;
 };
 
-/// The bytes of a module file that holds `targets`: modules after phase `plan`, each with its code, linked.
-/// Errors are diagnostics on the module at fault.
-mlir::FailureOr<std::string> writeModule(llvm::ArrayRef<mlir::ModuleOp> targets, llvm::ArrayRef<LinkedCode> code,
+/// The bytes of a module file that holds `targets`: modules after phase `plan`, each with its code,
+/// linked. Errors are diagnostics on the module at fault.
+mlir::FailureOr<std::string> writeModule(llvm::ArrayRef<mlir::ModuleOp> targets,
+                                         llvm::ArrayRef<LinkedCode> code,
                                          const Provenance &provenance);
 
-/// Links the images of all kernels of a target's module: one shared object (CPU), or one PTX module (CUDA).
+/// Links the images of all kernels of a target's module: one shared object (CPU), or one PTX module
+/// (CUDA).
 mlir::FailureOr<LinkedCode> linkCode(mlir::ModuleOp target);
 
 } // namespace xc::target

@@ -20,7 +20,9 @@ std::string printLocation(Location loc) {
     auto file = dyn_cast<FileLineColLoc>(inner);
     if (!file)
       return WalkResult::advance();
-    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+               .str();
     return WalkResult::interrupt();
   });
   return text;
@@ -30,7 +32,8 @@ namespace {
 
 class PlanWriter {
 public:
-  PlanWriter(flatbuffers::FlatBufferBuilder &builder, const llvm::StringMap<KernelExports> &kernels, const DataNumbers &numbers)
+  PlanWriter(flatbuffers::FlatBufferBuilder &builder, const llvm::StringMap<KernelExports> &kernels,
+             const DataNumbers &numbers)
       : builder(builder), kernels(kernels), numbers(numbers) {}
 
   flatbuffers::Offset<fb::Plan> write(plan::FunctionOp function, uint32_t target);
@@ -69,7 +72,8 @@ fb::Binding PlanWriter::getBinding(plan::RangeAttr range) {
     ordinal = numbers.parameters[ordinal];
   else if (range.getSpace() == plan::Space::Variable)
     ordinal = numbers.variables[ordinal];
-  return fb::Binding(static_cast<fb::Space>(range.getSpace()), static_cast<fb::Access>(range.getAccess()), ordinal,
+  return fb::Binding(static_cast<fb::Space>(range.getSpace()),
+                     static_cast<fb::Access>(range.getAccess()), ordinal,
                      formulas.getValue(range.getOffset().getValue().getResult(0)),
                      formulas.getValue(range.getLength().getValue().getResult(0)));
 }
@@ -87,7 +91,8 @@ void PlanWriter::addCommand(fb::CommandKind kind, uint32_t ordinal, ArrayRef<int
   edges.insert(edges.end(), after.begin(), after.end());
 }
 
-/// One way to run the kernel: its grid and guards, from formulas over its scalars to formulas over the function's symbols.
+/// One way to run the kernel: its grid and guards, from formulas over its scalars to formulas over
+/// the function's symbols.
 void PlanWriter::addVariant(const KernelExports &kernel, unsigned variant, AffineMap scalars) {
   DictionaryAttr description = kernel.descriptions[variant];
   auto launch = cast<plan::LaunchAttr>(description.get("launch"));
@@ -97,10 +102,13 @@ void PlanWriter::addVariant(const KernelExports &kernel, unsigned variant, Affin
   if (auto list = description.getAs<ArrayAttr>("guards"))
     for (Attribute guard : list) {
       if (auto value = dyn_cast<plan::ValueGuardAttr>(guard))
-        guards.emplace_back(fb::GuardKind::ValueInRange, formulas.getFormula(substitute(value.getValue().getValue().getResult(0))),
-                            value.getMin(), value.getMax(), value.getDivisor());
+        guards.emplace_back(
+            fb::GuardKind::ValueInRange,
+            formulas.getFormula(substitute(value.getValue().getValue().getResult(0))),
+            value.getMin(), value.getMax(), value.getDivisor());
       else if (auto alignment = dyn_cast<plan::AlignmentGuardAttr>(guard))
-        guards.emplace_back(fb::GuardKind::BindingAligned, alignment.getBinding(), 0, 0, alignment.getBytes());
+        guards.emplace_back(fb::GuardKind::BindingAligned, alignment.getBinding(), 0, 0,
+                            alignment.getBytes());
       ++guardCount;
     }
   fb::Range scalarRange(scalarValues.size(), scalars.getNumResults());
@@ -108,8 +116,10 @@ void PlanWriter::addVariant(const KernelExports &kernel, unsigned variant, Affin
     scalarValues.push_back(formulas.getValue(scalar));
   AffineMap grid = launch.getGrid().getValue();
   fb::Value none(-1, 0);
-  variants.emplace_back(kernel.executable, kernel.exports[variant], fb::Range(guardRange.begin(), guardCount), scalarRange,
-                        formulas.getValue(substitute(grid.getResult(0))), formulas.getValue(substitute(grid.getResult(1))),
+  variants.emplace_back(kernel.executable, kernel.exports[variant],
+                        fb::Range(guardRange.begin(), guardCount), scalarRange,
+                        formulas.getValue(substitute(grid.getResult(0))),
+                        formulas.getValue(substitute(grid.getResult(1))),
                         formulas.getValue(substitute(grid.getResult(2))), none, none);
 }
 
@@ -134,7 +144,8 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint3
           addCommand(fb::CommandKind::Copy, copies.size() - 1, copy.getAfter());
         })
         .Case([&](plan::FillOp fill) {
-          fills.emplace_back(getBinding(fill.getTarget()), fill.getPattern(), fill.getPatternSize());
+          fills.emplace_back(getBinding(fill.getTarget()), fill.getPattern(),
+                             fill.getPatternSize());
           addCommand(fb::CommandKind::Fill, fills.size() - 1, fill.getAfter());
         });
   }
@@ -172,8 +183,10 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint3
   return plan.Finish();
 }
 
-flatbuffers::Offset<fb::Plan> writePlan(flatbuffers::FlatBufferBuilder &builder, plan::FunctionOp function, uint32_t target,
-                                        const llvm::StringMap<KernelExports> &kernels, const DataNumbers &numbers) {
+flatbuffers::Offset<fb::Plan> writePlan(flatbuffers::FlatBufferBuilder &builder,
+                                        plan::FunctionOp function, uint32_t target,
+                                        const llvm::StringMap<KernelExports> &kernels,
+                                        const DataNumbers &numbers) {
   return PlanWriter(builder, kernels, numbers).write(function, target);
 }
 

@@ -32,8 +32,10 @@ struct DataNumbers {
 std::string printLocation(mlir::Location loc);
 
 /// Writes one plan.function as a Plan table.
-flatbuffers::Offset<fb::Plan> writePlan(flatbuffers::FlatBufferBuilder &builder, plan::FunctionOp function, uint32_t target,
-                                        const llvm::StringMap<KernelExports> &kernels, const DataNumbers &numbers);
+flatbuffers::Offset<fb::Plan> writePlan(flatbuffers::FlatBufferBuilder &builder,
+                                        plan::FunctionOp function, uint32_t target,
+                                        const llvm::StringMap<KernelExports> &kernels,
+                                        const DataNumbers &numbers);
 
 } // namespace xc::target
 

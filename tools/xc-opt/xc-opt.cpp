@@ -14,5 +14,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   xc::registerAllDialects(registry);
   xc::registerAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "xcompile's pass driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "xcompile's pass driver\n", registry));
 }

@@ -26,12 +26,19 @@ struct Flag {
 } // namespace
 
 static constexpr Flag kFlags[] = {
-    {"-o", "FILE", "Write the result to FILE (default: the input's name with .vmfb; - is standard output)"},
+    {"-o", "FILE",
+     "Write the result to FILE (default: the input's name with .vmfb; - is standard output)"},
     {"--target=", "LIST", "Comma-separated targets: cpu, cpu:ARCH, cuda, cuda:ARCH (default: cpu)"},
-    {"--cpu=", "ARCH", "Same as --target=cpu:ARCH for the cpu targets in the list that name none (default: x86-64-v3)"},
-    {"--compile-to=", "PHASE", "Stop after PHASE and write the IR: input, array, linalg, layout, dispatch, codegen, plan, vmfb"},
-    {"--emit=", "FORM", "What to write: vmfb, mlir (the IR after --compile-to), bytecode (the same as MLIR bytecode)"},
-    {"--dump-dir=", "DIR", "Write the IR after every phase and each kernel's IR and assembly to DIR"},
+    {"--cpu=", "ARCH",
+     "Same as --target=cpu:ARCH for the cpu targets in the list that name none (default: "
+     "x86-64-v3)"},
+    {"--compile-to=", "PHASE",
+     "Stop after PHASE and write the IR: input, array, linalg, layout, dispatch, codegen, plan, "
+     "vmfb"},
+    {"--emit=", "FORM",
+     "What to write: vmfb, mlir (the IR after --compile-to), bytecode (the same as MLIR bytecode)"},
+    {"--dump-dir=", "DIR",
+     "Write the IR after every phase and each kernel's IR and assembly to DIR"},
     {"--report", "", "Print what became of each kernel; --report=json prints it as JSON"},
     {"--timing", "", "Print where the time went"},
     {"-O", "0..3", "Optimisation level (default: 3)"},
@@ -44,21 +51,26 @@ static constexpr Flag kFlags[] = {
 
 std::string getHelp() {
   std::string text = "Usage: xcompile MODEL.mlir -o MODEL.vmfb [options]\n\n"
-                     "Compiles array ops, or linalg on tensors, into one file for the xcompile runtime.\n\nOptions:\n";
+                     "Compiles array ops, or linalg on tensors, into one file for the xcompile "
+                     "runtime.\n\nOptions:\n";
   for (const Flag &flag : kFlags) {
-    std::string left = "  " + flag.name.str() + (flag.name == "-o" || flag.name == "-j" ? " " : "") + flag.argument.str();
-    text += left + std::string(left.size() < 24 ? 24 - left.size() : 1, ' ') + flag.help.str() + "\n";
+    std::string left = "  " + flag.name.str() +
+                       (flag.name == "-o" || flag.name == "-j" ? " " : "") + flag.argument.str();
+    text +=
+        left + std::string(left.size() < 24 ? 24 - left.size() : 1, ' ') + flag.help.str() + "\n";
   }
   text += "\nCUDA architectures: " + cuda::listTargets() + "\n";
   return text;
 }
 
 static std::string listFlags() {
-  return llvm::join(llvm::map_range(kFlags, [](const Flag &flag) { return flag.name.rtrim('=').str(); }), " ");
+  return llvm::join(
+      llvm::map_range(kFlags, [](const Flag &flag) { return flag.name.rtrim('=').str(); }), " ");
 }
 
 /// Resolves one entry of --target into kind:arch entries.
-static bool addTarget(llvm::StringRef entry, llvm::StringRef cpu, CommandLine &result, std::string &error) {
+static bool addTarget(llvm::StringRef entry, llvm::StringRef cpu, CommandLine &result,
+                      std::string &error) {
   auto [kind, arch] = entry.split(':');
   if (kind == "cpu") {
     result.compile.targets.push_back("cpu:" + (arch.empty() ? cpu : arch).str());
@@ -68,8 +80,10 @@ static bool addTarget(llvm::StringRef entry, llvm::StringRef cpu, CommandLine &r
     error = "unknown target '" + entry.str() + "'; known are cpu, cpu:ARCH, cuda, cuda:ARCH";
     return false;
   }
-  // Without an arch: what runs on every data-centre GPU since 2020, and the code that is specific to Hopper.
-  for (llvm::StringRef name : arch.empty() ? llvm::SmallVector<llvm::StringRef>{"sm_80", "sm_90a"} : llvm::SmallVector<llvm::StringRef>{arch}) {
+  // Without an arch: what runs on every data-centre GPU since 2020, and the code that is specific
+  // to Hopper.
+  for (llvm::StringRef name : arch.empty() ? llvm::SmallVector<llvm::StringRef>{"sm_80", "sm_90a"}
+                                           : llvm::SmallVector<llvm::StringRef>{arch}) {
     if (!cuda::findTarget(name)) {
       error = "unknown CUDA architecture '" + name.str() + "'; known are " + cuda::listTargets();
       return false;
@@ -79,7 +93,8 @@ static bool addTarget(llvm::StringRef entry, llvm::StringRef cpu, CommandLine &r
   return true;
 }
 
-static bool addTargets(llvm::StringRef list, llvm::StringRef cpu, CommandLine &result, std::string &error) {
+static bool addTargets(llvm::StringRef list, llvm::StringRef cpu, CommandLine &result,
+                       std::string &error) {
   llvm::SmallVector<llvm::StringRef> entries;
   list.split(entries, ',');
   for (llvm::StringRef entry : entries)
@@ -97,17 +112,21 @@ static bool parsePhaseFlag(llvm::StringRef value, CommandLine &result, std::stri
   std::optional<Phase> phase = parsePhase(value);
   if (!phase) {
     error = "unknown phase '" + value.str() + "'; known are " +
-            llvm::join(llvm::map_range(getPhaseNames(), [](llvm::StringLiteral name) { return name.str(); }), ", ");
+            llvm::join(llvm::map_range(getPhaseNames(),
+                                       [](llvm::StringLiteral name) { return name.str(); }),
+                       ", ");
     return false;
   }
   result.compile.compileTo = *phase;
   return true;
 }
 
-static bool parseNumber(llvm::StringRef flag, llvm::StringRef value, unsigned max, unsigned &number, std::string &error) {
+static bool parseNumber(llvm::StringRef flag, llvm::StringRef value, unsigned max, unsigned &number,
+                        std::string &error) {
   if (!value.getAsInteger(10, number) && number <= max)
     return true;
-  error = "expected a number up to " + std::to_string(max) + " after " + flag.str() + ", got '" + value.str() + "'";
+  error = "expected a number up to " + std::to_string(max) + " after " + flag.str() + ", got '" +
+          value.str() + "'";
   return false;
 }
 

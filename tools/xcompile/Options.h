@@ -31,7 +31,8 @@ struct CommandLine {
 /// What `--help` prints.
 std::string getHelp();
 
-/// Reads the command line; CPU names are checked later, where there is a context. On a mistake returns false, and `error` is one sentence that says what is known.
+/// Reads the command line; CPU names are checked later, where there is a context. On a mistake
+/// returns false, and `error` is one sentence that says what is known.
 bool parseCommandLine(int argc, char **argv, CommandLine &result, std::string &error);
 
 } // namespace xc

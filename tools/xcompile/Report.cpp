@@ -24,7 +24,8 @@ static std::string formatBytes(int64_t bytes) {
   for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit)
     value /= 1024;
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  llvm::raw_string_ostream(text) << llvm::format(unit == 0 ? "%.0f %s" : "%.1f %s", value,
+                                                 kUnits[unit]);
   return text;
 }
 
@@ -57,12 +58,15 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
       unsigned launches = llvm::range_size(function.getBody().getOps<plan::LaunchOp>());
       unsigned copies = llvm::range_size(function.getBody().getOps<plan::CopyOp>());
       auto bytes = function->getAttrOfType<IntegerAttr>("arena_static");
-      stream << getTargetName(target) << " @" << function.getSymName() << ": " << launches << " launches, " << copies
-             << " copies, peak scratch memory " << formatBytes(bytes.getInt());
-      if (function.getArena().getNumSymbols() > 0 && !isa<AffineConstantExpr>(function.getArena().getResult(0))) {
+      stream << getTargetName(target) << " @" << function.getSymName() << ": " << launches
+             << " launches, " << copies << " copies, peak scratch memory "
+             << formatBytes(bytes.getInt());
+      if (function.getArena().getNumSymbols() > 0 &&
+          !isa<AffineConstantExpr>(function.getArena().getResult(0))) {
         stream << " + symbolic: " << printFormula(function.getArena()) << " bytes with";
         for (auto [index, symbol] : llvm::enumerate(function.getSymbols()))
-          stream << (index ? ", s" : " s") << index << " = " << printAttribute(cast<DictionaryAttr>(symbol).get("name"));
+          stream << (index ? ", s" : " s") << index << " = "
+                 << printAttribute(cast<DictionaryAttr>(symbol).get("name"));
       }
       stream << "\n";
     }
@@ -99,8 +103,9 @@ static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches) {
 }
 
 static void printText(const llvm::json::Object &kernel, llvm::raw_ostream &stream) {
-  stream << "  " << *kernel.getString("name") << ": " << *kernel.getInteger("launches") << " launches, "
-         << kernel.getString("bytes").value_or("?") << " bytes, " << kernel.getString("flops").value_or("?") << " FLOPs\n";
+  stream << "  " << *kernel.getString("name") << ": " << *kernel.getInteger("launches")
+         << " launches, " << kernel.getString("bytes").value_or("?") << " bytes, "
+         << kernel.getString("flops").value_or("?") << " FLOPs\n";
   std::string locations;
   for (const llvm::json::Value &location : *kernel.getArray("locations"))
     locations += (locations.empty() ? "" : ", ") + location.getAsString()->str();
@@ -131,7 +136,8 @@ void printReport(ModuleOp module, bool json, llvm::raw_ostream &stream) {
       for (const llvm::json::Value &kernel : kernels)
         printText(*kernel.getAsObject(), stream);
     }
-    targets.push_back(llvm::json::Object{{"target", getTargetName(target)}, {"kernels", std::move(kernels)}});
+    targets.push_back(
+        llvm::json::Object{{"target", getTargetName(target)}, {"kernels", std::move(kernels)}});
   }
   if (json)
     stream << llvm::formatv("{0:2}", llvm::json::Value(std::move(targets))) << "\n";

@@ -16,7 +16,8 @@ namespace xc {
 /// One line for each function: its launches and peak memory. Always printed.
 void printSummary(mlir::ModuleOp module, llvm::raw_ostream &stream);
 
-/// Each kernel of each target: source locations, strategy and why, launches, bytes, FLOPs, and what codegen knows.
+/// Each kernel of each target: source locations, strategy and why, launches, bytes, FLOPs, and what
+/// codegen knows.
 void printReport(mlir::ModuleOp module, bool json, llvm::raw_ostream &stream);
 
 } // namespace xc

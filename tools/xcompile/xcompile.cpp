@@ -74,8 +74,8 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
     return fail(message);
   llvm::StringRef text = buffer->getBuffer();
   command.compile.provenance.sourceName = llvm::sys::path::filename(command.input).str();
-  command.compile.provenance.sourceHash =
-      llvm::xxh3_64bits(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  command.compile.provenance.sourceHash = llvm::xxh3_64bits(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 
   if (failed(checkTargets(command.compile.targets, context)))
     return 1;
@@ -124,7 +124,8 @@ int main(int argc, char **argv) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   std::unique_ptr<llvm::DefaultThreadPool> threads;
   if (command.threads != 1) {
-    threads = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(command.threads));
+    threads =
+        std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(command.threads));
     context.setThreadPool(*threads);
   }
 

@@ -20,7 +20,8 @@ LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError, A
   if (map.getNumResults() != 3 || map.getNumDims() != 0)
     return emitError() << "expected a grid of 3 results over symbols only, got " << grid;
   if (block.size() != 3 || cluster.size() != 3)
-    return emitError() << "expected 3 block and 3 cluster dims, got " << block.size() << " and " << cluster.size();
+    return emitError() << "expected 3 block and 3 cluster dims, got " << block.size() << " and "
+                       << cluster.size();
   for (int64_t dim : block)
     if (dim < 1)
       return emitError() << "expected positive block dims, got " << dim;
@@ -28,7 +29,8 @@ LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError, A
     if (dim < 1)
       return emitError() << "expected positive cluster dims, got " << dim;
   if (shared < 0 || scratch < 0)
-    return emitError() << "expected sizes that are not negative, got shared = " << shared << ", scratch = " << scratch;
+    return emitError() << "expected sizes that are not negative, got shared = " << shared
+                       << ", scratch = " << scratch;
   return success();
 }
 

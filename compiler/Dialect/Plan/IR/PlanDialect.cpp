@@ -12,9 +12,9 @@
 
 using namespace mlir;
 
+#include "compiler/Dialect/Plan/IR/PlanAttrsInterfaces.cpp.inc"
 #include "compiler/Dialect/Plan/IR/PlanOpsDialect.cpp.inc"
 #include "compiler/Dialect/Plan/IR/PlanOpsEnums.cpp.inc"
-#include "compiler/Dialect/Plan/IR/PlanAttrsInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/Dialect/Plan/IR/PlanOpsAttrs.cpp.inc"
 

@@ -27,27 +27,33 @@ static int64_t countDynamicDims(TypeRange types) {
 }
 
 LogicalResult RegionOp::verify() {
-  if (int64_t expected = countDynamicDims(getResultTypes()); expected != static_cast<int64_t>(getDims().size()))
-    return emitOpError("expected ") << expected << " dims for its dynamic result sizes, got " << getDims().size();
+  if (int64_t expected = countDynamicDims(getResultTypes());
+      expected != static_cast<int64_t>(getDims().size()))
+    return emitOpError("expected ")
+           << expected << " dims for its dynamic result sizes, got " << getDims().size();
   auto yield = cast<YieldOp>(getBody().front().getTerminator());
   if (yield.getValues().getTypes() != getResultTypes())
-    return yield.emitOpError("expected the region's result types ") << getResultTypes() << ", got "
-                                                                    << yield.getValues().getTypes();
+    return yield.emitOpError("expected the region's result types ")
+           << getResultTypes() << ", got " << yield.getValues().getTypes();
   for (int64_t index : getReuse())
     if (index < -1 || index >= static_cast<int64_t>(getReusable().size()))
-      return emitOpError("expected reuse indices from -1 to ") << getReusable().size() << " exclusive, got " << index;
+      return emitOpError("expected reuse indices from -1 to ")
+             << getReusable().size() << " exclusive, got " << index;
   return success();
 }
 
 LogicalResult DispatchOp::verify() {
-  if (int64_t expected = countDynamicDims(getResultTypes()); expected != static_cast<int64_t>(getDims().size()))
-    return emitOpError("expected ") << expected << " dims for its dynamic result sizes, got " << getDims().size();
+  if (int64_t expected = countDynamicDims(getResultTypes());
+      expected != static_cast<int64_t>(getDims().size()))
+    return emitOpError("expected ")
+           << expected << " dims for its dynamic result sizes, got " << getDims().size();
   if (getReuse().size() != static_cast<size_t>(getNumResults()))
-    return emitOpError("expected one reuse index for each of ") << getNumResults() << " results, got "
-                                                                << getReuse().size();
+    return emitOpError("expected one reuse index for each of ")
+           << getNumResults() << " results, got " << getReuse().size();
   for (int64_t index : getReuse())
     if (index < -1 || index >= static_cast<int64_t>(getInputs().size()))
-      return emitOpError("expected reuse indices from -1 to ") << getInputs().size() << " exclusive, got " << index;
+      return emitOpError("expected reuse indices from -1 to ")
+             << getInputs().size() << " exclusive, got " << index;
   return success();
 }
 
@@ -63,13 +69,15 @@ LogicalResult BindingOp::verify() {
   if (!type.getLayout().isIdentity())
     return emitOpError("expected a contiguous row-major memref, got ") << type;
   if (static_cast<size_t>(type.getNumDynamicDims()) != getSizes().size())
-    return emitOpError("expected ") << type.getNumDynamicDims() << " sizes, got " << getSizes().size();
+    return emitOpError("expected ")
+           << type.getNumDynamicDims() << " sizes, got " << getSizes().size();
   if (getAlignment() < 1 || (getAlignment() & (getAlignment() - 1)) != 0)
     return emitOpError("expected an alignment that is a power of two, got ") << getAlignment();
   return success();
 }
 
-LogicalResult BindingOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &reifiedShapes) {
+LogicalResult BindingOp::reifyResultShapes(OpBuilder &builder,
+                                           ReifiedRankedShapedTypeDims &reifiedShapes) {
   auto type = cast<MemRefType>(getMemory().getType());
   reifiedShapes.push_back(getMixedValues(type.getShape(), getSizes(), builder));
   return success();

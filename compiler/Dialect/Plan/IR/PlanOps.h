@@ -21,9 +21,9 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
+#include "compiler/Dialect/Plan/IR/PlanAttrsInterfaces.h.inc"
 #include "compiler/Dialect/Plan/IR/PlanOpsDialect.h.inc"
 #include "compiler/Dialect/Plan/IR/PlanOpsEnums.h.inc"
-#include "compiler/Dialect/Plan/IR/PlanAttrsInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/Dialect/Plan/IR/PlanOpsAttrs.h.inc"
 #define GET_OP_CLASSES
@@ -31,14 +31,18 @@
 
 namespace xc::plan {
 
-/// Discardable attributes of kernel modules and kernel functions; docs/architecture.md says who sets them.
-inline constexpr llvm::StringLiteral kTargetAttr = "plan.target";     // #plan.target, on kernel modules
-inline constexpr llvm::StringLiteral kKernelAttr = "plan.kernel";     // unit, on kernel modules
-inline constexpr llvm::StringLiteral kLaunchAttr = "plan.launch";     // #plan.launch_config, on kernel functions
-inline constexpr llvm::StringLiteral kGuardsAttr = "plan.guards";     // array of guards, on kernel functions
+/// Discardable attributes of kernel modules and kernel functions; docs/architecture.md says who
+/// sets them.
+inline constexpr llvm::StringLiteral kTargetAttr = "plan.target"; // #plan.target, on kernel modules
+inline constexpr llvm::StringLiteral kKernelAttr = "plan.kernel"; // unit, on kernel modules
+inline constexpr llvm::StringLiteral kLaunchAttr =
+    "plan.launch"; // #plan.launch_config, on kernel functions
+inline constexpr llvm::StringLiteral kGuardsAttr =
+    "plan.guards"; // array of guards, on kernel functions
 inline constexpr llvm::StringLiteral kConfigAttr = "lowering_config"; // on kernel functions
 inline constexpr llvm::StringLiteral kReasonAttr = "plan.reason";     // string, on kernel functions
-inline constexpr llvm::StringLiteral kImageAttr = "plan.image";       // string of bytes, on kernel modules
+inline constexpr llvm::StringLiteral kImageAttr =
+    "plan.image"; // string of bytes, on kernel modules
 inline constexpr llvm::StringLiteral kAssemblyAttr = "plan.assembly"; // string, on kernel modules
 
 } // namespace xc::plan

@@ -77,7 +77,8 @@ AffineExpr AnnotateCost::countBytes(ModuleOp kernel, KernelSizes &sizes) {
   AffineExpr total = getAffineConstantExpr(0, kernel.getContext());
   kernel.walk([&](BindingOp binding) {
     auto type = cast<MemRefType>(binding.getMemory().getType());
-    AffineExpr bytes = getAffineConstantExpr(llvm::divideCeil(type.getElementTypeBitWidth(), 8), kernel.getContext());
+    AffineExpr bytes = getAffineConstantExpr(llvm::divideCeil(type.getElementTypeBitWidth(), 8),
+                                             kernel.getContext());
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (AffineExpr size = sizes.getDim(binding.getMemory(), dim))
         bytes = bytes * size;
@@ -92,8 +93,9 @@ static int64_t countOpsOfBody(linalg::LinalgOp op) {
     return 2;
   int64_t count = 0;
   for (Operation &inner : op->getRegion(0).front().without_terminator()) {
-    if (!isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) || inner.hasTrait<OpTrait::ConstantLike>() ||
-        isa<CastOpInterface>(inner) || isa<arith::SelectOp>(inner))
+    if (!isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) ||
+        inner.hasTrait<OpTrait::ConstantLike>() || isa<CastOpInterface>(inner) ||
+        isa<arith::SelectOp>(inner))
       continue;
     count += isa<math::FmaOp>(inner) ? 2 : 1;
   }
@@ -118,7 +120,8 @@ AffineExpr AnnotateCost::countFlops(linalg::LinalgOp op, KernelSizes &sizes) {
 static void collectLocations(Location loc, llvm::SetVector<StringAttr> &found) {
   loc->walk([&](Location inner) {
     if (auto file = dyn_cast<FileLineColLoc>(inner))
-      found.insert(StringAttr::get(loc.getContext(), file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+      found.insert(StringAttr::get(loc.getContext(), file.getFilename().getValue() + ":" +
+                                                         Twine(file.getLine()) + ":" +
                                                          Twine(file.getColumn())));
     return WalkResult::advance();
   });
@@ -128,13 +131,18 @@ void AnnotateCost::annotate(ModuleOp kernel) {
   MLIRContext *context = kernel.getContext();
   KernelSizes sizes(context);
   unsigned numScalars = 0;
-  kernel.walk([&](ScalarOp scalar) { numScalars = std::max<unsigned>(numScalars, scalar.getOrdinal() + 1); });
+  kernel.walk([&](ScalarOp scalar) {
+    numScalars = std::max<unsigned>(numScalars, scalar.getOrdinal() + 1);
+  });
   unsigned numBindings = 0;
-  kernel.walk([&](BindingOp binding) { numBindings = std::max<unsigned>(numBindings, binding.getOrdinal() + 1); });
+  kernel.walk([&](BindingOp binding) {
+    numBindings = std::max<unsigned>(numBindings, binding.getOrdinal() + 1);
+  });
   Builder builder(context);
-  kernel->setAttr("plan.counts", builder.getDictionaryAttr(
-                                     {builder.getNamedAttr("bindings", builder.getI64IntegerAttr(numBindings)),
-                                      builder.getNamedAttr("scalars", builder.getI64IntegerAttr(numScalars))}));
+  kernel->setAttr("plan.counts",
+                  builder.getDictionaryAttr(
+                      {builder.getNamedAttr("bindings", builder.getI64IntegerAttr(numBindings)),
+                       builder.getNamedAttr("scalars", builder.getI64IntegerAttr(numScalars))}));
   AffineExpr flops = getAffineConstantExpr(0, context);
   llvm::SetVector<StringAttr> locations;
   kernel.walk([&](linalg::LinalgOp op) {
@@ -145,9 +153,12 @@ void AnnotateCost::annotate(ModuleOp kernel) {
   });
   if (locations.empty())
     collectLocations(kernel.getLoc(), locations);
-  kernel->setAttr("plan.bytes", AffineMapAttr::get(AffineMap::get(0, numScalars, countBytes(kernel, sizes))));
+  kernel->setAttr("plan.bytes",
+                  AffineMapAttr::get(AffineMap::get(0, numScalars, countBytes(kernel, sizes))));
   kernel->setAttr("plan.flops", AffineMapAttr::get(AffineMap::get(0, numScalars, flops)));
-  kernel->setAttr("plan.locations", ArrayAttr::get(context, SmallVector<Attribute>(locations.begin(), locations.end())));
+  kernel->setAttr(
+      "plan.locations",
+      ArrayAttr::get(context, SmallVector<Attribute>(locations.begin(), locations.end())));
 }
 
 } // namespace

@@ -34,7 +34,9 @@ struct Slot {
 
 } // namespace
 
-static bool livesWith(const LiveBuffer &a, const LiveBuffer &b) { return a.first <= b.last && b.first <= a.last; }
+static bool livesWith(const LiveBuffer &a, const LiveBuffer &b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 /// Places static buffers; returns the bytes they take together.
 static int64_t placeStatic(ArrayRef<LiveBuffer> buffers, SmallVectorImpl<StaticRange> &placed) {
@@ -42,8 +44,12 @@ static int64_t placeStatic(ArrayRef<LiveBuffer> buffers, SmallVectorImpl<StaticR
   for (auto [index, buffer] : llvm::enumerate(buffers))
     if (isa<AffineConstantExpr>(buffer.size))
       order.push_back(index);
-  auto getSize = [&](unsigned index) { return cast<AffineConstantExpr>(buffers[index].size).getValue(); };
-  llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(-getSize(a), a) < std::pair(-getSize(b), b); });
+  auto getSize = [&](unsigned index) {
+    return cast<AffineConstantExpr>(buffers[index].size).getValue();
+  };
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::pair(-getSize(a), a) < std::pair(-getSize(b), b);
+  });
   int64_t total = 0;
   // Sorted by offset, so that one pass over the neighbours in time finds the lowest gap.
   SmallVector<StaticRange> byOffset;
@@ -58,7 +64,10 @@ static int64_t placeStatic(ArrayRef<LiveBuffer> buffers, SmallVectorImpl<StaticR
       offset = std::max(offset, other.end);
     }
     StaticRange range{index, offset, offset + size};
-    byOffset.insert(llvm::upper_bound(byOffset, range, [](const StaticRange &a, const StaticRange &b) { return a.offset < b.offset; }),
+    byOffset.insert(llvm::upper_bound(byOffset, range,
+                                      [](const StaticRange &a, const StaticRange &b) {
+                                        return a.offset < b.offset;
+                                      }),
                     range);
     total = std::max(total, range.end);
   }
@@ -79,7 +88,8 @@ ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, MLIRContext *context) {
       if (b.offset >= a.end)
         break;
       bool aIsFirst = buffers[a.buffer].last < buffers[b.buffer].first;
-      placement.predecessors[aIsFirst ? b.buffer : a.buffer].push_back(aIsFirst ? a.buffer : b.buffer);
+      placement.predecessors[aIsFirst ? b.buffer : a.buffer].push_back(aIsFirst ? a.buffer
+                                                                                : b.buffer);
     }
 
   SmallVector<Slot> slots;
@@ -93,7 +103,9 @@ ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, MLIRContext *context) {
       continue;
     auto slot = llvm::find_if(slots, [&](const Slot &candidate) {
       return candidate.size == buffers[index].size &&
-             llvm::none_of(candidate.buffers, [&](unsigned other) { return livesWith(buffers[index], buffers[other]); });
+             llvm::none_of(candidate.buffers, [&](unsigned other) {
+               return livesWith(buffers[index], buffers[other]);
+             });
     });
     if (slot == slots.end()) {
       slots.push_back({buffers[index].size, {}});

@@ -32,8 +32,9 @@ struct ArenaPlacement {
 
 /// Lays out buffers so that those which live at the same time do not overlap.
 ///
-/// Static buffers are placed largest first, each at the lowest offset that is free for its whole life. Buffers of a
-/// symbolic size come after them, in slots that are shared only by buffers of equal size.
+/// Static buffers are placed largest first, each at the lowest offset that is free for its whole
+/// life. Buffers of a symbolic size come after them, in slots that are shared only by buffers of
+/// equal size.
 ArenaPlacement layOutArena(llvm::ArrayRef<LiveBuffer> buffers, mlir::MLIRContext *context);
 
 } // namespace xc::plan

@@ -6,11 +6,15 @@
 //===----------------------------------------------------------------------===//
 //
 // For each function:
-// 1. Every tensor's *root* is the value whose memory it looks at; views differ from their root by an offset.
-// 2. Roots that are returned or assigned to a variable are computed in place there, where nothing that runs later needs
+// 1. Every tensor's *root* is the value whose memory it looks at; views differ from their root by
+// an offset.
+// 2. Roots that are returned or assigned to a variable are computed in place there, where nothing
+// that runs later needs
 //    what was there before; the others that are computed live in the arena.
-// 3. Commands are listed in program order: dispatches, then copies to outputs, then copies to variables.
-// 4. The arena is laid out by lifetimes, edges are made from hazards, and the plan.function is written.
+// 3. Commands are listed in program order: dispatches, then copies to outputs, then copies to
+// variables.
+// 4. The arena is laid out by lifetimes, edges are made from hazards, and the plan.function is
+// written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,7 +72,8 @@ constexpr unsigned kAfterAllDispatches = std::numeric_limits<unsigned>::max();
 
 class PlanBuilder {
 public:
-  PlanBuilder(func::FuncOp func, ModuleData &data) : func(func), data(data), dims(func), context(func.getContext()) {}
+  PlanBuilder(func::FuncOp func, ModuleData &data)
+      : func(func), data(data), dims(func), context(func.getContext()) {}
 
   LogicalResult run();
 
@@ -86,12 +91,15 @@ private:
   LogicalResult placeData(Operation &op);
   LogicalResult placeView(Operation &op);
   LogicalResult addDispatch(DispatchOp dispatch, unsigned position);
-  FailureOr<unsigned> chooseBuffer(DispatchOp dispatch, unsigned index, unsigned position, AffineExpr size);
-  bool canOverwriteVariable(StringAttr name, DispatchOp dispatch, unsigned index, unsigned position);
+  FailureOr<unsigned> chooseBuffer(DispatchOp dispatch, unsigned index, unsigned position,
+                                   AffineExpr size);
+  bool canOverwriteVariable(StringAttr name, DispatchOp dispatch, unsigned index,
+                            unsigned position);
   LogicalResult addCopy(Location loc, Value value, unsigned target);
   LogicalResult addReturns();
   LogicalResult addAssigns();
-  void touch(Command &command, unsigned buffer, AffineExpr offset, AffineExpr length, Access access);
+  void touch(Command &command, unsigned buffer, AffineExpr offset, AffineExpr length,
+             Access access);
   LogicalResult layOut();
   LogicalResult emit();
   DictionaryAttr describe(StringRef fallbackName, unsigned index, Type type, DictionaryAttr attrs,
@@ -106,9 +114,10 @@ private:
   llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> fixedBuffers;
   llvm::DenseMap<Value, Place> places;
   llvm::DenseMap<Value, unsigned> lastUse;
-  llvm::DenseMap<Value, SmallVector<unsigned>> outputsOf;       // root -> outputs that are it, whole
-  llvm::DenseMap<Value, SmallVector<StringAttr>> variablesOf;   // root -> variables that it is assigned to, whole
-  llvm::DenseMap<StringAttr, Value> readOf;                     // variable -> its old value
+  llvm::DenseMap<Value, SmallVector<unsigned>> outputsOf; // root -> outputs that are it, whole
+  llvm::DenseMap<Value, SmallVector<StringAttr>>
+      variablesOf;                          // root -> variables that it is assigned to, whole
+  llvm::DenseMap<StringAttr, Value> readOf; // variable -> its old value
   llvm::DenseMap<unsigned, bool> outputDone;
   llvm::DenseMap<StringAttr, bool> variableDone;
   SmallVector<Command> commands;
@@ -121,7 +130,9 @@ FailureOr<AffineExpr> PlanBuilder::getByteSize(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(tensor);
   if (failed(shape))
-    return emitError(tensor.getLoc(), "expected sizes that are formulas over the dynamic dims of the function's inputs, got ") << type;
+    return emitError(tensor.getLoc(), "expected sizes that are formulas over the dynamic dims of "
+                                      "the function's inputs, got ")
+           << type;
   AffineExpr size = constant(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
   for (AffineExpr dim : *shape)
     size = size * dim;
@@ -180,7 +191,8 @@ unsigned PlanBuilder::addBuffer(Space space, unsigned ordinal, AffineExpr size) 
 }
 
 unsigned PlanBuilder::getFixedBuffer(Space space, unsigned ordinal, AffineExpr size) {
-  auto [it, isNew] = fixedBuffers.try_emplace({static_cast<unsigned>(space), ordinal}, buffers.size());
+  auto [it, isNew] =
+      fixedBuffers.try_emplace({static_cast<unsigned>(space), ordinal}, buffers.size());
   if (isNew)
     addBuffer(space, ordinal, size);
   return it->second;
@@ -189,11 +201,13 @@ unsigned PlanBuilder::getFixedBuffer(Space space, unsigned ordinal, AffineExpr s
 LogicalResult PlanBuilder::placeArguments() {
   for (BlockArgument argument : func.getArguments()) {
     if (!isa<RankedTensorType>(argument.getType()))
-      return func.emitOpError("expected inputs that are tensors, got ") << argument.getType() << " as input " << argument.getArgNumber();
+      return func.emitOpError("expected inputs that are tensors, got ")
+             << argument.getType() << " as input " << argument.getArgNumber();
     FailureOr<AffineExpr> size = getByteSize(argument);
     if (failed(size))
       return failure();
-    places[argument] = {getFixedBuffer(Space::Input, argument.getArgNumber(), *size), constant(0), *size};
+    places[argument] = {getFixedBuffer(Space::Input, argument.getArgNumber(), *size), constant(0),
+                        *size};
   }
   return success();
 }
@@ -233,37 +247,43 @@ LogicalResult PlanBuilder::placeView(Operation &op) {
     for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
       FailureOr<AffineExpr> start = dims.getExpr(offset);
       if (failed(shape) || failed(start))
-        return op.emitOpError("expected an offset that is a formula over the dynamic dims of the function's inputs");
+        return op.emitOpError(
+            "expected an offset that is a formula over the dynamic dims of the function's inputs");
       elements = elements * (*shape)[dim] + *start;
     }
-    place.offset = place.offset + elements * llvm::divideCeil(slice.getType().getElementTypeBitWidth(), 8);
+    place.offset =
+        place.offset + elements * llvm::divideCeil(slice.getType().getElementTypeBitWidth(), 8);
   }
   place.length = *size;
   places[result] = place;
   return success();
 }
 
-void PlanBuilder::touch(Command &command, unsigned buffer, AffineExpr offset, AffineExpr length, Access access) {
+void PlanBuilder::touch(Command &command, unsigned buffer, AffineExpr offset, AffineExpr length,
+                        Access access) {
   unsigned position = commands.size();
   buffers[buffer].first = std::min(buffers[buffer].first, position);
   buffers[buffer].last = std::max(buffers[buffer].last, position);
   command.accesses.push_back({buffer, offset, length, access});
 }
 
-/// True if nothing that runs after `dispatch` needs the variable's old value, and `dispatch` itself reads it, if at all, only at the
-/// element that it then writes.
-bool PlanBuilder::canOverwriteVariable(StringAttr name, DispatchOp dispatch, unsigned index, unsigned position) {
+/// True if nothing that runs after `dispatch` needs the variable's old value, and `dispatch` itself
+/// reads it, if at all, only at the element that it then writes.
+bool PlanBuilder::canOverwriteVariable(StringAttr name, DispatchOp dispatch, unsigned index,
+                                       unsigned position) {
   Value old = readOf.lookup(name);
   if (!old || !lastUse.count(old))
     return true;
   if (getLastUse(old) != position)
     return getLastUse(old) < position;
   int64_t reused = dispatch.getReuse()[index];
-  unsigned reads = llvm::count_if(dispatch.getInputs(), [&](Value input) { return getRoot(input) == old; });
+  unsigned reads =
+      llvm::count_if(dispatch.getInputs(), [&](Value input) { return getRoot(input) == old; });
   return reused >= 0 && dispatch.getInputs()[reused] == old && reads == 1;
 }
 
-FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned index, unsigned position, AffineExpr size) {
+FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned index,
+                                              unsigned position, AffineExpr size) {
   Value result = dispatch.getResult(index);
   for (StringAttr name : variablesOf.lookup(result)) {
     FailureOr<unsigned> ordinal = data.getVariable(name, dispatch.getLoc());
@@ -282,10 +302,12 @@ FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned inde
     Value input = dispatch.getInputs()[reused];
     Place place = places.at(input);
     const Buffer &buffer = buffers[place.buffer];
-    bool isDonated = buffer.space == Space::Input && func.getArgAttr(buffer.ordinal, "array.donated");
+    bool isDonated =
+        buffer.space == Space::Input && func.getArgAttr(buffer.ordinal, "array.donated");
     bool isWhole = place.offset == constant(0) && place.length == size && buffer.size == size;
     // A buffer that was taken over before counts as used until the last of its owners' uses.
-    if ((buffer.space == Space::Arena || isDonated) && isWhole && getLastUse(getRoot(input)) == position)
+    if ((buffer.space == Space::Arena || isDonated) && isWhole &&
+        getLastUse(getRoot(input)) == position)
       return place.buffer;
   }
   return addBuffer(Space::Arena, 0, size);
@@ -311,7 +333,8 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
   for (Value scalar : dispatch.getScalars()) {
     FailureOr<AffineExpr> expr = dims.getExpr(scalar);
     if (failed(expr))
-      return dispatch.emitOpError("expected scalars that are formulas over the dynamic dims of the function's inputs");
+      return dispatch.emitOpError(
+          "expected scalars that are formulas over the dynamic dims of the function's inputs");
     command.scalars.push_back(*expr);
   }
   commands.push_back(std::move(command));
@@ -341,7 +364,8 @@ LogicalResult PlanBuilder::addReturns() {
 }
 
 LogicalResult PlanBuilder::addAssigns() {
-  // A new value that is an old value of another variable is saved first: assignments happen all at once.
+  // A new value that is an old value of another variable is saved first: assignments happen all at
+  // once.
   SmallVector<std::pair<array::VariableAssignOp, Value>> pending;
   for (auto assign : func.getBody().getOps<array::VariableAssignOp>()) {
     Value value = assign.getValue();
@@ -392,8 +416,9 @@ LogicalResult PlanBuilder::layOut() {
   return success();
 }
 
-DictionaryAttr PlanBuilder::describe(StringRef fallbackName, unsigned index, Type type, DictionaryAttr attrs,
-                                     ArrayRef<AffineExpr> shape, Builder &builder) {
+DictionaryAttr PlanBuilder::describe(StringRef fallbackName, unsigned index, Type type,
+                                     DictionaryAttr attrs, ArrayRef<AffineExpr> shape,
+                                     Builder &builder) {
   NamedAttrList result;
   auto get = [&](StringRef name) { return attrs ? attrs.get(name) : Attribute(); };
   Attribute name = get("array.name");
@@ -427,15 +452,18 @@ LogicalResult PlanBuilder::emit() {
   SmallVector<Attribute> inputs, outputs;
   for (BlockArgument argument : func.getArguments())
     inputs.push_back(describe("input", argument.getArgNumber(), argument.getType(),
-                              func.getArgAttrDict(argument.getArgNumber()), *dims.getShape(argument), builder));
+                              func.getArgAttrDict(argument.getArgNumber()),
+                              *dims.getShape(argument), builder));
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
   for (auto [index, value] : llvm::enumerate(ret.getOperands())) {
     FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(value);
-    outputs.push_back(describe("output", index, value.getType(), func.getResultAttrDict(index), *shape, builder));
+    outputs.push_back(
+        describe("output", index, value.getType(), func.getResultAttrDict(index), *shape, builder));
   }
-  auto plan = FunctionOp::create(builder, func.getLoc(), func.getSymNameAttr(), describeSymbols(builder),
-                                 builder.getArrayAttr(inputs), builder.getArrayAttr(outputs),
-                                 AffineMapAttr::get(dims.getMap(arena.size)));
+  auto plan =
+      FunctionOp::create(builder, func.getLoc(), func.getSymNameAttr(), describeSymbols(builder),
+                         builder.getArrayAttr(inputs), builder.getArrayAttr(outputs),
+                         AffineMapAttr::get(dims.getMap(arena.size)));
   if (Attribute doc = func->getAttr("array.doc"))
     plan->setAttr("doc", doc);
   plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));
@@ -448,11 +476,13 @@ LogicalResult PlanBuilder::emit() {
       if (buffer.space == Space::Arena)
         offset = arena.offsets[arenaIndex[access.buffer]] + offset;
       ranges.push_back(RangeAttr::get(context, access.access, buffer.space, buffer.ordinal,
-                                      AffineMapAttr::get(dims.getMap(offset)), AffineMapAttr::get(dims.getMap(access.length))));
+                                      AffineMapAttr::get(dims.getMap(offset)),
+                                      AffineMapAttr::get(dims.getMap(access.length))));
     }
     if (command.kernel)
       LaunchOp::create(builder, command.loc, command.kernel, builder.getArrayAttr(ranges),
-                       AffineMapAttr::get(dims.getMap(command.scalars)), builder.getDenseI64ArrayAttr(after));
+                       AffineMapAttr::get(dims.getMap(command.scalars)),
+                       builder.getDenseI64ArrayAttr(after));
     else
       CopyOp::create(builder, command.loc, cast<RangeAttr>(ranges[0]), cast<RangeAttr>(ranges[1]),
                      builder.getDenseI64ArrayAttr(after));
@@ -472,11 +502,13 @@ LogicalResult PlanBuilder::run() {
     else if (isView(&op))
       done = placeView(op);
     else if (isa<array::ParameterOp, array::VariableReadOp>(op) ||
-             (op.hasTrait<OpTrait::ConstantLike>() && isa<RankedTensorType>(op.getResult(0).getType())))
+             (op.hasTrait<OpTrait::ConstantLike>() &&
+              isa<RankedTensorType>(op.getResult(0).getType())))
       done = placeData(op);
     else if (!isa<array::VariableAssignOp, tensor::DimOp, affine::AffineApplyOp>(op) &&
              !llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndex(); }))
-      done = op.emitOpError("expected a dispatch, a view, a constant, state or index arithmetic when the plan is built");
+      done = op.emitOpError("expected a dispatch, a view, a constant, state or index arithmetic "
+                            "when the plan is built");
     if (failed(done))
       return failure();
   }

@@ -34,7 +34,8 @@ struct CloneForTargets final : impl::CloneForTargetsBase<CloneForTargets> {
         return signalPassFailure();
       }
       auto target = ModuleOp::create(builder, module.getLoc(), "target_" + std::to_string(index));
-      target->setAttr(kTargetAttr, TargetAttr::get(&getContext(), builder.getStringAttr(kind), builder.getStringAttr(arch)));
+      target->setAttr(kTargetAttr, TargetAttr::get(&getContext(), builder.getStringAttr(kind),
+                                                   builder.getStringAttr(arch)));
       OpBuilder inside = OpBuilder::atBlockEnd(target.getBody());
       for (Operation *op : program)
         inside.clone(*op);

@@ -49,9 +49,11 @@ SmallVector<SmallVector<int64_t>> computeEdges(ArrayRef<SmallVector<MemoryAccess
     llvm::SetVector<unsigned> needed;
     for (const MemoryAccess &access : touched) {
       for (const PastAccess &past : history[access.buffer])
-        if ((isWrite(access.access) || isWrite(past.access.access)) && mayOverlap(past.access, access))
+        if ((isWrite(access.access) || isWrite(past.access.access)) &&
+            mayOverlap(past.access, access))
           needed.insert(past.command);
-      // The first touch of a buffer that took over another one's bytes waits for all that used those.
+      // The first touch of a buffer that took over another one's bytes waits for all that used
+      // those.
       if (history[access.buffer].empty())
         for (unsigned predecessor : predecessors[access.buffer])
           for (const PastAccess &past : history[predecessor])
@@ -61,7 +63,9 @@ SmallVector<SmallVector<int64_t>> computeEdges(ArrayRef<SmallVector<MemoryAccess
     for (const MemoryAccess &access : touched) {
       SmallVector<PastAccess> &past = history[access.buffer];
       if (isWrite(access.access))
-        llvm::erase_if(past, [&](const PastAccess &old) { return old.command != command && covers(access, old.access); });
+        llvm::erase_if(past, [&](const PastAccess &old) {
+          return old.command != command && covers(access, old.access);
+        });
       past.push_back({command, access});
     }
 

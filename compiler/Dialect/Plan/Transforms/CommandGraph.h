@@ -15,8 +15,8 @@
 
 namespace xc::plan {
 
-/// A use of bytes of a buffer by a command. Buffers are numbered by the caller; different buffers share no memory,
-/// except those of the arena that the layout names as predecessors.
+/// A use of bytes of a buffer by a command. Buffers are numbered by the caller; different buffers
+/// share no memory, except those of the arena that the layout names as predecessors.
 struct MemoryAccess {
   unsigned buffer;
   mlir::AffineExpr offset;
@@ -24,10 +24,11 @@ struct MemoryAccess {
   Access access;
 };
 
-/// For each command, the earlier commands that must have ended before it: a write after any access of the same bytes,
-/// a read after a write. Edges that others imply are left out.
+/// For each command, the earlier commands that must have ended before it: a write after any access
+/// of the same bytes, a read after a write. Edges that others imply are left out.
 ///
-/// `accesses[i]` are those of command i, in program order; `predecessors[b]` are the buffers that had bytes of buffer b before it.
+/// `accesses[i]` are those of command i, in program order; `predecessors[b]` are the buffers that
+/// had bytes of buffer b before it.
 llvm::SmallVector<llvm::SmallVector<int64_t>>
 computeEdges(llvm::ArrayRef<llvm::SmallVector<MemoryAccess>> accesses,
              llvm::ArrayRef<llvm::SmallVector<unsigned>> predecessors);

@@ -147,7 +147,8 @@ void DispatchGrouping::add(Operation *op) {
       if (DispatchGroup *group = groupOf.lookup(definition))
         producers.insert(group);
   SmallVector<DispatchGroup *> candidates(producers.begin(), producers.end());
-  // The latest producer first: the others are more likely to be ready without it than it without them.
+  // The latest producer first: the others are more likely to be ready without it than it without
+  // them.
   llvm::sort(candidates, [&](DispatchGroup *a, DispatchGroup *b) {
     return position.at(a->ops.back()) > position.at(b->ops.back());
   });
@@ -174,7 +175,8 @@ static unsigned countBindings(const DispatchGroup &group, ArrayRef<Operation *> 
   for (Operation *op : inside) {
     for (Value operand : getUsedValues(op))
       if (isa<RankedTensorType>(operand.getType()) &&
-          !(operand.getDefiningOp() && (inside.contains(operand.getDefiningOp()) || isInitialValue(operand.getDefiningOp()))))
+          !(operand.getDefiningOp() &&
+            (inside.contains(operand.getDefiningOp()) || isInitialValue(operand.getDefiningOp()))))
         bound.insert(operand.getAsOpaquePointer());
     for (Value result : op->getResults())
       if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
@@ -187,7 +189,8 @@ std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group
   auto consumer = cast<linalg::LinalgOp>(op);
   // What a body reads at computed places must be complete before the kernel starts.
   for (Value value : llvm::drop_begin(getUsedValues(op), op->getNumOperands()))
-    if (Operation *definition = value.getDefiningOp(); definition && groupOf.lookup(definition) == &group)
+    if (Operation *definition = value.getDefiningOp();
+        definition && groupOf.lookup(definition) == &group)
       return std::nullopt;
   SmallVector<int> rows(consumer.getNumLoops(), -1);
   for (OpOperand &use : op->getOpOperands()) {
@@ -230,9 +233,13 @@ std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group
 }
 
 /// True if a value that `operands` depend on, by a way that leaves the group, comes from the group.
-bool DispatchGrouping::wouldMakeCycle(DispatchGroup &group, ValueRange operands, DispatchGroup *alsoInside) {
-  unsigned first = alsoInside ? std::min(group.firstPosition, alsoInside->firstPosition) : group.firstPosition;
-  auto isInside = [&](DispatchGroup *other) { return other == &group || (alsoInside && other == alsoInside); };
+bool DispatchGrouping::wouldMakeCycle(DispatchGroup &group, ValueRange operands,
+                                      DispatchGroup *alsoInside) {
+  unsigned first =
+      alsoInside ? std::min(group.firstPosition, alsoInside->firstPosition) : group.firstPosition;
+  auto isInside = [&](DispatchGroup *other) {
+    return other == &group || (alsoInside && other == alsoInside);
+  };
   llvm::SmallPtrSet<Operation *, 32> visited;
   SmallVector<Operation *> worklist;
   auto visitOperands = [&](Operation *op) {
@@ -296,7 +303,8 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   // A contraction's epilogue works on its result, element by element.
   if (group.hasContraction && (isReduction || losesRows || unassigned > 0))
     return false;
-  // New inner loops are worth it only where they spread a reduction's result over the row that was reduced.
+  // New inner loops are worth it only where they spread a reduction's result over the row that was
+  // reduced.
   if (unassigned > 0 && (isReduction || !group.hasReduction))
     return false;
   if (losesRows && !llvm::is_contained(keep, true)) {
@@ -325,10 +333,12 @@ bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction)
   Operation *producer = group.ops.front();
   if (producer->getNumResults() != 1 || !producer->getResult(0).hasOneUse())
     return false;
-  // Each element is loaded once for every tile of the other operand: only what costs a few instructions.
+  // Each element is loaded once for every tile of the other operand: only what costs a few
+  // instructions.
   Block &body = producer->getRegion(0).front();
-  if (body.getOperations().size() > 5 ||
-      llvm::any_of(body, [](Operation &op) { return isa<math::MathDialect>(op.getDialect()) || isa<tensor::ExtractOp>(op); }))
+  if (body.getOperations().size() > 5 || llvm::any_of(body, [](Operation &op) {
+        return isa<math::MathDialect>(op.getDialect()) || isa<tensor::ExtractOp>(op);
+      }))
     return false;
   DispatchGroup &home = *groupOf.at(contraction);
   if (wouldMakeCycle(group, getUsedValues(contraction), &home))
@@ -341,14 +351,17 @@ bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction)
   return true;
 }
 
-/// `user`, already in `into`, also uses results of `other`: one kernel for all, where both have the same rows.
+/// `user`, already in `into`, also uses results of `other`: one kernel for all, where both have the
+/// same rows.
 bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other, Operation *user) {
-  if (other.isClosed || other.hasContraction || into.hasContraction || other.ops.size() + into.ops.size() > kMaxGroupOps)
+  if (other.isClosed || other.hasContraction || into.hasContraction ||
+      other.ops.size() + into.ops.size() > kMaxGroupOps)
     return false;
   std::optional<SmallVector<int>> rowsOfOther = matchRows(other, user);
   if (!rowsOfOther || other.numRows < into.numRows)
     return false;
-  // Row of `other` -> row of `into`, through the user's loops; rows of `other` that `into` lacks become inner loops.
+  // Row of `other` -> row of `into`, through the user's loops; rows of `other` that `into` lacks
+  // become inner loops.
   SmallVector<int> translation(other.numRows, -1);
   unsigned matched = 0;
   for (auto [rowInInto, rowInOther] : llvm::zip_equal(into.rowOfLoop[user], *rowsOfOther)) {

@@ -48,8 +48,8 @@ public:
   /// Groups in order of their last op, each not empty.
   llvm::SmallVector<DispatchGroup *> getGroups() const;
 
-  /// True for an op that computes, so that it needs a kernel; views, constants, index arithmetic, state
-  /// and initial values (tensor.empty, a fill that only initialises) do not.
+  /// True for an op that computes, so that it needs a kernel; views, constants, index arithmetic,
+  /// state and initial values (tensor.empty, a fill that only initialises) do not.
   static bool isCompute(mlir::Operation *op);
 
 private:
@@ -59,7 +59,8 @@ private:
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
   bool tryMergeGroups(DispatchGroup &into, DispatchGroup &other, mlir::Operation *user);
   std::optional<llvm::SmallVector<int>> matchRows(DispatchGroup &group, mlir::Operation *op);
-  bool wouldMakeCycle(DispatchGroup &group, mlir::ValueRange operands, DispatchGroup *alsoInside = nullptr);
+  bool wouldMakeCycle(DispatchGroup &group, mlir::ValueRange operands,
+                      DispatchGroup *alsoInside = nullptr);
   void keepRows(DispatchGroup &group, llvm::ArrayRef<bool> keep);
 
   bool fuse;

@@ -35,13 +35,15 @@ using namespace mlir;
 
 namespace xc::plan {
 
-/// The dynamic sizes of `tensor`, made from what its definition says rather than from the tensor itself.
+/// The dynamic sizes of `tensor`, made from what its definition says rather than from the tensor
+/// itself.
 static SmallVector<Value> materializeDynamicSizes(OpBuilder &builder, Value tensor) {
   Location loc = tensor.getLoc();
   if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
     return llvm::to_vector(empty.getDynamicSizes());
   if (auto destination = tensor.getDefiningOp<DestinationStyleOpInterface>())
-    return materializeDynamicSizes(builder, destination.getTiedOpOperand(cast<OpResult>(tensor))->get());
+    return materializeDynamicSizes(builder,
+                                   destination.getTiedOpOperand(cast<OpResult>(tensor))->get());
   if (auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>())
     return materializeDynamicSizes(builder, insert.getDest());
   SmallVector<Value> sizes;
@@ -52,7 +54,8 @@ static SmallVector<Value> materializeDynamicSizes(OpBuilder &builder, Value tens
   return sizes;
 }
 
-/// Clones slices that are no views into the computing ops that read them; copies them for other users.
+/// Clones slices that are no views into the computing ops that read them; copies them for other
+/// users.
 static void placeSlices(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
@@ -66,13 +69,17 @@ static void placeSlices(Block &block) {
         continue;
       if (!copy) {
         auto type = slice.getType();
-        SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, slice.getLoc(), slice.getResult());
-        Value empty = tensor::EmptyOp::create(builder, slice.getLoc(), sizes, type.getElementType());
+        SmallVector<OpFoldResult> sizes =
+            tensor::getMixedSizes(builder, slice.getLoc(), slice.getResult());
+        Value empty =
+            tensor::EmptyOp::create(builder, slice.getLoc(), sizes, type.getElementType());
         AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
         SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-        copy = linalg::GenericOp::create(
-                   builder, slice.getLoc(), empty.getType(), slice.getResult(), empty, ArrayRef{map, map}, iterators,
-                   [](OpBuilder &b, Location loc, ValueRange args) { linalg::YieldOp::create(b, loc, args[0]); })
+        copy = linalg::GenericOp::create(builder, slice.getLoc(), empty.getType(),
+                                         slice.getResult(), empty, ArrayRef{map, map}, iterators,
+                                         [](OpBuilder &b, Location loc, ValueRange args) {
+                                           linalg::YieldOp::create(b, loc, args[0]);
+                                         })
                    .getResult(0);
       }
       use.set(copy);
@@ -80,7 +87,8 @@ static void placeSlices(Block &block) {
   }
 }
 
-/// True for what a kernel holds itself: initial values, scalar and splat constants, slices of what it binds.
+/// True for what a kernel holds itself: initial values, scalar and splat constants, slices of what
+/// it binds.
 static bool isClonedIntoKernels(Operation *op) {
   if (isa<tensor::EmptyOp, linalg::FillOp>(op))
     return !DispatchGrouping::isCompute(op);
@@ -120,7 +128,8 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
   static void eraseDead(Block &block);
 };
 
-/// Results of an elementwise op may take the memory of an input that it reads at the same element for the last time.
+/// Results of an elementwise op may take the memory of an input that it reads at the same element
+/// for the last time.
 void FormDispatches::findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
                                SmallVectorImpl<Value> &reusable, SmallVectorImpl<int64_t> &reuse) {
   reuse.assign(escaping.size(), -1);
@@ -128,14 +137,16 @@ void FormDispatches::findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
   if (group.ops.size() != 1 || !linalgOp || linalgOp.getNumReductionLoops() > 0)
     return;
   for (auto [index, value] : llvm::enumerate(escaping)) {
-    AffineMap written =
-        linalgOp.getMatchingIndexingMap(linalgOp.getDpsInitOperand(cast<OpResult>(value).getResultNumber()));
+    AffineMap written = linalgOp.getMatchingIndexingMap(
+        linalgOp.getDpsInitOperand(cast<OpResult>(value).getResultNumber()));
     for (OpOperand *input : linalgOp.getDpsInputOperands()) {
       Value source = input->get();
-      if (source.getType() != value.getType() || linalgOp.getMatchingIndexingMap(input) != written ||
-          !written.isPermutation() || llvm::is_contained(reusable, source))
+      if (source.getType() != value.getType() ||
+          linalgOp.getMatchingIndexingMap(input) != written || !written.isPermutation() ||
+          llvm::is_contained(reusable, source))
         continue;
-      bool isOnlyReader = llvm::all_of(source.getUses(), [&](OpOperand &use) { return use.getOwner() == linalgOp; });
+      bool isOnlyReader = llvm::all_of(source.getUses(),
+                                       [&](OpOperand &use) { return use.getOwner() == linalgOp; });
       bool isReadElsewhere = llvm::any_of(linalgOp->getOpOperands(), [&](OpOperand &use) {
         return use.get() == source && linalgOp.getMatchingIndexingMap(&use) != written;
       });
@@ -170,14 +181,16 @@ void FormDispatches::formRegion(DispatchGroup &group) {
   findReuse(group, escaping, reusable, reuse);
   if (reusable.empty())
     reuse.clear();
-  auto region = RegionOp::create(builder, builder.getFusedLoc(locations), ValueRange(escaping).getTypes(), dims, reusable, reuse);
+  auto region = RegionOp::create(builder, builder.getFusedLoc(locations),
+                                 ValueRange(escaping).getTypes(), dims, reusable, reuse);
   Block *body = builder.createBlock(&region.getBody());
   for (Operation *op : group.ops)
     op->moveBefore(body, body->end());
   builder.setInsertionPointToEnd(body);
   YieldOp::create(builder, region.getLoc(), escaping);
   for (auto [inner, outer] : llvm::zip_equal(escaping, region.getResults()))
-    inner.replaceUsesWithIf(outer, [&](OpOperand &use) { return !region->isProperAncestor(use.getOwner()); });
+    inner.replaceUsesWithIf(
+        outer, [&](OpOperand &use) { return !region->isProperAncestor(use.getOwner()); });
   cloneConstantsInto(region);
 }
 

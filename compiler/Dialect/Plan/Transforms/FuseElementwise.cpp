@@ -58,7 +58,8 @@ static bool shouldFuse(OpOperand *use) {
   bool readsEachElementOnce = map.isPermutation();
   if (!readsEachElementOnce && !isCheap(producer))
     return false;
-  // A producer with other users is computed again only where it is nothing but a conversion or a constant.
+  // A producer with other users is computed again only where it is nothing but a conversion or a
+  // constant.
   return use->get().hasOneUse() || (isCheap(producer) && producer.getNumDpsInputs() == 0);
 }
 
@@ -71,24 +72,27 @@ struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
     linalg::ControlFusionFn control = shouldFuse;
     linalg::populateElementwiseOpsFusionPatterns(patterns, control);
     linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *use) {
-      // Expanding a producer's loops brings it next to its user; for anything but one elementwise user it gains nothing.
+      // Expanding a producer's loops brings it next to its user; for anything but one elementwise
+      // user it gains nothing.
       auto producer = use->get().getDefiningOp();
       auto isElementwise = [](Operation *op) {
         auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
         return generic && generic.getNumParallelLoops() == generic.getNumLoops();
       };
       return use->get().hasOneUse() && isElementwise(use->getOwner()) && producer &&
-             (isElementwise(producer) ||
-              (producer->getNumOperands() > 0 && isElementwise(producer->getOperand(0).getDefiningOp()) &&
-               producer->getOperand(0).hasOneUse()));
+             (isElementwise(producer) || (producer->getNumOperands() > 0 &&
+                                          isElementwise(producer->getOperand(0).getDefiningOp()) &&
+                                          producer->getOperand(0).hasOneUse()));
     });
-    linalg::populateConstantFoldLinalgOperations(patterns, [](OpOperand *use) { return use->get().hasOneUse(); });
+    linalg::populateConstantFoldLinalgOperations(
+        patterns, [](OpOperand *use) { return use->get().hasOneUse(); });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
     context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      getOperation().emitWarning("elementwise fusion did not converge; the result is right, but may hold more kernels");
+      getOperation().emitWarning(
+          "elementwise fusion did not converge; the result is right, but may hold more kernels");
   }
 };
 

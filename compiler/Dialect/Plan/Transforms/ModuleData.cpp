@@ -18,9 +18,12 @@ ModuleData::ModuleData(ModuleOp module) : module(module) {
     variables.insert({variable.getSymNameAttr(), variable});
 }
 
-unsigned ModuleData::addConstant(ElementsAttr value) { return constants.insert({value, constants.size()}).first->second; }
+unsigned ModuleData::addConstant(ElementsAttr value) {
+  return constants.insert({value, constants.size()}).first->second;
+}
 
-static DictionaryAttr describeParameter(array::ParameterAttr parameter, Type type, Attribute dtype) {
+static DictionaryAttr describeParameter(array::ParameterAttr parameter, Type type,
+                                        Attribute dtype) {
   Builder builder(type.getContext());
   NamedAttrList entry;
   entry.set("scope", builder.getStringAttr(parameter.getScope()));
@@ -36,13 +39,15 @@ unsigned ModuleData::addParameter(DictionaryAttr entry) {
 }
 
 unsigned ModuleData::addParameter(array::ParameterOp parameter) {
-  return addParameter(describeParameter(parameter.getParameter(), parameter.getType(), parameter->getAttr("array.dtype")));
+  return addParameter(describeParameter(parameter.getParameter(), parameter.getType(),
+                                        parameter->getAttr("array.dtype")));
 }
 
 FailureOr<unsigned> ModuleData::getVariable(StringAttr name, Location loc) {
   auto it = variables.find(name);
   if (it == variables.end())
-    return emitError(loc, "expected the name of a variable of this module, got @") << name.getValue();
+    return emitError(loc, "expected the name of a variable of this module, got @")
+           << name.getValue();
   return static_cast<unsigned>(std::distance(variables.begin(), it));
 }
 
@@ -58,8 +63,8 @@ void ModuleData::write() {
       entry.set("dtype", dtype);
     Attribute initial = variable.getInitialValueAttr();
     if (auto parameter = dyn_cast_or_null<array::ParameterAttr>(initial))
-      entry.set("parameter",
-                builder.getI64IntegerAttr(addParameter(describeParameter(parameter, variable.getType(), dtype))));
+      entry.set("parameter", builder.getI64IntegerAttr(addParameter(
+                                 describeParameter(parameter, variable.getType(), dtype))));
     else if (auto elements = dyn_cast_or_null<ElementsAttr>(initial))
       entry.set("constant", builder.getI64IntegerAttr(addConstant(elements)));
     variableEntries.push_back(entry.getDictionary(module.getContext()));

@@ -27,8 +27,9 @@ public:
   /// The number of a variable; an error at `loc` where the module has none of that name.
   mlir::FailureOr<unsigned> getVariable(mlir::StringAttr name, mlir::Location loc);
 
-  /// Lists everything on the module: `plan.constants` (elements), `plan.parameters` ({scope, key, type, dtype}) and
-  /// `plan.variables` ({name, type, dtype, constant | parameter}). Erases the variables' ops.
+  /// Lists everything on the module: `plan.constants` (elements), `plan.parameters` ({scope, key,
+  /// type, dtype}) and `plan.variables` ({name, type, dtype, constant | parameter}). Erases the
+  /// variables' ops.
   void write();
 
 private:

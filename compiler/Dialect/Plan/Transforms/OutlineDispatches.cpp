@@ -95,8 +95,8 @@ private:
   LogicalResult addScalar(FailureOr<AffineExpr> expr, Location loc);
   LogicalResult addDims(Value tensor);
   Value makeIndex(OpBuilder &builder, AffineExpr expr);
-  Value makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type, int64_t alignment,
-                    bool mayAlias, ArrayRef<AffineExpr> shape);
+  Value makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type,
+                    int64_t alignment, bool mayAlias, ArrayRef<AffineExpr> shape);
   LogicalResult buildKernel(ModuleOp module);
   void buildDispatch();
 
@@ -112,7 +112,8 @@ private:
 
 LogicalResult Outliner::addScalar(FailureOr<AffineExpr> expr, Location loc) {
   if (failed(expr))
-    return emitError(loc, "expected a size that is a formula over the dynamic dims of the function's inputs");
+    return emitError(
+        loc, "expected a size that is a formula over the dynamic dims of the function's inputs");
   if (!isa<AffineConstantExpr>(*expr))
     scalars.insert({*expr, scalars.size()});
   return success();
@@ -136,7 +137,8 @@ LogicalResult Outliner::collectCaptures() {
       } else if (operand.getType().isIndex()) {
         indices.insert(operand);
       } else {
-        op->emitOpError("expected only tensors and index values from outside the kernel, got ") << operand.getType();
+        op->emitOpError("expected only tensors and index values from outside the kernel, got ")
+            << operand.getType();
         return WalkResult::interrupt();
       }
     }
@@ -169,14 +171,16 @@ Value Outliner::makeIndex(OpBuilder &builder, AffineExpr expr) {
   return scalarInKernel.at(expr);
 }
 
-Value Outliner::makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type, int64_t alignment,
-                            bool mayAlias, ArrayRef<AffineExpr> shape) {
+Value Outliner::makeBinding(OpBuilder &builder, unsigned ordinal, Access access,
+                            RankedTensorType type, int64_t alignment, bool mayAlias,
+                            ArrayRef<AffineExpr> shape) {
   SmallVector<Value> sizes;
   for (auto [dim, size] : llvm::enumerate(type.getShape()))
     if (ShapedType::isDynamic(size))
       sizes.push_back(makeIndex(builder, shape[dim]));
-  return BindingOp::create(builder, region.getLoc(), MemRefType::get(type.getShape(), type.getElementType()), ordinal,
-                           access, alignment, mayAlias, sizes);
+  return BindingOp::create(builder, region.getLoc(),
+                           MemRefType::get(type.getShape(), type.getElementType()), ordinal, access,
+                           alignment, mayAlias, sizes);
 }
 
 LogicalResult Outliner::buildKernel(ModuleOp module) {
@@ -190,7 +194,8 @@ LogicalResult Outliner::buildKernel(ModuleOp module) {
   Block *body = func.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   for (auto &[expr, ordinal] : scalars)
-    scalarInKernel[expr] = ScalarOp::create(builder, loc, builder.getIndexType(), ordinal, IntegerAttr());
+    scalarInKernel[expr] =
+        ScalarOp::create(builder, loc, builder.getIndexType(), ordinal, IntegerAttr());
 
   IRMapping mapping;
   for (Value index : indices)
@@ -199,18 +204,21 @@ LogicalResult Outliner::buildKernel(ModuleOp module) {
     auto type = cast<RankedTensorType>(tensor.getType());
     Value memory = makeBinding(builder, ordinal, Access::Read, type, getAlignment(tensor, dims),
                                llvm::is_contained(reuse, ordinal), *dims.getShape(tensor));
-    mapping.map(tensor, bufferization::ToTensorOp::create(builder, loc, type, memory, /*restrict=*/true));
+    mapping.map(tensor,
+                bufferization::ToTensorOp::create(builder, loc, type, memory, /*restrict=*/true));
   }
   SmallVector<Value> targets;
   for (auto [index, result] : llvm::enumerate(region.getResults()))
-    targets.push_back(makeBinding(builder, tensors.size() + index, Access::Write, cast<RankedTensorType>(result.getType()),
-                                  kBufferAlignment, reuse[index] >= 0, *dims.getShape(result)));
+    targets.push_back(makeBinding(builder, tensors.size() + index, Access::Write,
+                                  cast<RankedTensorType>(result.getType()), kBufferAlignment,
+                                  reuse[index] >= 0, *dims.getShape(result)));
   Block &source = region.getBody().front();
   for (Operation &op : source.without_terminator())
     builder.clone(op, mapping);
   for (auto [value, target] : llvm::zip_equal(source.getTerminator()->getOperands(), targets)) {
     // An output that is not computed here but passed through is written all the same.
-    auto store = bufferization::MaterializeInDestinationOp::create(builder, loc, mapping.lookupOrDefault(value), target);
+    auto store = bufferization::MaterializeInDestinationOp::create(
+        builder, loc, mapping.lookupOrDefault(value), target);
     store.setRestrict(true);
     store.setWritable(true);
   }
@@ -226,7 +234,8 @@ void Outliner::buildDispatch() {
   auto materialize = [&](AffineExpr expr) -> Value {
     if (symbolValues.empty())
       for (const SymbolDefinition &symbol : dims.getSymbols())
-        symbolValues.push_back(tensor::DimOp::create(builder, loc, func.getArgument(symbol.input), symbol.dim));
+        symbolValues.push_back(
+            tensor::DimOp::create(builder, loc, func.getArgument(symbol.input), symbol.dim));
     if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
       return symbolValues[symbol.getPosition()];
     return affine::AffineApplyOp::create(builder, loc, dims.getMap(expr), symbolValues);
@@ -234,8 +243,8 @@ void Outliner::buildDispatch() {
   SmallVector<Value> scalarValues;
   for (auto &[expr, ordinal] : scalars)
     scalarValues.push_back(materialize(expr));
-  auto dispatch = DispatchOp::create(builder, loc, region.getResultTypes(), name, tensors.getArrayRef(), scalarValues,
-                                     region.getDims(), reuse);
+  auto dispatch = DispatchOp::create(builder, loc, region.getResultTypes(), name,
+                                     tensors.getArrayRef(), scalarValues, region.getDims(), reuse);
   region.replaceAllUsesWith(dispatch.getResults());
   region.erase();
 }
@@ -260,7 +269,8 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       SymbolicDims dims(func);
       unsigned next = 0;
       for (auto region : llvm::to_vector(func.getBody().getOps<RegionOp>())) {
-        std::string name = func.getName().str() + "_k" + std::to_string(next++) + "_" + describe(region);
+        std::string name =
+            func.getName().str() + "_k" + std::to_string(next++) + "_" + describe(region);
         if (failed(Outliner(region, dims, name).run(module)))
           return signalPassFailure();
       }

@@ -31,7 +31,8 @@ struct PromoteVariables final : impl::PromoteVariablesBase<PromoteVariables> {
     Operation *lastRead = nullptr;
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto read = dyn_cast<array::VariableReadOp>(op)) {
-        auto [it, isFirst] = current.try_emplace(read.getVariableAttr().getAttr(), read.getResult());
+        auto [it, isFirst] =
+            current.try_emplace(read.getVariableAttr().getAttr(), read.getResult());
         if (!isFirst) {
           read.getResult().replaceAllUsesWith(it->second);
           read.erase();

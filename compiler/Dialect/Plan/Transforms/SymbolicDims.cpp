@@ -55,7 +55,8 @@ void SymbolicDims::nameArgumentSymbols() {
       } else {
         argumentSymbol[{index, dim}] = candidate;
       }
-      std::string base = argumentName ? argumentName.getValue().str() : ("arg" + std::to_string(index));
+      std::string base =
+          argumentName ? argumentName.getValue().str() : ("arg" + std::to_string(index));
       symbols.push_back({given.empty() ? base + "." + std::to_string(dim) : given.str(),
                          static_cast<unsigned>(index), static_cast<unsigned>(dim)});
       parent.push_back(candidate);
@@ -157,8 +158,8 @@ FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
           return failure();
         return getDim(dim.getSource(), *position);
       })
-      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(
-          [&](auto cast) { return getExpr(cast.getOperand()); })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
+            arith::TruncIOp>([&](auto cast) { return getExpr(cast.getOperand()); })
       .Case([&](arith::AddIOp) { return binary([](AffineExpr a, AffineExpr b) { return a + b; }); })
       .Case([&](arith::SubIOp) { return binary([](AffineExpr a, AffineExpr b) { return a - b; }); })
       .Case([&](arith::MulIOp) { return binary([](AffineExpr a, AffineExpr b) { return a * b; }); })
@@ -184,7 +185,8 @@ FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
 
 FailureOr<SmallVector<AffineExpr>> SymbolicDims::getShape(Value tensor) {
   SmallVector<AffineExpr> shape;
-  for (int64_t dim = 0, rank = cast<RankedTensorType>(tensor.getType()).getRank(); dim < rank; ++dim) {
+  for (int64_t dim = 0, rank = cast<RankedTensorType>(tensor.getType()).getRank(); dim < rank;
+       ++dim) {
     FailureOr<AffineExpr> expr = getDim(tensor, dim);
     if (failed(expr))
       return failure();
@@ -211,7 +213,8 @@ FailureOr<AffineExpr> SymbolicDims::getDim(Value tensor, int64_t dim) {
   return expr;
 }
 
-/// The operand among `dims` (the dynamic sizes of all of an op's results) that is `dim` of `result`.
+/// The operand among `dims` (the dynamic sizes of all of an op's results) that is `dim` of
+/// `result`.
 static Value selectDynamicSize(OpResult result, int64_t dim, ValueRange dims) {
   unsigned position = 0;
   for (OpResult other : result.getOwner()->getResults()) {

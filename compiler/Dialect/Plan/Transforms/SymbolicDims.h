@@ -31,8 +31,8 @@ struct SymbolDefinition {
   unsigned dim;
 };
 
-/// Formulas of the index values and tensor sizes of one function. Built once; valid while the function's
-/// arguments and linalg ops are not changed.
+/// Formulas of the index values and tensor sizes of one function. Built once; valid while the
+/// function's arguments and linalg ops are not changed.
 class SymbolicDims {
 public:
   explicit SymbolicDims(mlir::func::FuncOp func);

@@ -12,8 +12,9 @@
 
 namespace xc::plan {
 
-/// True if the slice's elements lie one after another in its source, so that it is a range of the source's bytes:
-/// stride 1 everywhere, and after the first dim that is not of size 1 every dim is taken whole.
+/// True if the slice's elements lie one after another in its source, so that it is a range of the
+/// source's bytes: stride 1 everywhere, and after the first dim that is not of size 1 every dim is
+/// taken whole.
 bool isContiguousSlice(mlir::tensor::ExtractSliceOp slice);
 
 /// True for an op whose result is its first operand's memory, or a contiguous part of it.
