@@ -1,0 +1,123 @@
+//===- formula.cpp - Evaluation of formulas over symbolic dimensions -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/base/formula.h"
+
+using namespace xc;
+using fb::FormulaOp;
+
+/// \p b is not zero, and not -1 where \p a is the smallest integer.
+static int64_t floorDivide(int64_t a, int64_t b) {
+  int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+static FormulaError applyBinary(FormulaOp op, int64_t a, int64_t b,
+                                int64_t *result) {
+  bool overflows = false;
+  switch (op) {
+  case FormulaOp::Add:
+    overflows = __builtin_add_overflow(a, b, result);
+    break;
+  case FormulaOp::Sub:
+    overflows = __builtin_sub_overflow(a, b, result);
+    break;
+  case FormulaOp::Mul:
+    overflows = __builtin_mul_overflow(a, b, result);
+    break;
+  case FormulaOp::FloorDiv:
+  case FormulaOp::CeilDiv:
+  case FormulaOp::Mod: {
+    if (b == 0)
+      return FormulaError::DivisionByZero;
+    if (a == INT64_MIN && b == -1) {
+      *result = 0;
+      return op == FormulaOp::Mod ? FormulaError::None : FormulaError::Overflow;
+    }
+    int64_t quotient = floorDivide(a, b);
+    if (op == FormulaOp::FloorDiv)
+      *result = quotient;
+    else if (op == FormulaOp::Mod)
+      *result = a - quotient * b;
+    else
+      *result = quotient + (a % b != 0);
+    break;
+  }
+  case FormulaOp::Min:
+    *result = a < b ? a : b;
+    break;
+  case FormulaOp::Max:
+    *result = a > b ? a : b;
+    break;
+  case FormulaOp::Const:
+  case FormulaOp::Symbol:
+    break;
+  }
+  return overflows ? FormulaError::Overflow : FormulaError::None;
+}
+
+FormulaError xc::evaluateFormula(const fb::FormulaInstruction *code,
+                                 size_t size, Span<const int64_t> symbols,
+                                 int64_t *result) {
+  int64_t stack[kMaxFormulaDepth];
+  size_t depth = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const fb::FormulaInstruction &instruction = code[i];
+    switch (instruction.op()) {
+    case FormulaOp::Const:
+      stack[depth++] = instruction.operand();
+      break;
+    case FormulaOp::Symbol:
+      stack[depth++] = symbols[static_cast<size_t>(instruction.operand())];
+      break;
+    default: {
+      --depth;
+      FormulaError error = applyBinary(instruction.op(), stack[depth - 1],
+                                       stack[depth], &stack[depth - 1]);
+      if (error != FormulaError::None)
+        return error;
+    }
+    }
+  }
+  *result = stack[0];
+  return FormulaError::None;
+}
+
+const char *xc::verifyFormula(const fb::FormulaInstruction *code, size_t size,
+                              size_t symbolCount) {
+  size_t depth = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const fb::FormulaInstruction &instruction = code[i];
+    if (instruction.op() > FormulaOp::MAX)
+      return "has an unknown operation";
+    if (instruction.op() == FormulaOp::Const ||
+        instruction.op() == FormulaOp::Symbol) {
+      if (instruction.op() == FormulaOp::Symbol &&
+          static_cast<uint64_t>(instruction.operand()) >= symbolCount)
+        return "names a symbol that does not exist";
+      if (++depth > kMaxFormulaDepth)
+        return "needs too deep a stack";
+      continue;
+    }
+    if (depth < 2)
+      return "takes from an empty stack";
+    --depth;
+  }
+  return depth == 1 ? nullptr : "does not leave one value";
+}
+
+const char *xc::describe(FormulaError error) {
+  switch (error) {
+  case FormulaError::Overflow:
+    return "overflows 64 bits";
+  case FormulaError::DivisionByZero:
+    return "divides by zero";
+  case FormulaError::None:
+    break;
+  }
+  return "is fine";
+}

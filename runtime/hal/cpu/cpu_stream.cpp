@@ -1,0 +1,296 @@
+//===- cpu_stream.cpp - A queue of work for the processor ----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/hal/cpu/cpu_stream.h"
+
+#include "runtime/hal/cpu/cpu_device.h"
+#include "runtime/hal/cpu/fill_pattern.h"
+
+using namespace xc;
+using namespace xc::cpu;
+using hal::LaunchMode;
+
+CpuStream::CpuStream(const HostAllocator &allocator, CpuDevice &device)
+    : hal::Stream(device), allocator(allocator), parent(device),
+      ring(allocator), arena(allocator, device.counter) {}
+
+CpuStream::~CpuStream() {
+  {
+    Lock lock(mutex);
+    waitUntil(issued);
+    isEnding = true;
+    changed.notifyAll();
+  }
+  thread.join();
+}
+
+void CpuStream::destroy() {
+  // The device may go with the owner's reference: it must outlive the stream,
+  // whose allocator and memory counter are the device's.
+  Ref<hal::Device> keep = std::move(owner);
+  parent.forget(*this);
+  allocator.destroy(this);
+}
+
+//===----------------------------------------------------------------------===//
+// The queue
+//===----------------------------------------------------------------------===//
+
+/// The mutex is held.
+Status CpuStream::push(Item item, LaunchMode mode) {
+  if (mode == LaunchMode::Asynchronous)
+    XCR_RETURN_IF_ERROR(startThread());
+  if (count == ring.size()) {
+    Vector<Item> larger(allocator);
+    XCR_RETURN_IF_ERROR(larger.resize(ring.size() ? 2 * ring.size() : 16));
+    for (size_t i = 0; i < count; ++i)
+      larger[i] = std::move(ring[(head + i) % ring.size()]);
+    ring = std::move(larger);
+    head = 0;
+  }
+  ring[(head + count) % ring.size()] = std::move(item);
+  ++count;
+  ++issued;
+  if (waiters)
+    changed.notifyAll();
+  return Status();
+}
+
+Status CpuStream::startThread() {
+  if (thread.isRunning())
+    return Status();
+  return thread.start(
+      allocator, "xcr-stream",
+      [](void *self) { static_cast<CpuStream *>(self)->work(); }, this);
+}
+
+void CpuStream::work() {
+  Lock lock(mutex);
+  while (!isEnding) {
+    if (count && !isBusy) {
+      runFirst();
+      continue;
+    }
+    ++waiters;
+    changed.wait(mutex);
+    --waiters;
+  }
+}
+
+/// The mutex is held, but not while the item runs.
+void CpuStream::runFirst() {
+  isBusy = true;
+  Item item = std::move(ring[head]);
+  head = (head + 1) % ring.size();
+  --count;
+  Ref<Scratch> own = scratch;
+  mutex.unlock();
+  execute(item, own ? own->part(0) : nullptr);
+  // Before the item counts as done: whoever waits expects its references gone.
+  item = Item();
+  mutex.lock();
+  isBusy = false;
+  ++done;
+  if (waiters)
+    changed.notifyAll();
+}
+
+/// The mutex is held. The caller's thread does the work if nobody else does.
+void CpuStream::waitUntil(uint64_t ticket) {
+  while (done < ticket) {
+    if (count && !isBusy) {
+      runFirst();
+      continue;
+    }
+    ++waiters;
+    changed.wait(mutex);
+    --waiters;
+  }
+}
+
+void CpuStream::execute(Item &item, void *scratch) {
+  switch (item.kind) {
+  case Kind::Launch:
+    static_cast<CpuRecording *>(item.first.get())
+        ->run(*static_cast<PlanState *>(item.second.get()), scratch);
+    return;
+  case Kind::Record:
+    static_cast<CpuEvent *>(item.first.get())->reach(item.value);
+    return;
+  case Kind::Wait:
+    static_cast<CpuEvent *>(item.first.get())->waitFor(item.value);
+    return;
+  case Kind::Callback:
+    item.callback(item.userData, nullptr);
+    return;
+  case Kind::Copy:
+    memmove(item.target, item.source, item.size);
+    return;
+  case Kind::Fill:
+    fillPattern(item.target, item.size, item.value, item.patternSize);
+    return;
+  case Kind::Release:
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+Status CpuStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes,
+                         LaunchMode mode) {
+  Item item;
+  item.kind = Kind::Launch;
+  Ref<PlanState> state = static_cast<CpuRecording *>(recording.get())->state();
+  uint64_t scratchBytes = state->scratchBytes;
+  item.first = std::move(recording);
+  item.second = std::move(state);
+  Lock lock(mutex);
+  // A trim since the arena was reserved may have taken its memory.
+  if (arenaBytes > arena.size())
+    XCR_RETURN_IF_ERROR(arena.grow(arenaBytes));
+  if (scratchBytes && (!scratch || scratch->bytesOfPart() < scratchBytes))
+    XCR_RETURN_IF_ERROR(Scratch::create(allocator, 1, scratchBytes, &scratch));
+  return push(std::move(item), mode);
+}
+
+Status CpuStream::synchronize() {
+  Lock lock(mutex);
+  waitUntil(issued);
+  return Status();
+}
+
+Status CpuStream::query(bool *isDone) {
+  Lock lock(mutex);
+  *isDone = done == issued;
+  // Somebody who only polls must see an end, too.
+  return *isDone ? Status() : startThread();
+}
+
+Status CpuStream::record(Ref<hal::Event> event) {
+  CpuEvent &target = static_cast<CpuEvent &>(*event);
+  Lock lock(mutex);
+  if (done == issued) {
+    target.reach(target.issue());
+    return Status();
+  }
+  // The thread comes first, so that nothing fails once the number is issued
+  // but the queue itself.
+  XCR_RETURN_IF_ERROR(startThread());
+  Item item;
+  item.kind = Kind::Record;
+  item.value = target.issue();
+  item.first = std::move(event);
+  uint64_t number = item.value;
+  Status status = push(std::move(item), LaunchMode::Asynchronous);
+  if (status.failed())
+    target.reach(number);
+  return status;
+}
+
+Status CpuStream::wait(Ref<hal::Event> event) {
+  CpuEvent &target = static_cast<CpuEvent &>(*event);
+  bool isDone = false;
+  XCR_RETURN_IF_ERROR(target.query(&isDone));
+  if (isDone)
+    return Status();
+  Item item;
+  item.kind = Kind::Wait;
+  item.value = target.recorded();
+  item.first = std::move(event);
+  Lock lock(mutex);
+  // Whatever follows decides whether a thread is needed.
+  return push(std::move(item), LaunchMode::Awaited);
+}
+
+Status CpuStream::addCallback(xcr_host_callback_t callback, void *userData) {
+  Item item;
+  item.kind = Kind::Callback;
+  item.callback = callback;
+  item.userData = userData;
+  Lock lock(mutex);
+  return push(std::move(item), LaunchMode::Asynchronous);
+}
+
+Status CpuStream::copy(Ref<hal::Memory> source, uint64_t sourceOffset,
+                       Ref<hal::Memory> target, uint64_t targetOffset,
+                       uint64_t size) {
+  Item item;
+  item.kind = Kind::Copy;
+  item.source = static_cast<const char *>(source->host()) + sourceOffset;
+  item.target = static_cast<char *>(target->host()) + targetOffset;
+  item.size = size;
+  item.first = std::move(source);
+  item.second = std::move(target);
+  Lock lock(mutex);
+  return push(std::move(item), LaunchMode::Asynchronous);
+}
+
+Status CpuStream::fill(Ref<hal::Memory> target, uint64_t offset, uint64_t size,
+                       uint64_t pattern, uint32_t patternSize) {
+  Item item;
+  item.kind = Kind::Fill;
+  item.target = static_cast<char *>(target->host()) + offset;
+  item.size = size;
+  item.value = pattern;
+  item.patternSize = static_cast<uint8_t>(patternSize);
+  item.first = std::move(target);
+  Lock lock(mutex);
+  return push(std::move(item), LaunchMode::Asynchronous);
+}
+
+Status CpuStream::read(Ref<hal::Memory> source, uint64_t offset, void *data,
+                       uint64_t size) {
+  Item item;
+  item.kind = Kind::Copy;
+  item.source = static_cast<const char *>(source->host()) + offset;
+  item.target = data;
+  item.size = size;
+  item.first = std::move(source);
+  Lock lock(mutex);
+  return push(std::move(item), LaunchMode::Asynchronous);
+}
+
+Status CpuStream::write(Ref<hal::Memory> target, uint64_t offset,
+                        const void *data, uint64_t size) {
+  Item item;
+  item.kind = Kind::Copy;
+  item.source = data;
+  item.target = static_cast<char *>(target->host()) + offset;
+  item.size = size;
+  item.first = std::move(target);
+  Lock lock(mutex);
+  return push(std::move(item), LaunchMode::Asynchronous);
+}
+
+void CpuStream::releaseLater(RefCounted *object) {
+  Item item;
+  item.first = Ref<RefCounted>::adopt(object);
+  // Goes after the lock: destructors may come back to this stream.
+  Ref<RefCounted> last = item.first;
+  Lock lock(mutex);
+  if (done == issued) {
+    item = Item();
+    return;
+  }
+  if (push(std::move(item), LaunchMode::Awaited).failed())
+    waitUntil(issued);
+}
+
+Status CpuStream::reserveArena(uint64_t size, uint64_t *base) {
+  Lock lock(mutex);
+  XCR_RETURN_IF_ERROR(arena.grow(size));
+  *base = arena.base();
+  return Status();
+}
+
+void CpuStream::trim() {
+  Lock lock(mutex);
+  if (done == issued)
+    arena.trim();
+}

@@ -1,0 +1,69 @@
+//===- instance.h - A module's variables on a device ---------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_MODULE_INSTANCE_H
+#define XC_RUNTIME_MODULE_INSTANCE_H
+
+#include "runtime/hal/buffer.h"
+#include "runtime/module/program.h"
+
+/// See xcr.h. Thread-safe.
+struct xcr_instance final : xc::RefCounted {
+  static xc::Status create(xc::Ref<xcr_device> device,
+                           xc::Ref<xcr_module> module,
+                           xc::Span<const xcr_parameter_source_t> sources,
+                           xc::Ref<xcr_instance> *out);
+
+  xcr_device &device() const { return program->device(); }
+  xcr_module &module() const { return program->module(); }
+
+  xc::Status findVariable(xcr_string_view_t name, uint32_t *out) const;
+  /// With a reference, since another thread may replace it.
+  xc::Ref<xcr_buffer> variable(uint32_t ordinal) const;
+  xc::Status setVariable(uint32_t ordinal, xcr_buffer *buffer);
+  /// Changes when a variable gets another buffer.
+  uint64_t variableEpoch() const {
+    return epoch.load(std::memory_order_acquire);
+  }
+
+  /// Launches \p recording behind every launch, on whatever stream, that wrote
+  /// a variable, and if it \p writes itself behind those that read one.
+  xc::Status launchOrdered(xc::hal::Stream &stream, bool writes,
+                           xc::Ref<xc::hal::Recording> recording,
+                           uint64_t arenaBytes, xc::hal::LaunchMode mode);
+
+  /// A call of \p function that nobody uses, kept by the instance for
+  /// xcr_invoke. It does not retain the instance.
+  xc::Status borrowCall(const xcr_function &function, xcr_call **out);
+  void returnCall(xcr_call *call);
+
+  const xc::HostAllocator allocator;
+  const xc::Ref<xc::Program> program;
+
+private:
+  friend class xc::HostAllocator;
+  explicit xcr_instance(xc::Ref<xc::Program> program);
+  ~xcr_instance() override;
+  void destroy() override;
+  xc::Status createVariables();
+  /// Waits for the launches that use variables.
+  xc::Status synchronizeUsers();
+
+  mutable xc::Mutex variableMutex;
+  xc::Vector<xc::Ref<xcr_buffer>> variables;
+  std::atomic<uint64_t> epoch{1};
+
+  xc::Mutex orderMutex;
+  xc::Ref<xc::hal::Event> orderEvent;
+  xc::Ref<xc::hal::Stream> lastWriter;
+  xc::Vector<xc::Ref<xc::hal::Stream>> readers; ///< since the last write
+
+  xc::Mutex callMutex;
+  xc::Vector<xcr_call *> freeCalls; ///< holds a reference each
+};
+
+#endif // XC_RUNTIME_MODULE_INSTANCE_H

@@ -1,0 +1,488 @@
+//===- plan_resolver.cpp - Turning a plan into commands with addresses ---===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/module/plan_resolver.h"
+
+#include "runtime/base/checked.h"
+#include "runtime/module/program.h"
+
+#include <cinttypes>
+
+using namespace xc;
+using hal::CommandKind;
+
+PlanResolver::PlanResolver(const HostAllocator &allocator)
+    : allocator(allocator), buffers(allocator), variableUse(allocator),
+      userBegins(allocator), users(allocator), results(allocator),
+      commands(allocator), edges(allocator), addresses(allocator),
+      scalars(allocator), chosenVariants(allocator), isDirty(allocator),
+      dirty(allocator) {}
+
+//===----------------------------------------------------------------------===//
+// Layout
+//===----------------------------------------------------------------------===//
+
+Status PlanResolver::initialise(const Program &from, const fb::Plan &table,
+                                xcr_string_view_t name, uint32_t inputs,
+                                uint32_t outputs) {
+  program = &from;
+  plan = &table;
+  owner = name;
+  const fb::Module &tables = from.module().tables();
+  const uint32_t counts[kSpaces] = {1,
+                                    inputs,
+                                    outputs,
+                                    count(tables.constants()),
+                                    count(tables.variables()),
+                                    count(tables.parameters()),
+                                    from.packedCount()};
+  for (uint32_t i = 0; i < kSpaces; ++i)
+    spaceBegins[i + 1] = spaceBegins[i] + counts[i];
+  XCR_RETURN_IF_ERROR(buffers.resize(spaceBegins[kSpaces]));
+  XCR_RETURN_IF_ERROR(variableUse.resize(count(tables.variables())));
+  XCR_RETURN_IF_ERROR(results.resize(count(table.formulas())));
+  XCR_RETURN_IF_ERROR(layOut());
+  XCR_RETURN_IF_ERROR(indexUsers());
+  auto take = [&](fb::Space space, uint32_t ordinal, hal::Memory *memory) {
+    if (memory)
+      setBuffer(space, ordinal, memory->address(), memory->size());
+  };
+  for (uint32_t i = 0; i < count(tables.constants()); ++i)
+    take(fb::Space::Constant, i, from.constant(i));
+  for (uint32_t i = 0; i < count(tables.parameters()); ++i)
+    take(fb::Space::Parameter, i, from.parameter(i));
+  for (uint32_t i = 0; i < from.packedCount(); ++i)
+    take(fb::Space::Packed, i, from.packedMemory(i));
+  return Status();
+}
+
+/// Gives every command its place in the flat vectors.
+Status PlanResolver::layOut() {
+  const fb::Range &root = plan->regions()->Get(0)->commands();
+  XCR_RETURN_IF_ERROR(commands.resize(root.count()));
+  XCR_RETURN_IF_ERROR(chosenVariants.resize(root.count()));
+  XCR_RETURN_IF_ERROR(isDirty.resize(root.count()));
+  XCR_RETURN_IF_ERROR(dirty.reserve(root.count()));
+  uint32_t addressCount = 0, scalarCount = 0;
+  for (uint32_t i = 0; i < root.count(); ++i) {
+    const fb::Command &from = *plan->commands()->Get(root.begin() + i);
+    hal::Command &to = commands[i];
+    to.edges = {static_cast<uint32_t>(edges.size()), from.edges().count()};
+    for (uint32_t e = 0; e < from.edges().count(); ++e)
+      XCR_RETURN_IF_ERROR(
+          edges.push(plan->edges()->Get(from.edges().begin() + e)));
+    to.addresses.begin = addressCount;
+    to.scalars.begin = scalarCount;
+    switch (from.kind()) {
+    case fb::CommandKind::Dispatch: {
+      const fb::Dispatch &dispatch = *plan->dispatches()->Get(from.ordinal());
+      uint32_t most = 0;
+      for (uint32_t v = 0; v < dispatch.variants().count(); ++v)
+        most = std::max(most, plan->variants()
+                                  ->Get(dispatch.variants().begin() + v)
+                                  ->scalars()
+                                  .count());
+      to.kind = CommandKind::Dispatch;
+      addressCount += dispatch.bindings().count() + 1; // and the workspace
+      scalarCount += most;
+      break;
+    }
+    case fb::CommandKind::Copy:
+      to.kind = CommandKind::Copy;
+      to.addresses.count = 2;
+      addressCount += 2;
+      break;
+    case fb::CommandKind::Fill: {
+      const fb::Fill &fill = *plan->fills()->Get(from.ordinal());
+      to.kind = CommandKind::Fill;
+      to.addresses.count = 1;
+      to.pattern = fill.pattern();
+      to.patternSize = fill.pattern_size();
+      addressCount += 1;
+      break;
+    }
+    case fb::CommandKind::Collective:
+      return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
+                        "'%.*s' exchanges data between devices (command %u), "
+                        "which this version of the library cannot do",
+                        printLength(owner), owner.data, i);
+    case fb::CommandKind::Control:
+      return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
+                        "'%.*s' holds an if or while (command %u), which this "
+                        "version of the library cannot run",
+                        printLength(owner), owner.data, i);
+    }
+  }
+  XCR_RETURN_IF_ERROR(addresses.resize(addressCount));
+  return scalars.resize(scalarCount);
+}
+
+/// Calls function(command, binding) for every binding of the root region, and
+/// for the arena where a variant has a workspace in it.
+template <typename Function>
+void PlanResolver::forBindings(Function function) const {
+  const fb::Range &root = plan->regions()->Get(0)->commands();
+  for (uint32_t i = 0; i < root.count(); ++i) {
+    const fb::Command &command = *plan->commands()->Get(root.begin() + i);
+    if (command.kind() == fb::CommandKind::Dispatch) {
+      const fb::Dispatch &dispatch =
+          *plan->dispatches()->Get(command.ordinal());
+      for (uint32_t b = 0; b < dispatch.bindings().count(); ++b)
+        function(i, *plan->bindings()->Get(dispatch.bindings().begin() + b));
+      static const fb::Binding arena(fb::Space::Arena, fb::Access::None, 0,
+                                     fb::Value(-1, 0), fb::Value(-1, 0));
+      for (uint32_t v = 0; v < dispatch.variants().count(); ++v) {
+        const fb::Value &workspace =
+            plan->variants()->Get(dispatch.variants().begin() + v)->workspace();
+        if (workspace.formula() >= 0 || workspace.literal() > 0)
+          function(i, arena);
+      }
+    } else if (command.kind() == fb::CommandKind::Copy) {
+      const fb::Copy &copy = *plan->copies()->Get(command.ordinal());
+      function(i, copy.source());
+      function(i, copy.target());
+    } else if (command.kind() == fb::CommandKind::Fill) {
+      function(i, plan->fills()->Get(command.ordinal())->target());
+    }
+  }
+}
+
+Status PlanResolver::indexUsers() {
+  XCR_RETURN_IF_ERROR(userBegins.resize(buffers.size() + 1));
+  forBindings([&](uint32_t, const fb::Binding &binding) {
+    ++userBegins[bufferIndex(binding.space(), binding.ordinal()) + 1];
+    if (binding.space() == fb::Space::Variable)
+      variableUse[binding.ordinal()] |= static_cast<uint8_t>(binding.access());
+  });
+  for (size_t i = 0; i < buffers.size(); ++i)
+    userBegins[i + 1] += userBegins[i];
+  XCR_RETURN_IF_ERROR(users.resize(userBegins[buffers.size()]));
+  Vector<uint32_t> next(allocator);
+  XCR_RETURN_IF_ERROR(next.resize(buffers.size()));
+  for (size_t i = 0; i < buffers.size(); ++i)
+    next[i] = userBegins[i];
+  forBindings([&](uint32_t command, const fb::Binding &binding) {
+    users[next[bufferIndex(binding.space(), binding.ordinal())]++] = command;
+  });
+  return Status();
+}
+
+hal::CommandList PlanResolver::list() const {
+  return {commands.span(), edges.span(), addresses.span(), scalars.span()};
+}
+
+uint32_t PlanResolver::emptyCount() const {
+  uint32_t empty = 0;
+  for (const hal::Command &command : commands)
+    empty += command.isEmpty;
+  return empty;
+}
+
+//===----------------------------------------------------------------------===//
+// What is known when inputs are bound
+//===----------------------------------------------------------------------===//
+
+void PlanResolver::setBuffer(fb::Space space, uint32_t ordinal,
+                             uint64_t address, uint64_t size) {
+  uint32_t index = bufferIndex(space, ordinal);
+  Buffer &buffer = buffers[index];
+  if (buffer.address == address && buffer.size == size)
+    return;
+  buffer = {address, size};
+  for (uint32_t u = userBegins[index]; u < userBegins[index + 1]; ++u) {
+    uint32_t command = users[u];
+    if (isDirty[command])
+      continue;
+    isDirty[command] = true;
+    // There is room for every command.
+    dirty.push(command).ignore();
+  }
+}
+
+Status PlanResolver::setSymbols(Span<const int64_t> symbols) {
+  allDirty = true;
+  uint32_t failed = 0;
+  FormulaError error = evaluateAll(plan->formula_code(), plan->formulas(),
+                                   symbols, results.span(), &failed);
+  if (error != FormulaError::None)
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                      "formula %u of the plan of '%.*s' %s for the shapes of "
+                      "the inputs",
+                      failed, printLength(owner), owner.data, describe(error));
+  int64_t size =
+      plan->arena_size() ? valueOf(*plan->arena_size(), results.span()) : 0;
+  if (size < 0)
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                      "the arena of '%.*s' takes %" PRId64
+                      " bytes for the shapes of the inputs",
+                      printLength(owner), owner.data, size);
+  arenaSize = static_cast<uint64_t>(size);
+  return Status();
+}
+
+Status PlanResolver::resolve(Vector<hal::CommandChange> *changes) {
+  changes->clear();
+  XCR_RETURN_IF_ERROR(changes->reserve(commands.size()));
+  bool all = allDirty || isUntold, tellAll = isUntold;
+  uint32_t todo = static_cast<uint32_t>(all ? commands.size() : dirty.size());
+  // Stays set if anything below fails: nobody is told what has changed so far.
+  isUntold = true;
+  for (uint32_t i = 0; i < todo; ++i) {
+    uint32_t ordinal = all ? i : dirty[i];
+    uint8_t bits = 0;
+    XCR_RETURN_IF_ERROR(resolveCommand(ordinal, &bits));
+    if (tellAll)
+      bits = hal::kChangedAll;
+    if (bits)
+      XCR_RETURN_IF_ERROR(changes->push({ordinal, bits}));
+  }
+  for (uint32_t ordinal : dirty)
+    isDirty[ordinal] = false;
+  dirty.clear();
+  allDirty = isUntold = false;
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+Status PlanResolver::fault(uint32_t ordinal, const char *what,
+                           int64_t value) const {
+  xcr_string_view_t location = locationOf(ordinal);
+  return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                    "command %u of '%.*s' at %.*s: %s %" PRId64
+                    " for the shapes of the inputs",
+                    ordinal, printLength(owner), owner.data,
+                    printLength(location), location.data, what, value);
+}
+
+/// Writes \p value and notes whether that changes anything.
+template <typename T, typename U>
+static void assign(T &place, U value, uint8_t bit, uint8_t *bits) {
+  if (place == value)
+    return;
+  place = value;
+  *bits |= bit;
+}
+
+Status PlanResolver::resolveCommand(uint32_t ordinal, uint8_t *bits) {
+  hal::Command &command = commands[ordinal];
+  return command.kind == CommandKind::Dispatch
+             ? resolveDispatch(ordinal, command, bits)
+             : resolveTransfer(ordinal, command, bits);
+}
+
+Status PlanResolver::resolveBinding(uint32_t ordinal,
+                                    const fb::Binding &binding,
+                                    uint64_t *address, uint64_t *length,
+                                    uint8_t *bits) {
+  const Buffer &buffer =
+      buffers[bufferIndex(binding.space(), binding.ordinal())];
+  int64_t offset = valueOf(binding.offset(), results.span());
+  int64_t size = valueOf(binding.length(), results.span());
+  uint64_t room = binding.space() == fb::Space::Arena ? arenaSize : buffer.size;
+  if (offset < 0 || size < 0 ||
+      !rangeFits(static_cast<uint64_t>(offset), static_cast<uint64_t>(size),
+                 room))
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                      "command %u of '%.*s' uses %" PRId64 " bytes at %" PRId64
+                      " of %s %u, which has %" PRIu64,
+                      ordinal, printLength(owner), owner.data, size, offset,
+                      fb::EnumNameSpace(binding.space()), binding.ordinal(),
+                      room);
+  assign(*address, buffer.address + static_cast<uint64_t>(offset),
+         hal::kChangedAddresses, bits);
+  *length = static_cast<uint64_t>(size);
+  return Status();
+}
+
+bool PlanResolver::guardsHold(const fb::Dispatch &dispatch,
+                              const fb::Variant &variant,
+                              const hal::Command &command) const {
+  for (uint32_t i = 0; i < variant.guards().count(); ++i) {
+    const fb::Guard &guard = *plan->guards()->Get(variant.guards().begin() + i);
+    if (guard.kind() == fb::GuardKind::BindingAligned) {
+      if (addresses[command.addresses.begin + guard.operand()] %
+              static_cast<uint64_t>(guard.divisor()) !=
+          0)
+        return false;
+      continue;
+    }
+    int64_t value = results[guard.operand()];
+    if (value < guard.min() || value > guard.max() ||
+        value % guard.divisor() != 0)
+      return false;
+  }
+  return true;
+}
+
+Status PlanResolver::resolveDispatch(uint32_t ordinal, hal::Command &command,
+                                     uint8_t *bits) {
+  const fb::Dispatch &dispatch = *plan->dispatches()->Get(
+      plan->commands()
+          ->Get(plan->regions()->Get(0)->commands().begin() + ordinal)
+          ->ordinal());
+  uint32_t bindingCount = dispatch.bindings().count();
+  command.bytes = 0;
+  for (uint32_t b = 0; b < bindingCount; ++b) {
+    uint64_t length;
+    XCR_RETURN_IF_ERROR(resolveBinding(
+        ordinal, *plan->bindings()->Get(dispatch.bindings().begin() + b),
+        &addresses[command.addresses.begin + b], &length, bits));
+    command.bytes += length;
+  }
+  // The last variant has no guards, so that the loop ends.
+  uint32_t chosen = dispatch.variants().begin();
+  while (!guardsHold(dispatch, *plan->variants()->Get(chosen), command))
+    ++chosen;
+  chosenVariants[ordinal] = chosen;
+  const fb::Variant &variant = *plan->variants()->Get(chosen);
+  command.addresses.count = bindingCount;
+  XCR_RETURN_IF_ERROR(resolveVariant(ordinal, variant, command, bits));
+  int64_t bytes, flops;
+  countWork(ordinal, &bytes, &flops);
+  if (bytes >= 0)
+    command.bytes = static_cast<uint64_t>(bytes);
+  command.flops = flops < 0 ? 0 : static_cast<uint64_t>(flops);
+  return Status();
+}
+
+Status PlanResolver::resolveVariant(uint32_t ordinal,
+                                    const fb::Variant &variant,
+                                    hal::Command &command, uint8_t *bits) {
+  assign(command.executable, program->executable(variant.executable()),
+         hal::kChangedCode, bits);
+  assign(command.exportOrdinal, variant.export_ordinal(), hal::kChangedCode,
+         bits);
+  assign(command.scalars.count, variant.scalars().count(), hal::kChangedScalars,
+         bits);
+  for (uint32_t s = 0; s < variant.scalars().count(); ++s)
+    assign(scalars[command.scalars.begin + s],
+           valueOf(*plan->scalars()->Get(variant.scalars().begin() + s),
+                   results.span()),
+           hal::kChangedScalars, bits);
+  const fb::Value *grid[3] = {&variant.grid_x(), &variant.grid_y(),
+                              &variant.grid_z()};
+  bool isEmpty = false;
+  for (uint32_t i = 0; i < 3; ++i) {
+    int64_t extent = valueOf(*grid[i], results.span());
+    if (extent < 0 || extent > UINT32_MAX)
+      return fault(ordinal, "a grid has the extent", extent);
+    isEmpty |= extent == 0;
+    assign(command.grid[i], static_cast<uint32_t>(extent), hal::kChangedGrid,
+           bits);
+  }
+  assign(command.isEmpty, isEmpty, hal::kChangedEmpty, bits);
+  int64_t workspace = valueOf(variant.workspace(), results.span());
+  int64_t offset = valueOf(variant.workspace_offset(), results.span());
+  if (workspace < 0)
+    return fault(ordinal, "a workspace takes bytes", workspace);
+  assign(command.hasWorkspace, workspace > 0, hal::kChangedCode, bits);
+  if (workspace == 0)
+    return Status();
+  const fb::Binding place(fb::Space::Arena, fb::Access::ReadWrite, 0,
+                          fb::Value(-1, offset), fb::Value(-1, workspace));
+  uint64_t length;
+  XCR_RETURN_IF_ERROR(resolveBinding(
+      ordinal, place,
+      &addresses[command.addresses.begin + command.addresses.count], &length,
+      bits));
+  ++command.addresses.count;
+  return Status();
+}
+
+Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command,
+                                     uint8_t *bits) {
+  uint32_t table =
+      plan->commands()
+          ->Get(plan->regions()->Get(0)->commands().begin() + ordinal)
+          ->ordinal();
+  uint64_t length, targetLength;
+  uint64_t *place = &addresses[command.addresses.begin];
+  if (command.kind == CommandKind::Copy) {
+    const fb::Copy &copy = *plan->copies()->Get(table);
+    XCR_RETURN_IF_ERROR(
+        resolveBinding(ordinal, copy.source(), &place[0], &length, bits));
+    XCR_RETURN_IF_ERROR(
+        resolveBinding(ordinal, copy.target(), &place[1], &targetLength, bits));
+    if (length != targetLength)
+      return fault(ordinal, "source and target differ in bytes by",
+                   static_cast<int64_t>(length - targetLength));
+    if (place[0] < place[1] + length && place[1] < place[0] + length)
+      return fault(ordinal, "source and target overlap; they are apart by",
+                   static_cast<int64_t>(place[1] - place[0]));
+    command.bytes = 2 * length;
+  } else {
+    const fb::Fill &fill = *plan->fills()->Get(table);
+    XCR_RETURN_IF_ERROR(
+        resolveBinding(ordinal, fill.target(), &place[0], &length, bits));
+    if (length % fill.pattern_size() != 0)
+      return fault(ordinal, "a fill is no multiple of its pattern, bytes",
+                   static_cast<int64_t>(length));
+    command.bytes = length;
+  }
+  assign(command.length, length, hal::kChangedLength, bits);
+  assign(command.isEmpty, length == 0, hal::kChangedEmpty, bits);
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Telling about commands
+//===----------------------------------------------------------------------===//
+
+const fb::Export *PlanResolver::exportOf(uint32_t command) const {
+  if (commands[command].kind != CommandKind::Dispatch)
+    return nullptr;
+  const fb::Variant &variant = *plan->variants()->Get(chosenVariants[command]);
+  return program->module()
+      .tables()
+      .executables()
+      ->Get(variant.executable())
+      ->exports()
+      ->Get(variant.export_ordinal());
+}
+
+xcr_string_view_t PlanResolver::locationOf(uint32_t command) const {
+  if (commands[command].kind != CommandKind::Dispatch)
+    return xcr_string("no location");
+  const fb::Dispatch &dispatch = *plan->dispatches()->Get(
+      plan->commands()
+          ->Get(plan->regions()->Get(0)->commands().begin() + command)
+          ->ordinal());
+  return text(plan->locations()->Get(dispatch.location()));
+}
+
+void PlanResolver::countWork(uint32_t ordinal, int64_t *bytes,
+                             int64_t *flops) const {
+  *bytes = *flops = -1;
+  const hal::Command &command = commands[ordinal];
+  const fb::Export *entry = exportOf(ordinal);
+  if (!entry) {
+    *bytes = static_cast<int64_t>(command.bytes);
+    *flops = 0;
+    return;
+  }
+  const fb::Executable &code = *program->module().tables().executables()->Get(
+      plan->variants()->Get(chosenVariants[ordinal])->executable());
+  Span<const int64_t> values = {scalars.data() + command.scalars.begin,
+                                command.scalars.count};
+  auto evaluate = [&](const fb::Value *value, int64_t *result) {
+    if (!value)
+      return;
+    *result = value->literal();
+    if (value->formula() < 0)
+      return;
+    const fb::Range &range =
+        *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
+    if (evaluateFormula(codeOf(code.formula_code(), range), range.count(),
+                        values, result) != FormulaError::None)
+      *result = -1;
+  };
+  evaluate(entry->bytes(), bytes);
+  evaluate(entry->flops(), flops);
+}

@@ -1,0 +1,108 @@
+//===- plan_resolver.h - Turning a plan into commands with addresses -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_MODULE_PLAN_RESOLVER_H
+#define XC_RUNTIME_MODULE_PLAN_RESOLVER_H
+
+#include "runtime/hal/command_list.h"
+#include "runtime/module/tables.h"
+
+namespace xc {
+
+class Program;
+
+/// Keeps the commands of a plan up to date with the addresses of its buffers
+/// and the values of its symbols, and tells which commands have changed.
+class PlanResolver {
+public:
+  explicit PlanResolver(const HostAllocator &allocator);
+
+  /// Sizes everything for \p plan and takes constants, parameters and packed
+  /// buffers from \p program. UNSUPPORTED for what this version cannot run.
+  /// \p owner is for messages.
+  Status initialise(const Program &program, const fb::Plan &plan,
+                    xcr_string_view_t owner, uint32_t inputs, uint32_t outputs);
+
+  /// Tells where a buffer is now.
+  void setBuffer(fb::Space space, uint32_t ordinal, uint64_t address,
+                 uint64_t size);
+  /// Tells the values of the symbols and evaluates what depends on them.
+  Status setSymbols(Span<const int64_t> symbols);
+  uint64_t arenaBytes() const { return arenaSize; }
+
+  /// Brings the commands up to date. \p changes: those that differ from what
+  /// the last successful call told.
+  Status resolve(Vector<hal::CommandChange> *changes);
+  /// The driver failed to take the changes: the next call tells all commands.
+  void invalidate() { isUntold = true; }
+
+  hal::CommandList list() const;
+  uint32_t emptyCount() const;
+  /// Whether the plan reads (1) or writes (2) a variable.
+  uint8_t variableAccess(uint32_t ordinal) const {
+    return variableUse[ordinal];
+  }
+  /// For messages and profiles.
+  const fb::Export *exportOf(uint32_t command) const;
+  xcr_string_view_t locationOf(uint32_t command) const;
+  /// Bytes moved and operations of a dispatch as the compiler counted them, or
+  /// -1.
+  void countWork(uint32_t command, int64_t *bytes, int64_t *flops) const;
+
+private:
+  struct Buffer {
+    uint64_t address = 0, size = 0;
+  };
+  static constexpr uint32_t kSpaces = static_cast<uint32_t>(fb::Space::MAX) + 1;
+
+  uint32_t bufferIndex(fb::Space space, uint32_t ordinal) const {
+    return spaceBegins[static_cast<uint32_t>(space)] + ordinal;
+  }
+  Status layOut();
+  Status indexUsers();
+  template <typename Function> void forBindings(Function function) const;
+  Status resolveCommand(uint32_t ordinal, uint8_t *bits);
+  Status resolveDispatch(uint32_t ordinal, hal::Command &command,
+                         uint8_t *bits);
+  Status resolveVariant(uint32_t ordinal, const fb::Variant &variant,
+                        hal::Command &command, uint8_t *bits);
+  Status resolveTransfer(uint32_t ordinal, hal::Command &command,
+                         uint8_t *bits);
+  Status resolveBinding(uint32_t ordinal, const fb::Binding &binding,
+                        uint64_t *address, uint64_t *length, uint8_t *bits);
+  bool guardsHold(const fb::Dispatch &dispatch, const fb::Variant &variant,
+                  const hal::Command &command) const;
+  Status fault(uint32_t ordinal, const char *what, int64_t value) const;
+
+  const HostAllocator &allocator;
+  const Program *program = nullptr;
+  const fb::Plan *plan = nullptr;
+  xcr_string_view_t owner = {nullptr, 0};
+
+  Vector<Buffer> buffers; ///< of all spaces, one after the other
+  uint32_t spaceBegins[kSpaces + 1] = {};
+  Vector<uint8_t> variableUse;
+  /// The commands that use a buffer: users[userBegins[b] .. userBegins[b+1]].
+  Vector<uint32_t> userBegins, users;
+
+  Vector<int64_t> results; ///< of the plan's formulas
+  uint64_t arenaSize = 0;
+
+  Vector<hal::Command> commands;
+  Vector<uint32_t> edges;
+  Vector<uint64_t> addresses;
+  Vector<int64_t> scalars;
+  Vector<uint32_t> chosenVariants; ///< ordinal in the plan
+  Vector<uint8_t> isDirty;
+  Vector<uint32_t> dirty;
+  bool allDirty = true;
+  bool isUntold = true; ///< nobody knows the commands as they are
+};
+
+} // namespace xc
+
+#endif // XC_RUNTIME_MODULE_PLAN_RESOLVER_H

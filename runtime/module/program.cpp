@@ -1,0 +1,359 @@
+//===- program.cpp - A module's code and data on a device ----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/module/program.h"
+
+#include "runtime/module/plan_resolver.h"
+#include "runtime/module/shapes.h"
+#include "runtime/module/verifier.h"
+
+using namespace xc;
+
+//===----------------------------------------------------------------------===//
+// Choosing a target
+//===----------------------------------------------------------------------===//
+
+/// How well the device runs the code of \p target; the worst executable counts.
+static Status scoreTarget(const xcr_module &module, const xcr_device &device,
+                          uint32_t target, uint32_t *out) {
+  const fb::Module &tables = module.tables();
+  xcr_string_view_t kind = text(tables.targets()->Get(target)->kind());
+  if (!equal(kind, xcr_string(device.info.driver)))
+    return makeStatus(module.allocator, XCR_STATUS_INCOMPATIBLE,
+                      "needs a device of kind %.*s, this one is of kind %s",
+                      printLength(kind), kind.data, device.info.driver);
+  *out = 1;
+  bool isFirst = true;
+  for (uint32_t i = 0; i < count(tables.executables()); ++i) {
+    const fb::Executable &code = *tables.executables()->Get(i);
+    if (code.target() != target)
+      continue;
+    uint32_t score = 0;
+    XCR_RETURN_IF_ERROR(device.checkCode(code, &score));
+    *out = isFirst || score < *out ? score : *out;
+    isFirst = false;
+  }
+  return Status();
+}
+
+Status xc::chooseTarget(const xcr_module &module, const xcr_device &device,
+                        uint32_t *out) {
+  const fb::Module &tables = module.tables();
+  const HostAllocator &allocator = module.allocator;
+  String reasons(allocator);
+  uint32_t best = 0;
+  for (uint32_t i = 0; i < count(tables.targets()); ++i) {
+    uint32_t score = 0;
+    Status status = scoreTarget(module, device, i, &score);
+    if (status.succeeded()) {
+      if (score > best) {
+        best = score;
+        *out = i;
+      }
+      continue;
+    }
+    if (status.code() != XCR_STATUS_INCOMPATIBLE)
+      return status;
+    const fb::Target &target = *tables.targets()->Get(i);
+    for (xcr_string_view_t part :
+         {xcr_string("; target "), text(target.kind()), xcr_string(":"),
+          text(target.arch()), xcr_string(" "), status.message()})
+      XCR_RETURN_IF_ERROR(reasons.append(part));
+  }
+  if (best)
+    return Status();
+  return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
+                    "no target of the module runs on device %s (%s)%s",
+                    device.info.uri.c_str(), device.info.arch.c_str(),
+                    reasons.c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Finding and making programs
+//===----------------------------------------------------------------------===//
+
+Program::Program(Ref<xcr_device> device, Ref<xcr_module> module,
+                 uint32_t target)
+    : allocator(device->allocator), moduleRef(std::move(module)),
+      deviceRef(std::move(device)), targetOrdinal(target), sources(allocator),
+      files(allocator), executables(allocator), constants(allocator),
+      parameters(allocator), packed(allocator) {}
+
+Program::~Program() = default;
+
+void Program::destroy() {
+  {
+    Lock lock(moduleRef->programMutex);
+    for (Program **link = &moduleRef->programs; *link; link = &(*link)->next)
+      if (*link == this) {
+        *link = next;
+        break;
+      }
+  }
+  allocator.destroy(this);
+}
+
+/// One source for each scope: the caller's path, else the scope itself beside
+/// the module's file.
+static Status resolveSources(const HostAllocator &allocator,
+                             const xcr_module &module,
+                             Span<const xcr_parameter_source_t> given,
+                             Vector<ParameterSource> *out) {
+  const auto *table = module.tables().parameters();
+  for (uint32_t i = 0; i < count(table); ++i) {
+    xcr_string_view_t scope = text(table->Get(i)->scope());
+    bool isKnown = false;
+    for (const ParameterSource &source : *out)
+      isKnown |= equal(source.scope.view(), scope);
+    if (isKnown)
+      continue;
+    ParameterSource source(allocator);
+    XCR_RETURN_IF_ERROR(source.scope.assign(scope));
+    bool isGiven = false;
+    for (const xcr_parameter_source_t &candidate : given)
+      if (!isGiven && equal(candidate.scope, scope)) {
+        XCR_RETURN_IF_ERROR(source.path.assign(candidate.path));
+        isGiven = true;
+      }
+    if (!isGiven) {
+      xcr_string_view_t folder = module.path.view();
+      while (folder.size && folder.data[folder.size - 1] != '/')
+        --folder.size;
+      if (scope.data[0] == '/')
+        folder.size = 0;
+      XCR_RETURN_IF_ERROR(source.path.assign(folder));
+      XCR_RETURN_IF_ERROR(source.path.append(scope));
+    }
+    XCR_RETURN_IF_ERROR(out->push(std::move(source)));
+  }
+  return Status();
+}
+
+static bool haveSamePaths(const Vector<ParameterSource> &a,
+                          const Vector<ParameterSource> &b) {
+  // Both are in the order of the module's parameters.
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!equal(a[i].path.view(), b[i].path.view()))
+      return false;
+  return true;
+}
+
+Status Program::get(Ref<xcr_device> device, Ref<xcr_module> module,
+                    Span<const xcr_parameter_source_t> given,
+                    Ref<Program> *out) {
+  uint32_t target = 0;
+  XCR_RETURN_IF_ERROR(chooseTarget(*module, *device, &target));
+  const HostAllocator &allocator = device->allocator;
+  Vector<ParameterSource> sources(allocator);
+  XCR_RETURN_IF_ERROR(resolveSources(allocator, *module, given, &sources));
+  {
+    Lock lock(module->programMutex);
+    for (Program *program = module->programs; program; program = program->next)
+      if (program->deviceRef.get() == device.get() &&
+          haveSamePaths(program->sources, sources) && program->tryRetain()) {
+        *out = Ref<Program>::adopt(program);
+        return Status();
+      }
+  }
+  auto program =
+      Ref<Program>::adopt(allocator.create<Program>(device, module, target));
+  if (!program)
+    return outOfHostMemory(sizeof(Program));
+  program->sources = std::move(sources);
+  XCR_RETURN_IF_ERROR(program->initialise());
+  // Two threads may both have made one; later instances find either.
+  Lock lock(module->programMutex);
+  program->next = module->programs;
+  module->programs = program.get();
+  *out = std::move(program);
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Code and data
+//===----------------------------------------------------------------------===//
+
+static void markUses(const fb::Binding &binding, Vector<uint8_t> &constants,
+                     Vector<uint8_t> &parameters) {
+  if (binding.space() == fb::Space::Constant)
+    constants[binding.ordinal()] = 1;
+  if (binding.space() == fb::Space::Parameter)
+    parameters[binding.ordinal()] = 1;
+}
+
+/// A module for several targets may hold constants that this one never uses.
+static void findUses(const fb::Plan *plan, Vector<uint8_t> &constants,
+                     Vector<uint8_t> &parameters) {
+  if (!plan)
+    return;
+  for (uint32_t i = 0; i < count(plan->bindings()); ++i)
+    markUses(*plan->bindings()->Get(i), constants, parameters);
+  for (uint32_t i = 0; i < count(plan->copies()); ++i)
+    markUses(plan->copies()->Get(i)->source(), constants, parameters);
+  for (uint32_t i = 0; i < count(plan->collectives()); ++i)
+    markUses(plan->collectives()->Get(i)->source(), constants, parameters);
+  for (uint32_t i = 0; i < count(plan->controls()); ++i)
+    markUses(plan->controls()->Get(i)->condition(), constants, parameters);
+}
+
+Status Program::initialise() {
+  const fb::Module &tables = moduleRef->tables();
+  Vector<uint8_t> constantUsed(allocator), parameterUsed(allocator);
+  XCR_RETURN_IF_ERROR(constantUsed.resize(count(tables.constants())));
+  XCR_RETURN_IF_ERROR(parameterUsed.resize(count(tables.parameters())));
+  for (const xcr_function &function : moduleRef->functions)
+    findUses(function.planFor(targetOrdinal), constantUsed, parameterUsed);
+  const fb::InitPlan *init = nullptr;
+  for (uint32_t i = 0; i < count(tables.init_plans()); ++i)
+    if (tables.init_plans()->Get(i)->target() == targetOrdinal)
+      init = tables.init_plans()->Get(i);
+  if (init)
+    findUses(init->plan(), constantUsed, parameterUsed);
+  XCR_RETURN_IF_ERROR(loadExecutables());
+  XCR_RETURN_IF_ERROR(constants.resize(constantUsed.size()));
+  for (uint32_t i = 0; i < constants.size(); ++i)
+    if (constantUsed[i])
+      XCR_RETURN_IF_ERROR(loadConstant(i, &constants[i]));
+  XCR_RETURN_IF_ERROR(parameters.resize(parameterUsed.size()));
+  for (uint32_t i = 0; i < parameters.size(); ++i)
+    if (parameterUsed[i])
+      XCR_RETURN_IF_ERROR(loadParameter(i, &parameters[i]));
+  return init ? runInitPlan(*init) : Status();
+}
+
+Status Program::loadExecutables() {
+  const auto *table = moduleRef->tables().executables();
+  XCR_RETURN_IF_ERROR(executables.resize(count(table)));
+  for (uint32_t i = 0; i < count(table); ++i) {
+    const fb::Executable &code = *table->Get(i);
+    if (code.target() != targetOrdinal)
+      continue;
+    Span<const uint8_t> image;
+    XCR_RETURN_IF_ERROR(
+        moduleRef->blob(*code.image(), "executable", i, &image));
+    XCR_RETURN_IF_ERROR(
+        deviceRef->loadExecutable(code, image, &executables[i]));
+  }
+  return Status();
+}
+
+/// Uses the bytes where they lie if the device can and they are aligned.
+Status Program::upload(Span<const uint8_t> bytes, uint32_t alignment,
+                       Ref<hal::Memory> *out) {
+  // What kernels may rely on whatever the file says; see Device::allocate.
+  constexpr uint32_t kMinAlignment = 64;
+  if (alignment < kMinAlignment)
+    alignment = kMinAlignment;
+  if (deviceRef->canImportHostMemory() && bytes.size &&
+      reinterpret_cast<uintptr_t>(bytes.data) % alignment == 0)
+    return deviceRef->import(const_cast<uint8_t *>(bytes.data), bytes.size,
+                             out);
+  XCR_RETURN_IF_ERROR(deviceRef->allocate(bytes.size, out));
+  if ((*out)->address() % alignment != 0)
+    return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
+                      "device %s cannot align constant data to %u bytes",
+                      deviceRef->info.uri.c_str(), alignment);
+  return deviceRef->write(**out, 0, bytes.data, bytes.size);
+}
+
+Status Program::loadConstant(uint32_t ordinal, Ref<hal::Memory> *out) {
+  const fb::Constant &constant = *moduleRef->tables().constants()->Get(ordinal);
+  Span<const uint8_t> bytes;
+  XCR_RETURN_IF_ERROR(
+      moduleRef->blob(*constant.data(), "constant", ordinal, &bytes));
+  return upload(bytes, constant.alignment(), out);
+}
+
+Status Program::parameterBytes(uint32_t ordinal, Span<const uint8_t> *out) {
+  const fb::ExternalParameter &parameter =
+      *moduleRef->tables().parameters()->Get(ordinal);
+  if (files.empty())
+    for (size_t i = 0; i < sources.size(); ++i)
+      XCR_RETURN_IF_ERROR(files.push(ParameterFile(allocator)));
+  size_t source = 0;
+  while (!equal(sources[source].scope.view(), text(parameter.scope())))
+    ++source;
+  if (!files[source].isOpen())
+    XCR_RETURN_IF_ERROR(ParameterFile::open(
+        allocator, sources[source].path.view(), &files[source]));
+  Span<const int64_t> shape = {
+      count(parameter.dims()) ? parameter.dims()->data() : nullptr,
+      count(parameter.dims())};
+  return files[source].find(text(parameter.key()), parameter.dtype(), shape,
+                            out);
+}
+
+Status Program::loadParameter(uint32_t ordinal, Ref<hal::Memory> *out) {
+  Span<const uint8_t> bytes;
+  XCR_RETURN_IF_ERROR(parameterBytes(ordinal, &bytes));
+  return upload(
+      bytes, moduleRef->tables().parameters()->Get(ordinal)->alignment(), out);
+}
+
+Status Program::initialiseVariable(uint32_t ordinal, hal::Memory &memory) {
+  const fb::Variable &variable = *moduleRef->tables().variables()->Get(ordinal);
+  Span<const uint8_t> bytes;
+  if (variable.initial_constant() >= 0) {
+    uint32_t constant = static_cast<uint32_t>(variable.initial_constant());
+    XCR_RETURN_IF_ERROR(
+        moduleRef->blob(*moduleRef->tables().constants()->Get(constant)->data(),
+                        "constant", constant, &bytes));
+  } else if (variable.initial_parameter() >= 0) {
+    // Opening the file changes the program, which instances share.
+    Lock lock(fileMutex);
+    XCR_RETURN_IF_ERROR(parameterBytes(
+        static_cast<uint32_t>(variable.initial_parameter()), &bytes));
+  } else {
+    return fillZero(memory);
+  }
+  return deviceRef->write(memory, 0, bytes.data, bytes.size);
+}
+
+Status Program::fillZero(hal::Memory &memory) {
+  hal::Stream *stream = nullptr;
+  XCR_RETURN_IF_ERROR(deviceRef->borrowStream(nullptr, &stream));
+  memory.retain();
+  Status status =
+      stream->fill(Ref<hal::Memory>::adopt(&memory), 0, memory.size(), 0, 1);
+  if (status.succeeded())
+    status = stream->synchronize();
+  deviceRef->returnStream(stream);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// The init plan
+//===----------------------------------------------------------------------===//
+
+Status Program::runInitPlan(const fb::InitPlan &init) {
+  XCR_RETURN_IF_ERROR(packed.resize(count(init.packed_sizes())));
+  for (uint32_t i = 0; i < packed.size(); ++i)
+    XCR_RETURN_IF_ERROR(
+        deviceRef->allocate(init.packed_sizes()->Get(i), &packed[i]));
+  PlanResolver resolver(allocator);
+  Vector<hal::CommandChange> changes(allocator);
+  XCR_RETURN_IF_ERROR(resolver.initialise(*this, *init.plan(),
+                                          xcr_string("the init plan"), 0, 0));
+  XCR_RETURN_IF_ERROR(resolver.setSymbols({}));
+  hal::Stream *stream = nullptr;
+  XCR_RETURN_IF_ERROR(deviceRef->borrowStream(nullptr, &stream));
+  auto run = [&]() -> Status {
+    uint64_t arena = 0;
+    XCR_RETURN_IF_ERROR(stream->reserveArena(resolver.arenaBytes(), &arena));
+    resolver.setBuffer(fb::Space::Arena, 0, arena, resolver.arenaBytes());
+    XCR_RETURN_IF_ERROR(resolver.resolve(&changes));
+    Ref<hal::Recording> recording;
+    XCR_RETURN_IF_ERROR(deviceRef->createRecording(
+        resolver.list(), hal::RecordingOptions(), &recording));
+    XCR_RETURN_IF_ERROR(stream->launch(
+        std::move(recording), resolver.arenaBytes(), hal::LaunchMode::Awaited));
+    return stream->synchronize();
+  };
+  Status status = run();
+  deviceRef->returnStream(stream);
+  return status;
+}

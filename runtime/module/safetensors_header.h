@@ -1,0 +1,31 @@
+//===- safetensors_header.h - The header of a .safetensors file ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_MODULE_SAFETENSORS_HEADER_H
+#define XC_RUNTIME_MODULE_SAFETENSORS_HEADER_H
+
+#include "runtime/module/parameter_file.h"
+
+namespace xc {
+
+/// Byte-wise order of keys.
+inline bool isLess(xcr_string_view_t a, xcr_string_view_t b) {
+  size_t common = a.size < b.size ? a.size : b.size;
+  int order = common ? memcmp(a.data, b.data, common) : 0;
+  return order ? order < 0 : a.size < b.size;
+}
+
+/// Reads the header. Keys point into the file, or into \p names where they are
+/// written with escapes.
+Status parseSafetensorsHeader(const HostAllocator &allocator,
+                              Span<const uint8_t> bytes,
+                              Vector<ParameterEntry> *entries,
+                              Vector<String> *names);
+
+} // namespace xc
+
+#endif // XC_RUNTIME_MODULE_SAFETENSORS_HEADER_H

@@ -1,0 +1,43 @@
+//===- shapes.h - Symbolic dimensions and what follows from them ---------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_MODULE_SHAPES_H
+#define XC_RUNTIME_MODULE_SHAPES_H
+
+#include "runtime/module/tables.h"
+
+namespace xc {
+
+/// The values of a function's symbols, and its formulas evaluated for them.
+class FunctionShapes {
+public:
+  explicit FunctionShapes(const HostAllocator &allocator)
+      : symbols(allocator), allocator(allocator), results(allocator) {}
+
+  Status initialise(const fb::Function &function);
+  /// Checks the bounds of `symbols` and evaluates the formulas. OUT_OF_RANGE
+  /// names the symbol and its bounds.
+  Status evaluate();
+
+  /// The dims of an argument; OUT_OF_RANGE if one is negative.
+  Status shapeOf(const fb::Argument &argument, int64_t *shape) const;
+  Status bytesOf(const fb::Argument &argument, uint64_t *bytes) const;
+  Status arenaBytes(const fb::Plan &plan, uint64_t *bytes) const;
+  /// OUT_OF_RANGE with the values of the symbols.
+  Status overflow() const;
+
+  Vector<int64_t> symbols;
+
+private:
+  const HostAllocator &allocator;
+  const fb::Function *function = nullptr;
+  Vector<int64_t> results;
+};
+
+} // namespace xc
+
+#endif // XC_RUNTIME_MODULE_SHAPES_H

@@ -1,0 +1,60 @@
+//===- tables.h - Reading the tables of a module -------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// FlatBuffers gives a null pointer for a vector or string that was not written.
+// These treat it as empty.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_MODULE_TABLES_H
+#define XC_RUNTIME_MODULE_TABLES_H
+
+#include "runtime/base/formula.h"
+
+namespace xc {
+
+template <typename T> uint32_t count(const flatbuffers::Vector<T> *vector) {
+  return vector ? vector->size() : 0;
+}
+
+inline xcr_string_view_t text(const flatbuffers::String *string) {
+  return string ? xcr_string_view_t{string->c_str(), string->size()}
+                : xcr_string_view_t{"", 0};
+}
+
+/// Whether a range lies within a vector.
+template <typename T>
+bool isInside(const fb::Range &range, const flatbuffers::Vector<T> *vector) {
+  uint32_t size = count(vector);
+  return range.begin() <= size && range.count() <= size - range.begin();
+}
+
+using FormulaCode = flatbuffers::Vector<const fb::FormulaInstruction *>;
+using FormulaRanges = flatbuffers::Vector<const fb::Range *>;
+
+/// The instructions of a vector lie one behind the other.
+inline const fb::FormulaInstruction *codeOf(const FormulaCode *code,
+                                            const fb::Range &range) {
+  return range.count() ? code->Get(range.begin()) : nullptr;
+}
+
+/// Evaluates every formula of a verified table. On an error \p failed is the
+/// ordinal of the formula.
+FormulaError evaluateAll(const FormulaCode *code, const FormulaRanges *formulas,
+                         Span<const int64_t> symbols, Span<int64_t> results,
+                         uint32_t *failed);
+
+/// The number that \p value stands for, given the results of its formulas.
+inline int64_t valueOf(const fb::Value &value, Span<const int64_t> results) {
+  return value.formula() < 0 ? value.literal()
+                             : results[static_cast<uint32_t>(value.formula())];
+}
+
+} // namespace xc
+
+#endif // XC_RUNTIME_MODULE_TABLES_H

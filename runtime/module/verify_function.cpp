@@ -1,0 +1,129 @@
+//===- verify_function.cpp - Checking the functions of a module ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/module/verifier.h"
+
+#include <cinttypes>
+
+using namespace xc;
+
+static constexpr uint32_t kMaxAlignment = 1u << 16;
+
+Status Verifier::verifyFunction(uint32_t ordinal) {
+  const fb::Function &function = *module.functions()->Get(ordinal);
+  xcr_string_view_t name = text(function.name());
+  if (name.size == 0)
+    return corrupt("function %u has no name", ordinal);
+  for (uint32_t i = 0; i < ordinal; ++i)
+    if (equal(name, text(module.functions()->Get(i)->name())))
+      return corrupt("two functions are called '%.*s'", printLength(name),
+                     name.data);
+  XCR_RETURN_IF_ERROR(verifyFormulas(name, function.formula_code(),
+                                     function.formulas(),
+                                     count(function.symbols())));
+  for (uint32_t i = 0; i < count(function.inputs()); ++i)
+    XCR_RETURN_IF_ERROR(
+        verifyArgument(function, "input", i, function.inputs()->Get(i)));
+  for (uint32_t i = 0; i < count(function.outputs()); ++i)
+    XCR_RETURN_IF_ERROR(
+        verifyArgument(function, "output", i, function.outputs()->Get(i)));
+  XCR_RETURN_IF_ERROR(verifyAliases(function));
+  XCR_RETURN_IF_ERROR(verifySymbols(function));
+  for (uint32_t i = 0; i < count(function.plans()); ++i) {
+    const fb::Plan &plan = *function.plans()->Get(i);
+    for (uint32_t j = 0; j < i; ++j)
+      if (function.plans()->Get(j)->target() == plan.target())
+        return corrupt("function '%.*s' has two plans for target %u",
+                       printLength(name), name.data, plan.target());
+    PlanContext context;
+    context.owner = name;
+    context.function = &function;
+    context.symbolCount = count(function.symbols());
+    if (const fb::InitPlan *init = initPlanOf(plan.target()))
+      context.packedSizes = init->packed_sizes();
+    XCR_RETURN_IF_ERROR(verifyPlan(plan, context));
+  }
+  return Status();
+}
+
+Status Verifier::verifyFormulas(xcr_string_view_t owner,
+                                const FormulaCode *code,
+                                const FormulaRanges *formulas,
+                                uint32_t symbolCount) {
+  for (uint32_t i = 0; i < count(formulas); ++i) {
+    const fb::Range &range = *formulas->Get(i);
+    if (!isInside(range, code))
+      return corrupt("formula %u of '%.*s' is outside its code", i,
+                     printLength(owner), owner.data);
+    if (const char *fault =
+            verifyFormula(codeOf(code, range), range.count(), symbolCount))
+      return corrupt("formula %u of '%.*s' %s", i, printLength(owner),
+                     owner.data, fault);
+  }
+  return Status();
+}
+
+Status Verifier::verifyArgument(const fb::Function &function, const char *kind,
+                                uint32_t ordinal,
+                                const fb::Argument *argument) {
+  const char *owner = function.name()->c_str();
+  if (argument->dtype() > fb::DType::MAX ||
+      argument->dtype() == fb::DType::None)
+    return corrupt("%s %u of '%s' has element type %u", kind, ordinal, owner,
+                   static_cast<unsigned>(argument->dtype()));
+  if (count(argument->dims()) > XCR_MAX_RANK)
+    return corrupt("%s %u of '%s' has %u dimensions, at most %d are possible",
+                   kind, ordinal, owner, count(argument->dims()), XCR_MAX_RANK);
+  for (uint32_t i = 0; i < count(argument->dims()); ++i)
+    if (!isValid(*argument->dims()->Get(i), function.formulas()))
+      return corrupt("dim %u of %s %u of '%s' is negative or names a formula "
+                     "that does not exist",
+                     i, kind, ordinal, owner);
+  if (!isPowerOfTwo(argument->alignment()) ||
+      argument->alignment() > kMaxAlignment)
+    return corrupt("%s %u of '%s' has alignment %u", kind, ordinal, owner,
+                   argument->alignment());
+  return Status();
+}
+
+Status Verifier::verifyAliases(const fb::Function &function) {
+  const char *owner = function.name()->c_str();
+  for (uint32_t i = 0; i < count(function.outputs()); ++i) {
+    int32_t alias = function.outputs()->Get(i)->alias();
+    if (alias == -1)
+      continue;
+    if (alias < -1 || static_cast<uint32_t>(alias) >= count(function.inputs()))
+      return corrupt("output %u of '%s' is held by input %d, there are %u", i,
+                     owner, alias, count(function.inputs()));
+    if (!function.inputs()->Get(static_cast<uint32_t>(alias))->donated())
+      return corrupt("output %u of '%s' is held by input %d, which is not "
+                     "donated",
+                     i, owner, alias);
+    for (uint32_t j = 0; j < i; ++j)
+      if (function.outputs()->Get(j)->alias() == alias)
+        return corrupt("outputs %u and %u of '%s' are both held by input %d", j,
+                       i, owner, alias);
+  }
+  return Status();
+}
+
+Status Verifier::verifySymbols(const fb::Function &function) {
+  const char *owner = function.name()->c_str();
+  for (uint32_t i = 0; i < count(function.symbols()); ++i) {
+    const fb::Symbol &symbol = *function.symbols()->Get(i);
+    if (symbol.input() >= count(function.inputs()) ||
+        symbol.dim() >= count(function.inputs()->Get(symbol.input())->dims()))
+      return corrupt("symbol %u of '%s' is dim %u of input %u, which does not "
+                     "exist",
+                     i, owner, symbol.dim(), symbol.input());
+    if (symbol.min() < 0 || symbol.min() > symbol.max() || symbol.divisor() < 1)
+      return corrupt("symbol %u of '%s' is between %" PRId64 " and %" PRId64
+                     " and a multiple of %" PRId64,
+                     i, owner, symbol.min(), symbol.max(), symbol.divisor());
+  }
+  return Status();
+}
