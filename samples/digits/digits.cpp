@@ -55,9 +55,7 @@ public:
     return z ^ (z >> 31);
   }
   /// Uniform in [-limit, limit).
-  float uniform(double limit) {
-    return float(limit * (2 * (double(next() >> 11) * 0x1p-53) - 1));
-  }
+  float uniform(double limit) { return float(limit * (2 * (double(next() >> 11) * 0x1p-53) - 1)); }
 
 private:
   uint64_t state;
@@ -94,8 +92,7 @@ static Options parseOptions(int argc, char **argv) {
     std::string argument = argv[i];
     size_t equals = argument.find('=');
     std::string name = argument.substr(0, equals);
-    std::string value =
-        equals == std::string::npos ? "" : argument.substr(equals + 1);
+    std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
     if (name == "--device")
       options.device = value;
     else if (name == "--seed")
@@ -105,8 +102,7 @@ static Options parseOptions(int argc, char **argv) {
     else if (name == "--print-steps")
       options.printSteps = true;
     else if (name.compare(0, 2, "--") == 0)
-      fail("unknown option '" + name +
-           "'; known are --device, --seed, --epochs, --print-steps");
+      fail("unknown option '" + name + "'; known are --device, --seed, --epochs, --print-steps");
     else
       files.push_back(argument);
   }
@@ -119,8 +115,7 @@ static Options parseOptions(int argc, char **argv) {
 }
 
 /// Reads the images and deals every third one to |heldOut|.
-static void readImages(const std::string &path, Images &training,
-                       Images &heldOut) {
+static void readImages(const std::string &path, Images &training, Images &heldOut) {
   FILE *file = fopen(path.c_str(), "r");
   if (!file)
     fail("cannot open '" + path + "'");
@@ -146,8 +141,7 @@ static void readImages(const std::string &path, Images &training,
     fail("'" + path + "' holds no images");
 }
 
-static xcr_buffer_options_t describe(xcr_dtype_t dtype,
-                                     const std::vector<int64_t> &shape) {
+static xcr_buffer_options_t describe(xcr_dtype_t dtype, const std::vector<int64_t> &shape) {
   xcr_buffer_options_t options = XCR_BUFFER_OPTIONS_INIT;
   options.dtype = dtype;
   options.rank = uint32_t(shape.size());
@@ -164,8 +158,8 @@ static xcr_buffer_t *makeBuffer(const Session &session, xcr_dtype_t dtype,
 }
 
 /// The first |count| rows of |buffer|.
-static xcr_buffer_t *viewRows(xcr_buffer_t *buffer, xcr_dtype_t dtype,
-                              std::vector<int64_t> shape, size_t count) {
+static xcr_buffer_t *viewRows(xcr_buffer_t *buffer, xcr_dtype_t dtype, std::vector<int64_t> shape,
+                              size_t count) {
   shape[0] = int64_t(count);
   xcr_buffer_options_t options = describe(dtype, shape);
   xcr_buffer_t *view;
@@ -174,28 +168,24 @@ static xcr_buffer_t *viewRows(xcr_buffer_t *buffer, xcr_dtype_t dtype,
 }
 
 /// Uniform weights whose variance keeps the activations' (He et al., 2015).
-static void initialise(const Session &session, const char *name, int64_t inputs,
-                       int64_t outputs, Random &random) {
+static void initialise(const Session &session, const char *name, int64_t inputs, int64_t outputs,
+                       Random &random) {
   std::vector<float> weights(size_t(inputs * outputs));
   double limit = std::sqrt(6.0 / double(inputs));
   for (float &weight : weights)
     weight = random.uniform(limit);
   xcr_buffer_t *variable;
-  check(
-      xcr_instance_get_variable(session.instance, xcr_string(name), &variable));
-  check(xcr_buffer_write(variable, 0, weights.data(),
-                         weights.size() * sizeof(float)));
+  check(xcr_instance_get_variable(session.instance, xcr_string(name), &variable));
+  check(xcr_buffer_write(variable, 0, weights.data(), weights.size() * sizeof(float)));
 }
 
-static void train(const Session &session, const Images &images,
-                  const Options &options) {
+static void train(const Session &session, const Images &images, const Options &options) {
   Random random(options.seed);
   initialise(session, "w1", kPixels, kHidden, random);
   initialise(session, "w2", kHidden, kClasses, random);
 
   xcr_call_t *step;
-  check(xcr_call_create(session.instance, xcr_string("train_step"), nullptr,
-                        &step));
+  check(xcr_call_create(session.instance, xcr_string("train_step"), nullptr, &step));
   xcr_buffer_t *pixels = makeBuffer(session, XCR_DTYPE_U8, {kBatch, kPixels});
   xcr_buffer_t *labels = makeBuffer(session, XCR_DTYPE_I32, {kBatch});
   xcr_buffer_t *rate = makeBuffer(session, XCR_DTYPE_F32, {});
@@ -223,17 +213,13 @@ static void train(const Session &session, const Images &images,
       }
       // The rate falls to zero along a line.
       size_t done = size_t(epoch) * steps + s;
-      float rateNow =
-          kFirstRate * (1 - float(done) / float(options.epochs * steps));
-      check(
-          xcr_buffer_write(pixels, 0, batchPixels.data(), batchPixels.size()));
-      check(xcr_buffer_write(labels, 0, batchLabels.data(),
-                             batchLabels.size() * sizeof(int32_t)));
+      float rateNow = kFirstRate * (1 - float(done) / float(options.epochs * steps));
+      check(xcr_buffer_write(pixels, 0, batchPixels.data(), batchPixels.size()));
+      check(xcr_buffer_write(labels, 0, batchLabels.data(), batchLabels.size() * sizeof(int32_t)));
       check(xcr_buffer_write(rate, 0, &rateNow, sizeof(rateNow)));
       xcr_buffer_t *pixelRows =
           viewRows(pixels, XCR_DTYPE_U8, {kBatch, kPixels}, batchLabels.size());
-      xcr_buffer_t *labelRows =
-          viewRows(labels, XCR_DTYPE_I32, {kBatch}, batchLabels.size());
+      xcr_buffer_t *labelRows = viewRows(labels, XCR_DTYPE_I32, {kBatch}, batchLabels.size());
       check(xcr_call_set_input(step, 0, pixelRows));
       check(xcr_call_set_input(step, 1, labelRows));
       check(xcr_call_run(step));
@@ -262,14 +248,11 @@ static double classify(const Session &session, const Images &images) {
   options.rank = 2;
   options.shape = shape;
   xcr_buffer_t *input, *output = nullptr;
-  check(xcr_buffer_create_from_host(session.device, &options,
-                                    images.pixels.data(), images.pixels.size(),
-                                    &input));
-  check(xcr_invoke(session.instance, xcr_string("classify"), 1, &input, 1,
-                   &output));
+  check(xcr_buffer_create_from_host(session.device, &options, images.pixels.data(),
+                                    images.pixels.size(), &input));
+  check(xcr_invoke(session.instance, xcr_string("classify"), 1, &input, 1, &output));
   std::vector<int32_t> digits(images.size());
-  check(xcr_buffer_read(output, 0, digits.data(),
-                        digits.size() * sizeof(int32_t)));
+  check(xcr_buffer_read(output, 0, digits.data(), digits.size() * sizeof(int32_t)));
   size_t right = 0;
   for (size_t i = 0; i < images.size(); ++i)
     right += digits[i] == images.labels[i];
@@ -284,18 +267,14 @@ int main(int argc, char **argv) {
   readImages(options.data, training, heldOut);
 
   Session session;
-  check(xcr_device_create(xcr_string(options.device.c_str()), nullptr,
-                          &session.device));
+  check(xcr_device_create(xcr_string(options.device.c_str()), nullptr, &session.device));
   xcr_device_info_t info = XCR_DEVICE_INFO_INIT;
   xcr_device_get_info(session.device, &info);
   printf("device: %.*s\n", int(info.description.size), info.description.data);
-  check(xcr_module_load_file(xcr_string(options.module.c_str()), nullptr,
-                             &session.module));
-  check(xcr_instance_create(session.device, session.module, nullptr,
-                            &session.instance));
+  check(xcr_module_load_file(xcr_string(options.module.c_str()), nullptr, &session.module));
+  check(xcr_instance_create(session.device, session.module, nullptr, &session.instance));
 
-  printf("training on %zu images, %zu are held out\n", training.size(),
-         heldOut.size());
+  printf("training on %zu images, %zu are held out\n", training.size(), heldOut.size());
   train(session, training, options);
   printf("accuracy: %.1f %%\n", 100 * classify(session, heldOut));
 

@@ -28,8 +28,7 @@ static void check(xcr_status_t status) {
   if (xcr_is_ok(status))
     return;
   xcr_string_view_t message = xcr_status_message(status);
-  fprintf(stderr, "logistic_regression: %.*s\n", int(message.size),
-          message.data);
+  fprintf(stderr, "logistic_regression: %.*s\n", int(message.size), message.data);
   xcr_status_release(status);
   exit(1);
 }
@@ -42,14 +41,14 @@ static xcr_buffer_t *fromHost(xcr_device_t *device, int64_t columns,
   options.rank = 2;
   options.shape = shape;
   xcr_buffer_t *buffer;
-  check(xcr_buffer_create_from_host(device, &options, values.data(),
-                                    values.size() * sizeof(float), &buffer));
+  check(xcr_buffer_create_from_host(device, &options, values.data(), values.size() * sizeof(float),
+                                    &buffer));
   return buffer;
 }
 
 /// Binds x and y to a new call of |function|.
-static xcr_call_t *makeCall(xcr_instance_t *instance, const char *function,
-                            xcr_buffer_t *x, xcr_buffer_t *y) {
+static xcr_call_t *makeCall(xcr_instance_t *instance, const char *function, xcr_buffer_t *x,
+                            xcr_buffer_t *y) {
   xcr_call_t *call;
   check(xcr_call_create(instance, xcr_string(function), nullptr, &call));
   check(xcr_call_set_input(call, 0, x));
@@ -73,8 +72,7 @@ int main(int argc, char **argv) {
   xcr_device_t *device;
   xcr_module_t *module;
   xcr_instance_t *instance;
-  check(xcr_device_create(xcr_string(argc > 2 ? argv[2] : "auto"), nullptr,
-                          &device));
+  check(xcr_device_create(xcr_string(argc > 2 ? argv[2] : "auto"), nullptr, &device));
   xcr_device_info_t info = XCR_DEVICE_INFO_INIT;
   xcr_device_get_info(device, &info);
   printf("device: %.*s\n", int(info.description.size), info.description.data);
@@ -110,14 +108,11 @@ int main(int argc, char **argv) {
   for (long i = 0; i < iterations; ++i)
     check(xcr_call_launch(step, stream));
   check(xcr_stream_synchronize(stream));
-  std::chrono::duration<double> elapsed =
-      std::chrono::steady_clock::now() - begin;
+  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
 
   check(xcr_call_run(evaluate));
-  printf("loss: %.5f\naccuracy: %.2f %%\n%.0f it/s\n",
-         readScalar(xcr_call_output(evaluate, 0)),
-         100 * readScalar(xcr_call_output(evaluate, 1)),
-         double(iterations) / elapsed.count());
+  printf("loss: %.5f\naccuracy: %.2f %%\n%.0f it/s\n", readScalar(xcr_call_output(evaluate, 0)),
+         100 * readScalar(xcr_call_output(evaluate, 1)), double(iterations) / elapsed.count());
 
   xcr_call_release(step);
   xcr_call_release(evaluate);

@@ -24,9 +24,8 @@ static void check(xcr_status_t status) {
   exit(1);
 }
 
-static xcr_buffer_t *from_host(xcr_device_t *device, uint32_t rank,
-                               const int64_t *shape, const float *values,
-                               size_t size) {
+static xcr_buffer_t *from_host(xcr_device_t *device, uint32_t rank, const int64_t *shape,
+                               const float *values, size_t size) {
   xcr_buffer_options_t options = XCR_BUFFER_OPTIONS_INIT;
   xcr_buffer_t *buffer;
   options.dtype = XCR_DTYPE_F32;
@@ -47,8 +46,7 @@ static void add(xcr_instance_t *instance) {
   inputs[1] = from_host(device, 2, shape, b, sizeof(b));
   check(xcr_invoke(instance, xcr_string("scaled_sum"), 2, inputs, 1, &output));
   check(xcr_buffer_read(output, 0, sum, sizeof(sum)));
-  printf("(a + b) / 2 = [[%g, %g], [%g, %g]]\n", sum[0], sum[1], sum[2],
-         sum[3]);
+  printf("(a + b) / 2 = [[%g, %g], [%g, %g]]\n", sum[0], sum[1], sum[2], sum[3]);
   xcr_buffer_release(inputs[0]);
   xcr_buffer_release(inputs[1]);
   xcr_buffer_release(output);
@@ -69,10 +67,9 @@ static void descend(xcr_instance_t *instance) {
   for (step = 0; step < 3; ++step) {
     check(xcr_call_run(call));
     check(xcr_buffer_read(xcr_call_output(call, 0), 0, &value, sizeof(value)));
-    check(xcr_buffer_read(xcr_call_output(call, 1), 0, gradient,
-                          sizeof(gradient)));
-    printf("f([%g, %g, %g]) = %g, gradient [%g, %g, %g]\n", x[0], x[1], x[2],
-           value, gradient[0], gradient[1], gradient[2]);
+    check(xcr_buffer_read(xcr_call_output(call, 1), 0, gradient, sizeof(gradient)));
+    printf("f([%g, %g, %g]) = %g, gradient [%g, %g, %g]\n", x[0], x[1], x[2], value, gradient[0],
+           gradient[1], gradient[2]);
     for (i = 0; i < 3; ++i)
       x[i] -= 0.25f * gradient[i];
     check(xcr_buffer_write(input, 0, x, sizeof(x)));
@@ -103,8 +100,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: tutorial tutorial.vmfb [device]\n");
     return 1;
   }
-  check(xcr_device_create(xcr_string(argc > 2 ? argv[2] : "auto"), NULL,
-                          &device));
+  check(xcr_device_create(xcr_string(argc > 2 ? argv[2] : "auto"), NULL, &device));
   xcr_device_get_info(device, &info);
   printf("device: %.*s\n", (int)info.description.size, info.description.data);
   check(xcr_module_load_file(xcr_string(argv[1]), NULL, &module));

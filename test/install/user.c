@@ -35,16 +35,13 @@ int main(int argc, char **argv) {
   options.dtype = XCR_DTYPE_F32;
   options.rank = 1;
   options.shape = shape;
-  good =
-      argc == 2 && check(xcr_device_create(xcr_string("cpu"), NULL, &device)) &&
-      check(xcr_module_load_file(xcr_string(argv[1]), NULL, &module)) &&
-      check(xcr_instance_create(device, module, NULL, &instance)) &&
-      check(xcr_buffer_create_from_host(device, &options, a, sizeof(a),
-                                        &inputs[0])) &&
-      check(xcr_buffer_create_from_host(device, &options, b, sizeof(b),
-                                        &inputs[1])) &&
-      check(xcr_invoke(instance, xcr_string("main"), 2, inputs, 1, &output)) &&
-      check(xcr_buffer_read(output, 0, sum, sizeof(sum)));
+  good = argc == 2 && check(xcr_device_create(xcr_string("cpu"), NULL, &device)) &&
+         check(xcr_module_load_file(xcr_string(argv[1]), NULL, &module)) &&
+         check(xcr_instance_create(device, module, NULL, &instance)) &&
+         check(xcr_buffer_create_from_host(device, &options, a, sizeof(a), &inputs[0])) &&
+         check(xcr_buffer_create_from_host(device, &options, b, sizeof(b), &inputs[1])) &&
+         check(xcr_invoke(instance, xcr_string("main"), 2, inputs, 1, &output)) &&
+         check(xcr_buffer_read(output, 0, sum, sizeof(sum)));
   if (good)
     printf("%u: %g %g %g\n", (unsigned)xcr_version(), sum[0], sum[1], sum[2]);
   xcr_buffer_release(inputs[0]);

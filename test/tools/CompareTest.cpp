@@ -17,8 +17,7 @@
 using namespace xc::tools;
 
 namespace {
-Result<Comparison> compare(const char *actual, const char *expected,
-                           Tolerance tolerance = {}) {
+Result<Comparison> compare(const char *actual, const char *expected, Tolerance tolerance = {}) {
   Result<HostArray> a = makeArray(*parseInputSpec(actual));
   Result<HostArray> e = makeArray(*parseInputSpec(expected));
   return compareArrays(*a, *e, tolerance);
@@ -58,15 +57,11 @@ TEST(Compare, IntegersAreExactBeyond53Bits) {
   auto result = compare("i64=9007199254740993", "i64=9007199254740992");
   EXPECT_EQ(result->failures, 1);
   EXPECT_EQ(result->worst, "expected 9007199254740992, got 9007199254740993");
-  EXPECT_EQ(
-      compare("i64=9007199254740993", "i64=9007199254740992", {1, 0})->failures,
-      0);
+  EXPECT_EQ(compare("i64=9007199254740993", "i64=9007199254740992", {1, 0})->failures, 0);
 }
 
 TEST(Compare, ShapeAndTypeMustAgree) {
-  EXPECT_EQ(compare("2xf32=1 2", "1x2xf32=1 2").error().message(),
-            "expected 1x2xf32, got 2xf32");
-  EXPECT_EQ(compare("2xf32=1 2", "2xf64=1 2").error().message(),
-            "expected 2xf64, got 2xf32");
+  EXPECT_EQ(compare("2xf32=1 2", "1x2xf32=1 2").error().message(), "expected 1x2xf32, got 2xf32");
+  EXPECT_EQ(compare("2xf32=1 2", "2xf64=1 2").error().message(), "expected 2xf64, got 2xf32");
 }
 } // namespace

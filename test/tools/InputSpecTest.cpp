@@ -62,17 +62,12 @@ TEST(InputSpec, SpecialFloatsAndBooleans) {
 
 TEST(InputSpec, IntegerBounds) {
   EXPECT_EQ(make("i8=-128").integerAt(0), -128);
-  EXPECT_EQ(uint64_t(make("u64=18446744073709551615").integerAt(0)),
-            UINT64_MAX);
+  EXPECT_EQ(uint64_t(make("u64=18446744073709551615").integerAt(0)), UINT64_MAX);
   EXPECT_EQ(make("i64=-9223372036854775808").integerAt(0), INT64_MIN);
-  EXPECT_EQ(failure("i8=128"),
-            "expected a whole number in range for i8, got '128'");
-  EXPECT_EQ(failure("u8=-1"),
-            "expected a whole number in range for u8, got '-1'");
-  EXPECT_EQ(failure("i1=2"),
-            "expected a whole number in range for i1, got '2'");
-  EXPECT_EQ(failure("i32=1.5"),
-            "expected a whole number in range for i32, got '1.5'");
+  EXPECT_EQ(failure("i8=128"), "expected a whole number in range for i8, got '128'");
+  EXPECT_EQ(failure("u8=-1"), "expected a whole number in range for u8, got '-1'");
+  EXPECT_EQ(failure("i1=2"), "expected a whole number in range for i1, got '2'");
+  EXPECT_EQ(failure("i32=1.5"), "expected a whole number in range for i32, got '1.5'");
 }
 
 TEST(InputSpec, Names) {
@@ -115,33 +110,25 @@ TEST(InputSpec, Zeros) {
 }
 
 TEST(InputSpec, WrongCount) {
-  EXPECT_EQ(failure("2x3xf32=1 2 3"),
-            "expected 6 values or one for 2x3xf32, got 3");
+  EXPECT_EQ(failure("2x3xf32=1 2 3"), "expected 6 values or one for 2x3xf32, got 3");
   EXPECT_EQ(failure("f32="), "expected 1 values or one for f32, got 0");
 }
 
 TEST(InputSpec, UnknownTypeListsKnownOnes) {
-  EXPECT_NE(
-      failure("2xfloat=1 2").find("unknown type 'float'; known are i1, i8"),
-      std::string::npos);
+  EXPECT_NE(failure("2xfloat=1 2").find("unknown type 'float'; known are i1, i8"),
+            std::string::npos);
 }
 
 TEST(InputSpec, MalformedText) {
   EXPECT_NE(failure("").find("expected @FILE.npy"), std::string::npos);
   EXPECT_NE(failure("@").find("expected a file name"), std::string::npos);
   EXPECT_NE(failure("x=").find("expected @FILE.npy"), std::string::npos);
-  EXPECT_NE(failure("random:2xf32").find("random:SHAPE:SEED"),
-            std::string::npos);
-  EXPECT_NE(failure("random:2xf32:x").find("as seed, got 'x'"),
-            std::string::npos);
-  EXPECT_NE(failure("random:2xf32:1:5:5").find("LOW below HIGH"),
-            std::string::npos);
-  EXPECT_NE(failure("zeros:-1xf32").find("a dimension is negative"),
-            std::string::npos);
-  EXPECT_NE(failure("zeros:99999999999999999999xf32").find("63 bits"),
-            std::string::npos);
-  EXPECT_NE(failure("zeros:2x3").find("such as 2x3xf32, got '2x3'"),
-            std::string::npos);
+  EXPECT_NE(failure("random:2xf32").find("random:SHAPE:SEED"), std::string::npos);
+  EXPECT_NE(failure("random:2xf32:x").find("as seed, got 'x'"), std::string::npos);
+  EXPECT_NE(failure("random:2xf32:1:5:5").find("LOW below HIGH"), std::string::npos);
+  EXPECT_NE(failure("zeros:-1xf32").find("a dimension is negative"), std::string::npos);
+  EXPECT_NE(failure("zeros:99999999999999999999xf32").find("63 bits"), std::string::npos);
+  EXPECT_NE(failure("zeros:2x3").find("such as 2x3xf32, got '2x3'"), std::string::npos);
 }
 
 TEST(InputSpec, SizesThatCannotBe) {
@@ -164,14 +151,12 @@ TEST(InputSpec, AdoptType) {
 }
 
 TEST(SmallFloat, EveryBitPatternComesBack) {
-  for (DType dtype :
-       {XCR_DTYPE_F16, XCR_DTYPE_BF16, XCR_DTYPE_F8E4M3, XCR_DTYPE_F8E5M2}) {
+  for (DType dtype : {XCR_DTYPE_F16, XCR_DTYPE_BF16, XCR_DTYPE_F8E4M3, XCR_DTYPE_F8E5M2}) {
     unsigned count = 1u << (8 * xcr_dtype_size(dtype));
     for (unsigned bits = 0; bits < count; ++bits) {
       float value = decodeSmallFloat(dtype, uint16_t(bits));
       if (std::isnan(value))
-        EXPECT_TRUE(std::isnan(
-            decodeSmallFloat(dtype, encodeSmallFloat(dtype, value))));
+        EXPECT_TRUE(std::isnan(decodeSmallFloat(dtype, encodeSmallFloat(dtype, value))));
       else
         ASSERT_EQ(encodeSmallFloat(dtype, value), bits) << value;
     }

@@ -34,9 +34,7 @@ protected:
     rmdir(directory.c_str());
   }
 
-  std::string path(const char *name = "x.npy") {
-    return directory + "/" + name;
-  }
+  std::string path(const char *name = "x.npy") { return directory + "/" + name; }
 
   std::vector<std::string> entries() {
     std::vector<std::string> names;
@@ -64,8 +62,7 @@ protected:
   std::string directory;
 };
 
-std::string dict(const char *descr, const char *shape,
-                 const char *fortran = "False") {
+std::string dict(const char *descr, const char *shape, const char *fortran = "False") {
   return std::string("{'descr': '") + descr + "', 'fortran_order': " + fortran +
          ", 'shape': " + shape + ", }\n";
 }
@@ -94,8 +91,7 @@ TEST_F(NpyFileTest, EveryTypeComesBack) {
 }
 
 TEST_F(NpyFileTest, ScalarsAndEmptyArraysComeBack) {
-  for (std::vector<int64_t> dims :
-       {std::vector<int64_t>{}, {0}, {3, 0, 2}, {1}}) {
+  for (std::vector<int64_t> dims : {std::vector<int64_t>{}, {0}, {3, 0, 2}, {1}}) {
     ASSERT_FALSE(writeNpy(path(), iota(XCR_DTYPE_F32, dims)));
     Result<HostArray> read = readNpy(path());
     ASSERT_TRUE(read) << read.error().message();
@@ -104,14 +100,12 @@ TEST_F(NpyFileTest, ScalarsAndEmptyArraysComeBack) {
 }
 
 TEST_F(NpyFileTest, DataBeginsAt64Bytes) {
-  for (std::vector<int64_t> dims :
-       {std::vector<int64_t>{}, {7}, {1, 2, 3, 4, 5, 6}})
+  for (std::vector<int64_t> dims : {std::vector<int64_t>{}, {7}, {1, 2, 3, 4, 5, 6}})
     EXPECT_EQ(npyHeader(iota(XCR_DTYPE_U8, dims)).size() % 64, 0u);
 }
 
 TEST_F(NpyFileTest, BFloat16IsTwoByteVoid) {
-  EXPECT_NE(npyHeader(iota(XCR_DTYPE_BF16, {2})).find("'|V2'"),
-            std::string::npos);
+  EXPECT_NE(npyHeader(iota(XCR_DTYPE_BF16, {2})).find("'|V2'"), std::string::npos);
 }
 
 TEST_F(NpyFileTest, FortranOrderIsTransposed) {
@@ -139,14 +133,12 @@ TEST_F(NpyFileTest, TooFewBytesAreRefused) {
 
 TEST_F(NpyFileTest, TooManyBytesAreRefused) {
   writeRaw(dict("<f4", "(1,)"), std::string(8, 'x'));
-  EXPECT_NE(readFailure().find("takes 4 bytes, but 8 bytes follow"),
-            std::string::npos);
+  EXPECT_NE(readFailure().find("takes 4 bytes, but 8 bytes follow"), std::string::npos);
 }
 
 TEST_F(NpyFileTest, PromisedTerabytesAreNotAllocated) {
   writeRaw(dict("<f8", "(1000000, 1000000)"), "1234");
-  EXPECT_NE(readFailure().find("takes 8000000000000 bytes, but 4 bytes"),
-            std::string::npos);
+  EXPECT_NE(readFailure().find("takes 8000000000000 bytes, but 4 bytes"), std::string::npos);
 }
 
 TEST_F(NpyFileTest, OverflowingSizeIsRefused) {
@@ -161,8 +153,7 @@ TEST_F(NpyFileTest, NegativeDimensionIsRefused) {
 
 TEST_F(NpyFileTest, UnknownElementTypeListsKnownOnes) {
   writeRaw(dict("<c8", "(1,)"), "12345678");
-  EXPECT_NE(readFailure().find("element type '<c8'; known are b1, i1"),
-            std::string::npos);
+  EXPECT_NE(readFailure().find("element type '<c8'; known are b1, i1"), std::string::npos);
 }
 
 TEST_F(NpyFileTest, ObjectsAreRefused) {
@@ -171,10 +162,8 @@ TEST_F(NpyFileTest, ObjectsAreRefused) {
 }
 
 TEST_F(NpyFileTest, HeaderLongerThanFileIsRefused) {
-  std::ofstream(path(), std::ios::binary)
-      << std::string("\x93NUMPY\x01\x00\xff\x7f{", 11);
-  EXPECT_NE(readFailure().find("header takes 32767 bytes, but only 1 follow"),
-            std::string::npos);
+  std::ofstream(path(), std::ios::binary) << std::string("\x93NUMPY\x01\x00\xff\x7f{", 11);
+  EXPECT_NE(readFailure().find("header takes 32767 bytes, but only 1 follow"), std::string::npos);
 }
 
 TEST_F(NpyFileTest, OtherFilesAreRefused) {
@@ -183,8 +172,7 @@ TEST_F(NpyFileTest, OtherFilesAreRefused) {
 }
 
 TEST_F(NpyFileTest, EmptyDictionariesAreRefused) {
-  for (const char *text :
-       {"", "{", "{}", "'descr'", "{'descr':", "{'shape': ("}) {
+  for (const char *text : {"", "{", "{}", "'descr'", "{'descr':", "{'shape': ("}) {
     writeRaw(text, "");
     EXPECT_NE(readFailure().find("header without"), std::string::npos) << text;
   }
@@ -193,8 +181,8 @@ TEST_F(NpyFileTest, EmptyDictionariesAreRefused) {
 TEST_F(NpyFileTest, MissingFileIsNamed) {
   Result<HostArray> array = readNpy(path("absent.npy"));
   ASSERT_FALSE(array);
-  EXPECT_EQ(array.error().message(), "cannot open '" + path("absent.npy") +
-                                         "': No such file or directory");
+  EXPECT_EQ(array.error().message(),
+            "cannot open '" + path("absent.npy") + "': No such file or directory");
 }
 
 TEST_F(NpyFileTest, FailedWriteLeavesNothing) {

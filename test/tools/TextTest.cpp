@@ -43,8 +43,8 @@ protected:
 };
 
 TEST_F(OptionsTest, BothSpellingsOfAValue) {
-  EXPECT_EQ(parse({"--device=cpu", "--input", "2xf32=1 2", "a.vmfb",
-                   "--input=x=@x", "--verbose", "--atol=1e-3", "--count=7"}),
+  EXPECT_EQ(parse({"--device=cpu", "--input", "2xf32=1 2", "a.vmfb", "--input=x=@x", "--verbose",
+                   "--atol=1e-3", "--count=7"}),
             "");
   EXPECT_EQ(device, "cpu");
   EXPECT_EQ(inputs, (std::vector<std::string>{"2xf32=1 2", "x=@x"}));
@@ -67,8 +67,7 @@ TEST_F(OptionsTest, WrongValues) {
   EXPECT_NE(parse({"--atol=-1"}).find("got '-1'"), std::string::npos);
   EXPECT_NE(parse({"--atol=x"}).find("got 'x'"), std::string::npos);
   EXPECT_NE(parse({"--count=-1"}).find("got '-1'"), std::string::npos);
-  EXPECT_NE(parse({"--count=18446744073709551616"}).find("whole number"),
-            std::string::npos);
+  EXPECT_NE(parse({"--count=18446744073709551616"}).find("whole number"), std::string::npos);
 }
 
 TEST_F(OptionsTest, DoubleDashEndsOptions) {

@@ -64,12 +64,9 @@ static std::string shortestFixed(DType dtype, double number) {
   return sign + digits.substr(0, before) + '.' + digits.substr(before);
 }
 
-static std::string rounded(double number, std::chars_format format,
-                           int precision) {
+static std::string rounded(double number, std::chars_format format, int precision) {
   char text[400];
-  return {
-      text,
-      std::to_chars(text, text + sizeof(text), number, format, precision).ptr};
+  return {text, std::to_chars(text, text + sizeof(text), number, format, precision).ptr};
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,8 +77,7 @@ namespace {
 /// How the elements of one array are written. Built from all that are shown.
 class ElementFormat {
 public:
-  ElementFormat(const HostArray &array, const std::vector<int64_t> &shown,
-                int precision)
+  ElementFormat(const HostArray &array, const std::vector<int64_t> &shown, int precision)
       : array(array), maxPrecision(precision) {
     if (dtypeClass(array.dtype()) == DTypeClass::Float)
       measureFloats(shown);
@@ -156,8 +152,7 @@ void ElementFormat::chooseNotation(const std::vector<int64_t> &shown) {
     smallest = std::min(smallest, magnitude);
   }
   if (largest > 0)
-    exponential =
-        largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000;
+    exponential = largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000;
 }
 
 void ElementFormat::measureFloats(const std::vector<int64_t> &shown) {
@@ -169,8 +164,7 @@ void ElementFormat::measureFloats(const std::vector<int64_t> &shown) {
         continue;
       std::string text = scientific(number, -1);
       size_t exponent = text.find('e');
-      exponentFraction =
-          std::max(exponentFraction, int(exponent - text.find('.') - 1));
+      exponentFraction = std::max(exponentFraction, int(exponent - text.find('.') - 1));
       exponentDigits = std::max(exponentDigits, text.size() - exponent - 2);
     }
   } else {
@@ -225,8 +219,7 @@ namespace {
 class Printer {
 public:
   Printer(const HostArray &array, const PrintOptions &options)
-      : array(array), options(options),
-        summarise(array.elementCount() > options.threshold) {}
+      : array(array), options(options), summarise(array.elementCount() > options.threshold) {}
 
   std::vector<int64_t> shown() const {
     std::vector<int64_t> indices;
@@ -254,8 +247,7 @@ private:
     return result;
   }
 
-  void collect(size_t axis, int64_t offset,
-               std::vector<int64_t> &indices) const {
+  void collect(size_t axis, int64_t offset, std::vector<int64_t> &indices) const {
     if (axis == array.dims().size())
       return indices.push_back(offset);
     for (int64_t position : positions(axis))
@@ -272,17 +264,16 @@ private:
 };
 } // namespace
 
-std::string Printer::print(const ElementFormat &format, size_t axis,
-                           int64_t offset, const std::string &indent,
-                           size_t lineWidth) const {
+std::string Printer::print(const ElementFormat &format, size_t axis, int64_t offset,
+                           const std::string &indent, size_t lineWidth) const {
   size_t rank = array.dims().size();
   if (axis == rank)
     return format(offset);
   auto item = [&](int64_t position) {
     if (position < 0)
       return std::string("...");
-    return print(format, axis + 1, offset * array.dims()[axis] + position,
-                 indent + ' ', lineWidth - 1);
+    return print(format, axis + 1, offset * array.dims()[axis] + position, indent + ' ',
+                 lineWidth - 1);
   };
   std::string text, line = indent;
   std::vector<int64_t> items = positions(axis);
@@ -295,8 +286,7 @@ std::string Printer::print(const ElementFormat &format, size_t axis,
       continue;
     }
     // One column is kept for the bracket that ends the row.
-    if (line.size() > indent.size() &&
-        line.size() + word.size() > lineWidth - 1) {
+    if (line.size() > indent.size() && line.size() + word.size() > lineWidth - 1) {
       line.erase(line.find_last_not_of(' ') + 1);
       text += line + '\n';
       line = indent;
@@ -327,8 +317,7 @@ std::string printArray(const HostArray &array, const PrintOptions &options) {
   if (array.dims().empty() && dtypeClass(array.dtype()) == DTypeClass::Float)
     return printScalar(array.dtype(), array.floatAt(0));
   Printer printer(array, options);
-  return printer.print(
-      ElementFormat(array, printer.shown(), options.precision));
+  return printer.print(ElementFormat(array, printer.shown(), options.precision));
 }
 
 } // namespace xc::tools

@@ -15,14 +15,13 @@ namespace xc::tools {
 
 struct PrintOptions {
   int64_t threshold = 1000; // more elements than this are summarised
-  int64_t edgeItems = 3; // then so many are shown at both ends of a dimension
-  int precision = 8;     // digits after the point
+  int64_t edgeItems = 3;    // then so many are shown at both ends of a dimension
+  int precision = 8;        // digits after the point
   size_t lineWidth = 75;
 };
 
 /// What str(array) gives in NumPy with its default options.
-std::string printArray(const HostArray &array,
-                       const PrintOptions &options = {});
+std::string printArray(const HostArray &array, const PrintOptions &options = {});
 
 } // namespace xc::tools
 

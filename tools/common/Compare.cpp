@@ -38,8 +38,7 @@ static std::string numberText(double number) {
   return {text, std::to_chars(text, text + sizeof(text), number).ptr};
 }
 
-static std::vector<int64_t> unravel(int64_t offset,
-                                    const std::vector<int64_t> &dims) {
+static std::vector<int64_t> unravel(int64_t offset, const std::vector<int64_t> &dims) {
   std::vector<int64_t> index(dims.size());
   for (size_t d = dims.size(); d-- > 0; offset /= dims[d])
     index[d] = offset % dims[d];
@@ -55,8 +54,7 @@ struct Deviation {
 };
 } // namespace
 
-static Deviation deviationOf(double actual, double expected,
-                             const Tolerance &tolerance) {
+static Deviation deviationOf(double actual, double expected, const Tolerance &tolerance) {
   if ((std::isnan(actual) && std::isnan(expected)) || actual == expected)
     return {};
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -65,16 +63,13 @@ static Deviation deviationOf(double actual, double expected,
   double difference = std::fabs(actual - expected);
   double magnitude = std::fabs(expected);
   double allowed = tolerance.absolute + tolerance.relative * magnitude;
-  return {difference, magnitude > 0 ? difference / magnitude : infinity,
-          difference - allowed};
+  return {difference, magnitude > 0 ? difference / magnitude : infinity, difference - allowed};
 }
 
-Result<Comparison> compareArrays(const HostArray &actual,
-                                 const HostArray &expected,
+Result<Comparison> compareArrays(const HostArray &actual, const HostArray &expected,
                                  const Tolerance &tolerance) {
   if (actual.dtype() != expected.dtype() || actual.dims() != expected.dims())
-    return Error("expected " + expected.shapeString() + ", got " +
-                 actual.shapeString());
+    return Error("expected " + expected.shapeString() + ", got " + actual.shapeString());
   Comparison result;
   result.elements = actual.elementCount();
   double worstExcess = 0;
@@ -83,22 +78,17 @@ Result<Comparison> compareArrays(const HostArray &actual,
   for (int64_t i = 0; i < result.elements; ++i) {
     Deviation deviation;
     if (isFloat) {
-      deviation =
-          deviationOf(actual.floatAt(i), expected.floatAt(i), tolerance);
-    } else if (int64_t a = actual.integerAt(i), e = expected.integerAt(i);
-               a != e) {
+      deviation = deviationOf(actual.floatAt(i), expected.floatAt(i), tolerance);
+    } else if (int64_t a = actual.integerAt(i), e = expected.integerAt(i); a != e) {
       // 64-bit integers may differ where their nearest doubles do not.
       double x = isUnsigned ? double(uint64_t(a)) : double(a);
       double y = isUnsigned ? double(uint64_t(e)) : double(e);
       deviation = deviationOf(x, y, tolerance);
       if (x == y)
-        deviation = {
-            1, 0, 1 - tolerance.absolute - tolerance.relative * std::fabs(y)};
+        deviation = {1, 0, 1 - tolerance.absolute - tolerance.relative * std::fabs(y)};
     }
-    result.largestAbsolute =
-        std::max(result.largestAbsolute, deviation.absolute);
-    result.largestRelative =
-        std::max(result.largestRelative, deviation.relative);
+    result.largestAbsolute = std::max(result.largestAbsolute, deviation.absolute);
+    result.largestRelative = std::max(result.largestRelative, deviation.relative);
     if (deviation.excess <= 0)
       continue;
     ++result.failures;

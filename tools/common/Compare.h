@@ -36,8 +36,7 @@ struct Comparison {
 };
 
 /// An error where dtype or shape differ.
-Result<Comparison> compareArrays(const HostArray &actual,
-                                 const HostArray &expected,
+Result<Comparison> compareArrays(const HostArray &actual, const HostArray &expected,
                                  const Tolerance &tolerance);
 
 } // namespace xc::tools

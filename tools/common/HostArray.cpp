@@ -61,16 +61,14 @@ Result<uint64_t> byteSize(DType dtype, const std::vector<int64_t> &dims) {
   bool zero = false;
   for (int64_t dim : dims) {
     if (dim < 0)
-      return Error("expected dimensions that are not negative, got " +
-                   shapeString(dtype, dims));
+      return Error("expected dimensions that are not negative, got " + shapeString(dtype, dims));
     zero |= dim == 0;
   }
   if (zero)
     return uint64_t(0);
   for (int64_t dim : dims)
     if (__builtin_mul_overflow(size, dim, &size))
-      return Error("the size of " + shapeString(dtype, dims) +
-                   " does not fit into 63 bits");
+      return Error("the size of " + shapeString(dtype, dims) + " does not fit into 63 bits");
   return uint64_t(size);
 }
 
@@ -82,11 +80,11 @@ Result<HostArray> HostArray::create(DType dtype, std::vector<int64_t> dims) {
   // aligned_alloc wants a multiple of the alignment, and null means failure.
   constexpr uint64_t alignment = 64;
   uint64_t padded = std::max(*size, uint64_t(1)) + alignment - 1;
-  array.bytes.reset(static_cast<std::byte *>(
-      aligned_alloc(alignment, padded / alignment * alignment)));
+  array.bytes.reset(
+      static_cast<std::byte *>(aligned_alloc(alignment, padded / alignment * alignment)));
   if (!array.bytes)
-    return Error("out of host memory: " + std::to_string(*size) +
-                 " bytes asked for " + tools::shapeString(dtype, dims));
+    return Error("out of host memory: " + std::to_string(*size) + " bytes asked for " +
+                 tools::shapeString(dtype, dims));
   array.type = dtype;
   array.shape = std::move(dims);
   array.count = int64_t(*size / xcr_dtype_size(dtype));
@@ -94,8 +92,7 @@ Result<HostArray> HostArray::create(DType dtype, std::vector<int64_t> dims) {
 }
 
 void HostArray::reinterpretAs(DType dtype) {
-  assert(xcr_dtype_size(dtype) == xcr_dtype_size(type) &&
-         "only types of equal size");
+  assert(xcr_dtype_size(dtype) == xcr_dtype_size(type) && "only types of equal size");
   type = dtype;
 }
 
@@ -135,14 +132,13 @@ float decodeSmallFloat(DType dtype, uint16_t bits) {
   bool negative = bits >> (layout.mantissaBits + layout.exponentBits) & 1;
   float magnitude;
   if (exponent == layout.maxExponentField() && layout.hasInfinity)
-    magnitude = mantissa ? std::numeric_limits<float>::quiet_NaN()
-                         : std::numeric_limits<float>::infinity();
+    magnitude =
+        mantissa ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
   else if (!layout.hasInfinity && exponent == layout.maxExponentField() &&
            mantissa == (1 << layout.mantissaBits) - 1)
     magnitude = std::numeric_limits<float>::quiet_NaN();
   else if (exponent == 0)
-    magnitude =
-        std::ldexp(float(mantissa), 1 - layout.bias() - layout.mantissaBits);
+    magnitude = std::ldexp(float(mantissa), 1 - layout.bias() - layout.mantissaBits);
   else
     magnitude = std::ldexp(float(mantissa + (1 << layout.mantissaBits)),
                            exponent - layout.bias() - layout.mantissaBits);
@@ -152,13 +148,10 @@ float decodeSmallFloat(DType dtype, uint16_t bits) {
 uint16_t encodeSmallFloat(DType dtype, double number) {
   SmallFloat layout = layoutOf(dtype);
   int top = layout.maxExponentField();
-  uint16_t sign = uint16_t(std::signbit(number))
-                  << (layout.mantissaBits + layout.exponentBits);
+  uint16_t sign = uint16_t(std::signbit(number)) << (layout.mantissaBits + layout.exponentBits);
   int full = 1 << layout.mantissaBits;
-  uint16_t nan = sign | (top << layout.mantissaBits) |
-                 (layout.hasInfinity ? full / 2 : full - 1);
-  uint16_t overflow =
-      layout.hasInfinity ? uint16_t(sign | (top << layout.mantissaBits)) : nan;
+  uint16_t nan = sign | (top << layout.mantissaBits) | (layout.hasInfinity ? full / 2 : full - 1);
+  uint16_t overflow = layout.hasInfinity ? uint16_t(sign | (top << layout.mantissaBits)) : nan;
   if (std::isnan(number))
     return nan;
   double magnitude = std::fabs(number);
@@ -169,17 +162,15 @@ uint16_t encodeSmallFloat(DType dtype, double number) {
   int exponent = std::max(std::ilogb(magnitude), 1 - layout.bias());
   // A double holds the scaled number exactly, so one rounding happens here;
   // the default rounding mode is to nearest even.
-  double scaled =
-      std::nearbyint(std::ldexp(magnitude, layout.mantissaBits - exponent));
+  double scaled = std::nearbyint(std::ldexp(magnitude, layout.mantissaBits - exponent));
   if (scaled >= 2 * full) {
     scaled /= 2;
     ++exponent;
   }
   int field = scaled >= full ? exponent + layout.bias() : 0;
   int mantissa = int(scaled) - (field ? full : 0);
-  bool tooLarge = layout.hasInfinity
-                      ? field >= top
-                      : field > top || (field == top && mantissa == full - 1);
+  bool tooLarge =
+      layout.hasInfinity ? field >= top : field > top || (field == top && mantissa == full - 1);
   if (tooLarge)
     return overflow;
   return sign | uint16_t(field << layout.mantissaBits) | uint16_t(mantissa);
@@ -195,8 +186,7 @@ template <typename T> static T load(const std::byte *base, int64_t index) {
   return value;
 }
 
-template <typename T>
-static void store(std::byte *base, int64_t index, T value) {
+template <typename T> static void store(std::byte *base, int64_t index, T value) {
   memcpy(base + index * int64_t(sizeof(T)), &value, sizeof(T));
 }
 
@@ -205,8 +195,8 @@ double HostArray::floatAt(int64_t index) const {
     return load<double>(data(), index);
   if (type == XCR_DTYPE_F32)
     return load<float>(data(), index);
-  uint16_t bits = xcr_dtype_size(type) == 2 ? load<uint16_t>(data(), index)
-                                            : load<uint8_t>(data(), index);
+  uint16_t bits =
+      xcr_dtype_size(type) == 2 ? load<uint16_t>(data(), index) : load<uint8_t>(data(), index);
   return decodeSmallFloat(type, bits);
 }
 
@@ -214,11 +204,9 @@ int64_t HostArray::integerAt(int64_t index) const {
   bool isSigned = dtypeClass(type) == DTypeClass::Signed;
   switch (xcr_dtype_size(type)) {
   case 1:
-    return isSigned ? load<int8_t>(data(), index)
-                    : load<uint8_t>(data(), index);
+    return isSigned ? load<int8_t>(data(), index) : load<uint8_t>(data(), index);
   case 2:
-    return isSigned ? load<int16_t>(data(), index)
-                    : load<uint16_t>(data(), index);
+    return isSigned ? load<int16_t>(data(), index) : load<uint16_t>(data(), index);
   case 4:
     return isSigned ? int64_t(load<int32_t>(data(), index))
                     : int64_t(load<uint32_t>(data(), index));

@@ -28,13 +28,9 @@ using DType = xcr_dtype_t;
 /// What kind of number a type holds.
 enum class DTypeClass : uint8_t { None, Bool, Signed, Unsigned, Float };
 
-inline std::string_view view(xcr_string_view_t text) {
-  return {text.data, text.size};
-}
+inline std::string_view view(xcr_string_view_t text) { return {text.data, text.size}; }
 /// "f32".
-inline std::string_view dtypeName(DType dtype) {
-  return view(xcr_dtype_name(dtype));
-}
+inline std::string_view dtypeName(DType dtype) { return view(xcr_dtype_name(dtype)); }
 /// Every type's name, separated by ", ", for messages.
 std::string knownDTypes();
 DTypeClass dtypeClass(DType dtype);
@@ -56,9 +52,7 @@ public:
   DType dtype() const { return type; }
   const std::vector<int64_t> &dims() const { return shape; }
   int64_t elementCount() const { return count; }
-  uint64_t sizeInBytes() const {
-    return uint64_t(count) * xcr_dtype_size(type);
-  }
+  uint64_t sizeInBytes() const { return uint64_t(count) * xcr_dtype_size(type); }
   std::byte *data() { return bytes.get(); }
   const std::byte *data() const { return bytes.get(); }
   std::string shapeString() const { return tools::shapeString(type, shape); }

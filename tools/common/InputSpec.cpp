@@ -20,11 +20,10 @@ namespace xc::tools {
 // Parsing
 //===----------------------------------------------------------------------===//
 
-Error parseShapeAndType(std::string_view text, DType &dtype,
-                        std::vector<int64_t> &dims) {
+Error parseShapeAndType(std::string_view text, DType &dtype, std::vector<int64_t> &dims) {
   auto bad = [&](const std::string &why) {
-    return Error("expected a shape and type such as 2x3xf32, got '" +
-                 std::string(text) + "'" + why);
+    return Error("expected a shape and type such as 2x3xf32, got '" + std::string(text) + "'" +
+                 why);
   };
   dims.clear();
   const char *at = text.data(), *end = at + text.size();
@@ -43,8 +42,7 @@ Error parseShapeAndType(std::string_view text, DType &dtype,
   std::string_view name(at, size_t(end - at));
   dtype = xcr_dtype_from_name({name.data(), name.size()});
   if (dtype == XCR_DTYPE_NONE)
-    return bad(": unknown type '" + std::string(name) + "'; known are " +
-               knownDTypes());
+    return bad(": unknown type '" + std::string(name) + "'; known are " + knownDTypes());
   return Error::success();
 }
 
@@ -82,8 +80,7 @@ static Error parseRandom(std::string_view text, InputSpec &spec) {
   const char *end = parts[1].data() + parts[1].size();
   auto parsed = std::from_chars(parts[1].data(), end, spec.seed);
   if (parsed.ec != std::errc() || parsed.ptr != end)
-    return Error("expected a whole number as seed, got '" +
-                 std::string(parts[1]) + "'");
+    return Error("expected a whole number as seed, got '" + std::string(parts[1]) + "'");
   if (parts.size() == 2)
     return Error::success();
   double low, high;
@@ -92,8 +89,8 @@ static Error parseRandom(std::string_view text, InputSpec &spec) {
   if (Error error = parseNumber(parts[3], high))
     return error;
   if (!(low < high) || !std::isfinite(high - low))
-    return Error("expected a range LOW:HIGH with LOW below HIGH, got '" +
-                 std::string(parts[2]) + ":" + std::string(parts[3]) + "'");
+    return Error("expected a range LOW:HIGH with LOW below HIGH, got '" + std::string(parts[2]) +
+                 ":" + std::string(parts[3]) + "'");
   spec.low = low;
   spec.high = high;
   return Error::success();
@@ -160,19 +157,17 @@ static bool fitsInteger(DType dtype, bool negative, uint64_t magnitude) {
   case DTypeClass::Bool:
     return !negative && magnitude <= 1;
   case DTypeClass::Unsigned:
-    return (!negative || !magnitude) &&
-           (bits == 64 || magnitude < uint64_t(1) << bits);
+    return (!negative || !magnitude) && (bits == 64 || magnitude < uint64_t(1) << bits);
   default:
     return magnitude <= (uint64_t(1) << (bits - 1)) - (negative ? 0 : 1);
   }
 }
 
-static Error setElement(HostArray &array, int64_t index,
-                        const std::string &word) {
+static Error setElement(HostArray &array, int64_t index, const std::string &word) {
   DType dtype = array.dtype();
   auto bad = [&](const char *what) {
-    return Error(std::string("expected ") + what + " for " +
-                 std::string(dtypeName(dtype)) + ", got '" + word + "'");
+    return Error(std::string("expected ") + what + " for " + std::string(dtypeName(dtype)) +
+                 ", got '" + word + "'");
   };
   if (dtypeClass(dtype) == DTypeClass::Float) {
     double number;
@@ -181,8 +176,7 @@ static Error setElement(HostArray &array, int64_t index,
     array.setFloat(index, number);
     return Error::success();
   }
-  if (dtypeClass(dtype) == DTypeClass::Bool &&
-      (word == "true" || word == "false")) {
+  if (dtypeClass(dtype) == DTypeClass::Bool && (word == "true" || word == "false")) {
     array.setInteger(index, word == "true");
     return Error::success();
   }
@@ -190,8 +184,7 @@ static Error setElement(HostArray &array, int64_t index,
   uint64_t magnitude;
   const char *end = word.data() + word.size();
   auto parsed = std::from_chars(word.data() + negative, end, magnitude);
-  if (parsed.ptr != end || parsed.ec != std::errc() ||
-      !fitsInteger(dtype, negative, magnitude))
+  if (parsed.ptr != end || parsed.ec != std::errc() || !fitsInteger(dtype, negative, magnitude))
     return bad("a whole number in range");
   array.setInteger(index, int64_t(negative ? 0 - magnitude : magnitude));
   return Error::success();
@@ -223,9 +216,8 @@ static Result<HostArray> makeLiteral(const InputSpec &spec) {
     return array;
   bool splat = words.size() == 1 && array->elementCount() > 1;
   if (!splat && int64_t(words.size()) != array->elementCount())
-    return Error("expected " + std::to_string(array->elementCount()) +
-                 " values or one for " + array->shapeString() + ", got " +
-                 std::to_string(words.size()));
+    return Error("expected " + std::to_string(array->elementCount()) + " values or one for " +
+                 array->shapeString() + ", got " + std::to_string(words.size()));
   for (size_t i = 0; i < words.size(); ++i)
     if (Error error = setElement(*array, int64_t(i), words[i]))
       return error;
@@ -234,9 +226,8 @@ static Result<HostArray> makeLiteral(const InputSpec &spec) {
   return array;
 }
 
-Result<HostArray> makeRandomArray(DType dtype, std::vector<int64_t> dims,
-                                  uint64_t seed, std::optional<double> low,
-                                  std::optional<double> high) {
+Result<HostArray> makeRandomArray(DType dtype, std::vector<int64_t> dims, uint64_t seed,
+                                  std::optional<double> low, std::optional<double> high) {
   Result<HostArray> array = HostArray::create(dtype, std::move(dims));
   if (!array)
     return array;
@@ -250,9 +241,7 @@ Result<HostArray> makeRandomArray(DType dtype, std::vector<int64_t> dims,
     return double(z >> 11) * 0x1p-53; // [0, 1)
   };
   DTypeClass kind = dtypeClass(dtype);
-  double from = low.value_or(kind == DTypeClass::Float    ? -1
-                             : kind == DTypeClass::Signed ? -8
-                                                          : 0);
+  double from = low.value_or(kind == DTypeClass::Float ? -1 : kind == DTypeClass::Signed ? -8 : 0);
   double to = high.value_or(kind == DTypeClass::Float      ? 1
                             : kind == DTypeClass::Signed   ? 8
                             : kind == DTypeClass::Unsigned ? 16
@@ -274,8 +263,7 @@ Result<HostArray> makeArray(const InputSpec &spec) {
   case InputSpec::Kind::Literal:
     return makeLiteral(spec);
   case InputSpec::Kind::Random:
-    return makeRandomArray(spec.dtype, spec.dims, spec.seed, spec.low,
-                           spec.high);
+    return makeRandomArray(spec.dtype, spec.dims, spec.seed, spec.low, spec.high);
   case InputSpec::Kind::Zeros:
     break;
   }
@@ -289,8 +277,7 @@ void adoptType(HostArray &array, DType wanted) {
   DType have = array.dtype();
   bool twoBytes = (have == XCR_DTYPE_U16 || have == XCR_DTYPE_BF16) &&
                   (wanted == XCR_DTYPE_BF16 || wanted == XCR_DTYPE_F16);
-  bool oneByte = have == XCR_DTYPE_U8 &&
-                 (wanted == XCR_DTYPE_F8E4M3 || wanted == XCR_DTYPE_F8E5M2);
+  bool oneByte = have == XCR_DTYPE_U8 && (wanted == XCR_DTYPE_F8E4M3 || wanted == XCR_DTYPE_F8E5M2);
   if (twoBytes || oneByte)
     array.reinterpretAs(wanted);
 }

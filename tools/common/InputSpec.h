@@ -46,8 +46,7 @@ Result<InputSpec> parseInputSpec(const std::string &text);
 Result<HostArray> makeArray(const InputSpec &spec);
 
 /// Fills a new array with reproducible numbers.
-Result<HostArray> makeRandomArray(DType dtype, std::vector<int64_t> dims,
-                                  uint64_t seed,
+Result<HostArray> makeRandomArray(DType dtype, std::vector<int64_t> dims, uint64_t seed,
                                   std::optional<double> low = std::nullopt,
                                   std::optional<double> high = std::nullopt);
 
@@ -56,8 +55,7 @@ Result<HostArray> makeRandomArray(DType dtype, std::vector<int64_t> dims,
 void adoptType(HostArray &array, DType wanted);
 
 /// Parses "2x3xf32" or "f32".
-Error parseShapeAndType(std::string_view text, DType &dtype,
-                        std::vector<int64_t> &dims);
+Error parseShapeAndType(std::string_view text, DType &dtype, std::vector<int64_t> &dims);
 
 } // namespace xc::tools
 

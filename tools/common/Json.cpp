@@ -73,8 +73,7 @@ void JsonWriter::open(char bracket) {
 }
 
 void JsonWriter::close(char bracket) {
-  assert(!levels.empty() && levels.back().close == bracket && !afterKey &&
-         "brackets must match");
+  assert(!levels.empty() && levels.back().close == bracket && !afterKey && "brackets must match");
   bool empty = levels.back().empty;
   levels.pop_back();
   if (!empty)

@@ -56,8 +56,7 @@ static std::string_view dictValue(std::string_view dict, std::string_view key) {
     char close = dict[begin] == '(' ? ')' : ',';
     if (dict[begin] == '\'' || dict[begin] == '"')
       close = dict[begin];
-    size_t end = dict.find_first_of(close == ',' ? ",}" : std::string(1, close),
-                                    begin + 1);
+    size_t end = dict.find_first_of(close == ',' ? ",}" : std::string(1, close), begin + 1);
     if (end == std::string_view::npos)
       return {};
     return dict.substr(begin, end - begin + (close == ',' ? 0 : 1));
@@ -69,14 +68,12 @@ static Error parseDescr(std::string_view descr, NpyHeader &header) {
   static constexpr struct {
     std::string_view code;
     DType dtype;
-  } codes[] = {
-      {"b1", XCR_DTYPE_I1},  {"i1", XCR_DTYPE_I8},  {"i2", XCR_DTYPE_I16},
-      {"i4", XCR_DTYPE_I32}, {"i8", XCR_DTYPE_I64}, {"u1", XCR_DTYPE_U8},
-      {"u2", XCR_DTYPE_U16}, {"u4", XCR_DTYPE_U32}, {"u8", XCR_DTYPE_U64},
-      {"f2", XCR_DTYPE_F16}, {"f4", XCR_DTYPE_F32}, {"f8", XCR_DTYPE_F64},
-      {"V2", XCR_DTYPE_BF16}};
-  std::string_view inner =
-      descr.size() >= 2 ? descr.substr(1, descr.size() - 2) : descr;
+  } codes[] = {{"b1", XCR_DTYPE_I1},  {"i1", XCR_DTYPE_I8},  {"i2", XCR_DTYPE_I16},
+               {"i4", XCR_DTYPE_I32}, {"i8", XCR_DTYPE_I64}, {"u1", XCR_DTYPE_U8},
+               {"u2", XCR_DTYPE_U16}, {"u4", XCR_DTYPE_U32}, {"u8", XCR_DTYPE_U64},
+               {"f2", XCR_DTYPE_F16}, {"f4", XCR_DTYPE_F32}, {"f8", XCR_DTYPE_F64},
+               {"V2", XCR_DTYPE_BF16}};
+  std::string_view inner = descr.size() >= 2 ? descr.substr(1, descr.size() - 2) : descr;
   if (!inner.empty() && strchr("<>|=", inner[0])) {
     header.swapBytes = inner[0] == '>';
     inner.remove_prefix(1);
@@ -89,8 +86,7 @@ static Error parseDescr(std::string_view descr, NpyHeader &header) {
   std::string known;
   for (const auto &entry : codes)
     known += (known.empty() ? "" : ", ") + std::string(entry.code);
-  return Error("has the element type " + std::string(descr) + "; known are " +
-               known);
+  return Error("has the element type " + std::string(descr) + "; known are " + known);
 }
 
 static Error parseShape(std::string_view text, std::vector<int64_t> &dims) {
@@ -143,22 +139,19 @@ static Error readHeader(FILE *file, uint64_t &remaining, NpyHeader &header) {
     return true;
   };
   char prefix[8];
-  if (!readBytes(prefix, sizeof(prefix)) ||
-      std::string_view(prefix, kMagic.size()) != kMagic)
+  if (!readBytes(prefix, sizeof(prefix)) || std::string_view(prefix, kMagic.size()) != kMagic)
     return Error("is not a .npy file: it does not begin with \\x93NUMPY");
   int version = prefix[6];
   if (version < 1 || version > 3)
-    return Error("has .npy version " + std::to_string(version) +
-                 "; known are 1, 2 and 3");
+    return Error("has .npy version " + std::to_string(version) + "; known are 1, 2 and 3");
   uint8_t length[4] = {};
   uint64_t lengthSize = version == 1 ? 2 : 4;
   if (!readBytes(length, lengthSize))
     return Error("ends within its header");
-  uint64_t dictSize =
-      length[0] | length[1] << 8 | length[2] << 16 | uint64_t(length[3]) << 24;
+  uint64_t dictSize = length[0] | length[1] << 8 | length[2] << 16 | uint64_t(length[3]) << 24;
   if (dictSize > remaining)
-    return Error("says that its header takes " + std::to_string(dictSize) +
-                 " bytes, but only " + std::to_string(remaining) + " follow");
+    return Error("says that its header takes " + std::to_string(dictSize) + " bytes, but only " +
+                 std::to_string(remaining) + " follow");
   std::string dict(dictSize, '\0');
   if (!readBytes(dict.data(), dictSize))
     return Error("ends within its header");
@@ -172,8 +165,7 @@ static Error readHeader(FILE *file, uint64_t &remaining, NpyHeader &header) {
 static void swapElements(HostArray &array) {
   size_t size = xcr_dtype_size(array.dtype());
   for (int64_t i = 0; i < array.elementCount(); ++i)
-    std::reverse(array.data() + i * int64_t(size),
-                 array.data() + (i + 1) * int64_t(size));
+    std::reverse(array.data() + i * int64_t(size), array.data() + (i + 1) * int64_t(size));
 }
 
 /// Row-major elements from the column-major ones in |columns|.
@@ -188,8 +180,7 @@ static Result<HostArray> toRowMajor(const HostArray &columns) {
     int64_t target = 0;
     for (size_t d = 0; d < dims.size(); ++d)
       target = target * dims[d] + index[d];
-    memcpy(rows->data() + target * int64_t(size),
-           columns.data() + i * int64_t(size), size);
+    memcpy(rows->data() + target * int64_t(size), columns.data() + i * int64_t(size), size);
     for (size_t d = 0; d < dims.size() && ++index[d] == dims[d]; ++d)
       index[d] = 0;
   }
@@ -211,10 +202,9 @@ static Result<HostArray> readOpenFile(FILE *file) {
     return Error("cannot be read: " + size.error().message());
   // Before anything is allocated: a header may promise terabytes.
   if (*size != remaining)
-    return Error("says that it holds " +
-                 shapeString(header.dtype, header.dims) + ", which takes " +
-                 std::to_string(*size) + " bytes, but " +
-                 std::to_string(remaining) + " bytes follow its header");
+    return Error("says that it holds " + shapeString(header.dtype, header.dims) + ", which takes " +
+                 std::to_string(*size) + " bytes, but " + std::to_string(remaining) +
+                 " bytes follow its header");
   Result<HostArray> array = HostArray::create(header.dtype, header.dims);
   if (!array)
     return Error("cannot be read: " + array.error().message());
@@ -245,9 +235,9 @@ Result<HostArray> readNpy(const std::string &path) {
 //===----------------------------------------------------------------------===//
 
 static std::string_view descrOf(DType dtype) {
-  static constexpr std::string_view descrs[] = {
-      "",    "|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2",
-      "<u4", "<u8", "<f2", "|V2", "<f4", "<f8", "|u1", "|u1"};
+  static constexpr std::string_view descrs[] = {"",    "|b1", "|i1", "<i2", "<i4", "<i8",
+                                                "|u1", "<u2", "<u4", "<u8", "<f2", "|V2",
+                                                "<f4", "<f8", "|u1", "|u1"};
   return descrs[size_t(dtype)];
 }
 
@@ -263,8 +253,7 @@ std::string npyHeader(const HostArray &array) {
   constexpr size_t alignment = 64;
   bool isLong = kMagic.size() + 4 + dict.size() + alignment > 65535;
   size_t prefix = kMagic.size() + 2 + (isLong ? 4 : 2);
-  size_t total =
-      (prefix + dict.size() + 1 + alignment - 1) / alignment * alignment;
+  size_t total = (prefix + dict.size() + 1 + alignment - 1) / alignment * alignment;
   dict.resize(total - prefix - 1, ' ');
   dict += '\n';
   std::string header(kMagic);
@@ -291,9 +280,7 @@ static bool writeAll(int descriptor, const void *data, uint64_t size) {
 
 Error writeFileAtomically(const std::string &path, const std::string &header,
                           const std::byte *contents, uint64_t size) {
-  auto failure = [&](int code) {
-    return Error("cannot write '" + path + "': " + strerror(code));
-  };
+  auto failure = [&](int code) { return Error("cannot write '" + path + "': " + strerror(code)); };
   struct stat info;
   bool exists = stat(path.c_str(), &info) == 0;
   if (exists && S_ISDIR(info.st_mode))
@@ -301,12 +288,11 @@ Error writeFileAtomically(const std::string &path, const std::string &header,
   // A device or pipe (/dev/stdout) cannot be replaced by a file; write into it.
   bool inPlace = exists && !S_ISREG(info.st_mode);
   std::string temporary = inPlace ? path : path + ".XXXXXX";
-  int descriptor = inPlace ? open(path.c_str(), O_WRONLY | O_CLOEXEC)
-                           : mkstemp(temporary.data());
+  int descriptor = inPlace ? open(path.c_str(), O_WRONLY | O_CLOEXEC) : mkstemp(temporary.data());
   if (descriptor < 0)
     return failure(errno);
-  bool ok = writeAll(descriptor, header.data(), header.size()) &&
-            writeAll(descriptor, contents, size);
+  bool ok =
+      writeAll(descriptor, header.data(), header.size()) && writeAll(descriptor, contents, size);
   if (ok && !inPlace) {
     mode_t mask = umask(0);
     umask(mask);
@@ -325,8 +311,7 @@ Error writeFileAtomically(const std::string &path, const std::string &header,
 }
 
 Error writeNpy(const std::string &path, const HostArray &array) {
-  return writeFileAtomically(path, npyHeader(array), array.data(),
-                             array.sizeInBytes());
+  return writeFileAtomically(path, npyHeader(array), array.data(), array.sizeInBytes());
 }
 
 } // namespace xc::tools

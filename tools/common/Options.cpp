@@ -24,54 +24,49 @@ void OptionParser::addFlag(std::string name, std::string text, bool *out) {
                      }});
 }
 
-void OptionParser::addString(std::string name, std::string metavar,
-                             std::string text, std::string *out) {
-  options.push_back({name, std::move(metavar), std::move(text),
-                     [=](const std::string &value) {
+void OptionParser::addString(std::string name, std::string metavar, std::string text,
+                             std::string *out) {
+  options.push_back({name, std::move(metavar), std::move(text), [=](const std::string &value) {
                        *out = value;
                        return Error::success();
                      }});
 }
 
-void OptionParser::addList(std::string name, std::string metavar,
-                           std::string text, std::vector<std::string> *out) {
-  options.push_back({name, std::move(metavar), std::move(text),
-                     [=](const std::string &value) {
+void OptionParser::addList(std::string name, std::string metavar, std::string text,
+                           std::vector<std::string> *out) {
+  options.push_back({name, std::move(metavar), std::move(text), [=](const std::string &value) {
                        out->push_back(value);
                        return Error::success();
                      }});
 }
 
-void OptionParser::addDouble(std::string name, std::string metavar,
-                             std::string text, double *out) {
+void OptionParser::addDouble(std::string name, std::string metavar, std::string text, double *out) {
   auto store = [=](const std::string &value) {
     char *end = nullptr;
     *out = strtod(value.c_str(), &end);
     if (value.empty() || *end || !(*out >= 0))
-      return Error("expected a number that is not negative for --" + name +
-                   ", got '" + value + "'");
-    return Error::success();
-  };
-  options.push_back({name, std::move(metavar), std::move(text), store});
-}
-
-void OptionParser::addUnsigned(std::string name, std::string metavar,
-                               std::string text, uint64_t *out) {
-  auto store = [=](const std::string &value) {
-    const char *end = value.data() + value.size();
-    auto parsed = std::from_chars(value.data(), end, *out);
-    if (parsed.ec != std::errc() || parsed.ptr != end)
-      return Error("expected a whole number for --" + name + ", got '" + value +
+      return Error("expected a number that is not negative for --" + name + ", got '" + value +
                    "'");
     return Error::success();
   };
   options.push_back({name, std::move(metavar), std::move(text), store});
 }
 
+void OptionParser::addUnsigned(std::string name, std::string metavar, std::string text,
+                               uint64_t *out) {
+  auto store = [=](const std::string &value) {
+    const char *end = value.data() + value.size();
+    auto parsed = std::from_chars(value.data(), end, *out);
+    if (parsed.ec != std::errc() || parsed.ptr != end)
+      return Error("expected a whole number for --" + name + ", got '" + value + "'");
+    return Error::success();
+  };
+  options.push_back({name, std::move(metavar), std::move(text), store});
+}
+
 const OptionParser::Option *OptionParser::find(std::string_view name) const {
-  auto it =
-      std::find_if(options.begin(), options.end(),
-                   [&](const Option &option) { return option.name == name; });
+  auto it = std::find_if(options.begin(), options.end(),
+                         [&](const Option &option) { return option.name == name; });
   return it == options.end() ? nullptr : &*it;
 }
 
@@ -104,8 +99,7 @@ Error OptionParser::parse(int argc, const char *const *argv) {
       return unknown(argument);
     size_t equals = argument.find('=');
     std::string name = argument.substr(2, equals - 2);
-    const Option *option =
-        find(equals == std::string::npos ? argument.substr(2) : name);
+    const Option *option = find(equals == std::string::npos ? argument.substr(2) : name);
     if (!option)
       return unknown(argument.substr(0, equals));
     std::string value;
@@ -116,8 +110,7 @@ Error OptionParser::parse(int argc, const char *const *argv) {
       value = argument.substr(equals + 1);
     } else if (!option->metavar.empty()) {
       if (i + 1 == argc)
-        return Error("option --" + option->name +
-                     " needs a value: " + option->metavar);
+        return Error("option --" + option->name + " needs a value: " + option->metavar);
       value = argv[++i];
     }
     if (Error error = option->store(value))
@@ -130,8 +123,7 @@ std::string OptionParser::helpText() const {
   std::string text = overview + "\n\nusage: " + usage + "\n\noptions:\n";
   size_t width = 6;
   auto spelling = [](const Option &option) {
-    return "--" + option.name +
-           (option.metavar.empty() ? "" : "=" + option.metavar);
+    return "--" + option.name + (option.metavar.empty() ? "" : "=" + option.metavar);
   };
   for (const Option &option : options)
     width = std::max(width, spelling(option).size());

@@ -31,14 +31,11 @@ public:
 
   /// Options store into |out|, which must outlive parse().
   void addFlag(std::string name, std::string help, bool *out);
-  void addString(std::string name, std::string metavar, std::string help,
-                 std::string *out);
+  void addString(std::string name, std::string metavar, std::string help, std::string *out);
   void addList(std::string name, std::string metavar, std::string help,
                std::vector<std::string> *out);
-  void addDouble(std::string name, std::string metavar, std::string help,
-                 double *out);
-  void addUnsigned(std::string name, std::string metavar, std::string help,
-                   uint64_t *out);
+  void addDouble(std::string name, std::string metavar, std::string help, double *out);
+  void addUnsigned(std::string name, std::string metavar, std::string help, uint64_t *out);
   void addPositional(std::vector<std::string> *out) { positional = out; }
 
   /// Goes through the command line. `--help` is known to every tool; it sets

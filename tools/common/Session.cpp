@@ -26,30 +26,27 @@ Error toError(xcr_status_t status) {
 // Devices, modules, functions
 //===----------------------------------------------------------------------===//
 
-Result<Session> openSession(const std::string &modulePath,
-                            const SessionOptions &options) {
+Result<Session> openSession(const std::string &modulePath, const SessionOptions &options) {
   std::vector<xcr_parameter_source_t> sources;
   for (const std::string &source : options.parameters) {
     size_t equals = source.find('=');
     if (equals == std::string::npos || equals == 0)
       return Error("expected --parameters=SCOPE=PATH, got '" + source + "'");
     std::string_view text = source;
-    sources.push_back(
-        {toView(text.substr(0, equals)), toView(text.substr(equals + 1))});
+    sources.push_back({toView(text.substr(0, equals)), toView(text.substr(equals + 1))});
   }
   Session session;
-  if (Error error = toError(xcr_module_load_file(toView(modulePath), nullptr,
-                                                 session.module.out())))
+  if (Error error =
+          toError(xcr_module_load_file(toView(modulePath), nullptr, session.module.out())))
     return error;
-  if (Error error = toError(xcr_device_create(toView(options.device), nullptr,
-                                              session.device.out())))
+  if (Error error =
+          toError(xcr_device_create(toView(options.device), nullptr, session.device.out())))
     return error;
   xcr_instance_options_t instanceOptions = XCR_INSTANCE_OPTIONS_INIT;
   instanceOptions.sources = sources.data();
   instanceOptions.source_count = sources.size();
-  if (Error error = toError(
-          xcr_instance_create(session.device.get(), session.module.get(),
-                              &instanceOptions, session.instance.out())))
+  if (Error error = toError(xcr_instance_create(session.device.get(), session.module.get(),
+                                                &instanceOptions, session.instance.out())))
     return error;
   return session;
 }
@@ -89,8 +86,8 @@ Result<std::string> listDevices(JsonWriter *json) {
     xcr_device_info_t info = XCR_DEVICE_INFO_INIT;
     if (toError(xcr_device_list_get_device(list, i, &info)))
       continue;
-    devices.addRow({toString(info.uri), toString(info.name),
-                    toString(info.arch), formatBytes(info.total_memory)});
+    devices.addRow({toString(info.uri), toString(info.name), toString(info.arch),
+                    formatBytes(info.total_memory)});
     if (json)
       addToJson(*json, info);
   }
@@ -105,8 +102,7 @@ Result<std::string> listDevices(JsonWriter *json) {
     if (toError(xcr_device_list_get_driver(list, i, &info)))
       continue;
     if (!info.available)
-      text += "no " + toString(info.name) +
-              " device: " + toString(info.reason) + "\n";
+      text += "no " + toString(info.name) + " device: " + toString(info.reason) + "\n";
     if (json) {
       json->beginObject();
       json->field("name", view(info.name));
@@ -123,8 +119,7 @@ Result<std::string> listDevices(JsonWriter *json) {
   return text;
 }
 
-Result<const xcr_function_t *> selectFunction(const xcr_module_t *module,
-                                              const std::string &name) {
+Result<const xcr_function_t *> selectFunction(const xcr_module_t *module, const std::string &name) {
   const xcr_function_t *function = nullptr;
   xcr_module_info_t info = XCR_MODULE_INFO_INIT;
   xcr_module_get_info(module, &info);
@@ -134,8 +129,7 @@ Result<const xcr_function_t *> selectFunction(const xcr_module_t *module,
     return function;
   }
   std::string wanted = name.empty() ? "main" : name;
-  if (Error error =
-          toError(xcr_module_find_function(module, toView(wanted), &function)))
+  if (Error error = toError(xcr_module_find_function(module, toView(wanted), &function)))
     return error;
   return function;
 }
@@ -144,21 +138,17 @@ Result<const xcr_function_t *> selectFunction(const xcr_module_t *module,
 // Signatures and inputs
 //===----------------------------------------------------------------------===//
 
-static std::string dimText(const xcr_function_t *function,
-                           const xcr_dim_t &dim) {
+static std::string dimText(const xcr_function_t *function, const xcr_dim_t &dim) {
   if (dim.value >= 0)
     return std::to_string(dim.value);
   xcr_symbol_info_t symbol = XCR_SYMBOL_INFO_INIT;
-  if (dim.symbol < 0 ||
-      toError(
-          xcr_function_get_symbol(function, uint32_t(dim.symbol), &symbol)) ||
+  if (dim.symbol < 0 || toError(xcr_function_get_symbol(function, uint32_t(dim.symbol), &symbol)) ||
       !symbol.name.size)
     return "?";
   return toString(symbol.name);
 }
 
-static std::string signature(const xcr_function_t *function,
-                             const xcr_argument_info_t &info) {
+static std::string signature(const xcr_function_t *function, const xcr_argument_info_t &info) {
   std::string text;
   for (uint32_t d = 0; d < info.rank; ++d)
     text += dimText(function, info.dims[d]) + "x";
@@ -190,12 +180,9 @@ static std::string allInputs(const xcr_function_t *function, uint32_t count) {
 }
 
 /// The input that |spec| is for.
-static Result<uint32_t> placeOf(const xcr_function_t *function,
-                                const xcr_function_info_t &info,
-                                const InputSpec &spec,
-                                const std::vector<bool> &taken) {
-  std::string inputs = "'" + toString(info.name) + "' takes " +
-                       std::to_string(info.input_count) +
+static Result<uint32_t> placeOf(const xcr_function_t *function, const xcr_function_info_t &info,
+                                const InputSpec &spec, const std::vector<bool> &taken) {
+  std::string inputs = "'" + toString(info.name) + "' takes " + std::to_string(info.input_count) +
                        " inputs: " + allInputs(function, info.input_count);
   for (uint32_t i = 0; i < info.input_count; ++i) {
     xcr_argument_info_t argument = XCR_ARGUMENT_INFO_INIT;
@@ -214,15 +201,13 @@ static Result<uint32_t> placeOf(const xcr_function_t *function,
 
 /// Random numbers for an input nobody gave, if its shape says how many.
 static Result<HostArray> defaultInput(const xcr_function_t *function,
-                                      const xcr_argument_info_t &info,
-                                      uint32_t index) {
+                                      const xcr_argument_info_t &info, uint32_t index) {
   std::vector<int64_t> dims;
   for (uint32_t d = 0; d < info.rank; ++d)
     dims.push_back(info.dims[d].value);
   for (int64_t dim : dims)
     if (dim < 0)
-      return Error("input " + std::to_string(index) + " (" +
-                   inputSignature(function, index) +
+      return Error("input " + std::to_string(index) + " (" + inputSignature(function, index) +
                    ") has a symbolic dimension: give it with --input");
   return makeRandomArray(info.dtype, std::move(dims), index + 1);
 }
@@ -256,9 +241,8 @@ Result<std::vector<HostArray>> makeInputs(const xcr_function_t *function,
       continue;
     }
     if (!randomByDefault)
-      return Error("input " + std::to_string(i) + " (" +
-                   inputSignature(function, i) + ") is missing; '" +
-                   toString(info.name) + "' takes " +
+      return Error("input " + std::to_string(i) + " (" + inputSignature(function, i) +
+                   ") is missing; '" + toString(info.name) + "' takes " +
                    std::to_string(info.input_count) +
                    " inputs: " + allInputs(function, info.input_count));
     Result<HostArray> array = defaultInput(function, argument, i);
@@ -279,8 +263,8 @@ Result<BufferRef> upload(xcr_device_t *device, const HostArray &array) {
   options.rank = uint32_t(array.dims().size());
   options.shape = array.dims().data();
   BufferRef buffer;
-  if (Error error = toError(xcr_buffer_create_from_host(
-          device, &options, array.data(), array.sizeInBytes(), buffer.out())))
+  if (Error error = toError(xcr_buffer_create_from_host(device, &options, array.data(),
+                                                        array.sizeInBytes(), buffer.out())))
     return error;
   return buffer;
 }
@@ -288,12 +272,11 @@ Result<BufferRef> upload(xcr_device_t *device, const HostArray &array) {
 Result<HostArray> download(xcr_buffer_t *buffer) {
   xcr_buffer_info_t info = XCR_BUFFER_INFO_INIT;
   xcr_buffer_get_info(buffer, &info);
-  Result<HostArray> array = HostArray::create(
-      info.dtype, std::vector<int64_t>(info.shape, info.shape + info.rank));
+  Result<HostArray> array =
+      HostArray::create(info.dtype, std::vector<int64_t>(info.shape, info.shape + info.rank));
   if (!array)
     return array;
-  if (Error error = toError(
-          xcr_buffer_read(buffer, 0, array->data(), array->sizeInBytes())))
+  if (Error error = toError(xcr_buffer_read(buffer, 0, array->data(), array->sizeInBytes())))
     return error;
   return array;
 }

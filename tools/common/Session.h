@@ -52,12 +52,8 @@ using CallRef = Ref<xcr_call_t, xcr_call_release>;
 using BufferRef = Ref<xcr_buffer_t, xcr_buffer_release>;
 using StreamRef = Ref<xcr_stream_t, xcr_stream_release>;
 
-inline xcr_string_view_t toView(std::string_view text) {
-  return {text.data(), text.size()};
-}
-inline std::string toString(xcr_string_view_t text) {
-  return std::string(view(text));
-}
+inline xcr_string_view_t toView(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string toString(xcr_string_view_t text) { return std::string(view(text)); }
 
 /// Success, or the status's message. Takes the status over.
 Error toError(xcr_status_t status);
@@ -75,8 +71,7 @@ struct Session {
   InstanceRef instance;
 };
 
-Result<Session> openSession(const std::string &modulePath,
-                            const SessionOptions &options);
+Result<Session> openSession(const std::string &modulePath, const SessionOptions &options);
 
 /// "cpu: ...", one line that names the device used.
 std::string describeDevice(const xcr_device_t *device);
@@ -85,8 +80,7 @@ std::string describeDevice(const xcr_device_t *device);
 Result<std::string> listDevices(JsonWriter *json = nullptr);
 
 /// Picks the function called |name|; empty: "main", or the only one there is.
-Result<const xcr_function_t *> selectFunction(const xcr_module_t *module,
-                                              const std::string &name);
+Result<const xcr_function_t *> selectFunction(const xcr_module_t *module, const std::string &name);
 
 /// "2x?xf32 x" of input |index|; symbolic dims go by their names.
 std::string inputSignature(const xcr_function_t *function, uint32_t index);

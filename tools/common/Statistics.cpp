@@ -58,9 +58,7 @@ void writeSummary(JsonWriter &json, const Summary &summary) {
   json.endObject();
 }
 
-static std::string percent(double share) {
-  return formatSignificant(100 * share, 3) + " %";
-}
+static std::string percent(double share) { return formatSignificant(100 * share, 3) + " %"; }
 
 std::vector<std::string> findDoubts(const Measurement &measurement) {
   std::vector<std::string> doubts;
@@ -69,15 +67,13 @@ std::vector<std::string> findDoubts(const Measurement &measurement) {
     doubts.push_back("only " + std::to_string(latency.count) +
                      " calls were timed: measure for longer");
   if (latency.spread > 0.1)
-    doubts.push_back("the middle half of the latencies spreads over " +
-                     percent(latency.spread) +
+    doubts.push_back("the middle half of the latencies spreads over " + percent(latency.spread) +
                      " of the median: something else uses this machine");
   if (latency.median > 0 && latency.p99 > 2 * latency.median)
     doubts.push_back("one call in a hundred takes " +
                      formatSignificant(latency.p99 / latency.median, 3) +
                      " times the median or more: the calls are interrupted");
-  if (measurement.kernelTime >= 0 &&
-      measurement.kernelTime < 0.5 * latency.median)
+  if (measurement.kernelTime >= 0 && measurement.kernelTime < 0.5 * latency.median)
     doubts.push_back("host-bound: the kernels take " +
                      percent(measurement.kernelTime / latency.median) +
                      " of the latency, the rest is launching and waiting");

@@ -54,8 +54,7 @@ std::string Table::str(unsigned indent) const {
 }
 
 std::string formatSignificant(double number, int digits) {
-  int before =
-      number == 0 ? 1 : int(std::floor(std::log10(std::fabs(number)))) + 1;
+  int before = number == 0 ? 1 : int(std::floor(std::log10(std::fabs(number)))) + 1;
   char text[64];
   snprintf(text, sizeof(text), "%.*f", std::max(0, digits - before), number);
   return text;

@@ -63,27 +63,21 @@ struct Report {
 
 static void addOptions(OptionParser &parser, BenchOptions &options) {
   parser.addPositional(&options.files);
-  parser.addString("function", "NAME",
-                   "the function to time; by default main, or the only one",
+  parser.addString("function", "NAME", "the function to time; by default main, or the only one",
                    &options.function);
   parser.addList("input", "[NAME=]VALUE",
                  "an input, as for xrun; random numbers where none is given\n"
                  "and the shape is fixed",
                  &options.inputs);
-  parser.addList("parameters", "SCOPE=PATH",
-                 "the .npy or .safetensors file of external parameters",
+  parser.addList("parameters", "SCOPE=PATH", "the .npy or .safetensors file of external parameters",
                  &options.session.parameters);
   parser.addString("device", "DEVICE", "auto, cpu, cpu:THREADS, cuda or cuda:N",
                    &options.session.device);
-  parser.addDouble("warm-up", "SECONDS", "time before anything is timed (0.5)",
-                   &options.warmUp);
-  parser.addDouble("duration", "SECONDS", "time of all measurements (2)",
-                   &options.duration);
+  parser.addDouble("warm-up", "SECONDS", "time before anything is timed (0.5)", &options.warmUp);
+  parser.addDouble("duration", "SECONDS", "time of all measurements (2)", &options.duration);
   parser.addUnsigned("top", "N", "rows of the kernel table (20)", &options.top);
-  parser.addFlag("json", "print one JSON object instead of text",
-                 &options.json);
-  parser.addFlag("list-devices", "list drivers and devices, and end",
-                 &options.listDevices);
+  parser.addFlag("json", "print one JSON object instead of text", &options.json);
+  parser.addFlag("list-devices", "list drivers and devices, and end", &options.listDevices);
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,14 +108,12 @@ static Result<BoundCall> bind(const BenchOptions &options) {
   xcr_instance_t *instance = bound.session.instance.get();
   xcr_call_options_t profile = XCR_CALL_OPTIONS_INIT;
   profile.flags = XCR_CALL_PROFILE;
-  if (Error error = toError(xcr_stream_create(bound.session.device.get(),
-                                              nullptr, bound.stream.out())))
+  if (Error error =
+          toError(xcr_stream_create(bound.session.device.get(), nullptr, bound.stream.out())))
     return error;
-  if (Error error = toError(
-          xcr_call_create(instance, info.name, nullptr, bound.plain.out())))
+  if (Error error = toError(xcr_call_create(instance, info.name, nullptr, bound.plain.out())))
     return error;
-  if (Error error = toError(
-          xcr_call_create(instance, info.name, &profile, bound.profiled.out())))
+  if (Error error = toError(xcr_call_create(instance, info.name, &profile, bound.profiled.out())))
     return error;
   for (uint32_t i = 0; i < arrays->size(); ++i) {
     Result<BufferRef> buffer = upload(bound.session.device.get(), (*arrays)[i]);
@@ -148,8 +140,7 @@ template <typename Step> static Error repeatFor(double seconds, Step step) {
   return Error::success();
 }
 
-static Error measureLatency(BoundCall &bound, double seconds,
-                            Measurement &result) {
+static Error measureLatency(BoundCall &bound, double seconds, Measurement &result) {
   std::vector<double> samples;
   Error error = repeatFor(seconds, [&] {
     Clock::time_point begin = Clock::now();
@@ -161,13 +152,11 @@ static Error measureLatency(BoundCall &bound, double seconds,
   return error;
 }
 
-static Error measureHost(BoundCall &bound, double seconds,
-                         Measurement &result) {
+static Error measureHost(BoundCall &bound, double seconds, Measurement &result) {
   std::vector<double> samples;
   Error error = repeatFor(seconds, [&] {
     Clock::time_point begin = Clock::now();
-    Error failure =
-        toError(xcr_call_launch(bound.plain.get(), bound.stream.get()));
+    Error failure = toError(xcr_call_launch(bound.plain.get(), bound.stream.get()));
     samples.push_back(secondsSince(begin));
     if (failure)
       return failure;
@@ -177,8 +166,7 @@ static Error measureHost(BoundCall &bound, double seconds,
   return error;
 }
 
-static Error measureThroughput(BoundCall &bound, double seconds,
-                               Measurement &result) {
+static Error measureThroughput(BoundCall &bound, double seconds, Measurement &result) {
   // Waiting now and then keeps the queue short; its cost is shared by the
   // batch.
   double guess = std::max(result.latency.median, 1e-7);
@@ -187,8 +175,7 @@ static Error measureThroughput(BoundCall &bound, double seconds,
   Clock::time_point begin = Clock::now();
   Error error = repeatFor(seconds, [&] {
     for (uint64_t i = 0; i < batch; ++i)
-      if (Error failure =
-              toError(xcr_call_launch(bound.plain.get(), bound.stream.get())))
+      if (Error failure = toError(xcr_call_launch(bound.plain.get(), bound.stream.get())))
         return failure;
     calls += batch;
     return toError(xcr_stream_synchronize(bound.stream.get()));
@@ -221,29 +208,24 @@ static Result<std::vector<KernelRow>> readProfile(const xcr_call_t *call) {
   std::vector<KernelRow> sorted;
   for (auto &item : rows)
     sorted.push_back(std::move(item.second));
-  std::sort(sorted.begin(), sorted.end(),
-            [](const KernelRow &a, const KernelRow &b) {
-              return std::tie(b.seconds, a.name, a.strategy) <
-                     std::tie(a.seconds, b.name, b.strategy);
-            });
+  std::sort(sorted.begin(), sorted.end(), [](const KernelRow &a, const KernelRow &b) {
+    return std::tie(b.seconds, a.name, a.strategy) < std::tie(a.seconds, b.name, b.strategy);
+  });
   return sorted;
 }
 
 static Result<Report> measure(BoundCall &bound, const BenchOptions &options) {
   Report report;
-  Error error = repeatFor(
-      options.warmUp, [&] { return toError(xcr_call_run(bound.plain.get())); });
+  Error error = repeatFor(options.warmUp, [&] { return toError(xcr_call_run(bound.plain.get())); });
   if (!error)
     error = measureLatency(bound, 0.4 * options.duration, report.measurement);
   if (!error)
     error = measureHost(bound, 0.2 * options.duration, report.measurement);
   if (!error)
-    error =
-        measureThroughput(bound, 0.2 * options.duration, report.measurement);
+    error = measureThroughput(bound, 0.2 * options.duration, report.measurement);
   if (!error)
-    error = repeatFor(0.2 * options.duration, [&] {
-      return toError(xcr_call_run(bound.profiled.get()));
-    });
+    error = repeatFor(0.2 * options.duration,
+                      [&] { return toError(xcr_call_run(bound.profiled.get())); });
   if (error)
     return error;
   Result<std::vector<KernelRow>> kernels = readProfile(bound.profiled.get());
@@ -267,40 +249,34 @@ static std::string giga(int64_t amount, double seconds) {
   return formatSignificant(double(amount) / seconds * 1e-9, 4);
 }
 
-static void printText(const BoundCall &bound, const Report &report,
-                      const BenchOptions &options) {
+static void printText(const BoundCall &bound, const Report &report, const BenchOptions &options) {
   const Measurement &m = report.measurement;
-  printf("device: %s\nfunction: %s\n",
-         describeDevice(bound.session.device.get()).c_str(),
+  printf("device: %s\nfunction: %s\n", describeDevice(bound.session.device.get()).c_str(),
          bound.function.c_str());
-  Table times(
-      {"", ">min", ">mean", ">median", ">p90", ">p95", ">p99", ">calls"});
+  Table times({"", ">min", ">mean", ">median", ">p90", ">p95", ">p99", ">calls"});
   auto add = [&](const char *name, const Summary &s) {
-    times.addRow({name, formatSeconds(s.min), formatSeconds(s.mean),
-                  formatSeconds(s.median), formatSeconds(s.p90),
-                  formatSeconds(s.p95), formatSeconds(s.p99),
+    times.addRow({name, formatSeconds(s.min), formatSeconds(s.mean), formatSeconds(s.median),
+                  formatSeconds(s.p90), formatSeconds(s.p95), formatSeconds(s.p99),
                   std::to_string(s.count)});
   };
   add("latency", m.latency);
   add("host", m.host);
   printf("%sthroughput: %s calls/s (%s a call)\n", times.str().c_str(),
-         formatSignificant(1 / m.perCall, 4).c_str(),
-         formatSeconds(m.perCall).c_str());
-  Table kernels({"kernel", ">commands", ">time", ">share", ">GB/s", ">GFLOP/s",
-                 "strategy", "source"});
+         formatSignificant(1 / m.perCall, 4).c_str(), formatSeconds(m.perCall).c_str());
+  Table kernels(
+      {"kernel", ">commands", ">time", ">share", ">GB/s", ">GFLOP/s", "strategy", "source"});
   for (size_t i = 0; i < report.kernels.size() && i < options.top; ++i) {
     const KernelRow &row = report.kernels[i];
     char share[32];
     snprintf(share, sizeof(share), "%.1f %%",
              m.kernelTime > 0 ? 100 * row.seconds / m.kernelTime : 0);
-    kernels.addRow({row.name, std::to_string(row.commands),
-                    formatSeconds(row.seconds), share,
-                    giga(row.bytes, row.seconds), giga(row.flops, row.seconds),
-                    row.strategy, row.location});
+    kernels.addRow({row.name, std::to_string(row.commands), formatSeconds(row.seconds), share,
+                    giga(row.bytes, row.seconds), giga(row.flops, row.seconds), row.strategy,
+                    row.location});
   }
   if (!kernels.empty())
-    printf("\nkernels, one after another: %s a call\n%s",
-           formatSeconds(m.kernelTime).c_str(), kernels.str().c_str());
+    printf("\nkernels, one after another: %s a call\n%s", formatSeconds(m.kernelTime).c_str(),
+           kernels.str().c_str());
   if (report.kernels.size() > options.top)
     printf("and %zu more (--top)\n", report.kernels.size() - options.top);
   for (const std::string &doubt : findDoubts(m))
@@ -348,8 +324,7 @@ static void printJson(const BoundCall &bound, const Report &report) {
 
 int main(int argc, char **argv) {
   BenchOptions options;
-  OptionParser parser("xbench MODULE.vmfb [options]",
-                      "Times a function of a compiled module.");
+  OptionParser parser("xbench MODULE.vmfb [options]", "Times a function of a compiled module.");
   addOptions(parser, options);
   auto fail = [](const Error &error) {
     fflush(stdout);
@@ -371,8 +346,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (options.files.size() != 1)
-    return fail(Error("expected one module, got " +
-                      std::to_string(options.files.size())));
+    return fail(Error("expected one module, got " + std::to_string(options.files.size())));
   Result<BoundCall> bound = bind(options);
   if (!bound)
     return fail(bound.error());

@@ -46,8 +46,7 @@ private:
 Result<TemporaryFile> TemporaryFile::create(xcr_string_view_t contents) {
   const char *directory = getenv("TMPDIR");
   TemporaryFile file;
-  file.path = std::string(directory && *directory ? directory : "/tmp") +
-              "/xdump.XXXXXX";
+  file.path = std::string(directory && *directory ? directory : "/tmp") + "/xdump.XXXXXX";
   int descriptor = mkstemp(file.path.data());
   if (descriptor < 0) {
     std::string path;
@@ -77,8 +76,7 @@ static Result<std::string> capture(std::vector<std::string> command) {
   posix_spawn_file_actions_addclose(&actions, ends[0]);
   posix_spawn_file_actions_addclose(&actions, ends[1]);
   pid_t child = 0;
-  int failed = posix_spawnp(&child, arguments[0], &actions, nullptr,
-                            arguments.data(), environ);
+  int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   std::string output;
@@ -100,9 +98,8 @@ static Result<std::string> capture(std::vector<std::string> command) {
 
 /// The images of one kind, each made into text by |toText|.
 template <typename ToText>
-static Result<std::string>
-forEachImage(const xcr_module_t *module, const fb::Module &tables,
-             fb::CodeKind kind, const char *what, ToText toText) {
+static Result<std::string> forEachImage(const xcr_module_t *module, const fb::Module &tables,
+                                        fb::CodeKind kind, const char *what, ToText toText) {
   std::string text;
   for (uint32_t i = 0; i < sizeOf(tables.executables()); ++i) {
     const fb::Executable &executable = *tables.executables()->Get(i);
@@ -114,16 +111,14 @@ forEachImage(const xcr_module_t *module, const fb::Module &tables,
     Result<std::string> body = toText(image);
     if (!body)
       return body;
-    text += "// executable " + std::to_string(i) + ", " +
-            textOf(executable.arch()) + "\n" + *body;
+    text += "// executable " + std::to_string(i) + ", " + textOf(executable.arch()) + "\n" + *body;
   }
   if (text.empty())
     return Error(std::string("the module holds no ") + what);
   return text;
 }
 
-Result<std::string> dumpPtx(const xcr_module_t *module,
-                            const fb::Module &tables) {
+Result<std::string> dumpPtx(const xcr_module_t *module, const fb::Module &tables) {
   return forEachImage(module, tables, fb::CodeKind::PTX, "PTX",
                       [](xcr_string_view_t image) -> Result<std::string> {
                         // An image may end with the zero that the driver wants.
@@ -133,26 +128,22 @@ Result<std::string> dumpPtx(const xcr_module_t *module,
                       });
 }
 
-Result<std::string> dumpAssembly(const xcr_module_t *module,
-                                 const fb::Module &tables) {
-  static constexpr const char *disassemblers[] = {"llvm-objdump-22",
-                                                  "llvm-objdump", "objdump"};
+Result<std::string> dumpAssembly(const xcr_module_t *module, const fb::Module &tables) {
+  static constexpr const char *disassemblers[] = {"llvm-objdump-22", "llvm-objdump", "objdump"};
   auto disassemble = [](xcr_string_view_t image) -> Result<std::string> {
     Result<TemporaryFile> file = TemporaryFile::create(image);
     if (!file)
       return file.error();
     std::string tried;
     for (const char *program : disassemblers) {
-      Result<std::string> text =
-          capture({program, "-d", "--no-show-raw-insn", file->path});
+      Result<std::string> text = capture({program, "-d", "--no-show-raw-insn", file->path});
       if (text)
         return text;
       tried += (tried.empty() ? "" : "; ") + text.error().message();
     }
     return Error("no disassembler works here (" + tried + ")");
   };
-  return forEachImage(module, tables, fb::CodeKind::SharedObject, "native code",
-                      disassemble);
+  return forEachImage(module, tables, fb::CodeKind::SharedObject, "native code", disassemble);
 }
 
 } // namespace xc::tools

@@ -23,32 +23,27 @@ namespace xc::tools {
 std::string dumpText(const xcr_module_t *module, const fb::Module &tables);
 
 /// Everything in the tables, field by field as schemas/module.fbs names them.
-Result<std::string> dumpJson(const xcr_module_t *module,
-                             const fb::Module &tables);
+Result<std::string> dumpJson(const xcr_module_t *module, const fb::Module &tables);
 
 /// The PTX of every executable that holds it.
-Result<std::string> dumpPtx(const xcr_module_t *module,
-                            const fb::Module &tables);
+Result<std::string> dumpPtx(const xcr_module_t *module, const fb::Module &tables);
 
 /// The disassembly of every native image, by the first disassembler found.
-Result<std::string> dumpAssembly(const xcr_module_t *module,
-                                 const fb::Module &tables);
+Result<std::string> dumpAssembly(const xcr_module_t *module, const fb::Module &tables);
 
 /// Formula |index| as text, such as "ceildiv(batch, 16)". |names| gives the
 /// symbol |i| its name.
 using Formulas = flatbuffers::Vector<const fb::Range *>;
 using FormulaCode = flatbuffers::Vector<const fb::FormulaInstruction *>;
 using SymbolNames = std::vector<std::string>;
-std::string formulaText(const Formulas *formulas, const FormulaCode *code,
-                        int64_t index, const SymbolNames &names);
+std::string formulaText(const Formulas *formulas, const FormulaCode *code, int64_t index,
+                        const SymbolNames &names);
 
 /// A literal or a formula.
 inline std::string valueText(const fb::Value &value, const Formulas *formulas,
-                             const FormulaCode *code,
-                             const SymbolNames &names) {
-  return value.formula() < 0
-             ? std::to_string(value.literal())
-             : formulaText(formulas, code, value.formula(), names);
+                             const FormulaCode *code, const SymbolNames &names) {
+  return value.formula() < 0 ? std::to_string(value.literal())
+                             : formulaText(formulas, code, value.formula(), names);
 }
 
 /// What a null vector of a table stands for: one without elements.
@@ -56,9 +51,7 @@ template <typename Vector> size_t sizeOf(const Vector *vector) {
   return vector ? vector->size() : 0;
 }
 
-inline std::string textOf(const flatbuffers::String *text) {
-  return text ? text->str() : "";
-}
+inline std::string textOf(const flatbuffers::String *text) { return text ? text->str() : ""; }
 
 } // namespace xc::tools
 

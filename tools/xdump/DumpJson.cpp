@@ -19,8 +19,7 @@
 
 namespace xc::tools {
 
-Result<std::string> dumpJson(const xcr_module_t *module,
-                             const fb::Module &tables) {
+Result<std::string> dumpJson(const xcr_module_t *module, const fb::Module &tables) {
   flatbuffers::IDLOptions options;
   options.strict_json = true;
   options.output_default_scalars_in_json = true;
@@ -30,8 +29,7 @@ Result<std::string> dumpJson(const xcr_module_t *module,
     return Error("the schema inside xdump does not parse: " + parser.error_);
   std::string json;
   // The tables begin with their size; the buffer proper comes behind it.
-  auto *bytes =
-      reinterpret_cast<const uint8_t *>(xcr_module_tables(module).data);
+  auto *bytes = reinterpret_cast<const uint8_t *>(xcr_module_tables(module).data);
   if (!flatbuffers::GenerateText(parser, bytes + sizeof(uint32_t), &json))
     return Error("a string of the module is not UTF-8");
   return json;

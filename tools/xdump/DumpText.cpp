@@ -19,8 +19,8 @@ namespace {
 /// Writes one plan; formulas are over the symbols of its function.
 class PlanPrinter {
 public:
-  PlanPrinter(const fb::Module &module, const fb::Plan &plan,
-              const SymbolNames &symbols, std::string &out)
+  PlanPrinter(const fb::Module &module, const fb::Plan &plan, const SymbolNames &symbols,
+              std::string &out)
       : module(module), plan(plan), symbols(symbols), out(out) {}
   void print();
 
@@ -43,8 +43,7 @@ private:
 };
 } // namespace
 
-static std::string dimsText(const flatbuffers::Vector<int64_t> *dims,
-                            fb::DType dtype) {
+static std::string dimsText(const flatbuffers::Vector<int64_t> *dims, fb::DType dtype) {
   std::vector<int64_t> shape;
   for (size_t i = 0; i < sizeOf(dims); ++i)
     shape.push_back(dims->Get(uint32_t(i)));
@@ -56,36 +55,31 @@ static std::string dimsText(const flatbuffers::Vector<int64_t> *dims,
 //===----------------------------------------------------------------------===//
 
 std::string PlanPrinter::binding(const fb::Binding &b) const {
-  static constexpr const char *spaces[] = {"arena",    "input",    "output",
-                                           "constant", "variable", "parameter",
-                                           "packed"};
+  static constexpr const char *spaces[] = {"arena",    "input",     "output", "constant",
+                                           "variable", "parameter", "packed"};
   static constexpr const char *accesses[] = {"none", "read", "write", "update"};
   size_t space = size_t(b.space()), access = size_t(b.access());
   std::string name = space < std::size(spaces) ? spaces[space] : "?";
-  if (b.space() == fb::Space::Variable &&
-      b.ordinal() < sizeOf(module.variables()))
+  if (b.space() == fb::Space::Variable && b.ordinal() < sizeOf(module.variables()))
     name += " " + textOf(module.variables()->Get(b.ordinal())->name());
   else if (b.space() != fb::Space::Arena)
     name += " " + std::to_string(b.ordinal());
-  return std::string(access < std::size(accesses) ? accesses[access] : "?") +
-         " " + name + "[" + value(b.offset()) + ", +" + value(b.length()) + "]";
+  return std::string(access < std::size(accesses) ? accesses[access] : "?") + " " + name + "[" +
+         value(b.offset()) + ", +" + value(b.length()) + "]";
 }
 
 std::string PlanPrinter::edges(const fb::Command &command) const {
   std::string text;
   for (uint32_t i = 0; i < command.edges().count(); ++i)
-    text += (i ? ", " : " after ") +
-            std::to_string(plan.edges()->Get(command.edges().begin() + i));
+    text += (i ? ", " : " after ") + std::to_string(plan.edges()->Get(command.edges().begin() + i));
   return text;
 }
 
 std::string PlanPrinter::guardText(const fb::Guard &guard) const {
   std::string divisor = std::to_string(guard.divisor());
   if (guard.kind() == fb::GuardKind::BindingAligned)
-    return "binding " + std::to_string(guard.operand()) + " aligned to " +
-           divisor;
-  std::string text = formulaText(plan.formulas(), plan.formula_code(),
-                                 guard.operand(), symbols);
+    return "binding " + std::to_string(guard.operand()) + " aligned to " + divisor;
+  std::string text = formulaText(plan.formulas(), plan.formula_code(), guard.operand(), symbols);
   std::string condition;
   if (guard.min() != INT64_MIN)
     condition += std::to_string(guard.min()) + " <= ";
@@ -97,41 +91,34 @@ std::string PlanPrinter::guardText(const fb::Guard &guard) const {
   return condition;
 }
 
-void PlanPrinter::printVariant(const fb::Variant &variant,
-                               const std::string &indent) {
+void PlanPrinter::printVariant(const fb::Variant &variant, const std::string &indent) {
   std::string name = "?";
   if (variant.executable() < sizeOf(module.executables())) {
     auto *exports = module.executables()->Get(variant.executable())->exports();
     if (variant.export_ordinal() < sizeOf(exports))
       name = textOf(exports->Get(variant.export_ordinal())->name());
   }
-  out += indent + name + " grid (" + value(variant.grid_x()) + ", " +
-         value(variant.grid_y()) + ", " + value(variant.grid_z()) + ")";
+  out += indent + name + " grid (" + value(variant.grid_x()) + ", " + value(variant.grid_y()) +
+         ", " + value(variant.grid_z()) + ")";
   for (uint32_t i = 0; i < variant.scalars().count(); ++i)
-    out += (i ? ", " : " scalars ") +
-           value(*plan.scalars()->Get(variant.scalars().begin() + i));
+    out += (i ? ", " : " scalars ") + value(*plan.scalars()->Get(variant.scalars().begin() + i));
   if (variant.workspace().formula() >= 0 || variant.workspace().literal() != 0)
     out += " workspace " + value(variant.workspace()) + " bytes at " +
            value(variant.workspace_offset());
   for (uint32_t i = 0; i < variant.guards().count(); ++i)
-    out += (i ? " and " : " if ") +
-           guardText(*plan.guards()->Get(variant.guards().begin() + i));
+    out += (i ? " and " : " if ") + guardText(*plan.guards()->Get(variant.guards().begin() + i));
   out += "\n";
 }
 
-void PlanPrinter::printDispatch(const fb::Dispatch &dispatch,
-                                const std::string &indent) {
+void PlanPrinter::printDispatch(const fb::Dispatch &dispatch, const std::string &indent) {
   std::string location;
   if (dispatch.location() < sizeOf(plan.locations()))
     location = textOf(plan.locations()->Get(dispatch.location()));
   out += location.empty() ? "\n" : "  // " + location + "\n";
   for (uint32_t i = 0; i < dispatch.variants().count(); ++i)
-    printVariant(*plan.variants()->Get(dispatch.variants().begin() + i),
-                 indent);
+    printVariant(*plan.variants()->Get(dispatch.variants().begin() + i), indent);
   for (uint32_t i = 0; i < dispatch.bindings().count(); ++i)
-    out += indent + "  " +
-           binding(*plan.bindings()->Get(dispatch.bindings().begin() + i)) +
-           "\n";
+    out += indent + "  " + binding(*plan.bindings()->Get(dispatch.bindings().begin() + i)) + "\n";
 }
 
 void PlanPrinter::printCommand(uint32_t ordinal, unsigned depth) {
@@ -144,8 +131,8 @@ void PlanPrinter::printCommand(uint32_t ordinal, unsigned depth) {
     return printDispatch(*plan.dispatches()->Get(command.ordinal()), indent);
   case fb::CommandKind::Copy: {
     const fb::Copy &copy = *plan.copies()->Get(command.ordinal());
-    out += "copy" + after + "\n" + indent + binding(copy.source()) + "\n" +
-           indent + binding(copy.target()) + "\n";
+    out += "copy" + after + "\n" + indent + binding(copy.source()) + "\n" + indent +
+           binding(copy.target()) + "\n";
     return;
   }
   case fb::CommandKind::Fill: {
@@ -153,16 +140,13 @@ void PlanPrinter::printCommand(uint32_t ordinal, unsigned depth) {
     char pattern[32];
     snprintf(pattern, sizeof(pattern), " 0x%0*llx", 2 * fill.pattern_size(),
              (unsigned long long)fill.pattern());
-    out += "fill" + after + "\n" + indent + binding(fill.target()) + pattern +
-           "\n";
+    out += "fill" + after + "\n" + indent + binding(fill.target()) + pattern + "\n";
     return;
   }
   case fb::CommandKind::Collective: {
-    const fb::Collective &collective =
-        *plan.collectives()->Get(command.ordinal());
-    out += std::string("collective ") +
-           fb::EnumNameCollectiveKind(collective.kind()) + after + "\n" +
-           indent + binding(collective.source()) + "\n" + indent +
+    const fb::Collective &collective = *plan.collectives()->Get(command.ordinal());
+    out += std::string("collective ") + fb::EnumNameCollectiveKind(collective.kind()) + after +
+           "\n" + indent + binding(collective.source()) + "\n" + indent +
            binding(collective.target()) + "\n";
     return;
   }
@@ -172,8 +156,7 @@ void PlanPrinter::printCommand(uint32_t ordinal, unsigned depth) {
            binding(control.condition()) + "\n";
     for (uint32_t i = 0; i < control.regions().count(); ++i) {
       out += indent + "region\n";
-      printRegion(plan.region_ordinals()->Get(control.regions().begin() + i),
-                  depth + 1);
+      printRegion(plan.region_ordinals()->Get(control.regions().begin() + i), depth + 1);
     }
     return;
   }
@@ -217,14 +200,13 @@ static SymbolNames symbolNames(const fb::Function &function) {
   return names;
 }
 
-static std::string argumentText(const fb::Function &function,
-                                const fb::Argument &argument,
+static std::string argumentText(const fb::Function &function, const fb::Argument &argument,
                                 const SymbolNames &symbols) {
   std::string text;
   for (uint32_t i = 0; i < sizeOf(argument.dims()); ++i)
-    text += valueText(*argument.dims()->Get(i), function.formulas(),
-                      function.formula_code(), symbols) +
-            "x";
+    text +=
+        valueText(*argument.dims()->Get(i), function.formulas(), function.formula_code(), symbols) +
+        "x";
   text += dtypeName(DType(int(argument.dtype())));
   if (!textOf(argument.name()).empty())
     text += " " + textOf(argument.name());
@@ -237,12 +219,12 @@ static std::string argumentText(const fb::Function &function,
   return text;
 }
 
-static void printSymbols(const fb::Function &function,
-                         const SymbolNames &symbols, std::string &out) {
+static void printSymbols(const fb::Function &function, const SymbolNames &symbols,
+                         std::string &out) {
   for (uint32_t i = 0; i < symbols.size(); ++i) {
     const fb::Symbol &symbol = *function.symbols()->Get(i);
-    out += "  symbol " + symbols[i] + ": dim " + std::to_string(symbol.dim()) +
-           " of input " + std::to_string(symbol.input());
+    out += "  symbol " + symbols[i] + ": dim " + std::to_string(symbol.dim()) + " of input " +
+           std::to_string(symbol.input());
     if (symbol.min() > 0)
       out += ", at least " + std::to_string(symbol.min());
     if (symbol.max() != INT64_MAX)
@@ -253,8 +235,8 @@ static void printSymbols(const fb::Function &function,
   }
 }
 
-static void printFunction(const fb::Module &module,
-                          const fb::Function &function, std::string &out) {
+static void printFunction(const fb::Module &module, const fb::Function &function,
+                          std::string &out) {
   SymbolNames symbols = symbolNames(function);
   out += "\nfunction " + textOf(function.name()) + "\n";
   if (!textOf(function.doc()).empty())
@@ -288,18 +270,16 @@ static std::string parametersText(const fb::Export &kernel) {
   std::string text;
   for (uint32_t i = 0; i < sizeOf(kernel.parameters()); ++i) {
     const fb::Parameter &parameter = *kernel.parameters()->Get(i);
-    static constexpr const char *names[] = {"binding", "i32", "i64",
-                                            "tensor map", "workspace"};
+    static constexpr const char *names[] = {"binding", "i32", "i64", "tensor map", "workspace"};
     size_t kind = size_t(parameter.kind());
-    text += (i ? ", " : "") +
-            std::string(kind < std::size(names) ? names[kind] : "?") + " " +
+    text += (i ? ", " : "") + std::string(kind < std::size(names) ? names[kind] : "?") + " " +
             std::to_string(parameter.operand());
   }
   return text;
 }
 
-static void printExport(const fb::Executable &executable,
-                        const fb::Export &kernel, std::string &out) {
+static void printExport(const fb::Executable &executable, const fb::Export &kernel,
+                        std::string &out) {
   out += "  " + textOf(kernel.name()) + "\n";
   auto line = [&](const char *name, const std::string &text) {
     if (!text.empty())
@@ -314,9 +294,8 @@ static void printExport(const fb::Executable &executable,
     if (kernel.scratch())
       shape = formatBytes(kernel.scratch()) + " of scratch a workgroup";
   } else {
-    shape = "block " + tripleText(kernel.block()) + ", cluster " +
-            tripleText(kernel.cluster()) + ", shared memory " +
-            std::to_string(kernel.static_shared_memory()) + " + " +
+    shape = "block " + tripleText(kernel.block()) + ", cluster " + tripleText(kernel.cluster()) +
+            ", shared memory " + std::to_string(kernel.static_shared_memory()) + " + " +
             std::to_string(kernel.dynamic_shared_memory()) + " bytes";
     if (kernel.registers() >= 0)
       shape += ", " + std::to_string(kernel.registers()) + " registers";
@@ -331,23 +310,20 @@ static void printExport(const fb::Executable &executable,
   for (uint32_t i = 0; i < kernel.scalar_count(); ++i)
     scalars.push_back("s" + std::to_string(i));
   auto amount = [&](const fb::Value *value) {
-    return value ? valueText(*value, executable.formulas(),
-                             executable.formula_code(), scalars)
+    return value ? valueText(*value, executable.formulas(), executable.formula_code(), scalars)
                  : std::string();
   };
   line("bytes", amount(kernel.bytes()));
   line("flops", amount(kernel.flops()));
 }
 
-static void printExecutable(const fb::Module &module, uint32_t ordinal,
-                            std::string &out) {
+static void printExecutable(const fb::Module &module, uint32_t ordinal, std::string &out) {
   static constexpr const char *kinds[] = {"native code", "PTX", "cubin"};
   const fb::Executable &executable = *module.executables()->Get(ordinal);
   size_t kind = size_t(executable.kind());
   out += "\nexecutable " + std::to_string(ordinal) + " for " +
          targetName(module, executable.target()) + ": " +
-         (kind < std::size(kinds) ? kinds[kind] : "?") + " for " +
-         textOf(executable.arch());
+         (kind < std::size(kinds) ? kinds[kind] : "?") + " for " + textOf(executable.arch());
   if (executable.image())
     out += ", " + formatBytes(executable.image()->size());
   if (executable.min_driver())
@@ -368,10 +344,8 @@ static void printData(const fb::Module &module, std::string &out) {
   Table table({"", ">#", "type", ">bytes", "name"});
   for (uint32_t i = 0; i < sizeOf(module.constants()); ++i) {
     const fb::Constant &constant = *module.constants()->Get(i);
-    table.addRow(
-        {"constant", std::to_string(i),
-         dimsText(constant.dims(), constant.dtype()),
-         constant.data() ? std::to_string(constant.data()->size()) : "?", ""});
+    table.addRow({"constant", std::to_string(i), dimsText(constant.dims(), constant.dtype()),
+                  constant.data() ? std::to_string(constant.data()->size()) : "?", ""});
   }
   auto bytes = [](fb::DType dtype, const flatbuffers::Vector<int64_t> *dims) {
     std::vector<int64_t> shape;
@@ -382,21 +356,18 @@ static void printData(const fb::Module &module, std::string &out) {
   };
   for (uint32_t i = 0; i < sizeOf(module.parameters()); ++i) {
     const fb::ExternalParameter &parameter = *module.parameters()->Get(i);
-    table.addRow({"parameter", std::to_string(i),
-                  dimsText(parameter.dims(), parameter.dtype()),
+    table.addRow({"parameter", std::to_string(i), dimsText(parameter.dims(), parameter.dtype()),
                   bytes(parameter.dtype(), parameter.dims()),
                   textOf(parameter.scope()) + "::" + textOf(parameter.key())});
   }
   for (uint32_t i = 0; i < sizeOf(module.variables()); ++i) {
     const fb::Variable &variable = *module.variables()->Get(i);
-    std::string initial =
-        variable.initial_constant() >= 0
-            ? "constant " + std::to_string(variable.initial_constant())
-        : variable.initial_parameter() >= 0
-            ? "parameter " + std::to_string(variable.initial_parameter())
-            : "zeros";
-    table.addRow({"variable", std::to_string(i),
-                  dimsText(variable.dims(), variable.dtype()),
+    std::string initial = variable.initial_constant() >= 0
+                              ? "constant " + std::to_string(variable.initial_constant())
+                          : variable.initial_parameter() >= 0
+                              ? "parameter " + std::to_string(variable.initial_parameter())
+                              : "zeros";
+    table.addRow({"variable", std::to_string(i), dimsText(variable.dims(), variable.dtype()),
                   bytes(variable.dtype(), variable.dims()),
                   textOf(variable.name()) + ", initially " + initial});
   }
@@ -404,23 +375,19 @@ static void printData(const fb::Module &module, std::string &out) {
     out += "\n" + table.str();
 }
 
-static void printHead(const xcr_module_t *module, const fb::Module &tables,
-                      std::string &out) {
+static void printHead(const xcr_module_t *module, const fb::Module &tables, std::string &out) {
   xcr_module_info_t info = XCR_MODULE_INFO_INIT;
   xcr_module_get_info(module, &info);
   auto line = [&](const char *name, const std::string &text) {
     if (!text.empty())
       out += std::string(name) + ": " + text + "\n";
   };
-  line("module", std::string(view(info.path)) + ", " +
-                     formatBytes(info.file_size) + ", format " +
-                     std::to_string(info.format_major) + "." +
-                     std::to_string(info.format_minor));
+  line("module", std::string(view(info.path)) + ", " + formatBytes(info.file_size) + ", format " +
+                     std::to_string(info.format_major) + "." + std::to_string(info.format_minor));
   line("compiler", std::string(view(info.compiler)));
   line("flags", std::string(view(info.flags)));
   char hash[32];
-  snprintf(hash, sizeof(hash), " (hash %016llx)",
-           (unsigned long long)info.source_hash);
+  snprintf(hash, sizeof(hash), " (hash %016llx)", (unsigned long long)info.source_hash);
   if (info.source_name.size)
     line("source", std::string(view(info.source_name)) + hash);
   line("ptxas", std::string(view(info.ptxas)));
@@ -440,8 +407,8 @@ static void printInitPlans(const fb::Module &module, std::string &out) {
     for (uint32_t j = 0; j < sizeOf(init.packed_sizes()); ++j)
       bytes += init.packed_sizes()->Get(j);
     out += "\ninit plan for " + targetName(module, init.target()) + ", " +
-           std::to_string(sizeOf(init.packed_sizes())) +
-           " packed buffers of together " + formatBytes(bytes) + ": ";
+           std::to_string(sizeOf(init.packed_sizes())) + " packed buffers of together " +
+           formatBytes(bytes) + ": ";
     if (init.plan())
       PlanPrinter(module, *init.plan(), {}, out).print();
     else

@@ -16,16 +16,13 @@ struct Term {
   std::string text;
   enum Binding { Sum, Product, Atom } binding;
 
-  std::string atLeast(Binding wanted) const {
-    return binding >= wanted ? text : "(" + text + ")";
-  }
+  std::string atLeast(Binding wanted) const { return binding >= wanted ? text : "(" + text + ")"; }
 };
 } // namespace
 
 static Term combine(fb::FormulaOp op, const Term &a, const Term &b) {
   auto call = [&](const char *name) {
-    return Term{std::string(name) + "(" + a.text + ", " + b.text + ")",
-                Term::Atom};
+    return Term{std::string(name) + "(" + a.text + ", " + b.text + ")", Term::Atom};
   };
   switch (op) {
   case fb::FormulaOp::Add:
@@ -33,8 +30,7 @@ static Term combine(fb::FormulaOp op, const Term &a, const Term &b) {
   case fb::FormulaOp::Sub:
     return {a.text + " - " + b.atLeast(Term::Product), Term::Sum};
   case fb::FormulaOp::Mul:
-    return {a.atLeast(Term::Product) + " * " + b.atLeast(Term::Product),
-            Term::Product};
+    return {a.atLeast(Term::Product) + " * " + b.atLeast(Term::Product), Term::Product};
   case fb::FormulaOp::FloorDiv:
     return call("floordiv");
   case fb::FormulaOp::CeilDiv:
@@ -50,8 +46,8 @@ static Term combine(fb::FormulaOp op, const Term &a, const Term &b) {
   }
 }
 
-std::string formulaText(const Formulas *formulas, const FormulaCode *code,
-                        int64_t index, const SymbolNames &names) {
+std::string formulaText(const Formulas *formulas, const FormulaCode *code, int64_t index,
+                        const SymbolNames &names) {
   if (index < 0 || uint64_t(index) >= sizeOf(formulas))
     return "?";
   const fb::Range &range = *formulas->Get(uint32_t(index));
@@ -59,16 +55,14 @@ std::string formulaText(const Formulas *formulas, const FormulaCode *code,
   for (uint64_t i = 0; i < range.count(); ++i) {
     if (range.begin() + i >= sizeOf(code))
       return "?";
-    const fb::FormulaInstruction &step =
-        *code->Get(uint32_t(range.begin() + i));
+    const fb::FormulaInstruction &step = *code->Get(uint32_t(range.begin() + i));
     if (step.op() == fb::FormulaOp::Const) {
       stack.push_back({std::to_string(step.operand()), Term::Atom});
       continue;
     }
     if (step.op() == fb::FormulaOp::Symbol) {
       uint64_t symbol = uint64_t(step.operand());
-      stack.push_back(
-          {symbol < names.size() ? names[symbol] : "?", Term::Atom});
+      stack.push_back({symbol < names.size() ? names[symbol] : "?", Term::Atom});
       continue;
     }
     if (stack.size() < 2)

@@ -30,8 +30,7 @@ struct DumpOptions {
 } // namespace
 
 /// What every target needs of a machine, then whether |uri| has it.
-static Result<std::string> checkMachine(const xcr_module_t *module,
-                                        const std::string &uri) {
+static Result<std::string> checkMachine(const xcr_module_t *module, const std::string &uri) {
   std::string text;
   xcr_module_info_t info = XCR_MODULE_INFO_INIT;
   xcr_module_get_info(module, &info);
@@ -52,19 +51,16 @@ static Result<std::string> checkMachine(const xcr_module_t *module,
     text += "\n";
   }
   DeviceRef device;
-  if (Error error =
-          toError(xcr_device_create(toView(uri), nullptr, device.out())))
+  if (Error error = toError(xcr_device_create(toView(uri), nullptr, device.out())))
     return Error(text + error.message());
   uint32_t chosen = 0;
-  if (Error error =
-          toError(xcr_module_check_device(module, device.get(), &chosen)))
-    return Error(text + "does not run on " + describeDevice(device.get()) +
-                 ": " + error.message());
+  if (Error error = toError(xcr_module_check_device(module, device.get(), &chosen)))
+    return Error(text + "does not run on " + describeDevice(device.get()) + ": " + error.message());
   xcr_target_info_t target = XCR_TARGET_INFO_INIT;
   if (Error error = toError(xcr_module_get_target(module, chosen, &target)))
     return error;
-  return text + "runs on " + describeDevice(device.get()) + ", as target " +
-         toString(target.kind) + ":" + toString(target.arch) + "\n";
+  return text + "runs on " + describeDevice(device.get()) + ", as target " + toString(target.kind) +
+         ":" + toString(target.arch) + "\n";
 }
 
 static Result<std::string> dump(const DumpOptions &options) {
@@ -74,14 +70,12 @@ static Result<std::string> dump(const DumpOptions &options) {
                         : needsCode    ? 0
                                        : XCR_MODULE_METADATA_ONLY;
   ModuleRef module;
-  if (Error error = toError(xcr_module_load_file(toView(options.files[0]),
-                                                 &moduleOptions, module.out())))
+  if (Error error =
+          toError(xcr_module_load_file(toView(options.files[0]), &moduleOptions, module.out())))
     return error;
   if (options.check)
-    return checkMachine(module.get(),
-                        options.device.empty() ? "auto" : options.device);
-  const fb::Module &tables =
-      *fb::GetSizePrefixedModule(xcr_module_tables(module.get()).data);
+    return checkMachine(module.get(), options.device.empty() ? "auto" : options.device);
+  const fb::Module &tables = *fb::GetSizePrefixedModule(xcr_module_tables(module.get()).data);
   if (options.ptx)
     return dumpPtx(module.get(), tables);
   if (options.assembly)
@@ -93,8 +87,7 @@ static Result<std::string> dump(const DumpOptions &options) {
 
 int main(int argc, char **argv) {
   DumpOptions options;
-  OptionParser parser("xdump MODULE.vmfb [options]",
-                      "Shows what is in a compiled module.");
+  OptionParser parser("xdump MODULE.vmfb [options]", "Shows what is in a compiled module.");
   parser.addPositional(&options.files);
   parser.addFlag("json", "every field of the tables, as JSON", &options.json);
   parser.addFlag("ptx", "the PTX of the module's CUDA targets", &options.ptx);
@@ -106,10 +99,8 @@ int main(int argc, char **argv) {
                  "what the module needs of a machine, and whether this one\n"
                  "has it (exit code 1 if not); reads header and tables only",
                  &options.check);
-  parser.addString("device", "DEVICE", "the device that --check asks (auto)",
-                   &options.device);
-  parser.addFlag("verify", "also check the checksum of all code and constants",
-                 &options.verify);
+  parser.addString("device", "DEVICE", "the device that --check asks (auto)", &options.device);
+  parser.addFlag("verify", "also check the checksum of all code and constants", &options.verify);
   auto fail = [](const Error &error) {
     fprintf(stderr, "xdump: error: %s\n", error.message().c_str());
     return 1;
@@ -121,8 +112,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (options.files.size() != 1)
-    return fail(Error("expected one module, got " +
-                      std::to_string(options.files.size())));
+    return fail(Error("expected one module, got " + std::to_string(options.files.size())));
   if (options.json + options.ptx + options.assembly + options.check > 1)
     return fail(Error("expected one of --json, --ptx, --asm and --check"));
   if (!options.device.empty() && !options.check)

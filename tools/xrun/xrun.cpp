@@ -34,24 +34,20 @@ struct RunOptions {
 
 static void addOptions(OptionParser &parser, RunOptions &options) {
   parser.addPositional(&options.files);
-  parser.addString("function", "NAME",
-                   "the function to run; by default main, or the only one",
+  parser.addString("function", "NAME", "the function to run; by default main, or the only one",
                    &options.function);
-  parser.addList(
-      "input", "[NAME=]VALUE",
-      "an input: @x.npy, \"2x3xf32=1 2 3 4 5 6\",\n"
-      "random:2x3xf32:SEED[:LOW:HIGH] or zeros:2x3xf32;\n"
-      "u16 (or two-byte void) data is taken as bits for bf16 and f16",
-      &options.inputs);
+  parser.addList("input", "[NAME=]VALUE",
+                 "an input: @x.npy, \"2x3xf32=1 2 3 4 5 6\",\n"
+                 "random:2x3xf32:SEED[:LOW:HIGH] or zeros:2x3xf32;\n"
+                 "u16 (or two-byte void) data is taken as bits for bf16 and f16",
+                 &options.inputs);
   parser.addList("output", "[NAME=]@FILE.npy",
                  "write an output instead of printing it; bf16 is written as\n"
                  "two-byte voids: numpy.load(f).view(numpy.uint16)",
                  &options.outputs);
-  parser.addList("expect", "[NAME=]VALUE",
-                 "compare an output with this (written as for --input)",
+  parser.addList("expect", "[NAME=]VALUE", "compare an output with this (written as for --input)",
                  &options.expected);
-  parser.addDouble("atol", "X", "absolute tolerance of --expect",
-                   &options.absolute);
+  parser.addDouble("atol", "X", "absolute tolerance of --expect", &options.absolute);
   parser.addDouble("rtol", "X",
                    "relative tolerance of --expect; without either, what\n"
                    "suits the type: exact for integers",
@@ -60,13 +56,11 @@ static void addOptions(OptionParser &parser, RunOptions &options) {
                  "set a variable before the run, or, as NAME=>@FILE.npy,\n"
                  "write it after the run",
                  &options.variables);
-  parser.addList("parameters", "SCOPE=PATH",
-                 "the .npy or .safetensors file of external parameters",
+  parser.addList("parameters", "SCOPE=PATH", "the .npy or .safetensors file of external parameters",
                  &options.session.parameters);
   parser.addString("device", "DEVICE", "auto, cpu, cpu:THREADS, cuda or cuda:N",
                    &options.session.device);
-  parser.addFlag("list-devices", "list drivers and devices, and end",
-                 &options.listDevices);
+  parser.addFlag("list-devices", "list drivers and devices, and end", &options.listDevices);
   parser.addFlag("print-stats", "print memory and what the call consists of",
                  &options.printStatistics);
 }
@@ -76,8 +70,7 @@ static void addOptions(OptionParser &parser, RunOptions &options) {
 //===----------------------------------------------------------------------===//
 
 /// The output called |name|; empty: the first that is not taken yet.
-static Result<uint32_t> outputOf(const xcr_function_t *function,
-                                 const std::string &name,
+static Result<uint32_t> outputOf(const xcr_function_t *function, const std::string &name,
                                  std::vector<bool> &taken) {
   for (uint32_t i = 0; i < taken.size(); ++i) {
     xcr_argument_info_t info = XCR_ARGUMENT_INFO_INIT;
@@ -93,16 +86,13 @@ static Result<uint32_t> outputOf(const xcr_function_t *function,
   std::string known;
   for (uint32_t i = 0; i < taken.size(); ++i)
     known += (i ? ", " : "") + outputSignature(function, i);
-  return Error((name.empty() ? "too many outputs"
-                             : "no output is called '" + name + "'") +
-               std::string("; there are ") + std::to_string(taken.size()) +
-               ": " + known);
+  return Error((name.empty() ? "too many outputs" : "no output is called '" + name + "'") +
+               std::string("; there are ") + std::to_string(taken.size()) + ": " + known);
 }
 
 /// The file that each output goes to; empty: it is printed.
-static Result<std::vector<std::string>>
-outputFiles(const xcr_function_t *function, uint32_t count,
-            const std::vector<std::string> &specs) {
+static Result<std::vector<std::string>> outputFiles(const xcr_function_t *function, uint32_t count,
+                                                    const std::vector<std::string> &specs) {
   std::vector<std::string> files(count);
   std::vector<bool> taken(count);
   for (const std::string &text : specs) {
@@ -127,9 +117,9 @@ struct Expectation {
 };
 } // namespace
 
-static Result<std::vector<Expectation>>
-readExpectations(const xcr_function_t *function, uint32_t count,
-                 const std::vector<std::string> &specs) {
+static Result<std::vector<Expectation>> readExpectations(const xcr_function_t *function,
+                                                         uint32_t count,
+                                                         const std::vector<std::string> &specs) {
   std::vector<Expectation> result;
   std::vector<bool> taken(count);
   for (const std::string &text : specs) {
@@ -146,8 +136,7 @@ readExpectations(const xcr_function_t *function, uint32_t count,
     if (!array)
       return fail(array.error());
     xcr_argument_info_t info = XCR_ARGUMENT_INFO_INIT;
-    if (Error error =
-            toError(xcr_function_get_output(function, *output, &info)))
+    if (Error error = toError(xcr_function_get_output(function, *output, &info)))
       return fail(error);
     adoptType(*array, info.dtype);
     result.push_back({*output, std::move(*array)});
@@ -163,30 +152,25 @@ static std::string indexText(const std::vector<int64_t> &index) {
 }
 
 /// Prints how an output compares; returns whether it is as expected.
-static Result<bool> checkOutput(const std::string &name,
-                                const HostArray &actual,
-                                const HostArray &expected,
-                                const RunOptions &options) {
+static Result<bool> checkOutput(const std::string &name, const HostArray &actual,
+                                const HostArray &expected, const RunOptions &options) {
   Tolerance tolerance = defaultTolerance(actual.dtype());
   if (options.absolute >= 0 || options.relative >= 0)
-    tolerance = {std::max(0.0, options.absolute),
-                 std::max(0.0, options.relative)};
+    tolerance = {std::max(0.0, options.absolute), std::max(0.0, options.relative)};
   Result<Comparison> result = compareArrays(actual, expected, tolerance);
   if (!result)
     return Error(name + ": " + result.error().message());
   char bounds[128];
-  snprintf(bounds, sizeof(bounds),
-           "largest error %.3g absolute, %.3g relative; atol %g, rtol %g",
+  snprintf(bounds, sizeof(bounds), "largest error %.3g absolute, %.3g relative; atol %g, rtol %g",
            result->largestAbsolute, result->largestRelative, tolerance.absolute,
            tolerance.relative);
   if (result->failures == 0) {
     printf("%s: as expected (%s)\n", name.c_str(), bounds);
     return true;
   }
-  printf(
-      "%s: %lld of %lld elements are not as expected, worst at %s: %s (%s)\n",
-      name.c_str(), (long long)result->failures, (long long)result->elements,
-      indexText(result->worstIndex).c_str(), result->worst.c_str(), bounds);
+  printf("%s: %lld of %lld elements are not as expected, worst at %s: %s (%s)\n", name.c_str(),
+         (long long)result->failures, (long long)result->elements,
+         indexText(result->worstIndex).c_str(), result->worst.c_str(), bounds);
   return false;
 }
 
@@ -195,8 +179,7 @@ static Result<bool> checkOutput(const std::string &name,
 //===----------------------------------------------------------------------===//
 
 /// NAME=VALUE sets, NAME=>@FILE writes. |after|: whether the call has run.
-static Error handleVariables(const Session &session,
-                             const std::vector<std::string> &specs,
+static Error handleVariables(const Session &session, const std::vector<std::string> &specs,
                              bool after) {
   for (const std::string &text : specs) {
     auto fail = [&](const Error &error) {
@@ -204,15 +187,14 @@ static Error handleVariables(const Session &session,
     };
     size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos)
-      return Error("expected --variable=NAME=VALUE or NAME=>@FILE.npy, got '" +
-                   text + "'");
+      return Error("expected --variable=NAME=VALUE or NAME=>@FILE.npy, got '" + text + "'");
     bool writes = text.compare(equals, 3, "=>@") == 0;
     if (writes != after)
       continue;
     std::string name = text.substr(0, equals);
     xcr_buffer_t *buffer = nullptr;
-    if (Error error = toError(xcr_instance_get_variable(session.instance.get(),
-                                                        toView(name), &buffer)))
+    if (Error error =
+            toError(xcr_instance_get_variable(session.instance.get(), toView(name), &buffer)))
       return fail(error);
     if (writes) {
       Result<HostArray> array = download(buffer);
@@ -234,8 +216,8 @@ static Error handleVariables(const Session &session,
     Result<BufferRef> fresh = upload(session.device.get(), *array);
     if (!fresh)
       return fail(fresh.error());
-    if (Error error = toError(xcr_instance_set_variable(
-            session.instance.get(), toView(name), fresh->get())))
+    if (Error error =
+            toError(xcr_instance_set_variable(session.instance.get(), toView(name), fresh->get())))
       return fail(error);
   }
   return Error::success();
@@ -250,20 +232,19 @@ static void printStatistics(const Session &session, const xcr_call_t *call) {
   xcr_call_get_statistics(call, &calls);
   xcr_device_statistics_t device = XCR_DEVICE_STATISTICS_INIT;
   xcr_device_get_statistics(session.device.get(), &device);
-  printf("commands: %u (%u dispatches, %u empty)\n", calls.command_count,
-         calls.dispatch_count, calls.empty_count);
+  printf("commands: %u (%u dispatches, %u empty)\n", calls.command_count, calls.dispatch_count,
+         calls.empty_count);
   printf("arena: %s\n", formatBytes(calls.arena_bytes).c_str());
   printf("device memory: %s in use, %s at most, %llu allocations\n",
-         formatBytes(device.bytes_in_use).c_str(),
-         formatBytes(device.bytes_peak).c_str(),
+         formatBytes(device.bytes_in_use).c_str(), formatBytes(device.bytes_peak).c_str(),
          (unsigned long long)device.allocation_count);
 }
 
 /// Makes the call, binds |arrays| and runs it.
 static Error runCall(const Session &session, const xcr_function_info_t &info,
                      const std::vector<HostArray> &arrays, CallRef &call) {
-  if (Error error = toError(xcr_call_create(session.instance.get(), info.name,
-                                            nullptr, call.out())))
+  if (Error error =
+          toError(xcr_call_create(session.instance.get(), info.name, nullptr, call.out())))
     return error;
   for (uint32_t i = 0; i < arrays.size(); ++i) {
     Result<BufferRef> buffer = upload(session.device.get(), arrays[i]);
@@ -276,8 +257,7 @@ static Error runCall(const Session &session, const xcr_function_info_t &info,
 }
 
 /// Prints, writes and compares the outputs; returns whether all compare well.
-static Result<bool> handleOutputs(const xcr_call_t *call,
-                                  const std::vector<std::string> &files,
+static Result<bool> handleOutputs(const xcr_call_t *call, const std::vector<std::string> &files,
                                   const std::vector<Expectation> &expected,
                                   const RunOptions &options) {
   const xcr_function_t *function = xcr_call_function(call);
@@ -292,14 +272,13 @@ static Result<bool> handleOutputs(const xcr_call_t *call,
     std::string name = "output " + std::to_string(i);
     if (info.name.size)
       name += " (" + toString(info.name) + ")";
-    auto expectation =
-        std::find_if(expected.begin(), expected.end(),
-                     [&](const Expectation &e) { return e.output == i; });
+    auto expectation = std::find_if(expected.begin(), expected.end(),
+                                    [&](const Expectation &e) { return e.output == i; });
     if (!files[i].empty()) {
       if (Error error = writeNpy(files[i], *array))
         return error;
-      printf("%s: %s written to %s\n", name.c_str(),
-             array->shapeString().c_str(), files[i].c_str());
+      printf("%s: %s written to %s\n", name.c_str(), array->shapeString().c_str(),
+             files[i].c_str());
     } else if (expectation == expected.end()) {
       printf("%s: %s\n%s\n", name.c_str(), array->shapeString().c_str(),
              printArray(*array).c_str());
@@ -319,8 +298,7 @@ static Result<bool> run(const RunOptions &options) {
   if (!session)
     return session.error();
   printf("device: %s\n", describeDevice(session->device.get()).c_str());
-  Result<const xcr_function_t *> function =
-      selectFunction(session->module.get(), options.function);
+  Result<const xcr_function_t *> function = selectFunction(session->module.get(), options.function);
   if (!function)
     return function.error();
   xcr_function_info_t info = XCR_FUNCTION_INFO_INIT;
@@ -329,12 +307,10 @@ static Result<bool> run(const RunOptions &options) {
   auto files = outputFiles(*function, info.output_count, options.outputs);
   if (!files)
     return files.error();
-  auto expected =
-      readExpectations(*function, info.output_count, options.expected);
+  auto expected = readExpectations(*function, info.output_count, options.expected);
   if (!expected)
     return expected.error();
-  auto arrays =
-      makeInputs(*function, options.inputs, /*randomByDefault=*/false);
+  auto arrays = makeInputs(*function, options.inputs, /*randomByDefault=*/false);
   if (!arrays)
     return arrays.error();
   if (Error error = handleVariables(*session, options.variables, false))
@@ -355,8 +331,7 @@ static Result<bool> run(const RunOptions &options) {
 
 int main(int argc, char **argv) {
   RunOptions options;
-  OptionParser parser("xrun MODULE.vmfb [options]",
-                      "Runs a function of a compiled module.");
+  OptionParser parser("xrun MODULE.vmfb [options]", "Runs a function of a compiled module.");
   addOptions(parser, options);
   auto fail = [](const Error &error) {
     fflush(stdout);
@@ -376,8 +351,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (options.files.size() != 1)
-    return fail(Error("expected one module, got " +
-                      std::to_string(options.files.size())));
+    return fail(Error("expected one module, got " + std::to_string(options.files.size())));
   Result<bool> good = run(options);
   if (!good)
     return fail(good.error());
