@@ -287,7 +287,6 @@ def measures(b):
     out = b.tool("xbench", "model.vmfb", *QUICK, "--device=cpu")
     for word in ("latency", "host", "median", "p99", "throughput", "GB/s", "GFLOP/s", "share"):
         expect(word in out, f"no {word} in {out}")
-    expect("host-bound" in out, f"six additions are not host-bound? {out}")
 
 
 @test
@@ -311,7 +310,7 @@ def needs_symbolic_inputs(b):
 @test
 def dumps_everything(b):
     out = b.tool("xdump", "model.vmfb")
-    for text in ("format 1.0", "function main", "input 0: 2x3xf32 x", "output 0: 2x3xf32 sum", "symbol rows: dim 0 of input 0",
+    for text in ("format 1.0", "function main", "input 0: 2x3xf32 x", "output 0: 2x3xf32 sum", "[rows]x3xf32 x", "symbol rows: dim 0 of input 0",
                  "plan for cpu:", "dispatch", "executable 0", "strategy:", "variable", "weight"):
         expect(text in out, f"no '{text}' in {out}")
 

@@ -138,6 +138,7 @@ Result<const xcr_function_t *> selectFunction(const xcr_module_t *module, const 
 // Signatures and inputs
 //===----------------------------------------------------------------------===//
 
+/// "3", "[rows]"; "?" for a dim that is a formula.
 static std::string dimText(const xcr_function_t *function, const xcr_dim_t &dim) {
   if (dim.value >= 0)
     return std::to_string(dim.value);
@@ -145,7 +146,7 @@ static std::string dimText(const xcr_function_t *function, const xcr_dim_t &dim)
   if (dim.symbol < 0 || toError(xcr_function_get_symbol(function, uint32_t(dim.symbol), &symbol)) ||
       !symbol.name.size)
     return "?";
-  return toString(symbol.name);
+  return "[" + toString(symbol.name) + "]";
 }
 
 static std::string signature(const xcr_function_t *function, const xcr_argument_info_t &info) {

@@ -82,7 +82,7 @@ Result<std::string> listDevices(JsonWriter *json = nullptr);
 /// Picks the function called |name|; empty: "main", or the only one there is.
 Result<const xcr_function_t *> selectFunction(const xcr_module_t *module, const std::string &name);
 
-/// "2x?xf32 x" of input |index|; symbolic dims go by their names.
+/// "[rows]x3xf32 x" of input |index|; symbolic dims go by their names.
 std::string inputSignature(const xcr_function_t *function, uint32_t index);
 std::string outputSignature(const xcr_function_t *function, uint32_t index);
 

@@ -15,6 +15,7 @@
 
 #include "tools/common/Session.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -137,8 +138,8 @@ Result<std::string> dumpAssembly(const xcr_module_t *module, const fb::Module &t
     std::string tried;
     for (const char *program : disassemblers) {
       Result<std::string> text = capture({program, "-d", "--no-show-raw-insn", file->path});
-      if (text)
-        return text;
+      if (text) // without the name of the temporary file
+        return text->substr(std::min(text->find("Disassembly"), text->size()));
       tried += (tried.empty() ? "" : "; ") + text.error().message();
     }
     return Error("no disassembler works here (" + tried + ")");

@@ -203,10 +203,11 @@ static SymbolNames symbolNames(const fb::Function &function) {
 static std::string argumentText(const fb::Function &function, const fb::Argument &argument,
                                 const SymbolNames &symbols) {
   std::string text;
-  for (uint32_t i = 0; i < sizeOf(argument.dims()); ++i)
-    text +=
-        valueText(*argument.dims()->Get(i), function.formulas(), function.formula_code(), symbols) +
-        "x";
+  for (uint32_t i = 0; i < sizeOf(argument.dims()); ++i) {
+    const fb::Value &dim = *argument.dims()->Get(i);
+    std::string size = valueText(dim, function.formulas(), function.formula_code(), symbols);
+    text += dim.formula() < 0 ? size + "x" : "[" + size + "]x";
+  }
   text += dtypeName(DType(int(argument.dtype())));
   if (!textOf(argument.name()).empty())
     text += " " + textOf(argument.name());
