@@ -337,6 +337,7 @@ void Summarizer::visit(Value tensor, ArrayRef<AffineExpr> indices) {
   TypeSwitch<Operation *>(op)
       .Case([&](bufferization::ToTensorOp) { record(summary.accesses, tensor, indices); })
       .Case([&](linalg::GenericOp generic) {
+        summary.computed.push_back({tensor, SmallVector<AffineExpr>(indices)});
         visitGeneric(generic, cast<OpResult>(tensor).getResultNumber(), indices);
       })
       .Case<linalg::FillOp, tensor::EmptyOp>([](auto) {})

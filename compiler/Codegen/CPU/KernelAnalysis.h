@@ -56,7 +56,8 @@ struct AccessSummary {
   explicit AccessSummary(unsigned numDims) : readAsIndex(numDims), guarded(numDims), merged(numDims) {}
 
   llvm::SmallVector<Access> accesses;
-  llvm::SmallVector<Access> stops;   // uses of values that the caller computes separately
+  llvm::SmallVector<Access> stops;    // uses of values that the caller computes separately
+  llvm::SmallVector<Access> computed; // results of generics that are computed on the way
   llvm::SmallBitVector readAsIndex;  // dims that linalg.index reads
   llvm::SmallBitVector guarded;      // dims that decide from where an element comes: pad, insert_slice
   llvm::SmallBitVector merged;       // dims that take part in an index that is more than one dim

@@ -110,11 +110,12 @@ Range Spread::getColumns(OpBuilder &builder, Location loc, AffineExpr totalY) co
   return getShare(builder, loc, columns, totalY, plan::Axis::Y, columnAlignment);
 }
 
-FailureOr<Spread> spread(Operation *op, OpFoldResult rows, OpFoldResult columns, int64_t workPerElement,
-                         int64_t chunk, int64_t tile, int64_t columnAlignment) {
+FailureOr<Spread> spread(Operation *op, OpFoldResult rows, OpFoldResult columns, OpFoldResult work, int64_t chunk,
+                         int64_t tile, int64_t columnAlignment) {
   MLIRContext *context = op->getContext();
   AffineExpr rowCount = getFormula(rows, context), columnCount = getFormula(columns, context);
-  if (!rowCount || !columnCount)
+  AffineExpr workCount = getFormula(work, context);
+  if (!rowCount || !columnCount || !workCount)
     return op->emitOpError("has a size that is not a formula over the kernel's scalars");
   // How wide the part of a row is that one workgroup computes.
   AffineExpr width = columnCount;
@@ -123,11 +124,12 @@ FailureOr<Spread> spread(Operation *op, OpFoldResult rows, OpFoldResult columns,
   else if (chunk < 1024) // for long rows of dynamic size, rather too many workgroups than too few
     width = getAffineConstantExpr(chunk, context);
   Spread result{rows, columns, {}, {}, columnAlignment};
-  result.gridX = (rowCount * width * workPerElement).ceilDiv(tile);
+  AffineExpr rowWork = width * workCount;
+  if (auto constantWork = dyn_cast<AffineConstantExpr>(rowWork))
+    result.gridX = rowCount.ceilDiv(std::max<int64_t>(1, tile / std::max<int64_t>(1, constantWork.getValue())));
+  else // a row without elements still has a result: what its reductions start with
+    result.gridX = (rowCount * (rowWork + 1)).ceilDiv(tile);
   result.gridY = columnCount.ceilDiv(chunk);
-  if (auto constantRows = dyn_cast<AffineConstantExpr>(rowCount))
-    if (auto x = dyn_cast<AffineConstantExpr>(result.gridX); x && x.getValue() > constantRows.getValue())
-      result.gridX = rowCount;
   return result;
 }
 
@@ -154,21 +156,23 @@ void emitLoop(OpBuilder &builder, Location loc, Range range, int64_t step, LoopB
   body(builder, loc, loop.getInductionVar());
 }
 
+void setLinearIndex(OpBuilder &builder, Location loc, Value linear, ArrayRef<LoopDim> loops,
+                    MutableArrayRef<LaneIndex> point) {
+  if (loops.empty())
+    return;
+  Value rest = linear;
+  for (size_t i = loops.size(); i-- > 1;) {
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, loops[i].size);
+    loops[i].setIndex(point, {builder.createOrFold<arith::RemUIOp>(loc, rest, size)});
+    rest = builder.createOrFold<arith::DivUIOp>(loc, rest, size);
+  }
+  loops[0].setIndex(point, {rest});
+}
+
 void emitLinearLoop(OpBuilder &builder, Location loc, Range range, ArrayRef<LoopDim> loops,
                     MutableArrayRef<LaneIndex> point, function_ref<void(OpBuilder &)> body) {
-  if (loops.empty()) {
-    // One row: the range says whether this workgroup has it.
-    emitLoop(builder, loc, range, 1, [&](OpBuilder &inner, Location, Value) { body(inner); });
-    return;
-  }
   emitLoop(builder, loc, range, 1, [&](OpBuilder &inner, Location, Value linear) {
-    Value rest = linear;
-    for (size_t i = loops.size(); i-- > 1;) {
-      Value size = getValueOrCreateConstantIndexOp(inner, loc, loops[i].size);
-      loops[i].setIndex(point, {inner.createOrFold<arith::RemUIOp>(loc, rest, size)});
-      rest = inner.createOrFold<arith::DivUIOp>(loc, rest, size);
-    }
-    loops[0].setIndex(point, {rest});
+    setLinearIndex(inner, loc, linear, loops, point);
     body(inner);
   });
 }

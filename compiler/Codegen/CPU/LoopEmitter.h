@@ -53,10 +53,11 @@ struct Spread {
   Range getColumns(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr totalY) const;
 };
 
-/// Spreads |rows| x |columns| elements so that a workgroup has about |tile| of them and at most about |chunk| columns.
+/// Spreads |rows| x |columns| points, each of |work| elements, so that a workgroup has about |tile| elements and at most
+/// about |chunk| columns.
 /// Fails, with a diagnostic at |op|, if a size is not a formula over the kernel's scalars.
 mlir::FailureOr<Spread> spread(mlir::Operation *op, mlir::OpFoldResult rows, mlir::OpFoldResult columns,
-                               int64_t workPerElement, int64_t chunk, int64_t tile, int64_t columnAlignment);
+                               mlir::OpFoldResult work, int64_t chunk, int64_t tile, int64_t columnAlignment);
 
 /// Sets `plan.launch` of |kernel|.
 void setLaunch(mlir::func::FuncOp kernel, llvm::ArrayRef<mlir::AffineExpr> grid);
@@ -65,6 +66,10 @@ using LoopBody = llvm::function_ref<void(mlir::OpBuilder &, mlir::Location, mlir
 
 /// for (i = range.begin; i < range.end; i += step) body(i).
 void emitLoop(mlir::OpBuilder &builder, mlir::Location loc, Range range, int64_t step, LoopBody body);
+
+/// Sets the indices of |loops| in |point| from the position |linear| in their common, row-major space.
+void setLinearIndex(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value linear, llvm::ArrayRef<LoopDim> loops,
+                    llvm::MutableArrayRef<LaneIndex> point);
 
 /// Loops over |loops| as one number in |range|; |body| gets |point| with their indices set.
 void emitLinearLoop(mlir::OpBuilder &builder, mlir::Location loc, Range range, llvm::ArrayRef<LoopDim> loops,

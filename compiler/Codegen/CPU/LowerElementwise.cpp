@@ -83,7 +83,7 @@ LogicalResult ElementwiseLowering::planLoops(Nest &nest) {
   SmallVector<AffineExpr> dims;
   for (unsigned dim = 0; dim < rank; ++dim)
     dims.push_back(builder.getAffineDimExpr(dim));
-  SmallVector<AccessSummary> summaries(1, AccessSummary(rank));
+  std::vector<AccessSummary> summaries(1, AccessSummary(rank));
   for (const Root &root : nest.roots)
     summarize(root.value, dims, {}, summaries[0]);
   Location loc = nest.roots[0].op.getLoc();
@@ -94,7 +94,7 @@ LogicalResult ElementwiseLowering::planLoops(Nest &nest) {
   nest.columns = loops.pop_back_val();
   nest.rows = std::move(loops);
   FailureOr<Spread> result = spread(nest.roots[0].op, getProduct(builder, loc, nest.rows), nest.columns.size,
-                                    /*workPerElement=*/1, config.getChunk(), config.getTile(),
+                                    /*work=*/builder.getIndexAttr(1), config.getChunk(), config.getTile(),
                                     std::max<int64_t>(config.getLanes(), 64));
   if (failed(result))
     return failure();

@@ -61,6 +61,25 @@ def LowerElementwise : Pass<"xc-cpu-lower-elementwise", "mlir::ModuleOp"> {
                            "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
 }
 
+def LowerReduction : Pass<"xc-cpu-lower-reduction", "mlir::ModuleOp"> {
+  let summary = "Turn kernels that reduce into loops over vectors";
+  let description = [{
+    Obeys `#cpu.reduction`: a loop over the kept points, and in it one loop nest for each step (all reductions whose
+    inputs are known, then what follows them). Results of reductions are SSA values, not memory. Elementwise values
+    that are dear and needed twice are kept in the result's memory or on the stack. Sets `plan.launch`. Example:
+    ```mlir
+    %max = scf.for %j = %c0 to %n step %c32 iter_args(%acc = %init) -> (vector<32xf32>) {
+      %0 = vector.load %x[%i, %j] : memref<?x?xf32>, vector<32xf32>
+      %1 = arith.maximumf %acc, %0 : vector<32xf32>
+      scf.yield %1 : vector<32xf32>
+    }
+    ```
+  }];
+  let options = [ArchOption];
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::memref::MemRefDialect",
+                           "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
+}
+
 def LowerFallback : Pass<"xc-cpu-lower-fallback", "mlir::ModuleOp"> {
   let summary = "Turn every other kernel into plain loops";
   let description = [{

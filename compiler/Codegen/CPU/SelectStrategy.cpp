@@ -9,6 +9,7 @@
 #include "compiler/Codegen/CPU/CPUDialect.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/Passes.h"
+#include "compiler/Codegen/CPU/ReductionGroup.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -73,8 +74,76 @@ static Choice chooseElementwise(func::FuncOp kernel, const Arch &arch, ArrayRef<
   return {ElementwiseAttr::get(kernel.getContext(), ElementwiseAttr::kVersion, lanes, chunk, tile), reason};
 }
 
+/// Whether every reduction of |step| may combine its elements in any order.
+static bool isReorderable(const Step &step) {
+  return !step.reduction || llvm::all_of(llvm::seq(step.reduction->getNumResults()), [&](unsigned index) {
+    return getCombiner(step.reduction, index) != nullptr;
+  });
+}
+
+/// Whether the lanes should be kept points: if memory is contiguous along the last kept dim, or if the elements of one point
+/// have to be combined in order.
+static bool prefersColumns(const ReductionGroup &group) {
+  unsigned numKept = group.getNumKept();
+  if (numKept == 0 || isConstantIntValue(group.keptSizes.back(), 1))
+    return false;
+  size_t keptVotes = 0, ownVotes = 0;
+  bool reorderable = true;
+  for (const Step &step : group.steps) {
+    reorderable &= isReorderable(step);
+    for (const Access &access : step.summary.accesses) {
+      auto dim = access.indices.empty() ? nullptr : dyn_cast_or_null<AffineDimExpr>(access.indices.back());
+      // Results without own dims say nothing: all of them are contiguous along the kept dims.
+      if (!dim || step.dims.size() == numKept)
+        continue;
+      (dim.getPosition() < numKept ? keptVotes : ownVotes) += access.indices.size();
+    }
+  }
+  return keptVotes > ownVotes || !reorderable;
+}
+
+static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, std::string &why) {
+  OpBuilder builder(kernel.getBody().front().getTerminator());
+  FailureOr<ReductionGroup> group = analyzeReductions(kernel, builder, why);
+  if (failed(group))
+    return failure();
+  bool columns = prefersColumns(*group);
+  unsigned numKept = group->getNumKept();
+  int64_t mathOps = 0;
+  bool scalar = false, contiguous = true;
+  for (const Step &step : group->steps) {
+    mathOps += step.summary.mathOps;
+    unsigned numDims = step.dims.size();
+    if (columns)
+      scalar |= step.summary.guarded[numKept - 1];
+    else if (numDims > numKept)
+      scalar |= step.summary.guarded[numDims - 1];
+    contiguous &= isReorderable(step);
+  }
+  // Where lanes are far from each other in memory, more of them only means more scalar loads.
+  int64_t lanes = scalar ? 1 : columns && !contiguous ? arch.vectorBytes / getElementBytes(kernel)
+                                                      : chooseLanes(kernel, arch, mathOps);
+  std::string reason = llvm::formatv(
+      "reduction: {0} of {1} dims kept, {2} phases, {3} lanes along {4}", numKept,
+      group->steps.front().dims.size(), group->numPhases, lanes,
+      columns ? "the last kept dim" : "the reduced dims");
+  return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion, columns ? "columns" : "rows", lanes,
+                                   /*chunk=*/128, /*tile=*/32768),
+                reason};
+}
+
+static bool hasReduction(func::FuncOp kernel) {
+  return llvm::any_of(kernel.getOps<linalg::GenericOp>(),
+                      [](linalg::GenericOp op) { return op.getNumReductionLoops() != 0; });
+}
+
 static Choice chooseStrategy(func::FuncOp kernel, const Arch &arch) {
-  SmallVector<AccessSummary> summaries;
+  if (hasReduction(kernel)) {
+    std::string why;
+    FailureOr<Choice> choice = chooseReduction(kernel, arch, why);
+    return succeeded(choice) ? *choice : chooseFallback(kernel, why);
+  }
+  std::vector<AccessSummary> summaries;
   SmallVector<unsigned> ranks;
   for (const Root &root : collectRoots(kernel)) {
     unsigned rank = cast<MemRefType>(root.memory.getType()).getRank();
