@@ -68,6 +68,7 @@ def Array_Dialect : Dialect {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
   let useDefaultAttributePrinterParser = 1;
+  let hasCanonicalizer = 1;
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
@@ -147,11 +148,17 @@ class Array_Op<string mnemonic, list<Trait> traits = []>
 defvar Array_Reify =
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>;
 defvar Array_Decomposable = DeclareOpInterfaceMethods<ArrayDecomposableOpInterface>;
-def Array_Vjp : TraitList<[]>;
+defvar Array_Vjp = DeclareOpInterfaceMethods<ArrayVjpOpInterface>;
+
+/// Checks the inferred types before `InferTypeOpInterface` does, which would add a
+/// second error to each one that inference reports.
+def Array_InferenceVerified : NativeOpTrait<"InferenceVerified"> {
+  let cppNamespace = "::xc::array";
+}
 
 /// A pure op whose result types follow from its operands and attributes.
 class Array_InferredOp<string mnemonic, list<Trait> traits = []>
-    : Array_Op<mnemonic, traits # [Pure, InferTypeOpAdaptor, Array_Reify]> {
+    : Array_Op<mnemonic, traits # [Pure, Array_InferenceVerified, InferTypeOpAdaptor, Array_Reify]> {
   code compatibleTypes = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange lhs, ::mlir::TypeRange rhs) {
       return ::xc::array::areCompatibleTypes(lhs, rhs);

@@ -57,7 +57,7 @@ class Array_ElementwiseOp<string mnemonic, list<Trait> traits = []>
 
 class Array_UnaryOp<string mnemonic, Type tensor, string formula, string semantics,
                     list<Trait> traits = [], string element = "f32">
-    : Array_ElementwiseOp<mnemonic, traits # [InferTypeOpInterface]> {
+    : Array_ElementwiseOp<mnemonic, traits # [Array_InferenceVerified, InferTypeOpInterface]> {
   let summary = "Elementwise " # formula;
   let description = semantics # "\n\nExample:\n```mlir\n%y = array." # mnemonic #
       " %x : tensor<4x?x" # element # ">\n```\n";
@@ -75,7 +75,7 @@ class Array_NumberUnaryOp<string mnemonic, string formula, string semantics, lis
     : Array_UnaryOp<mnemonic, Array_NumberTensor, formula, semantics, traits>;
 
 class Array_ClassifyOp<string mnemonic, string formula, string semantics>
-    : Array_ElementwiseOp<mnemonic, [InferTypeOpInterface]> {
+    : Array_ElementwiseOp<mnemonic, [Array_InferenceVerified, InferTypeOpInterface]> {
   let summary = "Elementwise " # formula;
   let description = semantics # "\n\nExample:\n```mlir\n%y = array." # mnemonic #
       " %x : tensor<4xf32> -> tensor<4xi1>\n```\n";
@@ -142,7 +142,7 @@ def Array_IsNanOp : Array_ClassifyOp<"is_nan", "test for NaN", "As `numpy.isnan`
 def Array_IsFiniteOp : Array_ClassifyOp<"is_finite", "test for neither NaN nor infinity",
   "As `stablehlo.is_finite`.">;
 
-def Array_GeluOp : Array_ElementwiseOp<"gelu", [InferTypeOpInterface, Array_Decomposable, Array_Vjp]> {
+def Array_GeluOp : Array_ElementwiseOp<"gelu", [Array_InferenceVerified, InferTypeOpInterface, Array_Decomposable, Array_Vjp]> {
   let summary = "Elementwise Gaussian error linear unit";
   let description = [{
     `0.5 * x * (1 + erf(x / sqrt(2)))`, or with `approximate = tanh`
@@ -171,7 +171,7 @@ def Array_GeluOp : Array_ElementwiseOp<"gelu", [InferTypeOpInterface, Array_Deco
 
 class Array_BinaryOp<string mnemonic, Type tensor, string formula, string semantics,
                      list<Trait> traits = [], string element = "f32">
-    : Array_ElementwiseOp<mnemonic, traits # [InferTypeOpInterface]> {
+    : Array_ElementwiseOp<mnemonic, traits # [Array_InferenceVerified, InferTypeOpInterface]> {
   let summary = "Elementwise " # formula;
   let description = semantics # "\n\nExample:\n```mlir\n%c = array." # mnemonic #
       " %a, %b : tensor<4x?x" # element # ">\n%d = array." # mnemonic # " %a, %s : (tensor<4x?x" #
@@ -212,7 +212,7 @@ def Array_OrOp : Array_BinaryOp<"or", Array_LogicalTensor, "bitwise or",
 def Array_XorOp : Array_BinaryOp<"xor", Array_LogicalTensor, "bitwise exclusive or",
   "As `stablehlo.xor`; inequality of truth values.", [Commutative], "i1">;
 
-def Array_CompareOp : Array_ElementwiseOp<"compare", [InferTypeOpInterface]> {
+def Array_CompareOp : Array_ElementwiseOp<"compare", [Array_InferenceVerified, InferTypeOpInterface]> {
   let summary = "Elementwise comparison";
   let description = [{
     As `stablehlo.compare`: `eq`, `ne`, `lt`, `le`, `gt` or `ge`. A comparison
@@ -236,7 +236,7 @@ def Array_CompareOp : Array_ElementwiseOp<"compare", [InferTypeOpInterface]> {
 // Ternary
 //===----------------------------------------------------------------------===//
 
-def Array_SelectOp : Array_ElementwiseOp<"select", [Array_Vjp,
+def Array_SelectOp : Array_ElementwiseOp<"select", [Array_InferenceVerified, Array_Vjp,
     DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes"]>]> {
   let summary = "Elementwise choice between two values";
   let description = [{
@@ -262,7 +262,7 @@ def Array_SelectOp : Array_ElementwiseOp<"select", [Array_Vjp,
   }];
 }
 
-def Array_ClampOp : Array_ElementwiseOp<"clamp", [InferTypeOpInterface, Array_Decomposable, Array_Vjp]> {
+def Array_ClampOp : Array_ElementwiseOp<"clamp", [Array_InferenceVerified, InferTypeOpInterface, Array_Decomposable, Array_Vjp]> {
   let summary = "Elementwise limit to a range";
   let description = [{
     As `stablehlo.clamp`: `min(max(operand, low), high)`. NaN in any of the three
@@ -283,7 +283,7 @@ def Array_ClampOp : Array_ElementwiseOp<"clamp", [InferTypeOpInterface, Array_De
   let extraClassDeclaration = inferSameElement;
 }
 
-def Array_FmaOp : Array_ElementwiseOp<"fma", [InferTypeOpInterface, Array_Vjp]> {
+def Array_FmaOp : Array_ElementwiseOp<"fma", [Array_InferenceVerified, InferTypeOpInterface, Array_Vjp]> {
   let summary = "Elementwise `a * b + c`, rounded once";
   let description = [{
     As C's `fma`: the product is not rounded before the addition.

@@ -21,6 +21,10 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace mlir {
+class PatternRewriter;
+} // namespace mlir
+
 namespace xc::array {
 
 /// The memory that variables live in. Nothing else touches it.

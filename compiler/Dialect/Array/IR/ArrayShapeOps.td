@@ -99,6 +99,8 @@ def Array_DimOp : Array_Op<"dim", [Pure]> {
   let description = [{
     Known on the host before anything runs; for `sizes(...)` operands and the
     arithmetic in between (`arith` on `index`). `array.from_index` makes it data.
+    Canonicalises to `tensor.dim`, of an argument where the size can be derived
+    from arguments.
 
     Example:
     ```mlir
@@ -110,7 +112,7 @@ def Array_DimOp : Array_Op<"dim", [Pure]> {
   let assemblyFormat = "$operand `,` $axis attr-dict `:` type($operand)";
   let hasVerifier = 1;
   let hasFolder = 1;
-  let hasCanonicalizer = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Array_FromIndexOp : Array_Op<"from_index", [Pure]> {

@@ -67,4 +67,39 @@ Value ExpressionBuilder::mean(Value value, ArrayRef<int64_t> axes, bool keepdims
   return make<DivOp>(sum, count(value, axes));
 }
 
+SmallVector<Value> ExpressionBuilder::dynamicSizes(Value value) {
+  SizeBuilder sizeBuilder(builder, location);
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(sizeBuilder.value(sizeBuilder.size(value, dim)));
+  return sizes;
+}
+
+Value ExpressionBuilder::broadcastLike(Value value, Value like) {
+  auto shape = cast<RankedTensorType>(like.getType()).getShape();
+  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
+  if (value.getType() == type)
+    return value;
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  return make<BroadcastInDimOp>(type, value, dynamicSizes(like), axes);
+}
+
+Value ExpressionBuilder::sumToShape(Value value, Value like) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto wanted = cast<RankedTensorType>(like.getType());
+  int64_t added = type.getRank() - wanted.getRank();
+  SmallVector<int64_t> leading = llvm::to_vector(llvm::seq<int64_t>(0, added));
+  SmallVector<int64_t> axes = leading;
+  for (int64_t dim = 0; dim < wanted.getRank(); ++dim)
+    if (wanted.getDimSize(dim) == 1 && type.getDimSize(added + dim) != 1)
+      axes.push_back(added + dim);
+  if (!axes.empty())
+    value = reduce(ReduceKind::Sum, value, axes);
+  if (!leading.empty())
+    value = make<SqueezeOp>(value, leading);
+  return finish(value, wanted);
+}
+
 } // namespace xc::array

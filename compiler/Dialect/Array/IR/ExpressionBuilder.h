@@ -24,6 +24,19 @@ public:
     return OpTy::create(builder, location, std::forward<Args>(args)...)->getResult(0);
   }
 
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs) { return make<AddOp>(lhs, rhs); }
+  mlir::Value sub(mlir::Value lhs, mlir::Value rhs) { return make<SubOp>(lhs, rhs); }
+  mlir::Value mul(mlir::Value lhs, mlir::Value rhs) { return make<MulOp>(lhs, rhs); }
+  mlir::Value div(mlir::Value lhs, mlir::Value rhs) { return make<DivOp>(lhs, rhs); }
+  mlir::Value add(mlir::Value lhs, double rhs) { return add(lhs, scalar(rhs, lhs)); }
+  mlir::Value mul(mlir::Value lhs, double rhs) { return mul(lhs, scalar(rhs, lhs)); }
+  mlir::Value compare(CompareDirection direction, mlir::Value lhs, mlir::Value rhs) {
+    return make<CompareOp>(direction, lhs, rhs);
+  }
+  mlir::Value select(mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse) {
+    return make<SelectOp>(predicate, onTrue, onFalse);
+  }
+
   /// A rank-0 constant of the element type of `like`.
   mlir::Value scalar(double value, mlir::Value like);
 
@@ -42,6 +55,13 @@ public:
   mlir::Value count(mlir::Value value, llvm::ArrayRef<int64_t> axes, int64_t correction = 0);
   /// The mean over `axes`, which stay as dims of size 1.
   mlir::Value mean(mlir::Value value, llvm::ArrayRef<int64_t> axes, bool keepdims = true);
+
+  /// `value` broadcast to the shape of `like`, which has its rank.
+  mlir::Value broadcastLike(mlir::Value value, mlir::Value like);
+  /// The sum of `value` over what `like` was broadcast along to give its shape.
+  mlir::Value sumToShape(mlir::Value value, mlir::Value like);
+  /// The sizes of those dims of `value` that are dynamic.
+  llvm::SmallVector<mlir::Value> dynamicSizes(mlir::Value value);
 
 private:
   mlir::OpBuilder &builder;

@@ -97,8 +97,9 @@ LogicalResult VarOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTy
 }
 
 LogicalResult VarOp::verify() {
-  if (getCorrection() < 0)
-    return emitOpError("expected a correction that is not negative, got ") << getCorrection();
+  int64_t correction = getCorrection();
+  if (correction < 0)
+    return emitOpError("expected a correction that is not negative, got ") << correction;
   return success();
 }
 

@@ -138,6 +138,23 @@ LogicalResult inferElementwiseTruthType(StringRef opName, std::optional<Location
                           IntegerType::get(operands.front().getContext(), 1), inferred);
 }
 
+LogicalResult verifyInferredTypes(Operation *op) {
+  auto inferable = cast<InferTypeOpInterface>(op);
+  SmallVector<Type> inferred;
+  if (failed(inferable.inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
+                                        op->getDiscardableAttrDictionary(),
+                                        op->getPropertiesStorage(), op->getRegions(), inferred)))
+    return failure();
+  if (inferred.size() != op->getNumResults())
+    return op->emitOpError("expected ")
+           << inferred.size() << " results, got " << op->getNumResults();
+  for (auto [expected, actual] : llvm::zip_equal(inferred, op->getResultTypes()))
+    if (!inferable.isCompatibleReturnTypes(expected, actual))
+      return op->emitOpError("expected a result compatible with ")
+             << expected << ", got " << actual;
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//

@@ -71,6 +71,15 @@ mlir::LogicalResult inferElementwiseTruthType(llvm::StringRef opName,
 mlir::LogicalResult reifyElementwiseShape(mlir::Operation *op, mlir::OpBuilder &builder,
                                           mlir::ReifiedRankedShapedTypeDims &shapes);
 
+/// Checks that the results of `op` are compatible with the types that it infers.
+mlir::LogicalResult verifyInferredTypes(mlir::Operation *op);
+
+/// Gives an op `verifyInferredTypes` as a verifier.
+template <typename ConcreteOp>
+struct InferenceVerified : mlir::OpTrait::TraitBase<ConcreteOp, InferenceVerified> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyInferredTypes(op); }
+};
+
 /// Arithmetic on sizes that folds constants; what remains becomes `arith` ops.
 class SizeBuilder {
 public:

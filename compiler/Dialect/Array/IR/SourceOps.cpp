@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -40,20 +41,28 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
   return {};
 }
 
+LogicalResult DimOp::canonicalize(DimOp op, PatternRewriter &rewriter) {
+  rewriter.replaceOpWithNewOp<tensor::DimOp>(op, op.getOperand(), op.getAxis());
+  return success();
+}
+
 namespace {
-/// Asks the op that computes a tensor for the size, so that the tensor itself
-/// need not be there.
-struct ReifyDim : OpRewritePattern<DimOp> {
+/// Asks the array op that computes a tensor for a size of it, so that the tensor
+/// itself need not be there.
+struct ReifyDim : OpRewritePattern<tensor::DimOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(DimOp op, PatternRewriter &rewriter) const override {
-    auto result = dyn_cast<OpResult>(op.getOperand());
-    auto producer =
-        dyn_cast_if_present<ReifyRankedShapedTypeOpInterface>(op.getOperand().getDefiningOp());
-    if (!producer)
-      return rewriter.notifyMatchFailure(op, "the operand's producer does not compute its shape");
+  LogicalResult matchAndRewrite(tensor::DimOp op, PatternRewriter &rewriter) const override {
+    auto result = dyn_cast<OpResult>(op.getSource());
+    std::optional<int64_t> dim = op.getConstantIndex();
+    if (!result || !dim || !isa_and_present<ArrayDialect>(result.getOwner()->getDialect()))
+      return rewriter.notifyMatchFailure(op, "not a fixed dim of an array op's result");
+    auto producer = dyn_cast<ReifyRankedShapedTypeOpInterface>(result.getOwner());
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (!producer || !type || *dim < 0 || *dim >= type.getRank())
+      return rewriter.notifyMatchFailure(op, "the producer does not compute this size");
     FailureOr<OpFoldResult> size =
-        producer.reifyDimOfResult(rewriter, result.getResultNumber(), op.getAxis());
+        producer.reifyDimOfResult(rewriter, result.getResultNumber(), *dim);
     if (failed(size) || !*size)
       return rewriter.notifyMatchFailure(op, "the size is not known");
     rewriter.replaceOp(op, SizeBuilder(rewriter, op.getLoc()).value(*size));
@@ -62,8 +71,8 @@ struct ReifyDim : OpRewritePattern<DimOp> {
 };
 } // namespace
 
-void DimOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<ReifyDim>(context);
+void ArrayDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const {
+  patterns.add<ReifyDim>(getContext());
 }
 
 OpFoldResult FromIndexOp::fold(FoldAdaptor adaptor) {

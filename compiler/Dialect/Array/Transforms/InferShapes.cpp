@@ -70,9 +70,9 @@ static bool refineValue(Value value, RankedTensorType type) {
 /// Sets `operand`, whose user now expects `type`, to a value of that type.
 static void castOperand(OpOperand &operand, Type type) {
   Value value = operand.get();
-  // Look through the cast that the refinement of the value left behind.
+  // Look through a cast that the program or a refinement put there.
   auto cast = value.getDefiningOp<tensor::CastOp>();
-  if (cast && cast.getSource().getType() == type)
+  if (cast && tensor::CastOp::areCastCompatible(cast.getSource().getType(), type))
     value = cast.getSource();
   if (value.getType() != type) {
     OpBuilder builder(operand.getOwner());

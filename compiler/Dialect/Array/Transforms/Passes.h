@@ -8,6 +8,7 @@
 #ifndef XC_DIALECT_ARRAY_TRANSFORMS_PASSES_H
 #define XC_DIALECT_ARRAY_TRANSFORMS_PASSES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace xc::array {

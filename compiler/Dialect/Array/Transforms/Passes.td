@@ -57,4 +57,28 @@ def Decompose : Pass<"xc-array-decompose"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TestVjp : Pass<"xc-array-test-vjp", "::mlir::func::FuncOp"> {
+  let summary = "Return the cotangents of one op's operands, for tests";
+  let description = [{
+    Calls `buildVjp` of the function's op that carries the attribute `vjp`, with the
+    op's own results as cotangents, and makes the function return what comes out.
+    An operand that gets no cotangent is left out. An op that has no gradient is an
+    error.
+
+    Example:
+    ```mlir
+    func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {                // input
+      %y = array.exp %x {vjp} : tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {                // output
+      %y = array.exp %x {vjp} : tensor<4xf32>
+      %0 = array.mul %y, %y : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
 #endif // XC_DIALECT_ARRAY_TRANSFORMS_PASSES_TD

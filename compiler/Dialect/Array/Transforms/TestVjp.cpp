@@ -1,0 +1,50 @@
+//===- TestVjp.cpp - Shows an op's gradient -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/Transforms/Passes.h"
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+#define GEN_PASS_DEF_TESTVJP
+#include "compiler/Dialect/Array/Transforms/Passes.h.inc"
+
+namespace {
+struct TestVjp : impl::TestVjpBase<TestVjp> {
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    Operation *marked = nullptr;
+    func.walk([&](Operation *op) {
+      if (op->hasAttr("vjp"))
+        marked = op;
+    });
+    if (!marked)
+      return;
+    auto op = dyn_cast<ArrayVjpOpInterface>(marked);
+    OpBuilder builder(func.front().getTerminator());
+    FailureOr<SmallVector<Value>> cotangents = failure();
+    if (op)
+      cotangents = op.buildVjp(builder, op->getResults());
+    if (failed(cotangents)) {
+      marked->emitOpError("has no gradient");
+      return signalPassFailure();
+    }
+    SmallVector<Value> returned;
+    llvm::copy_if(*cotangents, std::back_inserter(returned), [](Value value) { return !!value; });
+    func.front().getTerminator()->setOperands(returned);
+    func.setFunctionType(
+        builder.getFunctionType(func.getArgumentTypes(), ValueRange(returned).getTypes()));
+  }
+};
+} // namespace
+
+} // namespace xc::array

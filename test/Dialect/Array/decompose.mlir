@@ -1,0 +1,174 @@
+// RUN: xc-opt %s -xc-array-decompose -split-input-file | FileCheck %s
+// RUN: xc-opt %s -xc-array-decompose=keep=softmax,silu -split-input-file | FileCheck %s --check-prefix=KEEP
+
+// CHECK-LABEL: func.func @elementwise(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>)
+func.func @elementwise(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[SQUARE:.*]] = array.mul %[[X]], %[[X]]
+  %0 = array.square %x : tensor<4xf32>
+  // CHECK: %[[RECIPROCAL:.*]] = array.div %{{.*}}, %[[X]] : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = array.reciprocal %x : tensor<4xf32>
+  // CHECK: %[[ZERO:.*]] = array.constant dense<0.0{{.*}}> : tensor<f32>
+  // CHECK: %[[RELU:.*]] = array.max %[[X]], %[[ZERO]]
+  %2 = array.relu %x : tensor<4xf32>
+  // CHECK: %[[RAISED:.*]] = array.max %[[X]], %[[SQUARE]]
+  // CHECK: %[[CLAMP:.*]] = array.min %[[RAISED]], %[[RELU]]
+  %3 = array.clamp %0, %x, %2 : tensor<4xf32>
+  // CHECK: return %[[SQUARE]], %[[RECIPROCAL]], %[[RELU]], %[[CLAMP]]
+  return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// What a decomposition contains is decomposed, too.
+// CHECK-LABEL: func.func @nested(
+// KEEP-LABEL: func.func @nested(
+func.func @nested(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NOT: array.sigmoid
+  // CHECK: array.abs
+  // CHECK: array.neg
+  // CHECK: array.exp
+  // CHECK: array.select
+  // CHECK: array.div
+  // CHECK: array.mul
+  // KEEP: array.silu
+  %0 = array.silu %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @gelu(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>)
+func.func @gelu(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[RATIO:.*]] = array.constant dense<0.707106769> : tensor<f32>
+  // CHECK: %[[SCALED:.*]] = array.mul %[[X]], %[[RATIO]]
+  // CHECK: array.erf %[[SCALED]]
+  // CHECK: array.constant dense<5.0{{.*}}e-01>
+  %0 = array.gelu %x : tensor<4xf32>
+  // CHECK: array.constant dense<4.471500e-02>
+  // CHECK: array.constant dense<0.797884583>
+  // CHECK: array.tanh
+  %1 = array.gelu %x approximate = tanh : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// 16-bit floats are computed in f32 and rounded once.
+// CHECK-LABEL: func.func @softmax(
+// CHECK-SAME: %[[X:.*]]: tensor<4x?xf16>)
+// KEEP-LABEL: func.func @softmax(
+func.func @softmax(%x: tensor<4x?xf16>) -> tensor<4x?xf16> {
+  // CHECK: %[[WIDE:.*]] = array.convert %[[X]] : tensor<4x?xf16> -> tensor<4x?xf32>
+  // CHECK: %[[MAX:.*]] = array.reduce max, %[[WIDE]] axes = [1] keepdims : tensor<4x?xf32> -> tensor<4x1xf32>
+  // CHECK: %[[SHIFTED:.*]] = array.sub %[[WIDE]], %[[MAX]]
+  // CHECK: %[[EXP:.*]] = array.exp %[[SHIFTED]]
+  // CHECK: %[[SUM:.*]] = array.reduce sum, %[[EXP]] axes = [1] keepdims
+  // CHECK: %[[DIV:.*]] = array.div %[[EXP]], %[[SUM]]
+  // CHECK: %[[NARROW:.*]] = array.convert %[[DIV]] : tensor<4x?xf32> -> tensor<4x?xf16>
+  // CHECK: return %[[NARROW]]
+  // KEEP: array.softmax
+  %0 = array.softmax %x axis = 1 : tensor<4x?xf16>
+  return %0 : tensor<4x?xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @log_softmax(
+// CHECK-SAME: %[[X:.*]]: tensor<4x8xf32>)
+func.func @log_softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK: %[[MAX:.*]] = array.reduce max, %[[X]] axes = [0] keepdims
+  // CHECK: %[[SHIFTED:.*]] = array.sub %[[X]], %[[MAX]]
+  // CHECK: %[[EXP:.*]] = array.exp %[[SHIFTED]]
+  // CHECK: %[[SUM:.*]] = array.reduce sum, %[[EXP]] axes = [0] keepdims
+  // CHECK: %[[LOG:.*]] = array.log %[[SUM]]
+  // CHECK: array.sub %[[SHIFTED]], %[[LOG]]
+  %0 = array.log_softmax %x axis = 0 : tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @moments(
+// CHECK-SAME: %[[X:.*]]: tensor<4x?xf32>)
+func.func @moments(%x: tensor<4x?xf32>) -> (tensor<?xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK: %[[SUM:.*]] = array.reduce sum, %[[X]] axes = [0] : tensor<4x?xf32> -> tensor<?xf32>
+  // CHECK: %[[FOUR:.*]] = array.constant dense<4.0{{.*}}> : tensor<f32>
+  // CHECK: %[[MEAN:.*]] = array.div %[[SUM]], %[[FOUR]]
+  %0 = array.mean %x axes = [0] : tensor<4x?xf32> -> tensor<?xf32>
+  // CHECK: tensor.dim %[[X]]
+  // CHECK: %[[DIFFERENCE:.*]] = array.sub %[[X]], %{{.*}} : (tensor<4x?xf32>, tensor<4x1xf32>) -> tensor<4x?xf32>
+  // CHECK: %[[SQUARE:.*]] = array.mul %[[DIFFERENCE]], %[[DIFFERENCE]]
+  // CHECK: array.reduce sum, %[[SQUARE]] axes = [1] : tensor<4x?xf32> -> tensor<4xf32>
+  // CHECK: arith.subi
+  // CHECK: arith.maxsi
+  // CHECK: array.from_index
+  %1 = array.var %x axes = [1] correction = 1 : tensor<4x?xf32> -> tensor<4xf32>
+  // CHECK: %[[MAX:.*]] = array.reduce max, %[[X]] axes = [1] keepdims
+  // CHECK: %[[FINITE:.*]] = array.is_finite %[[MAX]]
+  // CHECK: array.select %[[FINITE]], %[[MAX]]
+  // CHECK: array.log
+  %2 = array.logsumexp %x axes = [1] : tensor<4x?xf32> -> tensor<4xf32>
+  return %0, %1, %2 : tensor<?xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @norms(
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[G:.*]]: tensor<8xf32>, %[[B:.*]]: tensor<8xf32>)
+func.func @norms(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  // CHECK: array.reduce sum, %[[X]] axes = [1] keepdims
+  // CHECK: %[[INVERSE:.*]] = array.rsqrt
+  // CHECK: %[[NORMAL:.*]] = array.mul %{{.*}}, %[[INVERSE]]
+  // CHECK: %[[SCALED:.*]] = array.mul %[[NORMAL]], %[[G]]
+  // CHECK: array.add %[[SCALED]], %[[B]]
+  %0 = array.layer_norm %x scale(%g : tensor<8xf32>) bias(%b : tensor<8xf32>) axis = 1 epsilon = 1.0e-5 : tensor<?x8xf32>
+  // CHECK: %[[SQUARE:.*]] = array.mul %[[X]], %[[X]]
+  // CHECK: array.reduce sum, %[[SQUARE]] axes = [1] keepdims
+  // CHECK: array.rsqrt
+  %1 = array.rms_norm %x axis = 1 epsilon = 1.0e-5 : tensor<?x8xf32>
+  // CHECK: array.reshape %[[G]] : tensor<8xf32> -> tensor<1x8xf32>
+  %2 = array.batch_norm_inference %x, %g, %b, %g, %b axis = 1 epsilon = 1.0e-5
+     : (tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  // CHECK: array.reduce sum, %[[X]] axes = [0] keepdims
+  // CHECK: array.reshape %{{.*}} : tensor<1x8xf32> -> tensor<8xf32>
+  %3:3 = array.batch_norm_training %x, %g, %b axis = 1 epsilon = 1.0e-5
+     : (tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>)
+  return %0, %1, %2, %3#0, %3#1, %3#2 : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @shapes(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x6xf32>, %[[I:.*]]: tensor<3xi8>, %[[J:.*]]: tensor<3xui32>)
+func.func @shapes(%x: tensor<?x?x6xf32>, %i: tensor<3xi8>, %j: tensor<3xui32>) -> (tensor<1x?x?x6xf32>, tensor<?x?x4xf32>, tensor<?x?x2xf32>, tensor<3x300xf32>, tensor<3x5xi1>) {
+  // CHECK: %[[D0:.*]] = tensor.dim %[[X]]
+  // CHECK: %[[D1:.*]] = tensor.dim %[[X]]
+  // CHECK: array.reshape %[[X]] sizes(%[[D0]], %[[D1]]) : tensor<?x?x6xf32> -> tensor<1x?x?x6xf32>
+  %0 = array.expand_dims %x axes = [0] : tensor<?x?x6xf32> -> tensor<1x?x?x6xf32>
+  // CHECK: array.slice %[[X]] [:, :, :4]
+  // CHECK: array.slice %[[X]] [:, :, 4:6]
+  %1:2 = array.split %x axis = 2 parts = [4, 2] : tensor<?x?x6xf32> -> tensor<?x?x4xf32>, tensor<?x?x2xf32>
+  // Positions up to 300 do not fit the indices' type.
+  // CHECK: %[[WIDE:.*]] = array.convert %[[I]] : tensor<3xi8> -> tensor<3xi32>
+  // CHECK: %[[COLUMN:.*]] = array.reshape %[[WIDE]] : tensor<3xi32> -> tensor<3x1xi32>
+  // CHECK: %[[IOTA:.*]] = array.iota axis = 0 : tensor<300xi32>
+  // CHECK: %[[EQ:.*]] = array.compare eq, %[[COLUMN]], %[[IOTA]]
+  // CHECK: array.convert %[[EQ]] : tensor<3x300xi1> -> tensor<3x300xf32>
+  %2 = array.one_hot %i depth = 300 : tensor<3xi8> -> tensor<3x300xf32>
+  // CHECK: array.convert %[[J]] : tensor<3xui32> -> tensor<3xi64>
+  %3 = array.one_hot %j depth = 5 : tensor<3xui32> -> tensor<3x5xi1>
+  return %0, %1#0, %1#1, %2, %3 : tensor<1x?x?x6xf32>, tensor<?x?x4xf32>, tensor<?x?x2xf32>, tensor<3x300xf32>, tensor<3x5xi1>
+}
+
+// -----
+
+// The declared type stays, though more is known.
+// CHECK-LABEL: func.func @declared_type(
+func.func @declared_type(%x: tensor<4xf32>) -> tensor<?xf32> {
+  // CHECK: %[[CAST:.*]] = tensor.cast %{{.*}} : tensor<4xf32> to tensor<?xf32>
+  // CHECK: return %[[CAST]]
+  %0 = array.square %x : tensor<4xf32> -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -1,0 +1,55 @@
+// RUN: xc-opt %s -xc-array-test-vjp -verify-diagnostics -split-input-file
+
+func.func @f(%x: tensor<4xi32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.add %x, %x {vjp} : tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.floor %x {vjp} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?xf32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.broadcast_in_dim %x axes = [1] {vjp} : tensor<?xf32> -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x4xf32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.concatenate %x, %x axis = 0 {vjp} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.reduce prod, %x axes = [0] {vjp} : tensor<4xf32> -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?xf32>, %i: tensor<3xi32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.take %x[%i] axis = 0 {vjp} : (tensor<?xf32>, tensor<3xi32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xi8>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.matmul %x, %x {vjp} : (tensor<4x4xi8>, tensor<4x4xi8>) -> tensor<4x4xi32>
+  return
+}

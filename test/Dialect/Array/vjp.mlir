@@ -1,0 +1,479 @@
+// RUN: xc-opt %s -xc-array-test-vjp | FileCheck %s
+
+// Each op's own result serves as its cotangent.
+
+// CHECK-LABEL: func.func @abs(
+func.func @abs(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.abs
+  // CHECK: %[[S:.*]] = array.sign
+  // CHECK: array.mul %[[Y]], %[[S]]
+  %y = array.abs %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @neg(
+func.func @neg(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.neg
+  // CHECK: %[[G:.*]] = array.neg %[[Y]]
+  // CHECK: return %[[G]]
+  %y = array.neg %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @square(
+func.func @square(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.square
+  // CHECK: %[[S:.*]] = array.mul %{{.*}}, %{{.*}} : (tensor<4xf32>, tensor<f32>)
+  // CHECK: array.mul %[[Y]], %[[S]]
+  %y = array.square %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @sqrt(
+func.func @sqrt(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.sqrt
+  // CHECK: %[[HALF:.*]] = array.constant dense<5.0{{.*}}e-01>
+  // CHECK: array.div %[[HALF]], %[[Y]]
+  %y = array.sqrt %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @rsqrt(
+func.func @rsqrt(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.rsqrt
+  // CHECK: array.constant dense<-5.0{{.*}}e-01>
+  // CHECK: array.mul %[[Y]]
+  // CHECK: array.div
+  %y = array.rsqrt %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @reciprocal(
+func.func @reciprocal(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.reciprocal
+  // CHECK: array.mul %[[Y]], %[[Y]]
+  // CHECK: array.neg
+  %y = array.reciprocal %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @exp(
+func.func @exp(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.exp
+  // CHECK: array.mul %[[Y]], %[[Y]]
+  %y = array.exp %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @exp2(
+func.func @exp2(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.exp2
+  // CHECK: array.constant dense<0.693147182>
+  %y = array.exp2 %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @expm1(
+func.func @expm1(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.expm1
+  // CHECK: array.add %[[Y]]
+  %y = array.expm1 %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @log(
+func.func @log(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.log
+  // CHECK: array.reciprocal
+  %y = array.log %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @log2(
+func.func @log2(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.log2
+  // CHECK: array.constant dense<1.44269502>
+  // CHECK: array.div
+  %y = array.log2 %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @log1p(
+func.func @log1p(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.log1p
+  // CHECK: array.add
+  // CHECK: array.reciprocal
+  %y = array.log1p %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @sin(
+func.func @sin(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.sin
+  // CHECK: array.cos
+  %y = array.sin %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @cos(
+func.func @cos(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.cos
+  // CHECK: array.sin
+  // CHECK: array.neg
+  %y = array.cos %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @tan(
+func.func @tan(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.tan
+  // CHECK: array.mul %[[Y]], %[[Y]]
+  // CHECK: array.add
+  %y = array.tan %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @tanh(
+func.func @tanh(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.tanh
+  // CHECK: array.mul %[[Y]], %[[Y]]
+  // CHECK: array.sub
+  %y = array.tanh %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @erf(
+func.func @erf(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.erf
+  // CHECK: array.neg
+  // CHECK: array.exp
+  // CHECK: array.constant dense<1.128379{{.*}}>
+  %y = array.erf %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @sigmoid(
+func.func @sigmoid(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.sigmoid
+  // CHECK: array.sub %{{.*}}, %[[Y]]
+  // CHECK: array.mul %[[Y]]
+  %y = array.sigmoid %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @silu(
+func.func @silu(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.silu
+  // CHECK: array.sigmoid
+  %y = array.silu %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @relu(
+func.func @relu(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.relu
+  // CHECK: %[[P:.*]] = array.compare gt
+  // CHECK: array.select %[[P]], %[[Y]]
+  %y = array.relu %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @gelu(
+func.func @gelu(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.gelu
+  // CHECK: array.erf
+  // CHECK: array.exp
+  %y = array.gelu %x {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @gelu_approximate_is_tanh(
+func.func @gelu_approximate_is_tanh(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.gelu
+  // CHECK: array.tanh
+  %y = array.gelu %x approximate = tanh {vjp} : tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @add(
+func.func @add(%a: tensor<4xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>) {
+  // CHECK: %[[Y:.*]] = array.add
+  // CHECK: %[[SUM:.*]] = array.reduce sum, %[[Y]] axes = [0] keepdims : tensor<3x4xf32> -> tensor<1x4xf32>
+  // CHECK: %[[A:.*]] = array.squeeze %[[SUM]] axes = [0] : tensor<1x4xf32> -> tensor<4xf32>
+  // CHECK: return %[[A]], %[[Y]] : tensor<4xf32>, tensor<3x4xf32>
+  %y = array.add %a, %b {vjp} : (tensor<4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @sub(
+func.func @sub(%a: tensor<4xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>) {
+  // CHECK: %[[Y:.*]] = array.sub
+  // CHECK: array.neg %[[Y]]
+  // CHECK: array.reduce sum, %[[Y]] axes = [0, 1] keepdims
+  // CHECK: array.squeeze %{{.*}} axes = [0, 1] : tensor<1x1xf32> -> tensor<f32>
+  %y = array.sub %s, %b {vjp} : (tensor<f32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @mul(
+func.func @mul(%a: tensor<4xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>) {
+  // CHECK: %[[Y:.*]] = array.mul
+  // CHECK: array.mul %[[Y]]
+  // CHECK: array.mul %[[Y]]
+  %y = array.mul %b, %b {vjp} : tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @div(
+func.func @div(%a: tensor<4xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>) {
+  // CHECK: %[[Y:.*]] = array.div
+  // CHECK: %[[Q:.*]] = array.div %[[Y]]
+  // CHECK: array.mul %[[Q]], %[[Y]]
+  // CHECK: array.neg
+  // CHECK: array.reduce sum
+  %y = array.div %b, %a {vjp} : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @pow(
+func.func @pow(%a: tensor<4xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>) {
+  // CHECK: %[[Y:.*]] = array.pow
+  // CHECK: array.pow
+  // CHECK: array.compare eq
+  // CHECK: array.compare gt
+  // CHECK: array.log
+  %y = array.pow %b, %b {vjp} : tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @max(
+func.func @max(%a: tensor<4xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>) {
+  // CHECK: %[[Y:.*]] = array.max
+  // CHECK: %[[EQ:.*]] = array.compare eq
+  // CHECK: array.select %[[EQ]]
+  // CHECK: %[[GT:.*]] = array.compare gt
+  // CHECK: array.select %[[GT]], %[[Y]]
+  // CHECK: %[[LT:.*]] = array.compare lt
+  // CHECK: array.select %[[LT]], %[[Y]]
+  %y = array.max %b, %a {vjp} : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @min(
+func.func @min(%a: tensor<4xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>) {
+  // CHECK: array.compare eq
+  // CHECK: array.compare lt
+  // CHECK: array.compare gt
+  %y = array.min %b, %b {vjp} : tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @select(
+func.func @select(%p: tensor<3x1xi1>, %a: tensor<3x4xf32>, %b: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.select
+  // CHECK: %[[Z:.*]] = array.constant
+  // CHECK: array.select %{{.*}}, %[[Y]], %[[Z]]
+  // CHECK: array.select %{{.*}}, %[[Z]], %[[Y]]
+  // CHECK: array.reduce sum
+  %y = array.select %p, %a, %b {vjp} : (tensor<3x1xi1>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @clamp(
+func.func @clamp(%a: tensor<4xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>) {
+  // CHECK: array.clamp
+  // CHECK: array.max
+  // CHECK: array.compare gt
+  // CHECK: array.compare lt
+  // CHECK: array.reduce sum
+  %y = array.clamp %s, %b, %a {vjp} : (tensor<f32>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @fma(
+func.func @fma(%a: tensor<4xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>) {
+  // CHECK: %[[Y:.*]] = array.fma
+  // CHECK: array.mul %[[Y]]
+  // CHECK: array.mul %[[Y]]
+  // CHECK: array.reduce sum, %[[Y]]
+  %y = array.fma %b, %b, %a {vjp} : (tensor<3x4xf32>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @convert(
+func.func @convert(%x: tensor<4xf32>) {
+  // CHECK: %[[Y:.*]] = array.convert
+  // CHECK: array.convert %[[Y]] : tensor<4xf16> -> tensor<4xf32>
+  %y = array.convert %x {vjp} : tensor<4xf32> -> tensor<4xf16>
+  return
+}
+
+// CHECK-LABEL: func.func @through_integers(
+func.func @through_integers(%x: tensor<4xf32>) {
+  // CHECK: array.convert
+  // CHECK: return{{$}}
+  %y = array.convert %x {vjp} : tensor<4xf32> -> tensor<4xi32>
+  return
+}
+
+// CHECK-LABEL: func.func @broadcast_in_dim(
+func.func @broadcast_in_dim(%x: tensor<1x4xf32>) {
+  // CHECK: %[[Y:.*]] = array.broadcast
+  // CHECK: %[[S:.*]] = array.reduce sum, %[[Y]] axes = [0] : tensor<2x3x4xf32> -> tensor<3x4xf32>
+  // CHECK: array.reduce sum, %[[S]] axes = [0] keepdims : tensor<3x4xf32> -> tensor<1x4xf32>
+  %y = array.broadcast_in_dim %x axes = [1, 2] {vjp} : tensor<1x4xf32> -> tensor<2x3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @reshape(
+func.func @reshape(%x: tensor<?x?x6xf32>) {
+  // CHECK: %[[Y:.*]] = array.reshape
+  // CHECK: array.reshape %[[Y]] sizes(%{{.*}}, %{{.*}}) : tensor<?xf32> -> tensor<?x?x6xf32>
+  %y = array.reshape %x {vjp} : tensor<?x?x6xf32> -> tensor<?xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @transpose(
+func.func @transpose(%x: tensor<2x3x4xf32>) {
+  // CHECK: %[[Y:.*]] = array.transpose
+  // CHECK: array.transpose %[[Y]] permutation = [2, 0, 1] : tensor<3x4x2xf32> -> tensor<2x3x4xf32>
+  %y = array.transpose %x permutation = [1, 2, 0] {vjp} : tensor<2x3x4xf32> -> tensor<3x4x2xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @concatenate(
+func.func @concatenate(%a: tensor<2x4xf32>, %b: tensor<?x4xf32>) {
+  // CHECK: %[[Y:.*]] = array.concatenate
+  // CHECK: array.slice %[[Y]] [:2, :] : tensor<?x4xf32> -> tensor<2x4xf32>
+  // CHECK: array.slice %[[Y]] [2:, :] : tensor<?x4xf32> -> tensor<?x4xf32>
+  %y = array.concatenate %a, %b axis = 0 {vjp} : (tensor<2x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @sum(
+func.func @sum(%x: tensor<4x?xf32>) {
+  // CHECK: %[[Y:.*]] = array.reduce
+  // CHECK: %[[E:.*]] = array.expand_dims %[[Y]] axes = [0] : tensor<?xf32> -> tensor<1x?xf32>
+  // CHECK: array.broadcast_in_dim %[[E]] axes = [0, 1] sizes(%{{.*}}) : tensor<1x?xf32> -> tensor<4x?xf32>
+  %y = array.reduce sum, %x axes = [0] {vjp} : tensor<4x?xf32> -> tensor<?xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @max_over_dim(
+func.func @max_over_dim(%x: tensor<4x8xf32>) {
+  // CHECK: %[[Y:.*]] = array.reduce max
+  // CHECK: %[[EQ:.*]] = array.compare eq, %{{.*}}, %[[Y]]
+  // CHECK: %[[ONES:.*]] = array.convert %[[EQ]] : tensor<4x8xi1> -> tensor<4x8xf32>
+  // CHECK: %[[COUNT:.*]] = array.reduce sum, %[[ONES]] axes = [1] keepdims
+  // CHECK: %[[SHARE:.*]] = array.div %[[Y]], %[[COUNT]]
+  // CHECK: array.select %[[EQ]], %[[SHARE]]
+  %y = array.reduce max, %x axes = [1] keepdims {vjp} : tensor<4x8xf32> -> tensor<4x1xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @mean(
+func.func @mean(%x: tensor<4x8xf32>) {
+  // CHECK: %[[Y:.*]] = array.mean
+  // CHECK: array.expand_dims %[[Y]] axes = [1]
+  // CHECK: array.constant dense<8.0{{.*}}>
+  // CHECK: array.div
+  // CHECK: array.broadcast_in_dim %{{.*}} axes = [0, 1] : tensor<4x1xf32> -> tensor<4x8xf32>
+  %y = array.mean %x axes = [1] {vjp} : tensor<4x8xf32> -> tensor<4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @softmax(
+func.func @softmax(%x: tensor<4x8xf32>) {
+  // CHECK: %[[Y:.*]] = array.softmax
+  // CHECK: %[[P:.*]] = array.mul %[[Y]], %[[Y]]
+  // CHECK: %[[S:.*]] = array.reduce sum, %[[P]] axes = [1] keepdims
+  // CHECK: %[[D:.*]] = array.sub %[[Y]], %[[S]]
+  // CHECK: array.mul %[[Y]], %[[D]]
+  %y = array.softmax %x axis = 1 {vjp} : tensor<4x8xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @log_softmax(
+func.func @log_softmax(%x: tensor<4x8xf32>) {
+  // CHECK: %[[Y:.*]] = array.log_softmax
+  // CHECK: %[[S:.*]] = array.reduce sum, %[[Y]]
+  // CHECK: %[[E:.*]] = array.exp %[[Y]]
+  // CHECK: %[[M:.*]] = array.mul %[[E]], %[[S]]
+  // CHECK: array.sub %[[Y]], %[[M]]
+  %y = array.log_softmax %x axis = 1 {vjp} : tensor<4x8xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @matmul_plain(
+func.func @matmul_plain(%a: tensor<4x8xf32>, %b: tensor<8x16xf32>) {
+  // CHECK: %[[Y:.*]] = array.matmul
+  // CHECK: %[[DA:.*]] = array.matmul %[[Y]], %{{.*}} transpose_b :
+  // CHECK: %[[DB:.*]] = array.matmul %{{.*}}, %[[Y]] transpose_a :
+  // CHECK: return %[[DA]], %[[DB]] : tensor<4x8xf32>, tensor<8x16xf32>
+  %y = array.matmul %a, %b  {vjp} : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @matmul_transpose_b(
+func.func @matmul_transpose_b(%a: tensor<4x8xf32>, %b: tensor<16x8xf32>) {
+  // CHECK: %[[Y:.*]] = array.matmul
+  // CHECK: %[[DA:.*]] = array.matmul %[[Y]], %{{.*}} :
+  // CHECK: %[[DB:.*]] = array.matmul %[[Y]], %{{.*}} transpose_a :
+  // CHECK: return %[[DA]], %[[DB]] : tensor<4x8xf32>, tensor<16x8xf32>
+  %y = array.matmul %a, %b transpose_b {vjp} : (tensor<4x8xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @matmul_transpose_a(
+func.func @matmul_transpose_a(%a: tensor<8x4xf32>, %b: tensor<8x16xf32>) {
+  // CHECK: %[[Y:.*]] = array.matmul
+  // CHECK: %[[DA:.*]] = array.matmul %{{.*}}, %[[Y]] transpose_b :
+  // CHECK: %[[DB:.*]] = array.matmul %{{.*}}, %[[Y]] :
+  // CHECK: return %[[DA]], %[[DB]] : tensor<8x4xf32>, tensor<8x16xf32>
+  %y = array.matmul %a, %b transpose_a {vjp} : (tensor<8x4xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @matmul_transpose_a_transpose_b(
+func.func @matmul_transpose_a_transpose_b(%a: tensor<8x4xf32>, %b: tensor<16x8xf32>) {
+  // CHECK: %[[Y:.*]] = array.matmul
+  // CHECK: %[[DA:.*]] = array.matmul %{{.*}}, %[[Y]] transpose_a transpose_b :
+  // CHECK: %[[DB:.*]] = array.matmul %[[Y]], %{{.*}} transpose_a transpose_b :
+  // CHECK: return %[[DA]], %[[DB]] : tensor<8x4xf32>, tensor<16x8xf32>
+  %y = array.matmul %a, %b transpose_a transpose_b {vjp} : (tensor<8x4xf32>, tensor<16x8xf32>) -> tensor<4x16xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @matmul_batched(
+func.func @matmul_batched(%a: tensor<5x4x8xf16>, %b: tensor<8x16xf16>) {
+  // CHECK: %[[Y:.*]] = array.matmul
+  // CHECK: %[[G:.*]] = array.convert %[[Y]] : tensor<5x4x16xf32> -> tensor<5x4x16xf16>
+  // CHECK: array.matmul %[[G]]
+  // CHECK: %[[DB:.*]] = array.matmul %{{.*}}, %[[G]] transpose_a : (tensor<5x4x8xf16>, tensor<5x4x16xf16>) -> tensor<5x8x16xf16>
+  // CHECK: array.reduce sum, %[[DB]] axes = [0] keepdims
+  %y = array.matmul %a, %b {vjp} : (tensor<5x4x8xf16>, tensor<8x16xf16>) -> tensor<5x4x16xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @take(
+func.func @take(%x: tensor<3x10x4xf32>, %i: tensor<2x5xui8>) {
+  // CHECK: %[[Y:.*]] = array.take
+  // CHECK: %[[T:.*]] = array.transpose %[[Y]] permutation = [1, 2, 0, 3] : tensor<3x2x5x4xf32> -> tensor<2x5x3x4xf32>
+  // CHECK: %[[V:.*]] = array.expand_dims %{{.*}} axes = [2]
+  // CHECK: array.constant dense<9> : tensor<1xui8>
+  // CHECK: %[[C:.*]] = array.clamp
+  // CHECK: %[[Z:.*]] = array.broadcast_in_dim
+  // CHECK: array.scatter add, %[[Z]][%[[C]]] axes = [1] = %[[T]]
+  %y = array.take %x[%i] axis = 1 {vjp} : (tensor<3x10x4xf32>, tensor<2x5xui8>) -> tensor<3x2x5x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @gather(
+func.func @gather(%x: tensor<4x5x6xf32>, %i: tensor<7x2xi32>) {
+  // CHECK: %[[Y:.*]] = array.gather
+  // CHECK: array.constant dense<[3, 5]> : tensor<2xi32>
+  // CHECK: %[[C:.*]] = array.clamp
+  // CHECK: array.scatter add, %{{.*}}[%[[C]]] axes = [0, 2] = %[[Y]]
+  %y = array.gather %x[%i] axes = [0, 2] {vjp} : (tensor<4x5x6xf32>, tensor<7x2xi32>) -> tensor<7x5xf32>
+  return
+}
