@@ -41,7 +41,7 @@ class Place:
     def __init__(self, build, folder):
         self.folder = folder
         # Configured for one prefix, used from another: nothing installed may name the first.
-        run("cmake", "--install", build, "--prefix", folder / "prefix-at-configuration")
+        run("cmake", "--install", build, "--component", "Unspecified", "--prefix", folder / "prefix-at-configuration")
         self.prefix = folder / "moved"
         shutil.move(folder / "prefix-at-configuration", self.prefix)
         self.libraries = next(path.parent for path in self.prefix.rglob("libxcr.so"))
