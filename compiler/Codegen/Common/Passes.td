@@ -54,4 +54,27 @@ def ExpandSmallFloats : Pass<"xc-expand-small-floats"> {
                         "The target converts f16 to f32 and back">];
 }
 
+def LowerKernelOpsToLoops : Pass<"xc-lower-kernel-ops-to-loops"> {
+  let summary = "Lower ops of the kernel dialect to scalar loops";
+  let description = [{
+    The fallback that every target has: each op on memrefs becomes the plain loop nest that it describes itself.
+    An op that is still on tensors is an error. Example:
+    ```mlir
+    kernel.scatter set, %i, %u into %m axes = [0] : memref<8x1xi32>, memref<8xf32>, memref<100xf32>   // input
+
+    scf.for %k = %c0 to %c8 step %c1 {                                                                // output
+      %stored = memref.load %i[%k, %c0] : memref<8x1xi32>
+      %index = arith.index_cast %stored : i32 to index
+      %inside = arith.cmpi ult, %index, %c100 : index
+      scf.if %inside {
+        %value = memref.load %u[%k] : memref<8xf32>
+        memref.store %value, %m[%index] : memref<100xf32>
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 #endif // XC_CODEGEN_COMMON_PASSES_TD

@@ -60,8 +60,7 @@ Attribute ParameterAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseString(&scope))
     return {};
-  if (succeeded(parser.parseOptionalColon()) &&
-      (parser.parseColon() || parser.parseString(&key)))
+  if (succeeded(parser.parseOptionalColon()) && (parser.parseColon() || parser.parseString(&key)))
     return {};
   if (parser.parseGreater())
     return {};
@@ -88,11 +87,13 @@ static constexpr StringLiteral donatedAttr = "array.donated";
 static constexpr StringLiteral dimsAttr = "array.dims";
 static constexpr StringLiteral aliasAttr = "array.alias";
 static constexpr StringLiteral dimRangeAttr = "array.dim_range";
+// What callers see of a type that the linalg phase stores as another one; set by
+// -xc-convert-array-to-linalg.
+static constexpr StringLiteral dtypeAttr = "array.dtype";
 
 /// Calls `visit` with the type and the `array.dims` of every argument and result that has them.
-static void
-forEachNamedShape(FunctionOpInterface func,
-                  function_ref<void(RankedTensorType type, ArrayAttr names)> visit) {
+static void forEachNamedShape(FunctionOpInterface func,
+                              function_ref<void(RankedTensorType type, ArrayAttr names)> visit) {
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
     if (auto tensor = dyn_cast<RankedTensorType>(type))
       if (auto names = func.getArgAttrOfType<ArrayAttr>(index, dimsAttr))
@@ -112,9 +113,8 @@ static LogicalResult verifyDims(FunctionOpInterface func, Type type, Attribute v
            << dimsAttr << " to be a list of strings on a ranked tensor, got " << value << " on "
            << type;
   if (static_cast<int64_t>(names.size()) != tensor.getRank())
-    return func.emitOpError("expected ")
-           << tensor.getRank() << " names in " << dimsAttr << " of " << type << ", got "
-           << names.size();
+    return func.emitOpError("expected ") << tensor.getRank() << " names in " << dimsAttr << " of "
+                                         << type << ", got " << names.size();
   LogicalResult result = success();
   for (auto [name, size] : llvm::zip_equal(names, tensor.getShape())) {
     if (cast<StringAttr>(name).empty())
@@ -174,9 +174,8 @@ static LogicalResult verifyAlias(FunctionOpInterface func, unsigned resultIndex,
   auto index = dyn_cast<IntegerAttr>(value);
   int64_t argument = index ? index.getInt() : -1;
   if (argument < 0 || argument >= static_cast<int64_t>(func.getNumArguments()))
-    return func.emitOpError("expected ")
-           << aliasAttr << " to be the index of one of " << func.getNumArguments()
-           << " arguments, got " << value;
+    return func.emitOpError("expected ") << aliasAttr << " to be the index of one of "
+                                         << func.getNumArguments() << " arguments, got " << value;
   Type argumentType = func.getArgumentTypes()[argument];
   Type resultType = func.getResultTypes()[resultIndex];
   if (argumentType != resultType)
@@ -197,6 +196,8 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   auto func = dyn_cast<FunctionOpInterface>(op);
   if (func && attribute.getName() == dimRangeAttr)
     return verifyDimRange(func, attribute.getValue());
+  if (isa<VariableOp, ParameterOp>(op) && attribute.getName() == dtypeAttr)
+    return success();
   return op->emitOpError("does not take attribute ") << attribute.getName();
 }
 
@@ -208,6 +209,8 @@ LogicalResult ArrayDialect::verifyRegionArgAttribute(Operation *op, unsigned, un
   Type type = func.getArgumentTypes()[argIndex];
   if (attribute.getName() == nameAttr)
     return verifyName(func, attribute.getValue());
+  if (attribute.getName() == dtypeAttr)
+    return success();
   if (attribute.getName() == dimsAttr)
     return verifyDims(func, type, attribute.getValue());
   if (attribute.getName() == donatedAttr) {
@@ -230,6 +233,8 @@ LogicalResult ArrayDialect::verifyRegionResultAttribute(Operation *op, unsigned,
     return op->emitOpError("does not take attribute ") << attribute.getName();
   if (attribute.getName() == nameAttr)
     return verifyName(func, attribute.getValue());
+  if (attribute.getName() == dtypeAttr)
+    return success();
   if (attribute.getName() == dimsAttr)
     return verifyDims(func, func.getResultTypes()[resultIndex], attribute.getValue());
   if (attribute.getName() == aliasAttr)

@@ -1,0 +1,136 @@
+//===- ConvertArrayToLinalg.cpp - The pass --------------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A dialect conversion over the patterns of all families, then what makes its result obey the contract: sizes
+// expressed by function arguments, and no casts between descriptions of one shape.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/Passes.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Func/Transforms/FuncConversions.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace xc {
+#define GEN_PASS_DEF_CONVERTARRAYTOLINALG
+#include "compiler/Conversion/Passes.h.inc"
+
+namespace {
+
+/// Upstream ops on tensors that only move or describe elements, in other types.
+struct ConvertTensorOp : ConversionPattern {
+  ConvertTensorOp(const TypeConverter &converter, MLIRContext *context)
+      : ConversionPattern(converter, MatchAnyOpTypeTag(), /*benefit=*/1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!isa_and_present<tensor::TensorDialect>(op->getDialect()) || op->getNumRegions() != 0)
+      return rewriter.notifyMatchFailure(op, "not a tensor op without regions");
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), types)))
+      return failure();
+    OperationState state(op->getLoc(), op->getName().getStringRef(), operands, types, op->getAttrs());
+    rewriter.replaceOp(op, rewriter.create(state));
+    return success();
+  }
+};
+
+/// Dense data of `arith`.
+struct ConvertArithConstant : OpConversionPattern<arith::ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    auto elements = dyn_cast<ElementsAttr>(op.getValue());
+    if (!elements)
+      return rewriter.notifyMatchFailure(op, "not a tensor");
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, storageElements(elements));
+    return success();
+  }
+};
+
+struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToLinalgPass> {
+  void runOnOperation() override {
+    recordDtypes();
+    if (failed(convert()) || failed(cleanUp()))
+      signalPassFailure();
+  }
+
+private:
+  /// Keeps what callers see of types that change.
+  void recordDtypes() {
+    getOperation().walk([](func::FuncOp func) {
+      for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
+        if (StringAttr dtype = dtypeOf(type))
+          func.setArgAttr(index, kDtypeAttr, dtype);
+      for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
+        if (StringAttr dtype = dtypeOf(type))
+          func.setResultAttr(index, kDtypeAttr, dtype);
+    });
+  }
+
+  LogicalResult convert() {
+    MLIRContext *context = &getContext();
+    StorageTypeConverter converter;
+    RewritePatternSet patterns(context);
+    populateElementwisePatterns(converter, patterns);
+    populateShapePatterns(converter, patterns);
+    populateReductionPatterns(converter, patterns);
+    populateContractionPatterns(converter, patterns);
+    populateIndexPatterns(converter, patterns);
+    populateStatePatterns(converter, patterns);
+    populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
+    populateReturnOpTypeConversionPattern(patterns, converter);
+    populateCallOpTypeConversionPattern(patterns, converter);
+    patterns.add<ConvertTensorOp, ConvertArithConstant>(converter, context);
+
+    ConversionTarget target(*context);
+    target.addIllegalDialect<array::ArrayDialect>();
+    target.addDynamicallyLegalOp<array::ParameterOp, array::VariableReadOp, array::VariableAssignOp>(
+        [&](Operation *op) { return converter.isLegal(op); });
+    target.addDynamicallyLegalOp<array::VariableOp>(
+        [&](array::VariableOp op) { return converter.isLegal(op.getType()); });
+    target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp func) {
+      return converter.isSignatureLegal(func.getFunctionType()) && converter.isLegal(&func.getBody());
+    });
+    target.markUnknownOpDynamicallyLegal([&](Operation *op) { return converter.isLegal(op); });
+    // The scalars in bodies have i1 values; only what is on tensors matters.
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
+  }
+
+  LogicalResult cleanUp() {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+    tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+    tensor::CastOp::getCanonicalizationPatterns(patterns, context);
+    tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
+    tensor::ExtractSliceOp::getCanonicalizationPatterns(patterns, context);
+    tensor::InsertSliceOp::getCanonicalizationPatterns(patterns, context);
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+    context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+    if (succeeded(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return success();
+    return getOperation().emitError("sizes could not be simplified: the rewriting did not converge");
+  }
+};
+
+} // namespace
+
+
+
+} // namespace xc

@@ -1,0 +1,289 @@
+//===- ReductionToLinalg.cpp - Reductions and scans -----------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A reduction is a generic with reduction iterators over a filled tensor; 16-bit floats accumulate in f32 and a
+// second generic rounds. Every body is associative and commutative, argmax and argmin included, so that any
+// order of evaluation gives the same indices.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ArrayToLinalg.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace xc {
+
+using array::ReduceKind;
+
+namespace {
+
+/// The part of a reduction's geometry that all of them share.
+struct Reduction {
+  SmallVector<OpFoldResult> keptSizes;
+  AffineMap inputMap, resultMap;
+  SmallVector<utils::IteratorType> iterators;
+};
+
+} // namespace
+
+static Reduction analyze(OpBuilder &builder, Location loc, Value operand, ArrayRef<int64_t> axes) {
+  Reduction reduction;
+  int64_t rank = cast<RankedTensorType>(operand.getType()).getRank();
+  SmallVector<AffineExpr> kept;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    bool isReduced = llvm::is_contained(axes, dim);
+    reduction.iterators.push_back(isReduced ? utils::IteratorType::reduction : utils::IteratorType::parallel);
+    if (isReduced)
+      continue;
+    kept.push_back(builder.getAffineDimExpr(dim));
+    reduction.keptSizes.push_back(tensor::getMixedSize(builder, loc, operand, dim));
+  }
+  reduction.inputMap = builder.getMultiDimIdentityMap(rank);
+  reduction.resultMap = AffineMap::get(rank, 0, kept, builder.getContext());
+  return reduction;
+}
+
+/// The lowest or highest value of a type.
+static TypedAttr extremeValue(Builder &builder, Type storage, bool isUnsigned, bool highest) {
+  if (auto type = dyn_cast<FloatType>(storage))
+    return builder.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/!highest));
+  unsigned width = storage.getIntOrFloatBitWidth();
+  if (isUnsigned)
+    return builder.getIntegerAttr(storage, highest ? APInt::getMaxValue(width) : APInt::getMinValue(width));
+  return builder.getIntegerAttr(storage, highest ? APInt::getSignedMaxValue(width) : APInt::getSignedMinValue(width));
+}
+
+/// What the reduction of no elements gives.
+static TypedAttr neutralValue(Builder &builder, ReduceKind kind, Type element) {
+  Type type = computeElement(storageElement(element));
+  auto number = [&](int64_t value) -> TypedAttr {
+    if (isa<FloatType>(type))
+      return builder.getFloatAttr(type, static_cast<double>(value));
+    return builder.getIntegerAttr(type, value);
+  };
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Or:
+    return number(0);
+  case ReduceKind::Prod:
+    return number(1);
+  case ReduceKind::And:
+    return number(element.isInteger(1) ? 1 : -1);
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+    return extremeValue(builder, type, element.isUnsignedInteger(), kind == ReduceKind::Min);
+  }
+  llvm_unreachable("unknown kind of reduction");
+}
+
+static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Type element, Value x, Value y) {
+  bool isFloat = isa<FloatType>(element), isUnsigned = element.isUnsignedInteger();
+  switch (kind) {
+  case ReduceKind::Sum:
+    return isFloat ? arith::AddFOp::create(b, loc, x, y).getResult() : arith::AddIOp::create(b, loc, x, y).getResult();
+  case ReduceKind::Prod:
+    return isFloat ? arith::MulFOp::create(b, loc, x, y).getResult() : arith::MulIOp::create(b, loc, x, y).getResult();
+  case ReduceKind::Max:
+    if (isFloat)
+      return arith::MaximumFOp::create(b, loc, x, y);
+    return isUnsigned ? arith::MaxUIOp::create(b, loc, x, y).getResult()
+                      : arith::MaxSIOp::create(b, loc, x, y).getResult();
+  case ReduceKind::Min:
+    if (isFloat)
+      return arith::MinimumFOp::create(b, loc, x, y);
+    return isUnsigned ? arith::MinUIOp::create(b, loc, x, y).getResult()
+                      : arith::MinSIOp::create(b, loc, x, y).getResult();
+  case ReduceKind::And:
+    return arith::AndIOp::create(b, loc, x, y);
+  case ReduceKind::Or:
+    return arith::OrIOp::create(b, loc, x, y);
+  }
+  llvm_unreachable("unknown kind of reduction");
+}
+
+/// Rounds a tensor of the compute type to `element`.
+static Value roundTensor(OpBuilder &builder, Location loc, Value tensor, Type element) {
+  if (getElementTypeOrSelf(tensor.getType()) == element)
+    return tensor;
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
+  return buildElementwise(builder, loc, element, sizes, tensor, builder.getMultiDimIdentityMap(sizes.size()),
+                          [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+                            return storeScalar(b, bodyLoc, args[0], element);
+                          });
+}
+
+/// Gives back the reduced dims with size 1, and the type of the op's result.
+static Value finish(OpBuilder &builder, Location loc, Value reduced, ArrayRef<int64_t> axes, bool keepdims,
+                    RankedTensorType type) {
+  if (!keepdims || axes.empty())
+    return castTo(builder, loc, reduced, type);
+  auto reducedType = cast<RankedTensorType>(reduced.getType());
+  SmallVector<OpFoldResult> keptSizes = tensor::getMixedSizes(builder, loc, reduced), sizes;
+  SmallVector<int64_t> shape;
+  SmallVector<ReassociationIndices> groups;
+  ReassociationIndices leading;
+  size_t next = 0;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    bool isReduced = llvm::is_contained(axes, dim);
+    sizes.push_back(isReduced ? OpFoldResult(builder.getIndexAttr(1)) : keptSizes[next]);
+    shape.push_back(isReduced ? 1 : reducedType.getDimSize(next));
+    // Dims of size 1 go with the kept dim before them, the first with the one behind.
+    if (isReduced && !groups.empty())
+      groups.back().push_back(dim);
+    else
+      leading.push_back(dim);
+    if (isReduced)
+      continue;
+    ++next;
+    groups.push_back(leading);
+    leading.clear();
+  }
+  auto expanded = RankedTensorType::get(shape, reducedType.getElementType());
+  Value view = tensor::ExpandShapeOp::create(builder, loc, expanded, reduced, groups, sizes);
+  return castTo(builder, loc, view, type);
+}
+
+namespace {
+
+struct ConvertReduce : OpConversionPattern<array::ReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::ReduceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value operand = adaptor.getOperand();
+    Type element = getElementTypeOrSelf(op.getOperand().getType());
+    auto type = cast<RankedTensorType>(storageType(op.getType()));
+    Value reduced = operand;
+    if (!op.getAxes().empty()) {
+      Reduction reduction = analyze(rewriter, loc, operand, op.getAxes());
+      Value neutral = arith::ConstantOp::create(rewriter, loc, neutralValue(rewriter, op.getKind(), element));
+      Value init = filledTensor(rewriter, loc, reduction.keptSizes, neutral);
+      auto generic = linalg::GenericOp::create(
+          rewriter, loc, init.getType(), operand, init, {reduction.inputMap, reduction.resultMap},
+          reduction.iterators, [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+            // Truth values combine as the bytes 0 and 1.
+            Value x = element.isInteger(1) ? args[0] : loadScalar(b, bodyLoc, args[0], element);
+            linalg::YieldOp::create(b, bodyLoc, combine(b, bodyLoc, op.getKind(), element, args[1], x));
+          });
+      reduced = roundTensor(rewriter, loc, generic.getResult(0), type.getElementType());
+    }
+    rewriter.replaceOp(op, finish(rewriter, loc, reduced, op.getAxes(), op.getKeepdims(), type));
+    return success();
+  }
+};
+
+/// argmax and argmin: a pair of value and index.
+template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  static constexpr bool isMax = std::is_same_v<Op, array::ArgMaxOp>;
+
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value operand = adaptor.getOperand();
+    Type element = getElementTypeOrSelf(op.getOperand().getType()), compute = computeElement(storageElement(element));
+    auto type = cast<RankedTensorType>(op.getType());
+    int64_t axis = op.getAxis();
+    Reduction reduction = analyze(rewriter, loc, operand, axis);
+    TypedAttr worst = extremeValue(rewriter, compute, element.isUnsignedInteger(), /*highest=*/!isMax);
+    TypedAttr noIndex = extremeValue(rewriter, type.getElementType(), /*isUnsigned=*/false, /*highest=*/true);
+    Value values = filledTensor(rewriter, loc, reduction.keptSizes, arith::ConstantOp::create(rewriter, loc, worst));
+    Value indices = filledTensor(rewriter, loc, reduction.keptSizes,
+                                 arith::ConstantOp::create(rewriter, loc, noIndex));
+    auto generic = linalg::GenericOp::create(
+        rewriter, loc, TypeRange{values.getType(), indices.getType()}, operand, ValueRange{values, indices},
+        {reduction.inputMap, reduction.resultMap, reduction.resultMap}, reduction.iterators,
+        [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+          Value x = loadScalar(b, bodyLoc, args[0], element);
+          Value index = linalg::IndexOp::create(b, bodyLoc, axis);
+          index = arith::IndexCastOp::create(b, bodyLoc, type.getElementType(), index);
+          Value wins = isBetter(b, bodyLoc, element, x, index, args[1], args[2]);
+          Value value = arith::SelectOp::create(b, bodyLoc, wins, x, args[1]);
+          Value position = arith::SelectOp::create(b, bodyLoc, wins, index, args[2]);
+          linalg::YieldOp::create(b, bodyLoc, ValueRange{value, position});
+        });
+    rewriter.replaceOp(op, finish(rewriter, loc, generic.getResult(1), axis, op.getKeepdims(), type));
+    return success();
+  }
+
+private:
+  /// Whether (x, index) comes before (best, bestIndex): a better value, NaN being the best, or an equal one earlier.
+  static Value isBetter(OpBuilder &b, Location loc, Type element, Value x, Value index, Value best,
+                        Value bestIndex) {
+    using arith::CmpFPredicate;
+    using arith::CmpIPredicate;
+    auto bitAnd = [&](Value lhs, Value rhs) -> Value { return arith::AndIOp::create(b, loc, lhs, rhs); };
+    auto bitOr = [&](Value lhs, Value rhs) -> Value { return arith::OrIOp::create(b, loc, lhs, rhs); };
+    Value isEarlier = arith::CmpIOp::create(b, loc, CmpIPredicate::slt, index, bestIndex);
+    if (!isa<FloatType>(element)) {
+      bool isUnsigned = element.isUnsignedInteger();
+      CmpIPredicate predicate = isMax ? (isUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt)
+                                      : (isUnsigned ? CmpIPredicate::ult : CmpIPredicate::slt);
+      Value isStrict = arith::CmpIOp::create(b, loc, predicate, x, best);
+      Value isEqual = arith::CmpIOp::create(b, loc, CmpIPredicate::eq, x, best);
+      return bitOr(isStrict, bitAnd(isEqual, isEarlier));
+    }
+    auto compare = [&](CmpFPredicate predicate, Value lhs, Value rhs) -> Value {
+      return arith::CmpFOp::create(b, loc, predicate, lhs, rhs);
+    };
+    Value xIsNan = compare(CmpFPredicate::UNO, x, x), bestIsNan = compare(CmpFPredicate::UNO, best, best);
+    Value isStrict = compare(isMax ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, best);
+    Value isFirstNan = bitAnd(xIsNan, compare(CmpFPredicate::ORD, best, best));
+    Value isEqual = bitOr(compare(CmpFPredicate::OEQ, x, best), bitAnd(xIsNan, bestIsNan));
+    return bitOr(bitOr(isStrict, isFirstNan), bitAnd(isEqual, isEarlier));
+  }
+};
+
+/// A running sum as a masked reduction: element i sums x[j] over the j that come before it. Quadratic in the dim's size,
+/// but parallel.
+struct ConvertCumSum : OpConversionPattern<array::CumSumOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::CumSumOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value operand = adaptor.getOperand();
+    auto type = cast<RankedTensorType>(storageType(op.getType()));
+    Type element = getElementTypeOrSelf(op.getOperand().getType()), compute = computeElement(storageElement(element));
+    int64_t rank = type.getRank(), axis = op.getAxis();
+    // Dim `rank` of the iteration space is j.
+    SmallVector<AffineExpr> readExprs;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      readExprs.push_back(rewriter.getAffineDimExpr(dim == axis ? rank : dim));
+    AffineMap readMap = AffineMap::get(rank + 1, 0, readExprs, rewriter.getContext());
+    AffineMap writeMap = AffineMap::getMultiDimIdentityMap(rank + 1, rewriter.getContext()).getMajorSubMap(rank);
+    SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+    iterators.push_back(utils::IteratorType::reduction);
+    SmallVector<OpFoldResult> sizes = refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
+    Value init = filledTensor(rewriter, loc, sizes, scalarConstant(rewriter, loc, compute, 0));
+    auto generic = linalg::GenericOp::create(
+        rewriter, loc, init.getType(), operand, init, {readMap, writeMap}, iterators,
+        [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+          Value i = linalg::IndexOp::create(b, bodyLoc, axis), j = linalg::IndexOp::create(b, bodyLoc, rank);
+          auto predicate = op.getExclusive() ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sle;
+          Value counts = op.getReverse() ? arith::CmpIOp::create(b, bodyLoc, predicate, i, j)
+                                         : arith::CmpIOp::create(b, bodyLoc, predicate, j, i);
+          Value x = loadScalar(b, bodyLoc, args[0], element);
+          Value sum = combine(b, bodyLoc, ReduceKind::Sum, element, args[1], x);
+          linalg::YieldOp::create(b, bodyLoc, arith::SelectOp::create(b, bodyLoc, counts, sum, args[1]).getResult());
+        });
+    Value result = roundTensor(rewriter, loc, generic.getResult(0), type.getElementType());
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateReductionPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvertReduce, ConvertArg<array::ArgMaxOp>, ConvertArg<array::ArgMinOp>, ConvertCumSum>(
+      converter, patterns.getContext());
+}
+
+} // namespace xc

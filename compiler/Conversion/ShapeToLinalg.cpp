@@ -1,0 +1,511 @@
+//===- ShapeToLinalg.cpp - Making, moving and viewing elements ------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Views become views of `tensor` (collapse_shape, expand_shape, extract_slice); what moves elements becomes a
+// generic, or insert_slice into a new tensor (concatenate, pad).
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ArrayToLinalg.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+
+namespace xc {
+
+static RankedTensorType storedType(Value value) { return cast<RankedTensorType>(storageType(value.getType())); }
+
+namespace {
+
+struct ConvertDim : OpConversionPattern<array::DimOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::DimOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    OpFoldResult size = tensor::getMixedSize(rewriter, op.getLoc(), adaptor.getOperand(), op.getAxis());
+    rewriter.replaceOp(op, getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), size));
+    return success();
+  }
+};
+
+struct ConvertFromIndex : OpConversionPattern<array::FromIndexOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::FromIndexOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Type element = op.getType().getElementType();
+    Value result = buildElementwise(
+        rewriter, op.getLoc(), storageElement(element), {}, {}, {}, [&](OpBuilder &b, Location loc, ValueRange) {
+          Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), adaptor.getOperand());
+          return convertScalar(b, loc, number, b.getI64Type(), element);
+        });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+struct ConvertIota : OpConversionPattern<array::IotaOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::IotaOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Type element = op.getType().getElementType();
+    RankedTensorType type = storedType(op.getResult());
+    Value result = buildElementwise(
+        rewriter, op.getLoc(), type.getElementType(), sizesOfSizedOp(rewriter, type, adaptor.getSizes()), {}, {},
+        [&](OpBuilder &b, Location loc, ValueRange) {
+          Value index = linalg::IndexOp::create(b, loc, op.getAxis());
+          Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+          return convertScalar(b, loc, number, b.getI64Type(), element);
+        });
+    rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), result, type));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Broadcast
+//===----------------------------------------------------------------------===//
+
+/// How dim `d` of the operand of a broadcast relates to the result's.
+enum class Repeat { Never, Always, AtRunTime };
+
+struct ConvertBroadcast : OpConversionPattern<array::BroadcastInDimOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::BroadcastInDimOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType type = storedType(op.getResult());
+    SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
+    SmallVector<Repeat> repeats;
+    for (int64_t dim = 0; dim < storedType(op.getOperand()).getRank(); ++dim)
+      repeats.push_back(classify(op, dim));
+    Value operand = adaptor.getOperand();
+    Value result = llvm::is_contained(repeats, Repeat::AtRunTime)
+                       ? repeatAtRunTime(rewriter, op, operand, sizes, repeats)
+                       : repeatByMap(rewriter, op, operand, sizes, repeats);
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    return success();
+  }
+
+private:
+  static Repeat classify(array::BroadcastInDimOp op, int64_t dim) {
+    auto from = cast<RankedTensorType>(op.getOperand().getType()), to = cast<RankedTensorType>(op.getType());
+    int64_t axis = op.getAxes()[dim], fromSize = from.getDimSize(dim), toSize = to.getDimSize(axis);
+    if (fromSize == 1)
+      return toSize == 1 ? Repeat::Never : Repeat::Always;
+    if (!ShapedType::isDynamic(fromSize) || toSize == 1)
+      return Repeat::Never;
+    if (ShapedType::isDynamic(toSize)) {
+      // The size may be taken from the operand itself.
+      Value size = op.getSizes()[to.getDynamicDimIndex(axis)];
+      if (auto source = size.getDefiningOp<array::DimOp>())
+        if (source.getOperand() == op.getOperand() && source.getAxis() == static_cast<uint64_t>(dim))
+          return Repeat::Never;
+    }
+    return Repeat::AtRunTime;
+  }
+
+  static Value repeatByMap(OpBuilder &builder, array::BroadcastInDimOp op, Value operand,
+                           ArrayRef<OpFoldResult> sizes, ArrayRef<Repeat> repeats) {
+    llvm::SmallBitVector drop(repeats.size());
+    SmallVector<AffineExpr> exprs;
+    for (auto [dim, repeat] : llvm::enumerate(repeats)) {
+      if (repeat == Repeat::Always)
+        drop.set(dim);
+      else
+        exprs.push_back(builder.getAffineDimExpr(op.getAxes()[dim]));
+    }
+    AffineMap map = AffineMap::get(sizes.size(), 0, exprs, builder.getContext());
+    return buildElementwise(builder, op.getLoc(), getElementTypeOrSelf(operand.getType()), sizes,
+                            dropUnitDims(builder, op.getLoc(), operand, drop), map,
+                            [](OpBuilder &, Location, ValueRange args) { return args[0]; });
+  }
+
+  /// A `?` that may turn out to be 1: the element's position is computed.
+  static Value repeatAtRunTime(OpBuilder &builder, array::BroadcastInDimOp op, Value operand,
+                               ArrayRef<OpFoldResult> sizes, ArrayRef<Repeat> repeats) {
+    Location loc = op.getLoc();
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0), one = arith::ConstantIndexOp::create(builder, loc, 1);
+    // The step along each dim: 0 where it is repeated.
+    SmallVector<Value> steps;
+    for (auto [dim, repeat] : llvm::enumerate(repeats)) {
+      Value step = repeat == Repeat::Always ? zero : one;
+      if (repeat == Repeat::AtRunTime) {
+        Value size = tensor::DimOp::create(builder, loc, operand, dim);
+        Value isOne = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, size, one);
+        step = arith::SelectOp::create(builder, loc, isOne, zero, one);
+      }
+      steps.push_back(step);
+    }
+    return buildElementwise(builder, loc, getElementTypeOrSelf(operand.getType()), sizes, {}, {},
+                            [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
+                              SmallVector<Value> position;
+                              for (auto [axis, step] : llvm::zip_equal(op.getAxes(), steps)) {
+                                Value index = linalg::IndexOp::create(b, bodyLoc, axis);
+                                position.push_back(arith::MulIOp::create(b, bodyLoc, index, step));
+                              }
+                              return tensor::ExtractOp::create(b, bodyLoc, operand, position);
+                            });
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Reshape, transpose, reverse
+//===----------------------------------------------------------------------===//
+
+struct ConvertReshape : OpConversionPattern<array::ReshapeOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::ReshapeOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value operand = adaptor.getOperand();
+    auto from = cast<RankedTensorType>(operand.getType());
+    RankedTensorType to = storedType(op.getResult());
+    SmallVector<OpFoldResult> sizes = resultSizes(rewriter, op, adaptor, to);
+    if (from == to && from.getNumDynamicDims() <= 1) {
+      rewriter.replaceOp(op, operand);
+      return success();
+    }
+    // More than one `?` on a side may pair up in other ways than by position.
+    bool pairsUp = from.getNumDynamicDims() <= 1 && to.getNumDynamicDims() == from.getNumDynamicDims();
+    std::optional<SmallVector<ReassociationIndices>> groups;
+    if (pairsUp && from.getRank() != to.getRank())
+      groups = getReassociationIndicesForReshape(from, to);
+    if (groups && from.getRank() > to.getRank()) {
+      Value view = tensor::CollapseShapeOp::create(rewriter, loc, operand, *groups);
+      rewriter.replaceOp(op, castTo(rewriter, loc, view, to));
+      return success();
+    }
+    if (!groups) {
+      operand = flatten(rewriter, loc, operand, to);
+      groups = SmallVector<ReassociationIndices>(1);
+      for (int64_t dim = 0; dim < to.getRank(); ++dim)
+        groups->front().push_back(dim);
+      if (to.getRank() == 1) {
+        rewriter.replaceOp(op, castTo(rewriter, loc, operand, to));
+        return success();
+      }
+      if (to.getRank() == 0) {
+        Value view = tensor::CollapseShapeOp::create(rewriter, loc, operand, ArrayRef<ReassociationIndices>());
+        rewriter.replaceOp(op, view);
+        return success();
+      }
+    }
+    rewriter.replaceOp(op, tensor::ExpandShapeOp::create(rewriter, loc, to, operand, *groups, sizes));
+    return success();
+  }
+
+private:
+  /// The sizes of the result, of which a single `?` may have to be found by division.
+  static SmallVector<OpFoldResult> resultSizes(OpBuilder &builder, array::ReshapeOp op, OpAdaptor adaptor,
+                                               RankedTensorType to) {
+    if (!adaptor.getSizes().empty() || to.hasStaticShape())
+      return sizesOfSizedOp(builder, to, adaptor.getSizes());
+    array::SizeBuilder sizeBuilder(builder, op.getLoc());
+    OpFoldResult total = sizeBuilder.constant(1);
+    int64_t known = 1;
+    auto from = cast<RankedTensorType>(adaptor.getOperand().getType());
+    for (int64_t dim = 0; dim < from.getRank(); ++dim)
+      total = sizeBuilder.mul(total, sizeBuilder.size(adaptor.getOperand(), dim));
+    for (int64_t size : to.getShape())
+      known *= ShapedType::isDynamic(size) ? 1 : size;
+    // With a known size of 0 any number would do.
+    OpFoldResult inferred = known == 0 ? sizeBuilder.constant(0)
+                                       : sizeBuilder.floorDiv(total, sizeBuilder.constant(known));
+    SmallVector<OpFoldResult> sizes;
+    for (int64_t size : to.getShape())
+      sizes.push_back(ShapedType::isDynamic(size) ? inferred : sizeBuilder.constant(size));
+    return sizes;
+  }
+
+  /// All elements in one dim, of the size that `to` says if it is static.
+  static Value flatten(OpBuilder &builder, Location loc, Value operand, RankedTensorType to) {
+    auto from = cast<RankedTensorType>(operand.getType());
+    if (from.getRank() == 0) {
+      auto type = RankedTensorType::get({1}, from.getElementType());
+      operand = tensor::ExpandShapeOp::create(builder, loc, type, operand, ArrayRef<ReassociationIndices>());
+    } else if (from.getRank() > 1) {
+      ReassociationIndices all;
+      for (int64_t dim = 0; dim < from.getRank(); ++dim)
+        all.push_back(dim);
+      operand = tensor::CollapseShapeOp::create(builder, loc, operand, ArrayRef<ReassociationIndices>{all});
+    }
+    int64_t count = to.hasStaticShape() ? to.getNumElements() : ShapedType::kDynamic;
+    return castTo(builder, loc, operand, RankedTensorType::get({count}, from.getElementType()));
+  }
+};
+
+struct ConvertTranspose : OpConversionPattern<array::TransposeOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::TransposeOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType type = storedType(op.getResult());
+    SmallVector<OpFoldResult> sizes;
+    SmallVector<AffineExpr> exprs(type.getRank());
+    for (auto [dim, source] : llvm::enumerate(op.getPermutation())) {
+      sizes.push_back(tensor::getMixedSize(rewriter, loc, adaptor.getOperand(), source));
+      exprs[source] = rewriter.getAffineDimExpr(dim);
+    }
+    AffineMap map = AffineMap::get(type.getRank(), 0, exprs, rewriter.getContext());
+    Value result = buildElementwise(rewriter, loc, type.getElementType(), refineSizes(rewriter, type, sizes),
+                                    adaptor.getOperand(), map,
+                                    [](OpBuilder &, Location, ValueRange args) { return args[0]; });
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    return success();
+  }
+};
+
+struct ConvertReverse : OpConversionPattern<array::ReverseOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::ReverseOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType type = storedType(op.getResult());
+    Value operand = adaptor.getOperand();
+    SmallVector<OpFoldResult> sizes = refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
+    array::SizeBuilder sizeBuilder(rewriter, loc);
+    SmallVector<Value> last(type.getRank());
+    for (int64_t axis : op.getAxes())
+      last[axis] = sizeBuilder.value(sizeBuilder.sub(sizes[axis], sizeBuilder.constant(1)));
+    Value result = buildElementwise(rewriter, loc, type.getElementType(), sizes, {}, {},
+                                    [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
+                                      SmallVector<Value> position;
+                                      for (auto [dim, lastIndex] : llvm::enumerate(last)) {
+                                        Value index = linalg::IndexOp::create(b, bodyLoc, dim);
+                                        if (lastIndex)
+                                          index = arith::SubIOp::create(b, bodyLoc, lastIndex, index);
+                                        position.push_back(index);
+                                      }
+                                      return tensor::ExtractOp::create(b, bodyLoc, operand, position);
+                                    });
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Parts and joins
+//===----------------------------------------------------------------------===//
+
+struct ConvertSlice : OpConversionPattern<array::SliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::SliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType type = storedType(op.getResult());
+    array::SizeBuilder sizeBuilder(rewriter, loc);
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      OpFoldResult start = sizeBuilder.constant(op.getStarts()[dim]);
+      OpFoldResult stride = sizeBuilder.constant(op.getStrides()[dim]);
+      OpFoldResult limit = ShapedType::isDynamic(op.getLimits()[dim])
+                               ? sizeBuilder.size(adaptor.getOperand(), dim)
+                               : sizeBuilder.constant(op.getLimits()[dim]);
+      offsets.push_back(start);
+      strides.push_back(stride);
+      OpFoldResult extent = sizeBuilder.sub(limit, start);
+      sizes.push_back(op.getStrides()[dim] == 1 ? extent : sizeBuilder.ceilDiv(extent, stride));
+    }
+    Value view = tensor::ExtractSliceOp::create(rewriter, loc, adaptor.getOperand(), offsets,
+                                                refineSizes(rewriter, type, sizes), strides);
+    rewriter.replaceOp(op, castTo(rewriter, loc, view, type));
+    return success();
+  }
+};
+
+/// The starts of a dynamic slice inside a generic's body, moved so that a box of `boxSizes` lies inside.
+static SmallVector<Value> clampedStarts(OpBuilder &b, Location loc, ValueRange starts, TypeRange startTypes,
+                                        ArrayRef<Value> lastStarts) {
+  SmallVector<Value> results;
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  for (auto [start, type, last] : llvm::zip_equal(starts, startTypes, lastStarts)) {
+    if (getElementTypeOrSelf(type).isUnsignedInteger()) {
+      Value index = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), start);
+      results.push_back(arith::MinUIOp::create(b, loc, index, last));
+      continue;
+    }
+    Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), start);
+    results.push_back(arith::MinSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, index, zero).getResult(), last));
+  }
+  return results;
+}
+
+/// The largest start for each dim: size - box.
+static SmallVector<Value> lastStarts(OpBuilder &builder, Location loc, Value operand, ArrayRef<OpFoldResult> boxSizes) {
+  array::SizeBuilder sizeBuilder(builder, loc);
+  SmallVector<Value> results;
+  for (auto [dim, box] : llvm::enumerate(boxSizes))
+    results.push_back(sizeBuilder.value(sizeBuilder.sub(sizeBuilder.size(operand, dim), box)));
+  return results;
+}
+
+struct ConvertDynamicSlice : OpConversionPattern<array::DynamicSliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::DynamicSliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType type = storedType(op.getResult());
+    SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
+    SmallVector<Value> last = lastStarts(rewriter, loc, adaptor.getOperand(), sizes);
+    SmallVector<AffineMap> maps(op.getStarts().size(), AffineMap::get(type.getRank(), 0, rewriter.getContext()));
+    Value result = buildElementwise(
+        rewriter, loc, type.getElementType(), sizes, adaptor.getStarts(), maps,
+        [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
+          SmallVector<Value> position = clampedStarts(b, bodyLoc, args, op.getStarts().getTypes(), last);
+          for (auto [dim, index] : llvm::enumerate(position))
+            index = arith::AddIOp::create(b, bodyLoc, index, linalg::IndexOp::create(b, bodyLoc, dim).getResult());
+          return tensor::ExtractOp::create(b, bodyLoc, adaptor.getOperand(), position);
+        });
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    return success();
+  }
+};
+
+struct ConvertDynamicUpdateSlice : OpConversionPattern<array::DynamicUpdateSliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::DynamicUpdateSliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType type = storedType(op.getResult());
+    Value operand = adaptor.getOperand(), update = adaptor.getUpdate();
+    SmallVector<OpFoldResult> sizes = refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
+    SmallVector<OpFoldResult> box = tensor::getMixedSizes(rewriter, loc, update);
+    auto updateType = cast<RankedTensorType>(update.getType());
+    if (updateType.hasStaticShape() && updateType.getNumElements() == 0) {
+      rewriter.replaceOp(op, castTo(rewriter, loc, operand, type));
+      return success();
+    }
+    SmallVector<Value> last = lastStarts(rewriter, loc, operand, box);
+    SmallVector<Value> boxSizes;
+    for (OpFoldResult size : box)
+      boxSizes.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
+    SmallVector<Value> inputs = {operand};
+    llvm::append_range(inputs, adaptor.getStarts());
+    SmallVector<AffineMap> maps(inputs.size(), AffineMap::get(type.getRank(), 0, rewriter.getContext()));
+    maps[0] = rewriter.getMultiDimIdentityMap(type.getRank());
+    Value result = buildElementwise(
+        rewriter, loc, type.getElementType(), sizes, inputs, maps,
+        [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
+          SmallVector<Value> starts =
+              clampedStarts(b, bodyLoc, args.drop_front(), op.getStarts().getTypes(), last);
+          return readUpdate(b, bodyLoc, args[0], update, starts, boxSizes);
+        });
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    return success();
+  }
+
+private:
+  /// The update's element here, or `old` outside of the box. The position read is inside the update in any case.
+  static Value readUpdate(OpBuilder &b, Location loc, Value old, Value update, ArrayRef<Value> starts,
+                          ArrayRef<Value> boxSizes) {
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value isInside;
+    SmallVector<Value> position;
+    for (auto [dim, start, size] : llvm::enumerate(starts, boxSizes)) {
+      Value here = linalg::IndexOp::create(b, loc, dim);
+      // Before the start the difference is huge as an unsigned number.
+      Value offset = arith::SubIOp::create(b, loc, here, start);
+      Value inDim = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, offset, size);
+      isInside = isInside ? arith::AndIOp::create(b, loc, isInside, inDim).getResult() : inDim;
+      position.push_back(arith::SelectOp::create(b, loc, inDim, offset, zero));
+    }
+    Value element = tensor::ExtractOp::create(b, loc, update, position);
+    return isInside ? arith::SelectOp::create(b, loc, isInside, element, old).getResult() : element;
+  }
+};
+
+struct ConvertConcatenate : OpConversionPattern<array::ConcatenateOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::ConcatenateOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType type = storedType(op.getResult());
+    array::SizeBuilder sizeBuilder(rewriter, loc);
+    int64_t axis = op.getAxis();
+    SmallVector<OpFoldResult> offsets(type.getRank(), sizeBuilder.constant(0));
+    SmallVector<OpFoldResult> strides(type.getRank(), sizeBuilder.constant(1));
+    SmallVector<OpFoldResult> starts, sizes = sizeBuilder.sizes(adaptor.getOperands().front());
+    OpFoldResult end = sizeBuilder.constant(0);
+    for (Value part : adaptor.getOperands()) {
+      starts.push_back(end);
+      end = sizeBuilder.add(end, sizeBuilder.size(part, axis));
+    }
+    sizes[axis] = end;
+    Value result = emptyTensor(rewriter, loc, refineSizes(rewriter, type, sizes), type.getElementType());
+    for (auto [part, start] : llvm::zip_equal(adaptor.getOperands(), starts)) {
+      offsets[axis] = start;
+      result = tensor::InsertSliceOp::create(rewriter, loc, part, result, offsets, sizeBuilder.sizes(part), strides);
+    }
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    return success();
+  }
+};
+
+struct ConvertPad : OpConversionPattern<array::PadOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::PadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    RankedTensorType type = storedType(op.getResult());
+    array::SizeBuilder sizeBuilder(rewriter, loc);
+    SmallVector<OpFoldResult> offsets, strides, sizes, partSizes = sizeBuilder.sizes(adaptor.getOperand());
+    for (auto [dim, part] : llvm::enumerate(partSizes)) {
+      int64_t interior = op.getInterior() ? (*op.getInterior())[dim] : 0;
+      offsets.push_back(sizeBuilder.constant(op.getLow()[dim]));
+      strides.push_back(sizeBuilder.constant(interior + 1));
+      // Nothing lies between the elements of an empty dim.
+      OpFoldResult gaps = sizeBuilder.max(sizeBuilder.sub(part, sizeBuilder.constant(1)), sizeBuilder.constant(0));
+      OpFoldResult spread = sizeBuilder.add(part, sizeBuilder.mul(gaps, sizeBuilder.constant(interior)));
+      sizes.push_back(sizeBuilder.add(spread, sizeBuilder.constant(op.getLow()[dim] + op.getHigh()[dim])));
+    }
+    sizes = refineSizes(rewriter, type, sizes);
+    Value background = buildBackground(rewriter, op, adaptor.getValue(), sizes);
+    Value result = tensor::InsertSliceOp::create(rewriter, loc, adaptor.getOperand(), background, offsets, partSizes,
+                                                 strides);
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    return success();
+  }
+
+private:
+  static Value buildBackground(OpBuilder &builder, array::PadOp op, Value value, ArrayRef<OpFoldResult> sizes) {
+    ElementsAttr constant;
+    Type element = getElementTypeOrSelf(value.getType());
+    if (matchPattern(op.getValue(), m_Constant(&constant)))
+      if (auto splat = dyn_cast<SplatElementsAttr>(storageElements(constant))) {
+        auto scalar = cast<TypedAttr>(splat.getSplatValue<Attribute>());
+        return filledTensor(builder, op.getLoc(), sizes, arith::ConstantOp::create(builder, op.getLoc(), scalar));
+      }
+    AffineMap map = AffineMap::get(sizes.size(), 0, builder.getContext());
+    return buildElementwise(builder, op.getLoc(), element, sizes, value, map,
+                            [](OpBuilder &, Location, ValueRange args) { return args[0]; });
+  }
+};
+
+} // namespace
+
+void populateShapePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvertDim, ConvertFromIndex, ConvertIota, ConvertBroadcast, ConvertReshape, ConvertTranspose,
+               ConvertReverse, ConvertSlice, ConvertDynamicSlice, ConvertDynamicUpdateSlice, ConvertConcatenate,
+               ConvertPad>(converter, patterns.getContext());
+}
+
+} // namespace xc

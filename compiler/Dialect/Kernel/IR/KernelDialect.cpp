@@ -1,0 +1,36 @@
+//===- KernelDialect.cpp - Registration of the kernel dialect -------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+#include "compiler/Dialect/Kernel/IR/KernelOpsDialect.cpp.inc"
+#include "compiler/Dialect/Kernel/IR/KernelOpsEnums.cpp.inc"
+#include "compiler/Dialect/Kernel/IR/KernelOpsOpInterfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "compiler/Dialect/Kernel/IR/KernelOpsAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "compiler/Dialect/Kernel/IR/KernelOps.cpp.inc"
+
+namespace xc::kernel {
+
+void KernelDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "compiler/Dialect/Kernel/IR/KernelOpsAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/Dialect/Kernel/IR/KernelOps.cpp.inc"
+      >();
+}
+
+} // namespace xc::kernel
