@@ -85,6 +85,18 @@ def EmitColumnReduction : EmitPass<"xc-cuda-emit-column-reduction"> {
   }];
 }
 
+def EmitMatmulFMA : EmitPass<"xc-cuda-emit-matmul-fma"> {
+  let summary = "Emit the threads of kernels configured as #cuda.matmul_fma";
+  let description = [{
+    A block computes a tile of the product; tiles of both operands, with their elementwise producers applied,
+    pass through shared memory in two buffers, and each thread multiplies what it holds in registers. The
+    consumers of the product are applied before it is stored. Example:
+    ```mlir
+    %acc = scf.for %k = %c0 to %steps step %c1 iter_args(...) { ... math.fma ... gpu.barrier ... }
+    ```
+  }];
+}
+
 def HoistLoads : Pass<"xc-cuda-hoist-loads", "mlir::func::FuncOp"> {
   let summary = "Move loads from global memory up to where their addresses are known";
   let description = [{

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
+#include "compiler/Codegen/CUDA/Analysis/Contraction.h"
 #include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
@@ -43,17 +43,9 @@ struct Choice {
   std::string reason;
 };
 
-/// What a variant may rely on.
-struct Assumptions {
-  /// Symbolic inner sizes are multiples of the vector width.
-  bool aligned = false;
-  /// All element numbers fit in 31 bits.
-  bool narrow = false;
-};
-
 class Chooser {
 public:
-  Chooser(const KernelInfo &kernel, Assumptions assumptions) : kernel(kernel), assumptions(assumptions) {}
+  Chooser(const KernelInfo &kernel, PointEmitter &points) : kernel(kernel), points(points) {}
 
   Choice choose();
 
@@ -62,12 +54,13 @@ private:
   Choice chooseReduction(const ReductionGroup &group);
   Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows, std::optional<int64_t> length);
   Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns, std::optional<int64_t> length);
+  Choice chooseProduct(const Contraction &contraction);
 
-  /// The number of elements of the narrowest big binding that fill a vector access.
-  int64_t getVectorWidth() const;
+  /// A power of two that divides the innermost size of every output that is not 1.
+  int64_t getInnerDivisor();
 
   const KernelInfo &kernel;
-  Assumptions assumptions;
+  PointEmitter &points; // knows the sizes; nothing is emitted
 };
 
 } // namespace
@@ -83,7 +76,8 @@ static std::optional<int64_t> getStaticCount(plan::BindingOp binding) {
   return type.getNumElements();
 }
 
-int64_t Chooser::getVectorWidth() const {
+/// The number of elements of the narrowest big binding that fill a vector access.
+static int64_t getVectorWidth(const KernelInfo &kernel) {
   int64_t largest = 0, narrowest = kVectorBytes;
   for (plan::BindingOp binding : kernel.bindings)
     largest = std::max(largest, getStaticCount(binding).value_or(INT64_MAX));
@@ -96,8 +90,6 @@ int64_t Chooser::getVectorWidth() const {
   });
   return std::min<int64_t>(kVectorBytes / narrowest, onlyBytes ? 16 : 8);
 }
-
-static int64_t getPowerOfTwoDivisor(int64_t value) { return value == 0 ? 1 : value & -value; }
 
 static std::optional<int64_t> getStaticProduct(linalg::LinalgOp op, ArrayRef<unsigned> dims) {
   int64_t product = 1;
@@ -125,18 +117,14 @@ static bool isFlat(const KernelInfo &kernel) {
   });
 }
 
-/// A power of two that divides the innermost size of every output, where that size is not 1; `symbolic` is what
-/// symbolic sizes are known to be multiples of.
-static int64_t getInnerDivisor(const KernelInfo &kernel, int64_t symbolic) {
+int64_t Chooser::getInnerDivisor() {
   int64_t divisor = kVectorBytes;
-  for (const KernelOutput &output : kernel.outputs) {
-    plan::BindingOp binding = output.binding;
-    ArrayRef<int64_t> shape = cast<MemRefType>(binding.getMemory().getType()).getShape();
-    while (!shape.empty() && shape.back() == 1)
-      shape = shape.drop_back();
-    if (!shape.empty())
-      divisor = std::min(divisor, ShapedType::isDynamic(shape.back()) ? symbolic : getPowerOfTwoDivisor(shape.back()));
-  }
+  for (const KernelOutput &output : kernel.outputs)
+    for (Value size : llvm::reverse(points.getSizes(output.binding)))
+      if (getConstantIntValue(size) != std::optional<int64_t>(1)) {
+        divisor = std::min(divisor, knownDivisor(size));
+        break;
+      }
   return divisor;
 }
 
@@ -146,10 +134,10 @@ static int64_t getInnerDivisor(const KernelInfo &kernel, int64_t symbolic) {
 
 Choice Chooser::chooseElementwise() {
   MLIRContext *context = kernel.getFunction().getContext();
-  int64_t vector = getVectorWidth();
+  int64_t vector = getVectorWidth(kernel);
   bool flat = isFlat(kernel);
   if (!flat)
-    vector = std::min(vector, getInnerDivisor(kernel, assumptions.aligned ? vector : 1));
+    vector = std::min(vector, getInnerDivisor());
   int64_t unroll = std::clamp<int64_t>(16 / vector, 1, 4);
 
   // Few elements are spread over all multiprocessors first, then over the vectors of a thread.
@@ -181,12 +169,19 @@ Choice Chooser::chooseElementwise() {
 // Reductions
 //===----------------------------------------------------------------------===//
 
+/// A power of two that divides the size of the innermost of `dims` that is not 1.
+static int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group, ArrayRef<unsigned> dims) {
+  SmallVector<Value> sizes = points.getLoopSizes(group.root);
+  for (unsigned dim : llvm::reverse(dims))
+    if (getConstantIntValue(sizes[dim]) != std::optional<int64_t>(1))
+      return knownDivisor(sizes[dim]);
+  return 1;
+}
+
 Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> rows, std::optional<int64_t> length) {
   MLIRContext *context = kernel.getFunction().getContext();
-  int64_t vector = getVectorWidth();
-  int64_t inner = group.getRoot().getStaticLoopRanges()[group.reductionDims.back()];
-  vector = std::min(vector, ShapedType::isDynamic(inner) ? (assumptions.aligned ? vector : 1)
-                                                         : getPowerOfTwoDivisor(inner));
+  int64_t vector = getVectorWidth(kernel);
+  vector = std::min(vector, getInnermostDivisor(points, group, group.reductionDims));
   int64_t perBlock = 1024;
   if (length && *length > 0 && *length <= perBlock * kRowElementsPerThread / (vector > 1 ? 1 : 2)) {
     // As few threads as hold the row, but a whole warp for what is worth it.
@@ -218,10 +213,8 @@ Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> r
 Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                               std::optional<int64_t> length) {
   MLIRContext *context = kernel.getFunction().getContext();
-  int64_t vector = getVectorWidth();
-  int64_t inner = group.getRoot().getStaticLoopRanges()[group.parallelDims.back()];
-  vector = std::min(vector, ShapedType::isDynamic(inner) ? (assumptions.aligned ? vector : 1)
-                                                         : getPowerOfTwoDivisor(inner));
+  int64_t vector = getVectorWidth(kernel);
+  vector = std::min(vector, getInnermostDivisor(points, group, group.parallelDims));
   // Narrow blocks where columns are few, so that all multiprocessors have one.
   while (columns && vector > 1 && *columns < static_cast<int64_t>(kernel.target->multiprocessors) * 32 * vector)
     vector /= 2;
@@ -243,10 +236,49 @@ Choice Chooser::chooseReduction(const ReductionGroup &group) {
   return group.reducesContiguousDim ? chooseRows(group, kept, reduced) : chooseColumns(group, kept, reduced);
 }
 
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+Choice Chooser::chooseProduct(const Contraction &contraction) {
+  MLIRContext *context = kernel.getFunction().getContext();
+  linalg::LinalgOp op = contraction.getOp();
+  std::optional<int64_t> batch = getStaticProduct(op, contraction.batch), m = getStaticProduct(op, contraction.m),
+                         n = getStaticProduct(op, contraction.n);
+  struct Tile {
+    int64_t m, n, k, threadM, threadN;
+  };
+  // Largest first: the first one that gives every multiprocessor a block is taken, else the one with most blocks.
+  static const Tile tiles[] = {{128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 2, 4}};
+  static const Tile flatTile = {16, 64, 32, 2, 4};
+  const Tile *chosen = nullptr;
+  if (m && *m <= 16) {
+    chosen = &flatTile;
+  } else {
+    for (const Tile &tile : tiles) {
+      bool wide = getElementBytes(contraction.accumulatorType) > 4;
+      if (wide && tile.threadM * tile.threadN > 16)
+        continue;
+      chosen = &tile;
+      int64_t blocks = llvm::divideCeil(m.value_or(4096), tile.m) * llvm::divideCeil(n.value_or(4096), tile.n) *
+                       batch.value_or(1);
+      if (blocks >= kernel.target->multiprocessors)
+        break;
+    }
+  }
+  std::string reason = llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread",
+                                     chosen->m, chosen->n, chosen->threadM, chosen->threadN)
+                           .str();
+  return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM, chosen->threadN), reason};
+}
+
 Choice Chooser::choose() {
   if (kernel.getReductions().empty())
     return chooseElementwise();
   std::string reason;
+  FailureOr<Contraction> contraction = matchContraction(kernel, reason);
+  if (succeeded(contraction))
+    return chooseProduct(*contraction);
   FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
   if (succeeded(group))
     return chooseReduction(*group);
@@ -257,18 +289,62 @@ Choice Chooser::choose() {
 // Index width and variants
 //===----------------------------------------------------------------------===//
 
-/// The largest element number of any binding or loop, if it is bounded.
+/// Element numbers up to here leave room for positions a little past the end in 32 bits.
+static constexpr int64_t kNarrowLimit = INT32_MAX / 2;
+
+/// True if every element number of bindings and loops is known to fit narrow indices.
 static bool fitsNarrowIndices(const KernelInfo &kernel) {
-  return llvm::all_of(kernel.bindings, [&](plan::BindingOp binding) {
+  bool loopsFit = llvm::all_of(kernel.tensorOps, [](Operation *op) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    return !linalgOp || llvm::all_of(linalgOp.getStaticLoopRanges(), [](int64_t range) { return range <= kNarrowLimit; });
+  });
+  return loopsFit && llvm::all_of(kernel.bindings, [&](plan::BindingOp binding) {
     auto type = cast<MemRefType>(binding.getMemory().getType());
     int64_t count = 1;
     for (OpFoldResult size : getMixedValues(type.getShape(), binding.getSizes(), binding.getContext())) {
       std::optional<int64_t> bound = getUpperBound(size);
-      if (!bound || *bound > INT32_MAX / 2 || (count *= std::max<int64_t>(*bound, 1)) > INT32_MAX / 2)
+      if (!bound || *bound > kNarrowLimit || (count *= std::max<int64_t>(*bound, 1)) > kNarrowLimit)
         return false;
     }
     return true;
   });
+}
+
+/// Makes `kernel` rely on guards: element counts that fit narrow indices, and scalars that are innermost sizes and
+/// multiples of the vector width. False if some count is no formula.
+static bool addGuards(const KernelInfo &kernel, bool guardCounts) {
+  MLIRContext *context = kernel.getFunction().getContext();
+  Builder builder(context);
+  unsigned scalars = countScalars(kernel.function);
+  SmallVector<Attribute> guards;
+  auto addGuard = [&](AffineExpr value, int64_t max, int64_t divisor) {
+    auto map = AffineMapAttr::get(AffineMap::get(0, scalars, value));
+    auto guard = plan::ValueGuardAttr::get(context, map, /*min=*/0, max, divisor);
+    if (!llvm::is_contained(guards, Attribute(guard)))
+      guards.push_back(guard);
+  };
+  int64_t width = getVectorWidth(kernel);
+  for (plan::BindingOp binding : kernel.bindings) {
+    AffineExpr count = getElementCountFormula(binding);
+    if (!count)
+      return false;
+    if (guardCounts && !isa<AffineConstantExpr>(count))
+      addGuard(count, kNarrowLimit, 1);
+    auto type = cast<MemRefType>(binding.getMemory().getType());
+    if (type.getRank() < 1 || !type.isDynamicDim(type.getRank() - 1))
+      continue;
+    auto scalar = binding.getSizes().back().getDefiningOp<plan::ScalarOp>();
+    if (!scalar || width == 1)
+      continue;
+    addGuard(getAffineSymbolExpr(scalar.getOrdinal(), context), kNarrowLimit, width);
+    // Every op that reads this scalar, also where it is not an innermost size.
+    kernel.getFunction().walk([&](plan::ScalarOp other) {
+      if (other.getOrdinal() == scalar.getOrdinal())
+        other->setAttr(kDivisorAttr, builder.getI64IntegerAttr(width));
+    });
+  }
+  kernel.getFunction()->setAttr(plan::kGuardsAttr, builder.getArrayAttr(guards));
+  return !guards.empty();
 }
 
 namespace {
@@ -282,11 +358,51 @@ private:
 
 } // namespace
 
+static Choice choose(const KernelInfo &kernel) {
+  Block &body = kernel.getFunction().getBody().front();
+  llvm::SmallPtrSet<Operation *, 32> before;
+  for (Operation &op : body)
+    before.insert(&op);
+  OpBuilder builder(body.getTerminator());
+  Choice choice;
+  {
+    PointEmitter points(builder, kernel);
+    choice = Chooser(kernel, points).choose();
+  }
+  // Asking for sizes built some arithmetic; the passes to come build their own.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (!before.contains(&op))
+      op.erase();
+  return choice;
+}
+
 static void record(func::FuncOp function, const Choice &choice, int64_t indexBits) {
   Builder builder(function.getContext());
   function->setAttr(plan::kConfigAttr, choice.config);
   function->setAttr(plan::kReasonAttr, builder.getStringAttr(choice.reason));
   function->setAttr(kIndexBitsAttr, builder.getI32IntegerAttr(indexBits));
+}
+
+/// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
+static LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow) {
+  func::FuncOp function = kernel.getFunction();
+  if (countScalars(function) == 0)
+    return success();
+  OpBuilder builder(function);
+  auto clone = cast<func::FuncOp>(builder.clone(*function));
+  clone.setName((function.getName() + "_guarded").str());
+  FailureOr<KernelInfo> variant = analyzeKernel(clone);
+  if (failed(variant))
+    return failure();
+  if (addGuards(*variant, /*guardCounts=*/!narrow)) {
+    Choice choice = choose(*variant);
+    if (choice.config != general.config || !narrow) {
+      record(clone, choice, 32);
+      return success();
+    }
+  }
+  clone.erase();
+  return success();
 }
 
 LogicalResult SelectStrategy::configure(func::FuncOp function) {
@@ -296,11 +412,16 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
   std::string reason;
   if (Operation *op = PointEmitter::findUnsupported(*kernel, reason))
     return op->emitOpError("cannot be compiled for ") << kernel->target->arch << ": " << reason;
-  int64_t indexBits = fitsNarrowIndices(*kernel) ? 32 : 64;
-  if (!function->hasAttr(plan::kConfigAttr))
-    record(function, Chooser(*kernel, {}).choose(), indexBits);
-  else if (!function->hasAttr(kIndexBitsAttr))
-    function->setAttr(kIndexBitsAttr, Builder(&getContext()).getI32IntegerAttr(indexBits));
+  bool narrow = fitsNarrowIndices(*kernel);
+  if (function->hasAttr(plan::kConfigAttr)) {
+    if (!function->hasAttr(kIndexBitsAttr))
+      function->setAttr(kIndexBitsAttr, Builder(&getContext()).getI32IntegerAttr(narrow ? 32 : 64));
+    return success();
+  }
+  Choice choice = choose(*kernel);
+  if (failed(addGuardedVariant(*kernel, choice, narrow)))
+    return failure();
+  record(function, choice, narrow ? 32 : 64);
   return success();
 }
 

@@ -1,0 +1,39 @@
+//===- Contraction.h - Matrix products and what surrounds them ------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ANALYSIS_CONTRACTION_H
+#define XC_CODEGEN_CUDA_ANALYSIS_CONTRACTION_H
+
+#include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
+
+namespace xc::cuda {
+
+/// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each letter standing for
+/// any number of dims. `b` is the operand whose own dims are innermost in the result.
+struct Contraction {
+  struct Side {
+    mlir::OpOperand *operand;
+    /// The casts of the body from the operand's element to the factor, in order.
+    llvm::SmallVector<mlir::Operation *> casts;
+    /// True if neighbours along k, not along the side's own dim, are neighbours in memory.
+    bool isKContiguous;
+  };
+
+  ReductionGroup group;
+  llvm::SmallVector<unsigned> batch, m, n, k;
+  Side a, b;
+  mlir::Type accumulatorType;
+
+  mlir::linalg::LinalgOp getOp() const { return group.root; }
+};
+
+/// Fails with a reason if the kernel is no such product, or one without m or n (a reduction, then).
+mlir::FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &reason);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ANALYSIS_CONTRACTION_H

@@ -1,0 +1,176 @@
+//===- MatmulTile.cpp - What all matrix product kernels share -------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Emit/MatmulTile.h"
+
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// This many rows of tiles are walked column by column, so that blocks that run together share operands in L2.
+static constexpr int64_t kRasterRows = 8;
+
+MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame, int64_t tileM,
+                       int64_t tileN)
+    : contraction(contraction), frame(frame), points(frame.points), index(points.index),
+      sizes(points.getLoopSizes(contraction.getOp())), tileM(tileM), tileN(tileN) {
+  sizeM = product(contraction.m);
+  sizeN = product(contraction.n);
+  sizeK = product(contraction.k);
+  tilesM = index.ceilDiv(sizeM, index.constant(tileM));
+  tilesN = index.ceilDiv(sizeN, index.constant(tileN));
+
+  Value block = frame.getBlockId();
+  Value tilesOfOne = index.mul(tilesM, tilesN);
+  batch = contraction.batch.empty() ? index.constant(0) : index.div(block, tilesOfOne);
+  Value tile = contraction.batch.empty() ? block : index.rem(block, tilesOfOne);
+  std::optional<int64_t> rows = getConstantIntValue(tilesM);
+  if (rows && *rows == 1) {
+    startM = index.constant(0);
+    startN = index.mul(tile, tileN);
+    return;
+  }
+  // The last group has fewer rows.
+  Value perGroup = index.mul(tilesN, kRasterRows);
+  Value firstRow = index.mul(index.div(tile, perGroup), kRasterRows);
+  Value groupRows = index.min(index.sub(tilesM, firstRow), index.constant(kRasterRows));
+  Value inGroup = index.rem(tile, perGroup);
+  startM = index.mul(index.add(firstRow, index.rem(inGroup, groupRows)), tileM);
+  startN = index.mul(index.div(inGroup, groupRows), tileN);
+}
+
+Value MatmulTile::product(ArrayRef<unsigned> dims) { return index.product(select(dims)); }
+
+SmallVector<Value> MatmulTile::select(ArrayRef<unsigned> dims) {
+  return llvm::map_to_vector(dims, [&](unsigned dim) { return sizes[dim]; });
+}
+
+SmallVector<Coord> MatmulTile::makeLoops(const Coord &m, const Coord &n, const Coord &k, int64_t lanes) {
+  SmallVector<Coord> loops(sizes.size(), Coord::uniform(index.constant(0)));
+  auto fill = [&](ArrayRef<unsigned> dims, const Coord &position) {
+    for (auto [dim, coord] : llvm::zip_equal(dims, points.delinearize(position, select(dims), lanes)))
+      loops[dim] = coord;
+  };
+  fill(contraction.batch, Coord::uniform(batch));
+  fill(contraction.m, m);
+  fill(contraction.n, n);
+  fill(contraction.k, k);
+  return loops;
+}
+
+Value MatmulTile::getInnerSize(ArrayRef<unsigned> dims) {
+  for (unsigned dim : llvm::reverse(dims))
+    if (getConstantIntValue(sizes[dim]) != std::optional<int64_t>(1))
+      return sizes[dim];
+  return index.constant(1);
+}
+
+int64_t MatmulTile::getVectorWidth(const Contraction::Side &side, int64_t limit) {
+  ArrayRef<unsigned> own = &side == &contraction.a ? contraction.m : contraction.n;
+  return std::min(limit, knownDivisor(getInnerSize(side.isKContiguous ? ArrayRef(contraction.k) : own)));
+}
+
+Value MatmulTile::isInside(const Contraction::Side &side, Value own, Value k, int64_t tileOwn, int64_t tileK) {
+  bool isA = &side == &contraction.a;
+  Value sizeOwn = isA ? sizeM : sizeN;
+  auto isMultiple = [](Value size, int64_t tile) {
+    std::optional<int64_t> number = getConstantIntValue(size);
+    return number && *number > 0 && *number % tile == 0;
+  };
+  Value inside;
+  if (!isMultiple(sizeOwn, tileOwn))
+    inside = index.isLess(own, sizeOwn);
+  if (!isMultiple(sizeK, tileK))
+    inside = index.both(inside, index.isLess(k, sizeK));
+  return inside;
+}
+
+Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k, int64_t lanes, Value inside,
+                              bool cast) {
+  auto makeCoord = [&](Value first, bool varies) {
+    return varies && lanes > 1 ? Coord::consecutive(first) : Coord::uniform(first);
+  };
+  Coord ownCoord = makeCoord(own, !side.isKContiguous), kCoord = makeCoord(k, side.isKContiguous);
+  Coord none = Coord::uniform(index.constant(0));
+  SmallVector<Coord> loops = &side == &contraction.a ? makeLoops(ownCoord, none, kCoord, lanes)
+                                                     : makeLoops(none, ownCoord, kCoord, lanes);
+  linalg::LinalgOp op = contraction.getOp();
+  Point point{{}, {}, lanes, inside};
+  for (AffineExpr expr : op.getMatchingIndexingMap(side.operand).getResults())
+    point.coords.push_back(points.apply(expr, loops, lanes));
+  Value value = splatTo(points.builder, points.loc, points.emit(side.operand->get(), point), lanes);
+  // A load outside gives zero already; what is computed from it need not be.
+  if (inside && !getSourceBinding(side.operand->get()))
+    value = arith::SelectOp::create(points.builder, points.loc, inside, value, points.zero(value.getType()));
+  if (!cast || side.casts.empty())
+    return value;
+  IRMapping mapping;
+  mapping.map(side.casts.front()->getOperand(0), value);
+  for (Operation *castOp : side.casts)
+    cloneOnLanes(points.builder, castOp, mapping);
+  return mapping.lookup(side.casts.back()->getResult(0));
+}
+
+void MatmulTile::emitOutputsAt(const Coord &m, const Coord &n, Value accumulators, int64_t lanes) {
+  OpBuilder &builder = points.builder;
+  linalg::LinalgOp op = contraction.getOp();
+  SmallVector<Coord> loops = makeLoops(m, n, Coord::uniform(index.constant(0)), lanes);
+  auto makePoint = [&](ArrayRef<AffineExpr> exprs) {
+    Point point{{}, {}, lanes, {}};
+    for (AffineExpr expr : exprs)
+      point.coords.push_back(points.apply(expr, loops, lanes));
+    return point;
+  };
+  OpOperand &init = op.getDpsInitsMutable()[0];
+  Value start = points.emit(init.get(), makePoint(op.getMatchingIndexingMap(&init).getResults()));
+  if (!matchPattern(start, m_AnyZeroFloat()) && !matchPattern(start, m_Zero())) {
+    start = splatTo(builder, points.loc, start, lanes);
+    accumulators = isa<FloatType>(contraction.accumulatorType)
+                       ? arith::AddFOp::create(builder, points.loc, start, accumulators).getResult()
+                       : arith::AddIOp::create(builder, points.loc, start, accumulators).getResult();
+  }
+  points.provide(op->getResult(0), accumulators);
+  for (const ReductionGroup::Result &result : contraction.group.results) {
+    Point point = makePoint(result.coords);
+    Coord flat = points.getFlat(point, result.output.tensor);
+    Value value = points.emit(result.output.tensor, point);
+    points.store(result.output.binding, flat, value, lanes);
+  }
+}
+
+void MatmulTile::emitOutputs(Value m, Value n, Value accumulators) {
+  int64_t lanes = countLanes(accumulators);
+  auto isMultiple = [](Value size, int64_t tile) {
+    std::optional<int64_t> number = getConstantIntValue(size);
+    return number && *number % tile == 0;
+  };
+  Value inside = isMultiple(sizeM, tileM) ? Value() : index.isLess(m, sizeM);
+  if (lanes == 1 || knownDivisor(getInnerSize(contraction.n)) % lanes == 0) {
+    if (!isMultiple(sizeN, tileN))
+      inside = index.both(inside, index.isLess(n, sizeN));
+    Coord column = lanes == 1 ? Coord::uniform(n) : Coord::consecutive(n);
+    points.emitIf(inside, [&] { emitOutputsAt(Coord::uniform(m), column, accumulators, lanes); });
+    return;
+  }
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    Value column = index.add(n, lane);
+    points.emitIf(index.both(inside, index.isLess(column, sizeN)), [&] {
+      emitOutputsAt(Coord::uniform(m), Coord::uniform(column),
+                    getLane(points.builder, points.loc, accumulators, lane), 1);
+    });
+  }
+}
+
+LogicalResult MatmulTile::finish() {
+  return frame.finish(index.mul(product(contraction.batch), index.mul(tilesM, tilesN)));
+}
+
+} // namespace xc::cuda

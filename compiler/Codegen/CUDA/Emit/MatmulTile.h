@@ -1,0 +1,64 @@
+//===- MatmulTile.h - What all matrix product kernels share ---------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A block computes one tile of one product of the batch. Here is which tile that is, how the operands' elements
+// are computed, and how accumulators become elements of the outputs. How tiles reach the registers and are
+// multiplied is the strategy's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_EMIT_MATMULTILE_H
+#define XC_CODEGEN_CUDA_EMIT_MATMULTILE_H
+
+#include "compiler/Codegen/CUDA/Analysis/Contraction.h"
+#include "compiler/Codegen/CUDA/Emit/KernelFrame.h"
+
+namespace xc::cuda {
+
+class MatmulTile {
+public:
+  MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame, int64_t tileM, int64_t tileN);
+
+  /// Sizes of the product, and the corner of this block's tile.
+  mlir::Value sizeM, sizeN, sizeK;
+  mlir::Value startM, startN;
+
+  /// How many neighbours of operand `side` can be loaded at once, at most `limit`.
+  int64_t getVectorWidth(const Contraction::Side &side, int64_t limit);
+  /// `lanes` factors of `side` from (own, k) on, along k if that is contiguous, else along its own dim. Zero where
+  /// `inside` (i1, may be null) is false. With `cast`, as the body multiplies them; else as they are stored.
+  mlir::Value emitFactors(const Contraction::Side &side, mlir::Value own, mlir::Value k, int64_t lanes,
+                          mlir::Value inside, bool cast);
+  /// i1: the element is within the operand; null if all are.
+  mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k, int64_t tileOwn, int64_t tileK);
+
+  /// Adds the product's init to `lanes` accumulators of row m from column n on, computes the outputs there, and
+  /// stores what is inside.
+  void emitOutputs(mlir::Value m, mlir::Value n, mlir::Value accumulators);
+
+  mlir::LogicalResult finish();
+
+private:
+  llvm::SmallVector<Coord> makeLoops(const Coord &m, const Coord &n, const Coord &k, int64_t lanes);
+  void emitOutputsAt(const Coord &m, const Coord &n, mlir::Value accumulators, int64_t lanes);
+  mlir::Value product(llvm::ArrayRef<unsigned> dims);
+  llvm::SmallVector<mlir::Value> select(llvm::ArrayRef<unsigned> dims);
+  /// The size of the innermost of `dims` that is not of size 1.
+  mlir::Value getInnerSize(llvm::ArrayRef<unsigned> dims);
+
+  const Contraction &contraction;
+  KernelFrame &frame;
+  PointEmitter &points;
+  IndexBuilder &index;
+  llvm::SmallVector<mlir::Value> sizes; // of the loops
+  mlir::Value batch, tilesM, tilesN;
+  int64_t tileM, tileN;
+};
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_EMIT_MATMULTILE_H
