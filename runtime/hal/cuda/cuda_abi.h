@@ -1,5 +1,4 @@
-//===- cuda_abi.h - The CUDA driver's binary interface, as far as we use it
-//-===//
+//===- cuda_abi.h - The CUDA driver's binary interface ----------*- C++ -*-===//
 //
 // Licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

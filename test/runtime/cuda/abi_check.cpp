@@ -1,5 +1,4 @@
-//===- abi_check.cpp - Compares cuda_abi.h with the toolkit's cuda.h
-//--------===//
+//===- abi_check.cpp - Compares cuda_abi.h with the toolkit's cuda.h ------===//
 //
 // Licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,32 +14,22 @@
 
 // These are macros in cuda.h: take our values before it hides the names.
 constexpr unsigned ours_CU_MEMHOSTALLOC_PORTABLE = xc::CU_MEMHOSTALLOC_PORTABLE;
-constexpr unsigned ours_CU_MEMHOSTALLOC_DEVICEMAP =
-    xc::CU_MEMHOSTALLOC_DEVICEMAP;
-constexpr unsigned ours_CU_MEMHOSTALLOC_WRITECOMBINED =
-    xc::CU_MEMHOSTALLOC_WRITECOMBINED;
-constexpr unsigned ours_CU_MEMHOSTREGISTER_PORTABLE =
-    xc::CU_MEMHOSTREGISTER_PORTABLE;
-constexpr unsigned ours_CU_MEMHOSTREGISTER_DEVICEMAP =
-    xc::CU_MEMHOSTREGISTER_DEVICEMAP;
-constexpr unsigned ours_CU_MEMHOSTREGISTER_IOMEMORY =
-    xc::CU_MEMHOSTREGISTER_IOMEMORY;
-constexpr unsigned ours_CU_MEMHOSTREGISTER_READ_ONLY =
-    xc::CU_MEMHOSTREGISTER_READ_ONLY;
-constexpr unsigned ours_CU_LAUNCH_PARAM_END_AS_INT =
-    xc::CU_LAUNCH_PARAM_END_AS_INT;
+constexpr unsigned ours_CU_MEMHOSTALLOC_DEVICEMAP = xc::CU_MEMHOSTALLOC_DEVICEMAP;
+constexpr unsigned ours_CU_MEMHOSTALLOC_WRITECOMBINED = xc::CU_MEMHOSTALLOC_WRITECOMBINED;
+constexpr unsigned ours_CU_MEMHOSTREGISTER_PORTABLE = xc::CU_MEMHOSTREGISTER_PORTABLE;
+constexpr unsigned ours_CU_MEMHOSTREGISTER_DEVICEMAP = xc::CU_MEMHOSTREGISTER_DEVICEMAP;
+constexpr unsigned ours_CU_MEMHOSTREGISTER_IOMEMORY = xc::CU_MEMHOSTREGISTER_IOMEMORY;
+constexpr unsigned ours_CU_MEMHOSTREGISTER_READ_ONLY = xc::CU_MEMHOSTREGISTER_READ_ONLY;
+constexpr unsigned ours_CU_LAUNCH_PARAM_END_AS_INT = xc::CU_LAUNCH_PARAM_END_AS_INT;
 constexpr unsigned ours_CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT =
     xc::CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT;
-constexpr unsigned ours_CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT =
-    xc::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
-constexpr unsigned ours_CU_GRAPH_KERNEL_NODE_PORT_DEFAULT =
-    xc::CU_GRAPH_KERNEL_NODE_PORT_DEFAULT;
+constexpr unsigned ours_CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT = xc::CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT;
+constexpr unsigned ours_CU_GRAPH_KERNEL_NODE_PORT_DEFAULT = xc::CU_GRAPH_KERNEL_NODE_PORT_DEFAULT;
 constexpr unsigned ours_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC =
     xc::CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
 constexpr unsigned ours_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER =
     xc::CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
-constexpr unsigned ours_CU_GRAPH_COND_ASSIGN_DEFAULT =
-    xc::CU_GRAPH_COND_ASSIGN_DEFAULT;
+constexpr unsigned ours_CU_GRAPH_COND_ASSIGN_DEFAULT = xc::CU_GRAPH_COND_ASSIGN_DEFAULT;
 
 #include <cuda.h>
 
@@ -51,8 +40,7 @@ static_assert(ours_CU_MEMHOSTALLOC_PORTABLE == CU_MEMHOSTALLOC_PORTABLE,
               "CU_MEMHOSTALLOC_PORTABLE");
 static_assert(ours_CU_MEMHOSTALLOC_DEVICEMAP == CU_MEMHOSTALLOC_DEVICEMAP,
               "CU_MEMHOSTALLOC_DEVICEMAP");
-static_assert(ours_CU_MEMHOSTALLOC_WRITECOMBINED ==
-                  CU_MEMHOSTALLOC_WRITECOMBINED,
+static_assert(ours_CU_MEMHOSTALLOC_WRITECOMBINED == CU_MEMHOSTALLOC_WRITECOMBINED,
               "CU_MEMHOSTALLOC_WRITECOMBINED");
 static_assert(ours_CU_MEMHOSTREGISTER_PORTABLE == CU_MEMHOSTREGISTER_PORTABLE,
               "CU_MEMHOSTREGISTER_PORTABLE");
@@ -64,32 +52,25 @@ static_assert(ours_CU_MEMHOSTREGISTER_READ_ONLY == CU_MEMHOSTREGISTER_READ_ONLY,
               "CU_MEMHOSTREGISTER_READ_ONLY");
 static_assert(ours_CU_LAUNCH_PARAM_END_AS_INT == CU_LAUNCH_PARAM_END_AS_INT,
               "CU_LAUNCH_PARAM_END_AS_INT");
-static_assert(ours_CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT ==
-                  CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT,
+static_assert(ours_CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT == CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT,
               "CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT");
-static_assert(ours_CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT ==
-                  CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT,
+static_assert(ours_CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT == CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT,
               "CU_LAUNCH_PARAM_BUFFER_SIZE_AS_INT");
-static_assert(ours_CU_GRAPH_KERNEL_NODE_PORT_DEFAULT ==
-                  CU_GRAPH_KERNEL_NODE_PORT_DEFAULT,
+static_assert(ours_CU_GRAPH_KERNEL_NODE_PORT_DEFAULT == CU_GRAPH_KERNEL_NODE_PORT_DEFAULT,
               "CU_GRAPH_KERNEL_NODE_PORT_DEFAULT");
-static_assert(ours_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC ==
-                  CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+static_assert(ours_CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC == CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
               "CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC");
-static_assert(ours_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER ==
-                  CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
+static_assert(ours_CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
               "CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER");
 static_assert(ours_CU_GRAPH_COND_ASSIGN_DEFAULT == CU_GRAPH_COND_ASSIGN_DEFAULT,
               "CU_GRAPH_COND_ASSIGN_DEFAULT");
 
-#define XC_VALUE(name)                                                         \
-  static_assert(static_cast<long long>(xc::name) ==                            \
-                    static_cast<long long>(::name),                            \
-                #name)
+#define XC_VALUE(name)                                                                             \
+  static_assert(static_cast<long long>(xc::name) == static_cast<long long>(::name), #name)
 #define XC_SIZE(type) static_assert(sizeof(xc::type) == sizeof(::type), #type)
-#define XC_FIELD(type, field)                                                  \
-  static_assert(offsetof(xc::type, field) == offsetof(::type, field) &&        \
-                    sizeof(xc::type::field) == sizeof(::type::field),          \
+#define XC_FIELD(type, field)                                                                      \
+  static_assert(offsetof(xc::type, field) == offsetof(::type, field) &&                            \
+                    sizeof(xc::type::field) == sizeof(::type::field),                              \
                 #type "::" #field)
 
 // CUresult
@@ -753,22 +734,18 @@ template <typename T, typename = void> struct SizeOf {
   static constexpr size_t value = 0;
 };
 template <typename T>
-struct SizeOf<T,
-              std::enable_if_t<std::is_object<T>::value && (sizeof(T) != 0)>> {
+struct SizeOf<T, std::enable_if_t<std::is_object<T>::value && (sizeof(T) != 0)>> {
   static constexpr size_t value = sizeof(T);
 };
 
 /// Two types that are passed alike: scalars of one size, or pointers to types
 /// of one size and constness.
 template <typename Ours, typename Theirs> constexpr bool passedAlike() {
-  if constexpr (std::is_pointer<Ours>::value &&
-                std::is_pointer<Theirs>::value) {
+  if constexpr (std::is_pointer<Ours>::value && std::is_pointer<Theirs>::value) {
     using OurPointee = std::remove_pointer_t<Ours>;
     using TheirPointee = std::remove_pointer_t<Theirs>;
-    return std::is_const<OurPointee>::value ==
-               std::is_const<TheirPointee>::value &&
-           std::is_pointer<OurPointee>::value ==
-               std::is_pointer<TheirPointee>::value &&
+    return std::is_const<OurPointee>::value == std::is_const<TheirPointee>::value &&
+           std::is_pointer<OurPointee>::value == std::is_pointer<TheirPointee>::value &&
            SizeOf<OurPointee>::value == SizeOf<TheirPointee>::value;
   } else {
     return isScalar<Ours> && isScalar<Theirs> && sizeof(Ours) == sizeof(Theirs);
@@ -790,7 +767,7 @@ struct SameShape<R1(A1...), R2(A2...)> {
 } // namespace
 
 namespace xc {
-#define XCR_CUDA_SYMBOL(name, symbol, params)                                  \
+#define XCR_CUDA_SYMBOL(name, symbol, params)                                                      \
   static_assert(SameShape<CUresult params, decltype(::symbol)>::value, #symbol);
 #include "runtime/hal/cuda/cuda_symbols.inl"
 } // namespace xc

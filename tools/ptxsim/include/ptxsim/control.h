@@ -1,5 +1,4 @@
-//===- control.h - Steering the CUDA driver stand-in from a test
-//-----------===//
+//===- control.h - Steering the CUDA driver stand-in ------------*- C++ -*-===//
 //
 // Licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -49,8 +48,7 @@ enum {
 // a context (CUDA_ERROR_ILLEGAL_ADDRESS, ...) also destroys the one current to
 // the caller. Returns a CUresult. Any number of faults may be set; each fires
 // once, unless it repeats.
-int ptxsimSetFault(const char *function, uint64_t nth, int result,
-                   unsigned flags);
+int ptxsimSetFault(const char *function, uint64_t nth, int result, unsigned flags);
 
 // Takes back all faults that have not fired.
 void ptxsimClearFaults(void);

@@ -1,5 +1,4 @@
-//===- tensor_map.h - What the stand-in stores in a CUtensorMap -----*- C++
-//-*-===//
+//===- tensor_map.h - Layout of a CUtensorMap -------------------*- C++ -*-===//
 //
 // Licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,12 +25,12 @@ struct EncodedTensorMap {
   Kind kind;
   uint8_t dataType; // a CUtensorMapDataType
   uint8_t elementBytes;
-  uint8_t rank;        // 1..5; dimension 0 is the innermost
-  uint8_t interleave;  // a CUtensorMapInterleave
-  uint8_t swizzle;     // a CUtensorMapSwizzle
-  uint8_t l2Promotion; // a CUtensorMapL2promotion
-  uint8_t oobFill;     // a CUtensorMapFloatOOBfill
-  uint32_t checksum;   // tensorMapChecksum of the structure with this field 0
+  uint8_t rank;           // 1..5; dimension 0 is the innermost
+  uint8_t interleave;     // a CUtensorMapInterleave
+  uint8_t swizzle;        // a CUtensorMapSwizzle
+  uint8_t l2Promotion;    // a CUtensorMapL2promotion
+  uint8_t oobFill;        // a CUtensorMapFloatOOBfill
+  uint32_t checksum;      // tensorMapChecksum of the structure with this field 0
   uint64_t globalAddress; // of element 0
   uint64_t strides[4];    // bytes between elements of dimension 1..4
   uint32_t dimsMinus1[5]; // extents go up to 2^32
@@ -59,8 +58,7 @@ inline uint32_t tensorMapChecksum(EncodedTensorMap map) {
 }
 
 inline bool isTensorMap(const EncodedTensorMap &map) {
-  return map.magic == EncodedTensorMap::kMagic &&
-         map.checksum == tensorMapChecksum(map);
+  return map.magic == EncodedTensorMap::kMagic && map.checksum == tensorMapChecksum(map);
 }
 
 } // namespace xc::ptxsim

@@ -1,0 +1,333 @@
+//===- GraphExec.cpp - Executable graphs and how they run -----------------===//
+//
+// Licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A launch is one operation of its stream. It runs the nodes whose dependencies
+// have ended concurrently, on threads that are kept for that, or, with a seed,
+// one after another in a random order that the edges allow.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver.h"
+#include "Graph.h"
+#include "HostCall.h"
+
+#include <condition_variable>
+#include <deque>
+#include <random>
+#include <thread>
+
+namespace xc::cudasim {
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+/// Threads that run independent nodes: as many as are busy at once, since a node
+/// may block (a host function, an event) until another one has run.
+class NodeThreads {
+public:
+  static NodeThreads &instance() {
+    static auto *threads = new NodeThreads; // lives as long as its threads do
+    return *threads;
+  }
+
+  void post(std::function<void()> task) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    tasks_.push_back(std::move(task));
+    if (tasks_.size() > idle_)
+      std::thread([this] { run(); }).detach();
+    else
+      changed_.notify_one();
+  }
+
+private:
+  void run() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      ++idle_;
+      changed_.wait(lock, [this] { return !tasks_.empty(); });
+      --idle_;
+      std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      task = nullptr;
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  size_t idle_ = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// One launch
+//===----------------------------------------------------------------------===//
+
+/// What belongs to one launch: the events that its nodes record and wait for.
+struct LaunchEvents {
+  std::unordered_map<const PlanNode *, CompletionRef> completions;
+  std::vector<CompletionRef> recorded;
+
+  /// A launch that did not get to its record nodes leaves nobody waiting.
+  ~LaunchEvents() {
+    for (const CompletionRef &completion : recorded)
+      if (!completion->isDone())
+        completion->signal();
+  }
+};
+
+/// Gives the events their meaning at the time of the launch, like the driver: a
+/// record node is what the event stands for from now on, a wait node waits for
+/// what it stood for before.
+void bindEvents(const Plan &plan, LaunchEvents &events) {
+  for (const PlanNode &node : plan.nodes) {
+    if (const auto *wait = std::get_if<EventWaitPayload>(&node.payload))
+      events.completions[&node] = wait->event->recorded();
+    if (const auto *record = std::get_if<EventRecordPayload>(&node.payload)) {
+      auto completion = std::make_shared<Completion>();
+      events.completions[&node] = completion;
+      events.recorded.push_back(completion);
+      record->event->record(completion);
+    }
+    for (const std::shared_ptr<Plan> &body : node.bodies)
+      bindEvents(*body, events);
+  }
+}
+
+struct Launcher {
+  const LaunchEvents &events;
+  uint64_t seed;
+
+  void runPlan(const std::shared_ptr<Plan> &plan);
+  void runNode(const PlanNode &node);
+
+private:
+  void runConditional(const PlanNode &node, const ConditionalPayload &payload);
+  void runShuffled(const Plan &plan);
+  void runConcurrently(const std::shared_ptr<Plan> &plan);
+};
+
+void Launcher::runConditional(const PlanNode &node, const ConditionalPayload &payload) {
+  auto value = [&] {
+    unsigned current = 0;
+    driver().conditions.get(payload.handle, current);
+    return current;
+  };
+  switch (payload.type) {
+  case CU_GRAPH_COND_TYPE_IF:
+    if (value())
+      runPlan(node.bodies[0]);
+    else if (node.bodies.size() > 1)
+      runPlan(node.bodies[1]);
+    return;
+  case CU_GRAPH_COND_TYPE_WHILE:
+    while (value() && !node.context->isCancelled())
+      runPlan(node.bodies[0]);
+    return;
+  case CU_GRAPH_COND_TYPE_SWITCH:
+    if (value() < node.bodies.size())
+      runPlan(node.bodies[value()]);
+    return;
+  }
+}
+
+void Launcher::runNode(const PlanNode &node) {
+  CompletionRef event;
+  if (auto found = events.completions.find(&node); found != events.completions.end())
+    event = found->second;
+  // A lost context does nothing more, but what waits for its events goes on.
+  if (node.context->sticky() == CUDA_SUCCESS && node.enabled) {
+    driver().delayStream();
+    if (const auto *kernel = std::get_if<KernelPayload>(&node.payload))
+      runLaunch(*node.context, kernel->launch);
+    else if (const auto *copy = std::get_if<CopyPayload>(&node.payload))
+      runCopy(*node.context, copy->copy);
+    else if (const auto *fill = std::get_if<FillPayload>(&node.payload))
+      runFill(*node.context, fill->fill);
+    else if (const auto *host = std::get_if<HostPayload>(&node.payload))
+      callHost(host->function, host->userData);
+    else if (std::get_if<ChildPayload>(&node.payload))
+      runPlan(node.bodies[0]);
+    else if (const auto *conditional = std::get_if<ConditionalPayload>(&node.payload))
+      runConditional(node, *conditional);
+    else if (std::get_if<EventWaitPayload>(&node.payload) && event)
+      event->wait();
+  }
+  if (std::get_if<EventRecordPayload>(&node.payload) && event)
+    event->signal();
+}
+
+void Launcher::runPlan(const std::shared_ptr<Plan> &plan) {
+  if (seed)
+    runShuffled(*plan);
+  else
+    runConcurrently(plan);
+}
+
+void Launcher::runShuffled(const Plan &plan) {
+  std::mt19937_64 random(seed);
+  std::vector<size_t> missing;
+  std::vector<unsigned> ready;
+  for (unsigned i = 0; i < plan.nodes.size(); ++i) {
+    missing.push_back(plan.nodes[i].dependencies.size());
+    if (!missing.back())
+      ready.push_back(i);
+  }
+  while (!ready.empty()) {
+    std::swap(ready[random() % ready.size()], ready.back());
+    unsigned index = ready.back();
+    ready.pop_back();
+    runNode(plan.nodes[index]);
+    for (unsigned successor : plan.nodes[index].successors)
+      if (!--missing[successor])
+        ready.push_back(successor);
+  }
+}
+
+/// One plan that is running.
+struct Progress {
+  std::shared_ptr<Plan> plan;
+  std::vector<std::atomic<size_t>> missing;
+  std::mutex mutex;
+  std::condition_variable changed;
+  size_t remaining;
+
+  explicit Progress(std::shared_ptr<Plan> running)
+      : plan(std::move(running)), missing(plan->nodes.size()), remaining(plan->nodes.size()) {
+    for (size_t i = 0; i < missing.size(); ++i)
+      missing[i] = plan->nodes[i].dependencies.size();
+  }
+};
+
+/// Runs a node and then, on this thread, one of those it was the last dependency
+/// of, and so on: a chain needs no hand-over. The others go to other threads.
+void runChain(Launcher &launcher, const std::shared_ptr<Progress> &progress, unsigned index) {
+  for (bool more = true; more;) {
+    const PlanNode &node = progress->plan->nodes[index];
+    launcher.runNode(node);
+    more = false;
+    for (unsigned successor : node.successors) {
+      if (--progress->missing[successor])
+        continue;
+      if (!more) {
+        index = successor;
+        more = true;
+      } else {
+        NodeThreads::instance().post(
+            [&launcher, progress, successor] { runChain(launcher, progress, successor); });
+      }
+    }
+    // The launcher lives until this says that all nodes are done.
+    std::lock_guard<std::mutex> lock(progress->mutex);
+    if (!--progress->remaining)
+      progress->changed.notify_all();
+  }
+}
+
+void Launcher::runConcurrently(const std::shared_ptr<Plan> &plan) {
+  if (plan->nodes.empty())
+    return;
+  auto progress = std::make_shared<Progress>(plan);
+  bool first = true;
+  unsigned own = 0;
+  for (unsigned i = 0; i < plan->nodes.size(); ++i) {
+    if (!plan->nodes[i].dependencies.empty())
+      continue;
+    if (first)
+      own = i;
+    else
+      NodeThreads::instance().post([this, progress, i] { runChain(*this, progress, i); });
+    first = false;
+  }
+  runChain(*this, progress, own);
+  std::unique_lock<std::mutex> lock(progress->mutex);
+  progress->changed.wait(lock, [&] { return !progress->remaining; });
+}
+
+} // namespace
+
+CUresult launchExec(Context &context, const std::shared_ptr<GraphExec> &exec,
+                    const std::shared_ptr<Stream> &stream) {
+  std::lock_guard<std::mutex> lock(exec->mutex);
+  std::shared_ptr<Plan> plan = exec->plan();
+  auto events = std::make_shared<LaunchEvents>();
+  bindEvents(*plan, *events);
+  std::vector<CompletionRef> waits;
+  if (exec->lastLaunch)
+    waits.push_back(exec->lastLaunch);
+  exec->lastLaunch = context.submit(
+      stream,
+      [plan, events, conditions = exec->conditions(), seed = driver().graphSeed.load()] {
+        driver().conditions.assignDefaults(conditions);
+        Launcher launcher{*events, seed};
+        launcher.runPlan(plan);
+      },
+      std::move(waits));
+  return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Executables
+//===----------------------------------------------------------------------===//
+
+std::shared_ptr<Plan> Plan::clone() const {
+  auto copy = std::make_shared<Plan>(*this);
+  for (PlanNode &node : copy->nodes)
+    for (std::shared_ptr<Plan> &body : node.bodies)
+      body = body->clone();
+  return copy;
+}
+
+GraphExec::GraphExec(std::shared_ptr<Plan> plan, unsigned long long flags)
+    : plan_(std::move(plan)), flags_(flags) {
+  std::vector<unsigned> path;
+  index(*plan_, path);
+}
+
+void GraphExec::index(const Plan &plan, std::vector<unsigned> &path) {
+  for (unsigned i = 0; i < plan.nodes.size(); ++i) {
+    const PlanNode &node = plan.nodes[i];
+    path.push_back(i);
+    paths_[node.origin] = path;
+    if (const auto *conditional = std::get_if<ConditionalPayload>(&node.payload))
+      conditions_.push_back(conditional->handle);
+    for (unsigned body = 0; body < node.bodies.size(); ++body) {
+      path.push_back(body);
+      index(*node.bodies[body], path);
+      path.pop_back();
+    }
+    path.pop_back();
+  }
+}
+
+const PlanNode *GraphExec::find(CUgraphNode origin) const {
+  auto found = paths_.find(origin);
+  if (found == paths_.end())
+    return nullptr;
+  const std::vector<unsigned> &path = found->second;
+  const Plan *plan = plan_.get();
+  for (size_t i = 0; i + 1 < path.size(); i += 2)
+    plan = plan->nodes[path[i]].bodies[path[i + 1]].get();
+  return &plan->nodes[path.back()];
+}
+
+PlanNode *GraphExec::findMutable(CUgraphNode origin) {
+  if (!paths_.count(origin))
+    return nullptr;
+  mutablePlan();
+  return const_cast<PlanNode *>(find(origin));
+}
+
+Plan &GraphExec::mutablePlan() {
+  if (plan_.use_count() > 1) // a launch is using it
+    plan_ = plan_->clone();
+  return *plan_;
+}
+
+} // namespace xc::cudasim
