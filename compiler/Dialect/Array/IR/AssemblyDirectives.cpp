@@ -112,8 +112,8 @@ ParseResult parseTypedParameter(OpAsmParser &parser, ParameterAttr &parameter, T
   // A second colon makes it `::`, which a key follows; a single one starts the type.
   if (succeeded(parser.parseOptionalColon()) && (parser.parseString(&key) || parser.parseColon()))
     return failure();
-  parameter = parser.getChecked<ParameterAttr>(loc, parser.getContext(), StringRef(scope),
-                                               StringRef(key));
+  parameter =
+      parser.getChecked<ParameterAttr>(loc, parser.getContext(), StringRef(scope), StringRef(key));
   return parameter ? parser.parseType(type) : failure();
 }
 
@@ -136,8 +136,7 @@ ParseResult parseVariableType(OpAsmParser &parser, TypeAttr &type, Attribute &in
   return parser.parseAttribute(initialValue, tensor);
 }
 
-void printVariableType(OpAsmPrinter &printer, Operation *, TypeAttr type,
-                       Attribute initialValue) {
+void printVariableType(OpAsmPrinter &printer, Operation *, TypeAttr type, Attribute initialValue) {
   printer << ": " << type.getValue();
   if (initialValue) {
     printer << " = ";

@@ -68,8 +68,8 @@ static LogicalResult inferTrailingNorm(const RuleContext &rule, Value operand, i
 
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
-  return inferTrailingNorm({location, getOperationName()}, adaptor.getOperand(),
-                           adaptor.getAxis(), {adaptor.getScale(), adaptor.getBias()}, inferred);
+  return inferTrailingNorm({location, getOperationName()}, adaptor.getOperand(), adaptor.getAxis(),
+                           {adaptor.getScale(), adaptor.getBias()}, inferred);
 }
 
 LogicalResult LayerNormOp::reifyResultShapes(OpBuilder &builder,
@@ -79,8 +79,8 @@ LogicalResult LayerNormOp::reifyResultShapes(OpBuilder &builder,
 
 LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
-  return inferTrailingNorm({location, getOperationName()}, adaptor.getOperand(),
-                           adaptor.getAxis(), adaptor.getScale(), inferred);
+  return inferTrailingNorm({location, getOperationName()}, adaptor.getOperand(), adaptor.getAxis(),
+                           adaptor.getScale(), inferred);
 }
 
 LogicalResult RmsNormOp::reifyResultShapes(OpBuilder &builder,
@@ -102,11 +102,10 @@ static FailureOr<RankedTensorType> checkFeatures(const RuleContext &rule, Value 
   auto features = RankedTensorType::get({type.getDimSize(axis)}, type.getElementType());
   for (Value vector : vectors) {
     if (!areCompatibleTypes(vector.getType(), features))
-      return rule.error("expected vectors compatible with ", features, ", got ",
-                        vector.getType());
+      return rule.error("expected vectors compatible with ", features, ", got ", vector.getType());
     int64_t size = cast<RankedTensorType>(vector.getType()).getDimSize(0);
-    features = RankedTensorType::get({mergeDims(features.getDimSize(0), size)},
-                                     type.getElementType());
+    features =
+        RankedTensorType::get({mergeDims(features.getDimSize(0), size)}, type.getElementType());
   }
   return features;
 }
@@ -125,8 +124,7 @@ LogicalResult BatchNormInferenceOp::reifyResultShapes(OpBuilder &builder,
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
 }
 
-LogicalResult BatchNormTrainingOp::inferReturnTypes(MLIRContext *,
-                                                    std::optional<Location> location,
+LogicalResult BatchNormTrainingOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                     Adaptor adaptor,
                                                     SmallVectorImpl<Type> &inferred) {
   FailureOr<RankedTensorType> features =

@@ -150,8 +150,8 @@ FailureOr<Values> VarOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   Value x = e.widen(getOperand());
   Value distance = e.make<SubOp>(x, e.mean(x, getAxes()));
-  Value sum = e.reduce(ReduceKind::Sum, e.make<MulOp>(distance, distance), getAxes(),
-                       getKeepdims());
+  Value sum =
+      e.reduce(ReduceKind::Sum, e.make<MulOp>(distance, distance), getAxes(), getKeepdims());
   Value variance = e.make<DivOp>(sum, e.count(x, getAxes(), getCorrection()));
   return Values{e.finish(variance, getType())};
 }

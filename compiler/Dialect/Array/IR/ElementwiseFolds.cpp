@@ -100,9 +100,7 @@ static std::optional<APFloat> evaluateFloat(Operation *op, ArrayRef<APFloat> x) 
       })
       .Case([&](MaxOp) -> Result { return llvm::maximum(x[0], x[1]); })
       .Case([&](MinOp) -> Result { return llvm::minimum(x[0], x[1]); })
-      .Case([&](ClampOp) -> Result {
-        return llvm::minimum(llvm::maximum(x[1], x[0]), x[2]);
-      })
+      .Case([&](ClampOp) -> Result { return llvm::minimum(llvm::maximum(x[1], x[0]), x[2]); })
       .Case([&](FmaOp) -> Result { return fusedMultiplyAdd(x[0], x[1], x[2]); })
       .Default([](Operation *) -> Result { return std::nullopt; });
 }
@@ -291,8 +289,7 @@ static Value foldNeutral(Operation *op, ArrayRef<Attribute> operands, int64_t in
 }
 
 /// The operand of `op`'s operand where that is the same op: `neg(neg(x))` is `x`.
-template <typename OpTy>
-static Value foldInverse(OpTy op) {
+template <typename OpTy> static Value foldInverse(OpTy op) {
   auto inner = op.getOperand().template getDefiningOp<OpTy>();
   return inner ? inner.getOperand() : Value();
 }

@@ -59,10 +59,10 @@ static bool isExactConversion(Type from, Type to) {
     return true;
   if (auto toFloat = dyn_cast<FloatType>(to)) {
     if (auto fromFloat = dyn_cast<FloatType>(from))
-      return APFloat::isRepresentableBy(fromFloat.getFloatSemantics(),
-                                        toFloat.getFloatSemantics());
+      return APFloat::isRepresentableBy(fromFloat.getFloatSemantics(), toFloat.getFloatSemantics());
     // The sign needs no bit of the mantissa; the lowest number is a power of two.
-    unsigned bits = from.getIntOrFloatBitWidth() - (from.isSignlessInteger(1) ? 0 : !from.isUnsignedInteger());
+    unsigned bits =
+        from.getIntOrFloatBitWidth() - (from.isSignlessInteger(1) ? 0 : !from.isUnsignedInteger());
     return bits <= toFloat.getFPMantissaWidth();
   }
   auto fromInteger = dyn_cast<IntegerType>(from);

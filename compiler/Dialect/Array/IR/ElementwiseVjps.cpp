@@ -157,8 +157,7 @@ FailureOr<Values> AbsOp::buildVjp(OpBuilder &builder, ValueRange g) {
 }
 
 FailureOr<Values> NegOp::buildVjp(OpBuilder &builder, ValueRange g) {
-  return elementwiseVjp(*this, builder,
-                        [&](E &e) { return Values{e.make<NegOp>(g.front())}; });
+  return elementwiseVjp(*this, builder, [&](E &e) { return Values{e.make<NegOp>(g.front())}; });
 }
 
 FailureOr<Values> SquareOp::buildVjp(OpBuilder &builder, ValueRange g) {
@@ -171,9 +170,8 @@ FailureOr<Values> SqrtOp::buildVjp(OpBuilder &builder, ValueRange g) {
 }
 
 FailureOr<Values> RsqrtOp::buildVjp(OpBuilder &builder, ValueRange g) {
-  return unaryVjp(*this, builder, g, [](E &e, Value x, Value y) {
-    return e.div(e.mul(y, -0.5), x);
-  });
+  return unaryVjp(*this, builder, g,
+                  [](E &e, Value x, Value y) { return e.div(e.mul(y, -0.5), x); });
 }
 
 FailureOr<Values> ReciprocalOp::buildVjp(OpBuilder &builder, ValueRange g) {
@@ -221,9 +219,8 @@ FailureOr<Values> TanOp::buildVjp(OpBuilder &builder, ValueRange g) {
 }
 
 FailureOr<Values> TanhOp::buildVjp(OpBuilder &builder, ValueRange g) {
-  return unaryVjp(*this, builder, g, [](E &e, Value, Value y) {
-    return e.sub(e.scalar(1, y), e.mul(y, y));
-  });
+  return unaryVjp(*this, builder, g,
+                  [](E &e, Value, Value y) { return e.sub(e.scalar(1, y), e.mul(y, y)); });
 }
 
 FailureOr<Values> ErfOp::buildVjp(OpBuilder &builder, ValueRange g) {
@@ -233,9 +230,8 @@ FailureOr<Values> ErfOp::buildVjp(OpBuilder &builder, ValueRange g) {
 }
 
 FailureOr<Values> SigmoidOp::buildVjp(OpBuilder &builder, ValueRange g) {
-  return unaryVjp(*this, builder, g, [](E &e, Value, Value y) {
-    return e.mul(y, e.sub(e.scalar(1, y), y));
-  });
+  return unaryVjp(*this, builder, g,
+                  [](E &e, Value, Value y) { return e.mul(y, e.sub(e.scalar(1, y), y)); });
 }
 
 FailureOr<Values> SiluOp::buildVjp(OpBuilder &builder, ValueRange g) {

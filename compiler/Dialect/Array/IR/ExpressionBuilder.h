@@ -19,8 +19,7 @@ public:
       : builder(builder), location(location) {}
 
   /// The op with inferred result types; its first result.
-  template <typename OpTy, typename... Args>
-  mlir::Value make(Args &&...args) {
+  template <typename OpTy, typename... Args> mlir::Value make(Args &&...args) {
     return OpTy::create(builder, location, std::forward<Args>(args)...)->getResult(0);
   }
 

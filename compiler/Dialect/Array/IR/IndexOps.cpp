@@ -50,8 +50,7 @@ LogicalResult TakeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
 }
 
 LogicalResult TakeAlongAxisOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                Adaptor adaptor,
-                                                SmallVectorImpl<Type> &inferred) {
+                                                Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   RuleContext rule{location, getOperationName()};
   auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
   auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
@@ -65,8 +64,8 @@ LogicalResult TakeAlongAxisOp::inferReturnTypes(MLIRContext *, std::optional<Loc
     if (static_cast<int64_t>(dim) == axis)
       continue;
     if (!areCompatibleDims(shape[dim], size))
-      return rule.error("expected operand and indices equal in all dims but ", axis, ", got ",
-                        type, " and ", indices);
+      return rule.error("expected operand and indices equal in all dims but ", axis, ", got ", type,
+                        " and ", indices);
     shape[dim] = mergeDims(shape[dim], size);
   }
   inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
@@ -111,8 +110,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-LogicalResult GatherOp::reifyResultShapes(OpBuilder &builder,
-                                          ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult GatherOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizeBuilder(builder, getLoc());
   SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getIndices());
   sizes.pop_back();
@@ -169,8 +167,7 @@ LogicalResult OneHotOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   return success();
 }
 
-LogicalResult OneHotOp::reifyResultShapes(OpBuilder &builder,
-                                          ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult OneHotOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getIndices());
   sizes.push_back(builder.getIndexAttr(getDepth()));
   return reifyAs(getType(), std::move(sizes), builder, shapes);

@@ -64,8 +64,7 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-LogicalResult MatMulOp::reifyResultShapes(OpBuilder &builder,
-                                          ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult MatMulOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizeBuilder(builder, getLoc());
   int64_t rank = getType().getRank();
   SmallVector<OpFoldResult> sizes;

@@ -21,17 +21,16 @@ static LogicalResult inferReduction(const RuleContext &rule, AdaptorT adaptor,
   auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
   if (failed(checkAxes(rule, adaptor.getAxes(), type.getRank())))
     return failure();
-  inferred.push_back(RankedTensorType::get(
-      reducedShape(type.getShape(), adaptor.getAxes(), adaptor.getKeepdims()),
-      type.getElementType()));
+  inferred.push_back(
+      RankedTensorType::get(reducedShape(type.getShape(), adaptor.getAxes(), adaptor.getKeepdims()),
+                            type.getElementType()));
   return success();
 }
 
 static LogicalResult reifyReduction(OpBuilder &builder, Value operand, ArrayRef<int64_t> axes,
                                     bool keepdims, Value result,
                                     ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes =
-      SizeBuilder(builder, result.getLoc()).sizes(operand);
+  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, result.getLoc()).sizes(operand);
   for (int64_t axis : llvm::reverse(axes)) {
     if (keepdims)
       sizes[axis] = builder.getIndexAttr(1);
@@ -50,8 +49,7 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return inferReduction({location, getOperationName()}, adaptor, inferred);
 }
 
-LogicalResult ReduceOp::reifyResultShapes(OpBuilder &builder,
-                                          ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult ReduceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   return reifyReduction(builder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
 }
 
@@ -127,8 +125,9 @@ static LogicalResult inferArg(const RuleContext &rule, AdaptorT adaptor,
   if (type.getDimSize(axis) == 0)
     return rule.error("expected dim ", axis, " not to be empty, got ", type);
   // The count's type is the result's to choose; i64 where nobody does.
-  inferred.push_back(RankedTensorType::get(reducedShape(type.getShape(), axis, adaptor.getKeepdims()),
-                                           IntegerType::get(type.getContext(), 64)));
+  inferred.push_back(
+      RankedTensorType::get(reducedShape(type.getShape(), axis, adaptor.getKeepdims()),
+                            IntegerType::get(type.getContext(), 64)));
   return success();
 }
 
@@ -137,8 +136,7 @@ LogicalResult ArgMaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return inferArg({location, getOperationName()}, adaptor, inferred);
 }
 
-LogicalResult ArgMaxOp::reifyResultShapes(OpBuilder &builder,
-                                          ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult ArgMaxOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   int64_t axis = getAxis();
   return reifyReduction(builder, getOperand(), axis, getKeepdims(), getResult(), shapes);
 }
@@ -148,8 +146,7 @@ LogicalResult ArgMinOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return inferArg({location, getOperationName()}, adaptor, inferred);
 }
 
-LogicalResult ArgMinOp::reifyResultShapes(OpBuilder &builder,
-                                          ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult ArgMinOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   int64_t axis = getAxis();
   return reifyReduction(builder, getOperand(), axis, getKeepdims(), getResult(), shapes);
 }
@@ -165,8 +162,7 @@ LogicalResult CumSumOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return checkAxis({location, getOperationName()}, adaptor.getAxis(), type.getRank());
 }
 
-LogicalResult CumSumOp::reifyResultShapes(OpBuilder &builder,
-                                          ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult CumSumOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
 }
 

@@ -89,8 +89,8 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
     auto [start, limit, stride, size] = range;
     return start == 0 && stride == 1 && (ShapedType::isDynamic(limit) || limit == size);
   };
-  auto ranges = llvm::zip_equal(getStarts(), getLimits(), getStrides(),
-                                getOperand().getType().getShape());
+  auto ranges =
+      llvm::zip_equal(getStarts(), getLimits(), getStrides(), getOperand().getType().getShape());
   if (llvm::all_of(ranges, isWhole) && getOperand().getType() == getType())
     return getOperand();
   return foldMove(adaptor.getOperand(), getType(),
@@ -148,9 +148,9 @@ struct FlattenConcatenate : OpRewritePattern<ConcatenateOp> {
     if (operands.empty() || llvm::equal(operands, op.getOperands()))
       return rewriter.notifyMatchFailure(op, "no operand is empty or joined along this dim");
     SmallVector<Type> inferred;
-    if (failed(ConcatenateOp::inferReturnTypes(
-            op.getContext(), std::nullopt, operands, op->getDiscardableAttrDictionary(),
-            op->getPropertiesStorage(), {}, inferred)) ||
+    if (failed(ConcatenateOp::inferReturnTypes(op.getContext(), std::nullopt, operands,
+                                               op->getDiscardableAttrDictionary(),
+                                               op->getPropertiesStorage(), {}, inferred)) ||
         !areCompatibleTypes(inferred, op->getResultTypes()))
       return rewriter.notifyMatchFailure(op, "the operands contradict each other");
     rewriter.replaceOpWithNewOp<ConcatenateOp>(op, op.getType(), operands, op.getAxis());
@@ -159,8 +159,7 @@ struct FlattenConcatenate : OpRewritePattern<ConcatenateOp> {
 };
 } // namespace
 
-void ConcatenateOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
-                                                MLIRContext *context) {
+void ConcatenateOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<FlattenConcatenate>(context);
 }
 

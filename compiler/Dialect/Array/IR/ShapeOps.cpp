@@ -85,8 +85,8 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   SmallVector<int64_t> sorted(permutation);
   llvm::sort(sorted);
   if (!llvm::equal(sorted, llvm::seq<int64_t>(0, type.getRank())))
-    return rule.error("expected a permutation of the ", type.getRank(), " dims of ", type,
-                      ", got ", formatDims(permutation));
+    return rule.error("expected a permutation of the ", type.getRank(), " dims of ", type, ", got ",
+                      formatDims(permutation));
   Dims shape;
   for (int64_t dim : permutation)
     shape.push_back(type.getDimSize(dim));
@@ -142,8 +142,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
                         ", got start ", start, " and limit ", formatDim(limit));
     if (stride < 1)
       return rule.error("expected a stride of at least 1 for dim ", dim, ", got ", stride);
-    shape.push_back(ShapedType::isDynamic(limit) ? limit
-                                                 : llvm::divideCeil(limit - start, stride));
+    shape.push_back(ShapedType::isDynamic(limit) ? limit : llvm::divideCeil(limit - start, stride));
   }
   inferred.push_back(withShape(type, shape));
   return success();
@@ -152,8 +151,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
 LogicalResult SliceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizeBuilder(builder, getLoc());
   SmallVector<OpFoldResult> sizes;
-  for (auto [dim, start, limit, stride] :
-       llvm::enumerate(getStarts(), getLimits(), getStrides())) {
+  for (auto [dim, start, limit, stride] : llvm::enumerate(getStarts(), getLimits(), getStrides())) {
     OpFoldResult end = ShapedType::isDynamic(limit) ? sizeBuilder.size(getOperand(), dim)
                                                     : sizeBuilder.constant(limit);
     OpFoldResult span = sizeBuilder.sub(end, sizeBuilder.constant(start));
@@ -288,10 +286,10 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   Dims shape;
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
     int64_t gaps = ShapedType::isDynamic(size) ? 0 : std::max<int64_t>(size - 1, 0);
-    shape.push_back(ShapedType::isDynamic(size) ? size
-                                                : adaptor.getLow()[dim] + size +
-                                                      gaps * interior[dim] +
-                                                      adaptor.getHigh()[dim]);
+    shape.push_back(ShapedType::isDynamic(size)
+                        ? size
+                        : adaptor.getLow()[dim] + size + gaps * interior[dim] +
+                              adaptor.getHigh()[dim]);
   }
   inferred.push_back(withShape(type, shape));
   return success();
@@ -303,8 +301,8 @@ LogicalResult PadOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTy
   for (auto [dim, size] : llvm::enumerate(sizes)) {
     int64_t interior = getInterior() ? (*getInterior())[dim] : 0;
     if (interior != 0) {
-      OpFoldResult gaps = sizeBuilder.max(sizeBuilder.sub(size, sizeBuilder.constant(1)),
-                                          sizeBuilder.constant(0));
+      OpFoldResult gaps =
+          sizeBuilder.max(sizeBuilder.sub(size, sizeBuilder.constant(1)), sizeBuilder.constant(0));
       size = sizeBuilder.add(size, sizeBuilder.mul(gaps, sizeBuilder.constant(interior)));
     }
     size = sizeBuilder.add(size, sizeBuilder.constant(getLow()[dim] + getHigh()[dim]));

@@ -16,9 +16,7 @@ using namespace mlir;
 
 namespace xc::array {
 
-std::string formatDim(int64_t dim) {
-  return ShapedType::isDynamic(dim) ? "?" : llvm::itostr(dim);
-}
+std::string formatDim(int64_t dim) { return ShapedType::isDynamic(dim) ? "?" : llvm::itostr(dim); }
 
 std::string formatDims(ArrayRef<int64_t> dims) {
   return "[" + llvm::join(llvm::map_range(dims, formatDim), ", ") + "]";
@@ -173,8 +171,7 @@ Value SizeBuilder::value(OpFoldResult size) {
   return getValueOrCreateConstantIndexOp(builder, location, size);
 }
 
-template <typename OpTy>
-OpFoldResult SizeBuilder::fold(OpFoldResult lhs, OpFoldResult rhs) {
+template <typename OpTy> OpFoldResult SizeBuilder::fold(OpFoldResult lhs, OpFoldResult rhs) {
   return getAsOpFoldResult(builder.createOrFold<OpTy>(location, value(lhs), value(rhs)));
 }
 

@@ -24,8 +24,7 @@ struct RuleContext {
   std::optional<mlir::Location> location;
   llvm::StringRef opName;
 
-  template <typename... Args>
-  mlir::LogicalResult error(Args &&...args) const {
+  template <typename... Args> mlir::LogicalResult error(Args &&...args) const {
     return mlir::emitOptionalError(location, "'", opName, "' op ", std::forward<Args>(args)...);
   }
 };
@@ -100,8 +99,7 @@ public:
   mlir::Value value(mlir::OpFoldResult size);
 
 private:
-  template <typename OpTy>
-  mlir::OpFoldResult fold(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
+  template <typename OpTy> mlir::OpFoldResult fold(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
 
   mlir::OpBuilder &builder;
   mlir::Location location;

@@ -51,8 +51,7 @@ static std::optional<int64_t> staticProduct(ArrayRef<int64_t> shape) {
 }
 
 /// The only `?` of `shape`, if the elements of a static `operand` determine it.
-static std::optional<int64_t> inferReshapedDim(RankedTensorType operand,
-                                               ArrayRef<int64_t> shape) {
+static std::optional<int64_t> inferReshapedDim(RankedTensorType operand, ArrayRef<int64_t> shape) {
   if (!operand.hasStaticShape() || llvm::count(shape, ShapedType::kDynamic) != 1)
     return std::nullopt;
   std::optional<int64_t> elements = staticProduct(operand.getShape());
@@ -91,8 +90,7 @@ RankedTensorType refineSizedType(ArraySizedOpInterface op, SmallVectorImpl<Value
 namespace {
 /// Moves sizes that are constants into the result type. A cast keeps the type
 /// that the users know.
-template <typename OpTy>
-struct RefineResultType : OpRewritePattern<OpTy> {
+template <typename OpTy> struct RefineResultType : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
@@ -296,8 +294,7 @@ LogicalResult DynamicSliceOp::verify() {
 LogicalResult DynamicSliceOp::checkResultType(const RuleContext &rule, RankedTensorType type) {
   RankedTensorType operand = getOperand().getType();
   if (static_cast<int64_t>(getStarts().size()) != operand.getRank())
-    return rule.error("expected a start for each dim of ", operand, ", got ",
-                      getStarts().size());
+    return rule.error("expected a start for each dim of ", operand, ", got ", getStarts().size());
   bool fits = type.getRank() == operand.getRank() &&
               llvm::all_of(llvm::zip(type.getShape(), operand.getShape()), [](auto dims) {
                 auto [box, size] = dims;

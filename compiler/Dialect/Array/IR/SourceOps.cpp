@@ -22,9 +22,7 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), "cst"); }
 
-void ParameterOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setName(getResult(), "param");
-}
+void ParameterOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), "param"); }
 
 //===----------------------------------------------------------------------===//
 // Dim and from_index

@@ -189,8 +189,7 @@ FailureOr<Values> GatherOp::buildVjp(OpBuilder &builder, ValueRange cotangents) 
   if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
-  FailureOr<Value> back =
-      scatterBack(e, cotangents.front(), getOperand(), getIndices(), getAxes());
+  FailureOr<Value> back = scatterBack(e, cotangents.front(), getOperand(), getIndices(), getAxes());
   if (failed(back))
     return failure();
   return Values{e.finish(*back, getOperand().getType()), Value()};

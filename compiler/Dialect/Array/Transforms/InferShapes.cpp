@@ -177,8 +177,7 @@ static bool refineResults(func::FuncOp func) {
   }
   if (llvm::equal(types, func.getResultTypes()))
     return false;
-  func.setFunctionType(
-      FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
+  func.setFunctionType(FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
   for (func::ReturnOp op : returns)
     for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), types))
       castOperand(operand, type);
@@ -215,8 +214,8 @@ static bool refineArguments(func::FuncOp func, ArrayRef<func::CallOp> calls) {
   }
   if (!changed)
     return false;
-  func.setFunctionType(FunctionType::get(
-      func.getContext(), func.front().getArgumentTypes(), func.getResultTypes()));
+  func.setFunctionType(
+      FunctionType::get(func.getContext(), func.front().getArgumentTypes(), func.getResultTypes()));
   for (func::CallOp call : calls)
     for (auto [operand, type] : llvm::zip_equal(call->getOpOperands(), func.getArgumentTypes()))
       castOperand(operand, type);
