@@ -24,14 +24,12 @@ static const char *accessName(AccessKind kind) {
 }
 
 static std::string describe(const Access &access, Space space) {
-  return std::string(accessName(access.kind)) + " of " +
-         std::to_string(access.bytes) + " bytes " +
-         (access.kind == AccessKind::Load ? "from " : "to ") +
-         spaceName(space) + " memory";
+  return std::string(accessName(access.kind)) + " of " + std::to_string(access.bytes) + " bytes " +
+         (access.kind == AccessKind::Load ? "from " : "to ") + spaceName(space) + " memory";
 }
 
-void xc::ptxsim::laneAddresses(const Warp &warp, uint32_t row, bool wide,
-                               int64_t offset, uint64_t (&out)[kWarpSize]) {
+void xc::ptxsim::laneAddresses(const Warp &warp, uint32_t row, bool wide, int64_t offset,
+                               uint64_t (&out)[kWarpSize]) {
   if (row == kNoRow) {
     std::fill(std::begin(out), std::end(out), static_cast<uint64_t>(offset));
   } else if (wide) {
@@ -49,26 +47,23 @@ void xc::ptxsim::laneAddresses(const Warp &warp, uint32_t row, bool wide,
 // Faults
 //===----------------------------------------------------------------------===//
 
-static bool raiseGlobal(Warp &warp, const Inst &inst, const Access &access,
-                        unsigned lane, uint64_t address) {
+static bool raiseGlobal(Warp &warp, const Inst &inst, const Access &access, unsigned lane,
+                        uint64_t address) {
   Block &block = *warp.block;
   MemoryImpl &memory = *block.launch->memory;
   std::string what = describe(access, Space::Global) + " at " + hex(address);
   RangeInfo info = memory.describe(address);
   if (info.found && !info.live) {
     block.raise(FaultKind::UseAfterFree, warp, lane, inst, address,
-                what + ": offset " + std::to_string(address - info.base) +
-                    " of " + info.tag + " (" + std::to_string(info.size) +
-                    " bytes), which has been freed");
+                what + ": offset " + std::to_string(address - info.base) + " of " + info.tag +
+                    " (" + std::to_string(info.size) + " bytes), which has been freed");
     return false;
   }
   if (info.found) {
-    block.raise(
-        FaultKind::OutOfBounds, warp, lane, inst, address,
-        what + ": ends " +
-            std::to_string(address + access.bytes - info.base - info.size) +
-            " bytes beyond " + info.tag + " (" + hex(info.base) + ", " +
-            std::to_string(info.size) + " bytes)");
+    block.raise(FaultKind::OutOfBounds, warp, lane, inst, address,
+                what + ": ends " + std::to_string(address + access.bytes - info.base - info.size) +
+                    " bytes beyond " + info.tag + " (" + hex(info.base) + ", " +
+                    std::to_string(info.size) + " bytes)");
     return false;
   }
   // Name the nearest allocation below: most such accesses run off an end.
@@ -79,36 +74,31 @@ static bool raiseGlobal(Warp &warp, const Inst &inst, const Access &access,
   else if (Range *below = memory.findBelow(address);
            below && address - below->base - below->size < reach)
     where = ": " + std::to_string(address - below->base - below->size) +
-            " bytes beyond the end of " + below->tag + " (" + hex(below->base) +
-            ", " + std::to_string(below->size) + " bytes)";
+            " bytes beyond the end of " + below->tag + " (" + hex(below->base) + ", " +
+            std::to_string(below->size) + " bytes)";
   block.raise(FaultKind::OutOfBounds, warp, lane, inst, address, what + where);
   return false;
 }
 
-static bool raiseWindow(Warp &warp, const Inst &inst, const Access &access,
-                        unsigned lane, uint64_t address, Space space,
-                        uint64_t limit) {
+static bool raiseWindow(Warp &warp, const Inst &inst, const Access &access, unsigned lane,
+                        uint64_t address, Space space, uint64_t limit) {
   warp.block->raise(FaultKind::OutOfBounds, warp, lane, inst, address,
-                    describe(access, space) + " at " + hex(address) + ": the " +
-                        spaceName(space) + " memory has " +
-                        std::to_string(limit) + " bytes");
+                    describe(access, space) + " at " + hex(address) + ": the " + spaceName(space) +
+                        " memory has " + std::to_string(limit) + " bytes");
   return false;
 }
 
-static bool raiseUninitialised(Warp &warp, const Inst &inst,
-                               const Access &access, unsigned lane,
+static bool raiseUninitialised(Warp &warp, const Inst &inst, const Access &access, unsigned lane,
                                uint64_t address, Space space, uint64_t offset,
                                const std::string &tag) {
   warp.block->raise(FaultKind::UninitialisedRead, warp, lane, inst, address,
-                    describe(access, space) + " at " + hex(address) +
-                        ": byte at offset " + std::to_string(offset) + " of " +
-                        tag + " was never written");
+                    describe(access, space) + " at " + hex(address) + ": byte at offset " +
+                        std::to_string(offset) + " of " + tag + " was never written");
   return false;
 }
 
-static bool raiseRace(Warp &warp, const Inst &inst, const Access &access,
-                      unsigned lane, uint64_t address, Space space,
-                      uint64_t other, bool otherRead) {
+static bool raiseRace(Warp &warp, const Inst &inst, const Access &access, unsigned lane,
+                      uint64_t address, Space space, uint64_t other, bool otherRead) {
   Block &block = *warp.block;
   Epoch epoch = Epoch::unpack(other);
   std::string who = describeThread(block, epoch.thread);
@@ -119,9 +109,8 @@ static bool raiseRace(Warp &warp, const Inst &inst, const Access &access,
            std::to_string(epoch.block / grid.x / grid.y) + ")";
   }
   block.raise(FaultKind::Race, warp, lane, inst, address,
-              describe(access, space) + " at " + hex(address) +
-                  " races with the " + (epoch.strong ? "strong " : "") +
-                  (otherRead ? "read" : "write") + " by " + who +
+              describe(access, space) + " at " + hex(address) + " races with the " +
+                  (epoch.strong ? "strong " : "") + (otherRead ? "read" : "write") + " by " + who +
                   ": nothing orders them");
   return false;
 }
@@ -162,8 +151,7 @@ static void countGlobal(Block &block, uint32_t mask, const LaneAccess &lanes,
 /// Shared memory serves 32 banks of 4 bytes per cycle; wider accesses take the
 /// lanes in halves (8 bytes) or quarters (16 bytes). Lanes that read the same
 /// word share it.
-static void countShared(Block &block, uint32_t mask, const LaneAccess &lanes,
-                        unsigned bytes) {
+static void countShared(Block &block, uint32_t mask, const LaneAccess &lanes, unsigned bytes) {
   unsigned lanesPerPhase = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
   unsigned words = bytes <= 4 ? 1 : bytes / 4;
   uint64_t conflicts = 0;
@@ -216,8 +204,7 @@ static uint32_t byteMask(uint64_t address, uint64_t end) {
 /// Calls |function| with each cell that [offset, offset + bytes) touches and
 /// the mask of the bytes in it, until it returns non-zero.
 template <typename F>
-static uint64_t forCells(RaceCell *cells, uint64_t offset, unsigned bytes,
-                         F function) {
+static uint64_t forCells(RaceCell *cells, uint64_t offset, unsigned bytes, F function) {
   uint64_t end = offset + bytes;
   for (uint64_t at = offset; at < end; at = (at & ~3ull) + 4)
     if (uint64_t conflict = function(cells[at >> 2], byteMask(at, end)))
@@ -225,8 +212,7 @@ static uint64_t forCells(RaceCell *cells, uint64_t offset, unsigned bytes,
   return 0;
 }
 
-static RaceCell *cellsOf(Block &block, const LaneAccess &lanes, unsigned lane,
-                         uint64_t &offset) {
+static RaceCell *cellsOf(Block &block, const LaneAccess &lanes, unsigned lane, uint64_t &offset) {
   if (!block.clocks)
     return nullptr;
   if (lanes.space[lane] == Space::Shared) {
@@ -234,45 +220,39 @@ static RaceCell *cellsOf(Block &block, const LaneAccess &lanes, unsigned lane,
     return block.sharedShadow.races->get(block.sharedShadow.capacity);
   }
   Range *range = lanes.range[lane];
-  if (lanes.space[lane] != Space::Global || !range ||
-      !block.clocks->tracksGlobal())
+  if (lanes.space[lane] != Space::Global || !range || !block.clocks->tracksGlobal())
     return nullptr;
   offset = lanes.address[lane] - range->base;
   return range->races.get(range->size);
 }
 
-static bool checkRead(Warp &warp, const Inst &inst, const Access &access,
-                      LaneAccess &lanes, unsigned lane) {
+static bool checkRead(Warp &warp, const Inst &inst, const Access &access, LaneAccess &lanes,
+                      unsigned lane) {
   Block &block = *warp.block;
   const Checks &checks = block.launch->options.checks;
   Space space = lanes.space[lane];
   uint64_t address = lanes.address[lane];
   if (space == Space::Shared) {
-    uint64_t offset =
-        static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
+    uint64_t offset = static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
     SharedShadow &shadow = block.sharedShadow;
-    if (checks.asyncCopy && shadow.anyPending &&
-        shadow.pending.any(offset, access.bytes)) {
-      block.raise(
-          FaultKind::AsyncCopy, warp, lane, inst, address,
-          describe(access, space) + " at " + hex(address) +
-              ": the destination of a cp.async that has not been waited for");
+    if (checks.asyncCopy && shadow.anyPending && shadow.pending.any(offset, access.bytes)) {
+      block.raise(FaultKind::AsyncCopy, warp, lane, inst, address,
+                  describe(access, space) + " at " + hex(address) +
+                      ": the destination of a cp.async that has not been waited for");
       return false;
     }
     if (checks.uninitialised && !shadow.initialised.all(offset, access.bytes))
-      return raiseUninitialised(
-          warp, inst, access, lane, address, space,
-          offset + shadow.initialised.prefix(offset, access.bytes),
-          "shared memory");
+      return raiseUninitialised(warp, inst, access, lane, address, space,
+                                offset + shadow.initialised.prefix(offset, access.bytes),
+                                "shared memory");
   } else if (space == Space::Global && checks.uninitialised) {
     Range *range = lanes.range[lane];
     if (range && range->initialised.allocated()) {
       uint64_t offset = address - range->base;
       if (!range->initialised.all(offset, access.bytes))
-        return raiseUninitialised(
-            warp, inst, access, lane, address, space,
-            offset + range->initialised.prefix(offset, access.bytes),
-            range->tag);
+        return raiseUninitialised(warp, inst, access, lane, address, space,
+                                  offset + range->initialised.prefix(offset, access.bytes),
+                                  range->tag);
     }
   }
   if (access.kind != AccessKind::Load)
@@ -282,17 +262,14 @@ static bool checkRead(Warp &warp, const Inst &inst, const Access &access,
   if (!cells)
     return true;
   uint32_t thread = warp.threadOf(lane);
-  uint64_t other = forCells(
-      cells, offset, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
-        return block.clocks->read(cell, thread, bytes, access.strong);
-      });
-  return !other ||
-         raiseRace(warp, inst, access, lane, address, space, other, false);
+  uint64_t other = forCells(cells, offset, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
+    return block.clocks->read(cell, thread, bytes, access.strong);
+  });
+  return !other || raiseRace(warp, inst, access, lane, address, space, other, false);
 }
 
-static bool resolveGlobal(Warp &warp, const Inst &inst, const Access &access,
-                          LaneAccess &lanes, unsigned lane,
-                          const Checks &checks) {
+static bool resolveGlobal(Warp &warp, const Inst &inst, const Access &access, LaneAccess &lanes,
+                          unsigned lane, const Checks &checks) {
   Block &block = *warp.block;
   uint64_t address = lanes.address[lane];
   lanes.host[lane] = reinterpret_cast<uint8_t *>(address);
@@ -314,9 +291,8 @@ static bool resolveGlobal(Warp &warp, const Inst &inst, const Access &access,
   return true;
 }
 
-static bool resolveLane(Warp &warp, const Inst &inst, const Access &access,
-                        LaneAccess &lanes, unsigned lane,
-                        const Checks &checks) {
+static bool resolveLane(Warp &warp, const Inst &inst, const Access &access, LaneAccess &lanes,
+                        unsigned lane, const Checks &checks) {
   Block &block = *warp.block;
   uint64_t address = lanes.address[lane];
   Space space = access.space;
@@ -331,8 +307,8 @@ static bool resolveLane(Warp &warp, const Inst &inst, const Access &access,
   lanes.space[lane] = space;
   if (checks.misaligned && (address & (access.bytes - 1))) {
     block.raise(FaultKind::Misaligned, warp, lane, inst, address,
-                describe(access, space) + " at " + hex(address) +
-                    ": expected a multiple of " + std::to_string(access.bytes));
+                describe(access, space) + " at " + hex(address) + ": expected a multiple of " +
+                    std::to_string(access.bytes));
     return false;
   }
   if (space == Space::Global)
@@ -356,12 +332,12 @@ static bool resolveLane(Warp &warp, const Inst &inst, const Access &access,
   return true;
 }
 
-bool xc::ptxsim::resolveAccess(Warp &warp, const Inst &inst, uint32_t mask,
-                               const Access &access, LaneAccess &lanes) {
+bool xc::ptxsim::resolveAccess(Warp &warp, const Inst &inst, uint32_t mask, const Access &access,
+                               LaneAccess &lanes) {
   Block &block = *warp.block;
   const Checks &checks = block.launch->options.checks;
-  bool reads = access.kind != AccessKind::Store &&
-               (checks.uninitialised || checks.race || checks.asyncCopy);
+  bool reads =
+      access.kind != AccessKind::Store && (checks.uninitialised || checks.race || checks.asyncCopy);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     if (!resolveLane(warp, inst, access, lanes, lane, checks))
@@ -378,40 +354,35 @@ bool xc::ptxsim::resolveAccess(Warp &warp, const Inst &inst, uint32_t mask,
 // Stores and atomics
 //===----------------------------------------------------------------------===//
 
-static void markWritten(Block &block, const LaneAccess &lanes, unsigned lane,
-                        unsigned bytes) {
+static void markWritten(Block &block, const LaneAccess &lanes, unsigned lane, unsigned bytes) {
   if (!block.launch->options.checks.uninitialised)
     return;
   if (lanes.space[lane] == Space::Shared) {
     block.sharedShadow.initialised.set(
         static_cast<uint64_t>(lanes.host[lane] - block.shared.data()), bytes);
-  } else if (Range *range = lanes.range[lane];
-             range && lanes.space[lane] == Space::Global) {
+  } else if (Range *range = lanes.range[lane]; range && lanes.space[lane] == Space::Global) {
     if (range->initialised.allocated())
       range->initialised.set(lanes.address[lane] - range->base, bytes);
   }
 }
 
-static bool checkPendingStore(Warp &warp, const Inst &inst,
-                              const Access &access, const LaneAccess &lanes,
-                              unsigned lane) {
+static bool checkPendingStore(Warp &warp, const Inst &inst, const Access &access,
+                              const LaneAccess &lanes, unsigned lane) {
   Block &block = *warp.block;
   if (lanes.space[lane] != Space::Shared || !block.sharedShadow.anyPending ||
       !block.launch->options.checks.asyncCopy)
     return true;
-  uint64_t offset =
-      static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
+  uint64_t offset = static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
   if (!block.sharedShadow.pending.any(offset, access.bytes))
     return true;
-  block.raise(
-      FaultKind::AsyncCopy, warp, lane, inst, lanes.address[lane],
-      describe(access, Space::Shared) + " at " + hex(lanes.address[lane]) +
-          ": the destination of a cp.async that has not been waited for");
+  block.raise(FaultKind::AsyncCopy, warp, lane, inst, lanes.address[lane],
+              describe(access, Space::Shared) + " at " + hex(lanes.address[lane]) +
+                  ": the destination of a cp.async that has not been waited for");
   return false;
 }
 
-static bool checkWrite(Warp &warp, const Inst &inst, const Access &access,
-                       const LaneAccess &lanes, unsigned lane) {
+static bool checkWrite(Warp &warp, const Inst &inst, const Access &access, const LaneAccess &lanes,
+                       unsigned lane) {
   Block &block = *warp.block;
   uint64_t offset = 0;
   RaceCell *cells = cellsOf(block, lanes, lane, offset);
@@ -419,17 +390,15 @@ static bool checkWrite(Warp &warp, const Inst &inst, const Access &access,
     return true;
   uint32_t thread = warp.threadOf(lane);
   bool wasRead = false;
-  uint64_t other = forCells(
-      cells, offset, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
-        return block.clocks->write(cell, thread, bytes, access.strong, wasRead);
-      });
-  return !other || raiseRace(warp, inst, access, lane, lanes.address[lane],
-                             lanes.space[lane], other, wasRead);
+  uint64_t other = forCells(cells, offset, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
+    return block.clocks->write(cell, thread, bytes, access.strong, wasRead);
+  });
+  return !other || raiseRace(warp, inst, access, lane, lanes.address[lane], lanes.space[lane],
+                             other, wasRead);
 }
 
 bool xc::ptxsim::noteStore(Warp &warp, const Inst &inst, const Access &access,
-                           const LaneAccess &lanes, unsigned lane,
-                           const void *value) {
+                           const LaneAccess &lanes, unsigned lane, const void *value) {
   Block &block = *warp.block;
   if (!checkPendingStore(warp, inst, access, lanes, lane))
     return false;
@@ -454,8 +423,7 @@ bool xc::ptxsim::noteAtomic(Warp &warp, const Inst &inst, const Access &access,
   return true;
 }
 
-static SyncTable *tableOf(Block &block, const LaneAccess &lanes,
-                          unsigned lane) {
+static SyncTable *tableOf(Block &block, const LaneAccess &lanes, unsigned lane) {
   if (lanes.space[lane] == Space::Shared)
     return block.clocks->sharedSync.get();
   return lanes.space[lane] == Space::Global && block.clocks->tracksGlobal()
@@ -463,42 +431,39 @@ static SyncTable *tableOf(Block &block, const LaneAccess &lanes,
              : nullptr;
 }
 
-void xc::ptxsim::releaseAt(Warp &warp, const LaneAccess &lanes, unsigned lane,
-                           Order order, MemScope scope) {
+void xc::ptxsim::releaseAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order,
+                           MemScope scope) {
   Block &block = *warp.block;
   if (!block.clocks)
     return;
   if (SyncTable *table = tableOf(block, lanes, lane))
     block.clocks->release(warp.threadOf(lane), lanes.address[lane], *table,
-                          order == Order::Release || order == Order::AcqRel,
-                          scope);
+                          order == Order::Release || order == Order::AcqRel, scope);
 }
 
-void xc::ptxsim::acquireAt(Warp &warp, const LaneAccess &lanes, unsigned lane,
-                           Order order, MemScope scope) {
+void xc::ptxsim::acquireAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order,
+                           MemScope scope) {
   Block &block = *warp.block;
   if (!block.clocks)
     return;
   if (SyncTable *table = tableOf(block, lanes, lane))
     block.clocks->acquire(warp.threadOf(lane), lanes.address[lane], *table,
-                          order == Order::Acquire || order == Order::AcqRel,
-                          scope);
+                          order == Order::Acquire || order == Order::AcqRel, scope);
 }
 
 //===----------------------------------------------------------------------===//
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
 
-static void sharedLane(Block &block, unsigned lane, uint32_t offset,
-                       LaneAccess &lanes) {
+static void sharedLane(Block &block, unsigned lane, uint32_t offset, LaneAccess &lanes) {
   lanes.space[lane] = Space::Shared;
   lanes.address[lane] = offset;
   lanes.range[lane] = nullptr;
   lanes.host[lane] = block.shared.data() + offset;
 }
 
-bool xc::ptxsim::beginAsyncCopy(Warp &warp, const Inst &inst, unsigned lane,
-                                uint32_t offset, unsigned bytes) {
+bool xc::ptxsim::beginAsyncCopy(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
+                                unsigned bytes) {
   Block &block = *warp.block;
   LaneAccess lanes;
   sharedLane(block, lane, offset, lanes);
@@ -514,8 +479,7 @@ bool xc::ptxsim::beginAsyncCopy(Warp &warp, const Inst &inst, unsigned lane,
   return true;
 }
 
-bool xc::ptxsim::deliverAsyncCopy(Warp &warp, unsigned lane,
-                                  const AsyncCopy &copy) {
+bool xc::ptxsim::deliverAsyncCopy(Warp &warp, unsigned lane, const AsyncCopy &copy) {
   Block &block = *warp.block;
   LaneAccess lanes;
   sharedLane(block, lane, copy.destination, lanes);

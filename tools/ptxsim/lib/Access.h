@@ -42,30 +42,27 @@ void laneAddresses(const Warp &warp, uint32_t row, bool wide, int64_t offset,
 
 /// False if a check failed; the fault has been raised then, and the instruction
 /// must not be executed.
-bool resolveAccess(Warp &warp, const Inst &inst, uint32_t mask,
-                   const Access &access, LaneAccess &lanes);
+bool resolveAccess(Warp &warp, const Inst &inst, uint32_t mask, const Access &access,
+                   LaneAccess &lanes);
 
 /// Records the store of |bytes| bytes at |value| by a lane: race check, then
 /// marks the bytes initialised. False after a fault.
-bool noteStore(Warp &warp, const Inst &inst, const Access &access,
-               const LaneAccess &lanes, unsigned lane, const void *value);
+bool noteStore(Warp &warp, const Inst &inst, const Access &access, const LaneAccess &lanes,
+               unsigned lane, const void *value);
 /// The same for an atomic read-modify-write.
-bool noteAtomic(Warp &warp, const Inst &inst, const Access &access,
-                const LaneAccess &lanes, unsigned lane);
+bool noteAtomic(Warp &warp, const Inst &inst, const Access &access, const LaneAccess &lanes,
+                unsigned lane);
 
 /// Release and acquire around strong operations; no-ops if races are not
 /// checked.
-void releaseAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order,
-               MemScope scope);
-void acquireAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order,
-               MemScope scope);
+void releaseAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order, MemScope scope);
+void acquireAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order, MemScope scope);
 
 /// Delivers |copy| of |thread| to shared memory (the thread waited for it).
 /// False after a fault.
 bool deliverAsyncCopy(Warp &warp, unsigned lane, const AsyncCopy &copy);
 /// Checks the destination of a cp.async as it is issued, and marks it pending.
-bool beginAsyncCopy(Warp &warp, const Inst &inst, unsigned lane,
-                    uint32_t offset, unsigned bytes);
+bool beginAsyncCopy(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset, unsigned bytes);
 
 inline uint32_t strengthOf(Order order, MemScope scope) {
   if (order == Order::Weak)

@@ -45,8 +45,7 @@ struct Variable {
   std::vector<uint8_t> initial;
   std::vector<InitialAddress> addresses;
   // Set by layout.
-  uint64_t address =
-      0; // host address, shared offset, local offset or parameter offset
+  uint64_t address = 0; // host address, shared offset, local offset or parameter offset
   bool placed = false;
 };
 
@@ -98,9 +97,8 @@ struct Instruction {
 struct Scope {
   int32_t parent = -1;
   std::map<std::string_view, uint32_t> registers;
-  std::map<std::string_view, uint32_t> labels; // index of the next instruction
-  std::map<std::string_view, uint32_t>
-      variables; // index into Function::variables
+  std::map<std::string_view, uint32_t> labels;    // index of the next instruction
+  std::map<std::string_view, uint32_t> variables; // index into Function::variables
   std::map<std::string_view, std::vector<std::string_view>> branchTargets;
 };
 

@@ -14,8 +14,8 @@ using namespace xc::ptxsim;
 static constexpr unsigned kBarrierCount = 16;
 
 /// Writes the result of bar.red to the lanes of |mask|.
-static void writeReduction(Warp &warp, const BarrierOp &op, uint32_t mask,
-                           uint32_t count, uint32_t total) {
+static void writeReduction(Warp &warp, const BarrierOp &op, uint32_t mask, uint32_t count,
+                           uint32_t total) {
   if (op.kind == BarrierKind::RedPopc) {
     uint32_t *d = warp.row<uint32_t>(op.dst);
     forLanes(mask, [&](unsigned l) { d[l] = count; });
@@ -34,12 +34,11 @@ static void completeBarrier(Block &block, unsigned id) {
       if (group.state != Group::WaitBarrier || group.barrier != id)
         continue;
       const Inst &inst = warp.program->code[group.pc];
-      writeReduction(warp, warp.program->barriers[inst.aux], group.mask,
-                     state.predicateCount, state.arrived);
+      writeReduction(warp, warp.program->barriers[inst.aux], group.mask, state.predicateCount,
+                     state.arrived);
       if (block.clocks)
-        forLanes(group.mask, [&](unsigned l) {
-          block.clocks->depart(state.join, warp.threadOf(l));
-        });
+        forLanes(group.mask,
+                 [&](unsigned l) { block.clocks->depart(state.join, warp.threadOf(l)); });
       group.state = Group::Ready;
       ++group.pc;
     }
@@ -49,16 +48,14 @@ static void completeBarrier(Block &block, unsigned id) {
   state.join.reset();
 }
 
-static bool fail(Warp &warp, const Inst &inst, unsigned lane,
-                 std::string message) {
-  warp.block->raise(FaultKind::IllegalInstruction, warp, lane, inst, 0,
-                    std::move(message));
+static bool fail(Warp &warp, const Inst &inst, unsigned lane, std::string message) {
+  warp.block->raise(FaultKind::IllegalInstruction, warp, lane, inst, 0, std::move(message));
   return false;
 }
 
 /// Reads a barrier's operands, which must be the same in all lanes.
-static bool readOperands(Warp &warp, const Inst &inst, const BarrierOp &op,
-                         uint32_t mask, unsigned &id, uint32_t &count) {
+static bool readOperands(Warp &warp, const Inst &inst, const BarrierOp &op, uint32_t mask,
+                         unsigned &id, uint32_t &count) {
   auto first = static_cast<unsigned>(__builtin_ctz(mask));
   id = warp.row<uint32_t>(op.id)[first];
   count = op.count == kNoRow ? 0 : warp.row<uint32_t>(op.count)[first];
@@ -66,16 +63,13 @@ static bool readOperands(Warp &warp, const Inst &inst, const BarrierOp &op,
     auto l = static_cast<unsigned>(__builtin_ctz(rest));
     if (warp.row<uint32_t>(op.id)[l] != id ||
         (op.count != kNoRow && warp.row<uint32_t>(op.count)[l] != count))
-      return fail(warp, inst, l,
-                  "the barrier's number or count differs between lanes");
+      return fail(warp, inst, l, "the barrier's number or count differs between lanes");
   }
   if (id >= kBarrierCount)
-    return fail(warp, inst, first,
-                "expected a barrier below 16, got " + std::to_string(id));
+    return fail(warp, inst, first, "expected a barrier below 16, got " + std::to_string(id));
   if (op.count != kNoRow && (count == 0 || count % kWarpSize != 0))
     return fail(warp, inst, first,
-                "expected a thread count that is a multiple of 32, got " +
-                    std::to_string(count));
+                "expected a thread count that is a multiple of 32, got " + std::to_string(count));
   return true;
 }
 
@@ -90,28 +84,23 @@ static Step arrive(Warp &warp, const Inst &inst, uint32_t mask) {
   BarrierState &state = block.barriers[id];
   bool wholeBlock = op.count == kNoRow;
   uint32_t expected = wholeBlock ? block.threads : count;
-  if (state.expected &&
-      (state.expected != expected || state.wholeBlock != wholeBlock)) {
+  if (state.expected && (state.expected != expected || state.wholeBlock != wholeBlock)) {
     fail(warp, inst, static_cast<unsigned>(__builtin_ctz(mask)),
-         "barrier " + std::to_string(id) + " expects " +
-             std::to_string(state.expected) + " threads, this thread " +
-             std::to_string(expected));
+         "barrier " + std::to_string(id) + " expects " + std::to_string(state.expected) +
+             " threads, this thread " + std::to_string(expected));
     return Step::Repick;
   }
   state.expected = expected;
   state.wholeBlock = wholeBlock;
   // Explicit counts are in warps: a last warp that is not full counts as one.
   bool fullWarp = mask == warp.allLanes;
-  state.arrived += !wholeBlock && fullWarp
-                       ? kWarpSize
-                       : static_cast<uint32_t>(__builtin_popcount(mask));
+  state.arrived +=
+      !wholeBlock && fullWarp ? kWarpSize : static_cast<uint32_t>(__builtin_popcount(mask));
   if (op.predicate != kNoRow)
-    state.predicateCount += static_cast<uint32_t>(__builtin_popcount(
-        (warp.predicate(op.predicate) ^ op.predicateFlip) & mask));
+    state.predicateCount += static_cast<uint32_t>(
+        __builtin_popcount((warp.predicate(op.predicate) ^ op.predicateFlip) & mask));
   if (block.clocks)
-    forLanes(mask, [&](unsigned l) {
-      block.clocks->arrive(state.join, warp.threadOf(l));
-    });
+    forLanes(mask, [&](unsigned l) { block.clocks->arrive(state.join, warp.threadOf(l)); });
   Group &group = warp.groups[warp.current];
   if (op.kind == BarrierKind::Arrive) {
     ++group.pc;
@@ -143,18 +132,17 @@ Step xc::ptxsim::executeBarrier(Warp &warp, const Inst &inst, uint32_t mask) {
   if (inst.aligned && mask != warp.live) {
     for (size_t i = 0; i < warp.groups.size(); ++i) {
       Group &other = warp.groups[i];
-      if (i == warp.current || other.state != Group::WaitAligned ||
-          other.pc != group.pc || other.depth != group.depth)
+      if (i == warp.current || other.state != Group::WaitAligned || other.pc != group.pc ||
+          other.depth != group.depth)
         continue;
       group.mask |= other.mask;
       other.mask = 0;
     }
     mask = group.mask;
     uint32_t pc = group.pc;
-    warp.groups.erase(
-        std::remove_if(warp.groups.begin(), warp.groups.end(),
-                       [](const Group &g) { return g.mask == 0; }),
-        warp.groups.end());
+    warp.groups.erase(std::remove_if(warp.groups.begin(), warp.groups.end(),
+                                     [](const Group &g) { return g.mask == 0; }),
+                      warp.groups.end());
     for (size_t i = 0; i < warp.groups.size(); ++i)
       if (warp.groups[i].mask == mask && warp.groups[i].pc == pc)
         warp.current = static_cast<unsigned>(i);
@@ -170,8 +158,7 @@ Step xc::ptxsim::executeBarrier(Warp &warp, const Inst &inst, uint32_t mask) {
 // Stalls
 //===----------------------------------------------------------------------===//
 
-static std::string lanesText(const Block &block, const Warp &warp,
-                             uint32_t mask) {
+static std::string lanesText(const Block &block, const Warp &warp, uint32_t mask) {
   auto first = static_cast<unsigned>(__builtin_ctz(mask));
   return std::to_string(__builtin_popcount(mask)) + " threads, the first " +
          describeThread(block, warp.threadOf(first));
@@ -188,8 +175,7 @@ static void resolveAligned(Block &block, Warp &warp, size_t index) {
     block.raise(FaultKind::BarrierDivergence, warp, lane, inst, 0,
                 "only " + lanesText(block, warp, group.mask) +
                     ", of the warp have reached this barrier; " +
-                    lanesText(block, warp, missing ? missing : group.mask) +
-                    ", are elsewhere");
+                    lanesText(block, warp, missing ? missing : group.mask) + ", are elsewhere");
     return;
   }
   group.state = Group::Ready;
@@ -197,13 +183,11 @@ static void resolveAligned(Block &block, Warp &warp, size_t index) {
   arrive(warp, inst, group.mask);
 }
 
-static void raiseBarrier(Block &block, unsigned id, FaultKind kind,
-                         const std::string &message) {
+static void raiseBarrier(Block &block, unsigned id, FaultKind kind, const std::string &message) {
   for (Warp &warp : block.warps)
     for (Group &group : warp.groups)
       if (group.state == Group::WaitBarrier && group.barrier == id) {
-        block.raise(kind, warp,
-                    static_cast<unsigned>(__builtin_ctz(group.mask)),
+        block.raise(kind, warp, static_cast<unsigned>(__builtin_ctz(group.mask)),
                     warp.program->code[group.pc], 0, message);
         return;
       }
@@ -219,11 +203,9 @@ void xc::ptxsim::resolveStall(Block &block) {
       }
       if (group.state == Group::WaitSync) {
         auto lane = static_cast<unsigned>(__builtin_ctz(group.mask));
-        block.raise(
-            FaultKind::BarrierDivergence, warp, lane,
-            warp.program->code[group.pc], 0,
-            lanesText(block, warp, group.mask) +
-                ", wait for lanes of their member mask that never come");
+        block.raise(FaultKind::BarrierDivergence, warp, lane, warp.program->code[group.pc], 0,
+                    lanesText(block, warp, group.mask) +
+                        ", wait for lanes of their member mask that never come");
         return;
       }
     }
@@ -231,18 +213,16 @@ void xc::ptxsim::resolveStall(Block &block) {
   uint32_t exited = block.threads - block.liveThreads;
   for (unsigned id = 0; id < kBarrierCount; ++id) {
     BarrierState &state = block.barriers[id];
-    if (!state.wholeBlock || state.expected == 0 ||
-        state.arrived + exited < state.expected)
+    if (!state.wholeBlock || state.expected == 0 || state.arrived + exited < state.expected)
       continue;
     if (!block.launch->options.checks.barrierDivergence) {
       completeBarrier(block, id);
       return;
     }
-    raiseBarrier(
-        block, id, FaultKind::BarrierDivergence,
-        std::to_string(exited) +
-            " threads of the block have exited without reaching barrier " +
-            std::to_string(id));
+    raiseBarrier(block, id, FaultKind::BarrierDivergence,
+                 std::to_string(exited) +
+                     " threads of the block have exited without reaching barrier " +
+                     std::to_string(id));
     return;
   }
   for (unsigned id = 0; id < kBarrierCount; ++id) {
@@ -250,9 +230,8 @@ void xc::ptxsim::resolveStall(Block &block) {
     if (state.expected == 0)
       continue;
     raiseBarrier(block, id, FaultKind::Deadlock,
-                 "barrier " + std::to_string(id) + " has " +
-                     std::to_string(state.arrived) + " of " +
-                     std::to_string(state.expected) +
+                 "barrier " + std::to_string(id) + " has " + std::to_string(state.arrived) +
+                     " of " + std::to_string(state.expected) +
                      " threads, and no thread of the block can go on");
     if (block.faulted)
       return;

@@ -142,9 +142,7 @@ MemScope InstDecoder::takeScope() {
 // Operands
 //===----------------------------------------------------------------------===//
 
-bool InstDecoder::expectOperands(unsigned count) {
-  return expectOperands(count, count);
-}
+bool InstDecoder::expectOperands(unsigned count) { return expectOperands(count, count); }
 
 bool InstDecoder::expectOperands(unsigned least, unsigned most) {
   if (operandCount() >= least && operandCount() <= most)
@@ -152,8 +150,7 @@ bool InstDecoder::expectOperands(unsigned least, unsigned most) {
   std::string range = std::to_string(least);
   if (most != least)
     range += " to " + std::to_string(most);
-  return fail("expected " + range + " operands, got " +
-              std::to_string(operandCount()));
+  return fail("expected " + range + " operands, got " + std::to_string(operandCount()));
 }
 
 uint32_t InstDecoder::dst(const Operand *operand, unsigned bits) {
@@ -165,15 +162,14 @@ uint32_t InstDecoder::dst(const Operand *operand, unsigned bits) {
   }
   unsigned actual = typeBits(builder.typeOf(operand->reg));
   if (actual != bits) {
-    fail("expected a destination of " + std::to_string(bits) +
-         " bits, got one of " + std::to_string(actual));
+    fail("expected a destination of " + std::to_string(bits) + " bits, got one of " +
+         std::to_string(actual));
     return kNoRow;
   }
   return builder.rowOf(operand->reg);
 }
 
-uint32_t InstDecoder::dstAtLeast(const Operand *operand, Type type,
-                                 unsigned &bytes) {
+uint32_t InstDecoder::dstAtLeast(const Operand *operand, Type type, unsigned &bytes) {
   if (operand && operand->kind == Operand::Sink) {
     bytes = std::max(2u, typeBytes(type));
     return builder.sinkRow();
@@ -186,9 +182,8 @@ uint32_t InstDecoder::dstAtLeast(const Operand *operand, Type type,
   // Registers of 8 bits have rows of 16.
   bytes = std::max(2u, typeBytes(builder.typeOf(operand->reg)));
   if (bytes < typeBytes(type))
-    fail("expected a destination of at least " +
-         std::to_string(typeBits(type)) + " bits, got one of " +
-         std::to_string(bytes * 8));
+    fail("expected a destination of at least " + std::to_string(typeBits(type)) +
+         " bits, got one of " + std::to_string(bytes * 8));
   return builder.rowOf(operand->reg);
 }
 
@@ -234,8 +229,7 @@ static const std::pair<std::string_view, Special> kSpecials[] = {
     {"%cluster_nctarank", Special::ClusterNctaRank},
     {"%is_explicit_cluster", Special::IsExplicitCluster}};
 
-uint32_t InstDecoder::srcAtLeast(const Operand *operand, Type type,
-                                 unsigned &bytes) {
+uint32_t InstDecoder::srcAtLeast(const Operand *operand, Type type, unsigned &bytes) {
   bytes = std::max(2u, typeBytes(type));
   if (!operand) {
     fail("expected another operand");
@@ -245,8 +239,8 @@ uint32_t InstDecoder::srcAtLeast(const Operand *operand, Type type,
   case Operand::Register: {
     Type registerType = builder.typeOf(operand->reg);
     if (registerType == Type::Pred || typeBits(registerType) < typeBits(type)) {
-      fail("expected a source of " + std::to_string(typeBits(type)) +
-           " bits, got one of " + std::to_string(typeBits(registerType)));
+      fail("expected a source of " + std::to_string(typeBits(type)) + " bits, got one of " +
+           std::to_string(typeBits(registerType)));
       return kNoRow;
     }
     bytes = std::max(2u, typeBytes(registerType));
@@ -259,8 +253,7 @@ uint32_t InstDecoder::srcAtLeast(const Operand *operand, Type type,
     fail("'" + std::string(operand->text) + "' cannot be an operand here");
     return kNoRow;
   case Operand::Integer:
-    if (isFloat(type) && typeBits(type) >= 32 && type != Type::F16x2 &&
-        type != Type::BF16x2)
+    if (isFloat(type) && typeBits(type) >= 32 && type != Type::F16x2 && type != Type::BF16x2)
       break;
     return constantRow(static_cast<uint64_t>(operand->value), bytes);
   case Operand::Single:
@@ -303,8 +296,8 @@ uint32_t InstDecoder::src(const Operand *operand, Type type) {
   unsigned bytes = 0;
   uint32_t row = srcAtLeast(operand, type, bytes);
   if (!hasFailed && bytes != std::max(2u, typeBytes(type)))
-    fail("expected a source of " + std::to_string(typeBits(type)) +
-         " bits, got one of " + std::to_string(bytes * 8));
+    fail("expected a source of " + std::to_string(typeBits(type)) + " bits, got one of " +
+         std::to_string(bytes * 8));
   return row;
 }
 
@@ -335,8 +328,7 @@ uint32_t InstDecoder::dstPredicate(const Operand *operand) {
 
 AddressRef InstDecoder::address(const Operand *operand, Space space) {
   AddressRef ref;
-  if (!operand || operand->kind != Operand::Address ||
-      operand->children.empty()) {
+  if (!operand || operand->kind != Operand::Address || operand->children.empty()) {
     fail("expected an address");
     return ref;
   }
@@ -346,8 +338,7 @@ AddressRef InstDecoder::address(const Operand *operand, Space space) {
   case Operand::Register: {
     unsigned bits = typeBits(builder.typeOf(base.reg));
     if (bits != 32 && bits != 64) {
-      fail("expected an address of 32 or 64 bits, got one of " +
-           std::to_string(bits));
+      fail("expected an address of 32 or 64 bits, got one of " + std::to_string(bits));
       return ref;
     }
     ref.row = builder.rowOf(base.reg);
@@ -359,8 +350,7 @@ AddressRef InstDecoder::address(const Operand *operand, Space space) {
     return ref;
   case Operand::Symbol: {
     uint64_t address = 0;
-    if (!builder.resolveSymbol(base.text, ast.scope, address,
-                               ref.symbolSpace)) {
+    if (!builder.resolveSymbol(base.text, ast.scope, address, ref.symbolSpace)) {
       fail("unknown symbol '" + std::string(base.text) + "'");
       return ref;
     }
@@ -381,8 +371,7 @@ AddressRef InstDecoder::address(const Operand *operand, Space space) {
 bool InstDecoder::immediate(unsigned index, int64_t &value) {
   const Operand *op = operand(index);
   if (!op || op->kind != Operand::Integer)
-    return fail("expected an integer constant as operand " +
-                std::to_string(index + 1));
+    return fail("expected an integer constant as operand " + std::to_string(index + 1));
   value = op->value;
   return true;
 }
@@ -390,6 +379,6 @@ bool InstDecoder::immediate(unsigned index, int64_t &value) {
 uint32_t InstDecoder::constantRow(uint64_t value, unsigned bytes) {
   if (bytes < 8)
     value &= (1ull << (bytes * 8)) - 1;
-  return builder.constantRow(
-      value, static_cast<int64_t>(value) < 0 && bytes > 8 ? ~0ull : 0, bytes);
+  return builder.constantRow(value, static_cast<int64_t>(value) < 0 && bytes > 8 ? ~0ull : 0,
+                             bytes);
 }

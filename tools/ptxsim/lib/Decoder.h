@@ -39,14 +39,12 @@ struct AddressRef {
   uint32_t row = kNoRow; // kNoRow: `offset` is absolute
   bool wide = true;
   int64_t offset = 0;
-  Space symbolSpace =
-      Space::None; // of a symbol; Local for a .param slot of a function
+  Space symbolSpace = Space::None; // of a symbol; Local for a .param slot of a function
 };
 
 class InstDecoder {
 public:
-  InstDecoder(ProgramBuilder &builder, const Instruction &ast)
-      : builder(builder), ast(ast) {}
+  InstDecoder(ProgramBuilder &builder, const Instruction &ast) : builder(builder), ast(ast) {}
 
   Inst out;
 
@@ -67,9 +65,7 @@ public:
   MemScope takeScope();
 
   //--- Operands ------------------------------------------------------------//
-  unsigned operandCount() const {
-    return static_cast<unsigned>(ast.operands.size());
-  }
+  unsigned operandCount() const { return static_cast<unsigned>(ast.operands.size()); }
   const Operand *operand(unsigned index) const {
     return index < ast.operands.size() ? &ast.operands[index] : nullptr;
   }
@@ -79,12 +75,8 @@ public:
   /// The row of a destination register of |bits| bits; a row nobody reads for
   /// `_`.
   uint32_t dst(const Operand *operand, unsigned bits);
-  uint32_t dst(unsigned index, unsigned bits) {
-    return dst(operand(index), bits);
-  }
-  uint32_t dst(unsigned index, Type type) {
-    return dst(operand(index), typeBits(type));
-  }
+  uint32_t dst(unsigned index, unsigned bits) { return dst(operand(index), bits); }
+  uint32_t dst(unsigned index, Type type) { return dst(operand(index), typeBits(type)); }
   /// The row of a source: a register, an immediate, a special register, an
   /// address.
   uint32_t src(const Operand *operand, Type type);
@@ -97,9 +89,7 @@ public:
   PredicateRef predicate(unsigned index) { return predicate(operand(index)); }
   uint32_t dstPredicate(const Operand *operand);
   AddressRef address(const Operand *operand, Space space);
-  AddressRef address(unsigned index, Space space) {
-    return address(operand(index), space);
-  }
+  AddressRef address(unsigned index, Space space) { return address(operand(index), space); }
   /// An integer immediate.
   bool immediate(unsigned index, int64_t &value);
   /// A row that holds |value| in all lanes.
@@ -148,9 +138,8 @@ const OpcodeTable &opcodeTable();
 /// Builds the Program of one kernel.
 class ProgramBuilder {
 public:
-  ProgramBuilder(ModuleAst &module,
-                 const std::map<std::string, ExternFunction> &externs,
-                 Arch arch, ParseError &error)
+  ProgramBuilder(ModuleAst &module, const std::map<std::string, ExternFunction> &externs, Arch arch,
+                 ParseError &error)
       : module(module), externs(externs), arch(arch), error(error) {}
 
   bool build(Function &kernel, Program &program);
@@ -158,9 +147,7 @@ public:
   Program &program() { return *current; }
   Function &function() { return *currentFunction; }
   uint32_t rowOf(uint32_t reg) const { return registerRows[reg]; }
-  Type typeOf(uint32_t reg) const {
-    return currentFunction->registers[reg].type;
-  }
+  Type typeOf(uint32_t reg) const { return currentFunction->registers[reg].type; }
   uint32_t constantRow(uint64_t low, uint64_t high, unsigned bytes);
   uint32_t specialRow(Special kind, unsigned bytes);
   /// Where results named `_` go: wide enough for any type.
@@ -168,12 +155,10 @@ public:
   /// The predicate that holds the condition code (add.cc, addc).
   uint32_t carryRow();
   /// Resolves a symbol to an address in its space; false if unknown.
-  bool resolveSymbol(std::string_view name, uint32_t scope, uint64_t &address,
-                     Space &space);
+  bool resolveSymbol(std::string_view name, uint32_t scope, uint64_t &address, Space &space);
   /// Index of the instruction at a label of the current function, or -1.
   int labelTarget(std::string_view name, uint32_t scope);
-  const std::vector<std::string_view> *branchTargets(std::string_view name,
-                                                     uint32_t scope);
+  const std::vector<std::string_view> *branchTargets(std::string_view name, uint32_t scope);
 
   bool decodeCall(InstDecoder &decoder);
   bool fail(const Instruction &inst, std::string message, bool unsupported);
@@ -194,11 +179,11 @@ private:
   void layOutShared(const Function &kernel);
   uint32_t allocateRow(unsigned bytes);
   uint32_t allocateLocal(uint32_t bytes, uint32_t align);
-  bool passArguments(InstDecoder &decoder, const Operand *list,
-                     Function &callee, const std::vector<uint32_t> &variables,
-                     bool results, std::vector<SlotCopy> &copies);
-  bool decodeExternCall(InstDecoder &decoder, Function &callee,
-                        const Operand *results, const Operand *arguments);
+  bool passArguments(InstDecoder &decoder, const Operand *list, Function &callee,
+                     const std::vector<uint32_t> &variables, bool results,
+                     std::vector<SlotCopy> &copies);
+  bool decodeExternCall(InstDecoder &decoder, Function &callee, const Operand *results,
+                        const Operand *arguments);
 
   ModuleAst &module;
   const std::map<std::string, ExternFunction> &externs;
@@ -207,10 +192,8 @@ private:
   Program *current = nullptr;
   Function *currentFunction = nullptr;
   std::vector<uint32_t> registerRows;
-  std::vector<uint32_t>
-      codeOffsets; // instruction of the function -> index in code
-  std::map<std::pair<std::pair<uint64_t, uint64_t>, unsigned>, uint32_t>
-      constantRows;
+  std::vector<uint32_t> codeOffsets; // instruction of the function -> index in code
+  std::map<std::pair<std::pair<uint64_t, uint64_t>, unsigned>, uint32_t> constantRows;
   std::map<std::pair<Special, unsigned>, uint32_t> specialRows;
   std::map<const Function *, Placed> placed;
   uint32_t sink = kNoRow, carry = kNoRow;

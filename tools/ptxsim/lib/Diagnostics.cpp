@@ -54,13 +54,11 @@ const char *xc::ptxsim::faultKindName(FaultKind kind) {
 }
 
 static std::string dimText(const Dim3 &d) {
-  return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," +
-         std::to_string(d.z) + ")";
+  return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
 }
 
 std::string Fault::str() const {
-  std::string text = std::string(faultKindName(kind)) + " in kernel '" +
-                     kernel + "': " + message;
+  std::string text = std::string(faultKindName(kind)) + " in kernel '" + kernel + "': " + message;
   if (instruction.empty())
     return text;
   text += "\n  PTX line " + std::to_string(ptxLine) + ": " + instruction;
@@ -91,8 +89,7 @@ void Counters::add(const Counters &o) {
 }
 
 /// Prints one conversion of a format with its argument; returns the bytes used.
-static size_t printConversion(const std::string &spec, const uint8_t *arguments,
-                              size_t at) {
+static size_t printConversion(const std::string &spec, const uint8_t *arguments, size_t at) {
   char kind = spec.back();
   bool isLong = spec.find('l') != std::string::npos;
   auto read = [&](auto &value) {

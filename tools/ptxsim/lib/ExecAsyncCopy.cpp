@@ -32,28 +32,21 @@ void execCopy(Warp &warp, const Inst &inst, uint32_t mask) {
   laneAddresses(warp, op.source, op.sourceWide, op.sourceOffset, from.address);
   // The destination is checked as a store, the source as a load of what is
   // read.
-  if (!resolveAccess(warp, inst, mask,
-                     {Space::Shared, bytes, AccessKind::Store, 0}, to))
+  if (!resolveAccess(warp, inst, mask, {Space::Shared, bytes, AccessKind::Store, 0}, to))
     return;
-  uint32_t ignored = op.ignoreSource == kNoRow
-                         ? 0
-                         : warp.predicate(op.ignoreSource) ^ op.ignoreFlip;
-  const uint32_t *sizes =
-      op.sourceBytes == kNoRow ? nullptr : warp.row<uint32_t>(op.sourceBytes);
+  uint32_t ignored =
+      op.ignoreSource == kNoRow ? 0 : warp.predicate(op.ignoreSource) ^ op.ignoreFlip;
+  const uint32_t *sizes = op.sourceBytes == kNoRow ? nullptr : warp.row<uint32_t>(op.sourceBytes);
   uint32_t whole = 0;
-  forLanes(mask & ~ignored, [&](unsigned l) {
-    whole |= static_cast<uint32_t>(!sizes || sizes[l] >= bytes) << l;
-  });
-  if (whole &&
-      !resolveAccess(warp, inst, whole,
-                     {Space::Global, bytes, AccessKind::Load, 0}, from))
+  forLanes(mask & ~ignored,
+           [&](unsigned l) { whole |= static_cast<uint32_t>(!sizes || sizes[l] >= bytes) << l; });
+  if (whole && !resolveAccess(warp, inst, whole, {Space::Global, bytes, AccessKind::Load, 0}, from))
     return;
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     auto l = static_cast<unsigned>(__builtin_ctz(rest));
     AsyncState &state = stateOf(warp, l);
     AsyncCopy copy;
-    copy.destination =
-        static_cast<uint32_t>(to.host[l] - warp.block->shared.data());
+    copy.destination = static_cast<uint32_t>(to.host[l] - warp.block->shared.data());
     copy.bytes = static_cast<uint8_t>(bytes);
     copy.group = state.currentGroup;
     copy.inst = &inst;
@@ -65,8 +58,7 @@ void execCopy(Warp &warp, const Inst &inst, uint32_t mask) {
       for (uint32_t i = 0; i < sizes[l]; ++i) {
         LaneAccess byte;
         byte.address[l] = from.address[l] + i;
-        if (!resolveAccess(warp, inst, 1u << l,
-                           {Space::Global, 1, AccessKind::Load, 0}, byte))
+        if (!resolveAccess(warp, inst, 1u << l, {Space::Global, 1, AccessKind::Load, 0}, byte))
           return;
         copy.data[i] = *byte.host[l];
       }
@@ -101,9 +93,7 @@ void execWaitGroup(Warp &warp, const Inst &inst, uint32_t mask) {
   waitFor(warp, mask, static_cast<uint64_t>(inst.imm), false);
 }
 
-void execWaitAll(Warp &warp, const Inst &, uint32_t mask) {
-  waitFor(warp, mask, 0, true);
-}
+void execWaitAll(Warp &warp, const Inst &, uint32_t mask) { waitFor(warp, mask, 0, true); }
 
 bool decodeCopy(InstDecoder &d) {
   bool ca = d.flag("ca"), cg = d.flag("cg");
@@ -118,17 +108,15 @@ bool decodeCopy(InstDecoder &d) {
   if (!d.expectOperands(3, 5) || !d.immediate(2, size))
     return false;
   if (size != 16 && (cg || (size != 4 && size != 8)))
-    return d.fail("expected 4, 8 or 16 bytes (.cg: 16), got " +
-                  std::to_string(size));
+    return d.fail("expected 4, 8 or 16 bytes (.cg: 16), got " + std::to_string(size));
   MemOp op;
   op.elementBytes = static_cast<uint8_t>(size);
-  AddressRef to = d.address(0u, Space::Shared),
-             from = d.address(1, Space::Global);
+  AddressRef to = d.address(0u, Space::Shared), from = d.address(1, Space::Global);
   unsigned extra = d.operandCount() - 3 - (hasPolicy ? 1 : 0);
   if (extra == 1) {
     const Operand *operand = d.operand(3);
-    bool isPredicate = operand->kind == Operand::Register &&
-                       d.owner().typeOf(operand->reg) == Type::Pred;
+    bool isPredicate =
+        operand->kind == Operand::Register && d.owner().typeOf(operand->reg) == Type::Pred;
     if (isPredicate) {
       PredicateRef p = d.predicate(operand);
       op.ignoreSource = p.row;
@@ -175,6 +163,4 @@ bool decodeCp(InstDecoder &d) {
 
 } // namespace
 
-void xc::ptxsim::addAsyncCopyOpcodes(OpcodeTable &table) {
-  table["cp"] = decodeCp;
-}
+void xc::ptxsim::addAsyncCopyOpcodes(OpcodeTable &table) { table["cp"] = decodeCp; }

@@ -19,19 +19,13 @@ using namespace xc::ptxsim;
 namespace {
 
 struct Add {
-  template <typename T> static T apply(T old, T b, T) {
-    return static_cast<T>(old + b);
-  }
+  template <typename T> static T apply(T old, T b, T) { return static_cast<T>(old + b); }
 };
 struct Min {
-  template <typename T> static T apply(T old, T b, T) {
-    return std::min(old, b);
-  }
+  template <typename T> static T apply(T old, T b, T) { return std::min(old, b); }
 };
 struct Max {
-  template <typename T> static T apply(T old, T b, T) {
-    return std::max(old, b);
-  }
+  template <typename T> static T apply(T old, T b, T) { return std::max(old, b); }
 };
 struct And {
   template <typename T> static T apply(T old, T b, T) { return old & b; }
@@ -46,19 +40,13 @@ struct Exch {
   template <typename T> static T apply(T, T b, T) { return b; }
 };
 struct Cas {
-  template <typename T> static T apply(T old, T b, T c) {
-    return old == b ? c : old;
-  }
+  template <typename T> static T apply(T old, T b, T c) { return old == b ? c : old; }
 };
 struct Inc {
-  template <typename T> static T apply(T old, T b, T) {
-    return old >= b ? 0 : old + 1;
-  }
+  template <typename T> static T apply(T old, T b, T) { return old >= b ? 0 : old + 1; }
 };
 struct Dec {
-  template <typename T> static T apply(T old, T b, T) {
-    return old == 0 || old > b ? b : old - 1;
-  }
+  template <typename T> static T apply(T old, T b, T) { return old == 0 || old > b ? b : old - 1; }
 };
 
 float flushed(float a) {
@@ -75,8 +63,7 @@ struct AddF32 {
 /// In global memory subnormal operands and results are flushed.
 struct AddF32Global {
   static uint32_t apply(uint32_t old, uint32_t b, uint32_t) {
-    float r =
-        flushed(flushed(bitCast<float>(old)) + flushed(bitCast<float>(b)));
+    float r = flushed(flushed(bitCast<float>(old)) + flushed(bitCast<float>(b)));
     return r != r ? 0x7fffffffu : bitCast<uint32_t>(r);
   }
 };
@@ -87,8 +74,7 @@ struct AddF64 {
 };
 
 template <typename F> uint16_t encode(double value) {
-  return static_cast<uint16_t>(
-      encodeFloat(value, F::kFormat, Rounding::NearestEven));
+  return static_cast<uint16_t>(encodeFloat(value, F::kFormat, Rounding::NearestEven));
 }
 template <typename F> struct HalfAdd {
   static uint16_t one(uint16_t a, uint16_t b) {
@@ -99,23 +85,18 @@ template <typename F, bool IsMin> struct HalfMinMax {
   static uint16_t one(uint16_t a, uint16_t b) {
     float x = F::decode(a), y = F::decode(b);
     if (x != x || y != y)
-      return x != x && y != y ? static_cast<uint16_t>(F::kFormat.nan())
-             : x != x         ? b
-                              : a;
+      return x != x && y != y ? static_cast<uint16_t>(F::kFormat.nan()) : x != x ? b : a;
     bool less = x < y || (x == y && (a & 0x8000));
     return less == IsMin ? a : b;
   }
 };
 template <typename H> struct Scalar {
-  static uint16_t apply(uint16_t old, uint16_t b, uint16_t) {
-    return H::one(old, b);
-  }
+  static uint16_t apply(uint16_t old, uint16_t b, uint16_t) { return H::one(old, b); }
 };
 template <typename H> struct Paired {
   static uint32_t apply(uint32_t old, uint32_t b, uint32_t) {
     uint32_t low = H::one(static_cast<uint16_t>(old), static_cast<uint16_t>(b));
-    uint32_t high = H::one(static_cast<uint16_t>(old >> 16),
-                           static_cast<uint16_t>(b >> 16));
+    uint32_t high = H::one(static_cast<uint16_t>(old >> 16), static_cast<uint16_t>(b >> 16));
     return low | high << 16;
   }
 };
@@ -124,21 +105,19 @@ template <typename Op, typename T> T exchange(uint8_t *at, T b, T c) {
   auto *word = reinterpret_cast<T *>(at);
   T old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
   while (!__atomic_compare_exchange_n(word, &old, Op::apply(old, b, c),
-                                      /*weak=*/true, __ATOMIC_SEQ_CST,
-                                      __ATOMIC_SEQ_CST)) {
+                                      /*weak=*/true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
   }
   return old;
 }
 
 /// MemOp::regs: the destinations in 0..3 (kNoRow for red), the operands b in
 /// 4..7; Inst::c is the operand c of cas.
-template <typename Op, typename T>
-void execAtomic(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename Op, typename T> void execAtomic(Warp &warp, const Inst &inst, uint32_t mask) {
   const MemOp &op = warp.program->memOps[inst.aux];
   LaneAccess lanes;
   laneAddresses(warp, inst.a, op.wideAddress, inst.imm, lanes.address);
-  Access access{op.space, static_cast<unsigned>(sizeof(T)) * op.count,
-                AccessKind::Atomic, strengthOf(op.order, op.scope)};
+  Access access{op.space, static_cast<unsigned>(sizeof(T)) * op.count, AccessKind::Atomic,
+                strengthOf(op.order, op.scope)};
   if (!resolveAccess(warp, inst, mask, access, lanes))
     return;
   const T *c = inst.c == kNoRow ? nullptr : warp.row<T>(inst.c);
@@ -254,18 +233,15 @@ void takeAtomicOrder(InstDecoder &d, MemOp &op) {
     op.scope = MemScope::Gpu;
 }
 
-bool takeRows(InstDecoder &d, const Operand *operand, Type type, bool isDst,
-              MemOp &op) {
+bool takeRows(InstDecoder &d, const Operand *operand, Type type, bool isDst, MemOp &op) {
   bool isVector = operand->kind == Operand::Vector;
   size_t count = isVector ? operand->children.size() : 1;
   if (count != op.count)
-    return d.fail("expected " + std::to_string(op.count) + " values, got " +
-                  std::to_string(count));
+    return d.fail("expected " + std::to_string(op.count) + " values, got " + std::to_string(count));
   for (size_t i = 0; i < count; ++i) {
     const Operand *value = isVector ? &operand->children[i] : operand;
     if (isDst)
-      op.regs[i] =
-          value->kind == Operand::Sink ? kNoRow : d.dst(value, typeBits(type));
+      op.regs[i] = value->kind == Operand::Sink ? kNoRow : d.dst(value, typeBits(type));
     else
       op.regs[4 + i] = d.src(value, type);
   }
@@ -286,18 +262,15 @@ bool decodeAtomic(InstDecoder &d, bool isRed) {
   Type type = d.takeType();
   if (d.failed())
     return false;
-  if (op.space != Space::Generic && op.space != Space::Global &&
-      op.space != Space::Shared)
+  if (op.space != Space::Generic && op.space != Space::Global && op.space != Space::Shared)
     return d.fail("expected global, shared or generic memory");
   d.out.fn = pickAtomic(name, type, op.space);
   if (!d.out.fn)
-    return d.fail("unsupported operation ." + std::string(name) + " on type ." +
-                  typeName(type));
+    return d.fail("unsupported operation ." + std::string(name) + " on type ." + typeName(type));
   bool isCas = name == "cas";
   unsigned first = isRed ? 0 : 1;
   unsigned count = first + 2 + (isCas ? 1 : 0);
-  if ((isRed && (isCas || name == "exch")) ||
-      !d.expectOperands(count, count + (hasPolicy ? 1 : 0)))
+  if ((isRed && (isCas || name == "exch")) || !d.expectOperands(count, count + (hasPolicy ? 1 : 0)))
     return d.failed() ? false : d.fail("has no result");
   AddressRef address = d.address(first, op.space);
   if (d.failed() || (!isRed && !takeRows(d, d.operand(0), type, true, op)) ||

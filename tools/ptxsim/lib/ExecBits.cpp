@@ -53,9 +53,7 @@ template <bool Left, bool Wrap> struct FunnelShift {
 };
 
 template <typename T> struct Popc {
-  static uint32_t apply(T a) {
-    return static_cast<uint32_t>(__builtin_popcountll(a));
-  }
+  static uint32_t apply(T a) { return static_cast<uint32_t>(__builtin_popcountll(a)); }
 };
 template <typename T> struct Clz {
   static uint32_t apply(T a) {
@@ -75,13 +73,11 @@ template <typename T> struct Brev {
 /// Position of the highest bit that is no sign bit.
 template <typename T, bool ShiftAmount> struct Bfind {
   static uint32_t apply(T a) {
-    auto bits = static_cast<uint64_t>(
-        static_cast<std::make_unsigned_t<T>>(a < 0 ? ~a : a));
+    auto bits = static_cast<uint64_t>(static_cast<std::make_unsigned_t<T>>(a < 0 ? ~a : a));
     if (bits == 0)
       return 0xffffffffu;
     auto position = 63 - static_cast<uint32_t>(__builtin_clzll(bits));
-    return ShiftAmount ? static_cast<uint32_t>(sizeof(T) * 8 - 1) - position
-                       : position;
+    return ShiftAmount ? static_cast<uint32_t>(sizeof(T) * 8 - 1) - position : position;
   }
 };
 
@@ -111,21 +107,17 @@ template <typename T> T insertField(T a, T b, uint32_t start, uint32_t length) {
   uint32_t pos = start & 0xff, len = length & 0xff;
   if (len == 0 || pos >= kBits)
     return b;
-  T mask =
-      len >= kBits ? static_cast<T>(~T(0)) : static_cast<T>((T(1) << len) - 1);
+  T mask = len >= kBits ? static_cast<T>(~T(0)) : static_cast<T>((T(1) << len) - 1);
   mask = static_cast<T>(mask << pos);
   return static_cast<T>((b & ~mask) | (static_cast<T>(a << pos) & mask));
 }
 
-template <typename T>
-void execBfi(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename T> void execBfi(Warp &warp, const Inst &inst, uint32_t mask) {
   T *d = warp.row<T>(inst.dst);
   const T *a = warp.row<T>(inst.a), *b = warp.row<T>(inst.b);
   const uint32_t *start = warp.row<uint32_t>(inst.c);
   const uint32_t *length = warp.row<uint32_t>(static_cast<uint32_t>(inst.imm));
-  forLanes(mask, [&](unsigned l) {
-    d[l] = insertField<T>(a[l], b[l], start[l], length[l]);
-  });
+  forLanes(mask, [&](unsigned l) { d[l] = insertField<T>(a[l], b[l], start[l], length[l]); });
 }
 
 struct BmskClamp {
@@ -148,23 +140,20 @@ template <typename T, bool Wrap> struct Szext {
       return 0;
     if (n >= 32)
       return a;
-    return static_cast<T>(
-        static_cast<T>(static_cast<uint32_t>(a) << (32 - n)) >> (32 - n));
+    return static_cast<T>(static_cast<T>(static_cast<uint32_t>(a) << (32 - n)) >> (32 - n));
   }
 };
 
 void execLop3(Warp &warp, const Inst &inst, uint32_t mask) {
   uint32_t *d = warp.row<uint32_t>(inst.dst);
-  const uint32_t *a = warp.row<uint32_t>(inst.a),
-                 *b = warp.row<uint32_t>(inst.b),
+  const uint32_t *a = warp.row<uint32_t>(inst.a), *b = warp.row<uint32_t>(inst.b),
                  *c = warp.row<uint32_t>(inst.c);
   auto table = static_cast<uint32_t>(inst.imm);
   uint32_t result[kWarpSize] = {};
   for (unsigned term = 0; term < 8; ++term) {
     if (!(table >> term & 1))
       continue;
-    uint32_t na = term & 4 ? 0 : ~0u, nb = term & 2 ? 0 : ~0u,
-             nc = term & 1 ? 0 : ~0u;
+    uint32_t na = term & 4 ? 0 : ~0u, nb = term & 2 ? 0 : ~0u, nc = term & 1 ? 0 : ~0u;
     for (unsigned l = 0; l < kWarpSize; ++l)
       result[l] |= (a[l] ^ na) & (b[l] ^ nb) & (c[l] ^ nc);
   }
@@ -227,8 +216,7 @@ template <PrmtMode Mode> struct Prmt {
 template <typename A, typename B> struct Dp4a {
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
     for (unsigned i = 0; i < 4; ++i)
-      c += static_cast<uint32_t>(static_cast<A>(a >> (8 * i)) *
-                                 static_cast<B>(b >> (8 * i)));
+      c += static_cast<uint32_t>(static_cast<A>(a >> (8 * i)) * static_cast<B>(b >> (8 * i)));
     return c;
   }
 };
@@ -266,8 +254,7 @@ void execPredicateNot(Warp &warp, const Inst &inst, uint32_t mask) {
 // Bits of Inst::aux.
 enum : uint32_t { kReads = 1, kWrites = 2, kSubtracts = 4 };
 
-template <typename T>
-void execCarry(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename T> void execCarry(Warp &warp, const Inst &inst, uint32_t mask) {
   T *d = warp.row<T>(inst.dst);
   const T *a = warp.row<T>(inst.a), *b = warp.row<T>(inst.b);
   uint32_t &carry = warp.predicate(static_cast<uint32_t>(inst.imm));
@@ -275,8 +262,7 @@ void execCarry(Warp &warp, const Inst &inst, uint32_t mask) {
     using W = unsigned __int128;
     bool in = (inst.aux & kReads) && (carry >> l & 1);
     // The condition code of a subtraction is its borrow.
-    W wide = inst.aux & kSubtracts ? W(a[l]) - W(b[l]) - W(in)
-                                   : W(a[l]) + W(b[l]) + W(in);
+    W wide = inst.aux & kSubtracts ? W(a[l]) - W(b[l]) - W(in) : W(a[l]) + W(b[l]) + W(in);
     d[l] = static_cast<T>(wide);
     if (inst.aux & kWrites) {
       bool out = (wide >> (sizeof(T) * 8)) & 1;
@@ -285,11 +271,9 @@ void execCarry(Warp &warp, const Inst &inst, uint32_t mask) {
   });
 }
 
-template <typename T, bool Hi>
-void execMadCarry(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename T, bool Hi> void execMadCarry(Warp &warp, const Inst &inst, uint32_t mask) {
   using U = std::make_unsigned_t<T>;
-  using W =
-      std::conditional_t<std::is_signed<T>::value, __int128, unsigned __int128>;
+  using W = std::conditional_t<std::is_signed<T>::value, __int128, unsigned __int128>;
   U *d = warp.row<U>(inst.dst);
   const T *a = warp.row<T>(inst.a), *b = warp.row<T>(inst.b);
   const U *c = warp.row<U>(inst.c);
@@ -433,16 +417,15 @@ bool decodeShr(InstDecoder &d) {
 }
 
 bool decodeShf(InstDecoder &d) {
-  bool left = d.flag("l"), right = d.flag("r"), clamp = d.flag("clamp"),
-       wrap = d.flag("wrap");
+  bool left = d.flag("l"), right = d.flag("r"), clamp = d.flag("clamp"), wrap = d.flag("wrap");
   Type type = d.takeType();
   if (left == right || clamp == wrap || type != Type::B32)
     return d.fail("expected .l or .r, .clamp or .wrap, and type .b32");
   using F = uint32_t;
-  ExecFn fn = left ? (wrap ? exec3<FunnelShift<true, true>, F, F>
-                           : exec3<FunnelShift<true, false>, F, F>)
-                   : (wrap ? exec3<FunnelShift<false, true>, F, F>
-                           : exec3<FunnelShift<false, false>, F, F>);
+  ExecFn fn =
+      left
+          ? (wrap ? exec3<FunnelShift<true, true>, F, F> : exec3<FunnelShift<true, false>, F, F>)
+          : (wrap ? exec3<FunnelShift<false, true>, F, F> : exec3<FunnelShift<false, false>, F, F>);
   return decodeSame(d, type, 3, fn);
 }
 
@@ -570,14 +553,11 @@ bool decodeDotProduct(InstDecoder &d, bool four) {
   static const ExecFn kFour[] = {
       exec3<Dp4a<uint8_t, uint8_t>, U, U>, exec3<Dp4a<int8_t, uint8_t>, U, U>,
       exec3<Dp4a<uint8_t, int8_t>, U, U>, exec3<Dp4a<int8_t, int8_t>, U, U>};
-  static const ExecFn kTwo[2][4] = {{exec3<Dp2a<uint16_t, uint8_t, 0>, U, U>,
-                                     exec3<Dp2a<int16_t, uint8_t, 0>, U, U>,
-                                     exec3<Dp2a<uint16_t, int8_t, 0>, U, U>,
-                                     exec3<Dp2a<int16_t, int8_t, 0>, U, U>},
-                                    {exec3<Dp2a<uint16_t, uint8_t, 16>, U, U>,
-                                     exec3<Dp2a<int16_t, uint8_t, 16>, U, U>,
-                                     exec3<Dp2a<uint16_t, int8_t, 16>, U, U>,
-                                     exec3<Dp2a<int16_t, int8_t, 16>, U, U>}};
+  static const ExecFn kTwo[2][4] = {
+      {exec3<Dp2a<uint16_t, uint8_t, 0>, U, U>, exec3<Dp2a<int16_t, uint8_t, 0>, U, U>,
+       exec3<Dp2a<uint16_t, int8_t, 0>, U, U>, exec3<Dp2a<int16_t, int8_t, 0>, U, U>},
+      {exec3<Dp2a<uint16_t, uint8_t, 16>, U, U>, exec3<Dp2a<int16_t, uint8_t, 16>, U, U>,
+       exec3<Dp2a<uint16_t, int8_t, 16>, U, U>, exec3<Dp2a<int16_t, int8_t, 16>, U, U>}};
   unsigned kind = (a == Type::S32 ? 1 : 0) | (b == Type::S32 ? 2 : 0);
   return decodeSame(d, Type::U32, 3, four ? kFour[kind] : kTwo[hi][kind]);
 }
@@ -606,9 +586,7 @@ bool xc::ptxsim::decodeCarry(InstDecoder &d) {
   Type type = d.takeType();
   bool wide = typeBits(type) == 64;
   if (!isInteger(type) || typeBits(type) < 32 || !d.expectOperands(3))
-    return d.failed()
-               ? false
-               : d.fail("unsupported type ." + std::string(typeName(type)));
+    return d.failed() ? false : d.fail("unsupported type ." + std::string(typeName(type)));
   d.out.fn = wide ? execCarry<uint64_t> : execCarry<uint32_t>;
   d.out.dst = d.dst(0, type);
   d.out.a = d.src(1, type);
@@ -625,15 +603,13 @@ bool xc::ptxsim::decodeMadCarry(InstDecoder &d, bool hi) {
   Type type = d.takeType();
   switch (type) {
   case Type::U32:
-    d.out.fn =
-        hi ? execMadCarry<uint32_t, true> : execMadCarry<uint32_t, false>;
+    d.out.fn = hi ? execMadCarry<uint32_t, true> : execMadCarry<uint32_t, false>;
     break;
   case Type::S32:
     d.out.fn = hi ? execMadCarry<int32_t, true> : execMadCarry<int32_t, false>;
     break;
   case Type::U64:
-    d.out.fn =
-        hi ? execMadCarry<uint64_t, true> : execMadCarry<uint64_t, false>;
+    d.out.fn = hi ? execMadCarry<uint64_t, true> : execMadCarry<uint64_t, false>;
     break;
   case Type::S64:
     d.out.fn = hi ? execMadCarry<int64_t, true> : execMadCarry<int64_t, false>;
@@ -648,8 +624,7 @@ bool xc::ptxsim::decodeMadCarry(InstDecoder &d, bool hi) {
   d.out.b = d.src(2, type);
   d.out.c = d.src(3, type);
   d.out.imm = d.owner().carryRow();
-  d.out.aux =
-      (writes ? kWrites : 0u) | (d.syntax().opcode == "madc" ? kReads : 0u);
+  d.out.aux = (writes ? kWrites : 0u) | (d.syntax().opcode == "madc" ? kReads : 0u);
   return !d.failed();
 }
 
@@ -664,27 +639,24 @@ void xc::ptxsim::addBitOpcodes(OpcodeTable &table) {
   table["shf"] = decodeShf;
   table["popc"] = [](InstDecoder &d) {
     Type type = d.takeType();
-    return decodeCount(
-        d, type,
-        type == Type::B32   ? exec1<Popc<uint32_t>, uint32_t, uint32_t>
-        : type == Type::B64 ? exec1<Popc<uint64_t>, uint32_t, uint64_t>
-                            : nullptr);
+    return decodeCount(d, type,
+                       type == Type::B32   ? exec1<Popc<uint32_t>, uint32_t, uint32_t>
+                       : type == Type::B64 ? exec1<Popc<uint64_t>, uint32_t, uint64_t>
+                                           : nullptr);
   };
   table["clz"] = [](InstDecoder &d) {
     Type type = d.takeType();
-    return decodeCount(
-        d, type,
-        type == Type::B32   ? exec1<Clz<uint32_t>, uint32_t, uint32_t>
-        : type == Type::B64 ? exec1<Clz<uint64_t>, uint32_t, uint64_t>
-                            : nullptr);
+    return decodeCount(d, type,
+                       type == Type::B32   ? exec1<Clz<uint32_t>, uint32_t, uint32_t>
+                       : type == Type::B64 ? exec1<Clz<uint64_t>, uint32_t, uint64_t>
+                                           : nullptr);
   };
   table["brev"] = [](InstDecoder &d) {
     Type type = d.takeType();
-    return decodeSame(
-        d, type, 1,
-        type == Type::B32   ? exec1<Brev<uint32_t>, uint32_t, uint32_t>
-        : type == Type::B64 ? exec1<Brev<uint64_t>, uint64_t, uint64_t>
-                            : nullptr);
+    return decodeSame(d, type, 1,
+                      type == Type::B32   ? exec1<Brev<uint32_t>, uint32_t, uint32_t>
+                      : type == Type::B64 ? exec1<Brev<uint64_t>, uint64_t, uint64_t>
+                                          : nullptr);
   };
   table["bfind"] = decodeBfind;
   table["bfe"] = decodeBfe;
@@ -701,8 +673,7 @@ void xc::ptxsim::addBitOpcodes(OpcodeTable &table) {
   };
   table["szext"] = decodeSzext;
   table["fns"] = [](InstDecoder &d) {
-    return decodeSame(d, d.takeType(), 3,
-                      exec3<Fns, uint32_t, uint32_t, uint32_t, int32_t>);
+    return decodeSame(d, d.takeType(), 3, exec3<Fns, uint32_t, uint32_t, uint32_t, int32_t>);
   };
   table["dp4a"] = [](InstDecoder &d) { return decodeDotProduct(d, true); };
   table["dp2a"] = [](InstDecoder &d) { return decodeDotProduct(d, false); };

@@ -12,22 +12,7 @@ using namespace xc::ptxsim;
 
 namespace {
 
-enum class Cmp : uint8_t {
-  Eq,
-  Ne,
-  Lt,
-  Le,
-  Gt,
-  Ge,
-  Equ,
-  Neu,
-  Ltu,
-  Leu,
-  Gtu,
-  Geu,
-  Num,
-  Nan
-};
+enum class Cmp : uint8_t { Eq, Ne, Lt, Le, Gt, Ge, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan };
 
 template <Cmp C, typename T> bool compare(T a, T b) {
   switch (C) {
@@ -83,21 +68,17 @@ template <typename F> struct Narrow {
 /// One half of a pair.
 template <typename F, unsigned Shift> struct HalfOfPair {
   using Row = uint32_t;
-  static float load(uint32_t a) {
-    return F::decode(static_cast<uint16_t>(a >> Shift));
-  }
+  static float load(uint32_t a) { return F::decode(static_cast<uint16_t>(a >> Shift)); }
 };
 
 using CompareFn = uint32_t (*)(const Warp &warp, const Inst &inst);
 
-template <Cmp C, typename L>
-uint32_t compareRows(const Warp &warp, const Inst &inst) {
+template <Cmp C, typename L> uint32_t compareRows(const Warp &warp, const Inst &inst) {
   const auto *a = warp.row<typename L::Row>(inst.a);
   const auto *b = warp.row<typename L::Row>(inst.b);
   uint32_t result = 0;
   for (unsigned l = 0; l < kWarpSize; ++l)
-    result |= static_cast<uint32_t>(compare<C>(L::load(a[l]), L::load(b[l])))
-              << l;
+    result |= static_cast<uint32_t>(compare<C>(L::load(a[l]), L::load(b[l]))) << l;
   return result;
 }
 
@@ -108,35 +89,28 @@ struct SetpBits {
   uint32_t secondDst; // q of p|q
   uint32_t combine;   // BoolOp | flip << 2
   int64_t pack() const {
-    return static_cast<int64_t>(static_cast<uint64_t>(secondDst) << 8 |
-                                combine);
+    return static_cast<int64_t>(static_cast<uint64_t>(secondDst) << 8 | combine);
   }
   static SetpBits unpack(int64_t imm) {
     auto bits = static_cast<uint64_t>(imm);
-    return {static_cast<uint32_t>(bits >> 8),
-            static_cast<uint32_t>(bits & 0xff)};
+    return {static_cast<uint32_t>(bits >> 8), static_cast<uint32_t>(bits & 0xff)};
   }
 };
 
-uint32_t combine(const Warp &warp, const Inst &inst, uint32_t bits,
-                 uint32_t value) {
+uint32_t combine(const Warp &warp, const Inst &inst, uint32_t bits, uint32_t value) {
   auto op = static_cast<BoolOp>(bits & 3);
   if (op == BoolOp::None)
     return value;
   uint32_t c = warp.predicate(inst.c) ^ (bits & 4 ? kFullMask : 0);
-  return op == BoolOp::And  ? value & c
-         : op == BoolOp::Or ? value | c
-                            : value ^ c;
+  return op == BoolOp::And ? value & c : op == BoolOp::Or ? value | c : value ^ c;
 }
 
-void writePredicate(const Warp &warp, uint32_t row, uint32_t mask,
-                    uint32_t value) {
+void writePredicate(const Warp &warp, uint32_t row, uint32_t mask, uint32_t value) {
   uint32_t &d = warp.predicate(row);
   d = (d & ~mask) | (value & mask);
 }
 
-template <CompareFn Compare>
-void execSetp(Warp &warp, const Inst &inst, uint32_t mask) {
+template <CompareFn Compare> void execSetp(Warp &warp, const Inst &inst, uint32_t mask) {
   SetpBits bits = SetpBits::unpack(inst.imm);
   uint32_t value = Compare(warp, inst);
   uint32_t p = combine(warp, inst, bits.combine, value);
@@ -158,8 +132,7 @@ void execSetpPair(Warp &warp, const Inst &inst, uint32_t mask) {
 }
 
 /// set: aux 1 = a float result (1.0), else all ones.
-template <CompareFn Compare>
-void execSet(Warp &warp, const Inst &inst, uint32_t mask) {
+template <CompareFn Compare> void execSet(Warp &warp, const Inst &inst, uint32_t mask) {
   SetpBits bits = SetpBits::unpack(inst.imm);
   uint32_t value = combine(warp, inst, bits.combine, Compare(warp, inst));
   uint32_t *d = warp.row<uint32_t>(inst.dst);
@@ -229,8 +202,7 @@ template <typename T> CompareFns pickIntegerCompare(Cmp cmp) {
 }
 
 template <typename F, Cmp C> ExecFn pairOf() {
-  return execSetpPair<compareRows<C, HalfOfPair<F, 0>>,
-                      compareRows<C, HalfOfPair<F, 16>>>;
+  return execSetpPair<compareRows<C, HalfOfPair<F, 0>>, compareRows<C, HalfOfPair<F, 16>>>;
 }
 template <typename F> ExecFn pickPairCompare(Cmp cmp) {
   switch (cmp) {
@@ -269,8 +241,7 @@ template <typename F> ExecFn pickPairCompare(Cmp cmp) {
 CompareFns pickCompare(Cmp cmp, Type type, bool ftz) {
   switch (type) {
   case Type::F32:
-    return ftz ? pickFloatCompare<FlushedF32>(cmp)
-               : pickFloatCompare<Plain<float>>(cmp);
+    return ftz ? pickFloatCompare<FlushedF32>(cmp) : pickFloatCompare<Plain<float>>(cmp);
   case Type::F64:
     return pickFloatCompare<Plain<double>>(cmp);
   case Type::F16:
@@ -303,11 +274,9 @@ CompareFns pickCompare(Cmp cmp, Type type, bool ftz) {
 
 bool takeCompare(InstDecoder &d, Cmp &cmp) {
   static const std::pair<std::string_view, Cmp> kNames[] = {
-      {"eq", Cmp::Eq},   {"ne", Cmp::Ne},   {"lt", Cmp::Lt},
-      {"le", Cmp::Le},   {"gt", Cmp::Gt},   {"ge", Cmp::Ge},
-      {"lo", Cmp::Lt},   {"ls", Cmp::Le},   {"hi", Cmp::Gt},
-      {"hs", Cmp::Ge},   {"equ", Cmp::Equ}, {"neu", Cmp::Neu},
-      {"ltu", Cmp::Ltu}, {"leu", Cmp::Leu}, {"gtu", Cmp::Gtu},
+      {"eq", Cmp::Eq},   {"ne", Cmp::Ne},   {"lt", Cmp::Lt},   {"le", Cmp::Le},   {"gt", Cmp::Gt},
+      {"ge", Cmp::Ge},   {"lo", Cmp::Lt},   {"ls", Cmp::Le},   {"hi", Cmp::Gt},   {"hs", Cmp::Ge},
+      {"equ", Cmp::Equ}, {"neu", Cmp::Neu}, {"ltu", Cmp::Ltu}, {"leu", Cmp::Leu}, {"gtu", Cmp::Gtu},
       {"geu", Cmp::Geu}, {"num", Cmp::Num}, {"nan", Cmp::Nan}};
   std::string_view name = d.nextModifier();
   for (const auto &entry : kNames) {
@@ -347,10 +316,8 @@ bool decodeCompare(InstDecoder &d, bool isSet) {
     return false;
   const Operand *dst = d.operand(0);
   if (isSet) {
-    if (typeBits(result) != 32 || result == Type::F16x2 ||
-        result == Type::BF16x2)
-      return d.fail("unsupported result type ." +
-                    std::string(typeName(result)));
+    if (typeBits(result) != 32 || result == Type::F16x2 || result == Type::BF16x2)
+      return d.fail("unsupported result type ." + std::string(typeName(result)));
     d.out.dst = d.dst(dst, 32);
     d.out.aux = result == Type::F32;
   } else if (dst->kind == Operand::Pair) {
@@ -375,8 +342,7 @@ bool decodeCompare(InstDecoder &d, bool isSet) {
 // Selection
 //===----------------------------------------------------------------------===//
 
-template <typename T>
-void execSelp(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename T> void execSelp(Warp &warp, const Inst &inst, uint32_t mask) {
   T *d = warp.row<T>(inst.dst);
   const T *a = warp.row<T>(inst.a), *b = warp.row<T>(inst.b);
   uint32_t c = warp.predicate(inst.c) ^ static_cast<uint32_t>(inst.imm);

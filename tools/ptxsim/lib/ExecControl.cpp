@@ -20,9 +20,8 @@ static bool decodeBra(InstDecoder &d) {
   if (!d.expectOperands(1))
     return false;
   const Operand *label = d.operand(0);
-  int target = label->kind == Operand::Symbol
-                   ? d.owner().labelTarget(label->text, d.syntax().scope)
-                   : -1;
+  int target =
+      label->kind == Operand::Symbol ? d.owner().labelTarget(label->text, d.syntax().scope) : -1;
   if (target < 0)
     return d.fail("unknown label '" + std::string(label->text) + "'");
   d.out.control = Control::Branch;
@@ -93,8 +92,7 @@ static bool decodeGridDepControl(InstDecoder &d) {
   return d.expectOperands(0);
 }
 
-void xc::ptxsim::copySlots(Warp &warp, const std::vector<SlotCopy> &copies,
-                           uint32_t mask) {
+void xc::ptxsim::copySlots(Warp &warp, const std::vector<SlotCopy> &copies, uint32_t mask) {
   forLanes(mask, [&](unsigned l) {
     uint8_t *local = warp.localOf(l);
     for (const SlotCopy &copy : copies)
@@ -109,8 +107,7 @@ void xc::ptxsim::addControlOpcodes(OpcodeTable &table) {
   table["brx"] = decodeBrx;
   table["call"] = [](InstDecoder &d) { return d.owner().decodeCall(d); };
   table["ret"] = [](InstDecoder &d) {
-    return decodePlain(d, d.owner().function().isEntry ? Control::Exit
-                                                       : Control::Return);
+    return decodePlain(d, d.owner().function().isEntry ? Control::Exit : Control::Return);
   };
   table["exit"] = [](InstDecoder &d) { return decodePlain(d, Control::Exit); };
   table["trap"] = [](InstDecoder &d) { return decodePlain(d, Control::Trap); };

@@ -31,9 +31,8 @@ struct CvtFlags {
 
   int64_t pack() const {
     return static_cast<int64_t>(from) | static_cast<int64_t>(to) << 8 |
-           static_cast<int64_t>(rounding) << 16 | int64_t(toIntegral) << 24 |
-           int64_t(ftz) << 25 | int64_t(sat) << 26 | int64_t(relu) << 27 |
-           int64_t(satfinite) << 28;
+           static_cast<int64_t>(rounding) << 16 | int64_t(toIntegral) << 24 | int64_t(ftz) << 25 |
+           int64_t(sat) << 26 | int64_t(relu) << 27 | int64_t(satfinite) << 28;
   }
   static CvtFlags unpack(int64_t bits) {
     return {static_cast<Type>(bits & 0xff),
@@ -68,17 +67,14 @@ FloatFormat formatOf(Type type) {
   }
 }
 
-uint64_t loadBits(const uint8_t *row, unsigned lane, unsigned registerBytes,
-                  unsigned bytes) {
+uint64_t loadBits(const uint8_t *row, unsigned lane, unsigned registerBytes, unsigned bytes) {
   uint64_t bits = 0;
   std::memcpy(&bits, row + static_cast<size_t>(lane) * registerBytes, bytes);
   return bits;
 }
 
-void storeBits(uint8_t *row, unsigned lane, unsigned registerBytes,
-               uint64_t bits) {
-  std::memcpy(row + static_cast<size_t>(lane) * registerBytes, &bits,
-              registerBytes);
+void storeBits(uint8_t *row, unsigned lane, unsigned registerBytes, uint64_t bits) {
+  std::memcpy(row + static_cast<size_t>(lane) * registerBytes, &bits, registerBytes);
 }
 
 Integer loadInteger(uint64_t bits, Type type) {
@@ -166,12 +162,10 @@ double integerToOdd(Integer value) {
 }
 
 double integerToDouble(Integer value, Rounding rounding) {
-  static const int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD,
-                               FE_UPWARD, FE_TONEAREST};
+  static const int kModes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD, FE_TONEAREST};
   std::fesetround(kModes[static_cast<unsigned>(rounding)]);
-  volatile double result =
-      value < 0 ? static_cast<double>(static_cast<int64_t>(value))
-                : static_cast<double>(static_cast<uint64_t>(value));
+  volatile double result = value < 0 ? static_cast<double>(static_cast<int64_t>(value))
+                                     : static_cast<double>(static_cast<uint64_t>(value));
   std::fesetround(FE_TONEAREST);
   return result;
 }
@@ -185,12 +179,10 @@ uint64_t storeFloat(double value, const CvtFlags &flags) {
   if (flags.to == Type::F64)
     return bitCast<uint64_t>(value);
   uint32_t bits;
-  if (flags.to == Type::F32 && flags.rounding == Rounding::NearestEven &&
-      value == value)
+  if (flags.to == Type::F32 && flags.rounding == Rounding::NearestEven && value == value)
     bits = bitCast<uint32_t>(static_cast<float>(value));
   else
-    bits =
-        encodeFloat(value, formatOf(flags.to), flags.rounding, flags.satfinite);
+    bits = encodeFloat(value, formatOf(flags.to), flags.rounding, flags.satfinite);
   if (flags.to == Type::TF32)
     return static_cast<uint64_t>(bits) << 13;
   if (flags.ftz && flags.to == Type::F32 && (bits & 0x7f800000u) == 0)
@@ -200,8 +192,7 @@ uint64_t storeFloat(double value, const CvtFlags &flags) {
 
 uint64_t extend(Integer value, const CvtFlags &flags) {
   // Truncation to the type, then extension to the register.
-  return static_cast<uint64_t>(
-      loadInteger(static_cast<uint64_t>(value), flags.to));
+  return static_cast<uint64_t>(loadInteger(static_cast<uint64_t>(value), flags.to));
 }
 
 uint64_t convertOne(uint64_t bits, const CvtFlags &flags) {
@@ -227,8 +218,7 @@ void execCvt(Warp &warp, const Inst &inst, uint32_t mask) {
   uint8_t *to = warp.registers + inst.dst;
   unsigned fromBytes = inst.b, toBytes = inst.c, bytes = typeBytes(flags.from);
   forLanes(mask, [&](unsigned l) {
-    storeBits(to, l, toBytes,
-              convertOne(loadBits(from, l, fromBytes, bytes), flags));
+    storeBits(to, l, toBytes, convertOne(loadBits(from, l, fromBytes, bytes), flags));
   });
 }
 
@@ -237,10 +227,8 @@ void execCvtPair(Warp &warp, const Inst &inst, uint32_t mask) {
   CvtFlags flags = CvtFlags::unpack(inst.imm);
   const float *a = warp.row<float>(inst.a), *b = warp.row<float>(inst.b);
   forLanes(mask, [&](unsigned l) {
-    uint64_t high = storeFloat(
-        loadFloat(bitCast<uint32_t>(a[l]), Type::F32, flags.ftz), flags);
-    uint64_t low = storeFloat(
-        loadFloat(bitCast<uint32_t>(b[l]), Type::F32, flags.ftz), flags);
+    uint64_t high = storeFloat(loadFloat(bitCast<uint32_t>(a[l]), Type::F32, flags.ftz), flags);
+    uint64_t low = storeFloat(loadFloat(bitCast<uint32_t>(b[l]), Type::F32, flags.ftz), flags);
     if (inst.c == 16)
       warp.row<uint32_t>(inst.dst)[l] = static_cast<uint32_t>(high << 16 | low);
     else
@@ -261,8 +249,7 @@ void execCvtFp8(Warp &warp, const Inst &inst, uint32_t mask) {
         double value = halfToFloat(static_cast<uint16_t>(a >> (16 * i)));
         if (flags.relu && !(value > 0.0) && value == value)
           value = 0.0;
-        result |= encodeFloat(value, fp8, Rounding::NearestEven, true)
-                  << (8 * i);
+        result |= encodeFloat(value, fp8, Rounding::NearestEven, true) << (8 * i);
       }
       warp.row<uint16_t>(inst.dst)[l] = static_cast<uint16_t>(result);
       return;
@@ -272,8 +259,7 @@ void execCvtFp8(Warp &warp, const Inst &inst, uint32_t mask) {
       double value = decodeFloat(a >> (8 * i) & 0xff, fp8);
       if (flags.relu && !(value > 0.0) && value == value)
         value = 0.0;
-      result |= encodeFloat(value, kF16Format, Rounding::NearestEven)
-                << (16 * i);
+      result |= encodeFloat(value, kF16Format, Rounding::NearestEven) << (16 * i);
     }
     warp.row<uint32_t>(inst.dst)[l] = result;
   });
@@ -287,8 +273,7 @@ void execCvtPack(Warp &warp, const Inst &inst, uint32_t mask) {
   Integer low = sign ? -(Integer(1) << (bits - 1)) : 0;
   Integer high = (Integer(1) << (bits - (sign ? 1 : 0))) - 1;
   uint32_t keep = bits == 32 ? ~0u : (1u << bits) - 1;
-  const uint32_t *a = warp.row<uint32_t>(inst.a),
-                 *b = warp.row<uint32_t>(inst.b);
+  const uint32_t *a = warp.row<uint32_t>(inst.a), *b = warp.row<uint32_t>(inst.b);
   uint32_t *d = warp.row<uint32_t>(inst.dst);
   forLanes(mask, [&](unsigned l) {
     auto part = [&](uint32_t raw) {
@@ -325,8 +310,7 @@ bool decodePack(InstDecoder &d) {
     return d.fail("expected type .b32 of the third operand");
   if (!d.expectOperands(three ? 4 : 3))
     return false;
-  CvtFlags flags{from,  Type::U32, Rounding::NearestEven, false, false, true,
-                 false, false};
+  CvtFlags flags{from, Type::U32, Rounding::NearestEven, false, false, true, false, false};
   d.out.fn = execCvtPack;
   d.out.imm = flags.pack();
   d.out.aux = bits | (sign ? 1u : 0u) << 8;
@@ -340,11 +324,10 @@ bool decodePack(InstDecoder &d) {
 
 /// Takes .rni .rzi .rmi .rpi .rn .rz .rm .rp .rna; false if there is none.
 bool takeCvtRounding(InstDecoder &d, CvtFlags &flags) {
-  static const std::pair<const char *, Rounding> kIntegral[] = {
-      {"rni", Rounding::NearestEven},
-      {"rzi", Rounding::Zero},
-      {"rmi", Rounding::Down},
-      {"rpi", Rounding::Up}};
+  static const std::pair<const char *, Rounding> kIntegral[] = {{"rni", Rounding::NearestEven},
+                                                                {"rzi", Rounding::Zero},
+                                                                {"rmi", Rounding::Down},
+                                                                {"rpi", Rounding::Up}};
   for (const auto &entry : kIntegral)
     if (d.flag(entry.first)) {
       flags.rounding = entry.second;
@@ -363,9 +346,7 @@ bool takeCvtRounding(InstDecoder &d, CvtFlags &flags) {
   return true;
 }
 
-bool isFp8Pair(Type type) {
-  return type == Type::E4M3x2 || type == Type::E5M2x2;
-}
+bool isFp8Pair(Type type) { return type == Type::E4M3x2 || type == Type::E5M2x2; }
 
 bool decodePairs(InstDecoder &d, const CvtFlags &flags) {
   if (flags.from == Type::F32) {
@@ -411,13 +392,11 @@ bool decodeCvt(InstDecoder &d) {
   if (isFp8Pair(flags.to) || isFp8Pair(flags.from))
     return decodePairs(d, flags);
   bool fromFloat = isFloat(flags.from), toFloat = isFloat(flags.to);
-  if ((!fromFloat && !isInteger(flags.from)) ||
-      (!toFloat && !isInteger(flags.to)))
+  if ((!fromFloat && !isInteger(flags.from)) || (!toFloat && !isInteger(flags.to)))
     return d.fail("unsupported types");
   // Inexact conversions must say how they round.
-  bool needs =
-      (fromFloat && !toFloat) || (!fromFloat && toFloat) ||
-      (fromFloat && toFloat && typeBits(flags.to) < typeBits(flags.from));
+  bool needs = (fromFloat && !toFloat) || (!fromFloat && toFloat) ||
+               (fromFloat && toFloat && typeBits(flags.to) < typeBits(flags.from));
   if (needs && !hasRounding)
     return d.fail("expected a rounding modifier");
   if (!d.expectOperands(2))
@@ -433,6 +412,4 @@ bool decodeCvt(InstDecoder &d) {
 
 } // namespace
 
-void xc::ptxsim::addConvertOpcodes(OpcodeTable &table) {
-  table["cvt"] = decodeCvt;
-}
+void xc::ptxsim::addConvertOpcodes(OpcodeTable &table) { table["cvt"] = decodeCvt; }

@@ -48,30 +48,21 @@ template <bool Ftz, bool Sat> float finish(float r) {
 template <bool Ftz, bool Sat> double finish(double r) { return r; }
 
 template <typename T, bool Ftz, bool Sat> struct Add {
-  static T apply(T a, T b) {
-    return finish<Ftz, Sat>(flush<Ftz>(a) + flush<Ftz>(b));
-  }
+  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) + flush<Ftz>(b)); }
 };
 template <typename T, bool Ftz, bool Sat> struct Sub {
-  static T apply(T a, T b) {
-    return finish<Ftz, Sat>(flush<Ftz>(a) - flush<Ftz>(b));
-  }
+  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) - flush<Ftz>(b)); }
 };
 template <typename T, bool Ftz, bool Sat> struct Mul {
-  static T apply(T a, T b) {
-    return finish<Ftz, Sat>(flush<Ftz>(a) * flush<Ftz>(b));
-  }
+  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) * flush<Ftz>(b)); }
 };
 template <typename T, bool Ftz, bool Sat> struct Fma {
   static T apply(T a, T b, T c) {
-    return finish<Ftz, Sat>(
-        std::fma(flush<Ftz>(a), flush<Ftz>(b), flush<Ftz>(c)));
+    return finish<Ftz, Sat>(std::fma(flush<Ftz>(a), flush<Ftz>(b), flush<Ftz>(c)));
   }
 };
 template <typename T, bool Ftz, bool Sat> struct Div {
-  static T apply(T a, T b) {
-    return finish<Ftz, Sat>(flush<Ftz>(a) / flush<Ftz>(b));
-  }
+  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) / flush<Ftz>(b)); }
 };
 template <typename T, bool Ftz, bool Sat> struct Rcp {
   static T apply(T a) { return finish<Ftz, Sat>(T(1) / flush<Ftz>(a)); }
@@ -95,38 +86,33 @@ template <bool Ftz> struct DivApprox {
 
 template <bool Ftz> struct Ex2 {
   static float apply(float a) {
-    return finish<Ftz, false>(
-        static_cast<float>(std::exp2(static_cast<double>(flush<Ftz>(a)))));
+    return finish<Ftz, false>(static_cast<float>(std::exp2(static_cast<double>(flush<Ftz>(a)))));
   }
 };
 template <bool Ftz> struct Lg2 {
   static float apply(float a) {
-    return finish<Ftz, false>(
-        static_cast<float>(std::log2(static_cast<double>(flush<Ftz>(a)))));
+    return finish<Ftz, false>(static_cast<float>(std::log2(static_cast<double>(flush<Ftz>(a)))));
   }
 };
 template <bool Ftz> struct Sin {
   static float apply(float a) {
-    return finish<Ftz, false>(
-        static_cast<float>(std::sin(static_cast<double>(flush<Ftz>(a)))));
+    return finish<Ftz, false>(static_cast<float>(std::sin(static_cast<double>(flush<Ftz>(a)))));
   }
 };
 template <bool Ftz> struct Cos {
   static float apply(float a) {
-    return finish<Ftz, false>(
-        static_cast<float>(std::cos(static_cast<double>(flush<Ftz>(a)))));
+    return finish<Ftz, false>(static_cast<float>(std::cos(static_cast<double>(flush<Ftz>(a)))));
   }
 };
 template <bool Ftz> struct Rsqrt {
   static float apply(float a) {
-    return finish<Ftz, false>(static_cast<float>(
-        1.0 / std::sqrt(static_cast<double>(flush<Ftz>(a)))));
+    return finish<Ftz, false>(
+        static_cast<float>(1.0 / std::sqrt(static_cast<double>(flush<Ftz>(a)))));
   }
 };
 template <bool Ftz> struct Tanh {
   static float apply(float a) {
-    return finish<Ftz, false>(
-        static_cast<float>(std::tanh(static_cast<double>(flush<Ftz>(a)))));
+    return finish<Ftz, false>(static_cast<float>(std::tanh(static_cast<double>(flush<Ftz>(a)))));
   }
 };
 
@@ -142,9 +128,7 @@ struct RcpApproxF64 {
   static double apply(double a) { return upperWord(1.0 / upperWord(a)); }
 };
 struct RsqrtApproxF64 {
-  static double apply(double a) {
-    return upperWord(1.0 / std::sqrt(upperWord(a)));
-  }
+  static double apply(double a) { return upperWord(1.0 / std::sqrt(upperWord(a))); }
 };
 struct RsqrtF64 {
   static double apply(double a) { return 1.0 / std::sqrt(a); }
@@ -158,8 +142,7 @@ template <> struct Bits<double> {
   using type = uint64_t;
 };
 template <typename T>
-constexpr typename Bits<T>::type kSign =
-    typename Bits<T>::type(1) << (sizeof(T) * 8 - 1);
+constexpr typename Bits<T>::type kSign = typename Bits<T>::type(1) << (sizeof(T) * 8 - 1);
 template <typename T> T canonicalNan();
 template <> float canonicalNan<float>() { return bitCast<float>(kNanBits); }
 template <> double canonicalNan<double>() {
@@ -206,8 +189,7 @@ template <typename T> struct CopySign {
 // Rounding
 //===----------------------------------------------------------------------===//
 
-template <ExecFn Fn, int Mode>
-void rounded(Warp &warp, const Inst &inst, uint32_t mask) {
+template <ExecFn Fn, int Mode> void rounded(Warp &warp, const Inst &inst, uint32_t mask) {
   std::fesetround(Mode);
   Fn(warp, inst, mask);
   std::fesetround(FE_TONEAREST);
@@ -240,31 +222,24 @@ FloatFlags takeFlags(InstDecoder &d) {
 }
 
 /// The function of `Op` for |type| and |flags|; Exec wraps the lane loop.
-#define PTXSIM_PICK(OP, EXEC)                                                  \
-  ([](Type type, FloatFlags f) -> ExecFn {                                     \
-    if (type == Type::F64)                                                     \
-      return f.ftz || f.sat                                                    \
-                 ? nullptr                                                     \
-                 : pickRounding<                                               \
-                       EXEC<OP<double, false, false>, double, double>>(        \
-                       f.rounding);                                            \
-    if (type != Type::F32)                                                     \
-      return nullptr;                                                          \
-    if (f.ftz)                                                                 \
-      return f.sat ? pickRounding<EXEC<OP<float, true, true>, float, float>>(  \
-                         f.rounding)                                           \
-                   : pickRounding<EXEC<OP<float, true, false>, float, float>>( \
-                         f.rounding);                                          \
-    return f.sat ? pickRounding<EXEC<OP<float, false, true>, float, float>>(   \
-                       f.rounding)                                             \
-                 : pickRounding<EXEC<OP<float, false, false>, float, float>>(  \
-                       f.rounding);                                            \
+#define PTXSIM_PICK(OP, EXEC)                                                                      \
+  ([](Type type, FloatFlags f) -> ExecFn {                                                         \
+    if (type == Type::F64)                                                                         \
+      return f.ftz || f.sat                                                                        \
+                 ? nullptr                                                                         \
+                 : pickRounding<EXEC<OP<double, false, false>, double, double>>(f.rounding);       \
+    if (type != Type::F32)                                                                         \
+      return nullptr;                                                                              \
+    if (f.ftz)                                                                                     \
+      return f.sat ? pickRounding<EXEC<OP<float, true, true>, float, float>>(f.rounding)           \
+                   : pickRounding<EXEC<OP<float, true, false>, float, float>>(f.rounding);         \
+    return f.sat ? pickRounding<EXEC<OP<float, false, true>, float, float>>(f.rounding)            \
+                 : pickRounding<EXEC<OP<float, false, false>, float, float>>(f.rounding);          \
   })
 
 using PickFn = ExecFn (*)(Type, FloatFlags);
 
-bool decodeArithmetic(InstDecoder &d, Type type, unsigned sources,
-                      PickFn pick) {
+bool decodeArithmetic(InstDecoder &d, Type type, unsigned sources, PickFn pick) {
   d.out.instClass = InstClass::Floating;
   return decodeSame(d, type, sources, pick(type, takeFlags(d)));
 }
@@ -277,10 +252,7 @@ bool decodeApprox(InstDecoder &d, ExecFn plain, ExecFn ftz) {
   bool flushes = d.flag("ftz");
   Type type = d.takeType();
   d.out.instClass = InstClass::Floating;
-  return decodeSame(d, type, 1,
-                    type != Type::F32 ? nullptr
-                    : flushes         ? ftz
-                                      : plain);
+  return decodeSame(d, type, 1, type != Type::F32 ? nullptr : flushes ? ftz : plain);
 }
 
 bool decodeRcp(InstDecoder &d) {
@@ -289,8 +261,7 @@ bool decodeRcp(InstDecoder &d) {
   Type type = d.takeType();
   d.out.instClass = InstClass::Floating;
   if (approx && type == Type::F64)
-    return decodeSame(
-        d, type, 1, flags.ftz ? exec1<RcpApproxF64, double, double> : nullptr);
+    return decodeSame(d, type, 1, flags.ftz ? exec1<RcpApproxF64, double, double> : nullptr);
   return decodeSame(d, type, 1, PTXSIM_PICK(Rcp, exec1)(type, flags));
 }
 
@@ -309,11 +280,9 @@ bool decodeRsqrt(InstDecoder &d) {
   Type type = d.takeType();
   ExecFn fn = nullptr;
   if (type == Type::F32)
-    fn = ftz ? exec1<Rsqrt<true>, float, float>
-             : exec1<Rsqrt<false>, float, float>;
+    fn = ftz ? exec1<Rsqrt<true>, float, float> : exec1<Rsqrt<false>, float, float>;
   else if (type == Type::F64)
-    fn = ftz ? exec1<RsqrtApproxF64, double, double>
-             : exec1<RsqrtF64, double, double>;
+    fn = ftz ? exec1<RsqrtApproxF64, double, double> : exec1<RsqrtF64, double, double>;
   d.out.instClass = InstClass::Floating;
   return decodeSame(d, type, 1, fn);
 }
@@ -361,8 +330,7 @@ template <typename T> uint32_t classify(T a) {
   }
 }
 
-template <typename T>
-void execTestp(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename T> void execTestp(Warp &warp, const Inst &inst, uint32_t mask) {
   const T *a = warp.row<T>(inst.a);
   uint32_t result = 0;
   for (unsigned l = 0; l < kWarpSize; ++l)
@@ -460,11 +428,9 @@ bool xc::ptxsim::decodeFloatMinMax(InstDecoder &d, Type type, bool isMin) {
   if (xorSign)
     fn = isMin ? pickXorSign<true>(ftz, nan) : pickXorSign<false>(ftz, nan);
   else if (type == Type::F32)
-    fn = isMin ? pickMinMax<float, true>(ftz, nan)
-               : pickMinMax<float, false>(ftz, nan);
+    fn = isMin ? pickMinMax<float, true>(ftz, nan) : pickMinMax<float, false>(ftz, nan);
   else if (type == Type::F64 && !ftz && !nan)
-    fn = isMin ? pickMinMax<double, true>(false, false)
-               : pickMinMax<double, false>(false, false);
+    fn = isMin ? pickMinMax<double, true>(false, false) : pickMinMax<double, false>(false, false);
   return decodeSame(d, type, 2, fn);
 }
 
@@ -474,11 +440,9 @@ bool xc::ptxsim::decodeFloatAbsNeg(InstDecoder &d, Type type, bool isAbs) {
   bool ftz = d.flag("ftz");
   ExecFn fn = nullptr;
   if (type == Type::F32 && ftz)
-    fn = isAbs ? exec1<Abs<float, true>, float, float>
-               : exec1<Neg<float, true>, float, float>;
+    fn = isAbs ? exec1<Abs<float, true>, float, float> : exec1<Neg<float, true>, float, float>;
   else if (type == Type::F32)
-    fn = isAbs ? exec1<Abs<float, false>, float, float>
-               : exec1<Neg<float, false>, float, float>;
+    fn = isAbs ? exec1<Abs<float, false>, float, float> : exec1<Neg<float, false>, float, float>;
   else if (type == Type::F64 && !ftz)
     fn = isAbs ? exec1<Abs<double, false>, double, double>
                : exec1<Neg<double, false>, double, double>;
@@ -494,26 +458,22 @@ void xc::ptxsim::addFloatOpcodes(OpcodeTable &table) {
   table["copysign"] = decodeCopySign;
   table["testp"] = decodeTestp;
   table["sin"] = [](InstDecoder &d) {
-    return decodeApprox(d, exec1<Sin<false>, float, float>,
-                        exec1<Sin<true>, float, float>);
+    return decodeApprox(d, exec1<Sin<false>, float, float>, exec1<Sin<true>, float, float>);
   };
   table["cos"] = [](InstDecoder &d) {
-    return decodeApprox(d, exec1<Cos<false>, float, float>,
-                        exec1<Cos<true>, float, float>);
+    return decodeApprox(d, exec1<Cos<false>, float, float>, exec1<Cos<true>, float, float>);
   };
   table["lg2"] = [](InstDecoder &d) {
-    return decodeApprox(d, exec1<Lg2<false>, float, float>,
-                        exec1<Lg2<true>, float, float>);
+    return decodeApprox(d, exec1<Lg2<false>, float, float>, exec1<Lg2<true>, float, float>);
   };
   // ex2 and tanh also exist for the 16-bit types: ExecHalf.cpp looks at the
   // type.
   table["ex2"] = [](InstDecoder &d) {
-    return decodeExponential(d, exec1<Ex2<false>, float, float>,
-                             exec1<Ex2<true>, float, float>,
+    return decodeExponential(d, exec1<Ex2<false>, float, float>, exec1<Ex2<true>, float, float>,
                              /*isTanh=*/false);
   };
   table["tanh"] = [](InstDecoder &d) {
-    return decodeExponential(d, exec1<Tanh<false>, float, float>,
-                             exec1<Tanh<true>, float, float>, /*isTanh=*/true);
+    return decodeExponential(d, exec1<Tanh<false>, float, float>, exec1<Tanh<true>, float, float>,
+                             /*isTanh=*/true);
   };
 }

@@ -20,8 +20,7 @@ namespace xc::ptxsim {
 enum class Rounding : uint8_t { NearestEven, Zero, Down, Up, NearestAway };
 
 /// Takes .rn, .rz, .rm or .rp; |fallback| if there is none.
-Rounding takeRounding(InstDecoder &decoder,
-                      Rounding fallback = Rounding::NearestEven);
+Rounding takeRounding(InstDecoder &decoder, Rounding fallback = Rounding::NearestEven);
 
 bool decodeFloatAdd(InstDecoder &decoder, Type type);
 bool decodeFloatSub(InstDecoder &decoder, Type type);
@@ -33,16 +32,14 @@ bool decodeFloatAbsNeg(InstDecoder &decoder, Type type, bool isAbs);
 
 // Types of 16 bits and their pairs (ExecHalf.cpp).
 inline bool isHalf(Type type) {
-  return type == Type::F16 || type == Type::F16x2 || type == Type::BF16 ||
-         type == Type::BF16x2;
+  return type == Type::F16 || type == Type::F16x2 || type == Type::BF16 || type == Type::BF16x2;
 }
 enum class HalfOp : uint8_t { Add, Sub, Mul, Fma };
 bool decodeHalfArithmetic(InstDecoder &decoder, Type type, HalfOp op);
 bool decodeHalfMinMax(InstDecoder &decoder, Type type, bool isMin);
 bool decodeHalfAbsNeg(InstDecoder &decoder, Type type, bool isAbs);
 /// ex2 and tanh: |plain| and |ftz| are the f32 forms.
-bool decodeExponential(InstDecoder &decoder, ExecFn plain, ExecFn ftz,
-                       bool isTanh);
+bool decodeExponential(InstDecoder &decoder, ExecFn plain, ExecFn ftz, bool isTanh);
 
 // The condition code (ExecBits.cpp).
 bool decodeCarry(InstDecoder &decoder);

@@ -13,14 +13,7 @@ using namespace xc::ptxsim;
 namespace {
 
 /// How operands and results are changed around an operation.
-enum HalfFlags : unsigned {
-  kPlain = 0,
-  kFtz = 1,
-  kSat = 2,
-  kRelu = 4,
-  kNan = 8,
-  kXorSign = 16
-};
+enum HalfFlags : unsigned { kPlain = 0, kFtz = 1, kSat = 2, kRelu = 4, kNan = 8, kXorSign = 16 };
 
 template <typename F> uint16_t flushHalf(uint16_t a) {
   return (a & F::kFormat.infinity()) == 0 ? a & 0x8000 : a;
@@ -31,10 +24,8 @@ template <typename F, unsigned Flags> float load(uint16_t a) {
 }
 
 template <typename F, unsigned Flags> uint16_t store(double value) {
-  auto r = static_cast<uint16_t>(
-      encodeFloat(value, F::kFormat, Rounding::NearestEven));
-  constexpr auto kOne =
-      static_cast<uint16_t>(F::kFormat.exponentBits == 5 ? 0x3c00 : 0x3f80);
+  auto r = static_cast<uint16_t>(encodeFloat(value, F::kFormat, Rounding::NearestEven));
+  constexpr auto kOne = static_cast<uint16_t>(F::kFormat.exponentBits == 5 ? 0x3c00 : 0x3f80);
   if (Flags & kFtz)
     r = flushHalf<F>(r);
   if (Flags & kSat) {
@@ -54,14 +45,12 @@ template <typename F, unsigned Flags> struct HalfAdd {
 };
 template <typename F, unsigned Flags> struct HalfSub {
   static uint16_t apply(uint16_t a, uint16_t b) {
-    return store<F, Flags>(
-        addToOdd(load<F, Flags>(a), -static_cast<double>(load<F, Flags>(b))));
+    return store<F, Flags>(addToOdd(load<F, Flags>(a), -static_cast<double>(load<F, Flags>(b))));
   }
 };
 template <typename F, unsigned Flags> struct HalfMul {
   static uint16_t apply(uint16_t a, uint16_t b) {
-    return store<F, Flags>(static_cast<double>(load<F, Flags>(a)) *
-                           load<F, Flags>(b));
+    return store<F, Flags>(static_cast<double>(load<F, Flags>(a)) * load<F, Flags>(b));
   }
 };
 template <typename F, unsigned Flags> struct HalfFma {
@@ -71,8 +60,7 @@ template <typename F, unsigned Flags> struct HalfFma {
   }
 };
 
-template <typename F, unsigned Flags, bool IsMin>
-uint16_t halfMinMax(uint16_t a, uint16_t b) {
+template <typename F, unsigned Flags, bool IsMin> uint16_t halfMinMax(uint16_t a, uint16_t b) {
   uint16_t sign = 0;
   if (Flags & kFtz) {
     a = flushHalf<F>(a);
@@ -83,8 +71,7 @@ uint16_t halfMinMax(uint16_t a, uint16_t b) {
     a &= 0x7fff;
     b &= 0x7fff;
   }
-  bool aNan = (a & 0x7fff) > F::kFormat.infinity(),
-       bNan = (b & 0x7fff) > F::kFormat.infinity();
+  bool aNan = (a & 0x7fff) > F::kFormat.infinity(), bNan = (b & 0x7fff) > F::kFormat.infinity();
   uint16_t r;
   if (aNan || bNan) {
     if ((Flags & kNan) || (aNan && bNan))
@@ -92,32 +79,22 @@ uint16_t halfMinMax(uint16_t a, uint16_t b) {
     r = aNan ? b : a;
   } else {
     // Sign and magnitude to two's complement orders the values, -0 below +0.
-    auto key = [](uint16_t x) {
-      return x & 0x8000 ? -1 - (x & 0x7fff) : static_cast<int>(x);
-    };
+    auto key = [](uint16_t x) { return x & 0x8000 ? -1 - (x & 0x7fff) : static_cast<int>(x); };
     r = (key(a) < key(b)) == IsMin ? a : b;
   }
   return r | sign;
 }
 template <typename F, unsigned Flags> struct HalfMin {
-  static uint16_t apply(uint16_t a, uint16_t b) {
-    return halfMinMax<F, Flags, true>(a, b);
-  }
+  static uint16_t apply(uint16_t a, uint16_t b) { return halfMinMax<F, Flags, true>(a, b); }
 };
 template <typename F, unsigned Flags> struct HalfMax {
-  static uint16_t apply(uint16_t a, uint16_t b) {
-    return halfMinMax<F, Flags, false>(a, b);
-  }
+  static uint16_t apply(uint16_t a, uint16_t b) { return halfMinMax<F, Flags, false>(a, b); }
 };
 template <typename F, unsigned Flags> struct HalfAbs {
-  static uint16_t apply(uint16_t a) {
-    return (Flags & kFtz ? flushHalf<F>(a) : a) & 0x7fff;
-  }
+  static uint16_t apply(uint16_t a) { return (Flags & kFtz ? flushHalf<F>(a) : a) & 0x7fff; }
 };
 template <typename F, unsigned Flags> struct HalfNeg {
-  static uint16_t apply(uint16_t a) {
-    return (Flags & kFtz ? flushHalf<F>(a) : a) ^ 0x8000;
-  }
+  static uint16_t apply(uint16_t a) { return (Flags & kFtz ? flushHalf<F>(a) : a) ^ 0x8000; }
 };
 template <typename F, unsigned Flags> struct HalfEx2 {
   static uint16_t apply(uint16_t a) {
@@ -139,8 +116,7 @@ uint16_t highHalf(uint32_t a) { return static_cast<uint16_t>(a >> 16); }
 
 template <typename Op> struct Pair {
   static uint32_t apply(uint32_t a) {
-    return Op::apply(lowHalf(a)) | static_cast<uint32_t>(Op::apply(highHalf(a)))
-                                       << 16;
+    return Op::apply(lowHalf(a)) | static_cast<uint32_t>(Op::apply(highHalf(a))) << 16;
   }
   static uint32_t apply(uint32_t a, uint32_t b) {
     return Op::apply(lowHalf(a), lowHalf(b)) |
@@ -148,9 +124,7 @@ template <typename Op> struct Pair {
   }
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {
     return Op::apply(lowHalf(a), lowHalf(b), lowHalf(c)) |
-           static_cast<uint32_t>(
-               Op::apply(highHalf(a), highHalf(b), highHalf(c)))
-               << 16;
+           static_cast<uint32_t>(Op::apply(highHalf(a), highHalf(b), highHalf(c))) << 16;
   }
 };
 
@@ -165,8 +139,7 @@ template <typename Op, unsigned Sources> ExecFn pickWidth(bool pair) {
     return pair ? exec3<Pair<Op>, W, W> : exec3<Op, H, H>;
 }
 
-template <template <typename, unsigned> class Op, unsigned Flags,
-          unsigned Sources>
+template <template <typename, unsigned> class Op, unsigned Flags, unsigned Sources>
 ExecFn pickFormat(Type type) {
   bool pair = type == Type::F16x2 || type == Type::BF16x2;
   if (type == Type::F16 || type == Type::F16x2)
@@ -194,8 +167,7 @@ ExecFn pickArithmetic(Type type, unsigned flags) {
   }
 }
 
-template <template <typename, unsigned> class Op>
-ExecFn pickMinMax(Type type, unsigned flags) {
+template <template <typename, unsigned> class Op> ExecFn pickMinMax(Type type, unsigned flags) {
   switch (flags) {
   case kPlain:
     return pickFormat<Op, kPlain, 2>(type);
@@ -245,21 +217,18 @@ bool xc::ptxsim::decodeHalfMinMax(InstDecoder &d, Type type, bool isMin) {
     flags |= kXorSign;
   }
   return decodeSame(d, type, 2,
-                    isMin ? pickMinMax<HalfMin>(type, flags)
-                          : pickMinMax<HalfMax>(type, flags));
+                    isMin ? pickMinMax<HalfMin>(type, flags) : pickMinMax<HalfMax>(type, flags));
 }
 
 bool xc::ptxsim::decodeHalfAbsNeg(InstDecoder &d, Type type, bool isAbs) {
   bool ftz = d.flag("ftz");
-  ExecFn fn = isAbs ? (ftz ? pickFormat<HalfAbs, kFtz, 1>(type)
-                           : pickFormat<HalfAbs, kPlain, 1>(type))
-                    : (ftz ? pickFormat<HalfNeg, kFtz, 1>(type)
-                           : pickFormat<HalfNeg, kPlain, 1>(type));
+  ExecFn fn =
+      isAbs ? (ftz ? pickFormat<HalfAbs, kFtz, 1>(type) : pickFormat<HalfAbs, kPlain, 1>(type))
+            : (ftz ? pickFormat<HalfNeg, kFtz, 1>(type) : pickFormat<HalfNeg, kPlain, 1>(type));
   return decodeSame(d, type, 1, fn);
 }
 
-bool xc::ptxsim::decodeExponential(InstDecoder &d, ExecFn plain, ExecFn ftz,
-                                   bool isTanh) {
+bool xc::ptxsim::decodeExponential(InstDecoder &d, ExecFn plain, ExecFn ftz, bool isTanh) {
   if (!d.flag("approx"))
     return d.fail("expected .approx");
   bool flushes = d.flag("ftz");
@@ -270,8 +239,7 @@ bool xc::ptxsim::decodeExponential(InstDecoder &d, ExecFn plain, ExecFn ftz,
   if (!isHalf(type))
     return d.fail("unsupported type ." + std::string(typeName(type)));
   if (isTanh)
-    return decodeSame(
-        d, type, 1, flushes ? nullptr : pickFormat<HalfTanh, kPlain, 1>(type));
+    return decodeSame(d, type, 1, flushes ? nullptr : pickFormat<HalfTanh, kPlain, 1>(type));
   return decodeSame(d, type, 1,
                     flushes ? pickFormat<HalfEx2, kFtz, 1>(type)
                             : pickFormat<HalfEx2, kPlain, 1>(type));

@@ -44,8 +44,7 @@ template <> struct Wider<uint64_t> {
 
 // Sums and products wrap: they are computed unsigned, wide enough that the
 // promotion of 16-bit operands to int cannot overflow.
-template <typename T>
-using Work = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+template <typename T> using Work = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
 template <typename T> struct Add {
   static T apply(T a, T b) { return static_cast<T>(Work<T>(a) + Work<T>(b)); }
@@ -58,8 +57,7 @@ template <typename T> struct AddSat {
     T r;
     if (!__builtin_add_overflow(a, b, &r))
       return r;
-    return a < 0 ? std::numeric_limits<T>::min()
-                 : std::numeric_limits<T>::max();
+    return a < 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
   }
 };
 template <typename T> struct SubSat {
@@ -67,8 +65,7 @@ template <typename T> struct SubSat {
     T r;
     if (!__builtin_sub_overflow(a, b, &r))
       return r;
-    return a < 0 ? std::numeric_limits<T>::min()
-                 : std::numeric_limits<T>::max();
+    return a < 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
   }
 };
 template <typename T> struct MulLo {
@@ -85,14 +82,10 @@ template <typename T> struct MulWide {
   static W apply(T a, T b) { return W(a) * W(b); }
 };
 template <typename T> struct MadLo {
-  static T apply(T a, T b, T c) {
-    return Add<T>::apply(MulLo<T>::apply(a, b), c);
-  }
+  static T apply(T a, T b, T c) { return Add<T>::apply(MulLo<T>::apply(a, b), c); }
 };
 template <typename T> struct MadHi {
-  static T apply(T a, T b, T c) {
-    return Add<T>::apply(MulHi<T>::apply(a, b), c);
-  }
+  static T apply(T a, T b, T c) { return Add<T>::apply(MulHi<T>::apply(a, b), c); }
 };
 struct MadHiSat {
   static int32_t apply(int32_t a, int32_t b, int32_t c) {
@@ -105,9 +98,8 @@ template <typename T> struct MadWide {
 };
 
 template <typename T> T low24(T a) {
-  return std::is_signed<T>::value
-             ? static_cast<T>(static_cast<int32_t>(a << 8) >> 8)
-             : static_cast<T>(a & 0xffffff);
+  return std::is_signed<T>::value ? static_cast<T>(static_cast<int32_t>(a << 8) >> 8)
+                                  : static_cast<T>(a & 0xffffff);
 }
 template <typename T> struct Mul24Lo {
   static T apply(T a, T b) { return MulLo<T>::apply(low24(a), low24(b)); }
@@ -119,14 +111,10 @@ template <typename T> struct Mul24Hi {
   }
 };
 template <typename T> struct Mad24Lo {
-  static T apply(T a, T b, T c) {
-    return Add<T>::apply(Mul24Lo<T>::apply(a, b), c);
-  }
+  static T apply(T a, T b, T c) { return Add<T>::apply(Mul24Lo<T>::apply(a, b), c); }
 };
 template <typename T> struct Mad24Hi {
-  static T apply(T a, T b, T c) {
-    return Add<T>::apply(Mul24Hi<T>::apply(a, b), c);
-  }
+  static T apply(T a, T b, T c) { return Add<T>::apply(Mul24Hi<T>::apply(a, b), c); }
 };
 
 // The PTX manual leaves division by zero open; this is what hardware returns.
@@ -176,10 +164,9 @@ template <typename T> struct Neg {
 /// Applies a 16-bit operation to both halves.
 template <template <typename> class Op, typename Half> struct Pairwise {
   static uint32_t apply(uint32_t a, uint32_t b) {
-    auto low = static_cast<uint16_t>(
-        Op<Half>::apply(static_cast<Half>(a), static_cast<Half>(b)));
-    auto high = static_cast<uint16_t>(Op<Half>::apply(
-        static_cast<Half>(a >> 16), static_cast<Half>(b >> 16)));
+    auto low = static_cast<uint16_t>(Op<Half>::apply(static_cast<Half>(a), static_cast<Half>(b)));
+    auto high = static_cast<uint16_t>(
+        Op<Half>::apply(static_cast<Half>(a >> 16), static_cast<Half>(b >> 16)));
     return low | static_cast<uint32_t>(high) << 16;
   }
 };
@@ -298,8 +285,7 @@ bool decodeAddSub(InstDecoder &decoder, bool isAdd) {
     return decodeCarry(decoder);
   Type type = decoder.takeType();
   if (isFloat(type))
-    return isAdd ? decodeFloatAdd(decoder, type)
-                 : decodeFloatSub(decoder, type);
+    return isAdd ? decodeFloatAdd(decoder, type) : decodeFloatSub(decoder, type);
   if (decoder.flag("sat")) {
     if (type != Type::S32)
       return decoder.fail("expected type .s32 with .sat");
@@ -307,21 +293,18 @@ bool decodeAddSub(InstDecoder &decoder, bool isAdd) {
                       isAdd ? exec2<AddSat<int32_t>, int32_t, int32_t>
                             : exec2<SubSat<int32_t>, int32_t, int32_t>);
   }
-  return decodeSame(decoder, type, 2,
-                    isAdd ? pickBinary<Add>(type) : pickBinary<Sub>(type));
+  return decodeSame(decoder, type, 2, isAdd ? pickBinary<Add>(type) : pickBinary<Sub>(type));
 }
 
 bool decodeMul(InstDecoder &decoder) {
-  bool lo = decoder.flag("lo"), hi = decoder.flag("hi"),
-       wide = decoder.flag("wide");
+  bool lo = decoder.flag("lo"), hi = decoder.flag("hi"), wide = decoder.flag("wide");
   Type type = decoder.takeType();
   if (isFloat(type))
     return decodeFloatMul(decoder, type);
   if (lo + hi + wide != 1)
     return decoder.fail("expected one of .lo, .hi, .wide");
   if (!wide)
-    return decodeSame(decoder, type, 2,
-                      lo ? pickBinary<MulLo>(type) : pickBinary<MulHi>(type));
+    return decodeSame(decoder, type, 2, lo ? pickBinary<MulLo>(type) : pickBinary<MulHi>(type));
   decoder.out.fn = pickMulWide(type);
   if (!decoder.out.fn)
     return decoder.fail("unsupported type ." + std::string(typeName(type)));
@@ -334,8 +317,7 @@ bool decodeMul(InstDecoder &decoder) {
 }
 
 bool decodeMad(InstDecoder &decoder) {
-  bool lo = decoder.flag("lo"), hi = decoder.flag("hi"),
-       wide = decoder.flag("wide");
+  bool lo = decoder.flag("lo"), hi = decoder.flag("hi"), wide = decoder.flag("wide");
   if (decoder.peekModifier() == "cc")
     return decodeMadCarry(decoder, hi);
   Type type = decoder.takeType();
@@ -349,8 +331,7 @@ bool decodeMad(InstDecoder &decoder) {
     return decodeSame(decoder, type, 3, exec3<MadHiSat, int32_t, int32_t>);
   }
   if (!wide)
-    return decodeSame(decoder, type, 3,
-                      lo ? pickTernary<MadLo>(type) : pickTernary<MadHi>(type));
+    return decodeSame(decoder, type, 3, lo ? pickTernary<MadLo>(type) : pickTernary<MadHi>(type));
   decoder.out.fn = pickMadWide(type);
   if (!decoder.out.fn)
     return decoder.fail("unsupported type ." + std::string(typeName(type)));
@@ -393,14 +374,12 @@ bool decodeMinMax(InstDecoder &decoder, bool isMin) {
                         isMin ? exec2<MinRelu<int32_t>, int32_t, int32_t>
                               : exec2<MaxRelu<int32_t>, int32_t, int32_t>);
     if (type == Type::S16x2)
-      return decodeSame(
-          decoder, type, 2,
-          isMin ? exec2<Pairwise<MinRelu, int16_t>, uint32_t, uint32_t>
-                : exec2<Pairwise<MaxRelu, int16_t>, uint32_t, uint32_t>);
+      return decodeSame(decoder, type, 2,
+                        isMin ? exec2<Pairwise<MinRelu, int16_t>, uint32_t, uint32_t>
+                              : exec2<Pairwise<MaxRelu, int16_t>, uint32_t, uint32_t>);
     return decoder.fail("expected type .s32 or .s16x2 with .relu");
   }
-  return decodeSame(decoder, type, 2,
-                    isMin ? pickBinary<Min>(type) : pickBinary<Max>(type));
+  return decodeSame(decoder, type, 2, isMin ? pickBinary<Min>(type) : pickBinary<Max>(type));
 }
 
 bool decodeAbsNeg(InstDecoder &decoder, bool isAbs) {
@@ -408,8 +387,7 @@ bool decodeAbsNeg(InstDecoder &decoder, bool isAbs) {
   if (isFloat(type))
     return decodeFloatAbsNeg(decoder, type, isAbs);
   return decodeSame(decoder, type, 1,
-                    isAbs ? pickSignedUnary<Abs>(type)
-                          : pickSignedUnary<Neg>(type));
+                    isAbs ? pickSignedUnary<Abs>(type) : pickSignedUnary<Neg>(type));
 }
 
 bool decodeDiv(InstDecoder &decoder) {
@@ -421,8 +399,7 @@ bool decodeDiv(InstDecoder &decoder) {
 
 } // namespace
 
-bool xc::ptxsim::decodeSame(InstDecoder &decoder, Type type, unsigned sources,
-                            ExecFn fn) {
+bool xc::ptxsim::decodeSame(InstDecoder &decoder, Type type, unsigned sources, ExecFn fn) {
   if (decoder.failed())
     return false;
   if (!fn)

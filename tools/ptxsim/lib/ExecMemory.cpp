@@ -21,8 +21,7 @@ Access accessOf(const MemOp &op, AccessKind kind) {
 }
 
 /// M is the element in memory, R the register.
-template <typename M, typename R>
-void execLoad(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename M, typename R> void execLoad(Warp &warp, const Inst &inst, uint32_t mask) {
   const MemOp &op = warp.program->memOps[inst.aux];
   LaneAccess lanes;
   laneAddresses(warp, inst.a, op.wideAddress, inst.imm, lanes.address);
@@ -39,14 +38,11 @@ void execLoad(Warp &warp, const Inst &inst, uint32_t mask) {
     });
   }
   if (op.order != Order::Weak)
-    forLanes(mask, [&](unsigned l) {
-      acquireAt(warp, lanes, l, op.order, op.scope);
-    });
+    forLanes(mask, [&](unsigned l) { acquireAt(warp, lanes, l, op.order, op.scope); });
 }
 
 /// A kernel parameter at a constant offset is the same for all lanes.
-template <typename M, typename R>
-void execLoadParam(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename M, typename R> void execLoadParam(Warp &warp, const Inst &inst, uint32_t mask) {
   const MemOp &op = warp.program->memOps[inst.aux];
   const uint8_t *from = warp.block->launch->params.data() + inst.imm;
   for (unsigned i = 0; i < op.count; ++i) {
@@ -59,8 +55,7 @@ void execLoadParam(Warp &warp, const Inst &inst, uint32_t mask) {
   }
 }
 
-template <typename M, typename R>
-void execStore(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename M, typename R> void execStore(Warp &warp, const Inst &inst, uint32_t mask) {
   const MemOp &op = warp.program->memOps[inst.aux];
   LaneAccess lanes;
   laneAddresses(warp, inst.a, op.wideAddress, inst.imm, lanes.address);
@@ -88,9 +83,8 @@ struct MemoryFns {
 };
 
 template <typename M, typename R> MemoryFns fnsOf() {
-  return {
-      execLoad<M, R>, execLoadParam<M, R>,
-      execStore<std::conditional_t<std::is_same<M, Wide>::value, Wide, M>, R>};
+  return {execLoad<M, R>, execLoadParam<M, R>,
+          execStore<std::conditional_t<std::is_same<M, Wide>::value, Wide, M>, R>};
 }
 
 template <typename M> MemoryFns pickRegister(unsigned registerBytes) {
@@ -108,14 +102,11 @@ template <typename M> MemoryFns pickRegister(unsigned registerBytes) {
 MemoryFns pickMemory(unsigned elementBytes, bool sign, unsigned registerBytes) {
   switch (elementBytes) {
   case 1:
-    return sign ? pickRegister<int8_t>(registerBytes)
-                : pickRegister<uint8_t>(registerBytes);
+    return sign ? pickRegister<int8_t>(registerBytes) : pickRegister<uint8_t>(registerBytes);
   case 2:
-    return sign ? pickRegister<int16_t>(registerBytes)
-                : pickRegister<uint16_t>(registerBytes);
+    return sign ? pickRegister<int16_t>(registerBytes) : pickRegister<uint16_t>(registerBytes);
   case 4:
-    return sign ? pickRegister<int32_t>(registerBytes)
-                : pickRegister<uint32_t>(registerBytes);
+    return sign ? pickRegister<int32_t>(registerBytes) : pickRegister<uint32_t>(registerBytes);
   case 8:
     return pickRegister<uint64_t>(registerBytes);
   case 16:
@@ -178,37 +169,33 @@ bool takeVector(InstDecoder &d, MemOp &op) {
 }
 
 /// Sets the registers of a vector operand or of a scalar one.
-bool takeValues(InstDecoder &d, const Operand *operand, Type type, bool isLoad,
-                MemOp &op) {
+bool takeValues(InstDecoder &d, const Operand *operand, Type type, bool isLoad, MemOp &op) {
   if (!operand)
     return d.fail("expected a value");
   bool isVector = operand->kind == Operand::Vector;
   size_t count = isVector ? operand->children.size() : 1;
   if (count != op.count)
-    return d.fail("expected " + std::to_string(op.count) + " values, got " +
-                  std::to_string(count));
+    return d.fail("expected " + std::to_string(op.count) + " values, got " + std::to_string(count));
   unsigned registerBytes = 0;
   for (size_t i = 0; i < count; ++i) {
     const Operand *value = isVector ? &operand->children[i] : operand;
     if (isLoad && value->kind == Operand::Sink)
       continue;
     unsigned bytes = 0;
-    op.regs[i] = isLoad ? d.dstAtLeast(value, type, bytes)
-                        : d.srcAtLeast(value, type, bytes);
+    op.regs[i] = isLoad ? d.dstAtLeast(value, type, bytes) : d.srcAtLeast(value, type, bytes);
     if (d.failed())
       return false;
     if (registerBytes && bytes != registerBytes) {
       // A constant among wider registers: make its row as wide.
       if (isLoad || value->kind == Operand::Register)
         return d.fail("expected values of equal size");
-      op.regs[i] =
-          d.constantRow(static_cast<uint64_t>(value->value), registerBytes);
+      op.regs[i] = d.constantRow(static_cast<uint64_t>(value->value), registerBytes);
       bytes = registerBytes;
     }
     registerBytes = bytes;
   }
-  op.registerBytes = static_cast<uint8_t>(
-      registerBytes ? registerBytes : std::max(2u, typeBytes(type)));
+  op.registerBytes =
+      static_cast<uint8_t>(registerBytes ? registerBytes : std::max(2u, typeBytes(type)));
   return true;
 }
 
@@ -218,8 +205,7 @@ Space effectiveSpace(InstDecoder &d, Space space, const AddressRef &address) {
     return space;
   if (address.symbolSpace == Space::Local)
     return Space::Local;
-  return address.row != kNoRow && !d.owner().function().isEntry ? Space::Local
-                                                                : Space::Param;
+  return address.row != kNoRow && !d.owner().function().isEntry ? Space::Local : Space::Param;
 }
 
 bool decodeLoadStore(InstDecoder &d, bool isLoad) {
@@ -251,10 +237,8 @@ bool decodeLoadStore(InstDecoder &d, bool isLoad) {
     return d.fail("unsupported register size");
   uint64_t size = static_cast<uint64_t>(op.elementBytes) * op.count;
   if (isUniform &&
-      (address.offset < 0 ||
-       static_cast<uint64_t>(address.offset) + size > d.program().paramBytes))
-    return d.fail("offset " + std::to_string(address.offset) +
-                  " is outside the parameters (" +
+      (address.offset < 0 || static_cast<uint64_t>(address.offset) + size > d.program().paramBytes))
+    return d.fail("offset " + std::to_string(address.offset) + " is outside the parameters (" +
                   std::to_string(d.program().paramBytes) + " bytes)");
   d.out.a = address.row;
   d.out.imm = address.offset;
@@ -270,11 +254,10 @@ void execNothing(Warp &, const Inst &, uint32_t) {}
 /// prefetch, prefetchu, discard, applypriority: hints about caches.
 bool decodeHint(InstDecoder &d) {
   Space space = d.takeSpace(Space::Generic);
-  if (space != Space::Global && space != Space::Local &&
-      space != Space::Generic && space != Space::Const && space != Space::Param)
+  if (space != Space::Global && space != Space::Local && space != Space::Generic &&
+      space != Space::Const && space != Space::Param)
     return d.fail("unsupported state space");
-  if (!d.flag("L1") && !d.flag("L2") && !d.flag("L2::evict_last") &&
-      !d.flag("L2::evict_normal"))
+  if (!d.flag("L1") && !d.flag("L2") && !d.flag("L2::evict_last") && !d.flag("L2::evict_normal"))
     return d.fail("expected a cache level");
   if (!d.expectOperands(1, 2))
     return false;

@@ -17,8 +17,7 @@ struct Wide {
   uint64_t low, high;
 };
 
-template <typename T>
-void execMove(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename T> void execMove(Warp &warp, const Inst &inst, uint32_t mask) {
   T *d = warp.row<T>(inst.dst);
   const T *a = warp.row<T>(inst.a);
   if (mask == kFullMask) {
@@ -42,8 +41,7 @@ void execPack(Warp &warp, const Inst &inst, uint32_t mask) {
   forLanes(mask, [&](unsigned l) {
     uint8_t value[16];
     for (size_t i = 0; i < rows.size(); ++i)
-      std::memcpy(value + i * bytes, warp.registers + rows[i] + l * bytes,
-                  bytes);
+      std::memcpy(value + i * bytes, warp.registers + rows[i] + l * bytes, bytes);
     std::memcpy(warp.registers + inst.dst + l * total, value, total);
   });
 }
@@ -57,8 +55,7 @@ void execUnpack(Warp &warp, const Inst &inst, uint32_t mask) {
     std::memcpy(value, warp.registers + inst.a + l * total, total);
     for (size_t i = 0; i < rows.size(); ++i)
       if (rows[i] != kNoRow)
-        std::memcpy(warp.registers + rows[i] + l * bytes, value + i * bytes,
-                    bytes);
+        std::memcpy(warp.registers + rows[i] + l * bytes, value + i * bytes, bytes);
   });
 }
 
@@ -94,10 +91,9 @@ bool decodePack(InstDecoder &d, Type type, bool isPack) {
 //===----------------------------------------------------------------------===//
 
 uint64_t nanoseconds() {
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(
-          std::chrono::steady_clock::now().time_since_epoch())
-          .count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::steady_clock::now().time_since_epoch())
+                                   .count());
 }
 
 /// Clocks count the thread-instructions of the block, so that runs repeat
@@ -189,13 +185,11 @@ uint64_t windowOf(Space space) {
   }
 }
 
-template <typename T>
-void execAddWindow(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename T> void execAddWindow(Warp &warp, const Inst &inst, uint32_t mask) {
   T *d = warp.row<T>(inst.dst);
   const T *a = warp.row<T>(inst.a);
-  forLanes(mask, [&](unsigned l) {
-    d[l] = static_cast<T>(a[l] + static_cast<uint64_t>(inst.imm));
-  });
+  forLanes(mask,
+           [&](unsigned l) { d[l] = static_cast<T>(a[l] + static_cast<uint64_t>(inst.imm)); });
 }
 
 bool decodeCvta(InstDecoder &d) {
@@ -233,8 +227,8 @@ bool decodeIsspacep(InstDecoder &d) {
   Space space = d.takeSpace(Space::None);
   if (d.failed() || !d.expectOperands(2))
     return false;
-  if (space != Space::Global && space != Space::Shared &&
-      space != Space::Local && space != Space::Param)
+  if (space != Space::Global && space != Space::Shared && space != Space::Local &&
+      space != Space::Param)
     return d.fail("unsupported state space");
   d.out.fn = execIsspacep;
   d.out.aux = static_cast<uint32_t>(space);

@@ -49,8 +49,7 @@ static bool decodeFence(InstDecoder &d) {
     d.out.instClass = InstClass::Sync;
     return d.expectOperands(0);
   }
-  if (!d.flag("sc") && !d.flag("acq_rel") && !d.flag("acquire") &&
-      !d.flag("release"))
+  if (!d.flag("sc") && !d.flag("acq_rel") && !d.flag("acquire") && !d.flag("release"))
     return d.fail("expected .sc, .acq_rel, .acquire, .release or .proxy");
   MemScope scope = d.takeScope();
   if (scope == MemScope::None)
@@ -82,8 +81,7 @@ static bool decodeWarpBarrier(InstDecoder &d) {
 }
 
 /// Takes the operands a[, b] from |index|.
-static bool takeBarrier(InstDecoder &d, unsigned index, unsigned end,
-                        BarrierOp &op) {
+static bool takeBarrier(InstDecoder &d, unsigned index, unsigned end, BarrierOp &op) {
   op.id = d.src(index, Type::U32);
   if (end > index + 1)
     op.count = d.src(index + 1, Type::U32);
@@ -93,15 +91,11 @@ static bool takeBarrier(InstDecoder &d, unsigned index, unsigned end,
 static bool decodeBarrierRed(InstDecoder &d, BarrierOp &op) {
   bool popc = d.flag("popc"), all = d.flag("and"), any = d.flag("or");
   Type type = d.takeType();
-  if (d.failed() || popc + all + any != 1 ||
-      type != (popc ? Type::U32 : Type::Pred))
-    return d.failed() ? false
-                      : d.fail("expected .popc.u32, .and.pred or .or.pred");
+  if (d.failed() || popc + all + any != 1 || type != (popc ? Type::U32 : Type::Pred))
+    return d.failed() ? false : d.fail("expected .popc.u32, .and.pred or .or.pred");
   if (!d.expectOperands(3, 4))
     return false;
-  op.kind = popc  ? BarrierKind::RedPopc
-            : all ? BarrierKind::RedAnd
-                  : BarrierKind::RedOr;
+  op.kind = popc ? BarrierKind::RedPopc : all ? BarrierKind::RedAnd : BarrierKind::RedOr;
   op.dst = popc ? d.dst(0u, Type::U32) : d.dstPredicate(d.operand(0));
   PredicateRef p = d.predicate(d.operandCount() - 1);
   op.predicate = p.row;
@@ -127,8 +121,7 @@ static bool decodeBarrier(InstDecoder &d, bool aligned) {
       return false;
   } else {
     op.kind = sync ? BarrierKind::Sync : BarrierKind::Arrive;
-    if (!d.expectOperands(arrive ? 2 : 1, 2) ||
-        !takeBarrier(d, 0, d.operandCount(), op))
+    if (!d.expectOperands(arrive ? 2 : 1, 2) || !takeBarrier(d, 0, d.operandCount(), op))
       return false;
   }
   d.out.control = Control::Barrier;

@@ -20,16 +20,14 @@ namespace {
 enum class ShuffleMode : uint8_t { Up, Down, Butterfly, Index };
 
 void execShuffle(Warp &warp, const Inst &inst, uint32_t mask) {
-  const uint32_t *a = warp.row<uint32_t>(inst.a),
-                 *b = warp.row<uint32_t>(inst.b),
+  const uint32_t *a = warp.row<uint32_t>(inst.a), *b = warp.row<uint32_t>(inst.b),
                  *c = warp.row<uint32_t>(inst.c);
   uint32_t source[kWarpSize], valid = 0;
   std::copy(a, a + kWarpSize, source);
   uint32_t *d = warp.row<uint32_t>(inst.dst);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-    unsigned delta = b[lane] & 31, clamp = c[lane] & 31,
-             segment = c[lane] >> 8 & 31;
+    unsigned delta = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
     unsigned maxLane = (lane & segment) | (clamp & ~segment & 31);
     unsigned minLane = lane & segment;
     int j = 0;
@@ -55,8 +53,7 @@ void execShuffle(Warp &warp, const Inst &inst, uint32_t mask) {
     unsigned from = inRange ? static_cast<unsigned>(j) : lane;
     valid |= static_cast<uint32_t>(inRange) << lane;
     // What a lane that is not there holds is undefined.
-    if (!(mask >> from & 1) &&
-        warp.block->launch->options.checks.uninitialised) {
+    if (!(mask >> from & 1) && warp.block->launch->options.checks.uninitialised) {
       warp.block->raise(FaultKind::UninitialisedRead, warp, lane, inst, 0,
                         "reads from lane " + std::to_string(from) +
                             ", which does not take part in the shuffle");
@@ -105,17 +102,14 @@ bool decodeShuffle(InstDecoder &d) {
 enum class Vote : uint8_t { All, Any, Uniform, Ballot };
 
 void execVote(Warp &warp, const Inst &inst, uint32_t mask) {
-  uint32_t p =
-      (warp.predicate(inst.a) ^ static_cast<uint32_t>(inst.imm)) & mask;
+  uint32_t p = (warp.predicate(inst.a) ^ static_cast<uint32_t>(inst.imm)) & mask;
   auto kind = static_cast<Vote>(inst.aux);
   if (kind == Vote::Ballot) {
     uint32_t *d = warp.row<uint32_t>(inst.dst);
     forLanes(mask, [&](unsigned l) { d[l] = p; });
     return;
   }
-  bool value = kind == Vote::All   ? p == mask
-               : kind == Vote::Any ? p != 0
-                                   : p == 0 || p == mask;
+  bool value = kind == Vote::All ? p == mask : kind == Vote::Any ? p != 0 : p == 0 || p == mask;
   uint32_t &d = warp.predicate(inst.dst);
   d = value ? d | mask : d & ~mask;
 }
@@ -141,8 +135,7 @@ bool decodeVote(InstDecoder &d) {
     return d.fail("unexpected type ." + std::string(typeName(type)));
   d.out.fn = execVote;
   d.out.aux = static_cast<uint32_t>(kind);
-  d.out.dst =
-      kind == Vote::Ballot ? d.dst(0u, type) : d.dstPredicate(d.operand(0));
+  d.out.dst = kind == Vote::Ballot ? d.dst(0u, type) : d.dstPredicate(d.operand(0));
   PredicateRef p = d.predicate(1);
   d.out.a = p.row;
   d.out.imm = p.flip;
@@ -150,21 +143,17 @@ bool decodeVote(InstDecoder &d) {
   return !d.failed();
 }
 
-template <typename T>
-void execMatch(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename T> void execMatch(Warp &warp, const Inst &inst, uint32_t mask) {
   const T *a = warp.row<T>(inst.a);
   uint32_t *d = warp.row<uint32_t>(inst.dst);
   bool all = inst.aux != 0;
   uint32_t result[kWarpSize] = {};
   bool equal = true;
   forLanes(mask, [&](unsigned l) {
-    forLanes(mask, [&](unsigned m) {
-      result[l] |= static_cast<uint32_t>(a[l] == a[m]) << m;
-    });
+    forLanes(mask, [&](unsigned m) { result[l] |= static_cast<uint32_t>(a[l] == a[m]) << m; });
     equal = equal && result[l] == mask;
   });
-  forLanes(mask,
-           [&](unsigned l) { d[l] = all ? (equal ? mask : 0) : result[l]; });
+  forLanes(mask, [&](unsigned l) { d[l] = all ? (equal ? mask : 0) : result[l]; });
   if (inst.imm >= 0) {
     uint32_t &p = warp.predicate(static_cast<uint32_t>(inst.imm));
     p = equal ? p | mask : p & ~mask;
@@ -214,12 +203,10 @@ struct RedXor {
   template <typename T> static T apply(T a, T b) { return a ^ b; }
 };
 
-template <typename Op, typename T>
-void execRedux(Warp &warp, const Inst &inst, uint32_t mask) {
+template <typename Op, typename T> void execRedux(Warp &warp, const Inst &inst, uint32_t mask) {
   const T *a = warp.row<T>(inst.a);
   T value = a[__builtin_ctz(mask)];
-  forLanes(mask & (mask - 1),
-           [&](unsigned l) { value = Op::apply(value, a[l]); });
+  forLanes(mask & (mask - 1), [&](unsigned l) { value = Op::apply(value, a[l]); });
   T *d = warp.row<T>(inst.dst);
   forLanes(mask, [&](unsigned l) { d[l] = value; });
 }
@@ -264,8 +251,7 @@ void execElect(Warp &warp, const Inst &inst, uint32_t mask) {
 }
 
 bool decodeElect(InstDecoder &d) {
-  if (!d.flag("sync") || !d.expectOperands(2) ||
-      d.operand(0)->kind != Operand::Pair)
+  if (!d.flag("sync") || !d.expectOperands(2) || d.operand(0)->kind != Operand::Pair)
     return d.failed() ? false : d.fail("expected elect.sync d|p, mask");
   d.out.fn = execElect;
   d.out.dst = d.dst(&d.operand(0)->children[0], 32);

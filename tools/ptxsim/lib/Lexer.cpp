@@ -17,15 +17,13 @@ static bool isHexDigit(char c) {
   return isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 static bool isWordChar(char c) {
-  return isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         c == '_' || c == '$';
+  return isDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
 }
 
 static uint64_t hexValue(std::string_view digits) {
   uint64_t value = 0;
   for (char c : digits)
-    value = value * 16 +
-            static_cast<uint64_t>(isDigit(c) ? c - '0' : (c | 32) - 'a' + 10);
+    value = value * 16 + static_cast<uint64_t>(isDigit(c) ? c - '0' : (c | 32) - 'a' + 10);
   return value;
 }
 
@@ -57,15 +55,11 @@ public:
 
   std::string error;
   uint32_t line = 1;
-  uint32_t column(size_t at) const {
-    return static_cast<uint32_t>(at - lineStart + 1);
-  }
+  uint32_t column(size_t at) const { return static_cast<uint32_t>(at - lineStart + 1); }
   size_t pos = 0;
 
 private:
-  char peek(size_t ahead = 0) const {
-    return pos + ahead < text.size() ? text[pos + ahead] : '\0';
-  }
+  char peek(size_t ahead = 0) const { return pos + ahead < text.size() ? text[pos + ahead] : '\0'; }
 
   void newLine() {
     ++line;
@@ -85,8 +79,7 @@ private:
         while (pos < text.size() && text[pos] != '\n')
           ++pos;
       } else if (c == '/' && peek(1) == '*') {
-        for (pos += 2;
-             pos < text.size() && !(text[pos] == '*' && peek(1) == '/'); ++pos)
+        for (pos += 2; pos < text.size() && !(text[pos] == '*' && peek(1) == '/'); ++pos)
           if (text[pos] == '\n')
             newLine();
         if (pos >= text.size()) {
@@ -109,8 +102,7 @@ private:
       return scanString(token);
     if (c == '.' && (isWordChar(peek(1)))) {
       size_t begin = ++pos;
-      while (isWordChar(peek()) ||
-             (peek() == ':' && peek(1) == ':' && isWordChar(peek(2))))
+      while (isWordChar(peek()) || (peek() == ':' && peek(1) == ':' && isWordChar(peek(2))))
         pos += peek() == ':' ? 2 : 1;
       token.kind = TokenKind::Dot;
       token.text = text.substr(begin, pos - begin);
@@ -166,8 +158,7 @@ private:
     size_t begin = pos;
     char second = peek() == '0' ? static_cast<char>(peek(1) | 32) : '\0';
     token.kind = TokenKind::Integer;
-    if ((second == 'f' && scanFloatBits(token, 8)) ||
-        (second == 'd' && scanFloatBits(token, 16))) {
+    if ((second == 'f' && scanFloatBits(token, 8)) || (second == 'd' && scanFloatBits(token, 16))) {
       token.text = text.substr(begin, pos - begin);
       return true;
     }
@@ -181,8 +172,7 @@ private:
     } else {
       bool octal = peek() == '0' && isDigit(peek(1));
       for (; isDigit(peek()); ++pos)
-        token.value = token.value * (octal ? 8 : 10) +
-                      static_cast<uint64_t>(peek() - '0');
+        token.value = token.value * (octal ? 8 : 10) + static_cast<uint64_t>(peek() - '0');
       if (peek() == '.' && isDigit(peek(1)))
         return scanDecimal(token, begin);
     }
@@ -190,8 +180,7 @@ private:
       ++pos;
     token.text = text.substr(begin, pos - begin);
     if (isWordChar(peek())) {
-      error = "malformed number '" +
-              std::string(text.substr(begin, pos + 1 - begin)) + "'";
+      error = "malformed number '" + std::string(text.substr(begin, pos + 1 - begin)) + "'";
       return false;
     }
     return true;
@@ -217,9 +206,8 @@ private:
 };
 } // namespace
 
-bool xc::ptxsim::tokenize(std::string_view text, std::vector<Token> &tokens,
-                          std::string &error, uint32_t &line,
-                          uint32_t &column) {
+bool xc::ptxsim::tokenize(std::string_view text, std::vector<Token> &tokens, std::string &error,
+                          uint32_t &line, uint32_t &column) {
   Scanner scanner(text);
   if (scanner.run(tokens))
     return true;

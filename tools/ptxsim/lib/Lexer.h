@@ -36,18 +36,14 @@ struct Token {
   uint32_t end = 0;
 
   bool is(char c) const { return kind == TokenKind::Punct && text[0] == c; }
-  bool isDot(std::string_view s) const {
-    return kind == TokenKind::Dot && text == s;
-  }
-  bool isWord(std::string_view s) const {
-    return kind == TokenKind::Word && text == s;
-  }
+  bool isDot(std::string_view s) const { return kind == TokenKind::Dot && text == s; }
+  bool isWord(std::string_view s) const { return kind == TokenKind::Word && text == s; }
 };
 
 /// Splits |text| into tokens that end with TokenKind::End. Returns false with
 /// |error| and its position set on a character that PTX does not know.
-bool tokenize(std::string_view text, std::vector<Token> &tokens,
-              std::string &error, uint32_t &line, uint32_t &column);
+bool tokenize(std::string_view text, std::vector<Token> &tokens, std::string &error, uint32_t &line,
+              uint32_t &column);
 
 } // namespace xc::ptxsim
 

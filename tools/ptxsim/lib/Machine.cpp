@@ -27,8 +27,8 @@ Dim3 Block::threadId(uint32_t linear) const {
 
 std::string xc::ptxsim::describeThread(const Block &block, uint32_t thread) {
   Dim3 t = block.threadId(thread);
-  return "thread (" + std::to_string(t.x) + "," + std::to_string(t.y) + "," +
-         std::to_string(t.z) + ")";
+  return "thread (" + std::to_string(t.x) + "," + std::to_string(t.y) + "," + std::to_string(t.z) +
+         ")";
 }
 
 //===----------------------------------------------------------------------===//
@@ -42,25 +42,21 @@ void Launch::report(const Fault &newFault) {
   stop.store(true);
 }
 
-static std::string sourceText(const Program &program,
-                              const SourceLocation &location) {
+static std::string sourceText(const Program &program, const SourceLocation &location) {
   if (location.file == 0)
     return {};
   auto it = program.ast->files.find(location.file);
-  std::string file = it == program.ast->files.end()
-                         ? "file " + std::to_string(location.file)
-                         : it->second;
-  return file + ":" + std::to_string(location.line) + ":" +
-         std::to_string(location.column);
+  std::string file =
+      it == program.ast->files.end() ? "file " + std::to_string(location.file) : it->second;
+  return file + ":" + std::to_string(location.line) + ":" + std::to_string(location.column);
 }
 
-void Block::raise(FaultKind kind, const Warp &warp, unsigned lane,
-                  const Inst &inst, uint64_t address, std::string message) {
+void Block::raise(FaultKind kind, const Warp &warp, unsigned lane, const Inst &inst,
+                  uint64_t address, std::string message) {
   if (faulted)
     return;
   faulted = true;
-  const InstDebug &debug =
-      program->debug[static_cast<size_t>(&inst - program->code.data())];
+  const InstDebug &debug = program->debug[static_cast<size_t>(&inst - program->code.data())];
   Fault f;
   f.kind = kind;
   f.message = std::move(message);
@@ -89,8 +85,7 @@ static std::string readString(const Block &block, uint64_t address) {
   return text;
 }
 
-std::string xc::ptxsim::describeAssert(const Block &block,
-                                       const std::vector<uint8_t> &arguments) {
+std::string xc::ptxsim::describeAssert(const Block &block, const std::vector<uint8_t> &arguments) {
   uint64_t message = 0, file = 0, function = 0;
   uint32_t line = 0;
   if (arguments.size() < 32)
@@ -99,17 +94,15 @@ std::string xc::ptxsim::describeAssert(const Block &block,
   std::memcpy(&file, arguments.data() + 8, 8);
   std::memcpy(&line, arguments.data() + 16, 4);
   std::memcpy(&function, arguments.data() + 24, 8);
-  return "assertion '" + readString(block, message) + "' failed at " +
-         readString(block, file) + ":" + std::to_string(line) + " in " +
-         readString(block, function);
+  return "assertion '" + readString(block, message) + "' failed at " + readString(block, file) +
+         ":" + std::to_string(line) + " in " + readString(block, function);
 }
 
 //===----------------------------------------------------------------------===//
 // Rows with fixed contents
 //===----------------------------------------------------------------------===//
 
-template <typename F>
-static void fillRow(Warp &warp, uint32_t row, unsigned bytes, F valueOf) {
+template <typename F> static void fillRow(Warp &warp, uint32_t row, unsigned bytes, F valueOf) {
   for (unsigned l = 0; l < kWarpSize; ++l) {
     uint64_t value = valueOf(l);
     switch (bytes) {
@@ -137,14 +130,12 @@ void xc::ptxsim::fillConstantRows(Warp &warp) {
       }
       continue;
     }
-    fillRow(warp, constant.row, constant.bytes,
-            [&](unsigned) { return constant.low; });
+    fillRow(warp, constant.row, constant.bytes, [&](unsigned) { return constant.low; });
   }
 }
 
 static uint64_t clusterValue(const Block &block, Special kind) {
-  const Dim3 &cluster = block.launch->config.cluster,
-             &grid = block.launch->config.grid;
+  const Dim3 &cluster = block.launch->config.cluster, &grid = block.launch->config.grid;
   const Dim3 &id = block.id;
   Dim3 inner{id.x % cluster.x, id.y % cluster.y, id.z % cluster.z};
   switch (kind) {
@@ -177,8 +168,7 @@ static uint64_t clusterValue(const Block &block, Special kind) {
   case Special::ClusterNctaRank:
     return static_cast<uint64_t>(cluster.x) * cluster.y * cluster.z;
   default:
-    return cluster.x * cluster.y * cluster.z > 1 ||
-           block.launch->info->explicitCluster;
+    return cluster.x * cluster.y * cluster.z > 1 || block.launch->info->explicitCluster;
   }
 }
 
@@ -242,9 +232,7 @@ void xc::ptxsim::fillSpecialRows(Warp &warp) {
   const Block &block = *warp.block;
   for (const SpecialRow &special : warp.program->specials) {
     Special kind = special.kind;
-    auto fill = [&](auto valueOf) {
-      fillRow(warp, special.row, special.bytes, valueOf);
-    };
+    auto fill = [&](auto valueOf) { fillRow(warp, special.row, special.bytes, valueOf); };
     switch (kind) {
     case Special::TidX:
       fill([&](unsigned l) { return block.threadId(warp.threadOf(l)).x; });
@@ -288,8 +276,7 @@ static void prepareBlock(Block &block, Launch &launch) {
   block.program = &program;
   block.threads = config.block.x * config.block.y * config.block.z;
   block.warpCount = (block.threads + kWarpSize - 1) / kWarpSize;
-  uint32_t fixed = program.usesDynamicShared ? program.dynamicSharedOffset
-                                             : program.staticShared;
+  uint32_t fixed = program.usesDynamicShared ? program.dynamicSharedOffset : program.staticShared;
   block.sharedBytes = fixed + config.dynamicSharedBytes;
   block.shared.assign(block.sharedBytes + 16, 0);
   block.barriers.resize(16);
@@ -315,8 +302,7 @@ static void prepareBlock(Block &block, Launch &launch) {
     warp.index = i;
     warp.registers = registers + perWarp * i;
     warp.local = block.localStorage.data() + localPerWarp * i;
-    warp.returns.assign(static_cast<size_t>(program.maxCallDepth) * kWarpSize,
-                        0);
+    warp.returns.assign(static_cast<size_t>(program.maxCallDepth) * kWarpSize, 0);
     uint32_t count = std::min(kWarpSize, block.threads - i * kWarpSize);
     warp.allLanes = count == kWarpSize ? kFullMask : (1u << count) - 1;
     fillConstantRows(warp);

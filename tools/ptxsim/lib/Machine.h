@@ -122,8 +122,8 @@ struct Block {
   uint32_t sharedBytes = 0;
   SharedShadow sharedShadow;
   std::unique_ptr<BlockClocks> clocks; // NULL when races are not checked
-  std::vector<AsyncState> async; // per thread; empty until the first cp.async
-  Range *lastRange = nullptr;    // of the last global access
+  std::vector<AsyncState> async;       // per thread; empty until the first cp.async
+  Range *lastRange = nullptr;          // of the last global access
   uint32_t liveThreads = 0;
   uint64_t executed = 0; // thread-instructions
   Counters counters;
@@ -137,8 +137,8 @@ struct Block {
   }
   Dim3 threadId(uint32_t linear) const;
   /// Records a fault of |lane| at |inst| and stops the launch.
-  void raise(FaultKind kind, const Warp &warp, unsigned lane, const Inst &inst,
-             uint64_t address, std::string message);
+  void raise(FaultKind kind, const Warp &warp, unsigned lane, const Inst &inst, uint64_t address,
+             std::string message);
 };
 
 /// Result of a control instruction.
@@ -171,8 +171,7 @@ void fillSpecialRows(Warp &warp);
 std::string hex(uint64_t value);
 std::string describeThread(const Block &block, uint32_t thread);
 /// The message of __assertfail(message, file, line, function, charSize).
-std::string describeAssert(const Block &block,
-                           const std::vector<uint8_t> &arguments);
+std::string describeAssert(const Block &block, const std::vector<uint8_t> &arguments);
 
 } // namespace xc::ptxsim
 

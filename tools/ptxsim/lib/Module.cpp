@@ -26,15 +26,13 @@ ModuleImpl::~ModuleImpl() {
 bool ModuleImpl::checkTarget(Arch arch, ParseError &error) const {
   const ArchLimits &limits = archLimits(arch);
   size_t digits = ast.target.find('_') + 1;
-  unsigned wanted = static_cast<unsigned>(
-      std::strtoul(ast.target.c_str() + digits, nullptr, 10));
+  unsigned wanted = static_cast<unsigned>(std::strtoul(ast.target.c_str() + digits, nullptr, 10));
   char suffix = ast.target.back();
   unsigned have = limits.major * 10 + limits.minor;
   bool specific = suffix == 'a' || suffix == 'f';
   if (wanted <= have && (!specific || (arch == Arch::SM90a && wanted == 90)))
     return true;
-  error.message =
-      "the module's target " + ast.target + " cannot run on " + limits.name;
+  error.message = "the module's target " + ast.target + " cannot run on " + limits.name;
   error.line = 1;
   error.unsupported = true;
   return false;
@@ -45,8 +43,7 @@ bool ModuleImpl::placeVariables(ParseError &error) {
     if (variable.space == Space::Shared)
       continue;
     if (variable.isExtern || variable.isUnsizedArray) {
-      error.message =
-          "extern variable '" + std::string(variable.name) + "' is not defined";
+      error.message = "extern variable '" + std::string(variable.name) + "' is not defined";
       error.line = variable.line;
       error.unsupported = true;
       return false;
@@ -54,23 +51,21 @@ bool ModuleImpl::placeVariables(ParseError &error) {
     // A gap behind each variable, so that running off its end is seen.
     uint64_t align = std::max<uint64_t>(256, variable.align);
     uint64_t size = std::max<uint64_t>(1, variable.bytes);
-    void *memoryBlock =
-        std::aligned_alloc(align, (size + 256 + align - 1) / align * align);
+    void *memoryBlock = std::aligned_alloc(align, (size + 256 + align - 1) / align * align);
     if (!memoryBlock) {
-      error.message = "no memory for '" + std::string(variable.name) + "' (" +
-                      std::to_string(size) + " bytes)";
+      error.message =
+          "no memory for '" + std::string(variable.name) + "' (" + std::to_string(size) + " bytes)";
       error.line = variable.line;
       return false;
     }
     std::memset(memoryBlock, 0, size);
     variable.address = reinterpret_cast<uint64_t>(memoryBlock);
     variable.placed = true;
-    memory.registerRange(variable.address, size,
-                         "variable '" + std::string(variable.name) + "'",
+    memory.registerRange(variable.address, size, "variable '" + std::string(variable.name) + "'",
                          /*initialised=*/true);
     allocations.emplace_back(variable.address, memoryBlock);
-    globals.push_back({std::string(variable.name), variable.address,
-                       variable.bytes, variable.space == Space::Const});
+    globals.push_back({std::string(variable.name), variable.address, variable.bytes,
+                       variable.space == Space::Const});
   }
   return true;
 }
@@ -83,30 +78,26 @@ bool ModuleImpl::initialiseVariables(ParseError &error) {
       int index = ast.findVariable(part.symbol);
       if (index < 0 || !ast.variables[index].placed) {
         error.message = "initialiser of '" + std::string(variable.name) +
-                        "' names unknown variable '" +
-                        std::string(part.symbol) + "'";
+                        "' names unknown variable '" + std::string(part.symbol) + "'";
         error.line = variable.line;
         error.unsupported = true;
         return false;
       }
-      uint64_t address =
-          ast.variables[index].address + static_cast<uint64_t>(part.addend);
+      uint64_t address = ast.variables[index].address + static_cast<uint64_t>(part.addend);
       address >>= part.shift;
       std::memcpy(variable.initial.data() + part.offset, &address, part.bytes);
     }
-    std::memcpy(reinterpret_cast<void *>(variable.address),
-                variable.initial.data(), variable.initial.size());
+    std::memcpy(reinterpret_cast<void *>(variable.address), variable.initial.data(),
+                variable.initial.size());
   }
   return true;
 }
 
-static uint32_t volume(const uint32_t (&dims)[3]) {
-  return dims[0] * dims[1] * dims[2];
-}
+static uint32_t volume(const uint32_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
-bool ModuleImpl::buildKernel(
-    Function &function, const std::map<std::string, ExternFunction> &externs,
-    Arch arch, ParseError &error) {
+bool ModuleImpl::buildKernel(Function &function,
+                             const std::map<std::string, ExternFunction> &externs, Arch arch,
+                             ParseError &error) {
   auto impl = std::make_unique<KernelImpl>();
   ProgramBuilder builder(ast, externs, arch, error);
   if (!builder.build(function, impl->program))
@@ -118,8 +109,7 @@ bool ModuleImpl::buildKernel(
   for (uint32_t index : function.params) {
     const Variable &variable = function.variables[index];
     info.params.push_back({static_cast<uint32_t>(variable.address),
-                           static_cast<uint32_t>(variable.bytes),
-                           variable.align});
+                           static_cast<uint32_t>(variable.bytes), variable.align});
   }
   info.paramBytes = program.paramBytes;
   info.staticSharedBytes = program.staticShared;
@@ -137,8 +127,8 @@ bool ModuleImpl::buildKernel(
     info.constBytes += global.constant ? static_cast<uint32_t>(global.size) : 0;
   const ArchLimits &limits = archLimits(arch);
   uint32_t perThread = (info.registers + 7) / 8 * 8;
-  info.maxThreadsPerBlock = std::min(
-      limits.maxThreadsPerBlock, limits.registersPerSM / perThread / 32 * 32);
+  info.maxThreadsPerBlock =
+      std::min(limits.maxThreadsPerBlock, limits.registersPerSM / perThread / 32 * 32);
   // A kernel that states its block size is compiled to fit it.
   if (uint32_t stated = info.reqntid[0]   ? volume(info.reqntid)
                         : info.maxntid[0] ? volume(info.maxntid)
@@ -150,14 +140,13 @@ bool ModuleImpl::buildKernel(
   return true;
 }
 
-bool ModuleImpl::load(std::string newText,
-                      const std::map<std::string, ExternFunction> &externs,
+bool ModuleImpl::load(std::string newText, const std::map<std::string, ExternFunction> &externs,
                       Arch arch, ParseError &error) {
   text = std::move(newText);
   text.resize(std::min(text.size(), text.find('\0')));
   error = ParseError();
-  if (!Parser(text, ast, error).run() || !checkTarget(arch, error) ||
-      !placeVariables(error) || !initialiseVariables(error))
+  if (!Parser(text, ast, error).run() || !checkTarget(arch, error) || !placeVariables(error) ||
+      !initialiseVariables(error))
     return false;
   for (size_t i = 0; i < ast.functions.size(); ++i)
     if (ast.functions[i].isEntry && ast.functions[i].isDefined &&
@@ -174,9 +163,7 @@ Module::Module(std::unique_ptr<ModuleImpl> impl) : impl_(std::move(impl)) {}
 Module::~Module() = default;
 
 const std::vector<Kernel> &Module::kernels() const { return impl_->kernels; }
-const std::vector<GlobalInfo> &Module::globals() const {
-  return impl_->globals;
-}
+const std::vector<GlobalInfo> &Module::globals() const { return impl_->globals; }
 const std::string &Module::target() const { return impl_->ast.target; }
 unsigned Module::version() const { return impl_->ast.version; }
 

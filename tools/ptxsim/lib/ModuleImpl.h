@@ -28,8 +28,7 @@ public:
   explicit ModuleImpl(Memory &memory) : memory(memory) {}
   ~ModuleImpl();
 
-  bool load(std::string newText,
-            const std::map<std::string, ExternFunction> &externs, Arch arch,
+  bool load(std::string newText, const std::map<std::string, ExternFunction> &externs, Arch arch,
             ParseError &error);
 
   Memory &memory;
@@ -42,13 +41,11 @@ private:
   bool checkTarget(Arch arch, ParseError &error) const;
   bool placeVariables(ParseError &error);
   bool initialiseVariables(ParseError &error);
-  bool buildKernel(Function &function,
-                   const std::map<std::string, ExternFunction> &externs,
+  bool buildKernel(Function &function, const std::map<std::string, ExternFunction> &externs,
                    Arch arch, ParseError &error);
 
   std::vector<std::unique_ptr<KernelImpl>> implementations;
-  std::vector<std::pair<uint64_t, void *>>
-      allocations; // range base, what to free
+  std::vector<std::pair<uint64_t, void *>> allocations; // range base, what to free
 };
 
 /// The vprintf that device code calls: prints to stdout.

@@ -25,9 +25,7 @@ namespace xc::ptxsim {
 /// Sign, exponent and mantissa widths of an IEEE-like format.
 struct FloatFormat {
   unsigned exponentBits, mantissaBits;
-  uint32_t infinity() const {
-    return ((1u << exponentBits) - 1) << mantissaBits;
-  }
+  uint32_t infinity() const { return ((1u << exponentBits) - 1) << mantissaBits; }
   uint32_t signBit() const { return 1u << (exponentBits + mantissaBits); }
   uint32_t nan() const { return signBit() - 1; }
 };
@@ -65,8 +63,7 @@ inline uint32_t encodeFloat(double value, FloatFormat format, Rounding rounding,
   int below = exponent < smallest ? smallest - exponent : 0;
   int shift = 52 - static_cast<int>(format.mantissaBits) + below;
   if (shift > 60) {
-    mantissa =
-        mantissa != 0; // far below the smallest: only its being non-zero counts
+    mantissa = mantissa != 0; // far below the smallest: only its being non-zero counts
     shift = 60;
   }
   uint64_t kept = mantissa >> shift, rest = mantissa & ((1ull << shift) - 1);
@@ -90,12 +87,10 @@ inline uint32_t encodeFloat(double value, FloatFormat format, Rounding rounding,
   }
   kept += up;
   int field = exponent > smallest ? exponent - smallest : 0;
-  uint64_t result =
-      (static_cast<uint64_t>(field) << format.mantissaBits) + kept;
+  uint64_t result = (static_cast<uint64_t>(field) << format.mantissaBits) + kept;
   if (result < limit)
     return sign | static_cast<uint32_t>(result);
-  bool toInfinity = rounding == Rounding::NearestEven ||
-                    rounding == Rounding::NearestAway ||
+  bool toInfinity = rounding == Rounding::NearestEven || rounding == Rounding::NearestAway ||
                     (rounding == Rounding::Up && !negative) ||
                     (rounding == Rounding::Down && negative);
   return sign | (saturate || !toInfinity ? limit - 1 : limit);
@@ -117,14 +112,12 @@ inline double decodeFloat(uint32_t bits, FloatFormat format) {
   else
     field = 1;
   return sign * std::ldexp(static_cast<double>(mantissa),
-                           field - 1 + smallest -
-                               static_cast<int>(format.mantissaBits));
+                           field - 1 + smallest - static_cast<int>(format.mantissaBits));
 }
 
 /// f16 to float: exact, and faster than the general way.
 inline float halfToFloat(uint16_t h) {
-  uint32_t sign = static_cast<uint32_t>(h & 0x8000) << 16,
-           magnitude = h & 0x7fff, bits;
+  uint32_t sign = static_cast<uint32_t>(h & 0x8000) << 16, magnitude = h & 0x7fff, bits;
   if (magnitude >= 0x7c00)
     bits = 0x7f800000u | (magnitude & 0x3ff) << 13;
   else if (magnitude >= 0x400)

@@ -126,8 +126,7 @@ bool Parser::parseBodyDirective(Function &function) {
 bool Parser::parseRegisters(Function &function) {
   if (peek().isDot("v2") || peek().isDot("v4"))
     return unsupported("unsupported vector register");
-  Type type =
-      peek().kind == TokenKind::Dot ? parseType(peek().text) : Type::None;
+  Type type = peek().kind == TokenKind::Dot ? parseType(peek().text) : Type::None;
   if (type == Type::None)
     return fail("expected a register type, got " + describe(peek()));
   take();
@@ -148,8 +147,7 @@ bool Parser::parseRegisters(Function &function) {
     if (!expectInteger(count) || !expect('>'))
       return false;
     if (count > (1u << 20))
-      return fail("expected fewer than 2^20 registers, got " +
-                  std::to_string(count));
+      return fail("expected fewer than 2^20 registers, got " + std::to_string(count));
     // Numbered registers are found by prefix and number: see findRegister().
     names.emplace(name, static_cast<uint32_t>(function.registers.size()));
     for (uint64_t i = 0; i < count; ++i)
@@ -158,13 +156,11 @@ bool Parser::parseRegisters(Function &function) {
   return expect(';');
 }
 
-int Parser::findRegister(const Function &function,
-                         std::string_view name) const {
+int Parser::findRegister(const Function &function, std::string_view name) const {
   size_t digits = name.size();
   while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
     --digits;
-  for (int32_t s = static_cast<int32_t>(scope); s >= 0;
-       s = function.scopes[s].parent) {
+  for (int32_t s = static_cast<int32_t>(scope); s >= 0; s = function.scopes[s].parent) {
     const auto &names = function.scopes[s].registers;
     if (auto it = names.find(name); it != names.end())
       return static_cast<int>(it->second);
@@ -202,8 +198,8 @@ bool Parser::parseLocation() {
     return false;
   if (accept('+') && !expectInteger(ignored))
     return false;
-  return expect(',') && expectWord(word) && expectInteger(ignored) &&
-         expectInteger(ignored) && expectInteger(ignored);
+  return expect(',') && expectWord(word) && expectInteger(ignored) && expectInteger(ignored) &&
+         expectInteger(ignored);
 }
 
 bool Parser::parseLabel(Function &function) {
@@ -220,12 +216,10 @@ bool Parser::parseLabel(Function &function) {
     return expect(';');
   }
   if (peek().isDot("callprototype") || peek().isDot("calltargets"))
-    return unsupported("unsupported directive " + describe(peek()) +
-                       ": indirect calls");
+    return unsupported("unsupported directive " + describe(peek()) + ": indirect calls");
   auto next = static_cast<uint32_t>(function.instructions.size());
   if (!function.scopes[scope].labels.emplace(name.text, next).second)
-    return failAt(name,
-                  "label '" + std::string(name.text) + "' is defined twice");
+    return failAt(name, "label '" + std::string(name.text) + "' is defined twice");
   return true;
 }
 
@@ -278,8 +272,7 @@ bool Parser::parseOperand(Function &function, Operand &operand) {
   return parsePrimaryOperand(function, operand.children.back());
 }
 
-bool Parser::parseOperandList(Function &function, Operand &operand,
-                              char close) {
+bool Parser::parseOperandList(Function &function, Operand &operand, char close) {
   take();
   if (accept(close))
     return true;
@@ -335,8 +328,7 @@ bool Parser::parseNumberOperand(Operand &operand, bool negative) {
     if (token.kind == TokenKind::Integer)
       bits = 0 - bits;
     else
-      bits ^= token.kind == TokenKind::Single ? 0x80000000ull
-                                              : 0x8000000000000000ull;
+      bits ^= token.kind == TokenKind::Single ? 0x80000000ull : 0x8000000000000000ull;
   }
   operand.value = static_cast<int64_t>(bits);
   return true;
@@ -358,8 +350,7 @@ bool Parser::parseWordOperand(Function &function, Operand &operand) {
   operand.text = token.text;
   if (token.text[0] == '%') {
     if (!isSpecialRegister(token.text))
-      return failAt(token,
-                    "unknown register '" + std::string(token.text) + "'");
+      return failAt(token, "unknown register '" + std::string(token.text) + "'");
     operand.kind = Operand::Special;
     if (peek().kind == TokenKind::Dot) {
       const Token component = take();

@@ -26,8 +26,7 @@ bool Parser::parseVariable(Space space, bool isExtern, Variable &variable) {
       if (!expectInteger(value))
         return false;
       if (value == 0 || (value & (value - 1)))
-        return fail("expected an alignment that is a power of two, got " +
-                    std::to_string(value));
+        return fail("expected an alignment that is a power of two, got " + std::to_string(value));
       // In "`.ptr .align N`" the alignment is that of the pointee.
       if (!isPointer)
         align = value;
@@ -40,12 +39,10 @@ bool Parser::parseVariable(Space space, bool isExtern, Variable &variable) {
         return false;
       while (!accept(')'))
         take();
-    } else if (Type type = parseType(name);
-               type != Type::None && type != Type::Pred) {
+    } else if (Type type = parseType(name); type != Type::None && type != Type::Pred) {
       variable.type = type;
     } else if (!(isPointer && parseSpace(name) != Space::None)) {
-      return unsupported("unsupported attribute '." + std::string(name) +
-                         "' of a variable");
+      return unsupported("unsupported attribute '." + std::string(name) + "' of a variable");
     }
   }
   if (variable.type == Type::None)
@@ -59,13 +56,11 @@ bool Parser::parseVariable(Space space, bool isExtern, Variable &variable) {
   if (!parseArrayBounds(variable, count, dims))
     return false;
   variable.bytes = count * typeBytes(variable.type);
-  variable.align =
-      static_cast<uint32_t>(align ? align : lanes * typeBytes(variable.type));
+  variable.align = static_cast<uint32_t>(align ? align : lanes * typeBytes(variable.type));
   return !accept('=') || parseInitialiser(variable);
 }
 
-bool Parser::parseArrayBounds(Variable &variable, uint64_t &count,
-                              std::vector<uint64_t> &dims) {
+bool Parser::parseArrayBounds(Variable &variable, uint64_t &count, std::vector<uint64_t> &dims) {
   while (accept('[')) {
     if (accept(']')) {
       variable.isUnsizedArray = true;
@@ -90,8 +85,7 @@ bool Parser::parseInitialiser(Variable &variable) {
   variable.initial.assign(variable.bytes, 0);
   uint64_t offset = 0;
   bool isList = peek().is('{');
-  if (!(isList ? parseInitialList(variable, offset)
-               : parseInitialElement(variable, offset)))
+  if (!(isList ? parseInitialList(variable, offset) : parseInitialElement(variable, offset)))
     return false;
   if (variable.isUnsizedArray) {
     variable.bytes = variable.initial.size();
@@ -118,8 +112,7 @@ bool Parser::parseInitialElement(Variable &variable, uint64_t &offset) {
   if (variable.isUnsizedArray && variable.initial.size() < offset + bytes)
     variable.initial.resize(offset + bytes, 0);
   if (offset + bytes > variable.initial.size())
-    return fail("more initial values than '" + std::string(variable.name) +
-                "' has elements");
+    return fail("more initial values than '" + std::string(variable.name) + "' has elements");
   uint64_t bits = 0;
   if (peek().kind == TokenKind::Single || peek().kind == TokenKind::Double) {
     const Token token = take();

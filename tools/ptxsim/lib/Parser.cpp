@@ -65,8 +65,7 @@ bool Parser::run() {
     return false;
   }
   if (!peek().isDot("version"))
-    return fail("expected '.version' at the start of the module, got " +
-                describe(peek()));
+    return fail("expected '.version' at the start of the module, got " + describe(peek()));
   while (peek().kind != TokenKind::End)
     if (!parseModuleItem())
       return false;
@@ -90,8 +89,7 @@ bool Parser::parseModuleItem() {
     uint64_t bits = 0;
     if (!expectInteger(bits))
       return false;
-    return bits == 64 || unsupported("expected '.address_size 64', got " +
-                                     std::to_string(bits));
+    return bits == 64 || unsupported("expected '.address_size 64', got " + std::to_string(bits));
   }
   if (name == "file")
     return parseFile();
@@ -114,12 +112,10 @@ bool Parser::parseVersion() {
   take();
   const Token token = take();
   if (token.kind != TokenKind::Double)
-    return failAt(token,
-                  "expected a version such as 8.7, got " + describe(token));
+    return failAt(token, "expected a version such as 8.7, got " + describe(token));
   size_t dot = token.text.find('.');
   if (dot != 1 || token.text.size() != 3)
-    return failAt(token,
-                  "expected a version such as 8.7, got " + describe(token));
+    return failAt(token, "expected a version such as 8.7, got " + describe(token));
   unsigned major = static_cast<unsigned>(token.text[0] - '0');
   unsigned minor = static_cast<unsigned>(token.text[2] - '0');
   module.version = major * 10 + minor;
@@ -134,10 +130,8 @@ bool Parser::parseTarget() {
       return false;
     if (name.substr(0, 3) == "sm_" || name.substr(0, 8) == "compute_")
       module.target = std::string(name);
-    else if (name != "texmode_independent" && name != "texmode_unified" &&
-             name != "debug")
-      return unsupported("unsupported target option '" + std::string(name) +
-                         "'");
+    else if (name != "texmode_independent" && name != "texmode_unified" && name != "debug")
+      return unsupported("unsupported target option '" + std::string(name) + "'");
   } while (accept(','));
   return true;
 }
@@ -163,8 +157,7 @@ bool Parser::parseLinkedItem() {
   for (;;) {
     if (acceptDot("extern"))
       isExtern = true;
-    else if (!acceptDot("visible") && !acceptDot("weak") &&
-             !acceptDot("common"))
+    else if (!acceptDot("visible") && !acceptDot("weak") && !acceptDot("common"))
       break;
   }
   if (acceptDot("entry"))
@@ -173,8 +166,7 @@ bool Parser::parseLinkedItem() {
     return parseFunction(/*isEntry=*/false, isExtern);
   if (peek().isDot("alias"))
     return unsupported("unsupported directive '.alias'");
-  Space space =
-      peek().kind == TokenKind::Dot ? parseSpace(peek().text) : Space::None;
+  Space space = peek().kind == TokenKind::Dot ? parseSpace(peek().text) : Space::None;
   if (space != Space::Global && space != Space::Const && space != Space::Shared)
     return unsupported("unsupported directive " + describe(peek()));
   take();
@@ -199,8 +191,7 @@ bool Parser::parseFunction(bool isEntry, bool isExtern) {
   function.line = peek().line;
   function.scopes.emplace_back();
   scope = 0;
-  if (!isEntry && peek().is('(') &&
-      !parseParameterList(function, function.results))
+  if (!isEntry && peek().is('(') && !parseParameterList(function, function.results))
     return false;
   if (!expectWord(function.name))
     return false;
@@ -211,8 +202,7 @@ bool Parser::parseFunction(bool isEntry, bool isExtern) {
       return false;
   if (peek().is('{')) {
     if (isExtern)
-      return fail("extern function '" + std::string(function.name) +
-                  "' has a body");
+      return fail("extern function '" + std::string(function.name) + "' has a body");
     function.isDefined = true;
     if (!parseBody(function))
       return false;
@@ -229,8 +219,7 @@ bool Parser::parseFunction(bool isEntry, bool isExtern) {
   return true;
 }
 
-bool Parser::parseParameterList(Function &function,
-                                std::vector<uint32_t> &list) {
+bool Parser::parseParameterList(Function &function, std::vector<uint32_t> &list) {
   if (!expect('('))
     return false;
   if (accept(')'))
@@ -291,8 +280,7 @@ bool Parser::parsePerformanceDirective(Function &function) {
     return true;
   if (name == "pragma")
     return skipToSemicolon();
-  return unsupported("unsupported function directive '." + std::string(name) +
-                     "'");
+  return unsupported("unsupported function directive '." + std::string(name) + "'");
 }
 
 bool Parser::skipBraces() {

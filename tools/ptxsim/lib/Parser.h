@@ -41,8 +41,7 @@ private:
 
   // Variables.
   bool parseVariable(Space space, bool isExtern, Variable &variable);
-  bool parseArrayBounds(Variable &variable, uint64_t &count,
-                        std::vector<uint64_t> &dims);
+  bool parseArrayBounds(Variable &variable, uint64_t &count, std::vector<uint64_t> &dims);
   bool parseInitialiser(Variable &variable);
   bool parseInitialList(Variable &variable, uint64_t &offset);
   bool parseInitialElement(Variable &variable, uint64_t &offset);
@@ -69,8 +68,7 @@ private:
 
   // Tokens.
   const Token &peek(unsigned ahead = 0) const {
-    return tokens[position + ahead < tokens.size() ? position + ahead
-                                                   : tokens.size() - 1];
+    return tokens[position + ahead < tokens.size() ? position + ahead : tokens.size() - 1];
   }
   Token take() {
     Token token = peek();

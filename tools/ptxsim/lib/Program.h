@@ -58,15 +58,7 @@ enum class Control : uint8_t {
   WarpSync, // waits for the lanes of row `sync`, then runs fn
 };
 
-enum class InstClass : uint8_t {
-  Integer,
-  Floating,
-  Conversion,
-  Control,
-  Memory,
-  Sync,
-  Matrix
-};
+enum class InstClass : uint8_t { Integer, Floating, Conversion, Control, Memory, Sync, Matrix };
 
 struct Inst {
   ExecFn fn = nullptr;
@@ -103,8 +95,7 @@ struct MemOp {
   bool wideAddress = true; // the address register has 64 bits
   Order order = Order::Weak;
   MemScope scope = MemScope::None;
-  uint32_t regs[8] = {kNoRow, kNoRow, kNoRow, kNoRow,
-                      kNoRow, kNoRow, kNoRow, kNoRow};
+  uint32_t regs[8] = {kNoRow, kNoRow, kNoRow, kNoRow, kNoRow, kNoRow, kNoRow, kNoRow};
   // cp.async: the source address.
   uint32_t source = kNoRow;
   int64_t sourceOffset = 0;
@@ -112,6 +103,15 @@ struct MemOp {
   uint32_t sourceBytes = kNoRow;  // row with the number of bytes to read
   uint32_t ignoreSource = kNoRow; // predicate: read nothing
   uint32_t ignoreFlip = 0;
+};
+
+/// The operands of mma: d = a * b + c, of shape m x n x k. Each operand is spread
+/// over the registers of the lanes as the PTX manual's fragment layouts say.
+struct MatrixOp {
+  unsigned m = 16, n = 8, k = 8;
+  Type d = Type::F32, a = Type::F16, b = Type::F16;
+  bool satfinite = false;
+  std::vector<uint32_t> dRows, aRows, bRows, cRows;
 };
 
 enum class BarrierKind : uint8_t { Sync, Arrive, RedAnd, RedOr, RedPopc };
@@ -211,8 +211,8 @@ struct Program {
   std::vector<InstDebug> debug;
   std::vector<MemOp> memOps;
   std::vector<BarrierOp> barriers;
-  std::vector<std::vector<uint32_t>>
-      tables; // branch targets; operand lists of matrix instructions
+  std::vector<MatrixOp> matrixOps;
+  std::vector<std::vector<uint32_t>> tables; // branch targets; operand lists
   std::vector<CallOp> calls;
   std::vector<ExternCall> externs;
   std::vector<Constant> constants;

@@ -22,8 +22,7 @@ static uint64_t alignTo(uint64_t value, uint64_t align) {
   return (value + align - 1) / align * align;
 }
 
-bool ProgramBuilder::fail(const Instruction &inst, std::string message,
-                          bool unsupported) {
+bool ProgramBuilder::fail(const Instruction &inst, std::string message, bool unsupported) {
   if (error.message.empty()) {
     error.message = std::move(message);
     error.line = inst.line;
@@ -55,8 +54,7 @@ uint32_t ProgramBuilder::allocateRow(unsigned bytes) {
   return row;
 }
 
-uint32_t ProgramBuilder::constantRow(uint64_t low, uint64_t high,
-                                     unsigned bytes) {
+uint32_t ProgramBuilder::constantRow(uint64_t low, uint64_t high, unsigned bytes) {
   auto inserted = constantRows.try_emplace({{low, high}, bytes}, 0);
   if (inserted.second) {
     inserted.first->second = allocateRow(bytes);
@@ -91,14 +89,12 @@ uint32_t ProgramBuilder::carryRow() {
 //===----------------------------------------------------------------------===//
 
 uint32_t ProgramBuilder::allocateLocal(uint32_t bytes, uint32_t align) {
-  auto offset =
-      static_cast<uint32_t>(alignTo(current->localBytes, std::max(1u, align)));
+  auto offset = static_cast<uint32_t>(alignTo(current->localBytes, std::max(1u, align)));
   current->localBytes = offset + bytes;
   return offset;
 }
 
-static void collectSymbols(const Operand &operand,
-                           std::set<std::string_view> &symbols) {
+static void collectSymbols(const Operand &operand, std::set<std::string_view> &symbols) {
   if (operand.kind == Operand::Symbol)
     symbols.insert(operand.text);
   for (const Operand &child : operand.children)
@@ -151,8 +147,7 @@ void ProgramBuilder::layOutShared(const Function &kernel) {
     variable->address = alignTo(p.staticShared, variable->align);
     p.staticShared = static_cast<uint32_t>(variable->address + variable->bytes);
   }
-  p.dynamicSharedOffset =
-      static_cast<uint32_t>(alignTo(p.staticShared, dynamicAlign));
+  p.dynamicSharedOffset = static_cast<uint32_t>(alignTo(p.staticShared, dynamicAlign));
   for (Variable *variable : used)
     if (variable->isUnsizedArray)
       variable->address = p.dynamicSharedOffset;
@@ -162,11 +157,9 @@ void ProgramBuilder::layOutVariables(Function &function) {
   uint32_t paramOffset = 0;
   for (Variable &variable : function.variables) {
     bool isKernelParam =
-        function.isEntry &&
-        &variable < function.variables.data() + function.params.size();
+        function.isEntry && &variable < function.variables.data() + function.params.size();
     if (variable.space == Space::Local) {
-      variable.address =
-          allocateLocal(static_cast<uint32_t>(variable.bytes), variable.align);
+      variable.address = allocateLocal(static_cast<uint32_t>(variable.bytes), variable.align);
       variable.placed = true;
     } else if (variable.space == Space::Param && isKernelParam) {
       paramOffset = static_cast<uint32_t>(alignTo(paramOffset, variable.align));
@@ -175,8 +168,7 @@ void ProgramBuilder::layOutVariables(Function &function) {
       variable.placed = true;
     } else if (variable.space == Space::Param) {
       // Slots of 16 bytes' alignment: vector stores to them are legal.
-      variable.address =
-          allocateLocal(static_cast<uint32_t>(variable.bytes), 16);
+      variable.address = allocateLocal(static_cast<uint32_t>(variable.bytes), 16);
       variable.placed = true;
     }
   }
@@ -184,16 +176,15 @@ void ProgramBuilder::layOutVariables(Function &function) {
     current->paramBytes = paramOffset;
 }
 
-bool ProgramBuilder::resolveSymbol(std::string_view name, uint32_t scope,
-                                   uint64_t &address, Space &space) {
+bool ProgramBuilder::resolveSymbol(std::string_view name, uint32_t scope, uint64_t &address,
+                                   Space &space) {
   Function &function = *currentFunction;
   const Variable *variable = nullptr;
   int index = function.findVariable(name, static_cast<int32_t>(scope));
   bool isKernelParam = false;
   if (index >= 0) {
     variable = &function.variables[index];
-    isKernelParam =
-        function.isEntry && static_cast<size_t>(index) < function.params.size();
+    isKernelParam = function.isEntry && static_cast<size_t>(index) < function.params.size();
   } else if ((index = module.findVariable(name)) >= 0) {
     variable = &module.variables[index];
   }
@@ -210,10 +201,9 @@ int ProgramBuilder::labelTarget(std::string_view name, uint32_t scope) {
   return currentFunction->findLabel(name, static_cast<int32_t>(scope));
 }
 
-const std::vector<std::string_view> *
-ProgramBuilder::branchTargets(std::string_view name, uint32_t scope) {
-  for (int32_t s = static_cast<int32_t>(scope); s >= 0;
-       s = currentFunction->scopes[s].parent) {
+const std::vector<std::string_view> *ProgramBuilder::branchTargets(std::string_view name,
+                                                                   uint32_t scope) {
+  for (int32_t s = static_cast<int32_t>(scope); s >= 0; s = currentFunction->scopes[s].parent) {
     auto it = currentFunction->scopes[s].branchTargets.find(name);
     if (it != currentFunction->scopes[s].branchTargets.end())
       return &it->second;
@@ -258,9 +248,7 @@ bool ProgramBuilder::placeFunction(Function &function) {
         break;
       Function &callee = module.functions[index];
       if (placed[&callee].active)
-        return fail(inst,
-                    "recursive call of '" + std::string(operand.text) + "'",
-                    true);
+        return fail(inst, "recursive call of '" + std::string(operand.text) + "'", true);
       if (!placeFunction(callee))
         return false;
       depth = std::max(depth, placed[&callee].depth + 1);
@@ -274,8 +262,7 @@ bool ProgramBuilder::placeFunction(Function &function) {
   layOutVariables(function);
   registerRows.clear();
   for (const VirtualRegister &reg : function.registers) {
-    unsigned bytes =
-        reg.type == Type::Pred ? 0 : std::max(2u, typeBytes(reg.type));
+    unsigned bytes = reg.type == Type::Pred ? 0 : std::max(2u, typeBytes(reg.type));
     registerRows.push_back(allocateRow(bytes));
   }
   place.active = false;
@@ -292,8 +279,7 @@ bool ProgramBuilder::decodeBody(Function &function) {
     InstDecoder decoder(*this, inst);
     auto it = opcodeTable().find(inst.opcode);
     if (it == opcodeTable().end())
-      return fail(inst, "unknown instruction '" + decoder.opcodeText() + "'",
-                  true);
+      return fail(inst, "unknown instruction '" + decoder.opcodeText() + "'", true);
     if (inst.guard >= 0) {
       decoder.out.guard = registerRows[inst.guard];
       decoder.out.guardFlip = inst.guardNegated ? kFullMask : 0;
@@ -302,8 +288,7 @@ bool ProgramBuilder::decodeBody(Function &function) {
       return false;
     p.code.push_back(decoder.out);
     // A call may have appended the instruction that fetches its result.
-    if (decoder.out.control == Control::Call &&
-        !p.calls[decoder.out.aux].results.empty()) {
+    if (decoder.out.control == Control::Call && !p.calls[decoder.out.aux].results.empty()) {
       Inst fetch;
       fetch.fn = p.calls[decoder.out.aux].fetchResults;
       fetch.aux = decoder.out.aux;
@@ -344,23 +329,19 @@ bool ProgramBuilder::decodeBody(Function &function) {
 //===----------------------------------------------------------------------===//
 
 /// Pairs the caller's slots of |list| with the callee's |variables|.
-bool ProgramBuilder::passArguments(InstDecoder &decoder, const Operand *list,
-                                   Function &callee,
-                                   const std::vector<uint32_t> &variables,
-                                   bool results,
+bool ProgramBuilder::passArguments(InstDecoder &decoder, const Operand *list, Function &callee,
+                                   const std::vector<uint32_t> &variables, bool results,
                                    std::vector<SlotCopy> &copies) {
   size_t count = list ? list->children.size() : 0;
   if (count != variables.size())
     return decoder.fail("expected " + std::to_string(variables.size()) +
-                        (results ? " results" : " arguments") + ", got " +
-                        std::to_string(count));
+                        (results ? " results" : " arguments") + ", got " + std::to_string(count));
   for (size_t i = 0; i < count; ++i) {
     uint64_t slot = 0;
     Space space = Space::None;
     const Operand &operand = list->children[i];
     if (operand.kind != Operand::Symbol ||
-        !resolveSymbol(operand.text, decoder.syntax().scope, slot, space) ||
-        space != Space::Local)
+        !resolveSymbol(operand.text, decoder.syntax().scope, slot, space) || space != Space::Local)
       return decoder.fail("expected a .param variable as argument");
     const Variable &variable = callee.variables[variables[i]];
     SlotCopy copy;
@@ -373,8 +354,7 @@ bool ProgramBuilder::passArguments(InstDecoder &decoder, const Operand *list,
 }
 
 bool ProgramBuilder::decodeExternCall(InstDecoder &decoder, Function &callee,
-                                      const Operand *results,
-                                      const Operand *arguments) {
+                                      const Operand *results, const Operand *arguments) {
   ExternCall call;
   call.name = std::string(callee.name);
   auto it = externs.find(call.name);
@@ -384,12 +364,10 @@ bool ProgramBuilder::decodeExternCall(InstDecoder &decoder, Function &callee,
   for (uint32_t index : callee.params) {
     Variable &variable = callee.variables[index];
     variable.address = alignTo(call.argumentBytes, variable.align);
-    call.argumentBytes =
-        static_cast<uint32_t>(variable.address + variable.bytes);
+    call.argumentBytes = static_cast<uint32_t>(variable.address + variable.bytes);
   }
   std::vector<SlotCopy> result;
-  if (!passArguments(decoder, arguments, callee, callee.params, false,
-                     call.arguments) ||
+  if (!passArguments(decoder, arguments, callee, callee.params, false, call.arguments) ||
       !passArguments(decoder, results, callee, callee.results, true, result))
     return false;
   if (!result.empty()) {
@@ -422,10 +400,8 @@ bool ProgramBuilder::decodeCall(InstDecoder &decoder) {
   if (!callee.isDefined)
     return decodeExternCall(decoder, callee, results, arguments);
   CallOp call;
-  if (!passArguments(decoder, arguments, callee, callee.params, false,
-                     call.arguments) ||
-      !passArguments(decoder, results, callee, callee.results, true,
-                     call.results))
+  if (!passArguments(decoder, arguments, callee, callee.params, false, call.arguments) ||
+      !passArguments(decoder, results, callee, callee.results, true, call.results))
     return false;
   call.fetchResults = [](Warp &warp, const Inst &inst, uint32_t mask) {
     copySlots(warp, programOf(warp).calls[inst.aux].results, mask);

@@ -71,47 +71,49 @@ bool SyncTable::acquire(uint64_t address, uint32_t block, KnowledgeMap &into) {
 // ClockJoin
 //===----------------------------------------------------------------------===//
 
-void ClockJoin::add(const ThreadClock &thread, uint32_t index,
-                    uint32_t threads) {
+void ClockJoin::Sum::add(const ClockPtr &base, uint32_t index, uint32_t clock, uint32_t threads) {
   if (!joined)
     joined = std::make_shared<VectorClock>(threads, 0);
-  if (thread.base && thread.base != lastBase) {
+  if (base && base != last) {
     for (size_t i = 0; i < joined->size(); ++i)
-      (*joined)[i] = std::max((*joined)[i], (*thread.base)[i]);
-    lastBase = thread.base;
+      (*joined)[i] = std::max((*joined)[i], (*base)[i]);
+    last = base;
   }
-  (*joined)[index] = std::max((*joined)[index], thread.clock);
+  (*joined)[index] = std::max((*joined)[index], clock);
+}
+
+void ClockJoin::add(const ThreadClock &thread, uint32_t index, uint32_t threads) {
+  known.add(thread.base, index, thread.clock, threads);
   remote = join(remote, thread.remote);
+  if (thread.wide.clock) {
+    fenced.add(thread.wide.base, index, thread.wide.clock, threads);
+    fencedRemote = join(fencedRemote, thread.wide.remote);
+  }
+  pending = join(pending, thread.pending);
 }
 
-void ClockJoin::apply(ThreadClock &thread) {
+void ClockJoin::apply(ThreadClock &thread, uint32_t index) {
   // Whoever departs has arrived before, so the joined clocks include its own.
-  thread.base = joined;
+  thread.base = known.joined;
   thread.remote = remote;
-}
-
-void ClockJoin::reset() {
-  joined.reset();
-  lastBase.reset();
-  remote.reset();
+  if (fenced.joined)
+    thread.wide = {fenced.joined, fencedRemote, std::max(1u, (*fenced.joined)[index])};
+  thread.pending = pending;
 }
 
 //===----------------------------------------------------------------------===//
 // BlockClocks
 //===----------------------------------------------------------------------===//
 
-void BlockClocks::start(uint32_t launchId, uint64_t blockId,
-                        uint32_t threadCount) {
+void BlockClocks::start(uint32_t launchId, uint64_t blockId, uint32_t threadCount) {
   launch = launchId;
-  block =
-      blockId < Epoch::kMaxBlock ? static_cast<uint32_t>(blockId) : kUntracked;
+  block = blockId < Epoch::kMaxBlock ? static_cast<uint32_t>(blockId) : kUntracked;
   threads.clear();
   threads.resize(threadCount);
   sharedSync = std::make_unique<SyncTable>();
 }
 
-Epoch BlockClocks::epochOf(uint32_t thread, uint32_t bytes,
-                           uint32_t strong) const {
+Epoch BlockClocks::epochOf(uint32_t thread, uint32_t bytes, uint32_t strong) const {
   Epoch e;
   e.launch = launch;
   e.block = block & Epoch::kMaxBlock;
@@ -150,8 +152,7 @@ bool BlockClocks::conflicts(uint64_t packed, uint32_t thread, uint32_t bytes,
   return strong < needed || e.strong < needed;
 }
 
-uint64_t BlockClocks::read(RaceCell &cell, uint32_t thread, uint32_t bytes,
-                           uint32_t strong) const {
+uint64_t BlockClocks::read(RaceCell &cell, uint32_t thread, uint32_t bytes, uint32_t strong) const {
   uint64_t write = cell.write.load(std::memory_order_relaxed);
   if (conflicts(write, thread, bytes, strong))
     return write;
@@ -161,8 +162,8 @@ uint64_t BlockClocks::read(RaceCell &cell, uint32_t thread, uint32_t bytes,
   return 0;
 }
 
-uint64_t BlockClocks::write(RaceCell &cell, uint32_t thread, uint32_t bytes,
-                            uint32_t strong, bool &wasRead) const {
+uint64_t BlockClocks::write(RaceCell &cell, uint32_t thread, uint32_t bytes, uint32_t strong,
+                            bool &wasRead) const {
   uint64_t write = cell.write.load(std::memory_order_relaxed);
   wasRead = false;
   if (conflicts(write, thread, bytes, strong))
@@ -172,8 +173,7 @@ uint64_t BlockClocks::write(RaceCell &cell, uint32_t thread, uint32_t bytes,
     wasRead = true;
     return read;
   }
-  cell.write.store(epochOf(thread, bytes, strong).pack(),
-                   std::memory_order_relaxed);
+  cell.write.store(epochOf(thread, bytes, strong).pack(), std::memory_order_relaxed);
   return 0;
 }
 
@@ -183,8 +183,7 @@ void BlockClocks::step(ThreadClock &thread) const {
     ++thread.clock;
 }
 
-void BlockClocks::learn(ThreadClock &thread, const KnowledgeMap &knowledge,
-                        bool wide) const {
+void BlockClocks::learn(ThreadClock &thread, const KnowledgeMap &knowledge, bool wide) const {
   std::shared_ptr<KnowledgeMap> remote;
   for (const auto &entry : knowledge) {
     if (entry.first == block) {
@@ -201,62 +200,58 @@ void BlockClocks::learn(ThreadClock &thread, const KnowledgeMap &knowledge,
     thread.remote = remote;
 }
 
-KnowledgeMap BlockClocks::knowledgeOf(const ClockPtr &base,
-                                      const KnowledgePtr &remote,
-                                      uint32_t clock, uint32_t thread) const {
+KnowledgeMap BlockClocks::knowledgeOf(const FencedClock &fenced, uint32_t thread) const {
   KnowledgeMap knowledge;
-  if (remote)
-    knowledge = *remote;
-  auto own = base ? std::make_shared<VectorClock>(*base)
-                  : std::make_shared<VectorClock>(threads.size(), 0);
-  (*own)[thread] = std::max((*own)[thread], clock);
+  if (fenced.remote)
+    knowledge = *fenced.remote;
+  auto own = fenced.base ? std::make_shared<VectorClock>(*fenced.base)
+                         : std::make_shared<VectorClock>(threads.size(), 0);
+  (*own)[thread] = std::max((*own)[thread], fenced.clock);
   knowledge[block] = own;
   return knowledge;
 }
 
 void BlockClocks::fence(uint32_t thread, MemScope scope) {
   ThreadClock &me = threads[thread];
+  bool isWide = scope != MemScope::Cta;
   if (me.pending) {
-    learn(me, *me.pending, scope != MemScope::Cta);
+    learn(me, *me.pending, isWide);
     // A block-scope fence leaves other blocks' knowledge for a wider one.
-    if (scope != MemScope::Cta)
+    if (isWide)
       me.pending.reset();
   }
-  me.fenceScope = scope;
-  me.fenceClock = me.clock;
-  me.fenceBase = me.base;
-  me.fenceRemote = me.remote;
+  me.narrow = {me.base, me.remote, me.clock};
+  if (isWide)
+    me.wide = me.narrow;
   step(me);
 }
 
-void BlockClocks::release(uint32_t thread, uint64_t address, SyncTable &table,
-                          bool releases, MemScope scope) {
+void BlockClocks::release(uint32_t thread, uint64_t address, SyncTable &table, bool releases,
+                          MemScope scope) {
   ThreadClock &me = threads[thread];
+  bool isWide = scope != MemScope::Cta;
   if (releases) {
-    table.publish(address, block, scope != MemScope::Cta,
-                  knowledgeOf(me.base, me.remote, me.clock, thread));
+    table.publish(address, block, isWide, knowledgeOf({me.base, me.remote, me.clock}, thread));
     step(me);
-  } else if (me.fenceScope != MemScope::None) {
-    bool wide = me.fenceScope != MemScope::Cta && scope != MemScope::Cta;
-    table.publish(
-        address, block, wide,
-        knowledgeOf(me.fenceBase, me.fenceRemote, me.fenceClock, thread));
+    return;
   }
+  if (isWide && me.wide.clock)
+    table.publish(address, block, true, knowledgeOf(me.wide, thread));
+  // What a later block-scope fence covered is for this block only.
+  if (me.narrow.clock > me.wide.clock)
+    table.publish(address, block, false, knowledgeOf(me.narrow, thread));
 }
 
-void BlockClocks::acquire(uint32_t thread, uint64_t address, SyncTable &table,
-                          bool acquires, MemScope scope) {
+void BlockClocks::acquire(uint32_t thread, uint64_t address, SyncTable &table, bool acquires,
+                          MemScope scope) {
   ThreadClock &me = threads[thread];
-  KnowledgeMap knowledge;
-  if (!table.acquire(address, block, knowledge))
+  auto knowledge = std::make_shared<KnowledgeMap>();
+  if (!table.acquire(address, block, *knowledge))
     return;
-  if (acquires) {
-    learn(me, knowledge, scope != MemScope::Cta);
-    return;
-  }
-  if (!me.pending)
-    me.pending = std::make_unique<KnowledgeMap>();
-  joinInto(*me.pending, knowledge);
+  if (acquires)
+    learn(me, *knowledge, scope != MemScope::Cta);
+  else
+    me.pending = join(me.pending, knowledge);
 }
 
 void BlockClocks::arrive(ClockJoin &join, uint32_t thread) {

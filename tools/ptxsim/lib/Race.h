@@ -56,10 +56,9 @@ struct Epoch {
   static constexpr uint32_t kMaxLaunch = (1u << 10) - 1;
 
   uint64_t pack() const {
-    return static_cast<uint64_t>(launch) << 54 |
-           static_cast<uint64_t>(block) << 33 |
-           static_cast<uint64_t>(thread) << 23 |
-           static_cast<uint64_t>(clock) << 6 | strong << 4 | bytes;
+    return static_cast<uint64_t>(launch) << 54 | static_cast<uint64_t>(block) << 33 |
+           static_cast<uint64_t>(thread) << 23 | static_cast<uint64_t>(clock) << 6 | strong << 4 |
+           bytes;
   }
   static Epoch unpack(uint64_t bits) {
     Epoch e;
@@ -83,8 +82,7 @@ class SyncTable {
 public:
   /// Adds |knowledge| under |address|. |wide| is false for block-scope
   /// releases, which only threads of |block| see.
-  void publish(uint64_t address, uint32_t block, bool wide,
-               const KnowledgeMap &knowledge);
+  void publish(uint64_t address, uint32_t block, bool wide, const KnowledgeMap &knowledge);
   /// Joins what |block| sees under |address| into |into|; false if there is
   /// nothing.
   bool acquire(uint64_t address, uint32_t block, KnowledgeMap &into);
@@ -98,39 +96,49 @@ private:
     std::mutex mutex;
     std::unordered_map<uint64_t, Variable> variables;
   };
-  Shard &shardOf(uint64_t address) {
-    return shards[(address >> 2) * 0x9e3779b97f4a7c15ull >> 60];
-  }
+  Shard &shardOf(uint64_t address) { return shards[(address >> 2) * 0x9e3779b97f4a7c15ull >> 60]; }
 
   std::atomic<bool> used{false};
   std::array<Shard, 16> shards;
+};
+
+/// What a thread knew at a fence.
+struct FencedClock {
+  ClockPtr base;
+  KnowledgePtr remote;
+  uint32_t clock = 0; // the thread's own; 0: it has not fenced
 };
 
 struct ThreadClock {
   uint32_t clock = 1;
   ClockPtr base;       // NULL: knows nothing of the others
   KnowledgePtr remote; // other blocks; NULL: nothing
-  // What a strong write publishes: the state at the last fence.
-  MemScope fenceScope = MemScope::None;
-  uint32_t fenceClock = 0;
-  ClockPtr fenceBase;
-  KnowledgePtr fenceRemote;
+  // What a strong write publishes, to all blocks and to its own.
+  FencedClock wide, narrow;
   // What strong reads took along, for the next fence.
-  std::unique_ptr<KnowledgeMap> pending;
+  KnowledgePtr pending;
 };
 
-/// Collects what the threads arriving at a barrier know.
+/// Collects what the threads arriving at a barrier know. Fenced knowledge and
+/// pending acquires pass through barriers: "all threads fence, then one signals"
+/// and "one reads the signal, then all fence" are in wide use, and hardware
+/// honours them.
 class ClockJoin {
 public:
   void add(const ThreadClock &thread, uint32_t index, uint32_t threads);
   /// Gives |thread| the joined knowledge.
-  void apply(ThreadClock &thread);
-  void reset();
+  void apply(ThreadClock &thread, uint32_t index);
+  void reset() { *this = ClockJoin(); }
 
 private:
-  std::shared_ptr<VectorClock> joined;
-  ClockPtr lastBase;
-  KnowledgePtr remote;
+  /// A vector clock under construction.
+  struct Sum {
+    std::shared_ptr<VectorClock> joined;
+    ClockPtr last; // joined in already
+    void add(const ClockPtr &base, uint32_t index, uint32_t clock, uint32_t threads);
+  };
+  Sum known, fenced;
+  KnowledgePtr remote, fencedRemote, pending;
 };
 
 /// The clocks of one block's threads.
@@ -144,23 +152,20 @@ public:
 
   /// Records a read of |bytes| (mask) of a cell by |thread|. Returns the packed
   /// epoch of a conflicting write, or 0.
-  uint64_t read(RaceCell &cell, uint32_t thread, uint32_t bytes,
-                uint32_t strong) const;
+  uint64_t read(RaceCell &cell, uint32_t thread, uint32_t bytes, uint32_t strong) const;
   /// Records a write; returns the packed epoch of a conflicting access, or 0.
   /// |wasRead| tells which.
-  uint64_t write(RaceCell &cell, uint32_t thread, uint32_t bytes,
-                 uint32_t strong, bool &wasRead) const;
+  uint64_t write(RaceCell &cell, uint32_t thread, uint32_t bytes, uint32_t strong,
+                 bool &wasRead) const;
 
   void fence(uint32_t thread, MemScope scope);
   /// Before a strong write: publishes what was fenced (or, for |release|, all).
-  void release(uint32_t thread, uint64_t address, SyncTable &table,
-               bool releases, MemScope scope);
+  void release(uint32_t thread, uint64_t address, SyncTable &table, bool releases, MemScope scope);
   /// After a strong read.
-  void acquire(uint32_t thread, uint64_t address, SyncTable &table,
-               bool acquires, MemScope scope);
+  void acquire(uint32_t thread, uint64_t address, SyncTable &table, bool acquires, MemScope scope);
 
   void arrive(ClockJoin &join, uint32_t thread);
-  void depart(ClockJoin &join, uint32_t thread) { join.apply(threads[thread]); }
+  void depart(ClockJoin &join, uint32_t thread) { join.apply(threads[thread], thread); }
 
   /// For strong operations on the block's shared memory.
   std::unique_ptr<SyncTable> sharedSync;
@@ -170,13 +175,10 @@ private:
 
   Epoch epochOf(uint32_t thread, uint32_t bytes, uint32_t strong) const;
   bool happenedBefore(uint64_t packed, uint32_t thread) const;
-  bool conflicts(uint64_t packed, uint32_t thread, uint32_t bytes,
-                 uint32_t strong) const;
+  bool conflicts(uint64_t packed, uint32_t thread, uint32_t bytes, uint32_t strong) const;
   void step(ThreadClock &thread) const;
-  void learn(ThreadClock &thread, const KnowledgeMap &knowledge,
-             bool wide) const;
-  KnowledgeMap knowledgeOf(const ClockPtr &base, const KnowledgePtr &remote,
-                           uint32_t clock, uint32_t thread) const;
+  void learn(ThreadClock &thread, const KnowledgeMap &knowledge, bool wide) const;
+  KnowledgeMap knowledgeOf(const FencedClock &fenced, uint32_t thread) const;
 
   uint32_t launch = 0;
   uint32_t block = 0;

@@ -28,12 +28,11 @@ struct Node {
 };
 
 bool writesFirstOperand(const Instruction &inst) {
-  static const std::string_view kReaders[] = {
-      "st",   "red",      "bra",      "brx",       "bar",    "barrier",
-      "call", "prefetch", "stmatrix", "nanosleep", "discard"};
+  static const std::string_view kReaders[] = {"st",       "red",       "bra",    "brx",
+                                              "bar",      "barrier",   "call",   "prefetch",
+                                              "stmatrix", "nanosleep", "discard"};
   std::string_view name = inst.opcode;
-  return std::find(std::begin(kReaders), std::end(kReaders), name) ==
-             std::end(kReaders) &&
+  return std::find(std::begin(kReaders), std::end(kReaders), name) == std::end(kReaders) &&
          !(name == "cp");
 }
 
@@ -58,9 +57,8 @@ std::vector<Node> buildNodes(const Function &function) {
     if (inst.guard >= 0)
       node.writes.clear();
     bool ends =
-        inst.guard < 0 &&
-        (inst.opcode == "ret" || inst.opcode == "exit" ||
-         inst.opcode == "trap" || inst.opcode == "bra" || inst.opcode == "brx");
+        inst.guard < 0 && (inst.opcode == "ret" || inst.opcode == "exit" || inst.opcode == "trap" ||
+                           inst.opcode == "bra" || inst.opcode == "brx");
     if (!ends && i + 1 < count)
       node.successors.push_back(i + 1);
     auto addTarget = [&](std::string_view label) {

@@ -29,8 +29,7 @@ static constexpr unsigned kWarpShare = 8192;
 // Groups
 //===----------------------------------------------------------------------===//
 
-void xc::ptxsim::addGroup(Warp &warp, uint32_t mask, uint32_t pc,
-                          unsigned depth) {
+void xc::ptxsim::addGroup(Warp &warp, uint32_t mask, uint32_t pc, unsigned depth) {
   Group group;
   group.mask = mask;
   group.pc = pc;
@@ -179,9 +178,7 @@ static Step executeCall(Warp &warp, const Inst &inst, uint32_t mask) {
   }
   Group &group = splitCurrent(warp, mask);
   copySlots(warp, warp.program->calls[inst.aux].arguments, mask);
-  forLanes(mask, [&](unsigned l) {
-    warp.returns[group.depth * kWarpSize + l] = group.pc + 1;
-  });
+  forLanes(mask, [&](unsigned l) { warp.returns[group.depth * kWarpSize + l] = group.pc + 1; });
   ++group.depth;
   group.pc = static_cast<uint32_t>(inst.imm);
   return Step::Repick;
@@ -198,9 +195,7 @@ static Step executeReturn(Warp &warp, uint32_t mask) {
   const uint32_t *returns = &warp.returns[(group.depth - 1u) * kWarpSize];
   while (mask) {
     uint32_t target = returns[__builtin_ctz(mask)], same = 0;
-    forLanes(mask, [&](unsigned l) {
-      same |= static_cast<uint32_t>(returns[l] == target) << l;
-    });
+    forLanes(mask, [&](unsigned l) { same |= static_cast<uint32_t>(returns[l] == target) << l; });
     addGroup(warp, same, target, group.depth - 1u);
     mask &= ~same;
   }
@@ -237,8 +232,7 @@ static Step executeExternCall(Warp &warp, const Inst &inst, uint32_t mask) {
     bool isAssert = call.name == "__assertfail";
     uint8_t *result = call.resultBytes ? local + call.resultSlot : nullptr;
     if (isAssert || !call.function(arguments.data(), result)) {
-      warp.block->raise(isAssert ? FaultKind::Assert : FaultKind::Trap, warp,
-                        lane, inst, 0,
+      warp.block->raise(isAssert ? FaultKind::Assert : FaultKind::Trap, warp, lane, inst, 0,
                         isAssert ? describeAssert(*warp.block, arguments)
                                  : "'" + call.name + "' failed");
       return Step::Repick;
@@ -255,8 +249,8 @@ static Step executeWarpSync(Warp &warp, const Inst &inst, uint32_t mask) {
   // Lanes that wait here already join in.
   for (size_t i = 0; i < warp.groups.size(); ++i) {
     Group &other = warp.groups[i];
-    if (i == warp.current || other.state != Group::WaitSync ||
-        other.pc != group.pc || other.depth != group.depth)
+    if (i == warp.current || other.state != Group::WaitSync || other.pc != group.pc ||
+        other.depth != group.depth)
       continue;
     other.state = Group::Ready;
     mask |= other.mask;
@@ -272,15 +266,13 @@ static Step executeWarpSync(Warp &warp, const Inst &inst, uint32_t mask) {
   for (uint32_t rest = mask; rest;) {
     auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     uint32_t wanted = members[lane], same = 0;
-    forLanes(rest, [&](unsigned l) {
-      same |= static_cast<uint32_t>(members[l] == wanted) << l;
-    });
+    forLanes(rest, [&](unsigned l) { same |= static_cast<uint32_t>(members[l] == wanted) << l; });
     rest &= ~same;
     if (same & ~wanted) {
       auto stranger = static_cast<unsigned>(__builtin_ctz(same & ~wanted));
       warp.block->raise(FaultKind::IllegalInstruction, warp, stranger, inst, 0,
-                        "lane " + std::to_string(stranger) +
-                            " is not in its own member mask " + hex(wanted));
+                        "lane " + std::to_string(stranger) + " is not in its own member mask " +
+                            hex(wanted));
       return Step::Repick;
     }
     if (wanted & warp.live & ~same)
@@ -288,9 +280,8 @@ static Step executeWarpSync(Warp &warp, const Inst &inst, uint32_t mask) {
     inst.fn(warp, inst, same);
     done |= same;
   }
-  warp.groups.erase(
-      std::remove_if(warp.groups.begin(), warp.groups.end(), empty),
-      warp.groups.end());
+  warp.groups.erase(std::remove_if(warp.groups.begin(), warp.groups.end(), empty),
+                    warp.groups.end());
   for (size_t i = 0; i < warp.groups.size(); ++i)
     if (warp.groups[i].mask == all)
       warp.current = static_cast<unsigned>(i);
@@ -326,8 +317,7 @@ static Step executeControl(Warp &warp, const Inst &inst, uint32_t mask) {
     return executeWarpSync(warp, inst, mask);
   case Control::Trap:
     if (mask)
-      warp.block->raise(FaultKind::Trap, warp,
-                        static_cast<unsigned>(__builtin_ctz(mask)), inst, 0,
+      warp.block->raise(FaultKind::Trap, warp, static_cast<unsigned>(__builtin_ctz(mask)), inst, 0,
                         "the kernel executed a trap");
     else
       ++warp.groups[warp.current].pc;
@@ -348,8 +338,7 @@ static unsigned runGroup(Warp &warp, unsigned share) {
   Block &block = *warp.block;
   const Inst *code = warp.program->code.data();
   bool alone = warp.groups.size() == 1;
-  uint32_t pc = warp.groups[warp.current].pc,
-           lanes = warp.groups[warp.current].mask;
+  uint32_t pc = warp.groups[warp.current].pc, lanes = warp.groups[warp.current].mask;
   unsigned executed = 0;
   uint64_t threadInstructions = 0;
   for (;;) {
@@ -392,13 +381,10 @@ static bool overLimit(Block &block, Warp &warp) {
   uint64_t limit = block.launch->options.instructionLimit;
   if (limit == 0 || block.executed < limit || warp.groups.empty())
     return false;
-  const Group &group =
-      warp.groups[warp.current < warp.groups.size() ? warp.current : 0];
-  block.raise(FaultKind::Timeout, warp,
-              static_cast<unsigned>(__builtin_ctz(group.mask)),
+  const Group &group = warp.groups[warp.current < warp.groups.size() ? warp.current : 0];
+  block.raise(FaultKind::Timeout, warp, static_cast<unsigned>(__builtin_ctz(group.mask)),
               warp.program->code[group.pc], 0,
-              "the block has executed " + std::to_string(block.executed) +
-                  " thread-instructions");
+              "the block has executed " + std::to_string(block.executed) + " thread-instructions");
   return true;
 }
 

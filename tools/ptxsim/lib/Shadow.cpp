@@ -17,8 +17,7 @@ using namespace xc::ptxsim;
 //===----------------------------------------------------------------------===//
 
 // Both rely on all-zero bytes being a valid std::atomic<uint64_t> of value 0.
-static_assert(sizeof(std::atomic<uint64_t>) == 8,
-              "atomics must be plain words");
+static_assert(sizeof(std::atomic<uint64_t>) == 8, "atomics must be plain words");
 
 ByteBits::~ByteBits() { std::free(words); }
 
@@ -63,9 +62,7 @@ uint64_t ByteBits::prefix(uint64_t offset, uint64_t bytes) const {
 
 bool ByteBits::any(uint64_t offset, uint64_t bytes) const {
   for (uint64_t i = 0; i < bytes; ++i)
-    if (words[(offset + i) >> 6].load(std::memory_order_relaxed) >>
-            ((offset + i) & 63) &
-        1)
+    if (words[(offset + i) >> 6].load(std::memory_order_relaxed) >> ((offset + i) & 63) & 1)
       return true;
   return false;
 }
@@ -74,8 +71,7 @@ RaceCell *RaceCells::get(uint64_t bytes) {
   RaceCell *found = cells.load(std::memory_order_acquire);
   if (found)
     return found;
-  auto *fresh =
-      static_cast<RaceCell *>(std::calloc(bytes / 4 + 2, sizeof(RaceCell)));
+  auto *fresh = static_cast<RaceCell *>(std::calloc(bytes / 4 + 2, sizeof(RaceCell)));
   if (cells.compare_exchange_strong(found, fresh, std::memory_order_acq_rel))
     return fresh;
   std::free(fresh);
@@ -94,12 +90,10 @@ static bool overlaps(uint64_t a, uint64_t aSize, uint64_t b, uint64_t bSize) {
 
 void MemoryImpl::forgetFreed(uint64_t base, uint64_t size) {
   for (auto it = freed.begin(); it != freed.end();)
-    it = overlaps(it->first, it->second.size, base, size) ? freed.erase(it)
-                                                          : std::next(it);
+    it = overlaps(it->first, it->second.size, base, size) ? freed.erase(it) : std::next(it);
 }
 
-bool MemoryImpl::add(uint64_t base, uint64_t size, std::string tag,
-                     bool initialised) {
+bool MemoryImpl::add(uint64_t base, uint64_t size, std::string tag, bool initialised) {
   if (size == 0 || base + size < base || (base + size) >> 56)
     return false;
   std::unique_lock<std::shared_mutex> lock(mutex);
@@ -229,24 +223,20 @@ void MemoryImpl::clearRaces() {
 Memory::Memory() : impl_(std::make_unique<MemoryImpl>()) {}
 Memory::~Memory() = default;
 
-bool Memory::registerRange(uint64_t base, uint64_t size, std::string tag,
-                           bool initialised) {
+bool Memory::registerRange(uint64_t base, uint64_t size, std::string tag, bool initialised) {
   return impl_->add(base, size, std::move(tag), initialised);
 }
 bool Memory::unregisterRange(uint64_t base) { return impl_->remove(base); }
-bool Memory::reserveRange(uint64_t base, uint64_t size) {
-  return impl_->reserve(base, size);
-}
+bool Memory::reserveRange(uint64_t base, uint64_t size) { return impl_->reserve(base, size); }
 bool Memory::releaseReservation(uint64_t base) { return impl_->release(base); }
 
-static void assignInitialised(const MemoryImpl &memory, uint64_t address,
-                              uint64_t size, bool value) {
-  memory.forParts(address, size,
-                  [&](Range &range, uint64_t offset, uint64_t bytes) {
-                    if (range.initialised.allocated())
-                      range.initialised.assign(offset, bytes, value);
-                    return true;
-                  });
+static void assignInitialised(const MemoryImpl &memory, uint64_t address, uint64_t size,
+                              bool value) {
+  memory.forParts(address, size, [&](Range &range, uint64_t offset, uint64_t bytes) {
+    if (range.initialised.allocated())
+      range.initialised.assign(offset, bytes, value);
+    return true;
+  });
 }
 
 void Memory::markInitialised(uint64_t address, uint64_t size) {
@@ -257,15 +247,13 @@ void Memory::markUninitialised(uint64_t address, uint64_t size) {
   assignInitialised(*impl_, address, size, false);
 }
 
-void Memory::copyInitialised(uint64_t destination, uint64_t source,
-                             uint64_t size) {
+void Memory::copyInitialised(uint64_t destination, uint64_t source, uint64_t size) {
   // In runs of bytes of one state; nearly always a single run.
   while (size > 0) {
     uint64_t set = initialisedPrefix(source, size);
     markInitialised(destination, set);
     uint64_t unset = 0;
-    while (set + unset < size &&
-           initialisedPrefix(source + set + unset, 1) == 0)
+    while (set + unset < size && initialisedPrefix(source + set + unset, 1) == 0)
       ++unset;
     markUninitialised(destination + set, unset);
     uint64_t done = set + unset;
@@ -277,20 +265,16 @@ void Memory::copyInitialised(uint64_t destination, uint64_t source,
 
 uint64_t Memory::initialisedPrefix(uint64_t address, uint64_t size) const {
   uint64_t total = 0;
-  impl_->forParts(
-      address, size, [&](Range &range, uint64_t offset, uint64_t bytes) {
-        uint64_t prefix = range.initialised.allocated()
-                              ? range.initialised.prefix(offset, bytes)
-                              : bytes;
-        total += prefix;
-        return prefix == bytes;
-      });
+  impl_->forParts(address, size, [&](Range &range, uint64_t offset, uint64_t bytes) {
+    uint64_t prefix =
+        range.initialised.allocated() ? range.initialised.prefix(offset, bytes) : bytes;
+    total += prefix;
+    return prefix == bytes;
+  });
   return total;
 }
 
-RangeInfo Memory::lookup(uint64_t address) const {
-  return impl_->describe(address);
-}
+RangeInfo Memory::lookup(uint64_t address) const { return impl_->describe(address); }
 
 bool Memory::isAccessible(uint64_t address, uint64_t size) const {
   return impl_->covers(address, size);

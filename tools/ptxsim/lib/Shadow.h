@@ -45,8 +45,7 @@ public:
     uint64_t shift = offset & 63;
     if (bytes < 64 && shift + bytes <= 64) {
       uint64_t mask = ((1ull << bytes) - 1) << shift;
-      return (words[offset >> 6].load(std::memory_order_relaxed) & mask) ==
-             mask;
+      return (words[offset >> 6].load(std::memory_order_relaxed) & mask) == mask;
     }
     return prefix(offset, bytes) == bytes;
   }
@@ -64,8 +63,7 @@ public:
   }
 
 private:
-  std::atomic<uint64_t> *words =
-      nullptr; // calloc'ed, so that untouched pages cost nothing
+  std::atomic<uint64_t> *words = nullptr; // calloc'ed, so that untouched pages cost nothing
   uint64_t wordCount = 0;
 };
 
@@ -118,8 +116,7 @@ public:
   RangeInfo describe(uint64_t address) const;
   bool isReserved(uint64_t address) const;
   uint64_t liveBytes() const;
-  template <typename F>
-  void forParts(uint64_t address, uint64_t size, F function) const;
+  template <typename F> void forParts(uint64_t address, uint64_t size, F function) const;
 
   void enterLaunch();
   void leaveLaunch();
@@ -137,13 +134,11 @@ private:
   std::map<uint64_t, std::unique_ptr<Range>> ranges; // by base
   std::map<uint64_t, Freed> freed;
   std::map<uint64_t, uint64_t> reservations;
-  std::vector<std::unique_ptr<Range>>
-      retired; // unregistered while a launch ran
+  std::vector<std::unique_ptr<Range>> retired; // unregistered while a launch ran
   unsigned launches = 0;
 };
 
-template <typename F>
-void MemoryImpl::forParts(uint64_t address, uint64_t size, F function) const {
+template <typename F> void MemoryImpl::forParts(uint64_t address, uint64_t size, F function) const {
   std::shared_lock<std::shared_mutex> lock(mutex);
   while (size > 0) {
     auto it = ranges.upper_bound(address);

@@ -60,9 +60,8 @@ namespace xc::ptxsim {
 class SimulatorImpl {
 public:
   explicit SimulatorImpl(const Options &options) : options(options) {
-    unsigned threads = options.hostThreads
-                           ? options.hostThreads
-                           : std::max(1u, std::thread::hardware_concurrency());
+    unsigned threads = options.hostThreads ? options.hostThreads
+                                           : std::max(1u, std::thread::hardware_concurrency());
     this->options.hostThreads = threads;
     pool = std::make_unique<ThreadPool>(threads - 1);
   }
@@ -83,9 +82,7 @@ public:
 
 static void collectCounters(Launch &launch, const Block &block) {
   Counters c = block.counters;
-  auto of = [&](InstClass k) {
-    return block.classCounts[static_cast<unsigned>(k)];
-  };
+  auto of = [&](InstClass k) { return block.classCounts[static_cast<unsigned>(k)]; };
   c.integer = of(InstClass::Integer);
   c.floating = of(InstClass::Floating);
   c.conversion = of(InstClass::Conversion);
@@ -93,8 +90,8 @@ static void collectCounters(Launch &launch, const Block &block) {
   c.memory = of(InstClass::Memory);
   c.sync = of(InstClass::Sync);
   c.matrix = of(InstClass::Matrix);
-  c.threadInstructions = c.integer + c.floating + c.conversion + c.control +
-                         c.memory + c.sync + c.matrix;
+  c.threadInstructions =
+      c.integer + c.floating + c.conversion + c.control + c.memory + c.sync + c.matrix;
   std::lock_guard<std::mutex> lock(launch.mutex);
   launch.counters.add(c);
 }
@@ -103,10 +100,8 @@ static void collectCounters(Launch &launch, const Block &block) {
 /// it waits for another, shares its host thread with further ones.
 static void runWorker(Launch &launch) {
   std::vector<std::unique_ptr<Block>> live, spare;
-  uint64_t budget =
-      launch.config.cooperative ? kCooperativeBudget : kBlockBudget;
-  size_t limit =
-      launch.config.cooperative ? launch.blockCount : kResidentBlocks;
+  uint64_t budget = launch.config.cooperative ? kCooperativeBudget : kBlockBudget;
+  size_t limit = launch.config.cooperative ? launch.blockCount : kResidentBlocks;
   bool wantsMore = true;
   size_t turn = 0;
   while (!launch.stop.load(std::memory_order_relaxed)) {
@@ -151,62 +146,47 @@ static void runWorker(Launch &launch) {
 // Launch
 //===----------------------------------------------------------------------===//
 
-static uint64_t volume(const Dim3 &d) {
-  return static_cast<uint64_t>(d.x) * d.y * d.z;
-}
+static uint64_t volume(const Dim3 &d) { return static_cast<uint64_t>(d.x) * d.y * d.z; }
 
 static std::string dimText(const Dim3 &d) {
-  return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," +
-         std::to_string(d.z) + ")";
+  return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
 }
 
 /// Why the configuration cannot be launched, or "".
-static std::string validate(const KernelInfo &info, const LaunchConfig &config,
-                            Arch arch) {
+static std::string validate(const KernelInfo &info, const LaunchConfig &config, Arch arch) {
   const ArchLimits &limits = archLimits(arch);
   const uint32_t block[3] = {config.block.x, config.block.y, config.block.z};
   const uint32_t grid[3] = {config.grid.x, config.grid.y, config.grid.z};
-  const uint32_t cluster[3] = {config.cluster.x, config.cluster.y,
-                               config.cluster.z};
+  const uint32_t cluster[3] = {config.cluster.x, config.cluster.y, config.cluster.z};
   for (unsigned i = 0; i < 3; ++i) {
     if (block[i] == 0 || block[i] > limits.maxBlockDim[i])
-      return "block " + dimText(config.block) + " exceeds the limits of " +
-             limits.name;
+      return "block " + dimText(config.block) + " exceeds the limits of " + limits.name;
     if (grid[i] == 0 || grid[i] > limits.maxGridDim[i])
-      return "grid " + dimText(config.grid) + " exceeds the limits of " +
-             limits.name;
+      return "grid " + dimText(config.grid) + " exceeds the limits of " + limits.name;
     if (info.reqntid[0] && block[i] != info.reqntid[i])
       return "block " + dimText(config.block) + " differs from .reqntid";
     if (cluster[i] == 0 || grid[i] % cluster[i])
       return "grid " + dimText(config.grid) + " is no multiple of cluster " +
              dimText(config.cluster);
     if (info.reqClusterDims[0] && cluster[i] != info.reqClusterDims[i])
-      return "cluster " + dimText(config.cluster) +
-             " differs from .reqnctapercluster";
+      return "cluster " + dimText(config.cluster) + " differs from .reqnctapercluster";
   }
   if (volume(config.block) > info.maxThreadsPerBlock)
-    return "block " + dimText(config.block) + " has " +
-           std::to_string(volume(config.block)) +
-           " threads, the kernel's limit is " +
-           std::to_string(info.maxThreadsPerBlock);
-  if (volume(config.cluster) >
-      limits.maxClusterSize * (limits.maxClusterSize > 1 ? 2u : 1u))
-    return "cluster " + dimText(config.cluster) + " exceeds the limits of " +
-           limits.name;
-  uint64_t shared =
-      static_cast<uint64_t>(info.staticSharedBytes) + config.dynamicSharedBytes;
+    return "block " + dimText(config.block) + " has " + std::to_string(volume(config.block)) +
+           " threads, the kernel's limit is " + std::to_string(info.maxThreadsPerBlock);
+  if (volume(config.cluster) > limits.maxClusterSize * (limits.maxClusterSize > 1 ? 2u : 1u))
+    return "cluster " + dimText(config.cluster) + " exceeds the limits of " + limits.name;
+  uint64_t shared = static_cast<uint64_t>(info.staticSharedBytes) + config.dynamicSharedBytes;
   if (shared > limits.sharedPerBlockOptin)
-    return std::to_string(shared) +
-           " bytes of shared memory exceed the limit of " +
+    return std::to_string(shared) + " bytes of shared memory exceed the limit of " +
            std::to_string(limits.sharedPerBlockOptin);
   if (config.paramBytes < info.paramBytes)
-    return "expected " + std::to_string(info.paramBytes) +
-           " bytes of parameters, got " + std::to_string(config.paramBytes);
+    return "expected " + std::to_string(info.paramBytes) + " bytes of parameters, got " +
+           std::to_string(config.paramBytes);
   return {};
 }
 
-LaunchResult Simulator::launch(const Kernel &kernel,
-                               const LaunchConfig &config) const {
+LaunchResult Simulator::launch(const Kernel &kernel, const LaunchConfig &config) const {
   LaunchResult result;
   result.fault.kernel = kernel.info().name;
   std::string problem = validate(kernel.info(), config, impl_->options.arch);
@@ -221,8 +201,7 @@ LaunchResult Simulator::launch(const Kernel &kernel,
     std::lock_guard<std::mutex> lock(impl_->idMutex);
     launch->gridId = ++impl_->launches;
     // Epochs hold the launch modulo their field: forget the old ones in time.
-    launch->launchId =
-        static_cast<uint32_t>((launch->gridId - 1) % Epoch::kMaxLaunch) + 1;
+    launch->launchId = static_cast<uint32_t>((launch->gridId - 1) % Epoch::kMaxLaunch) + 1;
     if (launch->launchId == 1 && launch->gridId > 1) {
       std::unique_lock<std::shared_mutex> alone(impl_->launchMutex);
       impl_->memory.impl().clearRaces();
@@ -238,14 +217,13 @@ LaunchResult Simulator::launch(const Kernel &kernel,
   const auto *params = static_cast<const uint8_t *>(config.params);
   if (params)
     launch->params.assign(params, params + config.paramBytes);
-  launch->params.resize(
-      std::max<size_t>(config.paramBytes, kernel.info().paramBytes));
+  launch->params.resize(std::max<size_t>(config.paramBytes, kernel.info().paramBytes));
   if (launch->options.checks.race)
     launch->syncTable = std::make_unique<SyncTable>();
 
   launch->memory->enterLaunch();
-  auto helpers = static_cast<unsigned>(std::min<uint64_t>(
-      impl_->options.hostThreads - 1, launch->blockCount - 1));
+  auto helpers = static_cast<unsigned>(
+      std::min<uint64_t>(impl_->options.hostThreads - 1, launch->blockCount - 1));
   impl_->pool->runWith(helpers, [launch] { runWorker(*launch); });
   launch->memory->leaveLaunch();
   result.fault = launch->fault;
@@ -264,12 +242,10 @@ unsigned Simulator::maxActiveBlocks(const Kernel &kernel, unsigned threads,
   // Registers are allocated to warps in units of 256, per thread in units of 8.
   unsigned registersPerWarp = (info.registers + 7) / 8 * 8 * limits.warpSize;
   unsigned byRegisters = limits.registersPerSM / (registersPerWarp * warps);
-  uint64_t shared =
-      info.staticSharedBytes + static_cast<uint64_t>(dynamicShared);
+  uint64_t shared = info.staticSharedBytes + static_cast<uint64_t>(dynamicShared);
   if (shared > limits.sharedPerBlockOptin)
     return 0;
-  auto byShared = static_cast<unsigned>(limits.sharedPerSM /
-                                        (shared + limits.sharedReserved));
+  auto byShared = static_cast<unsigned>(limits.sharedPerSM / (shared + limits.sharedReserved));
   return std::min({byThreads, byRegisters, byShared, limits.maxBlocksPerSM});
 }
 
@@ -277,11 +253,9 @@ unsigned Simulator::maxActiveBlocks(const Kernel &kernel, unsigned threads,
 // Simulator
 //===----------------------------------------------------------------------===//
 
-Simulator::Simulator(const Options &options)
-    : impl_(std::make_unique<SimulatorImpl>(options)) {
+Simulator::Simulator(const Options &options) : impl_(std::make_unique<SimulatorImpl>(options)) {
   // The scheduler turns a call of __assertfail into a fault.
-  defineExtern("__assertfail",
-               [](const uint8_t *, uint8_t *) { return false; });
+  defineExtern("__assertfail", [](const uint8_t *, uint8_t *) { return false; });
   defineExtern("vprintf", printFormatted);
 }
 Simulator::~Simulator() = default;
@@ -293,11 +267,9 @@ void Simulator::defineExtern(std::string name, ExternFunction function) {
   impl_->externs[std::move(name)] = std::move(function);
 }
 
-std::unique_ptr<Module> Simulator::load(const char *text, size_t size,
-                                        ParseError &error) const {
+std::unique_ptr<Module> Simulator::load(const char *text, size_t size, ParseError &error) const {
   auto impl = std::make_unique<ModuleImpl>(impl_->memory);
-  if (!impl->load(std::string(text, size), impl_->externs, impl_->options.arch,
-                  error))
+  if (!impl->load(std::string(text, size), impl_->externs, impl_->options.arch, error))
     return nullptr;
   return std::unique_ptr<Module>(new Module(std::move(impl)));
 }

@@ -43,17 +43,11 @@ Type xc::ptxsim::parseType(std::string_view name) {
   return Type::None;
 }
 
-const char *xc::ptxsim::typeName(Type type) {
-  return kTypes[static_cast<unsigned>(type)].name;
-}
+const char *xc::ptxsim::typeName(Type type) { return kTypes[static_cast<unsigned>(type)].name; }
 
-unsigned xc::ptxsim::typeBits(Type type) {
-  return kTypes[static_cast<unsigned>(type)].bits;
-}
+unsigned xc::ptxsim::typeBits(Type type) { return kTypes[static_cast<unsigned>(type)].bits; }
 
-TypeKind xc::ptxsim::typeKind(Type type) {
-  return kTypes[static_cast<unsigned>(type)].kind;
-}
+TypeKind xc::ptxsim::typeKind(Type type) { return kTypes[static_cast<unsigned>(type)].kind; }
 
 Space xc::ptxsim::parseSpace(std::string_view name) {
   if (name == "global")

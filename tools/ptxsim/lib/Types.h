@@ -57,20 +57,10 @@ inline unsigned typeBytes(Type type) { return typeBits(type) / 8; }
 inline bool isSigned(Type type) { return typeKind(type) == TypeKind::Signed; }
 inline bool isFloat(Type type) { return typeKind(type) == TypeKind::Float; }
 inline bool isInteger(Type type) {
-  return typeKind(type) == TypeKind::Signed ||
-         typeKind(type) == TypeKind::Unsigned;
+  return typeKind(type) == TypeKind::Signed || typeKind(type) == TypeKind::Unsigned;
 }
 
-enum class Space : uint8_t {
-  None,
-  Reg,
-  Global,
-  Const,
-  Shared,
-  Local,
-  Param,
-  Generic
-};
+enum class Space : uint8_t { None, Reg, Global, Const, Shared, Local, Param, Generic };
 
 /// The state space that |name| spells ("shared::cta" is Shared), or
 /// Space::None.
