@@ -12,7 +12,9 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
+#if __has_include("compiler/Input/Passes.h")
 #include "compiler/Input/Passes.h"
+#endif
 #include "compiler/Pipeline/Dump.h"
 
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -43,7 +45,9 @@ static void addCleanup(OpPassManager &pm) {
 
 /// What users write: checked, and brought into array ops and linalg on tensors.
 static void addInputPasses(OpPassManager &pm) {
+#if __has_include("compiler/Input/Passes.h")
   addInputConversionPasses(pm);
+#endif
   // Entry points are compiled each on its own, so calls between functions go.
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
@@ -92,7 +96,6 @@ static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target,
     return;
   }
   cuda::CodegenOptions cudaOptions;
-  cudaOptions.arch = target.getArch().str();
   cudaOptions.optLevel = options.optLevel;
   cudaOptions.fastMath = options.fastMath;
   cudaOptions.lineInfo = options.lineInfo;
