@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CPU/Contraction.h"
+#include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -91,11 +93,74 @@ struct StoreBeforeReshape final : OpRewritePattern<bufferization::MaterializeInD
   }
 };
 
+/// acc + cast(a) * b -> acc + a' * b with a' = cast(a) as a producer, so that the product sees elements of one type.
+struct HoistFactorCasts final : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    Operation *multiply, *add;
+    if (!matchMultiplyAdd(op, multiply, add) || !op.hasPureTensorSemantics())
+      return rewriter.notifyMatchFailure(op, "not a product");
+    for (Value factor : multiply->getOperands()) {
+      SmallVector<Operation *> casts;
+      Value source = factor;
+      for (; Operation *cast = source.getDefiningOp(); source = cast->getOperand(0))
+        casts.push_back(cast);
+      if (casts.empty())
+        continue;
+      auto argument = cast<BlockArgument>(source);
+      Value operand = op.getDpsInputs()[argument.getArgNumber()];
+      Value converted = convert(rewriter, op.getLoc(), operand, casts, factor.getType());
+      rebuild(rewriter, op, argument.getArgNumber(), converted, multiply, factor);
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "its factors are its inputs");
+  }
+
+  /// |casts| (last one first) of every element of |operand|.
+  static Value convert(PatternRewriter &rewriter, Location loc, Value operand, ArrayRef<Operation *> casts, Type type) {
+    SmallVector<OpFoldResult> sizes = getSizes(rewriter, operand);
+    Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, type);
+    AffineMap identity = rewriter.getMultiDimIdentityMap(sizes.size());
+    SmallVector<utils::IteratorType> iterators(sizes.size(), utils::IteratorType::parallel);
+    auto generic = linalg::GenericOp::create(
+        rewriter, loc, TypeRange{empty.getType()}, operand, empty, ArrayRef<AffineMap>{identity, identity}, iterators,
+        [&](OpBuilder &builder, Location bodyLoc, ValueRange arguments) {
+          IRMapping mapping;
+          Value value = arguments[0];
+          for (Operation *cast : llvm::reverse(casts)) {
+            mapping.map(cast->getOperand(0), value);
+            value = builder.clone(*cast, mapping)->getResult(0);
+          }
+          linalg::YieldOp::create(builder, bodyLoc, value);
+        });
+    return generic->getResult(0);
+  }
+
+  static void rebuild(PatternRewriter &rewriter, linalg::GenericOp op, unsigned input, Value converted,
+                      Operation *multiply, Value factor) {
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getInputsMutable().slice(input, 1).assign(converted);
+      BlockArgument old = op.getBody()->getArgument(input);
+      BlockArgument argument = op.getBody()->insertArgument(input, factor.getType(), old.getLoc());
+      multiply->replaceUsesOfWith(factor, argument);
+      // The casts are dead now; they have to go before their argument does.
+      while (!old.use_empty()) {
+        Operation *user = *old.user_begin();
+        while (!user->use_empty())
+          user = *user->user_begin();
+        rewriter.eraseOp(user);
+      }
+      op.getBody()->eraseArgument(input + 1);
+    });
+  }
+};
+
 struct NormalizeKernel final : impl::NormalizeKernelBase<NormalizeKernel> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<GeneralizeOp, CollapseBinding, ExpandBinding, StoreBeforeReshape>(context);
+    patterns.add<GeneralizeOp, CollapseBinding, ExpandBinding, StoreBeforeReshape, HoistFactorCasts>(context);
     memref::DimOp::getCanonicalizationPatterns(patterns, context);
     tensor::DimOp::getCanonicalizationPatterns(patterns, context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

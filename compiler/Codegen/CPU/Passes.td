@@ -16,7 +16,8 @@ def ArchOption : Option<"arch", "arch", "std::string", /*default=*/[{""}],
 def NormalizeKernel : Pass<"xc-cpu-normalize-kernel", "mlir::ModuleOp"> {
   let summary = "Bring a kernel into the form that the strategies look at";
   let description = [{
-    Turns named linalg ops into `linalg.generic` (not `linalg.fill`), and moves reshapes of whole bindings from tensors to
+    Turns named linalg ops into `linalg.generic` (not `linalg.fill`), makes casts of a product's operands producers of
+    the product, and moves reshapes of whole bindings from tensors to
     memory, where they cost nothing. Example:
     ```mlir
     %t = bufferization.to_tensor %x restrict : memref<4x8xf32> to tensor<4x8xf32>
@@ -76,6 +77,26 @@ def LowerReduction : Pass<"xc-cpu-lower-reduction", "mlir::ModuleOp"> {
     ```
   }];
   let options = [ArchOption];
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::memref::MemRefDialect",
+                           "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
+}
+
+def LowerMatmul : Pass<"xc-cpu-lower-matmul", "mlir::ModuleOp"> {
+  let summary = "Turn matrix products into packed, register-tiled loops";
+  let description = [{
+    Obeys `#cpu.matmul`: packs both operands into panels in scratch memory, padded with zeros so that the inner loops
+    have no edges; producers of the operands are computed while packing, consumers of the product while it is copied from
+    the accumulators' tile to the results. Sets `plan.launch`. Example of the inner loop:
+    ```mlir
+    %r:12 = scf.for %k = %c0 to %len step %c1 iter_args(...) -> (vector<8xf32>, ...) {
+      %b0 = vector.load %panelB[%k, %c0] : memref<256x16xf32>, vector<8xf32>
+      %a0 = memref.load %panelA[%k, %c0] : memref<256x6xf32>
+      %s0 = vector.broadcast %a0 : f32 to vector<8xf32>
+      %f0 = math.fma %s0, %b0, %acc0 : vector<8xf32>
+      ...
+    }
+    ```
+  }];
   let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::memref::MemRefDialect",
                            "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
 }

@@ -47,6 +47,7 @@ static void addStrategies(OpPassManager &pm, const CodegenOptions &options) {
   // Each of these takes the functions with its own kind of configuration; the fallback takes what the others cannot.
   pm.addPass(createLowerElementwise({options.arch}));
   pm.addPass(createLowerReduction({options.arch}));
+  pm.addPass(createLowerMatmul());
   pm.addPass(createLowerFallback());
   // The strategies leave the tensor ops that they replaced; all are dead, and the canonicaliser erases dead ops.
   addCleanup(pm);

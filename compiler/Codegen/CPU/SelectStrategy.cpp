@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CPU/Arch.h"
 #include "compiler/Codegen/CPU/CPUDialect.h"
+#include "compiler/Codegen/CPU/Contraction.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/CPU/ReductionGroup.h"
@@ -132,6 +133,47 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
                 reason};
 }
 
+/// The number of accumulators is what the register file allows, less two vectors of columns and one of a row.
+static std::pair<int64_t, int64_t> chooseRegisterTile(const Arch &arch, int64_t lanes, std::optional<int64_t> rows,
+                                                      std::optional<int64_t> columns) {
+  int64_t vectors = columns && *columns <= lanes ? 1 : 2;
+  int64_t height = (arch.vectorRegisters - 4) / vectors;
+  height = std::min<int64_t>(height, 12);
+  if (rows)
+    height = std::min(height, *rows);
+  return {height, vectors * lanes};
+}
+
+/// A tile size near |target|, a multiple of |unit|, that cuts |size| into equal parts.
+static int64_t chooseTileSize(std::optional<int64_t> size, int64_t target, int64_t unit) {
+  if (!size)
+    return llvm::alignTo(target / 2, unit);
+  int64_t parts = std::max<int64_t>(1, llvm::divideCeil(*size, target));
+  return std::max<int64_t>(unit, llvm::alignTo(llvm::divideCeil(*size, parts), unit));
+}
+
+/// Fails if the kernel is no matrix product, or one so thin that packing would cost more than the product.
+static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
+  std::string why;
+  FailureOr<ContractionKernel> contraction = analyzeContraction(kernel, why);
+  if (failed(contraction))
+    return failure();
+  OpBuilder builder(kernel.getBody().front().getTerminator());
+  SmallVector<OpFoldResult> sizes = getLoopSizes(builder, contraction->op);
+  auto size = [&](unsigned loop) { return getConstantIntValue(sizes[loop]); };
+  std::optional<int64_t> m = size(contraction->loops.m), n = size(contraction->loops.n), k = size(contraction->loops.k);
+  if ((m && *m < 2) || (n && *n < 2))
+    return failure();
+  Type element = cast<RankedTensorType>(contraction->op->getResult(0).getType()).getElementType();
+  int64_t lanes = arch.vectorBytes / std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  auto [height, width] = chooseRegisterTile(arch, lanes, m, n);
+  SmallVector<int64_t> tile = {chooseTileSize(m, 192, height), chooseTileSize(n, 256, width),
+                               std::max<int64_t>(1, std::min<int64_t>(k.value_or(256), 256))};
+  std::string reason = llvm::formatv("matmul: {0}x{1} accumulators of {2} lanes, tiles of {3}x{4}, {5} of the reduced dim at a time",
+                                     height, width / lanes, lanes, tile[0], tile[1], tile[2]);
+  return Choice{MatmulAttr::get(kernel.getContext(), MatmulAttr::kVersion, tile, {height, width}, lanes), reason};
+}
+
 static bool hasReduction(func::FuncOp kernel) {
   return llvm::any_of(kernel.getOps<linalg::GenericOp>(),
                       [](linalg::GenericOp op) { return op.getNumReductionLoops() != 0; });
@@ -139,6 +181,8 @@ static bool hasReduction(func::FuncOp kernel) {
 
 static Choice chooseStrategy(func::FuncOp kernel, const Arch &arch) {
   if (hasReduction(kernel)) {
+    if (FailureOr<Choice> matmul = chooseMatmul(kernel, arch); succeeded(matmul))
+      return *matmul;
     std::string why;
     FailureOr<Choice> choice = chooseReduction(kernel, arch, why);
     return succeeded(choice) ? *choice : chooseFallback(kernel, why);

@@ -1,0 +1,154 @@
+//===- Contraction.cpp - Matrix products in kernels -----------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CPU/Contraction.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace xc::cpu {
+
+bool matchMultiplyAdd(linalg::GenericOp op, Operation *&multiply, Operation *&add) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
+    return false;
+  add = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
+    return false;
+  BlockArgument accumulator = op.getRegionOutputArgs()[0];
+  Value product = add->getOperand(0) == accumulator ? add->getOperand(1) : add->getOperand(0);
+  multiply = product.getDefiningOp();
+  if (!accumulator.hasOneUse() || *accumulator.user_begin() != add || !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply))
+    return false;
+  // Each factor is an input, through casts or not; the two are different inputs.
+  SmallVector<unsigned> inputs;
+  for (Value factor : multiply->getOperands()) {
+    while (Operation *cast = factor.getDefiningOp()) {
+      if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, arith::TruncIOp, arith::SIToFPOp,
+               arith::UIToFPOp>(cast))
+        return false;
+      factor = cast->getOperand(0);
+    }
+    inputs.push_back(cast<BlockArgument>(factor).getArgNumber());
+  }
+  return (inputs[0] == 0 && inputs[1] == 1) || (inputs[0] == 1 && inputs[1] == 0);
+}
+
+FailureOr<ContractionLoops> matchContraction(linalg::GenericOp op) {
+  Operation *multiply, *add;
+  if (!matchMultiplyAdd(op, multiply, add) || 
+      !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return failure();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  ContractionLoops loops;
+  loops.isFloat = isa<arith::AddFOp>(add);
+  unsigned numM = 0, numN = 0, numK = 0;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    bool inLhs = maps[0].isFunctionOfDim(loop), inRhs = maps[1].isFunctionOfDim(loop);
+    bool inResult = maps[2].isFunctionOfDim(loop);
+    if (inLhs && inRhs && inResult) {
+      loops.batch.push_back(loop);
+    } else if (inLhs && inResult) {
+      loops.m = loop;
+      ++numM;
+    } else if (inRhs && inResult) {
+      loops.n = loop;
+      ++numN;
+    } else if (inLhs && inRhs) {
+      loops.k = loop;
+      ++numK;
+    } else {
+      return failure();
+    }
+  }
+  if (numM != 1 || numN != 1 || numK != 1)
+    return failure();
+  return loops;
+}
+
+/// Finds which dim of the product each dim of |root| is, by where the root uses the product.
+static FailureOr<ContractionRoot> analyzeRoot(const Root &root, Value product, std::string &why) {
+  MLIRContext *context = product.getContext();
+  unsigned rank = cast<MemRefType>(root.memory.getType()).getRank();
+  unsigned productRank = cast<RankedTensorType>(product.getType()).getRank();
+  AccessSummary summary(rank);
+  SmallVector<AffineExpr> dims;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    dims.push_back(getAffineDimExpr(dim, context));
+  summarize(root.value, dims, {product}, summary);
+  if (summary.unsupported) {
+    why = llvm::formatv("what follows the product contains {0}", summary.unsupported->getName());
+    return failure();
+  }
+  ContractionRoot result{root, SmallVector<unsigned>(rank, productRank)};
+  if (summary.stops.size() != 1 || rank != productRank) {
+    why = "a result does not use the product once, element for element";
+    return failure();
+  }
+  for (auto [productDim, index] : llvm::enumerate(summary.stops[0].indices)) {
+    auto dim = dyn_cast_or_null<AffineDimExpr>(index);
+    if (!dim || result.productDims[dim.getPosition()] != productRank) {
+      why = "a result uses the product at indices that are not its own dims";
+      return failure();
+    }
+    result.productDims[dim.getPosition()] = productDim;
+  }
+  return result;
+}
+
+FailureOr<ContractionKernel> analyzeContraction(func::FuncOp kernel, std::string &why) {
+  ContractionKernel result;
+  for (auto op : kernel.getOps<linalg::GenericOp>()) {
+    if (op.getNumReductionLoops() == 0)
+      continue;
+    if (result.op) {
+      why = "it has more than one reduction";
+      return failure();
+    }
+    result.op = op;
+  }
+  FailureOr<ContractionLoops> loops = failure();
+  if (result.op)
+    loops = matchContraction(result.op);
+  if (failed(loops)) {
+    why = "it has no matrix product";
+    return failure();
+  }
+  result.loops = *loops;
+  Value product = result.op->getResult(0);
+  for (const Root &root : collectRoots(kernel)) {
+    FailureOr<ContractionRoot> analyzed = analyzeRoot(root, product, why);
+    if (failed(analyzed))
+      return failure();
+    result.roots.push_back(std::move(*analyzed));
+  }
+
+  MLIRContext *context = kernel.getContext();
+  auto summarizeAt = [&](Value value, AffineMap map, AccessSummary &summary) {
+    summarize(value, map.getResults(), {}, summary);
+    if (summary.unsupported)
+      why = llvm::formatv("what feeds the product contains {0}", summary.unsupported->getName());
+    return success(!summary.unsupported);
+  };
+  unsigned numLoops = result.op.getNumLoops(), rank = cast<RankedTensorType>(product.getType()).getRank();
+  SmallVector<AffineMap> maps = result.op.getIndexingMapsArray();
+  result.lhs = result.rhs = AccessSummary(numLoops);
+  result.results = AccessSummary(rank);
+  if (failed(summarizeAt(result.op.getDpsInputs()[0], maps[0], result.lhs)) ||
+      failed(summarizeAt(result.op.getDpsInputs()[1], maps[1], result.rhs)) ||
+      failed(summarizeAt(result.op.getDpsInits()[0], AffineMap::getMultiDimIdentityMap(rank, context), result.results)))
+    return failure();
+  for (const ContractionRoot &root : result.roots) {
+    SmallVector<AffineExpr> dims =
+        llvm::map_to_vector(root.productDims, [&](unsigned dim) { return getAffineDimExpr(dim, context); });
+    summarize(root.root.value, dims, {product}, result.results);
+  }
+  return result;
+}
+
+} // namespace xc::cpu
