@@ -1,8 +1,11 @@
 """The part of the runtime's C API that the tests use, through ctypes."""
 import ctypes
-from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, byref, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 import tensors
+
+
+KEPT = {}  # text -> its bytes
 
 
 class StringView(Structure):
@@ -10,10 +13,9 @@ class StringView(Structure):
 
     @staticmethod
     def of(text):
-        data = text.encode()
-        view = StringView(ctypes.cast(c_char_p(data), c_void_p).value, len(data))
-        view.keep = data  # the view lends the bytes
-        return view
+        # Views lend their bytes, and ctypes copies views into other structures: the bytes are kept for good.
+        data = KEPT.setdefault(text, text.encode())
+        return StringView(ctypes.cast(c_char_p(data), c_void_p).value, len(data))
 
     def text(self):
         return ctypes.string_at(self.data, self.size).decode() if self.size else ""
