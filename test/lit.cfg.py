@@ -21,3 +21,9 @@ ptxas = shutil.which("ptxas") or "/usr/local/cuda/bin/ptxas"
 if os.access(ptxas, os.X_OK):
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+
+# The CUDA driver's stand-in executes PTX on the CPU.
+cuda_sim = os.path.join(config.xc_build_dir, "lib", "libcuda_sim.so")
+if os.path.exists(cuda_sim):
+    config.available_features.add("cuda-sim")
+    config.substitutions.append(("%cuda_sim", cuda_sim))
