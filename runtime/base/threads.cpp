@@ -57,6 +57,11 @@ void Thread::join() {
   running = false;
 }
 
+void Thread::detach() {
+  pthread_detach(thread);
+  running = false;
+}
+
 uint32_t xc::processorCount() {
 #ifdef __linux__
   cpu_set_t set;

@@ -51,7 +51,7 @@ private:
   pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 };
 
-/// A thread, joined before it is destroyed.
+/// A thread, joined before it is destroyed unless it was detached.
 class Thread {
 public:
   Thread() = default;
@@ -63,6 +63,8 @@ public:
   Status start(const HostAllocator &allocator, const char *name,
                void (*function)(void *), void *argument);
   void join();
+  /// The thread goes on alone. Only it may call this.
+  void detach();
   bool isRunning() const { return running; }
   bool isCurrent() const {
     return running && pthread_equal(thread, pthread_self());

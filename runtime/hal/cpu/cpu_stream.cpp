@@ -29,6 +29,18 @@ CpuStream::~CpuStream() {
 }
 
 void CpuStream::destroy() {
+  if (!thread.isCurrent()) {
+    finish();
+    return;
+  }
+  // The last reference went with an item or in a callback, and the thread
+  // cannot wait for itself: it ends the stream when the queue is empty.
+  Lock lock(mutex);
+  isOrphan = isEnding = true;
+  thread.detach();
+}
+
+void CpuStream::finish() {
   // The device may go with the owner's reference: it must outlive the stream,
   // whose allocator and memory counter are the device's.
   Ref<hal::Device> keep = std::move(owner);
@@ -69,16 +81,21 @@ Status CpuStream::startThread() {
 }
 
 void CpuStream::work() {
-  Lock lock(mutex);
-  while (!isEnding) {
-    if (count && !isBusy) {
-      runFirst();
-      continue;
+  {
+    Lock lock(mutex);
+    while (!isEnding || (isOrphan && count)) {
+      if (count && !isBusy) {
+        runFirst();
+        continue;
+      }
+      ++waiters;
+      changed.wait(mutex);
+      --waiters;
     }
-    ++waiters;
-    changed.wait(mutex);
-    --waiters;
   }
+  // Only this thread sets it, so that it needs no lock.
+  if (isOrphan)
+    finish();
 }
 
 /// The mutex is held, but not while the item runs.

@@ -74,6 +74,7 @@ private:
 
   ~CpuStream() override;
   void destroy() override;
+  void finish();
   Status push(Item item, hal::LaunchMode mode);
   Status startThread();
   void runFirst();
@@ -91,6 +92,7 @@ private:
   uint32_t waiters = 0;
   bool isBusy = false; ///< somebody runs an item
   bool isEnding = false;
+  bool isOrphan = false; ///< its thread ends it
   Ref<Scratch> scratch; ///< of the thread that runs an item
   CpuArena arena;
   Thread thread;

@@ -631,9 +631,9 @@ typedef struct xcr_stream_options {
 } xcr_stream_options_t;
 #define XCR_STREAM_OPTIONS_INIT {sizeof(xcr_stream_options_t), 0}
 
-/* Runs on a thread of the library when the work before it has ended; |status|
- * is NULL or what went wrong, lent. It must not block, nor call the library
- * except to release objects. */
+/* Runs when the work before it has ended, on a thread of the library or on one
+ * that waits for the stream; |status| is NULL or what went wrong, lent. It must
+ * not block, nor call the library except to release objects. */
 typedef void (*xcr_host_callback_t)(void *user_data, xcr_status_t status);
 
 /* A queue of work: what is launched on it runs in order, asynchronously.

@@ -1,0 +1,237 @@
+//===- ParameterFileTest.cpp - Reading .npy and .safetensors files -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/module/parameter_file.h"
+#include "test/runtime/XcrTest.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace xc;
+using namespace xc::test;
+
+/// A .npy file with this text as its header.
+static std::vector<uint8_t> npy(const std::string &header, size_t dataBytes, uint8_t major = 1) {
+  std::vector<uint8_t> file = {0x93, 'N', 'U', 'M', 'P', 'Y', major, 0};
+  size_t size = header.size();
+  for (int i = 0; i < (major == 1 ? 2 : 4); ++i)
+    file.push_back(static_cast<uint8_t>(size >> (8 * i)));
+  file.insert(file.end(), header.begin(), header.end());
+  for (size_t i = 0; i < dataBytes; ++i)
+    file.push_back(static_cast<uint8_t>(i));
+  return file;
+}
+
+static std::vector<uint8_t> safetensors(const std::string &header, size_t dataBytes) {
+  std::vector<uint8_t> file;
+  uint64_t size = header.size();
+  for (int i = 0; i < 8; ++i)
+    file.push_back(static_cast<uint8_t>(size >> (8 * i)));
+  file.insert(file.end(), header.begin(), header.end());
+  for (size_t i = 0; i < dataBytes; ++i)
+    file.push_back(static_cast<uint8_t>(i));
+  return file;
+}
+
+static xcr_status_t parse(const std::vector<uint8_t> &bytes, ParameterFile *file) {
+  return ParameterFile::parse(HostAllocator(), {bytes.data(), bytes.size()}, file).release();
+}
+
+static xcr_status_t parse(const std::vector<uint8_t> &bytes) {
+  ParameterFile file((HostAllocator()));
+  return parse(bytes, &file);
+}
+
+TEST(NpyTest, ReadsWhatNumPyWrites) {
+  for (uint8_t major : {1, 2, 3}) {
+    std::vector<uint8_t> bytes =
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }    \n", 24, major);
+    ParameterFile file((HostAllocator()));
+    XCR_ASSERT_OK(parse(bytes, &file));
+    int64_t shape[] = {2, 3};
+    Span<const uint8_t> data;
+    XCR_EXPECT_OK(file.find(xcr_string("any"), fb::DType::F32, {shape, 2}, &data).release());
+    ASSERT_EQ(data.size, 24u);
+    EXPECT_EQ(data[23], 23);
+    XCR_EXPECT_FAILS(file.find(xcr_string(""), fb::DType::F64, {shape, 2}, &data).release(),
+                     XCR_STATUS_INVALID_ARGUMENT, "expected 2x3xf64, got 2x3xf32");
+  }
+}
+
+TEST(NpyTest, ScalarsAndVectors) {
+  XCR_EXPECT_OK(parse(npy("{'descr': '<i8', 'fortran_order': False, 'shape': (), }\n", 8)));
+  XCR_EXPECT_OK(parse(npy("{'descr': '|b1', 'fortran_order': True, 'shape': (5,), }\n", 5)));
+}
+
+TEST(NpyTest, AFileThatLiesAboutItsSizeIsRefused) {
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000,), }\n";
+  XCR_EXPECT_FAILS(parse(npy(header, 16)), XCR_STATUS_CORRUPT,
+                   "takes 4000000 bytes by its shape, the file has 16");
+  header = "{'descr': '<f8', 'fortran_order': False, 'shape': "
+           "(4611686018427387904, 4), }\n";
+  XCR_EXPECT_FAILS(parse(npy(header, 16)), XCR_STATUS_CORRUPT, "overflows 64 bits");
+  header = "{'descr': '<f8', 'fortran_order': False, 'shape': "
+           "(99999999999999999999999,), }\n";
+  XCR_EXPECT_FAILS(parse(npy(header, 16)), XCR_STATUS_CORRUPT, "its header");
+}
+
+TEST(NpyTest, UnsupportedFormsSaySo) {
+  XCR_EXPECT_FAILS(parse(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }", 4)),
+                   XCR_STATUS_UNSUPPORTED, "'>f4'");
+  XCR_EXPECT_FAILS(parse(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (1,1), }", 4)),
+                   XCR_STATUS_UNSUPPORTED, "Fortran order");
+  XCR_EXPECT_FAILS(parse(npy("", 0, 9)), XCR_STATUS_UNSUPPORTED, "version 9");
+}
+
+TEST(NpyTest, EveryTruncationIsRefused) {
+  std::vector<uint8_t> whole =
+      npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n", 24);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    std::vector<uint8_t> bytes(whole.begin(), whole.begin() + static_cast<long>(size));
+    bytes.shrink_to_fit();
+    xcr_status_t status = parse(bytes);
+    ASSERT_FALSE(xcr_is_ok(status)) << size;
+    xcr_status_release(status);
+  }
+}
+
+TEST(SafetensorsTest, ReadsArraysByKey) {
+  std::vector<uint8_t> bytes = safetensors(
+      R"({"__metadata__":{"format":"pt"},
+          "w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},
+          "b\u0041\"":{"shape":[3],"dtype":"U8","data_offsets":[16,19]},
+          "odd":{"dtype":"Q4","shape":[3],"data_offsets":[16,19]}})",
+      19);
+  ParameterFile file((HostAllocator()));
+  XCR_ASSERT_OK(parse(bytes, &file));
+  EXPECT_EQ(file.arrays().size(), 2u);
+  int64_t square[] = {2, 2}, three[] = {3};
+  Span<const uint8_t> data;
+  XCR_EXPECT_OK(file.find(xcr_string("w"), fb::DType::F32, {square, 2}, &data).release());
+  EXPECT_EQ(data.size, 16u);
+  EXPECT_EQ(data[0], 0);
+  XCR_EXPECT_OK(file.find(xcr_string("bA\""), fb::DType::U8, {three, 1}, &data).release());
+  ASSERT_EQ(data.size, 3u);
+  EXPECT_EQ(data[0], 16);
+  XCR_EXPECT_FAILS(file.find(xcr_string("x"), fb::DType::U8, {three, 1}, &data).release(),
+                   XCR_STATUS_NOT_FOUND, "no array 'x' among its 2");
+}
+
+TEST(SafetensorsTest, LiesAreRefused) {
+  XCR_EXPECT_FAILS(
+      parse(safetensors(R"({"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", 8)),
+      XCR_STATUS_CORRUPT, "array 'w' takes 16 bytes");
+  XCR_EXPECT_FAILS(
+      parse(safetensors(R"({"w":{"dtype":"F32","shape":[4],"data_offsets":[0,12]}})", 16)),
+      XCR_STATUS_CORRUPT, "array 'w' takes 16 bytes");
+  XCR_EXPECT_FAILS(
+      parse(safetensors(
+          R"({"w":{"dtype":"F32","shape":[],"data_offsets":[18446744073709551614,18446744073709551615]}})",
+          16)),
+      XCR_STATUS_CORRUPT, "");
+  XCR_EXPECT_FAILS(
+      parse(safetensors(
+          R"({"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"w":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+          16)),
+      XCR_STATUS_CORRUPT, "two arrays are called 'w'");
+  std::vector<uint8_t> longHeader = safetensors("{}", 0);
+  longHeader[0] = 0xff;
+  XCR_EXPECT_FAILS(parse(longHeader), XCR_STATUS_CORRUPT, "passes its end");
+}
+
+TEST(SafetensorsTest, EveryTruncationOfTheHeaderIsRefused) {
+  std::string header =
+      R"({"__metadata__":{"a":"b"},"w":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]}})";
+  XCR_ASSERT_OK(parse(safetensors(header, 16)));
+  for (size_t size = 0; size < header.size(); ++size)
+    XCR_EXPECT_FAILS(parse(safetensors(header.substr(0, size), 16)), XCR_STATUS_CORRUPT,
+                     ".safetensors");
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters of a module
+//===----------------------------------------------------------------------===//
+
+/// main(x) = x + w, with w from outside.
+static ModuleSpec parameterModule(const std::string &scope) {
+  ModuleSpec module = kernelModule();
+  module.parameters = {{scope, "w", fb::DType::F32, {4}}};
+  FunctionSpec function;
+  function.inputs = {{"x", fb::DType::F32, {literal(4)}}};
+  function.outputs = {{"y", fb::DType::F32, {literal(4)}}};
+  PlanSpec plan;
+  VariantSpec variant;
+  variant.exportOrdinal = kAdd;
+  variant.scalars = {literal(4)};
+  plan.dispatch({variant}, {reads(fb::Space::Input, 0, literal(16)),
+                            reads(fb::Space::Parameter, 0, literal(16)),
+                            writes(fb::Space::Output, 0, literal(16))});
+  function.plans = {plan};
+  module.functions = {function};
+  return module;
+}
+
+static void writeFile(const std::string &path, const std::vector<uint8_t> &bytes) {
+  FILE *file = fopen(path.c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  fwrite(bytes.data(), 1, bytes.size(), file);
+  fclose(file);
+}
+
+TEST(ParameterTest, FileBesideTheModuleOrWhereTheCallerSays) {
+  char folderName[] = "/tmp/xcr-test-XXXXXX";
+  ASSERT_NE(mkdtemp(folderName), nullptr);
+  std::string folder = folderName;
+  std::vector<float> weights = {10, 20, 30, 40};
+  std::string header = R"({"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})";
+  std::vector<uint8_t> file = safetensors(header, 0);
+  std::vector<uint8_t> data = bytesOf(weights);
+  file.insert(file.end(), data.begin(), data.end());
+  writeFile(folder + "/weights.safetensors", file);
+  writeFile(folder + "/model.vmfb", parameterModule("weights.safetensors").finish());
+
+  Device device = makeDevice();
+  xcr_module_t *loaded = nullptr;
+  XCR_ASSERT_OK(
+      xcr_module_load_file(xcr_string((folder + "/model.vmfb").c_str()), nullptr, &loaded));
+  Module module(loaded);
+  Instance instance = makeInstance(device, module);
+  Buffer x = makeBuffer(device, {1, 2, 3, 4});
+  xcr_buffer_t *input = x.get(), *output = nullptr;
+  XCR_ASSERT_OK(xcr_invoke(instance.get(), xcr_string("main"), 1, &input, 1, &output));
+  Buffer y(output);
+  EXPECT_EQ(read<float>(y.get()), (std::vector<float>{11, 22, 33, 44}));
+
+  std::string elsewhere = folder + "/other.npy";
+  std::vector<uint8_t> other =
+      npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n", 0);
+  std::vector<uint8_t> ones = bytesOf(std::vector<float>(4, 1.0f));
+  other.insert(other.end(), ones.begin(), ones.end());
+  writeFile(elsewhere, other);
+  xcr_parameter_source_t source = {xcr_string("weights.safetensors"),
+                                   xcr_string(elsewhere.c_str())};
+  xcr_instance_options_t options = XCR_INSTANCE_OPTIONS_INIT;
+  options.sources = &source;
+  options.source_count = 1;
+  xcr_instance_t *second = nullptr;
+  XCR_ASSERT_OK(xcr_instance_create(device.get(), module.get(), &options, &second));
+  Instance other_instance(second);
+  output = nullptr;
+  XCR_ASSERT_OK(xcr_invoke(second, xcr_string("main"), 1, &input, 1, &output));
+  y.reset(output);
+  EXPECT_EQ(read<float>(y.get()), (std::vector<float>{2, 3, 4, 5}));
+
+  unlink(elsewhere.c_str());
+  unlink((folder + "/weights.safetensors").c_str());
+  xcr_instance_t *third = nullptr;
+  instance.reset();
+  XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &third),
+                   XCR_STATUS_NOT_FOUND, "weights.safetensors");
+  unlink((folder + "/model.vmfb").c_str());
+  rmdir(folderName);
+}
