@@ -106,6 +106,7 @@ def Array_Tensor : Array_TensorOf<Array_Element>;
 // Enumerations
 //===----------------------------------------------------------------------===//
 
+// Its printer writes a space first, so a format says `` before it.
 class Array_EnumAttr<I32EnumAttr info, string mnemonic>
     : EnumAttr<Array_Dialect, info, mnemonic> {
   let assemblyFormat = "$value";

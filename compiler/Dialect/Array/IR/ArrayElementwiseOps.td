@@ -159,7 +159,7 @@ def Array_GeluOp : Array_ElementwiseOp<"gelu", [Array_InferenceVerified, InferTy
       DefaultValuedAttr<Array_GeluFormAttr, "::xc::array::GeluForm::Erf">:$approximate);
   let results = (outs Array_FloatTensor:$result);
   let assemblyFormat = [{
-    $operand (`approximate` `=` $approximate^)? attr-dict `:`
+    $operand (`approximate` `=` `` $approximate^)? attr-dict `:`
     custom<ElementwiseTypes>(type($operand), type($result))
   }];
   let extraClassDeclaration = inferSameElement;
@@ -227,7 +227,7 @@ def Array_CompareOp : Array_ElementwiseOp<"compare", [Array_InferenceVerified, I
   let arguments = (ins Array_CompareDirectionAttr:$direction, Array_Tensor:$lhs, Array_Tensor:$rhs);
   let results = (outs Array_BoolTensor:$result);
   let assemblyFormat = [{
-    $direction `,` $lhs `,` $rhs attr-dict `:` functional-type(operands, results)
+    `` $direction `,` $lhs `,` $rhs attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = inferTruthValue;
 }

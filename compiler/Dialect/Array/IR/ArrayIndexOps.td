@@ -98,7 +98,7 @@ def Array_ScatterOp : Array_InferredOp<"scatter"> {
                        Array_Tensor:$updates, DenseI64ArrayAttr:$axes, UnitAttr:$unique);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = [{
-    $kind `,` $operand `[` $indices `]` `axes` `=` $axes `=` $updates (`unique` $unique^)? attr-dict
+    `` $kind `,` $operand `[` $indices `]` `axes` `=` $axes `=` $updates (`unique` $unique^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

@@ -36,7 +36,7 @@ def Array_ReduceOp : Array_AxesOp<"reduce", [Array_Vjp]> {
                        UnitAttr:$keepdims);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = [{
-    $kind `,` $operand `axes` `=` $axes (`keepdims` $keepdims^)? attr-dict
+    `` $kind `,` $operand `axes` `=` $axes (`keepdims` $keepdims^)? attr-dict
     `:` type($operand) `->` type($result)
   }];
   let hasVerifier = 1;

@@ -210,15 +210,13 @@ LogicalResult reifyElementwiseShape(Operation *op, OpBuilder &builder,
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     OpFoldResult size = builder.getIndexAttr(1);
-    for (Value operand : op->getOperands()) {
+    // Backwards, so that the first operand that says something has the last word.
+    for (Value operand : llvm::reverse(op->getOperands())) {
       auto operandType = cast<RankedTensorType>(operand.getType());
       int64_t operandDim = dim - (type.getRank() - operandType.getRank());
       // A dim of static size 1 says nothing; any other one is the result's.
-      if (operandDim < 0 || operandType.getDimSize(operandDim) == 1)
-        continue;
-      size = sizeBuilder.size(operand, operandDim);
-      if (isa<Attribute>(size))
-        break;
+      if (operandDim >= 0 && operandType.getDimSize(operandDim) != 1)
+        size = sizeBuilder.size(operand, operandDim);
     }
     sizes.push_back(size);
   }
