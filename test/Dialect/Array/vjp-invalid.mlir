@@ -53,3 +53,27 @@ func.func @f(%x: tensor<4x4xi8>) {
   %y = array.matmul %x, %x {vjp} : (tensor<4x4xi8>, tensor<4x4xi8>) -> tensor<4x4xi32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<?xf32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.slice %x [1:3] {vjp} : tensor<?xf32> -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?xf32>, %v: tensor<f32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.pad %x, %v low = [1] high = [0] {vjp} : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %i: tensor<2xi32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.take_along_axis %x[%i] axis = 0 {vjp} : (tensor<4xf32>, tensor<2xi32>) -> tensor<2xf32>
+  return
+}

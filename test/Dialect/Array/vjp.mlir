@@ -477,3 +477,49 @@ func.func @gather(%x: tensor<4x5x6xf32>, %i: tensor<7x2xi32>) {
   %y = array.gather %x[%i] axes = [0, 2] {vjp} : (tensor<4x5x6xf32>, tensor<7x2xi32>) -> tensor<7x5xf32>
   return
 }
+
+// CHECK-LABEL: func.func @reverse(
+func.func @reverse(%x: tensor<4x?xf32>) {
+  // CHECK: %[[Y:.*]] = array.reverse
+  // CHECK: array.reverse %[[Y]] axes = [1]
+  %y = array.reverse %x axes = [1] {vjp} : tensor<4x?xf32> -> tensor<4x?xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @slice(
+func.func @slice(%x: tensor<9x4xf32>) {
+  // CHECK: %[[Y:.*]] = array.slice
+  // CHECK: array.pad %[[Y]], %{{.*}} low = [1, 1] high = [4, 3] interior = [2, 0] : (tensor<2x0xf32>, tensor<f32>) -> tensor<9x4xf32>
+  %y = array.slice %x [1:7:3, 1:1] {vjp} : tensor<9x4xf32> -> tensor<2x0xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @slice_with_stride(
+func.func @slice_with_stride(%x: tensor<9x4xf32>) {
+  // CHECK: array.pad %{{.*}} low = [1, 0] high = [1, 0] interior = [2, 0]
+  %y = array.slice %x [1:8:3, :] {vjp} : tensor<9x4xf32> -> tensor<3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @pad(
+func.func @pad(%x: tensor<3x4xf32>, %v: tensor<f32>) {
+  // CHECK: %[[Y:.*]] = array.pad
+  // CHECK: %[[X:.*]] = array.slice %[[Y]] [1:8:3, :4] : tensor<10x5xf32> -> tensor<3x4xf32>
+  // CHECK: %[[ALL:.*]] = array.reduce sum, %[[Y]]
+  // CHECK: %[[KEPT:.*]] = array.reduce sum, %[[X]]
+  // CHECK: %[[V:.*]] = array.sub %[[ALL]], %[[KEPT]]
+  // CHECK: return %[[X]], %[[V]]
+  %y = array.pad %x, %v low = [1, 0] high = [2, 1] interior = [2, 0] {vjp} : (tensor<3x4xf32>, tensor<f32>) -> tensor<10x5xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @take_along_axis(
+func.func @take_along_axis(%x: tensor<5x4xf32>, %i: tensor<5x1xui8>) {
+  // CHECK: %[[Y:.*]] = array.take_along_axis
+  // CHECK: %[[C:.*]] = array.clamp
+  // CHECK: %[[I:.*]] = array.iota axis = 1 : tensor<5x4xi64>
+  // CHECK: %[[H:.*]] = array.compare eq, %[[C]], %[[I]]
+  // CHECK: array.select %[[H]], %[[Y]]
+  %y = array.take_along_axis %x[%i] axis = 1 {vjp} : (tensor<5x4xf32>, tensor<5x1xui8>) -> tensor<5x1xf32>
+  return
+}

@@ -200,7 +200,9 @@ def Array_RemOp : Array_BinaryOp<"rem", Array_NumberTensor, "remainder, with the
   "dividend. The remainder of an integer by zero is the dividend; that of the lowest signed number by -1 is 0.">;
 def Array_PowOp : Array_BinaryOp<"pow", Array_NumberTensor, "power",
   "As `stablehlo.power` and C's `pow` for floats. Integers wrap; a negative exponent gives 1 / x ** -y "
-  "rounded towards zero, so 0 unless x is 1 or -1, and all bits set where x is 0.", [Array_Vjp]>;
+  "rounded towards zero, so 0 unless x is 1 or -1, and all bits set where x is 0.", [Array_Vjp]> {
+  let hasCanonicalizeMethod = 1;
+}
 def Array_MaxOp : Array_BinaryOp<"max", Array_NumberTensor, "maximum",
   "As `stablehlo.maximum`: NaN if either is NaN; +0 is above -0.", [Commutative, Array_Vjp]>;
 def Array_MinOp : Array_BinaryOp<"min", Array_NumberTensor, "minimum",

@@ -30,7 +30,7 @@ def Array_TakeOp : Array_InferredOp<"take", [Array_Vjp]> {
   }];
 }
 
-def Array_TakeAlongAxisOp : Array_InferredOp<"take_along_axis"> {
+def Array_TakeAlongAxisOp : Array_InferredOp<"take_along_axis", [Array_Vjp]> {
   let summary = "One element per index along a dim";
   let description = [{
     As `numpy.take_along_axis` without broadcasting: `indices` has the operand's

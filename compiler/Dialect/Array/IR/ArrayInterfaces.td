@@ -58,8 +58,9 @@ def ArrayVjpOpInterface : OpInterface<"ArrayVjpOpInterface"> {
     - results of the op itself may be used (`exp` multiplies by its own
       result), so the op must stay alive.
 
-    An op without this interface, or that fails, has no gradient, and
-    differentiation through it is an error at its location.
+    A composite without this interface, or that fails, is differentiated through
+    its decomposition. Any other such op has no gradient, and differentiation
+    through it is an error at its location.
   }];
   let methods = [
     InterfaceMethod<

@@ -39,6 +39,7 @@ def Array_MatMulOp : Array_InferredOp<"matmul", [Array_Vjp]> {
   }];
   let extraClassDeclaration = compatibleShapes;
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Array_DotGeneralOp : Array_InferredOp<"dot_general"> {

@@ -228,7 +228,7 @@ def Array_TransposeOp : Array_InferredOp<"transpose", [Array_Vjp]> {
   let hasFolder = 1;
 }
 
-def Array_ReverseOp : Array_InferredOp<"reverse"> {
+def Array_ReverseOp : Array_InferredOp<"reverse", [Array_Vjp]> {
   let summary = "Reverses the order along dims";
   let description = [{
     As `stablehlo.reverse`. `axes` is strictly increasing.
@@ -248,7 +248,7 @@ def Array_ReverseOp : Array_InferredOp<"reverse"> {
 // Parts and joins
 //===----------------------------------------------------------------------===//
 
-def Array_SliceOp : Array_InferredOp<"slice"> {
+def Array_SliceOp : Array_InferredOp<"slice", [Array_Vjp]> {
   let summary = "A strided box of the operand";
   let description = [{
     As `stablehlo.slice`, written as in NumPy: per dim `[start : limit : stride]`,
@@ -354,7 +354,7 @@ def Array_SplitOp : Array_InferredOp<"split", [Array_Decomposable]> {
   }];
 }
 
-def Array_PadOp : Array_InferredOp<"pad"> {
+def Array_PadOp : Array_InferredOp<"pad", [Array_Vjp]> {
   let summary = "Surrounds and spreads elements with a value";
   let description = [{
     As `stablehlo.pad` with amounts that are not negative: `low` and `high` elements

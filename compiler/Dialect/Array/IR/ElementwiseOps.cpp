@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -28,6 +29,36 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     return failure();
   inferred.push_back(RankedTensorType::get(*shape, getElementTypeOrSelf(operands[1])));
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pow
+//===----------------------------------------------------------------------===//
+
+/// True if all elements of constant `value` are the integer or float `number`.
+static bool isConstantNumber(Value value, int64_t number) {
+  SplatElementsAttr splat;
+  if (!matchPattern(value, m_Constant(&splat)))
+    return false;
+  if (isa<FloatType>(splat.getElementType()))
+    return splat.getSplatValue<APFloat>().isExactlyValue(static_cast<double>(number));
+  return splat.getSplatValue<APInt>() == static_cast<uint64_t>(number);
+}
+
+LogicalResult PowOp::canonicalize(PowOp op, PatternRewriter &rewriter) {
+  // Otherwise the exponent broadcasts the base.
+  if (op.getLhs().getType() != op.getType())
+    return rewriter.notifyMatchFailure(op, "the base does not have the result's type");
+  if (isConstantNumber(op.getRhs(), 2)) {
+    rewriter.replaceOpWithNewOp<SquareOp>(op, op.getType(), op.getLhs());
+    return success();
+  }
+  bool isFloat = isa<FloatType>(op.getType().getElementType());
+  if (isFloat && isConstantNumber(op.getRhs(), -1)) {
+    rewriter.replaceOpWithNewOp<ReciprocalOp>(op, op.getType(), op.getLhs());
+    return success();
+  }
+  return rewriter.notifyMatchFailure(op, "the exponent is neither 2 nor -1");
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,8 @@
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 
+#include "mlir/IR/PatternMatch.h"
+
 using namespace mlir;
 
 namespace xc::array {
@@ -83,6 +85,38 @@ LogicalResult MatMulOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShape
   sizes.push_back(sizeBuilder.size(getLhs(), lhsRank - (getTransposeA() ? 1 : 2)));
   sizes.push_back(sizeBuilder.size(getRhs(), rhsRank - (getTransposeB() ? 2 : 1)));
   return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+/// What `value` transposes in its last two dims and in no other; null if it does not.
+static Value matrixTransposeSource(Value value) {
+  auto transpose = value.getDefiningOp<TransposeOp>();
+  if (!transpose)
+    return {};
+  auto swapped = llvm::to_vector(llvm::seq<int64_t>(0, transpose.getPermutation().size()));
+  if (swapped.size() < 2)
+    return {};
+  std::swap(swapped.end()[-1], swapped.end()[-2]);
+  return transpose.getPermutation() == ArrayRef<int64_t>(swapped) ? transpose.getOperand()
+                                                                  : Value();
+}
+
+/// matmul(transpose(a), b) -> matmul(a, b) transpose_a, and so for b.
+LogicalResult MatMulOp::canonicalize(MatMulOp op, PatternRewriter &rewriter) {
+  Value lhs = matrixTransposeSource(op.getLhs());
+  Value rhs = matrixTransposeSource(op.getRhs());
+  if (!lhs && !rhs)
+    return rewriter.notifyMatchFailure(op, "no operand is a transposed matrix");
+  rewriter.modifyOpInPlace(op, [&] {
+    if (lhs) {
+      op.getLhsMutable().assign(lhs);
+      op.setTransposeA(!op.getTransposeA());
+    }
+    if (rhs) {
+      op.getRhsMutable().assign(rhs);
+      op.setTransposeB(!op.getTransposeB());
+    }
+  });
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -79,6 +79,55 @@ FailureOr<Values> ConcatenateOp::buildVjp(OpBuilder &builder, ValueRange cotange
   return parts;
 }
 
+FailureOr<Values> ReverseOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  if (!isFloat(getResult()))
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  Value reversed = e.make<ReverseOp>(cotangents.front(), getAxes());
+  return Values{e.finish(reversed, getOperand().getType())};
+}
+
+FailureOr<Values> SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  // The amounts to pad are attributes.
+  if (!isFloat(getResult()) || !getOperand().getType().hasStaticShape())
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  RankedTensorType type = getOperand().getType();
+  SmallVector<int64_t> low(getStarts()), high, interior;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t stride = getStrides()[dim], taken = getType().getDimSize(dim);
+    if (ShapedType::isDynamic(taken))
+      return failure();
+    int64_t span = taken == 0 ? 0 : (taken - 1) * stride + 1;
+    high.push_back(type.getDimSize(dim) - low[dim] - span);
+    interior.push_back(stride - 1);
+  }
+  Value g = cotangents.front();
+  auto spaces = builder.getDenseI64ArrayAttr(interior);
+  return Values{e.make<PadOp>(type, g, e.scalar(0, g), builder.getDenseI64ArrayAttr(low),
+                              builder.getDenseI64ArrayAttr(high), spaces)};
+}
+
+FailureOr<Values> PadOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  if (!isFloat(getResult()) || !getOperand().getType().hasStaticShape())
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  Value g = cotangents.front();
+  SmallVector<int64_t> limits, strides;
+  for (auto [dim, size] : llvm::enumerate(getOperand().getType().getShape())) {
+    int64_t stride = getInterior() ? (*getInterior())[dim] + 1 : 1;
+    int64_t span = size == 0 ? 0 : (size - 1) * stride + 1;
+    limits.push_back(getLow()[dim] + span);
+    strides.push_back(stride);
+  }
+  Value inner = e.make<SliceOp>(g, getLow(), limits, strides);
+  // The padding value got what did not come from the operand.
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, getType().getRank()));
+  Value all = e.reduce(ReduceKind::Sum, g, axes, /*keepdims=*/false);
+  Value kept = e.reduce(ReduceKind::Sum, inner, axes, /*keepdims=*/false);
+  return Values{e.finish(inner, getOperand().getType()), e.sub(all, kept)};
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -213,6 +262,25 @@ FailureOr<Values> TakeOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (failed(back))
     return failure();
   return Values{e.finish(*back, getOperand().getType()), Value()};
+}
+
+FailureOr<Values> TakeAlongAxisOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  // One element per line, as in a loss over labels: a comparison finds it. More
+  // would have to be accumulated.
+  RankedTensorType type = getOperand().getType();
+  int64_t axis = getAxis(), size = type.getDimSize(axis);
+  if (!isFloat(getResult()) || getIndices().getType().getDimSize(axis) != 1 ||
+      ShapedType::isDynamic(size))
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  Value indices = e.convert(getIndices(), builder.getI64Type());
+  Value last = e.scalar(static_cast<double>(size - 1), indices);
+  Value clamped = e.make<ClampOp>(e.scalar(0, indices), indices, last);
+  Value positions = e.make<IotaOp>(RankedTensorType::get(type.getShape(), builder.getI64Type()),
+                                   e.dynamicSizes(getOperand()), axis);
+  Value hit = e.compare(CompareDirection::Eq, clamped, positions);
+  Value g = cotangents.front();
+  return Values{e.finish(e.select(hit, g, e.scalar(0, g)), type), Value()};
 }
 
 } // namespace xc::array
