@@ -131,21 +131,34 @@ void execSetpPair(Warp &warp, const Inst &inst, uint32_t mask) {
     writePredicate(warp, bits.secondDst, mask, q);
 }
 
-/// set: aux 1 = a float result (1.0), else all ones.
-template <CompareFn Compare> void execSet(Warp &warp, const Inst &inst, uint32_t mask) {
+/// set: aux is the value that means true.
+template <CompareFn Compare, typename T> void execSet(Warp &warp, const Inst &inst, uint32_t mask) {
   SetpBits bits = SetpBits::unpack(inst.imm);
   uint32_t value = combine(warp, inst, bits.combine, Compare(warp, inst));
+  T *d = warp.row<T>(inst.dst);
+  forLanes(mask, [&](unsigned l) { d[l] = value >> l & 1 ? static_cast<T>(inst.aux) : T(0); });
+}
+
+template <CompareFn Low, CompareFn High>
+void execSetPair(Warp &warp, const Inst &inst, uint32_t mask) {
+  SetpBits bits = SetpBits::unpack(inst.imm);
+  uint32_t low = combine(warp, inst, bits.combine, Low(warp, inst));
+  uint32_t high = combine(warp, inst, bits.combine, High(warp, inst));
   uint32_t *d = warp.row<uint32_t>(inst.dst);
-  uint32_t truth = inst.aux ? 0x3f800000u : 0xffffffffu;
-  forLanes(mask, [&](unsigned l) { d[l] = value >> l & 1 ? truth : 0; });
+  forLanes(mask, [&](unsigned l) {
+    d[l] = (low >> l & 1 ? inst.aux & 0xffffu : 0) | (high >> l & 1 ? inst.aux & 0xffff0000u : 0);
+  });
 }
 
 struct CompareFns {
-  ExecFn setp = nullptr, set = nullptr;
+  ExecFn setp = nullptr;
+  ExecFn set = nullptr;   // result of 32 bits
+  ExecFn set16 = nullptr; // result of 16 bits
 };
 
 template <typename L, Cmp C> CompareFns fnsOf() {
-  return {execSetp<compareRows<C, L>>, execSet<compareRows<C, L>>};
+  constexpr CompareFn kCompare = compareRows<C, L>;
+  return {execSetp<kCompare>, execSet<kCompare, uint32_t>, execSet<kCompare, uint16_t>};
 }
 
 template <typename L> CompareFns pickFloatCompare(Cmp cmp) {
@@ -201,10 +214,12 @@ template <typename T> CompareFns pickIntegerCompare(Cmp cmp) {
   }
 }
 
-template <typename F, Cmp C> ExecFn pairOf() {
-  return execSetpPair<compareRows<C, HalfOfPair<F, 0>>, compareRows<C, HalfOfPair<F, 16>>>;
+template <typename F, Cmp C> CompareFns pairOf() {
+  constexpr CompareFn kLow = compareRows<C, HalfOfPair<F, 0>>;
+  constexpr CompareFn kHigh = compareRows<C, HalfOfPair<F, 16>>;
+  return {execSetpPair<kLow, kHigh>, execSetPair<kLow, kHigh>, nullptr};
 }
-template <typename F> ExecFn pickPairCompare(Cmp cmp) {
+template <typename F> CompareFns pickPairCompare(Cmp cmp) {
   switch (cmp) {
   case Cmp::Eq:
     return pairOf<F, Cmp::Eq>();
@@ -235,7 +250,7 @@ template <typename F> ExecFn pickPairCompare(Cmp cmp) {
   case Cmp::Nan:
     return pairOf<F, Cmp::Nan>();
   }
-  return nullptr;
+  return {};
 }
 
 CompareFns pickCompare(Cmp cmp, Type type, bool ftz) {
@@ -249,9 +264,9 @@ CompareFns pickCompare(Cmp cmp, Type type, bool ftz) {
   case Type::BF16:
     return pickFloatCompare<Narrow<BfloatFormat>>(cmp);
   case Type::F16x2:
-    return {pickPairCompare<HalfFormat>(cmp), nullptr};
+    return pickPairCompare<HalfFormat>(cmp);
   case Type::BF16x2:
-    return {pickPairCompare<BfloatFormat>(cmp), nullptr};
+    return pickPairCompare<BfloatFormat>(cmp);
   case Type::B16:
   case Type::U16:
     return pickIntegerCompare<uint16_t>(cmp);
@@ -298,6 +313,30 @@ uint32_t takeBoolOp(InstDecoder &d) {
   return 0;
 }
 
+/// What `set` writes for true, or 0 if it cannot write |type|.
+uint32_t truthOf(Type type) {
+  switch (type) {
+  case Type::U32:
+  case Type::S32:
+    return 0xffffffffu;
+  case Type::U16:
+  case Type::S16:
+    return 0xffffu;
+  case Type::F32:
+    return 0x3f800000u;
+  case Type::F16:
+    return 0x3c00u;
+  case Type::BF16:
+    return 0x3f80u;
+  case Type::F16x2:
+    return 0x3c003c00u;
+  case Type::BF16x2:
+    return 0x3f803f80u;
+  default:
+    return 0;
+  }
+}
+
 bool decodeCompare(InstDecoder &d, bool isSet) {
   Cmp cmp = Cmp::Eq;
   if (!takeCompare(d, cmp))
@@ -309,17 +348,18 @@ bool decodeCompare(InstDecoder &d, bool isSet) {
   if (d.failed())
     return false;
   CompareFns fns = pickCompare(cmp, type, ftz);
-  d.out.fn = isSet ? fns.set : fns.setp;
+  d.out.fn = !isSet ? fns.setp : typeBits(result) == 16 ? fns.set16 : fns.set;
+  bool isPair = type == Type::F16x2 || type == Type::BF16x2;
+  if (isSet && (truthOf(result) == 0 || (isPair && result != type)))
+    return d.fail("unsupported result type ." + std::string(typeName(result)));
   if (!d.out.fn)
     return d.fail("unsupported type ." + std::string(typeName(type)));
   if (!d.expectOperands(bits.combine ? 4 : 3))
     return false;
   const Operand *dst = d.operand(0);
   if (isSet) {
-    if (typeBits(result) != 32 || result == Type::F16x2 || result == Type::BF16x2)
-      return d.fail("unsupported result type ." + std::string(typeName(result)));
-    d.out.dst = d.dst(dst, 32);
-    d.out.aux = result == Type::F32;
+    d.out.dst = d.dst(dst, typeBits(result));
+    d.out.aux = truthOf(result);
   } else if (dst->kind == Operand::Pair) {
     d.out.dst = d.dstPredicate(&dst->children[0]);
     bits.secondDst = d.dstPredicate(&dst->children[1]);

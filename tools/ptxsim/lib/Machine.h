@@ -129,6 +129,7 @@ struct Block {
   Counters counters;
   uint64_t classCounts[7] = {}; // by InstClass
   bool faulted = false;
+  bool polled = false; // executed a strong read since runBlock() began: may wait for another block
   std::vector<uint8_t> registerStorage, localStorage;
 
   bool checking() const {

@@ -390,6 +390,7 @@ static bool overLimit(Block &block, Warp &warp) {
 
 BlockStatus xc::ptxsim::runBlock(Block &block, uint64_t budget) {
   uint64_t spent = 0;
+  block.polled = false;
   while (block.liveThreads > 0 && spent < budget) {
     bool progress = false;
     for (Warp &warp : block.warps) {

@@ -15,7 +15,7 @@ using namespace xc::ptxsim;
 
 // Warp-instructions that a block may run before its host thread looks at
 // others.
-static constexpr uint64_t kBlockBudget = 1ull << 20;
+static constexpr uint64_t kBlockBudget = 1ull << 16;
 static constexpr uint64_t kCooperativeBudget = 1ull << 14;
 // Blocks that one host thread keeps in flight while some of them wait.
 static constexpr size_t kResidentBlocks = 256;
@@ -130,8 +130,9 @@ static void runWorker(Launch &launch) {
       live.erase(live.begin() + static_cast<long>(turn));
       break;
     case BlockStatus::Running:
-      wantsMore = true;
-      ++turn;
+      // Long blocks run through; only those that read signals let others in.
+      wantsMore = live[turn]->polled || launch.config.cooperative;
+      turn += wantsMore;
       break;
     case BlockStatus::Faulted:
       break;
