@@ -71,6 +71,8 @@ void DriverTest::start(const char *settings) {
 }
 
 void DriverTest::TearDown() {
+  for (const auto &gate : gates_)
+    gate->open = true;
   cu.clearFaults();
   cu.cuCtxSetCurrent(context);
   CUresult expected = cu.cuCtxSynchronize();
@@ -115,6 +117,11 @@ CUstream DriverTest::createStream(unsigned flags) {
   EXPECT_EQ(CUDA_SUCCESS, cu.cuStreamCreateWithPriority(&stream, flags, 0));
   streams_.push_back(stream);
   return stream;
+}
+
+Gate &DriverTest::createGate() {
+  gates_.push_back(std::make_unique<Gate>());
+  return *gates_.back();
 }
 
 CUevent DriverTest::createEvent(unsigned flags) {

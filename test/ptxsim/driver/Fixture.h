@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,6 +59,24 @@ Cuda &cuda();
 extern const char *const kKernels;
 extern const char *const kConditionKernels;
 
+/// A gate for host functions: blocks a stream until it is opened.
+class Gate {
+public:
+  static void waitFor(void *gate) {
+    auto *self = static_cast<Gate *>(gate);
+    self->reached = true;
+    while (!self->open)
+      std::this_thread::yield();
+  }
+  /// Returns when a stream has come to the gate.
+  void awaitReached() const {
+    while (!reached)
+      std::this_thread::yield();
+  }
+  std::atomic<bool> open{false};
+  std::atomic<bool> reached{false};
+};
+
 /// A test with a fresh driver and device 0's primary context current.
 class DriverTest : public ::testing::Test {
 protected:
@@ -73,6 +92,8 @@ protected:
   CUfunction kernel(const char *name);
   CUdeviceptr allocate(size_t bytes);
   CUstream createStream(unsigned flags = CU_STREAM_NON_BLOCKING);
+  /// A gate that lives until all work of the test has ended.
+  Gate &createGate();
   CUevent createEvent(unsigned flags = CU_EVENT_DISABLE_TIMING);
   /// What ptxsimLastReport says.
   std::string report();
@@ -97,24 +118,7 @@ private:
   std::vector<CUdeviceptr> memory_;
   std::vector<CUstream> streams_;
   std::vector<CUevent> events_;
-};
-
-/// A gate for host functions: blocks a stream until it is opened.
-class Gate {
-public:
-  static void waitFor(void *gate) {
-    auto *self = static_cast<Gate *>(gate);
-    self->reached = true;
-    while (!self->open)
-      std::this_thread::yield();
-  }
-  /// Returns when a stream has come to the gate.
-  void awaitReached() const {
-    while (!reached)
-      std::this_thread::yield();
-  }
-  std::atomic<bool> open{false};
-  std::atomic<bool> reached{false};
+  std::vector<std::unique_ptr<Gate>> gates_;
 };
 
 } // namespace xc

@@ -58,7 +58,7 @@ TEST_F(GraphExecTest, ChangesAffectLaterLaunchesOnly) {
   ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32(first, 0, 32));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32(second, 0, 32));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuCtxSynchronize());
-  Gate gate;
+  Gate &gate = createGate();
   CUgraphNode host = addHost(Gate::waitFor, &gate);
   CUgraphNode node = addKernel(kernel("add"), first, 1, {host});
   instantiate();

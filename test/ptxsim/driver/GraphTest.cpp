@@ -169,7 +169,7 @@ TEST_F(GraphTest, SeedChoosesAnOrderThatEdgesAllow) {
 
 TEST_F(GraphTest, LaunchesOfOneExecutableDoNotOverlap) {
   CUstream first = createStream(), second = createStream();
-  Gate gate;
+  Gate &gate = createGate();
   addHost(Gate::waitFor, &gate);
   instantiate();
   ASSERT_EQ(CUDA_SUCCESS, cu.cuGraphLaunch(exec, first));
@@ -220,7 +220,7 @@ TEST_F(GraphTest, ClonesKnowTheirOrigin) {
 TEST_F(GraphTest, EventNodes) {
   CUstream stream = createStream(), other = createStream();
   CUevent before = createEvent(), after = createEvent();
-  Gate gate;
+  Gate &gate = createGate();
   CUgraphNode wait = nullptr, host = nullptr, record = nullptr;
   ASSERT_EQ(CUDA_SUCCESS, cu.cuGraphAddEventWaitNode(&wait, graph, nullptr, 0, before));
   std::atomic<int> runs{0};
@@ -244,7 +244,7 @@ TEST_F(GraphTest, FaultInAGraphLosesTheContextAndHangsNobody) {
   ASSERT_EQ(CUDA_SUCCESS, cu.cuGraphAddEventRecordNode(&record, graph, &bad, 1, event));
   instantiate();
   expectLost = true;
-  Gate gate;
+  Gate &gate = createGate();
   ASSERT_EQ(CUDA_SUCCESS, cu.cuLaunchHostFunc(nullptr, Gate::waitFor, &gate));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuGraphLaunch(exec, nullptr));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuGraphLaunch(exec, nullptr));

@@ -217,7 +217,7 @@ TEST_F(MemoryTest, TwoAndThreeDimensionalCopies) {
 TEST_F(MemoryTest, PageableSourceIsReadByTheCall) {
   CUstream stream = createStream();
   CUdeviceptr pointer = allocate(16);
-  Gate gate;
+  Gate &gate = createGate();
   ASSERT_EQ(CUDA_SUCCESS, cu.cuLaunchHostFunc(stream, Gate::waitFor, &gate));
   std::vector<uint32_t> values = {1, 2, 3, 4};
   ASSERT_EQ(CUDA_SUCCESS, cu.cuMemcpyHtoDAsync(pointer, values.data(), 16, stream));
@@ -232,7 +232,7 @@ TEST_F(MemoryTest, PinnedSourceIsReadByTheOperation) {
   CUdeviceptr pointer = allocate(16);
   std::vector<uint32_t> values = {1, 2, 3, 4};
   ASSERT_EQ(CUDA_SUCCESS, cu.cuMemHostRegister(values.data(), 16, 0));
-  Gate gate;
+  Gate &gate = createGate();
   ASSERT_EQ(CUDA_SUCCESS, cu.cuLaunchHostFunc(stream, Gate::waitFor, &gate));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuMemcpyHtoDAsync(pointer, values.data(), 16, stream));
   values[0] = 9;
@@ -261,7 +261,7 @@ TEST_F(MemoryTest, StreamOrderedMemory) {
 
 TEST_F(MemoryTest, UseBeforeStreamOrderedAllocationIsFound) {
   CUstream first = createStream(), second = createStream();
-  Gate gate;
+  Gate &gate = createGate();
   ASSERT_EQ(CUDA_SUCCESS, cu.cuLaunchHostFunc(first, Gate::waitFor, &gate));
   CUdeviceptr pointer = 0;
   ASSERT_EQ(CUDA_SUCCESS, cu.cuMemAllocAsync(&pointer, 16, first));

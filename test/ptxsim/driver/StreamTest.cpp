@@ -45,7 +45,7 @@ private:
 
 TEST_F(StreamTest, BlockedStreamDoesNotBlockOthers) {
   CUstream first = createStream(), second = createStream();
-  Gate gate;
+  Gate &gate = createGate();
   ASSERT_EQ(CUDA_SUCCESS, block(first, gate));
   ASSERT_EQ(CUDA_SUCCESS, note(first, 1));
   ASSERT_EQ(CUDA_SUCCESS, note(second, 2));
@@ -62,7 +62,7 @@ TEST_F(StreamTest, DefaultStreamOrdersBlockingStreams) {
   CUstream blocking = createStream(CU_STREAM_DEFAULT);
   CUstream another = createStream(CU_STREAM_DEFAULT);
   CUstream free = createStream(CU_STREAM_NON_BLOCKING);
-  Gate gate;
+  Gate &gate = createGate();
   ASSERT_EQ(CUDA_SUCCESS, block(blocking, gate));
   ASSERT_EQ(CUDA_SUCCESS, note(blocking, 1));
   ASSERT_EQ(CUDA_SUCCESS, note(nullptr, 2));
@@ -105,7 +105,7 @@ TEST_F(StreamTest, HandlesAndFlagsAreChecked) {
 TEST_F(StreamTest, DestroyedStreamFinishesItsWork) {
   CUstream stream = nullptr;
   ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0));
-  Gate gate;
+  Gate &gate = createGate();
   ASSERT_EQ(CUDA_SUCCESS, block(stream, gate));
   ASSERT_EQ(CUDA_SUCCESS, note(stream, 1));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamDestroy(stream));
@@ -122,7 +122,7 @@ TEST_F(StreamTest, EventsOrderStreams) {
   CUstream first = createStream(), second = createStream();
   CUevent event = createEvent();
   EXPECT_EQ(CUDA_SUCCESS, cu.cuEventQuery(event)) << "never recorded";
-  Gate gate;
+  Gate &gate = createGate();
   ASSERT_EQ(CUDA_SUCCESS, block(first, gate));
   ASSERT_EQ(CUDA_SUCCESS, note(first, 1));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuEventRecord(event, first));
@@ -140,7 +140,7 @@ TEST_F(StreamTest, EventsOrderStreams) {
 TEST_F(StreamTest, WaitTakesTheRecordOfItsTime) {
   CUstream first = createStream(), second = createStream();
   CUevent event = createEvent();
-  Gate gate;
+  Gate &gate = createGate();
   // A wait before any record waits for nothing, whatever comes later.
   ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamWaitEvent(second, event, 0));
   ASSERT_EQ(CUDA_SUCCESS, block(first, gate));
@@ -157,7 +157,7 @@ TEST_F(StreamTest, ElapsedTimeNeedsTwoTimedEvents) {
   float milliseconds = -1;
   EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cu.cuEventElapsedTime(&milliseconds, start, end));
   CUstream stream = createStream();
-  Gate gate;
+  Gate &gate = createGate();
   ASSERT_EQ(CUDA_SUCCESS, cu.cuEventRecord(start, stream));
   ASSERT_EQ(CUDA_SUCCESS, block(stream, gate));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuEventRecord(end, stream));

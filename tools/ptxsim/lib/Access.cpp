@@ -444,7 +444,7 @@ void xc::ptxsim::releaseAt(Warp &warp, const LaneAccess &lanes, unsigned lane, O
 void xc::ptxsim::acquireAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order,
                            MemScope scope) {
   Block &block = *warp.block;
-  block.polled = true;
+  ++block.polls;
   if (!block.clocks)
     return;
   if (SyncTable *table = tableOf(block, lanes, lane))

@@ -129,7 +129,7 @@ struct Block {
   Counters counters;
   uint64_t classCounts[7] = {}; // by InstClass
   bool faulted = false;
-  bool polled = false; // executed a strong read since runBlock() began: may wait for another block
+  uint64_t polls = 0; // strong reads so far: its threads may be waiting for others
   std::vector<uint8_t> registerStorage, localStorage;
 
   bool checking() const {

@@ -20,8 +20,10 @@
 
 using namespace xc::ptxsim;
 
-// Warp-instructions that a group may execute while others of its warp wait.
-static constexpr unsigned kGroupShare = 2048;
+// Warp-instructions that a group may execute while others of its warp wait; much
+// less if it reads signals, as it may be one of those that it holds up.
+static constexpr unsigned kGroupShare = 1u << 16;
+static constexpr unsigned kPollingShare = 128;
 // Warp-instructions of one warp before the next warp of the block has its turn.
 static constexpr unsigned kWarpShare = 8192;
 
@@ -340,7 +342,7 @@ static unsigned runGroup(Warp &warp, unsigned share) {
   bool alone = warp.groups.size() == 1;
   uint32_t pc = warp.groups[warp.current].pc, lanes = warp.groups[warp.current].mask;
   unsigned executed = 0;
-  uint64_t threadInstructions = 0;
+  uint64_t threadInstructions = 0, polls = block.polls;
   for (;;) {
     const Inst &inst = code[pc];
     if (inst.leader && !alone && executed > 0 && othersMatter(warp, pc)) {
@@ -366,7 +368,7 @@ static unsigned runGroup(Warp &warp, unsigned share) {
       break;
     pc = warp.groups[warp.current].pc;
     lanes = warp.groups[warp.current].mask;
-    if (executed >= share) {
+    if (executed >= share || (!alone && executed >= kPollingShare && block.polls != polls)) {
       if (!alone)
         warp.groups[warp.current].demoted = true;
       break;
@@ -390,7 +392,6 @@ static bool overLimit(Block &block, Warp &warp) {
 
 BlockStatus xc::ptxsim::runBlock(Block &block, uint64_t budget) {
   uint64_t spent = 0;
-  block.polled = false;
   while (block.liveThreads > 0 && spent < budget) {
     bool progress = false;
     for (Warp &warp : block.warps) {

@@ -124,6 +124,7 @@ static void runWorker(Launch &launch) {
     }
     wantsMore = false;
     turn %= live.size();
+    uint64_t polls = live[turn]->polls;
     switch (runBlock(*live[turn], budget)) {
     case BlockStatus::Done:
       spare.push_back(std::move(live[turn]));
@@ -131,7 +132,7 @@ static void runWorker(Launch &launch) {
       break;
     case BlockStatus::Running:
       // Long blocks run through; only those that read signals let others in.
-      wantsMore = live[turn]->polled || launch.config.cooperative;
+      wantsMore = live[turn]->polls != polls || launch.config.cooperative;
       turn += wantsMore;
       break;
     case BlockStatus::Faulted:
