@@ -47,7 +47,7 @@ def elementwise():
 
 def named():
     text = """  func.func @NAME(%a: tensor<?x?xf32> {array.dims = ["rows", "columns"]}, %b: tensor<?xf32> {array.dims = ["columns"]})
-      -> (tensor<?xf32>) attributes {array.dim_ranges = {columns = [1, 64, 1]}} {
+      -> (tensor<?xf32>) attributes {array.dim_range = {columns = [1, 64, 1]}} {
     %m = array.mul %a, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
     %s = array.reduce sum, %m axes = [1] : tensor<?x?xf32> -> tensor<?xf32>
     return %s : tensor<?xf32>
