@@ -8,12 +8,14 @@
 // A block of (tile_m / thread_m) x (tile_n / thread_n) threads computes a tile of the product:
 //
 //   load tile 0 of A and B into registers, from there into buffer 0; barrier
-//   for step = 0 .. steps - 2:
-//     load the next tiles into registers         // under way while this step computes
+//   for step = 0 .. steps - 1:
+//     load the next tiles, if any, into registers         // under way while this step computes
 //     accumulators += A(buffer step % 2) * B(same)
 //     store the registers into the other buffer; barrier
-//   accumulators += A(last buffer) * B(same)
 //   compute and store the outputs
+//
+// The last step is not peeled off: outside of the loop, LLVM would sink its arithmetic behind the bounds checks of
+// the stores, and keep all of shared memory's tile in registers until there.
 //
 // Both tiles lie in shared memory with k as the slow dim, so that a thread reads its rows of A and its columns
 // of B by vectors. A thread's rows (and columns) come in groups of 4, the groups tile_m / (thread_m / 4) apart:
@@ -197,20 +199,24 @@ LogicalResult FMAEmitter::run() {
   auto vectorType = VectorType::get(group, contraction.accumulatorType);
   SmallVector<Value> sums(config.getThreadM() * config.getThreadN() / group, points.zero(vectorType));
   Value one = index.constant(1);
-  Value last = index.sub(index.ceilDiv(tile.sizeK, index.constant(config.getTileK())), one);
-  sums = points.emitLoop(index.constant(0), last, one, sums, [&](Value step, ValueRange carried) {
+  Value steps = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
+  sums = points.emitLoop(index.constant(0), steps, one, sums, [&](Value step, ValueRange carried) {
     Value next = index.add(step, one);
-    SmallVector<SmallVector<Value>> loaded;
-    for (const Operand &operand : operands)
-      loaded.push_back(loadTile(operand, index.mul(next, config.getTileK())));
+    SmallVector<Value> loaded = points.emitIfOrZeros(index.isLess(next, steps), [&] {
+      SmallVector<Value> values;
+      for (const Operand &operand : operands)
+        llvm::append_range(values, loadTile(operand, index.mul(next, config.getTileK())));
+      return values;
+    });
     SmallVector<Value> result = multiply(index.rem(step, 2), SmallVector<Value>(carried));
-    for (auto [operand, values] : llvm::zip_equal(operands, loaded))
-      storeTile(operand, values, index.rem(next, 2));
+    ArrayRef<Value> values = loaded;
+    for (const Operand &operand : operands) {
+      storeTile(operand, values.take_front(operand.rounds), index.rem(next, 2));
+      values = values.drop_front(operand.rounds);
+    }
     frame.barrier();
     return result;
   });
-  // No step at all is one step over zeros.
-  sums = multiply(index.rem(index.max(last, index.constant(0)), 2), sums);
 
   int64_t columnGroups = config.getThreadN() / group, rowGroup = std::min<int64_t>(config.getThreadM(), 4);
   for (int64_t i = 0; i < config.getThreadM(); ++i)

@@ -86,6 +86,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigne
   // Threads are the vector lanes, and loops are unrolled where strategies want it.
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = false;
   llvm::PassBuilder builder(&machine, tuning);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);

@@ -150,6 +150,19 @@ struct LowerSharedBuffer final : ConvertOpToLLVMPattern<memref::AllocOp> {
   }
 };
 
+/// Strategies that use NVVM ops take pointers to memrefs by casts; now memrefs are pointers.
+struct LowerPointerCast final : ConvertOpToLLVMPattern<UnrealizedConversionCastOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(UnrealizedConversionCastOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (op.getNumOperands() != 1 || op->getResultTypes() != adaptor.getOperands().getTypes())
+      return rewriter.notifyMatchFailure(op, "not a pointer to a memref");
+    rewriter.replaceOp(op, adaptor.getOperands());
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
@@ -176,7 +189,7 @@ FailureOr<LLVM::LLVMFuncOp> LowerToNVVM::makeKernel(func::FuncOp function) {
   SmallVector<plan::BindingOp> bindings;
   SmallVector<int64_t> scalars;
   function.walk([&](plan::BindingOp binding) {
-    if (binding.getOrdinal() >= static_cast<int64_t>(bindings.size()))
+    if (binding.getOrdinal() >= bindings.size())
       bindings.resize(binding.getOrdinal() + 1);
     bindings[binding.getOrdinal()] = binding;
   });
@@ -234,7 +247,7 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
   RewritePatternSet patterns(context);
   patterns.add<LowerLoad<memref::LoadOp>, LowerLoad<vector::LoadOp>, LowerStore<memref::StoreOp>,
                LowerStore<vector::StoreOp>>(converter, /*benefit=*/10);
-  patterns.add<LowerBinding, LowerScalar, LowerWorkgroupId, LowerSharedBuffer>(converter);
+  patterns.add<LowerBinding, LowerScalar, LowerWorkgroupId, LowerSharedBuffer, LowerPointerCast>(converter);
   populateGpuToNVVMConversionPatterns(converter, patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
@@ -244,6 +257,9 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
 
   ConversionTarget target(*context);
   target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  target.addDynamicallyLegalOp<UnrealizedConversionCastOp>([](UnrealizedConversionCastOp op) {
+    return llvm::none_of(op.getOperandTypes(), llvm::IsaPred<MemRefType>);
+  });
   return applyPartialConversion(kernel.getOperation(), target, std::move(patterns));
 }
 

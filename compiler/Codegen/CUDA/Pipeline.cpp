@@ -9,6 +9,7 @@
 #include "compiler/Codegen/Common/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -32,6 +33,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createEmitRowReduction());
   kernelPM.addNestedPass<func::FuncOp>(createEmitColumnReduction());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulFMA());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulMMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitPointwise());
 
   // Index arithmetic on sizes may still be affine. Equal values merge before loads move, so that each is
@@ -53,6 +55,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addPass(createSCFToControlFlowPass());
   kernelPM.addPass(createCanonicalizerPass());
   kernelPM.addPass(createLowerToNVVM());
+  kernelPM.addPass(createReconcileUnrealizedCastsPass());
   kernelPM.addNestedPass<LLVM::LLVMFuncOp>(createCanonicalizerPass());
   kernelPM.addNestedPass<LLVM::LLVMFuncOp>(createCSEPass());
 

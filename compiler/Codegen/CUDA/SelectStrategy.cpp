@@ -245,6 +245,15 @@ Choice Chooser::chooseProduct(const Contraction &contraction) {
   linalg::LinalgOp op = contraction.getOp();
   std::optional<int64_t> batch = getStaticProduct(op, contraction.batch), m = getStaticProduct(op, contraction.m),
                          n = getStaticProduct(op, contraction.n);
+  if (kernel.target->hasMMA16816 && contraction.hasHalfOperands()) {
+    // 64 x 64 tiles by 4 warps where 128 x 128 by 8 would leave multiprocessors without a block.
+    int64_t blocks = llvm::divideCeil(m.value_or(4096), 128) * llvm::divideCeil(n.value_or(4096), 128) *
+                     batch.value_or(1);
+    bool large = blocks >= kernel.target->multiprocessors;
+    int64_t tile = large ? 128 : 64;
+    std::string reason = llvm::formatv("matrix product by mma.sync: tiles of {0} x {0}, k in steps of 32", tile).str();
+    return {MatmulMMAAttr::get(context, tile, tile, 32, 2, large ? 4 : 2, 4), reason};
+  }
   struct Tile {
     int64_t m, n, k, threadM, threadN;
   };

@@ -46,6 +46,16 @@ static bool matchBody(linalg::LinalgOp op, Contraction &result) {
   return result.a.operand && result.b.operand;
 }
 
+bool Contraction::hasHalfOperands() const {
+  auto getType = [](const Side &side) -> Type {
+    if (side.casts.size() != 1 || !isa<arith::ExtFOp>(side.casts.front()))
+      return nullptr;
+    return getElementTypeOrSelf(side.operand->get());
+  };
+  Type type = getType(a);
+  return type && type == getType(b) && (type.isF16() || type.isBF16()) && accumulatorType.isF32();
+}
+
 /// The innermost dim of `map`'s results that is not of size 1, or nothing.
 static std::optional<unsigned> getInnermostDim(AffineMap map, ArrayRef<int64_t> ranges) {
   for (AffineExpr expr : llvm::reverse(map.getResults()))

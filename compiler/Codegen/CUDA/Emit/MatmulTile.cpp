@@ -93,8 +93,7 @@ Value MatmulTile::isInside(const Contraction::Side &side, Value own, Value k, in
   return inside;
 }
 
-Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k, int64_t lanes, Value inside,
-                              bool cast) {
+Point MatmulTile::makePoint(const Contraction::Side &side, Value own, Value k, int64_t lanes) {
   auto makeCoord = [&](Value first, bool varies) {
     return varies && lanes > 1 ? Coord::consecutive(first) : Coord::uniform(first);
   };
@@ -103,9 +102,21 @@ Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k,
   SmallVector<Coord> loops = &side == &contraction.a ? makeLoops(ownCoord, none, kCoord, lanes)
                                                      : makeLoops(none, ownCoord, kCoord, lanes);
   linalg::LinalgOp op = contraction.getOp();
-  Point point{{}, {}, lanes, inside};
+  Point point{{}, {}, lanes, {}};
   for (AffineExpr expr : op.getMatchingIndexingMap(side.operand).getResults())
     point.coords.push_back(points.apply(expr, loops, lanes));
+  return point;
+}
+
+Value MatmulTile::getPosition(const Contraction::Side &side, Value own, Value k) {
+  Point point = makePoint(side, own, k, 1);
+  return points.getFlat(point, side.operand->get()).first();
+}
+
+Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k, int64_t lanes, Value inside,
+                              bool cast) {
+  Point point = makePoint(side, own, k, lanes);
+  point.mask = inside;
   Value value = splatTo(points.builder, points.loc, points.emit(side.operand->get(), point), lanes);
   // A load outside gives zero already; what is computed from it need not be.
   if (inside && !getSourceBinding(side.operand->get()))

@@ -33,7 +33,9 @@ public:
   /// `inside` (i1, may be null) is false. With `cast`, as the body multiplies them; else as they are stored.
   mlir::Value emitFactors(const Contraction::Side &side, mlir::Value own, mlir::Value k, int64_t lanes,
                           mlir::Value inside, bool cast);
-  /// i1: the element is within the operand; null if all are.
+  /// The row-major position of that element in its operand, which is a binding.
+  mlir::Value getPosition(const Contraction::Side &side, mlir::Value own, mlir::Value k);
+  /// i1: the element is within the operand; null if all of every tile are.
   mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k, int64_t tileOwn, int64_t tileK);
 
   /// Adds the product's init to `lanes` accumulators of row m from column n on, computes the outputs there, and
@@ -43,6 +45,7 @@ public:
   mlir::LogicalResult finish();
 
 private:
+  Point makePoint(const Contraction::Side &side, mlir::Value own, mlir::Value k, int64_t lanes);
   llvm::SmallVector<Coord> makeLoops(const Coord &m, const Coord &n, const Coord &k, int64_t lanes);
   void emitOutputsAt(const Coord &m, const Coord &n, mlir::Value accumulators, int64_t lanes);
   mlir::Value product(llvm::ArrayRef<unsigned> dims);

@@ -329,6 +329,27 @@ Value PointEmitter::emitIf(Value condition, Type elementType, int64_t lanes, llv
   return branch.getResult(0);
 }
 
+SmallVector<Value> PointEmitter::emitIfOrZeros(Value condition, llvm::function_ref<SmallVector<Value>()> then) {
+  // The types are known only once the values are.
+  auto scratch = scf::ExecuteRegionOp::create(builder, loc, TypeRange());
+  builder.createBlock(&scratch.getRegion());
+  SmallVector<Value> values;
+  {
+    Scope scope(*this);
+    values = then();
+    scf::YieldOp::create(builder, loc, values);
+  }
+  builder.setInsertionPointAfter(scratch);
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), condition, /*withElseRegion=*/true);
+  branch.getThenRegion().takeBody(scratch.getRegion());
+  scratch.erase();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  SmallVector<Value> zeros = llvm::map_to_vector(values, [&](Value value) { return zero(value.getType()); });
+  scf::YieldOp::create(builder, loc, zeros);
+  return SmallVector<Value>(branch.getResults());
+}
+
 void PointEmitter::emitIf(Value condition, llvm::function_ref<void()> then) {
   if (!condition)
     return then();

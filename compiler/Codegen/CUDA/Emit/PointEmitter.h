@@ -77,6 +77,9 @@ public:
   /// Loads from there.
   mlir::Value load(plan::BindingOp binding, const Coord &flat, int64_t lanes, mlir::Value mask = {});
 
+  /// `binding` as a one-dimensional memref.
+  mlir::Value getMemory(plan::BindingOp binding) { return memory.lookup(binding); }
+
   /// The sizes of `tensor`.
   llvm::SmallVector<mlir::Value> getSizes(mlir::Value tensor);
   llvm::SmallVector<mlir::Value> getSizes(plan::BindingOp binding);
@@ -97,6 +100,9 @@ public:
   /// `if (condition) then else otherwise`, each building one value.
   mlir::Value emitIf(mlir::Value condition, mlir::Type elementType, int64_t lanes,
                      llvm::function_ref<mlir::Value()> then, llvm::function_ref<mlir::Value()> otherwise);
+  /// `if (condition) then else zeros`, of several values.
+  llvm::SmallVector<mlir::Value> emitIfOrZeros(mlir::Value condition,
+                                               llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
   /// `if (condition) then`. A null condition stands for true.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> then);
   /// A loop; `body` gets the induction variable and the carried values and returns the new ones.
