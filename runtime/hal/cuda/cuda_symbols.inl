@@ -20,8 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #ifndef XCR_CUDA_OPTIONAL_SYMBOL
-#define XCR_CUDA_OPTIONAL_SYMBOL(name, symbol, since, params)                  \
-  XCR_CUDA_SYMBOL(name, symbol, params)
+#define XCR_CUDA_OPTIONAL_SYMBOL(name, symbol, since, params) XCR_CUDA_SYMBOL(name, symbol, params)
 #endif
 
 // clang-format off
