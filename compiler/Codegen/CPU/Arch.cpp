@@ -37,7 +37,14 @@ static ArrayRef<Arch> getTable() {
 
 /// The machine that runs the compiler, with all of its features.
 static Arch getNativeArch() {
-  Arch arch{"native", llvm::sys::getDefaultTargetTriple(), llvm::sys::getHostCPUName().str(), "", 16, 16, false, false};
+  Arch arch{"native",
+            llvm::sys::getDefaultTargetTriple(),
+            llvm::sys::getHostCPUName().str(),
+            "",
+            16,
+            16,
+            false,
+            false};
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   SmallVector<StringRef> names = llvm::to_vector(host.keys());
   llvm::sort(names); // the order of a hash table must not reach the output
@@ -67,7 +74,8 @@ FailureOr<Arch> lookupArch(StringRef name, function_ref<InFlightDiagnostic()> em
   for (const Arch &arch : getTable())
     if (arch.name == name)
       return arch;
-  InFlightDiagnostic diagnostic = emitError() << "unknown CPU '" << name << "'; the known ones are ";
+  InFlightDiagnostic diagnostic = emitError()
+                                  << "unknown CPU '" << name << "'; the known ones are ";
   for (const Arch &arch : getTable())
     diagnostic << arch.name << ", ";
   return diagnostic << "native";

@@ -28,11 +28,13 @@ struct Arch {
   bool hasHalfConversion;  // f16 <-> f32 in hardware
 };
 
-/// The row named |name|; "native" is the machine that runs the compiler. An unknown name is an error that lists the
-/// known ones.
-mlir::FailureOr<Arch> lookupArch(llvm::StringRef name, llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// The row named |name|; "native" is the machine that runs the compiler. An unknown name is an
+/// error that lists the known ones.
+mlir::FailureOr<Arch> lookupArch(llvm::StringRef name,
+                                 llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// The arch of a kernel module: |override| where it is not empty, else that of its `plan.target`, else x86-64-v3.
+/// The arch of a kernel module: |override| where it is not empty, else that of its `plan.target`,
+/// else x86-64-v3.
 mlir::FailureOr<Arch> getKernelArch(mlir::ModuleOp kernel, llvm::StringRef override);
 
 } // namespace xc::cpu

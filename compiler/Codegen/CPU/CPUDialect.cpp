@@ -34,10 +34,12 @@ void CPUDialect::initialize() {
 
 using EmitError = function_ref<InFlightDiagnostic()>;
 
-/// A database of decisions written for another version of an attribute must be refused, not misread.
+/// A database of decisions written for another version of an attribute must be refused, not
+/// misread.
 static LogicalResult checkVersion(EmitError emitError, int64_t version, int64_t expected) {
   if (version != expected)
-    return emitError() << "expected version " << expected << " of the configuration, got " << version;
+    return emitError() << "expected version " << expected << " of the configuration, got "
+                       << version;
   return success();
 }
 
@@ -54,17 +56,19 @@ static LogicalResult checkPositive(EmitError emitError, StringRef what, ArrayRef
   return success();
 }
 
-LogicalResult ElementwiseAttr::verify(EmitError emitError, int64_t version, int64_t lanes, int64_t chunk,
-                                      int64_t tile) {
-  return success(succeeded(checkVersion(emitError, version, kVersion)) && succeeded(checkLanes(emitError, lanes)) &&
+LogicalResult ElementwiseAttr::verify(EmitError emitError, int64_t version, int64_t lanes,
+                                      int64_t chunk, int64_t tile) {
+  return success(succeeded(checkVersion(emitError, version, kVersion)) &&
+                 succeeded(checkLanes(emitError, lanes)) &&
                  succeeded(checkPositive(emitError, "chunk and tile", {chunk, tile})));
 }
 
-LogicalResult ReductionAttr::verify(EmitError emitError, int64_t version, StringRef direction, int64_t lanes,
-                                    int64_t chunk, int64_t tile) {
+LogicalResult ReductionAttr::verify(EmitError emitError, int64_t version, StringRef direction,
+                                    int64_t lanes, int64_t chunk, int64_t tile) {
   if (direction != "rows" && direction != "columns")
     return emitError() << "expected direction \"rows\" or \"columns\", got \"" << direction << "\"";
-  return success(succeeded(checkVersion(emitError, version, kVersion)) && succeeded(checkLanes(emitError, lanes)) &&
+  return success(succeeded(checkVersion(emitError, version, kVersion)) &&
+                 succeeded(checkLanes(emitError, lanes)) &&
                  succeeded(checkPositive(emitError, "chunk and tile", {chunk, tile})));
 }
 
@@ -73,17 +77,18 @@ LogicalResult MatmulAttr::verify(EmitError emitError, int64_t version, ArrayRef<
   if (failed(checkVersion(emitError, version, kVersion)) || failed(checkLanes(emitError, lanes)))
     return failure();
   if (tile.size() != 3 || registers.size() != 2)
-    return emitError() << "expected 3 tile and 2 register sizes, got " << tile.size() << " and " << registers.size();
+    return emitError() << "expected 3 tile and 2 register sizes, got " << tile.size() << " and "
+                       << registers.size();
   if (failed(checkPositive(emitError, "tile size", tile)) ||
       failed(checkPositive(emitError, "register tile size", registers)))
     return failure();
   if (registers[1] % lanes != 0)
-    return emitError() << "expected register columns that are a multiple of " << lanes << " lanes, got "
-                       << registers[1];
+    return emitError() << "expected register columns that are a multiple of " << lanes
+                       << " lanes, got " << registers[1];
   for (int i : {0, 1})
     if (tile[i] % registers[i] != 0)
-      return emitError() << "expected tile size " << i << " to be a multiple of " << registers[i] << ", got "
-                         << tile[i];
+      return emitError() << "expected tile size " << i << " to be a multiple of " << registers[i]
+                         << ", got " << tile[i];
   return success();
 }
 

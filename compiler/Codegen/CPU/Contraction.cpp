@@ -23,14 +23,15 @@ bool matchMultiplyAdd(linalg::GenericOp op, Operation *&multiply, Operation *&ad
   BlockArgument accumulator = op.getRegionOutputArgs()[0];
   Value product = add->getOperand(0) == accumulator ? add->getOperand(1) : add->getOperand(0);
   multiply = product.getDefiningOp();
-  if (!accumulator.hasOneUse() || *accumulator.user_begin() != add || !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply))
+  if (!accumulator.hasOneUse() || *accumulator.user_begin() != add ||
+      !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply))
     return false;
   // Each factor is an input, through casts or not; the two are different inputs.
   SmallVector<unsigned> inputs;
   for (Value factor : multiply->getOperands()) {
     while (Operation *cast = factor.getDefiningOp()) {
-      if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, arith::TruncIOp, arith::SIToFPOp,
-               arith::UIToFPOp>(cast))
+      if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, arith::TruncIOp,
+               arith::SIToFPOp, arith::UIToFPOp>(cast))
         return false;
       factor = cast->getOperand(0);
     }
@@ -41,8 +42,9 @@ bool matchMultiplyAdd(linalg::GenericOp op, Operation *&multiply, Operation *&ad
 
 FailureOr<ContractionLoops> matchContraction(linalg::GenericOp op) {
   Operation *multiply, *add;
-  if (!matchMultiplyAdd(op, multiply, add) || 
-      !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isProjectedPermutation(); }))
+  if (!matchMultiplyAdd(op, multiply, add) ||
+      !llvm::all_of(op.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
     return failure();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   ContractionLoops loops;
@@ -135,17 +137,19 @@ FailureOr<ContractionKernel> analyzeContraction(func::FuncOp kernel, std::string
       why = llvm::formatv("what feeds the product contains {0}", summary.unsupported->getName());
     return success(!summary.unsupported);
   };
-  unsigned numLoops = result.op.getNumLoops(), rank = cast<RankedTensorType>(product.getType()).getRank();
+  unsigned numLoops = result.op.getNumLoops(),
+           rank = cast<RankedTensorType>(product.getType()).getRank();
   SmallVector<AffineMap> maps = result.op.getIndexingMapsArray();
   result.lhs = result.rhs = AccessSummary(numLoops);
   result.results = AccessSummary(rank);
   if (failed(summarizeAt(result.op.getDpsInputs()[0], maps[0], result.lhs)) ||
       failed(summarizeAt(result.op.getDpsInputs()[1], maps[1], result.rhs)) ||
-      failed(summarizeAt(result.op.getDpsInits()[0], AffineMap::getMultiDimIdentityMap(rank, context), result.results)))
+      failed(summarizeAt(result.op.getDpsInits()[0],
+                         AffineMap::getMultiDimIdentityMap(rank, context), result.results)))
     return failure();
   for (const ContractionRoot &root : result.roots) {
-    SmallVector<AffineExpr> dims =
-        llvm::map_to_vector(root.productDims, [&](unsigned dim) { return getAffineDimExpr(dim, context); });
+    SmallVector<AffineExpr> dims = llvm::map_to_vector(
+        root.productDims, [&](unsigned dim) { return getAffineDimExpr(dim, context); });
     summarize(root.root.value, dims, {product}, result.results);
   }
   return result;

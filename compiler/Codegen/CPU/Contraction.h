@@ -19,13 +19,17 @@ struct ContractionLoops {
   bool isFloat = false;
 };
 
-/// Whether the body is acc + f(lhs) * g(rhs), where f and g are chains of casts; the product's operands are returned.
-bool matchMultiplyAdd(mlir::linalg::GenericOp op, mlir::Operation *&multiply, mlir::Operation *&add);
+/// Whether the body is acc + f(lhs) * g(rhs), where f and g are chains of casts; the product's
+/// operands are returned.
+bool matchMultiplyAdd(mlir::linalg::GenericOp op, mlir::Operation *&multiply,
+                      mlir::Operation *&add);
 
-/// The roles of the loops of |op|, if it is a product with exactly one loop each for rows, columns and the reduced dim.
+/// The roles of the loops of |op|, if it is a product with exactly one loop each for rows, columns
+/// and the reduced dim.
 mlir::FailureOr<ContractionLoops> matchContraction(mlir::linalg::GenericOp op);
 
-/// A result of a kernel with one matrix product, and for each of its dims the dim of the product that it is.
+/// A result of a kernel with one matrix product, and for each of its dims the dim of the product
+/// that it is.
 struct ContractionRoot {
   Root root;
   llvm::SmallVector<unsigned> productDims;
@@ -39,7 +43,8 @@ struct ContractionKernel {
   AccessSummary results{0};     // the same for the roots; dims are those of the product
 };
 
-/// Takes |kernel| apart into prologue, product and epilogue; fails, saying |why|, if it has another form.
+/// Takes |kernel| apart into prologue, product and epilogue; fails, saying |why|, if it has another
+/// form.
 mlir::FailureOr<ContractionKernel> analyzeContraction(mlir::func::FuncOp kernel, std::string &why);
 
 } // namespace xc::cpu

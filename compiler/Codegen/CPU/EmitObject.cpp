@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each kernel module is compiled in an LLVMContext of its own, so that kernels compile in parallel. LLVM's errors become
-// diagnostics of the module; its default handler would end the process.
+// Each kernel module is compiled in an LLVMContext of its own, so that kernels compile in parallel.
+// LLVM's errors become diagnostics of the module; its default handler would end the process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,8 @@ struct ErrorCollector final : llvm::DiagnosticHandler {
 
 } // namespace
 
-static std::unique_ptr<llvm::TargetMachine> createTargetMachine(ModuleOp module, const Arch &arch, unsigned optLevel) {
+static std::unique_ptr<llvm::TargetMachine> createTargetMachine(ModuleOp module, const Arch &arch,
+                                                                unsigned optLevel) {
   initializeTargets();
   std::string error;
   llvm::Triple triple(arch.triple);
@@ -85,12 +86,13 @@ static std::unique_ptr<llvm::TargetMachine> createTargetMachine(ModuleOp module,
     module.emitError("LLVM cannot generate code for ") << arch.triple << ": " << error;
     return nullptr;
   }
-  auto level = optLevel == 0 ? llvm::CodeGenOptLevel::None
+  auto level = optLevel == 0   ? llvm::CodeGenOptLevel::None
                : optLevel == 1 ? llvm::CodeGenOptLevel::Less
                : optLevel == 2 ? llvm::CodeGenOptLevel::Default
                                : llvm::CodeGenOptLevel::Aggressive;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, arch.cpu, arch.features, llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, level));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, arch.cpu, arch.features, llvm::TargetOptions(),
+                                  llvm::Reloc::PIC_, std::nullopt, level));
 }
 
 static void setAttributes(llvm::Module &module, const Arch &arch, bool fastMath) {
@@ -145,8 +147,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigne
 }
 
 /// Machine code of |module|: an ELF object or assembly text.
-static FailureOr<std::string> emitCode(ModuleOp op, llvm::Module &module, llvm::TargetMachine &machine,
-                                       llvm::CodeGenFileType type) {
+static FailureOr<std::string> emitCode(ModuleOp op, llvm::Module &module,
+                                       llvm::TargetMachine &machine, llvm::CodeGenFileType type) {
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
   llvm::legacy::PassManager passes;
@@ -160,7 +162,8 @@ static FailureOr<std::string> emitCode(ModuleOp op, llvm::Module &module, llvm::
 static LogicalResult checkSymbols(ModuleOp op, StringRef image) {
   auto object = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(image, "kernel"));
   if (!object)
-    return op.emitError("cannot read the object that LLVM wrote: ") << llvm::toString(object.takeError());
+    return op.emitError("cannot read the object that LLVM wrote: ")
+           << llvm::toString(object.takeError());
   SmallVector<std::string> undefined;
   for (const llvm::object::SymbolRef &symbol : (*object)->symbols()) {
     llvm::Expected<uint32_t> flags = symbol.getFlags();
@@ -176,7 +179,8 @@ static LogicalResult checkSymbols(ModuleOp op, StringRef image) {
   if (undefined.empty())
     return success();
   InFlightDiagnostic diagnostic = op.emitError("kernel ");
-  diagnostic << (op.getName() ? *op.getName() : "(unnamed)") << " needs functions that a kernel cannot call: ";
+  diagnostic << (op.getName() ? *op.getName() : "(unnamed)")
+             << " needs functions that a kernel cannot call: ";
   llvm::interleaveComma(undefined, diagnostic);
   return diagnostic;
 }
@@ -213,12 +217,14 @@ struct EmitObject final : impl::EmitObjectBase<EmitObject> {
     if (emitAssembly) {
       // Code generation changes the module, so the text comes from a copy.
       std::unique_ptr<llvm::Module> copy = llvm::CloneModule(*llvmModule);
-      FailureOr<std::string> text = emitCode(module, *copy, *machine, llvm::CodeGenFileType::AssemblyFile);
+      FailureOr<std::string> text =
+          emitCode(module, *copy, *machine, llvm::CodeGenFileType::AssemblyFile);
       if (failed(text))
         return failure();
       module->setAttr(plan::kAssemblyAttr, StringAttr::get(&getContext(), *text));
     }
-    FailureOr<std::string> image = emitCode(module, *llvmModule, *machine, llvm::CodeGenFileType::ObjectFile);
+    FailureOr<std::string> image =
+        emitCode(module, *llvmModule, *machine, llvm::CodeGenFileType::ObjectFile);
     if (failed(image))
       return failure();
     if (!error.empty())

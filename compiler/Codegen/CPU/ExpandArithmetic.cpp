@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM would call libm or compiler-rt for what is expanded here (expf, __truncsfbf2, fmaf, ...). Arithmetic on 16-bit floats
-// moves to f32 first, since the expansions of math functions are for f32 and f64; that makes new conversions, which are
-// expanded last.
+// LLVM would call libm or compiler-rt for what is expanded here (expf, __truncsfbf2, fmaf, ...).
+// Arithmetic on 16-bit floats moves to f32 first, since the expansions of math functions are for
+// f32 and f64; that makes new conversions, which are expanded last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,8 @@ struct ExpandArithmetic final : impl::ExpandArithmeticBase<ExpandArithmetic> {
 
   void runOnOperation() override {
     FailureOr<Arch> arch = getKernelArch(getOperation(), this->arch);
-    if (failed(arch) || failed(computeInF32()) || failed(expandMath(*arch)) || failed(expandSmallFloats(*arch)))
+    if (failed(arch) || failed(computeInF32()) || failed(expandMath(*arch)) ||
+        failed(expandSmallFloats(*arch)))
       return signalPassFailure();
   }
 
@@ -43,7 +44,8 @@ struct ExpandArithmetic final : impl::ExpandArithmeticBase<ExpandArithmetic> {
     MLIRContext *context = &getContext();
     TypeConverter converter;
     arith::populateEmulateUnsupportedFloatsConversions(
-        converter, {BFloat16Type::get(context), Float16Type::get(context)}, Float32Type::get(context));
+        converter, {BFloat16Type::get(context), Float16Type::get(context)},
+        Float32Type::get(context));
     RewritePatternSet patterns(context);
     arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
     ConversionTarget target(*context);

@@ -34,11 +34,13 @@ SmallVector<Root> collectRoots(func::FuncOp kernel) {
 
 static OpFoldResult multiply(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs) {
   AffineExpr product = builder.getAffineSymbolExpr(0) * builder.getAffineSymbolExpr(1);
-  return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, 2, product), {lhs, rhs});
+  return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, 2, product),
+                                               {lhs, rhs});
 }
 
 /// Sizes of the result of a collapse_shape with sizes |source|.
-static SmallVector<OpFoldResult> collapseSizes(OpBuilder &builder, Location loc, ArrayRef<OpFoldResult> source,
+static SmallVector<OpFoldResult> collapseSizes(OpBuilder &builder, Location loc,
+                                               ArrayRef<OpFoldResult> source,
                                                ArrayRef<ReassociationIndices> groups) {
   SmallVector<OpFoldResult> sizes;
   for (const ReassociationIndices &group : groups) {
@@ -57,8 +59,12 @@ SmallVector<OpFoldResult> getSizes(OpBuilder &builder, Value shaped) {
   Operation *op = shaped.getDefiningOp();
   assert(op && "kernels have no arguments");
   return TypeSwitch<Operation *, SmallVector<OpFoldResult>>(op)
-      .Case([&](plan::BindingOp binding) { return getMixedValues(type.getShape(), binding.getSizes(), builder); })
-      .Case([&](bufferization::ToTensorOp toTensor) { return getSizes(builder, toTensor.getBuffer()); })
+      .Case([&](plan::BindingOp binding) {
+        return getMixedValues(type.getShape(), binding.getSizes(), builder);
+      })
+      .Case([&](bufferization::ToTensorOp toTensor) {
+        return getSizes(builder, toTensor.getBuffer());
+      })
       .Case([&](memref::CollapseShapeOp collapse) {
         return collapseSizes(builder, op->getLoc(), getSizes(builder, collapse.getSrc()),
                              collapse.getReassociationIndices());
@@ -83,10 +89,11 @@ SmallVector<OpFoldResult> getSizes(OpBuilder &builder, Value shaped) {
       })
       .Case([&](tensor::PadOp pad) {
         SmallVector<OpFoldResult> sizes = getSizes(builder, pad.getSource());
-        AffineExpr sum = builder.getAffineSymbolExpr(0) + builder.getAffineSymbolExpr(1) + builder.getAffineSymbolExpr(2);
+        AffineExpr sum = builder.getAffineSymbolExpr(0) + builder.getAffineSymbolExpr(1) +
+                         builder.getAffineSymbolExpr(2);
         for (auto [size, low, high] : llvm::zip(sizes, pad.getMixedLowPad(), pad.getMixedHighPad()))
-          size = affine::makeComposedFoldedAffineApply(builder, op->getLoc(), AffineMap::get(0, 3, sum),
-                                                       {size, low, high});
+          size = affine::makeComposedFoldedAffineApply(
+              builder, op->getLoc(), AffineMap::get(0, 3, sum), {size, low, high});
         return sizes;
       })
       .Case([&](DestinationStyleOpInterface destination) {
@@ -106,8 +113,10 @@ SmallVector<OpFoldResult> getLoopSizes(OpBuilder &builder, linalg::GenericOp op)
     if (!isa<ShapedType>(operand.get().getType()))
       continue;
     SmallVector<OpFoldResult> operandSizes = getSizes(builder, operand.get());
-    for (auto [expr, size] : llvm::zip(op.getMatchingIndexingMap(&operand).getResults(), operandSizes))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && (!sizes[dim.getPosition()] || isa<Attribute>(size)))
+    for (auto [expr, size] :
+         llvm::zip(op.getMatchingIndexingMap(&operand).getResults(), operandSizes))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr);
+          dim && (!sizes[dim.getPosition()] || isa<Attribute>(size)))
         sizes[dim.getPosition()] = size;
   }
   return sizes;
@@ -125,15 +134,20 @@ AffineExpr getFormula(OpFoldResult size, MLIRContext *context) {
     return lhs && rhs ? combine(lhs, rhs) : AffineExpr();
   };
   return TypeSwitch<Operation *, AffineExpr>(op)
-      .Case([&](plan::ScalarOp scalar) { return getAffineSymbolExpr(scalar.getOrdinal(), context); })
-      .Case<arith::AddIOp>([&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a + b; }); })
-      .Case<arith::SubIOp>([&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a - b; }); })
-      .Case<arith::MulIOp>([&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a * b; }); })
+      .Case(
+          [&](plan::ScalarOp scalar) { return getAffineSymbolExpr(scalar.getOrdinal(), context); })
+      .Case<arith::AddIOp>(
+          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a + b; }); })
+      .Case<arith::SubIOp>(
+          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a - b; }); })
+      .Case<arith::MulIOp>(
+          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a * b; }); })
       .Case<arith::FloorDivSIOp, arith::DivUIOp, arith::DivSIOp>(
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.floorDiv(b); }); })
       .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); }); })
-      .Case<arith::RemUIOp, arith::RemSIOp>([&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a % b; }); })
+      .Case<arith::RemUIOp, arith::RemSIOp>(
+          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a % b; }); })
       .Case([&](affine::AffineApplyOp apply) -> AffineExpr {
         AffineMap map = apply.getAffineMap();
         SmallVector<AffineExpr> dims, symbols;
@@ -189,7 +203,8 @@ namespace {
 
 class Summarizer {
 public:
-  Summarizer(const llvm::DenseSet<Value> &stops, AccessSummary &summary) : stops(stops), summary(summary) {}
+  Summarizer(const llvm::DenseSet<Value> &stops, AccessSummary &summary)
+      : stops(stops), summary(summary) {}
 
   void visit(Value tensor, ArrayRef<AffineExpr> indices);
   void visitBody(linalg::GenericOp op, ArrayRef<AffineExpr> loops);
@@ -257,8 +272,9 @@ void Summarizer::visitBody(linalg::GenericOp op, ArrayRef<AffineExpr> loops) {
       }
       visit(extract.getTensor(), indices);
     } else if (isa<math::MathDialect>(inner->getDialect())) {
-      summary.mathOps += !isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp, math::FmaOp,
-                              math::SqrtOp, math::CopySignOp>(inner);
+      summary.mathOps +=
+          !isa<math::AbsFOp, math::AbsIOp, math::FloorOp, math::CeilOp, math::RoundEvenOp,
+               math::FmaOp, math::SqrtOp, math::CopySignOp>(inner);
     } else if (!OpTrait::hasElementwiseMappableTraits(inner) &&
                !isa<arith::ConstantOp, linalg::YieldOp, affine::AffineApplyOp>(inner)) {
       summary.unsupported = inner;
@@ -312,7 +328,8 @@ void Summarizer::visitExpandShape(tensor::ExpandShapeOp op, ArrayRef<AffineExpr>
 void Summarizer::visitCollapseShape(tensor::CollapseShapeOp op, ArrayRef<AffineExpr> indices) {
   SmallVector<AffineExpr> source(op.getSrcType().getRank());
   for (auto [group, index] : llvm::zip(op.getReassociationIndices(), indices)) {
-    SmallVector<int64_t> dims = llvm::filter_to_vector(group, [&](int64_t dim) { return op.getSrcType().getDimSize(dim) != 1; });
+    SmallVector<int64_t> dims = llvm::filter_to_vector(
+        group, [&](int64_t dim) { return op.getSrcType().getDimSize(dim) != 1; });
     for (int64_t dim : group)
       source[dim] = getAffineConstantExpr(0, op.getContext());
     if (dims.size() == 1) {
@@ -370,35 +387,42 @@ void summarize(Value tensor, ArrayRef<AffineExpr> indices, const llvm::DenseSet<
   Summarizer(stops, summary).visit(tensor, indices);
 }
 
-void summarizeBody(linalg::GenericOp op, ArrayRef<AffineExpr> loops, const llvm::DenseSet<Value> &stops,
-                   AccessSummary &summary) {
+void summarizeBody(linalg::GenericOp op, ArrayRef<AffineExpr> loops,
+                   const llvm::DenseSet<Value> &stops, AccessSummary &summary) {
   Summarizer(stops, summary).visitBody(op, loops);
 }
 
-/// Whether |access| steps through dims |dim| and |dim| + 1 as if they were one, or ignores both.
-static bool isMergeable(const Access &access, unsigned dim) {
+/// Whether |access| steps through dims |dim| and |dim| + 1, of which the latter has |size|, as if
+/// they were one, or ignores both.
+static bool isMergeable(OpBuilder &builder, const Access &access, unsigned dim, OpFoldResult size) {
   auto isDim = [](AffineExpr expr, unsigned position) {
     auto dimExpr = dyn_cast_or_null<AffineDimExpr>(expr);
     return dimExpr && dimExpr.getPosition() == position;
   };
   for (unsigned i = 0; i < access.indices.size(); ++i) {
-    bool first = isDim(access.indices[i], dim);
+    bool first = isDim(access.indices[i], dim), second = isDim(access.indices[i], dim + 1);
     if (first && (i + 1 == access.indices.size() || !isDim(access.indices[i + 1], dim + 1)))
       return false;
-    if (isDim(access.indices[i], dim + 1) && (i == 0 || !isDim(access.indices[i - 1], dim)))
+    if (second && (i == 0 || !isDim(access.indices[i - 1], dim)))
+      return false;
+    // A slice leaves something out at the end of each row.
+    if (second && !isEqualConstantIntOrValue(getSizes(builder, access.tensor)[i], size))
       return false;
   }
   return true;
 }
 
-llvm::SmallBitVector findMergeableDims(unsigned numDims, unsigned boundary, ArrayRef<AccessSummary> summaries) {
-  llvm::SmallBitVector mergeable(numDims);
-  for (unsigned dim = 0; dim + 1 < numDims; ++dim) {
+llvm::SmallBitVector findMergeableDims(OpBuilder &builder, ArrayRef<OpFoldResult> sizes,
+                                       unsigned boundary, ArrayRef<AccessSummary> summaries) {
+  llvm::SmallBitVector mergeable(sizes.size());
+  for (unsigned dim = 0; dim + 1 < sizes.size(); ++dim) {
     bool merge = dim + 1 != boundary;
     for (const AccessSummary &summary : summaries) {
       for (unsigned d : {dim, dim + 1})
         merge &= !summary.readAsIndex[d] && !summary.guarded[d] && !summary.merged[d];
-      merge &= llvm::all_of(summary.accesses, [&](const Access &access) { return isMergeable(access, dim); });
+      merge &= llvm::all_of(summary.accesses, [&](const Access &access) {
+        return isMergeable(builder, access, dim, sizes[dim + 1]);
+      });
     }
     mergeable[dim] = merge;
   }

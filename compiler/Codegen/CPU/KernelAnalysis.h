@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Looks through a kernel's ops from its results: at which indices, as formulas over the indices of a result, is every
-// piece of memory accessed? The strategies decide by it what can be vectorised and which dims can be merged.
+// Looks through a kernel's ops from its results: at which indices, as formulas over the indices of
+// a result, is every piece of memory accessed? The strategies decide by it what can be vectorised
+// and which dims can be merged.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,19 +31,23 @@ struct Root {
 
 llvm::SmallVector<Root> collectRoots(mlir::func::FuncOp kernel);
 
-/// Sizes of a tensor or memref of a kernel: numbers, or values that dominate all of the kernel's loops.
+/// Sizes of a tensor or memref of a kernel: numbers, or values that dominate all of the kernel's
+/// loops.
 llvm::SmallVector<mlir::OpFoldResult> getSizes(mlir::OpBuilder &builder, mlir::Value shaped);
 
 /// Sizes of the iteration space of |op|.
-llvm::SmallVector<mlir::OpFoldResult> getLoopSizes(mlir::OpBuilder &builder, mlir::linalg::GenericOp op);
+llvm::SmallVector<mlir::OpFoldResult> getLoopSizes(mlir::OpBuilder &builder,
+                                                   mlir::linalg::GenericOp op);
 
 /// |size| as a formula over the kernel's scalars, or null if it is none.
 mlir::AffineExpr getFormula(mlir::OpFoldResult size, mlir::MLIRContext *context);
 
-/// Whether |op| computes each element on its own, so that it can be computed wherever an element is needed.
+/// Whether |op| computes each element on its own, so that it can be computed wherever an element is
+/// needed.
 bool isElementwise(mlir::linalg::GenericOp op);
 
-/// Bytes of the widest element that |kernel| computes with. 16-bit floats count as f32, in which they are computed.
+/// Bytes of the widest element that |kernel| computes with. 16-bit floats count as f32, in which
+/// they are computed.
 int64_t getElementBytes(mlir::func::FuncOp kernel);
 
 /// One access to memory. An index is null where it is not a formula over the dims: a gather, say.
@@ -53,19 +58,21 @@ struct Access {
 
 /// What computing one element of some values involves; dims stand for the indices of that element.
 struct AccessSummary {
-  explicit AccessSummary(unsigned numDims) : readAsIndex(numDims), guarded(numDims), merged(numDims) {}
+  explicit AccessSummary(unsigned numDims)
+      : readAsIndex(numDims), guarded(numDims), merged(numDims) {}
 
   llvm::SmallVector<Access> accesses;
   llvm::SmallVector<Access> stops;    // uses of values that the caller computes separately
   llvm::SmallVector<Access> computed; // results of generics that are computed on the way
-  llvm::SmallBitVector readAsIndex;  // dims that linalg.index reads
-  llvm::SmallBitVector guarded;      // dims that decide from where an element comes: pad, insert_slice
-  llvm::SmallBitVector merged;       // dims that take part in an index that is more than one dim
-  int64_t mathOps = 0;               // transcendental functions on the way
+  llvm::SmallBitVector readAsIndex;   // dims that linalg.index reads
+  llvm::SmallBitVector guarded; // dims that decide from where an element comes: pad, insert_slice
+  llvm::SmallBitVector merged;  // dims that take part in an index that is more than one dim
+  int64_t mathOps = 0;          // transcendental functions on the way
   mlir::Operation *unsupported = nullptr;
 };
 
-/// Adds to |summary| what it takes to compute |tensor| at |indices|. Values in |stops| are recorded, not entered.
+/// Adds to |summary| what it takes to compute |tensor| at |indices|. Values in |stops| are
+/// recorded, not entered.
 void summarize(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> indices,
                const llvm::DenseSet<mlir::Value> &stops, AccessSummary &summary);
 
@@ -73,9 +80,12 @@ void summarize(mlir::Value tensor, llvm::ArrayRef<mlir::AffineExpr> indices,
 void summarizeBody(mlir::linalg::GenericOp op, llvm::ArrayRef<mlir::AffineExpr> loops,
                    const llvm::DenseSet<mlir::Value> &stops, AccessSummary &summary);
 
-/// Which dims run as one loop: element d is true if dim d is merged into dim d + 1, since every access steps through both
-/// as if they were one. Dims before |boundary| do not merge with those after it.
-llvm::SmallBitVector findMergeableDims(unsigned numDims, unsigned boundary, llvm::ArrayRef<AccessSummary> summaries);
+/// Which dims run as one loop: element d is true if dim d is merged into dim d + 1, since every
+/// access steps through both as if they were one. |sizes| are those of the loops over the dims.
+/// Dims before |boundary| do not merge with those after it.
+llvm::SmallBitVector findMergeableDims(mlir::OpBuilder &builder,
+                                       llvm::ArrayRef<mlir::OpFoldResult> sizes, unsigned boundary,
+                                       llvm::ArrayRef<AccessSummary> summaries);
 
 } // namespace xc::cpu
 

@@ -37,10 +37,12 @@ void LoopDim::setIndex(MutableArrayRef<LaneIndex> point, const LaneIndex &index)
 
 static OpFoldResult multiply(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs) {
   AffineExpr product = builder.getAffineSymbolExpr(0) * builder.getAffineSymbolExpr(1);
-  return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, 2, product), {lhs, rhs});
+  return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, 2, product),
+                                               {lhs, rhs});
 }
 
-SmallVector<LoopDim> mergeDims(OpBuilder &builder, Location loc, ArrayRef<unsigned> dims, ArrayRef<OpFoldResult> sizes,
+SmallVector<LoopDim> mergeDims(OpBuilder &builder, Location loc, ArrayRef<unsigned> dims,
+                               ArrayRef<OpFoldResult> sizes,
                                const llvm::SmallBitVector &mergeable) {
   SmallVector<LoopDim> loops;
   bool merge = false;
@@ -76,25 +78,30 @@ static Value evaluateFormula(OpBuilder &builder, Location loc, AffineExpr formul
   });
   SmallVector<OpFoldResult> scalars;
   for (unsigned i = 0; i < numSymbols; ++i)
-    scalars.push_back(plan::ScalarOp::create(builder, loc, builder.getIndexType(), i, IntegerAttr()).getResult());
-  OpFoldResult value =
-      affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, numSymbols, formula), scalars);
+    scalars.push_back(
+        plan::ScalarOp::create(builder, loc, builder.getIndexType(), i, IntegerAttr()).getResult());
+  OpFoldResult value = affine::makeComposedFoldedAffineApply(
+      builder, loc, AffineMap::get(0, numSymbols, formula), scalars);
   return getValueOrCreateConstantIndexOp(builder, loc, value);
 }
 
-/// The part of [0, size) that the workgroup at |axis| of |total| has: equal shares, rounded up to |alignment|.
-static Range getShare(OpBuilder &builder, Location loc, OpFoldResult size, AffineExpr total, plan::Axis axis,
-                      int64_t alignment) {
+/// The part of [0, size) that the workgroup at |axis| of |total| has: equal shares, rounded up to
+/// |alignment|.
+static Range getShare(OpBuilder &builder, Location loc, OpFoldResult size, AffineExpr total,
+                      plan::Axis axis, int64_t alignment) {
   std::optional<int64_t> staticSize = getConstantIntValue(size);
   int64_t divisor = staticSize && *staticSize % alignment == 0 ? alignment : 1;
   Value end = getValueOrCreateConstantIndexOp(builder, loc, size);
   if (total == 1)
     return {constant(builder, loc, 0), end, staticSize && *staticSize != 0 ? *staticSize : divisor};
-  // A workgroup that runs has a grid that is not empty; max only keeps the division defined for the compiler.
-  Value count = arith::MaxUIOp::create(builder, loc, evaluateFormula(builder, loc, total), constant(builder, loc, 1));
+  // A workgroup that runs has a grid that is not empty; max only keeps the division defined for the
+  // compiler.
+  Value count = arith::MaxUIOp::create(builder, loc, evaluateFormula(builder, loc, total),
+                                       constant(builder, loc, 1));
   Value units = arith::CeilDivUIOp::create(builder, loc, end, constant(builder, loc, alignment));
   Value share = builder.createOrFold<arith::MulIOp>(
-      loc, builder.createOrFold<arith::CeilDivUIOp>(loc, units, count), constant(builder, loc, alignment));
+      loc, builder.createOrFold<arith::CeilDivUIOp>(loc, units, count),
+      constant(builder, loc, alignment));
   Value id = plan::WorkgroupIdOp::create(builder, loc, builder.getIndexType(), axis);
   Value begin = arith::MulIOp::create(builder, loc, id, share);
   Value next = arith::AddIOp::create(builder, loc, begin, share);
@@ -110,8 +117,8 @@ Range Spread::getColumns(OpBuilder &builder, Location loc, AffineExpr totalY) co
   return getShare(builder, loc, columns, totalY, plan::Axis::Y, columnAlignment);
 }
 
-FailureOr<Spread> spread(Operation *op, OpFoldResult rows, OpFoldResult columns, OpFoldResult work, int64_t chunk,
-                         int64_t tile, int64_t columnAlignment) {
+FailureOr<Spread> spread(Operation *op, OpFoldResult rows, OpFoldResult columns, OpFoldResult work,
+                         int64_t chunk, int64_t tile, int64_t columnAlignment) {
   MLIRContext *context = op->getContext();
   AffineExpr rowCount = getFormula(rows, context), columnCount = getFormula(columns, context);
   AffineExpr workCount = getFormula(work, context);
@@ -126,7 +133,8 @@ FailureOr<Spread> spread(Operation *op, OpFoldResult rows, OpFoldResult columns,
   Spread result{rows, columns, {}, {}, columnAlignment};
   AffineExpr rowWork = width * workCount;
   if (auto constantWork = dyn_cast<AffineConstantExpr>(rowWork))
-    result.gridX = rowCount.ceilDiv(std::max<int64_t>(1, tile / std::max<int64_t>(1, constantWork.getValue())));
+    result.gridX = rowCount.ceilDiv(
+        std::max<int64_t>(1, tile / std::max<int64_t>(1, constantWork.getValue())));
   else // a row without elements still has a result: what its reductions start with
     result.gridX = (rowCount * (rowWork + 1)).ceilDiv(tile);
   result.gridY = columnCount.ceilDiv(chunk);
@@ -136,13 +144,16 @@ FailureOr<Spread> spread(Operation *op, OpFoldResult rows, OpFoldResult columns,
 void setLaunch(func::FuncOp kernel, ArrayRef<AffineExpr> grid) {
   MLIRContext *context = kernel.getContext();
   unsigned numSymbols = 0;
-  kernel.walk([&](plan::ScalarOp scalar) { numSymbols = std::max<unsigned>(numSymbols, scalar.getOrdinal() + 1); });
+  kernel.walk([&](plan::ScalarOp scalar) {
+    numSymbols = std::max<unsigned>(numSymbols, scalar.getOrdinal() + 1);
+  });
   SmallVector<AffineExpr> results(grid);
   results.resize(3, getAffineConstantExpr(1, context));
   AffineMap map = simplifyAffineMap(AffineMap::get(0, numSymbols, results, context));
   SmallVector<int64_t> ones(3, 1);
-  kernel->setAttr(plan::kLaunchAttr, plan::LaunchAttr::get(context, AffineMapAttr::get(map), ones, ones,
-                                                           /*shared=*/0, /*scratch=*/0));
+  kernel->setAttr(plan::kLaunchAttr,
+                  plan::LaunchAttr::get(context, AffineMapAttr::get(map), ones, ones,
+                                        /*shared=*/0, /*scratch=*/0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,7 +161,8 @@ void setLaunch(func::FuncOp kernel, ArrayRef<AffineExpr> grid) {
 //===----------------------------------------------------------------------===//
 
 void emitLoop(OpBuilder &builder, Location loc, Range range, int64_t step, LoopBody body) {
-  auto loop = scf::ForOp::create(builder, loc, range.begin, range.end, constant(builder, loc, step));
+  auto loop =
+      scf::ForOp::create(builder, loc, range.begin, range.end, constant(builder, loc, step));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   body(builder, loc, loop.getInductionVar());

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the strategies share: merged dims, the grid and what one workgroup of it does, and loops over lanes.
+// What the strategies share: merged dims, the grid and what one workgroup of it does, and loops
+// over lanes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,11 +30,13 @@ struct LoopDim {
 };
 
 /// The loops over |dims| (in order), where mergeable[d] merges dim d into the one after it.
-llvm::SmallVector<LoopDim> mergeDims(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<unsigned> dims,
+llvm::SmallVector<LoopDim> mergeDims(mlir::OpBuilder &builder, mlir::Location loc,
+                                     llvm::ArrayRef<unsigned> dims,
                                      llvm::ArrayRef<mlir::OpFoldResult> sizes,
                                      const llvm::SmallBitVector &mergeable);
 
-mlir::OpFoldResult getProduct(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<LoopDim> loops);
+mlir::OpFoldResult getProduct(mlir::OpBuilder &builder, mlir::Location loc,
+                              llvm::ArrayRef<LoopDim> loops);
 
 /// A range of a loop that one workgroup runs.
 struct Range {
@@ -42,7 +45,8 @@ struct Range {
   int64_t divisor = 1;
 };
 
-/// How a loop nest is spread over the grid: rows (all loops but one, as one number) along x, the other loop along y.
+/// How a loop nest is spread over the grid: rows (all loops but one, as one number) along x, the
+/// other loop along y.
 struct Spread {
   mlir::OpFoldResult rows; // how many
   mlir::OpFoldResult columns;
@@ -53,11 +57,12 @@ struct Spread {
   Range getColumns(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr totalY) const;
 };
 
-/// Spreads |rows| x |columns| points, each of |work| elements, so that a workgroup has about |tile| elements and at most
-/// about |chunk| columns.
-/// Fails, with a diagnostic at |op|, if a size is not a formula over the kernel's scalars.
-mlir::FailureOr<Spread> spread(mlir::Operation *op, mlir::OpFoldResult rows, mlir::OpFoldResult columns,
-                               mlir::OpFoldResult work, int64_t chunk, int64_t tile, int64_t columnAlignment);
+/// Spreads |rows| x |columns| points, each of |work| elements, so that a workgroup has about |tile|
+/// elements and at most about |chunk| columns. Fails, with a diagnostic at |op|, if a size is not a
+/// formula over the kernel's scalars.
+mlir::FailureOr<Spread> spread(mlir::Operation *op, mlir::OpFoldResult rows,
+                               mlir::OpFoldResult columns, mlir::OpFoldResult work, int64_t chunk,
+                               int64_t tile, int64_t columnAlignment);
 
 /// Sets `plan.launch` of |kernel|.
 void setLaunch(mlir::func::FuncOp kernel, llvm::ArrayRef<mlir::AffineExpr> grid);
@@ -65,21 +70,26 @@ void setLaunch(mlir::func::FuncOp kernel, llvm::ArrayRef<mlir::AffineExpr> grid)
 using LoopBody = llvm::function_ref<void(mlir::OpBuilder &, mlir::Location, mlir::Value)>;
 
 /// for (i = range.begin; i < range.end; i += step) body(i).
-void emitLoop(mlir::OpBuilder &builder, mlir::Location loc, Range range, int64_t step, LoopBody body);
+void emitLoop(mlir::OpBuilder &builder, mlir::Location loc, Range range, int64_t step,
+              LoopBody body);
 
-/// Sets the indices of |loops| in |point| from the position |linear| in their common, row-major space.
-void setLinearIndex(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value linear, llvm::ArrayRef<LoopDim> loops,
-                    llvm::MutableArrayRef<LaneIndex> point);
+/// Sets the indices of |loops| in |point| from the position |linear| in their common, row-major
+/// space.
+void setLinearIndex(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value linear,
+                    llvm::ArrayRef<LoopDim> loops, llvm::MutableArrayRef<LaneIndex> point);
 
 /// Loops over |loops| as one number in |range|; |body| gets |point| with their indices set.
-void emitLinearLoop(mlir::OpBuilder &builder, mlir::Location loc, Range range, llvm::ArrayRef<LoopDim> loops,
-                    llvm::MutableArrayRef<LaneIndex> point, llvm::function_ref<void(mlir::OpBuilder &)> body);
+void emitLinearLoop(mlir::OpBuilder &builder, mlir::Location loc, Range range,
+                    llvm::ArrayRef<LoopDim> loops, llvm::MutableArrayRef<LaneIndex> point,
+                    llvm::function_ref<void(mlir::OpBuilder &)> body);
 
-/// Vector widths to loop with, widest first, 1 last: |lanes|, and what fits one register if that is less.
+/// Vector widths to loop with, widest first, 1 last: |lanes|, and what fits one register if that is
+/// less.
 llvm::SmallVector<int64_t> getWidths(int64_t lanes, int64_t registerLanes, int64_t divisor);
 
 /// Runs |body| over |range| in steps of each of |widths| in turn, so that no mask is needed.
-void emitLaneLoops(mlir::OpBuilder &builder, mlir::Location loc, Range range, llvm::ArrayRef<int64_t> widths,
+void emitLaneLoops(mlir::OpBuilder &builder, mlir::Location loc, Range range,
+                   llvm::ArrayRef<int64_t> widths,
                    llvm::function_ref<void(mlir::OpBuilder &, mlir::Value, int64_t)> body);
 
 } // namespace xc::cpu

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Splits each kernel function into an entry with the signature of schemas/cpu_kernel_abi.h and a body with one argument
-// for each binding. LLVM has no way to say that pointers read from a table do not alias; it has one for arguments.
+// Splits each kernel function into an entry with the signature of schemas/cpu_kernel_abi.h and a
+// body with one argument for each binding. LLVM has no way to say that pointers read from a table
+// do not alias; it has one for arguments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,29 +30,31 @@ namespace {
 
 /// What one kernel function takes from outside.
 struct Signature {
-  SmallVector<plan::BindingOp> bindings; // by ordinal
+  SmallVector<plan::BindingOp> bindings; // sorted by ordinal; those that nothing uses are gone
   int64_t numScalars = 0;
 
+  unsigned getBindingIndex(plan::BindingOp binding) const {
+    return std::distance(bindings.begin(), llvm::find(bindings, binding));
+  }
   unsigned getScalarIndex(int64_t ordinal) const { return bindings.size() + ordinal; }
   unsigned getScratchIndex() const { return bindings.size() + numScalars; }
-  unsigned getWorkgroupIndex(plan::Axis axis) const { return getScratchIndex() + 1 + static_cast<unsigned>(axis); }
+  unsigned getWorkgroupIndex(plan::Axis axis) const {
+    return getScratchIndex() + 1 + static_cast<unsigned>(axis);
+  }
 };
 
 } // namespace
 
 static FailureOr<Signature> collectSignature(func::FuncOp function) {
   Signature signature;
-  for (auto binding : function.getOps<plan::BindingOp>()) {
-    uint64_t ordinal = binding.getOrdinal();
-    if (ordinal >= signature.bindings.size())
-      signature.bindings.resize(ordinal + 1);
-    if (signature.bindings[ordinal])
-      return binding.emitOpError("expected binding ") << ordinal << " only once in a kernel";
-    signature.bindings[ordinal] = binding;
-  }
-  for (auto [ordinal, binding] : llvm::enumerate(signature.bindings))
-    if (!binding)
-      return function.emitError("expected bindings without gaps, got none with ordinal ") << ordinal;
+  signature.bindings = llvm::to_vector(function.getOps<plan::BindingOp>());
+  llvm::sort(signature.bindings, [](plan::BindingOp lhs, plan::BindingOp rhs) {
+    return lhs.getOrdinal() < rhs.getOrdinal();
+  });
+  for (size_t i = 1; i < signature.bindings.size(); ++i)
+    if (signature.bindings[i].getOrdinal() == signature.bindings[i - 1].getOrdinal())
+      return signature.bindings[i].emitOpError("expected binding ")
+             << signature.bindings[i].getOrdinal() << " only once in a kernel";
   function.walk([&](plan::ScalarOp scalar) {
     signature.numScalars = std::max<int64_t>(signature.numScalars, scalar.getOrdinal() + 1);
   });
@@ -71,7 +74,8 @@ static void addArguments(func::FuncOp body, Signature &signature) {
   };
   auto unit = [&](StringRef name) { return builder.getNamedAttr(name, builder.getUnitAttr()); };
   auto align = [&](int64_t bytes) {
-    return builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(bytes));
+    return builder.getNamedAttr(LLVM::LLVMDialect::getAlignAttrName(),
+                                builder.getI64IntegerAttr(bytes));
   };
   for (plan::BindingOp binding : signature.bindings) {
     SmallVector<NamedAttribute> attrs = {align(binding.getAlignment())};
@@ -91,8 +95,8 @@ static void addArguments(func::FuncOp body, Signature &signature) {
 }
 
 /// A memref over |pointer|: contiguous, row-major, with the given dynamic sizes.
-static Value buildMemRef(OpBuilder &builder, Location loc, const LLVMTypeConverter &converter, MemRefType type,
-                         Value pointer, ValueRange sizes) {
+static Value buildMemRef(OpBuilder &builder, Location loc, const LLVMTypeConverter &converter,
+                         MemRefType type, Value pointer, ValueRange sizes) {
   MemRefDescriptor descriptor = MemRefDescriptor::poison(builder, loc, converter.convertType(type));
   descriptor.setAllocatedPtr(builder, loc, pointer);
   descriptor.setAlignedPtr(builder, loc, pointer);
@@ -104,7 +108,8 @@ static Value buildMemRef(OpBuilder &builder, Location loc, const LLVMTypeConvert
     if (type.isDynamicDim(dim))
       size = arith::IndexCastOp::create(builder, loc, i64, sizes[type.getDynamicDimIndex(dim)]);
     else
-      size = LLVM::ConstantOp::create(builder, loc, i64, builder.getI64IntegerAttr(type.getDimSize(dim)));
+      size = LLVM::ConstantOp::create(builder, loc, i64,
+                                      builder.getI64IntegerAttr(type.getDimSize(dim)));
     descriptor.setSize(builder, loc, dim, size);
     descriptor.setStride(builder, loc, dim, stride);
     if (dim != 0)
@@ -113,10 +118,13 @@ static Value buildMemRef(OpBuilder &builder, Location loc, const LLVMTypeConvert
   return UnrealizedConversionCastOp::create(builder, loc, type, Value(descriptor)).getResult(0);
 }
 
-/// Replaces the ops that stand for the outside by the body's arguments.
-static void replaceEnvironment(func::FuncOp body, const Signature &signature, const LLVMTypeConverter &converter) {
+/// Replaces the ops that stand for the outside by the body's arguments. Erases them only at the
+/// end: the signature refers to them.
+static void replaceEnvironment(func::FuncOp body, const Signature &signature,
+                               const LLVMTypeConverter &converter) {
   auto castArgument = [&](OpBuilder &builder, Operation *op, unsigned index) {
-    Value value = arith::IndexCastOp::create(builder, op->getLoc(), builder.getIndexType(), body.getArgument(index));
+    Value value = arith::IndexCastOp::create(builder, op->getLoc(), builder.getIndexType(),
+                                             body.getArgument(index));
     op->getResult(0).replaceAllUsesWith(value);
     op->erase();
   };
@@ -127,17 +135,20 @@ static void replaceEnvironment(func::FuncOp body, const Signature &signature, co
     } else if (auto id = dyn_cast<plan::WorkgroupIdOp>(op)) {
       castArgument(builder, op, signature.getWorkgroupIndex(id.getAxis()));
     } else if (auto binding = dyn_cast<plan::BindingOp>(op)) {
-      Value memory = buildMemRef(builder, op->getLoc(), converter, cast<MemRefType>(binding.getMemory().getType()),
-                                 body.getArgument(binding.getOrdinal()), binding.getSizes());
+      Value memory = buildMemRef(
+          builder, op->getLoc(), converter, cast<MemRefType>(binding.getMemory().getType()),
+          body.getArgument(signature.getBindingIndex(binding)), binding.getSizes());
       binding.getMemory().replaceAllUsesWith(memory);
-      op->erase();
     } else if (auto scratch = dyn_cast<ScratchOp>(op)) {
-      Value memory = buildMemRef(builder, op->getLoc(), converter, cast<MemRefType>(scratch.getMemory().getType()),
+      Value memory = buildMemRef(builder, op->getLoc(), converter,
+                                 cast<MemRefType>(scratch.getMemory().getType()),
                                  body.getArgument(signature.getScratchIndex()), {});
       scratch.getMemory().replaceAllUsesWith(memory);
       op->erase();
     }
   });
+  for (plan::BindingOp binding : signature.bindings)
+    binding.erase();
 }
 
 /// The function that the runtime calls: reads the tables, then runs |body|.
@@ -146,8 +157,8 @@ static void buildEntry(func::FuncOp body, StringRef name, const Signature &signa
   Location loc = body.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type i64 = builder.getI64Type();
-  auto entry = func::FuncOp::create(builder, loc, name,
-                                    builder.getFunctionType({pointer, pointer, pointer, i64, i64, i64}, {}));
+  auto entry = func::FuncOp::create(
+      builder, loc, name, builder.getFunctionType({pointer, pointer, pointer, i64, i64, i64}, {}));
   builder.setInsertionPointToStart(entry.addEntryBlock());
   auto loadEntry = [&](unsigned table, Type type, int64_t index) -> Value {
     Value address = LLVM::GEPOp::create(builder, loc, pointer, type, entry.getArgument(table),
@@ -155,8 +166,8 @@ static void buildEntry(func::FuncOp body, StringRef name, const Signature &signa
     return LLVM::LoadOp::create(builder, loc, type, address);
   };
   SmallVector<Value> arguments;
-  for (size_t i = 0; i < signature.bindings.size(); ++i)
-    arguments.push_back(loadEntry(0, pointer, i));
+  for (plan::BindingOp binding : signature.bindings)
+    arguments.push_back(loadEntry(0, pointer, binding.getOrdinal()));
   for (int64_t i = 0; i < signature.numScalars; ++i)
     arguments.push_back(loadEntry(1, i64, i));
   llvm::append_range(arguments, entry.getArguments().drop_front(2));

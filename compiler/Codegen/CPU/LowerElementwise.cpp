@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Results of equal shape share one loop nest; each nest is spread over the whole grid. In a nest, neighbouring dims that all
-// accesses agree on are merged, the last loop is the vectorised one, and the loops before it are one loop over rows:
+// Results of equal shape share one loop nest; each nest is spread over the whole grid. In a nest,
+// neighbouring dims that all accesses agree on are merged, the last loop is the vectorised one, and
+// the loops before it are one loop over rows:
 //
 //   for row in this workgroup's rows:
 //     for j in this workgroup's columns, 32, then 8, then 1 at a time:
@@ -47,7 +48,8 @@ struct Nest {
 class ElementwiseLowering {
 public:
   ElementwiseLowering(func::FuncOp kernel, ElementwiseAttr config, const Arch &arch)
-      : kernel(kernel), config(config), arch(arch), builder(kernel.getBody().front().getTerminator()) {}
+      : kernel(kernel), config(config), arch(arch),
+        builder(kernel.getBody().front().getTerminator()) {}
 
   LogicalResult run();
 
@@ -68,7 +70,8 @@ std::vector<Nest> ElementwiseLowering::formNests() {
   std::vector<Nest> nests;
   for (const Root &root : collectRoots(kernel)) {
     SmallVector<OpFoldResult> sizes = getSizes(builder, root.memory);
-    auto nest = llvm::find_if(nests, [&](Nest &other) { return isEqualConstantIntOrValueArray(other.sizes, sizes); });
+    auto nest = llvm::find_if(
+        nests, [&](Nest &other) { return isEqualConstantIntOrValueArray(other.sizes, sizes); });
     if (nest == nests.end()) {
       nest = nests.emplace(nest);
       nest->sizes = sizes;
@@ -87,15 +90,17 @@ LogicalResult ElementwiseLowering::planLoops(Nest &nest) {
   for (const Root &root : nest.roots)
     summarize(root.value, dims, {}, summaries[0]);
   Location loc = nest.roots[0].op.getLoc();
-  SmallVector<LoopDim> loops = mergeDims(builder, loc, llvm::to_vector(llvm::seq(rank)), nest.sizes,
-                                         findMergeableDims(rank, /*boundary=*/rank, summaries));
+  SmallVector<LoopDim> loops =
+      mergeDims(builder, loc, llvm::to_vector(llvm::seq(rank)), nest.sizes,
+                findMergeableDims(builder, nest.sizes, /*boundary=*/rank, summaries));
   if (loops.empty())
     loops.push_back({{}, builder.getIndexAttr(1)}); // a result without dims
   nest.columns = loops.pop_back_val();
   nest.rows = std::move(loops);
-  FailureOr<Spread> result = spread(nest.roots[0].op, getProduct(builder, loc, nest.rows), nest.columns.size,
-                                    /*work=*/builder.getIndexAttr(1), config.getChunk(), config.getTile(),
-                                    std::max<int64_t>(config.getLanes(), 64));
+  FailureOr<Spread> result =
+      spread(nest.roots[0].op, getProduct(builder, loc, nest.rows), nest.columns.size,
+             /*work=*/builder.getIndexAttr(1), config.getChunk(), config.getTile(),
+             std::max<int64_t>(config.getLanes(), 64));
   if (failed(result))
     return failure();
   nest.spread = *result;
@@ -107,20 +112,22 @@ void ElementwiseLowering::emitNest(Nest &nest, AffineExpr totalX, AffineExpr tot
   Range rows = nest.spread.getRows(builder, loc, totalX);
   Range columns = nest.spread.getColumns(builder, loc, totalY);
   SmallVector<LaneIndex> point(nest.sizes.size());
-  SmallVector<int64_t> widths = getWidths(config.getLanes(), arch.vectorBytes / getElementBytes(kernel), columns.divisor);
+  SmallVector<int64_t> widths =
+      getWidths(config.getLanes(), arch.vectorBytes / getElementBytes(kernel), columns.divisor);
   Environment environment;
   emitLinearLoop(builder, loc, rows, nest.rows, point, [&](OpBuilder &rowBuilder) {
-    emitLaneLoops(rowBuilder, loc, columns, widths, [&](OpBuilder &inner, Value index, int64_t lanes) {
-      if (!nest.columns.dims.empty())
-        nest.columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
-      PointEvaluator evaluator(inner, environment, lanes);
-      SmallVector<Value> values;
-      // All loads before all stores: a result may be in the memory of an input.
-      for (const Root &root : nest.roots)
-        values.push_back(evaluator.evaluate(root.value, point));
-      for (auto [root, value] : llvm::zip(nest.roots, values))
-        evaluator.store(root.op.getLoc(), value, Buffer{root.memory}, point);
-    });
+    emitLaneLoops(rowBuilder, loc, columns, widths,
+                  [&](OpBuilder &inner, Value index, int64_t lanes) {
+                    if (!nest.columns.dims.empty())
+                      nest.columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
+                    PointEvaluator evaluator(inner, environment, lanes);
+                    SmallVector<Value> values;
+                    // All loads before all stores: a result may be in the memory of an input.
+                    for (const Root &root : nest.roots)
+                      values.push_back(evaluator.evaluate(root.value, point));
+                    for (auto [root, value] : llvm::zip(nest.roots, values))
+                      evaluator.store(root.op.getLoc(), value, Buffer{root.memory}, point);
+                  });
   });
 }
 

@@ -5,12 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Upstream's one-shot bufferisation, then scalar loops; LLVM's vectoriser does what it can. The kernel runs as one
-// workgroup: its temporaries are whole tensors, which several workgroups could not share.
+// Upstream's one-shot bufferisation, then scalar loops; LLVM's vectoriser does what it can. The
+// kernel runs as one workgroup: its temporaries are whole tensors, which several workgroups could
+// not share. Ops of the kernel dialect stay, on memory: `-xc-lower-kernel-ops-to-loops` follows.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/CPUDialect.h"
+#include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/Passes.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -21,6 +23,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -29,17 +32,47 @@ namespace xc::cpu {
 #define GEN_PASS_DEF_LOWERFALLBACK
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
+/// Ops that update a tensor (kernel.scatter) get a copy of an input to work on, in a tensor that
+/// bufferisation can place in the result's memory; otherwise it would make a temporary and copy
+/// once more.
+static void copyUpdatedInputs(func::FuncOp function) {
+  SmallVector<OpOperand *> updated;
+  function.walk([&](DestinationStyleOpInterface op) {
+    for (OpOperand &init : op.getDpsInitsMutable())
+      if (!isa<linalg::LinalgOp>(op.getOperation()) &&
+          init.get().getDefiningOp<bufferization::ToTensorOp>())
+        updated.push_back(&init);
+  });
+  for (OpOperand *operand : updated) {
+    OpBuilder builder(operand->getOwner());
+    Location loc = operand->getOwner()->getLoc();
+    auto type = cast<RankedTensorType>(operand->get().getType());
+    Value empty = tensor::EmptyOp::create(builder, loc, getSizes(builder, operand->get()),
+                                          type.getElementType());
+    AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+    SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+    auto copy =
+        linalg::GenericOp::create(builder, loc, TypeRange{empty.getType()}, operand->get(), empty,
+                                  ArrayRef<AffineMap>{identity, identity}, iterators,
+                                  [](OpBuilder &inner, Location innerLoc, ValueRange arguments) {
+                                    linalg::YieldOp::create(inner, innerLoc, arguments[0]);
+                                  });
+    operand->set(copy->getResult(0));
+  }
+}
+
 /// An n-dimensional copy as a linalg op, which has loops.
 static void copyToLoops(IRRewriter &rewriter, memref::CopyOp copy) {
   rewriter.setInsertionPoint(copy);
   int64_t rank = cast<MemRefType>(copy.getTarget().getType()).getRank();
   AffineMap identity = rewriter.getMultiDimIdentityMap(rank);
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      rewriter, copy.getLoc(), copy.getSource(), copy.getTarget(), ArrayRef<AffineMap>{identity, identity}, iterators,
-      [](OpBuilder &builder, Location loc, ValueRange arguments) {
-        linalg::YieldOp::create(builder, loc, arguments[0]);
-      });
+  auto generic =
+      linalg::GenericOp::create(rewriter, copy.getLoc(), copy.getSource(), copy.getTarget(),
+                                ArrayRef<AffineMap>{identity, identity}, iterators,
+                                [](OpBuilder &builder, Location loc, ValueRange arguments) {
+                                  linalg::YieldOp::create(builder, loc, arguments[0]);
+                                });
   rewriter.eraseOp(copy);
   rewriter.setInsertionPoint(generic);
 }
@@ -49,11 +82,13 @@ namespace {
 struct LowerFallback final : impl::LowerFallbackBase<LowerFallback> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (isa_and_nonnull<FallbackAttr>(function->getAttr(plan::kConfigAttr)) && failed(lower(function)))
+      if (isa_and_nonnull<FallbackAttr>(function->getAttr(plan::kConfigAttr)) &&
+          failed(lower(function)))
         return signalPassFailure();
   }
 
   LogicalResult lower(func::FuncOp function) {
+    copyUpdatedInputs(function);
     if (failed(bufferize(function)))
       return failure();
     IRRewriter rewriter(&getContext());
@@ -69,9 +104,11 @@ struct LowerFallback final : impl::LowerFallbackBase<LowerFallback> {
         return op.emitOpError("has no loops");
       rewriter.eraseOp(op);
     }
-    AffineMap grid = AffineMap::get(0, 0, SmallVector<AffineExpr>(3, rewriter.getAffineConstantExpr(1)), &getContext());
-    function->setAttr(plan::kLaunchAttr, plan::LaunchAttr::get(&getContext(), AffineMapAttr::get(grid), {1, 1, 1},
-                                                               {1, 1, 1}, /*shared=*/0, /*scratch=*/0));
+    AffineMap grid = AffineMap::get(
+        0, 0, SmallVector<AffineExpr>(3, rewriter.getAffineConstantExpr(1)), &getContext());
+    function->setAttr(plan::kLaunchAttr,
+                      plan::LaunchAttr::get(&getContext(), AffineMapAttr::get(grid), {1, 1, 1},
+                                            {1, 1, 1}, /*shared=*/0, /*scratch=*/0));
     return success();
   }
 

@@ -15,7 +15,8 @@
 //       sums[6 x 16] += panel product, in registers
 //   store each result, computed from sums                        consumers are computed here
 //
-// Panels are padded to their full width, so the inner loops have no edges; what was computed from padding is never stored.
+// Panels are padded to their full width, so the inner loops have no edges; what was computed from
+// padding is never stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,7 +87,7 @@ private:
   SmallVector<OpFoldResult> sizes; // of the loops
   Type element;                    // of the sums
   Side lhs, rhs;
-  Value sums; // memref: rows x columns of the tile, padded
+  Value sums;                   // memref: rows x columns of the tile, padded
   SmallVector<LaneIndex> batch; // indices of all loops, batch ones set
   unsigned rowDim, columnDim;   // of the product
 };
@@ -98,7 +99,8 @@ static Value minimum(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
   return builder.createOrFold<arith::MinUIOp>(loc, lhs, rhs);
 }
 
-Value MatmulLowering::evaluate(PointEvaluator &evaluator, const Side &side, ArrayRef<LaneIndex> loops) {
+Value MatmulLowering::evaluate(PointEvaluator &evaluator, const Side &side,
+                               ArrayRef<LaneIndex> loops) {
   SmallVector<LaneIndex> indices;
   for (AffineExpr expr : side.map.getResults())
     indices.push_back(loops[cast<AffineDimExpr>(expr).getPosition()]);
@@ -109,30 +111,36 @@ Value MatmulLowering::evaluate(PointEvaluator &evaluator, const Side &side, Arra
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// panels[p, kk, r] = lhs(begin + p * width + r, k0 + kk), zero below the last row. Vectorised along the reduced dim.
+/// panels[p, kk, r] = lhs(begin + p * width + r, k0 + kk), zero below the last row. Vectorised
+/// along the reduced dim.
 void MatmulLowering::packLhs(OpBuilder &outer, Value begin, Value length) {
   Value rows = arith::SubIOp::create(outer, loc, lhs.end, lhs.begin);
   Value width = index(outer, lhs.width);
-  Value padded = arith::MulIOp::create(outer, loc, arith::CeilDivUIOp::create(outer, loc, rows, width), width);
+  Value padded =
+      arith::MulIOp::create(outer, loc, arith::CeilDivUIOp::create(outer, loc, rows, width), width);
   bool guarded = contraction.lhs.guarded[contraction.loops.k];
   SmallVector<int64_t> widths = getWidths(guarded ? 1 : lanes, guarded ? 1 : lanes, 1);
   emitLoop(outer, loc, {index(outer, 0), padded}, 1, [&](OpBuilder &b, Location, Value row) {
-    Value panel = arith::DivUIOp::create(b, loc, row, width), position = arith::RemUIOp::create(b, loc, row, width);
+    Value panel = arith::DivUIOp::create(b, loc, row, width),
+          position = arith::RemUIOp::create(b, loc, row, width);
     Value valid = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, rows);
     Buffer buffer{lhs.panels};
     auto pack = [&](bool zero) {
       return [&, zero](OpBuilder &branch, Location) {
-        emitLaneLoops(branch, loc, {index(branch, 0), length}, widths, [&](OpBuilder &inner, Value kk, int64_t numLanes) {
-          int64_t stride = numLanes == 1 ? 0 : 1;
-          Environment environment;
-          PointEvaluator evaluator(inner, environment, numLanes);
-          SmallVector<LaneIndex> loops = batch;
-          loops[lhs.loop] = {arith::AddIOp::create(inner, loc, lhs.begin, row)};
-          loops[contraction.loops.k] = {arith::AddIOp::create(inner, loc, begin, kk), stride};
-          Value value = zero ? Value(arith::ConstantOp::create(inner, loc, inner.getZeroAttr(element)))
-                             : evaluate(evaluator, lhs, loops);
-          evaluator.store(loc, value, buffer, {{panel}, {kk, stride}, {position}});
-        });
+        emitLaneLoops(
+            branch, loc, {index(branch, 0), length}, widths,
+            [&](OpBuilder &inner, Value kk, int64_t numLanes) {
+              int64_t stride = numLanes == 1 ? 0 : 1;
+              Environment environment;
+              PointEvaluator evaluator(inner, environment, numLanes);
+              SmallVector<LaneIndex> loops = batch;
+              loops[lhs.loop] = {arith::AddIOp::create(inner, loc, lhs.begin, row)};
+              loops[contraction.loops.k] = {arith::AddIOp::create(inner, loc, begin, kk), stride};
+              Value value =
+                  zero ? Value(arith::ConstantOp::create(inner, loc, inner.getZeroAttr(element)))
+                       : evaluate(evaluator, lhs, loops);
+              evaluator.store(loc, value, buffer, {{panel}, {kk, stride}, {position}});
+            });
         scf::YieldOp::create(branch, loc);
       };
     };
@@ -140,7 +148,8 @@ void MatmulLowering::packLhs(OpBuilder &outer, Value begin, Value length) {
   });
 }
 
-/// panels[p, kk, c] = rhs(k0 + kk, begin + p * width + c), zero past the last column. Vectorised along the columns.
+/// panels[p, kk, c] = rhs(k0 + kk, begin + p * width + c), zero past the last column. Vectorised
+/// along the columns.
 void MatmulLowering::packRhs(OpBuilder &outer, Value begin, Value length) {
   Value columns = arith::SubIOp::create(outer, loc, rhs.end, rhs.begin);
   Value width = index(outer, rhs.width);
@@ -158,17 +167,21 @@ void MatmulLowering::packRhs(OpBuilder &outer, Value begin, Value length) {
       Value position = arith::AddIOp::create(inner, loc, first, column);
       loops[rhs.loop] = {arith::AddIOp::create(inner, loc, rhs.begin, position), stride};
       loops[contraction.loops.k] = {arith::AddIOp::create(inner, loc, begin, kk)};
-      evaluator.store(loc, evaluate(evaluator, rhs, loops), Buffer{rhs.panels}, {{panel}, {kk}, {column, stride}});
+      evaluator.store(loc, evaluate(evaluator, rhs, loops), Buffer{rhs.panels},
+                      {{panel}, {kk}, {column, stride}});
     };
     emitLoop(b, loc, {index(b, 0), length}, 1, [&](OpBuilder &row, Location, Value kk) {
       auto packFull = [&](OpBuilder &branch, Location) {
         emitLoop(branch, loc, {index(branch, 0), width}, guarded ? 1 : lanes,
-                 [&](OpBuilder &inner, Location, Value column) { packElement(inner, kk, column, guarded ? 1 : lanes); });
+                 [&](OpBuilder &inner, Location, Value column) {
+                   packElement(inner, kk, column, guarded ? 1 : lanes);
+                 });
         scf::YieldOp::create(branch, loc);
       };
       auto packEdge = [&](OpBuilder &branch, Location) {
-        emitLoop(branch, loc, {index(branch, 0), valid}, 1,
-                 [&](OpBuilder &inner, Location, Value column) { packElement(inner, kk, column, 1); });
+        emitLoop(
+            branch, loc, {index(branch, 0), valid}, 1,
+            [&](OpBuilder &inner, Location, Value column) { packElement(inner, kk, column, 1); });
         emitLoop(branch, loc, {valid, width}, 1, [&](OpBuilder &inner, Location, Value column) {
           Value zero = arith::ConstantOp::create(inner, loc, inner.getZeroAttr(element));
           memref::StoreOp::create(inner, loc, zero, rhs.panels, ValueRange{panel, kk, column});
@@ -206,20 +219,23 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
   for (int64_t r = 0; r < lhs.width; ++r)
     for (int64_t v = 0; v < vectors; ++v)
       accumulators.push_back(vector::LoadOp::create(b, loc, vectorType, sums, sumIndices(b, r, v)));
-  auto loop = scf::ForOp::create(b, loc, index(b, 0), length, index(b, 1), accumulators,
-                                 [&](OpBuilder &inner, Location, Value kk, ValueRange carried) {
-    SmallVector<Value> columns, results;
-    for (int64_t v = 0; v < vectors; ++v)
-      columns.push_back(vector::LoadOp::create(inner, loc, vectorType, rhs.panels,
-                                               ValueRange{rhsPanel, kk, index(inner, v * lanes)}));
-    for (int64_t r = 0; r < lhs.width; ++r) {
-      Value scalar = memref::LoadOp::create(inner, loc, lhs.panels, ValueRange{lhsPanel, kk, index(inner, r)});
-      Value left = vector::BroadcastOp::create(inner, loc, vectorType, scalar);
-      for (int64_t v = 0; v < vectors; ++v)
-        results.push_back(multiplyAdd(inner, loc, left, columns[v], carried[r * vectors + v]));
-    }
-    scf::YieldOp::create(inner, loc, results);
-  });
+  auto loop = scf::ForOp::create(
+      b, loc, index(b, 0), length, index(b, 1), accumulators,
+      [&](OpBuilder &inner, Location, Value kk, ValueRange carried) {
+        SmallVector<Value> columns, results;
+        for (int64_t v = 0; v < vectors; ++v)
+          columns.push_back(
+              vector::LoadOp::create(inner, loc, vectorType, rhs.panels,
+                                     ValueRange{rhsPanel, kk, index(inner, v * lanes)}));
+        for (int64_t r = 0; r < lhs.width; ++r) {
+          Value scalar = memref::LoadOp::create(inner, loc, lhs.panels,
+                                                ValueRange{lhsPanel, kk, index(inner, r)});
+          Value left = vector::BroadcastOp::create(inner, loc, vectorType, scalar);
+          for (int64_t v = 0; v < vectors; ++v)
+            results.push_back(multiplyAdd(inner, loc, left, columns[v], carried[r * vectors + v]));
+        }
+        scf::YieldOp::create(inner, loc, results);
+      });
   for (int64_t r = 0; r < lhs.width; ++r)
     for (int64_t v = 0; v < vectors; ++v)
       vector::StoreOp::create(b, loc, loop.getResult(r * vectors + v), sums, sumIndices(b, r, v));
@@ -228,23 +244,28 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
 /// One block of the reduced dim: packs both operands, then multiplies all pairs of panels.
 void MatmulLowering::emitReducedBlock(OpBuilder &b, Value begin) {
   Value size = getValueOrCreateConstantIndexOp(b, loc, sizes[contraction.loops.k]);
-  Value length = minimum(b, loc, index(b, config.getTile()[2]), arith::SubIOp::create(b, loc, size, begin));
+  Value length =
+      minimum(b, loc, index(b, config.getTile()[2]), arith::SubIOp::create(b, loc, size, begin));
   packLhs(b, begin, length);
   packRhs(b, begin, length);
   Value rows = arith::SubIOp::create(b, loc, lhs.end, lhs.begin);
   Value columns = arith::SubIOp::create(b, loc, rhs.end, rhs.begin);
   // The right panel stays in L1 while the left ones, which all fit L2, stream past it.
-  emitLoop(b, loc, {index(b, 0), columns}, rhs.width, [&](OpBuilder &columnBuilder, Location, Value column) {
-    emitLoop(columnBuilder, loc, {index(columnBuilder, 0), rows}, lhs.width,
-             [&](OpBuilder &inner, Location, Value row) { emitPanelProduct(inner, row, column, length); });
-  });
+  emitLoop(b, loc, {index(b, 0), columns}, rhs.width,
+           [&](OpBuilder &columnBuilder, Location, Value column) {
+             emitLoop(columnBuilder, loc, {index(columnBuilder, 0), rows}, lhs.width,
+                      [&](OpBuilder &inner, Location, Value row) {
+                        emitPanelProduct(inner, row, column, length);
+                      });
+           });
 }
 
 //===----------------------------------------------------------------------===//
 // Before and after
 //===----------------------------------------------------------------------===//
 
-SmallVector<LaneIndex> MatmulLowering::getProductPoint(OpBuilder &b, Value row, Value column, int64_t numLanes) {
+SmallVector<LaneIndex> MatmulLowering::getProductPoint(OpBuilder &b, Value row, Value column,
+                                                       int64_t numLanes) {
   SmallVector<LaneIndex> point;
   for (AffineExpr expr : contraction.op.getIndexingMapsArray()[2].getResults()) {
     unsigned loop = cast<AffineDimExpr>(expr).getPosition();
@@ -264,17 +285,21 @@ void MatmulLowering::emitOverTile(function_ref<void(OpBuilder &, Value, Value, i
   Value columns = arith::SubIOp::create(builder, loc, rhs.end, rhs.begin);
   bool guarded = contraction.results.guarded[columnDim];
   SmallVector<int64_t> widths = getWidths(guarded ? 1 : lanes, guarded ? 1 : lanes, 1);
-  emitLoop(builder, loc, {index(builder, 0), rows}, 1, [&](OpBuilder &rowBuilder, Location, Value row) {
-    emitLaneLoops(rowBuilder, loc, {index(rowBuilder, 0), columns}, widths,
-                  [&](OpBuilder &inner, Value column, int64_t numLanes) { body(inner, row, column, numLanes); });
-  });
+  emitLoop(builder, loc, {index(builder, 0), rows}, 1,
+           [&](OpBuilder &rowBuilder, Location, Value row) {
+             emitLaneLoops(rowBuilder, loc, {index(rowBuilder, 0), columns}, widths,
+                           [&](OpBuilder &inner, Value column, int64_t numLanes) {
+                             body(inner, row, column, numLanes);
+                           });
+           });
 }
 
 void MatmulLowering::emitInitialSums() {
   emitOverTile([&](OpBuilder &inner, Value row, Value column, int64_t numLanes) {
     Environment environment;
     PointEvaluator evaluator(inner, environment, numLanes);
-    Value start = evaluator.evaluate(contraction.op.getDpsInits()[0], getProductPoint(inner, row, column, numLanes));
+    Value start = evaluator.evaluate(contraction.op.getDpsInits()[0],
+                                     getProductPoint(inner, row, column, numLanes));
     evaluator.store(loc, start, Buffer{sums}, {{row}, {column, numLanes == 1 ? 0 : 1}});
   });
 }
@@ -293,7 +318,8 @@ void MatmulLowering::emitResults() {
     SmallVector<Value> values;
     SmallVector<SmallVector<LaneIndex>> indices;
     for (const ContractionRoot &root : contraction.roots) {
-      indices.push_back(llvm::map_to_vector(root.productDims, [&](unsigned dim) { return point[dim]; }));
+      indices.push_back(
+          llvm::map_to_vector(root.productDims, [&](unsigned dim) { return point[dim]; }));
       values.push_back(evaluator.evaluate(root.root.value, indices.back()));
     }
     for (auto [root, value, at] : llvm::zip(contraction.roots, values, indices))
@@ -313,7 +339,8 @@ LogicalResult MatmulLowering::planGrid() {
   AffineExpr rows = formula(contraction.loops.m), columns = formula(contraction.loops.n);
   if (!batchCount || !rows || !columns)
     return contraction.op.emitOpError("has a size that is not a formula over the kernel's scalars");
-  setLaunch(kernel, {columns.ceilDiv(config.getTile()[1]), rows.ceilDiv(config.getTile()[0]), batchCount});
+  setLaunch(kernel,
+            {columns.ceilDiv(config.getTile()[1]), rows.ceilDiv(config.getTile()[0]), batchCount});
   return success();
 }
 
@@ -334,7 +361,8 @@ void MatmulLowering::emitTile() {
     Value id = plan::WorkgroupIdOp::create(builder, loc, builder.getIndexType(), axis);
     side.begin = arith::MulIOp::create(builder, loc, id, index(builder, size));
     Value next = arith::AddIOp::create(builder, loc, side.begin, index(builder, size));
-    side.end = minimum(builder, loc, next, getValueOrCreateConstantIndexOp(builder, loc, sizes[side.loop]));
+    side.end = minimum(builder, loc, next,
+                       getValueOrCreateConstantIndexOp(builder, loc, sizes[side.loop]));
   };
   lhs.panels = allocate({tile[0] / lhs.width, tile[2], lhs.width});
   rhs.panels = allocate({tile[1] / rhs.width, tile[2], rhs.width});
@@ -355,7 +383,8 @@ LogicalResult MatmulLowering::run() {
   std::string why;
   FailureOr<ContractionKernel> analyzed = analyzeContraction(kernel, why);
   if (failed(analyzed))
-    return kernel.emitError("the matmul strategy does not fit kernel '") << kernel.getName() << "': " << why;
+    return kernel.emitError("the matmul strategy does not fit kernel '")
+           << kernel.getName() << "': " << why;
   contraction = std::move(*analyzed);
   linalg::GenericOp op = contraction.op;
   sizes = getLoopSizes(builder, op);

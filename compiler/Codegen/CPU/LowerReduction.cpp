@@ -12,8 +12,9 @@
 //     sum = for j: e = exp(x[row, j] - max); y[row, j] = e; acc + e  phase 1: e is kept in y
 //     for j: y[row, j] = y[row, j] / sum                             phase 2
 //
-// With direction "columns" the lanes are kept points: the same loops run for 32 columns at once, and no accumulator has to be
-// folded at the end. The order in which elements are combined depends on sizes and configuration only.
+// With direction "columns" the lanes are kept points: the same loops run for 32 columns at once,
+// and no accumulator has to be folded at the end. The order in which elements are combined depends
+// on sizes and configuration only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +52,8 @@ class ReductionLowering {
 public:
   ReductionLowering(func::FuncOp kernel, ReductionAttr config, const Arch &arch)
       : kernel(kernel), config(config), byColumns(config.getDirection() == "columns"),
-        registerLanes(arch.vectorBytes / getElementBytes(kernel)), builder(kernel.getBody().front().getTerminator()) {}
+        registerLanes(arch.vectorBytes / getElementBytes(kernel)),
+        builder(kernel.getBody().front().getTerminator()) {}
 
   LogicalResult run();
 
@@ -60,15 +62,18 @@ private:
   LogicalResult planGrid();
   void allocateKeptValues();
   void emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kept, int64_t lanes);
-  void emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, int64_t lanes, Environment &environment);
-  void emitElements(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point, int64_t lanes,
-                    const Environment &environment, MutableArrayRef<Value> accumulators);
-  void emitInnerLoops(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point, ArrayRef<int64_t> widths,
-                      const Environment &environment, Accumulators &accumulators);
-  Accumulators initialize(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, ArrayRef<int64_t> widths,
-                          const Environment &environment);
-  void finish(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, ArrayRef<int64_t> widths,
-              Accumulators &accumulators, Environment &environment);
+  void emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, int64_t lanes,
+                Environment &environment);
+  void emitElements(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point,
+                    int64_t lanes, const Environment &environment,
+                    MutableArrayRef<Value> accumulators);
+  void emitInnerLoops(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point,
+                      ArrayRef<int64_t> widths, const Environment &environment,
+                      Accumulators &accumulators);
+  Accumulators initialize(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
+                          ArrayRef<int64_t> widths, const Environment &environment);
+  void finish(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
+              ArrayRef<int64_t> widths, Accumulators &accumulators, Environment &environment);
 
   func::FuncOp kernel;
   ReductionAttr config;
@@ -99,7 +104,8 @@ void ReductionLowering::planLoops() {
     ArrayRef<OpFoldResult> sizes = ArrayRef(step.sizes).drop_front(numKept);
     auto &nests = phases[step.phase];
     auto nest = llvm::find_if(nests, [&](StepNest &other) {
-      return isEqualConstantIntOrValueArray(ArrayRef(other.steps[0]->sizes).drop_front(numKept), sizes);
+      return isEqualConstantIntOrValueArray(ArrayRef(other.steps[0]->sizes).drop_front(numKept),
+                                            sizes);
     });
     if (nest == nests.end())
       nest = nests.emplace(nest);
@@ -111,8 +117,10 @@ void ReductionLowering::planLoops() {
       std::vector<AccessSummary> summaries;
       for (Step *step : nest.steps)
         summaries.push_back(step->summary);
-      llvm::SmallBitVector mergeable = findMergeableDims(numDims, numKept, summaries);
-      nest.loops = mergeDims(builder, loc, llvm::to_vector(llvm::seq(numKept, numDims)), nest.steps[0]->sizes, mergeable);
+      llvm::SmallBitVector mergeable =
+          findMergeableDims(builder, nest.steps[0]->sizes, numKept, summaries);
+      nest.loops = mergeDims(builder, loc, llvm::to_vector(llvm::seq(numKept, numDims)),
+                             nest.steps[0]->sizes, mergeable);
       for (unsigned dim = 0; dim < numKept; ++dim)
         keptMerge[dim] = keptMerge[dim] && mergeable[dim];
     }
@@ -131,13 +139,15 @@ LogicalResult ReductionLowering::planGrid() {
       own.push_back({{0}, size});
     OpFoldResult product = getProduct(builder, loc, own);
     // The largest space is what counts; a dynamic one stands for itself.
-    if (!getConstantIntValue(product) || (getConstantIntValue(work) && *getConstantIntValue(product) > *getConstantIntValue(work)))
+    if (!getConstantIntValue(product) ||
+        (getConstantIntValue(work) && *getConstantIntValue(product) > *getConstantIntValue(work)))
       work = product;
   }
   OpFoldResult columnCount = byColumns ? columns.size : OpFoldResult(builder.getIndexAttr(1));
   Operation *op = group.steps.back().root.op;
-  FailureOr<Spread> result = spread(op, getProduct(builder, loc, rows), columnCount, work, config.getChunk(),
-                                    config.getTile(), byColumns ? config.getLanes() : 1);
+  FailureOr<Spread> result =
+      spread(op, getProduct(builder, loc, rows), columnCount, work, config.getChunk(),
+             config.getTile(), byColumns ? config.getLanes() : 1);
   if (failed(result))
     return failure();
   grid = *result;
@@ -151,8 +161,10 @@ void ReductionLowering::allocateKeptValues() {
       continue;
     }
     auto type = cast<RankedTensorType>(kept.value.getType());
-    SmallVector<int64_t> shape = llvm::map_to_vector(kept.dims, [&](unsigned dim) { return type.getDimSize(dim); });
-    Value memory = memref::AllocOp::create(builder, kept.value.getLoc(), MemRefType::get(shape, type.getElementType()));
+    SmallVector<int64_t> shape =
+        llvm::map_to_vector(kept.dims, [&](unsigned dim) { return type.getDimSize(dim); });
+    Value memory = memref::AllocOp::create(builder, kept.value.getLoc(),
+                                           MemRefType::get(shape, type.getElementType()));
     keptBuffers.push_back(Buffer{memory, kept.dims});
   }
 }
@@ -170,7 +182,8 @@ static Value splat(OpBuilder &builder, Location loc, TypedAttr element, int64_t 
 
 /// |combiner| on other operands.
 static Value combine(OpBuilder &builder, Operation *combiner, Value lhs, Value rhs) {
-  OperationState state(combiner->getLoc(), combiner->getName(), {lhs, rhs}, {lhs.getType()}, combiner->getAttrs());
+  OperationState state(combiner->getLoc(), combiner->getName(), {lhs, rhs}, {lhs.getType()},
+                       combiner->getAttrs());
   return builder.create(state)->getResult(0);
 }
 
@@ -183,8 +196,9 @@ static Value fold(OpBuilder &builder, Operation *combiner, Value vector, int64_t
       break;
     SmallVector<int64_t> low = llvm::to_vector(llvm::seq<int64_t>(0, width / 2));
     SmallVector<int64_t> high = llvm::to_vector(llvm::seq<int64_t>(width / 2, width));
-    vector = combine(builder, combiner, vector::ShuffleOp::create(builder, loc, vector, vector, low),
-                     vector::ShuffleOp::create(builder, loc, vector, vector, high));
+    vector =
+        combine(builder, combiner, vector::ShuffleOp::create(builder, loc, vector, vector, low),
+                vector::ShuffleOp::create(builder, loc, vector, vector, high));
   }
   return lanes == 1 ? Value(vector::ExtractOp::create(builder, loc, vector, 0)) : vector;
 }
@@ -204,9 +218,11 @@ static void unflatten(ArrayRef<Value> values, Accumulators &accumulators) {
   }
 }
 
-/// What the accumulators start with: the narrowest ones with what the kernel says, the others with a neutral element.
-Accumulators ReductionLowering::initialize(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
-                                           ArrayRef<int64_t> widths, const Environment &environment) {
+/// What the accumulators start with: the narrowest ones with what the kernel says, the others with
+/// a neutral element.
+Accumulators ReductionLowering::initialize(OpBuilder &builder, StepNest &nest,
+                                           ArrayRef<LaneIndex> kept, ArrayRef<int64_t> widths,
+                                           const Environment &environment) {
   Accumulators result(widths.size());
   PointEvaluator evaluator(builder, environment, byColumns ? widths.back() : 1);
   for (Step *step : nest.steps) {
@@ -221,15 +237,18 @@ Accumulators ReductionLowering::initialize(OpBuilder &builder, StepNest &nest, A
         continue;
       }
       for (auto [list, width] : llvm::zip(result, widths))
-        list.push_back(width == 1 ? start : splat(builder, loc, getNeutral(getCombiner(step->reduction, index)), width));
+        list.push_back(width == 1 ? start
+                                  : splat(builder, loc,
+                                          getNeutral(getCombiner(step->reduction, index)), width));
     }
   }
   return result;
 }
 
 /// Folds the accumulators of all widths into one value for each result.
-void ReductionLowering::finish(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, ArrayRef<int64_t> widths,
-                               Accumulators &accumulators, Environment &environment) {
+void ReductionLowering::finish(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
+                               ArrayRef<int64_t> widths, Accumulators &accumulators,
+                               Environment &environment) {
   unsigned next = 0;
   for (Step *step : nest.steps) {
     if (!step->reduction)
@@ -238,9 +257,11 @@ void ReductionLowering::finish(OpBuilder &builder, StepNest &nest, ArrayRef<Lane
       Value value = accumulators[0][next];
       Operation *combiner = getCombiner(step->reduction, index);
       for (size_t i = 1; i < widths.size(); ++i)
-        value = combine(builder, combiner, accumulators[i][next], fold(builder, combiner, value, widths[i]));
+        value = combine(builder, combiner, accumulators[i][next],
+                        fold(builder, combiner, value, widths[i]));
       if (!byColumns && widths.back() != 1) {
-        Value start = PointEvaluator(builder, environment, 1).evaluate(step->reduction.getDpsInits()[index], kept);
+        Value start = PointEvaluator(builder, environment, 1)
+                          .evaluate(step->reduction.getDpsInits()[index], kept);
         value = combine(builder, combiner, start, fold(builder, combiner, value, 1));
       }
       environment.values[result] = value;
@@ -254,8 +275,10 @@ void ReductionLowering::finish(OpBuilder &builder, StepNest &nest, ArrayRef<Lane
 //===----------------------------------------------------------------------===//
 
 /// What all steps of |nest| do at |point|.
-void ReductionLowering::emitElements(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point, int64_t lanes,
-                                     const Environment &environment, MutableArrayRef<Value> accumulators) {
+void ReductionLowering::emitElements(OpBuilder &builder, StepNest &nest,
+                                     MutableArrayRef<LaneIndex> point, int64_t lanes,
+                                     const Environment &environment,
+                                     MutableArrayRef<Value> accumulators) {
   PointEvaluator evaluator(builder, environment, lanes);
   SmallVector<std::pair<Step *, Value>> stores;
   unsigned next = 0;
@@ -270,7 +293,9 @@ void ReductionLowering::emitElements(OpBuilder &builder, StepNest &nest, Mutable
     next += own.size();
     SmallVector<Value> results = evaluator.evaluateBody(step->reduction, indices, own);
     for (auto [accumulator, value] : llvm::zip(own, results))
-      accumulator = isa<VectorType>(accumulator.getType()) ? evaluator.toLanes(step->reduction.getLoc(), value) : value;
+      accumulator = isa<VectorType>(accumulator.getType())
+                        ? evaluator.toLanes(step->reduction.getLoc(), value)
+                        : value;
   }
   // All loads before all stores: a result may be in the memory of an input.
   for (auto [step, value] : stores) {
@@ -282,7 +307,8 @@ void ReductionLowering::emitElements(OpBuilder &builder, StepNest &nest, Mutable
 
 /// for (i = begin; i < end; i += step) values = body(i, values).
 static void emitCarryingLoop(OpBuilder &builder, Location loc, Value begin, Value end, int64_t step,
-                             MutableArrayRef<Value> values, function_ref<void(OpBuilder &, Value, MutableArrayRef<Value>)> body) {
+                             MutableArrayRef<Value> values,
+                             function_ref<void(OpBuilder &, Value, MutableArrayRef<Value>)> body) {
   Value stepValue = arith::ConstantIndexOp::create(builder, loc, step);
   auto loop = scf::ForOp::create(builder, loc, begin, end, stepValue, values);
   // A loop that carries nothing comes with its terminator.
@@ -294,10 +320,11 @@ static void emitCarryingLoop(OpBuilder &builder, Location loc, Value begin, Valu
   llvm::copy(loop.getResults(), values.begin());
 }
 
-/// The innermost loop of |nest|: in vectors of each of |widths| in turn, or element by element where lanes are columns.
-void ReductionLowering::emitInnerLoops(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point,
-                                       ArrayRef<int64_t> widths, const Environment &environment,
-                                       Accumulators &accumulators) {
+/// The innermost loop of |nest|: in vectors of each of |widths| in turn, or element by element
+/// where lanes are columns.
+void ReductionLowering::emitInnerLoops(OpBuilder &builder, StepNest &nest,
+                                       MutableArrayRef<LaneIndex> point, ArrayRef<int64_t> widths,
+                                       const Environment &environment, Accumulators &accumulators) {
   Location loc = kernel.getLoc();
   const LoopDim &loop = nest.loops.back();
   Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
@@ -307,20 +334,22 @@ void ReductionLowering::emitInnerLoops(OpBuilder &builder, StepNest &nest, Mutab
     Value end = size;
     if (index + 1 != widths.size()) {
       Value length = arith::SubIOp::create(builder, loc, size, begin);
-      Value rest = arith::RemUIOp::create(builder, loc, length, arith::ConstantIndexOp::create(builder, loc, step));
+      Value rest = arith::RemUIOp::create(builder, loc, length,
+                                          arith::ConstantIndexOp::create(builder, loc, step));
       end = builder.createOrFold<arith::SubIOp>(loc, size, rest);
     }
-    emitCarryingLoop(builder, loc, begin, end, step, accumulators[index],
-                     [&, width = width](OpBuilder &inner, Value position, MutableArrayRef<Value> values) {
-                       loop.setIndex(point, {position, byColumns || width == 1 ? 0 : 1});
-                       emitElements(inner, nest, point, width, environment, values);
-                     });
+    emitCarryingLoop(
+        builder, loc, begin, end, step, accumulators[index],
+        [&, width = width](OpBuilder &inner, Value position, MutableArrayRef<Value> values) {
+          loop.setIndex(point, {position, byColumns || width == 1 ? 0 : 1});
+          emitElements(inner, nest, point, width, environment, values);
+        });
     begin = end;
   }
 }
 
-void ReductionLowering::emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, int64_t lanes,
-                                 Environment &environment) {
+void ReductionLowering::emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
+                                 int64_t lanes, Environment &environment) {
   Location loc = kernel.getLoc();
   SmallVector<LaneIndex> point(kept);
   point.resize(nest.steps[0]->dims.size());
@@ -328,11 +357,12 @@ void ReductionLowering::emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<La
   if (!byColumns && !nest.loops.empty()) {
     std::optional<int64_t> size = getConstantIntValue(nest.loops.back().size);
     bool ordered = llvm::any_of(nest.steps, [](Step *step) {
-      return step->reduction && llvm::any_of(llvm::seq(step->reduction->getNumResults()), [&](unsigned index) {
-        return !getCombiner(step->reduction, index);
-      });
+      return step->reduction &&
+             llvm::any_of(llvm::seq(step->reduction->getNumResults()),
+                          [&](unsigned index) { return !getCombiner(step->reduction, index); });
     });
-    widths = getWidths(ordered ? 1 : config.getLanes(), registerLanes, size && *size != 0 ? *size : 1);
+    widths =
+        getWidths(ordered ? 1 : config.getLanes(), registerLanes, size && *size != 0 ? *size : 1);
     while (widths.size() > 1 && size && widths.front() > *size)
       widths.erase(widths.begin());
   }
@@ -347,12 +377,13 @@ void ReductionLowering::emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<La
     ArrayRef<LoopDim> outer = ArrayRef(nest.loops).drop_back();
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     Value count = getValueOrCreateConstantIndexOp(builder, loc, getProduct(builder, loc, outer));
-    emitCarryingLoop(builder, loc, zero, count, 1, all, [&](OpBuilder &inner, Value linear, MutableArrayRef<Value> values) {
-      setLinearIndex(inner, loc, linear, outer, point);
-      unflatten(values, accumulators);
-      emitInnerLoops(inner, nest, point, widths, environment, accumulators);
-      llvm::copy(flatten(accumulators), values.begin());
-    });
+    emitCarryingLoop(builder, loc, zero, count, 1, all,
+                     [&](OpBuilder &inner, Value linear, MutableArrayRef<Value> values) {
+                       setLinearIndex(inner, loc, linear, outer, point);
+                       unflatten(values, accumulators);
+                       emitInnerLoops(inner, nest, point, widths, environment, accumulators);
+                       llvm::copy(flatten(accumulators), values.begin());
+                     });
     unflatten(all, accumulators);
   }
   finish(builder, nest, kept, widths, accumulators, environment);
@@ -377,7 +408,8 @@ LogicalResult ReductionLowering::run() {
   std::string why;
   FailureOr<ReductionGroup> analyzed = analyzeReductions(kernel, builder, why);
   if (failed(analyzed))
-    return kernel.emitError("the reduction strategy does not fit kernel '") << kernel.getName() << "': " << why;
+    return kernel.emitError("the reduction strategy does not fit kernel '")
+           << kernel.getName() << "': " << why;
   group = std::move(*analyzed);
   if (byColumns && group.getNumKept() == 0)
     return kernel.emitError("the reduction strategy with columns needs a kept dim, and kernel '")
@@ -390,15 +422,17 @@ LogicalResult ReductionLowering::run() {
   Range rowRange = grid.getRows(builder, loc, grid.gridX);
   SmallVector<LaneIndex> point(group.getNumKept());
   if (!byColumns) {
-    emitLinearLoop(builder, loc, rowRange, rows, point, [&](OpBuilder &inner) { emitPoint(inner, point, 1); });
+    emitLinearLoop(builder, loc, rowRange, rows, point,
+                   [&](OpBuilder &inner) { emitPoint(inner, point, 1); });
   } else {
     Range columnRange = grid.getColumns(builder, loc, grid.gridY);
     SmallVector<int64_t> widths = getWidths(config.getLanes(), registerLanes, columnRange.divisor);
     emitLinearLoop(builder, loc, rowRange, rows, point, [&](OpBuilder &rowBuilder) {
-      emitLaneLoops(rowBuilder, loc, columnRange, widths, [&](OpBuilder &inner, Value index, int64_t lanes) {
-        columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
-        emitPoint(inner, point, lanes);
-      });
+      emitLaneLoops(rowBuilder, loc, columnRange, widths,
+                    [&](OpBuilder &inner, Value index, int64_t lanes) {
+                      columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
+                      emitPoint(inner, point, lanes);
+                    });
     });
   }
   for (Step &step : group.steps)

@@ -38,13 +38,15 @@ struct GeneralizeOp final : OpInterfaceRewritePattern<linalg::LinalgOp> {
 struct CollapseBinding final : OpRewritePattern<tensor::CollapseShapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(tensor::CollapseShapeOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp op,
+                                PatternRewriter &rewriter) const override {
     auto source = op.getSrc().getDefiningOp<bufferization::ToTensorOp>();
     if (!source)
       return rewriter.notifyMatchFailure(op, "not a whole binding");
     Value memory = memref::CollapseShapeOp::create(rewriter, op.getLoc(), source.getBuffer(),
                                                    op.getReassociationIndices());
-    rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(op, op.getType(), memory, /*restrict=*/true);
+    rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(op, op.getType(), memory,
+                                                           /*restrict=*/true);
     return success();
   }
 };
@@ -53,14 +55,17 @@ struct CollapseBinding final : OpRewritePattern<tensor::CollapseShapeOp> {
 struct ExpandBinding final : OpRewritePattern<tensor::ExpandShapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
     auto source = op.getSrc().getDefiningOp<bufferization::ToTensorOp>();
     if (!source)
       return rewriter.notifyMatchFailure(op, "not a whole binding");
     auto type = MemRefType::get(op.getType().getShape(), op.getType().getElementType());
-    Value memory = memref::ExpandShapeOp::create(rewriter, op.getLoc(), type, source.getBuffer(),
-                                                 op.getReassociationIndices(), op.getMixedOutputShape());
-    rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(op, op.getType(), memory, /*restrict=*/true);
+    Value memory =
+        memref::ExpandShapeOp::create(rewriter, op.getLoc(), type, source.getBuffer(),
+                                      op.getReassociationIndices(), op.getMixedOutputShape());
+    rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(op, op.getType(), memory,
+                                                           /*restrict=*/true);
     return success();
   }
 };
@@ -76,7 +81,8 @@ struct StoreBeforeReshape final : OpRewritePattern<bufferization::MaterializeInD
     Value value, memory;
     if (auto expand = op.getSource().getDefiningOp<tensor::ExpandShapeOp>()) {
       value = expand.getSrc();
-      memory = memref::CollapseShapeOp::create(rewriter, op.getLoc(), op.getDest(), expand.getReassociationIndices());
+      memory = memref::CollapseShapeOp::create(rewriter, op.getLoc(), op.getDest(),
+                                               expand.getReassociationIndices());
     } else if (auto collapse = op.getSource().getDefiningOp<tensor::CollapseShapeOp>()) {
       value = collapse.getSrc();
       RankedTensorType valueType = collapse.getSrcType();
@@ -93,7 +99,8 @@ struct StoreBeforeReshape final : OpRewritePattern<bufferization::MaterializeInD
   }
 };
 
-/// acc + cast(a) * b -> acc + a' * b with a' = cast(a) as a producer, so that the product sees elements of one type.
+/// acc + cast(a) * b -> acc + a' * b with a' = cast(a) as a producer, so that the product sees
+/// elements of one type.
 struct HoistFactorCasts final : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -118,27 +125,29 @@ struct HoistFactorCasts final : OpRewritePattern<linalg::GenericOp> {
   }
 
   /// |casts| (last one first) of every element of |operand|.
-  static Value convert(PatternRewriter &rewriter, Location loc, Value operand, ArrayRef<Operation *> casts, Type type) {
+  static Value convert(PatternRewriter &rewriter, Location loc, Value operand,
+                       ArrayRef<Operation *> casts, Type type) {
     SmallVector<OpFoldResult> sizes = getSizes(rewriter, operand);
     Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, type);
     AffineMap identity = rewriter.getMultiDimIdentityMap(sizes.size());
     SmallVector<utils::IteratorType> iterators(sizes.size(), utils::IteratorType::parallel);
-    auto generic = linalg::GenericOp::create(
-        rewriter, loc, TypeRange{empty.getType()}, operand, empty, ArrayRef<AffineMap>{identity, identity}, iterators,
-        [&](OpBuilder &builder, Location bodyLoc, ValueRange arguments) {
-          IRMapping mapping;
-          Value value = arguments[0];
-          for (Operation *cast : llvm::reverse(casts)) {
-            mapping.map(cast->getOperand(0), value);
-            value = builder.clone(*cast, mapping)->getResult(0);
-          }
-          linalg::YieldOp::create(builder, bodyLoc, value);
-        });
+    auto generic =
+        linalg::GenericOp::create(rewriter, loc, TypeRange{empty.getType()}, operand, empty,
+                                  ArrayRef<AffineMap>{identity, identity}, iterators,
+                                  [&](OpBuilder &builder, Location bodyLoc, ValueRange arguments) {
+                                    IRMapping mapping;
+                                    Value value = arguments[0];
+                                    for (Operation *cast : llvm::reverse(casts)) {
+                                      mapping.map(cast->getOperand(0), value);
+                                      value = builder.clone(*cast, mapping)->getResult(0);
+                                    }
+                                    linalg::YieldOp::create(builder, bodyLoc, value);
+                                  });
     return generic->getResult(0);
   }
 
-  static void rebuild(PatternRewriter &rewriter, linalg::GenericOp op, unsigned input, Value converted,
-                      Operation *multiply, Value factor) {
+  static void rebuild(PatternRewriter &rewriter, linalg::GenericOp op, unsigned input,
+                      Value converted, Operation *multiply, Value factor) {
     rewriter.modifyOpInPlace(op, [&] {
       op.getInputsMutable().slice(input, 1).assign(converted);
       BlockArgument old = op.getBody()->getArgument(input);
@@ -160,7 +169,9 @@ struct NormalizeKernel final : impl::NormalizeKernelBase<NormalizeKernel> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<GeneralizeOp, CollapseBinding, ExpandBinding, StoreBeforeReshape, HoistFactorCasts>(context);
+    patterns
+        .add<GeneralizeOp, CollapseBinding, ExpandBinding, StoreBeforeReshape, HoistFactorCasts>(
+            context);
     memref::DimOp::getCanonicalizationPatterns(patterns, context);
     tensor::DimOp::getCanonicalizationPatterns(patterns, context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

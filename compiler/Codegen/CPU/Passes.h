@@ -23,7 +23,8 @@ namespace xc::cpu {
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
 struct CodegenOptions {
-  /// x86-64-v2, x86-64-v3, aarch64, native, ... (Arch.cpp has the table). Empty: that of each module's plan.target.
+  /// x86-64-v2, x86-64-v3, aarch64, native, ... (Arch.cpp has the table). Empty: that of each
+  /// module's plan.target.
   std::string arch;
   unsigned optLevel = 3;
   bool fastMath = false;
@@ -32,7 +33,8 @@ struct CodegenOptions {
   std::string objectFile;
 };
 
-/// Adds the passes that turn a kernel module into `plan.image`, `plan.exports` and, on request, `plan.assembly`.
+/// Adds the passes that turn a kernel module into `plan.image`, `plan.exports` and, on request,
+/// `plan.assembly`.
 void buildCodegenPipeline(mlir::OpPassManager &kernelPM, const CodegenOptions &options);
 
 /// Registers the passes and the pipeline `-xc-cpu-codegen`.

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CPU/CPUDialect.h"
 #include "compiler/Codegen/CPU/Passes.h"
+#include "compiler/Codegen/Common/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -44,12 +45,15 @@ static void addStrategies(OpPassManager &pm, const CodegenOptions &options) {
   pm.addPass(createNormalizeKernel());
   addCleanup(pm);
   pm.addPass(createSelectStrategy({options.arch}));
-  // Each of these takes the functions with its own kind of configuration; the fallback takes what the others cannot.
+  // Each of these takes the functions with its own kind of configuration; the fallback takes what
+  // the others cannot.
   pm.addPass(createLowerElementwise({options.arch}));
   pm.addPass(createLowerReduction({options.arch}));
   pm.addPass(createLowerMatmul());
   pm.addPass(createLowerFallback());
-  // The strategies leave the tensor ops that they replaced; all are dead, and the canonicaliser erases dead ops.
+  pm.addPass(codegen::createLowerKernelOpsToLoops());
+  // The strategies leave the tensor ops that they replaced; all are dead, and the canonicaliser
+  // erases dead ops.
   addCleanup(pm);
   pm.addPass(createVerifyLoops());
 }
@@ -92,11 +96,15 @@ namespace {
 
 /// The command-line form of CodegenOptions.
 struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
-  Option<std::string> arch{*this, "arch", llvm::cl::desc("CPU; empty: that of the module's plan.target")};
+  Option<std::string> arch{*this, "arch",
+                           llvm::cl::desc("CPU; empty: that of the module's plan.target")};
   Option<unsigned> optLevel{*this, "opt-level", llvm::cl::desc("0 to 3"), llvm::cl::init(3)};
-  Option<bool> fastMath{*this, "fast-math", llvm::cl::desc("Reassociate, contract, approximate"), llvm::cl::init(false)};
-  Option<bool> emitAssembly{*this, "emit-assembly", llvm::cl::desc("Set plan.assembly"), llvm::cl::init(false)};
-  Option<std::string> objectFile{*this, "object-file", llvm::cl::desc("Write the object to this file as well")};
+  Option<bool> fastMath{*this, "fast-math", llvm::cl::desc("Reassociate, contract, approximate"),
+                        llvm::cl::init(false)};
+  Option<bool> emitAssembly{*this, "emit-assembly", llvm::cl::desc("Set plan.assembly"),
+                            llvm::cl::init(false)};
+  Option<std::string> objectFile{*this, "object-file",
+                                 llvm::cl::desc("Write the object to this file as well")};
 
   CodegenOptions get() const { return {arch, optLevel, fastMath, emitAssembly, objectFile}; }
 };
@@ -105,9 +113,10 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
 
 void registerPasses() {
   registerCPUCodegenPasses();
-  PassPipelineRegistration<PipelineOptions>(
-      "xc-cpu-codegen", "Kernel module to ELF object",
-      [](OpPassManager &pm, const PipelineOptions &options) { buildCodegenPipeline(pm, options.get()); });
+  PassPipelineRegistration<PipelineOptions>("xc-cpu-codegen", "Kernel module to ELF object",
+                                            [](OpPassManager &pm, const PipelineOptions &options) {
+                                              buildCodegenPipeline(pm, options.get());
+                                            });
   PassPipelineRegistration<PipelineOptions>(
       "xc-cpu-loops", "Kernel module to loops over memory: the first part of -xc-cpu-codegen",
       [](OpPassManager &pm, const PipelineOptions &options) { addStrategies(pm, options.get()); });

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel allocates nothing. Every memref.alloc of a kernel function gets a fixed place, in order of appearance: the stack
-// as long as its budget lasts, else a range of the workgroup's scratch memory. A buffer allocated in a loop gets one
-// place for all iterations, since its contents do not outlive one.
+// A kernel allocates nothing. Every memref.alloc of a kernel function gets a fixed place, in order
+// of appearance: the stack as long as its budget lasts, else a range of the workgroup's scratch
+// memory. A buffer allocated in a loop gets one place for all iterations, since its contents do not
+// outlive one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +62,8 @@ struct PlaceTemporaries final : impl::PlaceTemporariesBase<PlaceTemporaries> {
       MemRefType type = alloc.getType();
       if (!type.hasStaticShape() || !type.getLayout().isIdentity())
         return alloc.emitOpError("expected a temporary of static size, got ")
-               << type << "; kernel '" << function.getName() << "' needs memory that cannot be reserved for it";
+               << type << "; kernel '" << function.getName()
+               << "' needs memory that cannot be reserved for it";
       if (stackUsed + getByteSize(type) > stackBytes) {
         inScratch.push_back(alloc);
         scratchUsed += getByteSize(type);
@@ -76,7 +78,8 @@ struct PlaceTemporaries final : impl::PlaceTemporariesBase<PlaceTemporaries> {
     return success();
   }
 
-  static void placeInScratch(func::FuncOp function, ArrayRef<memref::AllocOp> allocs, int64_t bytes) {
+  static void placeInScratch(func::FuncOp function, ArrayRef<memref::AllocOp> allocs,
+                             int64_t bytes) {
     OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
     auto scratchType = MemRefType::get({bytes}, builder.getI8Type());
     Value scratch = ScratchOp::create(builder, function.getLoc(), scratchType);
@@ -84,14 +87,15 @@ struct PlaceTemporaries final : impl::PlaceTemporariesBase<PlaceTemporaries> {
     for (memref::AllocOp alloc : allocs) {
       Value start = arith::ConstantIndexOp::create(builder, alloc.getLoc(), offset);
       offset += getByteSize(alloc.getType());
-      replaceAlloc(alloc, memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch, start,
-                                                 ValueRange{}));
+      replaceAlloc(alloc, memref::ViewOp::create(builder, alloc.getLoc(), alloc.getType(), scratch,
+                                                 start, ValueRange{}));
     }
     auto launch = function->getAttrOfType<plan::LaunchAttr>(plan::kLaunchAttr);
     assert(launch && "strategies set plan.launch");
     function->setAttr(plan::kLaunchAttr,
-                      plan::LaunchAttr::get(function.getContext(), launch.getGrid(), launch.getBlock(),
-                                            launch.getCluster(), launch.getShared(), bytes));
+                      plan::LaunchAttr::get(function.getContext(), launch.getGrid(),
+                                            launch.getBlock(), launch.getCluster(),
+                                            launch.getShared(), bytes));
   }
 };
 

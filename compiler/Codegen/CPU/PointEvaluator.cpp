@@ -38,12 +38,15 @@ Value PointEvaluator::addIndex(Location loc, Value lhs, Value rhs) {
   return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
 }
 
-LaneIndex PointEvaluator::constantIndex(Location loc, int64_t value) { return {constant(builder, loc, value)}; }
+LaneIndex PointEvaluator::constantIndex(Location loc, int64_t value) {
+  return {constant(builder, loc, value)};
+}
 
 Value PointEvaluator::toLanes(Location loc, Value value) {
   if (numLanes == 1 || isa<VectorType>(value.getType()))
     return value;
-  return vector::BroadcastOp::create(builder, loc, VectorType::get({numLanes}, value.getType()), value);
+  return vector::BroadcastOp::create(builder, loc, VectorType::get({numLanes}, value.getType()),
+                                     value);
 }
 
 /// |index| as a value: scalar if uniform, else a vector.
@@ -54,18 +57,21 @@ Value PointEvaluator::materialize(Location loc, const LaneIndex &index) {
   auto type = VectorType::get({numLanes}, builder.getIndexType());
   Value step = vector::StepOp::create(builder, loc, type);
   if (index.stride != 1)
-    step = arith::MulIOp::create(builder, loc, step, toLanes(loc, constant(builder, loc, index.stride)));
+    step = arith::MulIOp::create(builder, loc, step,
+                                 toLanes(loc, constant(builder, loc, index.stride)));
   return arith::AddIOp::create(builder, loc, toLanes(loc, index.base), step);
 }
 
-LaneIndex PointEvaluator::combine(Location loc, AffineExprKind kind, const LaneIndex &lhs, const LaneIndex &rhs) {
+LaneIndex PointEvaluator::combine(Location loc, AffineExprKind kind, const LaneIndex &lhs,
+                                  const LaneIndex &rhs) {
   bool affine = !lhs.lanes && !rhs.lanes;
   if (kind == AffineExprKind::Add && affine)
     return {addIndex(loc, lhs.base, rhs.base), lhs.stride + rhs.stride};
   if (kind == AffineExprKind::Mul && affine) {
     std::optional<int64_t> factor = getConstantIntValue(rhs.base);
     if (rhs.stride == 0 && (factor || lhs.stride == 0))
-      return {builder.createOrFold<arith::MulIOp>(loc, lhs.base, rhs.base), factor ? lhs.stride * *factor : 0};
+      return {builder.createOrFold<arith::MulIOp>(loc, lhs.base, rhs.base),
+              factor ? lhs.stride * *factor : 0};
   }
   Value left = materialize(loc, lhs), right = materialize(loc, rhs);
   bool uniform = lhs.isUniform() && rhs.isUniform();
@@ -109,12 +115,15 @@ LaneIndex PointEvaluator::evaluateExpr(Location loc, AffineExpr expr, ArrayRef<L
 }
 
 /// |index| * |stride| + |offset|.
-LaneIndex PointEvaluator::offset(Location loc, const LaneIndex &index, OpFoldResult offset, OpFoldResult stride) {
+LaneIndex PointEvaluator::offset(Location loc, const LaneIndex &index, OpFoldResult offset,
+                                 OpFoldResult stride) {
   LaneIndex result = index;
   if (!isConstantIntValue(stride, 1))
-    result = combine(loc, AffineExprKind::Mul, result, {getValueOrCreateConstantIndexOp(builder, loc, stride)});
+    result = combine(loc, AffineExprKind::Mul, result,
+                     {getValueOrCreateConstantIndexOp(builder, loc, stride)});
   if (!isConstantIntValue(offset, 0))
-    result = combine(loc, AffineExprKind::Add, result, {getValueOrCreateConstantIndexOp(builder, loc, offset)});
+    result = combine(loc, AffineExprKind::Add, result,
+                     {getValueOrCreateConstantIndexOp(builder, loc, offset)});
   return result;
 }
 
@@ -158,7 +167,8 @@ std::pair<Value, SmallVector<LaneIndex>> PointEvaluator::resolve(Location loc, c
   return {memref::CollapseShapeOp::create(builder, loc, buffer.memref, groups), merged};
 }
 
-SmallVector<Value> PointEvaluator::indicesOfLane(Location loc, ArrayRef<LaneIndex> indices, int64_t lane) {
+SmallVector<Value> PointEvaluator::indicesOfLane(Location loc, ArrayRef<LaneIndex> indices,
+                                                 int64_t lane) {
   SmallVector<Value> result;
   for (const LaneIndex &index : indices) {
     if (index.lanes)
@@ -171,7 +181,8 @@ SmallVector<Value> PointEvaluator::indicesOfLane(Location loc, ArrayRef<LaneInde
 
 /// Whether the lanes are next to each other in memory.
 static bool isContiguous(ArrayRef<LaneIndex> indices) {
-  return !indices.empty() && allUniform(indices.drop_back()) && !indices.back().lanes && indices.back().stride == 1;
+  return !indices.empty() && allUniform(indices.drop_back()) && !indices.back().lanes &&
+         indices.back().stride == 1;
 }
 
 Value PointEvaluator::load(Location loc, const Buffer &buffer, ArrayRef<LaneIndex> tensorIndices) {
@@ -183,11 +194,13 @@ Value PointEvaluator::load(Location loc, const Buffer &buffer, ArrayRef<LaneInde
     return vector::LoadOp::create(builder, loc, type, memory, indicesOfLane(loc, indices, 0));
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < numLanes; ++lane)
-    elements.push_back(memref::LoadOp::create(builder, loc, memory, indicesOfLane(loc, indices, lane)));
+    elements.push_back(
+        memref::LoadOp::create(builder, loc, memory, indicesOfLane(loc, indices, lane)));
   return vector::FromElementsOp::create(builder, loc, type, elements);
 }
 
-void PointEvaluator::store(Location loc, Value value, const Buffer &buffer, ArrayRef<LaneIndex> tensorIndices) {
+void PointEvaluator::store(Location loc, Value value, const Buffer &buffer,
+                           ArrayRef<LaneIndex> tensorIndices) {
   auto [memory, indices] = resolve(loc, buffer, tensorIndices);
   if (allUniform(indices)) {
     assert(!isa<VectorType>(value.getType()) && "lanes of one element");
@@ -200,18 +213,20 @@ void PointEvaluator::store(Location loc, Value value, const Buffer &buffer, Arra
     return;
   }
   for (int64_t lane = 0; lane < numLanes; ++lane)
-    memref::StoreOp::create(builder, loc, vector::ExtractOp::create(builder, loc, value, lane), memory,
-                            indicesOfLane(loc, indices, lane));
+    memref::StoreOp::create(builder, loc, vector::ExtractOp::create(builder, loc, value, lane),
+                            memory, indicesOfLane(loc, indices, lane));
 }
 
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 
-void PointEvaluator::cloneBodyOp(Operation &op, ArrayRef<LaneIndex> loops, DenseMap<Value, Value> &mapping,
+void PointEvaluator::cloneBodyOp(Operation &op, ArrayRef<LaneIndex> loops,
+                                 DenseMap<Value, Value> &mapping,
                                  DenseMap<Value, LaneIndex> &indexMapping) {
   Location loc = op.getLoc();
-  // Indices stay symbolic as long as they only feed accesses, so that those can be seen to be contiguous.
+  // Indices stay symbolic as long as they only feed accesses, so that those can be seen to be
+  // contiguous.
   auto indexOf = [&](Value value) -> LaneIndex {
     if (auto it = indexMapping.find(value); it != indexMapping.end())
       return it->second;
@@ -239,11 +254,13 @@ void PointEvaluator::cloneBodyOp(Operation &op, ArrayRef<LaneIndex> loops, Dense
   }
   SmallVector<Value> operands;
   for (Value operand : op.getOperands()) {
-    if (auto it = indexMapping.find(operand); it != indexMapping.end() && !mapping.contains(operand))
+    if (auto it = indexMapping.find(operand);
+        it != indexMapping.end() && !mapping.contains(operand))
       mapping[operand] = materialize(loc, it->second);
     operands.push_back(mapping.lookup_or(operand, operand));
   }
-  bool uniform = llvm::none_of(operands, [](Value value) { return isa<VectorType>(value.getType()); });
+  bool uniform =
+      llvm::none_of(operands, [](Value value) { return isa<VectorType>(value.getType()); });
   OperationState state(loc, op.getName(), operands, op.getResultTypes(), op.getAttrs());
   if (!uniform) {
     for (Value &operand : state.operands)
@@ -289,9 +306,11 @@ SmallVector<Value> PointEvaluator::evaluateBody(linalg::GenericOp op, ArrayRef<L
   return results;
 }
 
-Value PointEvaluator::evaluateGeneric(linalg::GenericOp op, unsigned result, ArrayRef<LaneIndex> indices) {
+Value PointEvaluator::evaluateGeneric(linalg::GenericOp op, unsigned result,
+                                      ArrayRef<LaneIndex> indices) {
   SmallVector<LaneIndex> loops(op.getNumLoops());
-  for (auto [expr, index] : llvm::zip(op.getIndexingMapMatchingResult(op->getResult(result)).getResults(), indices))
+  for (auto [expr, index] :
+       llvm::zip(op.getIndexingMapMatchingResult(op->getResult(result)).getResults(), indices))
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       loops[dim.getPosition()] = index;
   SmallVector<Value> values = evaluateBody(op, loops, {});
@@ -338,7 +357,8 @@ Value PointEvaluator::evaluateExpandShape(tensor::ExpandShapeOp op, ArrayRef<Lan
   return evaluate(op.getSrc(), source);
 }
 
-Value PointEvaluator::evaluateCollapseShape(tensor::CollapseShapeOp op, ArrayRef<LaneIndex> indices) {
+Value PointEvaluator::evaluateCollapseShape(tensor::CollapseShapeOp op,
+                                            ArrayRef<LaneIndex> indices) {
   Location loc = op.getLoc();
   SmallVector<LaneIndex> source(op.getSrcType().getRank());
   SmallVector<OpFoldResult> sizes = getSizes(builder, op.getSrc());
@@ -361,10 +381,13 @@ Value PointEvaluator::evaluateCollapseShape(tensor::CollapseShapeOp op, ArrayRef
   return evaluate(op.getSrc(), source);
 }
 
-/// |then| at |thenIndices| where |condition| holds, else |otherwise| (a scalar, or a tensor at |otherwiseIndices|).
-Value PointEvaluator::evaluateIf(Location loc, Value condition, Value then, ArrayRef<LaneIndex> thenIndices,
-                                 Value otherwise, ArrayRef<LaneIndex> otherwiseIndices) {
-  // Values computed inside a branch are not visible after it, nor is their width known before: make them all lanes.
+/// |then| at |thenIndices| where |condition| holds, else |otherwise| (a scalar, or a tensor at
+/// |otherwiseIndices|).
+Value PointEvaluator::evaluateIf(Location loc, Value condition, Value then,
+                                 ArrayRef<LaneIndex> thenIndices, Value otherwise,
+                                 ArrayRef<LaneIndex> otherwiseIndices) {
+  // Values computed inside a branch are not visible after it, nor is their width known before: make
+  // them all lanes.
   auto emitBranch = [&](Value value, ArrayRef<LaneIndex> indices) {
     return [&, value, indices](OpBuilder &branchBuilder, Location branchLoc) {
       PointEvaluator nested(branchBuilder, environment, numLanes);
@@ -393,7 +416,8 @@ Value PointEvaluator::evaluatePad(tensor::PadOp op, ArrayRef<LaneIndex> indices)
     assert(index.isUniform() && "the summary says that this dim is guarded");
     Value low = getValueOrCreateConstantIndexOp(builder, loc, lowPad);
     Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes[dim]);
-    condition = builder.createOrFold<arith::AndIOp>(loc, condition, isInside(builder, loc, index.base, low, size));
+    condition = builder.createOrFold<arith::AndIOp>(loc, condition,
+                                                    isInside(builder, loc, index.base, low, size));
     source.push_back({builder.createOrFold<arith::SubIOp>(loc, index.base, low)});
   }
   return evaluateIf(loc, condition, op.getSource(), source, op.getConstantPaddingValue(), {});
@@ -414,7 +438,8 @@ Value PointEvaluator::evaluateInsertSlice(tensor::InsertSliceOp op, ArrayRef<Lan
     if (!isConstantIntValue(stride, 1)) {
       position = arith::DivUIOp::create(builder, loc, distance, stride);
       Value rest = arith::RemUIOp::create(builder, loc, distance, stride);
-      Value hit = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest, constant(builder, loc, 0));
+      Value hit = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest,
+                                        constant(builder, loc, 0));
       condition = builder.createOrFold<arith::AndIOp>(loc, condition, hit);
     }
     Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, position, size);
@@ -431,7 +456,9 @@ Value PointEvaluator::evaluateUncached(Value tensor, ArrayRef<LaneIndex> indices
   Type element = cast<ShapedType>(tensor.getType()).getElementType();
   auto zero = [&] { return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)); };
   return TypeSwitch<Operation *, Value>(op)
-      .Case([&](bufferization::ToTensorOp toTensor) { return load(loc, Buffer{toTensor.getBuffer()}, indices); })
+      .Case([&](bufferization::ToTensorOp toTensor) {
+        return load(loc, Buffer{toTensor.getBuffer()}, indices);
+      })
       .Case([&](linalg::GenericOp generic) {
         return evaluateGeneric(generic, cast<OpResult>(tensor).getResultNumber(), indices);
       })
@@ -444,7 +471,9 @@ Value PointEvaluator::evaluateUncached(Value tensor, ArrayRef<LaneIndex> indices
       .Case([&](tensor::CastOp cast) { return evaluate(cast.getSource(), indices); })
       .Case([&](tensor::ExtractSliceOp slice) { return evaluateExtractSlice(slice, indices); })
       .Case([&](tensor::ExpandShapeOp expand) { return evaluateExpandShape(expand, indices); })
-      .Case([&](tensor::CollapseShapeOp collapse) { return evaluateCollapseShape(collapse, indices); })
+      .Case([&](tensor::CollapseShapeOp collapse) {
+        return evaluateCollapseShape(collapse, indices);
+      })
       .Case([&](tensor::PadOp pad) { return evaluatePad(pad, indices); })
       .Case([&](tensor::InsertSliceOp insert) { return evaluateInsertSlice(insert, indices); });
 }

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Emits the code that computes a tensor of a kernel at one point of a loop nest, or at `lanes` points next to each other,
-// with everything that feeds it inlined. What does not differ between the lanes stays scalar, an access whose last index
-// steps by one from lane to lane becomes a vector load or store, and any other access becomes one scalar access per lane.
+// Emits the code that computes a tensor of a kernel at one point of a loop nest, or at `lanes`
+// points next to each other, with everything that feeds it inlined. What does not differ between
+// the lanes stays scalar, an access whose last index steps by one from lane to lane becomes a
+// vector load or store, and any other access becomes one scalar access per lane.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,9 +22,10 @@
 
 namespace xc::cpu {
 
-/// An index of a point: lane l has the value base + l * stride, or element l of `lanes` where that is set.
+/// An index of a point: lane l has the value base + l * stride, or element l of `lanes` where that
+/// is set.
 struct LaneIndex {
-  mlir::Value base = {};  // index; null where `lanes` is set or `absorbed`
+  mlir::Value base = {}; // index; null where `lanes` is set or `absorbed`
   int64_t stride = 0;
   mlir::Value lanes = {}; // vector of index
   /// This dim is merged into the next one, which counts for both.
@@ -31,14 +33,16 @@ struct LaneIndex {
 
   bool isUniform() const { return !lanes && stride == 0; }
   bool operator==(const LaneIndex &other) const {
-    return base == other.base && stride == other.stride && lanes == other.lanes && absorbed == other.absorbed;
+    return base == other.base && stride == other.stride && lanes == other.lanes &&
+           absorbed == other.absorbed;
   }
 };
 
-/// Where a tensor is in memory. Index d of the tensor is index |indices[d]| - |origins[d]| of the memref; a null origin is 0.
+/// Where a tensor is in memory. Index d of the tensor is index |indices[d]| - |origins[d]| of the
+/// memref; a null origin is 0.
 struct Buffer {
   mlir::Value memref;
-  llvm::SmallVector<unsigned> dims = {};       // tensor dims that the memref has, in order; empty: all
+  llvm::SmallVector<unsigned> dims = {}; // tensor dims that the memref has, in order; empty: all
   llvm::SmallVector<mlir::Value> origins = {}; // for each tensor dim; empty: all 0
 };
 
@@ -51,31 +55,40 @@ struct Environment {
 
 class PointEvaluator {
 public:
-  /// Code goes to |builder|'s insertion point. A PointEvaluator serves one point: it reuses what it has computed.
+  /// Code goes to |builder|'s insertion point. A PointEvaluator serves one point: it reuses what it
+  /// has computed.
   PointEvaluator(mlir::OpBuilder &builder, const Environment &environment, int64_t lanes)
       : builder(builder), environment(environment), numLanes(lanes) {}
 
   /// Element of |tensor| at |indices|: a scalar where all lanes agree, else a vector.
   mlir::Value evaluate(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
 
-  /// What the body of |op| yields at iteration |loops|. |accumulators| stand for the outputs, if |op| reduces.
-  llvm::SmallVector<mlir::Value> evaluateBody(mlir::linalg::GenericOp op, llvm::ArrayRef<LaneIndex> loops,
+  /// What the body of |op| yields at iteration |loops|. |accumulators| stand for the outputs, if
+  /// |op| reduces.
+  llvm::SmallVector<mlir::Value> evaluateBody(mlir::linalg::GenericOp op,
+                                              llvm::ArrayRef<LaneIndex> loops,
                                               mlir::ValueRange accumulators);
 
   /// Stores |value| (scalar or vector) at |indices| of |buffer|.
-  void store(mlir::Location loc, mlir::Value value, const Buffer &buffer, llvm::ArrayRef<LaneIndex> indices);
+  void store(mlir::Location loc, mlir::Value value, const Buffer &buffer,
+             llvm::ArrayRef<LaneIndex> indices);
 
   /// |value| as a vector of all lanes (as it is where there is one lane).
   mlir::Value toLanes(mlir::Location loc, mlir::Value value);
 
 private:
   mlir::Value evaluateUncached(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
-  mlir::Value evaluateGeneric(mlir::linalg::GenericOp op, unsigned result, llvm::ArrayRef<LaneIndex> indices);
-  mlir::Value evaluateExtractSlice(mlir::tensor::ExtractSliceOp op, llvm::ArrayRef<LaneIndex> indices);
-  mlir::Value evaluateExpandShape(mlir::tensor::ExpandShapeOp op, llvm::ArrayRef<LaneIndex> indices);
-  mlir::Value evaluateCollapseShape(mlir::tensor::CollapseShapeOp op, llvm::ArrayRef<LaneIndex> indices);
+  mlir::Value evaluateGeneric(mlir::linalg::GenericOp op, unsigned result,
+                              llvm::ArrayRef<LaneIndex> indices);
+  mlir::Value evaluateExtractSlice(mlir::tensor::ExtractSliceOp op,
+                                   llvm::ArrayRef<LaneIndex> indices);
+  mlir::Value evaluateExpandShape(mlir::tensor::ExpandShapeOp op,
+                                  llvm::ArrayRef<LaneIndex> indices);
+  mlir::Value evaluateCollapseShape(mlir::tensor::CollapseShapeOp op,
+                                    llvm::ArrayRef<LaneIndex> indices);
   mlir::Value evaluatePad(mlir::tensor::PadOp op, llvm::ArrayRef<LaneIndex> indices);
-  mlir::Value evaluateInsertSlice(mlir::tensor::InsertSliceOp op, llvm::ArrayRef<LaneIndex> indices);
+  mlir::Value evaluateInsertSlice(mlir::tensor::InsertSliceOp op,
+                                  llvm::ArrayRef<LaneIndex> indices);
   mlir::Value evaluateIf(mlir::Location loc, mlir::Value condition, mlir::Value then,
                          llvm::ArrayRef<LaneIndex> thenIndices, mlir::Value otherwise,
                          llvm::ArrayRef<LaneIndex> otherwiseIndices);
@@ -86,20 +99,25 @@ private:
                    llvm::DenseMap<mlir::Value, LaneIndex> &indexMapping);
   mlir::Value materialize(mlir::Location loc, const LaneIndex &index);
   LaneIndex evaluateExpr(mlir::Location loc, mlir::AffineExpr expr, llvm::ArrayRef<LaneIndex> dims);
-  LaneIndex combine(mlir::Location loc, mlir::AffineExprKind kind, const LaneIndex &lhs, const LaneIndex &rhs);
+  LaneIndex combine(mlir::Location loc, mlir::AffineExprKind kind, const LaneIndex &lhs,
+                    const LaneIndex &rhs);
   LaneIndex constantIndex(mlir::Location loc, int64_t value);
-  LaneIndex offset(mlir::Location loc, const LaneIndex &index, mlir::OpFoldResult offset, mlir::OpFoldResult stride);
+  LaneIndex offset(mlir::Location loc, const LaneIndex &index, mlir::OpFoldResult offset,
+                   mlir::OpFoldResult stride);
   mlir::Value addIndex(mlir::Location loc, mlir::Value lhs, mlir::Value rhs);
 
   /// The memref and its indices for an access, absorbed dims merged.
-  std::pair<mlir::Value, llvm::SmallVector<LaneIndex>> resolve(mlir::Location loc, const Buffer &buffer,
-                                                               llvm::ArrayRef<LaneIndex> indices);
-  llvm::SmallVector<mlir::Value> indicesOfLane(mlir::Location loc, llvm::ArrayRef<LaneIndex> indices, int64_t lane);
+  std::pair<mlir::Value, llvm::SmallVector<LaneIndex>>
+  resolve(mlir::Location loc, const Buffer &buffer, llvm::ArrayRef<LaneIndex> indices);
+  llvm::SmallVector<mlir::Value> indicesOfLane(mlir::Location loc,
+                                               llvm::ArrayRef<LaneIndex> indices, int64_t lane);
 
   mlir::OpBuilder &builder;
   const Environment &environment;
   int64_t numLanes;
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<llvm::SmallVector<LaneIndex>, mlir::Value>>> computed;
+  llvm::DenseMap<mlir::Value,
+                 llvm::SmallVector<std::pair<llvm::SmallVector<LaneIndex>, mlir::Value>>>
+      computed;
 };
 
 } // namespace xc::cpu

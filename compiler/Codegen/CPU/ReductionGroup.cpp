@@ -37,9 +37,10 @@ Operation *getCombiner(linalg::GenericOp reduction, unsigned index) {
   if (!combiner || !accumulator.hasOneUse() || *accumulator.user_begin() != combiner ||
       combiner->getBlock() != reduction.getBody() || !combiner->hasOneUse())
     return nullptr;
-  bool known = isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaximumFOp, arith::MinimumFOp,
-                   arith::MaxNumFOp, arith::MinNumFOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp,
-                   arith::AndIOp, arith::OrIOp, arith::XOrIOp>(combiner);
+  bool known =
+      isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaximumFOp,
+          arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaxSIOp, arith::MaxUIOp,
+          arith::MinSIOp, arith::MinUIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(combiner);
   return known ? combiner : nullptr;
 }
 
@@ -58,7 +59,8 @@ TypedAttr getNeutral(Operation *combiner) {
       .Case<arith::MulFOp>([&](auto) { return FloatAttr::get(type, 1.0); })
       .Case<arith::MaximumFOp, arith::MaxNumFOp>([&](auto) { return infinity(/*negative=*/true); })
       .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) { return infinity(/*negative=*/false); })
-      .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>([&](auto) { return integer(APInt(width, 0)); })
+      .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(
+          [&](auto) { return integer(APInt(width, 0)); })
       .Case<arith::MulIOp>([&](auto) { return integer(APInt(width, 1)); })
       .Case<arith::AndIOp, arith::MinUIOp>([&](auto) { return integer(APInt::getAllOnes(width)); })
       .Case<arith::MaxSIOp>([&](auto) { return integer(APInt::getSignedMinValue(width)); })
@@ -70,14 +72,16 @@ TypedAttr getNeutral(Operation *combiner) {
 //===----------------------------------------------------------------------===//
 
 static SmallVector<AffineExpr> getDimExprs(ArrayRef<unsigned> positions, MLIRContext *context) {
-  return llvm::map_to_vector(positions, [&](unsigned position) { return getAffineDimExpr(position, context); });
+  return llvm::map_to_vector(
+      positions, [&](unsigned position) { return getAffineDimExpr(position, context); });
 }
 
 namespace {
 
 class Analyzer {
 public:
-  Analyzer(func::FuncOp kernel, OpBuilder &builder, std::string &why) : kernel(kernel), builder(builder), why(why) {}
+  Analyzer(func::FuncOp kernel, OpBuilder &builder, std::string &why)
+      : kernel(kernel), builder(builder), why(why) {}
 
   FailureOr<ReductionGroup> run();
 
@@ -115,7 +119,8 @@ void Analyzer::summarizeStep(Step &step) {
   step.summary.accesses.push_back({step.root.memory, exprs});
 }
 
-/// The innermost loop is the vectorised one: make it that of the dim that most accesses step through contiguously.
+/// The innermost loop is the vectorised one: make it that of the dim that most accesses step
+/// through contiguously.
 void Analyzer::moveContiguousDimLast(Step &step) {
   unsigned numKept = group.getNumKept(), numDims = step.dims.size();
   if (numDims < numKept + 2)
@@ -262,8 +267,9 @@ void Analyzer::assignPhases() {
     group.numPhases = std::max(group.numPhases, step.phase + 1);
   }
   // A result that may be in an input's memory is written when nothing else is read any more.
-  bool lastReduces = llvm::any_of(
-      group.steps, [&](const Step &step) { return step.reduction && step.phase + 1 == group.numPhases; });
+  bool lastReduces = llvm::any_of(group.steps, [&](const Step &step) {
+    return step.reduction && step.phase + 1 == group.numPhases;
+  });
   for (Step &step : group.steps)
     if (!step.reduction && mayAlias(step.root.memory))
       step.phase = lastReduces ? group.numPhases : group.numPhases - 1;
@@ -303,17 +309,21 @@ void Analyzer::chooseKeptValues() {
       continue;
     Step &first = *uses.front().first;
     bool simple = llvm::all_of(uses, [&](auto use) {
-      return use.second->indices.size() == use.first->dims.size() && arePlainDistinctDims(use.second->indices);
+      return use.second->indices.size() == use.first->dims.size() &&
+             arePlainDistinctDims(use.second->indices);
     });
-    // Each element has to be stored once: one step of the first phase computes it, over the whole of its space.
-    if (!simple || llvm::count_if(uses, [&](auto use) { return use.first->phase == first.phase; }) != 1)
+    // Each element has to be stored once: one step of the first phase computes it, over the whole
+    // of its space.
+    if (!simple ||
+        llvm::count_if(uses, [&](auto use) { return use.first->phase == first.phase; }) != 1)
       continue;
     KeptValue kept{value, first.phase, {}, {}};
     auto [last, lastAccess] = uses.back();
     auto type = cast<RankedTensorType>(value.getType());
-    bool fitsRoot = !last->reduction && uses.size() == 2 && !mayAlias(last->root.memory) &&
-                    cast<MemRefType>(last->root.memory.getType()).getElementType() == type.getElementType() &&
-                    lastAccess->indices == last->summary.accesses.back().indices;
+    bool fitsRoot =
+        !last->reduction && uses.size() == 2 && !mayAlias(last->root.memory) &&
+        cast<MemRefType>(last->root.memory.getType()).getElementType() == type.getElementType() &&
+        lastAccess->indices == last->summary.accesses.back().indices;
     if (fitsRoot) {
       kept.memory = last->root.memory;
       group.keptValues.push_back(kept);
@@ -343,7 +353,8 @@ FailureOr<ReductionGroup> Analyzer::run() {
   return std::move(group);
 }
 
-FailureOr<ReductionGroup> analyzeReductions(func::FuncOp kernel, OpBuilder &builder, std::string &why) {
+FailureOr<ReductionGroup> analyzeReductions(func::FuncOp kernel, OpBuilder &builder,
+                                            std::string &why) {
   return Analyzer(kernel, builder, why).run();
 }
 

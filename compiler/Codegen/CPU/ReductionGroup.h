@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel whose reductions all keep the same dims can be computed one kept point after another: softmax keeps the rows,
-// and all that happens to one row is independent of the others. Here a kernel is taken apart into steps, each a loop nest
-// over what it does not keep.
+// A kernel whose reductions all keep the same dims can be computed one kept point after another:
+// softmax keeps the rows, and all that happens to one row is independent of the others. Here a
+// kernel is taken apart into steps, each a loop nest over what it does not keep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +18,13 @@
 
 namespace xc::cpu {
 
-/// A reduction, or the store of a result. Its dims are those kept by the group, in the group's order, then its own.
+/// A reduction, or the store of a result. Its dims are those kept by the group, in the group's
+/// order, then its own.
 struct Step {
   mlir::linalg::GenericOp reduction; // null for a store
   Root root;                         // of a store
-  llvm::SmallVector<unsigned> dims;  // loops of the reduction, or dims of the root, in the step's order
+  llvm::SmallVector<unsigned>
+      dims; // loops of the reduction, or dims of the root, in the step's order
   llvm::SmallVector<mlir::OpFoldResult> sizes;
   AccessSummary summary{0};
   unsigned phase = 0;
@@ -34,8 +36,8 @@ struct Step {
 /// A value that several phases need and that costs more to compute than to keep.
 struct KeptValue {
   mlir::Value value;
-  unsigned phase;                 // that computes it
-  mlir::Value memory;             // of the root in which it is kept, or null: on the stack
+  unsigned phase;                   // that computes it
+  mlir::Value memory;               // of the root in which it is kept, or null: on the stack
   llvm::SmallVector<unsigned> dims; // of `value` that the stack buffer has
 };
 
@@ -48,16 +50,16 @@ struct ReductionGroup {
   unsigned getNumKept() const { return keptSizes.size(); }
 };
 
-/// The op that combines result |index| of |reduction| with one more element, if the order does not matter for it and the
-/// body does nothing else with the accumulator; else null.
+/// The op that combines result |index| of |reduction| with one more element, if the order does not
+/// matter for it and the body does nothing else with the accumulator; else null.
 mlir::Operation *getCombiner(mlir::linalg::GenericOp reduction, unsigned index);
 
 /// The neutral element of a combiner.
 mlir::TypedAttr getNeutral(mlir::Operation *combiner);
 
 /// Takes |kernel| apart; fails, saying |why|, if it does not have the form described above.
-mlir::FailureOr<ReductionGroup> analyzeReductions(mlir::func::FuncOp kernel, mlir::OpBuilder &builder,
-                                                  std::string &why);
+mlir::FailureOr<ReductionGroup> analyzeReductions(mlir::func::FuncOp kernel,
+                                                  mlir::OpBuilder &builder, std::string &why);
 
 } // namespace xc::cpu
 

@@ -34,7 +34,8 @@ static Choice chooseFallback(func::FuncOp kernel, StringRef why) {
           llvm::formatv("fallback: plain loops in one workgroup, since {0}", why)};
 }
 
-/// Lanes to compute at a time: several registers, so that latencies overlap; fewer where functions need registers too.
+/// Lanes to compute at a time: several registers, so that latencies overlap; fewer where functions
+/// need registers too.
 static int64_t chooseLanes(func::FuncOp kernel, const Arch &arch, int64_t mathOps) {
   int64_t registerLanes = arch.vectorBytes / getElementBytes(kernel);
   return registerLanes * (mathOps != 0 ? 2 : 4);
@@ -57,8 +58,8 @@ static bool isTransposed(const AccessSummary &summary, unsigned rank) {
   });
 }
 
-static Choice chooseElementwise(func::FuncOp kernel, const Arch &arch, ArrayRef<AccessSummary> summaries,
-                                ArrayRef<unsigned> ranks) {
+static Choice chooseElementwise(func::FuncOp kernel, const Arch &arch,
+                                ArrayRef<AccessSummary> summaries, ArrayRef<unsigned> ranks) {
   int64_t mathOps = 0;
   bool scalar = false, transposed = false;
   for (auto [summary, rank] : llvm::zip(summaries, ranks)) {
@@ -67,40 +68,51 @@ static Choice chooseElementwise(func::FuncOp kernel, const Arch &arch, ArrayRef<
     transposed |= rank > 1 && isTransposed(summary, rank);
   }
   int64_t lanes = scalar ? 1 : chooseLanes(kernel, arch, mathOps);
-  // Transposed reads touch one cache line per column: few columns, so that the lines stay in L1 for the next rows.
+  // Transposed reads touch one cache line per column: few columns, so that the lines stay in L1 for
+  // the next rows.
   int64_t chunk = transposed ? 128 : 16384;
   int64_t tile = mathOps != 0 ? 16384 : 32768;
-  std::string reason = llvm::formatv("elementwise: {0} lanes{1}{2}", lanes, transposed ? ", transposed reads in tiles" : "",
-                                     scalar ? " (the innermost dim is padded or concatenated)" : "");
-  return {ElementwiseAttr::get(kernel.getContext(), ElementwiseAttr::kVersion, lanes, chunk, tile), reason};
+  std::string reason = llvm::formatv(
+      "elementwise: {0} lanes{1}{2}", lanes, transposed ? ", transposed reads in tiles" : "",
+      scalar ? " (the innermost dim is padded or concatenated)" : "");
+  return {ElementwiseAttr::get(kernel.getContext(), ElementwiseAttr::kVersion, lanes, chunk, tile),
+          reason};
 }
 
 /// Whether every reduction of |step| may combine its elements in any order.
 static bool isReorderable(const Step &step) {
-  return !step.reduction || llvm::all_of(llvm::seq(step.reduction->getNumResults()), [&](unsigned index) {
-    return getCombiner(step.reduction, index) != nullptr;
-  });
+  return !step.reduction ||
+         llvm::all_of(llvm::seq(step.reduction->getNumResults()), [&](unsigned index) {
+           return getCombiner(step.reduction, index) != nullptr;
+         });
 }
 
-/// Whether the lanes should be kept points: if memory is contiguous along the last kept dim, or if the elements of one point
-/// have to be combined in order.
+/// How badly vectorising along dim |lane| suits |access|: a dim that is not the last one has its
+/// elements far apart.
+static int64_t getStridedCost(const Access &access, unsigned lane) {
+  for (AffineExpr index : ArrayRef(access.indices).drop_back(access.indices.empty() ? 0 : 1))
+    if (!index || index.isFunctionOfDim(lane))
+      return access.indices.size();
+  return 0;
+}
+
+/// Whether the lanes should be kept points: where that makes fewer accesses strided, or where the
+/// elements of one point have to be combined in order.
 static bool prefersColumns(const ReductionGroup &group) {
   unsigned numKept = group.getNumKept();
   if (numKept == 0 || isConstantIntValue(group.keptSizes.back(), 1))
     return false;
-  size_t keptVotes = 0, ownVotes = 0;
+  int64_t rowsCost = 0, columnsCost = 0;
   bool reorderable = true;
   for (const Step &step : group.steps) {
     reorderable &= isReorderable(step);
     for (const Access &access : step.summary.accesses) {
-      auto dim = access.indices.empty() ? nullptr : dyn_cast_or_null<AffineDimExpr>(access.indices.back());
-      // Results without own dims say nothing: all of them are contiguous along the kept dims.
-      if (!dim || step.dims.size() == numKept)
-        continue;
-      (dim.getPosition() < numKept ? keptVotes : ownVotes) += access.indices.size();
+      columnsCost += getStridedCost(access, numKept - 1);
+      if (step.dims.size() > numKept)
+        rowsCost += getStridedCost(access, step.dims.size() - 1);
     }
   }
-  return keptVotes > ownVotes || !reorderable;
+  return columnsCost < rowsCost || !reorderable;
 }
 
 static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, std::string &why) {
@@ -122,19 +134,23 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
     contiguous &= isReorderable(step);
   }
   // Where lanes are far from each other in memory, more of them only means more scalar loads.
-  int64_t lanes = scalar ? 1 : columns && !contiguous ? arch.vectorBytes / getElementBytes(kernel)
-                                                      : chooseLanes(kernel, arch, mathOps);
-  std::string reason = llvm::formatv(
-      "reduction: {0} of {1} dims kept, {2} phases, {3} lanes along {4}", numKept,
-      group->steps.front().dims.size(), group->numPhases, lanes,
-      columns ? "the last kept dim" : "the reduced dims");
-  return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion, columns ? "columns" : "rows", lanes,
+  int64_t lanes = scalar                   ? 1
+                  : columns && !contiguous ? arch.vectorBytes / getElementBytes(kernel)
+                                           : chooseLanes(kernel, arch, mathOps);
+  std::string reason =
+      llvm::formatv("reduction: {0} of {1} dims kept, {2} phases, {3} lanes along {4}", numKept,
+                    group->steps.front().dims.size(), group->numPhases, lanes,
+                    columns ? "the last kept dim" : "the reduced dims");
+  return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion,
+                                   columns ? "columns" : "rows", lanes,
                                    /*chunk=*/128, /*tile=*/32768),
                 reason};
 }
 
-/// The number of accumulators is what the register file allows, less two vectors of columns and one of a row.
-static std::pair<int64_t, int64_t> chooseRegisterTile(const Arch &arch, int64_t lanes, std::optional<int64_t> rows,
+/// The number of accumulators is what the register file allows, less two vectors of columns and one
+/// of a row.
+static std::pair<int64_t, int64_t> chooseRegisterTile(const Arch &arch, int64_t lanes,
+                                                      std::optional<int64_t> rows,
                                                       std::optional<int64_t> columns) {
   int64_t vectors = columns && *columns <= lanes ? 1 : 2;
   int64_t height = (arch.vectorRegisters - 4) / vectors;
@@ -152,7 +168,8 @@ static int64_t chooseTileSize(std::optional<int64_t> size, int64_t target, int64
   return std::max<int64_t>(unit, llvm::alignTo(llvm::divideCeil(*size, parts), unit));
 }
 
-/// Fails if the kernel is no matrix product, or one so thin that packing would cost more than the product.
+/// Fails if the kernel is no matrix product, or one so thin that packing would cost more than the
+/// product.
 static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
   std::string why;
   FailureOr<ContractionKernel> contraction = analyzeContraction(kernel, why);
@@ -161,7 +178,8 @@ static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
   OpBuilder builder(kernel.getBody().front().getTerminator());
   SmallVector<OpFoldResult> sizes = getLoopSizes(builder, contraction->op);
   auto size = [&](unsigned loop) { return getConstantIntValue(sizes[loop]); };
-  std::optional<int64_t> m = size(contraction->loops.m), n = size(contraction->loops.n), k = size(contraction->loops.k);
+  std::optional<int64_t> m = size(contraction->loops.m), n = size(contraction->loops.n),
+                         k = size(contraction->loops.k);
   if ((m && *m < 2) || (n && *n < 2))
     return failure();
   Type element = cast<RankedTensorType>(contraction->op->getResult(0).getType()).getElementType();
@@ -169,9 +187,12 @@ static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
   auto [height, width] = chooseRegisterTile(arch, lanes, m, n);
   SmallVector<int64_t> tile = {chooseTileSize(m, 192, height), chooseTileSize(n, 256, width),
                                std::max<int64_t>(1, std::min<int64_t>(k.value_or(256), 256))};
-  std::string reason = llvm::formatv("matmul: {0}x{1} accumulators of {2} lanes, tiles of {3}x{4}, {5} of the reduced dim at a time",
+  std::string reason = llvm::formatv("matmul: {0}x{1} accumulators of {2} lanes, tiles of {3}x{4}, "
+                                     "{5} of the reduced dim at a time",
                                      height, width / lanes, lanes, tile[0], tile[1], tile[2]);
-  return Choice{MatmulAttr::get(kernel.getContext(), MatmulAttr::kVersion, tile, {height, width}, lanes), reason};
+  return Choice{
+      MatmulAttr::get(kernel.getContext(), MatmulAttr::kVersion, tile, {height, width}, lanes),
+      reason};
 }
 
 static bool hasReduction(func::FuncOp kernel) {

@@ -19,9 +19,11 @@ namespace xc::cpu {
 
 /// Whether |op| may stand in a kernel after its strategy.
 static bool isLoopOp(Operation *op) {
-  static const llvm::StringSet<> dialects = {"scf", "memref", "vector", "arith", "math", "affine", "plan", "func", "cpu", "ub"};
+  static const llvm::StringSet<> dialects = {"scf",    "memref", "vector", "arith", "math",
+                                             "affine", "plan",   "func",   "cpu",   "ub"};
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
-  return dialects.contains(op->getName().getDialectNamespace()) && llvm::none_of(op->getOperandTypes(), isTensor) &&
+  return dialects.contains(op->getName().getDialectNamespace()) &&
+         llvm::none_of(op->getOperandTypes(), isTensor) &&
          llvm::none_of(op->getResultTypes(), isTensor);
 }
 
@@ -31,7 +33,8 @@ struct VerifyLoops final : impl::VerifyLoopsBase<VerifyLoops> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function->hasAttr(plan::kLaunchAttr)) {
-        function.emitError("expected kernel '") << function.getName() << "' to have " << plan::kLaunchAttr;
+        function.emitError("expected kernel '")
+            << function.getName() << "' to have " << plan::kLaunchAttr;
         return signalPassFailure();
       }
       WalkResult result = function.walk([&](Operation *op) {

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Runs lld inside this process. lld reads and writes files, so the objects go through a temporary directory, which is gone
-// when the function returns; none of its names reaches the output.
+// Runs lld inside this process. lld reads and writes files, so the objects go through a temporary
+// directory, which is gone when the function returns; none of its names reaches the output.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,10 +87,24 @@ FailureOr<std::string> linkSharedObject(ArrayRef<StringRef> objects, const Arch 
   if (std::error_code error = directory.create())
     return emitError() << "cannot create a temporary directory for linking: " << error.message();
   std::string output = directory.getPath("kernels.so");
-  // Position-independent, everything resolved now, no symbols but the exported ones, nothing that names this machine.
+  // Position-independent, everything resolved now, no symbols but the exported ones, nothing that
+  // names this machine.
   const char *emulation = llvm::Triple(arch.triple).isAArch64() ? "aarch64linux" : "elf_x86_64";
-  std::vector<std::string> arguments = {"-m", emulation, "-shared", "-z", "defs", "-z", "now", "-z", "noexecstack", "--build-id=none",
-                                        "--hash-style=gnu", "--strip-all", "--threads=1", "-o", output};
+  std::vector<std::string> arguments = {"-m",
+                                        emulation,
+                                        "-shared",
+                                        "-z",
+                                        "defs",
+                                        "-z",
+                                        "now",
+                                        "-z",
+                                        "noexecstack",
+                                        "--build-id=none",
+                                        "--hash-style=gnu",
+                                        "--strip-all",
+                                        "--threads=1",
+                                        "-o",
+                                        output};
   for (auto [index, object] : llvm::enumerate(objects)) {
     std::string path = directory.getPath(Twine(index) + ".o");
     if (std::error_code error = writeFile(path, object))

@@ -17,11 +17,13 @@
 
 namespace xc::cpu {
 
-/// Links ELF objects (their bytes, all for |arch|) into a shared object that needs nothing from outside, and returns
-/// its bytes. The same objects in the same order give the same bytes. An undefined or doubly defined symbol, or objects
-/// for different machines, are errors. Thread-safe; calls run one after another, since lld keeps global state.
-mlir::FailureOr<std::string> linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects, const Arch &arch,
-                                              llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// Links ELF objects (their bytes, all for |arch|) into a shared object that needs nothing from
+/// outside, and returns its bytes. The same objects in the same order give the same bytes. An
+/// undefined or doubly defined symbol, or objects for different machines, are errors. Thread-safe;
+/// calls run one after another, since lld keeps global state.
+mlir::FailureOr<std::string>
+linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects, const Arch &arch,
+                 llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace xc::cpu
 

@@ -84,6 +84,11 @@ def get_cases():
              "%e = tensor.empty() : tensor<20x10xf32>" + generic(
                  [MAP2, MAP2], PP, ["%t"], ["tensor<20x10xf32>"], "%e", "tensor<20x10xf32>", "%x: f32, %o: f32",
                  "%y = arith.negf %x : f32\n linalg.yield %y : f32"), lambda x: -x[10:50:2, 3:53:5], config="elementwise"),
+        Case("leading_slice", [((9, 6), "f32", "read"), ((9, 4), "f32", "write")],
+             "%t = tensor.extract_slice %a0[0, 0] [9, 4] [1, 1] : tensor<9x6xf32> to tensor<9x4xf32>\n"
+             "%e = tensor.empty() : tensor<9x4xf32>" + generic(
+                 [MAP2, MAP2], PP, ["%t"], ["tensor<9x4xf32>"], "%e", "tensor<9x4xf32>", "%x: f32, %o: f32",
+                 "%y = arith.negf %x : f32\n linalg.yield %y : f32"), lambda x: -x[:, :4], config="elementwise"),
         Case("reshape_between", [((12, 10), "f32", "read"), ((30, 4), "f32", "write")],
              "%e = tensor.empty() : tensor<12x10xf32>" + generic(
                  [MAP2, MAP2], PP, ["%a0"], ["tensor<12x10xf32>"], "%e", "tensor<12x10xf32>", "%x: f32, %o: f32",

@@ -96,6 +96,8 @@ def get_cases():
              softmax_reference(1), ROWS, "reduction"),
         Case("softmax_static", [((33, 1000), "f32", "read"), ((33, 1000), "f32", "write")], softmax(33, 1000, "", ""),
              softmax_reference(1), config="reduction"),
+        Case("softmax_one_row", [((1, 4097), "f32", "read"), ((1, 4097), "f32", "write")], softmax(1, 4097, "", ""),
+             softmax_reference(1), config="reduction"),
         Case("softmax_ten_classes", [(("s0", 10), "f32", "read"), (("s0", 10), "f32", "write")],
              softmax("?", 10, "%s0", "%s0"), softmax_reference(1), [(1,), (599,)], config="reduction"),
         Case("softmax_columns", [matrix_in, (("s0", "s1"), "f32", "write")], softmax("?", "?", "%s1", "%s0, %s1", 0),
