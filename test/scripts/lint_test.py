@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Every check of scripts/lint.py finds what it looks for, and leaves the clean twin alone."""
+import importlib.util
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+SOURCE = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "lint.py"
+HEAD = ("//===- A.cpp - A file of the test ------------------------------------===//\n//\n// Part of xcompile.\n"
+        "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n//\n//===---===//\n")
+TD = 'include "mlir/IR/OpBase.td"\ndef D : Dialect { let name = "d"; let cppNamespace = "d"; }\n'
+PASS = 'include "mlir/Pass/PassBase.td"\n'
+
+# check -> [(file, contents with a fault, contents without)]
+FAULTS = {
+    "dead_check_lines": [
+        ("test/a.mlir", "// RUN: xc-opt %s | FileCheck %s\n// CHECK-NEXT foo\n", "// RUN: xc-opt %s | FileCheck %s\n// CHECK-NEXT: foo\n"),
+        ("test/a.mlir", "// RUN: xc-opt %s | FileCheck %s\n// CHECK foo\n", "// RUN: xc-opt %s | FileCheck %s\n// CHECK: foo\n"),
+        ("test/a.mlir", "// RUN: xc-opt %s | FileCheck %s --check-prefix=A\n// B-LABEL: foo\n",
+         "// RUN: xc-opt %s | FileCheck %s --check-prefixes=A,B\n// B-LABEL: foo\n"),
+        ("test/a.mlir", "// RUN: xc-opt %s\n// CHECK: foo\n", "// RUN: xc-opt %s \\\n// RUN:   | FileCheck %s\n// CHECK: foo\n"),
+    ],
+    "missing_verify_diagnostics": [
+        ("test/a.mlir", "// RUN: xc-opt %s\n// expected-error @+1 {{x}}\n", "// RUN: xc-opt %s -verify-diagnostics\n// expected-error @+1 {{x}}\n"),
+    ],
+    "undocumented_ops": [
+        ("compiler/A.td", TD + 'def AOp : Op<D, "a"> { let summary = "A"; let description = "No example."; }\n',
+         TD + 'def AOp : Op<D, "a"> { let summary = "A"; let description = "```mlir\\nd.a\\n```"; }\n'),
+    ],
+    "undocumented_passes": [
+        ("compiler/A.td", PASS + 'def A : Pass<"xc-a"> { let description = "```mlir\\nx\\n```"; }\n',
+         PASS + 'def A : Pass<"xc-a"> { let summary = "A"; let description = "```mlir\\nx\\n```"; }\n'),
+    ],
+    "include_directions": [
+        ("compiler/Dialect/A.h", '#include "compiler/Codegen/B.h"\n', '#include "compiler/Dialect/B.h"\n'),
+        ("compiler/Target/A.h", '#include "runtime/base/B.h"\n', '#include "schemas/module_header.h"\n'),
+        ("runtime/base/A.h", '#include "runtime/hal/B.h"\n', '#include "xcr/xcr.h"\n'),
+        ("runtime/hal/A.h", '#include "tools/common/B.h"\n', '#include "runtime/base/B.h"\n'),
+    ],
+    "forbidden_calls": [
+        ("compiler/A.cpp", "void f() { llvm::errs() << 1; }\n", "void f() { emitError() << 1; } // llvm::errs()\n"),
+        ("runtime/A.cpp", "void f() { abort(); }\n", "void f() { job.abort(); }\n"),
+        ("compiler/A.cpp", 'void f() { llvm::report_fatal_error("x"); }\n', "void f();\n"),
+    ],
+    "formatting": [("tools/A.cpp", HEAD + "int  a ;\n", HEAD + "int a;\n")],
+    "headings": [("tools/A.cpp", "int a;\n", HEAD + "int a;\n")],
+    "machine_paths": [("docs/a.md", "see /home/" + "me/x\n", "see ${HOME}/x and build/home/x\n")],
+    "todos": [("tools/A.cpp", "// TO" + "DO: later\n", "// TO" + "DO(#12): later\n")],
+}
+
+
+def load(root):
+    spec = importlib.util.spec_from_file_location("lint", SOURCE)
+    lint = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(lint)
+    lint.ROOT = root
+    return lint
+
+
+def complaints(check, name, contents):
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder).resolve()
+        subprocess.run(["git", "init", "-q", root], check=True)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(contents)
+        subprocess.run(["git", "-C", root, "add", name], check=True)
+        return list(getattr(load(root), check)())
+
+
+def main():
+    known = {check.__name__ for check in load(SOURCE.parents[1]).CHECKS}
+    failed = [f"{check} has no test" for check in sorted(known - set(FAULTS))]
+    for check, faults in FAULTS.items():
+        for name, bad, good in faults:
+            if not complaints(check, name, bad):
+                failed.append(f"{check} misses {bad!r}")
+            found = complaints(check, name, good)
+            if found:
+                failed.append(f"{check} complains of {good!r}: {found[0]}")
+    print("\n".join(failed) or "every check finds its fault")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
