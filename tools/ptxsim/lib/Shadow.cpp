@@ -60,6 +60,20 @@ uint64_t ByteBits::prefix(uint64_t offset, uint64_t bytes) const {
   return bytes;
 }
 
+uint64_t ByteBits::gap(uint64_t offset, uint64_t bytes) const {
+  uint64_t done = 0;
+  while (done < bytes) {
+    uint64_t at = offset + done, shift = at & 63;
+    uint64_t count = std::min<uint64_t>(bytes - done, 64 - shift);
+    uint64_t rest = words[at >> 6].load(std::memory_order_relaxed) >> shift;
+    uint64_t run = rest ? static_cast<uint64_t>(__builtin_ctzll(rest)) : 64;
+    if (run < count)
+      return done + run;
+    done += count;
+  }
+  return bytes;
+}
+
 bool ByteBits::any(uint64_t offset, uint64_t bytes) const {
   for (uint64_t i = 0; i < bytes; ++i)
     if (words[(offset + i) >> 6].load(std::memory_order_relaxed) >> ((offset + i) & 63) & 1)
@@ -248,18 +262,27 @@ void Memory::markUninitialised(uint64_t address, uint64_t size) {
 }
 
 void Memory::copyInitialised(uint64_t destination, uint64_t source, uint64_t size) {
-  // In runs of bytes of one state; nearly always a single run.
-  while (size > 0) {
-    uint64_t set = initialisedPrefix(source, size);
-    markInitialised(destination, set);
-    uint64_t unset = 0;
-    while (set + unset < size && initialisedPrefix(source + set + unset, 1) == 0)
-      ++unset;
-    markUninitialised(destination + set, unset);
-    uint64_t done = set + unset;
-    destination += done;
-    source += done;
-    size -= done;
+  // Runs of bytes of one state, nearly always a single one; applied after the
+  // source has been read, which holds the lock.
+  std::vector<std::pair<uint64_t, bool>> runs;
+  impl_->forParts(source, size, [&](Range &range, uint64_t offset, uint64_t bytes) {
+    if (!range.initialised.allocated()) {
+      runs.emplace_back(bytes, true);
+      return true;
+    }
+    for (uint64_t done = 0; done < bytes;) {
+      uint64_t set = range.initialised.prefix(offset + done, bytes - done);
+      runs.emplace_back(set, true);
+      done += set;
+      uint64_t unset = range.initialised.gap(offset + done, bytes - done);
+      runs.emplace_back(unset, false);
+      done += unset;
+    }
+    return true;
+  });
+  for (const auto &run : runs) {
+    assignInitialised(*impl_, destination, run.first, run.second);
+    destination += run.first;
   }
 }
 

@@ -41,6 +41,8 @@ public:
   void assign(uint64_t offset, uint64_t bytes, bool value);
   /// Number of leading set bits of [offset, offset + bytes).
   uint64_t prefix(uint64_t offset, uint64_t bytes) const;
+  /// Number of leading clear bits.
+  uint64_t gap(uint64_t offset, uint64_t bytes) const;
   bool all(uint64_t offset, uint64_t bytes) const {
     uint64_t shift = offset & 63;
     if (bytes < 64 && shift + bytes <= 64) {
