@@ -18,8 +18,7 @@ namespace xc {
 template <typename T> T readOptions(const T *given, const T &defaults) {
   T result = defaults;
   if (given) {
-    size_t size =
-        given->struct_size < sizeof(T) ? given->struct_size : sizeof(T);
+    size_t size = given->struct_size < sizeof(T) ? given->struct_size : sizeof(T);
     memcpy(static_cast<void *>(&result), given, size);
   }
   result.struct_size = sizeof(T);
@@ -31,8 +30,8 @@ template <typename T> void writeInfo(const T &info, T *out) {
   constexpr size_t kFirst = sizeof(size_t);
   size_t size = out->struct_size < sizeof(T) ? out->struct_size : sizeof(T);
   if (size > kFirst)
-    memcpy(reinterpret_cast<char *>(out) + kFirst,
-           reinterpret_cast<const char *>(&info) + kFirst, size - kFirst);
+    memcpy(reinterpret_cast<char *>(out) + kFirst, reinterpret_cast<const char *>(&info) + kFirst,
+           size - kFirst);
 }
 
 /// INVALID_ARGUMENT where \p pointer is null; \p name is the parameter's.

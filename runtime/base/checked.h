@@ -26,9 +26,7 @@ inline bool rangeFits(uint64_t begin, uint64_t count, uint64_t size) {
   return begin <= size && count <= size - begin;
 }
 
-inline bool isPowerOfTwo(uint64_t value) {
-  return value != 0 && (value & (value - 1)) == 0;
-}
+inline bool isPowerOfTwo(uint64_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
 /// \p alignment is a power of two; false if the result does not fit.
 inline bool alignUp(uint64_t value, uint64_t alignment, uint64_t *result) {
@@ -46,8 +44,7 @@ inline bool countElements(const int64_t *shape, size_t rank, uint64_t *result) {
     if (shape[i] < 0)
       return false;
     isEmpty |= shape[i] == 0;
-    overflows |=
-        multiplyOverflows(count, static_cast<uint64_t>(shape[i]), &count);
+    overflows |= multiplyOverflows(count, static_cast<uint64_t>(shape[i]), &count);
   }
   // A zero anywhere makes the whole shape empty, whatever the others are.
   *result = isEmpty ? 0 : count;

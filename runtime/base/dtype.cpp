@@ -18,25 +18,20 @@ struct DTypeInfo {
 } // namespace
 
 // In the order of xcr_dtype_t.
-static constexpr DTypeInfo kTypes[] = {
-    {"?", 0},   {"i1", 1},  {"i8", 1},     {"i16", 2},
-    {"i32", 4}, {"i64", 8}, {"u8", 1},     {"u16", 2},
-    {"u32", 4}, {"u64", 8}, {"f16", 2},    {"bf16", 2},
-    {"f32", 4}, {"f64", 8}, {"f8e4m3", 1}, {"f8e5m2", 1}};
+static constexpr DTypeInfo kTypes[] = {{"?", 0},   {"i1", 1},  {"i8", 1},     {"i16", 2},
+                                       {"i32", 4}, {"i64", 8}, {"u8", 1},     {"u16", 2},
+                                       {"u32", 4}, {"u64", 8}, {"f16", 2},    {"bf16", 2},
+                                       {"f32", 4}, {"f64", 8}, {"f8e4m3", 1}, {"f8e5m2", 1}};
 static constexpr size_t kTypeCount = sizeof(kTypes) / sizeof(kTypes[0]);
 static_assert(kTypeCount == XCR_DTYPE_F8E5M2 + 1, "one line for each type");
 
 xcr_string_view_t xcr_dtype_name(xcr_dtype_t dtype) {
-  return xcr_string(kTypes[static_cast<size_t>(dtype) < kTypeCount
-                               ? static_cast<size_t>(dtype)
-                               : 0]
-                        .name);
+  return xcr_string(
+      kTypes[static_cast<size_t>(dtype) < kTypeCount ? static_cast<size_t>(dtype) : 0].name);
 }
 
 size_t xcr_dtype_size(xcr_dtype_t dtype) {
-  return static_cast<size_t>(dtype) < kTypeCount
-             ? kTypes[static_cast<size_t>(dtype)].bytes
-             : 0;
+  return static_cast<size_t>(dtype) < kTypeCount ? kTypes[static_cast<size_t>(dtype)].bytes : 0;
 }
 
 xcr_dtype_t xcr_dtype_from_name(xcr_string_view_t name) {

@@ -14,15 +14,11 @@
 namespace xc {
 
 /// The API's element types have the schema's numbers.
-inline xcr_dtype_t toApi(fb::DType dtype) {
-  return static_cast<xcr_dtype_t>(dtype);
-}
+inline xcr_dtype_t toApi(fb::DType dtype) { return static_cast<xcr_dtype_t>(dtype); }
 static_assert(static_cast<int>(fb::DType::MAX) == XCR_DTYPE_F8E5M2,
               "xcr_dtype_t follows schemas/module.fbs");
 
-inline size_t elementBytes(fb::DType dtype) {
-  return xcr_dtype_size(toApi(dtype));
-}
+inline size_t elementBytes(fb::DType dtype) { return xcr_dtype_size(toApi(dtype)); }
 
 } // namespace xc
 

@@ -22,13 +22,11 @@ public:
 
   /// NOT_FOUND or IO, with the path and the system's reason. Directories are
   /// refused.
-  static Status open(const HostAllocator &allocator, xcr_string_view_t path,
-                     File *out);
+  static Status open(const HostAllocator &allocator, xcr_string_view_t path, File *out);
 
   uint64_t size() const { return byteSize; }
   /// Reads exactly \p size bytes; CORRUPT if the file ends before.
-  Status read(const HostAllocator &allocator, uint64_t offset, void *data,
-              size_t size) const;
+  Status read(const HostAllocator &allocator, uint64_t offset, void *data, size_t size) const;
   int descriptor() const { return fd; }
 
 private:
@@ -49,8 +47,8 @@ public:
   Mapping &operator=(Mapping &&other);
   ~Mapping();
 
-  static Status map(const HostAllocator &allocator, const File &file,
-                    xcr_string_view_t path, Mapping *out);
+  static Status map(const HostAllocator &allocator, const File &file, xcr_string_view_t path,
+                    Mapping *out);
 
   const uint8_t *data() const { return bytes; }
   uint64_t size() const { return byteSize; }

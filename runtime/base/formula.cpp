@@ -16,8 +16,7 @@ static int64_t floorDivide(int64_t a, int64_t b) {
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-static FormulaError applyBinary(FormulaOp op, int64_t a, int64_t b,
-                                int64_t *result) {
+static FormulaError applyBinary(FormulaOp op, int64_t a, int64_t b, int64_t *result) {
   bool overflows = false;
   switch (op) {
   case FormulaOp::Add:
@@ -60,9 +59,8 @@ static FormulaError applyBinary(FormulaOp op, int64_t a, int64_t b,
   return overflows ? FormulaError::Overflow : FormulaError::None;
 }
 
-FormulaError xc::evaluateFormula(const fb::FormulaInstruction *code,
-                                 size_t size, Span<const int64_t> symbols,
-                                 int64_t *result) {
+FormulaError xc::evaluateFormula(const fb::FormulaInstruction *code, size_t size,
+                                 Span<const int64_t> symbols, int64_t *result) {
   int64_t stack[kMaxFormulaDepth];
   size_t depth = 0;
   for (size_t i = 0; i < size; ++i) {
@@ -76,8 +74,8 @@ FormulaError xc::evaluateFormula(const fb::FormulaInstruction *code,
       break;
     default: {
       --depth;
-      FormulaError error = applyBinary(instruction.op(), stack[depth - 1],
-                                       stack[depth], &stack[depth - 1]);
+      FormulaError error =
+          applyBinary(instruction.op(), stack[depth - 1], stack[depth], &stack[depth - 1]);
       if (error != FormulaError::None)
         return error;
     }
@@ -87,15 +85,13 @@ FormulaError xc::evaluateFormula(const fb::FormulaInstruction *code,
   return FormulaError::None;
 }
 
-const char *xc::verifyFormula(const fb::FormulaInstruction *code, size_t size,
-                              size_t symbolCount) {
+const char *xc::verifyFormula(const fb::FormulaInstruction *code, size_t size, size_t symbolCount) {
   size_t depth = 0;
   for (size_t i = 0; i < size; ++i) {
     const fb::FormulaInstruction &instruction = code[i];
     if (instruction.op() > FormulaOp::MAX)
       return "has an unknown operation";
-    if (instruction.op() == FormulaOp::Const ||
-        instruction.op() == FormulaOp::Symbol) {
+    if (instruction.op() == FormulaOp::Const || instruction.op() == FormulaOp::Symbol) {
       if (instruction.op() == FormulaOp::Symbol &&
           static_cast<uint64_t>(instruction.operand()) >= symbolCount)
         return "names a symbol that does not exist";

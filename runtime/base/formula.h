@@ -25,8 +25,7 @@ FormulaError evaluateFormula(const fb::FormulaInstruction *code, size_t size,
 /// Null if the program is well-formed, else what is wrong with it: an unknown
 /// operation, a symbol that does not exist, a stack that runs empty, too deep,
 /// or does not end with one value.
-const char *verifyFormula(const fb::FormulaInstruction *code, size_t size,
-                          size_t symbolCount);
+const char *verifyFormula(const fb::FormulaInstruction *code, size_t size, size_t symbolCount);
 
 /// Text for a message: "overflows 64 bits" or "divides by zero".
 const char *describe(FormulaError error);

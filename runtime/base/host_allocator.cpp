@@ -15,20 +15,15 @@ static void *systemAllocate(void *, size_t size, size_t alignment) {
   if (alignment <= alignof(max_align_t))
     return malloc(size ? size : 1);
   void *pointer = nullptr;
-  return posix_memalign(&pointer, alignment, size ? size : 1) == 0 ? pointer
-                                                                   : nullptr;
+  return posix_memalign(&pointer, alignment, size ? size : 1) == 0 ? pointer : nullptr;
 }
 
-static void systemDeallocate(void *, void *pointer, size_t, size_t) {
-  free(pointer);
-}
+static void systemDeallocate(void *, void *pointer, size_t, size_t) { free(pointer); }
 
 HostAllocator::HostAllocator()
-    : callbacks{sizeof(xcr_host_allocator_t), nullptr, systemAllocate,
-                systemDeallocate} {}
+    : callbacks{sizeof(xcr_host_allocator_t), nullptr, systemAllocate, systemDeallocate} {}
 
-HostAllocator::HostAllocator(const xcr_host_allocator_t *given)
-    : HostAllocator() {
+HostAllocator::HostAllocator(const xcr_host_allocator_t *given) : HostAllocator() {
   if (given)
     callbacks = *given;
 }

@@ -27,8 +27,7 @@ public:
   void *allocate(size_t size, size_t alignment = alignof(max_align_t)) const {
     return callbacks.allocate(callbacks.user_data, size, alignment);
   }
-  void deallocate(void *pointer, size_t size,
-                  size_t alignment = alignof(max_align_t)) const {
+  void deallocate(void *pointer, size_t size, size_t alignment = alignof(max_align_t)) const {
     if (pointer)
       callbacks.deallocate(callbacks.user_data, pointer, size, alignment);
   }

@@ -26,15 +26,12 @@ public:
   bool tryRetain() {
     uint32_t seen = references.load(std::memory_order_relaxed);
     while (seen)
-      if (references.compare_exchange_weak(seen, seen + 1,
-                                           std::memory_order_relaxed))
+      if (references.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed))
         return true;
     return false;
   }
   /// Whether the caller holds the only reference.
-  bool isUnique() const {
-    return references.load(std::memory_order_acquire) == 1;
-  }
+  bool isUnique() const { return references.load(std::memory_order_acquire) == 1; }
 
 protected:
   RefCounted() = default;

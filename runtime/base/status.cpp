@@ -82,8 +82,7 @@ static xcr_status_t sharedStatus(xcr_status_code_t code) {
   // Every thread writes the same values, and only once.
   static const bool isInitialised = [] {
     for (size_t i = 0; i < kCodes; ++i) {
-      xcr_string_view_t name =
-          xcr_status_code_name(static_cast<xcr_status_code_t>(i));
+      xcr_string_view_t name = xcr_status_code_name(static_cast<xcr_status_code_t>(i));
       statuses[i] = {static_cast<xcr_status_code_t>(i),
                      xcr_status::Storage::Shared,
                      0,
@@ -103,21 +102,19 @@ Status xc::outOfHostMemory(uint64_t asked) {
     if (slot.isTaken.load(std::memory_order_relaxed) ||
         slot.isTaken.exchange(true, std::memory_order_acquire))
       continue;
-    int size =
-        snprintf(slot.message, sizeof(slot.message),
-                 "out of host memory: asked for %" PRIu64 " bytes", asked);
+    int size = snprintf(slot.message, sizeof(slot.message),
+                        "out of host memory: asked for %" PRIu64 " bytes", asked);
     return Status(new (slot.status) xcr_status{
-        XCR_STATUS_OUT_OF_MEMORY, xcr_status::Storage::Reserve, asked,
-        UINT64_MAX, slot.message, static_cast<size_t>(size), HostAllocator()});
+        XCR_STATUS_OUT_OF_MEMORY, xcr_status::Storage::Reserve, asked, UINT64_MAX, slot.message,
+        static_cast<size_t>(size), HostAllocator()});
   }
   return Status(sharedStatus(XCR_STATUS_OUT_OF_MEMORY));
 }
 
 /// Formats `prefix: text tail`, where prefix and tail may be empty.
-static Status formatStatus(const HostAllocator &allocator,
-                           xcr_status_code_t code, uint64_t asked,
-                           uint64_t available, const char *format,
-                           va_list arguments, xcr_string_view_t tail) {
+static Status formatStatus(const HostAllocator &allocator, xcr_status_code_t code, uint64_t asked,
+                           uint64_t available, const char *format, va_list arguments,
+                           xcr_string_view_t tail) {
   va_list again;
   va_copy(again, arguments);
   int textSize = vsnprintf(nullptr, 0, format, again);
@@ -128,8 +125,7 @@ static Status formatStatus(const HostAllocator &allocator,
   size_t size = sizeof(xcr_status) + messageSize + 1;
   void *memory = allocator.allocate(size, alignof(xcr_status));
   if (!memory)
-    return code == XCR_STATUS_OUT_OF_MEMORY ? outOfHostMemory(asked)
-                                            : Status(sharedStatus(code));
+    return code == XCR_STATUS_OUT_OF_MEMORY ? outOfHostMemory(asked) : Status(sharedStatus(code));
   char *message = static_cast<char *>(memory) + sizeof(xcr_status);
   vsnprintf(message, static_cast<size_t>(textSize) + 1, format, arguments);
   if (tail.size)
@@ -138,41 +134,37 @@ static Status formatStatus(const HostAllocator &allocator,
   for (size_t i = 0; i < messageSize; ++i)
     if (static_cast<unsigned char>(message[i]) < 0x20 && message[i] != '\n')
       message[i] = '?';
-  return Status(new (memory)
-                    xcr_status{code, xcr_status::Storage::Heap, asked,
-                               available, message, messageSize, allocator});
+  return Status(new (memory) xcr_status{code, xcr_status::Storage::Heap, asked, available, message,
+                                        messageSize, allocator});
 }
 
-Status xc::makeStatus(const HostAllocator &allocator, xcr_status_code_t code,
-                      const char *format, ...) {
+Status xc::makeStatus(const HostAllocator &allocator, xcr_status_code_t code, const char *format,
+                      ...) {
   va_list arguments;
   va_start(arguments, format);
-  Status status = formatStatus(allocator, code, 0, UINT64_MAX, format,
-                               arguments, xcr_string_view_t{nullptr, 0});
+  Status status = formatStatus(allocator, code, 0, UINT64_MAX, format, arguments,
+                               xcr_string_view_t{nullptr, 0});
   va_end(arguments);
   return status;
 }
 
-Status xc::makeOutOfMemory(const HostAllocator &allocator, uint64_t asked,
-                           uint64_t available, const char *format, ...) {
+Status xc::makeOutOfMemory(const HostAllocator &allocator, uint64_t asked, uint64_t available,
+                           const char *format, ...) {
   char tail[96];
   int size =
       available == UINT64_MAX
           ? snprintf(tail, sizeof(tail), ": asked for %" PRIu64 " bytes", asked)
-          : snprintf(tail, sizeof(tail),
-                     ": asked for %" PRIu64 " bytes, %" PRIu64 " available",
+          : snprintf(tail, sizeof(tail), ": asked for %" PRIu64 " bytes, %" PRIu64 " available",
                      asked, available);
   va_list arguments;
   va_start(arguments, format);
-  Status status = formatStatus(
-      allocator, XCR_STATUS_OUT_OF_MEMORY, asked, available, format, arguments,
-      xcr_string_view_t{tail, static_cast<size_t>(size)});
+  Status status = formatStatus(allocator, XCR_STATUS_OUT_OF_MEMORY, asked, available, format,
+                               arguments, xcr_string_view_t{tail, static_cast<size_t>(size)});
   va_end(arguments);
   return status;
 }
 
-Status xc::addContext(Status status, const HostAllocator &allocator,
-                      const char *format, ...) {
+Status xc::addContext(Status status, const HostAllocator &allocator, const char *format, ...) {
   if (status.succeeded())
     return status;
   xcr_status_t inner = status.get();
@@ -180,16 +172,15 @@ Status xc::addContext(Status status, const HostAllocator &allocator,
   // belongs to the format that callers pass.
   va_list arguments;
   va_start(arguments, format);
-  Status result = formatStatus(
-      allocator, inner->code, inner->bytesAsked, inner->bytesAvailable, format,
-      arguments, xcr_string_view_t{inner->message, inner->messageSize});
+  Status result =
+      formatStatus(allocator, inner->code, inner->bytesAsked, inner->bytesAvailable, format,
+                   arguments, xcr_string_view_t{inner->message, inner->messageSize});
   va_end(arguments);
   return result;
 }
 
 Status xc::copyStatus(const HostAllocator &allocator, xcr_status_t status) {
-  return status ? makeStatus(allocator, status->code, "%.*s",
-                             static_cast<int>(status->messageSize),
+  return status ? makeStatus(allocator, status->code, "%.*s", static_cast<int>(status->messageSize),
                              status->message)
                 : Status();
 }
@@ -199,8 +190,7 @@ xcr_status_code_t xcr_status_code(xcr_status_t status) {
 }
 
 xcr_string_view_t xcr_status_message(xcr_status_t status) {
-  return status ? xcr_string_view_t{status->message, status->messageSize}
-                : xcr_string("ok");
+  return status ? xcr_string_view_t{status->message, status->messageSize} : xcr_string("ok");
 }
 
 bool xcr_status_memory(xcr_status_t status, uint64_t *out_bytes_asked,
@@ -218,8 +208,7 @@ void xcr_status_release(xcr_status_t status) {
     return;
   if (status->storage == xcr_status::Storage::Heap) {
     HostAllocator allocator = status->allocator;
-    allocator.deallocate(status, sizeof(xcr_status) + status->messageSize + 1,
-                         alignof(xcr_status));
+    allocator.deallocate(status, sizeof(xcr_status) + status->messageSize + 1, alignof(xcr_status));
     return;
   }
   for (ReserveSlot &slot : reserve)
@@ -227,6 +216,4 @@ void xcr_status_release(xcr_status_t status) {
       slot.isTaken.store(false, std::memory_order_release);
 }
 
-uint32_t xcr_version(void) {
-  return 1000 * XCR_VERSION_MAJOR + XCR_VERSION_MINOR;
-}
+uint32_t xcr_version(void) { return 1000 * XCR_VERSION_MAJOR + XCR_VERSION_MINOR; }

@@ -46,24 +46,22 @@ private:
   xcr_status_t handle = nullptr;
 };
 
-#define XCR_RETURN_IF_ERROR(expression)                                        \
-  do {                                                                         \
-    if (::xc::Status xcrStatus = (expression); xcrStatus.failed())             \
-      return xcrStatus;                                                        \
+#define XCR_RETURN_IF_ERROR(expression)                                                            \
+  do {                                                                                             \
+    if (::xc::Status xcrStatus = (expression); xcrStatus.failed())                                 \
+      return xcrStatus;                                                                            \
   } while (false)
 
 /// Formats a message as printf does. Control characters, which names in a
 /// hostile file may hold, become question marks. Where memory runs out the
 /// result is a status of the same code without the message.
 [[gnu::format(printf, 3, 4)]] Status makeStatus(const HostAllocator &allocator,
-                                                xcr_status_code_t code,
-                                                const char *format, ...);
+                                                xcr_status_code_t code, const char *format, ...);
 
 /// \p available is UINT64_MAX where nobody knows. The message begins with the
 /// formatted text and goes on with the bytes.
-[[gnu::format(printf, 4, 5)]] Status
-makeOutOfMemory(const HostAllocator &allocator, uint64_t asked,
-                uint64_t available, const char *format, ...);
+[[gnu::format(printf, 4, 5)]] Status makeOutOfMemory(const HostAllocator &allocator, uint64_t asked,
+                                                     uint64_t available, const char *format, ...);
 
 /// The host allocator could not give \p asked bytes. Needs no memory.
 Status outOfHostMemory(uint64_t asked);
@@ -74,8 +72,7 @@ inline int printLength(xcr_string_view_t text) {
 }
 
 /// A copy of \p status whose message begins with the formatted text.
-[[gnu::format(printf, 3, 4)]] Status addContext(Status status,
-                                                const HostAllocator &allocator,
+[[gnu::format(printf, 3, 4)]] Status addContext(Status status, const HostAllocator &allocator,
                                                 const char *format, ...);
 
 /// A second status that says the same, for an error with several readers.

@@ -20,8 +20,8 @@ using namespace xc;
 // host callbacks of the caller.
 static constexpr size_t kStackBytes = 2u << 20;
 
-Status Thread::start(const HostAllocator &allocator, const char *name,
-                     void (*entry)(void *), void *entryArgument) {
+Status Thread::start(const HostAllocator &allocator, const char *name, void (*entry)(void *),
+                     void *entryArgument) {
   function = entry;
   argument = entryArgument;
   pthread_attr_t attributes;
@@ -36,8 +36,8 @@ Status Thread::start(const HostAllocator &allocator, const char *name,
     pthread_attr_destroy(&attributes);
   }
   if (error != 0)
-    return makeStatus(allocator, XCR_STATUS_INTERNAL,
-                      "cannot start thread '%s': %s", name, strerror(error));
+    return makeStatus(allocator, XCR_STATUS_INTERNAL, "cannot start thread '%s': %s", name,
+                      strerror(error));
   running = true;
 #ifdef __linux__
   pthread_setname_np(thread, name);
@@ -75,6 +75,5 @@ uint32_t xc::processorCount() {
 uint64_t xc::nowNanoseconds() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u +
-         static_cast<uint64_t>(time.tv_nsec);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
 }

@@ -60,15 +60,13 @@ public:
 
   /// \p name: at most 15 characters are shown by debuggers. Signals are
   /// blocked in the thread, so that the caller's handlers run on his own.
-  Status start(const HostAllocator &allocator, const char *name,
-               void (*function)(void *), void *argument);
+  Status start(const HostAllocator &allocator, const char *name, void (*function)(void *),
+               void *argument);
   void join();
   /// The thread goes on alone. Only it may call this.
   void detach();
   bool isRunning() const { return running; }
-  bool isCurrent() const {
-    return running && pthread_equal(thread, pthread_self());
-  }
+  bool isCurrent() const { return running && pthread_equal(thread, pthread_self()); }
 
 private:
   static void *enter(void *self);

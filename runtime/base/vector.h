@@ -41,8 +41,7 @@ template <typename T> class Vector {
 public:
   explicit Vector(const HostAllocator &allocator) : allocator(allocator) {}
   Vector(Vector &&other)
-      : allocator(other.allocator), elements(other.elements),
-        count(other.count), room(other.room) {
+      : allocator(other.allocator), elements(other.elements), count(other.count), room(other.room) {
     other.elements = nullptr;
     other.count = other.room = 0;
   }
@@ -145,9 +144,7 @@ public:
     return text.push(0);
   }
   const char *c_str() const { return text.empty() ? "" : text.data(); }
-  xcr_string_view_t view() const {
-    return {c_str(), text.empty() ? 0 : text.size() - 1};
-  }
+  xcr_string_view_t view() const { return {c_str(), text.empty() ? 0 : text.size() - 1}; }
 
 private:
   Vector<char> text;

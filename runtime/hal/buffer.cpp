@@ -20,8 +20,7 @@ using namespace xc::hal;
 //===----------------------------------------------------------------------===//
 
 static Status overflow(const HostAllocator &allocator) {
-  return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                    "the size of the buffer overflows 64 bits");
+  return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "the size of the buffer overflows 64 bits");
 }
 
 /// Row-major strides, and whether \p layout's are the same but for dims of one
@@ -34,39 +33,35 @@ static Status checkContiguity(const HostAllocator &allocator, Layout &layout,
     layout.strides[i] = strides ? strides[i] : expected;
     if (layout.strides[i] < 0)
       return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                        "strides[%u]: expected at least 0, got %" PRId64, i,
-                        layout.strides[i]);
+                        "strides[%u]: expected at least 0, got %" PRId64, i, layout.strides[i]);
     isRowMajor &= layout.shape[i] == 1 || layout.strides[i] == expected;
     // Of an empty buffer the product means nothing and may overflow.
-    if (multiplyOverflows(expected, layout.shape[i], &expected) &&
-        layout.elementCount)
+    if (multiplyOverflows(expected, layout.shape[i], &expected) && layout.elementCount)
       return overflow(allocator);
   }
   layout.isContiguous = isRowMajor || layout.elementCount == 0;
   return Status();
 }
 
-Status Layout::create(const HostAllocator &allocator, xcr_dtype_t dtype,
-                      uint32_t rank, const int64_t *shape,
-                      const int64_t *strides, Layout *out) {
+Status Layout::create(const HostAllocator &allocator, xcr_dtype_t dtype, uint32_t rank,
+                      const int64_t *shape, const int64_t *strides, Layout *out) {
   Layout layout;
   layout.dtype = dtype;
   layout.rank = rank;
   if (xcr_dtype_size(dtype) == 0)
-    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "dtype: %d is no element type", static_cast<int>(dtype));
+    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT, "dtype: %d is no element type",
+                      static_cast<int>(dtype));
   if (rank > XCR_MAX_RANK)
-    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "rank: expected at most %d, got %u", XCR_MAX_RANK, rank);
+    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT, "rank: expected at most %d, got %u",
+                      XCR_MAX_RANK, rank);
   if (rank && !shape)
-    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "shape: expected %u values, got NULL", rank);
+    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT, "shape: expected %u values, got NULL",
+                      rank);
   for (uint32_t i = 0; i < rank; ++i) {
     layout.shape[i] = shape[i];
     if (shape[i] < 0)
       return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                        "shape[%u]: expected at least 0, got %" PRId64, i,
-                        shape[i]);
+                        "shape[%u]: expected at least 0, got %" PRId64, i, shape[i]);
   }
   if (!countElements(layout.shape, rank, &layout.elementCount))
     return overflow(allocator);
@@ -81,8 +76,7 @@ Status Layout::create(const HostAllocator &allocator, xcr_dtype_t dtype,
         return overflow(allocator);
     }
     if (addOverflows<uint64_t>(last, 1, &last) ||
-        multiplyOverflows<uint64_t>(last, xcr_dtype_size(dtype),
-                                    &layout.byteLength) ||
+        multiplyOverflows<uint64_t>(last, xcr_dtype_size(dtype), &layout.byteLength) ||
         layout.byteLength > INT64_MAX)
       return overflow(allocator);
   }
@@ -105,21 +99,18 @@ void xcr_buffer::destroy() {
   keep->allocator.destroy(this);
 }
 
-Status xcr_buffer::adopt(Ref<Device> device, Ref<Memory> memory,
-                         uint64_t offset, const Layout &layout,
-                         Ref<Buffer> *out) {
+Status xcr_buffer::adopt(Ref<Device> device, Ref<Memory> memory, uint64_t offset,
+                         const Layout &layout, Ref<Buffer> *out) {
   const HostAllocator &allocator = device->allocator;
   Ref<Device> keep = device;
-  Buffer *buffer = allocator.create<Buffer>(std::move(device),
-                                            std::move(memory), offset, layout);
+  Buffer *buffer = allocator.create<Buffer>(std::move(device), std::move(memory), offset, layout);
   if (!buffer)
     return outOfHostMemory(sizeof(Buffer));
   *out = Ref<Buffer>::adopt(buffer);
   return Status();
 }
 
-Status xcr_buffer::create(Ref<Device> device, const Layout &layout,
-                          Ref<Buffer> *out) {
+Status xcr_buffer::create(Ref<Device> device, const Layout &layout, Ref<Buffer> *out) {
   Ref<Memory> memory;
   XCR_RETURN_IF_ERROR(device->allocate(layout.byteLength, &memory));
   return adopt(std::move(device), std::move(memory), 0, layout, out);
@@ -128,12 +119,11 @@ Status xcr_buffer::create(Ref<Device> device, const Layout &layout,
 Status xcr_buffer::map(xcr_map_access_t access, void **out) {
   const HostAllocator &allocator = device->allocator;
   if (access < XCR_MAP_READ || access > XCR_MAP_READ_WRITE)
-    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "access: %d is no access", static_cast<int>(access));
+    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT, "access: %d is no access",
+                      static_cast<int>(access));
   Lock lock(mutex);
   if (isMapped)
-    return makeStatus(allocator, XCR_STATUS_FAILED_PRECONDITION,
-                      "the buffer is mapped already");
+    return makeStatus(allocator, XCR_STATUS_FAILED_PRECONDITION, "the buffer is mapped already");
   if (memory->host()) {
     *out = static_cast<char *>(memory->host()) + offset;
   } else {
@@ -174,26 +164,23 @@ Status xcr_buffer::unmap() {
 // C API
 //===----------------------------------------------------------------------===//
 
-static Status readLayout(const HostAllocator &allocator,
-                         const xcr_buffer_options_t *given, bool allowStrides,
-                         Layout *out) {
+static Status readLayout(const HostAllocator &allocator, const xcr_buffer_options_t *given,
+                         bool allowStrides, Layout *out) {
   const xcr_buffer_options_t defaults = XCR_BUFFER_OPTIONS_INIT;
   xcr_buffer_options_t options = readOptions(given, defaults);
   if (options.strides && !allowStrides)
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "strides: a new buffer is row-major, expected NULL");
-  return Layout::create(allocator, options.dtype, options.rank, options.shape,
-                        options.strides, out);
+  return Layout::create(allocator, options.dtype, options.rank, options.shape, options.strides,
+                        out);
 }
 
-xcr_status_t xcr_buffer_create(xcr_device_t *device,
-                               const xcr_buffer_options_t *options,
+xcr_status_t xcr_buffer_create(xcr_device_t *device, const xcr_buffer_options_t *options,
                                xcr_buffer_t **out_buffer) {
   return xcr_buffer_create_from_host(device, options, nullptr, 0, out_buffer);
 }
 
-static Status createBuffer(xcr_device_t *device,
-                           const xcr_buffer_options_t *options,
+static Status createBuffer(xcr_device_t *device, const xcr_buffer_options_t *options,
                            const void *data, size_t size, Ref<Buffer> *out) {
   XCR_RETURN_IF_ERROR(requireArgument(device, "device"));
   XCR_RETURN_IF_ERROR(requireArgument(options, "options"));
@@ -201,16 +188,14 @@ static Status createBuffer(xcr_device_t *device,
   XCR_RETURN_IF_ERROR(readLayout(device->allocator, options, false, &layout));
   if (data && size != layout.byteLength)
     return makeStatus(device->allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "size: expected the buffer's %" PRIu64 " bytes, got %zu",
-                      layout.byteLength, size);
+                      "size: expected the buffer's %" PRIu64 " bytes, got %zu", layout.byteLength,
+                      size);
   XCR_RETURN_IF_ERROR(Buffer::create(Ref<Device>::share(device), layout, out));
   return data ? device->write(*(*out)->memory, 0, data, size) : Status();
 }
 
-xcr_status_t xcr_buffer_create_from_host(xcr_device_t *device,
-                                         const xcr_buffer_options_t *options,
-                                         const void *data, size_t size,
-                                         xcr_buffer_t **out_buffer) {
+xcr_status_t xcr_buffer_create_from_host(xcr_device_t *device, const xcr_buffer_options_t *options,
+                                         const void *data, size_t size, xcr_buffer_t **out_buffer) {
   *out_buffer = nullptr;
   Ref<Buffer> buffer;
   Status status = createBuffer(device, options, data, size, &buffer);
@@ -219,44 +204,37 @@ xcr_status_t xcr_buffer_create_from_host(xcr_device_t *device,
   return status.release();
 }
 
-static Status wrapBuffer(xcr_device_t *device,
-                         const xcr_buffer_options_t *options, void *data,
-                         size_t size, void (*release)(void *), void *userData,
-                         Ref<Buffer> *out) {
+static Status wrapBuffer(xcr_device_t *device, const xcr_buffer_options_t *options, void *data,
+                         size_t size, void (*release)(void *), void *userData, Ref<Buffer> *out) {
   XCR_RETURN_IF_ERROR(requireArgument(device, "device"));
   XCR_RETURN_IF_ERROR(requireArgument(options, "options"));
   Layout layout;
   XCR_RETURN_IF_ERROR(readLayout(device->allocator, options, true, &layout));
   if (layout.byteLength > size)
     return makeStatus(device->allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "size: the shape takes %" PRIu64 " bytes, got %zu",
-                      layout.byteLength, size);
+                      "size: the shape takes %" PRIu64 " bytes, got %zu", layout.byteLength, size);
   if (layout.byteLength)
     XCR_RETURN_IF_ERROR(requireArgument(data, "data"));
   // The caller keeps his memory if anything fails, so `release` is told last.
   Ref<Memory> memory;
   XCR_RETURN_IF_ERROR(device->import(data, size, &memory));
-  XCR_RETURN_IF_ERROR(
-      Buffer::adopt(Ref<Device>::share(device), memory, 0, layout, out));
+  XCR_RETURN_IF_ERROR(Buffer::adopt(Ref<Device>::share(device), memory, 0, layout, out));
   memory->onRelease(release, userData);
   return Status();
 }
 
-xcr_status_t xcr_buffer_wrap(xcr_device_t *device,
-                             const xcr_buffer_options_t *options, void *data,
-                             size_t size, void (*release)(void *user_data),
-                             void *user_data, xcr_buffer_t **out_buffer) {
+xcr_status_t xcr_buffer_wrap(xcr_device_t *device, const xcr_buffer_options_t *options, void *data,
+                             size_t size, void (*release)(void *user_data), void *user_data,
+                             xcr_buffer_t **out_buffer) {
   *out_buffer = nullptr;
   Ref<Buffer> buffer;
-  Status status =
-      wrapBuffer(device, options, data, size, release, user_data, &buffer);
+  Status status = wrapBuffer(device, options, data, size, release, user_data, &buffer);
   if (status.succeeded())
     *out_buffer = buffer.take();
   return status.release();
 }
 
-static Status viewBuffer(xcr_buffer_t *buffer,
-                         const xcr_buffer_options_t *options,
+static Status viewBuffer(xcr_buffer_t *buffer, const xcr_buffer_options_t *options,
                          uint64_t byteOffset, Ref<Buffer> *out) {
   XCR_RETURN_IF_ERROR(requireArgument(buffer, "buffer"));
   XCR_RETURN_IF_ERROR(requireArgument(options, "options"));
@@ -268,12 +246,10 @@ static Status viewBuffer(xcr_buffer_t *buffer,
                       "a view of %" PRIu64 " bytes at byte %" PRIu64
                       " does not fit into a buffer of %" PRIu64 " bytes",
                       layout.byteLength, byteOffset, buffer->layout.byteLength);
-  return Buffer::adopt(buffer->device, buffer->memory,
-                       buffer->offset + byteOffset, layout, out);
+  return Buffer::adopt(buffer->device, buffer->memory, buffer->offset + byteOffset, layout, out);
 }
 
-xcr_status_t xcr_buffer_view(xcr_buffer_t *buffer,
-                             const xcr_buffer_options_t *options,
+xcr_status_t xcr_buffer_view(xcr_buffer_t *buffer, const xcr_buffer_options_t *options,
                              uint64_t byte_offset, xcr_buffer_t **out_view) {
   *out_view = nullptr;
   Ref<Buffer> view;
@@ -293,8 +269,7 @@ void xcr_buffer_release(xcr_buffer_t *buffer) {
     buffer->release();
 }
 
-void xcr_buffer_get_info(const xcr_buffer_t *buffer,
-                         xcr_buffer_info_t *out_info) {
+void xcr_buffer_get_info(const xcr_buffer_t *buffer, xcr_buffer_info_t *out_info) {
   xcr_buffer_info_t info = XCR_BUFFER_INFO_INIT;
   const Layout &layout = buffer->layout;
   info.dtype = layout.dtype;
@@ -309,43 +284,36 @@ void xcr_buffer_get_info(const xcr_buffer_t *buffer,
   writeInfo(info, out_info);
 }
 
-xcr_device_t *xcr_buffer_device(const xcr_buffer_t *buffer) {
-  return buffer->device.get();
-}
+xcr_device_t *xcr_buffer_device(const xcr_buffer_t *buffer) { return buffer->device.get(); }
 
-static Status checkAccess(xcr_buffer_t *buffer, uint64_t byteOffset,
-                          const void *data, size_t size) {
+static Status checkAccess(xcr_buffer_t *buffer, uint64_t byteOffset, const void *data,
+                          size_t size) {
   XCR_RETURN_IF_ERROR(requireArgument(buffer, "buffer"));
   if (size)
     XCR_RETURN_IF_ERROR(requireArgument(data, "data"));
   if (!rangeFits(byteOffset, size, buffer->layout.byteLength))
     return makeStatus(buffer->device->allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "%zu bytes at byte %" PRIu64
-                      " are outside a buffer of %" PRIu64 " bytes",
+                      "%zu bytes at byte %" PRIu64 " are outside a buffer of %" PRIu64 " bytes",
                       size, byteOffset, buffer->layout.byteLength);
   return Status();
 }
 
-xcr_status_t xcr_buffer_read(xcr_buffer_t *buffer, uint64_t byte_offset,
-                             void *data, size_t size) {
+xcr_status_t xcr_buffer_read(xcr_buffer_t *buffer, uint64_t byte_offset, void *data, size_t size) {
   Status status = checkAccess(buffer, byte_offset, data, size);
   if (status.succeeded())
-    status = buffer->device->read(*buffer->memory, buffer->offset + byte_offset,
-                                  data, size);
+    status = buffer->device->read(*buffer->memory, buffer->offset + byte_offset, data, size);
   return status.release();
 }
 
-xcr_status_t xcr_buffer_write(xcr_buffer_t *buffer, uint64_t byte_offset,
-                              const void *data, size_t size) {
+xcr_status_t xcr_buffer_write(xcr_buffer_t *buffer, uint64_t byte_offset, const void *data,
+                              size_t size) {
   Status status = checkAccess(buffer, byte_offset, data, size);
   if (status.succeeded())
-    status = buffer->device->write(*buffer->memory,
-                                   buffer->offset + byte_offset, data, size);
+    status = buffer->device->write(*buffer->memory, buffer->offset + byte_offset, data, size);
   return status.release();
 }
 
-xcr_status_t xcr_buffer_map(xcr_buffer_t *buffer, xcr_map_access_t access,
-                            void **out_data) {
+xcr_status_t xcr_buffer_map(xcr_buffer_t *buffer, xcr_map_access_t access, void **out_data) {
   *out_data = nullptr;
   Status status = requireArgument(buffer, "buffer");
   if (status.succeeded())

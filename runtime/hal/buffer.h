@@ -24,9 +24,8 @@ struct Layout {
 
   /// INVALID_ARGUMENT, or OUT_OF_RANGE where the size overflows 64 bits.
   /// \p strides: null for row-major.
-  static Status create(const HostAllocator &allocator, xcr_dtype_t dtype,
-                       uint32_t rank, const int64_t *shape,
-                       const int64_t *strides, Layout *out);
+  static Status create(const HostAllocator &allocator, xcr_dtype_t dtype, uint32_t rank,
+                       const int64_t *shape, const int64_t *strides, Layout *out);
 };
 
 using Buffer = ::xcr_buffer;
@@ -35,18 +34,15 @@ using Buffer = ::xcr_buffer;
 
 /// See xcr.h. All but the mapping is immutable.
 struct xcr_buffer final : xc::RefCounted {
-  xcr_buffer(xc::Ref<xc::hal::Device> device, xc::Ref<xc::hal::Memory> memory,
-             uint64_t offset, const xc::hal::Layout &layout)
-      : device(std::move(device)), memory(std::move(memory)), offset(offset),
-        layout(layout) {}
+  xcr_buffer(xc::Ref<xc::hal::Device> device, xc::Ref<xc::hal::Memory> memory, uint64_t offset,
+             const xc::hal::Layout &layout)
+      : device(std::move(device)), memory(std::move(memory)), offset(offset), layout(layout) {}
 
-  static xc::Status create(xc::Ref<xc::hal::Device> device,
-                           const xc::hal::Layout &layout,
+  static xc::Status create(xc::Ref<xc::hal::Device> device, const xc::hal::Layout &layout,
                            xc::Ref<xc::hal::Buffer> *out);
   /// \p memory holds the layout at \p offset.
-  static xc::Status adopt(xc::Ref<xc::hal::Device> device,
-                          xc::Ref<xc::hal::Memory> memory, uint64_t offset,
-                          const xc::hal::Layout &layout,
+  static xc::Status adopt(xc::Ref<xc::hal::Device> device, xc::Ref<xc::hal::Memory> memory,
+                          uint64_t offset, const xc::hal::Layout &layout,
                           xc::Ref<xc::hal::Buffer> *out);
 
   uint64_t address() const { return memory->address() + offset; }

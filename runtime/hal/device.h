@@ -25,8 +25,7 @@ struct DeviceOptions {
 /// What xcr_device_info_t tells.
 struct DeviceInfo {
   explicit DeviceInfo(const HostAllocator &allocator)
-      : uri(allocator), name(allocator), arch(allocator),
-        description(allocator) {}
+      : uri(allocator), name(allocator), arch(allocator), description(allocator) {}
   const char *driver = "";
   String uri, name, arch, description;
   uint64_t totalMemory = 0;
@@ -50,11 +49,9 @@ struct xcr_device : xc::RefCounted {
   /// Succeeds if the device can run \p code; the higher the score, the better
   /// it fits. INCOMPATIBLE tells what the code needs and what the device has.
   /// Looks at the table only.
-  virtual xc::Status checkCode(const xc::fb::Executable &code,
-                               uint32_t *score) const = 0;
+  virtual xc::Status checkCode(const xc::fb::Executable &code, uint32_t *score) const = 0;
   /// \p image: its checksum is checked; it need not outlive the call.
-  virtual xc::Status loadExecutable(const xc::fb::Executable &code,
-                                    xc::Span<const uint8_t> image,
+  virtual xc::Status loadExecutable(const xc::fb::Executable &code, xc::Span<const uint8_t> image,
                                     xc::Ref<xc::hal::Executable> *out) = 0;
   virtual xc::Status createRecording(const xc::hal::CommandList &list,
                                      const xc::hal::RecordingOptions &options,
@@ -65,15 +62,13 @@ struct xcr_device : xc::RefCounted {
   /// At least 64-byte aligned, whatever the size; not initialised.
   virtual xc::Status allocate(uint64_t size, xc::Ref<xc::hal::Memory> *out) = 0;
   /// Memory that belongs to somebody else; see Memory::onRelease.
-  virtual xc::Status import(void *data, uint64_t size,
-                            xc::Ref<xc::hal::Memory> *out) = 0;
+  virtual xc::Status import(void *data, uint64_t size, xc::Ref<xc::hal::Memory> *out) = 0;
   /// Whether import takes any memory of this process.
   virtual bool canImportHostMemory() const = 0;
   /// Blocking, not ordered with streams.
-  virtual xc::Status read(xc::hal::Memory &source, uint64_t offset, void *data,
-                          uint64_t size) = 0;
-  virtual xc::Status write(xc::hal::Memory &target, uint64_t offset,
-                           const void *data, uint64_t size) = 0;
+  virtual xc::Status read(xc::hal::Memory &source, uint64_t offset, void *data, uint64_t size) = 0;
+  virtual xc::Status write(xc::hal::Memory &target, uint64_t offset, const void *data,
+                           uint64_t size) = 0;
   virtual xc::Status trim() = 0;
 
   //===--- Work -----------------------------------------------------------===//
@@ -90,9 +85,8 @@ struct xcr_device : xc::RefCounted {
 
 protected:
   xcr_device(const xc::hal::DeviceOptions &options, uint64_t memoryLimit)
-      : allocator(options.allocator), info(options.allocator),
-        counter(memoryLimit), ownStreams(options.allocator),
-        freeStreams(options.allocator) {}
+      : allocator(options.allocator), info(options.allocator), counter(memoryLimit),
+        ownStreams(options.allocator), freeStreams(options.allocator) {}
 
   /// For destroy() of the driver's class, whose streams these are.
   void releaseOwnStreams();

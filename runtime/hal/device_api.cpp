@@ -52,9 +52,7 @@ xcr_status_t xcr_device_list_create(const xcr_host_allocator_t *host_allocator,
   return status.release();
 }
 
-size_t xcr_device_list_driver_count(const xcr_device_list_t *list) {
-  return list->drivers.size();
-}
+size_t xcr_device_list_driver_count(const xcr_device_list_t *list) { return list->drivers.size(); }
 
 size_t xcr_device_list_device_count(const xcr_device_list_t *list) {
   size_t count = 0;
@@ -63,13 +61,11 @@ size_t xcr_device_list_device_count(const xcr_device_list_t *list) {
   return count;
 }
 
-xcr_status_t xcr_device_list_get_driver(const xcr_device_list_t *list,
-                                        size_t ordinal,
+xcr_status_t xcr_device_list_get_driver(const xcr_device_list_t *list, size_t ordinal,
                                         xcr_driver_info_t *out_info) {
   if (ordinal >= list->drivers.size())
-    return makeStatus(list->allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "driver %zu: there are %zu", ordinal,
-                      list->drivers.size())
+    return makeStatus(list->allocator, XCR_STATUS_OUT_OF_RANGE, "driver %zu: there are %zu",
+                      ordinal, list->drivers.size())
         .release();
   const xcr_device_list::Entry &entry = list->drivers[ordinal];
   xcr_driver_info_t info = XCR_DRIVER_INFO_INIT;
@@ -80,8 +76,7 @@ xcr_status_t xcr_device_list_get_driver(const xcr_device_list_t *list,
   return nullptr;
 }
 
-xcr_status_t xcr_device_list_get_device(const xcr_device_list_t *list,
-                                        size_t ordinal,
+xcr_status_t xcr_device_list_get_device(const xcr_device_list_t *list, size_t ordinal,
                                         xcr_device_info_t *out_info) {
   size_t left = ordinal;
   for (const xcr_device_list::Entry &entry : list->drivers) {
@@ -94,8 +89,7 @@ xcr_status_t xcr_device_list_get_device(const xcr_device_list_t *list,
     }
     left -= devices.size();
   }
-  return makeStatus(list->allocator, XCR_STATUS_OUT_OF_RANGE,
-                    "device %zu: there are %zu", ordinal,
+  return makeStatus(list->allocator, XCR_STATUS_OUT_OF_RANGE, "device %zu: there are %zu", ordinal,
                     xcr_device_list_device_count(list))
       .release();
 }
@@ -109,8 +103,7 @@ void xcr_device_list_release(xcr_device_list_t *list) {
 // Devices
 //===----------------------------------------------------------------------===//
 
-xcr_status_t xcr_device_create(xcr_string_view_t uri,
-                               const xcr_device_options_t *options,
+xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t *options,
                                xcr_device_t **out_device) {
   *out_device = nullptr;
   const xcr_device_options_t defaults = XCR_DEVICE_OPTIONS_INIT;
@@ -140,8 +133,7 @@ void xcr_device_release(xcr_device_t *device) {
     device->release();
 }
 
-void xcr_device_get_info(const xcr_device_t *device,
-                         xcr_device_info_t *out_info) {
+void xcr_device_get_info(const xcr_device_t *device, xcr_device_info_t *out_info) {
   xcr_device_info_t info = XCR_DEVICE_INFO_INIT;
   device->info.get(&info);
   writeInfo(info, out_info);
@@ -159,13 +151,9 @@ void xcr_device_get_statistics(const xcr_device_t *device,
   writeInfo(statistics, out_statistics);
 }
 
-void xcr_device_reset_peak(xcr_device_t *device) {
-  device->counter.resetPeak();
-}
+void xcr_device_reset_peak(xcr_device_t *device) { device->counter.resetPeak(); }
 
-xcr_status_t xcr_device_trim(xcr_device_t *device) {
-  return device->trim().release();
-}
+xcr_status_t xcr_device_trim(xcr_device_t *device) { return device->trim().release(); }
 
 xcr_status_t xcr_device_synchronize(xcr_device_t *device) {
   return device->synchronize().release();

@@ -32,8 +32,7 @@ static Status createAutomatic(const DeviceOptions &options, Ref<Device> *out) {
   const HostAllocator &allocator = options.allocator;
   String passedOver(allocator);
 #ifndef XC_RUNTIME_CUDA
-  XCR_RETURN_IF_ERROR(
-      passedOver.assign(xcr_string("cuda: this library was built without it")));
+  XCR_RETURN_IF_ERROR(passedOver.assign(xcr_string("cuda: this library was built without it")));
 #endif
   for (const Driver *driver : drivers()) {
     DriverReport report(allocator);
@@ -58,24 +57,22 @@ static Status createAutomatic(const DeviceOptions &options, Ref<Device> *out) {
     *out = std::move(device);
     return Status();
   }
-  return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "no device: %s",
-                    passedOver.c_str());
+  return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "no device: %s", passedOver.c_str());
 }
 
-Status xc::hal::createDevice(xcr_string_view_t uri,
-                             const DeviceOptions &options, Ref<Device> *out) {
+Status xc::hal::createDevice(xcr_string_view_t uri, const DeviceOptions &options,
+                             Ref<Device> *out) {
   if (equal(uri, xcr_string("auto")))
     return createAutomatic(options, out);
   const void *colon = uri.size ? memchr(uri.data, ':', uri.size) : nullptr;
   xcr_string_view_t name = uri, selector = {nullptr, 0};
   if (colon) {
-    name.size =
-        static_cast<size_t>(static_cast<const char *>(colon) - uri.data);
+    name.size = static_cast<size_t>(static_cast<const char *>(colon) - uri.data);
     selector = {uri.data + name.size + 1, uri.size - name.size - 1};
     if (selector.size == 0)
       return makeStatus(options.allocator, XCR_STATUS_INVALID_ARGUMENT,
-                        "expected a number after the colon of device '%.*s'",
-                        printLength(uri), uri.data);
+                        "expected a number after the colon of device '%.*s'", printLength(uri),
+                        uri.data);
   }
   String known(options.allocator);
   for (const Driver *driver : drivers()) {
@@ -85,6 +82,6 @@ Status xc::hal::createDevice(xcr_string_view_t uri,
     XCR_RETURN_IF_ERROR(known.append(xcr_string(", ")));
   }
   return makeStatus(options.allocator, XCR_STATUS_NOT_FOUND,
-                    "no device '%.*s'; this library knows %sauto",
-                    printLength(uri), uri.data, known.c_str());
+                    "no device '%.*s'; this library knows %sauto", printLength(uri), uri.data,
+                    known.c_str());
 }

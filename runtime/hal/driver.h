@@ -14,8 +14,7 @@ namespace xc::hal {
 
 /// What a driver found when it was asked for its devices.
 struct DriverReport {
-  explicit DriverReport(const HostAllocator &allocator)
-      : reason(allocator), devices(allocator) {}
+  explicit DriverReport(const HostAllocator &allocator) : reason(allocator), devices(allocator) {}
   bool isAvailable = false;
   String reason;
   Vector<DeviceInfo> devices;
@@ -28,11 +27,9 @@ public:
   virtual const char *name() const = 0;
   /// Only lack of memory is a failure: a driver that cannot be used says why
   /// in the report.
-  virtual Status enumerate(const HostAllocator &allocator,
-                           DriverReport *report) const = 0;
+  virtual Status enumerate(const HostAllocator &allocator, DriverReport *report) const = 0;
   /// \p selector: the part of the uri after the colon, or empty.
-  virtual Status createDevice(xcr_string_view_t selector,
-                              const DeviceOptions &options,
+  virtual Status createDevice(xcr_string_view_t selector, const DeviceOptions &options,
                               Ref<Device> *out) const = 0;
 
 protected:
@@ -43,8 +40,7 @@ protected:
 Span<const Driver *const> drivers();
 
 /// The device that \p uri names; see xcr_device_create.
-Status createDevice(xcr_string_view_t uri, const DeviceOptions &options,
-                    Ref<Device> *out);
+Status createDevice(xcr_string_view_t uri, const DeviceOptions &options, Ref<Device> *out);
 
 } // namespace xc::hal
 

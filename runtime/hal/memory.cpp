@@ -18,17 +18,13 @@ bool MemoryCounter::charge(uint64_t bytes, uint64_t *available) {
       *available = left;
       return false;
     }
-  } while (!inUse.compare_exchange_weak(before, before + bytes,
-                                        std::memory_order_relaxed));
+  } while (!inUse.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
   uint64_t now = before + bytes;
   uint64_t highest = peak.load(std::memory_order_relaxed);
-  while (now > highest &&
-         !peak.compare_exchange_weak(highest, now, std::memory_order_relaxed))
+  while (now > highest && !peak.compare_exchange_weak(highest, now, std::memory_order_relaxed))
     ;
   allocationCount.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
-void MemoryCounter::refund(uint64_t bytes) {
-  inUse.fetch_sub(bytes, std::memory_order_relaxed);
-}
+void MemoryCounter::refund(uint64_t bytes) { inUse.fetch_sub(bytes, std::memory_order_relaxed); }

@@ -36,8 +36,7 @@ class Recording : public RefCounted {
 public:
   /// Takes over what has changed. After a failure the recording is unusable
   /// until an update succeeds whose changes name every command.
-  virtual Status update(const CommandList &list,
-                        Span<const CommandChange> changes,
+  virtual Status update(const CommandList &list, Span<const CommandChange> changes,
                         UpdateCost *cost) = 0;
   /// Of launches that have ended, where options.profile was set.
   virtual CommandTimes times(uint32_t command) const = 0;

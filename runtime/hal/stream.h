@@ -32,26 +32,23 @@ struct xcr_stream : xc::RefCounted {
 
   /// \p arenaBytes: what the recording uses of the arena, whose base
   /// reserveArena has told.
-  virtual xc::Status launch(xc::Ref<xc::hal::Recording> recording,
-                            uint64_t arenaBytes, xc::hal::LaunchMode mode) = 0;
+  virtual xc::Status launch(xc::Ref<xc::hal::Recording> recording, uint64_t arenaBytes,
+                            xc::hal::LaunchMode mode) = 0;
   /// Waits for everything before and reports, once, what went wrong in it.
   virtual xc::Status synchronize() = 0;
   virtual xc::Status query(bool *isDone) = 0;
   virtual xc::Status record(xc::Ref<xc::hal::Event> event) = 0;
   virtual xc::Status wait(xc::Ref<xc::hal::Event> event) = 0;
-  virtual xc::Status addCallback(xcr_host_callback_t callback,
-                                 void *userData) = 0;
-  virtual xc::Status copy(xc::Ref<xc::hal::Memory> source,
-                          uint64_t sourceOffset,
-                          xc::Ref<xc::hal::Memory> target,
-                          uint64_t targetOffset, uint64_t size) = 0;
-  virtual xc::Status fill(xc::Ref<xc::hal::Memory> target, uint64_t offset,
-                          uint64_t size, uint64_t pattern,
-                          uint32_t patternSize) = 0;
-  virtual xc::Status read(xc::Ref<xc::hal::Memory> source, uint64_t offset,
-                          void *data, uint64_t size) = 0;
-  virtual xc::Status write(xc::Ref<xc::hal::Memory> target, uint64_t offset,
-                           const void *data, uint64_t size) = 0;
+  virtual xc::Status addCallback(xcr_host_callback_t callback, void *userData) = 0;
+  virtual xc::Status copy(xc::Ref<xc::hal::Memory> source, uint64_t sourceOffset,
+                          xc::Ref<xc::hal::Memory> target, uint64_t targetOffset,
+                          uint64_t size) = 0;
+  virtual xc::Status fill(xc::Ref<xc::hal::Memory> target, uint64_t offset, uint64_t size,
+                          uint64_t pattern, uint32_t patternSize) = 0;
+  virtual xc::Status read(xc::Ref<xc::hal::Memory> source, uint64_t offset, void *data,
+                          uint64_t size) = 0;
+  virtual xc::Status write(xc::Ref<xc::hal::Memory> target, uint64_t offset, const void *data,
+                           uint64_t size) = 0;
   /// Drops the caller's reference when everything before has ended. Cannot
   /// fail: it waits if it must.
   virtual void releaseLater(xc::RefCounted *object) = 0;

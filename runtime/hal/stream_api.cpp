@@ -18,20 +18,19 @@ using namespace xc::hal;
 // Checks
 //===----------------------------------------------------------------------===//
 
-static Status checkBuffer(xcr_stream_t *stream, xcr_buffer_t *buffer,
-                          const char *name, uint64_t offset, uint64_t size) {
+static Status checkBuffer(xcr_stream_t *stream, xcr_buffer_t *buffer, const char *name,
+                          uint64_t offset, uint64_t size) {
   XCR_RETURN_IF_ERROR(requireArgument(stream, "stream"));
   XCR_RETURN_IF_ERROR(requireArgument(buffer, name));
   const HostAllocator &allocator = stream->device().allocator;
   if (buffer->device.get() != &stream->device())
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "%s: the buffer is on device %s, the stream on %s", name,
-                      buffer->device->info.uri.c_str(),
-                      stream->device().info.uri.c_str());
+                      buffer->device->info.uri.c_str(), stream->device().info.uri.c_str());
   if (!rangeFits(offset, size, buffer->layout.byteLength))
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "%s: %" PRIu64 " bytes at byte %" PRIu64
-                      " are outside a buffer of %" PRIu64 " bytes",
+                      "%s: %" PRIu64 " bytes at byte %" PRIu64 " are outside a buffer of %" PRIu64
+                      " bytes",
                       name, size, offset, buffer->layout.byteLength);
   return Status();
 }
@@ -42,8 +41,7 @@ static Status checkEvent(xcr_stream_t *stream, xcr_event_t *event) {
   if (&event->device() != &stream->device())
     return makeStatus(stream->device().allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "event: it is of device %s, the stream of %s",
-                      event->device().info.uri.c_str(),
-                      stream->device().info.uri.c_str());
+                      event->device().info.uri.c_str(), stream->device().info.uri.c_str());
   return Status();
 }
 
@@ -51,8 +49,7 @@ static Status checkEvent(xcr_stream_t *stream, xcr_event_t *event) {
 // Streams
 //===----------------------------------------------------------------------===//
 
-static Status createStream(xcr_device_t *device,
-                           const xcr_stream_options_t *given,
+static Status createStream(xcr_device_t *device, const xcr_stream_options_t *given,
                            Ref<Stream> *out) {
   XCR_RETURN_IF_ERROR(requireArgument(device, "device"));
   const xcr_stream_options_t defaults = XCR_STREAM_OPTIONS_INIT;
@@ -65,8 +62,7 @@ static Status createStream(xcr_device_t *device,
   return Status();
 }
 
-xcr_status_t xcr_stream_create(xcr_device_t *device,
-                               const xcr_stream_options_t *options,
+xcr_status_t xcr_stream_create(xcr_device_t *device, const xcr_stream_options_t *options,
                                xcr_stream_t **out_stream) {
   *out_stream = nullptr;
   Ref<Stream> stream;
@@ -115,8 +111,7 @@ xcr_status_t xcr_stream_wait(xcr_stream_t *stream, xcr_event_t *event) {
   return status.release();
 }
 
-xcr_status_t xcr_stream_add_callback(xcr_stream_t *stream,
-                                     xcr_host_callback_t callback,
+xcr_status_t xcr_stream_add_callback(xcr_stream_t *stream, xcr_host_callback_t callback,
                                      void *user_data) {
   Status status = requireArgument(stream, "stream");
   if (status.succeeded() && !callback)
@@ -127,63 +122,54 @@ xcr_status_t xcr_stream_add_callback(xcr_stream_t *stream,
   return status.release();
 }
 
-xcr_status_t xcr_stream_copy(xcr_stream_t *stream, xcr_buffer_t *source,
-                             uint64_t source_offset, xcr_buffer_t *target,
-                             uint64_t target_offset, uint64_t size) {
+xcr_status_t xcr_stream_copy(xcr_stream_t *stream, xcr_buffer_t *source, uint64_t source_offset,
+                             xcr_buffer_t *target, uint64_t target_offset, uint64_t size) {
   Status status = checkBuffer(stream, source, "source", source_offset, size);
   if (status.succeeded())
     status = checkBuffer(stream, target, "target", target_offset, size);
   if (status.succeeded())
-    status = stream->copy(source->memory, source->offset + source_offset,
-                          target->memory, target->offset + target_offset, size);
+    status = stream->copy(source->memory, source->offset + source_offset, target->memory,
+                          target->offset + target_offset, size);
   return status.release();
 }
 
-static Status fill(xcr_stream_t *stream, xcr_buffer_t *target,
-                   uint64_t byteOffset, uint64_t size, uint64_t pattern,
-                   uint32_t patternSize) {
+static Status fill(xcr_stream_t *stream, xcr_buffer_t *target, uint64_t byteOffset, uint64_t size,
+                   uint64_t pattern, uint32_t patternSize) {
   XCR_RETURN_IF_ERROR(checkBuffer(stream, target, "target", byteOffset, size));
   const HostAllocator &allocator = stream->device().allocator;
   if (!isPowerOfTwo(patternSize) || patternSize > 8)
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "pattern_size: expected 1, 2, 4 or 8, got %u",
-                      patternSize);
+                      "pattern_size: expected 1, 2, 4 or 8, got %u", patternSize);
   if (byteOffset % patternSize || size % patternSize)
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "expected offset and size to be multiples of the "
                       "pattern's %u bytes, got %" PRIu64 " and %" PRIu64,
                       patternSize, byteOffset, size);
-  return stream->fill(target->memory, target->offset + byteOffset, size,
-                      pattern, patternSize);
+  return stream->fill(target->memory, target->offset + byteOffset, size, pattern, patternSize);
 }
 
-xcr_status_t xcr_stream_fill(xcr_stream_t *stream, xcr_buffer_t *target,
-                             uint64_t byte_offset, uint64_t size,
-                             uint64_t pattern, uint32_t pattern_size) {
-  return fill(stream, target, byte_offset, size, pattern, pattern_size)
-      .release();
+xcr_status_t xcr_stream_fill(xcr_stream_t *stream, xcr_buffer_t *target, uint64_t byte_offset,
+                             uint64_t size, uint64_t pattern, uint32_t pattern_size) {
+  return fill(stream, target, byte_offset, size, pattern, pattern_size).release();
 }
 
-xcr_status_t xcr_stream_read(xcr_stream_t *stream, xcr_buffer_t *source,
-                             uint64_t byte_offset, void *data, size_t size) {
+xcr_status_t xcr_stream_read(xcr_stream_t *stream, xcr_buffer_t *source, uint64_t byte_offset,
+                             void *data, size_t size) {
   Status status = checkBuffer(stream, source, "source", byte_offset, size);
   if (status.succeeded() && size)
     status = requireArgument(data, "data");
   if (status.succeeded())
-    status =
-        stream->read(source->memory, source->offset + byte_offset, data, size);
+    status = stream->read(source->memory, source->offset + byte_offset, data, size);
   return status.release();
 }
 
-xcr_status_t xcr_stream_write(xcr_stream_t *stream, xcr_buffer_t *target,
-                              uint64_t byte_offset, const void *data,
-                              size_t size) {
+xcr_status_t xcr_stream_write(xcr_stream_t *stream, xcr_buffer_t *target, uint64_t byte_offset,
+                              const void *data, size_t size) {
   Status status = checkBuffer(stream, target, "target", byte_offset, size);
   if (status.succeeded() && size)
     status = requireArgument(data, "data");
   if (status.succeeded())
-    status =
-        stream->write(target->memory, target->offset + byte_offset, data, size);
+    status = stream->write(target->memory, target->offset + byte_offset, data, size);
   return status.release();
 }
 

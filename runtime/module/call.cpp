@@ -16,18 +16,15 @@
 
 using namespace xc;
 
-xcr_call::xcr_call(xcr_instance &of, const xcr_function &function,
-                   bool retainsInstance)
+xcr_call::xcr_call(xcr_instance &of, const xcr_function &function, bool retainsInstance)
     : allocator(of.allocator), instance(of),
-      instanceRef(retainsInstance ? Ref<xcr_instance>::share(&of)
-                                  : Ref<xcr_instance>()),
-      target(&function), inputs(allocator), outputs(allocator),
-      isOwnOutput(allocator), variables(allocator), shapes(allocator),
-      resolver(allocator), changes(allocator), extents(allocator) {}
+      instanceRef(retainsInstance ? Ref<xcr_instance>::share(&of) : Ref<xcr_instance>()),
+      target(&function), inputs(allocator), outputs(allocator), isOwnOutput(allocator),
+      variables(allocator), shapes(allocator), resolver(allocator), changes(allocator),
+      extents(allocator) {}
 
-Status xcr_call::create(xcr_instance &instance, const xcr_function &function,
-                        uint32_t flags, bool retainsInstance,
-                        Ref<xcr_call> *out) {
+Status xcr_call::create(xcr_instance &instance, const xcr_function &function, uint32_t flags,
+                        bool retainsInstance, Ref<xcr_call> *out) {
   auto call = Ref<xcr_call>::adopt(
       instance.allocator.create<xcr_call>(instance, function, retainsInstance));
   if (!call)
@@ -52,17 +49,15 @@ Status xcr_call::initialise(uint32_t flags) {
   for (uint8_t &isOwn : isOwnOutput)
     isOwn = true;
   XCR_RETURN_IF_ERROR(shapes.initialise(table));
-  XCR_RETURN_IF_ERROR(
-      resolver.initialise(*instance.program, *plan, text(table.name()),
-                          count(table.inputs()), count(table.outputs())));
+  XCR_RETURN_IF_ERROR(resolver.initialise(*instance.program, *plan, text(table.name()),
+                                          count(table.inputs()), count(table.outputs())));
   uint32_t variableCount = count(instance.module().tables().variables());
   XCR_RETURN_IF_ERROR(variables.resize(variableCount));
   for (uint32_t i = 0; i < variableCount; ++i) {
     touchesVariables |= resolver.variableAccess(i) != 0;
     writesVariables |= (resolver.variableAccess(i) & 2) != 0;
   }
-  XCR_RETURN_IF_ERROR(
-      extents.reserve(inputs.size() + outputs.size() + variableCount));
+  XCR_RETURN_IF_ERROR(extents.reserve(inputs.size() + outputs.size() + variableCount));
   return instance.device().createEvent(&orderEvent);
 }
 
@@ -88,22 +83,20 @@ void xcr_call::destroy() {
 static void printType(const hal::Layout &layout, char *text, size_t size) {
   size_t used = 0;
   for (uint32_t i = 0; i < layout.rank && used + 24 < size; ++i)
-    used += static_cast<size_t>(
-        snprintf(text + used, size - used, "%" PRId64 "x", layout.shape[i]));
+    used +=
+        static_cast<size_t>(snprintf(text + used, size - used, "%" PRId64 "x", layout.shape[i]));
   snprintf(text + used, size - used, "%s", xcr_dtype_name(layout.dtype).data);
 }
 
 static constexpr size_t kTypeText = XCR_MAX_RANK * 21 + 8;
 
-Status xc::describeMismatch(const HostAllocator &allocator, const char *kind,
-                            const char *name, const hal::Layout &expected,
-                            const hal::Layout &got) {
+Status xc::describeMismatch(const HostAllocator &allocator, const char *kind, const char *name,
+                            const hal::Layout &expected, const hal::Layout &got) {
   char expectedText[kTypeText], gotText[kTypeText];
   printType(expected, expectedText, sizeof(expectedText));
   printType(got, gotText, sizeof(gotText));
-  return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                    "%s '%s': expected %s, got %s", kind, name, expectedText,
-                    gotText);
+  return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT, "%s '%s': expected %s, got %s", kind,
+                    name, expectedText, gotText);
 }
 
 const fb::Argument &xcr_call::inputTable(uint32_t ordinal) const {
@@ -115,8 +108,7 @@ const fb::Argument &xcr_call::outputTable(uint32_t ordinal) const {
 }
 
 /// What can be told without the other arguments.
-Status xcr_call::checkBuffer(const char *kind, uint32_t ordinal,
-                             const fb::Argument &argument,
+Status xcr_call::checkBuffer(const char *kind, uint32_t ordinal, const fb::Argument &argument,
                              const xcr_buffer &buffer) const {
   const hal::Layout &layout = buffer.layout;
   const char *name = text(argument.name()).data;
@@ -125,28 +117,23 @@ Status xcr_call::checkBuffer(const char *kind, uint32_t ordinal,
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "%s %u ('%s') of '%s': expected a buffer on the "
                       "instance's device %s, got one on another device %s",
-                      kind, ordinal, name, function,
-                      instance.device().info.uri.c_str(),
+                      kind, ordinal, name, function, instance.device().info.uri.c_str(),
                       buffer.device->info.uri.c_str());
   if (layout.dtype != toApi(argument.dtype()))
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "%s %u ('%s') of '%s': expected element type %s, got %s",
-                      kind, ordinal, name, function,
-                      xcr_dtype_name(toApi(argument.dtype())).data,
+                      "%s %u ('%s') of '%s': expected element type %s, got %s", kind, ordinal, name,
+                      function, xcr_dtype_name(toApi(argument.dtype())).data,
                       xcr_dtype_name(layout.dtype).data);
   if (layout.rank != count(argument.dims()))
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "%s %u ('%s') of '%s': expected rank %u, got %u", kind,
-                      ordinal, name, function, count(argument.dims()),
-                      layout.rank);
+                      "%s %u ('%s') of '%s': expected rank %u, got %u", kind, ordinal, name,
+                      function, count(argument.dims()), layout.rank);
   for (uint32_t i = 0; i < layout.rank; ++i) {
     const fb::Value &dim = *argument.dims()->Get(i);
     if (dim.formula() < 0 && dim.literal() != layout.shape[i])
       return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                        "%s %u ('%s') of '%s': expected dim %u to be %" PRId64
-                        ", got %" PRId64,
-                        kind, ordinal, name, function, i, dim.literal(),
-                        layout.shape[i]);
+                        "%s %u ('%s') of '%s': expected dim %u to be %" PRId64 ", got %" PRId64,
+                        kind, ordinal, name, function, i, dim.literal(), layout.shape[i]);
   }
   if (!layout.isContiguous)
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
@@ -157,8 +144,7 @@ Status xcr_call::checkBuffer(const char *kind, uint32_t ordinal,
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "%s %u ('%s') of '%s': expected an address that is a "
                       "multiple of %u, got 0x%" PRIx64,
-                      kind, ordinal, name, function, argument.alignment(),
-                      buffer.address());
+                      kind, ordinal, name, function, argument.alignment(), buffer.address());
   return Status();
 }
 
@@ -173,8 +159,7 @@ void xcr_call::replace(Ref<xcr_buffer> &place, Ref<xcr_buffer> buffer) {
 
 Status xcr_call::setInput(uint32_t ordinal, xcr_buffer *buffer) {
   if (ordinal >= inputs.size())
-    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "input %u: '%s' has %zu", ordinal,
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "input %u: '%s' has %zu", ordinal,
                       target->table->name()->c_str(), inputs.size());
   if (!buffer)
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
@@ -183,10 +168,9 @@ Status xcr_call::setInput(uint32_t ordinal, xcr_buffer *buffer) {
   xcr_buffer *old = inputs[ordinal].get();
   if (old == buffer)
     return Status();
-  XCR_RETURN_IF_ERROR(
-      checkBuffer("input", ordinal, inputTable(ordinal), *buffer));
-  if (!old || memcmp(old->layout.shape, buffer->layout.shape,
-                     buffer->layout.rank * sizeof(int64_t)) != 0)
+  XCR_RETURN_IF_ERROR(checkBuffer("input", ordinal, inputTable(ordinal), *buffer));
+  if (!old ||
+      memcmp(old->layout.shape, buffer->layout.shape, buffer->layout.rank * sizeof(int64_t)) != 0)
     shapesChanged = true;
   replace(inputs[ordinal], Ref<xcr_buffer>::share(buffer));
   return Status();
@@ -194,16 +178,15 @@ Status xcr_call::setInput(uint32_t ordinal, xcr_buffer *buffer) {
 
 Status xcr_call::setOutput(uint32_t ordinal, xcr_buffer *buffer) {
   if (ordinal >= outputs.size())
-    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "output %u: '%s' has %zu", ordinal,
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "output %u: '%s' has %zu", ordinal,
                       target->table->name()->c_str(), outputs.size());
   const fb::Argument &table = outputTable(ordinal);
   if (buffer && table.alias() >= 0)
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "output %u ('%s') of '%s' is held by the buffer of input "
                       "%d and cannot be set",
-                      ordinal, text(table.name()).data,
-                      target->table->name()->c_str(), table.alias());
+                      ordinal, text(table.name()).data, target->table->name()->c_str(),
+                      table.alias());
   if (buffer ? buffer == outputs[ordinal].get() && !isOwnOutput[ordinal]
              : isOwnOutput[ordinal] != 0)
     return Status();
@@ -241,8 +224,7 @@ xcr_buffer *xcr_call::output(uint32_t ordinal) const {
 //===----------------------------------------------------------------------===//
 
 /// Dims that are formulas are compared when the symbols are known.
-Status xcr_call::checkShape(const char *kind, uint32_t ordinal,
-                            const fb::Argument &argument,
+Status xcr_call::checkShape(const char *kind, uint32_t ordinal, const fb::Argument &argument,
                             const xcr_buffer &buffer) const {
   int64_t expected[XCR_MAX_RANK];
   XCR_RETURN_IF_ERROR(shapes.shapeOf(argument, expected));
@@ -253,26 +235,22 @@ Status xcr_call::checkShape(const char *kind, uint32_t ordinal,
     const fb::Function &table = *target->table;
     String source(allocator);
     if (dim.formula() >= 0) {
-      const fb::Range &range =
-          *table.formulas()->Get(static_cast<uint32_t>(dim.formula()));
+      const fb::Range &range = *table.formulas()->Get(static_cast<uint32_t>(dim.formula()));
       const fb::FormulaInstruction *code = codeOf(table.formula_code(), range);
       if (range.count() == 1 && code->op() == fb::FormulaOp::Symbol) {
-        const fb::Symbol &symbol =
-            *table.symbols()->Get(static_cast<uint32_t>(code->operand()));
+        const fb::Symbol &symbol = *table.symbols()->Get(static_cast<uint32_t>(code->operand()));
         char place[96];
-        snprintf(place, sizeof(place), "', which is dim %u of input %u)",
-                 symbol.dim(), symbol.input());
+        snprintf(place, sizeof(place), "', which is dim %u of input %u)", symbol.dim(),
+                 symbol.input());
         XCR_RETURN_IF_ERROR(source.append(xcr_string(" (symbol '")));
         XCR_RETURN_IF_ERROR(source.append(text(symbol.name())));
         XCR_RETURN_IF_ERROR(source.append(xcr_string(place)));
       }
     }
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "%s %u ('%s') of '%s': expected dim %u to be %" PRId64
-                      "%s, got %" PRId64,
-                      kind, ordinal, text(argument.name()).data,
-                      table.name()->c_str(), i, expected[i], source.c_str(),
-                      buffer.layout.shape[i]);
+                      "%s %u ('%s') of '%s': expected dim %u to be %" PRId64 "%s, got %" PRId64,
+                      kind, ordinal, text(argument.name()).data, table.name()->c_str(), i,
+                      expected[i], source.c_str(), buffer.layout.shape[i]);
   }
   return Status();
 }
@@ -282,8 +260,8 @@ Status xcr_call::bindShapes() {
   for (uint32_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i])
       return makeStatus(allocator, XCR_STATUS_FAILED_PRECONDITION,
-                        "input %u ('%s') of '%s' is not bound", i,
-                        text(inputTable(i).name()).data, table.name()->c_str());
+                        "input %u ('%s') of '%s' is not bound", i, text(inputTable(i).name()).data,
+                        table.name()->c_str());
   if (!shapesChanged)
     return Status();
   for (uint32_t i = 0; i < count(table.symbols()); ++i) {
@@ -301,8 +279,7 @@ Status xcr_call::bindShapes() {
 
 Status xcr_call::queryOutputShape(uint32_t ordinal, int64_t *shape) {
   if (ordinal >= outputs.size())
-    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "output %u: '%s' has %zu", ordinal,
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "output %u: '%s' has %zu", ordinal,
                       target->table->name()->c_str(), outputs.size());
   XCR_RETURN_IF_ERROR(bindShapes());
   return shapes.shapeOf(outputTable(ordinal), shape);
@@ -320,9 +297,8 @@ Status xcr_call::provideOutput(uint32_t ordinal) {
   int64_t shape[XCR_MAX_RANK];
   XCR_RETURN_IF_ERROR(shapes.shapeOf(table, shape));
   hal::Layout layout;
-  XCR_RETURN_IF_ERROR(hal::Layout::create(allocator, toApi(table.dtype()),
-                                          count(table.dims()), shape, nullptr,
-                                          &layout));
+  XCR_RETURN_IF_ERROR(hal::Layout::create(allocator, toApi(table.dtype()), count(table.dims()),
+                                          shape, nullptr, &layout));
   Ref<xcr_buffer> made;
   if (table.alias() >= 0) {
     const xcr_buffer &source = *inputs[static_cast<uint32_t>(table.alias())];
@@ -330,23 +306,20 @@ Status xcr_call::provideOutput(uint32_t ordinal) {
       return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
                         "output %u of '%s' takes %" PRIu64
                         " bytes, input %d that holds it has %" PRIu64,
-                        ordinal, target->table->name()->c_str(),
-                        layout.byteLength, table.alias(),
+                        ordinal, target->table->name()->c_str(), layout.byteLength, table.alias(),
                         source.layout.byteLength);
     if (place && place->address() == source.address() &&
         place->memory.get() == source.memory.get() &&
         memcmp(place->layout.shape, layout.shape, sizeof(layout.shape)) == 0)
       return Status();
-    XCR_RETURN_IF_ERROR(xcr_buffer::adopt(source.device, source.memory,
-                                          source.offset, layout, &made));
+    XCR_RETURN_IF_ERROR(
+        xcr_buffer::adopt(source.device, source.memory, source.offset, layout, &made));
   } else {
-    if (place &&
-        memcmp(place->layout.shape, layout.shape, sizeof(layout.shape)) == 0)
+    if (place && memcmp(place->layout.shape, layout.shape, sizeof(layout.shape)) == 0)
       return Status();
     Ref<xcr_device> device = Ref<xcr_device>::share(&instance.device());
     if (place && layout.byteLength <= place->memory->size())
-      XCR_RETURN_IF_ERROR(xcr_buffer::adopt(std::move(device), place->memory, 0,
-                                            layout, &made));
+      XCR_RETURN_IF_ERROR(xcr_buffer::adopt(std::move(device), place->memory, 0, layout, &made));
     else
       XCR_RETURN_IF_ERROR(xcr_buffer::create(std::move(device), layout, &made));
   }
@@ -362,9 +335,8 @@ Status xcr_call::checkOverlaps() {
                  uint32_t ordinal) -> Status {
     if (buffer.layout.byteLength == 0)
       return Status();
-    return extents.push({buffer.address(),
-                         buffer.address() + buffer.layout.byteLength, isWritten,
-                         kind, ordinal});
+    return extents.push(
+        {buffer.address(), buffer.address() + buffer.layout.byteLength, isWritten, kind, ordinal});
   };
   for (uint32_t i = 0; i < inputs.size(); ++i)
     XCR_RETURN_IF_ERROR(add(*inputs[i], inputTable(i).donated(), "input", i));
@@ -373,8 +345,7 @@ Status xcr_call::checkOverlaps() {
       XCR_RETURN_IF_ERROR(add(*outputs[i], true, "output", i));
   for (uint32_t i = 0; i < variables.size(); ++i)
     if (variables[i])
-      XCR_RETURN_IF_ERROR(
-          add(*variables[i], resolver.variableAccess(i) & 2, "variable", i));
+      XCR_RETURN_IF_ERROR(add(*variables[i], resolver.variableAccess(i) & 2, "variable", i));
   std::sort(extents.begin(), extents.end(),
             [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
   // Behind each kind of extent, the one that reaches furthest so far.
@@ -389,8 +360,8 @@ Status xcr_call::checkOverlaps() {
       return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
                         "%s %u and %s %u of '%s' overlap in memory, and a "
                         "launch writes to one of them",
-                        other->kind, other->ordinal, extent.kind,
-                        extent.ordinal, target->table->name()->c_str());
+                        other->kind, other->ordinal, extent.kind, extent.ordinal,
+                        target->table->name()->c_str());
     if (!any || extent.end > any->end)
       any = &extent;
     if (extent.isWritten && (!written || extent.end > written->end))
@@ -411,8 +382,7 @@ void xcr_call::takeVariables() {
 
 void xcr_call::setBuffers() {
   auto set = [&](fb::Space space, uint32_t ordinal, const xcr_buffer &buffer) {
-    resolver.setBuffer(space, ordinal, buffer.address(),
-                       buffer.layout.byteLength);
+    resolver.setBuffer(space, ordinal, buffer.address(), buffer.layout.byteLength);
   };
   for (uint32_t i = 0; i < inputs.size(); ++i)
     set(fb::Space::Input, i, *inputs[i]);
@@ -432,8 +402,7 @@ Status xcr_call::record() {
   if (!recording) {
     hal::RecordingOptions options;
     options.profile = isProfiled;
-    Status status =
-        instance.device().createRecording(resolver.list(), options, &recording);
+    Status status = instance.device().createRecording(resolver.list(), options, &recording);
     if (status.failed()) {
       resolver.invalidate();
       return status;
@@ -451,8 +420,7 @@ Status xcr_call::record() {
 
 Status xcr_call::prepare(hal::Stream &stream) {
   takeVariables();
-  if (!shapesChanged && !buffersChanged && !needsRecord &&
-      arenaStream == &stream)
+  if (!shapesChanged && !buffersChanged && !needsRecord && arenaStream == &stream)
     return Status();
   // Stays set if anything below fails.
   needsRecord = true;
@@ -483,8 +451,8 @@ Status xcr_call::launch(hal::Stream &stream, hal::LaunchMode mode) {
     XCR_RETURN_IF_ERROR(stream.wait(orderEvent));
   }
   if (touchesVariables)
-    XCR_RETURN_IF_ERROR(instance.launchOrdered(
-        stream, writesVariables, recording, resolver.arenaBytes(), mode));
+    XCR_RETURN_IF_ERROR(
+        instance.launchOrdered(stream, writesVariables, recording, resolver.arenaBytes(), mode));
   else
     XCR_RETURN_IF_ERROR(stream.launch(recording, resolver.arenaBytes(), mode));
   if (mode == hal::LaunchMode::Asynchronous && lastStream.get() != &stream)
@@ -525,20 +493,17 @@ void xcr_call::statistics(xcr_call_statistics_t *out) const {
 }
 
 uint32_t xcr_call::profileCount() const {
-  return isProfiled && recording
-             ? static_cast<uint32_t>(resolver.list().commands.size)
-             : 0;
+  return isProfiled && recording ? static_cast<uint32_t>(resolver.list().commands.size) : 0;
 }
 
 Status xcr_call::profile(uint32_t entry, xcr_profile_entry_t *out) const {
   if (entry >= profileCount())
-    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "profile entry %u: there are %u", entry, profileCount());
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "profile entry %u: there are %u", entry,
+                      profileCount());
   const hal::Command &command = resolver.list().commands[entry];
   hal::CommandTimes times = recording->times(entry);
   out->kind = static_cast<xcr_command_kind_t>(command.kind);
-  out->name =
-      xcr_string(command.kind == hal::CommandKind::Copy ? "copy" : "fill");
+  out->name = xcr_string(command.kind == hal::CommandKind::Copy ? "copy" : "fill");
   if (const fb::Export *code = resolver.exportOf(entry)) {
     out->name = text(code->name());
     out->strategy = text(code->strategy());

@@ -15,17 +15,15 @@
 namespace xc {
 
 /// "expected 2x3xf32, got 2x4xf32" for the argument called \p name.
-Status describeMismatch(const HostAllocator &allocator, const char *kind,
-                        const char *name, const hal::Layout &expected,
-                        const hal::Layout &got);
+Status describeMismatch(const HostAllocator &allocator, const char *kind, const char *name,
+                        const hal::Layout &expected, const hal::Layout &got);
 
 } // namespace xc
 
 /// See xcr.h. One thread at a time.
 struct xcr_call final : xc::RefCounted {
-  static xc::Status create(xcr_instance &instance, const xcr_function &function,
-                           uint32_t flags, bool retainsInstance,
-                           xc::Ref<xcr_call> *out);
+  static xc::Status create(xcr_instance &instance, const xcr_function &function, uint32_t flags,
+                           bool retainsInstance, xc::Ref<xcr_call> *out);
 
   const xcr_function &function() const { return *target; }
   xcr_device &device() const { return instance.device(); }
@@ -52,21 +50,18 @@ struct xcr_call final : xc::RefCounted {
 
 private:
   friend class xc::HostAllocator;
-  xcr_call(xcr_instance &instance, const xcr_function &function,
-           bool retainsInstance);
+  xcr_call(xcr_instance &instance, const xcr_function &function, bool retainsInstance);
   ~xcr_call() override = default;
   void destroy() override;
 
   xc::Status initialise(uint32_t flags);
   const xc::fb::Argument &inputTable(uint32_t ordinal) const;
   const xc::fb::Argument &outputTable(uint32_t ordinal) const;
-  xc::Status checkBuffer(const char *kind, uint32_t ordinal,
-                         const xc::fb::Argument &argument,
+  xc::Status checkBuffer(const char *kind, uint32_t ordinal, const xc::fb::Argument &argument,
                          const xcr_buffer &buffer) const;
   void replace(xc::Ref<xcr_buffer> &place, xc::Ref<xcr_buffer> buffer);
   xc::Status bindShapes();
-  xc::Status checkShape(const char *kind, uint32_t ordinal,
-                        const xc::fb::Argument &argument,
+  xc::Status checkShape(const char *kind, uint32_t ordinal, const xc::fb::Argument &argument,
                         const xcr_buffer &buffer) const;
   xc::Status provideOutput(uint32_t ordinal);
   xc::Status checkOverlaps();

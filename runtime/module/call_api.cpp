@@ -17,18 +17,15 @@ static Status createCall(xcr_instance_t *instance, xcr_string_view_t name,
   xcr_call_options_t options = readOptions(given, defaults);
   if (options.flags & ~static_cast<uint32_t>(XCR_CALL_PROFILE))
     return makeStatus(instance->allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "options.flags: 0x%x holds bits that are no flags",
-                      options.flags);
+                      "options.flags: 0x%x holds bits that are no flags", options.flags);
   const xcr_function *function = nullptr;
   XCR_RETURN_IF_ERROR(instance->module().findFunction(name, &function));
   return xcr_call::create(*instance, *function, options.flags,
                           /*retainsInstance=*/true, out);
 }
 
-xcr_status_t xcr_call_create(xcr_instance_t *instance,
-                             xcr_string_view_t function,
-                             const xcr_call_options_t *options,
-                             xcr_call_t **out_call) {
+xcr_status_t xcr_call_create(xcr_instance_t *instance, xcr_string_view_t function,
+                             const xcr_call_options_t *options, xcr_call_t **out_call) {
   *out_call = nullptr;
   Ref<xcr_call> call;
   Status status = createCall(instance, function, options, &call);
@@ -47,36 +44,29 @@ void xcr_call_release(xcr_call_t *call) {
     call->release();
 }
 
-const xcr_function_t *xcr_call_function(const xcr_call_t *call) {
-  return &call->function();
-}
+const xcr_function_t *xcr_call_function(const xcr_call_t *call) { return &call->function(); }
 
-xcr_status_t xcr_call_set_input(xcr_call_t *call, uint32_t input,
-                                xcr_buffer_t *buffer) {
+xcr_status_t xcr_call_set_input(xcr_call_t *call, uint32_t input, xcr_buffer_t *buffer) {
   Status status = requireArgument(call, "call");
   if (status.succeeded())
     status = call->setInput(input, buffer);
   return status.release();
 }
 
-xcr_status_t xcr_call_set_output(xcr_call_t *call, uint32_t output,
-                                 xcr_buffer_t *buffer) {
+xcr_status_t xcr_call_set_output(xcr_call_t *call, uint32_t output, xcr_buffer_t *buffer) {
   Status status = requireArgument(call, "call");
   if (status.succeeded())
     status = call->setOutput(output, buffer);
   return status.release();
 }
 
-xcr_buffer_t *xcr_call_input(const xcr_call_t *call, uint32_t input) {
-  return call->input(input);
-}
+xcr_buffer_t *xcr_call_input(const xcr_call_t *call, uint32_t input) { return call->input(input); }
 
 xcr_buffer_t *xcr_call_output(const xcr_call_t *call, uint32_t output) {
   return call->output(output);
 }
 
-xcr_status_t xcr_call_query_output_shape(xcr_call_t *call, uint32_t output,
-                                         int64_t *out_shape) {
+xcr_status_t xcr_call_query_output_shape(xcr_call_t *call, uint32_t output, int64_t *out_shape) {
   Status status = requireArgument(call, "call");
   if (status.succeeded())
     status = call->queryOutputShape(output, out_shape);
@@ -90,8 +80,7 @@ static Status checkStream(xcr_call_t *call, xcr_stream_t *stream) {
   if (&stream->device() != &call->device())
     return makeStatus(call->allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "stream: it is of device %s, the call of %s",
-                      stream->device().info.uri.c_str(),
-                      call->device().info.uri.c_str());
+                      stream->device().info.uri.c_str(), call->device().info.uri.c_str());
   return Status();
 }
 
@@ -116,16 +105,13 @@ xcr_status_t xcr_call_run(xcr_call_t *call) {
   return status.release();
 }
 
-void xcr_call_get_statistics(const xcr_call_t *call,
-                             xcr_call_statistics_t *out_statistics) {
+void xcr_call_get_statistics(const xcr_call_t *call, xcr_call_statistics_t *out_statistics) {
   xcr_call_statistics_t statistics = XCR_CALL_STATISTICS_INIT;
   call->statistics(&statistics);
   writeInfo(statistics, out_statistics);
 }
 
-uint32_t xcr_call_profile_count(const xcr_call_t *call) {
-  return call->profileCount();
-}
+uint32_t xcr_call_profile_count(const xcr_call_t *call) { return call->profileCount(); }
 
 xcr_status_t xcr_call_get_profile(const xcr_call_t *call, uint32_t entry,
                                   xcr_profile_entry_t *out_entry) {
@@ -140,9 +126,8 @@ xcr_status_t xcr_call_get_profile(const xcr_call_t *call, uint32_t entry,
 // The one-line form
 //===----------------------------------------------------------------------===//
 
-static Status runOnce(xcr_call &call, uint32_t inputCount,
-                      xcr_buffer_t *const *inputs, uint32_t outputCount,
-                      xcr_buffer_t **outputs) {
+static Status runOnce(xcr_call &call, uint32_t inputCount, xcr_buffer_t *const *inputs,
+                      uint32_t outputCount, xcr_buffer_t **outputs) {
   for (uint32_t i = 0; i < inputCount; ++i)
     XCR_RETURN_IF_ERROR(call.setInput(i, inputs[i]));
   for (uint32_t i = 0; i < outputCount; ++i)
@@ -154,9 +139,8 @@ static Status runOnce(xcr_call &call, uint32_t inputCount,
   return Status();
 }
 
-static Status invoke(xcr_instance_t *instance, xcr_string_view_t name,
-                     uint32_t inputCount, xcr_buffer_t *const *inputs,
-                     uint32_t outputCount, xcr_buffer_t **outputs) {
+static Status invoke(xcr_instance_t *instance, xcr_string_view_t name, uint32_t inputCount,
+                     xcr_buffer_t *const *inputs, uint32_t outputCount, xcr_buffer_t **outputs) {
   XCR_RETURN_IF_ERROR(requireArgument(instance, "instance"));
   const xcr_function *function = nullptr;
   XCR_RETURN_IF_ERROR(instance->module().findFunction(name, &function));
@@ -165,8 +149,8 @@ static Status invoke(xcr_instance_t *instance, xcr_string_view_t name,
   if (inputCount != inputsExpected || outputCount != outputsExpected)
     return makeStatus(instance->allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "'%s' takes %u inputs and %u outputs, got %u and %u",
-                      function->table->name()->c_str(), inputsExpected,
-                      outputsExpected, inputCount, outputCount);
+                      function->table->name()->c_str(), inputsExpected, outputsExpected, inputCount,
+                      outputCount);
   if (inputCount)
     XCR_RETURN_IF_ERROR(requireArgument(inputs, "inputs"));
   if (outputCount)
@@ -180,9 +164,8 @@ static Status invoke(xcr_instance_t *instance, xcr_string_view_t name,
   return status;
 }
 
-xcr_status_t xcr_invoke(xcr_instance_t *instance, xcr_string_view_t function,
-                        uint32_t input_count, xcr_buffer_t *const *inputs,
-                        uint32_t output_count, xcr_buffer_t **outputs) {
-  return invoke(instance, function, input_count, inputs, output_count, outputs)
-      .release();
+xcr_status_t xcr_invoke(xcr_instance_t *instance, xcr_string_view_t function, uint32_t input_count,
+                        xcr_buffer_t *const *inputs, uint32_t output_count,
+                        xcr_buffer_t **outputs) {
+  return invoke(instance, function, input_count, inputs, output_count, outputs).release();
 }

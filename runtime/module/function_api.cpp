@@ -14,34 +14,29 @@
 
 using namespace xc;
 
-static Status checkOrdinal(const xcr_module_t *module, const char *kind,
-                           uint32_t ordinal, size_t limit) {
-  return ordinal < limit
-             ? Status()
-             : makeStatus(module->allocator, XCR_STATUS_OUT_OF_RANGE,
-                          "%s %u: there are %zu", kind, ordinal, limit);
+static Status checkOrdinal(const xcr_module_t *module, const char *kind, uint32_t ordinal,
+                           size_t limit) {
+  return ordinal < limit ? Status()
+                         : makeStatus(module->allocator, XCR_STATUS_OUT_OF_RANGE,
+                                      "%s %u: there are %zu", kind, ordinal, limit);
 }
 
-xcr_status_t xcr_module_get_function(const xcr_module_t *module,
-                                     uint32_t ordinal,
+xcr_status_t xcr_module_get_function(const xcr_module_t *module, uint32_t ordinal,
                                      const xcr_function_t **out_function) {
   *out_function = nullptr;
-  Status status =
-      checkOrdinal(module, "function", ordinal, module->functions.size());
+  Status status = checkOrdinal(module, "function", ordinal, module->functions.size());
   if (status.succeeded())
     *out_function = &module->functions[ordinal];
   return status.release();
 }
 
-xcr_status_t xcr_module_find_function(const xcr_module_t *module,
-                                      xcr_string_view_t name,
+xcr_status_t xcr_module_find_function(const xcr_module_t *module, xcr_string_view_t name,
                                       const xcr_function_t **out_function) {
   *out_function = nullptr;
   return module->findFunction(name, out_function).release();
 }
 
-void xcr_function_get_info(const xcr_function_t *function,
-                           xcr_function_info_t *out_info) {
+void xcr_function_get_info(const xcr_function_t *function, xcr_function_info_t *out_info) {
   const fb::Function &table = *function->table;
   xcr_function_info_t info = XCR_FUNCTION_INFO_INIT;
   info.name = text(table.name());
@@ -56,8 +51,8 @@ void xcr_function_get_info(const xcr_function_t *function,
 using Arguments = flatbuffers::Vector<flatbuffers::Offset<fb::Argument>>;
 
 /// \p dims: those of the first of \p arguments.
-static void getArgument(const Arguments *arguments, const xcr_dim_t *dims,
-                        uint32_t ordinal, xcr_argument_info_t *out_info) {
+static void getArgument(const Arguments *arguments, const xcr_dim_t *dims, uint32_t ordinal,
+                        xcr_argument_info_t *out_info) {
   for (uint32_t i = 0; i < ordinal; ++i)
     dims += count(arguments->Get(i)->dims());
   const fb::Argument &argument = *arguments->Get(ordinal);
@@ -72,8 +67,7 @@ static void getArgument(const Arguments *arguments, const xcr_dim_t *dims,
   writeInfo(info, out_info);
 }
 
-xcr_status_t xcr_function_get_input(const xcr_function_t *function,
-                                    uint32_t input,
+xcr_status_t xcr_function_get_input(const xcr_function_t *function, uint32_t input,
                                     xcr_argument_info_t *out_info) {
   const Arguments *inputs = function->table->inputs();
   Status status = checkOrdinal(function->module, "input", input, count(inputs));
@@ -82,13 +76,11 @@ xcr_status_t xcr_function_get_input(const xcr_function_t *function,
   return status.release();
 }
 
-xcr_status_t xcr_function_get_output(const xcr_function_t *function,
-                                     uint32_t output,
+xcr_status_t xcr_function_get_output(const xcr_function_t *function, uint32_t output,
                                      xcr_argument_info_t *out_info) {
   const Arguments *inputs = function->table->inputs();
   const Arguments *outputs = function->table->outputs();
-  Status status =
-      checkOrdinal(function->module, "output", output, count(outputs));
+  Status status = checkOrdinal(function->module, "output", output, count(outputs));
   if (status.failed())
     return status.release();
   const xcr_dim_t *dims = function->dims;
@@ -98,12 +90,10 @@ xcr_status_t xcr_function_get_output(const xcr_function_t *function,
   return nullptr;
 }
 
-xcr_status_t xcr_function_get_symbol(const xcr_function_t *function,
-                                     uint32_t symbol,
+xcr_status_t xcr_function_get_symbol(const xcr_function_t *function, uint32_t symbol,
                                      xcr_symbol_info_t *out_info) {
   const auto *symbols = function->table->symbols();
-  Status status =
-      checkOrdinal(function->module, "symbol", symbol, count(symbols));
+  Status status = checkOrdinal(function->module, "symbol", symbol, count(symbols));
   if (status.failed())
     return status.release();
   const fb::Symbol &table = *symbols->Get(symbol);
@@ -122,28 +112,23 @@ xcr_status_t xcr_function_get_symbol(const xcr_function_t *function,
 // Sizes
 //===----------------------------------------------------------------------===//
 
-static Status evaluateShapes(const xcr_function_t *function,
-                             const int64_t *symbolValues, uint32_t symbolCount,
-                             FunctionShapes *shapes) {
+static Status evaluateShapes(const xcr_function_t *function, const int64_t *symbolValues,
+                             uint32_t symbolCount, FunctionShapes *shapes) {
   XCR_RETURN_IF_ERROR(shapes->initialise(*function->table));
   if (symbolCount != shapes->symbols.size())
     return makeStatus(function->module->allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "symbol_count: '%s' has %zu symbols, got %u",
-                      function->table->name()->c_str(), shapes->symbols.size(),
-                      symbolCount);
+                      function->table->name()->c_str(), shapes->symbols.size(), symbolCount);
   for (uint32_t i = 0; i < symbolCount; ++i)
     shapes->symbols[i] = symbolValues[i];
   return shapes->evaluate();
 }
 
-xcr_status_t xcr_function_get_output_shape(const xcr_function_t *function,
-                                           uint32_t output,
-                                           const int64_t *symbol_values,
-                                           uint32_t symbol_count,
+xcr_status_t xcr_function_get_output_shape(const xcr_function_t *function, uint32_t output,
+                                           const int64_t *symbol_values, uint32_t symbol_count,
                                            int64_t *out_shape) {
   const Arguments *outputs = function->table->outputs();
-  Status status =
-      checkOrdinal(function->module, "output", output, count(outputs));
+  Status status = checkOrdinal(function->module, "output", output, count(outputs));
   FunctionShapes shapes(function->module->allocator);
   if (status.succeeded())
     status = evaluateShapes(function, symbol_values, symbol_count, &shapes);
@@ -153,8 +138,8 @@ xcr_status_t xcr_function_get_output_shape(const xcr_function_t *function,
 }
 
 /// Adds up the bytes of arguments; \p skipAliases for outputs.
-static Status addBytes(const FunctionShapes &shapes, const Arguments *arguments,
-                       bool skipAliases, uint64_t *sum) {
+static Status addBytes(const FunctionShapes &shapes, const Arguments *arguments, bool skipAliases,
+                       uint64_t *sum) {
   for (uint32_t i = 0; i < count(arguments); ++i) {
     const fb::Argument &argument = *arguments->Get(i);
     if (skipAliases && argument.alias() >= 0)
@@ -174,31 +159,22 @@ static Status getMemoryNeed(const xcr_function_t *function, uint32_t target,
   const HostAllocator &allocator = function->module->allocator;
   const fb::Plan *plan = function->planFor(target);
   if (!plan)
-    return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
-                      "function '%s' has no plan for target %u",
+    return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "function '%s' has no plan for target %u",
                       function->table->name()->c_str(), target);
   FunctionShapes shapes(allocator);
-  XCR_RETURN_IF_ERROR(
-      evaluateShapes(function, symbolValues, symbolCount, &shapes));
-  XCR_RETURN_IF_ERROR(
-      addBytes(shapes, function->table->inputs(), false, &need->input_bytes));
-  XCR_RETURN_IF_ERROR(
-      addBytes(shapes, function->table->outputs(), true, &need->output_bytes));
+  XCR_RETURN_IF_ERROR(evaluateShapes(function, symbolValues, symbolCount, &shapes));
+  XCR_RETURN_IF_ERROR(addBytes(shapes, function->table->inputs(), false, &need->input_bytes));
+  XCR_RETURN_IF_ERROR(addBytes(shapes, function->table->outputs(), true, &need->output_bytes));
   XCR_RETURN_IF_ERROR(shapes.arenaBytes(*plan, &need->arena_bytes));
   uint64_t sum = 0;
   bool overflows = false;
-  auto add = [&](uint64_t bytes) {
-    overflows |= addOverflows(sum, bytes, &sum);
-  };
+  auto add = [&](uint64_t bytes) { overflows |= addOverflows(sum, bytes, &sum); };
   for (uint32_t i = 0; i < count(tables.constants()); ++i)
-    add(byteLengthOf(tables.constants()->Get(i)->dtype(),
-                     tables.constants()->Get(i)->dims()));
+    add(byteLengthOf(tables.constants()->Get(i)->dtype(), tables.constants()->Get(i)->dims()));
   for (uint32_t i = 0; i < count(tables.parameters()); ++i)
-    add(byteLengthOf(tables.parameters()->Get(i)->dtype(),
-                     tables.parameters()->Get(i)->dims()));
+    add(byteLengthOf(tables.parameters()->Get(i)->dtype(), tables.parameters()->Get(i)->dims()));
   for (uint32_t i = 0; i < count(tables.variables()); ++i)
-    add(byteLengthOf(tables.variables()->Get(i)->dtype(),
-                     tables.variables()->Get(i)->dims()));
+    add(byteLengthOf(tables.variables()->Get(i)->dtype(), tables.variables()->Get(i)->dims()));
   for (uint32_t i = 0; i < count(tables.init_plans()); ++i) {
     const fb::InitPlan &init = *tables.init_plans()->Get(i);
     if (init.target() != target)
@@ -210,14 +186,11 @@ static Status getMemoryNeed(const xcr_function_t *function, uint32_t target,
   return overflows ? shapes.overflow() : Status();
 }
 
-xcr_status_t xcr_function_get_memory_need(const xcr_function_t *function,
-                                          uint32_t target,
-                                          const int64_t *symbol_values,
-                                          uint32_t symbol_count,
+xcr_status_t xcr_function_get_memory_need(const xcr_function_t *function, uint32_t target,
+                                          const int64_t *symbol_values, uint32_t symbol_count,
                                           xcr_memory_need_t *out_need) {
   xcr_memory_need_t need = XCR_MEMORY_NEED_INIT;
-  Status status =
-      getMemoryNeed(function, target, symbol_values, symbol_count, &need);
+  Status status = getMemoryNeed(function, target, symbol_values, symbol_count, &need);
   writeInfo(need, out_need);
   return status.release();
 }

@@ -14,8 +14,8 @@
 using namespace xc;
 
 xcr_instance::xcr_instance(Ref<Program> from)
-    : allocator(from->device().allocator), program(std::move(from)),
-      variables(allocator), readers(allocator), freeCalls(allocator) {}
+    : allocator(from->device().allocator), program(std::move(from)), variables(allocator),
+      readers(allocator), freeCalls(allocator) {}
 
 xcr_instance::~xcr_instance() = default;
 
@@ -28,13 +28,11 @@ void xcr_instance::destroy() {
 }
 
 Status xcr_instance::create(Ref<xcr_device> device, Ref<xcr_module> module,
-                            Span<const xcr_parameter_source_t> sources,
-                            Ref<xcr_instance> *out) {
+                            Span<const xcr_parameter_source_t> sources, Ref<xcr_instance> *out) {
   Ref<Program> program;
-  XCR_RETURN_IF_ERROR(
-      Program::get(device, std::move(module), sources, &program));
-  auto instance = Ref<xcr_instance>::adopt(
-      device->allocator.create<xcr_instance>(std::move(program)));
+  XCR_RETURN_IF_ERROR(Program::get(device, std::move(module), sources, &program));
+  auto instance =
+      Ref<xcr_instance>::adopt(device->allocator.create<xcr_instance>(std::move(program)));
   if (!instance)
     return outOfHostMemory(sizeof(xcr_instance));
   XCR_RETURN_IF_ERROR(instance->createVariables());
@@ -55,10 +53,9 @@ Status xcr_instance::createVariables() {
     hal::Layout layout;
     XCR_RETURN_IF_ERROR(hal::Layout::create(
         allocator, toApi(variable.dtype()), count(variable.dims()),
-        count(variable.dims()) ? variable.dims()->data() : nullptr, nullptr,
-        &layout));
-    XCR_RETURN_IF_ERROR(xcr_buffer::create(Ref<xcr_device>::share(&device()),
-                                           layout, &variables[i]));
+        count(variable.dims()) ? variable.dims()->data() : nullptr, nullptr, &layout));
+    XCR_RETURN_IF_ERROR(
+        xcr_buffer::create(Ref<xcr_device>::share(&device()), layout, &variables[i]));
     XCR_RETURN_IF_ERROR(program->initialiseVariable(i, *variables[i]->memory));
   }
   return Status();
@@ -77,13 +74,10 @@ Status xcr_instance::findVariable(xcr_string_view_t name, uint32_t *out) const {
     XCR_RETURN_IF_ERROR(known.append(text(table->Get(i)->name())));
   }
   if (count(table) == 0)
-    return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
-                      "no variable '%.*s'; the module has none",
+    return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "no variable '%.*s'; the module has none",
                       printLength(name), name.data);
-  return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
-                    "no variable '%.*s'; the module has: %.*s",
-                    printLength(name), name.data, printLength(known.view()),
-                    known.c_str());
+  return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "no variable '%.*s'; the module has: %.*s",
+                    printLength(name), name.data, printLength(known.view()), known.c_str());
 }
 
 Ref<xcr_buffer> xcr_instance::variable(uint32_t ordinal) const {
@@ -98,14 +92,12 @@ Status xcr_instance::setVariable(uint32_t ordinal, xcr_buffer *buffer) {
   const hal::Layout &layout = buffer->layout;
   if (buffer->device.get() != &device())
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "variable '%s': expected a buffer on %s, got one on %s",
-                      name, device().info.uri.c_str(),
-                      buffer->device->info.uri.c_str());
+                      "variable '%s': expected a buffer on %s, got one on %s", name,
+                      device().info.uri.c_str(), buffer->device->info.uri.c_str());
   Ref<xcr_buffer> old = variable(ordinal);
   const hal::Layout &expected = old->layout;
   if (layout.dtype != expected.dtype || layout.rank != expected.rank ||
-      memcmp(layout.shape, expected.shape, expected.rank * sizeof(int64_t)) !=
-          0)
+      memcmp(layout.shape, expected.shape, expected.rank * sizeof(int64_t)) != 0)
     return describeMismatch(allocator, "variable", name, expected, layout);
   if (!layout.isContiguous)
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
@@ -137,8 +129,7 @@ Status xcr_instance::synchronizeUsers() {
   return Status();
 }
 
-Status xcr_instance::launchOrdered(hal::Stream &stream, bool writes,
-                                   Ref<hal::Recording> recording,
+Status xcr_instance::launchOrdered(hal::Stream &stream, bool writes, Ref<hal::Recording> recording,
                                    uint64_t arenaBytes, hal::LaunchMode mode) {
   Lock lock(orderMutex);
   auto follow = [&](hal::Stream &earlier) -> Status {
@@ -183,8 +174,7 @@ Status xcr_instance::borrowCall(const xcr_function &function, xcr_call **out) {
       }
   }
   Ref<xcr_call> call;
-  XCR_RETURN_IF_ERROR(
-      xcr_call::create(*this, function, 0, /*retainsInstance=*/false, &call));
+  XCR_RETURN_IF_ERROR(xcr_call::create(*this, function, 0, /*retainsInstance=*/false, &call));
   *out = call.take();
   return Status();
 }
@@ -200,16 +190,14 @@ void xcr_instance::returnCall(xcr_call *call) {
 //===----------------------------------------------------------------------===//
 
 static Status createInstance(xcr_device_t *device, xcr_module_t *module,
-                             const xcr_instance_options_t *given,
-                             Ref<xcr_instance> *out) {
+                             const xcr_instance_options_t *given, Ref<xcr_instance> *out) {
   XCR_RETURN_IF_ERROR(requireArgument(device, "device"));
   XCR_RETURN_IF_ERROR(requireArgument(module, "module"));
   const xcr_instance_options_t defaults = XCR_INSTANCE_OPTIONS_INIT;
   xcr_instance_options_t options = readOptions(given, defaults);
   if (options.source_count)
     XCR_RETURN_IF_ERROR(requireArgument(options.sources, "options.sources"));
-  return xcr_instance::create(Ref<xcr_device>::share(device),
-                              Ref<xcr_module>::share(module),
+  return xcr_instance::create(Ref<xcr_device>::share(device), Ref<xcr_module>::share(module),
                               {options.sources, options.source_count}, out);
 }
 
@@ -234,20 +222,13 @@ void xcr_instance_release(xcr_instance_t *instance) {
     instance->release();
 }
 
-xcr_device_t *xcr_instance_device(const xcr_instance_t *instance) {
-  return &instance->device();
-}
+xcr_device_t *xcr_instance_device(const xcr_instance_t *instance) { return &instance->device(); }
 
-xcr_module_t *xcr_instance_module(const xcr_instance_t *instance) {
-  return &instance->module();
-}
+xcr_module_t *xcr_instance_module(const xcr_instance_t *instance) { return &instance->module(); }
 
-uint32_t xcr_instance_target(const xcr_instance_t *instance) {
-  return instance->program->target();
-}
+uint32_t xcr_instance_target(const xcr_instance_t *instance) { return instance->program->target(); }
 
-xcr_status_t xcr_instance_get_variable(xcr_instance_t *instance,
-                                       xcr_string_view_t name,
+xcr_status_t xcr_instance_get_variable(xcr_instance_t *instance, xcr_string_view_t name,
                                        xcr_buffer_t **out_buffer) {
   *out_buffer = nullptr;
   uint32_t ordinal = 0;
@@ -259,8 +240,7 @@ xcr_status_t xcr_instance_get_variable(xcr_instance_t *instance,
   return status.release();
 }
 
-xcr_status_t xcr_instance_set_variable(xcr_instance_t *instance,
-                                       xcr_string_view_t name,
+xcr_status_t xcr_instance_set_variable(xcr_instance_t *instance, xcr_string_view_t name,
                                        xcr_buffer_t *buffer) {
   uint32_t ordinal = 0;
   Status status = requireArgument(instance, "instance");

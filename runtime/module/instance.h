@@ -13,8 +13,7 @@
 
 /// See xcr.h. Thread-safe.
 struct xcr_instance final : xc::RefCounted {
-  static xc::Status create(xc::Ref<xcr_device> device,
-                           xc::Ref<xcr_module> module,
+  static xc::Status create(xc::Ref<xcr_device> device, xc::Ref<xcr_module> module,
                            xc::Span<const xcr_parameter_source_t> sources,
                            xc::Ref<xcr_instance> *out);
 
@@ -26,15 +25,13 @@ struct xcr_instance final : xc::RefCounted {
   xc::Ref<xcr_buffer> variable(uint32_t ordinal) const;
   xc::Status setVariable(uint32_t ordinal, xcr_buffer *buffer);
   /// Changes when a variable gets another buffer.
-  uint64_t variableEpoch() const {
-    return epoch.load(std::memory_order_acquire);
-  }
+  uint64_t variableEpoch() const { return epoch.load(std::memory_order_acquire); }
 
   /// Launches \p recording behind every launch, on whatever stream, that wrote
   /// a variable, and if it \p writes itself behind those that read one.
   xc::Status launchOrdered(xc::hal::Stream &stream, bool writes,
-                           xc::Ref<xc::hal::Recording> recording,
-                           uint64_t arenaBytes, xc::hal::LaunchMode mode);
+                           xc::Ref<xc::hal::Recording> recording, uint64_t arenaBytes,
+                           xc::hal::LaunchMode mode);
 
   /// A call of \p function that nobody uses, kept by the instance for
   /// xcr_invoke. It does not retain the instance.

@@ -64,29 +64,24 @@ Status xcr_module::verifyHeader(Span<const uint8_t> bytes, uint64_t fileSize) {
                       "the module has format version %u.%u, this library "
                       "reads %u.x",
                       header.major, header.minor, ModuleHeader::kMajor);
-  if (XXH3_64bits(bytes.data, offsetof(ModuleHeader, headerChecksum)) !=
-      header.headerChecksum)
+  if (XXH3_64bits(bytes.data, offsetof(ModuleHeader, headerChecksum)) != header.headerChecksum)
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "the module is damaged: the checksum of its header is "
                       "wrong");
   if (header.fileSize != fileSize)
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
-                      "the module is %s: it has %" PRIu64
-                      " bytes, its header says %" PRIu64,
-                      fileSize < header.fileSize ? "truncated" : "damaged",
-                      fileSize, header.fileSize);
-  if (header.tablesOffset < sizeof(ModuleHeader) ||
-      header.tablesOffset % kTableAlignment != 0 || header.reserved != 0 ||
-      tablesSize < 2 * sizeof(uint32_t) ||
+                      "the module is %s: it has %" PRIu64 " bytes, its header says %" PRIu64,
+                      fileSize < header.fileSize ? "truncated" : "damaged", fileSize,
+                      header.fileSize);
+  if (header.tablesOffset < sizeof(ModuleHeader) || header.tablesOffset % kTableAlignment != 0 ||
+      header.reserved != 0 || tablesSize < 2 * sizeof(uint32_t) ||
       tablesSize >= FLATBUFFERS_MAX_BUFFER_SIZE ||
       !rangeFits(header.tablesOffset, tablesSize, fileSize))
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
-                      "the module is damaged: its tables (%" PRIu64
-                      " bytes at %" PRIu64 ") do not lie in its %" PRIu64
-                      " bytes",
+                      "the module is damaged: its tables (%" PRIu64 " bytes at %" PRIu64
+                      ") do not lie in its %" PRIu64 " bytes",
                       tablesSize, header.tablesOffset, fileSize);
-  tableMemory =
-      static_cast<uint8_t *>(allocator.allocate(tablesSize, kTableAlignment));
+  tableMemory = static_cast<uint8_t *>(allocator.allocate(tablesSize, kTableAlignment));
   if (!tableMemory)
     return outOfHostMemory(tablesSize);
   header.tablesSize = tablesSize;
@@ -105,18 +100,15 @@ Status xcr_module::verifyTables() {
                       "wrong");
   uint32_t prefix;
   memcpy(&prefix, tableMemory, sizeof(prefix));
-  flatbuffers::Verifier verifier(
-      tableMemory, size, kMaxTableDepth,
-      static_cast<flatbuffers::uoffset_t>(size / kMinTableBytes));
-  if (prefix != size - sizeof(prefix) ||
-      !fb::VerifySizePrefixedModuleBuffer(verifier))
+  flatbuffers::Verifier verifier(tableMemory, size, kMaxTableDepth,
+                                 static_cast<flatbuffers::uoffset_t>(size / kMinTableBytes));
+  if (prefix != size - sizeof(prefix) || !fb::VerifySizePrefixedModuleBuffer(verifier))
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "the module is damaged: its tables are no FlatBuffer of "
                       "the module's schema");
   root = fb::GetSizePrefixedModule(tableMemory);
   XCR_RETURN_IF_ERROR(
-      Verifier(allocator, *root, header.tablesOffset + size, header.fileSize)
-          .verify());
+      Verifier(allocator, *root, header.tablesOffset + size, header.fileSize).verify());
   XCR_RETURN_IF_ERROR(checkNativeCode());
   return listFunctions();
 }
@@ -134,12 +126,10 @@ Status xcr_module::checkNativeCode() const {
 }
 
 /// A dim as metadata: the symbol it equals if its formula is just that.
-static xcr_dim_t describeDim(const fb::Function &function,
-                             const fb::Value &value) {
+static xcr_dim_t describeDim(const fb::Function &function, const fb::Value &value) {
   if (value.formula() < 0)
     return {value.literal(), -1};
-  const fb::Range &range =
-      *function.formulas()->Get(static_cast<uint32_t>(value.formula()));
+  const fb::Range &range = *function.formulas()->Get(static_cast<uint32_t>(value.formula()));
   const fb::FormulaInstruction *code = codeOf(function.formula_code(), range);
   if (range.count() == 1 && code->op() == fb::FormulaOp::Symbol)
     return {-1, static_cast<int32_t>(code->operand())};
@@ -157,12 +147,11 @@ Status xcr_module::listFunctions() {
     function.ordinal = i;
     function.table = root->functions()->Get(i);
     XCR_RETURN_IF_ERROR(begins.push(dims.size()));
-    for (const auto *arguments :
-         {function.table->inputs(), function.table->outputs()})
+    for (const auto *arguments : {function.table->inputs(), function.table->outputs()})
       for (uint32_t a = 0; a < count(arguments); ++a)
         for (uint32_t d = 0; d < count(arguments->Get(a)->dims()); ++d)
-          XCR_RETURN_IF_ERROR(dims.push(describeDim(
-              *function.table, *arguments->Get(a)->dims()->Get(d))));
+          XCR_RETURN_IF_ERROR(
+              dims.push(describeDim(*function.table, *arguments->Get(a)->dims()->Get(d))));
     XCR_RETURN_IF_ERROR(functions.push(function));
   }
   // The vector has stopped growing, so that addresses are final.
@@ -175,19 +164,17 @@ Status xcr_module::listFunctions() {
 // Blobs
 //===----------------------------------------------------------------------===//
 
-Status xcr_module::blob(const fb::BlobRef &reference, const char *what,
-                        uint32_t ordinal, Span<const uint8_t> *out) const {
+Status xcr_module::blob(const fb::BlobRef &reference, const char *what, uint32_t ordinal,
+                        Span<const uint8_t> *out) const {
   if (!fileBytes.data)
     return makeStatus(allocator, XCR_STATUS_FAILED_PRECONDITION,
                       "the module was loaded with XCR_MODULE_METADATA_ONLY, so "
                       "the bytes of %s %u are not there",
                       what, ordinal);
-  Span<const uint8_t> bytes = {fileBytes.data + reference.offset(),
-                               reference.size()};
+  Span<const uint8_t> bytes = {fileBytes.data + reference.offset(), reference.size()};
   if (XXH3_64bits(bytes.data, bytes.size) != reference.checksum())
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
-                      "the module is damaged: the checksum of %s %u is wrong",
-                      what, ordinal);
+                      "the module is damaged: the checksum of %s %u is wrong", what, ordinal);
   *out = bytes;
   return Status();
 }
@@ -207,9 +194,7 @@ Status xcr_module::verifyBlobs() {
     XCR_RETURN_IF_ERROR(blobs.push(data));
   }
   std::sort(blobs.begin(), blobs.end(),
-            [](const fb::BlobRef *a, const fb::BlobRef *b) {
-              return a->offset() < b->offset();
-            });
+            [](const fb::BlobRef *a, const fb::BlobRef *b) { return a->offset() < b->offset(); });
   auto isZero = [&](uint64_t begin, uint64_t end) {
     for (uint64_t i = begin; i < end; ++i)
       if (fileBytes[i])
@@ -233,8 +218,7 @@ Status xcr_module::verifyBlobs() {
 // Loading
 //===----------------------------------------------------------------------===//
 
-Status xcr_module::loadFile(const HostAllocator &allocator,
-                            xcr_string_view_t path, uint32_t flags,
+Status xcr_module::loadFile(const HostAllocator &allocator, xcr_string_view_t path, uint32_t flags,
                             Ref<xcr_module> *out) {
   File file;
   XCR_RETURN_IF_ERROR(File::open(allocator, path, &file));
@@ -248,8 +232,7 @@ Status xcr_module::loadFile(const HostAllocator &allocator,
     size_t firstSize = std::min<uint64_t>(file.size(), sizeof(first));
     XCR_RETURN_IF_ERROR(file.read(allocator, 0, first, firstSize));
     XCR_RETURN_IF_ERROR(module->verifyHeader({first, firstSize}, file.size()));
-    XCR_RETURN_IF_ERROR(file.read(allocator, module->header.tablesOffset,
-                                  module->tableMemory,
+    XCR_RETURN_IF_ERROR(file.read(allocator, module->header.tablesOffset, module->tableMemory,
                                   module->header.tablesSize));
     XCR_RETURN_IF_ERROR(module->verifyTables());
     if (flags & XCR_MODULE_METADATA_ONLY)
@@ -258,22 +241,19 @@ Status xcr_module::loadFile(const HostAllocator &allocator,
     module->fileBytes = {module->mapping.data(), module->mapping.size()};
     return flags & XCR_MODULE_VERIFY_BLOBS ? module->verifyBlobs() : Status();
   };
-  XCR_RETURN_IF_ERROR(
-      addContext(load(), allocator, "%.*s: ", printLength(path), path.data));
+  XCR_RETURN_IF_ERROR(addContext(load(), allocator, "%.*s: ", printLength(path), path.data));
   *out = std::move(module);
   return Status();
 }
 
-Status xcr_module::loadMemory(const HostAllocator &allocator,
-                              Span<const uint8_t> bytes, uint32_t flags,
-                              Ref<xcr_module> *out) {
+Status xcr_module::loadMemory(const HostAllocator &allocator, Span<const uint8_t> bytes,
+                              uint32_t flags, Ref<xcr_module> *out) {
   auto module = Ref<xcr_module>::adopt(allocator.create<xcr_module>(allocator));
   if (!module)
     return outOfHostMemory(sizeof(xcr_module));
   module->flags = flags;
   XCR_RETURN_IF_ERROR(module->verifyHeader(bytes, bytes.size));
-  memcpy(module->tableMemory, bytes.data + module->header.tablesOffset,
-         module->header.tablesSize);
+  memcpy(module->tableMemory, bytes.data + module->header.tablesOffset, module->header.tablesSize);
   XCR_RETURN_IF_ERROR(module->verifyTables());
   if (!(flags & XCR_MODULE_METADATA_ONLY)) {
     module->fileBytes = bytes;
@@ -288,8 +268,7 @@ Status xcr_module::loadMemory(const HostAllocator &allocator,
 // Finding by name
 //===----------------------------------------------------------------------===//
 
-Status xcr_module::findFunction(xcr_string_view_t name,
-                                const xcr_function **out) const {
+Status xcr_module::findFunction(xcr_string_view_t name, const xcr_function **out) const {
   String known(allocator);
   for (const xcr_function &function : functions) {
     xcr_string_view_t candidate = text(function.table->name());
@@ -301,10 +280,8 @@ Status xcr_module::findFunction(xcr_string_view_t name,
       XCR_RETURN_IF_ERROR(known.append(xcr_string(", ")));
     XCR_RETURN_IF_ERROR(known.append(candidate));
   }
-  return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
-                    "no function '%.*s'; the module has: %.*s",
-                    printLength(name), name.data, printLength(known.view()),
-                    known.c_str());
+  return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "no function '%.*s'; the module has: %.*s",
+                    printLength(name), name.data, printLength(known.view()), known.c_str());
 }
 
 int64_t xcr_module::findVariable(xcr_string_view_t name) const {

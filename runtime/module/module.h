@@ -33,22 +33,17 @@ struct xcr_function {
 /// See xcr.h. The tables are a copy on the heap and verified; blobs are in the
 /// mapped file or the caller's memory. Immutable but for the list of programs.
 struct xcr_module final : xc::RefCounted {
-  static xc::Status loadFile(const xc::HostAllocator &allocator,
-                             xcr_string_view_t path, uint32_t flags,
-                             xc::Ref<xcr_module> *out);
-  static xc::Status loadMemory(const xc::HostAllocator &allocator,
-                               xc::Span<const uint8_t> bytes, uint32_t flags,
-                               xc::Ref<xcr_module> *out);
+  static xc::Status loadFile(const xc::HostAllocator &allocator, xcr_string_view_t path,
+                             uint32_t flags, xc::Ref<xcr_module> *out);
+  static xc::Status loadMemory(const xc::HostAllocator &allocator, xc::Span<const uint8_t> bytes,
+                               uint32_t flags, xc::Ref<xcr_module> *out);
 
   const xc::fb::Module &tables() const { return *root; }
-  xc::Span<const uint8_t> tableBytes() const {
-    return {tableMemory, header.tablesSize};
-  }
+  xc::Span<const uint8_t> tableBytes() const { return {tableMemory, header.tablesSize}; }
   /// The bytes of a blob, their checksum checked. \p what is for the message.
-  xc::Status blob(const xc::fb::BlobRef &reference, const char *what,
-                  uint32_t ordinal, xc::Span<const uint8_t> *out) const;
-  xc::Status findFunction(xcr_string_view_t name,
-                          const xcr_function **out) const;
+  xc::Status blob(const xc::fb::BlobRef &reference, const char *what, uint32_t ordinal,
+                  xc::Span<const uint8_t> *out) const;
+  xc::Status findFunction(xcr_string_view_t name, const xcr_function **out) const;
   /// The ordinal, or -1.
   int64_t findVariable(xcr_string_view_t name) const;
 
@@ -67,8 +62,7 @@ struct xcr_module final : xc::RefCounted {
 private:
   friend class xc::HostAllocator;
   explicit xcr_module(const xc::HostAllocator &allocator)
-      : allocator(allocator), path(allocator), functions(allocator),
-        dims(allocator) {}
+      : allocator(allocator), path(allocator), functions(allocator), dims(allocator) {}
   ~xcr_module() override;
   void destroy() override { allocator.destroy(this); }
 

@@ -13,25 +13,22 @@
 
 using namespace xc;
 
-static constexpr uint32_t kKnownFlags = XCR_MODULE_REFUSE_NATIVE_CODE |
-                                        XCR_MODULE_METADATA_ONLY |
-                                        XCR_MODULE_VERIFY_BLOBS;
+static constexpr uint32_t kKnownFlags =
+    XCR_MODULE_REFUSE_NATIVE_CODE | XCR_MODULE_METADATA_ONLY | XCR_MODULE_VERIFY_BLOBS;
 
-static Status readModuleOptions(const xcr_module_options_t *given,
-                                HostAllocator *allocator, uint32_t *flags) {
+static Status readModuleOptions(const xcr_module_options_t *given, HostAllocator *allocator,
+                                uint32_t *flags) {
   const xcr_module_options_t defaults = XCR_MODULE_OPTIONS_INIT;
   xcr_module_options_t options = readOptions(given, defaults);
   *allocator = HostAllocator(options.host_allocator);
   *flags = options.flags;
   if (options.flags & ~kKnownFlags)
     return makeStatus(*allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "options.flags: 0x%x holds bits that are no flags",
-                      options.flags);
+                      "options.flags: 0x%x holds bits that are no flags", options.flags);
   return Status();
 }
 
-xcr_status_t xcr_module_load_file(xcr_string_view_t path,
-                                  const xcr_module_options_t *options,
+xcr_status_t xcr_module_load_file(xcr_string_view_t path, const xcr_module_options_t *options,
                                   xcr_module_t **out_module) {
   *out_module = nullptr;
   HostAllocator allocator;
@@ -47,8 +44,7 @@ xcr_status_t xcr_module_load_file(xcr_string_view_t path,
 
 xcr_status_t xcr_module_load_memory(const void *data, size_t size,
                                     const xcr_module_options_t *options,
-                                    void (*release)(void *user_data),
-                                    void *user_data,
+                                    void (*release)(void *user_data), void *user_data,
                                     xcr_module_t **out_module) {
   *out_module = nullptr;
   HostAllocator allocator;
@@ -58,8 +54,8 @@ xcr_status_t xcr_module_load_memory(const void *data, size_t size,
   if (status.succeeded() && size)
     status = requireArgument(data, "data");
   if (status.succeeded())
-    status = xcr_module::loadMemory(
-        allocator, {static_cast<const uint8_t *>(data), size}, flags, &module);
+    status = xcr_module::loadMemory(allocator, {static_cast<const uint8_t *>(data), size}, flags,
+                                    &module);
   if (status.succeeded()) {
     module->releaseMemory = release;
     module->releaseData = user_data;
@@ -87,16 +83,14 @@ xcr_string_view_t xcr_module_tables(const xcr_module_t *module) {
 // Metadata
 //===----------------------------------------------------------------------===//
 
-template <typename T>
-static uint64_t sumBytes(const flatbuffers::Vector<T> *entries) {
+template <typename T> static uint64_t sumBytes(const flatbuffers::Vector<T> *entries) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < count(entries); ++i)
     sum += byteLengthOf(entries->Get(i)->dtype(), entries->Get(i)->dims());
   return sum;
 }
 
-void xcr_module_get_info(const xcr_module_t *module,
-                         xcr_module_info_t *out_info) {
+void xcr_module_get_info(const xcr_module_t *module, xcr_module_info_t *out_info) {
   const fb::Module &tables = module->tables();
   xcr_module_info_t info = XCR_MODULE_INFO_INIT;
   info.path = module->path.view();
@@ -122,19 +116,17 @@ void xcr_module_get_info(const xcr_module_t *module,
   writeInfo(info, out_info);
 }
 
-static Status checkOrdinal(const xcr_module_t *module, const char *kind,
-                           uint32_t ordinal, uint32_t limit) {
-  return ordinal < limit
-             ? Status()
-             : makeStatus(module->allocator, XCR_STATUS_OUT_OF_RANGE,
-                          "%s %u: there are %u", kind, ordinal, limit);
+static Status checkOrdinal(const xcr_module_t *module, const char *kind, uint32_t ordinal,
+                           uint32_t limit) {
+  return ordinal < limit ? Status()
+                         : makeStatus(module->allocator, XCR_STATUS_OUT_OF_RANGE,
+                                      "%s %u: there are %u", kind, ordinal, limit);
 }
 
 xcr_status_t xcr_module_get_target(const xcr_module_t *module, uint32_t target,
                                    xcr_target_info_t *out_info) {
   const fb::Module &tables = module->tables();
-  if (Status status =
-          checkOrdinal(module, "target", target, count(tables.targets()));
+  if (Status status = checkOrdinal(module, "target", target, count(tables.targets()));
       status.failed())
     return status.release();
   xcr_target_info_t info = XCR_TARGET_INFO_INIT;
@@ -155,12 +147,10 @@ xcr_status_t xcr_module_get_target(const xcr_module_t *module, uint32_t target,
   return nullptr;
 }
 
-xcr_status_t xcr_module_get_executable(const xcr_module_t *module,
-                                       uint32_t executable,
+xcr_status_t xcr_module_get_executable(const xcr_module_t *module, uint32_t executable,
                                        xcr_executable_info_t *out_info) {
   const fb::Module &tables = module->tables();
-  if (Status status = checkOrdinal(module, "executable", executable,
-                                   count(tables.executables()));
+  if (Status status = checkOrdinal(module, "executable", executable, count(tables.executables()));
       status.failed())
     return status.release();
   const fb::Executable &code = *tables.executables()->Get(executable);
@@ -176,16 +166,13 @@ xcr_status_t xcr_module_get_executable(const xcr_module_t *module,
   return nullptr;
 }
 
-xcr_status_t xcr_module_get_cpu_feature(const xcr_module_t *module,
-                                        uint32_t executable, uint32_t feature,
-                                        xcr_string_view_t *out_name) {
+xcr_status_t xcr_module_get_cpu_feature(const xcr_module_t *module, uint32_t executable,
+                                        uint32_t feature, xcr_string_view_t *out_name) {
   *out_name = {nullptr, 0};
   const fb::Module &tables = module->tables();
-  Status status = checkOrdinal(module, "executable", executable,
-                               count(tables.executables()));
+  Status status = checkOrdinal(module, "executable", executable, count(tables.executables()));
   if (status.succeeded()) {
-    const auto *features =
-        tables.executables()->Get(executable)->cpu_features();
+    const auto *features = tables.executables()->Get(executable)->cpu_features();
     status = checkOrdinal(module, "feature", feature, count(features));
     if (status.succeeded())
       *out_name = text(features->Get(feature));
@@ -193,29 +180,25 @@ xcr_status_t xcr_module_get_cpu_feature(const xcr_module_t *module,
   return status.release();
 }
 
-static Status findExport(const xcr_module_t *module, uint32_t executable,
-                         uint32_t ordinal, const fb::Export **out) {
+static Status findExport(const xcr_module_t *module, uint32_t executable, uint32_t ordinal,
+                         const fb::Export **out) {
   const fb::Module &tables = module->tables();
-  XCR_RETURN_IF_ERROR(checkOrdinal(module, "executable", executable,
-                                   count(tables.executables())));
+  XCR_RETURN_IF_ERROR(checkOrdinal(module, "executable", executable, count(tables.executables())));
   const auto *exports = tables.executables()->Get(executable)->exports();
   XCR_RETURN_IF_ERROR(checkOrdinal(module, "export", ordinal, count(exports)));
   *out = exports->Get(ordinal);
   return Status();
 }
 
-static void copyExtent(const flatbuffers::Vector<uint32_t> *from,
-                       uint32_t (&to)[3]) {
+static void copyExtent(const flatbuffers::Vector<uint32_t> *from, uint32_t (&to)[3]) {
   for (uint32_t i = 0; i < 3; ++i)
     to[i] = count(from) ? from->Get(i) : 1;
 }
 
-xcr_status_t xcr_module_get_export(const xcr_module_t *module,
-                                   uint32_t executable, uint32_t export_ordinal,
-                                   xcr_export_info_t *out_info) {
+xcr_status_t xcr_module_get_export(const xcr_module_t *module, uint32_t executable,
+                                   uint32_t export_ordinal, xcr_export_info_t *out_info) {
   const fb::Export *entry;
-  if (Status status = findExport(module, executable, export_ordinal, &entry);
-      status.failed())
+  if (Status status = findExport(module, executable, export_ordinal, &entry); status.failed())
     return status.release();
   xcr_export_info_t info = XCR_EXPORT_INFO_INIT;
   info.name = text(entry->name());
@@ -233,33 +216,28 @@ xcr_status_t xcr_module_get_export(const xcr_module_t *module,
   return nullptr;
 }
 
-xcr_status_t xcr_module_get_export_location(const xcr_module_t *module,
-                                            uint32_t executable,
-                                            uint32_t export_ordinal,
-                                            uint32_t location,
+xcr_status_t xcr_module_get_export_location(const xcr_module_t *module, uint32_t executable,
+                                            uint32_t export_ordinal, uint32_t location,
                                             xcr_string_view_t *out_location) {
   *out_location = {nullptr, 0};
   const fb::Export *entry;
   Status status = findExport(module, executable, export_ordinal, &entry);
   if (status.succeeded())
-    status =
-        checkOrdinal(module, "location", location, count(entry->locations()));
+    status = checkOrdinal(module, "location", location, count(entry->locations()));
   if (status.succeeded())
     *out_location = text(entry->locations()->Get(location));
   return status.release();
 }
 
-xcr_status_t xcr_module_get_image(const xcr_module_t *module,
-                                  uint32_t executable,
+xcr_status_t xcr_module_get_image(const xcr_module_t *module, uint32_t executable,
                                   xcr_string_view_t *out_image) {
   *out_image = {nullptr, 0};
   const fb::Module &tables = module->tables();
-  Status status = checkOrdinal(module, "executable", executable,
-                               count(tables.executables()));
+  Status status = checkOrdinal(module, "executable", executable, count(tables.executables()));
   Span<const uint8_t> bytes;
   if (status.succeeded())
-    status = module->blob(*tables.executables()->Get(executable)->image(),
-                          "executable", executable, &bytes);
+    status = module->blob(*tables.executables()->Get(executable)->image(), "executable", executable,
+                          &bytes);
   if (status.succeeded())
     *out_image = {reinterpret_cast<const char *>(bytes.data), bytes.size};
   return status.release();
@@ -275,12 +253,10 @@ template <typename T> static xcr_data_info_t describeData(const T &table) {
   return info;
 }
 
-xcr_status_t xcr_module_get_variable(const xcr_module_t *module,
-                                     uint32_t variable,
+xcr_status_t xcr_module_get_variable(const xcr_module_t *module, uint32_t variable,
                                      xcr_data_info_t *out_info) {
   const fb::Module &tables = module->tables();
-  if (Status status =
-          checkOrdinal(module, "variable", variable, count(tables.variables()));
+  if (Status status = checkOrdinal(module, "variable", variable, count(tables.variables()));
       status.failed())
     return status.release();
   const fb::Variable &table = *tables.variables()->Get(variable);
@@ -290,12 +266,10 @@ xcr_status_t xcr_module_get_variable(const xcr_module_t *module,
   return nullptr;
 }
 
-xcr_status_t xcr_module_get_parameter(const xcr_module_t *module,
-                                      uint32_t parameter,
+xcr_status_t xcr_module_get_parameter(const xcr_module_t *module, uint32_t parameter,
                                       xcr_data_info_t *out_info) {
   const fb::Module &tables = module->tables();
-  if (Status status = checkOrdinal(module, "parameter", parameter,
-                                   count(tables.parameters()));
+  if (Status status = checkOrdinal(module, "parameter", parameter, count(tables.parameters()));
       status.failed())
     return status.release();
   const fb::ExternalParameter &table = *tables.parameters()->Get(parameter);
@@ -306,8 +280,7 @@ xcr_status_t xcr_module_get_parameter(const xcr_module_t *module,
   return nullptr;
 }
 
-xcr_status_t xcr_module_check_device(const xcr_module_t *module,
-                                     const xcr_device_t *device,
+xcr_status_t xcr_module_check_device(const xcr_module_t *module, const xcr_device_t *device,
                                      uint32_t *out_target) {
   *out_target = 0;
   Status status = requireArgument(module, "module");

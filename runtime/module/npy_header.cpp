@@ -23,8 +23,7 @@ static constexpr char kMagic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 static constexpr uint32_t kMaxHeader = 1u << 20;
 
 bool xc::isNpy(Span<const uint8_t> bytes) {
-  return bytes.size >= sizeof(kMagic) &&
-         memcmp(bytes.data, kMagic, sizeof(kMagic)) == 0;
+  return bytes.size >= sizeof(kMagic) && memcmp(bytes.data, kMagic, sizeof(kMagic)) == 0;
 }
 
 namespace {
@@ -87,12 +86,10 @@ static fb::DType readType(xcr_string_view_t name) {
   static constexpr struct {
     const char *name;
     fb::DType dtype;
-  } kTypes[] = {{"|b1", fb::DType::I1},  {"|i1", fb::DType::I8},
-                {"<i2", fb::DType::I16}, {"<i4", fb::DType::I32},
-                {"<i8", fb::DType::I64}, {"|u1", fb::DType::U8},
-                {"<u2", fb::DType::U16}, {"<u4", fb::DType::U32},
-                {"<u8", fb::DType::U64}, {"<f2", fb::DType::F16},
-                {"<f4", fb::DType::F32}, {"<f8", fb::DType::F64}};
+  } kTypes[] = {{"|b1", fb::DType::I1},  {"|i1", fb::DType::I8},  {"<i2", fb::DType::I16},
+                {"<i4", fb::DType::I32}, {"<i8", fb::DType::I64}, {"|u1", fb::DType::U8},
+                {"<u2", fb::DType::U16}, {"<u4", fb::DType::U32}, {"<u8", fb::DType::U64},
+                {"<f2", fb::DType::F16}, {"<f4", fb::DType::F32}, {"<f8", fb::DType::F64}};
   for (const auto &type : kTypes)
     if (equal(name, xcr_string(type.name)))
       return type.dtype;
@@ -103,8 +100,7 @@ static bool readShape(Reader &reader, ParameterEntry *entry) {
   if (!reader.take('('))
     return false;
   while (!reader.take(')')) {
-    if (entry->rank == XCR_MAX_RANK ||
-        !reader.takeNumber(&entry->shape[entry->rank++]))
+    if (entry->rank == XCR_MAX_RANK || !reader.takeNumber(&entry->shape[entry->rank++]))
       return false;
     if (!reader.take(','))
       return reader.take(')');
@@ -112,8 +108,8 @@ static bool readShape(Reader &reader, ParameterEntry *entry) {
   return true;
 }
 
-static bool readDictionary(Reader reader, ParameterEntry *entry,
-                           xcr_string_view_t *type, bool *isColumnMajor) {
+static bool readDictionary(Reader reader, ParameterEntry *entry, xcr_string_view_t *type,
+                           bool *isColumnMajor) {
   bool hasType = false, hasOrder = false, hasShape = false;
   if (!reader.take('{'))
     return false;
@@ -146,11 +142,10 @@ static bool readDictionary(Reader reader, ParameterEntry *entry,
   return hasType && hasOrder && hasShape && reader.isAtEnd();
 }
 
-Status xc::parseNpyHeader(const HostAllocator &allocator,
-                          Span<const uint8_t> bytes, ParameterEntry *out) {
+Status xc::parseNpyHeader(const HostAllocator &allocator, Span<const uint8_t> bytes,
+                          ParameterEntry *out) {
   auto corrupt = [&](const char *what) {
-    return makeStatus(allocator, XCR_STATUS_CORRUPT, "damaged .npy file: %s",
-                      what);
+    return makeStatus(allocator, XCR_STATUS_CORRUPT, "damaged .npy file: %s", what);
   };
   if (bytes.size < 10)
     return corrupt("it ends within its header");
@@ -170,8 +165,7 @@ Status xc::parseNpyHeader(const HostAllocator &allocator,
   ParameterEntry entry;
   xcr_string_view_t type = {nullptr, 0};
   bool isColumnMajor = false;
-  if (!readDictionary(Reader(text, text + length), &entry, &type,
-                      &isColumnMajor))
+  if (!readDictionary(Reader(text, text + length), &entry, &type, &isColumnMajor))
     return corrupt("its header is not what NumPy writes");
   entry.dtype = readType(type);
   if (entry.dtype == fb::DType::None)

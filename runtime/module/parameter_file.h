@@ -27,12 +27,10 @@ struct ParameterEntry {
 class ParameterFile {
 public:
   explicit ParameterFile(const HostAllocator &allocator)
-      : allocator(allocator), path(allocator), entries(allocator),
-        names(allocator) {}
+      : allocator(allocator), path(allocator), entries(allocator), names(allocator) {}
 
   /// NOT_FOUND, IO, or CORRUPT for a file that is neither or lies.
-  static Status open(const HostAllocator &allocator, xcr_string_view_t path,
-                     ParameterFile *out);
+  static Status open(const HostAllocator &allocator, xcr_string_view_t path, ParameterFile *out);
   /// As above from memory that outlives the result.
   static Status parse(const HostAllocator &allocator, Span<const uint8_t> bytes,
                       ParameterFile *out);

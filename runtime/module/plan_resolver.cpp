@@ -16,19 +16,17 @@ using namespace xc;
 using hal::CommandKind;
 
 PlanResolver::PlanResolver(const HostAllocator &allocator)
-    : allocator(allocator), buffers(allocator), variableUse(allocator),
-      userBegins(allocator), users(allocator), results(allocator),
-      commands(allocator), edges(allocator), addresses(allocator),
-      scalars(allocator), chosenVariants(allocator), isDirty(allocator),
+    : allocator(allocator), buffers(allocator), variableUse(allocator), userBegins(allocator),
+      users(allocator), results(allocator), commands(allocator), edges(allocator),
+      addresses(allocator), scalars(allocator), chosenVariants(allocator), isDirty(allocator),
       dirty(allocator) {}
 
 //===----------------------------------------------------------------------===//
 // Layout
 //===----------------------------------------------------------------------===//
 
-Status PlanResolver::initialise(const Program &from, const fb::Plan &table,
-                                xcr_string_view_t name, uint32_t inputs,
-                                uint32_t outputs) {
+Status PlanResolver::initialise(const Program &from, const fb::Plan &table, xcr_string_view_t name,
+                                uint32_t inputs, uint32_t outputs) {
   program = &from;
   plan = &table;
   owner = name;
@@ -73,8 +71,7 @@ Status PlanResolver::layOut() {
     hal::Command &to = commands[i];
     to.edges = {static_cast<uint32_t>(edges.size()), from.edges().count()};
     for (uint32_t e = 0; e < from.edges().count(); ++e)
-      XCR_RETURN_IF_ERROR(
-          edges.push(plan->edges()->Get(from.edges().begin() + e)));
+      XCR_RETURN_IF_ERROR(edges.push(plan->edges()->Get(from.edges().begin() + e)));
     to.addresses.begin = addressCount;
     to.scalars.begin = scalarCount;
     switch (from.kind()) {
@@ -82,10 +79,8 @@ Status PlanResolver::layOut() {
       const fb::Dispatch &dispatch = *plan->dispatches()->Get(from.ordinal());
       uint32_t most = 0;
       for (uint32_t v = 0; v < dispatch.variants().count(); ++v)
-        most = std::max(most, plan->variants()
-                                  ->Get(dispatch.variants().begin() + v)
-                                  ->scalars()
-                                  .count());
+        most = std::max(most,
+                        plan->variants()->Get(dispatch.variants().begin() + v)->scalars().count());
       to.kind = CommandKind::Dispatch;
       addressCount += dispatch.bindings().count() + 1; // and the workspace
       scalarCount += most;
@@ -123,18 +118,16 @@ Status PlanResolver::layOut() {
 
 /// Calls function(command, binding) for every binding of the root region, and
 /// for the arena where a variant has a workspace in it.
-template <typename Function>
-void PlanResolver::forBindings(Function function) const {
+template <typename Function> void PlanResolver::forBindings(Function function) const {
   const fb::Range &root = plan->regions()->Get(0)->commands();
   for (uint32_t i = 0; i < root.count(); ++i) {
     const fb::Command &command = *plan->commands()->Get(root.begin() + i);
     if (command.kind() == fb::CommandKind::Dispatch) {
-      const fb::Dispatch &dispatch =
-          *plan->dispatches()->Get(command.ordinal());
+      const fb::Dispatch &dispatch = *plan->dispatches()->Get(command.ordinal());
       for (uint32_t b = 0; b < dispatch.bindings().count(); ++b)
         function(i, *plan->bindings()->Get(dispatch.bindings().begin() + b));
-      static const fb::Binding arena(fb::Space::Arena, fb::Access::None, 0,
-                                     fb::Value(-1, 0), fb::Value(-1, 0));
+      static const fb::Binding arena(fb::Space::Arena, fb::Access::None, 0, fb::Value(-1, 0),
+                                     fb::Value(-1, 0));
       for (uint32_t v = 0; v < dispatch.variants().count(); ++v) {
         const fb::Value &workspace =
             plan->variants()->Get(dispatch.variants().begin() + v)->workspace();
@@ -186,8 +179,7 @@ uint32_t PlanResolver::emptyCount() const {
 // What is known when inputs are bound
 //===----------------------------------------------------------------------===//
 
-void PlanResolver::setBuffer(fb::Space space, uint32_t ordinal,
-                             uint64_t address, uint64_t size) {
+void PlanResolver::setBuffer(fb::Space space, uint32_t ordinal, uint64_t address, uint64_t size) {
   uint32_t index = bufferIndex(space, ordinal);
   Buffer &buffer = buffers[index];
   if (buffer.address == address && buffer.size == size)
@@ -206,19 +198,17 @@ void PlanResolver::setBuffer(fb::Space space, uint32_t ordinal,
 Status PlanResolver::setSymbols(Span<const int64_t> symbols) {
   allDirty = true;
   uint32_t failed = 0;
-  FormulaError error = evaluateAll(plan->formula_code(), plan->formulas(),
-                                   symbols, results.span(), &failed);
+  FormulaError error =
+      evaluateAll(plan->formula_code(), plan->formulas(), symbols, results.span(), &failed);
   if (error != FormulaError::None)
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
                       "formula %u of the plan of '%.*s' %s for the shapes of "
                       "the inputs",
                       failed, printLength(owner), owner.data, describe(error));
-  int64_t size =
-      plan->arena_size() ? valueOf(*plan->arena_size(), results.span()) : 0;
+  int64_t size = plan->arena_size() ? valueOf(*plan->arena_size(), results.span()) : 0;
   if (size < 0)
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "the arena of '%.*s' takes %" PRId64
-                      " bytes for the shapes of the inputs",
+                      "the arena of '%.*s' takes %" PRId64 " bytes for the shapes of the inputs",
                       printLength(owner), owner.data, size);
   arenaSize = static_cast<uint64_t>(size);
   return Status();
@@ -251,14 +241,12 @@ Status PlanResolver::resolve(Vector<hal::CommandChange> *changes) {
 // Commands
 //===----------------------------------------------------------------------===//
 
-Status PlanResolver::fault(uint32_t ordinal, const char *what,
-                           int64_t value) const {
+Status PlanResolver::fault(uint32_t ordinal, const char *what, int64_t value) const {
   xcr_string_view_t location = locationOf(ordinal);
   return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                    "command %u of '%.*s' at %.*s: %s %" PRId64
-                    " for the shapes of the inputs",
-                    ordinal, printLength(owner), owner.data,
-                    printLength(location), location.data, what, value);
+                    "command %u of '%.*s' at %.*s: %s %" PRId64 " for the shapes of the inputs",
+                    ordinal, printLength(owner), owner.data, printLength(location), location.data,
+                    what, value);
 }
 
 /// Writes \p value and notes whether that changes anything.
@@ -272,37 +260,29 @@ static void assign(T &place, U value, uint8_t bit, uint8_t *bits) {
 
 Status PlanResolver::resolveCommand(uint32_t ordinal, uint8_t *bits) {
   hal::Command &command = commands[ordinal];
-  return command.kind == CommandKind::Dispatch
-             ? resolveDispatch(ordinal, command, bits)
-             : resolveTransfer(ordinal, command, bits);
+  return command.kind == CommandKind::Dispatch ? resolveDispatch(ordinal, command, bits)
+                                               : resolveTransfer(ordinal, command, bits);
 }
 
-Status PlanResolver::resolveBinding(uint32_t ordinal,
-                                    const fb::Binding &binding,
-                                    uint64_t *address, uint64_t *length,
-                                    uint8_t *bits) {
-  const Buffer &buffer =
-      buffers[bufferIndex(binding.space(), binding.ordinal())];
+Status PlanResolver::resolveBinding(uint32_t ordinal, const fb::Binding &binding, uint64_t *address,
+                                    uint64_t *length, uint8_t *bits) {
+  const Buffer &buffer = buffers[bufferIndex(binding.space(), binding.ordinal())];
   int64_t offset = valueOf(binding.offset(), results.span());
   int64_t size = valueOf(binding.length(), results.span());
   uint64_t room = binding.space() == fb::Space::Arena ? arenaSize : buffer.size;
   if (offset < 0 || size < 0 ||
-      !rangeFits(static_cast<uint64_t>(offset), static_cast<uint64_t>(size),
-                 room))
+      !rangeFits(static_cast<uint64_t>(offset), static_cast<uint64_t>(size), room))
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
                       "command %u of '%.*s' uses %" PRId64 " bytes at %" PRId64
                       " of %s %u, which has %" PRIu64,
                       ordinal, printLength(owner), owner.data, size, offset,
-                      fb::EnumNameSpace(binding.space()), binding.ordinal(),
-                      room);
-  assign(*address, buffer.address + static_cast<uint64_t>(offset),
-         hal::kChangedAddresses, bits);
+                      fb::EnumNameSpace(binding.space()), binding.ordinal(), room);
+  assign(*address, buffer.address + static_cast<uint64_t>(offset), hal::kChangedAddresses, bits);
   *length = static_cast<uint64_t>(size);
   return Status();
 }
 
-bool PlanResolver::guardsHold(const fb::Dispatch &dispatch,
-                              const fb::Variant &variant,
+bool PlanResolver::guardsHold(const fb::Dispatch &dispatch, const fb::Variant &variant,
                               const hal::Command &command) const {
   for (uint32_t i = 0; i < variant.guards().count(); ++i) {
     const fb::Guard &guard = *plan->guards()->Get(variant.guards().begin() + i);
@@ -314,26 +294,22 @@ bool PlanResolver::guardsHold(const fb::Dispatch &dispatch,
       continue;
     }
     int64_t value = results[guard.operand()];
-    if (value < guard.min() || value > guard.max() ||
-        value % guard.divisor() != 0)
+    if (value < guard.min() || value > guard.max() || value % guard.divisor() != 0)
       return false;
   }
   return true;
 }
 
-Status PlanResolver::resolveDispatch(uint32_t ordinal, hal::Command &command,
-                                     uint8_t *bits) {
+Status PlanResolver::resolveDispatch(uint32_t ordinal, hal::Command &command, uint8_t *bits) {
   const fb::Dispatch &dispatch = *plan->dispatches()->Get(
-      plan->commands()
-          ->Get(plan->regions()->Get(0)->commands().begin() + ordinal)
-          ->ordinal());
+      plan->commands()->Get(plan->regions()->Get(0)->commands().begin() + ordinal)->ordinal());
   uint32_t bindingCount = dispatch.bindings().count();
   command.bytes = 0;
   for (uint32_t b = 0; b < bindingCount; ++b) {
     uint64_t length;
-    XCR_RETURN_IF_ERROR(resolveBinding(
-        ordinal, *plan->bindings()->Get(dispatch.bindings().begin() + b),
-        &addresses[command.addresses.begin + b], &length, bits));
+    XCR_RETURN_IF_ERROR(resolveBinding(ordinal,
+                                       *plan->bindings()->Get(dispatch.bindings().begin() + b),
+                                       &addresses[command.addresses.begin + b], &length, bits));
     command.bytes += length;
   }
   // The last variant has no guards, so that the loop ends.
@@ -352,30 +328,23 @@ Status PlanResolver::resolveDispatch(uint32_t ordinal, hal::Command &command,
   return Status();
 }
 
-Status PlanResolver::resolveVariant(uint32_t ordinal,
-                                    const fb::Variant &variant,
+Status PlanResolver::resolveVariant(uint32_t ordinal, const fb::Variant &variant,
                                     hal::Command &command, uint8_t *bits) {
-  assign(command.executable, program->executable(variant.executable()),
-         hal::kChangedCode, bits);
-  assign(command.exportOrdinal, variant.export_ordinal(), hal::kChangedCode,
-         bits);
-  assign(command.scalars.count, variant.scalars().count(), hal::kChangedScalars,
-         bits);
+  assign(command.executable, program->executable(variant.executable()), hal::kChangedCode, bits);
+  assign(command.exportOrdinal, variant.export_ordinal(), hal::kChangedCode, bits);
+  assign(command.scalars.count, variant.scalars().count(), hal::kChangedScalars, bits);
   for (uint32_t s = 0; s < variant.scalars().count(); ++s)
     assign(scalars[command.scalars.begin + s],
-           valueOf(*plan->scalars()->Get(variant.scalars().begin() + s),
-                   results.span()),
+           valueOf(*plan->scalars()->Get(variant.scalars().begin() + s), results.span()),
            hal::kChangedScalars, bits);
-  const fb::Value *grid[3] = {&variant.grid_x(), &variant.grid_y(),
-                              &variant.grid_z()};
+  const fb::Value *grid[3] = {&variant.grid_x(), &variant.grid_y(), &variant.grid_z()};
   bool isEmpty = false;
   for (uint32_t i = 0; i < 3; ++i) {
     int64_t extent = valueOf(*grid[i], results.span());
     if (extent < 0 || extent > UINT32_MAX)
       return fault(ordinal, "a grid has the extent", extent);
     isEmpty |= extent == 0;
-    assign(command.grid[i], static_cast<uint32_t>(extent), hal::kChangedGrid,
-           bits);
+    assign(command.grid[i], static_cast<uint32_t>(extent), hal::kChangedGrid, bits);
   }
   assign(command.isEmpty, isEmpty, hal::kChangedEmpty, bits);
   int64_t workspace = valueOf(variant.workspace(), results.span());
@@ -385,31 +354,25 @@ Status PlanResolver::resolveVariant(uint32_t ordinal,
   assign(command.hasWorkspace, workspace > 0, hal::kChangedCode, bits);
   if (workspace == 0)
     return Status();
-  const fb::Binding place(fb::Space::Arena, fb::Access::ReadWrite, 0,
-                          fb::Value(-1, offset), fb::Value(-1, workspace));
+  const fb::Binding place(fb::Space::Arena, fb::Access::ReadWrite, 0, fb::Value(-1, offset),
+                          fb::Value(-1, workspace));
   uint64_t length;
-  XCR_RETURN_IF_ERROR(resolveBinding(
-      ordinal, place,
-      &addresses[command.addresses.begin + command.addresses.count], &length,
-      bits));
+  XCR_RETURN_IF_ERROR(resolveBinding(ordinal, place,
+                                     &addresses[command.addresses.begin + command.addresses.count],
+                                     &length, bits));
   ++command.addresses.count;
   return Status();
 }
 
-Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command,
-                                     uint8_t *bits) {
+Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command, uint8_t *bits) {
   uint32_t table =
-      plan->commands()
-          ->Get(plan->regions()->Get(0)->commands().begin() + ordinal)
-          ->ordinal();
+      plan->commands()->Get(plan->regions()->Get(0)->commands().begin() + ordinal)->ordinal();
   uint64_t length, targetLength;
   uint64_t *place = &addresses[command.addresses.begin];
   if (command.kind == CommandKind::Copy) {
     const fb::Copy &copy = *plan->copies()->Get(table);
-    XCR_RETURN_IF_ERROR(
-        resolveBinding(ordinal, copy.source(), &place[0], &length, bits));
-    XCR_RETURN_IF_ERROR(
-        resolveBinding(ordinal, copy.target(), &place[1], &targetLength, bits));
+    XCR_RETURN_IF_ERROR(resolveBinding(ordinal, copy.source(), &place[0], &length, bits));
+    XCR_RETURN_IF_ERROR(resolveBinding(ordinal, copy.target(), &place[1], &targetLength, bits));
     if (length != targetLength)
       return fault(ordinal, "source and target differ in bytes by",
                    static_cast<int64_t>(length - targetLength));
@@ -419,8 +382,7 @@ Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command,
     command.bytes = 2 * length;
   } else {
     const fb::Fill &fill = *plan->fills()->Get(table);
-    XCR_RETURN_IF_ERROR(
-        resolveBinding(ordinal, fill.target(), &place[0], &length, bits));
+    XCR_RETURN_IF_ERROR(resolveBinding(ordinal, fill.target(), &place[0], &length, bits));
     if (length % fill.pattern_size() != 0)
       return fault(ordinal, "a fill is no multiple of its pattern, bytes",
                    static_cast<int64_t>(length));
@@ -451,14 +413,11 @@ xcr_string_view_t PlanResolver::locationOf(uint32_t command) const {
   if (commands[command].kind != CommandKind::Dispatch)
     return xcr_string("no location");
   const fb::Dispatch &dispatch = *plan->dispatches()->Get(
-      plan->commands()
-          ->Get(plan->regions()->Get(0)->commands().begin() + command)
-          ->ordinal());
+      plan->commands()->Get(plan->regions()->Get(0)->commands().begin() + command)->ordinal());
   return text(plan->locations()->Get(dispatch.location()));
 }
 
-void PlanResolver::countWork(uint32_t ordinal, int64_t *bytes,
-                             int64_t *flops) const {
+void PlanResolver::countWork(uint32_t ordinal, int64_t *bytes, int64_t *flops) const {
   *bytes = *flops = -1;
   const hal::Command &command = commands[ordinal];
   const fb::Export *entry = exportOf(ordinal);
@@ -469,18 +428,16 @@ void PlanResolver::countWork(uint32_t ordinal, int64_t *bytes,
   }
   const fb::Executable &code = *program->module().tables().executables()->Get(
       plan->variants()->Get(chosenVariants[ordinal])->executable());
-  Span<const int64_t> values = {scalars.data() + command.scalars.begin,
-                                command.scalars.count};
+  Span<const int64_t> values = {scalars.data() + command.scalars.begin, command.scalars.count};
   auto evaluate = [&](const fb::Value *value, int64_t *result) {
     if (!value)
       return;
     *result = value->literal();
     if (value->formula() < 0)
       return;
-    const fb::Range &range =
-        *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
-    if (evaluateFormula(codeOf(code.formula_code(), range), range.count(),
-                        values, result) != FormulaError::None)
+    const fb::Range &range = *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
+    if (evaluateFormula(codeOf(code.formula_code(), range), range.count(), values, result) !=
+        FormulaError::None)
       *result = -1;
   };
   evaluate(entry->bytes(), bytes);

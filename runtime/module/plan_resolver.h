@@ -24,12 +24,11 @@ public:
   /// Sizes everything for \p plan and takes constants, parameters and packed
   /// buffers from \p program. UNSUPPORTED for what this version cannot run.
   /// \p owner is for messages.
-  Status initialise(const Program &program, const fb::Plan &plan,
-                    xcr_string_view_t owner, uint32_t inputs, uint32_t outputs);
+  Status initialise(const Program &program, const fb::Plan &plan, xcr_string_view_t owner,
+                    uint32_t inputs, uint32_t outputs);
 
   /// Tells where a buffer is now.
-  void setBuffer(fb::Space space, uint32_t ordinal, uint64_t address,
-                 uint64_t size);
+  void setBuffer(fb::Space space, uint32_t ordinal, uint64_t address, uint64_t size);
   /// Tells the values of the symbols and evaluates what depends on them.
   Status setSymbols(Span<const int64_t> symbols);
   uint64_t arenaBytes() const { return arenaSize; }
@@ -43,9 +42,7 @@ public:
   hal::CommandList list() const;
   uint32_t emptyCount() const;
   /// Whether the plan reads (1) or writes (2) a variable.
-  uint8_t variableAccess(uint32_t ordinal) const {
-    return variableUse[ordinal];
-  }
+  uint8_t variableAccess(uint32_t ordinal) const { return variableUse[ordinal]; }
   /// For messages and profiles.
   const fb::Export *exportOf(uint32_t command) const;
   xcr_string_view_t locationOf(uint32_t command) const;
@@ -66,14 +63,12 @@ private:
   Status indexUsers();
   template <typename Function> void forBindings(Function function) const;
   Status resolveCommand(uint32_t ordinal, uint8_t *bits);
-  Status resolveDispatch(uint32_t ordinal, hal::Command &command,
-                         uint8_t *bits);
-  Status resolveVariant(uint32_t ordinal, const fb::Variant &variant,
-                        hal::Command &command, uint8_t *bits);
-  Status resolveTransfer(uint32_t ordinal, hal::Command &command,
-                         uint8_t *bits);
-  Status resolveBinding(uint32_t ordinal, const fb::Binding &binding,
-                        uint64_t *address, uint64_t *length, uint8_t *bits);
+  Status resolveDispatch(uint32_t ordinal, hal::Command &command, uint8_t *bits);
+  Status resolveVariant(uint32_t ordinal, const fb::Variant &variant, hal::Command &command,
+                        uint8_t *bits);
+  Status resolveTransfer(uint32_t ordinal, hal::Command &command, uint8_t *bits);
+  Status resolveBinding(uint32_t ordinal, const fb::Binding &binding, uint64_t *address,
+                        uint64_t *length, uint8_t *bits);
   bool guardsHold(const fb::Dispatch &dispatch, const fb::Variant &variant,
                   const hal::Command &command) const;
   Status fault(uint32_t ordinal, const char *what, int64_t value) const;

@@ -18,14 +18,14 @@ using namespace xc;
 //===----------------------------------------------------------------------===//
 
 /// How well the device runs the code of \p target; the worst executable counts.
-static Status scoreTarget(const xcr_module &module, const xcr_device &device,
-                          uint32_t target, uint32_t *out) {
+static Status scoreTarget(const xcr_module &module, const xcr_device &device, uint32_t target,
+                          uint32_t *out) {
   const fb::Module &tables = module.tables();
   xcr_string_view_t kind = text(tables.targets()->Get(target)->kind());
   if (!equal(kind, xcr_string(device.info.driver)))
     return makeStatus(module.allocator, XCR_STATUS_INCOMPATIBLE,
-                      "needs a device of kind %.*s, this one is of kind %s",
-                      printLength(kind), kind.data, device.info.driver);
+                      "needs a device of kind %.*s, this one is of kind %s", printLength(kind),
+                      kind.data, device.info.driver);
   *out = 1;
   bool isFirst = true;
   for (uint32_t i = 0; i < count(tables.executables()); ++i) {
@@ -40,8 +40,7 @@ static Status scoreTarget(const xcr_module &module, const xcr_device &device,
   return Status();
 }
 
-Status xc::chooseTarget(const xcr_module &module, const xcr_device &device,
-                        uint32_t *out) {
+Status xc::chooseTarget(const xcr_module &module, const xcr_device &device, uint32_t *out) {
   const fb::Module &tables = module.tables();
   const HostAllocator &allocator = module.allocator;
   String reasons(allocator);
@@ -59,29 +58,25 @@ Status xc::chooseTarget(const xcr_module &module, const xcr_device &device,
     if (status.code() != XCR_STATUS_INCOMPATIBLE)
       return status;
     const fb::Target &target = *tables.targets()->Get(i);
-    for (xcr_string_view_t part :
-         {xcr_string("; target "), text(target.kind()), xcr_string(":"),
-          text(target.arch()), xcr_string(" "), status.message()})
+    for (xcr_string_view_t part : {xcr_string("; target "), text(target.kind()), xcr_string(":"),
+                                   text(target.arch()), xcr_string(" "), status.message()})
       XCR_RETURN_IF_ERROR(reasons.append(part));
   }
   if (best)
     return Status();
   return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
-                    "no target of the module runs on device %s (%s)%s",
-                    device.info.uri.c_str(), device.info.arch.c_str(),
-                    reasons.c_str());
+                    "no target of the module runs on device %s (%s)%s", device.info.uri.c_str(),
+                    device.info.arch.c_str(), reasons.c_str());
 }
 
 //===----------------------------------------------------------------------===//
 // Finding and making programs
 //===----------------------------------------------------------------------===//
 
-Program::Program(Ref<xcr_device> device, Ref<xcr_module> module,
-                 uint32_t target)
-    : allocator(device->allocator), moduleRef(std::move(module)),
-      deviceRef(std::move(device)), targetOrdinal(target), sources(allocator),
-      files(allocator), executables(allocator), constants(allocator),
-      parameters(allocator), packed(allocator) {}
+Program::Program(Ref<xcr_device> device, Ref<xcr_module> module, uint32_t target)
+    : allocator(device->allocator), moduleRef(std::move(module)), deviceRef(std::move(device)),
+      targetOrdinal(target), sources(allocator), files(allocator), executables(allocator),
+      constants(allocator), parameters(allocator), packed(allocator) {}
 
 Program::~Program() = default;
 
@@ -99,8 +94,7 @@ void Program::destroy() {
 
 /// One source for each scope: the caller's path, else the scope itself beside
 /// the module's file.
-static Status resolveSources(const HostAllocator &allocator,
-                             const xcr_module &module,
+static Status resolveSources(const HostAllocator &allocator, const xcr_module &module,
                              Span<const xcr_parameter_source_t> given,
                              Vector<ParameterSource> *out) {
   const auto *table = module.tables().parameters();
@@ -133,8 +127,7 @@ static Status resolveSources(const HostAllocator &allocator,
   return Status();
 }
 
-static bool haveSamePaths(const Vector<ParameterSource> &a,
-                          const Vector<ParameterSource> &b) {
+static bool haveSamePaths(const Vector<ParameterSource> &a, const Vector<ParameterSource> &b) {
   // Both are in the order of the module's parameters.
   for (size_t i = 0; i < a.size(); ++i)
     if (!equal(a[i].path.view(), b[i].path.view()))
@@ -143,8 +136,7 @@ static bool haveSamePaths(const Vector<ParameterSource> &a,
 }
 
 Status Program::get(Ref<xcr_device> device, Ref<xcr_module> module,
-                    Span<const xcr_parameter_source_t> given,
-                    Ref<Program> *out) {
+                    Span<const xcr_parameter_source_t> given, Ref<Program> *out) {
   uint32_t target = 0;
   XCR_RETURN_IF_ERROR(chooseTarget(*module, *device, &target));
   const HostAllocator &allocator = device->allocator;
@@ -153,14 +145,13 @@ Status Program::get(Ref<xcr_device> device, Ref<xcr_module> module,
   {
     Lock lock(module->programMutex);
     for (Program *program = module->programs; program; program = program->next)
-      if (program->deviceRef.get() == device.get() &&
-          haveSamePaths(program->sources, sources) && program->tryRetain()) {
+      if (program->deviceRef.get() == device.get() && haveSamePaths(program->sources, sources) &&
+          program->tryRetain()) {
         *out = Ref<Program>::adopt(program);
         return Status();
       }
   }
-  auto program =
-      Ref<Program>::adopt(allocator.create<Program>(device, module, target));
+  auto program = Ref<Program>::adopt(allocator.create<Program>(device, module, target));
   if (!program)
     return outOfHostMemory(sizeof(Program));
   program->sources = std::move(sources);
@@ -233,25 +224,21 @@ Status Program::loadExecutables() {
     if (code.target() != targetOrdinal)
       continue;
     Span<const uint8_t> image;
-    XCR_RETURN_IF_ERROR(
-        moduleRef->blob(*code.image(), "executable", i, &image));
-    XCR_RETURN_IF_ERROR(
-        deviceRef->loadExecutable(code, image, &executables[i]));
+    XCR_RETURN_IF_ERROR(moduleRef->blob(*code.image(), "executable", i, &image));
+    XCR_RETURN_IF_ERROR(deviceRef->loadExecutable(code, image, &executables[i]));
   }
   return Status();
 }
 
 /// Uses the bytes where they lie if the device can and they are aligned.
-Status Program::upload(Span<const uint8_t> bytes, uint32_t alignment,
-                       Ref<hal::Memory> *out) {
+Status Program::upload(Span<const uint8_t> bytes, uint32_t alignment, Ref<hal::Memory> *out) {
   // What kernels may rely on whatever the file says; see Device::allocate.
   constexpr uint32_t kMinAlignment = 64;
   if (alignment < kMinAlignment)
     alignment = kMinAlignment;
   if (deviceRef->canImportHostMemory() && bytes.size &&
       reinterpret_cast<uintptr_t>(bytes.data) % alignment == 0)
-    return deviceRef->import(const_cast<uint8_t *>(bytes.data), bytes.size,
-                             out);
+    return deviceRef->import(const_cast<uint8_t *>(bytes.data), bytes.size, out);
   XCR_RETURN_IF_ERROR(deviceRef->allocate(bytes.size, out));
   if ((*out)->address() % alignment != 0)
     return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
@@ -263,14 +250,12 @@ Status Program::upload(Span<const uint8_t> bytes, uint32_t alignment,
 Status Program::loadConstant(uint32_t ordinal, Ref<hal::Memory> *out) {
   const fb::Constant &constant = *moduleRef->tables().constants()->Get(ordinal);
   Span<const uint8_t> bytes;
-  XCR_RETURN_IF_ERROR(
-      moduleRef->blob(*constant.data(), "constant", ordinal, &bytes));
+  XCR_RETURN_IF_ERROR(moduleRef->blob(*constant.data(), "constant", ordinal, &bytes));
   return upload(bytes, constant.alignment(), out);
 }
 
 Status Program::parameterBytes(uint32_t ordinal, Span<const uint8_t> *out) {
-  const fb::ExternalParameter &parameter =
-      *moduleRef->tables().parameters()->Get(ordinal);
+  const fb::ExternalParameter &parameter = *moduleRef->tables().parameters()->Get(ordinal);
   if (files.empty())
     for (size_t i = 0; i < sources.size(); ++i)
       XCR_RETURN_IF_ERROR(files.push(ParameterFile(allocator)));
@@ -278,20 +263,17 @@ Status Program::parameterBytes(uint32_t ordinal, Span<const uint8_t> *out) {
   while (!equal(sources[source].scope.view(), text(parameter.scope())))
     ++source;
   if (!files[source].isOpen())
-    XCR_RETURN_IF_ERROR(ParameterFile::open(
-        allocator, sources[source].path.view(), &files[source]));
-  Span<const int64_t> shape = {
-      count(parameter.dims()) ? parameter.dims()->data() : nullptr,
-      count(parameter.dims())};
-  return files[source].find(text(parameter.key()), parameter.dtype(), shape,
-                            out);
+    XCR_RETURN_IF_ERROR(
+        ParameterFile::open(allocator, sources[source].path.view(), &files[source]));
+  Span<const int64_t> shape = {count(parameter.dims()) ? parameter.dims()->data() : nullptr,
+                               count(parameter.dims())};
+  return files[source].find(text(parameter.key()), parameter.dtype(), shape, out);
 }
 
 Status Program::loadParameter(uint32_t ordinal, Ref<hal::Memory> *out) {
   Span<const uint8_t> bytes;
   XCR_RETURN_IF_ERROR(parameterBytes(ordinal, &bytes));
-  return upload(
-      bytes, moduleRef->tables().parameters()->Get(ordinal)->alignment(), out);
+  return upload(bytes, moduleRef->tables().parameters()->Get(ordinal)->alignment(), out);
 }
 
 Status Program::initialiseVariable(uint32_t ordinal, hal::Memory &memory) {
@@ -299,14 +281,13 @@ Status Program::initialiseVariable(uint32_t ordinal, hal::Memory &memory) {
   Span<const uint8_t> bytes;
   if (variable.initial_constant() >= 0) {
     uint32_t constant = static_cast<uint32_t>(variable.initial_constant());
-    XCR_RETURN_IF_ERROR(
-        moduleRef->blob(*moduleRef->tables().constants()->Get(constant)->data(),
-                        "constant", constant, &bytes));
+    XCR_RETURN_IF_ERROR(moduleRef->blob(*moduleRef->tables().constants()->Get(constant)->data(),
+                                        "constant", constant, &bytes));
   } else if (variable.initial_parameter() >= 0) {
     // Opening the file changes the program, which instances share.
     Lock lock(fileMutex);
-    XCR_RETURN_IF_ERROR(parameterBytes(
-        static_cast<uint32_t>(variable.initial_parameter()), &bytes));
+    XCR_RETURN_IF_ERROR(
+        parameterBytes(static_cast<uint32_t>(variable.initial_parameter()), &bytes));
   } else {
     return fillZero(memory);
   }
@@ -317,8 +298,7 @@ Status Program::fillZero(hal::Memory &memory) {
   hal::Stream *stream = nullptr;
   XCR_RETURN_IF_ERROR(deviceRef->borrowStream(nullptr, &stream));
   memory.retain();
-  Status status =
-      stream->fill(Ref<hal::Memory>::adopt(&memory), 0, memory.size(), 0, 1);
+  Status status = stream->fill(Ref<hal::Memory>::adopt(&memory), 0, memory.size(), 0, 1);
   if (status.succeeded())
     status = stream->synchronize();
   deviceRef->returnStream(stream);
@@ -332,12 +312,10 @@ Status Program::fillZero(hal::Memory &memory) {
 Status Program::runInitPlan(const fb::InitPlan &init) {
   XCR_RETURN_IF_ERROR(packed.resize(count(init.packed_sizes())));
   for (uint32_t i = 0; i < packed.size(); ++i)
-    XCR_RETURN_IF_ERROR(
-        deviceRef->allocate(init.packed_sizes()->Get(i), &packed[i]));
+    XCR_RETURN_IF_ERROR(deviceRef->allocate(init.packed_sizes()->Get(i), &packed[i]));
   PlanResolver resolver(allocator);
   Vector<hal::CommandChange> changes(allocator);
-  XCR_RETURN_IF_ERROR(resolver.initialise(*this, *init.plan(),
-                                          xcr_string("the init plan"), 0, 0));
+  XCR_RETURN_IF_ERROR(resolver.initialise(*this, *init.plan(), xcr_string("the init plan"), 0, 0));
   XCR_RETURN_IF_ERROR(resolver.setSymbols({}));
   hal::Stream *stream = nullptr;
   XCR_RETURN_IF_ERROR(deviceRef->borrowStream(nullptr, &stream));
@@ -347,10 +325,10 @@ Status Program::runInitPlan(const fb::InitPlan &init) {
     resolver.setBuffer(fb::Space::Arena, 0, arena, resolver.arenaBytes());
     XCR_RETURN_IF_ERROR(resolver.resolve(&changes));
     Ref<hal::Recording> recording;
-    XCR_RETURN_IF_ERROR(deviceRef->createRecording(
-        resolver.list(), hal::RecordingOptions(), &recording));
-    XCR_RETURN_IF_ERROR(stream->launch(
-        std::move(recording), resolver.arenaBytes(), hal::LaunchMode::Awaited));
+    XCR_RETURN_IF_ERROR(
+        deviceRef->createRecording(resolver.list(), hal::RecordingOptions(), &recording));
+    XCR_RETURN_IF_ERROR(
+        stream->launch(std::move(recording), resolver.arenaBytes(), hal::LaunchMode::Awaited));
     return stream->synchronize();
   };
   Status status = run();

@@ -16,13 +16,11 @@ namespace xc {
 
 /// The target of \p module that fits \p device best. INCOMPATIBLE lists what
 /// every target needs. Reads no blobs.
-Status chooseTarget(const xcr_module &module, const xcr_device &device,
-                    uint32_t *out);
+Status chooseTarget(const xcr_module &module, const xcr_device &device, uint32_t *out);
 
 /// Scope and path of a parameter file.
 struct ParameterSource {
-  explicit ParameterSource(const HostAllocator &allocator)
-      : scope(allocator), path(allocator) {}
+  explicit ParameterSource(const HostAllocator &allocator) : scope(allocator), path(allocator) {}
   String scope, path;
 };
 
@@ -34,27 +32,18 @@ class Program final : public RefCounted {
 public:
   /// \p sources: what the caller says about the scopes of the parameters.
   static Status get(Ref<xcr_device> device, Ref<xcr_module> module,
-                    Span<const xcr_parameter_source_t> sources,
-                    Ref<Program> *out);
+                    Span<const xcr_parameter_source_t> sources, Ref<Program> *out);
 
   xcr_device &device() const { return *deviceRef; }
   xcr_module &module() const { return *moduleRef; }
   uint32_t target() const { return targetOrdinal; }
   /// Null for executables of other targets.
-  hal::Executable *executable(uint32_t ordinal) const {
-    return executables[ordinal].get();
-  }
+  hal::Executable *executable(uint32_t ordinal) const { return executables[ordinal].get(); }
   /// Null for what no plan of the target uses.
-  hal::Memory *constant(uint32_t ordinal) const {
-    return constants[ordinal].get();
-  }
-  hal::Memory *parameter(uint32_t ordinal) const {
-    return parameters[ordinal].get();
-  }
+  hal::Memory *constant(uint32_t ordinal) const { return constants[ordinal].get(); }
+  hal::Memory *parameter(uint32_t ordinal) const { return parameters[ordinal].get(); }
   uint32_t packedCount() const { return static_cast<uint32_t>(packed.size()); }
-  hal::Memory *packedMemory(uint32_t ordinal) const {
-    return packed[ordinal].get();
-  }
+  hal::Memory *packedMemory(uint32_t ordinal) const { return packed[ordinal].get(); }
   /// Fills \p memory with the first value of a variable.
   Status initialiseVariable(uint32_t ordinal, hal::Memory &memory);
 
@@ -69,8 +58,7 @@ private:
   Status loadConstant(uint32_t ordinal, Ref<hal::Memory> *out);
   Status loadParameter(uint32_t ordinal, Ref<hal::Memory> *out);
   Status parameterBytes(uint32_t ordinal, Span<const uint8_t> *out);
-  Status upload(Span<const uint8_t> bytes, uint32_t alignment,
-                Ref<hal::Memory> *out);
+  Status upload(Span<const uint8_t> bytes, uint32_t alignment, Ref<hal::Memory> *out);
   Status runInitPlan(const fb::InitPlan &init);
   Status fillZero(hal::Memory &memory);
 

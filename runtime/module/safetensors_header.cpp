@@ -26,8 +26,7 @@ static constexpr uint64_t kMaxHeader = 100'000'000;
 namespace {
 class Reader {
 public:
-  Reader(const HostAllocator &allocator, const char *begin, const char *end,
-         Vector<String> *names)
+  Reader(const HostAllocator &allocator, const char *begin, const char *end, Vector<String> *names)
       : allocator(allocator), next(begin), end(end), names(names) {}
 
   bool take(char c) {
@@ -47,8 +46,7 @@ public:
     uint64_t value = 0;
     for (; next != end && *next >= '0' && *next <= '9'; ++next)
       if (multiplyOverflows<uint64_t>(value, 10, &value) ||
-          addOverflows<uint64_t>(value, static_cast<uint64_t>(*next - '0'),
-                                 &value))
+          addOverflows<uint64_t>(value, static_cast<uint64_t>(*next - '0'), &value))
         return false;
     *out = value;
     return next != begin;
@@ -77,8 +75,7 @@ public:
 
 private:
   void skipSpace() {
-    while (next != end &&
-           (*next == ' ' || *next == '\n' || *next == '\t' || *next == '\r'))
+    while (next != end && (*next == ' ' || *next == '\n' || *next == '\t' || *next == '\r'))
       ++next;
   }
   bool unescape(xcr_string_view_t *text, Status *status);
@@ -137,8 +134,7 @@ static uint32_t readEscape(const char *&text, const char *end) {
   static constexpr char kFrom[] = "\"\\/bfnrt", kTo[] = "\"\\/\b\f\n\r\t";
   char kind = *text++;
   if (kind != 'u') {
-    const char *found =
-        static_cast<const char *>(memchr(kFrom, kind, sizeof(kFrom) - 1));
+    const char *found = static_cast<const char *>(memchr(kFrom, kind, sizeof(kFrom) - 1));
     return found ? static_cast<uint32_t>(kTo[found - kFrom]) : 0;
   }
   int32_t high = readHex(text, end);
@@ -187,14 +183,12 @@ static fb::DType readType(xcr_string_view_t name) {
   static constexpr struct {
     const char *name;
     fb::DType dtype;
-  } kTypes[] = {{"BOOL", fb::DType::I1},       {"I8", fb::DType::I8},
-                {"I16", fb::DType::I16},       {"I32", fb::DType::I32},
-                {"I64", fb::DType::I64},       {"U8", fb::DType::U8},
-                {"U16", fb::DType::U16},       {"U32", fb::DType::U32},
-                {"U64", fb::DType::U64},       {"F16", fb::DType::F16},
-                {"BF16", fb::DType::BF16},     {"F32", fb::DType::F32},
-                {"F64", fb::DType::F64},       {"F8_E4M3", fb::DType::F8E4M3},
-                {"F8_E5M2", fb::DType::F8E5M2}};
+  } kTypes[] = {
+      {"BOOL", fb::DType::I1}, {"I8", fb::DType::I8},          {"I16", fb::DType::I16},
+      {"I32", fb::DType::I32}, {"I64", fb::DType::I64},        {"U8", fb::DType::U8},
+      {"U16", fb::DType::U16}, {"U32", fb::DType::U32},        {"U64", fb::DType::U64},
+      {"F16", fb::DType::F16}, {"BF16", fb::DType::BF16},      {"F32", fb::DType::F32},
+      {"F64", fb::DType::F64}, {"F8_E4M3", fb::DType::F8E4M3}, {"F8_E5M2", fb::DType::F8E5M2}};
   for (const auto &type : kTypes)
     if (equal(name, xcr_string(type.name)))
       return type.dtype;
@@ -202,8 +196,7 @@ static fb::DType readType(xcr_string_view_t name) {
 }
 
 /// [a, b, ...] into \p values; false past \p limit of them.
-static bool readNumbers(Reader &reader, uint64_t *values, uint32_t limit,
-                        uint32_t *count) {
+static bool readNumbers(Reader &reader, uint64_t *values, uint32_t limit, uint32_t *count) {
   *count = 0;
   if (!reader.take('['))
     return false;
@@ -217,8 +210,7 @@ static bool readNumbers(Reader &reader, uint64_t *values, uint32_t limit,
 }
 
 /// What follows the key of an array. False for what is not of the form.
-static bool readArray(Reader &reader, uint64_t dataBegin, ParameterEntry *entry,
-                      Status *status) {
+static bool readArray(Reader &reader, uint64_t dataBegin, ParameterEntry *entry, Status *status) {
   bool hasType = false, hasShape = false, hasOffsets = false;
   if (!reader.take('{'))
     return false;
@@ -244,8 +236,7 @@ static bool readArray(Reader &reader, uint64_t dataBegin, ParameterEntry *entry,
       }
     } else if (equal(key, xcr_string("data_offsets")) && !hasOffsets) {
       hasOffsets = true;
-      if (!readNumbers(reader, values, 2, &count) || count != 2 ||
-          values[0] > values[1] ||
+      if (!readNumbers(reader, values, 2, &count) || count != 2 || values[0] > values[1] ||
           addOverflows(dataBegin, values[0], &entry->begin))
         return false;
       entry->size = values[1] - values[0];
@@ -264,17 +255,14 @@ static bool skipMetadata(Reader &reader, Status *status) {
   if (reader.take('}'))
     return true;
   do {
-    if (!reader.takeString(&text, status) || !reader.take(':') ||
-        !reader.takeString(&text, status))
+    if (!reader.takeString(&text, status) || !reader.take(':') || !reader.takeString(&text, status))
       return false;
   } while (reader.take(','));
   return reader.take('}');
 }
 
-Status xc::parseSafetensorsHeader(const HostAllocator &allocator,
-                                  Span<const uint8_t> bytes,
-                                  Vector<ParameterEntry> *entries,
-                                  Vector<String> *names) {
+Status xc::parseSafetensorsHeader(const HostAllocator &allocator, Span<const uint8_t> bytes,
+                                  Vector<ParameterEntry> *entries, Vector<String> *names) {
   auto corrupt = [&](const char *what) {
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "neither a .npy nor a good .safetensors file: %s", what);
@@ -285,8 +273,7 @@ Status xc::parseSafetensorsHeader(const HostAllocator &allocator,
   memcpy(&length, bytes.data, sizeof(length));
   if (length > kMaxHeader || length > bytes.size - sizeof(length))
     return corrupt("the length of its header passes its end");
-  const char *begin =
-      reinterpret_cast<const char *>(bytes.data + sizeof(length));
+  const char *begin = reinterpret_cast<const char *>(bytes.data + sizeof(length));
   Reader reader(allocator, begin, begin + length, names);
   uint64_t dataBegin = sizeof(length) + length;
   if (!reader.take('{'))
@@ -309,7 +296,6 @@ Status xc::parseSafetensorsHeader(const HostAllocator &allocator,
     if (!isMetadata && entry.dtype != fb::DType::None)
       XCR_RETURN_IF_ERROR(entries->push(entry));
   } while (reader.take(','));
-  return reader.take('}') && reader.isAtEnd()
-             ? Status()
-             : corrupt("its header is not of the format");
+  return reader.take('}') && reader.isAtEnd() ? Status()
+                                              : corrupt("its header is not of the format");
 }

@@ -21,10 +21,8 @@ inline bool isLess(xcr_string_view_t a, xcr_string_view_t b) {
 
 /// Reads the header. Keys point into the file, or into \p names where they are
 /// written with escapes.
-Status parseSafetensorsHeader(const HostAllocator &allocator,
-                              Span<const uint8_t> bytes,
-                              Vector<ParameterEntry> *entries,
-                              Vector<String> *names);
+Status parseSafetensorsHeader(const HostAllocator &allocator, Span<const uint8_t> bytes,
+                              Vector<ParameterEntry> *entries, Vector<String> *names);
 
 } // namespace xc
 

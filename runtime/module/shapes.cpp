@@ -30,24 +30,21 @@ Status FunctionShapes::evaluate() {
       return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
                         "dim %u of input %u of '%s' (symbol '%.*s'): expected "
                         "between %" PRId64 " and %" PRId64 ", got %" PRId64,
-                        symbol.dim(), symbol.input(), function->name()->c_str(),
-                        printLength(name), name.data, symbol.min(),
-                        symbol.max(), value);
+                        symbol.dim(), symbol.input(), function->name()->c_str(), printLength(name),
+                        name.data, symbol.min(), symbol.max(), value);
     if (value % symbol.divisor() != 0)
       return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
                         "dim %u of input %u of '%s' (symbol '%.*s'): expected "
                         "a multiple of %" PRId64 ", got %" PRId64,
-                        symbol.dim(), symbol.input(), function->name()->c_str(),
-                        printLength(name), name.data, symbol.divisor(), value);
+                        symbol.dim(), symbol.input(), function->name()->c_str(), printLength(name),
+                        name.data, symbol.divisor(), value);
   }
   uint32_t failed = 0;
-  FormulaError error =
-      evaluateAll(function->formula_code(), function->formulas(),
-                  symbols.span(), results.span(), &failed);
+  FormulaError error = evaluateAll(function->formula_code(), function->formulas(), symbols.span(),
+                                   results.span(), &failed);
   if (error == FormulaError::None)
     return Status();
-  return addContext(overflow(), allocator, "formula %u %s: ", failed,
-                    describe(error));
+  return addContext(overflow(), allocator, "formula %u %s: ", failed, describe(error));
 }
 
 Status FunctionShapes::overflow() const {
@@ -56,37 +53,30 @@ Status FunctionShapes::overflow() const {
     char value[32];
     snprintf(value, sizeof(value), " = %" PRId64, symbols[i]);
     XCR_RETURN_IF_ERROR(values.append(xcr_string(i ? ", " : "")));
-    XCR_RETURN_IF_ERROR(
-        values.append(text(function->symbols()->Get(i)->name())));
+    XCR_RETURN_IF_ERROR(values.append(text(function->symbols()->Get(i)->name())));
     XCR_RETURN_IF_ERROR(values.append(xcr_string(value)));
   }
-  return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                    "a size in '%s' overflows 64 bits for %.*s",
-                    function->name()->c_str(), printLength(values.view()),
-                    values.c_str());
+  return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "a size in '%s' overflows 64 bits for %.*s",
+                    function->name()->c_str(), printLength(values.view()), values.c_str());
 }
 
-Status FunctionShapes::shapeOf(const fb::Argument &argument,
-                               int64_t *shape) const {
+Status FunctionShapes::shapeOf(const fb::Argument &argument, int64_t *shape) const {
   for (uint32_t i = 0; i < count(argument.dims()); ++i) {
     shape[i] = valueOf(*argument.dims()->Get(i), results.span());
     if (shape[i] < 0)
-      return makeStatus(
-          allocator, XCR_STATUS_OUT_OF_RANGE,
-          "dim %u of '%s' of '%s' is %" PRId64 " for the shapes of the inputs",
-          i, text(argument.name()).data, function->name()->c_str(), shape[i]);
+      return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                        "dim %u of '%s' of '%s' is %" PRId64 " for the shapes of the inputs", i,
+                        text(argument.name()).data, function->name()->c_str(), shape[i]);
   }
   return Status();
 }
 
-Status FunctionShapes::bytesOf(const fb::Argument &argument,
-                               uint64_t *bytes) const {
+Status FunctionShapes::bytesOf(const fb::Argument &argument, uint64_t *bytes) const {
   int64_t shape[XCR_MAX_RANK];
   XCR_RETURN_IF_ERROR(shapeOf(argument, shape));
   uint64_t elements;
   if (!countElements(shape, count(argument.dims()), &elements) ||
-      multiplyOverflows<uint64_t>(elements, elementBytes(argument.dtype()),
-                                  bytes))
+      multiplyOverflows<uint64_t>(elements, elementBytes(argument.dtype()), bytes))
     return overflow();
   return Status();
 }
@@ -98,10 +88,9 @@ Status FunctionShapes::arenaBytes(const fb::Plan &plan, uint64_t *bytes) const {
   const fb::Value &size = *plan.arena_size();
   int64_t value = size.literal();
   if (size.formula() >= 0) {
-    const fb::Range &range =
-        *plan.formulas()->Get(static_cast<uint32_t>(size.formula()));
-    if (evaluateFormula(codeOf(plan.formula_code(), range), range.count(),
-                        symbols.span(), &value) != FormulaError::None ||
+    const fb::Range &range = *plan.formulas()->Get(static_cast<uint32_t>(size.formula()));
+    if (evaluateFormula(codeOf(plan.formula_code(), range), range.count(), symbols.span(),
+                        &value) != FormulaError::None ||
         value < 0)
       return overflow();
   }

@@ -9,14 +9,11 @@
 
 using namespace xc;
 
-FormulaError xc::evaluateAll(const FormulaCode *code,
-                             const FormulaRanges *formulas,
-                             Span<const int64_t> symbols, Span<int64_t> results,
-                             uint32_t *failed) {
+FormulaError xc::evaluateAll(const FormulaCode *code, const FormulaRanges *formulas,
+                             Span<const int64_t> symbols, Span<int64_t> results, uint32_t *failed) {
   for (uint32_t i = 0; i < count(formulas); ++i) {
     const fb::Range &range = *formulas->Get(i);
-    FormulaError error = evaluateFormula(codeOf(code, range), range.count(),
-                                         symbols, &results[i]);
+    FormulaError error = evaluateFormula(codeOf(code, range), range.count(), symbols, &results[i]);
     if (error != FormulaError::None) {
       *failed = i;
       return error;

@@ -21,10 +21,9 @@ namespace xc {
 /// The methods are spread over verify_*.cpp by what they look at.
 class Verifier {
 public:
-  Verifier(const HostAllocator &allocator, const fb::Module &module,
-           uint64_t tablesEnd, uint64_t fileSize)
-      : allocator(allocator), module(module), tablesEnd(tablesEnd),
-        fileSize(fileSize) {}
+  Verifier(const HostAllocator &allocator, const fb::Module &module, uint64_t tablesEnd,
+           uint64_t fileSize)
+      : allocator(allocator), module(module), tablesEnd(tablesEnd), fileSize(fileSize) {}
 
   /// CORRUPT, or INCOMPATIBLE for a feature that this library does not know.
   Status verify();
@@ -45,10 +44,8 @@ private:
   Status verifyVariables();
   Status verifyInitPlans();
   Status verifyData(const char *kind, uint32_t ordinal, fb::DType dtype,
-                    const flatbuffers::Vector<int64_t> *dims,
-                    uint64_t *byteLength);
-  Status verifyBlob(const char *kind, uint32_t ordinal,
-                    const fb::BlobRef *blob);
+                    const flatbuffers::Vector<int64_t> *dims, uint64_t *byteLength);
+  Status verifyBlob(const char *kind, uint32_t ordinal, const fb::BlobRef *blob);
   const fb::InitPlan *initPlanOf(uint32_t target) const;
 
   // verify_code.cpp
@@ -59,8 +56,8 @@ private:
 
   // verify_function.cpp
   Status verifyFunction(uint32_t ordinal);
-  Status verifyArgument(const fb::Function &function, const char *kind,
-                        uint32_t ordinal, const fb::Argument *argument);
+  Status verifyArgument(const fb::Function &function, const char *kind, uint32_t ordinal,
+                        const fb::Argument *argument);
   Status verifyAliases(const fb::Function &function);
   Status verifySymbols(const fb::Function &function);
   Status verifyFormulas(xcr_string_view_t owner, const FormulaCode *code,
@@ -69,32 +66,28 @@ private:
   // verify_plan.cpp
   Status verifyPlan(const fb::Plan &plan, const PlanContext &context);
   Status verifyRegions(const fb::Plan &plan, const PlanContext &context);
-  Status verifyCommand(const fb::Plan &plan, const PlanContext &context,
-                       const fb::Region &region, uint32_t region_ordinal,
-                       uint32_t ordinal);
-  Status verifyControl(const fb::Plan &plan, const PlanContext &context,
-                       uint32_t regionOrdinal, const fb::Control &control);
+  Status verifyCommand(const fb::Plan &plan, const PlanContext &context, const fb::Region &region,
+                       uint32_t region_ordinal, uint32_t ordinal);
+  Status verifyControl(const fb::Plan &plan, const PlanContext &context, uint32_t regionOrdinal,
+                       const fb::Control &control);
 
   // verify_command.cpp
   Status verifyDispatches(const fb::Plan &plan, const PlanContext &context);
   Status verifyVariant(const fb::Plan &plan, const PlanContext &context,
-                       const fb::Dispatch &dispatch,
-                       const fb::Variant &variant);
-  Status verifyGuard(const fb::Plan &plan, const PlanContext &context,
-                     const fb::Dispatch &dispatch, const fb::Guard &guard);
+                       const fb::Dispatch &dispatch, const fb::Variant &variant);
+  Status verifyGuard(const fb::Plan &plan, const PlanContext &context, const fb::Dispatch &dispatch,
+                     const fb::Guard &guard);
   Status verifyTransfers(const fb::Plan &plan, const PlanContext &context);
-  Status verifyBinding(const fb::Plan &plan, const PlanContext &context,
-                       const fb::Binding &binding, bool mustRead,
-                       bool mustWrite);
+  Status verifyBinding(const fb::Plan &plan, const PlanContext &context, const fb::Binding &binding,
+                       bool mustRead, bool mustWrite);
   /// Bytes of the buffer that a binding selects, UINT64_MAX where only binding
   /// time knows; false if there is no such buffer.
-  bool sizeOfSpace(const fb::Plan &plan, const PlanContext &context,
-                   const fb::Binding &binding, uint64_t *size) const;
+  bool sizeOfSpace(const fb::Plan &plan, const PlanContext &context, const fb::Binding &binding,
+                   uint64_t *size) const;
 
   bool isValid(const fb::Value &value, const FormulaRanges *formulas) const {
-    return value.formula() < 0
-               ? value.literal() >= 0
-               : static_cast<uint32_t>(value.formula()) < count(formulas);
+    return value.formula() < 0 ? value.literal() >= 0
+                               : static_cast<uint32_t>(value.formula()) < count(formulas);
   }
   [[gnu::format(printf, 2, 3)]] Status corrupt(const char *format, ...);
 
@@ -104,8 +97,7 @@ private:
 };
 
 /// Bytes of a constant, parameter or variable of a verified module.
-uint64_t byteLengthOf(fb::DType dtype,
-                      const flatbuffers::Vector<int64_t> *dims);
+uint64_t byteLengthOf(fb::DType dtype, const flatbuffers::Vector<int64_t> *dims);
 
 } // namespace xc
 

@@ -17,26 +17,25 @@ static constexpr uint32_t kMaxTensorRank = 5;
 Status Verifier::verifyExecutable(uint32_t ordinal) {
   const fb::Executable &code = *module.executables()->Get(ordinal);
   if (code.target() >= count(module.targets()))
-    return corrupt("executable %u is for target %u, there are %u", ordinal,
-                   code.target(), count(module.targets()));
+    return corrupt("executable %u is for target %u, there are %u", ordinal, code.target(),
+                   count(module.targets()));
   if (code.kind() > fb::CodeKind::MAX)
-    return corrupt("executable %u is of kind %u", ordinal,
-                   static_cast<unsigned>(code.kind()));
+    return corrupt("executable %u is of kind %u", ordinal, static_cast<unsigned>(code.kind()));
   xcr_string_view_t kind = text(module.targets()->Get(code.target())->kind());
   bool isCpu = equal(kind, xcr_string("cpu"));
   if (isCpu != (code.kind() == fb::CodeKind::SharedObject))
     return corrupt("executable %u is of kind %s for target '%.*s'", ordinal,
-                   fb::EnumNameCodeKind(code.kind()), printLength(kind),
-                   kind.data);
+                   fb::EnumNameCodeKind(code.kind()), printLength(kind), kind.data);
   if (text(code.arch()).size == 0)
     return corrupt("executable %u has no arch", ordinal);
   XCR_RETURN_IF_ERROR(verifyBlob("executable", ordinal, code.image()));
   if (!code.exports())
     return corrupt("executable %u has no kernels", ordinal);
+  if (!areAligned(code.formula_code()))
+    return corrupt("the formulas of executable %u are not aligned", ordinal);
   for (uint32_t i = 0; i < count(code.formulas()); ++i)
     if (!isInside(*code.formulas()->Get(i), code.formula_code()))
-      return corrupt("formula %u of executable %u is outside its code", i,
-                     ordinal);
+      return corrupt("formula %u of executable %u is outside its code", i, ordinal);
   for (const fb::Export *entry : *code.exports())
     XCR_RETURN_IF_ERROR(verifyExport(ordinal, *entry));
   return Status();
@@ -46,8 +45,7 @@ Status Verifier::verifyExecutable(uint32_t ordinal) {
 static bool isExtent(const flatbuffers::Vector<uint32_t> *extent) {
   if (count(extent) == 0)
     return true;
-  return extent->size() == 3 && extent->Get(0) && extent->Get(1) &&
-         extent->Get(2);
+  return extent->size() == 3 && extent->Get(0) && extent->Get(1) && extent->Get(2);
 }
 
 Status Verifier::verifyExport(uint32_t executable, const fb::Export &entry) {
@@ -63,9 +61,8 @@ Status Verifier::verifyExport(uint32_t executable, const fb::Export &entry) {
       entry.scalar_count() > kMaxBindings)
     return corrupt("kernel '%.*s' takes %u bytes of scratch, %u bindings and "
                    "%u scalars; at most %u, %u and %u are possible",
-                   printLength(name), name.data, entry.scratch(),
-                   entry.binding_count(), entry.scalar_count(), kMaxScratch,
-                   kMaxBindings, kMaxBindings);
+                   printLength(name), name.data, entry.scratch(), entry.binding_count(),
+                   entry.scalar_count(), kMaxScratch, kMaxBindings, kMaxBindings);
   XCR_RETURN_IF_ERROR(verifyParameters(entry));
   for (uint32_t i = 0; i < count(entry.tensor_maps()); ++i)
     XCR_RETURN_IF_ERROR(verifyTensorMap(entry, *entry.tensor_maps()->Get(i)));
@@ -74,15 +71,12 @@ Status Verifier::verifyExport(uint32_t executable, const fb::Export &entry) {
       continue;
     // Its symbols are the kernel's scalars.
     if (!isValid(*value, code.formulas()))
-      return corrupt("kernel '%.*s' names formula %d, there are %u",
-                     printLength(name), name.data, value->formula(),
-                     count(code.formulas()));
-    const fb::Range &range =
-        *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
-    if (const char *fault = verifyFormula(codeOf(code.formula_code(), range),
-                                          range.count(), entry.scalar_count()))
-      return corrupt("a formula of kernel '%.*s' %s", printLength(name),
-                     name.data, fault);
+      return corrupt("kernel '%.*s' names formula %d, there are %u", printLength(name), name.data,
+                     value->formula(), count(code.formulas()));
+    const fb::Range &range = *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
+    if (const char *fault =
+            verifyFormula(codeOf(code.formula_code(), range), range.count(), entry.scalar_count()))
+      return corrupt("a formula of kernel '%.*s' %s", printLength(name), name.data, fault);
   }
   return Status();
 }
@@ -116,28 +110,26 @@ Status Verifier::verifyParameters(const fb::Export &entry) {
   return Status();
 }
 
-Status Verifier::verifyTensorMap(const fb::Export &entry,
-                                 const fb::TensorMap &map) {
+Status Verifier::verifyTensorMap(const fb::Export &entry, const fb::TensorMap &map) {
   const char *name = entry.name()->c_str();
   uint32_t rank = map.rank();
   if (map.binding() >= entry.binding_count())
-    return corrupt("a tensor map of kernel '%s' is of binding %u, there are %u",
-                   name, map.binding(), entry.binding_count());
-  if (map.dtype() > fb::DType::MAX || map.dtype() == fb::DType::None ||
-      rank == 0 || rank > kMaxTensorRank || count(map.dims()) != rank ||
-      count(map.strides()) != rank - 1 || count(map.box()) != rank ||
-      count(map.element_strides()) != rank)
+    return corrupt("a tensor map of kernel '%s' is of binding %u, there are %u", name,
+                   map.binding(), entry.binding_count());
+  if (map.dtype() > fb::DType::MAX || map.dtype() == fb::DType::None || rank == 0 ||
+      rank > kMaxTensorRank || count(map.dims()) != rank || count(map.strides()) != rank - 1 ||
+      count(map.box()) != rank || count(map.element_strides()) != rank)
     return corrupt("a tensor map of kernel '%s' has element type %u and rank "
                    "%u with %u dims, %u strides, a box of %u and %u element "
                    "strides",
-                   name, static_cast<unsigned>(map.dtype()), rank,
-                   count(map.dims()), count(map.strides()), count(map.box()),
-                   count(map.element_strides()));
+                   name, static_cast<unsigned>(map.dtype()), rank, count(map.dims()),
+                   count(map.strides()), count(map.box()), count(map.element_strides()));
+  if (!areAligned(map.dims(), map.strides()))
+    return corrupt("a tensor map of kernel '%s' is not aligned", name);
   auto isScalarOrLiteral = [&](const fb::Value *value) {
     return !value ||
            (value->formula() < 0 ? value->literal() >= 0
-                                 : static_cast<uint32_t>(value->formula()) <
-                                       entry.scalar_count());
+                                 : static_cast<uint32_t>(value->formula()) < entry.scalar_count());
   };
   bool isFine = isScalarOrLiteral(map.offset());
   for (const auto *values : {map.dims(), map.strides()})

@@ -12,8 +12,7 @@
 
 using namespace xc;
 
-Status Verifier::verifyDispatches(const fb::Plan &plan,
-                                  const PlanContext &context) {
+Status Verifier::verifyDispatches(const fb::Plan &plan, const PlanContext &context) {
   xcr_string_view_t owner = context.owner;
   for (uint32_t i = 0; i < count(plan.dispatches()); ++i) {
     const fb::Dispatch &dispatch = *plan.dispatches()->Get(i);
@@ -21,84 +20,73 @@ Status Verifier::verifyDispatches(const fb::Plan &plan,
       return corrupt("the bindings of dispatch %u of '%.*s' are outside the "
                      "plan's %u",
                      i, printLength(owner), owner.data, count(plan.bindings()));
-    if (!isInside(dispatch.variants(), plan.variants()) ||
-        dispatch.variants().count() == 0)
+    if (!isInside(dispatch.variants(), plan.variants()) || dispatch.variants().count() == 0)
       return corrupt("dispatch %u of '%.*s' has no variants within the plan's "
                      "%u",
                      i, printLength(owner), owner.data, count(plan.variants()));
     if (dispatch.location() >= count(plan.locations()))
-      return corrupt("dispatch %u of '%.*s' is at location %u, there are %u", i,
-                     printLength(owner), owner.data, dispatch.location(),
-                     count(plan.locations()));
+      return corrupt("dispatch %u of '%.*s' is at location %u, there are %u", i, printLength(owner),
+                     owner.data, dispatch.location(), count(plan.locations()));
     for (uint32_t b = 0; b < dispatch.bindings().count(); ++b)
       XCR_RETURN_IF_ERROR(verifyBinding(
-          plan, context, *plan.bindings()->Get(dispatch.bindings().begin() + b),
-          false, false));
+          plan, context, *plan.bindings()->Get(dispatch.bindings().begin() + b), false, false));
     uint32_t last = dispatch.variants().count() - 1;
     for (uint32_t v = 0; v <= last; ++v) {
-      const fb::Variant &variant =
-          *plan.variants()->Get(dispatch.variants().begin() + v);
+      const fb::Variant &variant = *plan.variants()->Get(dispatch.variants().begin() + v);
       XCR_RETURN_IF_ERROR(verifyVariant(plan, context, dispatch, variant));
       if (v == last && variant.guards().count() != 0)
-        return corrupt("the last variant of dispatch %u of '%.*s' has guards",
-                       i, printLength(owner), owner.data);
+        return corrupt("the last variant of dispatch %u of '%.*s' has guards", i,
+                       printLength(owner), owner.data);
     }
   }
   return Status();
 }
 
 Status Verifier::verifyVariant(const fb::Plan &plan, const PlanContext &context,
-                               const fb::Dispatch &dispatch,
-                               const fb::Variant &variant) {
+                               const fb::Dispatch &dispatch, const fb::Variant &variant) {
   xcr_string_view_t owner = context.owner;
   if (variant.executable() >= count(module.executables()))
-    return corrupt("a dispatch of '%.*s' runs executable %u, there are %u",
-                   printLength(owner), owner.data, variant.executable(),
-                   count(module.executables()));
+    return corrupt("a dispatch of '%.*s' runs executable %u, there are %u", printLength(owner),
+                   owner.data, variant.executable(), count(module.executables()));
   const fb::Executable &code = *module.executables()->Get(variant.executable());
   if (code.target() != plan.target())
     return corrupt("a dispatch of '%.*s' for target %u runs executable %u for "
                    "target %u",
-                   printLength(owner), owner.data, plan.target(),
-                   variant.executable(), code.target());
+                   printLength(owner), owner.data, plan.target(), variant.executable(),
+                   code.target());
   if (variant.export_ordinal() >= count(code.exports()))
-    return corrupt(
-        "a dispatch of '%.*s' runs kernel %u of executable %u, there "
-        "are %u",
-        printLength(owner), owner.data, variant.export_ordinal(),
-        variant.executable(), count(code.exports()));
+    return corrupt("a dispatch of '%.*s' runs kernel %u of executable %u, there "
+                   "are %u",
+                   printLength(owner), owner.data, variant.export_ordinal(), variant.executable(),
+                   count(code.exports()));
   const fb::Export &entry = *code.exports()->Get(variant.export_ordinal());
   xcr_string_view_t name = text(entry.name());
   if (dispatch.bindings().count() != entry.binding_count())
     return corrupt("kernel '%.*s' takes %u bindings, a dispatch of '%.*s' "
                    "brings %u",
-                   printLength(name), name.data, entry.binding_count(),
-                   printLength(owner), owner.data, dispatch.bindings().count());
+                   printLength(name), name.data, entry.binding_count(), printLength(owner),
+                   owner.data, dispatch.bindings().count());
   if (!isInside(variant.scalars(), plan.scalars()) ||
       variant.scalars().count() != entry.scalar_count())
-    return corrupt(
-        "kernel '%.*s' takes %u scalars, a dispatch of '%.*s' brings "
-        "%u of the plan's %u",
-        printLength(name), name.data, entry.scalar_count(), printLength(owner),
-        owner.data, variant.scalars().count(), count(plan.scalars()));
+    return corrupt("kernel '%.*s' takes %u scalars, a dispatch of '%.*s' brings "
+                   "%u of the plan's %u",
+                   printLength(name), name.data, entry.scalar_count(), printLength(owner),
+                   owner.data, variant.scalars().count(), count(plan.scalars()));
   for (uint32_t i = 0; i < variant.scalars().count(); ++i) {
     // Unlike sizes, a scalar may be negative.
-    const fb::Value &scalar =
-        *plan.scalars()->Get(variant.scalars().begin() + i);
+    const fb::Value &scalar = *plan.scalars()->Get(variant.scalars().begin() + i);
     if (scalar.formula() >= 0 && !isValid(scalar, plan.formulas()))
       return corrupt("scalar %u of kernel '%.*s' in '%.*s' names formula %d, "
                      "there are %u",
-                     i, printLength(name), name.data, printLength(owner),
-                     owner.data, scalar.formula(), count(plan.formulas()));
+                     i, printLength(name), name.data, printLength(owner), owner.data,
+                     scalar.formula(), count(plan.formulas()));
   }
-  for (const fb::Value *value :
-       {&variant.grid_x(), &variant.grid_y(), &variant.grid_z(),
-        &variant.workspace(), &variant.workspace_offset()})
+  for (const fb::Value *value : {&variant.grid_x(), &variant.grid_y(), &variant.grid_z(),
+                                 &variant.workspace(), &variant.workspace_offset()})
     if (!isValid(*value, plan.formulas()))
       return corrupt("a grid or workspace of kernel '%.*s' in '%.*s' is "
                      "negative or names a formula that does not exist",
-                     printLength(name), name.data, printLength(owner),
-                     owner.data);
+                     printLength(name), name.data, printLength(owner), owner.data);
   if (!isInside(variant.guards(), plan.guards()))
     return corrupt("the guards of kernel '%.*s' in '%.*s' are outside the "
                    "plan's %u",
@@ -106,14 +94,12 @@ Status Verifier::verifyVariant(const fb::Plan &plan, const PlanContext &context,
                    count(plan.guards()));
   for (uint32_t i = 0; i < variant.guards().count(); ++i)
     XCR_RETURN_IF_ERROR(
-        verifyGuard(plan, context, dispatch,
-                    *plan.guards()->Get(variant.guards().begin() + i)));
+        verifyGuard(plan, context, dispatch, *plan.guards()->Get(variant.guards().begin() + i)));
   return Status();
 }
 
 Status Verifier::verifyGuard(const fb::Plan &plan, const PlanContext &context,
-                             const fb::Dispatch &dispatch,
-                             const fb::Guard &guard) {
+                             const fb::Dispatch &dispatch, const fb::Guard &guard) {
   xcr_string_view_t owner = context.owner;
   uint32_t limit = 0;
   if (guard.kind() == fb::GuardKind::ValueInRange)
@@ -123,42 +109,33 @@ Status Verifier::verifyGuard(const fb::Plan &plan, const PlanContext &context,
   if (guard.operand() >= limit || guard.divisor() < 1)
     return corrupt("a guard of '%.*s' of kind %u is about operand %u of %u and "
                    "divisor %" PRId64,
-                   printLength(owner), owner.data,
-                   static_cast<unsigned>(guard.kind()), guard.operand(), limit,
-                   guard.divisor());
+                   printLength(owner), owner.data, static_cast<unsigned>(guard.kind()),
+                   guard.operand(), limit, guard.divisor());
   return Status();
 }
 
-Status Verifier::verifyTransfers(const fb::Plan &plan,
-                                 const PlanContext &context) {
+Status Verifier::verifyTransfers(const fb::Plan &plan, const PlanContext &context) {
   xcr_string_view_t owner = context.owner;
   for (uint32_t i = 0; i < count(plan.copies()); ++i) {
     const fb::Copy &copy = *plan.copies()->Get(i);
-    XCR_RETURN_IF_ERROR(
-        verifyBinding(plan, context, copy.source(), true, false));
-    XCR_RETURN_IF_ERROR(
-        verifyBinding(plan, context, copy.target(), false, true));
+    XCR_RETURN_IF_ERROR(verifyBinding(plan, context, copy.source(), true, false));
+    XCR_RETURN_IF_ERROR(verifyBinding(plan, context, copy.target(), false, true));
   }
   for (uint32_t i = 0; i < count(plan.fills()); ++i) {
     const fb::Fill &fill = *plan.fills()->Get(i);
-    XCR_RETURN_IF_ERROR(
-        verifyBinding(plan, context, fill.target(), false, true));
+    XCR_RETURN_IF_ERROR(verifyBinding(plan, context, fill.target(), false, true));
     if (!isPowerOfTwo(fill.pattern_size()) || fill.pattern_size() > 8)
-      return corrupt("fill %u of '%.*s' has a pattern of %u bytes", i,
-                     printLength(owner), owner.data, fill.pattern_size());
+      return corrupt("fill %u of '%.*s' has a pattern of %u bytes", i, printLength(owner),
+                     owner.data, fill.pattern_size());
   }
   for (uint32_t i = 0; i < count(plan.collectives()); ++i) {
     const fb::Collective &collective = *plan.collectives()->Get(i);
-    XCR_RETURN_IF_ERROR(
-        verifyBinding(plan, context, collective.source(), true, false));
-    XCR_RETURN_IF_ERROR(
-        verifyBinding(plan, context, collective.target(), false, true));
-    if (collective.kind() > fb::CollectiveKind::MAX ||
-        collective.dtype() > fb::DType::MAX ||
+    XCR_RETURN_IF_ERROR(verifyBinding(plan, context, collective.source(), true, false));
+    XCR_RETURN_IF_ERROR(verifyBinding(plan, context, collective.target(), false, true));
+    if (collective.kind() > fb::CollectiveKind::MAX || collective.dtype() > fb::DType::MAX ||
         collective.dtype() == fb::DType::None)
-      return corrupt("collective %u of '%.*s' has kind %u and element type %u",
-                     i, printLength(owner), owner.data,
-                     static_cast<unsigned>(collective.kind()),
+      return corrupt("collective %u of '%.*s' has kind %u and element type %u", i,
+                     printLength(owner), owner.data, static_cast<unsigned>(collective.kind()),
                      static_cast<unsigned>(collective.dtype()));
   }
   return Status();
@@ -208,8 +185,7 @@ bool Verifier::sizeOfSpace(const fb::Plan &plan, const PlanContext &context,
 }
 
 Status Verifier::verifyBinding(const fb::Plan &plan, const PlanContext &context,
-                               const fb::Binding &binding, bool mustRead,
-                               bool mustWrite) {
+                               const fb::Binding &binding, bool mustRead, bool mustWrite) {
   xcr_string_view_t owner = context.owner;
   uint64_t size;
   if (!sizeOfSpace(plan, context, binding, &size))
@@ -223,25 +199,21 @@ Status Verifier::verifyBinding(const fb::Plan &plan, const PlanContext &context,
   bool writes = access & static_cast<unsigned>(fb::Access::Write);
   if (access > static_cast<unsigned>(fb::Access::MAX) || (mustRead && !reads) ||
       (mustWrite && !writes))
-    return corrupt("a binding of '%.*s' to %s %u has access %u",
-                   printLength(owner), owner.data, space, binding.ordinal(),
-                   access);
-  bool isReadOnly =
-      binding.space() == fb::Space::Constant ||
-      binding.space() == fb::Space::Parameter ||
-      (binding.space() == fb::Space::Packed && context.function) ||
-      (binding.space() == fb::Space::Input &&
-       !context.function->inputs()->Get(binding.ordinal())->donated());
+    return corrupt("a binding of '%.*s' to %s %u has access %u", printLength(owner), owner.data,
+                   space, binding.ordinal(), access);
+  bool isReadOnly = binding.space() == fb::Space::Constant ||
+                    binding.space() == fb::Space::Parameter ||
+                    (binding.space() == fb::Space::Packed && context.function) ||
+                    (binding.space() == fb::Space::Input &&
+                     !context.function->inputs()->Get(binding.ordinal())->donated());
   if (writes && isReadOnly)
-    return corrupt("'%.*s' writes to %s %u, which is read-only",
-                   printLength(owner), owner.data, space, binding.ordinal());
-  if (!isValid(binding.offset(), plan.formulas()) ||
-      !isValid(binding.length(), plan.formulas()))
+    return corrupt("'%.*s' writes to %s %u, which is read-only", printLength(owner), owner.data,
+                   space, binding.ordinal());
+  if (!isValid(binding.offset(), plan.formulas()) || !isValid(binding.length(), plan.formulas()))
     return corrupt("a binding of '%.*s' to %s %u has a negative place or names "
                    "a formula that does not exist",
                    printLength(owner), owner.data, space, binding.ordinal());
-  if (size != UINT64_MAX && binding.offset().formula() < 0 &&
-      binding.length().formula() < 0 &&
+  if (size != UINT64_MAX && binding.offset().formula() < 0 && binding.length().formula() < 0 &&
       !rangeFits(static_cast<uint64_t>(binding.offset().literal()),
                  static_cast<uint64_t>(binding.length().literal()), size))
     return corrupt("a binding of '%.*s' takes %" PRId64 " bytes at %" PRId64

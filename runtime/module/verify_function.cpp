@@ -20,25 +20,21 @@ Status Verifier::verifyFunction(uint32_t ordinal) {
     return corrupt("function %u has no name", ordinal);
   for (uint32_t i = 0; i < ordinal; ++i)
     if (equal(name, text(module.functions()->Get(i)->name())))
-      return corrupt("two functions are called '%.*s'", printLength(name),
-                     name.data);
-  XCR_RETURN_IF_ERROR(verifyFormulas(name, function.formula_code(),
-                                     function.formulas(),
+      return corrupt("two functions are called '%.*s'", printLength(name), name.data);
+  XCR_RETURN_IF_ERROR(verifyFormulas(name, function.formula_code(), function.formulas(),
                                      count(function.symbols())));
   for (uint32_t i = 0; i < count(function.inputs()); ++i)
-    XCR_RETURN_IF_ERROR(
-        verifyArgument(function, "input", i, function.inputs()->Get(i)));
+    XCR_RETURN_IF_ERROR(verifyArgument(function, "input", i, function.inputs()->Get(i)));
   for (uint32_t i = 0; i < count(function.outputs()); ++i)
-    XCR_RETURN_IF_ERROR(
-        verifyArgument(function, "output", i, function.outputs()->Get(i)));
+    XCR_RETURN_IF_ERROR(verifyArgument(function, "output", i, function.outputs()->Get(i)));
   XCR_RETURN_IF_ERROR(verifyAliases(function));
   XCR_RETURN_IF_ERROR(verifySymbols(function));
   for (uint32_t i = 0; i < count(function.plans()); ++i) {
     const fb::Plan &plan = *function.plans()->Get(i);
     for (uint32_t j = 0; j < i; ++j)
       if (function.plans()->Get(j)->target() == plan.target())
-        return corrupt("function '%.*s' has two plans for target %u",
-                       printLength(name), name.data, plan.target());
+        return corrupt("function '%.*s' has two plans for target %u", printLength(name), name.data,
+                       plan.target());
     PlanContext context;
     context.owner = name;
     context.function = &function;
@@ -50,43 +46,38 @@ Status Verifier::verifyFunction(uint32_t ordinal) {
   return Status();
 }
 
-Status Verifier::verifyFormulas(xcr_string_view_t owner,
-                                const FormulaCode *code,
-                                const FormulaRanges *formulas,
-                                uint32_t symbolCount) {
+Status Verifier::verifyFormulas(xcr_string_view_t owner, const FormulaCode *code,
+                                const FormulaRanges *formulas, uint32_t symbolCount) {
+  if (!areAligned(code))
+    return corrupt("the formulas of '%.*s' are not aligned", printLength(owner), owner.data);
   for (uint32_t i = 0; i < count(formulas); ++i) {
     const fb::Range &range = *formulas->Get(i);
     if (!isInside(range, code))
-      return corrupt("formula %u of '%.*s' is outside its code", i,
-                     printLength(owner), owner.data);
-    if (const char *fault =
-            verifyFormula(codeOf(code, range), range.count(), symbolCount))
-      return corrupt("formula %u of '%.*s' %s", i, printLength(owner),
-                     owner.data, fault);
+      return corrupt("formula %u of '%.*s' is outside its code", i, printLength(owner), owner.data);
+    if (const char *fault = verifyFormula(codeOf(code, range), range.count(), symbolCount))
+      return corrupt("formula %u of '%.*s' %s", i, printLength(owner), owner.data, fault);
   }
   return Status();
 }
 
-Status Verifier::verifyArgument(const fb::Function &function, const char *kind,
-                                uint32_t ordinal,
+Status Verifier::verifyArgument(const fb::Function &function, const char *kind, uint32_t ordinal,
                                 const fb::Argument *argument) {
   const char *owner = function.name()->c_str();
-  if (argument->dtype() > fb::DType::MAX ||
-      argument->dtype() == fb::DType::None)
+  if (argument->dtype() > fb::DType::MAX || argument->dtype() == fb::DType::None)
     return corrupt("%s %u of '%s' has element type %u", kind, ordinal, owner,
                    static_cast<unsigned>(argument->dtype()));
   if (count(argument->dims()) > XCR_MAX_RANK)
-    return corrupt("%s %u of '%s' has %u dimensions, at most %d are possible",
-                   kind, ordinal, owner, count(argument->dims()), XCR_MAX_RANK);
+    return corrupt("%s %u of '%s' has %u dimensions, at most %d are possible", kind, ordinal, owner,
+                   count(argument->dims()), XCR_MAX_RANK);
+  if (!areAligned(argument->dims()))
+    return corrupt("the dimensions of %s %u of '%s' are not aligned", kind, ordinal, owner);
   for (uint32_t i = 0; i < count(argument->dims()); ++i)
     if (!isValid(*argument->dims()->Get(i), function.formulas()))
       return corrupt("dim %u of %s %u of '%s' is negative or names a formula "
                      "that does not exist",
                      i, kind, ordinal, owner);
-  if (!isPowerOfTwo(argument->alignment()) ||
-      argument->alignment() > kMaxAlignment)
-    return corrupt("%s %u of '%s' has alignment %u", kind, ordinal, owner,
-                   argument->alignment());
+  if (!isPowerOfTwo(argument->alignment()) || argument->alignment() > kMaxAlignment)
+    return corrupt("%s %u of '%s' has alignment %u", kind, ordinal, owner, argument->alignment());
   return Status();
 }
 
@@ -97,16 +88,15 @@ Status Verifier::verifyAliases(const fb::Function &function) {
     if (alias == -1)
       continue;
     if (alias < -1 || static_cast<uint32_t>(alias) >= count(function.inputs()))
-      return corrupt("output %u of '%s' is held by input %d, there are %u", i,
-                     owner, alias, count(function.inputs()));
+      return corrupt("output %u of '%s' is held by input %d, there are %u", i, owner, alias,
+                     count(function.inputs()));
     if (!function.inputs()->Get(static_cast<uint32_t>(alias))->donated())
       return corrupt("output %u of '%s' is held by input %d, which is not "
                      "donated",
                      i, owner, alias);
     for (uint32_t j = 0; j < i; ++j)
       if (function.outputs()->Get(j)->alias() == alias)
-        return corrupt("outputs %u and %u of '%s' are both held by input %d", j,
-                       i, owner, alias);
+        return corrupt("outputs %u and %u of '%s' are both held by input %d", j, i, owner, alias);
   }
   return Status();
 }

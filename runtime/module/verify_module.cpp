@@ -22,12 +22,10 @@ Status Verifier::corrupt(const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(message, sizeof(message), format, arguments);
   va_end(arguments);
-  return makeStatus(allocator, XCR_STATUS_CORRUPT, "the module is damaged: %s",
-                    message);
+  return makeStatus(allocator, XCR_STATUS_CORRUPT, "the module is damaged: %s", message);
 }
 
-uint64_t xc::byteLengthOf(fb::DType dtype,
-                          const flatbuffers::Vector<int64_t> *dims) {
+uint64_t xc::byteLengthOf(fb::DType dtype, const flatbuffers::Vector<int64_t> *dims) {
   uint64_t elements = 0;
   countElements(dims ? dims->data() : nullptr, count(dims), &elements);
   return elements * elementBytes(dtype);
@@ -60,33 +58,28 @@ Status Verifier::verifyTargets() {
   return Status();
 }
 
-Status Verifier::verifyBlob(const char *kind, uint32_t ordinal,
-                            const fb::BlobRef *blob) {
+Status Verifier::verifyBlob(const char *kind, uint32_t ordinal, const fb::BlobRef *blob) {
   if (!blob)
     return corrupt("%s %u has no bytes", kind, ordinal);
   if (blob->offset() % kBlobAlignment != 0)
-    return corrupt("the bytes of %s %u begin at %" PRIu64
-                   ", which is no multiple of %" PRIu64,
+    return corrupt("the bytes of %s %u begin at %" PRIu64 ", which is no multiple of %" PRIu64,
                    kind, ordinal, blob->offset(), kBlobAlignment);
-  if (blob->offset() < tablesEnd ||
-      !rangeFits(blob->offset(), blob->size(), fileSize))
+  if (blob->offset() < tablesEnd || !rangeFits(blob->offset(), blob->size(), fileSize))
     return corrupt("the bytes of %s %u (%" PRIu64 " at %" PRIu64
-                   ") are not between the tables' end at %" PRIu64
-                   " and the file's at %" PRIu64,
-                   kind, ordinal, blob->size(), blob->offset(), tablesEnd,
-                   fileSize);
+                   ") are not between the tables' end at %" PRIu64 " and the file's at %" PRIu64,
+                   kind, ordinal, blob->size(), blob->offset(), tablesEnd, fileSize);
   return Status();
 }
 
 Status Verifier::verifyData(const char *kind, uint32_t ordinal, fb::DType dtype,
-                            const flatbuffers::Vector<int64_t> *dims,
-                            uint64_t *byteLength) {
+                            const flatbuffers::Vector<int64_t> *dims, uint64_t *byteLength) {
   if (dtype > fb::DType::MAX || dtype == fb::DType::None)
-    return corrupt("%s %u has element type %u", kind, ordinal,
-                   static_cast<unsigned>(dtype));
+    return corrupt("%s %u has element type %u", kind, ordinal, static_cast<unsigned>(dtype));
   if (count(dims) > XCR_MAX_RANK)
-    return corrupt("%s %u has %u dimensions, at most %d are possible", kind,
-                   ordinal, count(dims), XCR_MAX_RANK);
+    return corrupt("%s %u has %u dimensions, at most %d are possible", kind, ordinal, count(dims),
+                   XCR_MAX_RANK);
+  if (!areAligned(dims))
+    return corrupt("the dimensions of %s %u are not aligned", kind, ordinal);
   uint64_t elements;
   if (!countElements(dims ? dims->data() : nullptr, count(dims), &elements) ||
       multiplyOverflows<uint64_t>(elements, elementBytes(dtype), byteLength) ||
@@ -101,15 +94,12 @@ Status Verifier::verifyConstants() {
   for (uint32_t i = 0; i < count(module.constants()); ++i) {
     const fb::Constant &constant = *module.constants()->Get(i);
     uint64_t byteLength;
-    XCR_RETURN_IF_ERROR(verifyData("constant", i, constant.dtype(),
-                                   constant.dims(), &byteLength));
+    XCR_RETURN_IF_ERROR(verifyData("constant", i, constant.dtype(), constant.dims(), &byteLength));
     XCR_RETURN_IF_ERROR(verifyBlob("constant", i, constant.data()));
     if (constant.data()->size() != byteLength)
-      return corrupt("constant %u has %" PRIu64
-                     " bytes, its shape takes %" PRIu64,
-                     i, constant.data()->size(), byteLength);
-    if (!isPowerOfTwo(constant.alignment()) ||
-        constant.alignment() > kMaxAlignment)
+      return corrupt("constant %u has %" PRIu64 " bytes, its shape takes %" PRIu64, i,
+                     constant.data()->size(), byteLength);
+    if (!isPowerOfTwo(constant.alignment()) || constant.alignment() > kMaxAlignment)
       return corrupt("constant %u has alignment %u", i, constant.alignment());
   }
   return Status();
@@ -119,12 +109,11 @@ Status Verifier::verifyParameters() {
   for (uint32_t i = 0; i < count(module.parameters()); ++i) {
     const fb::ExternalParameter &parameter = *module.parameters()->Get(i);
     uint64_t byteLength;
-    XCR_RETURN_IF_ERROR(verifyData("parameter", i, parameter.dtype(),
-                                   parameter.dims(), &byteLength));
+    XCR_RETURN_IF_ERROR(
+        verifyData("parameter", i, parameter.dtype(), parameter.dims(), &byteLength));
     if (text(parameter.scope()).size == 0)
       return corrupt("parameter %u has no scope", i);
-    if (!isPowerOfTwo(parameter.alignment()) ||
-        parameter.alignment() > kMaxAlignment)
+    if (!isPowerOfTwo(parameter.alignment()) || parameter.alignment() > kMaxAlignment)
       return corrupt("parameter %u has alignment %u", i, parameter.alignment());
   }
   return Status();
@@ -134,29 +123,24 @@ Status Verifier::verifyVariables() {
   for (uint32_t i = 0; i < count(module.variables()); ++i) {
     const fb::Variable &variable = *module.variables()->Get(i);
     uint64_t byteLength;
-    XCR_RETURN_IF_ERROR(verifyData("variable", i, variable.dtype(),
-                                   variable.dims(), &byteLength));
+    XCR_RETURN_IF_ERROR(verifyData("variable", i, variable.dtype(), variable.dims(), &byteLength));
     xcr_string_view_t name = text(variable.name());
     if (name.size == 0)
       return corrupt("variable %u has no name", i);
     for (uint32_t j = 0; j < i; ++j)
       if (equal(name, text(module.variables()->Get(j)->name())))
-        return corrupt("two variables are called '%.*s'", printLength(name),
-                       name.data);
+        return corrupt("two variables are called '%.*s'", printLength(name), name.data);
     int32_t constant = variable.initial_constant();
     int32_t parameter = variable.initial_parameter();
-    if (constant < -1 ||
-        constant >= static_cast<int64_t>(count(module.constants())) ||
-        parameter < -1 ||
-        parameter >= static_cast<int64_t>(count(module.parameters())))
+    if (constant < -1 || constant >= static_cast<int64_t>(count(module.constants())) ||
+        parameter < -1 || parameter >= static_cast<int64_t>(count(module.parameters())))
       return corrupt("variable '%.*s' begins with constant %d and parameter "
                      "%d, there are %u and %u",
-                     printLength(name), name.data, constant, parameter,
-                     count(module.constants()), count(module.parameters()));
+                     printLength(name), name.data, constant, parameter, count(module.constants()),
+                     count(module.parameters()));
     uint64_t initialBytes = byteLength;
     if (constant >= 0) {
-      const fb::Constant &initial =
-          *module.constants()->Get(static_cast<uint32_t>(constant));
+      const fb::Constant &initial = *module.constants()->Get(static_cast<uint32_t>(constant));
       initialBytes = byteLengthOf(initial.dtype(), initial.dims());
     } else if (parameter >= 0) {
       const fb::ExternalParameter &initial =
@@ -164,8 +148,7 @@ Status Verifier::verifyVariables() {
       initialBytes = byteLengthOf(initial.dtype(), initial.dims());
     }
     if (initialBytes != byteLength)
-      return corrupt("variable '%.*s' takes %" PRIu64
-                     " bytes, its initial value has %" PRIu64,
+      return corrupt("variable '%.*s' takes %" PRIu64 " bytes, its initial value has %" PRIu64,
                      printLength(name), name.data, byteLength, initialBytes);
   }
   return Status();
@@ -182,19 +165,20 @@ Status Verifier::verifyInitPlans() {
   for (uint32_t i = 0; i < count(module.init_plans()); ++i) {
     const fb::InitPlan &init = *module.init_plans()->Get(i);
     if (init.target() >= count(module.targets()))
-      return corrupt("an init plan is for target %u, there are %u",
-                     init.target(), count(module.targets()));
+      return corrupt("an init plan is for target %u, there are %u", init.target(),
+                     count(module.targets()));
     if (initPlanOf(init.target()) != &init)
       return corrupt("target %u has two init plans", init.target());
+    if (!areAligned(init.packed_sizes()))
+      return corrupt("the packed sizes of target %u are not aligned", init.target());
     for (uint32_t j = 0; j < count(init.packed_sizes()); ++j)
       if (init.packed_sizes()->Get(j) > INT64_MAX)
-        return corrupt("packed buffer %u takes %" PRIu64 " bytes", j,
-                       init.packed_sizes()->Get(j));
+        return corrupt("packed buffer %u takes %" PRIu64 " bytes", j, init.packed_sizes()->Get(j));
     if (!init.plan())
       return corrupt("the init plan of target %u is empty", init.target());
     if (init.plan()->target() != init.target())
-      return corrupt("the init plan of target %u is for target %u",
-                     init.target(), init.plan()->target());
+      return corrupt("the init plan of target %u is for target %u", init.target(),
+                     init.plan()->target());
     PlanContext context;
     context.owner = xcr_string("the init plan");
     context.packedSizes = init.packed_sizes();

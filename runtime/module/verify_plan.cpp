@@ -12,11 +12,13 @@ using namespace xc;
 Status Verifier::verifyPlan(const fb::Plan &plan, const PlanContext &context) {
   xcr_string_view_t owner = context.owner;
   if (plan.target() >= count(module.targets()))
-    return corrupt("a plan of '%.*s' is for target %u, there are %u",
-                   printLength(owner), owner.data, plan.target(),
-                   count(module.targets()));
-  XCR_RETURN_IF_ERROR(verifyFormulas(owner, plan.formula_code(),
-                                     plan.formulas(), context.symbolCount));
+    return corrupt("a plan of '%.*s' is for target %u, there are %u", printLength(owner),
+                   owner.data, plan.target(), count(module.targets()));
+  if (!areAligned(plan.variants(), plan.guards(), plan.scalars(), plan.bindings(), plan.copies(),
+                  plan.fills(), plan.collectives(), plan.controls()))
+    return corrupt("the commands of '%.*s' are not aligned", printLength(owner), owner.data);
+  XCR_RETURN_IF_ERROR(
+      verifyFormulas(owner, plan.formula_code(), plan.formulas(), context.symbolCount));
   if (plan.arena_size() && !isValid(*plan.arena_size(), plan.formulas()))
     return corrupt("the arena of '%.*s' has a negative size or names a formula "
                    "that does not exist",
@@ -27,44 +29,39 @@ Status Verifier::verifyPlan(const fb::Plan &plan, const PlanContext &context) {
 }
 
 /// Regions form a tree with region 0 as the root, and no command is in two.
-Status Verifier::verifyRegions(const fb::Plan &plan,
-                               const PlanContext &context) {
+Status Verifier::verifyRegions(const fb::Plan &plan, const PlanContext &context) {
   xcr_string_view_t owner = context.owner;
   uint32_t regionCount = count(plan.regions());
   if (regionCount == 0)
-    return corrupt("a plan of '%.*s' has no regions", printLength(owner),
-                   owner.data);
+    return corrupt("a plan of '%.*s' has no regions", printLength(owner), owner.data);
   Vector<uint8_t> commandTaken(allocator), regionTaken(allocator);
   XCR_RETURN_IF_ERROR(commandTaken.resize(count(plan.commands())));
   XCR_RETURN_IF_ERROR(regionTaken.resize(regionCount));
   for (uint32_t r = 0; r < regionCount; ++r) {
     const fb::Region &region = *plan.regions()->Get(r);
     if (!isInside(region.commands(), plan.commands()))
-      return corrupt("region %u of '%.*s' is outside the plan's %u commands", r,
-                     printLength(owner), owner.data, count(plan.commands()));
+      return corrupt("region %u of '%.*s' is outside the plan's %u commands", r, printLength(owner),
+                     owner.data, count(plan.commands()));
     uint32_t begin = region.commands().begin();
     for (uint32_t i = begin; i < begin + region.commands().count(); ++i) {
       if (commandTaken[i]++)
-        return corrupt("command %u of '%.*s' is in two regions", i,
-                       printLength(owner), owner.data);
+        return corrupt("command %u of '%.*s' is in two regions", i, printLength(owner), owner.data);
       XCR_RETURN_IF_ERROR(verifyCommand(plan, context, region, r, i));
       const fb::Command &command = *plan.commands()->Get(i);
       if (command.kind() != fb::CommandKind::Control)
         continue;
-      const fb::Range &nested =
-          plan.controls()->Get(command.ordinal())->regions();
+      const fb::Range &nested = plan.controls()->Get(command.ordinal())->regions();
       for (uint32_t n = 0; n < nested.count(); ++n)
         if (regionTaken[plan.region_ordinals()->Get(nested.begin() + n)]++)
-          return corrupt("a region of '%.*s' belongs to two commands",
-                         printLength(owner), owner.data);
+          return corrupt("a region of '%.*s' belongs to two commands", printLength(owner),
+                         owner.data);
     }
   }
   return Status();
 }
 
 Status Verifier::verifyCommand(const fb::Plan &plan, const PlanContext &context,
-                               const fb::Region &region, uint32_t regionOrdinal,
-                               uint32_t ordinal) {
+                               const fb::Region &region, uint32_t regionOrdinal, uint32_t ordinal) {
   xcr_string_view_t owner = context.owner;
   const fb::Command &command = *plan.commands()->Get(ordinal);
   uint32_t limit = 0;
@@ -86,14 +83,13 @@ Status Verifier::verifyCommand(const fb::Plan &plan, const PlanContext &context,
     break;
   }
   if (command.ordinal() >= limit)
-    return corrupt("command %u of '%.*s' is number %u of kind %u, there are %u",
-                   ordinal, printLength(owner), owner.data, command.ordinal(),
+    return corrupt("command %u of '%.*s' is number %u of kind %u, there are %u", ordinal,
+                   printLength(owner), owner.data, command.ordinal(),
                    static_cast<unsigned>(command.kind()), limit);
   if (!isInside(command.edges(), plan.edges()))
     return corrupt("the edges of command %u of '%.*s' are outside the plan's "
                    "%u",
-                   ordinal, printLength(owner), owner.data,
-                   count(plan.edges()));
+                   ordinal, printLength(owner), owner.data, count(plan.edges()));
   uint32_t within = ordinal - region.commands().begin();
   for (uint32_t e = 0; e < command.edges().count(); ++e) {
     uint32_t edge = plan.edges()->Get(command.edges().begin() + e);
@@ -103,32 +99,26 @@ Status Verifier::verifyCommand(const fb::Plan &plan, const PlanContext &context,
                      within, printLength(owner), owner.data, edge);
   }
   if (command.kind() == fb::CommandKind::Control)
-    return verifyControl(plan, context, regionOrdinal,
-                         *plan.controls()->Get(command.ordinal()));
+    return verifyControl(plan, context, regionOrdinal, *plan.controls()->Get(command.ordinal()));
   return Status();
 }
 
 /// Nested regions have larger ordinals than their parent, so there is no cycle.
 Status Verifier::verifyControl(const fb::Plan &plan, const PlanContext &context,
-                               uint32_t regionOrdinal,
-                               const fb::Control &control) {
+                               uint32_t regionOrdinal, const fb::Control &control) {
   xcr_string_view_t owner = context.owner;
-  XCR_RETURN_IF_ERROR(
-      verifyBinding(plan, context, control.condition(), true, false));
-  if (!isInside(control.regions(), plan.region_ordinals()) ||
-      control.regions().count() != 2)
+  XCR_RETURN_IF_ERROR(verifyBinding(plan, context, control.condition(), true, false));
+  if (!isInside(control.regions(), plan.region_ordinals()) || control.regions().count() != 2)
     return corrupt("an if or while of '%.*s' has %u regions, expected 2 within "
                    "the plan's %u",
                    printLength(owner), owner.data, control.regions().count(),
                    count(plan.region_ordinals()));
   for (uint32_t i = 0; i < control.regions().count(); ++i) {
-    uint32_t nested =
-        plan.region_ordinals()->Get(control.regions().begin() + i);
+    uint32_t nested = plan.region_ordinals()->Get(control.regions().begin() + i);
     if (nested <= regionOrdinal || nested >= count(plan.regions()))
       return corrupt("an if or while in region %u of '%.*s' holds region %u of "
                      "%u",
-                     regionOrdinal, printLength(owner), owner.data, nested,
-                     count(plan.regions()));
+                     regionOrdinal, printLength(owner), owner.data, nested, count(plan.regions()));
   }
   return Status();
 }

@@ -28,16 +28,15 @@ CpuArena::~CpuArena() {
 
 Status CpuArena::reserve(uint64_t size) {
   for (uint64_t wanted = kReservation; wanted >= size; wanted /= 2) {
-    void *address = mmap(nullptr, wanted, PROT_NONE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *address =
+        mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (address == MAP_FAILED)
       continue;
     memory = static_cast<char *>(address);
     reserved = wanted;
     return Status();
   }
-  return makeOutOfMemory(allocator, size, UINT64_MAX,
-                         "cannot reserve addresses for an arena");
+  return makeOutOfMemory(allocator, size, UINT64_MAX, "cannot reserve addresses for an arena");
 }
 
 Status CpuArena::grow(uint64_t size) {
@@ -45,8 +44,7 @@ Status CpuArena::grow(uint64_t size) {
     return Status();
   uint64_t wanted, available = UINT64_MAX;
   if (!alignUp(size, kStep, &wanted))
-    return makeOutOfMemory(allocator, size, UINT64_MAX,
-                           "an arena does not fit into memory");
+    return makeOutOfMemory(allocator, size, UINT64_MAX, "an arena does not fit into memory");
   if (!counter.charge(wanted - committed, &available))
     return makeOutOfMemory(allocator, wanted - committed, available,
                            "cannot grow an arena to %llu bytes on the CPU",
@@ -54,9 +52,8 @@ Status CpuArena::grow(uint64_t size) {
   Status status;
   if (!memory)
     status = reserve(wanted);
-  if (status.succeeded() &&
-      (wanted > reserved || mprotect(memory + committed, wanted - committed,
-                                     PROT_READ | PROT_WRITE) != 0))
+  if (status.succeeded() && (wanted > reserved || mprotect(memory + committed, wanted - committed,
+                                                           PROT_READ | PROT_WRITE) != 0))
     status = makeOutOfMemory(allocator, wanted - committed, UINT64_MAX,
                              "the system gives no memory for an arena");
   if (status.failed()) {

@@ -24,10 +24,9 @@ namespace {
 /// Memory of the host allocator.
 class CpuMemory final : public hal::Memory {
 public:
-  CpuMemory(hal::Device &device, void *data, uint64_t size, uint64_t roomSize,
-            uint64_t alignment)
-      : Memory(reinterpret_cast<uint64_t>(data), size, data), device(device),
-        roomSize(roomSize), alignment(alignment) {}
+  CpuMemory(hal::Device &device, void *data, uint64_t size, uint64_t roomSize, uint64_t alignment)
+      : Memory(reinterpret_cast<uint64_t>(data), size, data), device(device), roomSize(roomSize),
+        alignment(alignment) {}
 
 private:
   friend class xc::HostAllocator;
@@ -46,8 +45,7 @@ private:
 class ImportedMemory final : public hal::Memory {
 public:
   ImportedMemory(const HostAllocator &allocator, void *data, uint64_t size)
-      : Memory(reinterpret_cast<uint64_t>(data), size, data),
-        allocator(allocator) {}
+      : Memory(reinterpret_cast<uint64_t>(data), size, data), allocator(allocator) {}
 
 private:
   friend class xc::HostAllocator;
@@ -59,8 +57,8 @@ private:
 } // namespace
 
 uint64_t xc::cpu::hostMemoryBytes() {
-  uint64_t bytes = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                   static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t bytes =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   if (FILE *file = fopen("/sys/fs/cgroup/memory.max", "re")) {
     unsigned long long limit;
     if (fscanf(file, "%llu", &limit) == 1 && limit < bytes)
@@ -82,18 +80,15 @@ static Status describeDevice(hal::DeviceInfo &info, uint32_t threads) {
   info.totalMemory = hostMemoryBytes();
   info.processorCount = threads;
   char text[64];
-  snprintf(text, sizeof(text), ", %s, %u thread%s", hostArch(), threads,
-           threads == 1 ? "" : "s");
+  snprintf(text, sizeof(text), ", %s, %u thread%s", hostArch(), threads, threads == 1 ? "" : "s");
   XCR_RETURN_IF_ERROR(info.description.assign(info.name.view()));
   return info.description.append(xcr_string(text));
 }
 
 Status CpuDevice::create(const hal::DeviceOptions &options, uint32_t threads,
                          Ref<hal::Device> *out) {
-  uint64_t limit =
-      options.memoryLimit ? options.memoryLimit : hostMemoryBytes();
-  auto device = Ref<CpuDevice>::adopt(
-      options.allocator.create<CpuDevice>(options, limit));
+  uint64_t limit = options.memoryLimit ? options.memoryLimit : hostMemoryBytes();
+  auto device = Ref<CpuDevice>::adopt(options.allocator.create<CpuDevice>(options, limit));
   if (!device)
     return outOfHostMemory(sizeof(CpuDevice));
   XCR_RETURN_IF_ERROR(describeDevice(device->info, threads));
@@ -115,18 +110,18 @@ Status CpuDevice::checkCode(const fb::Executable &code, uint32_t *score) const {
   xcr_string_view_t arch = {code.arch()->data(), code.arch()->size()};
   if (code.kind() != fb::CodeKind::SharedObject)
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
-                      "needs a CUDA device of arch %.*s, this is a CPU",
-                      printLength(arch), arch.data);
+                      "needs a CUDA device of arch %.*s, this is a CPU", printLength(arch),
+                      arch.data);
   const char *family = familyOf(arch);
   if (family && strcmp(family, hostFamily()) != 0)
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
-                      "needs a CPU of arch %.*s, this machine is %s",
-                      printLength(arch), arch.data, hostArch());
+                      "needs a CPU of arch %.*s, this machine is %s", printLength(arch), arch.data,
+                      hostArch());
   uint32_t level = levelOf(arch);
   if (level > levelOf(xcr_string(hostArch())))
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
-                      "needs a CPU of arch %.*s, this machine is %s",
-                      printLength(arch), arch.data, hostArch());
+                      "needs a CPU of arch %.*s, this machine is %s", printLength(arch), arch.data,
+                      hostArch());
   String missing(allocator);
   uint32_t present = 0;
   if (code.cpu_features())
@@ -139,28 +134,24 @@ Status CpuDevice::checkCode(const fb::Executable &code, uint32_t *score) const {
       XCR_RETURN_IF_ERROR(missing.append(xcr_string(" ")));
       XCR_RETURN_IF_ERROR(missing.append(name));
       if (checkFeature(name) == FeatureState::Unknown)
-        XCR_RETURN_IF_ERROR(
-            missing.append(xcr_string(" (unknown to this library)")));
+        XCR_RETURN_IF_ERROR(missing.append(xcr_string(" (unknown to this library)")));
     }
   if (missing.view().size)
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
                       "needs a CPU of arch %.*s with features that this "
                       "machine (%s) lacks:%s",
-                      printLength(arch), arch.data, hostArch(),
-                      missing.c_str());
+                      printLength(arch), arch.data, hostArch(), missing.c_str());
   *score = 1 + 1000 * level + present;
   return Status();
 }
 
-Status CpuDevice::loadExecutable(const fb::Executable &code,
-                                 Span<const uint8_t> image,
+Status CpuDevice::loadExecutable(const fb::Executable &code, Span<const uint8_t> image,
                                  Ref<hal::Executable> *out) {
   return CpuExecutable::load(allocator, code, image, out);
 }
 
 Status CpuDevice::createRecording(const hal::CommandList &list,
-                                  const hal::RecordingOptions &options,
-                                  Ref<hal::Recording> *out) {
+                                  const hal::RecordingOptions &options, Ref<hal::Recording> *out) {
   return CpuRecording::create(allocator, pool, list, options, out);
 }
 
@@ -176,19 +167,16 @@ Status CpuDevice::allocate(uint64_t size, Ref<hal::Memory> *out) {
     return makeOutOfMemory(allocator, size, counter.bytesLimit(),
                            "a buffer does not fit into memory");
   if (!counter.charge(roomSize, &available))
-    return makeOutOfMemory(allocator, roomSize, available,
-                           "out of memory on the CPU device");
+    return makeOutOfMemory(allocator, roomSize, available, "out of memory on the CPU device");
   void *data = allocator.allocate(roomSize, alignment);
   if (!data) {
     counter.refund(roomSize);
-    return makeOutOfMemory(allocator, roomSize, UINT64_MAX,
-                           "out of memory on the CPU device");
+    return makeOutOfMemory(allocator, roomSize, UINT64_MAX, "out of memory on the CPU device");
   }
   // Fewer page faults and TLB misses; only a hint.
   if (size >= kHugeBytes)
     madvise(data, roomSize & ~((uint64_t(2) << 20) - 1), MADV_HUGEPAGE);
-  CpuMemory *memory =
-      allocator.create<CpuMemory>(*this, data, size, roomSize, alignment);
+  CpuMemory *memory = allocator.create<CpuMemory>(*this, data, size, roomSize, alignment);
   if (!memory) {
     allocator.deallocate(data, roomSize, alignment);
     counter.refund(roomSize);
@@ -199,23 +187,20 @@ Status CpuDevice::allocate(uint64_t size, Ref<hal::Memory> *out) {
 }
 
 Status CpuDevice::import(void *data, uint64_t size, Ref<hal::Memory> *out) {
-  ImportedMemory *memory =
-      allocator.create<ImportedMemory>(allocator, data, size);
+  ImportedMemory *memory = allocator.create<ImportedMemory>(allocator, data, size);
   if (!memory)
     return outOfHostMemory(sizeof(ImportedMemory));
   *out = Ref<ImportedMemory>::adopt(memory);
   return Status();
 }
 
-Status CpuDevice::read(hal::Memory &source, uint64_t offset, void *data,
-                       uint64_t size) {
+Status CpuDevice::read(hal::Memory &source, uint64_t offset, void *data, uint64_t size) {
   if (size)
     memcpy(data, static_cast<const char *>(source.host()) + offset, size);
   return Status();
 }
 
-Status CpuDevice::write(hal::Memory &target, uint64_t offset, const void *data,
-                        uint64_t size) {
+Status CpuDevice::write(hal::Memory &target, uint64_t offset, const void *data, uint64_t size) {
   if (size)
     memcpy(static_cast<char *>(target.host()) + offset, data, size);
   return Status();
@@ -256,8 +241,7 @@ Status CpuDevice::createEvent(Ref<hal::Event> *out) {
 
 /// The streams that are there now; each is kept alive while it is looked at,
 /// and the list is not locked meanwhile.
-template <typename Function>
-Status CpuDevice::forEachStream(Function function) {
+template <typename Function> Status CpuDevice::forEachStream(Function function) {
   Vector<Ref<CpuStream>> alive(allocator);
   {
     Lock lock(listMutex);

@@ -19,22 +19,18 @@ class CpuStream;
 class CpuDevice final : public hal::Device {
 public:
   /// \p threads: those that run kernels, the caller's included; at least 1.
-  static Status create(const hal::DeviceOptions &options, uint32_t threads,
-                       Ref<hal::Device> *out);
+  static Status create(const hal::DeviceOptions &options, uint32_t threads, Ref<hal::Device> *out);
 
   Status checkCode(const fb::Executable &code, uint32_t *score) const override;
   Status loadExecutable(const fb::Executable &code, Span<const uint8_t> image,
                         Ref<hal::Executable> *out) override;
-  Status createRecording(const hal::CommandList &list,
-                         const hal::RecordingOptions &options,
+  Status createRecording(const hal::CommandList &list, const hal::RecordingOptions &options,
                          Ref<hal::Recording> *out) override;
   Status allocate(uint64_t size, Ref<hal::Memory> *out) override;
   Status import(void *data, uint64_t size, Ref<hal::Memory> *out) override;
   bool canImportHostMemory() const override { return true; }
-  Status read(hal::Memory &source, uint64_t offset, void *data,
-              uint64_t size) override;
-  Status write(hal::Memory &target, uint64_t offset, const void *data,
-               uint64_t size) override;
+  Status read(hal::Memory &source, uint64_t offset, void *data, uint64_t size) override;
+  Status write(hal::Memory &target, uint64_t offset, const void *data, uint64_t size) override;
   Status trim() override;
   Status createStream(Ref<hal::Stream> *out) override;
   Status createEvent(Ref<hal::Event> *out) override;

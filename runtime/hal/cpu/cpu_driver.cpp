@@ -30,8 +30,8 @@ static uint32_t parseThreads(xcr_string_view_t text) {
   return value <= kMaxThreads ? value : 0;
 }
 
-static Status chooseThreads(xcr_string_view_t selector,
-                            const hal::DeviceOptions &options, uint32_t *out) {
+static Status chooseThreads(xcr_string_view_t selector, const hal::DeviceOptions &options,
+                            uint32_t *out) {
   const HostAllocator &allocator = options.allocator;
   if (selector.size) {
     *out = parseThreads(selector);
@@ -46,8 +46,7 @@ static Status chooseThreads(xcr_string_view_t selector,
     return *out <= kMaxThreads
                ? Status()
                : makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                            "cpu_threads: expected at most %u, got %u",
-                            kMaxThreads, *out);
+                            "cpu_threads: expected at most %u, got %u", kMaxThreads, *out);
   }
   if (const char *text = getenv("XCR_CPU_THREADS"); text && *text) {
     *out = parseThreads(xcr_string(text));
@@ -67,8 +66,7 @@ class CpuDriver final : public hal::Driver {
 public:
   const char *name() const override { return "cpu"; }
 
-  Status enumerate(const HostAllocator &allocator,
-                   hal::DriverReport *report) const override {
+  Status enumerate(const HostAllocator &allocator, hal::DriverReport *report) const override {
     hal::DeviceInfo info(allocator);
     info.driver = name();
     info.totalMemory = hostMemoryBytes();
@@ -82,8 +80,7 @@ public:
     return report->reason.assign(xcr_string("always there"));
   }
 
-  Status createDevice(xcr_string_view_t selector,
-                      const hal::DeviceOptions &options,
+  Status createDevice(xcr_string_view_t selector, const hal::DeviceOptions &options,
                       Ref<hal::Device> *out) const override {
     uint32_t threads;
     XCR_RETURN_IF_ERROR(chooseThreads(selector, options, &threads));

@@ -31,24 +31,20 @@ static const char *machineName(uint16_t machine) {
 }
 
 /// What the dynamic linker would say less clearly, or not at all.
-static Status checkImage(const HostAllocator &allocator,
-                         Span<const uint8_t> image) {
+static Status checkImage(const HostAllocator &allocator, Span<const uint8_t> image) {
   Elf64_Ehdr header;
   if (image.size < sizeof(header))
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
-                      "a native image of %zu bytes is no shared object",
-                      image.size);
+                      "a native image of %zu bytes is no shared object", image.size);
   memcpy(&header, image.data, sizeof(header));
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 ||
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_DYN)
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "a native image is no 64-bit ELF shared object");
   if (strcmp(machineName(header.e_machine), hostFamily()) != 0)
-    return makeStatus(
-        allocator, XCR_STATUS_INCOMPATIBLE,
-        "native code is for %s (ELF machine %u), this machine is %s",
-        machineName(header.e_machine), header.e_machine, hostFamily());
+    return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
+                      "native code is for %s (ELF machine %u), this machine is %s",
+                      machineName(header.e_machine), header.e_machine, hostFamily());
   return Status();
 }
 
@@ -56,16 +52,14 @@ Status CpuExecutable::open(Span<const uint8_t> image) {
   fd = memfd_create("xcr-code", MFD_CLOEXEC);
   if (fd < 0)
     return makeStatus(allocator, XCR_STATUS_INTERNAL,
-                      "cannot make a file in memory for native code: %s",
-                      strerror(errno));
+                      "cannot make a file in memory for native code: %s", strerror(errno));
   for (size_t written = 0; written < image.size;) {
     ssize_t got = write(fd, image.data + written, image.size - written);
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0)
       return makeOutOfMemory(allocator, image.size, UINT64_MAX,
-                             "cannot write native code to memory (%s)",
-                             strerror(errno));
+                             "cannot write native code to memory (%s)", strerror(errno));
     written += static_cast<size_t>(got);
   }
   // The linker takes two files of one name for the same library. The name is
@@ -74,18 +68,15 @@ Status CpuExecutable::open(Span<const uint8_t> image) {
   snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
   library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
-                      "the system refuses native code: %s", dlerror());
+    return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE, "the system refuses native code: %s",
+                      dlerror());
   return Status();
 }
 
-Status CpuExecutable::load(const HostAllocator &allocator,
-                           const fb::Executable &code,
-                           Span<const uint8_t> image,
-                           Ref<hal::Executable> *out) {
+Status CpuExecutable::load(const HostAllocator &allocator, const fb::Executable &code,
+                           Span<const uint8_t> image, Ref<hal::Executable> *out) {
   XCR_RETURN_IF_ERROR(checkImage(allocator, image));
-  auto executable =
-      Ref<CpuExecutable>::adopt(allocator.create<CpuExecutable>(allocator));
+  auto executable = Ref<CpuExecutable>::adopt(allocator.create<CpuExecutable>(allocator));
   if (!executable)
     return outOfHostMemory(sizeof(CpuExecutable));
   XCR_RETURN_IF_ERROR(executable->open(image));
@@ -95,8 +86,7 @@ Status CpuExecutable::load(const HostAllocator &allocator,
     kernel.scratch = entry->scratch();
     void *symbol = dlsym(executable->library, entry->name()->c_str());
     if (!symbol)
-      return makeStatus(allocator, XCR_STATUS_CORRUPT,
-                        "native code lacks its kernel '%s'",
+      return makeStatus(allocator, XCR_STATUS_CORRUPT, "native code lacks its kernel '%s'",
                         entry->name()->c_str());
     memcpy(&kernel.function, &symbol, sizeof(symbol));
     XCR_RETURN_IF_ERROR(executable->kernels.push(kernel));

@@ -23,13 +23,11 @@ static bool startsWith(xcr_string_view_t text, const char *prefix) {
 
 const char *xc::cpu::familyOf(xcr_string_view_t arch) {
   for (const char *prefix :
-       {"x86-64", "x86_64", "znver", "skylake", "haswell", "broadwell",
-        "cascadelake", "cooperlake", "icelake", "sapphirerapids",
-        "emeraldrapids", "graniterapids", "alderlake", "raptorlake"})
+       {"x86-64", "x86_64", "znver", "skylake", "haswell", "broadwell", "cascadelake", "cooperlake",
+        "icelake", "sapphirerapids", "emeraldrapids", "graniterapids", "alderlake", "raptorlake"})
     if (startsWith(arch, prefix))
       return "x86-64";
-  for (const char *prefix :
-       {"aarch64", "arm", "cortex", "neoverse", "apple", "ampere", "grace"})
+  for (const char *prefix : {"aarch64", "arm", "cortex", "neoverse", "apple", "ampere", "grace"})
     if (startsWith(arch, prefix))
       return "aarch64";
   return nullptr;
@@ -38,8 +36,7 @@ const char *xc::cpu::familyOf(xcr_string_view_t arch) {
 uint32_t xc::cpu::levelOf(xcr_string_view_t arch) {
   if (equal(arch, xcr_string("x86-64")))
     return 1;
-  if (startsWith(arch, "x86-64-v") && arch.size == 9 && arch.data[8] >= '2' &&
-      arch.data[8] <= '4')
+  if (startsWith(arch, "x86-64-v") && arch.size == 9 && arch.data[8] >= '2' && arch.data[8] <= '4')
     return static_cast<uint32_t>(arch.data[8] - '0');
   return 0;
 }
@@ -153,19 +150,16 @@ static bool isStateSaved(SavedState state) {
     return false;
   uint32_t low, high;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  uint32_t needed = state == AvxState      ? 0x6u
-                    : state == Avx512State ? 0xe6u
-                                           : 0x60000u;
+  uint32_t needed = state == AvxState ? 0x6u : state == Avx512State ? 0xe6u : 0x60000u;
   return (low & needed) == needed;
 }
 
 static bool isPresent(const Feature &feature) {
   uint32_t registers[4] = {};
-  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[EAX],
-                         &registers[EBX], &registers[ECX], &registers[EDX]))
+  if (!__get_cpuid_count(feature.leaf, feature.subleaf, &registers[EAX], &registers[EBX],
+                         &registers[ECX], &registers[EDX]))
     return false;
-  return (registers[feature.reg] >> feature.bit & 1) &&
-         isStateSaved(feature.state);
+  return (registers[feature.reg] >> feature.bit & 1) && isStateSaved(feature.state);
 }
 
 FeatureState xc::cpu::checkFeature(xcr_string_view_t name) {
@@ -176,8 +170,7 @@ FeatureState xc::cpu::checkFeature(xcr_string_view_t name) {
 }
 
 const char *xc::cpu::hostArch() {
-  static const char *const names[] = {"x86-64", "x86-64", "x86-64-v2",
-                                      "x86-64-v3", "x86-64-v4"};
+  static const char *const names[] = {"x86-64", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
   uint32_t level = 4;
   for (const Feature &feature : kFeatures)
     if (feature.level && feature.level <= level && !isPresent(feature))
@@ -191,8 +184,8 @@ Status xc::cpu::hostName(String *name) {
   if (highest < 0x80000004)
     return name->assign(xcr_string(hostFamily()));
   for (uint32_t i = 0; i < 3; ++i)
-    __get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1],
-                &words[4 * i + 2], &words[4 * i + 3]);
+    __get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
+                &words[4 * i + 3]);
   char text[sizeof(words) + 1] = {};
   memcpy(text, words, sizeof(words));
   xcr_string_view_t view = xcr_string(text);
@@ -214,24 +207,20 @@ FeatureState xc::cpu::checkFeature(xcr_string_view_t name) {
   static constexpr struct {
     const char *name;
     uint8_t bit;
-  } kFeatures[] = {{"fp-armv8", 0},   {"neon", 1},  {"aes", 3},
-                   {"sha2", 6},       {"crc", 7},   {"lse", 8},
-                   {"fullfp16", 9},   {"rdm", 12},  {"jsconv", 13},
-                   {"complxnum", 14}, {"rcpc", 15}, {"sha3", 17},
-                   {"dotprod", 20},   {"sve", 22},  {"fp16fml", 23}};
+  } kFeatures[] = {{"fp-armv8", 0}, {"neon", 1},       {"aes", 3},      {"sha2", 6},
+                   {"crc", 7},      {"lse", 8},        {"fullfp16", 9}, {"rdm", 12},
+                   {"jsconv", 13},  {"complxnum", 14}, {"rcpc", 15},    {"sha3", 17},
+                   {"dotprod", 20}, {"sve", 22},       {"fp16fml", 23}};
 #ifdef __linux__
   unsigned long bits = getauxval(AT_HWCAP);
   for (const auto &feature : kFeatures)
     if (equal(name, xcr_string(feature.name)))
-      return bits >> feature.bit & 1 ? FeatureState::Present
-                                     : FeatureState::Absent;
+      return bits >> feature.bit & 1 ? FeatureState::Present : FeatureState::Absent;
 #endif
   return FeatureState::Unknown;
 }
 
-Status xc::cpu::hostName(String *name) {
-  return name->assign(xcr_string(hostFamily()));
-}
+Status xc::cpu::hostName(String *name) { return name->assign(xcr_string(hostFamily())); }
 
 #else
 #error "the CPU device knows x86-64 and aarch64"

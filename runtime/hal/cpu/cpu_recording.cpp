@@ -24,15 +24,12 @@ static uint64_t estimate(const hal::Command &command, uint64_t pieces) {
 }
 
 Status CpuRecording::create(const HostAllocator &allocator, ThreadPool &pool,
-                            const hal::CommandList &list,
-                            const hal::RecordingOptions &options,
+                            const hal::CommandList &list, const hal::RecordingOptions &options,
                             Ref<hal::Recording> *out) {
-  auto recording =
-      Ref<CpuRecording>::adopt(allocator.create<CpuRecording>(allocator, pool));
+  auto recording = Ref<CpuRecording>::adopt(allocator.create<CpuRecording>(allocator, pool));
   if (!recording)
     return outOfHostMemory(sizeof(CpuRecording));
-  recording->current =
-      Ref<PlanState>::adopt(allocator.create<PlanState>(allocator));
+  recording->current = Ref<PlanState>::adopt(allocator.create<PlanState>(allocator));
   if (!recording->current)
     return outOfHostMemory(sizeof(PlanState));
   PlanState &state = *recording->current;
@@ -49,8 +46,7 @@ Status CpuRecording::create(const HostAllocator &allocator, ThreadPool &pool,
   return Status();
 }
 
-Status CpuRecording::update(const hal::CommandList &list,
-                            Span<const hal::CommandChange> changes,
+Status CpuRecording::update(const hal::CommandList &list, Span<const hal::CommandChange> changes,
                             hal::UpdateCost *cost) {
   XCR_RETURN_IF_ERROR(makeStateWritable());
   for (const hal::CommandChange &change : changes)
@@ -73,15 +69,13 @@ Status CpuRecording::makeStateWritable() {
   memcpy(copy->addresses.data(), current->addresses.data(),
          current->addresses.size() * sizeof(void *));
   XCR_RETURN_IF_ERROR(copy->scalars.resize(current->scalars.size()));
-  memcpy(copy->scalars.data(), current->scalars.data(),
-         current->scalars.size() * sizeof(int64_t));
+  memcpy(copy->scalars.data(), current->scalars.data(), current->scalars.size() * sizeof(int64_t));
   copy->scratch = current->scratch;
   current = std::move(copy);
   return Status();
 }
 
-Status CpuRecording::apply(const hal::CommandList &list, uint32_t ordinal,
-                           uint8_t bits) {
+Status CpuRecording::apply(const hal::CommandList &list, uint32_t ordinal, uint8_t bits) {
   const hal::Command &from = list.commands[ordinal];
   PlanCommand &to = current->commands[ordinal];
   to.kind = from.kind;
@@ -105,8 +99,8 @@ Status CpuRecording::apply(const hal::CommandList &list, uint32_t ordinal,
            from.scalars.count * sizeof(int64_t));
   if (from.kind == CommandKind::Dispatch) {
     if (bits & hal::kChangedCode) {
-      const Kernel &kernel = static_cast<const CpuExecutable *>(from.executable)
-                                 ->kernel(from.exportOrdinal);
+      const Kernel &kernel =
+          static_cast<const CpuExecutable *>(from.executable)->kernel(from.exportOrdinal);
       to.function = kernel.function;
       to.scratch = kernel.scratch;
       to.executable = Ref<hal::Executable>::share(from.executable);
@@ -116,8 +110,8 @@ Status CpuRecording::apply(const hal::CommandList &list, uint32_t ordinal,
       to.grid[i] = from.grid[i];
       if (__builtin_mul_overflow(to.pieces, from.grid[i], &to.pieces))
         return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                          "a grid of %u x %u x %u workgroups overflows 64 bits",
-                          from.grid[0], from.grid[1], from.grid[2]);
+                          "a grid of %u x %u x %u workgroups overflows 64 bits", from.grid[0],
+                          from.grid[1], from.grid[2]);
     }
   } else {
     to.pieces = from.length / kBlockBytes + (from.length % kBlockBytes != 0);

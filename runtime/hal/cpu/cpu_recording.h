@@ -19,12 +19,10 @@ namespace xc::cpu {
 class CpuRecording final : public hal::Recording {
 public:
   static Status create(const HostAllocator &allocator, ThreadPool &pool,
-                       const hal::CommandList &list,
-                       const hal::RecordingOptions &options,
+                       const hal::CommandList &list, const hal::RecordingOptions &options,
                        Ref<hal::Recording> *out);
 
-  Status update(const hal::CommandList &list,
-                Span<const hal::CommandChange> changes,
+  Status update(const hal::CommandList &list, Span<const hal::CommandChange> changes,
                 hal::UpdateCost *cost) override;
   hal::CommandTimes times(uint32_t command) const override {
     return profile.empty() ? hal::CommandTimes() : profile[command];
@@ -38,8 +36,7 @@ public:
 private:
   friend class xc::HostAllocator;
   CpuRecording(const HostAllocator &allocator, ThreadPool &pool)
-      : allocator(allocator), pool(pool), job(allocator, pool),
-        profile(allocator) {}
+      : allocator(allocator), pool(pool), job(allocator, pool), profile(allocator) {}
   void destroy() override { allocator.destroy(this); }
   Status makeStateWritable();
   Status apply(const hal::CommandList &list, uint32_t command, uint8_t bits);

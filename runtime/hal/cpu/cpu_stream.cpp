@@ -15,8 +15,8 @@ using namespace xc::cpu;
 using hal::LaunchMode;
 
 CpuStream::CpuStream(const HostAllocator &allocator, CpuDevice &device)
-    : hal::Stream(device), allocator(allocator), parent(device),
-      ring(allocator), arena(allocator, device.counter) {}
+    : hal::Stream(device), allocator(allocator), parent(device), ring(allocator),
+      arena(allocator, device.counter) {}
 
 CpuStream::~CpuStream() {
   {
@@ -76,8 +76,7 @@ Status CpuStream::startThread() {
   if (thread.isRunning())
     return Status();
   return thread.start(
-      allocator, "xcr-stream",
-      [](void *self) { static_cast<CpuStream *>(self)->work(); }, this);
+      allocator, "xcr-stream", [](void *self) { static_cast<CpuStream *>(self)->work(); }, this);
 }
 
 void CpuStream::work() {
@@ -159,8 +158,7 @@ void CpuStream::execute(Item &item, void *scratch) {
 // Work
 //===----------------------------------------------------------------------===//
 
-Status CpuStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes,
-                         LaunchMode mode) {
+Status CpuStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, LaunchMode mode) {
   Item item;
   item.kind = Kind::Launch;
   Ref<PlanState> state = static_cast<CpuRecording *>(recording.get())->state();
@@ -234,9 +232,8 @@ Status CpuStream::addCallback(xcr_host_callback_t callback, void *userData) {
   return push(std::move(item), LaunchMode::Asynchronous);
 }
 
-Status CpuStream::copy(Ref<hal::Memory> source, uint64_t sourceOffset,
-                       Ref<hal::Memory> target, uint64_t targetOffset,
-                       uint64_t size) {
+Status CpuStream::copy(Ref<hal::Memory> source, uint64_t sourceOffset, Ref<hal::Memory> target,
+                       uint64_t targetOffset, uint64_t size) {
   Item item;
   item.kind = Kind::Copy;
   item.source = static_cast<const char *>(source->host()) + sourceOffset;
@@ -248,8 +245,8 @@ Status CpuStream::copy(Ref<hal::Memory> source, uint64_t sourceOffset,
   return push(std::move(item), LaunchMode::Asynchronous);
 }
 
-Status CpuStream::fill(Ref<hal::Memory> target, uint64_t offset, uint64_t size,
-                       uint64_t pattern, uint32_t patternSize) {
+Status CpuStream::fill(Ref<hal::Memory> target, uint64_t offset, uint64_t size, uint64_t pattern,
+                       uint32_t patternSize) {
   Item item;
   item.kind = Kind::Fill;
   item.target = static_cast<char *>(target->host()) + offset;
@@ -261,8 +258,7 @@ Status CpuStream::fill(Ref<hal::Memory> target, uint64_t offset, uint64_t size,
   return push(std::move(item), LaunchMode::Asynchronous);
 }
 
-Status CpuStream::read(Ref<hal::Memory> source, uint64_t offset, void *data,
-                       uint64_t size) {
+Status CpuStream::read(Ref<hal::Memory> source, uint64_t offset, void *data, uint64_t size) {
   Item item;
   item.kind = Kind::Copy;
   item.source = static_cast<const char *>(source->host()) + offset;
@@ -273,8 +269,7 @@ Status CpuStream::read(Ref<hal::Memory> source, uint64_t offset, void *data,
   return push(std::move(item), LaunchMode::Asynchronous);
 }
 
-Status CpuStream::write(Ref<hal::Memory> target, uint64_t offset,
-                        const void *data, uint64_t size) {
+Status CpuStream::write(Ref<hal::Memory> target, uint64_t offset, const void *data, uint64_t size) {
   Item item;
   item.kind = Kind::Copy;
   item.source = data;

@@ -25,22 +25,18 @@ class CpuStream final : public hal::Stream {
 public:
   CpuStream(const HostAllocator &allocator, CpuDevice &device);
 
-  Status launch(Ref<hal::Recording> recording, uint64_t arenaBytes,
-                hal::LaunchMode mode) override;
+  Status launch(Ref<hal::Recording> recording, uint64_t arenaBytes, hal::LaunchMode mode) override;
   Status synchronize() override;
   Status query(bool *isDone) override;
   Status record(Ref<hal::Event> event) override;
   Status wait(Ref<hal::Event> event) override;
   Status addCallback(xcr_host_callback_t callback, void *userData) override;
-  Status copy(Ref<hal::Memory> source, uint64_t sourceOffset,
-              Ref<hal::Memory> target, uint64_t targetOffset,
-              uint64_t size) override;
-  Status fill(Ref<hal::Memory> target, uint64_t offset, uint64_t size,
-              uint64_t pattern, uint32_t patternSize) override;
-  Status read(Ref<hal::Memory> source, uint64_t offset, void *data,
-              uint64_t size) override;
-  Status write(Ref<hal::Memory> target, uint64_t offset, const void *data,
-               uint64_t size) override;
+  Status copy(Ref<hal::Memory> source, uint64_t sourceOffset, Ref<hal::Memory> target,
+              uint64_t targetOffset, uint64_t size) override;
+  Status fill(Ref<hal::Memory> target, uint64_t offset, uint64_t size, uint64_t pattern,
+              uint32_t patternSize) override;
+  Status read(Ref<hal::Memory> source, uint64_t offset, void *data, uint64_t size) override;
+  Status write(Ref<hal::Memory> target, uint64_t offset, const void *data, uint64_t size) override;
   void releaseLater(RefCounted *object) override;
   Status reserveArena(uint64_t size, uint64_t *base) override;
 
@@ -51,15 +47,7 @@ private:
   friend class CpuDevice;
   friend class xc::HostAllocator;
 
-  enum class Kind : uint8_t {
-    Launch,
-    Record,
-    Wait,
-    Callback,
-    Copy,
-    Fill,
-    Release
-  };
+  enum class Kind : uint8_t { Launch, Record, Wait, Callback, Copy, Fill, Release };
   /// What an item holds is released when it has run.
   struct Item {
     Kind kind = Kind::Release;
@@ -93,7 +81,7 @@ private:
   bool isBusy = false; ///< somebody runs an item
   bool isEnding = false;
   bool isOrphan = false; ///< its thread ends it
-  Ref<Scratch> scratch; ///< of the thread that runs an item
+  Ref<Scratch> scratch;  ///< of the thread that runs an item
   CpuArena arena;
   Thread thread;
   /// The device's list of streams, under its mutex.

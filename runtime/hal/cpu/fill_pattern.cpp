@@ -9,8 +9,7 @@
 
 #include <cstring>
 
-void xc::cpu::fillPattern(void *target, uint64_t size, uint64_t pattern,
-                          uint8_t patternSize) {
+void xc::cpu::fillPattern(void *target, uint64_t size, uint64_t pattern, uint8_t patternSize) {
   char *bytes = static_cast<char *>(target);
   if (patternSize == 1) {
     memset(bytes, static_cast<int>(pattern & 0xff), size);

@@ -13,8 +13,7 @@
 namespace xc::cpu {
 
 /// Repeats \p pattern, \p patternSize bytes long; any alignment.
-void fillPattern(void *target, uint64_t size, uint64_t pattern,
-                 uint8_t patternSize);
+void fillPattern(void *target, uint64_t size, uint64_t pattern, uint8_t patternSize);
 
 } // namespace xc::cpu
 

@@ -20,9 +20,8 @@ static constexpr uint32_t kIdleSpins = 400;
 #if defined(__clang__)
 __attribute__((no_sanitize("function")))
 #endif
-static void runWorkgroups(const PlanCommand &command, void *const *bindings,
-                          const int64_t *scalars, uint64_t begin, uint64_t end,
-                          void *scratch) {
+static void runWorkgroups(const PlanCommand &command, void *const *bindings, const int64_t *scalars,
+                          uint64_t begin, uint64_t end, void *scratch) {
   uint64_t plane = static_cast<uint64_t>(command.grid[0]) * command.grid[1];
   int64_t z = static_cast<int64_t>(begin / plane);
   int64_t y = static_cast<int64_t>(begin % plane / command.grid[0]);
@@ -54,11 +53,11 @@ void PlanState::run(const PlanCommand &command, uint64_t begin, uint64_t end,
   if (last > command.length)
     last = command.length;
   if (command.kind == CommandKind::Copy)
-    memmove(static_cast<char *>(where[1]) + first,
-            static_cast<const char *>(where[0]) + first, last - first);
+    memmove(static_cast<char *>(where[1]) + first, static_cast<const char *>(where[0]) + first,
+            last - first);
   else
-    fillPattern(static_cast<char *>(where[0]) + first, last - first,
-                command.pattern, command.patternSize);
+    fillPattern(static_cast<char *>(where[0]) + first, last - first, command.pattern,
+                command.patternSize);
 }
 
 Status PlanJob::initialise(const hal::CommandList &list) {
@@ -82,8 +81,7 @@ Status PlanJob::initialise(const hal::CommandList &list) {
   for (size_t i = count; i-- > 0;) {
     const hal::Range &edges = list.commands[i].edges;
     for (uint32_t e = 0; e < edges.count; ++e)
-      successors[--successorBegins[list.edges[edges.begin + e] + 1]] =
-          static_cast<uint32_t>(i);
+      successors[--successorBegins[list.edges[edges.begin + e] + 1]] = static_cast<uint32_t>(i);
   }
   // Now entry i + 1 holds the begin of i.
   for (size_t i = 0; i < count; ++i)
@@ -122,8 +120,7 @@ void PlanJob::run(const PlanState &what, void *callerScratch) {
   finish(callerScratch);
 }
 
-void PlanJob::runOne(const PlanState &what, uint32_t command,
-                     void *callerScratch) {
+void PlanJob::runOne(const PlanState &what, uint32_t command, void *callerScratch) {
   state = &what;
   followEdges = false;
   reset(command, pool.workers() + 1);
@@ -140,8 +137,8 @@ void PlanJob::finish(void *callerScratch) {
   while (commandsLeft.load(std::memory_order_acquire)) {
     uint32_t seen = pool.signalCount();
     uint32_t spins = 0;
-    while (!step(callerScratch) &&
-           commandsLeft.load(std::memory_order_acquire) && ++spins < kIdleSpins)
+    while (!step(callerScratch) && commandsLeft.load(std::memory_order_acquire) &&
+           ++spins < kIdleSpins)
       pauseThread();
     if (spins == kIdleSpins && pool.signalCount() == seen)
       pool.waitForSignal(seen);
@@ -163,20 +160,17 @@ bool PlanJob::step(void *scratch) {
     Progress &entry = progress[command];
     if (entry.next.load(std::memory_order_relaxed) >= entry.pieces) {
       uint32_t expected = i;
-      firstOpen.compare_exchange_strong(expected, i + 1,
-                                        std::memory_order_relaxed);
+      firstOpen.compare_exchange_strong(expected, i + 1, std::memory_order_relaxed);
       continue;
     }
-    uint64_t begin =
-        entry.next.fetch_add(entry.chunk, std::memory_order_relaxed);
+    uint64_t begin = entry.next.fetch_add(entry.chunk, std::memory_order_relaxed);
     if (begin >= entry.pieces)
       continue;
     uint64_t pieces = entry.pieces - begin;
     if (pieces > entry.chunk)
       pieces = entry.chunk;
     state->run(state->commands[command], begin, begin + pieces, scratch);
-    if (entry.finished.fetch_add(pieces, std::memory_order_acq_rel) + pieces ==
-        entry.pieces)
+    if (entry.finished.fetch_add(pieces, std::memory_order_acq_rel) + pieces == entry.pieces)
       complete(command);
     return true;
   }
@@ -186,19 +180,16 @@ bool PlanJob::step(void *scratch) {
 void PlanJob::complete(uint32_t command) {
   uint64_t openPieces = 0;
   if (followEdges) {
-    for (uint32_t i = successorBegins[command];
-         i < successorBegins[command + 1]; ++i) {
+    for (uint32_t i = successorBegins[command]; i < successorBegins[command + 1]; ++i) {
       uint32_t successor = successors[i];
-      if (progress[successor].pending.fetch_sub(1, std::memory_order_acq_rel) !=
-          1)
+      if (progress[successor].pending.fetch_sub(1, std::memory_order_acq_rel) != 1)
         continue;
       makeReady(successor);
       openPieces += progress[successor].pieces;
     }
   }
   // The last command wakes the caller; one piece this thread takes itself.
-  if (commandsLeft.fetch_sub(1, std::memory_order_acq_rel) == 1 ||
-      openPieces > 1)
+  if (commandsLeft.fetch_sub(1, std::memory_order_acq_rel) == 1 || openPieces > 1)
     pool.signal();
 }
 
@@ -220,8 +211,7 @@ bool PlanJob::hasOpenWork() const {
   for (uint32_t i = firstOpen.load(std::memory_order_relaxed); i < end; ++i) {
     uint32_t command = ready[i].command.load(std::memory_order_acquire);
     if (command != kNone &&
-        progress[command].next.load(std::memory_order_relaxed) <
-            progress[command].pieces)
+        progress[command].next.load(std::memory_order_relaxed) < progress[command].pieces)
       return true;
   }
   return false;

@@ -38,12 +38,10 @@ struct PlanCommand {
 class PlanState final : public RefCounted {
 public:
   explicit PlanState(const HostAllocator &allocator)
-      : commands(allocator), addresses(allocator), scalars(allocator),
-        allocator(allocator) {}
+      : commands(allocator), addresses(allocator), scalars(allocator), allocator(allocator) {}
 
   /// Runs pieces [begin, end) of a command. \p scratch: the thread's own.
-  void run(const PlanCommand &command, uint64_t begin, uint64_t end,
-           void *scratch) const;
+  void run(const PlanCommand &command, uint64_t begin, uint64_t end, void *scratch) const;
 
   Vector<PlanCommand> commands;
   Vector<void *> addresses;
@@ -64,8 +62,8 @@ private:
 class PlanJob final : public Job {
 public:
   PlanJob(const HostAllocator &allocator, ThreadPool &pool)
-      : pool(pool), successorBegins(allocator), successors(allocator),
-        predecessorCounts(allocator), progress(allocator), ready(allocator) {}
+      : pool(pool), successorBegins(allocator), successors(allocator), predecessorCounts(allocator),
+        progress(allocator), ready(allocator) {}
 
   /// The edges are fixed from then on.
   Status initialise(const hal::CommandList &list);

@@ -16,8 +16,8 @@ using namespace xc::cpu;
 // long as it takes to wake it, some ten microseconds.
 static constexpr uint32_t kIdleSpins = 400;
 
-Status Scratch::create(const HostAllocator &allocator, uint32_t workers,
-                       uint64_t bytesEach, Ref<Scratch> *out) {
+Status Scratch::create(const HostAllocator &allocator, uint32_t workers, uint64_t bytesEach,
+                       Ref<Scratch> *out) {
   uint64_t size;
   if (!alignUp(bytesEach, 64, &bytesEach) ||
       multiplyOverflows<uint64_t>(bytesEach, workers, &size) || size > SIZE_MAX)
@@ -25,8 +25,7 @@ Status Scratch::create(const HostAllocator &allocator, uint32_t workers,
   char *memory = static_cast<char *>(allocator.allocate(size, 64));
   if (!memory)
     return outOfHostMemory(size);
-  Scratch *scratch =
-      allocator.create<Scratch>(allocator, memory, size, bytesEach);
+  Scratch *scratch = allocator.create<Scratch>(allocator, memory, size, bytesEach);
   if (!scratch) {
     allocator.deallocate(memory, size, 64);
     return outOfHostMemory(sizeof(Scratch));
@@ -35,8 +34,7 @@ Status Scratch::create(const HostAllocator &allocator, uint32_t workers,
   return Status();
 }
 
-ThreadPool::ThreadPool(const HostAllocator &allocator)
-    : allocator(allocator), threads(allocator) {}
+ThreadPool::ThreadPool(const HostAllocator &allocator) : allocator(allocator), threads(allocator) {}
 
 ThreadPool::~ThreadPool() {
   {

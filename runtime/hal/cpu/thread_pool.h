@@ -18,19 +18,15 @@ namespace xc::cpu {
 /// worker of the pool. Recordings share it until one needs more.
 class Scratch final : public RefCounted {
 public:
-  static Status create(const HostAllocator &allocator, uint32_t workers,
-                       uint64_t bytesEach, Ref<Scratch> *out);
-  void *part(uint32_t worker) const {
-    return bytesEach ? memory + worker * bytesEach : nullptr;
-  }
+  static Status create(const HostAllocator &allocator, uint32_t workers, uint64_t bytesEach,
+                       Ref<Scratch> *out);
+  void *part(uint32_t worker) const { return bytesEach ? memory + worker * bytesEach : nullptr; }
   uint64_t bytesOfPart() const { return bytesEach; }
 
 private:
   friend class xc::HostAllocator;
-  Scratch(const HostAllocator &allocator, char *memory, size_t size,
-          uint64_t bytesEach)
-      : allocator(allocator), memory(memory), size(size), bytesEach(bytesEach) {
-  }
+  Scratch(const HostAllocator &allocator, char *memory, size_t size, uint64_t bytesEach)
+      : allocator(allocator), memory(memory), size(size), bytesEach(bytesEach) {}
   ~Scratch() override { allocator.deallocate(memory, size, 64); }
   void destroy() override { allocator.destroy(this); }
 

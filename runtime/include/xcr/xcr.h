@@ -91,7 +91,7 @@ typedef enum xcr_status_code {
   XCR_STATUS_IO = 8,      /* the operating system could not read a file */
   /* not in this state: an input is not bound, a buffer is mapped */
   XCR_STATUS_FAILED_PRECONDITION = 9,
-  XCR_STATUS_DEVICE_LOST = 10, /* an earlier error made the device unusable */
+  XCR_STATUS_DEVICE_LOST = 10,       /* an earlier error made the device unusable */
   XCR_STATUS_PERMISSION_DENIED = 11, /* a flag of the caller's forbids it */
   /* a driver or system call failed that should not have */
   XCR_STATUS_INTERNAL = 12
@@ -125,8 +125,7 @@ typedef struct xcr_host_allocator {
   /* |alignment| is a power of two. */
   void *(*allocate)(void *user_data, size_t size, size_t alignment);
   /* |size| and |alignment| are those of the allocation. */
-  void (*deallocate)(void *user_data, void *pointer, size_t size,
-                     size_t alignment);
+  void (*deallocate)(void *user_data, void *pointer, size_t size, size_t alignment);
 } xcr_host_allocator_t;
 
 /*===-- Element types -----------------------------------------------------===*/
@@ -167,9 +166,8 @@ typedef struct xcr_device xcr_device_t;     /* thread-safe */
 typedef struct xcr_module xcr_module_t;     /* immutable, thread-safe */
 typedef struct xcr_function xcr_function_t; /* lent by its module; immutable */
 typedef struct xcr_instance xcr_instance_t; /* thread-safe */
-typedef struct xcr_buffer
-    xcr_buffer_t; /* the object is immutable and thread-safe; its contents are
-                     the caller's to order */
+typedef struct xcr_buffer xcr_buffer_t; /* the object is immutable and thread-safe; its contents are
+                                           the caller's to order */
 typedef struct xcr_call xcr_call_t;     /* one thread at a time */
 typedef struct xcr_stream xcr_stream_t; /* thread-safe; work from several
                                            threads is taken in some order */
@@ -201,7 +199,7 @@ typedef struct xcr_device_info {
   uint32_t processor_count; /* CPU: threads; CUDA: SMs */
   uint32_t driver_version;  /* CUDA: as cuDriverGetVersion counts; else 0 */
 } xcr_device_info_t;
-#define XCR_DEVICE_INFO_INIT                                                   \
+#define XCR_DEVICE_INFO_INIT                                                                       \
   {sizeof(xcr_device_info_t), {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, 0, 0, 0}
 
 typedef struct xcr_driver_info {
@@ -223,21 +221,18 @@ typedef struct xcr_device_statistics {
   uint64_t allocation_count; /* calls of the allocator of the device, ever */
   uint64_t launch_count;     /* calls launched, ever */
 } xcr_device_statistics_t;
-#define XCR_DEVICE_STATISTICS_INIT                                             \
-  {sizeof(xcr_device_statistics_t), 0, 0, 0, 0, 0, 0}
+#define XCR_DEVICE_STATISTICS_INIT {sizeof(xcr_device_statistics_t), 0, 0, 0, 0, 0, 0}
 
 /* Lists what drivers and devices there are. Only lack of memory makes it fail:
  * a driver that cannot be used is listed with the reason. Thread-safe. */
-XCR_API xcr_status_t xcr_device_list_create(
-    const xcr_host_allocator_t *host_allocator, xcr_device_list_t **out_list);
+XCR_API xcr_status_t xcr_device_list_create(const xcr_host_allocator_t *host_allocator,
+                                            xcr_device_list_t **out_list);
 XCR_API size_t xcr_device_list_driver_count(const xcr_device_list_t *list);
 XCR_API size_t xcr_device_list_device_count(const xcr_device_list_t *list);
 /* OUT_OF_RANGE if there is no such ordinal. Strings are lent by |list|. */
-XCR_API xcr_status_t xcr_device_list_get_driver(const xcr_device_list_t *list,
-                                                size_t ordinal,
+XCR_API xcr_status_t xcr_device_list_get_driver(const xcr_device_list_t *list, size_t ordinal,
                                                 xcr_driver_info_t *out_info);
-XCR_API xcr_status_t xcr_device_list_get_device(const xcr_device_list_t *list,
-                                                size_t ordinal,
+XCR_API xcr_status_t xcr_device_list_get_device(const xcr_device_list_t *list, size_t ordinal,
                                                 xcr_device_info_t *out_info);
 XCR_API void xcr_device_list_release(xcr_device_list_t *list);
 
@@ -245,13 +240,11 @@ XCR_API void xcr_device_list_release(xcr_device_list_t *list);
  * which is the first CUDA device if there is one, else the CPU; the device's
  * description says which and why. |options| may be NULL. Thread-safe.
  * INVALID_ARGUMENT: malformed uri; NOT_FOUND: no such driver or device. */
-XCR_API xcr_status_t xcr_device_create(xcr_string_view_t uri,
-                                       const xcr_device_options_t *options,
+XCR_API xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t *options,
                                        xcr_device_t **out_device);
 XCR_API void xcr_device_retain(xcr_device_t *device);
 XCR_API void xcr_device_release(xcr_device_t *device);
-XCR_API void xcr_device_get_info(const xcr_device_t *device,
-                                 xcr_device_info_t *out_info);
+XCR_API void xcr_device_get_info(const xcr_device_t *device, xcr_device_info_t *out_info);
 XCR_API void xcr_device_get_statistics(const xcr_device_t *device,
                                        xcr_device_statistics_t *out_statistics);
 /* Sets bytes_peak to what is in use now. */
@@ -292,29 +285,29 @@ typedef struct xcr_module_info {
   xcr_string_view_t source_name;
   uint64_t source_hash;
   xcr_string_view_t ptxas; /* its version, empty where none was used */
-  uint32_t target_count, function_count, executable_count, constant_count,
-      parameter_count, variable_count;
+  uint32_t target_count, function_count, executable_count, constant_count, parameter_count,
+      variable_count;
   uint64_t constant_bytes, parameter_bytes, variable_bytes;
 } xcr_module_info_t;
-#define XCR_MODULE_INFO_INIT                                                   \
-  {sizeof(xcr_module_info_t),                                                  \
-   {0, 0},                                                                     \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   {0, 0},                                                                     \
-   {0, 0},                                                                     \
-   {0, 0},                                                                     \
-   0,                                                                          \
-   {0, 0},                                                                     \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
+#define XCR_MODULE_INFO_INIT                                                                       \
+  {sizeof(xcr_module_info_t),                                                                      \
+   {0, 0},                                                                                         \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   {0, 0},                                                                                         \
+   {0, 0},                                                                                         \
+   {0, 0},                                                                                         \
+   0,                                                                                              \
+   {0, 0},                                                                                         \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
+   0,                                                                                              \
    0}
 
 typedef struct xcr_target_info {
@@ -327,8 +320,7 @@ typedef struct xcr_target_info {
   uint32_t min_driver;
   uint64_t code_bytes;
 } xcr_target_info_t;
-#define XCR_TARGET_INFO_INIT                                                   \
-  {sizeof(xcr_target_info_t), {0, 0}, {0, 0}, false, false, false, 0, 0}
+#define XCR_TARGET_INFO_INIT {sizeof(xcr_target_info_t), {0, 0}, {0, 0}, false, false, false, 0, 0}
 
 typedef enum xcr_code_kind {
   XCR_CODE_SHARED_OBJECT = 0,
@@ -346,7 +338,7 @@ typedef struct xcr_executable_info {
   uint64_t image_bytes;
   uint32_t export_count;
 } xcr_executable_info_t;
-#define XCR_EXECUTABLE_INFO_INIT                                               \
+#define XCR_EXECUTABLE_INFO_INIT                                                                   \
   {sizeof(xcr_executable_info_t), 0, XCR_CODE_SHARED_OBJECT, {0, 0}, 0, 0, 0, 0}
 
 typedef struct xcr_export_info {
@@ -356,23 +348,12 @@ typedef struct xcr_export_info {
   xcr_string_view_t reason;
   uint32_t block[3], cluster[3];
   uint32_t static_shared_memory, dynamic_shared_memory; /* CUDA, bytes */
-  uint32_t scratch;               /* CPU, bytes a workgroup */
-  int32_t registers, spill_bytes; /* a thread; -1: not known */
-  uint32_t location_count;        /* xcr_module_get_export_location */
+  uint32_t scratch;                                     /* CPU, bytes a workgroup */
+  int32_t registers, spill_bytes;                       /* a thread; -1: not known */
+  uint32_t location_count;                              /* xcr_module_get_export_location */
 } xcr_export_info_t;
-#define XCR_EXPORT_INFO_INIT                                                   \
-  {sizeof(xcr_export_info_t),                                                  \
-   {0, 0},                                                                     \
-   {0, 0},                                                                     \
-   {0, 0},                                                                     \
-   {0, 0, 0},                                                                  \
-   {0, 0, 0},                                                                  \
-   0,                                                                          \
-   0,                                                                          \
-   0,                                                                          \
-   -1,                                                                         \
-   -1,                                                                         \
-   0}
+#define XCR_EXPORT_INFO_INIT                                                                       \
+  {sizeof(xcr_export_info_t), {0, 0}, {0, 0}, {0, 0}, {0, 0, 0}, {0, 0, 0}, 0, 0, 0, -1, -1, 0}
 
 /* A variable or an external parameter. */
 typedef struct xcr_data_info {
@@ -385,8 +366,7 @@ typedef struct xcr_data_info {
   const int64_t *shape;
   uint64_t byte_length;
 } xcr_data_info_t;
-#define XCR_DATA_INFO_INIT                                                     \
-  {sizeof(xcr_data_info_t), {0, 0}, {0, 0}, XCR_DTYPE_NONE, 0, NULL, 0}
+#define XCR_DATA_INFO_INIT {sizeof(xcr_data_info_t), {0, 0}, {0, 0}, XCR_DTYPE_NONE, 0, NULL, 0}
 
 /* Loads and verifies a module. |options| may be NULL. Thread-safe. NOT_FOUND
  * or IO: the file cannot be read; CORRUPT: it is truncated, damaged or
@@ -400,42 +380,31 @@ XCR_API xcr_status_t xcr_module_load_file(xcr_string_view_t path,
  * not called. Blobs are used in place where |data| is 64-byte aligned. */
 XCR_API xcr_status_t xcr_module_load_memory(const void *data, size_t size,
                                             const xcr_module_options_t *options,
-                                            void (*release)(void *user_data),
-                                            void *user_data,
+                                            void (*release)(void *user_data), void *user_data,
                                             xcr_module_t **out_module);
 XCR_API void xcr_module_retain(xcr_module_t *module);
 XCR_API void xcr_module_release(xcr_module_t *module);
 
-XCR_API void xcr_module_get_info(const xcr_module_t *module,
-                                 xcr_module_info_t *out_info);
+XCR_API void xcr_module_get_info(const xcr_module_t *module, xcr_module_info_t *out_info);
 /* The accessors by ordinal fail with OUT_OF_RANGE. All are lent by |module|. */
-XCR_API xcr_status_t xcr_module_get_target(const xcr_module_t *module,
-                                           uint32_t target,
+XCR_API xcr_status_t xcr_module_get_target(const xcr_module_t *module, uint32_t target,
                                            xcr_target_info_t *out_info);
-XCR_API xcr_status_t xcr_module_get_executable(const xcr_module_t *module,
-                                               uint32_t executable,
+XCR_API xcr_status_t xcr_module_get_executable(const xcr_module_t *module, uint32_t executable,
                                                xcr_executable_info_t *out_info);
-XCR_API xcr_status_t xcr_module_get_cpu_feature(const xcr_module_t *module,
-                                                uint32_t executable,
-                                                uint32_t feature,
-                                                xcr_string_view_t *out_name);
-XCR_API xcr_status_t xcr_module_get_export(const xcr_module_t *module,
-                                           uint32_t executable,
-                                           uint32_t export_ordinal,
-                                           xcr_export_info_t *out_info);
-XCR_API xcr_status_t xcr_module_get_export_location(
-    const xcr_module_t *module, uint32_t executable, uint32_t export_ordinal,
-    uint32_t location, xcr_string_view_t *out_location);
+XCR_API xcr_status_t xcr_module_get_cpu_feature(const xcr_module_t *module, uint32_t executable,
+                                                uint32_t feature, xcr_string_view_t *out_name);
+XCR_API xcr_status_t xcr_module_get_export(const xcr_module_t *module, uint32_t executable,
+                                           uint32_t export_ordinal, xcr_export_info_t *out_info);
+XCR_API xcr_status_t xcr_module_get_export_location(const xcr_module_t *module, uint32_t executable,
+                                                    uint32_t export_ordinal, uint32_t location,
+                                                    xcr_string_view_t *out_location);
 /* The code itself, its checksum checked. CORRUPT if that fails,
  * FAILED_PRECONDITION for a module loaded with METADATA_ONLY. */
-XCR_API xcr_status_t xcr_module_get_image(const xcr_module_t *module,
-                                          uint32_t executable,
+XCR_API xcr_status_t xcr_module_get_image(const xcr_module_t *module, uint32_t executable,
                                           xcr_string_view_t *out_image);
-XCR_API xcr_status_t xcr_module_get_variable(const xcr_module_t *module,
-                                             uint32_t variable,
+XCR_API xcr_status_t xcr_module_get_variable(const xcr_module_t *module, uint32_t variable,
                                              xcr_data_info_t *out_info);
-XCR_API xcr_status_t xcr_module_get_parameter(const xcr_module_t *module,
-                                              uint32_t parameter,
+XCR_API xcr_status_t xcr_module_get_parameter(const xcr_module_t *module, uint32_t parameter,
                                               xcr_data_info_t *out_info);
 /* The verified tables: a size-prefixed FlatBuffer of schemas/module.fbs, for
  * tools that show everything. */
@@ -444,8 +413,7 @@ XCR_API xcr_string_view_t xcr_module_tables(const xcr_module_t *module);
 /* Finds the target that an instance on |device| would use. INCOMPATIBLE if
  * there is none; the message says for every target what it needs and what the
  * device has. Reads no blobs. Thread-safe. */
-XCR_API xcr_status_t xcr_module_check_device(const xcr_module_t *module,
-                                             const xcr_device_t *device,
+XCR_API xcr_status_t xcr_module_check_device(const xcr_module_t *module, const xcr_device_t *device,
                                              uint32_t *out_target);
 
 /*===-- Functions ---------------------------------------------------------===*/
@@ -457,8 +425,7 @@ typedef struct xcr_function_info {
   uint32_t ordinal;
   uint32_t input_count, output_count, symbol_count;
 } xcr_function_info_t;
-#define XCR_FUNCTION_INFO_INIT                                                 \
-  {sizeof(xcr_function_info_t), {0, 0}, {0, 0}, 0, 0, 0, 0}
+#define XCR_FUNCTION_INFO_INIT {sizeof(xcr_function_info_t), {0, 0}, {0, 0}, 0, 0, 0, 0}
 
 /* One dimension of an argument: |value| where it is a number, else -1 and
  * |symbol| (the symbol that it equals) or both -1 (a formula over symbols). */
@@ -475,9 +442,9 @@ typedef struct xcr_argument_info {
   const xcr_dim_t *dims;
   uint32_t alignment; /* bytes that the address must be a multiple of */
   bool donated;       /* inputs: a launch may overwrite the buffer */
-  int32_t alias; /* outputs: the input whose buffer holds this output, or -1 */
+  int32_t alias;      /* outputs: the input whose buffer holds this output, or -1 */
 } xcr_argument_info_t;
-#define XCR_ARGUMENT_INFO_INIT                                                 \
+#define XCR_ARGUMENT_INFO_INIT                                                                     \
   {sizeof(xcr_argument_info_t), {0, 0}, XCR_DTYPE_NONE, 0, NULL, 1, false, -1}
 
 /* A symbolic dimension: min <= value <= max, a multiple of divisor. */
@@ -487,8 +454,7 @@ typedef struct xcr_symbol_info {
   uint32_t input, dim; /* where its value comes from */
   int64_t min, max, divisor;
 } xcr_symbol_info_t;
-#define XCR_SYMBOL_INFO_INIT                                                   \
-  {sizeof(xcr_symbol_info_t), {0, 0}, 0, 0, 0, INT64_MAX, 1}
+#define XCR_SYMBOL_INFO_INIT {sizeof(xcr_symbol_info_t), {0, 0}, 0, 0, 0, INT64_MAX, 1}
 
 /* Device memory for one call with given sizes. */
 typedef struct xcr_memory_need {
@@ -502,34 +468,28 @@ typedef struct xcr_memory_need {
 #define XCR_MEMORY_NEED_INIT {sizeof(xcr_memory_need_t), 0, 0, 0, 0}
 
 /* OUT_OF_RANGE / NOT_FOUND (the message lists the functions there are). */
-XCR_API xcr_status_t
-xcr_module_get_function(const xcr_module_t *module, uint32_t ordinal,
-                        const xcr_function_t **out_function);
-XCR_API xcr_status_t
-xcr_module_find_function(const xcr_module_t *module, xcr_string_view_t name,
-                         const xcr_function_t **out_function);
-XCR_API void xcr_function_get_info(const xcr_function_t *function,
-                                   xcr_function_info_t *out_info);
-XCR_API xcr_status_t xcr_function_get_input(const xcr_function_t *function,
-                                            uint32_t input,
+XCR_API xcr_status_t xcr_module_get_function(const xcr_module_t *module, uint32_t ordinal,
+                                             const xcr_function_t **out_function);
+XCR_API xcr_status_t xcr_module_find_function(const xcr_module_t *module, xcr_string_view_t name,
+                                              const xcr_function_t **out_function);
+XCR_API void xcr_function_get_info(const xcr_function_t *function, xcr_function_info_t *out_info);
+XCR_API xcr_status_t xcr_function_get_input(const xcr_function_t *function, uint32_t input,
                                             xcr_argument_info_t *out_info);
-XCR_API xcr_status_t xcr_function_get_output(const xcr_function_t *function,
-                                             uint32_t output,
+XCR_API xcr_status_t xcr_function_get_output(const xcr_function_t *function, uint32_t output,
                                              xcr_argument_info_t *out_info);
-XCR_API xcr_status_t xcr_function_get_symbol(const xcr_function_t *function,
-                                             uint32_t symbol,
+XCR_API xcr_status_t xcr_function_get_symbol(const xcr_function_t *function, uint32_t symbol,
                                              xcr_symbol_info_t *out_info);
 /* Evaluates the shape of an output for values of all the function's symbols
  * into |out_shape|, which has room for the output's rank. OUT_OF_RANGE: a value
  * is outside its bounds, or something overflows. */
-XCR_API xcr_status_t xcr_function_get_output_shape(
-    const xcr_function_t *function, uint32_t output,
-    const int64_t *symbol_values, uint32_t symbol_count, int64_t *out_shape);
+XCR_API xcr_status_t xcr_function_get_output_shape(const xcr_function_t *function, uint32_t output,
+                                                   const int64_t *symbol_values,
+                                                   uint32_t symbol_count, int64_t *out_shape);
 /* What one call on |target| takes for values of all the symbols. */
-XCR_API xcr_status_t xcr_function_get_memory_need(
-    const xcr_function_t *function, uint32_t target,
-    const int64_t *symbol_values, uint32_t symbol_count,
-    xcr_memory_need_t *out_need);
+XCR_API xcr_status_t xcr_function_get_memory_need(const xcr_function_t *function, uint32_t target,
+                                                  const int64_t *symbol_values,
+                                                  uint32_t symbol_count,
+                                                  xcr_memory_need_t *out_need);
 
 /*===-- Buffers -----------------------------------------------------------===*/
 
@@ -541,8 +501,7 @@ typedef struct xcr_buffer_options {
   /* elements; NULL: contiguous, row-major. Only for wrap and view */
   const int64_t *strides;
 } xcr_buffer_options_t;
-#define XCR_BUFFER_OPTIONS_INIT                                                \
-  {sizeof(xcr_buffer_options_t), XCR_DTYPE_NONE, 0, NULL, NULL}
+#define XCR_BUFFER_OPTIONS_INIT {sizeof(xcr_buffer_options_t), XCR_DTYPE_NONE, 0, NULL, NULL}
 
 typedef struct xcr_buffer_info {
   size_t struct_size;
@@ -557,17 +516,8 @@ typedef struct xcr_buffer_info {
   uint64_t address;
   bool is_host_visible;
 } xcr_buffer_info_t;
-#define XCR_BUFFER_INFO_INIT                                                   \
-  {sizeof(xcr_buffer_info_t),                                                  \
-   XCR_DTYPE_NONE,                                                             \
-   0,                                                                          \
-   NULL,                                                                       \
-   NULL,                                                                       \
-   0,                                                                          \
-   0,                                                                          \
-   false,                                                                      \
-   0,                                                                          \
-   false}
+#define XCR_BUFFER_INFO_INIT                                                                       \
+  {sizeof(xcr_buffer_info_t), XCR_DTYPE_NONE, 0, NULL, NULL, 0, 0, false, 0, false}
 
 typedef enum xcr_map_access {
   XCR_MAP_READ = 1,
@@ -578,49 +528,41 @@ typedef enum xcr_map_access {
 /* Creates a contiguous buffer on |device| whose contents are not defined.
  * Thread-safe. OUT_OF_MEMORY if the device or its limit is exhausted,
  * OUT_OF_RANGE if the size overflows 64 bits. */
-XCR_API xcr_status_t xcr_buffer_create(xcr_device_t *device,
-                                       const xcr_buffer_options_t *options,
+XCR_API xcr_status_t xcr_buffer_create(xcr_device_t *device, const xcr_buffer_options_t *options,
                                        xcr_buffer_t **out_buffer);
 /* As above, filled from |data| (|size| bytes, which must be the buffer's). */
-XCR_API xcr_status_t xcr_buffer_create_from_host(
-    xcr_device_t *device, const xcr_buffer_options_t *options, const void *data,
-    size_t size, xcr_buffer_t **out_buffer);
+XCR_API xcr_status_t xcr_buffer_create_from_host(xcr_device_t *device,
+                                                 const xcr_buffer_options_t *options,
+                                                 const void *data, size_t size,
+                                                 xcr_buffer_t **out_buffer);
 /* Wraps memory that |device| can address (for the CPU device: any memory of
  * this process) without a copy. It must hold |size| bytes until |release| is
  * called with |user_data| (NULL: until the buffer is gone), which is when the
  * last reference goes; on failure |release| is not called. */
-XCR_API xcr_status_t xcr_buffer_wrap(xcr_device_t *device,
-                                     const xcr_buffer_options_t *options,
-                                     void *data, size_t size,
-                                     void (*release)(void *user_data),
-                                     void *user_data,
-                                     xcr_buffer_t **out_buffer);
+XCR_API xcr_status_t xcr_buffer_wrap(xcr_device_t *device, const xcr_buffer_options_t *options,
+                                     void *data, size_t size, void (*release)(void *user_data),
+                                     void *user_data, xcr_buffer_t **out_buffer);
 /* Another shape, type or part of the same memory, beginning |byte_offset|
  * bytes in. Keeps |buffer|'s memory alive. OUT_OF_RANGE if it does not fit. */
-XCR_API xcr_status_t xcr_buffer_view(xcr_buffer_t *buffer,
-                                     const xcr_buffer_options_t *options,
-                                     uint64_t byte_offset,
-                                     xcr_buffer_t **out_view);
+XCR_API xcr_status_t xcr_buffer_view(xcr_buffer_t *buffer, const xcr_buffer_options_t *options,
+                                     uint64_t byte_offset, xcr_buffer_t **out_view);
 XCR_API void xcr_buffer_retain(xcr_buffer_t *buffer);
 XCR_API void xcr_buffer_release(xcr_buffer_t *buffer);
-XCR_API void xcr_buffer_get_info(const xcr_buffer_t *buffer,
-                                 xcr_buffer_info_t *out_info);
+XCR_API void xcr_buffer_get_info(const xcr_buffer_t *buffer, xcr_buffer_info_t *out_info);
 /* Lent by |buffer|. */
 XCR_API xcr_device_t *xcr_buffer_device(const xcr_buffer_t *buffer);
 
 /* Blocking copies of |size| bytes at |byte_offset| to and from host memory.
  * They are not ordered with streams: synchronize first with work that uses the
  * buffer. OUT_OF_RANGE outside the buffer. */
-XCR_API xcr_status_t xcr_buffer_read(xcr_buffer_t *buffer, uint64_t byte_offset,
-                                     void *data, size_t size);
-XCR_API xcr_status_t xcr_buffer_write(xcr_buffer_t *buffer,
-                                      uint64_t byte_offset, const void *data,
+XCR_API xcr_status_t xcr_buffer_read(xcr_buffer_t *buffer, uint64_t byte_offset, void *data,
+                                     size_t size);
+XCR_API xcr_status_t xcr_buffer_write(xcr_buffer_t *buffer, uint64_t byte_offset, const void *data,
                                       size_t size);
 /* Gives a host pointer to the whole buffer until xcr_buffer_unmap: the memory
  * itself where the host can see it, else a copy that unmap writes back. One
  * mapping at a time. Not ordered with streams, as above. */
-XCR_API xcr_status_t xcr_buffer_map(xcr_buffer_t *buffer,
-                                    xcr_map_access_t access, void **out_data);
+XCR_API xcr_status_t xcr_buffer_map(xcr_buffer_t *buffer, xcr_map_access_t access, void **out_data);
 XCR_API xcr_status_t xcr_buffer_unmap(xcr_buffer_t *buffer);
 
 /*===-- Streams and events ------------------------------------------------===*/
@@ -638,8 +580,7 @@ typedef void (*xcr_host_callback_t)(void *user_data, xcr_status_t status);
 
 /* A queue of work: what is launched on it runs in order, asynchronously.
  * |options| may be NULL. */
-XCR_API xcr_status_t xcr_stream_create(xcr_device_t *device,
-                                       const xcr_stream_options_t *options,
+XCR_API xcr_status_t xcr_stream_create(xcr_device_t *device, const xcr_stream_options_t *options,
                                        xcr_stream_t **out_stream);
 XCR_API void xcr_stream_retain(xcr_stream_t *stream);
 /* Dropping the last reference waits for the stream's work. */
@@ -650,34 +591,27 @@ XCR_API xcr_status_t xcr_stream_synchronize(xcr_stream_t *stream);
 /* Whether everything on the stream has ended; does not wait. */
 XCR_API xcr_status_t xcr_stream_query(xcr_stream_t *stream, bool *out_done);
 /* Records |event| behind the work on the stream now. */
-XCR_API xcr_status_t xcr_stream_record(xcr_stream_t *stream,
-                                       xcr_event_t *event);
+XCR_API xcr_status_t xcr_stream_record(xcr_stream_t *stream, xcr_event_t *event);
 /* Later work on the stream waits for what |event| records now; nothing is
  * recorded: does nothing. The event may be of another stream of the device. */
 XCR_API xcr_status_t xcr_stream_wait(xcr_stream_t *stream, xcr_event_t *event);
-XCR_API xcr_status_t xcr_stream_add_callback(xcr_stream_t *stream,
-                                             xcr_host_callback_t callback,
+XCR_API xcr_status_t xcr_stream_add_callback(xcr_stream_t *stream, xcr_host_callback_t callback,
                                              void *user_data);
 /* Stream-ordered copies and fills; buffers are retained until they are done,
  * host memory must stay valid until then. |pattern_size| is 1, 2, 4 or 8;
  * offset and size of a fill are multiples of it. */
 XCR_API xcr_status_t xcr_stream_copy(xcr_stream_t *stream, xcr_buffer_t *source,
-                                     uint64_t source_offset,
-                                     xcr_buffer_t *target,
+                                     uint64_t source_offset, xcr_buffer_t *target,
                                      uint64_t target_offset, uint64_t size);
 XCR_API xcr_status_t xcr_stream_fill(xcr_stream_t *stream, xcr_buffer_t *target,
-                                     uint64_t byte_offset, uint64_t size,
-                                     uint64_t pattern, uint32_t pattern_size);
+                                     uint64_t byte_offset, uint64_t size, uint64_t pattern,
+                                     uint32_t pattern_size);
 XCR_API xcr_status_t xcr_stream_read(xcr_stream_t *stream, xcr_buffer_t *source,
-                                     uint64_t byte_offset, void *data,
-                                     size_t size);
-XCR_API xcr_status_t xcr_stream_write(xcr_stream_t *stream,
-                                      xcr_buffer_t *target,
-                                      uint64_t byte_offset, const void *data,
-                                      size_t size);
+                                     uint64_t byte_offset, void *data, size_t size);
+XCR_API xcr_status_t xcr_stream_write(xcr_stream_t *stream, xcr_buffer_t *target,
+                                      uint64_t byte_offset, const void *data, size_t size);
 
-XCR_API xcr_status_t xcr_event_create(xcr_device_t *device,
-                                      xcr_event_t **out_event);
+XCR_API xcr_status_t xcr_event_create(xcr_device_t *device, xcr_event_t **out_event);
 XCR_API void xcr_event_retain(xcr_event_t *event);
 XCR_API void xcr_event_release(xcr_event_t *event);
 /* Waits for what the event records now. Nothing recorded: returns at once. */
@@ -706,8 +640,7 @@ typedef struct xcr_instance_options {
  * makes the variables with their initial values, runs the init plan. |options|
  * may be NULL. Blocking, thread-safe. INCOMPATIBLE: no target of the module
  * runs on the device; NOT_FOUND, CORRUPT: a parameter's file. */
-XCR_API xcr_status_t xcr_instance_create(xcr_device_t *device,
-                                         xcr_module_t *module,
+XCR_API xcr_status_t xcr_instance_create(xcr_device_t *device, xcr_module_t *module,
                                          const xcr_instance_options_t *options,
                                          xcr_instance_t **out_instance);
 XCR_API void xcr_instance_retain(xcr_instance_t *instance);
@@ -719,13 +652,11 @@ XCR_API xcr_module_t *xcr_instance_module(const xcr_instance_t *instance);
 XCR_API uint32_t xcr_instance_target(const xcr_instance_t *instance);
 /* The buffer of a variable, lent until it is replaced. Reading and writing it
  * changes the variable. NOT_FOUND lists the variables there are. */
-XCR_API xcr_status_t xcr_instance_get_variable(xcr_instance_t *instance,
-                                               xcr_string_view_t name,
+XCR_API xcr_status_t xcr_instance_get_variable(xcr_instance_t *instance, xcr_string_view_t name,
                                                xcr_buffer_t **out_buffer);
 /* Puts |buffer| in the place of the variable's own from the next launch on.
  * INVALID_ARGUMENT unless dtype, shape, device and contiguity fit. */
-XCR_API xcr_status_t xcr_instance_set_variable(xcr_instance_t *instance,
-                                               xcr_string_view_t name,
+XCR_API xcr_status_t xcr_instance_set_variable(xcr_instance_t *instance, xcr_string_view_t name,
                                                xcr_buffer_t *buffer);
 
 /*===-- Calls -------------------------------------------------------------===*/
@@ -754,8 +685,7 @@ typedef struct xcr_call_statistics {
   uint32_t empty_count;
   uint64_t arena_bytes; /* for the sizes bound now */
 } xcr_call_statistics_t;
-#define XCR_CALL_STATISTICS_INIT                                               \
-  {sizeof(xcr_call_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0}
+#define XCR_CALL_STATISTICS_INIT {sizeof(xcr_call_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0}
 
 typedef enum xcr_command_kind {
   XCR_COMMAND_DISPATCH = 0,
@@ -776,25 +706,23 @@ typedef struct xcr_profile_entry {
   uint64_t launches;
   uint64_t total_ns, min_ns;
 } xcr_profile_entry_t;
-#define XCR_PROFILE_ENTRY_INIT                                                 \
-  {sizeof(xcr_profile_entry_t),                                                \
-   XCR_COMMAND_DISPATCH,                                                       \
-   {0, 0},                                                                     \
-   {0, 0},                                                                     \
-   {0, 0},                                                                     \
-   -1,                                                                         \
-   -1,                                                                         \
-   {0, 0, 0},                                                                  \
-   0,                                                                          \
-   0,                                                                          \
+#define XCR_PROFILE_ENTRY_INIT                                                                     \
+  {sizeof(xcr_profile_entry_t),                                                                    \
+   XCR_COMMAND_DISPATCH,                                                                           \
+   {0, 0},                                                                                         \
+   {0, 0},                                                                                         \
+   {0, 0},                                                                                         \
+   -1,                                                                                             \
+   -1,                                                                                             \
+   {0, 0, 0},                                                                                      \
+   0,                                                                                              \
+   0,                                                                                              \
    0}
 
 /* Makes a call of |function| with nothing bound. |options| may be NULL.
  * NOT_FOUND lists the functions there are. */
-XCR_API xcr_status_t xcr_call_create(xcr_instance_t *instance,
-                                     xcr_string_view_t function,
-                                     const xcr_call_options_t *options,
-                                     xcr_call_t **out_call);
+XCR_API xcr_status_t xcr_call_create(xcr_instance_t *instance, xcr_string_view_t function,
+                                     const xcr_call_options_t *options, xcr_call_t **out_call);
 XCR_API void xcr_call_retain(xcr_call_t *call);
 /* May be dropped while launches are in flight. */
 XCR_API void xcr_call_release(xcr_call_t *call);
@@ -804,13 +732,11 @@ XCR_API const xcr_function_t *xcr_call_function(const xcr_call_t *call);
  * argument, what it takes and what came: ordinal, dtype, rank, fixed dims,
  * alignment, device, contiguity. Symbolic dims are checked by the next launch.
  */
-XCR_API xcr_status_t xcr_call_set_input(xcr_call_t *call, uint32_t input,
-                                        xcr_buffer_t *buffer);
+XCR_API xcr_status_t xcr_call_set_input(xcr_call_t *call, uint32_t input, xcr_buffer_t *buffer);
 /* As above. NULL (the state at first): the call allocates the output when it
  * is launched, and again when its shape grows. An output that aliases an
  * input cannot be set. */
-XCR_API xcr_status_t xcr_call_set_output(xcr_call_t *call, uint32_t output,
-                                         xcr_buffer_t *buffer);
+XCR_API xcr_status_t xcr_call_set_output(xcr_call_t *call, uint32_t output, xcr_buffer_t *buffer);
 /* What is bound, lent until it is replaced; NULL where nothing is. */
 XCR_API xcr_buffer_t *xcr_call_input(const xcr_call_t *call, uint32_t input);
 /* Of an output that the call allocates: the buffer of the last launch (or
@@ -818,8 +744,7 @@ XCR_API xcr_buffer_t *xcr_call_input(const xcr_call_t *call, uint32_t input);
 XCR_API xcr_buffer_t *xcr_call_output(const xcr_call_t *call, uint32_t output);
 /* The shape that an output will have for the inputs bound now, into
  * |out_shape|, which has room for its rank. */
-XCR_API xcr_status_t xcr_call_query_output_shape(xcr_call_t *call,
-                                                 uint32_t output,
+XCR_API xcr_status_t xcr_call_query_output_shape(xcr_call_t *call, uint32_t output,
                                                  int64_t *out_shape);
 /* Does all that a first launch does, but the launch. */
 XCR_API xcr_status_t xcr_call_prepare(xcr_call_t *call, xcr_stream_t *stream);
@@ -833,22 +758,18 @@ XCR_API xcr_status_t xcr_call_prepare(xcr_call_t *call, xcr_stream_t *stream);
 XCR_API xcr_status_t xcr_call_launch(xcr_call_t *call, xcr_stream_t *stream);
 /* Launches and waits; on the CPU device the calling thread takes part. */
 XCR_API xcr_status_t xcr_call_run(xcr_call_t *call);
-XCR_API void xcr_call_get_statistics(const xcr_call_t *call,
-                                     xcr_call_statistics_t *out_statistics);
+XCR_API void xcr_call_get_statistics(const xcr_call_t *call, xcr_call_statistics_t *out_statistics);
 /* Commands in plan order, for calls made with XCR_CALL_PROFILE (else 0). Read
  * it when no launch is in flight. */
 XCR_API uint32_t xcr_call_profile_count(const xcr_call_t *call);
-XCR_API xcr_status_t xcr_call_get_profile(const xcr_call_t *call,
-                                          uint32_t entry,
+XCR_API xcr_status_t xcr_call_get_profile(const xcr_call_t *call, uint32_t entry,
                                           xcr_profile_entry_t *out_entry);
 
 /* Runs |function| once and waits. |outputs| holds the buffers to write to;
  * where one is NULL a new one is made and put there with a reference owned by
  * the caller. Reuses what an earlier invocation prepared. Thread-safe. */
-XCR_API xcr_status_t xcr_invoke(xcr_instance_t *instance,
-                                xcr_string_view_t function,
-                                uint32_t input_count,
-                                xcr_buffer_t *const *inputs,
+XCR_API xcr_status_t xcr_invoke(xcr_instance_t *instance, xcr_string_view_t function,
+                                uint32_t input_count, xcr_buffer_t *const *inputs,
                                 uint32_t output_count, xcr_buffer_t **outputs);
 
 #ifdef __cplusplus
