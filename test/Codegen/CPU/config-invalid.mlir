@@ -1,0 +1,34 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{expected version 1 of the configuration, got 2}}
+func.func @version() attributes {lowering_config = #cpu.fallback<version = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a number of lanes that is a power of two, got 12}}
+func.func @lanes() attributes {lowering_config = #cpu.elementwise<version = 1, lanes = 12, chunk = 1, tile = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a positive chunk and tile, got 0}}
+func.func @chunk() attributes {lowering_config = #cpu.elementwise<version = 1, lanes = 8, chunk = 0, tile = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected direction "rows" or "columns", got "diagonal"}}
+func.func @direction() attributes {lowering_config = #cpu.reduction<version = 1, direction = "diagonal", lanes = 8, chunk = 1, tile = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 3 tile and 2 register sizes, got 2 and 2}}
+func.func @tile() attributes {lowering_config = #cpu.matmul<version = 1, tile = [6, 16], registers = [6, 16], lanes = 8>} { return }
+
+// -----
+
+// expected-error@+1 {{expected register columns that are a multiple of 8 lanes, got 12}}
+func.func @columns() attributes {lowering_config = #cpu.matmul<version = 1, tile = [6, 12, 1], registers = [6, 12], lanes = 8>} { return }
+
+// -----
+
+// expected-error@+1 {{expected tile size 0 to be a multiple of 6, got 8}}
+func.func @rows() attributes {lowering_config = #cpu.matmul<version = 1, tile = [8, 16, 1], registers = [6, 16], lanes = 8>} { return }

@@ -1,0 +1,31 @@
+// RUN: xc-opt %s -verify-roundtrip
+// RUN: xc-opt %s | FileCheck %s
+
+// CHECK-LABEL: func.func @elementwise()
+// CHECK-SAME: #cpu.elementwise<version = 1, lanes = 32, chunk = 16384, tile = 32768>
+func.func @elementwise() attributes {
+    lowering_config = #cpu.elementwise<version = 1, lanes = 32, chunk = 16384, tile = 32768>} {
+  return
+}
+
+// CHECK-LABEL: func.func @reduction()
+// CHECK-SAME: #cpu.reduction<version = 1, direction = "rows", lanes = 32, chunk = 128, tile = 32768>
+func.func @reduction() attributes {
+    lowering_config = #cpu.reduction<version = 1, direction = "rows", lanes = 32, chunk = 128, tile = 32768>} {
+  return
+}
+
+// CHECK-LABEL: func.func @matmul()
+// CHECK-SAME: #cpu.matmul<version = 1, tile = [192, 256, 256], registers = [6, 16], lanes = 8>
+func.func @matmul() attributes {
+    lowering_config = #cpu.matmul<version = 1, tile = [192, 256, 256], registers = [6, 16], lanes = 8>} {
+  return
+}
+
+// CHECK-LABEL: func.func @fallback()
+// CHECK-SAME: #cpu.fallback<version = 1>
+func.func @fallback() attributes {lowering_config = #cpu.fallback<version = 1>} {
+  // CHECK: cpu.scratch : memref<128xi8>
+  %s = cpu.scratch : memref<128xi8>
+  return
+}

@@ -1,0 +1,59 @@
+// RUN: xc-opt %s -xc-cpu-lower-matmul -canonicalize -cse -split-input-file -verify-diagnostics | FileCheck %s
+
+#config = #cpu.matmul<version = 1, tile = [4, 16, 32], registers = [2, 16], lanes = 8>
+
+// One workgroup per tile of 4 x 16; a 2 x 16 block of sums is 4 vectors in registers.
+// CHECK:       #[[GRID:.*]] = affine_map<()[s0] -> (3, s0 ceildiv 4, 1)>
+// CHECK-LABEL: func.func @product()
+// CHECK-SAME:    grid = #[[GRID]]
+// CHECK-DAG:     %[[LHS:.*]] = memref.alloc() : memref<2x32x2xf32>
+// CHECK-DAG:     %[[RHS:.*]] = memref.alloc() : memref<1x32x16xf32>
+// CHECK-DAG:     %[[SUMS:.*]] = memref.alloc() : memref<4x16xf32>
+// CHECK:         scf.for
+// CHECK:           memref.store %{{.*}}, %[[LHS]]
+// CHECK:           vector.store %{{.*}}, %[[RHS]]
+// CHECK:           vector.load %[[SUMS]]
+// CHECK:           %[[R:.*]]:4 = scf.for %[[K:[^ ]*]] = {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// CHECK:             %[[B:.*]] = vector.load %[[RHS]][%{{.*}}, %[[K]], %{{.*}}] : memref<1x32x16xf32>, vector<8xf32>
+// CHECK:             %[[S:.*]] = memref.load %[[LHS]][%{{.*}}, %[[K]], %{{.*}}] : memref<2x32x2xf32>
+// CHECK:             %[[L:.*]] = vector.broadcast %[[S]] : f32 to vector<8xf32>
+// CHECK:             math.fma %[[L]], %[[B]], %[[A]] : vector<8xf32>
+// CHECK-COUNT-3:     math.fma
+// CHECK-NOT:         math.fma
+// CHECK:           vector.store %[[R]]#0, %[[SUMS]]
+// CHECK:         vector.load %[[SUMS]]
+// CHECK:         vector.store
+func.func @product() attributes {lowering_config = #config} {
+  %m = plan.scalar 0 : index
+  %x = plan.binding 0 read align 64 sizes(%m) : memref<?x50xf32>
+  %w = plan.binding 1 read align 64 : memref<50x48xf32>
+  %y = plan.binding 2 write align 64 sizes(%m) : memref<?x48xf32>
+  %t = bufferization.to_tensor %x restrict : memref<?x50xf32> to tensor<?x50xf32>
+  %u = bufferization.to_tensor %w restrict : memref<50x48xf32> to tensor<50x48xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty(%m) : tensor<?x48xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<?x48xf32>) -> tensor<?x48xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%t, %u : tensor<?x50xf32>, tensor<50x48xf32>) outs(%z : tensor<?x48xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %p : f32
+      linalg.yield %s : f32
+  } -> tensor<?x48xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<?x48xf32>, memref<?x48xf32>) -> ()
+  return
+}
+
+// -----
+
+#config = #cpu.matmul<version = 1, tile = [4, 16, 32], registers = [2, 16], lanes = 8>
+
+// expected-error@+1 {{the matmul strategy does not fit kernel 'no_product': it has no matrix product}}
+func.func @no_product() attributes {lowering_config = #config} {
+  %x = plan.binding 0 read align 64 : memref<100xf32>
+  %y = plan.binding 1 write align 64 : memref<100xf32>
+  %t = bufferization.to_tensor %x restrict : memref<100xf32> to tensor<100xf32>
+  bufferization.materialize_in_destination %t in restrict writable %y : (tensor<100xf32>, memref<100xf32>) -> ()
+  return
+}

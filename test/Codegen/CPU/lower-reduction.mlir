@@ -1,0 +1,161 @@
+// RUN: xc-opt %s -xc-cpu-lower-reduction -canonicalize -cse -split-input-file -verify-diagnostics | FileCheck %s
+
+#rows = #cpu.reduction<version = 1, direction = "rows", lanes = 16, chunk = 128, tile = 32768>
+
+// One workgroup has 32768 / 64 rows. The lanes of the accumulator are folded to one value at the end of a row.
+// CHECK:       #[[GRID:.*]] = affine_map<()[s0] -> (s0 ceildiv 512, 1, 1)>
+// CHECK-LABEL: func.func @row_sum()
+// CHECK-SAME:    grid = #[[GRID]]
+// CHECK:         scf.for %[[ROW:[^ ]*]] =
+// CHECK:           %[[ACC:.*]] = scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (vector<16xf32>) {
+// CHECK:             %[[V:.*]] = vector.load %{{.*}}[%[[ROW]], %[[J]]] : memref<?x64xf32>, vector<16xf32>
+// CHECK:             %[[S:.*]] = arith.addf %[[V]], %[[A]] : vector<16xf32>
+// CHECK:             scf.yield %[[S]]
+// CHECK:           vector.shuffle %[[ACC]], %[[ACC]] [0, 1, 2, 3, 4, 5, 6, 7]
+// CHECK:           %[[SUM:.*]] = vector.extract
+// CHECK:           %[[R:.*]] = arith.addf %[[SUM]], %{{.*}} : f32
+// CHECK:           memref.store %[[R]], %{{.*}}[%[[ROW]]] : memref<?xf32>
+func.func @row_sum() attributes {lowering_config = #rows} {
+  %n = plan.scalar 0 : index
+  %x = plan.binding 0 read align 64 sizes(%n) : memref<?x64xf32>
+  %y = plan.binding 1 write align 64 sizes(%n) : memref<?xf32>
+  %t = bufferization.to_tensor %x restrict : memref<?x64xf32> to tensor<?x64xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%t : tensor<?x64xf32>) outs(%z : tensor<?xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<?xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<?xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+#columns = #cpu.reduction<version = 1, direction = "columns", lanes = 16, chunk = 128, tile = 32768>
+
+// Every lane is a column: nothing to fold.
+// CHECK-LABEL: func.func @column_sum()
+// CHECK:         scf.for %[[J:[^ ]*]] =
+// CHECK:           %[[ACC:.*]] = scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (vector<16xf32>) {
+// CHECK:             vector.load %{{.*}}[%[[I]], %[[J]]] : memref<100x64xf32>, vector<16xf32>
+// CHECK-NOT:       vector.shuffle
+// CHECK:           vector.store %[[ACC]], %{{.*}}[%[[J]]] : memref<64xf32>, vector<16xf32>
+func.func @column_sum() attributes {lowering_config = #columns} {
+  %x = plan.binding 0 read align 64 : memref<100x64xf32>
+  %y = plan.binding 1 write align 64 : memref<64xf32>
+  %t = bufferization.to_tensor %x restrict : memref<100x64xf32> to tensor<100x64xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%t : tensor<100x64xf32>) outs(%z : tensor<64xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<64xf32>, memref<64xf32>) -> ()
+  return
+}
+
+// -----
+
+#rows = #cpu.reduction<version = 1, direction = "rows", lanes = 16, chunk = 128, tile = 32768>
+
+// exp is computed once, while it is summed, and kept in the result's memory until the sum is known.
+// CHECK-LABEL: func.func @exp_over_its_sum()
+// CHECK:         %[[Y:.*]] = plan.binding 1
+// CHECK:         scf.for %[[ROW:[^ ]*]] =
+// CHECK:           scf.for %[[J:[^ ]*]] =
+// CHECK:             %[[E:.*]] = math.exp
+// CHECK:             vector.store %[[E]], %[[Y]][%[[ROW]], %[[J]]]
+// CHECK:             arith.addf
+// CHECK:           scf.for %[[K:[^ ]*]] =
+// CHECK-NOT:         math.exp
+// CHECK:             vector.load %[[Y]][%[[ROW]], %[[K]]]
+// CHECK:             arith.divf
+// CHECK:             vector.store %{{.*}}, %[[Y]][%[[ROW]], %[[K]]]
+func.func @exp_over_its_sum() attributes {lowering_config = #rows} {
+  %x = plan.binding 0 read align 64 : memref<100x64xf32>
+  %y = plan.binding 1 write align 64 : memref<100x64xf32>
+  %t = bufferization.to_tensor %x restrict : memref<100x64xf32> to tensor<100x64xf32>
+  %c = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<100x64xf32>
+  %e = tensor.empty() : tensor<100xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<100xf32>) -> tensor<100xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<100x64xf32>) outs(%e0 : tensor<100x64xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = math.exp %a : f32
+      linalg.yield %s : f32
+  } -> tensor<100x64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<100x64xf32>) outs(%z : tensor<100xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<100xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %r : tensor<100x64xf32>, tensor<100xf32>) outs(%e0 : tensor<100x64xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %s = arith.divf %a, %b : f32
+      linalg.yield %s : f32
+  } -> tensor<100x64xf32>
+  bufferization.materialize_in_destination %q in restrict writable %y : (tensor<100x64xf32>, memref<100x64xf32>) -> ()
+  return
+}
+
+// -----
+
+#columns = #cpu.reduction<version = 1, direction = "columns", lanes = 16, chunk = 128, tile = 32768>
+
+// expected-error@+1 {{the reduction strategy with columns needs a kept dim, and kernel 'nothing_kept' keeps none}}
+func.func @nothing_kept() attributes {lowering_config = #columns} {
+  %x = plan.binding 0 read align 64 : memref<100xf32>
+  %y = plan.binding 1 write align 64 : memref<f32>
+  %t = bufferization.to_tensor %x restrict : memref<100xf32> to tensor<100xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%t : tensor<100xf32>) outs(%z : tensor<f32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<f32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<f32>, memref<f32>) -> ()
+  return
+}
+
+// -----
+
+#rows = #cpu.reduction<version = 1, direction = "rows", lanes = 16, chunk = 128, tile = 32768>
+
+// expected-error@+1 {{the reduction strategy does not fit kernel 'different_dims': its reductions keep different dims}}
+func.func @different_dims() attributes {lowering_config = #rows} {
+  %x = plan.binding 0 read align 64 : memref<100x64xf32>
+  %y = plan.binding 1 write align 64 : memref<f32>
+  %t = bufferization.to_tensor %x restrict : memref<100x64xf32> to tensor<100x64xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<100xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<100xf32>) -> tensor<100xf32>
+  %e0 = tensor.empty() : tensor<f32>
+  %z0 = linalg.fill ins(%c : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%t : tensor<100x64xf32>) outs(%z : tensor<100xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<100xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%r : tensor<100xf32>) outs(%z0 : tensor<f32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<f32>
+  bufferization.materialize_in_destination %q in restrict writable %y : (tensor<f32>, memref<f32>) -> ()
+  return
+}

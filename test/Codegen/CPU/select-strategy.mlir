@@ -1,0 +1,130 @@
+// RUN: xc-opt %s -xc-cpu-normalize-kernel -xc-cpu-select-strategy=arch=x86-64-v3 -split-input-file | FileCheck %s
+// RUN: xc-opt %s -xc-cpu-normalize-kernel -xc-cpu-select-strategy=arch=x86-64-v4 -split-input-file | FileCheck %s --check-prefix=V4
+
+// A function of few registers' width of each element is computed at a time where math functions need registers too.
+// CHECK-LABEL: func.func @exp()
+// CHECK-SAME:    lowering_config = #cpu.elementwise<version = 1, lanes = 16, chunk = 16384, tile = 16384>
+// CHECK-SAME:    plan.reason = "elementwise: 16 lanes"
+// V4-LABEL:    func.func @exp()
+// V4-SAME:       lanes = 32
+func.func @exp() {
+  %x = plan.binding 0 read align 64 : memref<1000xf32>
+  %y = plan.binding 1 write align 64 : memref<1000xf32>
+  %t = bufferization.to_tensor %x restrict : memref<1000xf32> to tensor<1000xf32>
+  %e = tensor.empty() : tensor<1000xf32>
+  %r = linalg.exp ins(%t : tensor<1000xf32>) outs(%e : tensor<1000xf32>) -> tensor<1000xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<1000xf32>, memref<1000xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @transpose()
+// CHECK-SAME:    chunk = 128
+// CHECK-SAME:    transposed reads in tiles
+func.func @transpose() {
+  %x = plan.binding 0 read align 64 : memref<100x200xf32>
+  %y = plan.binding 1 write align 64 : memref<200x100xf32>
+  %t = bufferization.to_tensor %x restrict : memref<100x200xf32> to tensor<100x200xf32>
+  %e = tensor.empty() : tensor<200x100xf32>
+  %r = linalg.transpose ins(%t : tensor<100x200xf32>) outs(%e : tensor<200x100xf32>) permutation = [1, 0]
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<200x100xf32>, memref<200x100xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @row_sum()
+// CHECK-SAME:    #cpu.reduction<version = 1, direction = "rows"
+// CHECK-SAME:    plan.reason = "reduction: 1 of 2 dims kept, 2 phases, 32 lanes along the reduced dims"
+func.func @row_sum() {
+  %x = plan.binding 0 read align 64 : memref<100x200xf32>
+  %y = plan.binding 1 write align 64 : memref<100xf32>
+  %t = bufferization.to_tensor %x restrict : memref<100x200xf32> to tensor<100x200xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<100xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<100xf32>) -> tensor<100xf32>
+  %r = linalg.reduce { arith.addf } ins(%t : tensor<100x200xf32>) outs(%z : tensor<100xf32>) dimensions = [1]
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<100xf32>, memref<100xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @column_sum()
+// CHECK-SAME:    #cpu.reduction<version = 1, direction = "columns"
+func.func @column_sum() {
+  %x = plan.binding 0 read align 64 : memref<100x200xf32>
+  %y = plan.binding 1 write align 64 : memref<200xf32>
+  %t = bufferization.to_tensor %x restrict : memref<100x200xf32> to tensor<100x200xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<200xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<200xf32>) -> tensor<200xf32>
+  %r = linalg.reduce { arith.addf } ins(%t : tensor<100x200xf32>) outs(%z : tensor<200xf32>) dimensions = [0]
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<200xf32>, memref<200xf32>) -> ()
+  return
+}
+
+// -----
+
+// 12 accumulators fill the 16 registers of AVX2, 24 the 32 of AVX-512.
+// CHECK-LABEL: func.func @matmul()
+// CHECK-SAME:    #cpu.matmul<version = 1, tile = [186, 256, 256], registers = [6, 16], lanes = 8>
+// V4-LABEL:    func.func @matmul()
+// V4-SAME:       registers = [12, 32], lanes = 16>
+func.func @matmul() {
+  %x = plan.binding 0 read align 64 : memref<1100x300xf32>
+  %w = plan.binding 1 read align 64 : memref<300x512xf32>
+  %y = plan.binding 2 write align 64 : memref<1100x512xf32>
+  %t = bufferization.to_tensor %x restrict : memref<1100x300xf32> to tensor<1100x300xf32>
+  %u = bufferization.to_tensor %w restrict : memref<300x512xf32> to tensor<300x512xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1100x512xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<1100x512xf32>) -> tensor<1100x512xf32>
+  %r = linalg.matmul ins(%t, %u : tensor<1100x300xf32>, tensor<300x512xf32>) outs(%z : tensor<1100x512xf32>) -> tensor<1100x512xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<1100x512xf32>, memref<1100x512xf32>) -> ()
+  return
+}
+
+// -----
+
+// A product with a vector does not pay for packing.
+// CHECK-LABEL: func.func @matvec()
+// CHECK-SAME:    #cpu.reduction<version = 1, direction = "columns"
+func.func @matvec() {
+  %x = plan.binding 0 read align 64 : memref<1x300xf32>
+  %w = plan.binding 1 read align 64 : memref<300x512xf32>
+  %y = plan.binding 2 write align 64 : memref<1x512xf32>
+  %t = bufferization.to_tensor %x restrict : memref<1x300xf32> to tensor<1x300xf32>
+  %u = bufferization.to_tensor %w restrict : memref<300x512xf32> to tensor<300x512xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x512xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<1x512xf32>) -> tensor<1x512xf32>
+  %r = linalg.matmul ins(%t, %u : tensor<1x300xf32>, tensor<300x512xf32>) outs(%z : tensor<1x512xf32>) -> tensor<1x512xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<1x512xf32>, memref<1x512xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @dense_constant()
+// CHECK-SAME:    #cpu.fallback<version = 1>
+// CHECK-SAME:    plan.reason = "fallback: plain loops in one workgroup, since no strategy takes arith.constant"
+func.func @dense_constant() {
+  %y = plan.binding 0 write align 64 : memref<2xf32>
+  %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %e = tensor.empty() : tensor<2xf32>
+  %r = linalg.exp ins(%c : tensor<2xf32>) outs(%e : tensor<2xf32>) -> tensor<2xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<2xf32>, memref<2xf32>) -> ()
+  return
+}
+
+// -----
+
+// What is there is obeyed.
+// CHECK-LABEL: func.func @by_hand()
+// CHECK-SAME:    lowering_config = #cpu.elementwise<version = 1, lanes = 4, chunk = 64, tile = 64>
+// CHECK-NOT:     plan.reason
+func.func @by_hand() attributes {lowering_config = #cpu.elementwise<version = 1, lanes = 4, chunk = 64, tile = 64>} {
+  return
+}
