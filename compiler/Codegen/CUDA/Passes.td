@@ -58,6 +58,19 @@ def EmitPointwise : EmitPass<"xc-cuda-emit-pointwise"> {
   }];
 }
 
+def EmitTranspose : EmitPass<"xc-cuda-emit-transpose"> {
+  let summary = "Emit the threads of kernels configured as #cuda.transpose";
+  let description = [{
+    Each input that is read along another dim than the result is written passes through a tile in shared memory:
+    the block loads it along the input's rows, and reads it back along the result's. Example:
+    ```mlir
+    memref.store %in, %tile[%a] : memref<1056xf32, #gpu.address_space<workgroup>>
+    gpu.barrier
+    %out = memref.load %tile[%b] : memref<1056xf32, #gpu.address_space<workgroup>>
+    ```
+  }];
+}
+
 def EmitRowReduction : EmitPass<"xc-cuda-emit-row-reduction"> {
   let summary = "Emit the threads of kernels configured as #cuda.row_reduction";
   let description = [{

@@ -30,6 +30,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   // become the work of one thread, on scalars and short vectors, and the launch is fixed.
   kernelPM.addPass(createSelectStrategy());
   kernelPM.addNestedPass<func::FuncOp>(createEmitElementwise());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitTranspose());
   kernelPM.addNestedPass<func::FuncOp>(createEmitRowReduction());
   kernelPM.addNestedPass<func::FuncOp>(createEmitColumnReduction());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulFMA());

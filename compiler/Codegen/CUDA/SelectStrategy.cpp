@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Analysis/Accesses.h"
 #include "compiler/Codegen/CUDA/Analysis/Contraction.h"
 #include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
@@ -50,6 +51,7 @@ public:
   Choice choose();
 
 private:
+  std::optional<Choice> chooseTranspose();
   Choice chooseElementwise();
   Choice chooseReduction(const ReductionGroup &group);
   Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows, std::optional<int64_t> length);
@@ -132,8 +134,34 @@ int64_t Chooser::getInnerDivisor() {
 // Elementwise
 //===----------------------------------------------------------------------===//
 
+/// Squares in shared memory, if reads and writes run along different dims and both are long enough to matter.
+std::optional<Choice> Chooser::chooseTranspose() {
+  std::optional<TransposedInputs> transposed = findTransposedInputs(kernel);
+  if (!transposed)
+    return std::nullopt;
+  SmallVector<Value> sizes = points.getSizes(kernel.outputs.front().binding);
+  int64_t bytes = 1, divisor = 4;
+  for (unsigned dim : {transposed->outer, transposed->inner}) {
+    if (std::optional<int64_t> size = getConstantIntValue(sizes[dim]); size && *size < 8)
+      return std::nullopt;
+    divisor = std::min(divisor, knownDivisor(sizes[dim]));
+  }
+  for (const Access &input : transposed->inputs)
+    bytes = std::max(bytes, getElementBytes(getElementTypeOrSelf(input.tensor)));
+  // Narrow elements are moved by words of 4 bytes.
+  int64_t vector = std::max<int64_t>(1, std::min<int64_t>(4 / bytes, divisor));
+  int64_t tile = 32 * vector;
+  std::string reason =
+      llvm::formatv("reads along dim {0}, writes along dim {1}: {2} x {2} squares turned around in shared memory",
+                    transposed->outer, transposed->inner, tile)
+          .str();
+  return Choice{TransposeAttr::get(kernel.getFunction().getContext(), kBlockThreads, tile, vector), reason};
+}
+
 Choice Chooser::chooseElementwise() {
   MLIRContext *context = kernel.getFunction().getContext();
+  if (std::optional<Choice> choice = chooseTranspose())
+    return *choice;
   int64_t vector = getVectorWidth(kernel);
   bool flat = isFlat(kernel);
   if (!flat)

@@ -56,11 +56,12 @@ def CUDA_PointwiseAttr : CUDA_Config<"Pointwise", "pointwise", "fallback", 1> {
 def CUDA_TransposeAttr : CUDA_Config<"Transpose", "transpose", "transpose", 1> {
   let summary = "Square tiles pass through shared memory where reads and writes run along different dims";
   let description = [{
-    A block of `threads` threads owns a `tile` x `tile` square of the output's innermost dim and of output dim
-    `dim`, which is the innermost one of an input. Rows in shared memory are one element longer than the tile,
-    so that columns fall into different banks. Example: `#cuda.transpose<threads = 256, tile = 32, dim = 0>`.
+    A block of `threads` threads owns a `tile` x `tile` square of the output's innermost dim and of
+    another dim of it, which is the innermost one of an input; a thread accesses `vector` elements at once. Rows in
+    shared memory are one vector longer than the tile, so that columns fall into different banks. Example:
+    `#cuda.transpose<threads = 256, tile = 32, vector = 1>`.
   }];
-  let parameters = (ins "int64_t":$threads, "int64_t":$tile, "int64_t":$dim);
+  let parameters = (ins "int64_t":$threads, "int64_t":$tile, "int64_t":$vector);
 }
 
 def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-reduction", 1> {

@@ -1,0 +1,145 @@
+//===- Accesses.cpp - Which elements of its inputs a result needs ---------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/Accesses.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+using Exprs = SmallVector<AffineExpr>;
+
+std::optional<unsigned> Access::getContiguousDim() const {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
+  for (auto [coord, size] : llvm::zip_equal(llvm::reverse(coords), llvm::reverse(shape))) {
+    if (size == 1)
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(coord);
+    return dim ? std::optional(dim.getPosition()) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+class AccessCollector {
+public:
+  /// Null `coords` stand for places that are not known.
+  void visit(Value tensor, std::optional<Exprs> coords);
+
+  llvm::MapVector<Value, std::optional<Exprs>> accesses;
+
+private:
+  void visitLinalg(linalg::LinalgOp op, Value result, const std::optional<Exprs> &coords);
+  std::optional<Exprs> throughSlice(tensor::ExtractSliceOp op, const Exprs &coords);
+};
+
+} // namespace
+
+void AccessCollector::visitLinalg(linalg::LinalgOp op, Value result, const std::optional<Exprs> &coords) {
+  std::optional<Exprs> loops;
+  AffineMap map = op.getIndexingMapMatchingResult(cast<OpResult>(result));
+  if (coords && op.getNumReductionLoops() == 0 && map.isProjectedPermutation(/*allowZeroInResults=*/true)) {
+    loops.emplace(op.getNumLoops(), getAffineConstantExpr(0, op.getContext()));
+    for (auto [coord, expr] : llvm::zip_equal(*coords, map.getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        (*loops)[dim.getPosition()] = coord;
+  }
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!op.payloadUsesValueFromOperand(&operand) || !isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    std::optional<Exprs> place;
+    if (loops)
+      place = llvm::map_to_vector(op.getMatchingIndexingMap(&operand).getResults(), [&](AffineExpr expr) {
+        return simplifyAffineExpr(expr.replaceDims(*loops), op.getNumLoops() + 8, 0);
+      });
+    visit(operand.get(), place);
+  }
+  op.getBlock()->walk([&](tensor::ExtractOp extract) { visit(extract.getTensor(), std::nullopt); });
+}
+
+std::optional<Exprs> AccessCollector::throughSlice(tensor::ExtractSliceOp op, const Exprs &coords) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Exprs source;
+  size_t next = 0;
+  for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
+    std::optional<int64_t> start = getConstantIntValue(offset), stride = getConstantIntValue(op.getMixedStrides()[dim]);
+    if (!start || !stride)
+      return std::nullopt;
+    AffineExpr coord = dropped.test(dim) ? getAffineConstantExpr(0, op.getContext()) : coords[next++] * *stride;
+    source.push_back(coord + *start);
+  }
+  return source;
+}
+
+void AccessCollector::visit(Value tensor, std::optional<Exprs> coords) {
+  if (getSourceBinding(tensor)) {
+    auto [found, isNew] = accesses.insert({tensor, coords});
+    if (!isNew && found->second != coords)
+      found->second = std::nullopt;
+    return;
+  }
+  Operation *op = tensor.getDefiningOp();
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return visitLinalg(linalgOp, tensor, coords);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return visit(slice.getSource(), coords ? throughSlice(slice, *coords) : std::nullopt);
+  if (auto castOp = dyn_cast<tensor::CastOp>(op))
+    return visit(castOp.getSource(), coords);
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()))
+      visit(operand, std::nullopt);
+}
+
+SmallVector<Access> collectAccesses(Value result) {
+  MLIRContext *context = result.getContext();
+  Exprs dims;
+  for (int64_t dim = 0; dim < cast<RankedTensorType>(result.getType()).getRank(); ++dim)
+    dims.push_back(getAffineDimExpr(dim, context));
+  AccessCollector collector;
+  collector.visit(result, dims);
+  SmallVector<Access> known;
+  for (auto &[tensor, coords] : collector.accesses)
+    if (coords)
+      known.push_back({tensor, *coords});
+  return known;
+}
+
+std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
+  if (kernel.outputs.empty() || !kernel.getReductions().empty())
+    return std::nullopt;
+  auto getType = [](const KernelOutput &output) { return cast<RankedTensorType>(output.tensor.getType()); };
+  ArrayRef<int64_t> shape = getType(kernel.outputs.front()).getShape();
+  for (const KernelOutput &output : kernel.outputs)
+    if (getType(output).getShape() != shape)
+      return std::nullopt;
+  std::optional<unsigned> inner;
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size != 1)
+      inner = dim;
+  if (!inner)
+    return std::nullopt;
+  std::optional<TransposedInputs> result;
+  for (const KernelOutput &output : kernel.outputs)
+    for (const Access &access : collectAccesses(output.tensor)) {
+      std::optional<unsigned> dim = access.getContiguousDim();
+      // Only what runs along both dims gains: else each row is a broadcast or a gather.
+      bool alongInner = llvm::any_of(access.coords, [&](AffineExpr expr) { return expr.isFunctionOfDim(*inner); });
+      if (!dim || *dim == *inner || !alongInner || (result && result->outer != *dim))
+        continue;
+      if (!result)
+        result = TransposedInputs{*dim, *inner, {}};
+      if (llvm::none_of(result->inputs, [&](const Access &other) { return other.tensor == access.tensor; }))
+        result->inputs.push_back(access);
+    }
+  return result;
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,37 @@
+//===- Accesses.h - Which elements of its inputs a result needs -----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ANALYSIS_ACCESSES_H
+#define XC_CODEGEN_CUDA_ANALYSIS_ACCESSES_H
+
+#include "compiler/Codegen/CUDA/Analysis/KernelInfo.h"
+
+namespace xc::cuda {
+
+/// A result's element at (d0, d1, ...) needs the element of `tensor`, read from a binding, at `coords`.
+struct Access {
+  mlir::Value tensor;
+  llvm::SmallVector<mlir::AffineExpr> coords;
+
+  /// The dim of the result along which neighbours are neighbours in `tensor`, or nothing.
+  std::optional<unsigned> getContiguousDim() const;
+};
+
+/// The accesses that are affine in the result's dims; an input that is read in other ways too is left out.
+llvm::SmallVector<Access> collectAccesses(mlir::Value result);
+
+/// Output dim `dim` along which some input of the kernel's outputs, all of one shape, has neighbours in memory
+/// while the outputs have theirs along their innermost dim; with those inputs. Nothing if reads and writes agree.
+struct TransposedInputs {
+  unsigned outer, inner;
+  llvm::SmallVector<Access> inputs;
+};
+std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ANALYSIS_ACCESSES_H
