@@ -17,6 +17,7 @@ namespace xc {
 // misaligned(p): stores a word at p + 1
 // fail():        trap
 // bounded():     at most 64 threads a block
+// forever():     never ends
 extern const char *const kKernels = R"(
 .version 7.8
 .target sm_80
@@ -107,6 +108,11 @@ extern const char *const kKernels = R"(
 
 .visible .entry fail() {
   trap;
+}
+
+.visible .entry forever() {
+again:
+  bra again;
 }
 
 .visible .entry bounded() .maxntid 64, 1, 1 {

@@ -257,7 +257,23 @@ TEST_F(LaunchTest, UninitialisedReadIsFound) {
   EXPECT_NE(std::string::npos, report().find("uninitialised")) << report();
 }
 
-TEST_F(LaunchTest, MisalignedAccessAndTrap) {
+TEST_F(LaunchTest, ChecksCanBeSwitchedOff) {
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuDevicePrimaryCtxRelease(0));
+  start("checks=-uninitialised");
+  CUdeviceptr pointer = allocate(128);
+  ASSERT_EQ(CUDA_SUCCESS, launch(kernel("add"), 32, nullptr, pointer, 1u));
+  EXPECT_EQ(std::vector<uint32_t>(32, 0), read(pointer, 32)) << "-1 + 1";
+}
+
+TEST_F(LaunchTest, BlockThatRunsForeverTimesOut) {
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuDevicePrimaryCtxRelease(0));
+  start("instruction_limit=100000");
+  expectLost = true;
+  ASSERT_EQ(CUDA_SUCCESS, launch(kernel("forever"), 1, nullptr));
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_TIMEOUT, cu.cuCtxSynchronize());
+}
+
+TEST_F(LaunchTest, MisalignedAccess) {
   CUdeviceptr pointer = allocate(64);
   expectLost = true;
   ASSERT_EQ(CUDA_SUCCESS, launch(kernel("misaligned"), 1, nullptr, pointer));

@@ -248,6 +248,9 @@ void Launcher::runConcurrently(const std::shared_ptr<Plan> &plan) {
   runChain(*this, progress, own);
   std::unique_lock<std::mutex> lock(progress->mutex);
   progress->changed.wait(lock, [&] { return !progress->remaining; });
+  // A thread that ran the last node may let go of `progress` only later; what the
+  // nodes hold on to must be gone before the end of the launch is known.
+  progress->plan = nullptr;
 }
 
 } // namespace
