@@ -14,6 +14,9 @@ using namespace xc;
 
 Status Verifier::verifyDispatches(const fb::Plan &plan, const PlanContext &context) {
   xcr_string_view_t owner = context.owner;
+  // Every binding, whether a dispatch uses it or not: a program looks at all.
+  for (uint32_t i = 0; i < count(plan.bindings()); ++i)
+    XCR_RETURN_IF_ERROR(verifyBinding(plan, context, *plan.bindings()->Get(i), false, false));
   for (uint32_t i = 0; i < count(plan.dispatches()); ++i) {
     const fb::Dispatch &dispatch = *plan.dispatches()->Get(i);
     if (!isInside(dispatch.bindings(), plan.bindings()))
@@ -27,9 +30,6 @@ Status Verifier::verifyDispatches(const fb::Plan &plan, const PlanContext &conte
     if (dispatch.location() >= count(plan.locations()))
       return corrupt("dispatch %u of '%.*s' is at location %u, there are %u", i, printLength(owner),
                      owner.data, dispatch.location(), count(plan.locations()));
-    for (uint32_t b = 0; b < dispatch.bindings().count(); ++b)
-      XCR_RETURN_IF_ERROR(verifyBinding(
-          plan, context, *plan.bindings()->Get(dispatch.bindings().begin() + b), false, false));
     uint32_t last = dispatch.variants().count() - 1;
     for (uint32_t v = 0; v <= last; ++v) {
       const fb::Variant &variant = *plan.variants()->Get(dispatch.variants().begin() + v);
@@ -128,6 +128,9 @@ Status Verifier::verifyTransfers(const fb::Plan &plan, const PlanContext &contex
       return corrupt("fill %u of '%.*s' has a pattern of %u bytes", i, printLength(owner),
                      owner.data, fill.pattern_size());
   }
+  for (uint32_t i = 0; i < count(plan.controls()); ++i)
+    XCR_RETURN_IF_ERROR(
+        verifyBinding(plan, context, plan.controls()->Get(i)->condition(), true, false));
   for (uint32_t i = 0; i < count(plan.collectives()); ++i) {
     const fb::Collective &collective = *plan.collectives()->Get(i);
     XCR_RETURN_IF_ERROR(verifyBinding(plan, context, collective.source(), true, false));

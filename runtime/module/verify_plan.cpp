@@ -107,7 +107,6 @@ Status Verifier::verifyCommand(const fb::Plan &plan, const PlanContext &context,
 Status Verifier::verifyControl(const fb::Plan &plan, const PlanContext &context,
                                uint32_t regionOrdinal, const fb::Control &control) {
   xcr_string_view_t owner = context.owner;
-  XCR_RETURN_IF_ERROR(verifyBinding(plan, context, control.condition(), true, false));
   if (!isInside(control.regions(), plan.region_ordinals()) || control.regions().count() != 2)
     return corrupt("an if or while of '%.*s' has %u regions, expected 2 within "
                    "the plan's %u",

@@ -378,6 +378,8 @@ static const BadTable kBadTables[] = {
     {"ScalarFormula", "names formula 55", [](ModuleSpec &m) { plan(m).scalars[0] = formula(55); }},
     {"BindingOrdinal", "number 9 in space 1",
      [](ModuleSpec &m) { plan(m).bindings[0] = reads(fb::Space::Input, 9, literal(4)); }},
+    {"BindingOfNoDispatch", "number 9 in space 3",
+     [](ModuleSpec &m) { plan(m).bindings.push_back(reads(fb::Space::Constant, 9, literal(4))); }},
     {"BindingSpace", "in space 66",
      [](ModuleSpec &m) { plan(m).bindings[0] = reads(static_cast<fb::Space>(66), 0, literal(4)); }},
     {"BindingAccess", "has access 9",
