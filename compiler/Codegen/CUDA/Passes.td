@@ -125,6 +125,17 @@ def EmitMatmulMMA : EmitPass<"xc-cuda-emit-matmul-mma"> {
     "xc::cuda::CUDADialect"];
 }
 
+def EmitScatter : EmitPass<"xc-cuda-emit-scatter"> {
+  let summary = "Emit the threads of kernels configured as #cuda.scatter";
+  let description = [{
+    Each thread owns elements of the window and applies the updates one after the other, so that the result is
+    the same on every run. Example:
+    ```mlir
+    scf.for %u = %c0 to %updates step %c1 { ... memref.load ... memref.store ... }
+    ```
+  }];
+}
+
 def HoistLoads : Pass<"xc-cuda-hoist-loads", "mlir::func::FuncOp"> {
   let summary = "Move loads from global memory up to where their addresses are known";
   let description = [{

@@ -35,6 +35,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createEmitColumnReduction());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulFMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulMMA());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitScatter());
   kernelPM.addNestedPass<func::FuncOp>(createEmitPointwise());
 
   // Index arithmetic on sizes may still be affine. Equal values merge before loads move, so that each is

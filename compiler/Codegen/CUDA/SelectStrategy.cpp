@@ -56,6 +56,7 @@ private:
   Choice chooseReduction(const ReductionGroup &group);
   Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows, std::optional<int64_t> length);
   Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns, std::optional<int64_t> length);
+  Choice chooseScatter(kernel::ScatterOp op);
   Choice chooseProduct(const Contraction &contraction);
 
   /// A power of two that divides the innermost size of every output that is not 1.
@@ -109,7 +110,7 @@ static bool isFlat(const KernelInfo &kernel) {
   return llvm::all_of(kernel.tensorOps, [](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (!linalgOp)
-      return !isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp>(op);
+      return !isa<kernel::ScatterOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp>(op);
     bool usesIndices = false;
     linalgOp.getBlock()->walk([&](linalg::IndexOp) { usesIndices = true; });
     return !usesIndices && llvm::all_of(linalgOp->getOpOperands(), [&](OpOperand &operand) {
@@ -309,7 +310,42 @@ Choice Chooser::chooseProduct(const Contraction &contraction) {
   return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM, chosen->threadN), reason};
 }
 
+//===----------------------------------------------------------------------===//
+// Scatter
+//===----------------------------------------------------------------------===//
+
+Choice Chooser::chooseScatter(kernel::ScatterOp op) {
+  MLIRContext *context = kernel.getFunction().getContext();
+  auto type = cast<RankedTensorType>(op.getDest().getType());
+  auto count = [&](ArrayRef<int64_t> dims) {
+    std::optional<int64_t> product = 1;
+    for (int64_t dim : dims)
+      product = product && !type.isDynamicDim(dim) ? std::optional(*product * type.getDimSize(dim)) : std::nullopt;
+    return product;
+  };
+  std::optional<int64_t> window = count(op.getWindowDims()), rows = count(op.getAxes());
+  int64_t threads = 128;
+  while (threads > 32 && window && *window <= threads / 2)
+    threads /= 2;
+  // Every block reads all indices, so no more blocks than keep the multiprocessors busy.
+  int64_t rowsPerBlock = 16;
+  if (window && rows) {
+    int64_t blocks = kernel.target->multiprocessors * int64_t(8);
+    int64_t down = std::max<int64_t>(1, blocks / llvm::divideCeil(std::max<int64_t>(*window, 1), threads));
+    rowsPerBlock = std::max<int64_t>(1, llvm::divideCeil(*rows, down));
+  }
+  std::string reason =
+      llvm::formatv("scatter in order: a block owns {0} rows and {1} places of the window", rowsPerBlock, threads).str();
+  return {ScatterAttr::get(context, threads, rowsPerBlock), reason};
+}
+
 Choice Chooser::choose() {
+  if (kernel.outputs.size() == 1)
+    if (auto scatter = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>())
+      return chooseScatter(scatter);
+  if (llvm::any_of(kernel.tensorOps, llvm::IsaPred<kernel::ScatterOp>))
+    return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
+            "one thread for each element: a scatter whose result is not the only output"};
   if (kernel.getReductions().empty())
     return chooseElementwise();
   std::string reason;

@@ -49,7 +49,7 @@ Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &
                    return isKnownConstant(constant) ? "" : "expected a constant whose elements are all equal";
                  })
                  .Case<tensor::EmptyOp, tensor::SplatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                       tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CastOp, tensor::PadOp>(
+                       tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CastOp, tensor::PadOp, kernel::ScatterOp>(
                      [](Operation *) { return ""; })
                  .Default([](Operation *) { return "an op that CUDA code generation does not know"; });
     if (!reason.empty())
@@ -82,6 +82,7 @@ Value PointEmitter::compute(Value tensor, Point &point) {
       .Case([&](tensor::ExtractSliceOp slice) { return computeExtractSlice(slice, point); })
       .Case([&](tensor::InsertSliceOp insert) { return computeInsertSlice(insert, point); })
       .Case([&](tensor::PadOp pad) { return computePad(pad, point); })
+      .Case([&](kernel::ScatterOp scatter) { return computeScatter(scatter, point); })
       .Default([](Operation *) -> Value { llvm_unreachable("findUnsupported refuses other ops"); });
 }
 

@@ -22,6 +22,8 @@
 #include "compiler/Codegen/CUDA/Analysis/KernelInfo.h"
 #include "compiler/Codegen/CUDA/Emit/IndexBuilder.h"
 
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <map>
@@ -146,6 +148,7 @@ private:
   mlir::Value computeExtractSlice(mlir::tensor::ExtractSliceOp op, Point &point);
   mlir::Value computeInsertSlice(mlir::tensor::InsertSliceOp op, Point &point);
   mlir::Value computePad(mlir::tensor::PadOp op, Point &point);
+  mlir::Value computeScatter(kernel::ScatterOp op, Point &point); // PointScatter.cpp
   mlir::Value computeLaneByLane(mlir::Value tensor, Point &point);
   /// The condition `low <= coord < low + size` for all lanes at once; nothing if lanes differ.
   std::optional<mlir::Value> getInside(const Coord &coord, mlir::Value low, mlir::Value size, int64_t lanes);

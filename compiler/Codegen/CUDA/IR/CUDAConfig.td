@@ -84,6 +84,16 @@ def CUDA_ColumnReductionAttr : CUDA_Config<"ColumnReduction", "column_reduction"
   let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector);
 }
 
+def CUDA_ScatterAttr : CUDA_Config<"Scatter", "scatter", "scatter", 1> {
+  let summary = "Each element of the destination has one owner, which applies the updates in order";
+  let description = [{
+    A block owns `rows` rows of the destination (numbered by the dims that index vectors address) and `threads`
+    neighbouring places of the window. No atomics: the result is the same on every run. Example:
+    `#cuda.scatter<threads = 128, rows = 16>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows);
+}
+
 def CUDA_MatmulFMAAttr : CUDA_Config<"MatmulFMA", "matmul_fma", "matmul-fma", 1> {
   let summary = "Matrix product on the ordinary arithmetic units, tiles in shared memory";
   let description = [{

@@ -88,3 +88,11 @@ def all_cases():
     yield "pad_odd", k.pad(5, 7, (1, 2), (0, 3)), None
     yield "pad_vectors", k.pad(5, 8, (1, 4), (2, 4)), "#cuda.elementwise<threads = 32, vector = 4, unroll = 1>"
     yield "slice_strided", k.strided_slice(6, 29, 2, 3), None
+    for kind in ("set", "add", "max", "min", "mul"):
+        yield f"scatter_{kind}", k.scatter(kind, [10, 33], (0,), 20), None
+    yield "scatter_inner_axis", k.scatter("add", [7, 9, 5], (1,), 12), None
+    yield "scatter_two_axes", k.scatter("add", [7, 9, 5], (0, 2), 40), None
+    yield "scatter_all_axes", k.scatter("add", [11], (0,), 40), None
+    yield "scatter_i32", k.scatter("add", [10, 4], (0,), 30, "i32"), None
+    yield "scatter_none", k.scatter("add", [10, 4], (0,), 0), None
+    yield "scatter_fallback", k.scatter("add", [10, 33], (0,), 20), "#cuda.pointwise<threads = 64>"

@@ -28,7 +28,7 @@ def decode(array, element):
 
 def random(rng, shape, element):
     if element[0] == "i":
-        return rng.integers(-100, 100, shape).astype(DTYPES[element])
+        return rng.integers(-9, 12, shape).astype(DTYPES[element])
     values = rng.standard_normal(shape).astype(np.float32)
     return to_bf16(values) if element == "bf16" else values.astype(DTYPES[element])
 
@@ -323,3 +323,23 @@ def strided_slice(rows, columns, start, step):
                         f"{kernel.type([rows, columns], 'f32')} to {kernel.type(out, 'f32')}")
     kernel.output("%s", out)
     return kernel, lambda x: [x[:, start::step]]
+
+
+def scatter(kind, dest, axes, count, element="f32", seed=0):
+    """`count` updates along `axes` of `dest`; some index vectors are outside, some repeat."""
+    kernel = Kernel("scatter")
+    window = [d for i, d in enumerate(dest) if i not in axes]
+    index_shape, update_shape = [count, len(axes)], [count] + window
+    x, i, u = kernel.input(dest, element), kernel.input(index_shape, "i32"), kernel.input(update_shape, element)
+    kernel.lines.append(f"%r = kernel.scatter {kind}, {i}, {u} into {x} axes = {list(axes)} : {kernel.type(index_shape, 'i32')}, "
+                        f"{kernel.type(update_shape, element)}, {kernel.type(dest, element)} -> {kernel.type(dest, element)}")
+    kernel.output("%r", dest, element)
+
+    def reference(x, i, u):
+        result = np.moveaxis(x.copy(), axes, range(len(axes)))
+        apply = {"set": lambda a, b: b, "add": np.add, "max": np.maximum, "min": np.minimum, "mul": np.multiply}[kind]
+        for at, update in zip(i, u):
+            if all(0 <= c < dest[a] for c, a in zip(at, axes)):
+                result[tuple(at)] = apply(result[tuple(at)], update)
+        return [np.moveaxis(result, range(len(axes)), axes)]
+    return kernel, reference
