@@ -129,17 +129,17 @@ double roundIntegral(double value, Rounding rounding) {
   }
 }
 
-/// What hardware makes of NaN: zero, or for 64-bit results the sign bit.
-Integer nanAsInteger(Type type) {
-  if (typeBits(type) < 64)
+/// What hardware makes of NaN: zero; but the top bit if either side has 64 bits.
+Integer nanAsInteger(Type type, Type from) {
+  if (typeBits(type) < 32 || (typeBits(type) == 32 && from != Type::F64))
     return 0;
-  return isSigned(type) ? lowest(type) : Integer(1) << 63;
+  return isSigned(type) ? lowest(type) : Integer(1) << (typeBits(type) - 1);
 }
 
 /// Floats beyond the range of the integer saturate.
-Integer toInteger(double value, Type type, Rounding rounding) {
+Integer toInteger(double value, Type type, Type from, Rounding rounding) {
   if (value != value)
-    return nanAsInteger(type);
+    return nanAsInteger(type, from);
   value = roundIntegral(value, rounding);
   if (value >= 0x1p64)
     return highest(type);
@@ -206,7 +206,7 @@ uint64_t convertOne(uint64_t bits, const CvtFlags &flags) {
   }
   double value = loadFloat(bits, flags.from, flags.ftz);
   if (!isFloat(flags.to))
-    return extend(toInteger(value, flags.to, flags.rounding), flags);
+    return extend(toInteger(value, flags.to, flags.from, flags.rounding), flags);
   if (flags.toIntegral)
     value = roundIntegral(value, flags.rounding);
   return storeFloat(value, flags);

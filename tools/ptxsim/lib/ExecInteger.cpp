@@ -130,7 +130,7 @@ template <typename T> struct Div {
 template <typename T> struct Rem {
   static T apply(T a, T b) {
     if (b == 0)
-      return a;
+      return static_cast<T>(-1);
     if (std::is_signed<T>::value && b == static_cast<T>(-1))
       return 0;
     return static_cast<T>(a % b);

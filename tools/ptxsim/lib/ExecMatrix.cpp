@@ -35,9 +35,15 @@ template <typename T> struct Fragments {
   T c[16][8];
 };
 
+/// typeBits() at compile time, for the types of operands.
+template <Type kType>
+constexpr unsigned kBitsOf = kType == Type::F16 || kType == Type::BF16                         ? 16
+                             : kType == Type::TF32 || kType == Type::F32 || kType == Type::S32 ? 32
+                                                                                               : 8;
+
 unsigned elementsPerRegister(Type type) { return type == Type::F64 ? 1 : 32 / typeBits(type); }
 
-double elementAsDouble(uint64_t bits, Type type) {
+inline double elementAsDouble(uint64_t bits, Type type) {
   switch (type) {
   case Type::F16:
     return halfToFloat(static_cast<uint16_t>(bits));
@@ -59,7 +65,7 @@ double elementAsDouble(uint64_t bits, Type type) {
   }
 }
 
-int64_t elementAsInteger(uint64_t bits, Type type) {
+inline int64_t elementAsInteger(uint64_t bits, Type type) {
   switch (type) {
   case Type::S8:
     return static_cast<int8_t>(bits);
@@ -78,50 +84,131 @@ template <> int64_t elementAs<int64_t>(uint64_t bits, Type type) {
   return elementAsInteger(bits, type);
 }
 
-uint64_t readElement(const Warp &warp, uint32_t row, unsigned lane, unsigned s, Type type) {
-  if (type == Type::F64)
+template <Type kType>
+uint64_t readElement(const Warp &warp, uint32_t row, unsigned lane, unsigned s) {
+  if constexpr (kType == Type::F64) {
     return warp.row<uint64_t>(row)[lane];
-  unsigned bits = typeBits(type);
-  uint32_t word = warp.row<uint32_t>(row)[lane];
-  return bits == 32 ? word : word >> (s * bits) & ((1u << bits) - 1);
-}
-
-template <typename T> void gather(const Warp &warp, const MatrixOp &op, Fragments<T> &f) {
-  unsigned ea = elementsPerRegister(op.a), ed = op.d == Type::F16 ? 2 : 1;
-  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-    unsigned g = lane / 4, t = lane % 4;
-    for (unsigned j = 0; j < op.aRows.size(); ++j)
-      for (unsigned s = 0; s < ea; ++s) {
-        unsigned row = op.m == 8 ? g : g + 8 * (j & 1);
-        unsigned column = t * ea + s + 4 * ea * (op.m == 8 ? j : j >> 1);
-        f.a[row][column] = elementAs<T>(readElement(warp, op.aRows[j], lane, s, op.a), op.a);
-      }
-    for (unsigned j = 0; j < op.bRows.size(); ++j)
-      for (unsigned s = 0; s < ea; ++s)
-        f.b[t * ea + s + 4 * ea * j][g] =
-            elementAs<T>(readElement(warp, op.bRows[j], lane, s, op.b), op.b);
-    for (unsigned i = 0; i < op.cRows.size() * ed; ++i)
-      f.c[g + 8 * (i >> 1)][2 * t + (i & 1)] =
-          elementAs<T>(readElement(warp, op.cRows[i / ed], lane, i % ed, op.d), op.d);
+  } else {
+    constexpr unsigned kBits = kBitsOf<kType>;
+    uint32_t word = warp.row<uint32_t>(row)[lane];
+    return kBits == 32 ? word : word >> (s * (kBits & 31)) & ((1u << (kBits & 31)) - 1);
   }
 }
 
-void multiply(const MatrixOp &op, Fragments<double> &f) {
-  for (unsigned i = 0; i < op.m; ++i)
-    for (unsigned j = 0; j < op.n; ++j) {
-      double sum = f.c[i][j];
-      if (op.d == Type::F64) {
-        for (unsigned k = 0; k < op.k; ++k)
-          sum = std::fma(f.a[i][k], f.b[k][j], sum);
-      } else {
-        // Products of narrow formats are exact in double.
-        double products = 0;
-        for (unsigned k = 0; k < op.k; ++k)
-          products += f.a[i][k] * f.b[k][j];
-        sum = addToOdd(products, sum);
+// With the type a constant, reading an element is a few host instructions.
+template <Type kType, typename T>
+void gatherA(const Warp &warp, const MatrixOp &op, Fragments<T> &f) {
+  constexpr unsigned kElements = kType == Type::F64 ? 1 : 32 / kBitsOf<kType>;
+  for (unsigned j = 0; j < op.aRows.size(); ++j)
+    for (unsigned lane = 0; lane < kWarpSize; ++lane)
+      for (unsigned s = 0; s < kElements; ++s) {
+        unsigned row = lane / 4 + (op.m == 8 ? 0 : 8 * (j & 1));
+        unsigned column = lane % 4 * kElements + s + 4 * kElements * (op.m == 8 ? j : j >> 1);
+        f.a[row][column] = elementAs<T>(readElement<kType>(warp, op.aRows[j], lane, s), kType);
       }
-      f.c[i][j] = sum;
+}
+
+template <Type kType, typename T>
+void gatherB(const Warp &warp, const MatrixOp &op, Fragments<T> &f) {
+  constexpr unsigned kElements = kType == Type::F64 ? 1 : 32 / kBitsOf<kType>;
+  for (unsigned j = 0; j < op.bRows.size(); ++j)
+    for (unsigned lane = 0; lane < kWarpSize; ++lane)
+      for (unsigned s = 0; s < kElements; ++s)
+        f.b[lane % 4 * kElements + s + 4 * kElements * j][lane / 4] =
+            elementAs<T>(readElement<kType>(warp, op.bRows[j], lane, s), kType);
+}
+
+template <Type kType, typename T>
+void gatherC(const Warp &warp, const MatrixOp &op, Fragments<T> &f) {
+  constexpr unsigned kElements = kType == Type::F16 ? 2 : 1;
+  for (unsigned i = 0; i < op.cRows.size() * kElements; ++i)
+    for (unsigned lane = 0; lane < kWarpSize; ++lane)
+      f.c[lane / 4 + 8 * (i >> 1)][2 * (lane % 4) + (i & 1)] = elementAs<T>(
+          readElement<kType>(warp, op.cRows[i / kElements], lane, i % kElements), kType);
+}
+
+void gather(const Warp &warp, const MatrixOp &op, Fragments<double> &f) {
+  switch (op.a) {
+  case Type::F16:
+    gatherA<Type::F16>(warp, op, f);
+    break;
+  case Type::BF16:
+    gatherA<Type::BF16>(warp, op, f);
+    break;
+  case Type::TF32:
+    gatherA<Type::TF32>(warp, op, f);
+    break;
+  case Type::F64:
+    gatherA<Type::F64>(warp, op, f);
+    break;
+  case Type::E4M3:
+    gatherA<Type::E4M3>(warp, op, f);
+    break;
+  default:
+    gatherA<Type::E5M2>(warp, op, f);
+    break;
+  }
+  switch (op.b) {
+  case Type::F16:
+    gatherB<Type::F16>(warp, op, f);
+    break;
+  case Type::BF16:
+    gatherB<Type::BF16>(warp, op, f);
+    break;
+  case Type::TF32:
+    gatherB<Type::TF32>(warp, op, f);
+    break;
+  case Type::F64:
+    gatherB<Type::F64>(warp, op, f);
+    break;
+  case Type::E4M3:
+    gatherB<Type::E4M3>(warp, op, f);
+    break;
+  default:
+    gatherB<Type::E5M2>(warp, op, f);
+    break;
+  }
+  switch (op.d) {
+  case Type::F16:
+    gatherC<Type::F16>(warp, op, f);
+    break;
+  case Type::F64:
+    gatherC<Type::F64>(warp, op, f);
+    break;
+  default:
+    gatherC<Type::F32>(warp, op, f);
+    break;
+  }
+}
+
+void gather(const Warp &warp, const MatrixOp &op, Fragments<int64_t> &f) {
+  if (op.a == Type::S8)
+    gatherA<Type::S8>(warp, op, f);
+  else
+    gatherA<Type::U8>(warp, op, f);
+  if (op.b == Type::S8)
+    gatherB<Type::S8>(warp, op, f);
+  else
+    gatherB<Type::U8>(warp, op, f);
+  gatherC<Type::S32>(warp, op, f);
+}
+
+void multiply(const MatrixOp &op, Fragments<double> &f) {
+  for (unsigned i = 0; i < op.m; ++i) {
+    if (op.d == Type::F64) {
+      for (unsigned k = 0; k < op.k; ++k)
+        for (unsigned j = 0; j < 8; ++j)
+          f.c[i][j] = std::fma(f.a[i][k], f.b[k][j], f.c[i][j]);
+      continue;
     }
+    // Products of narrow formats are exact in double.
+    double sums[8] = {};
+    for (unsigned k = 0; k < op.k; ++k)
+      for (unsigned j = 0; j < 8; ++j)
+        sums[j] += f.a[i][k] * f.b[k][j];
+    for (unsigned j = 0; j < 8; ++j)
+      f.c[i][j] = addToOdd(sums[j], f.c[i][j]);
+  }
 }
 
 void multiply(const MatrixOp &op, Fragments<int64_t> &f) {
@@ -140,7 +227,9 @@ void scatterOne(const Warp &warp, const MatrixOp &op, unsigned lane, unsigned i,
   if (op.d == Type::F64) {
     warp.row<double>(op.dRows[i])[lane] = value;
   } else if (op.d == Type::F32) {
-    warp.row<uint32_t>(op.dRows[i])[lane] = encodeFloat(value, kF32Format, Rounding::NearestEven);
+    auto single = static_cast<float>(value);
+    warp.row<uint32_t>(op.dRows[i])[lane] =
+        single == single ? bitCast<uint32_t>(single) : kF32Format.nan();
   } else {
     uint32_t half = encodeFloat(value, kF16Format, Rounding::NearestEven);
     uint32_t &word = warp.row<uint32_t>(op.dRows[i / 2])[lane];

@@ -245,6 +245,8 @@ bool Parser::parseInstruction(Function &function) {
     return false;
   while (peek().kind == TokenKind::Dot)
     inst.modifiers.push_back(take().text);
+  if (inst.modifiers.size() > 32)
+    return fail("too many modifiers");
   while (!peek().is(';')) {
     inst.operands.emplace_back();
     if (!parseOperand(function, inst.operands.back()))
@@ -276,11 +278,14 @@ bool Parser::parseOperandList(Function &function, Operand &operand, char close) 
   take();
   if (accept(close))
     return true;
+  if (++depth > kMaxDepth)
+    return fail("too deeply nested");
   do {
     operand.children.emplace_back();
     if (!parseOperand(function, operand.children.back()))
       return false;
   } while (accept(','));
+  --depth;
   return expect(close);
 }
 
@@ -299,7 +304,9 @@ bool Parser::parsePrimaryOperand(Function &function, Operand &operand) {
   }
   if (accept('!')) {
     operand.negated = true;
-    return parsePrimaryOperand(function, operand);
+    if (peek().kind != TokenKind::Word)
+      return fail("expected a predicate, got " + describe(peek()));
+    return parseWordOperand(function, operand);
   }
   if (accept('-'))
     return parseNumberOperand(operand, /*negative=*/true);

@@ -57,6 +57,11 @@ bool Parser::parseVariable(Space space, bool isExtern, Variable &variable) {
     return false;
   variable.bytes = count * typeBytes(variable.type);
   variable.align = static_cast<uint32_t>(align ? align : lanes * typeBytes(variable.type));
+  // Far beyond any device's memory; also keeps sums of sizes from wrapping.
+  bool isSmall = space == Space::Shared || space == Space::Local || space == Space::Param;
+  if (variable.bytes > (isSmall ? 1ull << 24 : 1ull << 40) || variable.align > 4096)
+    return fail("'" + std::string(variable.name) +
+                "' is too large: " + std::to_string(variable.bytes) + " bytes");
   return !accept('=') || parseInitialiser(variable);
 }
 
@@ -82,6 +87,8 @@ bool Parser::parseInitialiser(Variable &variable) {
   if (variable.space != Space::Global && variable.space != Space::Const)
     return fail("a ." + std::string(spaceName(variable.space)) +
                 " variable cannot have an initialiser");
+  if (variable.bytes > 1ull << 30)
+    return fail("'" + std::string(variable.name) + "' is too large to be initialised");
   variable.initial.assign(variable.bytes, 0);
   uint64_t offset = 0;
   bool isList = peek().is('{');
@@ -97,13 +104,18 @@ bool Parser::parseInitialiser(Variable &variable) {
 bool Parser::parseInitialList(Variable &variable, uint64_t &offset) {
   if (!expect('{'))
     return false;
-  if (accept('}'))
+  if (++depth > kMaxDepth)
+    return fail("too deeply nested");
+  if (accept('}')) {
+    --depth;
     return true;
+  }
   do {
     if (!(peek().is('{') ? parseInitialList(variable, offset)
                          : parseInitialElement(variable, offset)))
       return false;
   } while (accept(','));
+  --depth;
   return expect('}');
 }
 
@@ -203,20 +215,31 @@ bool Parser::parseConstant(int64_t &value) {
 }
 
 bool Parser::parseConstantTerm(int64_t &value) {
+  // Each level takes a token, so the depth is that of the text.
+  if (depth > kMaxDepth)
+    return fail("too deeply nested");
   if (accept('-')) {
+    ++depth;
     if (!parseConstantTerm(value))
       return false;
+    --depth;
     value = static_cast<int64_t>(0 - static_cast<uint64_t>(value));
     return true;
   }
   if (accept('~')) {
+    ++depth;
     if (!parseConstantTerm(value))
       return false;
+    --depth;
     value = ~value;
     return true;
   }
-  if (accept('('))
-    return parseConstant(value) && expect(')');
+  if (accept('(')) {
+    ++depth;
+    bool ok = parseConstant(value) && expect(')');
+    --depth;
+    return ok;
+  }
   uint64_t bits = 0;
   if (!expectInteger(bits))
     return false;

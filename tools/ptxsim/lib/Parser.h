@@ -103,6 +103,8 @@ private:
   size_t position = 0;
   uint32_t scope = 0;
   SourceLocation location;
+  unsigned depth = 0; // of nested lists and expressions
+  static constexpr unsigned kMaxDepth = 64;
 };
 
 } // namespace xc::ptxsim

@@ -103,8 +103,15 @@ static bool overlaps(uint64_t a, uint64_t aSize, uint64_t b, uint64_t bSize) {
 }
 
 void MemoryImpl::forgetFreed(uint64_t base, uint64_t size) {
-  for (auto it = freed.begin(); it != freed.end();)
-    it = overlaps(it->first, it->second.size, base, size) ? freed.erase(it) : std::next(it);
+  // Freed ranges do not overlap one another: one at most begins below and reaches in.
+  auto it = freed.lower_bound(base);
+  if (it != freed.begin()) {
+    auto below = std::prev(it);
+    if (overlaps(below->first, below->second.size, base, size))
+      it = below;
+  }
+  while (it != freed.end() && it->first < base + size)
+    it = freed.erase(it);
 }
 
 bool MemoryImpl::add(uint64_t base, uint64_t size, std::string tag, bool initialised) {
