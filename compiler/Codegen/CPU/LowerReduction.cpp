@@ -51,7 +51,8 @@ using Accumulators = SmallVector<SmallVector<Value>>;
 class ReductionLowering {
 public:
   ReductionLowering(func::FuncOp kernel, ReductionAttr config, const Arch &arch)
-      : kernel(kernel), config(config), byColumns(config.getDirection() == "columns"),
+      : kernel(kernel), config(config), byPanels(config.getDirection() == "panels"),
+        byColumns(config.getDirection() != "rows"),
         registerLanes(arch.vectorBytes / getElementBytes(kernel)),
         builder(kernel.getBody().front().getTerminator()) {}
 
@@ -61,7 +62,11 @@ private:
   void planLoops();
   LogicalResult planGrid();
   void allocateKeptValues();
+  void emitPhases(Environment &environment, function_ref<void(StepNest &)> emit);
   void emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kept, int64_t lanes);
+  void emitPanel(OpBuilder &builder, ArrayRef<LaneIndex> kept, Range range);
+  void emitPanelNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, Range range,
+                     Environment &environment);
   void emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, int64_t lanes,
                 Environment &environment);
   void emitElements(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point,
@@ -77,7 +82,8 @@ private:
 
   func::FuncOp kernel;
   ReductionAttr config;
-  bool byColumns;
+  bool byPanels;  // lanes are kept points, and accumulators are in memory
+  bool byColumns; // lanes are kept points
   int64_t registerLanes;
   OpBuilder builder;
   ReductionGroup group;
@@ -389,20 +395,102 @@ void ReductionLowering::emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<La
   finish(builder, nest, kept, widths, accumulators, environment);
 }
 
-/// Everything that happens to one kept point, or to |lanes| of them.
-void ReductionLowering::emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kept, int64_t lanes) {
-  Environment environment;
+/// Runs |emit| for every nest, and keeps account of what is in memory.
+void ReductionLowering::emitPhases(Environment &environment, function_ref<void(StepNest &)> emit) {
   for (auto [phase, nests] : llvm::enumerate(phases)) {
     environment.keep.clear();
     for (auto [value, buffer] : llvm::zip(group.keptValues, keptBuffers))
       if (value.phase == phase && (value.memory || !byColumns))
         environment.keep[value.value] = buffer;
     for (StepNest &nest : nests)
-      emitNest(builder, nest, kept, lanes, environment);
+      emit(nest);
     for (auto &[value, buffer] : environment.keep)
       environment.buffers[value] = buffer;
   }
 }
+
+/// Everything that happens to one kept point, or to |lanes| of them.
+void ReductionLowering::emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kept, int64_t lanes) {
+  Environment environment;
+  emitPhases(environment,
+             [&](StepNest &nest) { emitNest(builder, nest, kept, lanes, environment); });
+}
+
+//===----------------------------------------------------------------------===//
+// Panels
+//===----------------------------------------------------------------------===//
+
+/// One nest over a panel of columns: row by row of what is reduced, so that memory is read in long
+/// runs. The accumulators are a row on the stack.
+void ReductionLowering::emitPanelNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
+                                      Range range, Environment &environment) {
+  Location loc = kernel.getLoc();
+  SmallVector<int64_t> widths = getWidths(config.getLanes(), registerLanes, range.divisor);
+  SmallVector<LaneIndex> point(kept);
+  point.resize(nest.steps[0]->dims.size());
+  auto overColumns = [&](OpBuilder &outer, function_ref<void(OpBuilder &, int64_t)> body) {
+    emitLaneLoops(outer, loc, range, widths, [&](OpBuilder &inner, Value index, int64_t lanes) {
+      columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
+      body(inner, lanes);
+    });
+  };
+  SmallVector<std::pair<Value, Value>> results; // of reductions, with what they start with
+  for (Step *step : nest.steps)
+    if (step->reduction)
+      for (auto [result, init] :
+           llvm::zip(step->reduction->getResults(), step->reduction.getDpsInits()))
+        results.push_back({result, init});
+  Environment accumulating = environment;
+  for (auto [result, init] : results) {
+    Type element = cast<RankedTensorType>(result.getType()).getElementType();
+    Value row =
+        memref::AllocOp::create(builder, loc, MemRefType::get({config.getChunk()}, element));
+    Buffer buffer{row, {columns.dims.back()}, SmallVector<Value>(group.getNumKept())};
+    buffer.origins[columns.dims.back()] = range.begin;
+    accumulating.buffers[result] = buffer;
+  }
+  auto getKept = [&] { return ArrayRef(point).take_front(group.getNumKept()); };
+  if (!results.empty())
+    overColumns(builder, [&](OpBuilder &inner, int64_t lanes) {
+      PointEvaluator evaluator(inner, environment, lanes);
+      for (auto [result, init] : results)
+        evaluator.store(loc, evaluator.evaluate(init, getKept()), accumulating.buffers[result],
+                        getKept());
+    });
+  auto emitRow = [&](OpBuilder &outer) {
+    overColumns(outer, [&](OpBuilder &inner, int64_t lanes) {
+      PointEvaluator evaluator(inner, accumulating, lanes);
+      SmallVector<Value> values;
+      for (auto [result, init] : results)
+        values.push_back(evaluator.toLanes(loc, evaluator.evaluate(result, getKept())));
+      emitElements(inner, nest, point, lanes, environment, values);
+      for (auto [value, result] : llvm::zip(values, results))
+        evaluator.store(loc, value, accumulating.buffers[result.first], getKept());
+    });
+  };
+  if (nest.loops.empty()) {
+    emitRow(builder);
+  } else {
+    Value count =
+        getValueOrCreateConstantIndexOp(builder, loc, getProduct(builder, loc, nest.loops));
+    emitLoop(builder, loc, {arith::ConstantIndexOp::create(builder, loc, 0), count}, 1,
+             [&](OpBuilder &inner, Location, Value linear) {
+               setLinearIndex(inner, loc, linear, nest.loops, point);
+               emitRow(inner);
+             });
+  }
+  environment.buffers = accumulating.buffers;
+}
+
+void ReductionLowering::emitPanel(OpBuilder &builder, ArrayRef<LaneIndex> kept, Range range) {
+  Environment environment;
+  emitPhases(environment,
+             [&](StepNest &nest) { emitPanelNest(builder, nest, kept, range, environment); });
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
 
 LogicalResult ReductionLowering::run() {
   std::string why;
@@ -428,6 +516,8 @@ LogicalResult ReductionLowering::run() {
     Range columnRange = grid.getColumns(builder, loc, grid.gridY);
     SmallVector<int64_t> widths = getWidths(config.getLanes(), registerLanes, columnRange.divisor);
     emitLinearLoop(builder, loc, rowRange, rows, point, [&](OpBuilder &rowBuilder) {
+      if (byPanels)
+        return emitPanel(rowBuilder, point, columnRange);
       emitLaneLoops(rowBuilder, loc, columnRange, widths,
                     [&](OpBuilder &inner, Value index, int64_t lanes) {
                       columns.setIndex(point, {index, lanes == 1 ? 0 : 1});

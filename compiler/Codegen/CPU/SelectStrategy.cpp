@@ -20,6 +20,9 @@ namespace xc::cpu {
 #define GEN_PASS_DEF_SELECTSTRATEGY
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
+/// Tiles of a matrix product that are enough to share among threads.
+static constexpr uint64_t kEnoughTiles = 8;
+
 namespace {
 
 struct Choice {
@@ -96,23 +99,23 @@ static int64_t getStridedCost(const Access &access, unsigned lane) {
   return 0;
 }
 
-/// Whether the lanes should be kept points: where that makes fewer accesses strided, or where the
-/// elements of one point have to be combined in order.
-static bool prefersColumns(const ReductionGroup &group) {
+/// "rows" where memory is contiguous along what is reduced, "panels" where it is along what is
+/// kept. Elements that have to be combined in order leave only kept points for lanes: "columns".
+static StringRef chooseDirection(const ReductionGroup &group) {
   unsigned numKept = group.getNumKept();
   if (numKept == 0 || isConstantIntValue(group.keptSizes.back(), 1))
-    return false;
+    return "rows";
   int64_t rowsCost = 0, columnsCost = 0;
-  bool reorderable = true;
   for (const Step &step : group.steps) {
-    reorderable &= isReorderable(step);
     for (const Access &access : step.summary.accesses) {
       columnsCost += getStridedCost(access, numKept - 1);
       if (step.dims.size() > numKept)
         rowsCost += getStridedCost(access, step.dims.size() - 1);
     }
   }
-  return columnsCost < rowsCost || !reorderable;
+  if (columnsCost < rowsCost)
+    return "panels";
+  return llvm::all_of(group.steps, isReorderable) ? "rows" : "columns";
 }
 
 static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, std::string &why) {
@@ -120,30 +123,27 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
   FailureOr<ReductionGroup> group = analyzeReductions(kernel, builder, why);
   if (failed(group))
     return failure();
-  bool columns = prefersColumns(*group);
+  StringRef direction = chooseDirection(*group);
   unsigned numKept = group->getNumKept();
   int64_t mathOps = 0;
-  bool scalar = false, contiguous = true;
+  bool scalar = false;
   for (const Step &step : group->steps) {
     mathOps += step.summary.mathOps;
     unsigned numDims = step.dims.size();
-    if (columns)
+    if (direction != "rows")
       scalar |= step.summary.guarded[numKept - 1];
     else if (numDims > numKept)
       scalar |= step.summary.guarded[numDims - 1];
-    contiguous &= isReorderable(step);
   }
   // Where lanes are far from each other in memory, more of them only means more scalar loads.
   int64_t lanes = scalar                   ? 1
-                  : columns && !contiguous ? arch.vectorBytes / getElementBytes(kernel)
+                  : direction == "columns" ? arch.vectorBytes / getElementBytes(kernel)
                                            : chooseLanes(kernel, arch, mathOps);
   std::string reason =
-      llvm::formatv("reduction: {0} of {1} dims kept, {2} phases, {3} lanes along {4}", numKept,
-                    group->steps.front().dims.size(), group->numPhases, lanes,
-                    columns ? "the last kept dim" : "the reduced dims");
-  return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion,
-                                   columns ? "columns" : "rows", lanes,
-                                   /*chunk=*/128, /*tile=*/32768),
+      llvm::formatv("reduction by {0}: {1} of {2} dims kept, {3} phases, {4} lanes", direction,
+                    numKept, group->steps.front().dims.size(), group->numPhases, lanes);
+  return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion, direction, lanes,
+                                   /*chunk=*/direction == "panels" ? 256 : 128, /*tile=*/32768),
                 reason};
 }
 
@@ -187,6 +187,14 @@ static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
   auto [height, width] = chooseRegisterTile(arch, lanes, m, n);
   SmallVector<int64_t> tile = {chooseTileSize(m, 192, height), chooseTileSize(n, 256, width),
                                std::max<int64_t>(1, std::min<int64_t>(k.value_or(256), 256))};
+  // Few tiles keep few threads busy; smaller ones pack more for each multiplication.
+  auto countTiles = [&] {
+    return m && n ? llvm::divideCeil(*m, tile[0]) * llvm::divideCeil(*n, tile[1]) : kEnoughTiles;
+  };
+  if (countTiles() < kEnoughTiles && n && *n > 128)
+    tile[1] = chooseTileSize(n, 128, width);
+  if (countTiles() < kEnoughTiles && m && *m > 96)
+    tile[0] = chooseTileSize(m, 96, height);
   std::string reason = llvm::formatv("matmul: {0}x{1} accumulators of {2} lanes, tiles of {3}x{4}, "
                                      "{5} of the reduced dim at a time",
                                      height, width / lanes, lanes, tile[0], tile[1], tile[2]);

@@ -15,7 +15,7 @@ func.func @chunk() attributes {lowering_config = #cpu.elementwise<version = 1, l
 
 // -----
 
-// expected-error@+1 {{expected direction "rows" or "columns", got "diagonal"}}
+// expected-error@+1 {{expected direction "rows", "columns" or "panels", got "diagonal"}}
 func.func @direction() attributes {lowering_config = #cpu.reduction<version = 1, direction = "diagonal", lanes = 8, chunk = 1, tile = 1>} { return }
 
 // -----

@@ -159,3 +159,33 @@ func.func @different_dims() attributes {lowering_config = #rows} {
   bufferization.materialize_in_destination %q in restrict writable %y : (tensor<f32>, memref<f32>) -> ()
   return
 }
+
+// -----
+
+#panels = #cpu.reduction<version = 1, direction = "panels", lanes = 16, chunk = 64, tile = 32768>
+
+// The accumulators are a row of memory; each row of the input is read in one run.
+// CHECK-LABEL: func.func @column_sum_by_panels()
+// CHECK:         %[[ACC:.*]] = memref.alloc() : memref<64xf32>
+// CHECK:         scf.for %[[I:[^ ]*]] =
+// CHECK:           scf.for %[[J:[^ ]*]] =
+// CHECK:             %[[A:.*]] = vector.load %[[ACC]]
+// CHECK:             %[[V:.*]] = vector.load %{{.*}}[%[[I]], %[[J]]] : memref<100x256xf32>, vector<16xf32>
+// CHECK:             %[[S:.*]] = arith.addf %[[V]], %[[A]]
+// CHECK:             vector.store %[[S]], %[[ACC]]
+func.func @column_sum_by_panels() attributes {lowering_config = #panels} {
+  %x = plan.binding 0 read align 64 : memref<100x256xf32>
+  %y = plan.binding 1 write align 64 : memref<256xf32>
+  %t = bufferization.to_tensor %x restrict : memref<100x256xf32> to tensor<100x256xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<256xf32>) -> tensor<256xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%t : tensor<100x256xf32>) outs(%z : tensor<256xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<256xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<256xf32>, memref<256xf32>) -> ()
+  return
+}

@@ -36,7 +36,7 @@ func.func @transpose() {
 
 // CHECK-LABEL: func.func @row_sum()
 // CHECK-SAME:    #cpu.reduction<version = 1, direction = "rows"
-// CHECK-SAME:    plan.reason = "reduction: 1 of 2 dims kept, 2 phases, 32 lanes along the reduced dims"
+// CHECK-SAME:    plan.reason = "reduction by rows: 1 of 2 dims kept, 2 phases, 32 lanes"
 func.func @row_sum() {
   %x = plan.binding 0 read align 64 : memref<100x200xf32>
   %y = plan.binding 1 write align 64 : memref<100xf32>
@@ -52,7 +52,7 @@ func.func @row_sum() {
 // -----
 
 // CHECK-LABEL: func.func @column_sum()
-// CHECK-SAME:    #cpu.reduction<version = 1, direction = "columns"
+// CHECK-SAME:    #cpu.reduction<version = 1, direction = "panels"
 func.func @column_sum() {
   %x = plan.binding 0 read align 64 : memref<100x200xf32>
   %y = plan.binding 1 write align 64 : memref<200xf32>
@@ -90,7 +90,7 @@ func.func @matmul() {
 
 // A product with a vector does not pay for packing.
 // CHECK-LABEL: func.func @matvec()
-// CHECK-SAME:    #cpu.reduction<version = 1, direction = "columns"
+// CHECK-SAME:    #cpu.reduction<version = 1, direction = "panels"
 func.func @matvec() {
   %x = plan.binding 0 read align 64 : memref<1x300xf32>
   %w = plan.binding 1 read align 64 : memref<300x512xf32>
