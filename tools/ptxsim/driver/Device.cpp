@@ -115,9 +115,21 @@ bool Device::attribute(CUdevice_attribute attribute, int &value) const {
     return answer(hopper ? 4 : 1);
   case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
     return answer(ordinal_ + 1);
+  default:
+    return featureAttribute(attribute, value);
+  }
+}
+
+/// Attributes that say whether something is there.
+bool Device::featureAttribute(CUdevice_attribute attribute, int &value) const {
+  auto answer = [&](bool there) {
+    value = there;
+    return true;
+  };
+  switch (attribute) {
   case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
   case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
-    return answer(hopper);
+    return answer(limits_.major >= 9);
   case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
   case CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES: // file descriptors
     return answer(pools_);
@@ -137,7 +149,7 @@ bool Device::attribute(CUdevice_attribute attribute, int &value) const {
   case CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS:
   case CU_DEVICE_ATTRIBUTE_CAN_USE_STREAM_WAIT_VALUE_NOR:
   case CU_DEVICE_ATTRIBUTE_ECC_ENABLED:
-    return answer(1);
+    return answer(true);
   case CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT:
   case CU_DEVICE_ATTRIBUTE_INTEGRATED:
   case CU_DEVICE_ATTRIBUTE_COMPUTE_MODE:
@@ -147,9 +159,10 @@ bool Device::attribute(CUdevice_attribute attribute, int &value) const {
   case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
   case CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED:
   case CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED:
-    return answer(0);
+    return answer(false);
+  default:
+    return false;
   }
-  return false;
 }
 
 //===----------------------------------------------------------------------===//

@@ -53,6 +53,8 @@ public:
   std::atomic<CUmemoryPool> currentPool{nullptr};
 
 private:
+  bool featureAttribute(CUdevice_attribute attribute, int &value) const;
+
   const unsigned ordinal_;
   const ptxsim::ArchLimits &limits_;
   const bool pools_, vmm_, managed_;
