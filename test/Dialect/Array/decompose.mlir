@@ -172,3 +172,41 @@ func.func @declared_type(%x: tensor<4xf32>) -> tensor<?xf32> {
   %0 = array.square %x : tensor<4xf32> -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @rope(
+// CHECK-SAME: %[[X:.*]]: tensor<3x?x4xf16>, %[[P:.*]]: tensor<?xi32>)
+func.func @rope(%x: tensor<3x?x4xf16>, %p: tensor<?xi32>) -> (tensor<3x?x4xf16>, tensor<3x?x4xf16>) {
+  // CHECK: %[[WIDE:.*]] = array.convert %[[X]]
+  // CHECK: array.convert %[[P]] : tensor<?xi32> -> tensor<?xf32>
+  // CHECK: array.reshape %{{.*}} : tensor<?xf32> -> tensor<?x1xf32>
+  // CHECK: array.constant dense<[1.000000e+00, 0.00999999977]> : tensor<2xf32>
+  // CHECK: %[[COS:.*]] = array.cos
+  // CHECK: %[[SIN:.*]] = array.sin
+  // CHECK: %[[FIRST:.*]] = array.slice %[[WIDE]] [:, :, :2] : tensor<3x?x4xf32> -> tensor<3x?x2xf32>
+  // CHECK: %[[SECOND:.*]] = array.slice %[[WIDE]] [:, :, 2:4]
+  // CHECK: array.mul %[[FIRST]], %[[COS]] : (tensor<3x?x2xf32>, tensor<?x2xf32>) -> tensor<3x?x2xf32>
+  // CHECK: array.concatenate %{{.*}}, %{{.*}} axis = 2
+  %0 = array.rope %x, %p base = 1.0e4 : (tensor<3x?x4xf16>, tensor<?xi32>) -> tensor<3x?x4xf16>
+  // CHECK: array.slice %{{.*}} [:, :, :3:2] : tensor<3x?x4xf32> -> tensor<3x?x2xf32>
+  // CHECK: array.slice %{{.*}} [:, :, 1:4:2] : tensor<3x?x4xf32> -> tensor<3x?x2xf32>
+  // CHECK: array.concatenate %{{.*}}, %{{.*}} axis = 3 : (tensor<3x?x2x1xf32>, tensor<3x?x2x1xf32>) -> tensor<3x?x2x2xf32>
+  // CHECK: array.reshape %{{.*}} sizes(%{{.*}}) : tensor<3x?x2x2xf32> -> tensor<3x?x4xf32>
+  %1 = array.rope %x, %p base = 1.0e4 interleaved : (tensor<3x?x4xf16>, tensor<?xi32>) -> tensor<3x?x4xf16>
+  return %0, %1 : tensor<3x?x4xf16>, tensor<3x?x4xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @resize(
+func.func @resize(%x: tensor<?x4x3xf32>) -> (tensor<?x2x3xf32>, tensor<?x4x5xf32>) {
+  // CHECK: %[[I:.*]] = array.constant dense<[1, 3]> : tensor<2xi64>
+  // CHECK: array.take %{{.*}}[%[[I]]] axis = 1
+  %0 = array.resize nearest, %x axes = [1] sizes = [2] : tensor<?x4x3xf32> -> tensor<?x2x3xf32>
+  // CHECK: array.constant dense<[0, 0, 1, 1, 2]> : tensor<5xi64>
+  // CHECK: array.constant dense<[1, 1, 2, 2, 2]> : tensor<5xi64>
+  // CHECK: array.constant dense<[0.000000e+00, 5.000000e-01, 0.000000e+00, 5.000000e-01, 0.000000e+00]> : tensor<5xf32>
+  %1 = array.resize linear, %x axes = [2] sizes = [5] align_corners : tensor<?x4x3xf32> -> tensor<?x4x5xf32>
+  return %0, %1 : tensor<?x2x3xf32>, tensor<?x4x5xf32>
+}

@@ -253,3 +253,59 @@ func.func @f(%x: tensor<4x8xf32>, %g: tensor<4xf32>) {
   %0:3 = array.batch_norm_training %x, %g, %g axis = 1 epsilon = 1.0e-5 : (tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>)
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x7xf32>, %p: tensor<4xi32>) {
+  // expected-error @+1 {{'array.rope' op expected a last dim of even static size, got 'tensor<4x7xf32>'}}
+  %0 = array.rope %x, %p base = 1.0e4 : (tensor<4x7xf32>, tensor<4xi32>) -> tensor<4x7xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %p: tensor<5xi32>) {
+  // expected-error @+1 {{'array.rope' op expected positions that broadcast to [4], got 'tensor<5xi32>'}}
+  %0 = array.rope %x, %p base = 1.0e4 : (tensor<4x8xf32>, tensor<5xi32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1x8xf32>, %p: tensor<5xi32>) {
+  // expected-error @+1 {{'array.rope' op expected positions that broadcast to [1], got 'tensor<5xi32>'}}
+  %0 = array.rope %x, %p base = 1.0e4 : (tensor<1x8xf32>, tensor<5xi32>) -> tensor<1x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %p: tensor<4xi32>) {
+  // expected-error @+1 {{'array.rope' op expected a base above 0, got 0.000000e+00}}
+  %0 = array.rope %x, %p base = 0.0 : (tensor<4x8xf32>, tensor<4xi32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.resize' op expected a size for each of axes [0, 1], got [4]}}
+  %0 = array.resize linear, %x axes = [0, 1] sizes = [4] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{'array.resize' op expected dim 0 to be of static size and not empty, got 'tensor<?x8xf32>'}}
+  %0 = array.resize linear, %x axes = [0] sizes = [4] : tensor<?x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.resize' op expected sizes that are not negative, got [-4]}}
+  %0 = array.resize linear, %x axes = [0] sizes = [-4] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}

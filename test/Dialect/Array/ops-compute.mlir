@@ -97,3 +97,16 @@ func.func @composites(%x: tensor<?x8xf32>, %g: tensor<8xf32>) {
      : (tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>)
   return
 }
+
+// CHECK-LABEL: func.func @positions_and_images(
+func.func @positions_and_images(%q: tensor<1x8x?x64xf16>, %p: tensor<?xi32>, %image: tensor<?x8x8x3xf32>) {
+  // CHECK: array.rope %{{.*}}, %{{.*}} base = 1.000000e+04 : (tensor<1x8x?x64xf16>, tensor<?xi32>) -> tensor<1x8x?x64xf16>
+  %0 = array.rope %q, %p base = 1.0e4 : (tensor<1x8x?x64xf16>, tensor<?xi32>) -> tensor<1x8x?x64xf16>
+  // CHECK: array.rope %{{.*}}, %{{.*}} base = 5.000000e+05 interleaved :
+  %1 = array.rope %q, %p base = 5.0e5 interleaved : (tensor<1x8x?x64xf16>, tensor<?xi32>) -> tensor<1x8x?x64xf16>
+  // CHECK: array.resize linear, %{{.*}} axes = [1, 2] sizes = [16, 4] : tensor<?x8x8x3xf32> -> tensor<?x16x4x3xf32>
+  %2 = array.resize linear, %image axes = [1, 2] sizes = [16, 4] : tensor<?x8x8x3xf32> -> tensor<?x16x4x3xf32>
+  // CHECK: array.resize nearest, %{{.*}} axes = [1] sizes = [16] align_corners :
+  %3 = array.resize nearest, %image axes = [1] sizes = [16] align_corners : tensor<?x8x8x3xf32> -> tensor<?x16x8x3xf32>
+  return
+}

@@ -523,3 +523,29 @@ func.func @take_along_axis(%x: tensor<5x4xf32>, %i: tensor<5x1xui8>) {
   %y = array.take_along_axis %x[%i] axis = 1 {vjp} : (tensor<5x4xf32>, tensor<5x1xui8>) -> tensor<5x1xf32>
   return
 }
+
+// CHECK-LABEL: func.func @cumsum(
+func.func @cumsum(%x: tensor<4x5xf32>) {
+  // CHECK: %[[Y:.*]] = array.cumsum
+  // CHECK: array.cumsum %[[Y]] axis = 1 exclusive reverse
+  %y = array.cumsum %x axis = 1 exclusive {vjp} : tensor<4x5xf32> -> tensor<4x5xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @rope(
+func.func @rope(%x: tensor<2x3x4xf32>, %p: tensor<3xui32>) {
+  // CHECK: %[[Y:.*]] = array.rope
+  // CHECK: %[[P:.*]] = array.convert %{{.*}} : tensor<3xui32> -> tensor<3xi64>
+  // CHECK: %[[BACK:.*]] = array.neg %[[P]]
+  // CHECK: array.rope %[[Y]], %[[BACK]] base = 1.000000e+04
+  %y = array.rope %x, %p base = 1.0e4 {vjp} : (tensor<2x3x4xf32>, tensor<3xui32>) -> tensor<2x3x4xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @rope_interleaved(
+func.func @rope_interleaved(%x: tensor<2x3x4xf32>, %p: tensor<3xf32>) {
+  // CHECK: %[[Y:.*]] = array.rope
+  // CHECK: array.rope %[[Y]], %{{.*}} base = 1.000000e+02 interleaved
+  %y = array.rope %x, %p base = 1.0e2 interleaved {vjp} : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
+  return
+}

@@ -120,4 +120,54 @@ def Array_BatchNormTrainingOp : Array_InferredOp<"batch_norm_training", [Array_D
   }];
 }
 
+def Array_RopeOp : Array_InferredOp<"rope", [Array_Decomposable, Array_Vjp]> {
+  let summary = "Rotary position embedding";
+  let description = [{
+    As `mlx.fast.rope`: pairs of features of the last dim, which has an even static
+    size D, are rotated by `position * base ** (-2 i / D)` for pair `i`. Pair `i` is
+    the features `i` and `i + D / 2`, or with `interleaved` `2 i` and `2 i + 1`
+    (MLX's `traditional`). `positions` are numbers, data on the device like any
+    other, that broadcast to the operand's other dims. Computed in `f32`; in `f64`
+    for `f64`.
+
+    Example:
+    ```mlir
+    %y = array.rope %q, %positions base = 1.0e4
+       : (tensor<1x8x?x64xf16>, tensor<?xi32>) -> tensor<1x8x?x64xf16>
+    ```
+  }];
+  let arguments = (ins Array_FloatTensor:$operand, Array_NumberTensor:$positions, F64Attr:$base,
+                       UnitAttr:$interleaved);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $operand `,` $positions `base` `=` $base (`interleaved` $interleaved^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+}
+
+def Array_ResizeOp : Array_InferredOp<"resize", [Array_Decomposable]> {
+  let summary = "Resamples dims to other sizes";
+  let description = [{
+    As ONNX's Resize, along `axes` (strictly increasing, of static size) to `sizes`.
+    Position `o` of the result lies at `(o + 0.5) * in / out - 0.5` of the operand,
+    or with `align_corners` at `o * (in - 1) / (out - 1)` (at 0 where `out` is 1),
+    clamped into the operand. `nearest` takes the element there, rounded to
+    nearest with ties up; `linear` interpolates between the two neighbours, in `f32`
+    for 16-bit floats.
+
+    Example:
+    ```mlir
+    %y = array.resize linear, %x axes = [1, 2] sizes = [16, 16]
+       : tensor<?x8x8x3xf32> -> tensor<?x16x16x3xf32>
+    ```
+  }];
+  let arguments = (ins Array_ResizeModeAttr:$mode, Array_FloatTensor:$operand,
+                       DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$sizes, UnitAttr:$align_corners);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    `` $mode `,` $operand `axes` `=` $axes `sizes` `=` $sizes (`align_corners` $align_corners^)?
+    attr-dict `:` type($operand) `->` type($result)
+  }];
+}
+
 #endif // XC_DIALECT_ARRAY_IR_ARRAYCOMPOSITEOPS_TD

@@ -118,7 +118,7 @@ class Array_ArgOp<string mnemonic, string what>
 def Array_ArgMaxOp : Array_ArgOp<"argmax", "maximum">;
 def Array_ArgMinOp : Array_ArgOp<"argmin", "minimum">;
 
-def Array_CumSumOp : Array_InferredOp<"cumsum"> {
+def Array_CumSumOp : Array_InferredOp<"cumsum", [Array_Vjp]> {
   let summary = "Running sum along a dim";
   let description = [{
     As `numpy.cumsum`: element `i` is the sum of the elements up to and including

@@ -13,16 +13,20 @@ using namespace mlir;
 
 namespace xc::array {
 
-Value ExpressionBuilder::scalar(double value, Value like) {
+Value ExpressionBuilder::constant(ArrayRef<double> values, ArrayRef<int64_t> shape, Value like) {
   Type element = getElementTypeOrSelf(like.getType());
-  auto type = RankedTensorType::get({}, element);
-  Attribute attribute;
-  if (auto integer = dyn_cast<IntegerType>(element))
-    attribute = builder.getIntegerAttr(integer, static_cast<int64_t>(value));
-  else
-    attribute = builder.getFloatAttr(element, value);
-  return make<ConstantOp>(DenseElementsAttr::get(type, attribute));
+  SmallVector<Attribute> attributes;
+  for (double value : values) {
+    if (auto integer = dyn_cast<IntegerType>(element))
+      attributes.push_back(builder.getIntegerAttr(integer, static_cast<int64_t>(value)));
+    else
+      attributes.push_back(builder.getFloatAttr(element, value));
+  }
+  auto type = RankedTensorType::get(shape, element);
+  return make<ConstantOp>(DenseElementsAttr::get(type, attributes));
 }
+
+Value ExpressionBuilder::scalar(double value, Value like) { return constant(value, {}, like); }
 
 Value ExpressionBuilder::convert(Value value, Type element) {
   auto type = cast<RankedTensorType>(value.getType());

@@ -39,6 +39,10 @@ public:
   /// A rank-0 constant of the element type of `like`.
   mlir::Value scalar(double value, mlir::Value like);
 
+  /// A constant of `values` under `shape`, in the element type of `like`.
+  mlir::Value constant(llvm::ArrayRef<double> values, llvm::ArrayRef<int64_t> shape,
+                       mlir::Value like);
+
   /// `value` with element type `element`; `value` itself where it has that already.
   mlir::Value convert(mlir::Value value, mlir::Type element);
   /// `value` in `f32` if it holds 16-bit floats, else `value`.

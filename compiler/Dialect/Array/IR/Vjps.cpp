@@ -162,6 +162,15 @@ FailureOr<Values> MeanOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   return Values{e.broadcastLike(share, getOperand())};
 }
 
+FailureOr<Values> CumSumOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  if (!isFloat(getResult()))
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  // An element counts in all sums that come after it, so these run backwards.
+  Value sum = e.make<CumSumOp>(cotangents.front(), getAxis(), getExclusive(), !getReverse());
+  return Values{e.finish(sum, getOperand().getType())};
+}
+
 FailureOr<Values> SoftmaxOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   ExpressionBuilder e(builder, getLoc());
   int64_t axis = getAxis();
