@@ -127,8 +127,8 @@ def Array_RopeOp : Array_InferredOp<"rope", [Array_Decomposable, Array_Vjp]> {
     size D, are rotated by `position * base ** (-2 i / D)` for pair `i`. Pair `i` is
     the features `i` and `i + D / 2`, or with `interleaved` `2 i` and `2 i + 1`
     (MLX's `traditional`). `positions` are numbers, data on the device like any
-    other, that broadcast to the operand's other dims. Computed in `f32`; in `f64`
-    for `f64`.
+    other, that broadcast to the operand's other dims; they get no gradient. Computed
+    in `f32`; in `f64` for `f64`.
 
     Example:
     ```mlir
