@@ -1,0 +1,134 @@
+//===- cuda_arena.cpp - Scratch memory of a stream ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/hal/cuda/cuda_arena.h"
+
+#include "runtime/base/checked.h"
+
+using namespace xc;
+using namespace xc::cuda;
+
+static CUmemAllocationProp getProperties(const CudaDevice &device) {
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = device.device;
+  return properties;
+}
+
+Status CudaArena::growWithoutMapping(uint64_t size) {
+  if (plain)
+    return makeStatus(device.allocator, XCR_STATUS_UNSUPPORTED,
+                      "device %s has no virtual memory management, so a stream's arena cannot grow "
+                      "from %llu to %llu bytes; run the largest plan of a stream first",
+                      device.info.uri.c_str(), static_cast<unsigned long long>(committed),
+                      static_cast<unsigned long long>(size));
+  XCR_RETURN_IF_ERROR(device.allocate(size, &plain));
+  address = plain->address();
+  committed = size;
+  device.counter.chargeArena(committed);
+  return Status();
+}
+
+Status CudaArena::reserve() {
+  CUmemAllocationProp properties = getProperties(device);
+  size_t bytes = 0;
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuMemGetAllocationGranularity, &bytes, &properties,
+                                    CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
+  granularity = bytes;
+  if (!alignUp(device.info.totalMemory, granularity, &reserved))
+    return makeOutOfMemory(device.allocator, device.info.totalMemory, UINT64_MAX,
+                           "no addresses for the arena");
+  return XCR_CUDA_CALL(device, cuMemAddressReserve, &address, reserved, 0, 0, 0);
+}
+
+/// Puts \p bytes of physical memory behind what is mapped.
+Status CudaArena::map(uint64_t bytes) {
+  CUmemAllocationProp properties = getProperties(device);
+  XCR_RETURN_IF_ERROR(handles.reserve(handles.size() + 1));
+  Piece piece = {0, bytes};
+  if (CUresult result = device.cu.cuMemCreate(&piece.handle, bytes, &properties, 0)) {
+    size_t free = 0, total = 0;
+    bool isKnown = device.cu.cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+      return makeOutOfMemory(device.allocator, bytes, isKnown ? free : UINT64_MAX,
+                             "out of memory for the arena on device %s", device.info.uri.c_str());
+    return device.check(result, "cuMemCreate");
+  }
+  if (Status status =
+          XCR_CUDA_CALL(device, cuMemMap, address + committed, bytes, 0, piece.handle, 0);
+      status.failed()) {
+    device.cu.cuMemRelease(piece.handle);
+    return status;
+  }
+  CUmemAccessDesc access = {};
+  access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  access.location.id = device.device;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  if (Status status = XCR_CUDA_CALL(device, cuMemSetAccess, address + committed, bytes, &access, 1);
+      status.failed()) {
+    device.cu.cuMemUnmap(address + committed, bytes);
+    device.cu.cuMemRelease(piece.handle);
+    return status;
+  }
+  return handles.push(piece);
+}
+
+Status CudaArena::grow(uint64_t size) {
+  if (size <= committed && address)
+    return Status();
+  ContextScope scope(device);
+  if (!device.capabilities.hasVirtualMemory)
+    return growWithoutMapping(size);
+  if (!address)
+    XCR_RETURN_IF_ERROR(reserve());
+  uint64_t wanted, available = reserved;
+  if (!alignUp(size, granularity, &wanted) || wanted > reserved)
+    return makeOutOfMemory(device.allocator, size, reserved, "an arena does not fit into device %s",
+                           device.info.uri.c_str());
+  uint64_t more = wanted - committed;
+  if (more == 0)
+    return Status();
+  if (!device.counter.charge(more, &available))
+    return makeOutOfMemory(device.allocator, more, available,
+                           "the memory limit of device %s is reached", device.info.uri.c_str());
+  if (Status status = map(more); status.failed()) {
+    device.counter.refund(more);
+    return status;
+  }
+  device.counter.chargeArena(more);
+  committed = wanted;
+  return Status();
+}
+
+void CudaArena::trim() {
+  if (!device.capabilities.hasVirtualMemory)
+    return;
+  ContextScope scope(device);
+  uint64_t offset = 0;
+  for (const Piece &piece : handles) {
+    device.cu.cuMemUnmap(address + offset, piece.bytes);
+    device.cu.cuMemRelease(piece.handle);
+    offset += piece.bytes;
+  }
+  handles.clear();
+  device.counter.refund(committed);
+  device.counter.refundArena(committed);
+  committed = 0;
+}
+
+void CudaArena::release() {
+  if (plain) {
+    device.counter.refundArena(committed);
+    return;
+  }
+  trim();
+  if (address) {
+    ContextScope scope(device);
+    device.cu.cuMemAddressFree(address, reserved);
+  }
+}

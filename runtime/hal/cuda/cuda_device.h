@@ -1,0 +1,106 @@
+//===- cuda_device.h - One GPU ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_HAL_CUDA_CUDA_DEVICE_H
+#define XC_RUNTIME_HAL_CUDA_CUDA_DEVICE_H
+
+#include "runtime/base/vector.h"
+#include "runtime/hal/cuda/cuda_symbols.h"
+#include "runtime/hal/device.h"
+
+namespace xc::cuda {
+
+/// How plans are launched. Auto takes a graph where a plan has several commands.
+enum class LaunchKind { Auto, Graph, Stream };
+
+/// What the device can do, read once.
+struct Capabilities {
+  int computeCapability = 0; ///< 90 is 9.0
+  bool hasPools = false;
+  bool hasVirtualMemory = false;
+};
+
+/// Works in the device's primary context, which it shares with whatever else in the process uses
+/// it. After a sticky error (an illegal address in a kernel, say) the device is lost: every later
+/// call says so, and only releasing things still works.
+class CudaDevice final : public hal::Device {
+public:
+  static Status create(const hal::DeviceOptions &options, const Symbols &cu, int ordinal,
+                       Ref<hal::Device> *out);
+
+  Status checkCode(const fb::Executable &code, uint32_t *score) const override;
+  Status loadExecutable(const fb::Executable &code, Span<const uint8_t> image,
+                        Ref<hal::Executable> *out) override;
+  Status createRecording(const hal::CommandList &list, const hal::RecordingOptions &options,
+                         Ref<hal::Recording> *out) override;
+  Status allocate(uint64_t size, Ref<hal::Memory> *out) override;
+  Status import(void *data, uint64_t size, Ref<hal::Memory> *out) override;
+  bool canImportHostMemory() const override { return false; }
+  Status read(hal::Memory &source, uint64_t offset, void *data, uint64_t size) override;
+  Status write(hal::Memory &target, uint64_t offset, const void *data, uint64_t size) override;
+  Status trim() override;
+  Status createStream(Ref<hal::Stream> *out) override;
+  Status createEvent(Ref<hal::Event> *out) override;
+  Status synchronize() override;
+
+  /// A status that names the call, or success. Remembers sticky errors.
+  Status check(CUresult result, const char *call) const;
+  /// DEVICE_LOST once a sticky error has been seen.
+  Status checkAlive() const;
+
+  /// Gives back what allocate took; nothing in flight uses it.
+  void freeMemory(uint64_t address);
+  /// A kernel that fills bytes with a pattern of any size and alignment.
+  Status getFillKernel(CUfunction *out);
+
+  const Symbols &cu;
+  Capabilities capabilities;
+  LaunchKind launchKind = LaunchKind::Auto;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+
+private:
+  friend class xc::HostAllocator;
+  CudaDevice(const hal::DeviceOptions &options, const Symbols &cu, uint64_t memoryLimit)
+      : hal::Device(options, memoryLimit), cu(cu) {}
+  ~CudaDevice() override = default;
+  void destroy() override;
+  Status initialise(int ordinal);
+  Status allocateRaw(uint64_t size, CUdeviceptr *out);
+
+  CUmemoryPool pool = nullptr;     ///< of this device object's own, where there are pools
+  CUstream memoryStream = nullptr; ///< allocations and frees are ordered on it
+  CUmodule fillModule = nullptr;
+  CUfunction fillFunction = nullptr;
+  Mutex fillMutex;
+  mutable std::atomic<int> lostResult{0}; ///< the sticky CUresult, once seen
+  mutable std::atomic<const char *> lostCall{nullptr};
+};
+
+/// Makes the device's context current on this thread for as long as the scope lasts.
+class ContextScope {
+public:
+  explicit ContextScope(const CudaDevice &device)
+      : device(device), isPushed(device.cu.cuCtxPushCurrent(device.context) == CUDA_SUCCESS) {}
+  ContextScope(const ContextScope &) = delete;
+  ~ContextScope() {
+    CUcontext popped;
+    if (isPushed)
+      device.cu.cuCtxPopCurrent(&popped);
+  }
+
+private:
+  const CudaDevice &device;
+  const bool isPushed;
+};
+
+/// Calls the driver and turns the result into a status: XCR_CUDA_CALL(device, cuMemAlloc, &p, n).
+#define XCR_CUDA_CALL(device, call, ...) (device).check((device).cu.call(__VA_ARGS__), #call)
+
+} // namespace xc::cuda
+
+#endif // XC_RUNTIME_HAL_CUDA_CUDA_DEVICE_H

@@ -1,0 +1,90 @@
+//===- cuda_driver.cpp - GPUs, through the CUDA driver API ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/hal/cuda/cuda_driver.h"
+
+#include "runtime/hal/cuda/cuda_device.h"
+
+#include <cstdio>
+
+using namespace xc;
+using namespace xc::cuda;
+
+/// What can be said of a device without a context on it.
+static Status describeDevice(const Symbols &cu, int ordinal, hal::DeviceInfo *info) {
+  char text[160];
+  snprintf(text, sizeof(text), "cuda:%d", ordinal);
+  XCR_RETURN_IF_ERROR(info->uri.assign(xcr_string(text)));
+  info->driver = "cuda";
+  info->driverVersion = static_cast<uint32_t>(cu.driverVersion);
+  CUdevice device;
+  char name[128] = "unknown";
+  size_t bytes = 0;
+  int major = 0, minor = 0, processors = 0;
+  if (cu.cuDeviceGet(&device, ordinal) == CUDA_SUCCESS) {
+    cu.cuDeviceGetName(name, sizeof(name), device);
+    cu.cuDeviceTotalMem(&bytes, device);
+    cu.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    cu.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    cu.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  }
+  info->totalMemory = bytes;
+  info->processorCount = static_cast<uint32_t>(processors);
+  XCR_RETURN_IF_ERROR(info->name.assign(xcr_string(name)));
+  snprintf(text, sizeof(text), "sm_%d%d", major, minor);
+  XCR_RETURN_IF_ERROR(info->arch.assign(xcr_string(text)));
+  return info->description.assign(info->name.view());
+}
+
+namespace {
+
+class CudaDriver final : public hal::Driver {
+public:
+  const char *name() const override { return "cuda"; }
+
+  Status enumerate(const HostAllocator &allocator, hal::DriverReport *report) const override {
+    const Symbols *cu = nullptr;
+    int count = 0;
+    if (Status status = loadSymbols(allocator, &cu); status.failed())
+      return report->reason.assign(status.message());
+    if (cu->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
+      return report->reason.assign(xcr_string("the driver finds no device"));
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      hal::DeviceInfo info(allocator);
+      XCR_RETURN_IF_ERROR(describeDevice(*cu, ordinal, &info));
+      XCR_RETURN_IF_ERROR(report->devices.push(std::move(info)));
+    }
+    report->isAvailable = true;
+    return report->reason.assign(xcr_string("found"));
+  }
+
+  Status createDevice(xcr_string_view_t selector, const hal::DeviceOptions &options,
+                      Ref<hal::Device> *out) const override {
+    const HostAllocator &allocator = options.allocator;
+    const Symbols *cu = nullptr;
+    XCR_RETURN_IF_ERROR(loadSymbols(allocator, &cu));
+    int count = 0, ordinal = 0;
+    if (cu->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
+      return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "the CUDA driver finds no device");
+    for (size_t i = 0; i < selector.size && ordinal < count; ++i) {
+      char c = selector.data[i];
+      ordinal = c >= '0' && c <= '9' ? 10 * ordinal + (c - '0') : count;
+    }
+    if (ordinal >= count)
+      return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
+                        "no device 'cuda:%.*s'; the driver finds %d, the first of them cuda:0",
+                        printLength(selector), selector.data, count);
+    return CudaDevice::create(options, *cu, ordinal, out);
+  }
+};
+
+} // namespace
+
+const hal::Driver &xc::cuda::driver() {
+  static const CudaDriver driver;
+  return driver;
+}

@@ -1,0 +1,45 @@
+//===- cuda_event.cpp - Events of a GPU ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/hal/cuda/cuda_event.h"
+
+using namespace xc;
+using namespace xc::cuda;
+
+Status CudaEvent::create(CudaDevice &device, Ref<hal::Event> *out) {
+  auto event = Ref<CudaEvent>::adopt(device.allocator.create<CudaEvent>(device));
+  if (!event)
+    return outOfHostMemory(sizeof(CudaEvent));
+  ContextScope scope(device);
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &event->event, CU_EVENT_DISABLE_TIMING));
+  *out = std::move(event);
+  return Status();
+}
+
+void CudaEvent::destroy() {
+  HostAllocator allocator = cudaDevice.allocator;
+  {
+    ContextScope scope(cudaDevice);
+    if (event)
+      cudaDevice.cu.cuEventDestroy(event);
+  }
+  allocator.destroy(this);
+}
+
+Status CudaEvent::synchronize() {
+  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  ContextScope scope(cudaDevice);
+  return XCR_CUDA_CALL(cudaDevice, cuEventSynchronize, event);
+}
+
+Status CudaEvent::query(bool *isDone) {
+  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  ContextScope scope(cudaDevice);
+  CUresult result = cudaDevice.cu.cuEventQuery(event);
+  *isDone = result == CUDA_SUCCESS;
+  return result == CUDA_ERROR_NOT_READY ? Status() : cudaDevice.check(result, "cuEventQuery");
+}

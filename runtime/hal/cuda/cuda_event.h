@@ -1,0 +1,36 @@
+//===- cuda_event.h - Events of a GPU ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_HAL_CUDA_CUDA_EVENT_H
+#define XC_RUNTIME_HAL_CUDA_CUDA_EVENT_H
+
+#include "runtime/hal/cuda/cuda_device.h"
+
+namespace xc::cuda {
+
+/// The driver's event. One that was never recorded counts as reached, as the driver has it.
+class CudaEvent final : public hal::Event {
+public:
+  static Status create(CudaDevice &device, Ref<hal::Event> *out);
+  Status synchronize() override;
+  Status query(bool *isDone) override;
+
+  CUevent handle() const { return event; }
+
+private:
+  friend class xc::HostAllocator;
+  explicit CudaEvent(CudaDevice &device) : hal::Event(device), cudaDevice(device) {}
+  ~CudaEvent() override = default;
+  void destroy() override;
+
+  CudaDevice &cudaDevice;
+  CUevent event = nullptr;
+};
+
+} // namespace xc::cuda
+
+#endif // XC_RUNTIME_HAL_CUDA_CUDA_EVENT_H

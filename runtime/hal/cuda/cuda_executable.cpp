@@ -1,0 +1,90 @@
+//===- cuda_executable.cpp - Kernels of a module on a GPU ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/hal/cuda/cuda_executable.h"
+
+using namespace xc;
+using namespace xc::cuda;
+
+/// Dynamic shared memory that needs no opt-in.
+static constexpr uint32_t kPlainSharedBytes = 48 * 1024;
+
+Status CudaExecutable::load(CudaDevice &device, const fb::Executable &code,
+                            Span<const uint8_t> image, Ref<hal::Executable> *out) {
+  auto executable = Ref<CudaExecutable>::adopt(device.allocator.create<CudaExecutable>(device));
+  if (!executable)
+    return outOfHostMemory(sizeof(CudaExecutable));
+  ContextScope scope(device);
+  XCR_RETURN_IF_ERROR(executable->loadModule(code, image));
+  if (code.exports()) {
+    XCR_RETURN_IF_ERROR(executable->kernels.reserve(code.exports()->size()));
+    for (const fb::Export *description : *code.exports())
+      XCR_RETURN_IF_ERROR(executable->addKernel(*description));
+  }
+  *out = std::move(executable);
+  return Status();
+}
+
+Status CudaExecutable::loadModule(const fb::Executable &code, Span<const uint8_t> image) {
+  const HostAllocator &allocator = device.allocator;
+  // PTX is text to the driver, and needs its end marked.
+  Vector<char> text(allocator);
+  XCR_RETURN_IF_ERROR(text.resize(image.size + 1));
+  if (image.size)
+    memcpy(text.data(), image.data, image.size);
+  char log[4096] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1)};
+  CUresult result = device.cu.cuModuleLoadDataEx(&module, text.data(), 2, options, values);
+  if (result == CUDA_SUCCESS)
+    return Status();
+  log[sizeof(log) - 1] = 0;
+  return addContext(device.check(result, "cuModuleLoadDataEx"), allocator,
+                    "cannot load the code for %s%s%s", code.arch()->c_str(),
+                    log[0] ? "; the driver's log: " : "", log);
+}
+
+Status CudaExecutable::addKernel(const fb::Export &description) {
+  Kernel kernel(device.allocator);
+  const char *name = description.name()->c_str();
+  CUresult result = device.cu.cuModuleGetFunction(&kernel.function, module, name);
+  if (result == CUDA_ERROR_NOT_FOUND)
+    return makeStatus(device.allocator, XCR_STATUS_CORRUPT, "the code has no kernel '%s'", name);
+  XCR_RETURN_IF_ERROR(device.check(result, "cuModuleGetFunction"));
+  for (uint32_t i = 0; i < 3; ++i) {
+    if (description.block() && i < description.block()->size())
+      kernel.block[i] = description.block()->Get(i);
+    if (description.cluster() && i < description.cluster()->size())
+      kernel.cluster[i] = description.cluster()->Get(i);
+  }
+  kernel.sharedBytes = description.dynamic_shared_memory();
+  kernel.isProgrammatic = description.programmatic_launch();
+  if (description.parameters())
+    for (const fb::Parameter *parameter : *description.parameters()) {
+      if (parameter->kind() == fb::ParameterKind::TensorMap)
+        return makeStatus(device.allocator, XCR_STATUS_UNSUPPORTED,
+                          "kernel '%s' takes TMA descriptors, which this version of the library "
+                          "does not encode",
+                          name);
+      XCR_RETURN_IF_ERROR(kernel.parameters.push({parameter->kind(), parameter->operand()}));
+    }
+  if (kernel.sharedBytes > kPlainSharedBytes)
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuFuncSetAttribute, kernel.function,
+                                      CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                      static_cast<int>(kernel.sharedBytes)));
+  return kernels.push(std::move(kernel));
+}
+
+void CudaExecutable::destroy() {
+  HostAllocator allocator = device.allocator;
+  {
+    ContextScope scope(device);
+    if (module)
+      device.cu.cuModuleUnload(module);
+  }
+  allocator.destroy(this);
+}

@@ -1,0 +1,57 @@
+//===- cuda_executable.h - Kernels of a module on a GPU ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_HAL_CUDA_CUDA_EXECUTABLE_H
+#define XC_RUNTIME_HAL_CUDA_CUDA_EXECUTABLE_H
+
+#include "runtime/hal/cuda/cuda_device.h"
+
+namespace xc::cuda {
+
+/// One parameter of a kernel, see fb::Parameter.
+struct KernelParameter {
+  fb::ParameterKind kind = fb::ParameterKind::BindingPointer;
+  uint32_t operand = 0;
+};
+
+struct Kernel {
+  explicit Kernel(const HostAllocator &allocator) : parameters(allocator) {}
+  CUfunction function = nullptr;
+  uint32_t block[3] = {1, 1, 1};
+  uint32_t cluster[3] = {1, 1, 1};
+  uint32_t sharedBytes = 0;
+  bool isProgrammatic = false;
+  Vector<KernelParameter> parameters;
+
+  bool hasCluster() const { return cluster[0] * cluster[1] * cluster[2] > 1; }
+};
+
+/// PTX, compiled by the driver, or machine code. Unloaded with the last reference.
+class CudaExecutable final : public hal::Executable {
+public:
+  /// Where the driver refuses the image, the status holds its log.
+  static Status load(CudaDevice &device, const fb::Executable &code, Span<const uint8_t> image,
+                     Ref<hal::Executable> *out);
+
+  const Kernel &kernel(uint32_t ordinal) const { return kernels[ordinal]; }
+
+private:
+  friend class xc::HostAllocator;
+  explicit CudaExecutable(CudaDevice &device) : device(device), kernels(device.allocator) {}
+  ~CudaExecutable() override = default;
+  void destroy() override;
+  Status loadModule(const fb::Executable &code, Span<const uint8_t> image);
+  Status addKernel(const fb::Export &description);
+
+  CudaDevice &device;
+  CUmodule module = nullptr;
+  Vector<Kernel> kernels;
+};
+
+} // namespace xc::cuda
+
+#endif // XC_RUNTIME_HAL_CUDA_CUDA_EXECUTABLE_H
