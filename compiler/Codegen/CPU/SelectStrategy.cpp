@@ -113,8 +113,11 @@ static StringRef chooseDirection(const ReductionGroup &group) {
         rowsCost += getStridedCost(access, step.dims.size() - 1);
     }
   }
+  bool readsOnce = llvm::all_of(group.steps, [&](const Step &step) {
+    return step.reduction ? step.phase == 0 : step.dims.size() == numKept;
+  });
   if (columnsCost < rowsCost)
-    return "panels";
+    return readsOnce ? "panels" : "columns";
   return llvm::all_of(group.steps, isReorderable) ? "rows" : "columns";
 }
 
@@ -136,9 +139,10 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
       scalar |= step.summary.guarded[numDims - 1];
   }
   // Where lanes are far from each other in memory, more of them only means more scalar loads.
-  int64_t lanes = scalar                   ? 1
-                  : direction == "columns" ? arch.vectorBytes / getElementBytes(kernel)
-                                           : chooseLanes(kernel, arch, mathOps);
+  bool ordered = !llvm::all_of(group->steps, isReorderable);
+  int64_t lanes = scalar                              ? 1
+                  : ordered && direction == "columns" ? arch.vectorBytes / getElementBytes(kernel)
+                                                      : chooseLanes(kernel, arch, mathOps);
   std::string reason =
       llvm::formatv("reduction by {0}: {1} of {2} dims kept, {3} phases, {4} lanes", direction,
                     numKept, group->steps.front().dims.size(), group->numPhases, lanes);

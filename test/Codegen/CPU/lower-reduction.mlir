@@ -167,6 +167,8 @@ func.func @different_dims() attributes {lowering_config = #rows} {
 // The accumulators are a row of memory; each row of the input is read in one run.
 // CHECK-LABEL: func.func @column_sum_by_panels()
 // CHECK:         %[[ACC:.*]] = memref.alloc() : memref<64xf32>
+// CHECK:         scf.for
+// CHECK:           vector.store %{{.*}}, %[[ACC]]
 // CHECK:         scf.for %[[I:[^ ]*]] =
 // CHECK:           scf.for %[[J:[^ ]*]] =
 // CHECK:             %[[A:.*]] = vector.load %[[ACC]]
