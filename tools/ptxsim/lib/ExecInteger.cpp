@@ -98,8 +98,9 @@ template <typename T> struct MadWide {
 };
 
 template <typename T> T low24(T a) {
-  return std::is_signed<T>::value ? static_cast<T>(static_cast<int32_t>(a << 8) >> 8)
-                                  : static_cast<T>(a & 0xffffff);
+  return std::is_signed<T>::value
+             ? static_cast<T>(static_cast<int32_t>(static_cast<uint32_t>(a) << 8) >> 8)
+             : static_cast<T>(a & 0xffffff);
 }
 template <typename T> struct Mul24Lo {
   static T apply(T a, T b) { return MulLo<T>::apply(low24(a), low24(b)); }
