@@ -15,14 +15,16 @@
 
 namespace xc {
 
-/// What the argument or result attribute `array.dtype` and that of variables and parameters is called.
+/// What the argument or result attribute `array.dtype` and that of variables and parameters is
+/// called.
 inline constexpr llvm::StringLiteral kDtypeAttr = "array.dtype";
 
 /// How an element is stored: i1 as i8, unsigned as signless; others as they are.
 mlir::Type storageElement(mlir::Type element);
 /// The same of a tensor; other types as they are.
 mlir::Type storageType(mlir::Type type);
-/// What `array.dtype` says of a type that is stored as another one ("i1", "u8", ...); null where the two agree.
+/// What `array.dtype` says of a type that is stored as another one ("i1", "u8", ...); null where
+/// the two agree.
 mlir::StringAttr dtypeOf(mlir::Type type);
 /// A constant's elements in the storage of its type.
 mlir::ElementsAttr storageElements(mlir::ElementsAttr value);
@@ -37,51 +39,68 @@ public:
 mlir::Type computeElement(mlir::Type element);
 
 /// Reads a stored scalar as a value to compute with: i1 from i8, f32 from 16-bit floats.
-mlir::Value loadScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value stored, mlir::Type element);
+mlir::Value loadScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value stored,
+                       mlir::Type element);
 /// The opposite.
-mlir::Value storeScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type element);
+mlir::Value storeScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                        mlir::Type element);
 
 /// A scalar constant of a storage or compute type.
-mlir::Value scalarConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, int64_t value);
+mlir::Value scalarConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
+                           int64_t value);
 
 /// An uninitialised tensor.
-mlir::Value emptyTensor(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<mlir::OpFoldResult> sizes,
-                        mlir::Type element);
+mlir::Value emptyTensor(mlir::OpBuilder &builder, mlir::Location loc,
+                        llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element);
 /// A tensor of one value.
-mlir::Value filledTensor(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<mlir::OpFoldResult> sizes,
-                         mlir::Value scalar);
+mlir::Value filledTensor(mlir::OpBuilder &builder, mlir::Location loc,
+                         llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Value scalar);
 /// `sizes` with what `type` knows statically.
-llvm::SmallVector<mlir::OpFoldResult> refineSizes(mlir::OpBuilder &builder, mlir::RankedTensorType type,
+llvm::SmallVector<mlir::OpFoldResult> refineSizes(mlir::OpBuilder &builder,
+                                                  mlir::RankedTensorType type,
                                                   llvm::SmallVector<mlir::OpFoldResult> sizes);
 /// `sizes` of an op whose result type has these for each `?`.
-llvm::SmallVector<mlir::OpFoldResult> sizesOfSizedOp(mlir::OpBuilder &builder, mlir::RankedTensorType type,
+llvm::SmallVector<mlir::OpFoldResult> sizesOfSizedOp(mlir::OpBuilder &builder,
+                                                     mlir::RankedTensorType type,
                                                      mlir::ValueRange dynamicSizes);
 
 /// Collapses the dims (of size 1) for which `drop` is set.
 mlir::Value dropUnitDims(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
                          const llvm::SmallBitVector &drop);
 /// Gives `tensor` a type that may say more or less about its sizes.
-mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor, mlir::Type type);
+mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
+                   mlir::Type type);
 
-using BodyBuilder = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+using BodyBuilder =
+    llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
 
 /// An elementwise linalg.generic with one result; the body gets and returns stored scalars.
 mlir::Value buildElementwise(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type element,
                              llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::ValueRange inputs,
                              llvm::ArrayRef<mlir::AffineMap> inputMaps, BodyBuilder body);
 
-/// Computes one result of an elementwise op from its operands. `operandElements` and `resultElement` are the
-/// types of the array op; the scalars are what `loadScalar` made of them.
+/// A tensor of `element` in the type that it is computed in, and back; the tensor itself where the
+/// two are the same.
+mlir::Value loadTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
+                       mlir::Type element);
+mlir::Value storeTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
+                        mlir::Type element);
+
+/// Computes one result of an elementwise op from its operands. `operandElements` and
+/// `resultElement` are the types of the array op; the scalars are what `loadScalar` made of them.
 mlir::FailureOr<mlir::Value> buildElementwiseScalar(mlir::OpBuilder &builder, mlir::Operation *op,
                                                     mlir::ValueRange scalars);
 /// `array.convert` of one loaded scalar; the result is stored as `to`.
-mlir::Value convertScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type from,
-                          mlir::Type to);
+mlir::Value convertScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                          mlir::Type from, mlir::Type to);
 
-void populateElementwisePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateElementwisePatterns(const mlir::TypeConverter &converter,
+                                 mlir::RewritePatternSet &patterns);
 void populateShapePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-void populateReductionPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-void populateContractionPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateReductionPatterns(const mlir::TypeConverter &converter,
+                               mlir::RewritePatternSet &patterns);
+void populateContractionPatterns(const mlir::TypeConverter &converter,
+                                 mlir::RewritePatternSet &patterns);
 void populateIndexPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateStatePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 

@@ -48,8 +48,8 @@ ElementsAttr storageElements(ElementsAttr value) {
   if (auto resource = dyn_cast<DenseResourceElementsAttr>(value))
     return DenseResourceElementsAttr::get(storage, resource.getRawHandle());
   unsigned width = storage.getElementTypeBitWidth();
-  return cast<DenseElementsAttr>(value).mapValues(storage.getElementType(),
-                                                  [&](const APInt &element) { return element.zextOrTrunc(width); });
+  return cast<DenseElementsAttr>(value).mapValues(
+      storage.getElementType(), [&](const APInt &element) { return element.zextOrTrunc(width); });
 }
 
 StorageTypeConverter::StorageTypeConverter() {
@@ -71,7 +71,8 @@ Type computeElement(Type element) {
 
 Value scalarConstant(OpBuilder &builder, Location loc, Type type, int64_t value) {
   if (isa<FloatType>(type))
-    return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, static_cast<double>(value)));
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getFloatAttr(type, static_cast<double>(value)));
   return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
 }
 
@@ -106,14 +107,16 @@ Value filledTensor(OpBuilder &builder, Location loc, ArrayRef<OpFoldResult> size
   return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
-SmallVector<OpFoldResult> refineSizes(OpBuilder &builder, RankedTensorType type, SmallVector<OpFoldResult> sizes) {
+SmallVector<OpFoldResult> refineSizes(OpBuilder &builder, RankedTensorType type,
+                                      SmallVector<OpFoldResult> sizes) {
   for (auto [size, dim] : llvm::zip_equal(sizes, type.getShape()))
     if (!ShapedType::isDynamic(dim))
       size = builder.getIndexAttr(dim);
   return sizes;
 }
 
-SmallVector<OpFoldResult> sizesOfSizedOp(OpBuilder &builder, RankedTensorType type, ValueRange dynamicSizes) {
+SmallVector<OpFoldResult> sizesOfSizedOp(OpBuilder &builder, RankedTensorType type,
+                                         ValueRange dynamicSizes) {
   SmallVector<OpFoldResult> sizes;
   size_t next = 0;
   for (int64_t dim : type.getShape()) {
@@ -125,7 +128,8 @@ SmallVector<OpFoldResult> sizesOfSizedOp(OpBuilder &builder, RankedTensorType ty
   return sizes;
 }
 
-Value dropUnitDims(OpBuilder &builder, Location loc, Value tensor, const llvm::SmallBitVector &drop) {
+Value dropUnitDims(OpBuilder &builder, Location loc, Value tensor,
+                   const llvm::SmallBitVector &drop) {
   if (drop.none())
     return tensor;
   // Each dim that stays takes the dropped dims before it, the last also those behind it.
@@ -153,12 +157,36 @@ Value buildElementwise(OpBuilder &builder, Location loc, Type element, ArrayRef<
   SmallVector<AffineMap> maps(inputMaps);
   maps.push_back(builder.getMultiDimIdentityMap(sizes.size()));
   SmallVector<utils::IteratorType> iterators(sizes.size(), utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(builder, loc, init.getType(), inputs, init, maps, iterators,
-                                           [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-                                             Value result = body(b, bodyLoc, args.drop_back());
-                                             linalg::YieldOp::create(b, bodyLoc, result);
-                                           });
+  auto generic =
+      linalg::GenericOp::create(builder, loc, init.getType(), inputs, init, maps, iterators,
+                                [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+                                  Value result = body(b, bodyLoc, args.drop_back());
+                                  linalg::YieldOp::create(b, bodyLoc, result);
+                                });
   return generic.getResult(0);
+}
+
+static Value convertTensor(OpBuilder &builder, Location loc, Value tensor, Type resultElement,
+                           BodyBuilder body) {
+  if (getElementTypeOrSelf(tensor.getType()) == resultElement)
+    return tensor;
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
+  return buildElementwise(builder, loc, resultElement, sizes, tensor,
+                          builder.getMultiDimIdentityMap(sizes.size()), body);
+}
+
+Value loadTensor(OpBuilder &builder, Location loc, Value tensor, Type element) {
+  return convertTensor(builder, loc, tensor, computeElement(storageElement(element)),
+                       [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+                         return loadScalar(b, bodyLoc, args[0], storageElement(element));
+                       });
+}
+
+Value storeTensor(OpBuilder &builder, Location loc, Value tensor, Type element) {
+  return convertTensor(builder, loc, tensor, storageElement(element),
+                       [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+                         return storeScalar(b, bodyLoc, args[0], storageElement(element));
+                       });
 }
 
 } // namespace xc

@@ -3,8 +3,8 @@
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// linalg.contract over the dims batch, rows, columns, summed, in this order; transposition and broadcasting are
-// maps. 16-bit floats accumulate in f32, integers in the result's type.
+// linalg.contract over the dims batch, rows, columns, summed, in this order; transposition and
+// broadcasting are maps. 16-bit floats accumulate in f32, integers in the result's type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,10 +37,12 @@ static AffineMap mapOf(Builder &builder, int64_t dimCount, ArrayRef<int64_t> dim
 }
 
 /// The size of dim `dim` of the iteration space.
-static OpFoldResult sizeOf(OpBuilder &builder, Location loc, const Contraction &contraction, int64_t dim) {
+static OpFoldResult sizeOf(OpBuilder &builder, Location loc, const Contraction &contraction,
+                           int64_t dim) {
   OpFoldResult size;
-  for (auto [operand, dims] : {std::pair(contraction.lhs, ArrayRef<int64_t>(contraction.lhsDims)),
-                               std::pair(contraction.rhs, ArrayRef<int64_t>(contraction.rhsDims))}) {
+  for (auto [operand, dims] :
+       {std::pair(contraction.lhs, ArrayRef<int64_t>(contraction.lhsDims)),
+        std::pair(contraction.rhs, ArrayRef<int64_t>(contraction.rhsDims))}) {
     const int64_t *position = llvm::find(dims, dim);
     if (position == dims.end())
       continue;
@@ -52,17 +54,18 @@ static OpFoldResult sizeOf(OpBuilder &builder, Location loc, const Contraction &
 }
 
 /// `element` is that of the array op's operands, which says how integers extend.
-static Value buildContraction(OpBuilder &builder, Location loc, const Contraction &contraction, Type element,
-                              RankedTensorType type, bool allowTf32) {
+static Value buildContraction(OpBuilder &builder, Location loc, const Contraction &contraction,
+                              Type element, RankedTensorType type, bool allowTf32) {
   Type accumulator = computeElement(type.getElementType());
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : contraction.resultDims)
     sizes.push_back(sizeOf(builder, loc, contraction, dim));
   sizes = refineSizes(builder, type, sizes);
   Value init = filledTensor(builder, loc, sizes, scalarConstant(builder, loc, accumulator, 0));
-  ArrayAttr maps = builder.getAffineMapArrayAttr({mapOf(builder, contraction.dimCount, contraction.lhsDims),
-                                                  mapOf(builder, contraction.dimCount, contraction.rhsDims),
-                                                  mapOf(builder, contraction.dimCount, contraction.resultDims)});
+  ArrayAttr maps =
+      builder.getAffineMapArrayAttr({mapOf(builder, contraction.dimCount, contraction.lhsDims),
+                                     mapOf(builder, contraction.dimCount, contraction.rhsDims),
+                                     mapOf(builder, contraction.dimCount, contraction.resultDims)});
   SmallVector<NamedAttribute> attributes;
   if (element.isUnsignedInteger())
     attributes.push_back(builder.getNamedAttr(
@@ -70,14 +73,9 @@ static Value buildContraction(OpBuilder &builder, Location loc, const Contractio
   if (allowTf32)
     attributes.push_back(builder.getNamedAttr("allow_tf32", builder.getUnitAttr()));
   auto contract = linalg::ContractOp::create(builder, loc, init.getType(),
-                                             ValueRange{contraction.lhs, contraction.rhs}, init, maps, attributes);
-  Value result = contract.getResult(0);
-  if (accumulator != type.getElementType())
-    result = buildElementwise(builder, loc, type.getElementType(), sizes, result,
-                              builder.getMultiDimIdentityMap(sizes.size()),
-                              [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-                                return storeScalar(b, bodyLoc, args[0], type.getElementType());
-                              });
+                                             ValueRange{contraction.lhs, contraction.rhs}, init,
+                                             maps, attributes);
+  Value result = storeTensor(builder, loc, contract.getResult(0), type.getElementType());
   return castTo(builder, loc, result, type);
 }
 
@@ -95,19 +93,23 @@ struct ConvertMatMul : OpConversionPattern<array::MatMulOp> {
     contraction.dimCount = batchCount + 3;
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       contraction.resultDims.push_back(dim);
-    contraction.lhs = alignBatch(rewriter, op.getLoc(), adaptor.getLhs(), type, contraction.lhsDims);
-    contraction.rhs = alignBatch(rewriter, op.getLoc(), adaptor.getRhs(), type, contraction.rhsDims);
+    contraction.lhs =
+        alignBatch(rewriter, op.getLoc(), adaptor.getLhs(), type, contraction.lhsDims);
+    contraction.rhs =
+        alignBatch(rewriter, op.getLoc(), adaptor.getRhs(), type, contraction.rhsDims);
     contraction.lhsDims.append({op.getTransposeA() ? k : m, op.getTransposeA() ? m : k});
     contraction.rhsDims.append({op.getTransposeB() ? n : k, op.getTransposeB() ? k : n});
     Type element = getElementTypeOrSelf(op.getLhs().getType());
-    rewriter.replaceOp(op, buildContraction(rewriter, op.getLoc(), contraction, element, type, op.getAllowTf32()));
+    rewriter.replaceOp(
+        op, buildContraction(rewriter, op.getLoc(), contraction, element, type, op.getAllowTf32()));
     return success();
   }
 
 private:
-  /// Aligns the batch dims with the result's, drops those that are broadcast, and appends the others to `dims`.
-  static Value alignBatch(OpBuilder &builder, Location loc, Value operand, RankedTensorType resultType,
-                          SmallVector<int64_t> &dims) {
+  /// Aligns the batch dims with the result's, drops those that are broadcast, and appends the
+  /// others to `dims`.
+  static Value alignBatch(OpBuilder &builder, Location loc, Value operand,
+                          RankedTensorType resultType, SmallVector<int64_t> &dims) {
     auto type = cast<RankedTensorType>(operand.getType());
     int64_t shift = resultType.getRank() - type.getRank();
     llvm::SmallBitVector drop(type.getRank());
@@ -150,7 +152,8 @@ struct ConvertDotGeneral : OpConversionPattern<array::DotGeneralOp> {
     for (int64_t dim = 0; dim < resultRank; ++dim)
       contraction.resultDims.push_back(dim);
     Type element = getElementTypeOrSelf(op.getLhs().getType());
-    rewriter.replaceOp(op, buildContraction(rewriter, op.getLoc(), contraction, element, type, op.getAllowTf32()));
+    rewriter.replaceOp(
+        op, buildContraction(rewriter, op.getLoc(), contraction, element, type, op.getAllowTf32()));
     return success();
   }
 };

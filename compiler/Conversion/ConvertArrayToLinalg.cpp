@@ -3,8 +3,8 @@
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A dialect conversion over the patterns of all families, then what makes its result obey the contract: sizes
-// expressed by function arguments, and no casts between descriptions of one shape.
+// A dialect conversion over the patterns of all families, then what makes its result obey the
+// contract: sizes expressed by function arguments, and no casts between descriptions of one shape.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -37,12 +37,14 @@ struct ConvertTensorOp : ConversionPattern {
 
   LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!isa_and_present<tensor::TensorDialect>(op->getDialect()) || op->getNumRegions() != 0)
+    if (!isa_and_present<tensor::TensorDialect>(op->getDialect()) || op->getNumRegions() != 0 ||
+        isa<tensor::ExtractOp>(op))
       return rewriter.notifyMatchFailure(op, "not a tensor op without regions");
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), types)))
       return failure();
-    OperationState state(op->getLoc(), op->getName().getStringRef(), operands, types, op->getAttrs());
+    OperationState state(op->getLoc(), op->getName().getStringRef(), operands, types,
+                         op->getAttrs());
     rewriter.replaceOp(op, rewriter.create(state));
     return success();
   }
@@ -52,11 +54,66 @@ struct ConvertTensorOp : ConversionPattern {
 struct ConvertArithConstant : OpConversionPattern<arith::ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto elements = dyn_cast<ElementsAttr>(op.getValue());
     if (!elements)
       return rewriter.notifyMatchFailure(op, "not a tensor");
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, storageElements(elements));
+    return success();
+  }
+};
+
+/// A generic of the input on truth values: loads and stores them as bytes.
+struct ConvertGeneric : OpConversionPattern<linalg::GenericOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (llvm::any_of(op->getOperandTypes(),
+                     [](Type type) { return getElementTypeOrSelf(type).isUnsignedInteger(); }))
+      return rewriter.notifyMatchFailure(op, "unsigned integers in a body");
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), types)))
+      return failure();
+    auto converted = linalg::GenericOp::create(
+        rewriter, op.getLoc(), types, adaptor.getInputs(), adaptor.getOutputs(),
+        op.getIndexingMapsArray(), op.getIteratorTypesArray(),
+        [&](OpBuilder &b, Location, ValueRange args) { buildBody(b, op, args); });
+    rewriter.replaceOp(op, converted);
+    return success();
+  }
+
+private:
+  static void buildBody(OpBuilder &b, linalg::GenericOp op, ValueRange args) {
+    IRMapping mapping;
+    for (auto [old, stored] : llvm::zip_equal(op.getBody()->getArguments(), args)) {
+      bool isTruth = old.getType().isInteger(1);
+      mapping.map(old, isTruth ? loadScalar(b, op.getLoc(), stored, old.getType()) : stored);
+    }
+    for (Operation &inner : op.getBody()->without_terminator())
+      b.clone(inner, mapping);
+    SmallVector<Value> results;
+    for (Value value : op.getBody()->getTerminator()->getOperands()) {
+      Value result = mapping.lookupOrDefault(value);
+      if (result.getType().isInteger(1))
+        result = storeScalar(b, op.getLoc(), result, result.getType());
+      results.push_back(result);
+    }
+    linalg::YieldOp::create(b, op.getLoc(), results);
+  }
+};
+
+struct ConvertFill : OpConversionPattern<linalg::FillOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(linalg::FillOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value scalar = adaptor.getInputs()[0];
+    if (!scalar.getType().isInteger(1))
+      return rewriter.notifyMatchFailure(op, "not a truth value");
+    Value stored = storeScalar(rewriter, op.getLoc(), scalar, scalar.getType());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, stored, adaptor.getOutputs()[0]);
     return success();
   }
 };
@@ -94,19 +151,21 @@ private:
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);
     populateCallOpTypeConversionPattern(patterns, converter);
-    patterns.add<ConvertTensorOp, ConvertArithConstant>(converter, context);
+    patterns.add<ConvertTensorOp, ConvertArithConstant, ConvertGeneric, ConvertFill>(converter,
+                                                                                     context);
 
     ConversionTarget target(*context);
     target.addIllegalDialect<array::ArrayDialect>();
-    target.addDynamicallyLegalOp<array::ParameterOp, array::VariableReadOp, array::VariableAssignOp>(
-        [&](Operation *op) { return converter.isLegal(op); });
+    target
+        .addDynamicallyLegalOp<array::ParameterOp, array::VariableReadOp, array::VariableAssignOp>(
+            [&](Operation *op) { return converter.isLegal(op); });
     target.addDynamicallyLegalOp<array::VariableOp>(
         [&](array::VariableOp op) { return converter.isLegal(op.getType()); });
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp func) {
-      return converter.isSignatureLegal(func.getFunctionType()) && converter.isLegal(&func.getBody());
+      return converter.isSignatureLegal(func.getFunctionType()) &&
+             converter.isLegal(&func.getBody());
     });
     target.markUnknownOpDynamicallyLegal([&](Operation *op) { return converter.isLegal(op); });
-    // The scalars in bodies have i1 values; only what is on tensors matters.
     return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 
@@ -125,12 +184,11 @@ private:
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     if (succeeded(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return success();
-    return getOperation().emitError("sizes could not be simplified: the rewriting did not converge");
+    return getOperation().emitError(
+        "sizes could not be simplified: the rewriting did not converge");
   }
 };
 
 } // namespace
-
-
 
 } // namespace xc

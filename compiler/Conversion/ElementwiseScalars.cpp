@@ -26,20 +26,27 @@ namespace {
 class ScalarBuilder {
 public:
   ScalarBuilder(OpBuilder &builder, Location loc, Type element)
-      : b(loc, builder), element(element), isFloat(isa<FloatType>(element)), isUnsigned(element.isUnsignedInteger()) {}
+      : b(loc, builder), element(element), isFloat(isa<FloatType>(element)),
+        isUnsigned(element.isUnsignedInteger()) {}
 
   template <typename Op> Value unary(Value x) { return Op::create(b, x); }
   template <typename Op> Value binary(Value x, Value y) { return Op::create(b, x, y); }
   /// The op for floats, signed and unsigned integers.
   template <typename Float, typename Signed, typename Unsigned> Value pick(Value x, Value y) {
-    return isFloat ? binary<Float>(x, y) : isUnsigned ? binary<Unsigned>(x, y) : binary<Signed>(x, y);
+    return isFloat      ? binary<Float>(x, y)
+           : isUnsigned ? binary<Unsigned>(x, y)
+                        : binary<Signed>(x, y);
   }
 
   Value constant(Type type, int64_t value) { return scalarConstant(b, b.getLoc(), type, value); }
   Value constantLike(Value x, int64_t value) { return constant(x.getType(), value); }
   Value select(Value c, Value x, Value y) { return arith::SelectOp::create(b, c, x, y); }
-  Value compare(CmpIPredicate predicate, Value x, Value y) { return arith::CmpIOp::create(b, predicate, x, y); }
-  Value compare(CmpFPredicate predicate, Value x, Value y) { return arith::CmpFOp::create(b, predicate, x, y); }
+  Value compare(CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, predicate, x, y);
+  }
+  Value compare(CmpFPredicate predicate, Value x, Value y) {
+    return arith::CmpFOp::create(b, predicate, x, y);
+  }
   Value isZero(Value x) { return compare(CmpIPredicate::eq, x, constantLike(x, 0)); }
   Value isNegative(Value x) { return compare(CmpIPredicate::slt, x, constantLike(x, 0)); }
 
@@ -86,7 +93,8 @@ Value ScalarBuilder::safeDivisor(Value x, Value y) {
   Value traps = isZero(y);
   if (!isUnsigned) {
     auto type = cast<IntegerType>(x.getType());
-    Value lowest = arith::ConstantOp::create(b, b.getIntegerAttr(type, APInt::getSignedMinValue(type.getWidth())));
+    Value lowest = arith::ConstantOp::create(
+        b, b.getIntegerAttr(type, APInt::getSignedMinValue(type.getWidth())));
     Value overflows = binary<arith::AndIOp>(compare(CmpIPredicate::eq, x, lowest),
                                             compare(CmpIPredicate::eq, y, constantLike(y, -1)));
     traps = binary<arith::OrIOp>(traps, overflows);
@@ -147,7 +155,8 @@ Value ScalarBuilder::compareAs(array::CompareDirection direction, Value x, Value
   }();
   if (isFloat)
     return compare(predicates.onFloat, x, y);
-  return compare(isUnsigned || element.isInteger(1) ? predicates.onUnsigned : predicates.onSigned, x, y);
+  return compare(isUnsigned || element.isInteger(1) ? predicates.onUnsigned : predicates.onSigned,
+                 x, y);
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,8 +181,9 @@ static Value floatToInteger(OpBuilder &builder, Location loc, Value value, Integ
   APInt lowest = isUnsigned ? APInt::getZero(width) : APInt::getSignedMinValue(width);
   APInt highest = isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width);
   Value low = floatConstant(below);
-  Value isInside = b.binary<arith::AndIOp>(b.compare(CmpFPredicate::OGT, value, low),
-                                           b.compare(CmpFPredicate::OLT, value, floatConstant(above)));
+  Value isInside =
+      b.binary<arith::AndIOp>(b.compare(CmpFPredicate::OGT, value, low),
+                              b.compare(CmpFPredicate::OLT, value, floatConstant(above)));
   Value inside = b.select(isInside, value, floatConstant(0.0));
   Value converted = isUnsigned ? Value(arith::FPToUIOp::create(builder, loc, storage, inside))
                                : Value(arith::FPToSIOp::create(builder, loc, storage, inside));
@@ -188,7 +198,8 @@ static Value integerToFloat(OpBuilder &builder, Location loc, Value value, Type 
   // 16-bit floats round once from a type that holds the integer exactly, as f64 does up to 2^53.
   Type wide = to;
   if (to.isF16() || to.isBF16())
-    wide = value.getType().getIntOrFloatBitWidth() <= 16 ? Type(builder.getF32Type()) : builder.getF64Type();
+    wide = value.getType().getIntOrFloatBitWidth() <= 16 ? Type(builder.getF32Type())
+                                                         : builder.getF64Type();
   Value result = isUnsigned ? Value(arith::UIToFPOp::create(builder, loc, wide, value))
                             : Value(arith::SIToFPOp::create(builder, loc, wide, value));
   return wide == to ? result : Value(arith::TruncFOp::create(builder, loc, to, result));
@@ -206,7 +217,8 @@ Value convertScalar(OpBuilder &builder, Location loc, Value value, Type from, Ty
     return storeScalar(builder, loc, isTrue, to);
   }
   if (fromFloat && toFloat) {
-    unsigned valueWidth = value.getType().getIntOrFloatBitWidth(), toWidth = to.getIntOrFloatBitWidth();
+    unsigned valueWidth = value.getType().getIntOrFloatBitWidth(),
+             toWidth = to.getIntOrFloatBitWidth();
     if (toWidth > valueWidth)
       return arith::ExtFOp::create(builder, loc, to, value);
     return value.getType() == to ? value : Value(arith::TruncFOp::create(builder, loc, to, value));
@@ -216,7 +228,8 @@ Value convertScalar(OpBuilder &builder, Location loc, Value value, Type from, Ty
   if (toFloat)
     return integerToFloat(builder, loc, value, from, to);
   Type storage = storageElement(to);
-  unsigned valueWidth = value.getType().getIntOrFloatBitWidth(), toWidth = storage.getIntOrFloatBitWidth();
+  unsigned valueWidth = value.getType().getIntOrFloatBitWidth(),
+           toWidth = storage.getIntOrFloatBitWidth();
   if (toWidth < valueWidth)
     return arith::TruncIOp::create(builder, loc, storage, value);
   if (toWidth == valueWidth)
@@ -251,8 +264,10 @@ static Value buildUnary(ScalarBuilder &b, Operation *op, Value x) {
       .Case<array::TanOp>([&](auto) { return b.unary<math::TanOp>(x); })
       .Case<array::TanhOp>([&](auto) { return b.unary<math::TanhOp>(x); })
       .Case<array::ErfOp>([&](auto) { return b.unary<math::ErfOp>(x); })
-      .Case<array::LogicalNotOp>([&](auto) { return b.binary<arith::XOrIOp>(x, b.constantLike(x, 1)); })
-      .Case<array::BitwiseNotOp>([&](auto) { return b.binary<arith::XOrIOp>(x, b.constantLike(x, -1)); })
+      .Case<array::LogicalNotOp>(
+          [&](auto) { return b.binary<arith::XOrIOp>(x, b.constantLike(x, 1)); })
+      .Case<array::BitwiseNotOp>(
+          [&](auto) { return b.binary<arith::XOrIOp>(x, b.constantLike(x, -1)); })
       .Case<array::IsNanOp>([&](auto) { return b.compare(CmpFPredicate::UNO, x, x); })
       .Case<array::IsFiniteOp>([&](auto) {
         // Infinity less infinity is NaN, as is NaN less NaN.
@@ -264,18 +279,24 @@ static Value buildUnary(ScalarBuilder &b, Operation *op, Value x) {
 
 static Value buildBinary(ScalarBuilder &b, Operation *op, Value x, Value y) {
   return TypeSwitch<Operation *, Value>(op)
-      .Case<array::AddOp>([&](auto) { return b.pick<arith::AddFOp, arith::AddIOp, arith::AddIOp>(x, y); })
-      .Case<array::SubOp>([&](auto) { return b.pick<arith::SubFOp, arith::SubIOp, arith::SubIOp>(x, y); })
-      .Case<array::MulOp>([&](auto) { return b.pick<arith::MulFOp, arith::MulIOp, arith::MulIOp>(x, y); })
-      .Case<array::MaxOp>([&](auto) { return b.pick<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(x, y); })
-      .Case<array::MinOp>([&](auto) { return b.pick<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(x, y); })
+      .Case<array::AddOp>(
+          [&](auto) { return b.pick<arith::AddFOp, arith::AddIOp, arith::AddIOp>(x, y); })
+      .Case<array::SubOp>(
+          [&](auto) { return b.pick<arith::SubFOp, arith::SubIOp, arith::SubIOp>(x, y); })
+      .Case<array::MulOp>(
+          [&](auto) { return b.pick<arith::MulFOp, arith::MulIOp, arith::MulIOp>(x, y); })
+      .Case<array::MaxOp>(
+          [&](auto) { return b.pick<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(x, y); })
+      .Case<array::MinOp>(
+          [&](auto) { return b.pick<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(x, y); })
       .Case<array::DivOp>([&](auto) { return b.divide(x, y); })
       .Case<array::RemOp>([&](auto) { return b.remainder(x, y); })
       .Case<array::PowOp>([&](auto) { return b.power(x, y); })
       .Case<array::AndOp>([&](auto) { return b.binary<arith::AndIOp>(x, y); })
       .Case<array::OrOp>([&](auto) { return b.binary<arith::OrIOp>(x, y); })
       .Case<array::XorOp>([&](auto) { return b.binary<arith::XOrIOp>(x, y); })
-      .Case<array::CompareOp>([&](array::CompareOp compare) { return b.compareAs(compare.getDirection(), x, y); })
+      .Case<array::CompareOp>(
+          [&](array::CompareOp compare) { return b.compareAs(compare.getDirection(), x, y); })
       .Default([](Operation *) { return Value(); });
 }
 

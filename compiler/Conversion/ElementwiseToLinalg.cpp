@@ -3,8 +3,8 @@
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One linalg.generic for each op. A dim that is broadcast is left out of its operand's map, a dim of size 1
-// that is collapsed away before; splat constants move into the body.
+// One linalg.generic for each op. A dim that is broadcast is left out of its operand's map, a dim
+// of size 1 that is collapsed away before; splat constants move into the body.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,8 @@ static TypedAttr splatOf(Value operand) {
 }
 
 /// Aligns `tensor` with the last dims of `resultType`, and leaves out what is broadcast.
-static Operand alignOperand(OpBuilder &builder, Location loc, Value tensor, RankedTensorType resultType) {
+static Operand alignOperand(OpBuilder &builder, Location loc, Value tensor,
+                            RankedTensorType resultType) {
   auto type = cast<RankedTensorType>(tensor.getType());
   int64_t shift = resultType.getRank() - type.getRank();
   llvm::SmallBitVector drop(type.getRank());
@@ -53,8 +54,10 @@ static Operand alignOperand(OpBuilder &builder, Location loc, Value tensor, Rank
   return {TypedAttr(), dropUnitDims(builder, loc, tensor, drop), map};
 }
 
-/// The result's sizes: what its type knows, else from an operand that is not broadcast along the dim.
-static SmallVector<OpFoldResult> elementwiseSizes(OpBuilder &builder, Location loc, ValueRange operands,
+/// The result's sizes: what its type knows, else from an operand that is not broadcast along the
+/// dim.
+static SmallVector<OpFoldResult> elementwiseSizes(OpBuilder &builder, Location loc,
+                                                  ValueRange operands,
                                                   RankedTensorType resultType) {
   SmallVector<OpFoldResult> sizes;
   for (auto [dim, size] : llvm::enumerate(resultType.getShape())) {
@@ -81,7 +84,8 @@ struct ConvertElementwise : OpInterfaceConversionPattern<array::ArrayElementwise
   LogicalResult matchAndRewrite(array::ArrayElementwiseOpInterface op, ArrayRef<Value> operands,
                                 ConversionPatternRewriter &rewriter) const override {
     // Composite ops are decomposed instead.
-    if (isa<array::ArrayDecomposableOpInterface>(op.getOperation()) || isa<array::BitcastOp>(op.getOperation()))
+    if (isa<array::ArrayDecomposableOpInterface>(op.getOperation()) ||
+        isa<array::BitcastOp>(op.getOperation()))
       return rewriter.notifyMatchFailure(op, "has a pattern of its own");
     Location loc = op.getLoc();
     auto resultType = cast<RankedTensorType>(storageType(op->getResult(0).getType()));
@@ -100,12 +104,13 @@ struct ConvertElementwise : OpInterfaceConversionPattern<array::ArrayElementwise
       aligned.push_back(operand);
     }
     bool failed = false;
-    Value result = buildElementwise(rewriter, loc, resultType.getElementType(), sizes, inputs, maps,
-                                    [&](OpBuilder &b, Location, ValueRange args) -> Value {
-                                      FailureOr<Value> scalar = buildBody(b, op, aligned, args);
-                                      failed = mlir::failed(scalar);
-                                      return failed ? scalarConstant(b, loc, resultType.getElementType(), 0) : *scalar;
-                                    });
+    Value result = buildElementwise(
+        rewriter, loc, resultType.getElementType(), sizes, inputs, maps,
+        [&](OpBuilder &b, Location, ValueRange args) -> Value {
+          FailureOr<Value> scalar = buildBody(b, op, aligned, args);
+          failed = mlir::failed(scalar);
+          return failed ? scalarConstant(b, loc, resultType.getElementType(), 0) : *scalar;
+        });
     if (failed)
       return rewriter.notifyMatchFailure(op, "no scalar form");
     rewriter.replaceOp(op, castTo(rewriter, loc, result, resultType));
@@ -113,12 +118,14 @@ struct ConvertElementwise : OpInterfaceConversionPattern<array::ArrayElementwise
   }
 
 private:
-  static FailureOr<Value> buildBody(OpBuilder &b, Operation *op, ArrayRef<Operand> operands, ValueRange args) {
+  static FailureOr<Value> buildBody(OpBuilder &b, Operation *op, ArrayRef<Operand> operands,
+                                    ValueRange args) {
     SmallVector<Value> scalars;
     size_t next = 0;
     for (auto [index, operand] : llvm::enumerate(operands)) {
-      Value stored = operand.constant ? Value(arith::ConstantOp::create(b, op->getLoc(), operand.constant))
-                                      : args[next++];
+      Value stored = operand.constant
+                         ? Value(arith::ConstantOp::create(b, op->getLoc(), operand.constant))
+                         : args[next++];
       // A choice moves its values as they are.
       bool isMoved = isa<array::SelectOp>(op) && index > 0;
       Type element = getElementTypeOrSelf(op->getOperand(index).getType());
@@ -144,10 +151,11 @@ struct ConvertBitcast : OpConversionPattern<array::BitcastOp> {
     AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
     SmallVector<OpFoldResult> sizes =
         refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, op.getLoc(), operand));
-    Value result = buildElementwise(rewriter, op.getLoc(), type.getElementType(), sizes, operand, identity,
-                                    [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                                      return arith::BitcastOp::create(b, loc, type.getElementType(), args[0]);
-                                    });
+    Value result =
+        buildElementwise(rewriter, op.getLoc(), type.getElementType(), sizes, operand, identity,
+                         [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                           return arith::BitcastOp::create(b, loc, type.getElementType(), args[0]);
+                         });
     rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), result, type));
     return success();
   }
@@ -180,7 +188,8 @@ struct Decompose : OpInterfaceConversionPattern<array::ArrayDecomposableOpInterf
 } // namespace
 
 void populateElementwisePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertElementwise, ConvertBitcast, ConvertConstant, Decompose>(converter, patterns.getContext());
+  patterns.add<ConvertElementwise, ConvertBitcast, ConvertConstant, Decompose>(
+      converter, patterns.getContext());
 }
 
 } // namespace xc

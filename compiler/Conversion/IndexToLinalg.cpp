@@ -3,8 +3,8 @@
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reads are generics with tensor.extract in the body, at indices clamped into the operand, so that they fuse like
-// any elementwise op. Writes are kernel.scatter, which skips what is outside.
+// Reads are generics with tensor.extract in the body, at indices clamped into the operand, so that
+// they fuse like any elementwise op. Writes are kernel.scatter, which skips what is outside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,8 @@ static Value clampIndex(OpBuilder &b, Location loc, Value stored, Type type, Val
   }
   Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), stored);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  return arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, index, last).getResult(), zero);
+  return arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, index, last).getResult(),
+                                zero);
 }
 
 /// The last index of a dim.
@@ -56,7 +57,8 @@ struct ConvertTake : OpConversionPattern<array::TakeOp> {
     int64_t axis = op.getAxis(), indexRank = cast<RankedTensorType>(indices.getType()).getRank();
     int64_t operandRank = cast<RankedTensorType>(operand.getType()).getRank();
     array::SizeBuilder sizeBuilder(rewriter, loc);
-    SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(operand), indexSizes = sizeBuilder.sizes(indices);
+    SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(operand),
+                              indexSizes = sizeBuilder.sizes(indices);
     sizes.erase(sizes.begin() + axis);
     sizes.insert(sizes.begin() + axis, indexSizes.begin(), indexSizes.end());
     SmallVector<int64_t> indexDims;
@@ -64,18 +66,20 @@ struct ConvertTake : OpConversionPattern<array::TakeOp> {
       indexDims.push_back(axis + dim);
     Value last = lastIndex(rewriter, loc, operand, axis);
     Type indexType = getElementTypeOrSelf(op.getIndices().getType());
-    Value result = buildElementwise(
-        rewriter, loc, type.getElementType(), refineSizes(rewriter, type, sizes), indices,
-        mapOfDims(rewriter, type.getRank(), indexDims), [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
-          SmallVector<Value> position;
-          for (int64_t dim = 0; dim < operandRank; ++dim) {
-            if (dim == axis)
-              position.push_back(clampIndex(b, bodyLoc, args[0], indexType, last));
-            else
-              position.push_back(linalg::IndexOp::create(b, bodyLoc, dim < axis ? dim : dim + indexRank - 1));
-          }
-          return tensor::ExtractOp::create(b, bodyLoc, operand, position);
-        });
+    Value result =
+        buildElementwise(rewriter, loc, type.getElementType(), refineSizes(rewriter, type, sizes),
+                         indices, mapOfDims(rewriter, type.getRank(), indexDims),
+                         [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
+                           SmallVector<Value> position;
+                           for (int64_t dim = 0; dim < operandRank; ++dim) {
+                             if (dim == axis)
+                               position.push_back(clampIndex(b, bodyLoc, args[0], indexType, last));
+                             else
+                               position.push_back(linalg::IndexOp::create(
+                                   b, bodyLoc, dim < axis ? dim : dim + indexRank - 1));
+                           }
+                           return tensor::ExtractOp::create(b, bodyLoc, operand, position);
+                         });
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
   }
@@ -92,19 +96,21 @@ struct ConvertTakeAlongAxis : OpConversionPattern<array::TakeAlongAxisOp> {
     int64_t axis = op.getAxis();
     Value last = lastIndex(rewriter, loc, operand, axis);
     Type indexType = getElementTypeOrSelf(op.getIndices().getType());
-    SmallVector<OpFoldResult> sizes = refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, indices));
-    Value result = buildElementwise(
-        rewriter, loc, type.getElementType(), sizes, indices, rewriter.getMultiDimIdentityMap(type.getRank()),
-        [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
-          SmallVector<Value> position;
-          for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-            if (dim == axis)
-              position.push_back(clampIndex(b, bodyLoc, args[0], indexType, last));
-            else
-              position.push_back(linalg::IndexOp::create(b, bodyLoc, dim));
-          }
-          return tensor::ExtractOp::create(b, bodyLoc, operand, position);
-        });
+    SmallVector<OpFoldResult> sizes =
+        refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, indices));
+    Value result =
+        buildElementwise(rewriter, loc, type.getElementType(), sizes, indices,
+                         rewriter.getMultiDimIdentityMap(type.getRank()),
+                         [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
+                           SmallVector<Value> position;
+                           for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+                             if (dim == axis)
+                               position.push_back(clampIndex(b, bodyLoc, args[0], indexType, last));
+                             else
+                               position.push_back(linalg::IndexOp::create(b, bodyLoc, dim));
+                           }
+                           return tensor::ExtractOp::create(b, bodyLoc, operand, position);
+                         });
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
   }
@@ -119,7 +125,8 @@ struct ConvertGather : OpConversionPattern<array::GatherOp> {
     Value operand = adaptor.getOperand(), indices = adaptor.getIndices();
     auto type = cast<RankedTensorType>(storageType(op.getType()));
     array::SizeBuilder sizeBuilder(rewriter, loc);
-    SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(indices), operandSizes = sizeBuilder.sizes(operand);
+    SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(indices),
+                              operandSizes = sizeBuilder.sizes(operand);
     sizes.pop_back();
     int64_t batchRank = sizes.size(), operandRank = operandSizes.size();
     SmallVector<Value> lasts;
@@ -163,12 +170,24 @@ struct ConvertScatter : OpConversionPattern<array::ScatterOp> {
     Type indexType = getElementTypeOrSelf(op.getIndices().getType());
     Type element = getElementTypeOrSelf(op.getOperand().getType());
     auto type = cast<RankedTensorType>(storageType(op.getType()));
-    Value operand = castTo(rewriter, loc, adaptor.getOperand(), type);
-    auto scatter = kernel::ScatterOp::create(rewriter, loc, type, kindOf(op.getKind()), adaptor.getIndices(),
-                                             adaptor.getUpdates(), operand, op.getAxes(),
+    Value operand = castTo(rewriter, loc, adaptor.getOperand(), type),
+          updates = adaptor.getUpdates();
+    // Sums and products of 16-bit floats accumulate in f32, as those of reductions do.
+    bool accumulates =
+        op.getKind() == array::ScatterKind::Add || op.getKind() == array::ScatterKind::Mul;
+    if (accumulates) {
+      operand = loadTensor(rewriter, loc, operand, element);
+      updates = loadTensor(rewriter, loc, updates, element);
+    }
+    auto scatter = kernel::ScatterOp::create(rewriter, loc, operand.getType(), kindOf(op.getKind()),
+                                             adaptor.getIndices(), updates, operand, op.getAxes(),
                                              /*unsigned_indices=*/indexType.isUnsignedInteger(),
-                                             /*unsigned_elements=*/element.isUnsignedInteger(), op.getUnique());
-    rewriter.replaceOp(op, scatter);
+                                             /*unsigned_elements=*/element.isUnsignedInteger(),
+                                             op.getUnique());
+    Value result = scatter.getResult(0);
+    if (accumulates)
+      result = storeTensor(rewriter, loc, result, element);
+    rewriter.replaceOp(op, result);
     return success();
   }
 
@@ -193,7 +212,8 @@ private:
 } // namespace
 
 void populateIndexPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertTake, ConvertTakeAlongAxis, ConvertGather, ConvertScatter>(converter, patterns.getContext());
+  patterns.add<ConvertTake, ConvertTakeAlongAxis, ConvertGather, ConvertScatter>(
+      converter, patterns.getContext());
 }
 
 } // namespace xc

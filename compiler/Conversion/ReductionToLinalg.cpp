@@ -3,9 +3,9 @@
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A reduction is a generic with reduction iterators over a filled tensor; 16-bit floats accumulate in f32 and a
-// second generic rounds. Every body is associative and commutative, argmax and argmin included, so that any
-// order of evaluation gives the same indices.
+// A reduction is a generic with reduction iterators over a filled tensor; 16-bit floats accumulate
+// in f32 and a second generic rounds. Every body is associative and commutative, argmax and argmin
+// included, so that any order of evaluation gives the same indices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,8 @@ static Reduction analyze(OpBuilder &builder, Location loc, Value operand, ArrayR
   SmallVector<AffineExpr> kept;
   for (int64_t dim = 0; dim < rank; ++dim) {
     bool isReduced = llvm::is_contained(axes, dim);
-    reduction.iterators.push_back(isReduced ? utils::IteratorType::reduction : utils::IteratorType::parallel);
+    reduction.iterators.push_back(isReduced ? utils::IteratorType::reduction
+                                            : utils::IteratorType::parallel);
     if (isReduced)
       continue;
     kept.push_back(builder.getAffineDimExpr(dim));
@@ -51,11 +52,14 @@ static Reduction analyze(OpBuilder &builder, Location loc, Value operand, ArrayR
 /// The lowest or highest value of a type.
 static TypedAttr extremeValue(Builder &builder, Type storage, bool isUnsigned, bool highest) {
   if (auto type = dyn_cast<FloatType>(storage))
-    return builder.getFloatAttr(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/!highest));
+    return builder.getFloatAttr(type,
+                                APFloat::getInf(type.getFloatSemantics(), /*Negative=*/!highest));
   unsigned width = storage.getIntOrFloatBitWidth();
   if (isUnsigned)
-    return builder.getIntegerAttr(storage, highest ? APInt::getMaxValue(width) : APInt::getMinValue(width));
-  return builder.getIntegerAttr(storage, highest ? APInt::getSignedMaxValue(width) : APInt::getSignedMinValue(width));
+    return builder.getIntegerAttr(storage,
+                                  highest ? APInt::getMaxValue(width) : APInt::getMinValue(width));
+  return builder.getIntegerAttr(storage, highest ? APInt::getSignedMaxValue(width)
+                                                 : APInt::getSignedMinValue(width));
 }
 
 /// What the reduction of no elements gives.
@@ -85,9 +89,11 @@ static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Type element, 
   bool isFloat = isa<FloatType>(element), isUnsigned = element.isUnsignedInteger();
   switch (kind) {
   case ReduceKind::Sum:
-    return isFloat ? arith::AddFOp::create(b, loc, x, y).getResult() : arith::AddIOp::create(b, loc, x, y).getResult();
+    return isFloat ? arith::AddFOp::create(b, loc, x, y).getResult()
+                   : arith::AddIOp::create(b, loc, x, y).getResult();
   case ReduceKind::Prod:
-    return isFloat ? arith::MulFOp::create(b, loc, x, y).getResult() : arith::MulIOp::create(b, loc, x, y).getResult();
+    return isFloat ? arith::MulFOp::create(b, loc, x, y).getResult()
+                   : arith::MulIOp::create(b, loc, x, y).getResult();
   case ReduceKind::Max:
     if (isFloat)
       return arith::MaximumFOp::create(b, loc, x, y);
@@ -106,20 +112,9 @@ static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Type element, 
   llvm_unreachable("unknown kind of reduction");
 }
 
-/// Rounds a tensor of the compute type to `element`.
-static Value roundTensor(OpBuilder &builder, Location loc, Value tensor, Type element) {
-  if (getElementTypeOrSelf(tensor.getType()) == element)
-    return tensor;
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
-  return buildElementwise(builder, loc, element, sizes, tensor, builder.getMultiDimIdentityMap(sizes.size()),
-                          [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-                            return storeScalar(b, bodyLoc, args[0], element);
-                          });
-}
-
 /// Gives back the reduced dims with size 1, and the type of the op's result.
-static Value finish(OpBuilder &builder, Location loc, Value reduced, ArrayRef<int64_t> axes, bool keepdims,
-                    RankedTensorType type) {
+static Value finish(OpBuilder &builder, Location loc, Value reduced, ArrayRef<int64_t> axes,
+                    bool keepdims, RankedTensorType type) {
   if (!keepdims || axes.empty())
     return castTo(builder, loc, reduced, type);
   auto reducedType = cast<RankedTensorType>(reduced.getType());
@@ -162,16 +157,18 @@ struct ConvertReduce : OpConversionPattern<array::ReduceOp> {
     Value reduced = operand;
     if (!op.getAxes().empty()) {
       Reduction reduction = analyze(rewriter, loc, operand, op.getAxes());
-      Value neutral = arith::ConstantOp::create(rewriter, loc, neutralValue(rewriter, op.getKind(), element));
+      Value neutral =
+          arith::ConstantOp::create(rewriter, loc, neutralValue(rewriter, op.getKind(), element));
       Value init = filledTensor(rewriter, loc, reduction.keptSizes, neutral);
       auto generic = linalg::GenericOp::create(
           rewriter, loc, init.getType(), operand, init, {reduction.inputMap, reduction.resultMap},
           reduction.iterators, [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
             // Truth values combine as the bytes 0 and 1.
             Value x = element.isInteger(1) ? args[0] : loadScalar(b, bodyLoc, args[0], element);
-            linalg::YieldOp::create(b, bodyLoc, combine(b, bodyLoc, op.getKind(), element, args[1], x));
+            linalg::YieldOp::create(b, bodyLoc,
+                                    combine(b, bodyLoc, op.getKind(), element, args[1], x));
           });
-      reduced = roundTensor(rewriter, loc, generic.getResult(0), type.getElementType());
+      reduced = storeTensor(rewriter, loc, generic.getResult(0), type.getElementType());
     }
     rewriter.replaceOp(op, finish(rewriter, loc, reduced, op.getAxes(), op.getKeepdims(), type));
     return success();
@@ -187,19 +184,23 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value operand = adaptor.getOperand();
-    Type element = getElementTypeOrSelf(op.getOperand().getType()), compute = computeElement(storageElement(element));
+    Type element = getElementTypeOrSelf(op.getOperand().getType()),
+         compute = computeElement(storageElement(element));
     auto type = cast<RankedTensorType>(op.getType());
     int64_t axis = op.getAxis();
     Reduction reduction = analyze(rewriter, loc, operand, axis);
-    TypedAttr worst = extremeValue(rewriter, compute, element.isUnsignedInteger(), /*highest=*/!isMax);
-    TypedAttr noIndex = extremeValue(rewriter, type.getElementType(), /*isUnsigned=*/false, /*highest=*/true);
-    Value values = filledTensor(rewriter, loc, reduction.keptSizes, arith::ConstantOp::create(rewriter, loc, worst));
+    TypedAttr worst =
+        extremeValue(rewriter, compute, element.isUnsignedInteger(), /*highest=*/!isMax);
+    TypedAttr noIndex =
+        extremeValue(rewriter, type.getElementType(), /*isUnsigned=*/false, /*highest=*/true);
+    Value values = filledTensor(rewriter, loc, reduction.keptSizes,
+                                arith::ConstantOp::create(rewriter, loc, worst));
     Value indices = filledTensor(rewriter, loc, reduction.keptSizes,
                                  arith::ConstantOp::create(rewriter, loc, noIndex));
     auto generic = linalg::GenericOp::create(
-        rewriter, loc, TypeRange{values.getType(), indices.getType()}, operand, ValueRange{values, indices},
-        {reduction.inputMap, reduction.resultMap, reduction.resultMap}, reduction.iterators,
-        [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+        rewriter, loc, TypeRange{values.getType(), indices.getType()}, operand,
+        ValueRange{values, indices}, {reduction.inputMap, reduction.resultMap, reduction.resultMap},
+        reduction.iterators, [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
           Value x = loadScalar(b, bodyLoc, args[0], element);
           Value index = linalg::IndexOp::create(b, bodyLoc, axis);
           index = arith::IndexCastOp::create(b, bodyLoc, type.getElementType(), index);
@@ -208,18 +209,24 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
           Value position = arith::SelectOp::create(b, bodyLoc, wins, index, args[2]);
           linalg::YieldOp::create(b, bodyLoc, ValueRange{value, position});
         });
-    rewriter.replaceOp(op, finish(rewriter, loc, generic.getResult(1), axis, op.getKeepdims(), type));
+    rewriter.replaceOp(op,
+                       finish(rewriter, loc, generic.getResult(1), axis, op.getKeepdims(), type));
     return success();
   }
 
 private:
-  /// Whether (x, index) comes before (best, bestIndex): a better value, NaN being the best, or an equal one earlier.
+  /// Whether (x, index) comes before (best, bestIndex): a better value, NaN being the best, or an
+  /// equal one earlier.
   static Value isBetter(OpBuilder &b, Location loc, Type element, Value x, Value index, Value best,
                         Value bestIndex) {
     using arith::CmpFPredicate;
     using arith::CmpIPredicate;
-    auto bitAnd = [&](Value lhs, Value rhs) -> Value { return arith::AndIOp::create(b, loc, lhs, rhs); };
-    auto bitOr = [&](Value lhs, Value rhs) -> Value { return arith::OrIOp::create(b, loc, lhs, rhs); };
+    auto bitAnd = [&](Value lhs, Value rhs) -> Value {
+      return arith::AndIOp::create(b, loc, lhs, rhs);
+    };
+    auto bitOr = [&](Value lhs, Value rhs) -> Value {
+      return arith::OrIOp::create(b, loc, lhs, rhs);
+    };
     Value isEarlier = arith::CmpIOp::create(b, loc, CmpIPredicate::slt, index, bestIndex);
     if (!isa<FloatType>(element)) {
       bool isUnsigned = element.isUnsignedInteger();
@@ -232,7 +239,8 @@ private:
     auto compare = [&](CmpFPredicate predicate, Value lhs, Value rhs) -> Value {
       return arith::CmpFOp::create(b, loc, predicate, lhs, rhs);
     };
-    Value xIsNan = compare(CmpFPredicate::UNO, x, x), bestIsNan = compare(CmpFPredicate::UNO, best, best);
+    Value xIsNan = compare(CmpFPredicate::UNO, x, x),
+          bestIsNan = compare(CmpFPredicate::UNO, best, best);
     Value isStrict = compare(isMax ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, best);
     Value isFirstNan = bitAnd(xIsNan, compare(CmpFPredicate::ORD, best, best));
     Value isEqual = bitOr(compare(CmpFPredicate::OEQ, x, best), bitAnd(xIsNan, bestIsNan));
@@ -240,8 +248,8 @@ private:
   }
 };
 
-/// A running sum as a masked reduction: element i sums x[j] over the j that come before it. Quadratic in the dim's size,
-/// but parallel.
+/// A running sum as a masked reduction: element i sums x[j] over the j that come before it.
+/// Quadratic in the dim's size, but parallel.
 struct ConvertCumSum : OpConversionPattern<array::CumSumOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -250,30 +258,36 @@ struct ConvertCumSum : OpConversionPattern<array::CumSumOp> {
     Location loc = op.getLoc();
     Value operand = adaptor.getOperand();
     auto type = cast<RankedTensorType>(storageType(op.getType()));
-    Type element = getElementTypeOrSelf(op.getOperand().getType()), compute = computeElement(storageElement(element));
+    Type element = getElementTypeOrSelf(op.getOperand().getType()),
+         compute = computeElement(storageElement(element));
     int64_t rank = type.getRank(), axis = op.getAxis();
     // Dim `rank` of the iteration space is j.
     SmallVector<AffineExpr> readExprs;
     for (int64_t dim = 0; dim < rank; ++dim)
       readExprs.push_back(rewriter.getAffineDimExpr(dim == axis ? rank : dim));
     AffineMap readMap = AffineMap::get(rank + 1, 0, readExprs, rewriter.getContext());
-    AffineMap writeMap = AffineMap::getMultiDimIdentityMap(rank + 1, rewriter.getContext()).getMajorSubMap(rank);
+    AffineMap writeMap =
+        AffineMap::getMultiDimIdentityMap(rank + 1, rewriter.getContext()).getMajorSubMap(rank);
     SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
     iterators.push_back(utils::IteratorType::reduction);
-    SmallVector<OpFoldResult> sizes = refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
+    SmallVector<OpFoldResult> sizes =
+        refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
     Value init = filledTensor(rewriter, loc, sizes, scalarConstant(rewriter, loc, compute, 0));
     auto generic = linalg::GenericOp::create(
         rewriter, loc, init.getType(), operand, init, {readMap, writeMap}, iterators,
         [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-          Value i = linalg::IndexOp::create(b, bodyLoc, axis), j = linalg::IndexOp::create(b, bodyLoc, rank);
-          auto predicate = op.getExclusive() ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sle;
+          Value i = linalg::IndexOp::create(b, bodyLoc, axis),
+                j = linalg::IndexOp::create(b, bodyLoc, rank);
+          auto predicate =
+              op.getExclusive() ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sle;
           Value counts = op.getReverse() ? arith::CmpIOp::create(b, bodyLoc, predicate, i, j)
                                          : arith::CmpIOp::create(b, bodyLoc, predicate, j, i);
           Value x = loadScalar(b, bodyLoc, args[0], element);
           Value sum = combine(b, bodyLoc, ReduceKind::Sum, element, args[1], x);
-          linalg::YieldOp::create(b, bodyLoc, arith::SelectOp::create(b, bodyLoc, counts, sum, args[1]).getResult());
+          linalg::YieldOp::create(
+              b, bodyLoc, arith::SelectOp::create(b, bodyLoc, counts, sum, args[1]).getResult());
         });
-    Value result = roundTensor(rewriter, loc, generic.getResult(0), type.getElementType());
+    Value result = storeTensor(rewriter, loc, generic.getResult(0), type.getElementType());
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
   }
@@ -282,8 +296,9 @@ struct ConvertCumSum : OpConversionPattern<array::CumSumOp> {
 } // namespace
 
 void populateReductionPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertReduce, ConvertArg<array::ArgMaxOp>, ConvertArg<array::ArgMinOp>, ConvertCumSum>(
-      converter, patterns.getContext());
+  patterns
+      .add<ConvertReduce, ConvertArg<array::ArgMaxOp>, ConvertArg<array::ArgMinOp>, ConvertCumSum>(
+          converter, patterns.getContext());
 }
 
 } // namespace xc

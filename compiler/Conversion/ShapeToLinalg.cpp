@@ -3,8 +3,8 @@
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Views become views of `tensor` (collapse_shape, expand_shape, extract_slice); what moves elements becomes a
-// generic, or insert_slice into a new tensor (concatenate, pad).
+// Views become views of `tensor` (collapse_shape, expand_shape, extract_slice); what moves elements
+// becomes a generic, or insert_slice into a new tensor (concatenate, pad).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,9 @@ using namespace mlir;
 
 namespace xc {
 
-static RankedTensorType storedType(Value value) { return cast<RankedTensorType>(storageType(value.getType())); }
+static RankedTensorType storedType(Value value) {
+  return cast<RankedTensorType>(storageType(value.getType()));
+}
 
 namespace {
 
@@ -30,7 +32,8 @@ struct ConvertDim : OpConversionPattern<array::DimOp> {
 
   LogicalResult matchAndRewrite(array::DimOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    OpFoldResult size = tensor::getMixedSize(rewriter, op.getLoc(), adaptor.getOperand(), op.getAxis());
+    OpFoldResult size =
+        tensor::getMixedSize(rewriter, op.getLoc(), adaptor.getOperand(), op.getAxis());
     rewriter.replaceOp(op, getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), size));
     return success();
   }
@@ -42,11 +45,12 @@ struct ConvertFromIndex : OpConversionPattern<array::FromIndexOp> {
   LogicalResult matchAndRewrite(array::FromIndexOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Type element = op.getType().getElementType();
-    Value result = buildElementwise(
-        rewriter, op.getLoc(), storageElement(element), {}, {}, {}, [&](OpBuilder &b, Location loc, ValueRange) {
-          Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), adaptor.getOperand());
-          return convertScalar(b, loc, number, b.getI64Type(), element);
-        });
+    Value result = buildElementwise(rewriter, op.getLoc(), storageElement(element), {}, {}, {},
+                                    [&](OpBuilder &b, Location loc, ValueRange) {
+                                      Value number = arith::IndexCastOp::create(
+                                          b, loc, b.getI64Type(), adaptor.getOperand());
+                                      return convertScalar(b, loc, number, b.getI64Type(), element);
+                                    });
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -59,13 +63,14 @@ struct ConvertIota : OpConversionPattern<array::IotaOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Type element = op.getType().getElementType();
     RankedTensorType type = storedType(op.getResult());
-    Value result = buildElementwise(
-        rewriter, op.getLoc(), type.getElementType(), sizesOfSizedOp(rewriter, type, adaptor.getSizes()), {}, {},
-        [&](OpBuilder &b, Location loc, ValueRange) {
-          Value index = linalg::IndexOp::create(b, loc, op.getAxis());
-          Value number = arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
-          return convertScalar(b, loc, number, b.getI64Type(), element);
-        });
+    Value result = buildElementwise(rewriter, op.getLoc(), type.getElementType(),
+                                    sizesOfSizedOp(rewriter, type, adaptor.getSizes()), {}, {},
+                                    [&](OpBuilder &b, Location loc, ValueRange) {
+                                      Value index = linalg::IndexOp::create(b, loc, op.getAxis());
+                                      Value number =
+                                          arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
+                                      return convertScalar(b, loc, number, b.getI64Type(), element);
+                                    });
     rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), result, type));
     return success();
   }
@@ -99,7 +104,8 @@ struct ConvertBroadcast : OpConversionPattern<array::BroadcastInDimOp> {
 
 private:
   static Repeat classify(array::BroadcastInDimOp op, int64_t dim) {
-    auto from = cast<RankedTensorType>(op.getOperand().getType()), to = cast<RankedTensorType>(op.getType());
+    auto from = cast<RankedTensorType>(op.getOperand().getType()),
+         to = cast<RankedTensorType>(op.getType());
     int64_t axis = op.getAxes()[dim], fromSize = from.getDimSize(dim), toSize = to.getDimSize(axis);
     if (fromSize == 1)
       return toSize == 1 ? Repeat::Never : Repeat::Always;
@@ -109,7 +115,8 @@ private:
       // The size may be taken from the operand itself.
       Value size = op.getSizes()[to.getDynamicDimIndex(axis)];
       if (auto source = size.getDefiningOp<array::DimOp>())
-        if (source.getOperand() == op.getOperand() && source.getAxis() == static_cast<uint64_t>(dim))
+        if (source.getOperand() == op.getOperand() &&
+            source.getAxis() == static_cast<uint64_t>(dim))
           return Repeat::Never;
     }
     return Repeat::AtRunTime;
@@ -135,27 +142,29 @@ private:
   static Value repeatAtRunTime(OpBuilder &builder, array::BroadcastInDimOp op, Value operand,
                                ArrayRef<OpFoldResult> sizes, ArrayRef<Repeat> repeats) {
     Location loc = op.getLoc();
-    Value zero = arith::ConstantIndexOp::create(builder, loc, 0), one = arith::ConstantIndexOp::create(builder, loc, 1);
-    // The step along each dim: 0 where it is repeated.
-    SmallVector<Value> steps;
-    for (auto [dim, repeat] : llvm::enumerate(repeats)) {
-      Value step = repeat == Repeat::Always ? zero : one;
-      if (repeat == Repeat::AtRunTime) {
-        Value size = tensor::DimOp::create(builder, loc, operand, dim);
-        Value isOne = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, size, one);
-        step = arith::SelectOp::create(builder, loc, isOne, zero, one);
-      }
-      steps.push_back(step);
-    }
-    return buildElementwise(builder, loc, getElementTypeOrSelf(operand.getType()), sizes, {}, {},
-                            [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
-                              SmallVector<Value> position;
-                              for (auto [axis, step] : llvm::zip_equal(op.getAxes(), steps)) {
-                                Value index = linalg::IndexOp::create(b, bodyLoc, axis);
-                                position.push_back(arith::MulIOp::create(b, bodyLoc, index, step));
-                              }
-                              return tensor::ExtractOp::create(b, bodyLoc, operand, position);
-                            });
+    array::SizeBuilder sizeBuilder(builder, loc);
+    SmallVector<Value> operandSizes;
+    for (OpFoldResult size : sizeBuilder.sizes(operand))
+      operandSizes.push_back(sizeBuilder.value(size));
+    return buildElementwise(
+        builder, loc, getElementTypeOrSelf(operand.getType()), sizes, {}, {},
+        [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
+          Value zero = arith::ConstantIndexOp::create(b, bodyLoc, 0),
+                one = arith::ConstantIndexOp::create(b, bodyLoc, 1);
+          SmallVector<Value> position;
+          for (auto [dim, axis, repeat] : llvm::enumerate(op.getAxes(), repeats)) {
+            Value index = repeat == Repeat::Always
+                              ? zero
+                              : linalg::IndexOp::create(b, bodyLoc, axis).getResult();
+            if (repeat == Repeat::AtRunTime) {
+              Value isOne = arith::CmpIOp::create(b, bodyLoc, arith::CmpIPredicate::eq,
+                                                  operandSizes[dim], one);
+              index = arith::SelectOp::create(b, bodyLoc, isOne, zero, index);
+            }
+            position.push_back(index);
+          }
+          return tensor::ExtractOp::create(b, bodyLoc, operand, position);
+        });
   }
 };
 
@@ -178,7 +187,8 @@ struct ConvertReshape : OpConversionPattern<array::ReshapeOp> {
       return success();
     }
     // More than one `?` on a side may pair up in other ways than by position.
-    bool pairsUp = from.getNumDynamicDims() <= 1 && to.getNumDynamicDims() == from.getNumDynamicDims();
+    bool pairsUp =
+        from.getNumDynamicDims() <= 1 && to.getNumDynamicDims() == from.getNumDynamicDims();
     std::optional<SmallVector<ReassociationIndices>> groups;
     if (pairsUp && from.getRank() != to.getRank())
       groups = getReassociationIndicesForReshape(from, to);
@@ -197,32 +207,45 @@ struct ConvertReshape : OpConversionPattern<array::ReshapeOp> {
         return success();
       }
       if (to.getRank() == 0) {
-        Value view = tensor::CollapseShapeOp::create(rewriter, loc, operand, ArrayRef<ReassociationIndices>());
+        Value view = tensor::CollapseShapeOp::create(rewriter, loc, operand,
+                                                     ArrayRef<ReassociationIndices>());
         rewriter.replaceOp(op, view);
         return success();
       }
     }
-    rewriter.replaceOp(op, tensor::ExpandShapeOp::create(rewriter, loc, to, operand, *groups, sizes));
+    rewriter.replaceOp(op,
+                       tensor::ExpandShapeOp::create(rewriter, loc, to, operand, *groups, sizes));
     return success();
   }
 
 private:
   /// The sizes of the result, of which a single `?` may have to be found by division.
-  static SmallVector<OpFoldResult> resultSizes(OpBuilder &builder, array::ReshapeOp op, OpAdaptor adaptor,
-                                               RankedTensorType to) {
+  static SmallVector<OpFoldResult> resultSizes(OpBuilder &builder, array::ReshapeOp op,
+                                               OpAdaptor adaptor, RankedTensorType to) {
     if (!adaptor.getSizes().empty() || to.hasStaticShape())
       return sizesOfSizedOp(builder, to, adaptor.getSizes());
     array::SizeBuilder sizeBuilder(builder, op.getLoc());
-    OpFoldResult total = sizeBuilder.constant(1);
-    int64_t known = 1;
+    // The known factors apart, so that they cancel.
     auto from = cast<RankedTensorType>(adaptor.getOperand().getType());
-    for (int64_t dim = 0; dim < from.getRank(); ++dim)
-      total = sizeBuilder.mul(total, sizeBuilder.size(adaptor.getOperand(), dim));
+    int64_t fromKnown = 1, toKnown = 1;
+    OpFoldResult inferred = sizeBuilder.constant(1);
+    for (auto [dim, size] : llvm::enumerate(from.getShape())) {
+      if (ShapedType::isDynamic(size))
+        inferred = sizeBuilder.mul(inferred, sizeBuilder.size(adaptor.getOperand(), dim));
+      else
+        fromKnown *= size;
+    }
     for (int64_t size : to.getShape())
-      known *= ShapedType::isDynamic(size) ? 1 : size;
-    // With a known size of 0 any number would do.
-    OpFoldResult inferred = known == 0 ? sizeBuilder.constant(0)
-                                       : sizeBuilder.floorDiv(total, sizeBuilder.constant(known));
+      toKnown *= ShapedType::isDynamic(size) ? 1 : size;
+    if (toKnown == 0) {
+      // Any number would do.
+      inferred = sizeBuilder.constant(0);
+    } else if (fromKnown % toKnown == 0) {
+      inferred = sizeBuilder.mul(inferred, sizeBuilder.constant(fromKnown / toKnown));
+    } else {
+      inferred = sizeBuilder.mul(inferred, sizeBuilder.constant(fromKnown));
+      inferred = sizeBuilder.floorDiv(inferred, sizeBuilder.constant(toKnown));
+    }
     SmallVector<OpFoldResult> sizes;
     for (int64_t size : to.getShape())
       sizes.push_back(ShapedType::isDynamic(size) ? inferred : sizeBuilder.constant(size));
@@ -234,12 +257,14 @@ private:
     auto from = cast<RankedTensorType>(operand.getType());
     if (from.getRank() == 0) {
       auto type = RankedTensorType::get({1}, from.getElementType());
-      operand = tensor::ExpandShapeOp::create(builder, loc, type, operand, ArrayRef<ReassociationIndices>());
+      operand = tensor::ExpandShapeOp::create(builder, loc, type, operand,
+                                              ArrayRef<ReassociationIndices>());
     } else if (from.getRank() > 1) {
       ReassociationIndices all;
       for (int64_t dim = 0; dim < from.getRank(); ++dim)
         all.push_back(dim);
-      operand = tensor::CollapseShapeOp::create(builder, loc, operand, ArrayRef<ReassociationIndices>{all});
+      operand = tensor::CollapseShapeOp::create(builder, loc, operand,
+                                                ArrayRef<ReassociationIndices>{all});
     }
     int64_t count = to.hasStaticShape() ? to.getNumElements() : ShapedType::kDynamic;
     return castTo(builder, loc, operand, RankedTensorType::get({count}, from.getElementType()));
@@ -260,8 +285,8 @@ struct ConvertTranspose : OpConversionPattern<array::TransposeOp> {
       exprs[source] = rewriter.getAffineDimExpr(dim);
     }
     AffineMap map = AffineMap::get(type.getRank(), 0, exprs, rewriter.getContext());
-    Value result = buildElementwise(rewriter, loc, type.getElementType(), refineSizes(rewriter, type, sizes),
-                                    adaptor.getOperand(), map,
+    Value result = buildElementwise(rewriter, loc, type.getElementType(),
+                                    refineSizes(rewriter, type, sizes), adaptor.getOperand(), map,
                                     [](OpBuilder &, Location, ValueRange args) { return args[0]; });
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
@@ -276,22 +301,24 @@ struct ConvertReverse : OpConversionPattern<array::ReverseOp> {
     Location loc = op.getLoc();
     RankedTensorType type = storedType(op.getResult());
     Value operand = adaptor.getOperand();
-    SmallVector<OpFoldResult> sizes = refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
+    SmallVector<OpFoldResult> sizes =
+        refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
     array::SizeBuilder sizeBuilder(rewriter, loc);
     SmallVector<Value> last(type.getRank());
     for (int64_t axis : op.getAxes())
       last[axis] = sizeBuilder.value(sizeBuilder.sub(sizes[axis], sizeBuilder.constant(1)));
-    Value result = buildElementwise(rewriter, loc, type.getElementType(), sizes, {}, {},
-                                    [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
-                                      SmallVector<Value> position;
-                                      for (auto [dim, lastIndex] : llvm::enumerate(last)) {
-                                        Value index = linalg::IndexOp::create(b, bodyLoc, dim);
-                                        if (lastIndex)
-                                          index = arith::SubIOp::create(b, bodyLoc, lastIndex, index);
-                                        position.push_back(index);
-                                      }
-                                      return tensor::ExtractOp::create(b, bodyLoc, operand, position);
-                                    });
+    Value result =
+        buildElementwise(rewriter, loc, type.getElementType(), sizes, {}, {},
+                         [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
+                           SmallVector<Value> position;
+                           for (auto [dim, lastIndex] : llvm::enumerate(last)) {
+                             Value index = linalg::IndexOp::create(b, bodyLoc, dim);
+                             if (lastIndex)
+                               index = arith::SubIOp::create(b, bodyLoc, lastIndex, index);
+                             position.push_back(index);
+                           }
+                           return tensor::ExtractOp::create(b, bodyLoc, operand, position);
+                         });
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
   }
@@ -328,9 +355,10 @@ struct ConvertSlice : OpConversionPattern<array::SliceOp> {
   }
 };
 
-/// The starts of a dynamic slice inside a generic's body, moved so that a box of `boxSizes` lies inside.
-static SmallVector<Value> clampedStarts(OpBuilder &b, Location loc, ValueRange starts, TypeRange startTypes,
-                                        ArrayRef<Value> lastStarts) {
+/// The starts of a dynamic slice inside a generic's body, moved so that a box of `boxSizes` lies
+/// inside.
+static SmallVector<Value> clampedStarts(OpBuilder &b, Location loc, ValueRange starts,
+                                        TypeRange startTypes, ArrayRef<Value> lastStarts) {
   SmallVector<Value> results;
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   for (auto [start, type, last] : llvm::zip_equal(starts, startTypes, lastStarts)) {
@@ -340,13 +368,15 @@ static SmallVector<Value> clampedStarts(OpBuilder &b, Location loc, ValueRange s
       continue;
     }
     Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), start);
-    results.push_back(arith::MinSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, index, zero).getResult(), last));
+    results.push_back(arith::MinSIOp::create(
+        b, loc, arith::MaxSIOp::create(b, loc, index, zero).getResult(), last));
   }
   return results;
 }
 
 /// The largest start for each dim: size - box.
-static SmallVector<Value> lastStarts(OpBuilder &builder, Location loc, Value operand, ArrayRef<OpFoldResult> boxSizes) {
+static SmallVector<Value> lastStarts(OpBuilder &builder, Location loc, Value operand,
+                                     ArrayRef<OpFoldResult> boxSizes) {
   array::SizeBuilder sizeBuilder(builder, loc);
   SmallVector<Value> results;
   for (auto [dim, box] : llvm::enumerate(boxSizes))
@@ -363,13 +393,16 @@ struct ConvertDynamicSlice : OpConversionPattern<array::DynamicSliceOp> {
     RankedTensorType type = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
     SmallVector<Value> last = lastStarts(rewriter, loc, adaptor.getOperand(), sizes);
-    SmallVector<AffineMap> maps(op.getStarts().size(), AffineMap::get(type.getRank(), 0, rewriter.getContext()));
+    SmallVector<AffineMap> maps(op.getStarts().size(),
+                                AffineMap::get(type.getRank(), 0, rewriter.getContext()));
     Value result = buildElementwise(
         rewriter, loc, type.getElementType(), sizes, adaptor.getStarts(), maps,
         [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
-          SmallVector<Value> position = clampedStarts(b, bodyLoc, args, op.getStarts().getTypes(), last);
+          SmallVector<Value> position =
+              clampedStarts(b, bodyLoc, args, op.getStarts().getTypes(), last);
           for (auto [dim, index] : llvm::enumerate(position))
-            index = arith::AddIOp::create(b, bodyLoc, index, linalg::IndexOp::create(b, bodyLoc, dim).getResult());
+            index = arith::AddIOp::create(b, bodyLoc, index,
+                                          linalg::IndexOp::create(b, bodyLoc, dim).getResult());
           return tensor::ExtractOp::create(b, bodyLoc, adaptor.getOperand(), position);
         });
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
@@ -385,7 +418,8 @@ struct ConvertDynamicUpdateSlice : OpConversionPattern<array::DynamicUpdateSlice
     Location loc = op.getLoc();
     RankedTensorType type = storedType(op.getResult());
     Value operand = adaptor.getOperand(), update = adaptor.getUpdate();
-    SmallVector<OpFoldResult> sizes = refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
+    SmallVector<OpFoldResult> sizes =
+        refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
     SmallVector<OpFoldResult> box = tensor::getMixedSizes(rewriter, loc, update);
     auto updateType = cast<RankedTensorType>(update.getType());
     if (updateType.hasStaticShape() && updateType.getNumElements() == 0) {
@@ -398,23 +432,25 @@ struct ConvertDynamicUpdateSlice : OpConversionPattern<array::DynamicUpdateSlice
       boxSizes.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
     SmallVector<Value> inputs = {operand};
     llvm::append_range(inputs, adaptor.getStarts());
-    SmallVector<AffineMap> maps(inputs.size(), AffineMap::get(type.getRank(), 0, rewriter.getContext()));
+    SmallVector<AffineMap> maps(inputs.size(),
+                                AffineMap::get(type.getRank(), 0, rewriter.getContext()));
     maps[0] = rewriter.getMultiDimIdentityMap(type.getRank());
-    Value result = buildElementwise(
-        rewriter, loc, type.getElementType(), sizes, inputs, maps,
-        [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
-          SmallVector<Value> starts =
-              clampedStarts(b, bodyLoc, args.drop_front(), op.getStarts().getTypes(), last);
-          return readUpdate(b, bodyLoc, args[0], update, starts, boxSizes);
-        });
+    Value result =
+        buildElementwise(rewriter, loc, type.getElementType(), sizes, inputs, maps,
+                         [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
+                           SmallVector<Value> starts = clampedStarts(
+                               b, bodyLoc, args.drop_front(), op.getStarts().getTypes(), last);
+                           return readUpdate(b, bodyLoc, args[0], update, starts, boxSizes);
+                         });
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
   }
 
 private:
-  /// The update's element here, or `old` outside of the box. The position read is inside the update in any case.
-  static Value readUpdate(OpBuilder &b, Location loc, Value old, Value update, ArrayRef<Value> starts,
-                          ArrayRef<Value> boxSizes) {
+  /// The update's element here, or `old` outside of the box. The position read is inside the update
+  /// in any case.
+  static Value readUpdate(OpBuilder &b, Location loc, Value old, Value update,
+                          ArrayRef<Value> starts, ArrayRef<Value> boxSizes) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value isInside;
     SmallVector<Value> position;
@@ -449,10 +485,12 @@ struct ConvertConcatenate : OpConversionPattern<array::ConcatenateOp> {
       end = sizeBuilder.add(end, sizeBuilder.size(part, axis));
     }
     sizes[axis] = end;
-    Value result = emptyTensor(rewriter, loc, refineSizes(rewriter, type, sizes), type.getElementType());
+    Value result =
+        emptyTensor(rewriter, loc, refineSizes(rewriter, type, sizes), type.getElementType());
     for (auto [part, start] : llvm::zip_equal(adaptor.getOperands(), starts)) {
       offsets[axis] = start;
-      result = tensor::InsertSliceOp::create(rewriter, loc, part, result, offsets, sizeBuilder.sizes(part), strides);
+      result = tensor::InsertSliceOp::create(rewriter, loc, part, result, offsets,
+                                             sizeBuilder.sizes(part), strides);
     }
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
@@ -467,32 +505,41 @@ struct ConvertPad : OpConversionPattern<array::PadOp> {
     Location loc = op.getLoc();
     RankedTensorType type = storedType(op.getResult());
     array::SizeBuilder sizeBuilder(rewriter, loc);
-    SmallVector<OpFoldResult> offsets, strides, sizes, partSizes = sizeBuilder.sizes(adaptor.getOperand());
+    SmallVector<OpFoldResult> offsets, strides, sizes,
+        partSizes = sizeBuilder.sizes(adaptor.getOperand());
     for (auto [dim, part] : llvm::enumerate(partSizes)) {
       int64_t interior = op.getInterior() ? (*op.getInterior())[dim] : 0;
       offsets.push_back(sizeBuilder.constant(op.getLow()[dim]));
       strides.push_back(sizeBuilder.constant(interior + 1));
-      // Nothing lies between the elements of an empty dim.
-      OpFoldResult gaps = sizeBuilder.max(sizeBuilder.sub(part, sizeBuilder.constant(1)), sizeBuilder.constant(0));
-      OpFoldResult spread = sizeBuilder.add(part, sizeBuilder.mul(gaps, sizeBuilder.constant(interior)));
-      sizes.push_back(sizeBuilder.add(spread, sizeBuilder.constant(op.getLow()[dim] + op.getHigh()[dim])));
+      OpFoldResult spread = part;
+      if (interior != 0) {
+        // One gap less than elements, and none in an empty dim: the division gives 0 for 0, else 1.
+        // Sizes are formulas of the launch, and those have no max.
+        OpFoldResult isNotEmpty = sizeBuilder.ceilDiv(part, sizeBuilder.constant(int64_t(1) << 62));
+        OpFoldResult gaps = sizeBuilder.sub(part, isNotEmpty);
+        spread = sizeBuilder.add(part, sizeBuilder.mul(gaps, sizeBuilder.constant(interior)));
+      }
+      sizes.push_back(
+          sizeBuilder.add(spread, sizeBuilder.constant(op.getLow()[dim] + op.getHigh()[dim])));
     }
     sizes = refineSizes(rewriter, type, sizes);
     Value background = buildBackground(rewriter, op, adaptor.getValue(), sizes);
-    Value result = tensor::InsertSliceOp::create(rewriter, loc, adaptor.getOperand(), background, offsets, partSizes,
-                                                 strides);
+    Value result = tensor::InsertSliceOp::create(rewriter, loc, adaptor.getOperand(), background,
+                                                 offsets, partSizes, strides);
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
   }
 
 private:
-  static Value buildBackground(OpBuilder &builder, array::PadOp op, Value value, ArrayRef<OpFoldResult> sizes) {
+  static Value buildBackground(OpBuilder &builder, array::PadOp op, Value value,
+                               ArrayRef<OpFoldResult> sizes) {
     ElementsAttr constant;
     Type element = getElementTypeOrSelf(value.getType());
     if (matchPattern(op.getValue(), m_Constant(&constant)))
       if (auto splat = dyn_cast<SplatElementsAttr>(storageElements(constant))) {
         auto scalar = cast<TypedAttr>(splat.getSplatValue<Attribute>());
-        return filledTensor(builder, op.getLoc(), sizes, arith::ConstantOp::create(builder, op.getLoc(), scalar));
+        return filledTensor(builder, op.getLoc(), sizes,
+                            arith::ConstantOp::create(builder, op.getLoc(), scalar));
       }
     AffineMap map = AffineMap::get(sizes.size(), 0, builder.getContext());
     return buildElementwise(builder, op.getLoc(), element, sizes, value, map,
@@ -503,9 +550,10 @@ private:
 } // namespace
 
 void populateShapePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertDim, ConvertFromIndex, ConvertIota, ConvertBroadcast, ConvertReshape, ConvertTranspose,
-               ConvertReverse, ConvertSlice, ConvertDynamicSlice, ConvertDynamicUpdateSlice, ConvertConcatenate,
-               ConvertPad>(converter, patterns.getContext());
+  patterns.add<ConvertDim, ConvertFromIndex, ConvertIota, ConvertBroadcast, ConvertReshape,
+               ConvertTranspose, ConvertReverse, ConvertSlice, ConvertDynamicSlice,
+               ConvertDynamicUpdateSlice, ConvertConcatenate, ConvertPad>(converter,
+                                                                          patterns.getContext());
 }
 
 } // namespace xc

@@ -36,7 +36,8 @@ struct ConvertParameter : OpConversionPattern<array::ParameterOp> {
 
   LogicalResult matchAndRewrite(array::ParameterOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto replacement = array::ParameterOp::create(rewriter, op.getLoc(), storageType(op.getType()), op.getParameter());
+    auto replacement = array::ParameterOp::create(rewriter, op.getLoc(), storageType(op.getType()),
+                                                  op.getParameter());
     replacement->setAttr(kDtypeAttr, dtypeOf(op.getType()));
     rewriter.replaceOp(op, replacement);
     return success();
@@ -48,7 +49,8 @@ struct ConvertRead : OpConversionPattern<array::VariableReadOp> {
 
   LogicalResult matchAndRewrite(array::VariableReadOp op, OpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<array::VariableReadOp>(op, storageType(op.getType()), op.getVariable());
+    rewriter.replaceOpWithNewOp<array::VariableReadOp>(op, storageType(op.getType()),
+                                                       op.getVariable());
     return success();
   }
 };
@@ -66,7 +68,8 @@ struct ConvertAssign : OpConversionPattern<array::VariableAssignOp> {
 } // namespace
 
 void populateStatePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertVariable, ConvertParameter, ConvertRead, ConvertAssign>(converter, patterns.getContext());
+  patterns.add<ConvertVariable, ConvertParameter, ConvertRead, ConvertAssign>(
+      converter, patterns.getContext());
 }
 
 } // namespace xc

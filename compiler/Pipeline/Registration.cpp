@@ -17,6 +17,9 @@
 #if __has_include("compiler/Dialect/Kernel/IR/KernelOps.h")
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #endif
+#if __has_include("compiler/Input/Passes.h")
+#include "compiler/Input/Passes.h"
+#endif
 #if __has_include("compiler/Conversion/Passes.h")
 #include "compiler/Conversion/Passes.h"
 #endif
@@ -104,6 +107,9 @@ void registerAllPasses() {
   registerTransformsPasses();
 #if __has_include("compiler/Dialect/Array/Transforms/Passes.h")
   array::registerPasses();
+#endif
+#if __has_include("compiler/Input/Passes.h")
+  registerInputPasses();
 #endif
 #if __has_include("compiler/Conversion/Passes.h")
   registerConversionPasses();

@@ -50,43 +50,37 @@ public:
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const final {
     Type type = op->getOperand(0).getType();
     if (!isExpandableShape(type))
-      return rewriter.notifyMatchFailure(op,
-                                         "neither a scalar nor a fixed vector");
+      return rewriter.notifyMatchFailure(op, "neither a scalar nor a fixed vector");
     if (options.keep && options.keep(op))
       return rewriter.notifyMatchFailure(op, "kept for the target");
     return expand(op, type, rewriter);
   }
 
 protected:
-  virtual LogicalResult expand(Op op, Type type,
-                               PatternRewriter &rewriter) const = 0;
+  virtual LogicalResult expand(Op op, Type type, PatternRewriter &rewriter) const = 0;
 
   MathExpansion options;
 };
 
 /// Replaces an op on f32 or f64 by what `function` builds from its operands.
-template <typename Op, typename Function>
-class Expand : public MathPattern<Op> {
+template <typename Op, typename Function> class Expand : public MathPattern<Op> {
 public:
   Expand(MLIRContext *context, const MathExpansion &options, Function function)
       : MathPattern<Op>(context, options), function(function) {}
 
 private:
-  LogicalResult expand(Op op, Type type,
-                       PatternRewriter &rewriter) const override {
+  LogicalResult expand(Op op, Type type, PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(type);
     if (!element.isF32() && !element.isF64())
       return rewriter.notifyMatchFailure(op, "neither f32 nor f64");
     MathBuilder builder(rewriter, op.getLoc(), type, this->options);
-    rewriter.replaceOp(op,
-                       call(builder, op, std::make_index_sequence<Arity>()));
+    rewriter.replaceOp(op, call(builder, op, std::make_index_sequence<Arity>()));
     return success();
   }
 
-  static constexpr size_t Arity =
-      Op::template hasTrait<OpTrait::OneOperand>()           ? 1
-      : Op::template hasTrait<OpTrait::NOperands<2>::Impl>() ? 2
-                                                             : 3;
+  static constexpr size_t Arity = Op::template hasTrait<OpTrait::OneOperand>()           ? 1
+                                  : Op::template hasTrait<OpTrait::NOperands<2>::Impl>() ? 2
+                                                                                         : 3;
   template <size_t... Is>
   Value call(MathBuilder &builder, Op op, std::index_sequence<Is...>) const {
     return function(builder, op->getOperand(Is)...);
@@ -99,8 +93,7 @@ private:
 template <typename Op> class Widen : public MathPattern<Op> {
   using MathPattern<Op>::MathPattern;
 
-  LogicalResult expand(Op op, Type type,
-                       PatternRewriter &rewriter) const override {
+  LogicalResult expand(Op op, Type type, PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(type);
     if (!element.isF16() && !element.isBF16())
       return rewriter.notifyMatchFailure(op, "neither f16 nor bf16");
@@ -118,8 +111,8 @@ template <typename Op> class Widen : public MathPattern<Op> {
       resultTypes.push_back(getElementTypeOrSelf(resultType) == element
                                 ? withElement(resultType, rewriter.getF32Type())
                                 : resultType);
-    Operation *wide = rewriter.create(loc, op->getName().getIdentifier(),
-                                      operands, resultTypes, op->getAttrs());
+    Operation *wide =
+        rewriter.create(loc, op->getName().getIdentifier(), operands, resultTypes, op->getAttrs());
     SmallVector<Value> results;
     for (auto [wideResult, resultType] :
          llvm::zip_equal(wide->getResults(), op->getResultTypes())) {
@@ -136,8 +129,7 @@ template <typename Op> class Widen : public MathPattern<Op> {
 class ExpandSincosOp : public MathPattern<math::SincosOp> {
   using MathPattern::MathPattern;
 
-  LogicalResult expand(math::SincosOp op, Type type,
-                       PatternRewriter &rewriter) const override {
+  LogicalResult expand(math::SincosOp op, Type type, PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(type);
     if (!element.isF32() && !element.isF64())
       return rewriter.notifyMatchFailure(op, "neither f32 nor f64");
@@ -155,21 +147,19 @@ protected:
   using MathPattern<Op>::MathPattern;
   using Multiply = llvm::function_ref<Value(OpBuilder &, Value, Value)>;
 
-  static Value constant(OpBuilder &builder, Location loc, Type type,
-                        int64_t value) {
+  static Value constant(OpBuilder &builder, Location loc, Type type, int64_t value) {
     Type element = getElementTypeOrSelf(type);
-    TypedAttr attr =
-        isa<FloatType>(element)
-            ? TypedAttr(builder.getFloatAttr(element, double(value)))
-            : builder.getIntegerAttr(element, value);
+    TypedAttr attr = isa<FloatType>(element)
+                         ? TypedAttr(builder.getFloatAttr(element, double(value)))
+                         : builder.getIntegerAttr(element, value);
     if (auto vector = dyn_cast<VectorType>(type))
       attr = DenseElementsAttr::get(vector, attr);
     return arith::ConstantOp::create(builder, loc, attr);
   }
 
   /// base^exponent, the exponent read as unsigned.
-  static Value power(MathBuilder &lanes, Location loc, Value base,
-                     Value exponent, Multiply multiply) {
+  static Value power(MathBuilder &lanes, Location loc, Value base, Value exponent,
+                     Multiply multiply) {
     Type baseType = base.getType(), exponentType = exponent.getType();
     auto loop = scf::WhileOp::create(
         lanes.ops(), TypeRange{baseType, baseType, exponentType},
@@ -177,19 +167,16 @@ protected:
         [&](OpBuilder &b, Location, ValueRange state) {
           MathBuilder w(b, loc, lanes.floatType(), lanes.options());
           Value zero = constant(b, loc, exponentType, 0);
-          Value isNonzero = arith::CmpIOp::create(
-              b, loc, arith::CmpIPredicate::ne, state[2], zero);
+          Value isNonzero = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, state[2], zero);
           Value any = w.anyLane(isNonzero);
           scf::ConditionOp::create(b, loc, any, state);
         },
         [&](OpBuilder &b, Location, ValueRange state) {
           Value one = constant(b, loc, exponentType, 1);
           Value bit = arith::AndIOp::create(b, loc, state[2], one);
-          Value isSet =
-              arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bit, one);
+          Value isSet = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bit, one);
           Value product = multiply(b, state[0], state[1]);
-          Value result =
-              arith::SelectOp::create(b, loc, isSet, product, state[0]);
+          Value result = arith::SelectOp::create(b, loc, isSet, product, state[0]);
           Value square = multiply(b, state[1], state[1]);
           Value rest = arith::ShRUIOp::create(b, loc, state[2], one);
           scf::YieldOp::create(b, loc, ValueRange{result, square, rest});
@@ -201,8 +188,7 @@ protected:
 class ExpandFPowI : public PowerPattern<math::FPowIOp> {
   using PowerPattern::PowerPattern;
 
-  LogicalResult expand(math::FPowIOp op, Type type,
-                       PatternRewriter &rewriter) const override {
+  LogicalResult expand(math::FPowIOp op, Type type, PatternRewriter &rewriter) const override {
     Type element = getElementTypeOrSelf(type);
     if (!element.isF32() && !element.isF64())
       return rewriter.notifyMatchFailure(op, "neither f32 nor f64");
@@ -211,17 +197,14 @@ class ExpandFPowI : public PowerPattern<math::FPowIOp> {
     Value exponent = op.getRhs();
     Type exponentType = exponent.getType();
     Value zero = constant(rewriter, loc, exponentType, 0);
-    Value isNegative = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::slt, exponent, zero);
+    Value isNegative =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, exponent, zero);
     Value negated = arith::SubIOp::create(rewriter, loc, zero, exponent);
-    Value magnitude =
-        arith::SelectOp::create(rewriter, loc, isNegative, negated, exponent);
-    Value result = power(b, loc, op.getLhs(), magnitude,
-                         [&](OpBuilder &m, Value x, Value y) {
-                           return arith::MulFOp::create(m, loc, x, y);
-                         });
-    rewriter.replaceOp(
-        op, b.select(isNegative, b.div(b.constant(1.0), result), result));
+    Value magnitude = arith::SelectOp::create(rewriter, loc, isNegative, negated, exponent);
+    Value result = power(b, loc, op.getLhs(), magnitude, [&](OpBuilder &m, Value x, Value y) {
+      return arith::MulFOp::create(m, loc, x, y);
+    });
+    rewriter.replaceOp(op, b.select(isNegative, b.div(b.constant(1.0), result), result));
     return success();
   }
 };
@@ -231,30 +214,25 @@ class ExpandFPowI : public PowerPattern<math::FPowIOp> {
 class ExpandIPowI : public PowerPattern<math::IPowIOp> {
   using PowerPattern::PowerPattern;
 
-  LogicalResult expand(math::IPowIOp op, Type type,
-                       PatternRewriter &rewriter) const override {
+  LogicalResult expand(math::IPowIOp op, Type type, PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value base = op.getLhs(), exponent = op.getRhs();
     // The builder is for the shape only: the lanes are integers.
-    MathBuilder b(rewriter, loc, withElement(type, rewriter.getF32Type()),
-                  options);
+    MathBuilder b(rewriter, loc, withElement(type, rewriter.getF32Type()), options);
     auto compare = [&](arith::CmpIPredicate predicate, Value x, int64_t y) {
-      return arith::CmpIOp::create(rewriter, loc, predicate, x,
-                                   constant(rewriter, loc, type, y));
+      return arith::CmpIOp::create(rewriter, loc, predicate, x, constant(rewriter, loc, type, y));
     };
-    Value result =
-        power(b, loc, base, exponent, [&](OpBuilder &m, Value x, Value y) {
-          return arith::MulIOp::create(m, loc, x, y);
-        });
+    Value result = power(b, loc, base, exponent, [&](OpBuilder &m, Value x, Value y) {
+      return arith::MulIOp::create(m, loc, x, y);
+    });
     // Powers of 1 and -1 depend on the exponent's lowest bit only, whatever its
     // sign.
-    Value isUnit = arith::OrIOp::create(
-        rewriter, loc, compare(arith::CmpIPredicate::eq, base, 1),
-        compare(arith::CmpIPredicate::eq, base, -1));
+    Value isUnit = arith::OrIOp::create(rewriter, loc, compare(arith::CmpIPredicate::eq, base, 1),
+                                        compare(arith::CmpIPredicate::eq, base, -1));
     Value isNonnegative = compare(arith::CmpIPredicate::sge, exponent, 0);
     Value isValid = arith::OrIOp::create(rewriter, loc, isUnit, isNonnegative);
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(
-        op, isValid, result, constant(rewriter, loc, type, 0));
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isValid, result,
+                                                 constant(rewriter, loc, type, 0));
     return success();
   }
 };
@@ -283,12 +261,8 @@ struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
 //===----------------------------------------------------------------------===//
 
 static Value expandIsNan(MathBuilder &b, Value x) { return b.isNan(x); }
-static Value expandIsInf(MathBuilder &b, Value x) {
-  return b.equal(b.abs(x), b.infinity());
-}
-static Value expandIsFinite(MathBuilder &b, Value x) {
-  return b.less(b.abs(x), b.infinity());
-}
+static Value expandIsInf(MathBuilder &b, Value x) { return b.equal(b.abs(x), b.infinity()); }
+static Value expandIsFinite(MathBuilder &b, Value x) { return b.less(b.abs(x), b.infinity()); }
 static Value expandIsNormal(MathBuilder &b, Value x) {
   Value magnitude = b.abs(x);
   return b.andInt(b.less(magnitude, b.infinity()),
@@ -307,15 +281,13 @@ struct PatternAdder {
 
   template <typename Op, typename Function> void add(Function function) {
     MLIRContext *context = patterns.getContext();
-    patterns.add(
-        std::make_unique<Expand<Op, Function>>(context, options, function));
+    patterns.add(std::make_unique<Expand<Op, Function>>(context, options, function));
     patterns.add<Widen<Op>>(context, options);
   }
 };
 } // namespace
 
-void populateExpandMathPatterns(RewritePatternSet &patterns,
-                                const MathExpansion &options) {
+void populateExpandMathPatterns(RewritePatternSet &patterns, const MathExpansion &options) {
   PatternAdder adder{patterns, options};
   adder.add<math::ExpOp>(expandExp);
   adder.add<math::Exp2Op>(expandExp2);
@@ -349,15 +321,13 @@ void populateExpandMathPatterns(RewritePatternSet &patterns,
   adder.add<math::IsNormalOp>(expandIsNormal);
   adder.add<math::ClampFOp>(expandClamp);
   adder.add<arith::RemFOp>(expandRem);
-  patterns
-      .add<Widen<math::SqrtOp>, Widen<math::FloorOp>, Widen<math::CeilOp>,
-           Widen<math::TruncOp>, Widen<math::RoundEvenOp>, Widen<math::AbsFOp>,
-           Widen<math::CopySignOp>, Widen<math::FmaOp>, Widen<math::SincosOp>,
-           Widen<math::FPowIOp>, ExpandSincosOp, ExpandFPowI, ExpandIPowI>(
-          patterns.getContext(), options);
+  patterns.add<Widen<math::SqrtOp>, Widen<math::FloorOp>, Widen<math::CeilOp>, Widen<math::TruncOp>,
+               Widen<math::RoundEvenOp>, Widen<math::AbsFOp>, Widen<math::CopySignOp>,
+               Widen<math::FmaOp>, Widen<math::SincosOp>, Widen<math::FPowIOp>, ExpandSincosOp,
+               ExpandFPowI, ExpandIPowI>(patterns.getContext(), options);
   if (!options.hasFma)
-    patterns.add(std::make_unique<Expand<math::FmaOp, decltype(&expandFma)>>(
-        patterns.getContext(), options, &expandFma));
+    patterns.add(std::make_unique<Expand<math::FmaOp, decltype(&expandFma)>>(patterns.getContext(),
+                                                                             options, &expandFma));
 }
 
 } // namespace xc::codegen

@@ -24,8 +24,7 @@ static Value erfcOfPositive(MathBuilder &b, Value x) {
   x = b.clamp(x, 0.0, b.pick(10.2, 27.3));
   Value center = b.constant(b.pick(2.0, 4.0));
   Value q = b.div(b.sub(x, center), b.add(x, center));
-  Value series = b.polynomial(
-      q, b.pick(ArrayRef<double>(kErfcF32), ArrayRef<double>(kErfcF64)));
+  Value series = b.polynomial(q, b.pick(ArrayRef<double>(kErfcF32), ArrayRef<double>(kErfcF64)));
   Value one = b.constant(1.0);
   Value factor = b.div(series, b.add(b.add(x, x), one));
   Pair square = b.twoProduct(x, x);
@@ -36,8 +35,8 @@ static Value erfcOfPositive(MathBuilder &b, Value x) {
 /// erf(x) for 0 <= x <= 1.
 static Value erfOfSmall(MathBuilder &b, Value x) {
   x = b.clamp(x, 0.0, 1.0);
-  Value series = b.polynomial(b.mul(x, x), b.pick(ArrayRef<double>(kErfF32),
-                                                  ArrayRef<double>(kErfF64)));
+  Value series =
+      b.polynomial(b.mul(x, x), b.pick(ArrayRef<double>(kErfF32), ArrayRef<double>(kErfF64)));
   return b.fma(x, series, x);
 }
 
@@ -45,8 +44,7 @@ Value expandErfc(MathBuilder &b, Value x) {
   Value magnitude = b.abs(x);
   Value one = b.constant(1.0);
   Value tail = erfcOfPositive(b, magnitude);
-  Value large =
-      b.select(b.less(x, b.constant(0.0)), b.sub(b.constant(2.0), tail), tail);
+  Value large = b.select(b.less(x, b.constant(0.0)), b.sub(b.constant(2.0), tail), tail);
   // Near 0 the difference is the more accurate form.
   Value small = b.sub(one, b.copysign(erfOfSmall(b, magnitude), x));
   return b.select(b.less(magnitude, b.constant(0.75)), small, large);
@@ -63,8 +61,7 @@ Value expandErf(MathBuilder &b, Value x) {
   } else {
     tail = erfcOfPositive(b, magnitude);
   }
-  Value result = b.select(b.less(magnitude, one), erfOfSmall(b, magnitude),
-                          b.sub(one, tail));
+  Value result = b.select(b.less(magnitude, one), erfOfSmall(b, magnitude), b.sub(one, tail));
   return b.copysign(result, x);
 }
 

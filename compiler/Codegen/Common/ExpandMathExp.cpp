@@ -27,8 +27,7 @@ struct Reduced {
 } // namespace
 
 static Value expFraction(MathBuilder &b, Value r) {
-  Value tail = b.polynomial(
-      r, b.pick(ArrayRef<double>(kExpF32), ArrayRef<double>(kExpF64)));
+  Value tail = b.polynomial(r, b.pick(ArrayRef<double>(kExpF32), ArrayRef<double>(kExpF64)));
   return b.fma(b.mul(r, r), tail, r);
 }
 
@@ -56,9 +55,7 @@ static Value clampToRange(MathBuilder &b, Value x) {
   return b.clamp(x, b.pick(-105.0, -750.0), b.pick(100.0, 720.0));
 }
 
-Value expandExp(MathBuilder &b, Value x) {
-  return scale(b, reduce(b, clampToRange(b, x)));
-}
+Value expandExp(MathBuilder &b, Value x) { return scale(b, reduce(b, clampToRange(b, x))); }
 
 Value expandExp2(MathBuilder &b, Value x) {
   x = b.clamp(x, b.pick(-152.0, -1080.0), b.pick(130.0, 1030.0));
@@ -74,8 +71,7 @@ Value expandExpPair(MathBuilder &b, Pair x) {
   Value hi = b.clamp(x.hi, -bound, bound);
   MathBuilder::Rounded n = b.roundProduct(hi, 1.4426950408889634);
   Value r = b.fma(n.value, b.constant(-b.pick(kLn2HeadF32, kLn2HeadF64)), hi);
-  Value correction =
-      b.fma(n.value, b.constant(-b.pick(kLn2TailF32, kLn2TailF64)), lo);
+  Value correction = b.fma(n.value, b.constant(-b.pick(kLn2TailF32, kLn2TailF64)), lo);
   return scale(b, {n, expFraction(b, b.add(r, correction))});
 }
 
@@ -85,8 +81,7 @@ Value expandExpM1(MathBuilder &b, Value x) {
   Value clamped = b.clamp(x, -40.0, b.pick(88.9, 709.95));
   Reduced reduced = reduce(b, clamped);
   Value halfPower = b.exp2(b.subInt(reduced.n.lowBits, b.integer(1)));
-  Value half =
-      b.fma(halfPower, reduced.fraction, b.sub(halfPower, b.constant(0.5)));
+  Value half = b.fma(halfPower, reduced.fraction, b.sub(halfPower, b.constant(0.5)));
   Value result = b.add(half, half);
   Value tiny = b.less(b.abs(x), b.constant(b.pick(0x1p-26, 0x1p-55)));
   return b.select(tiny, x, result);

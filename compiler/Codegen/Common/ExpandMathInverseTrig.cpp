@@ -29,8 +29,7 @@ static AsinParts asinParts(MathBuilder &b, Value magnitude) {
   Value complement = b.mul(b.sub(b.constant(1.0), magnitude), half);
   Value z = b.select(isSmall, b.mul(magnitude, magnitude), complement);
   Value root = b.select(isSmall, magnitude, b.sqrt(complement));
-  Value series = b.polynomial(
-      z, b.pick(ArrayRef<double>(kAsinF32), ArrayRef<double>(kAsinF64)));
+  Value series = b.polynomial(z, b.pick(ArrayRef<double>(kAsinF32), ArrayRef<double>(kAsinF64)));
   return {isSmall, b.fma(b.mul(root, z), series, root)};
 }
 
@@ -49,19 +48,16 @@ Value expandAcos(MathBuilder &b, Value x) {
   Value small = b.sub(halfPi.hi, b.sub(signedAsin, halfPi.lo));
   Value twice = b.add(parts.asin, parts.asin);
   Value two = b.constant(2.0);
-  Value negative =
-      b.sub(b.mul(halfPi.hi, two), b.sub(twice, b.mul(halfPi.lo, two)));
+  Value negative = b.sub(b.mul(halfPi.hi, two), b.sub(twice, b.mul(halfPi.lo, two)));
   Value large = b.select(b.less(x, b.constant(0.0)), negative, twice);
   return b.select(parts.isSmall, small, large);
 }
 
 /// atan(numerator / denominator) + offset for a quotient of at most tan(pi/8).
-static Value atanOfQuotient(MathBuilder &b, Value numerator, Value denominator,
-                            Pair offset) {
+static Value atanOfQuotient(MathBuilder &b, Value numerator, Value denominator, Pair offset) {
   Value t = b.div(numerator, denominator);
   Value z = b.mul(t, t);
-  Value series = b.polynomial(
-      z, b.pick(ArrayRef<double>(kAtanF32), ArrayRef<double>(kAtanF64)));
+  Value series = b.polynomial(z, b.pick(ArrayRef<double>(kAtanF32), ArrayRef<double>(kAtanF64)));
   Value rest = b.fma(b.mul(t, z), series, offset.lo);
   return b.add(offset.hi, b.add(t, rest));
 }
@@ -80,9 +76,8 @@ Value expandAtan(MathBuilder &b, Value x) {
   denominator = b.select(isLarge, magnitude, denominator);
   Pair halfPi = b.constantPair(kHalfPiHi, kHalfPiLo),
        quarterPi = b.constantPair(kHalfPiHi / 2, kHalfPiLo / 2);
-  Pair offset = {
-      b.select(isLarge, halfPi.hi, b.select(isMedium, quarterPi.hi, zero)),
-      b.select(isLarge, halfPi.lo, b.select(isMedium, quarterPi.lo, zero))};
+  Pair offset = {b.select(isLarge, halfPi.hi, b.select(isMedium, quarterPi.hi, zero)),
+                 b.select(isLarge, halfPi.lo, b.select(isMedium, quarterPi.lo, zero))};
   return b.copysign(atanOfQuotient(b, numerator, denominator, offset), x);
 }
 
@@ -90,8 +85,7 @@ Value expandAtan2(MathBuilder &b, Value y, Value x) {
   Value absX = b.abs(x), absY = b.abs(y);
   Value zero = b.constant(0.0), infinity = b.infinity();
   Value isSteep = b.greater(absY, absX);
-  Value larger = b.select(isSteep, absY, absX),
-        smaller = b.select(isSteep, absX, absY);
+  Value larger = b.select(isSteep, absY, absX), smaller = b.select(isSteep, absX, absY);
   // Keep the sum of both finite. A denormal that this loses is as good as zero
   // beside such a number.
   Value isHuge = b.greater(larger, b.constant(b.maxFinite() / 4));
@@ -103,23 +97,19 @@ Value expandAtan2(MathBuilder &b, Value y, Value x) {
   Value numerator = b.select(isMedium, b.sub(smaller, larger), smaller);
   Value denominator = b.select(isMedium, b.add(smaller, larger), larger);
   // Equal operands, infinity among them; and 0 / 0, which is 0 here.
-  numerator =
-      b.select(b.andInt(isMedium, b.equal(smaller, larger)), zero, numerator);
-  denominator =
-      b.select(b.orInt(b.equal(larger, zero), b.equal(smaller, infinity)),
-               b.constant(1.0), denominator);
+  numerator = b.select(b.andInt(isMedium, b.equal(smaller, larger)), zero, numerator);
+  denominator = b.select(b.orInt(b.equal(larger, zero), b.equal(smaller, infinity)),
+                         b.constant(1.0), denominator);
   Pair quarterPi = b.constantPair(kHalfPiHi / 2, kHalfPiLo / 2);
-  Pair offset = {b.select(isMedium, quarterPi.hi, zero),
-                 b.select(isMedium, quarterPi.lo, zero)};
+  Pair offset = {b.select(isMedium, quarterPi.hi, zero), b.select(isMedium, quarterPi.lo, zero)};
   Value angle = atanOfQuotient(b, numerator, denominator, offset);
 
   Pair halfPi = b.constantPair(kHalfPiHi, kHalfPiLo);
   angle = b.select(isSteep, b.sub(halfPi.hi, b.sub(angle, halfPi.lo)), angle);
   Value two = b.constant(2.0);
-  Value reflected =
-      b.sub(b.mul(halfPi.hi, two), b.sub(angle, b.mul(halfPi.lo, two)));
-  Value xIsNegative = arith::CmpIOp::create(b.ops(), arith::CmpIPredicate::slt,
-                                            b.bits(x), b.integer(0));
+  Value reflected = b.sub(b.mul(halfPi.hi, two), b.sub(angle, b.mul(halfPi.lo, two)));
+  Value xIsNegative =
+      arith::CmpIOp::create(b.ops(), arith::CmpIPredicate::slt, b.bits(x), b.integer(0));
   angle = b.copysign(b.select(xIsNegative, reflected, angle), y);
   return b.select(b.compare(arith::CmpFPredicate::UNO, x, y), b.nan(), angle);
 }

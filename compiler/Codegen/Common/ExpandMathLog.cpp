@@ -35,25 +35,19 @@ static Split splitExponent(MathBuilder &b, Value x, double lowest) {
   Value denormal = b.less(x, b.constant(b.minNormal()));
   double scale = b.pick(0x1p25, 0x1p54);
   x = b.select(denormal, b.mul(x, b.constant(scale)), x);
-  int64_t lowestBits =
-      b.isF32() ? int64_t(llvm::bit_cast<uint32_t>(static_cast<float>(lowest)))
-                : llvm::bit_cast<int64_t>(lowest);
+  int64_t lowestBits = b.isF32() ? int64_t(llvm::bit_cast<uint32_t>(static_cast<float>(lowest)))
+                                 : llvm::bit_cast<int64_t>(lowest);
   // The bias keeps the difference positive.
   int64_t bias = int64_t(b.exponentBias()) << b.mantissaBits();
-  Value biased = b.shiftRight(b.addInt(b.bits(x), b.integer(bias - lowestBits)),
-                              b.mantissaBits());
+  Value biased = b.shiftRight(b.addInt(b.bits(x), b.integer(bias - lowestBits)), b.mantissaBits());
   Value exponent = b.subInt(biased, b.integer(b.exponentBias()));
   Value k = b.toFloat(exponent);
-  k = b.sub(
-      k, b.select(denormal, b.constant(b.pick(25.0, 54.0)), b.constant(0.0)));
-  Value significand =
-      b.fromBits(b.subInt(b.bits(x), b.shiftLeft(exponent, b.mantissaBits())));
+  k = b.sub(k, b.select(denormal, b.constant(b.pick(25.0, 54.0)), b.constant(0.0)));
+  Value significand = b.fromBits(b.subInt(b.bits(x), b.shiftLeft(exponent, b.mantissaBits())));
   return {k, b.sub(significand, b.constant(1.0))};
 }
 
-static double lowestForLog(MathBuilder &b) {
-  return b.pick(0.6666667, 0.70710678118654757);
-}
+static double lowestForLog(MathBuilder &b) { return b.pick(0.6666667, 0.70710678118654757); }
 
 /// k ln(2) + log(1 + f) + low.
 static Value logOfSplit(MathBuilder &b, Split split, Value low) {
@@ -88,8 +82,7 @@ static Value withLogLimits(MathBuilder &b, Value x, Value result, double pole) {
 }
 
 Value expandLog(MathBuilder &b, Value x) {
-  Value result =
-      logOfSplit(b, splitExponent(b, x, lowestForLog(b)), /*low=*/Value());
+  Value result = logOfSplit(b, splitExponent(b, x, lowestForLog(b)), /*low=*/Value());
   return withLogLimits(b, x, result, 0.0);
 }
 
@@ -106,11 +99,10 @@ Value expandLog1p(MathBuilder &b, Value x) {
 static Pair logPairOfFraction(MathBuilder &b, Value f) {
   Pair s = b.divPair(f, b.fastTwoSum(b.constant(2.0), f));
   Pair z = b.mulPair(s, s);
-  Value series = b.polynomial(z.hi, b.pick(ArrayRef<double>(kLogPairF32),
-                                           ArrayRef<double>(kLogPairF64)));
+  Value series =
+      b.polynomial(z.hi, b.pick(ArrayRef<double>(kLogPairF32), ArrayRef<double>(kLogPairF64)));
   Pair factor =
-      b.addPair(b.constantPair(0.66666666666666663, 3.7007434154171886e-17),
-                b.mul(z.hi, series));
+      b.addPair(b.constantPair(0.66666666666666663, 3.7007434154171886e-17), b.mul(z.hi, series));
   Pair rest = b.mulPair(b.mulPair(s, z), factor);
   return b.addPair({b.add(s.hi, s.hi), b.add(s.lo, s.lo)}, rest);
 }
@@ -143,8 +135,7 @@ Value expandAsinh(MathBuilder &b, Value x) {
   Value argument = b.add(magnitude, b.div(square, b.add(one, root)));
   Value isLarge = b.greater(magnitude, b.constant(b.pick(0x1p13, 0x1p28)));
   argument = b.select(isLarge, b.sub(magnitude, one), argument);
-  Value offset =
-      b.select(isLarge, b.constant(0.69314718055994531), b.constant(0.0));
+  Value offset = b.select(isLarge, b.constant(0.69314718055994531), b.constant(0.0));
   return b.copysign(b.add(expandLog1p(b, argument), offset), x);
 }
 
@@ -154,8 +145,7 @@ Value expandAcosh(MathBuilder &b, Value x) {
   Value root = b.sqrt(b.mul(t, b.add(t, b.constant(2.0))));
   Value isLarge = b.greater(x, b.constant(b.pick(0x1p13, 0x1p28)));
   Value argument = b.select(isLarge, t, b.add(t, root));
-  Value offset =
-      b.select(isLarge, b.constant(0.69314718055994531), b.constant(0.0));
+  Value offset = b.select(isLarge, b.constant(0.69314718055994531), b.constant(0.0));
   Value result = b.add(expandLog1p(b, argument), offset);
   return b.select(b.greaterEqual(x, b.constant(1.0)), result, b.nan());
 }
@@ -183,8 +173,7 @@ static Value powOfPositive(MathBuilder &b, Value magnitude, Value y) {
   // |log| is at least 2^-24 (2^-53) unless 0: beyond these bounds y only says
   // whether to overflow.
   double bound = b.pick(0x1p33, 0x1p65);
-  return expandExpPair(
-      b, b.mulPair(logPair(b, magnitude), b.clamp(y, -bound, bound)));
+  return expandExpPair(b, b.mulPair(logPair(b, magnitude), b.clamp(y, -bound, bound)));
 }
 
 /// The exact cheap cases of a constant exponent, or null.
@@ -215,26 +204,21 @@ Value expandPow(MathBuilder &b, Value x, Value y) {
   Value zero = b.constant(0.0), one = b.constant(1.0), infinity = b.infinity();
   Value result = powOfPositive(b, magnitude, y);
 
-  Value isZero = b.equal(magnitude, zero),
-        isInfinite = b.equal(magnitude, infinity);
-  Value growing = b.select(isZero, zero, infinity),
-        shrinking = b.select(isZero, infinity, zero);
+  Value isZero = b.equal(magnitude, zero), isInfinite = b.equal(magnitude, infinity);
+  Value growing = b.select(isZero, zero, infinity), shrinking = b.select(isZero, infinity, zero);
   Value limit = b.select(b.less(y, zero), shrinking, growing);
   result = b.select(b.orInt(isZero, isInfinite), limit, result);
 
   // Every float of magnitude 2^53 (2^24) or more is an even integer.
   Value isInteger = b.equal(b.trunc(y), y);
   Value half = b.mul(y, b.constant(0.5));
-  Value isOdd = b.andInt(
-      isInteger, b.compare(arith::CmpFPredicate::ONE, b.trunc(half), half));
+  Value isOdd = b.andInt(isInteger, b.compare(arith::CmpFPredicate::ONE, b.trunc(half), half));
   result = b.flipSign(result, b.select(isOdd, b.bits(x), b.integer(0)));
 
   Value isNegative = b.andInt(b.less(x, zero), b.less(magnitude, infinity));
-  result = b.select(
-      b.andInt(isNegative, b.compare(arith::CmpFPredicate::UNE, b.trunc(y), y)),
-      b.nan(), result);
-  result =
-      b.select(b.compare(arith::CmpFPredicate::UNO, x, y), b.nan(), result);
+  result = b.select(b.andInt(isNegative, b.compare(arith::CmpFPredicate::UNE, b.trunc(y), y)),
+                    b.nan(), result);
+  result = b.select(b.compare(arith::CmpFPredicate::UNO, x, y), b.nan(), result);
   return b.select(b.orInt(b.equal(y, zero), b.equal(x, one)), one, result);
 }
 

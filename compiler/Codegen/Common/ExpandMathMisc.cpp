@@ -14,17 +14,15 @@ using namespace mlir;
 
 namespace xc::codegen {
 
-Value expandRsqrt(MathBuilder &b, Value x) {
-  return b.div(b.constant(1.0), b.sqrt(x));
-}
+Value expandRsqrt(MathBuilder &b, Value x) { return b.div(b.constant(1.0), b.sqrt(x)); }
 
 Value expandRound(MathBuilder &b, Value x) {
   // Halves go away from zero. The distance to the truncated value is exact;
   // adding 1/2 to x would not be.
   Value truncated = b.trunc(x);
   Value distance = b.abs(b.sub(x, truncated));
-  Value step = b.select(b.greaterEqual(distance, b.constant(0.5)),
-                        b.constant(1.0), b.constant(0.0));
+  Value step =
+      b.select(b.greaterEqual(distance, b.constant(0.5)), b.constant(1.0), b.constant(0.0));
   return b.copysign(b.add(b.abs(truncated), step), x);
 }
 
@@ -33,22 +31,18 @@ Value expandCbrt(MathBuilder &b, Value x) {
   // Denormals are scaled by a cube.
   Value denormal = b.less(magnitude, b.constant(b.minNormal()));
   Value scaled =
-      b.select(denormal, b.mul(magnitude, b.constant(b.pick(0x1p24, 0x1p54))),
-               magnitude);
-  Value unscale =
-      b.select(denormal, b.constant(b.pick(0x1p-8, 0x1p-18)), b.constant(1.0));
+      b.select(denormal, b.mul(magnitude, b.constant(b.pick(0x1p24, 0x1p54))), magnitude);
+  Value unscale = b.select(denormal, b.constant(b.pick(0x1p-8, 0x1p-18)), b.constant(1.0));
 
   // |x| = m 2^(3 third) with 1/4 < m < 2.
-  Value exponent = b.subInt(b.shiftRight(b.bits(scaled), b.mantissaBits()),
-                            b.integer(b.exponentBias() - 1));
+  Value exponent =
+      b.subInt(b.shiftRight(b.bits(scaled), b.mantissaBits()), b.integer(b.exponentBias() - 1));
   MathBuilder::Rounded third = b.roundProduct(b.toFloat(exponent), 1.0 / 3);
   Value triple = b.mulInt(third.lowBits, b.integer(3));
-  Value m = b.fromBits(
-      b.subInt(b.bits(scaled), b.shiftLeft(triple, b.mantissaBits())));
+  Value m = b.fromBits(b.subInt(b.bits(scaled), b.shiftLeft(triple, b.mantissaBits())));
 
   // Halley's step triples the number of correct bits.
-  Value y = b.polynomial(
-      m, b.pick(ArrayRef<double>(kCbrtF32), ArrayRef<double>(kCbrtF64)));
+  Value y = b.polynomial(m, b.pick(ArrayRef<double>(kCbrtF32), ArrayRef<double>(kCbrtF64)));
   for (int step = 0; step < b.pick(1, 2); ++step) {
     Value square = b.mul(y, y);
     Value residual = b.fma(square, y, b.neg(m));
@@ -57,9 +51,8 @@ Value expandCbrt(MathBuilder &b, Value x) {
     y = b.sub(y, b.mul(y, b.div(residual, slope)));
   }
   Value result = b.copysign(b.mul(b.mul(y, b.exp2(third.lowBits)), unscale), x);
-  Value isSpecial =
-      b.orInt(b.equal(magnitude, b.constant(0.0)),
-              b.compare(arith::CmpFPredicate::UGE, magnitude, b.infinity()));
+  Value isSpecial = b.orInt(b.equal(magnitude, b.constant(0.0)),
+                            b.compare(arith::CmpFPredicate::UGE, magnitude, b.infinity()));
   return b.select(isSpecial, x, result);
 }
 
@@ -78,8 +71,7 @@ static Value biasedExponent(MathBuilder &b, Value x) {
 /// One step of long division in f64: r less a multiple of y, for r >= y > 0, so
 /// that the quotient has 51 bits at most.
 static Value remainderStep(MathBuilder &b, Value r, Value y) {
-  Value excess = b.subInt(b.subInt(biasedExponent(b, r), biasedExponent(b, y)),
-                          b.integer(50));
+  Value excess = b.subInt(b.subInt(biasedExponent(b, r), biasedExponent(b, y)), b.integer(50));
   excess = arith::MaxSIOp::create(b.ops(), excess, b.integer(0));
   // 2^excess itself may overflow (it is up to 2^2048): apply it in four parts.
   Value quarter = b.shiftRight(excess, 2);
@@ -87,14 +79,12 @@ static Value remainderStep(MathBuilder &b, Value r, Value y) {
   Value quarterPower = b.exp2(quarter);
   Value restHalf = b.shiftRight(rest, 1);
   Value shifted = b.mul(b.mul(y, quarterPower), quarterPower);
-  shifted =
-      b.mul(b.mul(shifted, b.exp2(restHalf)), b.exp2(b.subInt(rest, restHalf)));
+  shifted = b.mul(b.mul(shifted, b.exp2(restHalf)), b.exp2(b.subInt(rest, restHalf)));
   // The rounded quotient may be one too large.
   Value quotient = b.trunc(b.div(r, shifted));
   Pair product = b.twoProduct(quotient, shifted);
   Value remainder = b.sub(b.sub(r, product.hi), product.lo);
-  return b.select(b.less(remainder, b.constant(0.0)), b.add(remainder, shifted),
-                  remainder);
+  return b.select(b.less(remainder, b.constant(0.0)), b.add(remainder, shifted), remainder);
 }
 
 static Value remF64(MathBuilder &b, Value x, Value y) {
@@ -109,13 +99,11 @@ static Value remF64(MathBuilder &b, Value x, Value y) {
       b.ops(), TypeRange(b.floatType()), ValueRange(magnitude),
       [&](OpBuilder &before, Location loc, ValueRange state) {
         MathBuilder w(before, loc, b.floatType(), b.options());
-        scf::ConditionOp::create(w.ops(), w.anyLane(isActive(w, state[0])),
-                                 state);
+        scf::ConditionOp::create(w.ops(), w.anyLane(isActive(w, state[0])), state);
       },
       [&](OpBuilder &after, Location loc, ValueRange state) {
         MathBuilder w(after, loc, b.floatType(), b.options());
-        Value next = w.select(isActive(w, state[0]),
-                              remainderStep(w, state[0], divisor), state[0]);
+        Value next = w.select(isActive(w, state[0]), remainderStep(w, state[0], divisor), state[0]);
         scf::YieldOp::create(w.ops(), next);
       });
   Value result = b.copysign(loop.getResult(0), x);
@@ -125,9 +113,8 @@ static Value remF64(MathBuilder &b, Value x, Value y) {
 }
 
 /// Computes in f64 what is exact there for f32 operands.
-static Value
-throughF64(MathBuilder &b, ValueRange operands,
-           llvm::function_ref<Value(MathBuilder &, ValueRange)> fn) {
+static Value throughF64(MathBuilder &b, ValueRange operands,
+                        llvm::function_ref<Value(MathBuilder &, ValueRange)> fn) {
   Type wide = b.ops().getF64Type();
   if (auto vector = dyn_cast<VectorType>(b.floatType()))
     wide = vector.clone(wide);
@@ -142,9 +129,8 @@ throughF64(MathBuilder &b, ValueRange operands,
 Value expandRem(MathBuilder &b, Value x, Value y) {
   if (!b.isF32())
     return remF64(b, x, y);
-  return throughF64(b, {x, y}, [](MathBuilder &w, ValueRange xs) {
-    return remF64(w, xs[0], xs[1]);
-  });
+  return throughF64(b, {x, y},
+                    [](MathBuilder &w, ValueRange xs) { return remF64(w, xs[0], xs[1]); });
 }
 
 Value expandFma(MathBuilder &b, Value x, Value y, Value z) {

@@ -27,14 +27,12 @@ struct SinCos {
 static SinCos sinCosOfReduced(MathBuilder &b, Pair r) {
   Value z = b.mul(r.hi, r.hi);
   Value halfZ = b.mul(z, b.constant(0.5));
-  Value sinSeries = b.polynomial(
-      z, b.pick(ArrayRef<double>(kSinF32), ArrayRef<double>(kSinF64)));
-  Value cosSeries = b.polynomial(
-      z, b.pick(ArrayRef<double>(kCosF32), ArrayRef<double>(kCosF64)));
+  Value sinSeries = b.polynomial(z, b.pick(ArrayRef<double>(kSinF32), ArrayRef<double>(kSinF64)));
+  Value cosSeries = b.polynomial(z, b.pick(ArrayRef<double>(kCosF32), ArrayRef<double>(kCosF64)));
   Value cube = b.mul(z, r.hi);
 
-  Value sinRest = r.lo ? b.fma(cube, sinSeries, b.sub(r.lo, b.mul(halfZ, r.lo)))
-                       : b.mul(cube, sinSeries);
+  Value sinRest =
+      r.lo ? b.fma(cube, sinSeries, b.sub(r.lo, b.mul(halfZ, r.lo))) : b.mul(cube, sinSeries);
   Value one = b.constant(1.0);
   Value head = b.sub(one, halfZ);
   Value cosRest = b.mul(b.mul(z, z), cosSeries);
@@ -47,8 +45,7 @@ static SinCos sinCosOfReduced(MathBuilder &b, Pair r) {
 /// Whether bit `bit` of the quadrant is set.
 static Value quadrantBit(MathBuilder &b, Value quadrant, int64_t bit) {
   Value masked = b.andInt(quadrant, b.integer(bit));
-  return arith::CmpIOp::create(b.ops(), arith::CmpIPredicate::ne, masked,
-                               b.integer(0));
+  return arith::CmpIOp::create(b.ops(), arith::CmpIPredicate::ne, masked, b.integer(0));
 }
 
 /// sin(r + quadrant pi/2).
@@ -60,10 +57,8 @@ static Value sinOfQuadrant(MathBuilder &b, SinCos values, Value quadrant) {
 std::pair<Value, Value> expandSinCos(MathBuilder &b, Value x) {
   TrigReduction reduction = reduceModuloHalfPi(b, b.abs(x));
   SinCos values = sinCosOfReduced(b, reduction.r);
-  Value sin =
-      b.flipSign(sinOfQuadrant(b, values, reduction.quadrant), b.bits(x));
-  Value cos =
-      sinOfQuadrant(b, values, b.addInt(reduction.quadrant, b.integer(1)));
+  Value sin = b.flipSign(sinOfQuadrant(b, values, reduction.quadrant), b.bits(x));
+  Value cos = sinOfQuadrant(b, values, b.addInt(reduction.quadrant, b.integer(1)));
   return {sin, cos};
 }
 
@@ -84,10 +79,9 @@ Value expandTan(MathBuilder &b, Value x) {
   SinCos values = sinCosOfReduced(b, reduction.r);
   // tan(r + pi/2) = -cos(r) / sin(r).
   Value odd = quadrantBit(b, reduction.quadrant, 1);
-  Value quotient = b.div(b.select(odd, values.cos, values.sin),
-                         b.select(odd, values.sin, values.cos));
-  Value sign =
-      b.xorInt(b.shiftLeft(reduction.quadrant, b.pick(31, 63)), b.bits(x));
+  Value quotient =
+      b.div(b.select(odd, values.cos, values.sin), b.select(odd, values.sin, values.cos));
+  Value sign = b.xorInt(b.shiftLeft(reduction.quadrant, b.pick(31, 63)), b.bits(x));
   return b.flipSign(quotient, sign);
 }
 

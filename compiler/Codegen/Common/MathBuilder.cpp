@@ -26,8 +26,7 @@ MathBuilder::MathBuilder(OpBuilder &opBuilder, Location loc, Type type,
                          const MathExpansion &options)
     : builder(loc, opBuilder), settings(options), type(type),
       f32(getElementTypeOrSelf(type).isF32()) {
-  assert((f32 || getElementTypeOrSelf(type).isF64()) &&
-         "math is expanded on f32 and f64 only");
+  assert((f32 || getElementTypeOrSelf(type).isF64()) && "math is expanded on f32 and f64 only");
   Type element = builder.getIntegerType(f32 ? 32 : 64);
   auto vector = dyn_cast<VectorType>(type);
   integerType = vector ? Type(vector.clone(element)) : element;
@@ -36,31 +35,23 @@ MathBuilder::MathBuilder(OpBuilder &opBuilder, Location loc, Type type,
 double MathBuilder::minNormal() const { return f32 ? FLT_MIN : DBL_MIN; }
 double MathBuilder::maxFinite() const { return f32 ? FLT_MAX : DBL_MAX; }
 
-static Value splat(ImplicitLocOpBuilder &builder, Type type,
-                   TypedAttr element) {
+static Value splat(ImplicitLocOpBuilder &builder, Type type, TypedAttr element) {
   if (auto vector = dyn_cast<VectorType>(type))
-    return arith::ConstantOp::create(builder,
-                                     DenseElementsAttr::get(vector, element));
+    return arith::ConstantOp::create(builder, DenseElementsAttr::get(vector, element));
   return arith::ConstantOp::create(builder, element);
 }
 
 Value MathBuilder::constant(double value) {
-  return splat(builder, type,
-               builder.getFloatAttr(getElementTypeOrSelf(type), value));
+  return splat(builder, type, builder.getFloatAttr(getElementTypeOrSelf(type), value));
 }
 
 Value MathBuilder::integer(int64_t value) {
-  return splat(
-      builder, integerType,
-      builder.getIntegerAttr(getElementTypeOrSelf(integerType), value));
+  return splat(builder, integerType,
+               builder.getIntegerAttr(getElementTypeOrSelf(integerType), value));
 }
 
-Value MathBuilder::infinity() {
-  return constant(std::numeric_limits<double>::infinity());
-}
-Value MathBuilder::nan() {
-  return constant(std::numeric_limits<double>::quiet_NaN());
-}
+Value MathBuilder::infinity() { return constant(std::numeric_limits<double>::infinity()); }
+Value MathBuilder::nan() { return constant(std::numeric_limits<double>::quiet_NaN()); }
 
 Value MathBuilder::abs(Value x) { return create<math::AbsFOp>(x); }
 Value MathBuilder::sqrt(Value x) { return create<math::SqrtOp>(x); }
@@ -88,12 +79,8 @@ Value MathBuilder::clamp(Value x, double low, double high) {
   return select(greater(x, highest), highest, x);
 }
 
-Value MathBuilder::bits(Value x) {
-  return arith::BitcastOp::create(builder, integerType, x);
-}
-Value MathBuilder::fromBits(Value x) {
-  return arith::BitcastOp::create(builder, type, x);
-}
+Value MathBuilder::bits(Value x) { return arith::BitcastOp::create(builder, integerType, x); }
+Value MathBuilder::fromBits(Value x) { return arith::BitcastOp::create(builder, type, x); }
 
 Value MathBuilder::shiftLeft(Value x, int64_t amount) {
   return create<arith::ShLIOp>(x, integer(amount));
@@ -107,9 +94,7 @@ Value MathBuilder::flipSign(Value x, Value sign) {
   return fromBits(xorInt(bits(x), andInt(sign, signBit)));
 }
 
-MathBuilder::Rounded MathBuilder::round(Value x) {
-  return roundProduct(x, 1.0);
-}
+MathBuilder::Rounded MathBuilder::round(Value x) { return roundProduct(x, 1.0); }
 
 MathBuilder::Rounded MathBuilder::roundProduct(Value x, double scale) {
   // 1.5 * 2^mantissa has an ulp of 1: the sum's low bits are the rounded
@@ -120,8 +105,7 @@ MathBuilder::Rounded MathBuilder::roundProduct(Value x, double scale) {
 }
 
 Value MathBuilder::exp2(Value lowBits) {
-  return fromBits(
-      shiftLeft(addInt(lowBits, integer(exponentBias())), mantissaBits()));
+  return fromBits(shiftLeft(addInt(lowBits, integer(exponentBias())), mantissaBits()));
 }
 
 Value MathBuilder::toFloat(Value x) {
@@ -130,8 +114,7 @@ Value MathBuilder::toFloat(Value x) {
   // Few vector units convert 64-bit integers: place the integer below the magic
   // number's ulp of 1.
   double magic = 6755399441055744.0;
-  return sub(fromBits(addInt(x, integer(llvm::bit_cast<int64_t>(magic)))),
-             constant(magic));
+  return sub(fromBits(addInt(x, integer(llvm::bit_cast<int64_t>(magic)))), constant(magic));
 }
 
 Pair MathBuilder::fastTwoSum(Value x, Value y) {
@@ -208,11 +191,8 @@ Value MathBuilder::anyLane(Value condition) {
     return vector::ExtractOp::create(builder, condition, ArrayRef<int64_t>{});
   if (vector.getRank() > 1)
     condition = vector::ShapeCastOp::create(
-        builder,
-        VectorType::get({vector.getNumElements()}, vector.getElementType()),
-        condition);
-  return vector::ReductionOp::create(builder, vector::CombiningKind::OR,
-                                     condition);
+        builder, VectorType::get({vector.getNumElements()}, vector.getElementType()), condition);
+  return vector::ReductionOp::create(builder, vector::CombiningKind::OR, condition);
 }
 
 } // namespace xc::codegen

@@ -32,15 +32,14 @@ static double usualLimit(MathBuilder &b) { return b.pick(0x1p16, 0x1p20); }
 static constexpr double kHalfPiPart1 = 1.57079632673412561417e+00;
 static constexpr double kHalfPiPart2 = 6.07710050630396597660e-11;
 static constexpr double kHalfPiPart3 = 2.02226624879595063154e-21;
-static constexpr double kHalfPiF32[] = {
-    1.5707963705062866, -4.371138828673793e-08, -1.7151245100059e-15};
+static constexpr double kHalfPiF32[] = {1.5707963705062866, -4.371138828673793e-08,
+                                        -1.7151245100059e-15};
 
 static Pair subtractMultiple(MathBuilder &b, Value x, Value n) {
   if (!b.isF32()) {
     Value head = b.sub(x, b.mul(n, b.constant(kHalfPiPart1)));
     Pair rest = b.twoSum(head, b.neg(b.mul(n, b.constant(kHalfPiPart2))));
-    return b.twoSum(rest.hi,
-                    b.sub(rest.lo, b.mul(n, b.constant(kHalfPiPart3))));
+    return b.twoSum(rest.hi, b.sub(rest.lo, b.mul(n, b.constant(kHalfPiPart3))));
   }
   if (b.options().hasFma) {
     for (double part : kHalfPiF32)
@@ -66,13 +65,11 @@ static Pair subtractMultiple(MathBuilder &b, Value x, Value n) {
 /// arguments below 1.
 static constexpr uint32_t kTwoOverPi[] = {
     0,          0, // kLeadingZeros
-    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
-    0xfe5163ab, 0xdebbc561, 0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c,
-    0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484, 0xe99c7026, 0xb45f7e41,
-    0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
-    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d,
-    0x7527bac7, 0xebe5f17b, 0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08,
-    0x56033046,
+    0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
+    0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484,
+    0xe99c7026, 0xb45f7e41, 0x3991d639, 0x835339f4, 0x9c845f8b, 0xbdf9283b, 0x1ff897ff, 0xde05980f,
+    0xef2f118b, 0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b,
+    0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046,
 };
 static constexpr int64_t kLeadingZeros = 64;
 
@@ -80,8 +77,7 @@ namespace {
 /// Builds the reduction of one f32 or f64 on i64 arithmetic.
 class HugeReduction {
 public:
-  HugeReduction(OpBuilder &opBuilder, Location loc, bool f32)
-      : b(loc, opBuilder), f32(f32) {}
+  HugeReduction(OpBuilder &opBuilder, Location loc, bool f32) : b(loc, opBuilder), f32(f32) {}
 
   struct Result {
     Value hi, lo, quadrant; // f64, f64, i64
@@ -89,22 +85,15 @@ public:
   Result build(Value x);
 
 private:
-  Value constant(int64_t value) {
-    return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
-  }
-  Value constant(double value) {
-    return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
-  }
+  Value constant(int64_t value) { return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)); }
+  Value constant(double value) { return arith::ConstantOp::create(b, b.getF64FloatAttr(value)); }
   Value shl(Value x, Value by) { return arith::ShLIOp::create(b, x, by); }
   Value shr(Value x, Value by) { return arith::ShRUIOp::create(b, x, by); }
-  Value low32(Value x) {
-    return arith::AndIOp::create(b, x, constant(int64_t(0xffffffff)));
-  }
+  Value low32(Value x) { return arith::AndIOp::create(b, x, constant(int64_t(0xffffffff))); }
   Value addI(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
   Value orI(Value x, Value y) { return arith::OrIOp::create(b, x, y); }
   Value toFloat(Value x, double scale) {
-    return arith::MulFOp::create(
-        b, arith::SIToFPOp::create(b, b.getF64Type(), x), constant(scale));
+    return arith::MulFOp::create(b, arith::SIToFPOp::create(b, b.getF64Type(), x), constant(scale));
   }
 
   SmallVector<Value> windowOfTwoOverPi(Value position);
@@ -134,32 +123,28 @@ SmallVector<Value> HugeReduction::windowOfTwoOverPi(Value position) {
   // turn.
   for (int bit = indexBits - 1; bit >= 0; --bit) {
     int64_t step = int64_t(1) << bit;
-    Value isSet = arith::CmpIOp::create(
-        b, arith::CmpIPredicate::ne,
-        arith::AndIOp::create(b, index, constant(step)), constant(int64_t(0)));
+    Value isSet = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                        arith::AndIOp::create(b, index, constant(step)),
+                                        constant(int64_t(0)));
     size_t needed = std::min<size_t>(words.size(), limbCount() + step);
     for (size_t i = 0; i < needed; ++i)
       if (i + step < words.size())
         words[i] = arith::SelectOp::create(b, isSet, words[i + step], words[i]);
     words.resize(needed);
   }
-  Value shift = arith::SubIOp::create(
-      b, constant(int64_t(32)),
-      arith::AndIOp::create(b, position, constant(int64_t(31))));
+  Value shift = arith::SubIOp::create(b, constant(int64_t(32)),
+                                      arith::AndIOp::create(b, position, constant(int64_t(31))));
   SmallVector<Value> limbs;
   for (int i = 0; i < limbCount(); ++i)
-    limbs.push_back(low32(
-        shr(orI(shl(words[i], constant(int64_t(32))), words[i + 1]), shift)));
+    limbs.push_back(low32(shr(orI(shl(words[i], constant(int64_t(32))), words[i + 1]), shift)));
   return limbs;
 }
 
 /// factor (below 2^53) times limbs (the most significant first), modulo their
 /// size.
-SmallVector<Value> HugeReduction::multiply(Value factor,
-                                           ArrayRef<Value> limbs) {
+SmallVector<Value> HugeReduction::multiply(Value factor, ArrayRef<Value> limbs) {
   SmallVector<Value> product(limbs.size());
-  Value factorLow = low32(factor),
-        factorHigh = shr(factor, constant(int64_t(32)));
+  Value factorLow = low32(factor), factorHigh = shr(factor, constant(int64_t(32)));
   Value carry;
   for (int i = limbs.size() - 1; i >= 0; --i) {
     Value sum = arith::MulIOp::create(b, factorLow, limbs[i]);
@@ -172,8 +157,7 @@ SmallVector<Value> HugeReduction::multiply(Value factor,
     return product;
   carry = Value();
   for (int i = limbs.size() - 1; i >= 1; --i) {
-    Value sum =
-        addI(arith::MulIOp::create(b, factorHigh, limbs[i]), product[i - 1]);
+    Value sum = addI(arith::MulIOp::create(b, factorHigh, limbs[i]), product[i - 1]);
     if (carry)
       sum = addI(sum, carry);
     product[i - 1] = low32(sum);
@@ -187,39 +171,32 @@ HugeReduction::Result HugeReduction::build(Value x) {
   // scaling add whole turns: the window starts with the bits that weigh 2 and
   // 1, which become the quadrant.
   int64_t mantissa = f32 ? 23 : 52, bias = f32 ? 127 : 1023;
-  Value bits =
-      arith::BitcastOp::create(b, f32 ? b.getI32Type() : b.getI64Type(), x);
+  Value bits = arith::BitcastOp::create(b, f32 ? b.getI32Type() : b.getI64Type(), x);
   if (f32)
     bits = arith::ExtUIOp::create(b, b.getI64Type(), bits);
   Value exponent = shr(bits, constant(mantissa));
-  Value fraction =
-      arith::AndIOp::create(b, bits, constant((int64_t(1) << mantissa) - 1));
+  Value fraction = arith::AndIOp::create(b, bits, constant((int64_t(1) << mantissa) - 1));
   Value significand = orI(fraction, constant(int64_t(1) << mantissa));
-  Value position =
-      addI(exponent, constant(kLeadingZeros - 2 - bias - mantissa));
-  SmallVector<Value> product =
-      multiply(significand, windowOfTwoOverPi(position));
+  Value position = addI(exponent, constant(kLeadingZeros - 2 - bias - mantissa));
+  SmallVector<Value> product = multiply(significand, windowOfTwoOverPi(position));
 
   // Drop the quadrant; what is left, read as signed, is the fraction of the
   // nearest multiple.
   Value c32 = constant(int64_t(32)), c2 = constant(int64_t(2));
   Value head = orI(shl(product[0], c32), product[1]);
-  Value next =
-      f32 ? shl(product[2], c32) : orI(shl(product[2], c32), product[3]);
+  Value next = f32 ? shl(product[2], c32) : orI(shl(product[2], c32), product[3]);
   Value fractionHead = orI(shl(head, c2), shr(next, constant(int64_t(62))));
   Value fractionTail = shl(next, c2);
   if (!f32)
     fractionTail = orI(fractionTail, shr(product[4], constant(int64_t(30))));
-  Value quadrant = addI(shr(head, constant(int64_t(62))),
-                        shr(fractionHead, constant(int64_t(63))));
+  Value quadrant = addI(shr(head, constant(int64_t(62))), shr(fractionHead, constant(int64_t(63))));
 
   // Parts of 53, 11 and 63 bits, each exact as f64 or of no weight; then times
   // pi/2.
   MathExpansion exact;
   exact.hasFma = false;
   MathBuilder w(b, b.getLoc(), b.getF64Type(), exact);
-  Value upper =
-      arith::AndIOp::create(b, fractionHead, constant(int64_t(-2048)));
+  Value upper = arith::AndIOp::create(b, fractionHead, constant(int64_t(-2048)));
   Value lower = arith::AndIOp::create(b, fractionHead, constant(int64_t(2047)));
   Value tail = shr(fractionTail, constant(int64_t(1)));
   Value rest = w.add(toFloat(lower, 0x1p-64), toFloat(tail, 0x1p-127));
@@ -229,20 +206,17 @@ HugeReduction::Result HugeReduction::build(Value x) {
 }
 
 /// The reduction of one huge scalar, in the types of `b`'s elements.
-static SmallVector<Value> reduceHugeScalar(OpBuilder &builder, Location loc,
-                                           Value x) {
+static SmallVector<Value> reduceHugeScalar(OpBuilder &builder, Location loc, Value x) {
   bool f32 = x.getType().isF32();
   HugeReduction::Result result = HugeReduction(builder, loc, f32).build(x);
   if (!f32)
     return {result.hi, result.quadrant, result.lo};
   return {arith::TruncFOp::create(builder, loc, x.getType(), result.hi),
-          arith::TruncIOp::create(builder, loc, builder.getI32Type(),
-                                  result.quadrant)};
+          arith::TruncIOp::create(builder, loc, builder.getI32Type(), result.quadrant)};
 }
 
 /// `usual` = {r, quadrant, [r.lo]}, with the lanes of `isHuge` replaced.
-static SmallVector<Value> reduceHugeLanes(OpBuilder &builder, Location loc,
-                                          Value x, Value isHuge,
+static SmallVector<Value> reduceHugeLanes(OpBuilder &builder, Location loc, Value x, Value isHuge,
                                           ArrayRef<Value> usual) {
   auto vector = dyn_cast<VectorType>(x.getType());
   if (!vector)
@@ -252,8 +226,8 @@ static SmallVector<Value> reduceHugeLanes(OpBuilder &builder, Location loc,
     auto type = cast<VectorType>(value.getType());
     if (type.getRank() == 1)
       return value;
-    return vector::ShapeCastOp::create(
-        builder, loc, type.cloneWith(flatShape, type.getElementType()), value);
+    return vector::ShapeCastOp::create(builder, loc,
+                                       type.cloneWith(flatShape, type.getElementType()), value);
   };
   SmallVector<Value> lanes;
   for (Value value : usual)
@@ -264,31 +238,27 @@ static SmallVector<Value> reduceHugeLanes(OpBuilder &builder, Location loc,
     auto branch = scf::IfOp::create(
         b, loc, laneIsHuge,
         [&](OpBuilder &then, Location) {
-          SmallVector<Value> scalars = reduceHugeScalar(
-              then, loc, vector::ExtractOp::create(then, loc, flatX, lane));
+          SmallVector<Value> scalars =
+              reduceHugeScalar(then, loc, vector::ExtractOp::create(then, loc, flatX, lane));
           for (auto [scalar, old] : llvm::zip_equal(scalars, current))
             scalar = vector::InsertOp::create(then, loc, scalar, old, lane);
           scf::YieldOp::create(then, loc, scalars);
         },
-        [&](OpBuilder &otherwise, Location) {
-          scf::YieldOp::create(otherwise, loc, current);
-        });
+        [&](OpBuilder &otherwise, Location) { scf::YieldOp::create(otherwise, loc, current); });
     return SmallVector<Value>(branch.getResults());
   };
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value count = arith::ConstantIndexOp::create(builder, loc, flatShape[0]);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  auto loop = scf::ForOp::create(
-      builder, loc, zero, count, one, lanes,
-      [&](OpBuilder &body, Location, Value lane, ValueRange current) {
-        scf::YieldOp::create(body, loc, reduceLane(body, lane, current));
-      });
+  auto loop = scf::ForOp::create(builder, loc, zero, count, one, lanes,
+                                 [&](OpBuilder &body, Location, Value lane, ValueRange current) {
+                                   scf::YieldOp::create(body, loc, reduceLane(body, lane, current));
+                                 });
   SmallVector<Value> results;
   for (auto [flat, shaped] : llvm::zip_equal(loop.getResults(), usual)) {
     Value result = flat;
     if (result.getType() != shaped.getType())
-      result =
-          vector::ShapeCastOp::create(builder, loc, shaped.getType(), result);
+      result = vector::ShapeCastOp::create(builder, loc, shaped.getType(), result);
     results.push_back(result);
   }
   return results;
@@ -307,14 +277,10 @@ TrigReduction reduceModuloHalfPi(MathBuilder &b, Value magnitude) {
   auto branch = scf::IfOp::create(
       b.ops(), b.anyLane(isHuge),
       [&](OpBuilder &then, Location loc) {
-        scf::YieldOp::create(
-            then, loc, reduceHugeLanes(then, loc, magnitude, isHuge, usual));
+        scf::YieldOp::create(then, loc, reduceHugeLanes(then, loc, magnitude, isHuge, usual));
       },
-      [&](OpBuilder &otherwise, Location loc) {
-        scf::YieldOp::create(otherwise, loc, usual);
-      });
-  return {{branch.getResult(0), r.lo ? branch.getResult(2) : Value()},
-          branch.getResult(1)};
+      [&](OpBuilder &otherwise, Location loc) { scf::YieldOp::create(otherwise, loc, usual); });
+  return {{branch.getResult(0), r.lo ? branch.getResult(2) : Value()}, branch.getResult(1)};
 }
 
 } // namespace xc::codegen

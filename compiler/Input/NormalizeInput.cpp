@@ -1,0 +1,181 @@
+//===- NormalizeInput.cpp - Few forms of linalg on tensors ----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Input/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace xc {
+#define GEN_PASS_DEF_NORMALIZEINPUT
+#include "compiler/Input/Passes.h.inc"
+
+/// A block argument, or its extension to a wider type.
+static BlockArgument extendedArgument(Value value, bool &isUnsigned) {
+  if (auto extension = value.getDefiningOp<arith::ExtUIOp>()) {
+    isUnsigned = true;
+    return dyn_cast<BlockArgument>(extension.getIn());
+  }
+  Operation *op = value.getDefiningOp();
+  if (op && isa<arith::ExtFOp, arith::ExtSIOp>(op))
+    return dyn_cast<BlockArgument>(op->getOperand(0));
+  return dyn_cast<BlockArgument>(value);
+}
+
+/// Whether the body is exactly `acc + lhs * rhs`, with the factors extended to the accumulator's
+/// type.
+static bool isMultiplyAdd(Block &body, bool &isUnsigned) {
+  if (body.getNumArguments() != 3)
+    return false;
+  Operation *sum = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!sum || !isa<arith::AddFOp, arith::AddIOp>(sum))
+    return false;
+  Value accumulator = body.getArgument(2);
+  Value other = sum->getOperand(0) == accumulator ? sum->getOperand(1) : sum->getOperand(0);
+  Operation *product = other.getDefiningOp();
+  bool usesAccumulator = sum->getOperand(0) == accumulator || sum->getOperand(1) == accumulator;
+  if (!usesAccumulator || !product || !isa<arith::MulFOp, arith::MulIOp>(product))
+    return false;
+  BlockArgument lhs = extendedArgument(product->getOperand(0), isUnsigned);
+  BlockArgument rhs = extendedArgument(product->getOperand(1), isUnsigned);
+  return lhs && rhs && lhs.getOwner() == &body && rhs.getOwner() == &body &&
+         lhs.getArgNumber() + rhs.getArgNumber() == 1;
+}
+
+/// `tensor` in another float type.
+static Value convertTensor(OpBuilder &builder, Location loc, Value tensor, Type element) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
+  Value init = tensor::EmptyOp::create(builder, loc, sizes, element);
+  AffineMap identity = builder.getMultiDimIdentityMap(sizes.size());
+  SmallVector<utils::IteratorType> iterators(sizes.size(), utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, init.getType(), tensor, init, {identity, identity}, iterators,
+      [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+        bool widens = element.getIntOrFloatBitWidth() > args[0].getType().getIntOrFloatBitWidth();
+        Value result = widens ? arith::ExtFOp::create(b, bodyLoc, element, args[0]).getResult()
+                              : arith::TruncFOp::create(b, bodyLoc, element, args[0]).getResult();
+        linalg::YieldOp::create(b, bodyLoc, result);
+      });
+  return generic.getResult(0);
+}
+
+/// A contraction's init in f32: a constant again, where it is one.
+static Value widenInit(OpBuilder &builder, Location loc, Value init) {
+  Type wide = builder.getF32Type();
+  FloatAttr constant;
+  auto fill = init.getDefiningOp<linalg::FillOp>();
+  if (!fill || !matchPattern(fill.getInputs()[0], m_Constant(&constant)))
+    return convertTensor(builder, loc, init, wide);
+  Value scalar = arith::ConstantOp::create(builder, loc,
+                                           builder.getFloatAttr(wide, constant.getValueAsDouble()));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, init);
+  Value empty = tensor::EmptyOp::create(builder, loc, sizes, wide);
+  return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
+}
+
+namespace {
+
+struct ToContract : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
+    bool isUnsigned = false;
+    bool isContract = isa<linalg::ContractOp>(op.getOperation());
+    if (!op.hasPureTensorSemantics() || !linalg::isaContractionOpInterface(op) ||
+        op->getNumRegions() != 1 || !isMultiplyAdd(*op.getBlock(), isUnsigned))
+      return rewriter.notifyMatchFailure(op, "not a product summed up");
+    Value init = op.getDpsInits()[0];
+    Type element = getElementTypeOrSelf(init.getType());
+    bool isNarrow = element.isF16() || element.isBF16();
+    if (isContract && !isNarrow)
+      return rewriter.notifyMatchFailure(op, "is a contraction already");
+    Location loc = op.getLoc();
+    if (isNarrow)
+      init = widenInit(rewriter, loc, init);
+    SmallVector<NamedAttribute> attributes;
+    if (isUnsigned)
+      attributes.push_back(rewriter.getNamedAttr(
+          "cast", linalg::TypeFnAttr::get(rewriter.getContext(), linalg::TypeFn::cast_unsigned)));
+    auto contract = linalg::ContractOp::create(
+        rewriter, loc, init.getType(), op.getDpsInputs(), init,
+        rewriter.getAffineMapArrayAttr(op.getIndexingMapsArray()), attributes);
+    Value result = contract.getResult(0);
+    rewriter.replaceOp(op, isNarrow ? convertTensor(rewriter, loc, result, element) : result);
+    return success();
+  }
+};
+
+struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op, PatternRewriter &rewriter) const override {
+    if (isa<linalg::FillOp, linalg::ContractOp, linalg::GenericOp>(op.getOperation()))
+      return rewriter.notifyMatchFailure(op, "stays as it is");
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
+/// An init that is not read ties the result to a value that has nothing to do with it.
+struct DropUnreadInits : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    bool changed = false;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      if (op.payloadUsesValueFromOperand(&init) || init.get().getDefiningOp<tensor::EmptyOp>() ||
+          !isa<RankedTensorType>(init.get().getType()))
+        continue;
+      rewriter.setInsertionPoint(op);
+      SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, op.getLoc(), init.get());
+      Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), sizes,
+                                            getElementTypeOrSelf(init.get().getType()));
+      rewriter.modifyOpInPlace(op, [&] { init.set(empty); });
+      changed = true;
+    }
+    return success(changed);
+  }
+};
+
+struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::SoftmaxOp op, PatternRewriter &rewriter) const override {
+    rewriter.setInsertionPoint(op);
+    FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
+    if (failed(results))
+      return rewriter.notifyMatchFailure(op, "has no decomposition");
+    rewriter.replaceOp(op, *results);
+    return success();
+  }
+};
+
+struct NormalizeInputPass : impl::NormalizeInputBase<NormalizeInputPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+    // A contraction must be seen as such before it is generalised.
+    patterns.add<ToContract>(&getContext(), /*benefit=*/2);
+    patterns.add<Generalize, DecomposeSoftmax, DropUnreadInits, linalg::DecomposePadOpPattern>(
+        &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
+      getOperation().emitError(
+          "linalg ops could not be normalised: the rewriting did not converge");
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+
+} // namespace xc

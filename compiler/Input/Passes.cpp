@@ -1,0 +1,29 @@
+//===- Passes.cpp - Phase `input` -----------------------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Input/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace xc {
+
+#define GEN_PASS_REGISTRATION
+#include "compiler/Input/Passes.h.inc"
+
+void addInputConversionPasses(OpPassManager &modulePM) {
+  modulePM.addPass(createVerifyInput());
+  modulePM.addPass(createNormalizeInput());
+}
+
+void registerInputPasses() { registerXCInputPasses(); }
+
+} // namespace xc

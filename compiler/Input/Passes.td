@@ -1,0 +1,51 @@
+//===- Passes.td - What users write -----------------------*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_INPUT_PASSES_TD
+#define XC_INPUT_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyInput : Pass<"xc-verify-input", "::mlir::ModuleOp"> {
+  let summary = "Reject programs that no later phase can compile";
+  let description = [{
+    Checks what the verifiers of single ops cannot know: a module holds functions with one block each and array
+    variables; arguments, results and values in between are ranked tensors without encoding of i1, i8..i64,
+    ui8..ui64, f16, bf16, f32 or f64 (values in between also `index`); ops are those of the dialects array and
+    func, linalg on tensors, the ops of `tensor` that make or view tensors, and arith, math and affine on tensors
+    and indices. Everything else is an error at its place, which says what is supported. Changes nothing. Example:
+    ```mlir
+    func.func @f(%x: memref<4xf32>) { return }
+    // error: argument 0 of 'f' has type 'memref<4xf32>'; expected a ranked tensor
+    ```
+  }];
+}
+
+def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
+  let summary = "Bring linalg on tensors into the few forms that later phases know";
+  let description = [{
+    - arith and math ops on whole tensors become `linalg.generic`;
+    - contractions, named or generic, whose body multiplies and adds become `linalg.contract`; 16-bit floats then
+      accumulate in f32;
+    - other named ops become `linalg.generic`, but for `linalg.fill`; `tensor.pad` becomes a fill and an
+      insertion.
+
+    Array ops stay. Example:
+    ```mlir
+    %c = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x2xf16>)            // input
+                       outs(%init : tensor<4x2xf32>) -> tensor<4x2xf32>
+
+    %c = linalg.contract indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>,  // output
+             affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>]
+           ins(%a, %b : tensor<4x8xf16>, tensor<8x2xf16>) outs(%init : tensor<4x2xf32>) -> tensor<4x2xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+#endif // XC_INPUT_PASSES_TD

@@ -1,0 +1,196 @@
+//===- VerifyInput.cpp - Reject what no later phase can compile -----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Top down: the module's ops, each function's form and signature, each op at the function's top
+// level with the types of its values, and the scalar ops in bodies of linalg ops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Input/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+
+using namespace mlir;
+
+namespace xc {
+#define GEN_PASS_DEF_VERIFYINPUT
+#include "compiler/Input/Passes.h.inc"
+
+static constexpr StringLiteral kElements =
+    "i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f16, bf16, f32 and f64";
+
+static bool isSupportedElement(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    if (integer.isSigned())
+      return false;
+    return integer.isSignlessInteger(1) ||
+           llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth());
+  }
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
+}
+
+/// Checks the type of a value; `report` starts the error and says which value it is.
+static LogicalResult verifyTensor(Type type, function_ref<InFlightDiagnostic()> report) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return report() << type << "; expected a ranked tensor";
+  if (tensor.getEncoding())
+    return report() << type << "; expected a tensor without an encoding, got "
+                    << tensor.getEncoding();
+  if (!isSupportedElement(tensor.getElementType()))
+    return report() << type << "; supported element types are " << kElements;
+  return success();
+}
+
+static LogicalResult verifySignature(func::FuncOp func) {
+  auto reporter = [&](StringRef what, size_t index) {
+    return [&, what, index]() -> InFlightDiagnostic {
+      return func.emitError() << what << " " << index << " of '" << func.getName() << "' has type ";
+    };
+  };
+  for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
+    if (failed(verifyTensor(type, reporter("argument", index))))
+      return failure();
+  for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
+    if (failed(verifyTensor(type, reporter("result", index))))
+      return failure();
+  return success();
+}
+
+/// Ops of `tensor` that later phases know.
+static bool isSupportedTensorOp(Operation *op) {
+  return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::DimOp, tensor::EmptyOp,
+             tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp,
+             tensor::YieldOp>(op);
+}
+
+/// An op in the body of a linalg op: arithmetic on scalars, or a read at a computed position.
+static LogicalResult verifyScalarOp(Operation *op) {
+  if (isa<linalg::IndexOp, linalg::YieldOp, tensor::ExtractOp, tensor::DimOp, ub::PoisonOp>(op))
+    return success();
+  Dialect *dialect = op->getDialect();
+  if (isa_and_present<arith::ArithDialect, math::MathDialect, affine::AffineDialect>(dialect) &&
+      op->getNumRegions() == 0)
+    return success();
+  return op->emitError() << "'" << op->getName()
+                         << "' is not supported in the body of a linalg op; supported are arith, "
+                            "math, affine.apply, "
+                            "linalg.index and tensor.extract";
+}
+
+static LogicalResult verifyLinalgOp(Operation *op) {
+  if (!isa<linalg::LinalgOp>(op) && !isa<linalg::SoftmaxOp>(op))
+    return op->emitError()
+           << "'" << op->getName()
+           << "' is not supported; supported of linalg are the structured ops and linalg.softmax";
+  for (Type type : op->getOperandTypes())
+    if (isa<BaseMemRefType>(type))
+      return op->emitError() << "'" << op->getName() << "' works on memrefs; expected tensors";
+  WalkResult result = op->walk([&](Operation *inner) {
+    return inner == op || succeeded(verifyScalarOp(inner)) ? WalkResult::advance()
+                                                           : WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// arith, math and affine on whole tensors, on indices, or a constant.
+static LogicalResult verifyArithmeticOp(Operation *op) {
+  if (op->getNumRegions() != 0)
+    return op->emitError() << "'" << op->getName() << "' is not supported: control flow is not";
+  for (Type type : op->getResultTypes()) {
+    bool isIndexOrBool = type.isIndex() || type.isSignlessInteger(1);
+    if (isa<TensorType>(type) || isIndexOrBool || isa<arith::ConstantOp>(op))
+      continue;
+    return op->emitError()
+           << "'" << op->getName() << "' computes a scalar of type " << type
+           << " outside of a tensor op; expected a tensor (of rank 0 for a scalar) or an index";
+  }
+  return success();
+}
+
+/// An op at the top level of a function.
+static LogicalResult verifyOp(Operation *op) {
+  Dialect *dialect = op->getDialect();
+  LogicalResult supported = success();
+  if (isa_and_present<linalg::LinalgDialect>(dialect))
+    supported = verifyLinalgOp(op);
+  else if (isa_and_present<arith::ArithDialect, math::MathDialect, affine::AffineDialect>(dialect))
+    supported = verifyArithmeticOp(op);
+  else if (isa_and_present<tensor::TensorDialect>(dialect) && !isSupportedTensorOp(op))
+    supported = op->emitError()
+                << "'" << op->getName()
+                << "' is not supported outside of linalg bodies; supported of tensor are cast, "
+                   "collapse_shape, dim, empty, expand_shape, extract_slice, insert_slice and pad";
+  else if (!isa_and_present<tensor::TensorDialect, array::ArrayDialect>(dialect) &&
+           !isa<func::ReturnOp, func::CallOp>(op))
+    supported = op->emitError()
+                << "'" << op->getName()
+                << "' is not supported; supported are array ops, func, linalg on tensors, tensor, "
+                   "arith, math and affine";
+  if (failed(supported))
+    return failure();
+  for (auto [index, type] : llvm::enumerate(op->getResultTypes())) {
+    if (!isa<TensorType, VectorType, BaseMemRefType>(type))
+      continue;
+    auto report = [&, index = index]() -> InFlightDiagnostic {
+      return op->emitError() << "result " << index << " of '" << op->getName() << "' has type ";
+    };
+    if (failed(verifyTensor(type, report)))
+      return failure();
+  }
+  return success();
+}
+
+static LogicalResult verifyFunction(func::FuncOp func) {
+  if (func.isExternal())
+    return func.emitError() << "function '" << func.getName()
+                            << "' has no body; expected every function to be here";
+  if (!func.getBody().hasOneBlock())
+    return func.emitError() << "function '" << func.getName() << "' has "
+                            << std::distance(func.getBody().begin(), func.getBody().end())
+                            << " blocks; expected one: control flow is not supported";
+  if (failed(verifySignature(func)))
+    return failure();
+  for (Operation &op : func.getBody().front())
+    if (failed(verifyOp(&op)))
+      return failure();
+  return success();
+}
+
+namespace {
+
+struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
+  void runOnOperation() override {
+    bool hasEntry = false;
+    for (Operation &op : *getOperation().getBody()) {
+      if (auto func = dyn_cast<func::FuncOp>(op)) {
+        if (failed(verifyFunction(func)))
+          return signalPassFailure();
+        hasEntry |= func.isPublic();
+      } else if (!isa<array::VariableOp>(op)) {
+        op.emitError()
+            << "'" << op.getName()
+            << "' is not supported in a module; supported are func.func and array.variable";
+        return signalPassFailure();
+      }
+    }
+    if (!hasEntry) {
+      getOperation().emitError("expected at least one public function");
+      return signalPassFailure();
+    }
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace
+
+} // namespace xc
