@@ -38,14 +38,18 @@ static bool agree(int64_t lhs, int64_t rhs) {
 }
 
 LogicalResult ScatterOp::verify() {
-  auto indices = cast<ShapedType>(getIndices().getType()), updates = cast<ShapedType>(getUpdates().getType());
+  auto indices = cast<ShapedType>(getIndices().getType()),
+       updates = cast<ShapedType>(getUpdates().getType());
   auto dest = cast<ShapedType>(getDest().getType());
   if (!indices.hasRank() || !updates.hasRank() || !dest.hasRank())
-    return emitOpError("expected ranked operands, got ") << indices << ", " << updates << " and " << dest;
+    return emitOpError("expected ranked operands, got ")
+           << indices << ", " << updates << " and " << dest;
   if (indices.getRank() == 0 || !indices.getElementType().isSignlessInteger())
     return emitOpError("expected indices of rank 1 or more and signless integers, got ") << indices;
-  if (updates.getElementType() != dest.getElementType() || !dest.getElementType().isSignlessIntOrFloat())
-    return emitOpError("expected updates and destination of one signless integer or float type, got ")
+  if (updates.getElementType() != dest.getElementType() ||
+      !dest.getElementType().isSignlessIntOrFloat())
+    return emitOpError(
+               "expected updates and destination of one signless integer or float type, got ")
            << updates.getElementType() << " and " << dest.getElementType();
   int64_t previous = -1;
   for (int64_t axis : getAxes()) {
@@ -56,19 +60,23 @@ LogicalResult ScatterOp::verify() {
   }
   int64_t components = indices.getShape().back();
   if (components != static_cast<int64_t>(getAxes().size()))
-    return emitOpError("expected index vectors of ") << getAxes().size() << " components, got " << components;
+    return emitOpError("expected index vectors of ")
+           << getAxes().size() << " components, got " << components;
 
   SmallVector<int64_t> expected(indices.getShape().drop_back());
   for (int64_t dim : getWindowDims())
     expected.push_back(dest.getDimSize(dim));
   if (!llvm::equal(expected, updates.getShape(), agree))
-    return emitOpError("expected updates of shape [") << expected << "], got [" << updates.getShape() << "]";
+    return emitOpError("expected updates of shape [")
+           << expected << "], got [" << updates.getShape() << "]";
 
   bool onTensors = isa<RankedTensorType>(dest);
   if (onTensors != isa<RankedTensorType>(indices) || onTensors != isa<RankedTensorType>(updates))
-    return emitOpError("expected only tensors or only memrefs, got ") << indices << ", " << updates << " and " << dest;
+    return emitOpError("expected only tensors or only memrefs, got ")
+           << indices << ", " << updates << " and " << dest;
   if (getNumResults() != (onTensors ? 1u : 0u) || (onTensors && getResult(0).getType() != dest))
-    return emitOpError("expected ") << (onTensors ? "one result of the destination's type" : "no result");
+    return emitOpError("expected ")
+           << (onTensors ? "one result of the destination's type" : "no result");
   return success();
 }
 
@@ -76,7 +84,8 @@ LogicalResult ScatterOp::verify() {
 // Effects, shapes, buffers
 //===----------------------------------------------------------------------===//
 
-void ScatterOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+void ScatterOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   for (OpOperand &operand : getOperation()->getOpOperands())
     if (isa<BaseMemRefType>(operand.get().getType()))
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
@@ -84,26 +93,30 @@ void ScatterOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEff
     effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
 }
 
-LogicalResult ScatterOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult ScatterOp::reifyResultShapes(OpBuilder &builder,
+                                           ReifiedRankedShapedTypeDims &shapes) {
   if (getNumResults() == 1)
     shapes.push_back(tensor::getMixedSizes(builder, getLoc(), getDest()));
   return success();
 }
 
-bool ScatterOp::bufferizesToMemoryRead(OpOperand &, const bufferization::AnalysisState &) { return true; }
+bool ScatterOp::bufferizesToMemoryRead(OpOperand &, const bufferization::AnalysisState &) {
+  return true;
+}
 
 bool ScatterOp::bufferizesToMemoryWrite(OpOperand &operand, const bufferization::AnalysisState &) {
   return &operand == &getDestMutable();
 }
 
-bufferization::AliasingValueList ScatterOp::getAliasingValues(OpOperand &operand,
-                                                              const bufferization::AnalysisState &) {
+bufferization::AliasingValueList
+ScatterOp::getAliasingValues(OpOperand &operand, const bufferization::AnalysisState &) {
   if (&operand != &getDestMutable())
     return {};
   return {{getOperation()->getResult(0), bufferization::BufferRelation::Equivalent}};
 }
 
-LogicalResult ScatterOp::bufferize(RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
+LogicalResult ScatterOp::bufferize(RewriterBase &rewriter,
+                                   const bufferization::BufferizationOptions &options,
                                    bufferization::BufferizationState &state) {
   SmallVector<Value> buffers;
   for (Value operand : getOperands()) {
@@ -135,11 +148,13 @@ static OpFoldResult sizeOf(OpBuilder &builder, Location loc, Value shaped, int64
 SmallVector<Range> ScatterOp::getIterationDomain(OpBuilder &builder) {
   SmallVector<Range> ranges;
   for (int64_t dim : getWindowDims())
-    ranges.push_back({builder.getIndexAttr(0), sizeOf(builder, getLoc(), getDest(), dim), builder.getIndexAttr(1)});
+    ranges.push_back({builder.getIndexAttr(0), sizeOf(builder, getLoc(), getDest(), dim),
+                      builder.getIndexAttr(1)});
   return ranges;
 }
 
-LogicalResult ScatterOp::getResultTilePosition(OpBuilder &builder, unsigned, ArrayRef<OpFoldResult> offsets,
+LogicalResult ScatterOp::getResultTilePosition(OpBuilder &builder, unsigned,
+                                               ArrayRef<OpFoldResult> offsets,
                                                ArrayRef<OpFoldResult> sizes,
                                                SmallVector<OpFoldResult> &resultOffsets,
                                                SmallVector<OpFoldResult> &resultSizes) {
@@ -156,15 +171,16 @@ LogicalResult ScatterOp::getResultTilePosition(OpBuilder &builder, unsigned, Arr
 }
 
 /// A box of a tensor or memref.
-static Operation *sliceOf(OpBuilder &builder, Location loc, Value source, ArrayRef<OpFoldResult> offsets,
-                          ArrayRef<OpFoldResult> sizes) {
+static Operation *sliceOf(OpBuilder &builder, Location loc, Value source,
+                          ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes) {
   SmallVector<OpFoldResult> strides(offsets.size(), builder.getIndexAttr(1));
   if (isa<RankedTensorType>(source.getType()))
     return tensor::ExtractSliceOp::create(builder, loc, source, offsets, sizes, strides);
   return memref::SubViewOp::create(builder, loc, source, offsets, sizes, strides);
 }
 
-FailureOr<TilingResult> ScatterOp::getTiledImplementation(OpBuilder &builder, ArrayRef<OpFoldResult> offsets,
+FailureOr<TilingResult> ScatterOp::getTiledImplementation(OpBuilder &builder,
+                                                          ArrayRef<OpFoldResult> offsets,
                                                           ArrayRef<OpFoldResult> sizes) {
   Location loc = getLoc();
   SmallVector<OpFoldResult> destOffsets, destSizes;
@@ -206,7 +222,8 @@ FailureOr<TilingResult> ScatterOp::generateResultTileValue(OpBuilder &builder, u
 // Loops
 //===----------------------------------------------------------------------===//
 
-static Value combine(OpBuilder &b, Location loc, ScatterKind kind, bool isUnsigned, Value old, Value update) {
+static Value combine(OpBuilder &b, Location loc, ScatterKind kind, bool isUnsigned, Value old,
+                     Value update) {
   bool isFloat = isa<FloatType>(old.getType());
   switch (kind) {
   case ScatterKind::Set:
@@ -232,51 +249,57 @@ static Value combine(OpBuilder &b, Location loc, ScatterKind kind, bool isUnsign
 }
 
 /// Loops over the given dims of a memref.
-static scf::LoopNest loopOver(OpBuilder &builder, Location loc, Value memref, ArrayRef<int64_t> dims,
+static scf::LoopNest loopOver(OpBuilder &builder, Location loc, Value memref,
+                              ArrayRef<int64_t> dims,
                               function_ref<void(OpBuilder &, Location, ValueRange)> body) {
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0), one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
+        one = arith::ConstantIndexOp::create(builder, loc, 1);
   SmallVector<Value> lower(dims.size(), zero), upper, steps(dims.size(), one);
   for (int64_t dim : dims)
-    upper.push_back(getValueOrCreateConstantIndexOp(builder, loc, sizeOf(builder, loc, memref, dim)));
+    upper.push_back(
+        getValueOrCreateConstantIndexOp(builder, loc, sizeOf(builder, loc, memref, dim)));
   return scf::buildLoopNest(builder, loc, lower, upper, steps, body);
 }
 
 void ScatterOp::buildLoopNest(OpBuilder &builder) {
   SmallVector<int64_t> batchDims = llvm::to_vector(llvm::seq<int64_t>(0, getBatchRank()));
   SmallVector<int64_t> windowDims = getWindowDims();
-  loopOver(builder, getLoc(), getIndices(), batchDims, [&](OpBuilder &b, Location loc, ValueRange batch) {
-    // Read the index vector. As unsigned numbers, negative components are too large.
-    SmallVector<Value> vector, where(batch);
-    Value isInside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-    where.push_back(Value());
-    for (auto [component, axis] : llvm::enumerate(getAxes())) {
-      where.back() = arith::ConstantIndexOp::create(b, loc, component);
-      Value stored = memref::LoadOp::create(b, loc, getIndices(), where);
-      Value index = getUnsignedIndices()
-                        ? arith::IndexCastUIOp::create(b, loc, b.getIndexType(), stored).getResult()
-                        : arith::IndexCastOp::create(b, loc, b.getIndexType(), stored).getResult();
-      Value size = getValueOrCreateConstantIndexOp(b, loc, sizeOf(b, loc, getDest(), axis));
-      Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, size);
-      isInside = arith::AndIOp::create(b, loc, isInside, fits);
-      vector.push_back(index);
-    }
-    auto guard = scf::IfOp::create(b, loc, isInside, /*withElseRegion=*/false);
-    OpBuilder inner = guard.getThenBodyBuilder(b.getListener());
-    loopOver(inner, loc, getDest(), windowDims, [&](OpBuilder &w, Location, ValueRange window) {
-      SmallVector<Value> source(batch), target(vector.size() + window.size());
-      llvm::append_range(source, window);
-      for (auto [axis, index] : llvm::zip_equal(getAxes(), vector))
-        target[axis] = index;
-      for (auto [dim, index] : llvm::zip_equal(windowDims, window))
-        target[dim] = index;
-      Value value = memref::LoadOp::create(w, loc, getUpdates(), source);
-      if (getKind() != ScatterKind::Set) {
-        Value old = memref::LoadOp::create(w, loc, getDest(), target);
-        value = combine(w, loc, getKind(), getUnsignedElements(), old, value);
-      }
-      memref::StoreOp::create(w, loc, value, getDest(), target);
-    });
-  });
+  loopOver(
+      builder, getLoc(), getIndices(), batchDims,
+      [&](OpBuilder &b, Location loc, ValueRange batch) {
+        // Read the index vector. As unsigned numbers, negative components are too large.
+        SmallVector<Value> vector, where(batch);
+        Value isInside = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
+        where.push_back(Value());
+        for (auto [component, axis] : llvm::enumerate(getAxes())) {
+          where.back() = arith::ConstantIndexOp::create(b, loc, component);
+          Value stored = memref::LoadOp::create(b, loc, getIndices(), where);
+          Value index =
+              getUnsignedIndices()
+                  ? arith::IndexCastUIOp::create(b, loc, b.getIndexType(), stored).getResult()
+                  : arith::IndexCastOp::create(b, loc, b.getIndexType(), stored).getResult();
+          Value size = getValueOrCreateConstantIndexOp(b, loc, sizeOf(b, loc, getDest(), axis));
+          Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, index, size);
+          isInside = arith::AndIOp::create(b, loc, isInside, fits);
+          vector.push_back(index);
+        }
+        auto guard = scf::IfOp::create(b, loc, isInside, /*withElseRegion=*/false);
+        OpBuilder inner = guard.getThenBodyBuilder(b.getListener());
+        loopOver(inner, loc, getDest(), windowDims, [&](OpBuilder &w, Location, ValueRange window) {
+          SmallVector<Value> source(batch), target(vector.size() + window.size());
+          llvm::append_range(source, window);
+          for (auto [axis, index] : llvm::zip_equal(getAxes(), vector))
+            target[axis] = index;
+          for (auto [dim, index] : llvm::zip_equal(windowDims, window))
+            target[dim] = index;
+          Value value = memref::LoadOp::create(w, loc, getUpdates(), source);
+          if (getKind() != ScatterKind::Set) {
+            Value old = memref::LoadOp::create(w, loc, getDest(), target);
+            value = combine(w, loc, getKind(), getUnsignedElements(), old, value);
+          }
+          memref::StoreOp::create(w, loc, value, getDest(), target);
+        });
+      });
 }
 
 } // namespace xc::kernel
