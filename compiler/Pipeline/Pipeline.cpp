@@ -72,14 +72,16 @@ static void addDispatchPasses(OpPassManager &targetPM) {
   // Sizes come from the function's inputs, so that no kernel has to run before a size is known.
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
-  // Dims of size 1 hide that loops are the same.
+  // Dims of size 1 hide that loops are the same. Folding them makes new questions about sizes.
   funcPM.addPass(createLinalgFoldUnitExtentDimsPass());
+  funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
   funcPM.addPass(plan::createFuseElementwise());
   addCleanup(funcPM);
   funcPM.addPass(plan::createFormDispatches());
   targetPM.addPass(plan::createOutlineDispatches());
-  addCleanup(targetPM);
+  // No canonicalization from here on: it would undo copies that kernels are to make.
+  targetPM.addPass(createCSEPass());
   targetPM.addPass(plan::createDedupKernels());
   targetPM.addPass(plan::createAnnotateCost());
 }

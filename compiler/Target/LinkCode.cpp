@@ -73,6 +73,8 @@ FailureOr<LinkedCode> linkCode(ModuleOp target) {
   FailureOr<SmallVector<StringRef>> images = getImages(target);
   if (failed(images))
     return failure();
+  if (images->empty())
+    return LinkedCode();
   StringRef arch = attr.getArch().getValue();
   return attr.isCPU() ? linkCPU(target, arch, *images) : linkCUDA(target, arch, *images);
 }

@@ -157,7 +157,8 @@ private:
   SmallVector<DictionaryAttr> variables;
   SmallVector<DataNumbers> numbers; // for each target
   SmallVector<llvm::StringMap<KernelExports>> kernels;
-  SmallVector<unsigned> codeBlobs;
+  SmallVector<unsigned> codeBlobs;   // for each target
+  SmallVector<unsigned> executables; // targets that have code
 };
 
 } // namespace
@@ -203,13 +204,18 @@ LogicalResult ModuleWriter::collectKernels() {
       if (!exports)
         return kernel.emitError("expected a kernel with code, got one without plan.exports");
       KernelExports &entry = mine[*kernel.getSymName()];
-      entry.executable = index;
+      entry.executable = executables.size();
       for (Attribute description : exports) {
         entry.exports.push_back(next++);
         entry.descriptions.push_back(cast<DictionaryAttr>(description));
       }
     }
-    codeBlobs.push_back(blobs.add(code[index].image));
+    codeBlobs.push_back(0);
+    // A program that only passes data on has no code.
+    if (next == 0)
+      continue;
+    codeBlobs.back() = blobs.add(code[index].image);
+    executables.push_back(index);
   }
   return success();
 }
@@ -391,13 +397,14 @@ flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
 std::string ModuleWriter::buildTables(uint64_t blobBase) {
   builder.Clear();
   std::vector<flatbuffers::Offset<fb::Target>> targetTables;
-  std::vector<flatbuffers::Offset<fb::Executable>> executables;
   for (auto [index, target] : llvm::enumerate(targets)) {
     auto attr = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
     targetTables.push_back(fb::CreateTarget(builder, string(attr.getKind().getValue()),
                                             string(attr.getArch().getValue())));
-    executables.push_back(buildExecutable(index, blobBase));
   }
+  std::vector<flatbuffers::Offset<fb::Executable>> executableTables;
+  for (unsigned target : executables)
+    executableTables.push_back(buildExecutable(target, blobBase));
   std::vector<flatbuffers::Offset<fb::Function>> functions;
   for (auto function : ModuleOp(targets.front()).getOps<plan::FunctionOp>())
     functions.push_back(buildFunction(function.getSymName()));
@@ -439,7 +446,7 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
   auto features = builder.CreateVectorOfStrings(std::vector<std::string>());
   auto module =
       fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables),
-                       builder.CreateVector(functions), builder.CreateVector(executables),
+                       builder.CreateVector(functions), builder.CreateVector(executableTables),
                        builder.CreateVector(constantTables), builder.CreateVector(parameterTables),
                        builder.CreateVector(variableTables));
   fb::FinishSizePrefixedModuleBuffer(builder, module);

@@ -57,9 +57,14 @@ bool DispatchGrouping::isCompute(Operation *op) {
          (isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0);
 }
 
-static bool isContraction(Operation *op) {
+bool isContraction(Operation *op) {
+  if (isa<linalg::ContractOp>(op))
+    return true;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp && (isa<linalg::ContractOp>(op) || linalg::isaContractionOpInterface(linalgOp));
+  if (!linalgOp || !linalg::isaContractionOpInterface(linalgOp))
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(linalgOp);
+  return succeeded(dims) && !dims->m.empty() && !dims->n.empty();
 }
 
 static bool isElementwise(Operation *op) {
@@ -67,15 +72,34 @@ static bool isElementwise(Operation *op) {
   return linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops();
 }
 
-/// Elements of the op's iteration space, or nothing where a size is dynamic.
-static std::optional<int64_t> countIterations(linalg::LinalgOp op) {
+/// True if one workgroup can well go through the op's whole iteration space alone.
+static bool isSmall(linalg::LinalgOp op) {
   int64_t count = 1;
   for (int64_t size : op.getStaticLoopRanges()) {
     if (ShapedType::isDynamic(size))
-      return std::nullopt;
+      return false;
     count *= size;
   }
-  return count;
+  return count <= kMaxSerialElements;
+}
+
+/// True if the dims that the op reduces are the last ones of its first input.
+static bool reducesInnermost(linalg::LinalgOp op) {
+  if (op.getNumDpsInputs() == 0)
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  bool seenReduction = false;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (AffineExpr expr : map.getResults()) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop)
+      return false;
+    bool isReduction = iterators[loop.getPosition()] == utils::IteratorType::reduction;
+    if (seenReduction && !isReduction)
+      return false;
+    seenReduction |= isReduction;
+  }
+  return true;
 }
 
 /// The loop that dim `dim` of a map is, or -1 if it is anything but a plain loop.
@@ -300,6 +324,9 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
       keep[row] = false;
   }
   bool losesRows = llvm::is_contained(keep, false);
+  // A sum over columns would leave its producers a workgroup for each column, which reads with large strides.
+  if (losesRows && !reducesInnermost(linalgOp) && !isSmall(linalgOp))
+    return false;
   // A contraction's epilogue works on its result, element by element.
   if (group.hasContraction && (isReduction || losesRows || unassigned > 0))
     return false;
@@ -307,11 +334,8 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   // reduced.
   if (unassigned > 0 && (isReduction || !group.hasReduction))
     return false;
-  if (losesRows && !llvm::is_contained(keep, true)) {
-    std::optional<int64_t> count = countIterations(linalgOp);
-    if (!count || *count > kMaxSerialElements)
-      return false;
-  }
+  if (losesRows && !llvm::is_contained(keep, true) && !isSmall(linalgOp))
+    return false;
   if (countBindings(group, {op}) > kMaxBindings || wouldMakeCycle(group, getUsedValues(op)))
     return false;
   for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray()))

@@ -40,6 +40,10 @@ struct DispatchGroup {
   unsigned firstPosition = 0;
 };
 
+/// True for a product of matrices or of a matrix and a vector: each operand has a dim of its own in the result, or the op is a
+/// linalg.contract. A sum of products over a row is a reduction.
+bool isContraction(mlir::Operation *op);
+
 /// Groups the computing ops of one block.
 class DispatchGrouping {
 public:

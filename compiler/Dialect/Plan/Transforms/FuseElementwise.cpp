@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace xc::plan {
@@ -86,6 +87,8 @@ struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
     });
     linalg::populateConstantFoldLinalgOperations(
         patterns, [](OpOperand *use) { return use->get().hasOneUse(); });
+    // Reshapes of initial values hide that they are initial values.
+    tensor::populateFoldTensorEmptyPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);

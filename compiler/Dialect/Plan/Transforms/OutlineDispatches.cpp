@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
@@ -14,7 +15,9 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -42,7 +45,7 @@ static std::string describe(RegionOp region) {
       word = op.getName().stripDialect().str();
     if (!linalgOp || isa<linalg::FillOp>(op))
       continue;
-    if (isa<linalg::ContractOp>(op) || linalg::isaContractionOpInterface(linalgOp))
+    if (isContraction(&op))
       return "matmul";
     if (linalgOp.getNumReductionLoops() > 0)
       word = "reduce";
@@ -97,7 +100,9 @@ private:
   Value makeIndex(OpBuilder &builder, AffineExpr expr);
   Value makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type,
                     int64_t alignment, bool mayAlias, ArrayRef<AffineExpr> shape);
-  LogicalResult buildKernel(ModuleOp module);
+  func::FuncOp buildKernel(ModuleOp module);
+  void simplify(func::FuncOp kernel);
+  void dropUnused(func::FuncOp kernel);
   void buildDispatch();
 
   RegionOp region;
@@ -183,7 +188,7 @@ Value Outliner::makeBinding(OpBuilder &builder, unsigned ordinal, Access access,
                            alignment, mayAlias, sizes);
 }
 
-LogicalResult Outliner::buildKernel(ModuleOp module) {
+func::FuncOp Outliner::buildKernel(ModuleOp module) {
   Location loc = region.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto kernelModule = ModuleOp::create(builder, loc, StringRef(name));
@@ -223,7 +228,51 @@ LogicalResult Outliner::buildKernel(ModuleOp module) {
     store.setWritable(true);
   }
   func::ReturnOp::create(builder, loc);
-  return success();
+  return func;
+}
+
+/// Makes sizes scalars or constants. Not a full canonicalization: that one would turn copies, which are generics here, into
+/// passing on what they read.
+void Outliner::simplify(func::FuncOp kernel) {
+  RewritePatternSet patterns(context);
+  tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+  memref::DimOp::getCanonicalizationPatterns(patterns, context);
+  bufferization::ToTensorOp::getCanonicalizationPatterns(patterns, context);
+  BindingOp::getCanonicalizationPatterns(patterns, context);
+  // Not converging only leaves sizes less simple.
+  (void)applyPatternsGreedily(kernel, std::move(patterns));
+}
+
+/// Forgets inputs and scalars that the kernel does not use after all (a sum over no elements reads nothing).
+void Outliner::dropUnused(func::FuncOp kernel) {
+  llvm::DenseMap<int64_t, BindingOp> bindings;
+  for (auto binding : kernel.getOps<BindingOp>())
+    bindings[binding.getOrdinal()] = binding;
+  llvm::SetVector<Value> used;
+  SmallVector<int64_t> newOrdinal(tensors.size() + region.getNumResults(), -1);
+  for (auto [ordinal, tensor] : llvm::enumerate(tensors))
+    if (BindingOp binding = bindings.lookup(ordinal)) {
+      newOrdinal[ordinal] = used.size();
+      binding.setOrdinal(used.size());
+      used.insert(tensor);
+    }
+  for (unsigned result = 0; result < region.getNumResults(); ++result)
+    bindings.at(tensors.size() + result).setOrdinal(used.size() + result);
+  for (int64_t &input : reuse)
+    if (input >= 0)
+      input = newOrdinal[input];
+  tensors = std::move(used);
+
+  llvm::DenseMap<int64_t, ScalarOp> present;
+  for (auto scalar : kernel.getOps<ScalarOp>())
+    present[scalar.getOrdinal()] = scalar;
+  llvm::MapVector<AffineExpr, unsigned> usedScalars;
+  for (auto &[expr, ordinal] : scalars)
+    if (ScalarOp scalar = present.lookup(ordinal)) {
+      scalar.setOrdinal(usedScalars.size());
+      usedScalars.insert({expr, usedScalars.size()});
+    }
+  scalars = std::move(usedScalars);
 }
 
 void Outliner::buildDispatch() {
@@ -238,22 +287,59 @@ void Outliner::buildDispatch() {
             tensor::DimOp::create(builder, loc, func.getArgument(symbol.input), symbol.dim));
     if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
       return symbolValues[symbol.getPosition()];
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      return arith::ConstantIndexOp::create(builder, loc, constant.getValue());
     return affine::AffineApplyOp::create(builder, loc, dims.getMap(expr), symbolValues);
   };
   SmallVector<Value> scalarValues;
   for (auto &[expr, ordinal] : scalars)
     scalarValues.push_back(materialize(expr));
+  // Made anew from the symbols: what the region was given may hang on tensors that nothing else needs.
+  SmallVector<Value> sizes;
+  for (Value result : region.getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        sizes.push_back(materialize(*dims.getDim(result, dim)));
+  }
   auto dispatch = DispatchOp::create(builder, loc, region.getResultTypes(), name,
-                                     tensors.getArrayRef(), scalarValues, region.getDims(), reuse);
+                                     tensors.getArrayRef(), scalarValues, sizes, reuse);
   region.replaceAllUsesWith(dispatch.getResults());
   region.erase();
 }
 
 LogicalResult Outliner::run(ModuleOp module) {
-  if (failed(collectCaptures()) || failed(buildKernel(module)))
+  if (failed(collectCaptures()))
     return failure();
+  func::FuncOp kernel = buildKernel(module);
+  simplify(kernel);
+  dropUnused(kernel);
   buildDispatch();
   return success();
+}
+
+/// Writes the symbols' names into the arguments' `array.dims`, so that dims which ops demand to be equal stay one symbol
+/// when those ops are gone.
+static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
+  Builder builder(func.getContext());
+  for (BlockArgument argument : func.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.hasStaticShape())
+      continue;
+    SmallVector<Attribute> names;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      auto symbol = dyn_cast<AffineSymbolExpr>(*dims.getDim(argument, dim));
+      names.push_back(builder.getStringAttr(symbol ? dims.getSymbols()[symbol.getPosition()].name : ""));
+    }
+    func.setArgAttr(argument.getArgNumber(), "array.dims", builder.getArrayAttr(names));
+  }
+}
+
+/// What only served the sizes of what has moved into kernels.
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
 }
 
 struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> {
@@ -267,6 +353,7 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       if (func.isExternal())
         continue;
       SymbolicDims dims(func);
+      recordSymbols(func, dims);
       unsigned next = 0;
       for (auto region : llvm::to_vector(func.getBody().getOps<RegionOp>())) {
         std::string name =
@@ -274,6 +361,7 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
         if (failed(Outliner(region, dims, name).run(module)))
           return signalPassFailure();
       }
+      eraseDead(func.getBody().front());
     }
   }
 };
