@@ -63,6 +63,9 @@ static void copyUpdatedInputs(func::FuncOp function) {
 
 /// An n-dimensional copy as a linalg op, which has loops.
 static void copyToLoops(IRRewriter &rewriter, memref::CopyOp copy) {
+  // What was computed in place still says that it is to be copied there.
+  if (copy.getSource() == copy.getTarget())
+    return rewriter.eraseOp(copy);
   rewriter.setInsertionPoint(copy);
   int64_t rank = cast<MemRefType>(copy.getTarget().getType()).getRank();
   AffineMap identity = rewriter.getMultiDimIdentityMap(rank);

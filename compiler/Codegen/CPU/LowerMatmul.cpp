@@ -44,12 +44,19 @@ namespace {
 
 /// One side of the product: its rows (or columns) are packed into panels.
 struct Side {
-  Value operand;    // tensor
-  AffineMap map;    // of the operand
-  unsigned loop;    // m or n
-  int64_t width;    // rows or columns of a panel
-  Value panels;     // memref: panel x reduced dim x width
-  Value begin, end; // of the tile, along `loop`
+  Value operand;                          // tensor
+  AffineMap map;                          // of the operand
+  unsigned loop;                          // m or n
+  int64_t width;                          // rows or columns of a panel
+  Value panels;                           // memref: panel x reduced dim x width
+  Value begin, end;                       // of the tile, along `loop`
+  const AccessSummary *summary = nullptr; // of computing the operand
+};
+
+/// Where in a side's panels.
+struct PanelPoint {
+  Value panel;
+  LaneIndex kk, position;
 };
 
 class MatmulLowering {
@@ -66,8 +73,10 @@ private:
   void setBatch(MutableArrayRef<LaneIndex> point);
   void emitInitialSums();
   void emitReducedBlock(OpBuilder &builder, Value begin);
-  void packLhs(OpBuilder &builder, Value begin, Value length);
-  void packRhs(OpBuilder &builder, Value begin, Value length);
+  void packElements(OpBuilder &builder, const Side &side, Value reducedBegin, const PanelPoint &at,
+                    int64_t numLanes, bool zero);
+  void packAlong(OpBuilder &builder, const Side &side, Value begin, Value length);
+  void packAcross(OpBuilder &builder, const Side &side, Value begin, Value length);
   void emitPanelProduct(OpBuilder &builder, Value row, Value column, Value length);
   void emitResults();
 
@@ -111,36 +120,47 @@ Value MatmulLowering::evaluate(PointEvaluator &evaluator, const Side &side,
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// panels[p, kk, r] = lhs(begin + p * width + r, k0 + kk), zero below the last row. Vectorised
-/// along the reduced dim.
-void MatmulLowering::packLhs(OpBuilder &outer, Value begin, Value length) {
-  Value rows = arith::SubIOp::create(outer, loc, lhs.end, lhs.begin);
-  Value width = index(outer, lhs.width);
-  Value padded =
-      arith::MulIOp::create(outer, loc, arith::CeilDivUIOp::create(outer, loc, rows, width), width);
-  bool guarded = contraction.lhs.guarded[contraction.loops.k];
-  SmallVector<int64_t> widths = getWidths(guarded ? 1 : lanes, guarded ? 1 : lanes, 1);
+/// Stores |numLanes| elements of a panel: position |position| and reduced index |kk|, one of which
+/// steps.
+void MatmulLowering::packElements(OpBuilder &b, const Side &side, Value reducedBegin,
+                                  const PanelPoint &at, int64_t numLanes, bool zero) {
+  Environment environment;
+  PointEvaluator evaluator(b, environment, numLanes);
+  Value value;
+  if (zero) {
+    value = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
+  } else {
+    SmallVector<LaneIndex> loops = batch;
+    Value first = arith::MulIOp::create(b, loc, at.panel, index(b, side.width));
+    Value own = arith::AddIOp::create(b, loc, first, at.position.base);
+    loops[side.loop] = {arith::AddIOp::create(b, loc, side.begin, own), at.position.stride};
+    loops[contraction.loops.k] = {arith::AddIOp::create(b, loc, reducedBegin, at.kk.base),
+                                  at.kk.stride};
+    value = evaluate(evaluator, side, loops);
+  }
+  evaluator.store(loc, value, Buffer{side.panels}, {{at.panel}, at.kk, at.position});
+}
+
+/// Fills the panels of |side| row by row, in lanes along the reduced dim: for operands that are
+/// contiguous along it. Rows of a panel past the last one are zero.
+void MatmulLowering::packAlong(OpBuilder &outer, const Side &side, Value begin, Value length) {
+  Value rows = arith::SubIOp::create(outer, loc, side.end, side.begin);
+  Value width = index(outer, side.width);
+  Value panels = arith::CeilDivUIOp::create(outer, loc, rows, width);
+  Value padded = arith::MulIOp::create(outer, loc, panels, width);
+  int64_t maxLanes = side.summary->guarded[contraction.loops.k] ? 1 : lanes;
+  SmallVector<int64_t> widths = getWidths(maxLanes, maxLanes, 1);
   emitLoop(outer, loc, {index(outer, 0), padded}, 1, [&](OpBuilder &b, Location, Value row) {
-    Value panel = arith::DivUIOp::create(b, loc, row, width),
-          position = arith::RemUIOp::create(b, loc, row, width);
+    Value panel = arith::DivUIOp::create(b, loc, row, width);
+    Value position = arith::RemUIOp::create(b, loc, row, width);
     Value valid = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, rows);
-    Buffer buffer{lhs.panels};
     auto pack = [&](bool zero) {
       return [&, zero](OpBuilder &branch, Location) {
-        emitLaneLoops(
-            branch, loc, {index(branch, 0), length}, widths,
-            [&](OpBuilder &inner, Value kk, int64_t numLanes) {
-              int64_t stride = numLanes == 1 ? 0 : 1;
-              Environment environment;
-              PointEvaluator evaluator(inner, environment, numLanes);
-              SmallVector<LaneIndex> loops = batch;
-              loops[lhs.loop] = {arith::AddIOp::create(inner, loc, lhs.begin, row)};
-              loops[contraction.loops.k] = {arith::AddIOp::create(inner, loc, begin, kk), stride};
-              Value value =
-                  zero ? Value(arith::ConstantOp::create(inner, loc, inner.getZeroAttr(element)))
-                       : evaluate(evaluator, lhs, loops);
-              evaluator.store(loc, value, buffer, {{panel}, {kk, stride}, {position}});
-            });
+        emitLaneLoops(branch, loc, {index(branch, 0), length}, widths,
+                      [&](OpBuilder &inner, Value kk, int64_t numLanes) {
+                        PanelPoint at{panel, {kk, numLanes == 1 ? 0 : 1}, {position}};
+                        packElements(inner, side, begin, at, numLanes, zero);
+                      });
         scf::YieldOp::create(branch, loc);
       };
     };
@@ -148,48 +168,45 @@ void MatmulLowering::packLhs(OpBuilder &outer, Value begin, Value length) {
   });
 }
 
-/// panels[p, kk, c] = rhs(k0 + kk, begin + p * width + c), zero past the last column. Vectorised
-/// along the columns.
-void MatmulLowering::packRhs(OpBuilder &outer, Value begin, Value length) {
-  Value columns = arith::SubIOp::create(outer, loc, rhs.end, rhs.begin);
-  Value width = index(outer, rhs.width);
-  Value numPanels = arith::CeilDivUIOp::create(outer, loc, columns, width);
-  bool guarded = contraction.rhs.guarded[rhs.loop];
-  emitLoop(outer, loc, {index(outer, 0), numPanels}, 1, [&](OpBuilder &b, Location, Value panel) {
+/// Fills the panels of |side| one reduced index after another, in lanes across the panel: for
+/// operands that are contiguous along their own dim. What is past the last one is zero.
+void MatmulLowering::packAcross(OpBuilder &outer, const Side &side, Value begin, Value length) {
+  Value rows = arith::SubIOp::create(outer, loc, side.end, side.begin);
+  Value width = index(outer, side.width);
+  Value panels = arith::CeilDivUIOp::create(outer, loc, rows, width);
+  bool byLanes = !side.summary->guarded[side.loop] && side.width % lanes == 0;
+  int64_t step = byLanes ? lanes : 1;
+  emitLoop(outer, loc, {index(outer, 0), panels}, 1, [&](OpBuilder &b, Location, Value panel) {
     Value first = arith::MulIOp::create(b, loc, panel, width);
-    Value valid = minimum(b, loc, width, arith::SubIOp::create(b, loc, columns, first));
+    Value valid = minimum(b, loc, width, arith::SubIOp::create(b, loc, rows, first));
     Value full = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, valid, width);
-    auto packElement = [&](OpBuilder &inner, Value kk, Value column, int64_t numLanes) {
-      int64_t stride = numLanes == 1 ? 0 : 1;
-      Environment environment;
-      PointEvaluator evaluator(inner, environment, numLanes);
-      SmallVector<LaneIndex> loops = batch;
-      Value position = arith::AddIOp::create(inner, loc, first, column);
-      loops[rhs.loop] = {arith::AddIOp::create(inner, loc, rhs.begin, position), stride};
-      loops[contraction.loops.k] = {arith::AddIOp::create(inner, loc, begin, kk)};
-      evaluator.store(loc, evaluate(evaluator, rhs, loops), Buffer{rhs.panels},
-                      {{panel}, {kk}, {column, stride}});
-    };
     emitLoop(b, loc, {index(b, 0), length}, 1, [&](OpBuilder &row, Location, Value kk) {
-      auto packFull = [&](OpBuilder &branch, Location) {
-        emitLoop(branch, loc, {index(branch, 0), width}, guarded ? 1 : lanes,
-                 [&](OpBuilder &inner, Location, Value column) {
-                   packElement(inner, kk, column, guarded ? 1 : lanes);
+      auto packRange = [&](OpBuilder &branch, Value from, Value to, int64_t numLanes, bool zero) {
+        emitLoop(branch, loc, {from, to}, numLanes,
+                 [&](OpBuilder &inner, Location, Value position) {
+                   PanelPoint at{panel, {kk}, {position, numLanes == 1 ? 0 : 1}};
+                   packElements(inner, side, begin, at, numLanes, zero);
                  });
+      };
+      auto packFull = [&](OpBuilder &branch, Location) {
+        packRange(branch, index(branch, 0), width, step, /*zero=*/false);
         scf::YieldOp::create(branch, loc);
       };
       auto packEdge = [&](OpBuilder &branch, Location) {
-        emitLoop(
-            branch, loc, {index(branch, 0), valid}, 1,
-            [&](OpBuilder &inner, Location, Value column) { packElement(inner, kk, column, 1); });
-        emitLoop(branch, loc, {valid, width}, 1, [&](OpBuilder &inner, Location, Value column) {
-          Value zero = arith::ConstantOp::create(inner, loc, inner.getZeroAttr(element));
-          memref::StoreOp::create(inner, loc, zero, rhs.panels, ValueRange{panel, kk, column});
-        });
+        packRange(branch, index(branch, 0), valid, 1, /*zero=*/false);
+        packRange(branch, valid, width, 1, /*zero=*/true);
         scf::YieldOp::create(branch, loc);
       };
       scf::IfOp::create(row, loc, full, packFull, packEdge);
     });
+  });
+}
+
+/// Whether the operand of |side| is contiguous along its own dim rather than the reduced one.
+static bool isContiguousAlongOwnDim(const Side &side) {
+  return llvm::any_of(side.summary->accesses, [&](const Access &access) {
+    return !access.indices.empty() && access.indices.back() &&
+           access.indices.back().isFunctionOfDim(side.loop);
   });
 }
 
@@ -246,8 +263,12 @@ void MatmulLowering::emitReducedBlock(OpBuilder &b, Value begin) {
   Value size = getValueOrCreateConstantIndexOp(b, loc, sizes[contraction.loops.k]);
   Value length =
       minimum(b, loc, index(b, config.getTile()[2]), arith::SubIOp::create(b, loc, size, begin));
-  packLhs(b, begin, length);
-  packRhs(b, begin, length);
+  if (isContiguousAlongOwnDim(lhs))
+    packAcross(b, lhs, begin, length);
+  else
+    packAlong(b, lhs, begin, length);
+  // Lanes across a wide panel store whole vectors, however the operand lies.
+  packAcross(b, rhs, begin, length);
   Value rows = arith::SubIOp::create(b, loc, lhs.end, lhs.begin);
   Value columns = arith::SubIOp::create(b, loc, rhs.end, rhs.begin);
   // The right panel stays in L1 while the left ones, which all fit L2, stream past it.
@@ -390,8 +411,10 @@ LogicalResult MatmulLowering::run() {
   sizes = getLoopSizes(builder, op);
   element = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  lhs = {op.getDpsInputs()[0], maps[0], contraction.loops.m, config.getRegisters()[0], {}, {}, {}};
-  rhs = {op.getDpsInputs()[1], maps[1], contraction.loops.n, config.getRegisters()[1], {}, {}, {}};
+  lhs = {op.getDpsInputs()[0], maps[0], contraction.loops.m, config.getRegisters()[0], {}, {}, {},
+         &contraction.lhs};
+  rhs = {op.getDpsInputs()[1], maps[1], contraction.loops.n, config.getRegisters()[1], {}, {}, {},
+         &contraction.rhs};
   for (auto [position, expr] : llvm::enumerate(maps[2].getResults())) {
     if (cast<AffineDimExpr>(expr).getPosition() == lhs.loop)
       rowDim = position;

@@ -23,6 +23,9 @@ namespace xc::cpu {
 /// Tiles of a matrix product that are enough to share among threads.
 static constexpr uint64_t kEnoughTiles = 8;
 
+/// Bytes of one panel of columns, which should stay in L1 (32 KiB on the smallest CPUs).
+static constexpr int64_t kPanelBytes = 16384;
+
 namespace {
 
 struct Choice {
@@ -189,8 +192,12 @@ static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
   Type element = cast<RankedTensorType>(contraction->op->getResult(0).getType()).getElementType();
   int64_t lanes = arch.vectorBytes / std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
   auto [height, width] = chooseRegisterTile(arch, lanes, m, n);
+  // Half of L1 for a panel of columns; the other half is for what streams past it.
+  int64_t depth = kPanelBytes * lanes / (width * arch.vectorBytes);
+  if (k)
+    depth = std::max<int64_t>(1, std::min(depth, *k));
   SmallVector<int64_t> tile = {chooseTileSize(m, 192, height), chooseTileSize(n, 256, width),
-                               std::max<int64_t>(1, std::min<int64_t>(k.value_or(256), 256))};
+                               depth};
   // Few tiles keep few threads busy; smaller ones pack more for each multiplication.
   auto countTiles = [&] {
     return m && n ? llvm::divideCeil(*m, tile[0]) * llvm::divideCeil(*n, tile[1]) : kEnoughTiles;
