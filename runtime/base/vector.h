@@ -154,6 +154,13 @@ inline bool equal(xcr_string_view_t a, xcr_string_view_t b) {
   return a.size == b.size && (a.size == 0 || !memcmp(a.data, b.data, a.size));
 }
 
+/// Byte-wise order.
+inline bool isLess(xcr_string_view_t a, xcr_string_view_t b) {
+  size_t common = a.size < b.size ? a.size : b.size;
+  int order = common ? memcmp(a.data, b.data, common) : 0;
+  return order ? order < 0 : a.size < b.size;
+}
+
 } // namespace xc
 
 #endif // XC_RUNTIME_BASE_VECTOR_H

@@ -12,13 +12,6 @@
 
 namespace xc {
 
-/// Byte-wise order of keys.
-inline bool isLess(xcr_string_view_t a, xcr_string_view_t b) {
-  size_t common = a.size < b.size ? a.size : b.size;
-  int order = common ? memcmp(a.data, b.data, common) : 0;
-  return order ? order < 0 : a.size < b.size;
-}
-
 /// Reads the header. Keys point into the file, or into \p names where they are
 /// written with escapes.
 Status parseSafetensorsHeader(const HostAllocator &allocator, Span<const uint8_t> bytes,

@@ -46,6 +46,8 @@ private:
   Status verifyData(const char *kind, uint32_t ordinal, fb::DType dtype,
                     const flatbuffers::Vector<int64_t> *dims, uint64_t *byteLength);
   Status verifyBlob(const char *kind, uint32_t ordinal, const fb::BlobRef *blob);
+  /// \p kind: plural, for the message. Takes O(n log n) whatever the names.
+  Status verifyNamesDiffer(const char *kind, Vector<xcr_string_view_t> names);
   const fb::InitPlan *initPlanOf(uint32_t target) const;
 
   // verify_code.cpp

@@ -18,9 +18,6 @@ Status Verifier::verifyFunction(uint32_t ordinal) {
   xcr_string_view_t name = text(function.name());
   if (name.size == 0)
     return corrupt("function %u has no name", ordinal);
-  for (uint32_t i = 0; i < ordinal; ++i)
-    if (equal(name, text(module.functions()->Get(i)->name())))
-      return corrupt("two functions are called '%.*s'", printLength(name), name.data);
   XCR_RETURN_IF_ERROR(verifyFormulas(name, function.formula_code(), function.formulas(),
                                      count(function.symbols())));
   for (uint32_t i = 0; i < count(function.inputs()); ++i)
@@ -29,6 +26,9 @@ Status Verifier::verifyFunction(uint32_t ordinal) {
     XCR_RETURN_IF_ERROR(verifyArgument(function, "output", i, function.outputs()->Get(i)));
   XCR_RETURN_IF_ERROR(verifyAliases(function));
   XCR_RETURN_IF_ERROR(verifySymbols(function));
+  if (count(function.plans()) > count(module.targets()))
+    return corrupt("function '%.*s' has %u plans for %u targets", printLength(name), name.data,
+                   count(function.plans()), count(module.targets()));
   for (uint32_t i = 0; i < count(function.plans()); ++i) {
     const fb::Plan &plan = *function.plans()->Get(i);
     for (uint32_t j = 0; j < i; ++j)
@@ -83,6 +83,8 @@ Status Verifier::verifyArgument(const fb::Function &function, const char *kind, 
 
 Status Verifier::verifyAliases(const fb::Function &function) {
   const char *owner = function.name()->c_str();
+  Vector<uint8_t> isTaken(allocator);
+  XCR_RETURN_IF_ERROR(isTaken.resize(count(function.inputs())));
   for (uint32_t i = 0; i < count(function.outputs()); ++i) {
     int32_t alias = function.outputs()->Get(i)->alias();
     if (alias == -1)
@@ -94,9 +96,8 @@ Status Verifier::verifyAliases(const fb::Function &function) {
       return corrupt("output %u of '%s' is held by input %d, which is not "
                      "donated",
                      i, owner, alias);
-    for (uint32_t j = 0; j < i; ++j)
-      if (function.outputs()->Get(j)->alias() == alias)
-        return corrupt("outputs %u and %u of '%s' are both held by input %d", j, i, owner, alias);
+    if (isTaken[static_cast<uint32_t>(alias)]++)
+      return corrupt("two outputs of '%s' are held by input %d", owner, alias);
   }
   return Status();
 }

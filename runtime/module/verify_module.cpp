@@ -7,6 +7,7 @@
 
 #include "runtime/module/verifier.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
@@ -15,6 +16,8 @@ using namespace xc;
 
 static constexpr uint64_t kBlobAlignment = 64;
 static constexpr uint32_t kMaxAlignment = 1u << 16;
+// Some checks look at every target for every plan.
+static constexpr uint32_t kMaxTargets = 256;
 
 Status Verifier::corrupt(const char *format, ...) {
   char message[512];
@@ -46,12 +49,18 @@ Status Verifier::verify() {
   for (uint32_t i = 0; i < count(module.executables()); ++i)
     XCR_RETURN_IF_ERROR(verifyExecutable(i));
   XCR_RETURN_IF_ERROR(verifyInitPlans());
-  for (uint32_t i = 0; i < count(module.functions()); ++i)
+  Vector<xcr_string_view_t> names(allocator);
+  for (uint32_t i = 0; i < count(module.functions()); ++i) {
     XCR_RETURN_IF_ERROR(verifyFunction(i));
-  return Status();
+    XCR_RETURN_IF_ERROR(names.push(text(module.functions()->Get(i)->name())));
+  }
+  return verifyNamesDiffer("functions", std::move(names));
 }
 
 Status Verifier::verifyTargets() {
+  if (count(module.targets()) > kMaxTargets || count(module.init_plans()) > kMaxTargets)
+    return corrupt("%u targets and %u init plans, at most %u are possible", count(module.targets()),
+                   count(module.init_plans()), kMaxTargets);
   for (uint32_t i = 0; i < count(module.targets()); ++i)
     if (text(module.targets()->Get(i)->kind()).size == 0)
       return corrupt("target %u has no kind", i);
@@ -119,7 +128,16 @@ Status Verifier::verifyParameters() {
   return Status();
 }
 
+Status Verifier::verifyNamesDiffer(const char *kind, Vector<xcr_string_view_t> names) {
+  std::sort(names.begin(), names.end(), isLess);
+  for (size_t i = 1; i < names.size(); ++i)
+    if (equal(names[i - 1], names[i]))
+      return corrupt("two %s are called '%.*s'", kind, printLength(names[i]), names[i].data);
+  return Status();
+}
+
 Status Verifier::verifyVariables() {
+  Vector<xcr_string_view_t> names(allocator);
   for (uint32_t i = 0; i < count(module.variables()); ++i) {
     const fb::Variable &variable = *module.variables()->Get(i);
     uint64_t byteLength;
@@ -127,9 +145,7 @@ Status Verifier::verifyVariables() {
     xcr_string_view_t name = text(variable.name());
     if (name.size == 0)
       return corrupt("variable %u has no name", i);
-    for (uint32_t j = 0; j < i; ++j)
-      if (equal(name, text(module.variables()->Get(j)->name())))
-        return corrupt("two variables are called '%.*s'", printLength(name), name.data);
+    XCR_RETURN_IF_ERROR(names.push(name));
     int32_t constant = variable.initial_constant();
     int32_t parameter = variable.initial_parameter();
     if (constant < -1 || constant >= static_cast<int64_t>(count(module.constants())) ||
@@ -151,7 +167,7 @@ Status Verifier::verifyVariables() {
       return corrupt("variable '%.*s' takes %" PRIu64 " bytes, its initial value has %" PRIu64,
                      printLength(name), name.data, byteLength, initialBytes);
   }
-  return Status();
+  return verifyNamesDiffer("variables", std::move(names));
 }
 
 const fb::InitPlan *Verifier::initPlanOf(uint32_t target) const {

@@ -302,6 +302,14 @@ static const BadTable kBadTables[] = {
     {"AliasOfNoInput", "held by input 6",
      [](ModuleSpec &m) { m.functions[0].outputs[0].alias = 6; }},
     {"AliasOfKeptInput", "not donated", [](ModuleSpec &m) { m.functions[0].outputs[0].alias = 0; }},
+    {"AliasTwice", "two outputs of 'main' are held by input 0",
+     [](ModuleSpec &m) {
+       FunctionSpec &main = m.functions[0];
+       main.inputs[0].donated = true;
+       main.outputs[0].alias = 0;
+       main.outputs.push_back(main.outputs[0]);
+     }},
+    {"TooManyTargets", "1001 targets", [](ModuleSpec &m) { m.targets.resize(1001, {"cpu", "x"}); }},
     {"SymbolPlace", "symbol 0 of 'main' is dim 1 of input 0",
      [](ModuleSpec &m) { m.functions[0].symbols[0].dim = 1; }},
     {"SymbolBounds", "between 9 and 3",
@@ -324,8 +332,13 @@ static const BadTable kBadTables[] = {
     {"FormulaDeep", "too deep",
      [](ModuleSpec &m) { m.functions[0].formulas.add(Code(100, constant(1))); }},
     {"PlanTarget", "is for target 3", [](ModuleSpec &m) { plan(m).target = 3; }},
-    {"PlanTwice", "two plans for target 0",
+    {"PlanTwice", "has 2 plans for 1 targets",
      [](ModuleSpec &m) { m.functions[0].plans.push_back(plan(m)); }},
+    {"TwoPlansForATarget", "two plans for target 0",
+     [](ModuleSpec &m) {
+       m.targets.push_back(m.targets[0]);
+       m.functions[0].plans.push_back(plan(m));
+     }},
     {"PlanArena", "the arena of 'main'", [](ModuleSpec &m) { plan(m).arenaSize = literal(-1); }},
     {"RegionOutside", "region 0 of 'main' is outside",
      [](ModuleSpec &m) { plan(m).regions = {fb::Region(fb::Range(0, 9))}; }},
