@@ -40,7 +40,8 @@ struct Command {
   /// Commands, all earlier, that must have ended before this one begins. Fixed
   /// for the life of a recording.
   Range edges;
-  /// Dispatch: bindings in order; Copy: source, target; Fill: target.
+  /// Dispatch: bindings in order; Copy: source, target; Fill: target. A binding of no bytes may be
+  /// at address 0: an empty arena has none.
   Range addresses;
   /// Dispatch: the variant's scalars. The place in the vector is fixed, the
   /// count is the variant's.

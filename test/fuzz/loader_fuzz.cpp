@@ -224,9 +224,10 @@ void CheckedRecording::check(const hal::CommandList &list) {
       continue;
     bool isDispatch = command.kind == hal::CommandKind::Dispatch;
     require(!isDispatch || command.executable);
-    for (uint32_t a = 0; a < command.addresses.count; ++a)
-      require(device.knows(list.addresses[command.addresses.begin + a],
-                           isDispatch ? 0 : command.length));
+    for (uint32_t a = 0; a < command.addresses.count; ++a) {
+      uint64_t address = list.addresses[command.addresses.begin + a];
+      require(address == 0 ? isDispatch : device.knows(address, isDispatch ? 0 : command.length));
+    }
   }
 }
 } // namespace
