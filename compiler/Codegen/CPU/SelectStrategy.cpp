@@ -149,8 +149,14 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
   std::string reason =
       llvm::formatv("reduction by {0}: {1} of {2} dims kept, {3} phases, {4} lanes", direction,
                     numKept, group->steps.front().dims.size(), group->numPhases, lanes);
+  // A panel is wide enough for long runs of memory, and narrow enough to keep some threads busy.
+  int64_t chunk = 128;
+  if (direction == "panels") {
+    int64_t count = getConstantIntValue(group->keptSizes.back()).value_or(0);
+    chunk = llvm::alignTo(std::clamp<int64_t>(count / 8, 256, 1024), lanes);
+  }
   return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion, direction, lanes,
-                                   /*chunk=*/direction == "panels" ? 256 : 128, /*tile=*/32768),
+                                   chunk, /*tile=*/32768),
                 reason};
 }
 

@@ -1,5 +1,5 @@
-// RUN: xc-opt %s -xc-cpu-expand-arithmetic=arch=x86-64-v3 | FileCheck %s --check-prefixes=CHECK,V3
-// RUN: xc-opt %s -xc-cpu-expand-arithmetic=arch=x86-64-v2 | FileCheck %s --check-prefixes=CHECK,V2
+// RUN: xc-opt %s -xc-cpu-expand-arithmetic=arch=x86-64-v3 -split-input-file | FileCheck %s --check-prefixes=CHECK,V3
+// RUN: xc-opt %s -xc-cpu-expand-arithmetic=arch=x86-64-v2 -split-input-file | FileCheck %s --check-prefixes=CHECK,V2
 // RUN: not xc-opt %s -xc-cpu-expand-arithmetic=arch=pentium 2>&1 | FileCheck %s --check-prefix=ARCH
 
 // ARCH: error: unknown CPU 'pentium'; the known ones are x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64, {{.*}}native
@@ -35,7 +35,19 @@ func.func @fma(%a: vector<8xf32>) -> vector<8xf32> {
 
 // CHECK-LABEL: func.func @exp
 // CHECK-NOT:     math.exp
-func.func @exp(%a: f64) -> f64 {
-  %0 = math.exp %a : f64
-  return %0 : f64
+func.func @exp(%a: f32) -> f32 {
+  %0 = math.exp %a : f32
+  return %0 : f32
+}
+
+// -----
+
+// LLVM must not see f64 -> f32 -> f16: it would make it one conversion, which no CPU of the table has.
+// CHECK-LABEL: func.func @f64_and_f16
+// CHECK:         arith.truncf %{{.*}} : f64 to f32
+// CHECK-NOT:     arith.truncf
+func.func @f64_and_f16(%a: f64) -> f16 {
+  %0 = arith.truncf %a : f64 to f32
+  %1 = arith.truncf %0 : f32 to f16
+  return %1 : f16
 }
