@@ -64,15 +64,9 @@ struct ExpandArithmetic final : impl::ExpandArithmeticBase<ExpandArithmetic> {
 
   LogicalResult expandSmallFloats(const Arch &arch) {
     // LLVM may merge f64 -> f32 -> f16 into one conversion, which is a library call.
-    bool usesF64 =
-        getOperation()
-            .walk([](Operation *op) {
-              return llvm::any_of(op->getResultTypes(),
-                                  [](Type type) { return getElementTypeOrSelf(type).isF64(); })
-                         ? WalkResult::interrupt()
-                         : WalkResult::advance();
-            })
-            .wasInterrupted();
+    bool usesF64 = false;
+    getOperation().walk(
+        [&](arith::TruncFOp op) { usesF64 |= getElementTypeOrSelf(op.getIn().getType()).isF64(); });
     RewritePatternSet patterns(&getContext());
     codegen::populateExpandSmallFloatPatterns(patterns, arch.hasHalfConversion && !usesF64);
     return applyPatternsGreedily(getOperation(), std::move(patterns));
