@@ -67,7 +67,7 @@ private:
     int64_t own; // extent of the tile along the operand's own dim
     Value start; // of the tile along it
     int64_t width = 1, rounds = 1;
-    Value buffer;
+    Value buffer = {};
   };
   Operand makeOperand(const Contraction::Side &side, int64_t own, Value start);
   /// Where in the tile vector `round` of this thread begins: along the own dim, and along k.

@@ -67,7 +67,7 @@ private:
     Value start; // of the tile along it
     bool isAsync = false;
     int64_t width = kChunk, rounds = 1;
-    Value buffer;
+    Value buffer = {};
   };
   Operand makeOperand(const Contraction::Side &side, int64_t own, Value start);
   int64_t getLineLength(const Operand &operand) const {

@@ -58,7 +58,8 @@ static LogicalResult emitScatter(const KernelInfo &kernel, ScatterAttr config) {
     });
     points.emitLoop(index.constant(0), index.product(rows.batchSizes), one, {},
                     [&](Value update, ValueRange) -> SmallVector<Value> {
-                      auto [row, inside] = rows.getTarget(update);
+                      std::pair<Value, Value> target = rows.getTarget(update);
+                      Value row = target.first, inside = target.second;
                       Value mine = index.both(index.isAtLeast(row, firstRow), index.isLess(row, endRow));
                       points.emitIf(index.both(inside, mine), [&] {
                         Coord position = getPosition(row);

@@ -187,7 +187,6 @@ def EmitPTX : Pass<"xc-cuda-emit-ptx", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"optLevel", "opt-level", "unsigned", /*default=*/"3", "LLVM's optimisation level, 0 to 3">,
-    Option<"lineInfo", "line-info", "bool", /*default=*/"false", "Put .loc directives to the model's source into the PTX">,
     Option<"emitAssembly", "emit-assembly", "bool", /*default=*/"false", "Set plan.assembly too">
   ];
 }

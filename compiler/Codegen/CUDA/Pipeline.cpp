@@ -13,6 +13,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -61,9 +62,15 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<LLVM::LLVMFuncOp>(createCanonicalizerPass());
   kernelPM.addNestedPass<LLVM::LLVMFuncOp>(createCSEPass());
 
+  // Locations become .loc directives, and nothing else of a debugger's.
+  if (options.lineInfo) {
+    LLVM::DIScopeForLLVMFuncOpPassOptions scope;
+    scope.emissionKind = LLVM::DIEmissionKind::DebugDirectivesOnly;
+    kernelPM.addPass(LLVM::createDIScopeForLLVMFuncOpPass(scope));
+  }
+
   EmitPTXOptions ptx;
   ptx.optLevel = options.optLevel;
-  ptx.lineInfo = options.lineInfo;
   ptx.emitAssembly = options.emitAssembly;
   kernelPM.addPass(createEmitPTX(ptx));
 }

@@ -209,8 +209,7 @@ static int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &g
 
 Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> rows, std::optional<int64_t> length) {
   MLIRContext *context = kernel.getFunction().getContext();
-  int64_t vector = getVectorWidth(kernel);
-  vector = std::min(vector, getInnermostDivisor(points, group, group.reductionDims));
+  int64_t vector = std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
   int64_t perBlock = 1024;
   if (length && *length > 0 && *length <= perBlock * kRowElementsPerThread / (vector > 1 ? 1 : 2)) {
     // As few threads as hold the row, but a whole warp for what is worth it.
@@ -242,16 +241,19 @@ Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> r
 Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                               std::optional<int64_t> length) {
   MLIRContext *context = kernel.getFunction().getContext();
-  int64_t vector = getVectorWidth(kernel);
-  vector = std::min(vector, getInnermostDivisor(points, group, group.parallelDims));
-  // Narrow blocks where columns are few, so that all multiprocessors have one.
-  while (columns && vector > 1 && *columns < static_cast<int64_t>(kernel.target->multiprocessors) * 32 * vector)
+  int64_t vector = std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
+  // Narrow blocks where columns are few, so that more multiprocessors have one; 8 threads still read whole sectors
+  // of 32 bytes.
+  int64_t threads = 32, rows = 16, multiprocessors = kernel.target->multiprocessors;
+  while (columns && vector > 1 && *columns < multiprocessors * threads * vector)
     vector /= 2;
-  int64_t threads = 32, rows = 16;
+  while (columns && threads > 8 && *columns < multiprocessors * threads * vector)
+    threads /= 2;
   while (rows > 1 && length && *length < rows * 2)
     rows /= 2;
-  while (rows < 32 && length && columns && *length >= rows * 64 &&
-         *columns < static_cast<int64_t>(kernel.target->multiprocessors) * threads * vector * 2)
+  // Tall blocks make up for blocks that are missing.
+  while (rows * threads < 1024 && length && columns && *length >= rows * 16 &&
+         *columns < multiprocessors * threads * vector * 2)
     rows *= 2;
   std::string reason = llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them",
                                      threads, vector, rows)
@@ -383,9 +385,9 @@ static bool fitsNarrowIndices(const KernelInfo &kernel) {
   });
 }
 
-/// Makes `kernel` rely on guards: element counts that fit narrow indices, and scalars that are innermost sizes and
-/// multiples of the vector width. False if some count is no formula.
-static bool addGuards(const KernelInfo &kernel, bool guardCounts) {
+/// Makes `kernel` rely on guards: on element counts that fit narrow indices, and on scalars that are innermost sizes
+/// and multiples of the vector width. False if there is nothing to guard, or some count is no formula.
+static bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths) {
   MLIRContext *context = kernel.getFunction().getContext();
   Builder builder(context);
   unsigned scalars = countScalars(kernel.function);
@@ -407,7 +409,7 @@ static bool addGuards(const KernelInfo &kernel, bool guardCounts) {
     if (type.getRank() < 1 || !type.isDynamicDim(type.getRank() - 1))
       continue;
     auto scalar = binding.getSizes().back().getDefiningOp<plan::ScalarOp>();
-    if (!scalar || width == 1)
+    if (!scalar || width == 1 || !guardWidths)
       continue;
     addGuard(getAffineSymbolExpr(scalar.getOrdinal(), context), kNarrowLimit, width);
     // Every op that reads this scalar, also where it is not an innermost size.
@@ -461,20 +463,23 @@ static LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &g
   func::FuncOp function = kernel.getFunction();
   if (countScalars(function) == 0)
     return success();
-  OpBuilder builder(function);
-  auto clone = cast<func::FuncOp>(builder.clone(*function));
-  clone.setName((function.getName() + "_guarded").str());
-  FailureOr<KernelInfo> variant = analyzeKernel(clone);
-  if (failed(variant))
-    return failure();
-  if (addGuards(*variant, /*guardCounts=*/!narrow)) {
-    Choice choice = choose(*variant);
-    if (choice.config != general.config || !narrow) {
-      record(clone, choice, 32);
-      return success();
+  // Sizes that are multiples of the vector width matter only where they lead to another configuration.
+  for (bool guardWidths : {true, false}) {
+    OpBuilder builder(function);
+    auto clone = cast<func::FuncOp>(builder.clone(*function));
+    clone.setName((function.getName() + "_guarded").str());
+    FailureOr<KernelInfo> variant = analyzeKernel(clone);
+    if (failed(variant))
+      return failure();
+    if (addGuards(*variant, /*guardCounts=*/!narrow, guardWidths)) {
+      Choice choice = choose(*variant);
+      if (choice.config != general.config || (!guardWidths && !narrow)) {
+        record(clone, choice, 32);
+        return success();
+      }
     }
+    clone.erase();
   }
-  clone.erase();
   return success();
 }
 
@@ -486,9 +491,8 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
   if (Operation *op = PointEmitter::findUnsupported(*kernel, reason))
     return op->emitOpError("cannot be compiled for ") << kernel->target->arch << ": " << reason;
   bool narrow = fitsNarrowIndices(*kernel);
-  if (function->hasAttr(plan::kConfigAttr)) {
-    if (!function->hasAttr(kIndexBitsAttr))
-      function->setAttr(kIndexBitsAttr, Builder(&getContext()).getI32IntegerAttr(narrow ? 32 : 64));
+  if (Attribute given = function->getAttr(plan::kConfigAttr)) {
+    record(function, {given, "as configured"}, narrow ? 32 : 64);
     return success();
   }
   Choice choice = choose(*kernel);

@@ -104,6 +104,39 @@ static void renameSymbol(std::string &text, StringRef from, StringRef to) {
   }
 }
 
+/// Numbers source files through the merged module: `files` maps what follows the number in a .file directive to
+/// its new number, which the .loc directives of `statements` then use.
+static void renumberFiles(MutableArrayRef<Statement> statements, llvm::StringMap<unsigned> &files) {
+  llvm::StringMap<std::string> numbers; // of this module -> of the merged one
+  for (Statement &statement : statements) {
+    StringRef text = statement.text;
+    if (!text.consume_front(".file"))
+      continue;
+    text = text.ltrim();
+    StringRef number = text.take_while(llvm::isDigit);
+    StringRef name = text.drop_front(number.size()).trim();
+    auto [file, isNew] = files.try_emplace(name, files.size() + 1);
+    numbers[number] = std::to_string(file->second);
+    statement.text = isNew ? ".file\t" + numbers[number] + " " + name.str() : "";
+  }
+  if (numbers.empty())
+    return;
+  for (Statement &statement : statements) {
+    std::string result;
+    StringRef rest = statement.text;
+    while (true) {
+      size_t at = rest.find(".loc");
+      size_t end = at == StringRef::npos ? at : rest.find_first_not_of(" \t", at + 4);
+      if (end == StringRef::npos)
+        break;
+      StringRef number = rest.substr(end).take_while(llvm::isDigit);
+      result += rest.substr(0, end).str() + numbers.lookup(number);
+      rest = rest.drop_front(end + number.size());
+    }
+    statement.text = result + rest.str();
+  }
+}
+
 /// Splits off `.version`, `.target` and `.address_size`, joined by newlines.
 static std::string takeHeader(StringRef module, StringRef &body) {
   SmallVector<StringRef, 3> header;
@@ -125,6 +158,7 @@ FailureOr<std::string> mergePTX(ArrayRef<StringRef> modules,
                                 llvm::function_ref<InFlightDiagnostic()> emitError) {
   std::string header, merged;
   llvm::StringSet<> kernels, texts, symbols;
+  llvm::StringMap<unsigned> files;
   for (auto [number, module] : llvm::enumerate(modules)) {
     StringRef body;
     std::string own = takeHeader(module, body);
@@ -144,8 +178,9 @@ FailureOr<std::string> mergePTX(ArrayRef<StringRef> modules,
         renamed.push_back({statement.symbol, statement.symbol + "_m" + std::to_string(number)});
       }
     }
+    renumberFiles(statements, files);
     for (Statement &statement : statements) {
-      if (statement.isExternal && !texts.insert(statement.text).second)
+      if (statement.text.empty() || (statement.isExternal && !texts.insert(statement.text).second))
         continue;
       for (const auto &[from, to] : renamed)
         renameSymbol(statement.text, from, to);

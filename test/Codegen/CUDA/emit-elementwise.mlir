@@ -1,0 +1,109 @@
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-elementwise -canonicalize -cse | FileCheck %s
+
+// Sizes that blocks divide: no bounds check at all.
+// CHECK-LABEL: func.func @whole_blocks
+// CHECK-SAME:    plan.launch = #plan.launch_config<grid = #{{.*}}, block = [64, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
+// CHECK-DAG:     %[[X:.*]] = plan.binding 0 read align 64 : memref<4096xf32>
+// CHECK-DAG:     %[[Y:.*]] = plan.binding 1 write align 64 : memref<4096xf32>
+// CHECK-NOT:     scf.if
+// CHECK:         %[[A:.*]] = vector.load %[[X]][%[[I:.*]]] {alignment = 16 : i64} : memref<4096xf32>, vector<4xf32>
+// CHECK:         %[[R:.*]] = arith.addf %[[A]], %[[A]]
+// CHECK:         vector.store %[[R]], %[[Y]][%[[I]]] {alignment = 16 : i64}
+builtin.module @whole_blocks attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @whole_blocks() attributes {lowering_config = #cuda.elementwise<threads = 64, vector = 4, unroll = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<4096xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096xf32> to tensor<4096xf32>
+    %e2 = tensor.empty() : tensor<4096xf32>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%t0 : tensor<4096xf32>) outs(%e2 : tensor<4096xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.addf %a, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<4096xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4096xf32>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<4096xf32>, memref<4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A ragged end: all of a thread's vectors, or element by element.
+// CHECK-LABEL: func.func @ragged_end
+// CHECK:         scf.if
+// CHECK-COUNT-2:   vector.load
+// CHECK:         } else {
+// CHECK:           scf.for
+// CHECK:             scf.for
+// CHECK:               memref.load
+// CHECK:               memref.store
+builtin.module @ragged_end attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @ragged_end() attributes {lowering_config = #cuda.elementwise<threads = 64, vector = 4, unroll = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<1000xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<1000xf32> to tensor<1000xf32>
+    %e2 = tensor.empty() : tensor<1000xf32>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%t0 : tensor<1000xf32>) outs(%e2 : tensor<1000xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.addf %a, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<1000xf32>
+    %b1 = plan.binding 1 write align 64 : memref<1000xf32>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<1000xf32>, memref<1000xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Each output shape has blocks of its own.
+// CHECK: #[[GRID:.*]] = affine_map<() -> (3, 1, 1)>
+// CHECK-LABEL: func.func @two_shapes
+// CHECK-SAME:    grid = #[[GRID]]
+// CHECK:         %[[BLOCK:.*]] = plan.workgroup_id x
+// CHECK:         arith.cmpi slt, %[[BLOCK]], %{{.*}}
+// CHECK:         scf.if
+// CHECK:         arith.cmpi slt, %[[BLOCK]], %{{.*}}
+// CHECK:         scf.if
+builtin.module @two_shapes attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @two_shapes() attributes {lowering_config = #cuda.elementwise<threads = 64, vector = 1, unroll = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<64xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<64xf32> to tensor<64xf32>
+    %e2 = tensor.empty() : tensor<64xf32>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%t0 : tensor<64xf32>) outs(%e2 : tensor<64xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+    } -> tensor<64xf32>
+    %b1 = plan.binding 1 write align 64 : memref<64xf32>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<64xf32>, memref<64xf32>) -> ()
+    %b2 = plan.binding 2 read align 64 : memref<128xf32>
+    %t2 = bufferization.to_tensor %b2 restrict : memref<128xf32> to tensor<128xf32>
+    %e8 = tensor.empty() : tensor<128xf32>
+    %g9 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%t2 : tensor<128xf32>) outs(%e8 : tensor<128xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+    } -> tensor<128xf32>
+    %b3 = plan.binding 3 write align 64 : memref<128xf32>
+    bufferization.materialize_in_destination %g9 in restrict writable %b3 : (tensor<128xf32>, memref<128xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A kernel of another strategy is left alone.
+// CHECK-LABEL: func.func @other_strategy
+// CHECK:         linalg.generic
+builtin.module @other_strategy attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @other_strategy() attributes {lowering_config = #cuda.pointwise<threads = 64>} {
+    %b0 = plan.binding 0 read align 64 : memref<64xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<64xf32> to tensor<64xf32>
+    %e2 = tensor.empty() : tensor<64xf32>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%t0 : tensor<64xf32>) outs(%e2 : tensor<64xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.addf %a, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<64xf32>
+    %b1 = plan.binding 1 write align 64 : memref<64xf32>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<64xf32>, memref<64xf32>) -> ()
+    return
+  }
+}

@@ -1,0 +1,57 @@
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-fma -canonicalize -cse | FileCheck %s
+
+// While one buffer is multiplied, the next tiles are under way to the other one.
+// CHECK-LABEL: func.func @small_tile
+// CHECK-SAME:    block = [16, 1, 1]
+// CHECK-DAG:     %[[A:.*]] = memref.alloc() {cuda.shared_offset = 0 : i64} : memref<160xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG:     %[[B:.*]] = memref.alloc() {cuda.shared_offset = 640 : i64} : memref<160xf32, #gpu.address_space<workgroup>>
+// CHECK:         gpu.barrier
+// CHECK:         scf.for
+// CHECK:           scf.if
+// CHECK-COUNT-2:     vector.load %{{.*}} : memref<4096xf32>, vector<4xf32>
+// CHECK:           vector.load %[[A]]
+// CHECK:           vector.load %[[B]]
+// CHECK-COUNT-16:  math.fma
+// CHECK:           memref.store %{{.*}}, %[[A]]
+// CHECK:           vector.store %{{.*}}, %[[B]]
+// CHECK:           gpu.barrier
+// CHECK-COUNT-4: vector.store %{{.*}} : memref<4096xf32>, vector<4xf32>
+builtin.module @small_tile attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @small_tile() attributes {lowering_config = #cuda.matmul_fma<tile_m = 16, tile_n = 16, tile_k = 4, thread_m = 4, thread_n = 4>} {
+    %b0 = plan.binding 0 read align 64 : memref<64x64xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<64x64xf32> to tensor<64x64xf32>
+    %b1 = plan.binding 1 read align 64 : memref<64x64xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<64x64xf32> to tensor<64x64xf32>
+    %e4 = tensor.empty() : tensor<64x64xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %b2 = plan.binding 2 write align 64 : memref<64x64xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Ragged sizes: elements outside are zeros, and are not stored.
+// CHECK-LABEL: func.func @ragged
+// CHECK:         scf.if %{{.*}} -> (f32)
+// CHECK:           memref.load
+// CHECK:         else
+// CHECK:         math.fma
+builtin.module @ragged attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @ragged() attributes {lowering_config = #cuda.matmul_fma<tile_m = 16, tile_n = 16, tile_k = 4, thread_m = 4, thread_n = 4>} {
+    %b0 = plan.binding 0 read align 64 : memref<17x5xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<17x5xf32> to tensor<17x5xf32>
+    %b1 = plan.binding 1 read align 64 : memref<5x19xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<5x19xf32> to tensor<5x19xf32>
+    %e4 = tensor.empty() : tensor<17x19xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<17x19xf32>) -> tensor<17x19xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<17x5xf32>, tensor<5x19xf32>) outs(%f4 : tensor<17x19xf32>) -> tensor<17x19xf32>
+    %b2 = plan.binding 2 write align 64 : memref<17x19xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<17x19xf32>, memref<17x19xf32>) -> ()
+    return
+  }
+}

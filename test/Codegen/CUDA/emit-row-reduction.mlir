@@ -1,0 +1,162 @@
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-row-reduction -canonicalize -cse | FileCheck %s
+
+// Each element is loaded once, and stays in registers to the end.
+// CHECK-LABEL: func.func @in_registers
+// CHECK-COUNT-2: vector.load
+// CHECK-NOT:     vector.load
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK:         math.exp
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK-COUNT-2: vector.store
+// CHECK-NOT:     gpu.barrier
+builtin.module @in_registers attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @in_registers() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 4, vector = 4, chunks = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<8x256xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<8x256xf32> to tensor<8x256xf32>
+    %e2 = tensor.empty() : tensor<8xf32>
+    %cf2 = arith.constant 0xFF800000 : f32
+    %f2 = linalg.fill ins(%cf2 : f32) outs(%e2 : tensor<8xf32>) -> tensor<8xf32>
+    %g5 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<8x256xf32>) outs(%f2 : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<8xf32>
+    %e6 = tensor.empty() : tensor<8x256xf32>
+    %g7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %g5 : tensor<8x256xf32>, tensor<8xf32>) outs(%e6 : tensor<8x256xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      %e = math.exp %s : f32
+      linalg.yield %e : f32
+    } -> tensor<8x256xf32>
+    %e8 = tensor.empty() : tensor<8xf32>
+    %cf8 = arith.constant 0.0 : f32
+    %f8 = linalg.fill ins(%cf8 : f32) outs(%e8 : tensor<8xf32>) -> tensor<8xf32>
+    %g11 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%g7 : tensor<8x256xf32>) outs(%f8 : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    %e12 = tensor.empty() : tensor<8x256xf32>
+    %g13 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%g7, %g11 : tensor<8x256xf32>, tensor<8xf32>) outs(%e12 : tensor<8x256xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %d = arith.divf %a, %b : f32
+      linalg.yield %d : f32
+    } -> tensor<8x256xf32>
+    %b1 = plan.binding 1 write align 64 : memref<8x256xf32>
+    bufferization.materialize_in_destination %g13 in restrict writable %b1 : (tensor<8x256xf32>, memref<8x256xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A block for each row: warps meet in shared memory, each result at a place of its own.
+// CHECK-LABEL: func.func @block
+// CHECK-SAME:    block = [64, 1, 1], cluster = [1, 1, 1], shared = 32
+// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 0 : i64} : memref<2xf32, #gpu.address_space<workgroup>>
+// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 16 : i64} : memref<2xf32, #gpu.address_space<workgroup>>
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK:         gpu.barrier
+// CHECK-COUNT-1: gpu.shuffle xor
+// CHECK:         gpu.barrier
+builtin.module @block attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @block() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 1, vector = 4, chunks = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<8x256xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<8x256xf32> to tensor<8x256xf32>
+    %e2 = tensor.empty() : tensor<8xf32>
+    %cf2 = arith.constant 0xFF800000 : f32
+    %f2 = linalg.fill ins(%cf2 : f32) outs(%e2 : tensor<8xf32>) -> tensor<8xf32>
+    %g5 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<8x256xf32>) outs(%f2 : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<8xf32>
+    %e6 = tensor.empty() : tensor<8x256xf32>
+    %g7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %g5 : tensor<8x256xf32>, tensor<8xf32>) outs(%e6 : tensor<8x256xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      %e = math.exp %s : f32
+      linalg.yield %e : f32
+    } -> tensor<8x256xf32>
+    %e8 = tensor.empty() : tensor<8xf32>
+    %cf8 = arith.constant 0.0 : f32
+    %f8 = linalg.fill ins(%cf8 : f32) outs(%e8 : tensor<8xf32>) -> tensor<8xf32>
+    %g11 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%g7 : tensor<8x256xf32>) outs(%f8 : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    %e12 = tensor.empty() : tensor<8x256xf32>
+    %g13 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%g7, %g11 : tensor<8x256xf32>, tensor<8xf32>) outs(%e12 : tensor<8x256xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %d = arith.divf %a, %b : f32
+      linalg.yield %d : f32
+    } -> tensor<8x256xf32>
+    %b1 = plan.binding 1 write align 64 : memref<8x256xf32>
+    bufferization.materialize_in_destination %g13 in restrict writable %b1 : (tensor<8x256xf32>, memref<8x256xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A row of any length: a loop over four vectors at a time, then one over the rest.
+// CHECK-LABEL: func.func @loop
+// CHECK:         scf.for
+// CHECK-COUNT-4:   memref.load
+// CHECK:         scf.for
+// CHECK-COUNT-1:   memref.load
+// CHECK:         gpu.shuffle xor
+builtin.module @loop attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @loop() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 1, vector = 1, chunks = 0>} {
+    %size_n = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 64 sizes(%size_n) : memref<4x?xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4x?xf32> to tensor<4x?xf32>
+    %e3 = tensor.empty() : tensor<4xf32>
+    %cf3 = arith.constant 0.0 : f32
+    %f3 = linalg.fill ins(%cf3 : f32) outs(%e3 : tensor<4xf32>) -> tensor<4xf32>
+    %g6 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<4x?xf32>) outs(%f3 : tensor<4xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<4xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4xf32>
+    bufferization.materialize_in_destination %g6 in restrict writable %b1 : (tensor<4xf32>, memref<4xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Ties go to the smaller position, whatever the order of threads.
+// CHECK-LABEL: func.func @argmax
+// CHECK:         gpu.shuffle xor
+// CHECK:         gpu.shuffle xor
+// CHECK:         %[[MORE:.*]] = arith.cmpf ogt
+// CHECK:         arith.select %[[MORE]]
+// CHECK:         %[[TIE:.*]] = arith.cmpi ne, %{{.*}} : i32
+// CHECK:         arith.andi %[[TIE]], %{{.*}} : i1
+builtin.module @argmax attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @argmax() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 1, vector = 1, chunks = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<4x64xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4x64xf32> to tensor<4x64xf32>
+    %e2 = tensor.empty() : tensor<4xf32>
+    %cf2 = arith.constant 0xFF800000 : f32
+    %f2 = linalg.fill ins(%cf2 : f32) outs(%e2 : tensor<4xf32>) -> tensor<4xf32>
+    %e5 = tensor.empty() : tensor<4xi32>
+    %cf5 = arith.constant 0 : i32
+    %f5 = linalg.fill ins(%cf5 : i32) outs(%e5 : tensor<4xi32>) -> tensor<4xi32>
+    %g8:2 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<4x64xf32>) outs(%f2, %f5 : tensor<4xf32>, tensor<4xi32>) {
+    ^bb0(%a: f32, %b: f32, %c: i32):
+      %i = linalg.index 1 : index
+      %j = arith.index_cast %i : index to i32
+      %m = arith.cmpf ogt, %a, %b : f32
+      %v = arith.select %m, %a, %b : f32
+      %w = arith.select %m, %j, %c : i32
+      linalg.yield %v, %w : f32, i32
+    } -> (tensor<4xf32>, tensor<4xi32>)
+    %b1 = plan.binding 1 write align 64 : memref<4xi32>
+    bufferization.materialize_in_destination %g8#1 in restrict writable %b1 : (tensor<4xi32>, memref<4xi32>) -> ()
+    return
+  }
+}

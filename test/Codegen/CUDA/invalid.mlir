@@ -1,0 +1,90 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics -xc-cuda-codegen
+
+builtin.module @unknown_arch attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_42">} {
+  // expected-error @below {{unknown CUDA architecture 'sm_42', known are sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_90a, sm_100a, sm_103a, sm_110a, sm_120a, sm_121a}}
+  func.func @unknown_arch() {
+    return
+  }
+}
+
+// -----
+
+builtin.module @no_target attributes {plan.kernel} {
+  // expected-error @below {{expected its module to have a CUDA target in 'plan.target'}}
+  func.func @no_target() {
+    return
+  }
+}
+
+// -----
+
+builtin.module @twice attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @twice() {
+    %x = plan.binding 0 read align 64 : memref<4xf32>
+    // expected-error @below {{expected one binding of each number, got two of 0}}
+    %y = plan.binding 0 write align 64 : memref<4xf32>
+    %t = bufferization.to_tensor %x restrict : memref<4xf32> to tensor<4xf32>
+    bufferization.materialize_in_destination %t in restrict writable %y : (tensor<4xf32>, memref<4xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+builtin.module @constant attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @constant() {
+    %y = plan.binding 0 write align 64 : memref<2xf32>
+    // expected-error @below {{cannot be compiled for sm_80: expected a constant whose elements are all equal}}
+    %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    bufferization.materialize_in_destination %c in restrict writable %y : (tensor<2xf32>, memref<2xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+builtin.module @unknown_op attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @unknown_op() {
+    %y = plan.binding 0 write align 64 : memref<2xf32>
+    // expected-error @below {{cannot be compiled for sm_80: an op that CUDA code generation does not know}}
+    %c = tensor.generate {
+    ^bb0(%i: index):
+      %v = arith.constant 1.0 : f32
+      tensor.yield %v : f32
+    } : tensor<2xf32>
+    bufferization.materialize_in_destination %c in restrict writable %y : (tensor<2xf32>, memref<2xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+builtin.module @wrong_config attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  // expected-error @below {{expected a reduction for #cuda.row_reduction<threads = 32, rows = 1, vector = 1, chunks = 1>}}
+  func.func @wrong_config() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 1, vector = 1, chunks = 1>} {
+    %x = plan.binding 0 read align 64 : memref<4xf32>
+    %y = plan.binding 1 write align 64 : memref<4xf32>
+    %t = bufferization.to_tensor %x restrict : memref<4xf32> to tensor<4xf32>
+    bufferization.materialize_in_destination %t in restrict writable %y : (tensor<4xf32>, memref<4xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+builtin.module @old_arch attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_75">} {
+  // expected-error @below {{expected f16 or bf16 operands with f32 sums and sm_80 or later for #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 4>, got sm_75}}
+  func.func @old_arch() attributes {lowering_config = #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 4>} {
+    %ab = plan.binding 0 read align 64 : memref<64x64xf16>
+    %bb = plan.binding 1 read align 64 : memref<64x64xf16>
+    %cb = plan.binding 2 write align 64 : memref<64x64xf32>
+    %a = bufferization.to_tensor %ab restrict : memref<64x64xf16> to tensor<64x64xf16>
+    %b = bufferization.to_tensor %bb restrict : memref<64x64xf16> to tensor<64x64xf16>
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %c = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+    bufferization.materialize_in_destination %c in restrict writable %cb : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+    return
+  }
+}

@@ -1,0 +1,28 @@
+// RUN: xc-opt %s -xc-cuda-lower-to-nvvm -canonicalize | FileCheck %s
+
+#one = affine_map<() -> (1, 1, 1)>
+
+// Loads of what the kernel only reads are invariant; of what may alias they are not.
+// CHECK:       llvm.mlir.global external @xc_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
+// CHECK-LABEL: llvm.func @pointers(
+// CHECK-SAME:    %[[X:.*]]: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias, llvm.readonly},
+// CHECK-SAME:    %[[Y:.*]]: !llvm.ptr<1> {llvm.align = 16 : i64}, %[[N:.*]]: i64)
+// CHECK-SAME:    nvvm.kernel, nvvm.reqntid = array<i32: 64, 1, 1>
+// CHECK:         %[[BUFFER:.*]] = llvm.getelementptr %{{.*}}[256] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+// CHECK:         llvm.load %{{.*}} invariant {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+// CHECK:         %[[OLD:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+// CHECK:         %[[PLACE:.*]] = llvm.getelementptr inbounds %[[BUFFER]][%{{.*}}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
+// CHECK:         llvm.store %[[OLD]], %[[PLACE]]
+// CHECK:         nvvm.barrier0
+func.func @pointers() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = #one, block = [64, 1, 1], cluster = [1, 1, 1], shared = 512, scratch = 0>} {
+  %n = plan.scalar 2 : index
+  %x = plan.binding 0 read align 64 : memref<64xf32>
+  %y = plan.binding 1 read_write align 16 may_alias : memref<64xf32>
+  %buffer = memref.alloc() {cuda.shared_offset = 256 : i64} : memref<64xf32, #gpu.address_space<workgroup>>
+  %v = vector.load %x[%n] {alignment = 16 : i64} : memref<64xf32>, vector<4xf32>
+  %old = memref.load %y[%n] : memref<64xf32>
+  memref.store %old, %buffer[%n] : memref<64xf32, #gpu.address_space<workgroup>>
+  gpu.barrier
+  vector.store %v, %y[%n] {alignment = 16 : i64} : memref<64xf32>, vector<4xf32>
+  return
+}

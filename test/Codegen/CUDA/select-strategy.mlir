@@ -1,0 +1,378 @@
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy | FileCheck %s
+
+// CHECK-LABEL: func.func @large_elementwise()
+// CHECK-SAME:    cuda.index_bits = 32 : i32
+// CHECK-SAME:    lowering_config = #cuda.elementwise<threads = 256, vector = 4, unroll = 4>
+// CHECK-SAME:    plan.reason = "elementwise over the flattened shape: 16 elements a thread in 4 accesses of 4"
+builtin.module @large_elementwise attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @large_elementwise() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x1024xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x1024xf32> to tensor<4096x1024xf32>
+    %e2 = tensor.empty() : tensor<4096x1024xf32>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0 : tensor<4096x1024xf32>) outs(%e2 : tensor<4096x1024xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.addf %a, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<4096x1024xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4096x1024xf32>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<4096x1024xf32>, memref<4096x1024xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Few elements are spread over the multiprocessors first.
+// CHECK-LABEL: func.func @tiny()
+// CHECK-SAME:    #cuda.elementwise<threads = 128, vector = 1, unroll = 1>
+builtin.module @tiny attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @tiny() {
+    %b0 = plan.binding 0 read align 64 : memref<100xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<100xf32> to tensor<100xf32>
+    %e2 = tensor.empty() : tensor<100xf32>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%t0 : tensor<100xf32>) outs(%e2 : tensor<100xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.addf %a, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<100xf32>
+    %b1 = plan.binding 1 write align 64 : memref<100xf32>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<100xf32>, memref<100xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// 2^31 elements need 64-bit indices.
+// CHECK-LABEL: func.func @huge()
+// CHECK-SAME:    cuda.index_bits = 64 : i32
+builtin.module @huge attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @huge() {
+    %b0 = plan.binding 0 read align 64 : memref<65536x65536xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<65536x65536xf32> to tensor<65536x65536xf32>
+    %e2 = tensor.empty() : tensor<65536x65536xf32>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0 : tensor<65536x65536xf32>) outs(%e2 : tensor<65536x65536xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.addf %a, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<65536x65536xf32>
+    %b1 = plan.binding 1 write align 64 : memref<65536x65536xf32>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<65536x65536xf32>, memref<65536x65536xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @transposed()
+// CHECK-SAME:    #cuda.transpose<threads = 256, tile = 32, vector = 1>
+builtin.module @transposed attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @transposed() {
+    %b0 = plan.binding 0 read align 64 : memref<512x512xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x512xf32> to tensor<512x512xf32>
+    %e2 = tensor.empty() : tensor<512x512xf32>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0 : tensor<512x512xf32>) outs(%e2 : tensor<512x512xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+    } -> tensor<512x512xf32>
+    %b1 = plan.binding 1 write align 64 : memref<512x512xf32>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<512x512xf32>, memref<512x512xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @warp_per_row()
+// CHECK-SAME:    #cuda.row_reduction<threads = 32, rows = 4, vector = 4, chunks = 8>
+builtin.module @warp_per_row attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @warp_per_row() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x1024xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x1024xf32> to tensor<4096x1024xf32>
+    %e2 = tensor.empty() : tensor<4096xf32>
+    %cf2 = arith.constant 0xFF800000 : f32
+    %f2 = linalg.fill ins(%cf2 : f32) outs(%e2 : tensor<4096xf32>) -> tensor<4096xf32>
+    %g5 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<4096x1024xf32>) outs(%f2 : tensor<4096xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<4096xf32>
+    %e6 = tensor.empty() : tensor<4096x1024xf32>
+    %g7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %g5 : tensor<4096x1024xf32>, tensor<4096xf32>) outs(%e6 : tensor<4096x1024xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      %e = math.exp %s : f32
+      linalg.yield %e : f32
+    } -> tensor<4096x1024xf32>
+    %e8 = tensor.empty() : tensor<4096xf32>
+    %cf8 = arith.constant 0.0 : f32
+    %f8 = linalg.fill ins(%cf8 : f32) outs(%e8 : tensor<4096xf32>) -> tensor<4096xf32>
+    %g11 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%g7 : tensor<4096x1024xf32>) outs(%f8 : tensor<4096xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<4096xf32>
+    %e12 = tensor.empty() : tensor<4096x1024xf32>
+    %g13 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%g7, %g11 : tensor<4096x1024xf32>, tensor<4096xf32>) outs(%e12 : tensor<4096x1024xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %d = arith.divf %a, %b : f32
+      linalg.yield %d : f32
+    } -> tensor<4096x1024xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4096x1024xf32>
+    bufferization.materialize_in_destination %g13 in restrict writable %b1 : (tensor<4096x1024xf32>, memref<4096x1024xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @block_per_row()
+// CHECK-SAME:    #cuda.row_reduction<threads = 512, rows = 1, vector = 4, chunks = 4>
+builtin.module @block_per_row attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @block_per_row() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x8192xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x8192xf32> to tensor<4096x8192xf32>
+    %e2 = tensor.empty() : tensor<4096xf32>
+    %cf2 = arith.constant 0xFF800000 : f32
+    %f2 = linalg.fill ins(%cf2 : f32) outs(%e2 : tensor<4096xf32>) -> tensor<4096xf32>
+    %g5 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<4096x8192xf32>) outs(%f2 : tensor<4096xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<4096xf32>
+    %e6 = tensor.empty() : tensor<4096x8192xf32>
+    %g7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %g5 : tensor<4096x8192xf32>, tensor<4096xf32>) outs(%e6 : tensor<4096x8192xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      %e = math.exp %s : f32
+      linalg.yield %e : f32
+    } -> tensor<4096x8192xf32>
+    %e8 = tensor.empty() : tensor<4096xf32>
+    %cf8 = arith.constant 0.0 : f32
+    %f8 = linalg.fill ins(%cf8 : f32) outs(%e8 : tensor<4096xf32>) -> tensor<4096xf32>
+    %g11 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%g7 : tensor<4096x8192xf32>) outs(%f8 : tensor<4096xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<4096xf32>
+    %e12 = tensor.empty() : tensor<4096x8192xf32>
+    %g13 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%g7, %g11 : tensor<4096x8192xf32>, tensor<4096xf32>) outs(%e12 : tensor<4096x8192xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %d = arith.divf %a, %b : f32
+      linalg.yield %d : f32
+    } -> tensor<4096x8192xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4096x8192xf32>
+    bufferization.materialize_in_destination %g13 in restrict writable %b1 : (tensor<4096x8192xf32>, memref<4096x8192xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @row_too_long_for_registers()
+// CHECK-SAME:    #cuda.row_reduction<threads = 1024, rows = 1, vector = 4, chunks = 0>
+builtin.module @row_too_long_for_registers attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @row_too_long_for_registers() {
+    %b0 = plan.binding 0 read align 64 : memref<128x65536xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<128x65536xf32> to tensor<128x65536xf32>
+    %e2 = tensor.empty() : tensor<128xf32>
+    %cf2 = arith.constant 0xFF800000 : f32
+    %f2 = linalg.fill ins(%cf2 : f32) outs(%e2 : tensor<128xf32>) -> tensor<128xf32>
+    %g5 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<128x65536xf32>) outs(%f2 : tensor<128xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<128xf32>
+    %e6 = tensor.empty() : tensor<128x65536xf32>
+    %g7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %g5 : tensor<128x65536xf32>, tensor<128xf32>) outs(%e6 : tensor<128x65536xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      %e = math.exp %s : f32
+      linalg.yield %e : f32
+    } -> tensor<128x65536xf32>
+    %e8 = tensor.empty() : tensor<128xf32>
+    %cf8 = arith.constant 0.0 : f32
+    %f8 = linalg.fill ins(%cf8 : f32) outs(%e8 : tensor<128xf32>) -> tensor<128xf32>
+    %g11 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%g7 : tensor<128x65536xf32>) outs(%f8 : tensor<128xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<128xf32>
+    %e12 = tensor.empty() : tensor<128x65536xf32>
+    %g13 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%g7, %g11 : tensor<128x65536xf32>, tensor<128xf32>) outs(%e12 : tensor<128x65536xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %d = arith.divf %a, %b : f32
+      linalg.yield %d : f32
+    } -> tensor<128x65536xf32>
+    %b1 = plan.binding 1 write align 64 : memref<128x65536xf32>
+    bufferization.materialize_in_destination %g13 in restrict writable %b1 : (tensor<128x65536xf32>, memref<128x65536xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @columns()
+// CHECK-SAME:    #cuda.column_reduction<threads = 32, rows = 32, vector = 4>
+builtin.module @columns attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @columns() {
+    %b0 = plan.binding 0 read align 64 : memref<32768x32768xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<32768x32768xf32> to tensor<32768x32768xf32>
+    %e2 = tensor.empty() : tensor<32768xf32>
+    %cf2 = arith.constant 0.0 : f32
+    %f2 = linalg.fill ins(%cf2 : f32) outs(%e2 : tensor<32768xf32>) -> tensor<32768xf32>
+    %g5 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%t0 : tensor<32768x32768xf32>) outs(%f2 : tensor<32768xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<32768xf32>
+    %b1 = plan.binding 1 write align 64 : memref<32768xf32>
+    bufferization.materialize_in_destination %g5 in restrict writable %b1 : (tensor<32768xf32>, memref<32768xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Where the symbolic size is a multiple of 4, and 32 bits do, the first variant is taken.
+// CHECK-LABEL: func.func @columns_of_symbolic_length_guarded()
+// CHECK-SAME:    cuda.index_bits = 32 : i32
+// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 4, chunks = 0>
+// CHECK-SAME:    plan.guards = [#plan.value_guard<#{{.*}}, min = 0, max = 1073741823, divisor = 1>, #plan.value_guard<#{{.*}}, min = 0, max = 1073741823, divisor = 4>]
+// CHECK:         plan.scalar 0 {cuda.divisor = 4 : i64}
+// CHECK-LABEL: func.func @columns_of_symbolic_length()
+// CHECK-SAME:    cuda.index_bits = 64 : i32
+// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 1, chunks = 0>
+// CHECK-NOT:     plan.guards
+// CHECK:         plan.scalar 0 : index
+builtin.module @columns_of_symbolic_length attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @columns_of_symbolic_length() {
+    %size_n = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 64 sizes(%size_n) : memref<7x?xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<7x?xf32> to tensor<7x?xf32>
+    %e3 = tensor.empty() : tensor<7xf32>
+    %cf3 = arith.constant 0.0 : f32
+    %f3 = linalg.fill ins(%cf3 : f32) outs(%e3 : tensor<7xf32>) -> tensor<7xf32>
+    %g6 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<7x?xf32>) outs(%f3 : tensor<7xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<7xf32>
+    %b1 = plan.binding 1 write align 64 : memref<7xf32>
+    bufferization.materialize_in_destination %g6 in restrict writable %b1 : (tensor<7xf32>, memref<7xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @product()
+// CHECK-SAME:    #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>
+builtin.module @product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @product() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x4096xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+    %e4 = tensor.empty() : tensor<4096x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%f4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4096x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<4096x4096xf32>, memref<4096x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @half_product()
+// CHECK-SAME:    #cuda.matmul_mma<tile_m = 128, tile_n = 128, tile_k = 32, warps_m = 2, warps_n = 4, stages = 4>
+builtin.module @half_product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @half_product() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x4096xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x4096xbf16> to tensor<4096x4096xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xbf16> to tensor<4096x4096xbf16>
+    %e4 = tensor.empty() : tensor<4096x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) outs(%f4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %e8 = tensor.empty() : tensor<4096x4096xbf16>
+    %g9 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<4096x4096xf32>) outs(%e8 : tensor<4096x4096xbf16>) {
+    ^bb0(%a: f32, %b: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<4096x4096xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<4096x4096xbf16>
+    bufferization.materialize_in_destination %g9 in restrict writable %b2 : (tensor<4096x4096xbf16>, memref<4096x4096xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// No mma.sync for bf16 before sm_80.
+// CHECK-LABEL: func.func @half_product_on_old_arch()
+// CHECK-SAME:    #cuda.matmul_fma<
+builtin.module @half_product_on_old_arch attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_75">} {
+  func.func @half_product_on_old_arch() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x4096xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x4096xbf16> to tensor<4096x4096xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xbf16> to tensor<4096x4096xbf16>
+    %e4 = tensor.empty() : tensor<4096x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) outs(%f4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %e8 = tensor.empty() : tensor<4096x4096xbf16>
+    %g9 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<4096x4096xf32>) outs(%e8 : tensor<4096x4096xbf16>) {
+    ^bb0(%a: f32, %b: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<4096x4096xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<4096x4096xbf16>
+    bufferization.materialize_in_destination %g9 in restrict writable %b2 : (tensor<4096x4096xbf16>, memref<4096x4096xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A matrix times a vector is a reduction.
+// CHECK-LABEL: func.func @matrix_vector()
+// CHECK-SAME:    #cuda.row_reduction<
+builtin.module @matrix_vector attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @matrix_vector() {
+    %b0 = plan.binding 0 read align 64 : memref<1x4096xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<1x4096xf32> to tensor<1x4096xf32>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+    %e4 = tensor.empty() : tensor<1x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<1x4096xf32>) -> tensor<1x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<1x4096xf32>, tensor<4096x4096xf32>) outs(%f4 : tensor<1x4096xf32>) -> tensor<1x4096xf32>
+    %b2 = plan.binding 2 write align 64 : memref<1x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<1x4096xf32>, memref<1x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @scatter()
+// CHECK-SAME:    #cuda.scatter<threads = 64, rows = 1>
+builtin.module @scatter attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @scatter() {
+    %b0 = plan.binding 0 read align 64 : memref<1000x64xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<1000x64xf32> to tensor<1000x64xf32>
+    %b1 = plan.binding 1 read align 64 : memref<20x1xi32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<20x1xi32> to tensor<20x1xi32>
+    %b2 = plan.binding 2 read align 64 : memref<20x64xf32>
+    %t2 = bufferization.to_tensor %b2 restrict : memref<20x64xf32> to tensor<20x64xf32>
+    %r = kernel.scatter add, %t1, %t2 into %t0 axes = [0] : tensor<20x1xi32>, tensor<20x64xf32>, tensor<1000x64xf32> -> tensor<1000x64xf32>
+    %b3 = plan.binding 3 write align 64 : memref<1000x64xf32>
+    bufferization.materialize_in_destination %r in restrict writable %b3 : (tensor<1000x64xf32>, memref<1000x64xf32>) -> ()
+    return
+  }
+}
