@@ -79,18 +79,16 @@ run_lit() {
   /usr/bin/python3 scripts/count-tests.py lit build/dev/lit-results.json
 }
 
-# Every fuzzer of the asan build, on a copy of its seed corpus.
+# Every fuzzer of the asan build, from fresh seeds and from what earlier runs found worth keeping.
 run_fuzzers() {
-  local fuzzers fuzzer name good=0 bad=0
-  fuzzers=$(find build/asan -type f -executable -name '*-fuzzer' | sort)
-  [ -n "$fuzzers" ] || { echo "no fuzzer was built"; return 1; }
-  for fuzzer in $fuzzers; do
+  local bin=build/asan/test/bin fuzzer name good=0 bad=0
+  for fuzzer in "$bin"/*-fuzz; do
+    [ -x "$fuzzer" ] || { echo "no fuzzer was built"; return 1; }
     name=$(basename "$fuzzer")
-    mkdir -p "build/fuzz/$name" "build/fuzz/$name-found"
-    local corpora=("build/fuzz/$name")
-    [ ! -d "test/fuzz/corpus" ] || corpora+=(test/fuzz/corpus)
+    mkdir -p "build/fuzz/$name" "build/fuzz/$name-seeds" "build/fuzz/$name-found"
+    [ "$name" != loader-fuzz ] || "$bin/xcr-fuzz-seeds" "build/fuzz/$name-seeds"
     if "$fuzzer" -max_total_time="$fuzz_seconds" -rss_limit_mb=2048 -print_final_stats=1 \
-      -artifact_prefix="build/fuzz/$name-found/" "${corpora[@]}"; then
+      -artifact_prefix="build/fuzz/$name-found/" "build/fuzz/$name" "build/fuzz/$name-seeds"; then
       good=$((good + 1))
     else
       bad=$((bad + 1))
