@@ -3,7 +3,7 @@
 
 Each fit is a minimax polynomial by the Remez exchange on a grid of Chebyshev points, of the weighted
 error weight(x) * (p(x) - f(x)); the weight makes that error relative to the function that p is a part of.
-Prints the header to standard output and the error of each fit to standard error.
+Prints the header to standard output (to be formatted by clang-format) and the error of each fit to standard error.
 """
 import sys
 from mpmath import mp, mpf, matrix, lu_solve, cos, pi, exp, log, atanh, sin, asin, atan, erf, erfc, sqrt, cbrt

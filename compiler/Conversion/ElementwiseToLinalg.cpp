@@ -175,6 +175,9 @@ struct ConvertConstant : OpConversionPattern<array::ConstantOp> {
 struct Decompose : OpInterfaceConversionPattern<array::ArrayDecomposableOpInterface> {
   using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
 
+  // Some composites decompose into composites, all of them in a few steps.
+  void initialize() { setHasBoundedRewriteRecursion(); }
+
   LogicalResult matchAndRewrite(array::ArrayDecomposableOpInterface op, ArrayRef<Value>,
                                 ConversionPatternRewriter &rewriter) const override {
     FailureOr<SmallVector<Value>> results = op.decompose(rewriter);

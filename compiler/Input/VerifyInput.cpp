@@ -95,7 +95,7 @@ static LogicalResult verifyLinalgOp(Operation *op) {
   for (Type type : op->getOperandTypes())
     if (isa<BaseMemRefType>(type))
       return op->emitError() << "'" << op->getName() << "' works on memrefs; expected tensors";
-  WalkResult result = op->walk([&](Operation *inner) {
+  WalkResult result = op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
     return inner == op || succeeded(verifyScalarOp(inner)) ? WalkResult::advance()
                                                            : WalkResult::interrupt();
   });

@@ -38,15 +38,13 @@ struct MathExpansion {
 /// bf16, f32 and f64 that is not an instruction of both targets (sqrt, floor,
 /// ceil, trunc, roundeven, absf, copysign, fma, and the integer ops but ipowi),
 /// and `arith.remf`, by arithmetic. No library call remains.
-void populateExpandMathPatterns(mlir::RewritePatternSet &patterns,
-                                const MathExpansion &options);
+void populateExpandMathPatterns(mlir::RewritePatternSet &patterns, const MathExpansion &options);
 
 /// Patterns that replace conversions to and from f16 and bf16 by integer
 /// arithmetic, all roundings to nearest even and rounded once: bf16 always; f16
 /// <-> f32 only if not `hasF16Conversion`; f16 <-> f64 always, through f32.
 /// Arithmetic on these types must have been widened to f32 before.
-void populateExpandSmallFloatPatterns(mlir::RewritePatternSet &patterns,
-                                      bool hasF16Conversion);
+void populateExpandSmallFloatPatterns(mlir::RewritePatternSet &patterns, bool hasF16Conversion);
 
 //===----------------------------------------------------------------------===//
 // The functions, for f32 and f64 (the builder knows which). Errors:
@@ -90,8 +88,7 @@ mlir::Value expandRem(MathBuilder &b, mlir::Value x, mlir::Value y);
 /// Fused multiply-add for targets without: f64 is rounded once but for double
 /// rounding in rare cases and for intermediate overflow, f32 is computed in
 /// f64.
-mlir::Value expandFma(MathBuilder &b, mlir::Value x, mlir::Value y,
-                      mlir::Value z);
+mlir::Value expandFma(MathBuilder &b, mlir::Value x, mlir::Value y, mlir::Value z);
 
 } // namespace xc::codegen
 

@@ -44,9 +44,7 @@ public:
   int mantissaBits() const { return f32 ? 23 : 52; }
   int exponentBias() const { return f32 ? 127 : 1023; }
   /// `forF32` or `forF64`, whichever this builder is for.
-  template <typename T> T pick(T forF32, T forF64) const {
-    return f32 ? forF32 : forF64;
-  }
+  template <typename T> T pick(T forF32, T forF64) const { return f32 ? forF32 : forF64; }
   /// The smallest normal number, and the largest finite one.
   double minNormal() const;
   double maxFinite() const;
@@ -58,18 +56,10 @@ public:
   mlir::Value nan();
 
   //===--- Floating point ---===//
-  mlir::Value add(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::AddFOp>(x, y);
-  }
-  mlir::Value sub(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::SubFOp>(x, y);
-  }
-  mlir::Value mul(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::MulFOp>(x, y);
-  }
-  mlir::Value div(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::DivFOp>(x, y);
-  }
+  mlir::Value add(mlir::Value x, mlir::Value y) { return create<mlir::arith::AddFOp>(x, y); }
+  mlir::Value sub(mlir::Value x, mlir::Value y) { return create<mlir::arith::SubFOp>(x, y); }
+  mlir::Value mul(mlir::Value x, mlir::Value y) { return create<mlir::arith::MulFOp>(x, y); }
+  mlir::Value div(mlir::Value x, mlir::Value y) { return create<mlir::arith::DivFOp>(x, y); }
   mlir::Value neg(mlir::Value x) { return create<mlir::arith::NegFOp>(x); }
   mlir::Value abs(mlir::Value x);
   mlir::Value sqrt(mlir::Value x);
@@ -97,11 +87,8 @@ public:
   mlir::Value equal(mlir::Value x, mlir::Value y) {
     return compare(mlir::arith::CmpFPredicate::OEQ, x, y);
   }
-  mlir::Value isNan(mlir::Value x) {
-    return compare(mlir::arith::CmpFPredicate::UNO, x, x);
-  }
-  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value x,
-                      mlir::Value y) {
+  mlir::Value isNan(mlir::Value x) { return compare(mlir::arith::CmpFPredicate::UNO, x, x); }
+  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value x, mlir::Value y) {
     return mlir::arith::CmpFOp::create(builder, predicate, x, y);
   }
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y) {
@@ -113,24 +100,12 @@ public:
   //===--- Integers of the float's width, and bits ---===//
   mlir::Value bits(mlir::Value x);
   mlir::Value fromBits(mlir::Value x);
-  mlir::Value addInt(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::AddIOp>(x, y);
-  }
-  mlir::Value subInt(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::SubIOp>(x, y);
-  }
-  mlir::Value mulInt(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::MulIOp>(x, y);
-  }
-  mlir::Value andInt(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::AndIOp>(x, y);
-  }
-  mlir::Value orInt(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::OrIOp>(x, y);
-  }
-  mlir::Value xorInt(mlir::Value x, mlir::Value y) {
-    return create<mlir::arith::XOrIOp>(x, y);
-  }
+  mlir::Value addInt(mlir::Value x, mlir::Value y) { return create<mlir::arith::AddIOp>(x, y); }
+  mlir::Value subInt(mlir::Value x, mlir::Value y) { return create<mlir::arith::SubIOp>(x, y); }
+  mlir::Value mulInt(mlir::Value x, mlir::Value y) { return create<mlir::arith::MulIOp>(x, y); }
+  mlir::Value andInt(mlir::Value x, mlir::Value y) { return create<mlir::arith::AndIOp>(x, y); }
+  mlir::Value orInt(mlir::Value x, mlir::Value y) { return create<mlir::arith::OrIOp>(x, y); }
+  mlir::Value xorInt(mlir::Value x, mlir::Value y) { return create<mlir::arith::XOrIOp>(x, y); }
   mlir::Value shiftLeft(mlir::Value x, int64_t amount);
   mlir::Value shiftRight(mlir::Value x, int64_t amount);
   /// x with its sign bit flipped where `sign` (an integer) has its sign bit

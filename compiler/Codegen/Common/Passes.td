@@ -49,7 +49,7 @@ def ExpandSmallFloats : Pass<"xc-expand-small-floats"> {
     %y = arith.bitcast %2 : i32 to f32
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let options = [Option<"hasF16Conversion", "has-f16-conversion", "bool", /*default=*/"true",
                         "The target converts f16 to f32 and back">];
 }

@@ -20,6 +20,7 @@ def Kernel_Dialect : Dialect {
     (`-xc-lower-kernel-ops-to-loops`) that every target can fall back on. An op implements
     DestinationStyleOpInterface, TilingInterface, BufferizableOpInterface and LoopNestOpInterface.
   }];
+  let useDefaultAttributePrinterParser = 1;
 }
 
 #endif // XC_DIALECT_KERNEL_IR_KERNELDIALECT_TD

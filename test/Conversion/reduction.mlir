@@ -1,0 +1,68 @@
+// RUN: xc-opt %s -xc-convert-array-to-linalg | FileCheck %s
+
+// CHECK-LABEL: func.func @sum_of_16_bits(
+// CHECK:         %[[INIT:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<?xf32>)
+// CHECK:         %[[SUM:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} {{.*}} outs(%[[INIT]] : tensor<?xf32>)
+// CHECK:           %[[X:.*]] = arith.extf
+// CHECK:           arith.addf %{{.*}}, %[[X]] : f32
+// CHECK:         %[[ROUNDED:.*]] = linalg.generic {{.*}} ins(%[[SUM]] : tensor<?xf32>)
+// CHECK:         tensor.expand_shape %[[ROUNDED]] {{\[}}[0, 1]]
+func.func @sum_of_16_bits(%x: tensor<?x6xbf16>) -> tensor<?x1xbf16> {
+  %0 = array.reduce sum, %x axes = [1] keepdims : tensor<?x6xbf16> -> tensor<?x1xbf16>
+  return %0 : tensor<?x1xbf16>
+}
+
+// CHECK-LABEL: func.func @nan_wins(
+// CHECK:         %[[LOWEST:.*]] = arith.constant 0xFF800000 : f32
+// CHECK:         linalg.fill ins(%[[LOWEST]] : f32)
+// CHECK:         iterator_types = ["reduction", "reduction"]
+// CHECK:           arith.maximumf
+func.func @nan_wins(%x: tensor<4x6xf32>) -> tensor<f32> {
+  %0 = array.reduce max, %x axes = [0, 1] : tensor<4x6xf32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// CHECK-LABEL: func.func @unsigned_minimum(
+// CHECK:         %[[HIGHEST:.*]] = arith.constant -1 : i8
+// CHECK:         linalg.fill ins(%[[HIGHEST]] : i8)
+// CHECK:           arith.minui
+func.func @unsigned_minimum(%x: tensor<6xui8>) -> tensor<ui8> {
+  %0 = array.reduce min, %x axes = [0] : tensor<6xui8> -> tensor<ui8>
+  return %0 : tensor<ui8>
+}
+
+// The lowest index among equals, whatever the order of evaluation.
+// CHECK-LABEL: func.func @argmax(
+// CHECK:         %[[R:.*]]:2 = linalg.generic
+// CHECK:         ^bb0(%[[X:.*]]: f32, %[[BEST:.*]]: f32, %[[AT:.*]]: i64):
+// CHECK:           %[[I:.*]] = arith.index_cast
+// CHECK:           %[[EARLIER:.*]] = arith.cmpi slt, %[[I]], %[[AT]]
+// CHECK:           arith.cmpf ogt, %[[X]], %[[BEST]]
+// CHECK:           %[[TIE:.*]] = arith.andi %{{.*}}, %[[EARLIER]]
+// CHECK:           %[[WINS:.*]] = arith.ori %{{.*}}, %[[TIE]]
+// CHECK:           arith.select %[[WINS]], %[[X]], %[[BEST]]
+// CHECK:           arith.select %[[WINS]], %[[I]], %[[AT]]
+// CHECK:         return %[[R]]#1
+func.func @argmax(%x: tensor<?x6xf32>) -> tensor<?xi64> {
+  %0 = array.argmax %x axis = 1 : tensor<?x6xf32> -> tensor<?xi64>
+  return %0 : tensor<?xi64>
+}
+
+// CHECK-LABEL: func.func @no_axes(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>
+// CHECK-NEXT:    return %[[X]]
+func.func @no_axes(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = array.reduce sum, %x axes = [] : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @running_sum(
+// CHECK:         iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK:           %[[I:.*]] = linalg.index 1
+// CHECK:           %[[J:.*]] = linalg.index 2
+// CHECK:           %[[COUNTS:.*]] = arith.cmpi slt, %[[J]], %[[I]]
+// CHECK:           arith.select %[[COUNTS]]
+func.func @running_sum(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  %0 = array.cumsum %x axis = 1 exclusive : tensor<4x6xf32> -> tensor<4x6xf32>
+  return %0 : tensor<4x6xf32>
+}

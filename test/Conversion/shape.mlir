@@ -1,0 +1,84 @@
+// RUN: xc-opt %s -xc-convert-array-to-linalg -cse | FileCheck %s
+
+// CHECK-LABEL: func.func @reshapes_are_views(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x6xf32>
+// CHECK:         %[[N:.*]] = tensor.dim %[[X]], %{{.*}}
+// CHECK:         tensor.expand_shape %[[X]] {{\[}}[0], [1, 2]] output_shape [%[[N]], 2, 3]
+// CHECK:         tensor.collapse_shape %[[X]] {{\[}}[0, 1]]
+func.func @reshapes_are_views(%x: tensor<?x6xf32>) -> (tensor<?x2x3xf32>, tensor<?xf32>) {
+  %0 = array.reshape %x : tensor<?x6xf32> -> tensor<?x2x3xf32>
+  %1 = array.reshape %x : tensor<?x6xf32> -> tensor<?xf32>
+  return %0, %1 : tensor<?x2x3xf32>, tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @slices_are_views(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x6xf32>
+// CHECK:         %[[N:.*]] = tensor.dim %[[X]], %{{.*}}
+// CHECK:         %[[M:.*]] = arith.subi %[[N]], %{{.*}}
+// CHECK:         tensor.extract_slice %[[X]][1, 0] [%[[M]], 3] [1, 2] : tensor<?x6xf32> to tensor<?x3xf32>
+func.func @slices_are_views(%x: tensor<?x6xf32>) -> tensor<?x3xf32> {
+  %0 = array.slice %x [1:, 0:6:2] : tensor<?x6xf32> -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @parts_are_inserted(
+// CHECK-SAME:    %[[A:.*]]: tensor<2x4xf32>, %[[B:.*]]: tensor<3x4xf32>
+// CHECK:         %[[INIT:.*]] = tensor.empty() : tensor<5x4xf32>
+// CHECK:         %[[FIRST:.*]] = tensor.insert_slice %[[A]] into %[[INIT]][0, 0] [2, 4] [1, 1]
+// CHECK:         tensor.insert_slice %[[B]] into %[[FIRST]][2, 0] [3, 4] [1, 1]
+func.func @parts_are_inserted(%a: tensor<2x4xf32>, %b: tensor<3x4xf32>) -> tensor<5x4xf32> {
+  %0 = array.concatenate %a, %b axis = 0 : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<5x4xf32>
+  return %0 : tensor<5x4xf32>
+}
+
+// CHECK-LABEL: func.func @pad_with_a_constant(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x3xf32>
+// CHECK:         %[[BACK:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<6x7xf32>)
+// CHECK:         tensor.insert_slice %[[X]] into %[[BACK]][1, 0] [4, 3] [1, 2]
+func.func @pad_with_a_constant(%x: tensor<4x3xf32>) -> tensor<6x7xf32> {
+  %zero = array.constant dense<0.0> : tensor<f32>
+  %0 = array.pad %x, %zero low = [1, 0] high = [1, 2] interior = [0, 1] : (tensor<4x3xf32>, tensor<f32>) -> tensor<6x7xf32>
+  return %0 : tensor<6x7xf32>
+}
+
+// CHECK-LABEL: func.func @a_size_that_may_be_1(
+// CHECK-SAME:    %[[X:.*]]: tensor<?xf32>
+// CHECK:         %[[N:.*]] = tensor.dim %[[X]], %{{.*}}
+// CHECK:         linalg.generic
+// CHECK:           %[[J:.*]] = linalg.index 1
+// CHECK:           %[[ONE:.*]] = arith.cmpi eq, %[[N]], %{{.*}}
+// CHECK:           %[[AT:.*]] = arith.select %[[ONE]], %{{.*}}, %[[J]]
+// CHECK:           tensor.extract %[[X]][%[[AT]]]
+func.func @a_size_that_may_be_1(%x: tensor<?xf32>) -> tensor<4x8xf32> {
+  %0 = array.broadcast_in_dim %x axes = [1] : tensor<?xf32> -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @transpose_is_a_map(
+// CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}], iterator_types = ["parallel", "parallel"]}
+// CHECK-SAME:      ins(%{{.*}} : tensor<4x8xf32>) outs(%{{.*}} : tensor<8x4xf32>)
+func.func @transpose_is_a_map(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  %0 = array.transpose %x permutation = [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func.func @positions_are_clamped(
+// CHECK:         linalg.generic
+// CHECK:           %[[RAISED:.*]] = arith.maxsi
+// CHECK:           %[[I:.*]] = arith.minsi %[[RAISED]], %{{.*}} : index
+// CHECK:           tensor.extract %{{.*}}[%[[I]],
+func.func @positions_are_clamped(%x: tensor<4x8xf32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<1x8xf32> {
+  %0 = array.dynamic_slice %x[%i, %j] : (tensor<4x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+  return %0 : tensor<1x8xf32>
+}
+
+// CHECK-LABEL: func.func @counting(
+// CHECK:           %[[I:.*]] = linalg.index 0
+// CHECK:           arith.index_cast %[[I]] : index to i64
+// CHECK:           arith.sitofp
+func.func @counting(%x: tensor<?xf32>) -> (tensor<4xf32>, tensor<f32>) {
+  %0 = array.iota axis = 0 : tensor<4xf32>
+  %n = array.dim %x, 0 : tensor<?xf32>
+  %1 = array.from_index %n : tensor<f32>
+  return %0, %1 : tensor<4xf32>, tensor<f32>
+}

@@ -1,0 +1,80 @@
+// RUN: xc-opt %s -xc-normalize-input -canonicalize | FileCheck %s
+
+// CHECK-DAG: #[[LHS:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[RHS:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK-DAG: #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// CHECK-LABEL: func.func @matmul_is_a_contraction(
+// CHECK-SAME:    %[[A:.*]]: tensor<4x8xf16>, %[[B:.*]]: tensor<8x2xf16>, %[[C:.*]]: tensor<4x2xf32>
+// CHECK:         %[[R:.*]] = linalg.contract indexing_maps = [#[[LHS]], #[[RHS]], #[[OUT]]]
+// CHECK-SAME:      ins(%[[A]], %[[B]] : tensor<4x8xf16>, tensor<8x2xf16>) outs(%[[C]] : tensor<4x2xf32>)
+// CHECK:         return %[[R]]
+func.func @matmul_is_a_contraction(%a: tensor<4x8xf16>, %b: tensor<8x2xf16>, %c: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x2xf16>) outs(%c : tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+
+// CHECK-LABEL: func.func @sixteen_bits_accumulate_in_f32(
+// CHECK:         %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK:         %[[INIT:.*]] = linalg.fill ins(%[[ZERO]] : f32)
+// CHECK:         %[[SUM:.*]] = linalg.contract {{.*}} outs(%[[INIT]] : tensor<4x2xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[SUM]] : tensor<4x2xf32>)
+// CHECK:           arith.truncf %{{.*}} : f32 to bf16
+func.func @sixteen_bits_accumulate_in_f32(%a: tensor<4x8xbf16>, %b: tensor<8x2xbf16>) -> tensor<4x2xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %e = tensor.empty() : tensor<4x2xbf16>
+  %c = linalg.fill ins(%zero : bf16) outs(%e : tensor<4x2xbf16>) -> tensor<4x2xbf16>
+  %0 = linalg.matmul ins(%a, %b : tensor<4x8xbf16>, tensor<8x2xbf16>) outs(%c : tensor<4x2xbf16>) -> tensor<4x2xbf16>
+  return %0 : tensor<4x2xbf16>
+}
+
+// CHECK-LABEL: func.func @unsigned_products(
+// CHECK:         linalg.contract {{.*}} {cast = #linalg.type_fn<cast_unsigned>}
+func.func @unsigned_products(%a: tensor<4x8xi8>, %b: tensor<8x2xi8>, %c: tensor<4x2xi32>) -> tensor<4x2xi32> {
+  %0 = linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins(%a, %b : tensor<4x8xi8>, tensor<8x2xi8>)
+                     outs(%c : tensor<4x2xi32>) -> tensor<4x2xi32>
+  return %0 : tensor<4x2xi32>
+}
+
+// CHECK-LABEL: func.func @elementwise_ops_become_generics(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>
+// CHECK:         %[[INIT:.*]] = tensor.empty() : tensor<4xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[X]] : tensor<4xf32>) outs(%[[INIT]] : tensor<4xf32>)
+// CHECK:           math.exp
+func.func @elementwise_ops_become_generics(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = math.exp %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @named_ops_become_generics(
+// CHECK:         linalg.generic
+// CHECK:           math.exp
+func.func @named_ops_become_generics(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %init = tensor.empty() : tensor<4xf32>
+  %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%init : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @maximum_of_sums_is_no_contraction(
+// CHECK-NOT:     linalg.contract
+// CHECK:         linalg.generic
+func.func @maximum_of_sums_is_no_contraction(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tensor<4x2xf32>)
+    -> tensor<4x2xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>,
+                                        affine_map<(d0, d1, d2) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<4x8xf32>, tensor<8x2xf32>) outs(%c : tensor<4x2xf32>) {
+    ^bb0(%x: f32, %y: f32, %acc: f32):
+      %1 = arith.addf %x, %y : f32
+      %2 = arith.maximumf %acc, %1 : f32
+      linalg.yield %2 : f32
+  } -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+
+// CHECK-LABEL: func.func @array_ops_stay(
+// CHECK:         array.add
+func.func @array_ops_stay(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = array.add %x, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

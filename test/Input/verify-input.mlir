@@ -1,0 +1,129 @@
+// RUN: xc-opt %s -xc-verify-input -split-input-file -verify-diagnostics
+
+// Everything that is supported.
+array.variable @w : tensor<4xf32>
+func.func @main(%x: tensor<?x4xf32>, %p: tensor<4xi1>, %u: tensor<2xui8>) -> tensor<?x4xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %w = array.variable.read @w : tensor<4xf32>
+  %0 = array.add %x, %w : (tensor<?x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
+  %init = tensor.empty(%n) : tensor<?x4xf32>
+  %1 = linalg.exp ins(%0 : tensor<?x4xf32>) outs(%init : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %2 = arith.addf %1, %1 : tensor<?x4xf32>
+  return %2 : tensor<?x4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument 1 of 'main' has type 'memref<4xf32>'; expected a ranked tensor}}
+func.func @main(%x: tensor<4xf32>, %y: memref<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{result 0 of 'main' has type 'f32'; expected a ranked tensor}}
+func.func @main() -> f32 {
+  %0 = arith.constant 1.0 : f32
+  return %0 : f32
+}
+
+// -----
+
+// expected-error @below {{argument 0 of 'main' has type 'tensor<*xf32>'; expected a ranked tensor}}
+func.func @main(%x: tensor<*xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{argument 0 of 'main' has type 'tensor<4xi4>'; supported element types are i1, i8, i16}}
+func.func @main(%x: tensor<4xi4>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{argument 0 of 'main' has type 'tensor<4xf32, "sparse">'; expected a tensor without an encoding, got "sparse"}}
+func.func @main(%x: tensor<4xf32, "sparse">) {
+  return
+}
+
+// -----
+
+// expected-error @below {{function 'main' has no body; expected every function to be here}}
+func.func private @main(%x: tensor<4xf32>)
+
+// -----
+
+// expected-error @below {{function 'main' has 2 blocks; expected one: control flow is not supported}}
+func.func @main() {
+  cf.br ^next
+^next:
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>, %n: tensor<i1>) -> tensor<4xf32> {
+  %true = arith.constant true
+  // expected-error @below {{'scf.if' is not supported; supported are array ops, func, linalg on tensors}}
+  %0 = scf.if %true -> tensor<4xf32> {
+    scf.yield %x : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'tensor.extract' is not supported outside of linalg bodies}}
+  %0 = tensor.extract %x[%c0] : tensor<4xf32>
+  %1 = tensor.splat %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = arith.constant 1.0 : f32
+  // expected-error @below {{'math.exp' computes a scalar of type 'f32' outside of a tensor op; expected a tensor (of rank 0 for a scalar) or an index}}
+  %0 = math.exp %a : f32
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.map ins(%x : tensor<4xf32>) outs(%init : tensor<4xf32>) (%in: f32, %out: f32) {
+    %true = arith.constant true
+    // expected-error @below {{'scf.if' is not supported in the body of a linalg op}}
+    %1 = scf.if %true -> f32 {
+      scf.yield %in : f32
+    } else {
+      scf.yield %out : f32
+    }
+    linalg.yield %1 : f32
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main() {
+  return
+}
+// expected-error @below {{'memref.global' is not supported in a module; supported are func.func and array.variable}}
+memref.global @g : memref<4xf32>
+
+// -----
+
+// expected-error @below {{expected at least one public function}}
+module {
+  func.func private @helper() {
+    return
+  }
+}
