@@ -66,6 +66,19 @@ static bool shouldFuse(OpOperand *use) {
 
 namespace {
 
+/// A reshaped initial value of a static type is an initial value. Upstream's pattern leaves out rank 0.
+template <typename Reshape> struct FoldReshapeOfEmpty final : OpRewritePattern<Reshape> {
+  using OpRewritePattern<Reshape>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Reshape op, PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    if (!op.getSrc().template getDefiningOp<tensor::EmptyOp>() || !type.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "not an initial value of a static type");
+    rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, type.getShape(), type.getElementType());
+    return success();
+  }
+};
+
 struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -89,6 +102,8 @@ struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
         patterns, [](OpOperand *use) { return use->get().hasOneUse(); });
     // Reshapes of initial values hide that they are initial values.
     tensor::populateFoldTensorEmptyPatterns(patterns);
+    patterns.add<FoldReshapeOfEmpty<tensor::CollapseShapeOp>,
+                 FoldReshapeOfEmpty<tensor::ExpandShapeOp>>(context);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
