@@ -2,11 +2,11 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint ctest lit e2e tools install samples asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint ctest lit e2e cuda tools install samples asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint ctest lit e2e tools install samples asan fuzz tsan)
+all_stages=(lint ctest lit e2e cuda tools install samples asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -107,6 +107,9 @@ run_stage() {
     ctest) run ctest run_ctest dev ;;
     lit) run lit run_lit ;;
     e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu ;;
+    cuda) # the same cases as PTX, on the stand-in for the driver
+      XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so run cuda \
+        /usr/bin/python3 test/e2e/run.py --build build/dev --device=cuda --target=cuda:sm_90a ;;
     tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
     samples) make_step samples-build install_and_build_samples &&
@@ -118,13 +121,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (ctest|lit|e2e|tools|install|samples)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (ctest|lit|e2e|cuda|tools|install|samples)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    ctest | lit | e2e | tools | install | samples)
+    ctest | lit | e2e | cuda | tools | install | samples)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0

@@ -166,6 +166,8 @@ class Runner:
             done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         except subprocess.TimeoutExpired:
             return None, "the compiler took more than 600 s"
+        except OSError as error:
+            return None, f"xcompile cannot be run: {error}"
         if done.returncode == 0:
             return module, None
         said = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()
