@@ -15,17 +15,24 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace xc {
 
-/// An index of element type `type`, moved into [0, size).
+/// An index of element type `type`, moved into [0, last]; 0 for an empty dim, whose `last` is -1.
 static Value clampIndex(OpBuilder &b, Location loc, Value stored, Type type, Value last) {
-  if (type.isUnsignedInteger()) {
-    Value index = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), stored);
-    return arith::MinUIOp::create(b, loc, index, last);
+  Value index;
+  if (!type.isUnsignedInteger()) {
+    index = arith::IndexCastOp::create(b, loc, b.getIndexType(), stored);
+  } else {
+    index = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), stored);
+    if (type.getIntOrFloatBitWidth() == 64) {
+      Value highest = arith::ConstantIndexOp::create(b, loc, std::numeric_limits<int64_t>::max());
+      index = arith::MinUIOp::create(b, loc, index, highest);
+    }
   }
-  Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), stored);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
   return arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, index, last).getResult(),
                                 zero);

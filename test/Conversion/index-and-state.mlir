@@ -16,11 +16,21 @@ func.func @rows_of_a_table(%t: tensor<1000x64xf32>, %i: tensor<2x?xi32>) -> tens
 
 // CHECK-LABEL: func.func @unsigned_index_vectors(
 // CHECK:           %[[INDEX:.*]] = arith.index_castui %{{.*}} : i8 to index
-// CHECK:           arith.minui %[[INDEX]], %{{.*}} : index
+// CHECK:           %[[LOWERED:.*]] = arith.minsi %[[INDEX]], %{{.*}} : index
+// CHECK:           arith.maxsi %[[LOWERED]], %{{.*}} : index
 // CHECK:           tensor.extract %{{.*}} : tensor<4x5x6xf32>
 func.func @unsigned_index_vectors(%x: tensor<4x5x6xf32>, %i: tensor<7x2xui8>) -> tensor<7x5xf32> {
   %0 = array.gather %x[%i] axes = [0, 2] : (tensor<4x5x6xf32>, tensor<7x2xui8>) -> tensor<7x5xf32>
   return %0 : tensor<7x5xf32>
+}
+
+// Read as signed, these could be negative.
+// CHECK-LABEL: func.func @wide_unsigned_indices(
+// CHECK:           %[[HIGHEST:.*]] = arith.minui
+// CHECK:           arith.minsi %[[HIGHEST]], %{{.*}} : index
+func.func @wide_unsigned_indices(%x: tensor<9xf32>, %i: tensor<7xui64>) -> tensor<7xf32> {
+  %0 = array.take %x[%i] axis = 0 : (tensor<9xf32>, tensor<7xui64>) -> tensor<7xf32>
+  return %0 : tensor<7xf32>
 }
 
 // CHECK: array.variable @mask : tensor<4xi8> = dense<1> attributes {array.dtype = "i1"}
