@@ -252,7 +252,7 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
   while (rows > 1 && length && *length < rows * 2)
     rows /= 2;
   // Tall blocks make up for blocks that are missing.
-  while (rows * threads < 1024 && length && columns && *length >= rows * 16 &&
+  while (rows * threads < 1024 && columns && length.value_or(4096) >= rows * 16 &&
          *columns < multiprocessors * threads * vector * 2)
     rows *= 2;
   std::string reason = llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them",

@@ -73,11 +73,25 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
     result.neutrals.push_back(simple ? getNeutralElement(last) : TypedAttr());
     neutral &= static_cast<bool>(result.neutrals.back());
   }
-  // Whatever else g reads would be missing when two partial results are combined.
-  for (Operation *bodyOp : result.combining)
-    for (Value operand : bodyOp->getOperands())
-      if (isForeign(operand) && !llvm::is_contained(result.leaves, operand))
-        return failure();
+  // What else g reads has to follow from the leaves: there is nothing else when two partial results are combined.
+  llvm::SmallPtrSet<Operation *, 8> needed;
+  std::function<bool(Operation *)> addStep = [&](Operation *bodyOp) {
+    if (!needed.insert(bodyOp).second)
+      return true;
+    return llvm::all_of(bodyOp->getOperands(), [&](Value operand) {
+      if (!isForeign(operand) || llvm::is_contained(result.leaves, operand))
+        return !operand.getDefiningOp() || !result.combining.contains(operand.getDefiningOp()) ||
+               addStep(operand.getDefiningOp());
+      Operation *definition = operand.getDefiningOp();
+      return definition && definition->getBlock() == body && isPure(definition) && !isa<linalg::IndexOp>(definition) &&
+             definition->getNumOperands() > 0 && definition->getNumRegions() == 0 && addStep(definition);
+    });
+  };
+  if (!llvm::all_of(result.combining, addStep))
+    return failure();
+  for (Operation &bodyOp : *body)
+    if (needed.contains(&bodyOp))
+      result.steps.push_back(&bodyOp);
   if (neutral)
     return result;
   if (!llvm::all_of(result.combining, isPicking))
@@ -99,7 +113,7 @@ SmallVector<Value> Combiner::apply(OpBuilder &builder, Location loc, ValueRange 
     mapping.map(accumulator, value);
   for (auto [leaf, value] : llvm::zip_equal(leaves, second))
     mapping.map(leaf, value);
-  for (Operation *bodyOp : combining)
+  for (Operation *bodyOp : steps)
     cloneOnLanes(builder, bodyOp, mapping);
   SmallVector<Value> results;
   for (Value yielded : op.getBlock()->getTerminator()->getOperands())

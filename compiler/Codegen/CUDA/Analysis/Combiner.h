@@ -34,7 +34,7 @@ public:
   unsigned getNumResults() const { return accumulators.size(); }
   /// The values of the body that f yields, one for each accumulator.
   llvm::ArrayRef<mlir::Value> getLeaves() const { return leaves; }
-  /// True if an op of the body belongs to g.
+  /// True if an op of the body depends on an accumulator.
   bool isCombining(mlir::Operation *bodyOp) const { return combining.contains(bodyOp); }
   /// What a thread starts from, or null: then it starts from the reduction's own init, which such a g
   /// returns unchanged when combined with itself.
@@ -50,7 +50,9 @@ private:
   llvm::SmallVector<mlir::BlockArgument> accumulators;
   llvm::SmallVector<mlir::Value> leaves;
   llvm::SmallVector<mlir::TypedAttr> neutrals;
-  llvm::SetVector<mlir::Operation *> combining;
+  llvm::SmallPtrSet<mlir::Operation *, 8> combining;
+  /// g in the order of the body: what depends on accumulators, and what that needs beside the leaves.
+  llvm::SmallVector<mlir::Operation *> steps;
   /// The accumulator that says where the best element is, if g picks elements: ties go to one end.
   std::optional<unsigned> position;
 

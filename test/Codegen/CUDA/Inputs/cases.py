@@ -51,6 +51,9 @@ def all_cases():
     yield "sum_down_symbolic", k.reduce_sum(["m", "n"], (0,), sizes={"m": 45, "n": 68}), None
     for rows, columns in ((1, 1), (5, 33), (4, 128), (3, 3000)):
         yield f"argmax_{rows}x{columns}", k.argmax(rows, columns), None
+    for rows, columns in ((7, 10), (4, 130), (4, 3000)):
+        yield f"argmax_nan_{rows}x{columns}", k.argmax_with_nan(rows, columns), None
+    yield "argmax_nan_down", k.argmax_with_nan(50, 40, axis=0), None
     yield "argmax_down", k.argmax(50, 40, axis=0), None
     yield "argmax_symbolic", k.argmax("m", "n", sizes={"m": 5, "n": 77}), None
 

@@ -78,6 +78,7 @@ def run_case(options, driver, kernel, reference, config):
         arrays.append(array)
         if not is_output:
             inputs.append(array)
+    kernel.prepare(*inputs)
     expected = reference(*inputs)
     scalars = kernel.scalar_values()
     ran = []

@@ -39,6 +39,7 @@ class Kernel:
     def __init__(self, name, sizes=None):
         self.name, self.sizes, self.scalars = name, sizes or {}, sorted(sizes or {})
         self.lines, self.bindings = [], []  # bindings: (element, shape with names, is output)
+        self.prepare = lambda *inputs: None  # changes the random inputs in place
         for i, scalar in enumerate(self.scalars):
             self.lines.append(f"%size_{scalar} = plan.scalar {i} : index")
 
@@ -343,3 +344,32 @@ def scatter(kind, dest, axes, count, element="f32", seed=0):
                 result[tuple(at)] = apply(result[tuple(at)], update)
         return [np.moveaxis(result, range(len(axes)), axes)]
     return kernel, reference
+
+
+def argmax_with_nan(rows, columns, axis=1):
+    """The first of the largest elements, NaN above all, in the form that array.argmax is lowered to."""
+    kernel = Kernel("argmax_with_nan")
+    shape = [rows, columns]
+    kept, loops, place = ([rows], "pr", "d0") if axis == 1 else ([columns], "rp", "d1")
+    x = kernel.input(shape)
+    both = kernel.generic(
+        loops, [(x, FULL, shape, "f32")],
+        [(kernel.fill(kept, "f32", "0xFF800000"), place, kept, "f32"),
+         (kernel.fill(kept, "i32", str(2 ** 31 - 1)), place, kept, "i32")],
+        f"%i = linalg.index {axis} : index\n      %j = arith.index_cast %i : index to i32\n"
+        "      %earlier = arith.cmpi slt, %j, %c : i32\n      %nan = arith.cmpf uno, %a, %a : f32\n"
+        "      %other = arith.cmpf uno, %b, %b : f32\n      %more = arith.cmpf ogt, %a, %b : f32\n"
+        "      %number = arith.cmpf ord, %b, %b : f32\n      %first = arith.andi %nan, %number : i1\n"
+        "      %equal = arith.cmpf oeq, %a, %b : f32\n      %both = arith.andi %nan, %other : i1\n"
+        "      %same = arith.ori %equal, %both : i1\n      %above = arith.ori %more, %first : i1\n"
+        "      %tie = arith.andi %same, %earlier : i1\n      %take = arith.ori %above, %tie : i1\n"
+        "      %v = arith.select %take, %a, %b : f32\n      %w = arith.select %take, %j, %c : i32\n"
+        "      linalg.yield %v, %w : f32, i32")
+    kernel.output(f"{both}#1", kept, "i32")
+
+    def prepare(x):
+        # Few different values: ties. Some rows have NaN.
+        x[...] = np.round(x)
+        x[::3, columns // 2::5] = np.nan
+    kernel.prepare = prepare
+    return kernel, lambda x: [x.argmax(axis=axis)]
