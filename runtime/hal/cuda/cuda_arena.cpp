@@ -56,7 +56,7 @@ Status CudaArena::map(uint64_t bytes) {
     bool isKnown = device.cu.cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
       return makeOutOfMemory(device.allocator, bytes, isKnown ? free : UINT64_MAX,
-                             "out of memory for the arena on device %s", device.info.uri.c_str());
+                             "cuMemCreate: out of memory for the arena on device %s", device.info.uri.c_str());
     return device.check(result, "cuMemCreate");
   }
   if (Status status =
@@ -82,6 +82,7 @@ Status CudaArena::grow(uint64_t size) {
   if (size <= committed && address)
     return Status();
   ContextScope scope(device);
+  XCR_RETURN_IF_ERROR(scope.status());
   if (!device.capabilities.hasVirtualMemory)
     return growWithoutMapping(size);
   if (!address)
@@ -108,7 +109,7 @@ Status CudaArena::grow(uint64_t size) {
 void CudaArena::trim() {
   if (!device.capabilities.hasVirtualMemory)
     return;
-  ContextScope scope(device);
+  ContextScope scope(device, ContextScope::kRelease);
   uint64_t offset = 0;
   for (const Piece &piece : handles) {
     device.cu.cuMemUnmap(address + offset, piece.bytes);
@@ -128,7 +129,7 @@ void CudaArena::release() {
   }
   trim();
   if (address) {
-    ContextScope scope(device);
+    ContextScope scope(device, ContextScope::kRelease);
     device.cu.cuMemAddressFree(address, reserved);
   }
 }

@@ -15,7 +15,6 @@
 #include "runtime/hal/cuda/fill_kernel.h"
 
 #include <cstdio>
-#include <cstdlib>
 
 using namespace xc;
 using namespace xc::cuda;
@@ -27,20 +26,20 @@ namespace {
 
 class CudaMemory final : public hal::Memory {
 public:
-  CudaMemory(CudaDevice &device, uint64_t address, uint64_t size, uint64_t room)
-      : Memory(address, size, nullptr), device(device), room(room) {}
+  CudaMemory(CudaDevice &device, uint64_t address, uint64_t size, uint64_t charged, uint64_t room)
+      : Memory(address, size, nullptr), device(device), charged(charged), room(room) {}
 
 private:
   friend class xc::HostAllocator;
   ~CudaMemory() override = default;
   void destroy() override {
-    device.freeMemory(address());
-    device.counter.refund(room);
+    device.freeMemory(address(), room);
+    device.counter.refund(charged);
     HostAllocator allocator = device.allocator;
     allocator.destroy(this);
   }
   CudaDevice &device;
-  const uint64_t room;
+  const uint64_t charged, room; ///< counted, and taken from the device
 };
 
 /// Device memory that somebody else has allocated.
@@ -111,30 +110,42 @@ Status CudaDevice::checkAlive() const {
                     cu.nameOf(static_cast<CUresult>(result)));
 }
 
+ContextScope::ContextScope(const CudaDevice &device, Purpose purpose) : device(device) {
+  CUcontext current = nullptr;
+  if (device.cu.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == device.context)
+    return;
+  result = device.cu.cuCtxPushCurrent(device.context);
+  if (result != CUDA_SUCCESS && purpose == kRelease)
+    result = device.cu.cuCtxPushCurrent(device.context);
+  isPushed = result == CUDA_SUCCESS;
+}
+
+ContextScope::~ContextScope() {
+  CUcontext popped = nullptr;
+  // The thread's own context must be back, so a failure is met with a second try.
+  if (isPushed && device.cu.cuCtxPopCurrent(&popped) != CUDA_SUCCESS && popped != device.context)
+    device.cu.cuCtxPopCurrent(&popped);
+}
+
 //===----------------------------------------------------------------------===//
 // Making and ending a device
 //===----------------------------------------------------------------------===//
 
-static LaunchKind parseLaunchKind(const char *text) {
-  if (text && strcmp(text, "graph") == 0)
-    return LaunchKind::Graph;
-  if (text && strcmp(text, "stream") == 0)
-    return LaunchKind::Stream;
-  return LaunchKind::Auto;
-}
-
 Status CudaDevice::create(const hal::DeviceOptions &options, const Symbols &cu, int ordinal,
-                          Ref<hal::Device> *out) {
+                          LaunchKind launchKind, Ref<hal::Device> *out) {
   uint64_t limit = options.memoryLimit ? options.memoryLimit : UINT64_MAX;
-  auto device = Ref<CudaDevice>::adopt(options.allocator.create<CudaDevice>(options, cu, limit));
+  auto device = Ref<CudaDevice>::adopt(
+      options.allocator.create<CudaDevice>(options, cu, launchKind, limit));
   if (!device)
     return outOfHostMemory(sizeof(CudaDevice));
-  XCR_RETURN_IF_ERROR(device->initialise(ordinal));
+  XCR_RETURN_IF_ERROR(device->describe(ordinal));
+  XCR_RETURN_IF_ERROR(device->initialise());
   *out = std::move(device);
   return Status();
 }
 
-Status CudaDevice::initialise(int ordinal) {
+/// What can be asked without a context.
+Status CudaDevice::describe(int ordinal) {
   char text[160];
   snprintf(text, sizeof(text), "cuda:%d", ordinal);
   XCR_RETURN_IF_ERROR(info.uri.assign(xcr_string(text)));
@@ -162,39 +173,28 @@ Status CudaDevice::initialise(int ordinal) {
   XCR_RETURN_IF_ERROR(info.arch.assign(xcr_string(text)));
   snprintf(text, sizeof(text), "%s, sm_%d, driver %d.%d", name, capabilities.computeCapability,
            cu.driverVersion / 1000, cu.driverVersion % 1000 / 10);
-  XCR_RETURN_IF_ERROR(info.description.assign(xcr_string(text)));
-  launchKind = parseLaunchKind(getenv("XCR_CUDA_LAUNCH"));
+  return info.description.assign(xcr_string(text));
+}
 
+Status CudaDevice::initialise() {
   XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuDevicePrimaryCtxRetain, &context, device));
   ContextScope scope(*this);
-  XCR_RETURN_IF_ERROR(
-      XCR_CUDA_CALL(*this, cuStreamCreateWithPriority, &memoryStream, CU_STREAM_NON_BLOCKING, 0));
-  if (!capabilities.hasPools)
-    return Status();
-  CUmemPoolProps properties = {};
-  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  properties.location.id = device;
-  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuMemPoolCreate, &pool, &properties));
-  // Freed memory stays with the pool until trim: giving it back at every synchronisation is slow.
-  cuuint64_t keep = UINT64_MAX;
-  return XCR_CUDA_CALL(*this, cuMemPoolSetAttribute, pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD,
-                       &keep);
+  XCR_RETURN_IF_ERROR(scope.status());
+  XCR_RETURN_IF_ERROR(memory.initialise());
+  return transfer.initialise();
 }
 
 void CudaDevice::destroy() {
   releaseOwnStreams();
+  if (callbacks)
+    callbacks->stop();
   if (context) {
-    ContextScope scope(*this);
+    ContextScope scope(*this, ContextScope::kRelease);
     // Whatever the driver says, there is nobody left to tell.
     if (fillModule)
       cu.cuModuleUnload(fillModule);
-    if (memoryStream) {
-      cu.cuStreamSynchronize(memoryStream);
-      cu.cuStreamDestroy(memoryStream);
-    }
-    if (pool)
-      cu.cuMemPoolDestroy(pool);
+    transfer.release();
+    memory.release();
   }
   if (context)
     cu.cuDevicePrimaryCtxRelease(device);
@@ -262,12 +262,12 @@ Status CudaDevice::createRecording(const hal::CommandList &list,
 
 Status CudaDevice::getFillKernel(CUfunction *out) {
   Lock lock(fillMutex);
-  if (!fillFunction) {
+  if (!fillModule)
     XCR_RETURN_IF_ERROR(
         XCR_CUDA_CALL(*this, cuModuleLoadDataEx, &fillModule, kFillKernel, 0, nullptr, nullptr));
+  if (!fillFunction)
     XCR_RETURN_IF_ERROR(
         XCR_CUDA_CALL(*this, cuModuleGetFunction, &fillFunction, fillModule, kFillKernelName));
-  }
   *out = fillFunction;
   return Status();
 }
@@ -275,26 +275,6 @@ Status CudaDevice::getFillKernel(CUfunction *out) {
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
-
-Status CudaDevice::allocateRaw(uint64_t size, CUdeviceptr *out) {
-  CUresult result;
-  if (pool) {
-    result = cu.cuMemAllocFromPoolAsync(out, size, pool, memoryStream);
-    // The memory is then there for every stream.
-    if (result == CUDA_SUCCESS)
-      return XCR_CUDA_CALL(*this, cuStreamSynchronize, memoryStream);
-  } else {
-    result = cu.cuMemAlloc(out, size);
-  }
-  if (result != CUDA_ERROR_OUT_OF_MEMORY)
-    return check(result, pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc");
-  size_t free = 0, total = 0;
-  bool isKnown = cu.cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
-  return makeOutOfMemory(allocator, size, isKnown ? free : UINT64_MAX,
-                         "out of memory on device %s, of which this process's buffers hold %llu "
-                         "bytes",
-                         info.uri.c_str(), static_cast<unsigned long long>(counter.bytesInUse()));
-}
 
 Status CudaDevice::allocate(uint64_t size, Ref<hal::Memory> *out) {
   XCR_RETURN_IF_ERROR(checkAlive());
@@ -306,31 +286,32 @@ Status CudaDevice::allocate(uint64_t size, Ref<hal::Memory> *out) {
                            info.uri.c_str());
   ContextScope scope(*this);
   CUdeviceptr address = 0;
-  if (Status status = allocateRaw(room, &address); status.failed()) {
+  uint64_t taken = room;
+  Status status = scope.status();
+  if (status.succeeded())
+    status = memory.allocate(room, &address, &taken);
+  if (status.failed()) {
     counter.refund(room);
     return status;
   }
-  CudaMemory *memory = allocator.create<CudaMemory>(*this, address, size, room);
-  if (!memory) {
-    freeMemory(address);
+  CudaMemory *object = allocator.create<CudaMemory>(*this, address, size, room, taken);
+  if (!object) {
+    memory.free(address, taken);
     counter.refund(room);
     return outOfHostMemory(sizeof(CudaMemory));
   }
-  *out = Ref<CudaMemory>::adopt(memory);
+  *out = Ref<CudaMemory>::adopt(object);
   return Status();
 }
 
-void CudaDevice::freeMemory(uint64_t address) {
-  ContextScope scope(*this);
-  // On a lost device this fails, and the memory is gone with the context.
-  if (pool)
-    cu.cuMemFreeAsync(address, memoryStream);
-  else
-    cu.cuMemFree(address);
+void CudaDevice::freeMemory(uint64_t address, uint64_t room) {
+  ContextScope scope(*this, ContextScope::kRelease);
+  memory.free(address, room);
 }
 
 Status CudaDevice::import(void *data, uint64_t size, Ref<hal::Memory> *out) {
   ContextScope scope(*this);
+  XCR_RETURN_IF_ERROR(scope.status());
   unsigned type = 0;
   CUresult result = cu.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                              reinterpret_cast<CUdeviceptr>(data));
@@ -351,7 +332,8 @@ Status CudaDevice::read(hal::Memory &source, uint64_t offset, void *data, uint64
   if (size == 0)
     return Status();
   ContextScope scope(*this);
-  return XCR_CUDA_CALL(*this, cuMemcpyDtoH, data, source.address() + offset, size);
+  XCR_RETURN_IF_ERROR(scope.status());
+  return transfer.read(source.address() + offset, data, size);
 }
 
 Status CudaDevice::write(hal::Memory &target, uint64_t offset, const void *data, uint64_t size) {
@@ -359,16 +341,19 @@ Status CudaDevice::write(hal::Memory &target, uint64_t offset, const void *data,
   if (size == 0)
     return Status();
   ContextScope scope(*this);
-  return XCR_CUDA_CALL(*this, cuMemcpyHtoD, target.address() + offset, data, size);
+  XCR_RETURN_IF_ERROR(scope.status());
+  return transfer.write(target.address() + offset, data, size);
 }
 
 Status CudaDevice::trim() {
   XCR_RETURN_IF_ERROR(checkAlive());
-  if (!pool)
+  XCR_RETURN_IF_ERROR(forEachStream([](CudaStream &stream) {
+    stream.trim();
     return Status();
+  }));
   ContextScope scope(*this);
-  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuStreamSynchronize, memoryStream));
-  return XCR_CUDA_CALL(*this, cuMemPoolTrimTo, pool, 0);
+  XCR_RETURN_IF_ERROR(scope.status());
+  return memory.trim();
 }
 
 //===----------------------------------------------------------------------===//
@@ -377,7 +362,7 @@ Status CudaDevice::trim() {
 
 Status CudaDevice::createStream(Ref<hal::Stream> *out) {
   XCR_RETURN_IF_ERROR(checkAlive());
-  return CudaStream::create(*this, out);
+  return CudaStream::create(*this, nullptr, out);
 }
 
 Status CudaDevice::createEvent(Ref<hal::Event> *out) {
@@ -385,8 +370,47 @@ Status CudaDevice::createEvent(Ref<hal::Event> *out) {
   return CudaEvent::create(*this, out);
 }
 
+void CudaDevice::remember(CudaStream &stream) {
+  Lock lock(listMutex);
+  stream.next = streams;
+  if (streams)
+    streams->link = &stream.next;
+  stream.link = &streams;
+  streams = &stream;
+}
+
+void CudaDevice::forget(CudaStream &stream) {
+  Lock lock(listMutex);
+  if (!stream.link)
+    return;
+  *stream.link = stream.next;
+  if (stream.next)
+    stream.next->link = stream.link;
+}
+
+/// The streams that are there now; each is kept alive while it is looked at, and the list is not
+/// locked meanwhile.
+template <typename Function> Status CudaDevice::forEachStream(Function function) {
+  Vector<Ref<CudaStream>> alive(allocator);
+  {
+    Lock lock(listMutex);
+    for (CudaStream *stream = streams; stream; stream = stream->next) {
+      XCR_RETURN_IF_ERROR(alive.reserve(alive.size() + 1));
+      if (stream->tryRetain())
+        XCR_RETURN_IF_ERROR(alive.push(Ref<CudaStream>::adopt(stream)));
+    }
+  }
+  for (Ref<CudaStream> &stream : alive)
+    XCR_RETURN_IF_ERROR(function(*stream));
+  return Status();
+}
+
 Status CudaDevice::synchronize() {
   XCR_RETURN_IF_ERROR(checkAlive());
-  ContextScope scope(*this);
-  return XCR_CUDA_CALL(*this, cuCtxSynchronize);
+  return forEachStream([](CudaStream &stream) { return stream.synchronize(); });
+}
+
+Status CudaDevice::startCallbacks() {
+  Lock lock(callbackMutex);
+  return callbacks ? Status() : CallbackQueue::create(allocator, &callbacks);
 }

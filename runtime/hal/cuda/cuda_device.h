@@ -8,8 +8,8 @@
 #ifndef XC_RUNTIME_HAL_CUDA_CUDA_DEVICE_H
 #define XC_RUNTIME_HAL_CUDA_CUDA_DEVICE_H
 
-#include "runtime/base/vector.h"
-#include "runtime/hal/cuda/cuda_symbols.h"
+#include "runtime/hal/cuda/cuda_callbacks.h"
+#include "runtime/hal/cuda/cuda_memory.h"
 #include "runtime/hal/device.h"
 
 namespace xc::cuda {
@@ -24,13 +24,15 @@ struct Capabilities {
   bool hasVirtualMemory = false;
 };
 
+class CudaStream;
+
 /// Works in the device's primary context, which it shares with whatever else in the process uses
 /// it. After a sticky error (an illegal address in a kernel, say) the device is lost: every later
 /// call says so, and only releasing things still works.
 class CudaDevice final : public hal::Device {
 public:
   static Status create(const hal::DeviceOptions &options, const Symbols &cu, int ordinal,
-                       Ref<hal::Device> *out);
+                       LaunchKind launchKind, Ref<hal::Device> *out);
 
   Status checkCode(const fb::Executable &code, uint32_t *score) const override;
   Status loadExecutable(const fb::Executable &code, Span<const uint8_t> image,
@@ -52,31 +54,45 @@ public:
   /// DEVICE_LOST once a sticky error has been seen.
   Status checkAlive() const;
 
+  bool isLost() const { return lostResult.load(std::memory_order_relaxed) != 0; }
+
   /// Gives back what allocate took; nothing in flight uses it.
-  void freeMemory(uint64_t address);
+  void freeMemory(uint64_t address, uint64_t room);
   /// A kernel that fills bytes with a pattern of any size and alignment.
   Status getFillKernel(CUfunction *out);
 
+  /// The streams that synchronize and trim go over.
+  void remember(CudaStream &stream);
+  void forget(CudaStream &stream);
+  /// Makes the queue of callbacks, once.
+  Status startCallbacks();
+  CallbackQueue *callbackQueue() const { return callbacks.get(); }
+
   const Symbols &cu;
   Capabilities capabilities;
-  LaunchKind launchKind = LaunchKind::Auto;
+  const LaunchKind launchKind;
   CUdevice device = 0;
   CUcontext context = nullptr;
 
 private:
   friend class xc::HostAllocator;
-  CudaDevice(const hal::DeviceOptions &options, const Symbols &cu, uint64_t memoryLimit)
-      : hal::Device(options, memoryLimit), cu(cu) {}
+  CudaDevice(const hal::DeviceOptions &options, const Symbols &cu, LaunchKind launchKind,
+             uint64_t memoryLimit)
+      : hal::Device(options, memoryLimit), cu(cu), launchKind(launchKind), memory(*this),
+        transfer(*this) {}
   ~CudaDevice() override = default;
   void destroy() override;
-  Status initialise(int ordinal);
-  Status allocateRaw(uint64_t size, CUdeviceptr *out);
+  Status describe(int ordinal);
+  Status initialise();
+  template <typename Function> Status forEachStream(Function function);
 
-  CUmemoryPool pool = nullptr;     ///< of this device object's own, where there are pools
-  CUstream memoryStream = nullptr; ///< allocations and frees are ordered on it
+  CudaAllocator memory;
+  CudaTransfer transfer;
   CUmodule fillModule = nullptr;
   CUfunction fillFunction = nullptr;
-  Mutex fillMutex;
+  Mutex fillMutex, listMutex, callbackMutex;
+  CudaStream *streams = nullptr;
+  Ref<CallbackQueue> callbacks;
   mutable std::atomic<int> lostResult{0}; ///< the sticky CUresult, once seen
   mutable std::atomic<const char *> lostCall{nullptr};
 };
@@ -84,18 +100,17 @@ private:
 /// Makes the device's context current on this thread for as long as the scope lasts.
 class ContextScope {
 public:
-  explicit ContextScope(const CudaDevice &device)
-      : device(device), isPushed(device.cu.cuCtxPushCurrent(device.context) == CUDA_SUCCESS) {}
+  /// Whoever releases something has nobody to tell a failure, and tries again.
+  enum Purpose { kWork, kRelease };
+  explicit ContextScope(const CudaDevice &device, Purpose purpose = kWork);
   ContextScope(const ContextScope &) = delete;
-  ~ContextScope() {
-    CUcontext popped;
-    if (isPushed)
-      device.cu.cuCtxPopCurrent(&popped);
-  }
+  ~ContextScope();
+  Status status() const { return device.check(result, "cuCtxPushCurrent"); }
 
 private:
   const CudaDevice &device;
-  const bool isPushed;
+  CUresult result = CUDA_SUCCESS;
+  bool isPushed = false;
 };
 
 /// Calls the driver and turns the result into a status: XCR_CUDA_CALL(device, cuMemAlloc, &p, n).

@@ -10,6 +10,7 @@
 #include "runtime/hal/cuda/cuda_device.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 using namespace xc;
 using namespace xc::cuda;
@@ -40,6 +41,45 @@ static Status describeDevice(const Symbols &cu, int ordinal, hal::DeviceInfo *in
   return info->description.assign(info->name.view());
 }
 
+/// How plans are launched; false if \p text is no way.
+static bool parseLaunchKind(xcr_string_view_t text, LaunchKind *out) {
+  if (equal(text, xcr_string("auto")))
+    *out = LaunchKind::Auto;
+  else if (equal(text, xcr_string("graph")))
+    *out = LaunchKind::Graph;
+  else if (equal(text, xcr_string("stream")))
+    *out = LaunchKind::Stream;
+  else
+    return false;
+  return true;
+}
+
+/// Takes "?launch=graph" off \p selector; without it XCR_CUDA_LAUNCH counts.
+static Status takeLaunchKind(const HostAllocator &allocator, xcr_string_view_t *selector,
+                             LaunchKind *out) {
+  const char *source = "XCR_CUDA_LAUNCH";
+  xcr_string_view_t text = xcr_string(getenv(source));
+  const void *mark = selector->size ? memchr(selector->data, '?', selector->size) : nullptr;
+  if (mark) {
+    constexpr size_t kKeySize = sizeof("?launch=") - 1;
+    size_t head = static_cast<size_t>(static_cast<const char *>(mark) - selector->data);
+    text = {selector->data + head, selector->size - head};
+    if (text.size < kKeySize || memcmp(text.data, "?launch=", kKeySize) != 0)
+      return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                        "device 'cuda:%.*s': expected the option ?launch=, got %.*s",
+                        printLength(*selector), selector->data, printLength(text), text.data);
+    source = "launch";
+    text = {text.data + kKeySize, text.size - kKeySize};
+    selector->size = head;
+  }
+  *out = LaunchKind::Auto;
+  if ((!mark && text.size == 0) || parseLaunchKind(text, out))
+    return Status();
+  return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                    "%s: expected auto, graph or stream, got '%.*s'", source, printLength(text),
+                    text.data);
+}
+
 namespace {
 
 class CudaDriver final : public hal::Driver {
@@ -66,9 +106,16 @@ public:
                       Ref<hal::Device> *out) const override {
     const HostAllocator &allocator = options.allocator;
     const Symbols *cu = nullptr;
+    LaunchKind launchKind = LaunchKind::Auto;
+    XCR_RETURN_IF_ERROR(takeLaunchKind(allocator, &selector, &launchKind));
     XCR_RETURN_IF_ERROR(loadSymbols(allocator, &cu));
     int count = 0, ordinal = 0;
-    if (cu->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
+    if (CUresult result = cu->cuDeviceGetCount(&count))
+      return makeStatus(allocator,
+                        result == CUDA_ERROR_OUT_OF_MEMORY ? XCR_STATUS_OUT_OF_MEMORY
+                                                           : XCR_STATUS_INTERNAL,
+                        "cuDeviceGetCount: %s (%s)", cu->nameOf(result), cu->textOf(result));
+    if (count == 0)
       return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "the CUDA driver finds no device");
     for (size_t i = 0; i < selector.size && ordinal < count; ++i) {
       char c = selector.data[i];
@@ -78,7 +125,7 @@ public:
       return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
                         "no device 'cuda:%.*s'; the driver finds %d, the first of them cuda:0",
                         printLength(selector), selector.data, count);
-    return CudaDevice::create(options, *cu, ordinal, out);
+    return CudaDevice::create(options, *cu, ordinal, launchKind, out);
   }
 };
 

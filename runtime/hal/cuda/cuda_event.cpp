@@ -15,6 +15,7 @@ Status CudaEvent::create(CudaDevice &device, Ref<hal::Event> *out) {
   if (!event)
     return outOfHostMemory(sizeof(CudaEvent));
   ContextScope scope(device);
+  XCR_RETURN_IF_ERROR(scope.status());
   XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &event->event, CU_EVENT_DISABLE_TIMING));
   *out = std::move(event);
   return Status();
@@ -23,7 +24,7 @@ Status CudaEvent::create(CudaDevice &device, Ref<hal::Event> *out) {
 void CudaEvent::destroy() {
   HostAllocator allocator = cudaDevice.allocator;
   {
-    ContextScope scope(cudaDevice);
+    ContextScope scope(cudaDevice, ContextScope::kRelease);
     if (event)
       cudaDevice.cu.cuEventDestroy(event);
   }
@@ -33,12 +34,14 @@ void CudaEvent::destroy() {
 Status CudaEvent::synchronize() {
   XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
   ContextScope scope(cudaDevice);
+  XCR_RETURN_IF_ERROR(scope.status());
   return XCR_CUDA_CALL(cudaDevice, cuEventSynchronize, event);
 }
 
 Status CudaEvent::query(bool *isDone) {
   XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
   ContextScope scope(cudaDevice);
+  XCR_RETURN_IF_ERROR(scope.status());
   CUresult result = cudaDevice.cu.cuEventQuery(event);
   *isDone = result == CUDA_SUCCESS;
   return result == CUDA_ERROR_NOT_READY ? Status() : cudaDevice.check(result, "cuEventQuery");

@@ -19,6 +19,7 @@ Status CudaExecutable::load(CudaDevice &device, const fb::Executable &code,
   if (!executable)
     return outOfHostMemory(sizeof(CudaExecutable));
   ContextScope scope(device);
+  XCR_RETURN_IF_ERROR(scope.status());
   XCR_RETURN_IF_ERROR(executable->loadModule(code, image));
   if (code.exports()) {
     XCR_RETURN_IF_ERROR(executable->kernels.reserve(code.exports()->size()));
@@ -48,6 +49,56 @@ Status CudaExecutable::loadModule(const fb::Executable &code, Span<const uint8_t
                     log[0] ? "; the driver's log: " : "", log);
 }
 
+static CUtensorMapDataType getMapType(fb::DType dtype) {
+  switch (dtype) {
+  case fb::DType::I16:
+  case fb::DType::U16:
+    return CU_TENSOR_MAP_DATA_TYPE_UINT16;
+  case fb::DType::I32:
+    return CU_TENSOR_MAP_DATA_TYPE_INT32;
+  case fb::DType::U32:
+    return CU_TENSOR_MAP_DATA_TYPE_UINT32;
+  case fb::DType::I64:
+    return CU_TENSOR_MAP_DATA_TYPE_INT64;
+  case fb::DType::U64:
+    return CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  case fb::DType::F16:
+    return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+  case fb::DType::BF16:
+    return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  case fb::DType::F32:
+    return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  case fb::DType::F64:
+    return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+  default: // single bytes; the verifier lets no other type through
+    return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  }
+}
+
+/// The counts were verified; the driver checks the values when it encodes them.
+static TensorMapSpec readTensorMap(const fb::TensorMap &map) {
+  auto valueOf = [](const fb::Value *value) {
+    return value ? TensorMapValue{value->formula(), value->literal()} : TensorMapValue();
+  };
+  TensorMapSpec spec;
+  spec.binding = map.binding();
+  spec.rank = map.rank();
+  spec.type = getMapType(map.dtype());
+  spec.offset = valueOf(map.offset());
+  for (uint32_t i = 0; i < spec.rank; ++i) {
+    spec.dims[i] = valueOf(map.dims()->Get(i));
+    if (i + 1 < spec.rank)
+      spec.strides[i] = valueOf(map.strides()->Get(i));
+    spec.box[i] = map.box()->Get(i);
+    spec.elementStrides[i] = map.element_strides()->Get(i);
+  }
+  spec.interleave = static_cast<CUtensorMapInterleave>(map.interleave());
+  spec.swizzle = static_cast<CUtensorMapSwizzle>(map.swizzle());
+  spec.l2Promotion = static_cast<CUtensorMapL2promotion>(map.l2_promotion());
+  spec.oobFill = static_cast<CUtensorMapFloatOOBfill>(map.oob_fill());
+  return spec;
+}
+
 Status CudaExecutable::addKernel(const fb::Export &description) {
   Kernel kernel(device.allocator);
   const char *name = description.name()->c_str();
@@ -64,14 +115,11 @@ Status CudaExecutable::addKernel(const fb::Export &description) {
   kernel.sharedBytes = description.dynamic_shared_memory();
   kernel.isProgrammatic = description.programmatic_launch();
   if (description.parameters())
-    for (const fb::Parameter *parameter : *description.parameters()) {
-      if (parameter->kind() == fb::ParameterKind::TensorMap)
-        return makeStatus(device.allocator, XCR_STATUS_UNSUPPORTED,
-                          "kernel '%s' takes TMA descriptors, which this version of the library "
-                          "does not encode",
-                          name);
+    for (const fb::Parameter *parameter : *description.parameters())
       XCR_RETURN_IF_ERROR(kernel.parameters.push({parameter->kind(), parameter->operand()}));
-    }
+  if (description.tensor_maps())
+    for (const fb::TensorMap *map : *description.tensor_maps())
+      XCR_RETURN_IF_ERROR(kernel.maps.push(readTensorMap(*map)));
   if (kernel.sharedBytes > kPlainSharedBytes)
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuFuncSetAttribute, kernel.function,
                                       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -82,7 +130,7 @@ Status CudaExecutable::addKernel(const fb::Export &description) {
 void CudaExecutable::destroy() {
   HostAllocator allocator = device.allocator;
   {
-    ContextScope scope(device);
+    ContextScope scope(device, ContextScope::kRelease);
     if (module)
       device.cu.cuModuleUnload(module);
   }

@@ -18,14 +18,36 @@ struct KernelParameter {
   uint32_t operand = 0;
 };
 
+/// A number of a tensor map: a scalar of the dispatch, or, where `scalar` < 0, a literal.
+struct TensorMapValue {
+  int32_t scalar = -1;
+  int64_t literal = 0;
+};
+
+inline constexpr uint32_t kMaxMapRank = 5;
+
+/// A TMA descriptor to encode when a dispatch is bound; dims from the innermost on, as the driver
+/// counts them.
+struct TensorMapSpec {
+  uint32_t binding = 0, rank = 0;
+  CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  TensorMapValue dims[kMaxMapRank], strides[kMaxMapRank - 1], offset;
+  cuuint32_t box[kMaxMapRank] = {}, elementStrides[kMaxMapRank] = {};
+  CUtensorMapInterleave interleave = CU_TENSOR_MAP_INTERLEAVE_NONE;
+  CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+  CUtensorMapL2promotion l2Promotion = CU_TENSOR_MAP_L2_PROMOTION_NONE;
+  CUtensorMapFloatOOBfill oobFill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+};
+
 struct Kernel {
-  explicit Kernel(const HostAllocator &allocator) : parameters(allocator) {}
+  explicit Kernel(const HostAllocator &allocator) : parameters(allocator), maps(allocator) {}
   CUfunction function = nullptr;
   uint32_t block[3] = {1, 1, 1};
   uint32_t cluster[3] = {1, 1, 1};
   uint32_t sharedBytes = 0;
   bool isProgrammatic = false;
   Vector<KernelParameter> parameters;
+  Vector<TensorMapSpec> maps;
 
   bool hasCluster() const { return cluster[0] * cluster[1] * cluster[2] > 1; }
 };

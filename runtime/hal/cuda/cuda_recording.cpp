@@ -1,4 +1,4 @@
-//===- cuda_recording.cpp - A plan as a CUDA graph, or as launches on a stream ===//
+//===- cuda_recording.cpp - A plan as CUDA graphs, or as launches on a stream ===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,74 +7,9 @@
 
 #include "runtime/hal/cuda/cuda_recording.h"
 
-#include "runtime/hal/cuda/fill_kernel.h"
-
 using namespace xc;
 using namespace xc::cuda;
 using hal::CommandKind;
-
-//===----------------------------------------------------------------------===//
-// Fills
-//===----------------------------------------------------------------------===//
-
-Status FillLaunch::prepare(CudaDevice &device, uint64_t target, uint64_t bytes, uint64_t pattern,
-                           uint32_t patternSize) {
-  // A pattern of equal bytes is one of single bytes, which fits every address.
-  uint64_t mask = patternSize == 8 ? UINT64_MAX : (uint64_t(1) << (8 * patternSize)) - 1;
-  uint64_t repeated = (pattern & 0xff) * 0x0101010101010101u;
-  if ((pattern & mask) == (repeated & mask))
-    patternSize = 1;
-  isKernel = patternSize == 8 || target % patternSize != 0 || bytes % patternSize != 0;
-  if (!isKernel) {
-    memset = {};
-    memset.dst = target;
-    memset.value = static_cast<unsigned>(patternSize == 1 ? pattern & 0xff : pattern & mask);
-    memset.elementSize = patternSize;
-    memset.width = bytes / patternSize;
-    memset.height = 1;
-    return Status();
-  }
-  XCR_RETURN_IF_ERROR(device.getFillKernel(&function));
-  arguments[0] = target;
-  arguments[1] = bytes;
-  arguments[2] = pattern;
-  arguments[3] = patternSize - 1;
-  uint64_t blocks = (bytes + kFillThreads - 1) / kFillThreads;
-  grid = static_cast<unsigned>(blocks < 65535 ? blocks : 65535);
-  return Status();
-}
-
-CUDA_KERNEL_NODE_PARAMS FillLaunch::getKernelParams(void **pointers) const {
-  for (int i = 0; i < 4; ++i)
-    pointers[i] = const_cast<uint64_t *>(&arguments[i]);
-  CUDA_KERNEL_NODE_PARAMS params = {};
-  params.func = function;
-  params.gridDimX = grid;
-  params.gridDimY = params.gridDimZ = 1;
-  params.blockDimX = kFillThreads;
-  params.blockDimY = params.blockDimZ = 1;
-  params.kernelParams = pointers;
-  return params;
-}
-
-Status FillLaunch::launch(CudaDevice &device, CUstream stream) const {
-  if (isKernel) {
-    void *pointers[4];
-    CUDA_KERNEL_NODE_PARAMS params = getKernelParams(pointers);
-    return XCR_CUDA_CALL(device, cuLaunchKernel, params.func, grid, 1, 1, kFillThreads, 1, 1, 0,
-                         stream, params.kernelParams, nullptr);
-  }
-  switch (memset.elementSize) {
-  case 1:
-    return XCR_CUDA_CALL(device, cuMemsetD8Async, memset.dst,
-                         static_cast<unsigned char>(memset.value), memset.width, stream);
-  case 2:
-    return XCR_CUDA_CALL(device, cuMemsetD16Async, memset.dst,
-                         static_cast<unsigned short>(memset.value), memset.width, stream);
-  default:
-    return XCR_CUDA_CALL(device, cuMemsetD32Async, memset.dst, memset.value, memset.width, stream);
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // The list
@@ -89,17 +24,13 @@ Status CudaRecording::create(CudaDevice &device, const hal::CommandList &list,
       Ref<CudaRecording>::adopt(device.allocator.create<CudaRecording>(device, isGraph));
   if (!recording)
     return outOfHostMemory(sizeof(CudaRecording));
-  XCR_RETURN_IF_ERROR(recording->copyList(list));
   ContextScope scope(device);
-  if (options.profile) {
-    XCR_RETURN_IF_ERROR(recording->timers.resize(list.commands.size));
-    for (Timer &timer : recording->timers) {
-      XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &timer.begin, CU_EVENT_DEFAULT));
-      XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &timer.end, CU_EVENT_DEFAULT));
-    }
-  }
+  XCR_RETURN_IF_ERROR(scope.status());
+  XCR_RETURN_IF_ERROR(recording->copyList(list));
+  if (options.profile)
+    XCR_RETURN_IF_ERROR(recording->createTimers());
   if (isGraph)
-    XCR_RETURN_IF_ERROR(recording->buildGraph());
+    XCR_RETURN_IF_ERROR(recording->addGraph());
   *out = std::move(recording);
   return Status();
 }
@@ -107,8 +38,8 @@ Status CudaRecording::create(CudaDevice &device, const hal::CommandList &list,
 void CudaRecording::destroy() {
   HostAllocator allocator = device.allocator;
   {
-    ContextScope scope(device);
-    destroyGraph();
+    ContextScope scope(device, ContextScope::kRelease);
+    graphs.clear();
     for (Timer &timer : timers) {
       if (timer.begin)
         device.cu.cuEventDestroy(timer.begin);
@@ -117,6 +48,15 @@ void CudaRecording::destroy() {
     }
   }
   allocator.destroy(this);
+}
+
+Status CudaRecording::createTimers() {
+  XCR_RETURN_IF_ERROR(timers.resize(commands.size()));
+  for (Timer &timer : timers) {
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &timer.begin, CU_EVENT_DEFAULT));
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &timer.end, CU_EVENT_DEFAULT));
+  }
+  return Status();
 }
 
 template <typename T> static Status copySpan(Span<const T> from, Vector<T> &to) {
@@ -128,31 +68,51 @@ template <typename T> static Status copySpan(Span<const T> from, Vector<T> &to) 
 
 Status CudaRecording::copyList(const hal::CommandList &list) {
   XCR_RETURN_IF_ERROR(commands.reserve(list.commands.size));
-  XCR_RETURN_IF_ERROR(executables.reserve(list.commands.size));
-  uint32_t mostParameters = 4;
-  for (const hal::Command &command : list.commands) {
+  for (const hal::Command &command : list.commands)
     XCR_RETURN_IF_ERROR(commands.push(command));
-    XCR_RETURN_IF_ERROR(executables.push(Ref<hal::Executable>::share(command.executable)));
-    if (uint32_t count = command.addresses.count + command.scalars.count; count > mostParameters)
-      mostParameters = count;
-  }
   XCR_RETURN_IF_ERROR(copySpan(list.edges, edges));
   XCR_RETURN_IF_ERROR(copySpan(list.addresses, addresses));
   XCR_RETURN_IF_ERROR(copySpan(list.scalars, scalars));
-  return pointers.resize(mostParameters + 1);
+  XCR_RETURN_IF_ERROR(forms.resize(commands.size()));
+  for (uint32_t i = 0; i < commands.size(); ++i)
+    XCR_RETURN_IF_ERROR(adopt(i));
+  return Status();
 }
 
 /// Takes over one command's values.
-Status CudaRecording::apply(const hal::CommandList &list, const hal::CommandChange &change) {
-  const hal::Command &from = list.commands[change.command];
-  commands[change.command] = from;
+Status CudaRecording::apply(const hal::CommandList &list, uint32_t ordinal) {
+  const hal::Command &from = list.commands[ordinal];
+  commands[ordinal] = from;
   for (uint32_t i = from.addresses.begin; i < from.addresses.begin + from.addresses.count; ++i)
     addresses[i] = list.addresses[i];
   for (uint32_t i = from.scalars.begin; i < from.scalars.begin + from.scalars.count; ++i)
     scalars[i] = list.scalars[i];
-  executables[change.command] = Ref<hal::Executable>::share(from.executable);
-  size_t parameters = from.addresses.count + from.scalars.count + 1;
-  return parameters > pointers.size() ? pointers.resize(parameters) : Status();
+  return adopt(ordinal);
+}
+
+/// What follows from a command's new values.
+Status CudaRecording::adopt(uint32_t ordinal) {
+  const hal::Command &command = commands[ordinal];
+  // The values of an empty command may be stale.
+  if (command.isEmpty) {
+    forms[ordinal] = NodeForm();
+    return Status();
+  }
+  forms[ordinal] = getForm(command);
+  if (command.kind != CommandKind::Dispatch)
+    return Status();
+  XCR_RETURN_IF_ERROR(keep(command.executable));
+  const Kernel &kernel = getKernel(command);
+  if (kernel.parameters.size() > pointers.size())
+    XCR_RETURN_IF_ERROR(pointers.resize(kernel.parameters.size()));
+  return kernel.maps.empty() ? Status() : encodeMaps(ordinal);
+}
+
+Status CudaRecording::keep(hal::Executable *executable) {
+  for (Ref<hal::Executable> &kept : executables)
+    if (kept.get() == executable)
+      return Status();
+  return executables.push(Ref<hal::Executable>::share(executable));
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,11 +123,65 @@ const Kernel &CudaRecording::getKernel(const hal::Command &command) const {
   return static_cast<const CudaExecutable *>(command.executable)->kernel(command.exportOrdinal);
 }
 
-/// The parameters point into the recording's own arrays; the driver copies them at once.
-Status CudaRecording::getKernelParams(const hal::Command &command, CUDA_KERNEL_NODE_PARAMS *out) {
+NodeForm CudaRecording::getForm(const hal::Command &command) const {
+  NodeForm form;
+  if (command.kind == CommandKind::Copy) {
+    form.kind = NodeForm::Copy;
+  } else if (command.kind == CommandKind::Fill) {
+    bool isKernel = FillLaunch::needsKernel(addresses[command.addresses.begin], command.length,
+                                            command.pattern, command.patternSize);
+    form.kind = isKernel ? NodeForm::Kernel : NodeForm::Memset;
+  } else {
+    form.kind = NodeForm::Kernel;
+    memcpy(form.cluster, getKernel(command).cluster, sizeof(form.cluster));
+  }
+  return form;
+}
+
+Status CudaRecording::encodeMaps(uint32_t ordinal) {
+  const hal::Command &command = commands[ordinal];
   const Kernel &kernel = getKernel(command);
-  if (kernel.parameters.size() > pointers.size())
-    XCR_RETURN_IF_ERROR(pointers.resize(kernel.parameters.size()));
+  if (kernel.maps.size() > mapStride) {
+    // The maps of all commands move.
+    mapStride = kernel.maps.size();
+    XCR_RETURN_IF_ERROR(maps.resize(mapStride * commands.size()));
+    for (uint32_t i = 0; i < commands.size(); ++i)
+      if (i != ordinal && forms[i].kind == NodeForm::Kernel &&
+          commands[i].kind == CommandKind::Dispatch)
+        XCR_RETURN_IF_ERROR(encodeMaps(i));
+  }
+  for (size_t i = 0; i < kernel.maps.size(); ++i)
+    if (Status status = encodeMap(command, kernel.maps[i], &maps[ordinal * mapStride + i]);
+        status.failed())
+      return addContext(std::move(status), device.allocator, "tensor map %zu of command %u", i,
+                        ordinal);
+  return Status();
+}
+
+Status CudaRecording::encodeMap(const hal::Command &command, const TensorMapSpec &spec,
+                                CUtensorMap *out) const {
+  auto valueOf = [&](const TensorMapValue &value) {
+    return static_cast<uint64_t>(value.scalar < 0
+                                     ? value.literal
+                                     : scalars[command.scalars.begin +
+                                               static_cast<uint32_t>(value.scalar)]);
+  };
+  cuuint64_t dims[kMaxMapRank], strides[kMaxMapRank];
+  for (uint32_t i = 0; i < spec.rank; ++i)
+    dims[i] = valueOf(spec.dims[i]);
+  for (uint32_t i = 0; i + 1 < spec.rank; ++i)
+    strides[i] = valueOf(spec.strides[i]);
+  uint64_t address = addresses[command.addresses.begin + spec.binding] + valueOf(spec.offset);
+  return XCR_CUDA_CALL(device, cuTensorMapEncodeTiled, out, spec.type, spec.rank,
+                       reinterpret_cast<void *>(address), dims, strides, spec.box,
+                       spec.elementStrides, spec.interleave, spec.swizzle, spec.l2Promotion,
+                       spec.oobFill);
+}
+
+/// The parameters point into the recording's own arrays; the driver copies them at once.
+Status CudaRecording::getKernelParams(uint32_t ordinal, CUDA_KERNEL_NODE_PARAMS *out) {
+  const hal::Command &command = commands[ordinal];
+  const Kernel &kernel = getKernel(command);
   for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     const KernelParameter &parameter = kernel.parameters[i];
     switch (parameter.kind) {
@@ -177,6 +191,9 @@ Status CudaRecording::getKernelParams(const hal::Command &command, CUDA_KERNEL_N
       break;
     case fb::ParameterKind::Workspace:
       pointers[i] = &addresses[command.addresses.begin + command.addresses.count - 1];
+      break;
+    case fb::ParameterKind::TensorMap:
+      pointers[i] = &maps[ordinal * mapStride + parameter.operand];
       break;
     default:
       pointers[i] = &addresses[command.addresses.begin + parameter.operand];
@@ -206,165 +223,150 @@ CUDA_MEMCPY3D CudaRecording::getCopyParams(const hal::Command &command) const {
   return params;
 }
 
-Status CudaRecording::getFill(const hal::Command &command, FillLaunch *out) {
+Status CudaRecording::getFill(const hal::Command &command, FillLaunch *out) const {
   return out->prepare(device, addresses[command.addresses.begin], command.length, command.pattern,
                       command.patternSize);
+}
+
+Status CudaRecording::getWork(uint32_t ordinal, NodeWork *out) {
+  const hal::Command &command = commands[ordinal];
+  out->form = forms[ordinal];
+  if (command.isEmpty)
+    return Status();
+  if (command.kind == CommandKind::Dispatch)
+    return getKernelParams(ordinal, &out->kernel);
+  if (command.kind == CommandKind::Copy) {
+    out->copy = getCopyParams(command);
+    return Status();
+  }
+  XCR_RETURN_IF_ERROR(getFill(command, &out->fill));
+  if (out->fill.isKernel)
+    out->kernel = out->fill.getKernelParams(out->fillPointers);
+  return Status();
 }
 
 //===----------------------------------------------------------------------===//
 // Graph mode
 //===----------------------------------------------------------------------===//
 
-void CudaRecording::destroyGraph() {
-  // An executable graph in flight is freed by the driver when it has ended.
-  if (exec)
-    device.cu.cuGraphExecDestroy(exec);
-  if (graph)
-    device.cu.cuGraphDestroy(graph);
-  exec = nullptr;
-  graph = nullptr;
-}
-
-Status CudaRecording::addKernelNode(CUgraph graph, uint32_t ordinal,
-                                    const Vector<CUgraphNode> &before) {
-  const hal::Command &command = commands[ordinal];
-  CUDA_KERNEL_NODE_PARAMS params;
-  XCR_RETURN_IF_ERROR(getKernelParams(command, &params));
-  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuGraphAddKernelNode, &nodes[ordinal].handle, graph,
-                                    before.data(), before.size(), &params));
-  nodes[ordinal].kind = NodeKind::Kernel;
-  const Kernel &kernel = getKernel(command);
-  if (!kernel.hasCluster())
+/// Makes a graph of what the commands are now, in place of the one unused for longest.
+Status CudaRecording::addGraph() {
+  CudaGraph graph(device);
+  XCR_RETURN_IF_ERROR(graph.begin(commands.size()));
+  for (uint32_t i = 0; i < commands.size(); ++i) {
+    NodeWork work;
+    XCR_RETURN_IF_ERROR(getWork(i, &work));
+    const hal::Range &before = commands[i].edges;
+    XCR_RETURN_IF_ERROR(graph.add(work, {edges.data() + before.begin, before.count}));
+  }
+  XCR_RETURN_IF_ERROR(graph.instantiate());
+  graph.lastUse = ++useCount;
+  if (graphs.size() < kMaxGraphs) {
+    XCR_RETURN_IF_ERROR(graphs.push(std::move(graph)));
+    current = graphs.size() - 1;
     return Status();
-  CUlaunchAttributeValue value = {};
-  value.clusterDim.x = kernel.cluster[0];
-  value.clusterDim.y = kernel.cluster[1];
-  value.clusterDim.z = kernel.cluster[2];
-  return XCR_CUDA_CALL(device, cuGraphKernelNodeSetAttribute, nodes[ordinal].handle,
-                       CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
-}
-
-Status CudaRecording::addNode(CUgraph graph, uint32_t ordinal) {
-  const hal::Command &command = commands[ordinal];
-  Node &node = nodes[ordinal];
-  node = Node();
-  Vector<CUgraphNode> before(device.allocator);
-  for (uint32_t i = 0; i < command.edges.count; ++i)
-    XCR_RETURN_IF_ERROR(before.push(nodes[edges[command.edges.begin + i]].handle));
-  // An empty command's values may be stale, so its node is a placeholder until it has some.
-  if (command.isEmpty)
-    return XCR_CUDA_CALL(device, cuGraphAddEmptyNode, &node.handle, graph, before.data(),
-                         before.size());
-  if (command.kind == CommandKind::Dispatch)
-    return addKernelNode(graph, ordinal, before);
-  if (command.kind == CommandKind::Copy) {
-    CUDA_MEMCPY3D params = getCopyParams(command);
-    node.kind = NodeKind::Copy;
-    return XCR_CUDA_CALL(device, cuGraphAddMemcpyNode, &node.handle, graph, before.data(),
-                         before.size(), &params, device.context);
   }
-  FillLaunch fill;
-  XCR_RETURN_IF_ERROR(getFill(command, &fill));
-  if (!fill.isKernel) {
-    node.kind = NodeKind::Memset;
-    return XCR_CUDA_CALL(device, cuGraphAddMemsetNode, &node.handle, graph, before.data(),
-                         before.size(), &fill.memset, device.context);
+  current = 0;
+  for (size_t i = 1; i < graphs.size(); ++i)
+    if (graphs[i].lastUse < graphs[current].lastUse)
+      current = i;
+  graphs[current] = std::move(graph);
+  return Status();
+}
+
+bool CudaRecording::accepts(const CudaGraph &graph, uint32_t ordinal) const {
+  return commands[ordinal].isEmpty || graph.form(ordinal) == forms[ordinal];
+}
+
+/// A graph whose nodes take all commands as they are: the one in use if that does; as many as there
+/// are if none does.
+size_t CudaRecording::findGraph(Span<const hal::CommandChange> changes) const {
+  bool isFine = current < graphs.size();
+  for (const hal::CommandChange &change : changes)
+    isFine = isFine && accepts(graphs[current], change.command);
+  if (isFine)
+    return current;
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    isFine = i != current;
+    for (uint32_t j = 0; isFine && j < commands.size(); ++j)
+      isFine = accepts(graphs[i], j);
+    if (isFine)
+      return i;
   }
-  void *fillPointers[4];
-  CUDA_KERNEL_NODE_PARAMS params = fill.getKernelParams(fillPointers);
-  node.kind = NodeKind::FillKernel;
-  return XCR_CUDA_CALL(device, cuGraphAddKernelNode, &node.handle, graph, before.data(),
-                       before.size(), &params);
+  return graphs.size();
 }
 
-Status CudaRecording::buildGraph() {
-  destroyGraph();
-  XCR_RETURN_IF_ERROR(nodes.resize(commands.size()));
-  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuGraphCreate, &graph, 0));
-  for (uint32_t i = 0; i < commands.size(); ++i)
-    XCR_RETURN_IF_ERROR(addNode(graph, i));
-  return XCR_CUDA_CALL(device, cuGraphInstantiate, &exec, graph, 0);
+Status CudaRecording::patch(CudaGraph &graph, uint32_t ordinal, bool *isRejected) {
+  if (commands[ordinal].isEmpty)
+    return graph.disable(ordinal);
+  NodeWork work;
+  XCR_RETURN_IF_ERROR(getWork(ordinal, &work));
+  return graph.set(ordinal, work, isRejected);
 }
 
-/// Gives a node of the executable graph its command's values. What the driver refuses for this node
-/// needs a new graph.
-Status CudaRecording::setNodeParams(uint32_t ordinal, bool *needsGraph) {
-  const hal::Command &command = commands[ordinal];
-  Node &node = nodes[ordinal];
-  CUresult result = CUDA_SUCCESS;
-  const char *call = "";
-  if (node.kind == NodeKind::Kernel) {
-    CUDA_KERNEL_NODE_PARAMS params;
-    XCR_RETURN_IF_ERROR(getKernelParams(command, &params));
-    call = "cuGraphExecKernelNodeSetParams";
-    result = device.cu.cuGraphExecKernelNodeSetParams(exec, node.handle, &params);
-  } else if (node.kind == NodeKind::Copy) {
-    CUDA_MEMCPY3D params = getCopyParams(command);
-    call = "cuGraphExecMemcpyNodeSetParams";
-    result = device.cu.cuGraphExecMemcpyNodeSetParams(exec, node.handle, &params, device.context);
-  } else {
-    FillLaunch fill;
-    XCR_RETURN_IF_ERROR(getFill(command, &fill));
-    if (fill.isKernel != (node.kind == NodeKind::FillKernel)) {
-      *needsGraph = true;
+/// Sets what differs: in the graph in use what has changed now, in another one what has changed
+/// since it was used.
+Status CudaRecording::patchAll(size_t ordinal, Span<const hal::CommandChange> changes,
+                               hal::UpdateCost *cost, bool *isRejected) {
+  CudaGraph &graph = graphs[ordinal];
+  if (ordinal == current) {
+    for (const hal::CommandChange &change : changes) {
+      if (graph.isCurrent(change.command))
+        continue; // named twice
+      XCR_RETURN_IF_ERROR(patch(graph, change.command, isRejected));
+      if (*isRejected)
+        return Status();
+      ++cost->patches;
+    }
+    return Status();
+  }
+  for (uint32_t i = 0; i < commands.size(); ++i) {
+    if (graph.isCurrent(i))
+      continue;
+    XCR_RETURN_IF_ERROR(patch(graph, i, isRejected));
+    if (*isRejected)
+      return Status();
+    ++cost->patches;
+  }
+  return Status();
+}
+
+Status CudaRecording::updateGraphs(Span<const hal::CommandChange> changes, hal::UpdateCost *cost) {
+  for (CudaGraph &graph : graphs)
+    for (const hal::CommandChange &change : changes)
+      graph.markStale(change.command);
+  for (size_t found; (found = findGraph(changes)) < graphs.size();) {
+    bool isRejected = false;
+    XCR_RETURN_IF_ERROR(patchAll(found, changes, cost, &isRejected));
+    if (!isRejected) {
+      current = found;
+      graphs[current].lastUse = ++useCount;
       return Status();
     }
-    void *fillPointers[4];
-    CUDA_KERNEL_NODE_PARAMS params = fill.getKernelParams(fillPointers);
-    call = fill.isKernel ? "cuGraphExecKernelNodeSetParams" : "cuGraphExecMemsetNodeSetParams";
-    result = fill.isKernel ? device.cu.cuGraphExecKernelNodeSetParams(exec, node.handle, &params)
-                           : device.cu.cuGraphExecMemsetNodeSetParams(exec, node.handle,
-                                                                      &fill.memset, device.context);
+    // Half of it is patched. None is in use now.
+    graphs[found] = std::move(graphs.back());
+    graphs.pop();
+    current = kMaxGraphs;
   }
-  if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED ||
-      result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
-    *needsGraph = true;
-    return Status();
-  }
-  return device.check(result, call);
-}
-
-Status CudaRecording::patchNode(uint32_t ordinal, uint8_t bits, bool *needsGraph) {
-  const hal::Command &command = commands[ordinal];
-  Node &node = nodes[ordinal];
-  if (command.isEmpty) {
-    if (node.kind == NodeKind::Empty || !node.isEnabled)
-      return Status();
-    node.isEnabled = false;
-    return XCR_CUDA_CALL(device, cuGraphNodeSetEnabled, exec, node.handle, 0);
-  }
-  // The driver sets neither code of another cluster size nor a node's kind.
-  bool hasCluster = command.kind == CommandKind::Dispatch && getKernel(command).hasCluster();
-  if (node.kind == NodeKind::Empty || ((bits & hal::kChangedCode) && hasCluster)) {
-    *needsGraph = true;
-    return Status();
-  }
-  XCR_RETURN_IF_ERROR(setNodeParams(ordinal, needsGraph));
-  if (*needsGraph || node.isEnabled)
-    return Status();
-  node.isEnabled = true;
-  return XCR_CUDA_CALL(device, cuGraphNodeSetEnabled, exec, node.handle, 1);
+  ++cost->instantiations;
+  return addGraph();
 }
 
 Status CudaRecording::update(const hal::CommandList &list, Span<const hal::CommandChange> changes,
                              hal::UpdateCost *cost) {
   XCR_RETURN_IF_ERROR(device.checkAlive());
-  for (const hal::CommandChange &change : changes)
-    XCR_RETURN_IF_ERROR(apply(list, change));
-  cost->patches += changes.size;
-  if (!isGraph)
-    return Status();
   ContextScope scope(device);
-  bool needsGraph = !exec;
+  Status status = scope.status();
   for (const hal::CommandChange &change : changes)
-    if (!needsGraph)
-      XCR_RETURN_IF_ERROR(patchNode(change.command, change.bits, &needsGraph));
-  if (!needsGraph)
-    return Status();
-  ++cost->instantiations;
-  Status status = buildGraph();
-  if (status.failed())
-    destroyGraph();
+    if (status.succeeded())
+      status = apply(list, change.command);
+  if (status.succeeded() && isGraph)
+    status = updateGraphs(changes, cost);
+  else if (status.succeeded())
+    cost->patches += changes.size;
+  isBroken = status.failed();
+  if (isBroken)
+    graphs.clear();
   return status;
 }
 
@@ -372,10 +374,10 @@ Status CudaRecording::update(const hal::CommandList &list, Span<const hal::Comma
 // Launching
 //===----------------------------------------------------------------------===//
 
-Status CudaRecording::launchKernel(const hal::Command &command, CUstream stream) {
-  const Kernel &kernel = getKernel(command);
+Status CudaRecording::launchKernel(uint32_t ordinal, CUstream stream) {
+  const Kernel &kernel = getKernel(commands[ordinal]);
   CUDA_KERNEL_NODE_PARAMS params;
-  XCR_RETURN_IF_ERROR(getKernelParams(command, &params));
+  XCR_RETURN_IF_ERROR(getKernelParams(ordinal, &params));
   CUlaunchAttribute attributes[2] = {};
   CUlaunchConfig config = {};
   config.gridDimX = params.gridDimX;
@@ -403,11 +405,12 @@ Status CudaRecording::launchKernel(const hal::Command &command, CUstream stream)
                        nullptr);
 }
 
-Status CudaRecording::launchCommand(const hal::Command &command, CUstream stream) {
+Status CudaRecording::launchCommand(uint32_t ordinal, CUstream stream) {
+  const hal::Command &command = commands[ordinal];
   if (command.isEmpty)
     return Status();
   if (command.kind == CommandKind::Dispatch)
-    return launchKernel(command, stream);
+    return launchKernel(ordinal, stream);
   if (command.kind == CommandKind::Copy)
     return XCR_CUDA_CALL(device, cuMemcpyDtoDAsync, addresses[command.addresses.begin + 1],
                          addresses[command.addresses.begin], command.length, stream);
@@ -417,16 +420,15 @@ Status CudaRecording::launchCommand(const hal::Command &command, CUstream stream
 }
 
 Status CudaRecording::launch(CUstream stream) {
+  if (isBroken)
+    return makeStatus(device.allocator, XCR_STATUS_INTERNAL,
+                      "the plan's last update failed, so there is nothing to launch");
   if (!timers.empty())
     return launchTimed(stream);
-  if (isGraph) {
-    if (!exec)
-      return makeStatus(device.allocator, XCR_STATUS_INTERNAL,
-                        "the plan's last update failed, so there is nothing to launch");
-    return XCR_CUDA_CALL(device, cuGraphLaunch, exec, stream);
-  }
-  for (const hal::Command &command : commands)
-    XCR_RETURN_IF_ERROR(launchCommand(command, stream));
+  if (isGraph)
+    return graphs[current].launch(stream);
+  for (uint32_t i = 0; i < commands.size(); ++i)
+    XCR_RETURN_IF_ERROR(launchCommand(i, stream));
   return Status();
 }
 
@@ -436,7 +438,7 @@ Status CudaRecording::launchTimed(CUstream stream) {
     if (commands[i].isEmpty)
       continue;
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, timers[i].begin, stream));
-    XCR_RETURN_IF_ERROR(launchCommand(commands[i], stream));
+    XCR_RETURN_IF_ERROR(launchCommand(i, stream));
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, timers[i].end, stream));
     timers[i].isPending = true;
   }
@@ -450,9 +452,12 @@ void CudaRecording::collectTimes() {
     if (!timer.isPending)
       continue;
     timer.isPending = false;
-    if (device.cu.cuEventSynchronize(timer.end) != CUDA_SUCCESS ||
-        device.cu.cuEventElapsedTime(&milliseconds, timer.begin, timer.end) != CUDA_SUCCESS)
-      continue;
+    Status status = XCR_CUDA_CALL(device, cuEventSynchronize, timer.end);
+    if (status.succeeded())
+      status =
+          XCR_CUDA_CALL(device, cuEventElapsedTime, &milliseconds, timer.begin, timer.end);
+    if (status.failed())
+      continue; // the launch that failed is reported by its stream
     uint64_t taken = static_cast<uint64_t>(milliseconds * 1e6f);
     hal::CommandTimes &times = timer.times;
     times.minNs = times.launches && times.minNs < taken ? times.minNs : taken;

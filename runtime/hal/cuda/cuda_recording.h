@@ -1,4 +1,4 @@
-//===- cuda_recording.h - A plan as a CUDA graph, or as launches on a stream ===//
+//===- cuda_recording.h - A plan as CUDA graphs, or as launches on a stream ===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,29 +9,18 @@
 #define XC_RUNTIME_HAL_CUDA_CUDA_RECORDING_H
 
 #include "runtime/hal/cuda/cuda_executable.h"
+#include "runtime/hal/cuda/cuda_graph.h"
 #include "runtime/hal/recording.h"
 
 namespace xc::cuda {
 
-/// One fill, as a memset where the driver has one for it, else as a kernel.
-struct FillLaunch {
-  bool isKernel = false;
-  CUDA_MEMSET_NODE_PARAMS memset = {};
-  CUfunction function = nullptr;
-  uint64_t arguments[4] = {}; ///< target, bytes, pattern, mask
-  unsigned grid = 1;
-
-  Status prepare(CudaDevice &device, uint64_t target, uint64_t bytes, uint64_t pattern,
-                 uint32_t patternSize);
-  Status launch(CudaDevice &device, CUstream stream) const;
-  /// The kernel as a graph's node; \p pointers has room for four.
-  CUDA_KERNEL_NODE_PARAMS getKernelParams(void **pointers) const;
-};
+/// Graphs that a recording keeps; the one that was not used for longest makes room.
+inline constexpr size_t kMaxGraphs = 4;
 
 /// Graph mode: one node for each command and the plan's own edges, instantiated once. Changed
 /// pointers, scalars, grids and lengths are set node by node; empty commands are disabled nodes.
-/// What a node cannot take (another cluster size, a command that was empty when the graph was made
-/// and had no code) instantiates anew. Stream mode: the same commands one after another.
+/// What a node cannot take (see NodeForm) needs another graph; the last few are kept. Stream mode:
+/// the same commands one after another.
 class CudaRecording final : public hal::Recording {
 public:
   static Status create(CudaDevice &device, const hal::CommandList &list,
@@ -47,12 +36,6 @@ public:
 private:
   friend class xc::HostAllocator;
 
-  enum class NodeKind : uint8_t { Empty, Kernel, Copy, Memset, FillKernel };
-  struct Node {
-    CUgraphNode handle = nullptr;
-    NodeKind kind = NodeKind::Empty;
-    bool isEnabled = true;
-  };
   /// Start and end of a command in the last launch, for profiles.
   struct Timer {
     CUevent begin = nullptr, end = nullptr;
@@ -63,40 +46,54 @@ private:
   CudaRecording(CudaDevice &device, bool isGraph)
       : device(device), isGraph(isGraph), commands(device.allocator), edges(device.allocator),
         addresses(device.allocator), scalars(device.allocator), executables(device.allocator),
-        nodes(device.allocator), pointers(device.allocator), timers(device.allocator) {}
+        forms(device.allocator), maps(device.allocator), pointers(device.allocator),
+        graphs(device.allocator), timers(device.allocator) {}
   ~CudaRecording() override = default;
   void destroy() override;
 
   Status copyList(const hal::CommandList &list);
-  Status apply(const hal::CommandList &list, const hal::CommandChange &change);
+  Status createTimers();
+  Status apply(const hal::CommandList &list, uint32_t ordinal);
+  Status adopt(uint32_t ordinal);
+  Status keep(hal::Executable *executable);
   const Kernel &getKernel(const hal::Command &command) const;
-  Status getKernelParams(const hal::Command &command, CUDA_KERNEL_NODE_PARAMS *out);
+  NodeForm getForm(const hal::Command &command) const;
+  Status encodeMaps(uint32_t ordinal);
+  Status encodeMap(const hal::Command &command, const TensorMapSpec &spec, CUtensorMap *out) const;
+  Status getKernelParams(uint32_t ordinal, CUDA_KERNEL_NODE_PARAMS *out);
   CUDA_MEMCPY3D getCopyParams(const hal::Command &command) const;
-  Status getFill(const hal::Command &command, FillLaunch *out);
+  Status getFill(const hal::Command &command, FillLaunch *out) const;
+  Status getWork(uint32_t ordinal, NodeWork *out);
 
-  Status buildGraph();
-  Status addNode(CUgraph graph, uint32_t ordinal);
-  Status addKernelNode(CUgraph graph, uint32_t ordinal, const Vector<CUgraphNode> &before);
-  Status patchNode(uint32_t ordinal, uint8_t bits, bool *needsGraph);
-  Status setNodeParams(uint32_t ordinal, bool *needsGraph);
-  void destroyGraph();
+  Status updateGraphs(Span<const hal::CommandChange> changes, hal::UpdateCost *cost);
+  bool accepts(const CudaGraph &graph, uint32_t ordinal) const;
+  size_t findGraph(Span<const hal::CommandChange> changes) const;
+  Status patch(CudaGraph &graph, uint32_t ordinal, bool *isRejected);
+  Status patchAll(size_t ordinal, Span<const hal::CommandChange> changes, hal::UpdateCost *cost,
+                  bool *isRejected);
+  Status addGraph();
 
-  Status launchCommand(const hal::Command &command, CUstream stream);
-  Status launchKernel(const hal::Command &command, CUstream stream);
+  Status launchCommand(uint32_t ordinal, CUstream stream);
+  Status launchKernel(uint32_t ordinal, CUstream stream);
   Status launchTimed(CUstream stream);
   void collectTimes();
 
   CudaDevice &device;
   const bool isGraph;
+  bool isBroken = false; ///< the last update failed
   Vector<hal::Command> commands;
   Vector<uint32_t> edges;
   Vector<uint64_t> addresses;
   Vector<int64_t> scalars;
-  Vector<Ref<hal::Executable>> executables; ///< of each command
-  Vector<Node> nodes;
+  /// All that were ever used: those of before an update may still run.
+  Vector<Ref<hal::Executable>> executables;
+  Vector<NodeForm> forms;
+  Vector<CUtensorMap> maps; ///< mapStride of them for each command
+  size_t mapStride = 0;
   Vector<void *> pointers; ///< to the parameters of the kernel at hand
-  CUgraph graph = nullptr;
-  CUgraphExec exec = nullptr;
+  Vector<CudaGraph> graphs;
+  size_t current = 0; ///< the graph that is launched; kMaxGraphs: none
+  uint64_t useCount = 0;
   Vector<Timer> timers;
 };
 

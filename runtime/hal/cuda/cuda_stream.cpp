@@ -8,8 +8,8 @@
 #include "runtime/hal/cuda/cuda_stream.h"
 
 #include "runtime/hal/cuda/cuda_event.h"
+#include "runtime/hal/cuda/cuda_fill.h"
 #include "runtime/hal/cuda/cuda_recording.h"
-#include "runtime/hal/cuda/fill_kernel.h"
 
 using namespace xc;
 using namespace xc::cuda;
@@ -18,37 +18,63 @@ using namespace xc::cuda;
 /// launch.
 static constexpr size_t kBatchObjects = 32;
 
-Status CudaStream::create(CudaDevice &device, Ref<hal::Stream> *out) {
-  auto result = Ref<CudaStream>::adopt(device.allocator.create<CudaStream>(device));
+Status CudaStream::create(CudaDevice &device, CUstream foreign, Ref<hal::Stream> *out) {
+  auto result = Ref<CudaStream>::adopt(device.allocator.create<CudaStream>(device, foreign));
   if (!result)
     return outOfHostMemory(sizeof(CudaStream));
   ContextScope scope(device);
-  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuStreamCreateWithPriority, &result->stream,
-                                    CU_STREAM_NON_BLOCKING, 0));
+  XCR_RETURN_IF_ERROR(scope.status());
+  if (!foreign)
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuStreamCreateWithPriority, &result->stream,
+                                      CU_STREAM_NON_BLOCKING, 0));
+  device.remember(*result);
   *out = std::move(result);
   return Status();
 }
 
 void CudaStream::destroy() {
   HostAllocator copy = allocator;
-  // On a lost device waiting fails at once, which is as good.
-  synchronize().ignore();
+  cudaDevice.forget(*this);
+  if (stream) {
+    // A failure that is not for ever may be over; on a lost device there is nothing to wait for.
+    Status status = synchronize();
+    if (status.failed() && !cudaDevice.isLost())
+      status = synchronize();
+    if (status.failed())
+      failCallbacks(status);
+  }
   {
-    ContextScope scope(cudaDevice);
-    dropAll();
+    ContextScope scope(cudaDevice, ContextScope::kRelease);
+    for (Batch &batch : closed)
+      cudaDevice.cu.cuEventDestroy(batch.event);
     for (CUevent event : freeEvents)
       cudaDevice.cu.cuEventDestroy(event);
     if (callbackStream)
       cudaDevice.cu.cuStreamDestroy(callbackStream);
-    if (stream)
+    if (stream && !isForeign)
       cudaDevice.cu.cuStreamDestroy(stream);
   }
+  while (HostCallback *callback = failedCallbacks) {
+    failedCallbacks = callback->next;
+    // What the driver has not signalled by now it never will.
+    if (!callback->isSignalled())
+      callback->release();
+    callback->release();
+  }
+  pruneCallbacks();
   copy.destroy(this);
 }
 
 //===----------------------------------------------------------------------===//
 // What work in flight holds
 //===----------------------------------------------------------------------===//
+
+/// Every piece of work begins with this.
+Status CudaStream::enter(Entry &entry) {
+  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  ++submissions;
+  return entry.scope.status();
+}
 
 Status CudaStream::takeEvent(CUevent *out) {
   if (!freeEvents.empty()) {
@@ -59,23 +85,26 @@ Status CudaStream::takeEvent(CUevent *out) {
   return XCR_CUDA_CALL(cudaDevice, cuEventCreate, out, CU_EVENT_DISABLE_TIMING);
 }
 
-Status CudaStream::hold(Ref<RefCounted> object) {
+/// Called before the object's work is submitted, so a full batch is closed without it.
+Status CudaStream::hold(Entry &entry, Ref<RefCounted> object) {
   // A call launched again and again is held once a batch.
   for (Ref<RefCounted> &held : open.objects)
     if (held.get() == object.get())
       return Status();
-  XCR_RETURN_IF_ERROR(open.objects.push(std::move(object)));
-  return open.objects.size() < kBatchObjects ? Status() : closeBatch();
+  if (open.objects.size() >= kBatchObjects)
+    XCR_RETURN_IF_ERROR(closeBatch(entry));
+  return open.objects.push(std::move(object));
 }
 
-Status CudaStream::closeBatch() {
-  dropReached();
+Status CudaStream::closeBatch(Entry &entry) {
+  dropReached(entry);
   XCR_RETURN_IF_ERROR(closed.reserve(closed.size() + 1));
-  XCR_RETURN_IF_ERROR(freeEvents.reserve(freeEvents.size() + closed.size() + 2));
+  // Room for every event there is, so that giving one back cannot fail.
+  XCR_RETURN_IF_ERROR(freeEvents.reserve(freeEvents.size() + closed.size() + 1));
   CUevent event = nullptr;
   XCR_RETURN_IF_ERROR(takeEvent(&event));
   if (Status status = XCR_CUDA_CALL(cudaDevice, cuEventRecord, event, stream); status.failed()) {
-    freeEvents.push(event).ignore(); // there is room
+    freeEvents.push(event).ignore();
     return status;
   }
   open.event = event;
@@ -84,40 +113,48 @@ Status CudaStream::closeBatch() {
   return Status();
 }
 
-/// Drops the batches whose events are reached, the oldest first.
-void CudaStream::dropReached() {
+/// Takes out the batches whose events are reached, the oldest first.
+void CudaStream::dropReached(Entry &entry) {
   size_t reached = 0;
   while (reached < closed.size() &&
          cudaDevice.cu.cuEventQuery(closed[reached].event) == CUDA_SUCCESS)
     ++reached;
-  if (reached == 0)
+  if (reached == 0 || entry.ended.reserve(entry.ended.size() + reached).failed())
     return;
   for (size_t i = 0; i < closed.size(); ++i) {
-    if (i < reached)
+    if (i < reached) {
       freeEvents.push(closed[i].event).ignore(); // closeBatch has made room
-    else
+      entry.ended.push(std::move(closed[i])).ignore();
+    } else {
       closed[i - reached] = std::move(closed[i]);
+    }
   }
   for (size_t i = 0; i < reached; ++i)
     closed.pop();
 }
 
 /// Everything has ended.
-void CudaStream::dropAll() {
-  for (Batch &batch : closed)
-    if (freeEvents.push(batch.event).failed())
-      cudaDevice.cu.cuEventDestroy(batch.event);
+void CudaStream::dropAll(Entry &entry) {
+  // Without memory to move them they stay until later.
+  if (entry.ended.reserve(closed.size() + 1).failed())
+    return;
+  for (Batch &batch : closed) {
+    freeEvents.push(batch.event).ignore(); // closeBatch has made room
+    entry.ended.push(std::move(batch)).ignore();
+  }
   closed.clear();
-  open.objects.clear();
+  if (open.objects.empty())
+    return;
+  entry.ended.push(std::move(open)).ignore();
+  open = Batch(allocator);
 }
 
 void CudaStream::releaseLater(RefCounted *object) {
   Ref<RefCounted> owned = Ref<RefCounted>::adopt(object);
-  Lock lock(mutex);
-  ContextScope scope(cudaDevice);
+  Entry entry(*this);
   if (cudaDevice.cu.cuStreamQuery(stream) == CUDA_SUCCESS)
     return; // nothing in flight
-  if (open.objects.push(owned).failed())
+  if (hold(entry, owned).failed())
     cudaDevice.cu.cuStreamSynchronize(stream);
 }
 
@@ -126,59 +163,69 @@ void CudaStream::releaseLater(RefCounted *object) {
 //===----------------------------------------------------------------------===//
 
 Status CudaStream::synchronize() {
-  Status status;
-  Callback *ended = nullptr;
+  uint64_t seen = 0;
+  CUstream side = nullptr;
+  Ref<HostCallback> callback;
   {
     Lock lock(mutex);
-    ContextScope scope(cudaDevice);
-    status = cudaDevice.checkAlive();
-    if (status.succeeded())
-      status = XCR_CUDA_CALL(cudaDevice, cuStreamSynchronize, stream);
-    if (status.succeeded() && callbackStream)
-      status = XCR_CUDA_CALL(cudaDevice, cuStreamSynchronize, callbackStream);
-    ended = takeEndedCallbacks(/*takeAll=*/status.failed());
-    if (status.succeeded() || status.code() == XCR_STATUS_DEVICE_LOST)
-      dropAll();
+    seen = submissions;
+    side = callbackStream;
+    callback = Ref<HostCallback>::share(lastCallback);
   }
-  finishCallbacks(ended, status);
+  // Others may use the stream while this thread waits.
+  ContextScope scope(cudaDevice);
+  Status status = cudaDevice.checkAlive();
+  if (status.succeeded())
+    status = scope.status();
+  if (status.succeeded())
+    status = XCR_CUDA_CALL(cudaDevice, cuStreamSynchronize, stream);
+  if (status.succeeded() && side)
+    status = XCR_CUDA_CALL(cudaDevice, cuStreamSynchronize, side);
+  if (status.succeeded() && callback)
+    cudaDevice.callbackQueue()->waitFor(*callback);
+  if (status.code() == XCR_STATUS_DEVICE_LOST)
+    failCallbacks(status);
+  Entry entry(*this);
+  pruneCallbacks();
+  if (status.code() == XCR_STATUS_DEVICE_LOST || (status.succeeded() && submissions == seen))
+    dropAll(entry);
   return status;
 }
 
 Status CudaStream::query(bool *isDone) {
-  Callback *ended = nullptr;
-  CUresult result;
+  Status status;
   {
-    Lock lock(mutex);
+    Entry entry(*this);
     XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
-    ContextScope scope(cudaDevice);
-    result = cudaDevice.cu.cuStreamQuery(stream);
+    XCR_RETURN_IF_ERROR(entry.scope.status());
+    CUresult result = cudaDevice.cu.cuStreamQuery(stream);
     if (result == CUDA_SUCCESS && callbackStream)
       result = cudaDevice.cu.cuStreamQuery(callbackStream);
-    *isDone = result == CUDA_SUCCESS;
-    if (*isDone) {
-      ended = takeEndedCallbacks(/*takeAll=*/false);
-      dropAll();
-    }
+    *isDone = result == CUDA_SUCCESS && (!lastCallback || lastCallback->hasEnded());
+    pruneCallbacks();
+    if (*isDone)
+      dropAll(entry);
+    if (result != CUDA_ERROR_NOT_READY)
+      status = cudaDevice.check(result, "cuStreamQuery");
   }
-  finishCallbacks(ended, Status());
-  return result == CUDA_ERROR_NOT_READY ? Status() : cudaDevice.check(result, "cuStreamQuery");
+  if (status.code() == XCR_STATUS_DEVICE_LOST)
+    failCallbacks(status);
+  return status;
 }
 
 Status CudaStream::record(Ref<hal::Event> event) {
-  Lock lock(mutex);
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
-  ContextScope scope(cudaDevice);
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(enter(entry));
   CUevent handle = static_cast<CudaEvent &>(*event).handle();
-  XCR_RETURN_IF_ERROR(hold(std::move(event)));
+  XCR_RETURN_IF_ERROR(hold(entry, std::move(event)));
   return XCR_CUDA_CALL(cudaDevice, cuEventRecord, handle, stream);
 }
 
 Status CudaStream::wait(Ref<hal::Event> event) {
-  Lock lock(mutex);
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
-  ContextScope scope(cudaDevice);
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(enter(entry));
   CUevent handle = static_cast<CudaEvent &>(*event).handle();
-  XCR_RETURN_IF_ERROR(hold(std::move(event)));
+  XCR_RETURN_IF_ERROR(hold(entry, std::move(event)));
   return XCR_CUDA_CALL(cudaDevice, cuStreamWaitEvent, stream, handle, 0);
 }
 
@@ -186,69 +233,65 @@ Status CudaStream::wait(Ref<hal::Event> event) {
 // Callbacks
 //===----------------------------------------------------------------------===//
 
-void CudaStream::runCallback(void *data) {
-  auto *callback = static_cast<Callback *>(data);
-  callback->function(callback->userData, nullptr);
-  callback->isDone.store(true, std::memory_order_release);
-}
-
-/// Unlinks the callbacks that have run, or all of them.
-CudaStream::Callback *CudaStream::takeEndedCallbacks(bool takeAll) {
-  Callback *taken = nullptr;
-  Callback **link = &callbacks;
-  while (Callback *callback = *link) {
-    if (!takeAll && !callback->isDone.load(std::memory_order_acquire)) {
-      link = &callback->next;
-      continue;
-    }
-    *link = callback->next;
-    callback->next = taken;
-    taken = callback;
+/// Lets go of those that have been called. The stream is locked.
+void CudaStream::pruneCallbacks() {
+  while (firstCallback && firstCallback->hasEnded()) {
+    HostCallback *callback = firstCallback;
+    firstCallback = callback->next;
+    if (!firstCallback)
+      lastCallback = nullptr;
+    callback->release();
   }
-  return taken;
 }
 
-/// After a failure the driver runs no callback any more, so those that wait are told here. The lock
-/// is not held: they may release objects.
-void CudaStream::finishCallbacks(Callback *list, const Status &status) {
-  while (Callback *callback = list) {
+/// After a failure the driver signals nothing any more, so the callbacks that wait are called here,
+/// without the lock: they may release objects.
+void CudaStream::failCallbacks(const Status &status) {
+  HostCallback *list;
+  {
+    Lock lock(mutex);
+    list = firstCallback;
+    firstCallback = lastCallback = nullptr;
+  }
+  while (HostCallback *callback = list) {
     list = callback->next;
-    if (!callback->isDone.load(std::memory_order_acquire))
-      callback->function(callback->userData, status.get());
-    allocator.destroy(callback);
+    callback->run(status.get());
+    Lock lock(mutex);
+    callback->next = failedCallbacks;
+    failedCallbacks = callback;
   }
 }
 
 Status CudaStream::addCallback(xcr_host_callback_t function, void *userData) {
-  Lock lock(mutex);
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
-  ContextScope scope(cudaDevice);
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(enter(entry));
+  XCR_RETURN_IF_ERROR(cudaDevice.startCallbacks());
   if (!callbackStream)
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(cudaDevice, cuStreamCreateWithPriority, &callbackStream,
                                       CU_STREAM_NON_BLOCKING, 0));
+  auto callback = Ref<HostCallback>::adopt(allocator.create<HostCallback>(
+      allocator, Ref<CallbackQueue>::share(cudaDevice.callbackQueue()), function, userData));
+  if (!callback)
+    return outOfHostMemory(sizeof(HostCallback));
+  XCR_RETURN_IF_ERROR(freeEvents.reserve(freeEvents.size() + closed.size() + 1));
   CUevent event = nullptr;
   XCR_RETURN_IF_ERROR(takeEvent(&event));
   Status status = XCR_CUDA_CALL(cudaDevice, cuEventRecord, event, stream);
   if (status.succeeded())
     status = XCR_CUDA_CALL(cudaDevice, cuStreamWaitEvent, callbackStream, event, 0);
   // A wait keeps what was recorded; the event may be used again.
-  if (freeEvents.push(event).failed())
-    cudaDevice.cu.cuEventDestroy(event);
-  if (status.failed())
-    return status;
-  auto *callback = allocator.create<Callback>();
-  if (!callback)
-    return outOfHostMemory(sizeof(Callback));
-  callback->stream = this;
-  callback->function = function;
-  callback->userData = userData;
-  status = XCR_CUDA_CALL(cudaDevice, cuLaunchHostFunc, callbackStream, runCallback, callback);
+  freeEvents.push(event).ignore();
+  XCR_RETURN_IF_ERROR(std::move(status));
+  callback->retain(); // signal's
+  status = XCR_CUDA_CALL(cudaDevice, cuLaunchHostFunc, callbackStream, HostCallback::signal,
+                         callback.get());
   if (status.failed()) {
-    allocator.destroy(callback);
+    callback->release();
     return status;
   }
-  callback->next = callbacks;
-  callbacks = callback;
+  HostCallback *added = callback.take();
+  (lastCallback ? lastCallback->next : firstCallback) = added;
+  lastCallback = added;
   return Status();
 }
 
@@ -257,71 +300,72 @@ Status CudaStream::addCallback(xcr_host_callback_t function, void *userData) {
 //===----------------------------------------------------------------------===//
 
 Status CudaStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, hal::LaunchMode) {
-  Lock lock(mutex);
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(enter(entry));
   // A trim since the arena was reserved may have taken its memory.
   if (arenaBytes > arena.size())
     XCR_RETURN_IF_ERROR(arena.grow(arenaBytes));
-  ContextScope scope(cudaDevice);
   CudaRecording &cudaRecording = static_cast<CudaRecording &>(*recording);
-  XCR_RETURN_IF_ERROR(hold(std::move(recording)));
+  XCR_RETURN_IF_ERROR(hold(entry, std::move(recording)));
   return cudaRecording.launch(stream);
 }
 
 Status CudaStream::copy(Ref<hal::Memory> source, uint64_t sourceOffset, Ref<hal::Memory> target,
                         uint64_t targetOffset, uint64_t size) {
-  Lock lock(mutex);
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(enter(entry));
   if (size == 0)
     return Status();
-  ContextScope scope(cudaDevice);
   CUdeviceptr from = source->address() + sourceOffset, to = target->address() + targetOffset;
-  XCR_RETURN_IF_ERROR(hold(std::move(source)));
-  XCR_RETURN_IF_ERROR(hold(std::move(target)));
+  XCR_RETURN_IF_ERROR(hold(entry, std::move(source)));
+  XCR_RETURN_IF_ERROR(hold(entry, std::move(target)));
   return XCR_CUDA_CALL(cudaDevice, cuMemcpyDtoDAsync, to, from, size, stream);
 }
 
 Status CudaStream::fill(Ref<hal::Memory> target, uint64_t offset, uint64_t size, uint64_t pattern,
                         uint32_t patternSize) {
-  Lock lock(mutex);
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(enter(entry));
   if (size == 0)
     return Status();
-  ContextScope scope(cudaDevice);
   CUdeviceptr address = target->address() + offset;
-  XCR_RETURN_IF_ERROR(hold(std::move(target)));
+  XCR_RETURN_IF_ERROR(hold(entry, std::move(target)));
   FillLaunch fill;
   XCR_RETURN_IF_ERROR(fill.prepare(cudaDevice, address, size, pattern, patternSize));
   return fill.launch(cudaDevice, stream);
 }
 
 Status CudaStream::read(Ref<hal::Memory> source, uint64_t offset, void *data, uint64_t size) {
-  Lock lock(mutex);
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(enter(entry));
   if (size == 0)
     return Status();
-  ContextScope scope(cudaDevice);
   CUdeviceptr address = source->address() + offset;
-  XCR_RETURN_IF_ERROR(hold(std::move(source)));
+  XCR_RETURN_IF_ERROR(hold(entry, std::move(source)));
   return XCR_CUDA_CALL(cudaDevice, cuMemcpyDtoHAsync, data, address, size, stream);
 }
 
 Status CudaStream::write(Ref<hal::Memory> target, uint64_t offset, const void *data,
                          uint64_t size) {
-  Lock lock(mutex);
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(enter(entry));
   if (size == 0)
     return Status();
-  ContextScope scope(cudaDevice);
   CUdeviceptr address = target->address() + offset;
-  XCR_RETURN_IF_ERROR(hold(std::move(target)));
+  XCR_RETURN_IF_ERROR(hold(entry, std::move(target)));
   return XCR_CUDA_CALL(cudaDevice, cuMemcpyHtoDAsync, address, data, size, stream);
 }
 
 Status CudaStream::reserveArena(uint64_t size, uint64_t *base) {
-  Lock lock(mutex);
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(enter(entry));
   XCR_RETURN_IF_ERROR(arena.grow(size));
   *base = arena.base();
   return Status();
+}
+
+void CudaStream::trim() {
+  Entry entry(*this);
+  if (entry.scope.status().succeeded() && cudaDevice.cu.cuStreamQuery(stream) == CUDA_SUCCESS)
+    arena.trim();
 }

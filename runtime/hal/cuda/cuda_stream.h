@@ -9,6 +9,7 @@
 #define XC_RUNTIME_HAL_CUDA_CUDA_STREAM_H
 
 #include "runtime/hal/cuda/cuda_arena.h"
+#include "runtime/hal/cuda/cuda_callbacks.h"
 
 namespace xc::cuda {
 
@@ -16,7 +17,8 @@ namespace xc::cuda {
 /// closed with an event, and dropped when the event is reached.
 class CudaStream final : public hal::Stream {
 public:
-  static Status create(CudaDevice &device, Ref<hal::Stream> *out);
+  /// \p foreign: somebody else's stream to work on, or null for one of its own.
+  static Status create(CudaDevice &device, CUstream foreign, Ref<hal::Stream> *out);
 
   Status launch(Ref<hal::Recording> recording, uint64_t arenaBytes, hal::LaunchMode mode) override;
   Status synchronize() override;
@@ -32,50 +34,61 @@ public:
   Status write(Ref<hal::Memory> target, uint64_t offset, const void *data, uint64_t size) override;
   void releaseLater(RefCounted *object) override;
   Status reserveArena(uint64_t size, uint64_t *base) override;
+  /// Gives the arena's memory back if nothing is in flight.
+  void trim();
 
 private:
   friend class xc::HostAllocator;
+  friend class CudaDevice;
 
   struct Batch {
     explicit Batch(const HostAllocator &allocator) : objects(allocator) {}
     CUevent event = nullptr;
     Vector<Ref<RefCounted>> objects;
   };
-  /// A callback that has been given to the driver.
-  struct Callback {
-    CudaStream *stream;
-    xcr_host_callback_t function;
-    void *userData;
-    std::atomic<bool> isDone{false};
-    Callback *next;
+  /// The stream, locked, with the context current. What has ended is dropped when the lock is gone:
+  /// that may run code of the caller's.
+  struct Entry {
+    explicit Entry(CudaStream &stream)
+        : ended(stream.allocator), lock(stream.mutex), scope(stream.cudaDevice) {}
+    Vector<Batch> ended;
+    Lock lock;
+    ContextScope scope;
   };
 
-  explicit CudaStream(CudaDevice &device)
-      : hal::Stream(device), cudaDevice(device), allocator(device.allocator), arena(device),
-        open(device.allocator), closed(device.allocator), freeEvents(device.allocator) {}
+  CudaStream(CudaDevice &device, CUstream foreign)
+      : hal::Stream(device), cudaDevice(device), allocator(device.allocator), stream(foreign),
+        isForeign(foreign != nullptr), arena(device), open(device.allocator),
+        closed(device.allocator), freeEvents(device.allocator) {}
   ~CudaStream() override = default;
   void destroy() override;
 
-  Status hold(Ref<RefCounted> object);
-  Status closeBatch();
-  void dropReached();
-  void dropAll();
+  Status enter(Entry &entry);
+  Status hold(Entry &entry, Ref<RefCounted> object);
+  Status closeBatch(Entry &entry);
+  void dropReached(Entry &entry);
+  void dropAll(Entry &entry);
   Status takeEvent(CUevent *out);
-  Callback *takeEndedCallbacks(bool takeAll);
-  void finishCallbacks(Callback *list, const Status &status);
-  static void runCallback(void *data);
+  void pruneCallbacks();
+  void failCallbacks(const Status &status);
 
   CudaDevice &cudaDevice;
   const HostAllocator allocator;
   Mutex mutex;
   CUstream stream = nullptr;
-  /// Runs callbacks, so that the driver's cost of one is not on the compute stream.
+  const bool isForeign;
+  /// Signals callbacks, so that the driver's cost of one is not on the compute stream.
   CUstream callbackStream = nullptr;
-  Callback *callbacks = nullptr;
+  /// In the order in which they were added; the stream holds a reference to each.
+  HostCallback *firstCallback = nullptr, *lastCallback = nullptr;
+  HostCallback *failedCallbacks = nullptr; ///< the driver may still know them
   CudaArena arena;
   Batch open;
   Vector<Batch> closed;
   Vector<CUevent> freeEvents;
+  uint64_t submissions = 0;
+  /// Of the device's list.
+  CudaStream *next = nullptr, **link = nullptr;
 };
 
 } // namespace xc::cuda

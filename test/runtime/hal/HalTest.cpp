@@ -12,14 +12,6 @@
 using namespace xc;
 using namespace xc::test;
 
-std::vector<Backend> xc::test::backends() {
-  return {
-      // One thread and several take different ways through the CPU device.
-      {"cpu", "cpu:3", kernelModule},
-      {"cpu_single", "cpu:1", kernelModule},
-  };
-}
-
 std::string xc::test::backendName(const ::testing::TestParamInfo<Backend> &info) {
   return info.param.name;
 }

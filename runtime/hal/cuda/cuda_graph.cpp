@@ -1,0 +1,130 @@
+//===- cuda_graph.cpp - One executable graph of a plan ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/hal/cuda/cuda_graph.h"
+
+using namespace xc;
+using namespace xc::cuda;
+
+CudaGraph::CudaGraph(CudaGraph &&other)
+    : lastUse(other.lastUse), device(other.device), nodes(std::move(other.nodes)),
+      graph(other.graph), exec(other.exec) {
+  other.graph = nullptr;
+  other.exec = nullptr;
+}
+
+CudaGraph &CudaGraph::operator=(CudaGraph &&other) {
+  assert(&device == &other.device && "graphs of two devices");
+  std::swap(lastUse, other.lastUse);
+  std::swap(graph, other.graph);
+  std::swap(exec, other.exec);
+  nodes = std::move(other.nodes);
+  return *this;
+}
+
+void CudaGraph::release() {
+  // An executable graph in flight is freed by the driver when it has ended.
+  if (exec)
+    device.cu.cuGraphExecDestroy(exec);
+  if (graph)
+    device.cu.cuGraphDestroy(graph);
+}
+
+Status CudaGraph::begin(size_t count) {
+  XCR_RETURN_IF_ERROR(nodes.reserve(count));
+  return XCR_CUDA_CALL(device, cuGraphCreate, &graph, 0);
+}
+
+Status CudaGraph::addNode(Node &node, const NodeWork &work, const Vector<CUgraphNode> &before) {
+  switch (work.form.kind) {
+  case NodeForm::Empty:
+    return XCR_CUDA_CALL(device, cuGraphAddEmptyNode, &node.handle, graph, before.data(),
+                         before.size());
+  case NodeForm::Copy:
+    return XCR_CUDA_CALL(device, cuGraphAddMemcpyNode, &node.handle, graph, before.data(),
+                         before.size(), &work.copy, device.context);
+  case NodeForm::Memset:
+    return XCR_CUDA_CALL(device, cuGraphAddMemsetNode, &node.handle, graph, before.data(),
+                         before.size(), &work.fill.memset, device.context);
+  case NodeForm::Kernel:
+    break;
+  }
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuGraphAddKernelNode, &node.handle, graph,
+                                    before.data(), before.size(), &work.kernel));
+  if (!work.form.hasCluster())
+    return Status();
+  CUlaunchAttributeValue value = {};
+  value.clusterDim.x = work.form.cluster[0];
+  value.clusterDim.y = work.form.cluster[1];
+  value.clusterDim.z = work.form.cluster[2];
+  return XCR_CUDA_CALL(device, cuGraphKernelNodeSetAttribute, node.handle,
+                       CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+}
+
+Status CudaGraph::add(const NodeWork &work, Span<const uint32_t> before) {
+  Vector<CUgraphNode> handles(device.allocator);
+  XCR_RETURN_IF_ERROR(handles.reserve(before.size));
+  for (uint32_t earlier : before)
+    XCR_RETURN_IF_ERROR(handles.push(nodes[earlier].handle));
+  Node node;
+  node.form = work.form;
+  XCR_RETURN_IF_ERROR(addNode(node, work, handles));
+  return nodes.push(node);
+}
+
+Status CudaGraph::instantiate() {
+  return XCR_CUDA_CALL(device, cuGraphInstantiate, &exec, graph, 0);
+}
+
+Status CudaGraph::set(uint32_t ordinal, const NodeWork &work, bool *isRejected) {
+  Node &node = nodes[ordinal];
+  assert(node.form == work.form && "a node keeps its form");
+  CUresult result = CUDA_SUCCESS;
+  const char *call = "";
+  switch (work.form.kind) {
+  case NodeForm::Empty:
+    break;
+  case NodeForm::Kernel:
+    call = "cuGraphExecKernelNodeSetParams";
+    result = device.cu.cuGraphExecKernelNodeSetParams(exec, node.handle, &work.kernel);
+    break;
+  case NodeForm::Copy:
+    call = "cuGraphExecMemcpyNodeSetParams";
+    result =
+        device.cu.cuGraphExecMemcpyNodeSetParams(exec, node.handle, &work.copy, device.context);
+    break;
+  case NodeForm::Memset:
+    call = "cuGraphExecMemsetNodeSetParams";
+    result = device.cu.cuGraphExecMemsetNodeSetParams(exec, node.handle, &work.fill.memset,
+                                                      device.context);
+    break;
+  }
+  if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED ||
+      result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
+    *isRejected = true;
+    return Status();
+  }
+  XCR_RETURN_IF_ERROR(device.check(result, call));
+  if (!node.isEnabled)
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuGraphNodeSetEnabled, exec, node.handle, 1));
+  node.isEnabled = node.isCurrent = true;
+  return Status();
+}
+
+Status CudaGraph::disable(uint32_t ordinal) {
+  Node &node = nodes[ordinal];
+  // A placeholder does nothing as it is.
+  if (node.isEnabled && node.form.kind != NodeForm::Empty)
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuGraphNodeSetEnabled, exec, node.handle, 0));
+  node.isEnabled = node.form.kind == NodeForm::Empty;
+  node.isCurrent = true;
+  return Status();
+}
+
+Status CudaGraph::launch(CUstream stream) {
+  return XCR_CUDA_CALL(device, cuGraphLaunch, exec, stream);
+}

@@ -1,0 +1,78 @@
+//===- cuda_graph.h - One executable graph of a plan ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_HAL_CUDA_CUDA_GRAPH_H
+#define XC_RUNTIME_HAL_CUDA_CUDA_GRAPH_H
+
+#include "runtime/hal/cuda/cuda_fill.h"
+
+namespace xc::cuda {
+
+/// What of a node is fixed when a graph is instantiated.
+struct NodeForm {
+  enum Kind : uint8_t { Empty, Kernel, Copy, Memset };
+  Kind kind = Empty;
+  uint32_t cluster[3] = {1, 1, 1};
+
+  bool operator==(const NodeForm &other) const {
+    return kind == other.kind && memcmp(cluster, other.cluster, sizeof(cluster)) == 0;
+  }
+  bool hasCluster() const { return cluster[0] * cluster[1] * cluster[2] > 1; }
+};
+
+/// A command as the driver wants it; one of the parameters is set, as the form says.
+struct NodeWork {
+  NodeForm form;
+  CUDA_KERNEL_NODE_PARAMS kernel = {};
+  CUDA_MEMCPY3D copy = {};
+  FillLaunch fill;
+  void *fillPointers[4] = {};
+};
+
+/// A graph with one node for each command of a plan, and its executable form, whose nodes are set
+/// one by one. The device's context is current in all functions but the constructor.
+class CudaGraph {
+public:
+  explicit CudaGraph(CudaDevice &device) : device(device), nodes(device.allocator) {}
+  CudaGraph(CudaGraph &&other);
+  CudaGraph &operator=(CudaGraph &&other);
+  ~CudaGraph() { release(); }
+
+  Status begin(size_t count);
+  /// The next node; \p before names nodes that were added earlier.
+  Status add(const NodeWork &work, Span<const uint32_t> before);
+  Status instantiate();
+
+  const NodeForm &form(uint32_t node) const { return nodes[node].form; }
+  bool isCurrent(uint32_t node) const { return nodes[node].isCurrent; }
+  void markStale(uint32_t node) { nodes[node].isCurrent = false; }
+  /// \p isRejected: the driver does not take it for this node, so it needs a new graph.
+  Status set(uint32_t node, const NodeWork &work, bool *isRejected);
+  Status disable(uint32_t node);
+  Status launch(CUstream stream);
+
+  uint64_t lastUse = 0;
+
+private:
+  struct Node {
+    CUgraphNode handle = nullptr;
+    NodeForm form;
+    bool isEnabled = true;
+    bool isCurrent = true; ///< it has the values of its command
+  };
+  Status addNode(Node &node, const NodeWork &work, const Vector<CUgraphNode> &before);
+  void release();
+
+  CudaDevice &device;
+  Vector<Node> nodes;
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
+};
+
+} // namespace xc::cuda
+
+#endif // XC_RUNTIME_HAL_CUDA_CUDA_GRAPH_H

@@ -1,0 +1,83 @@
+//===- CudaKernels.cpp - Test kernels and the driver stand-in -------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/runtime/cuda/CudaKernels.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+
+using namespace xc;
+using namespace xc::test;
+
+ModuleSpec xc::test::cudaKernelModule() {
+  ModuleSpec module;
+  module.targets = {{"cuda", "sm_70"}};
+  ExecutableSpec code;
+  code.kind = fb::CodeKind::PTX;
+  code.arch = "sm_70";
+  code.image = readFile(XC_TEST_CUDA_KERNELS);
+  auto add = [&](const char *name, uint32_t bindings, uint32_t scalars, uint32_t threads,
+                 bool hasWorkspace = false) {
+    ExportSpec entry;
+    entry.name = name;
+    entry.bindings = bindings;
+    entry.scalars = scalars;
+    entry.block = {threads, 1, 1};
+    for (uint32_t i = 0; i < bindings; ++i)
+      entry.parameters.push_back({fb::ParameterKind::BindingPointer, i});
+    if (hasWorkspace)
+      entry.parameters.push_back({fb::ParameterKind::Workspace, 0});
+    for (uint32_t i = 0; i < scalars; ++i)
+      entry.parameters.push_back({fb::ParameterKind::ScalarI64, i});
+    code.exports.push_back(entry);
+  };
+  add("add", 3, 1, 256);
+  add("scale", 2, 3, 256);
+  add("ids", 1, 2, 1);
+  add("accumulate", 2, 1, 256);
+  add("reverse", 2, 1, 64);
+  add("through_workspace", 2, 1, 1, /*hasWorkspace=*/true);
+  add("tell", 1, 1, 1);
+  add("work", 1, 1, 1);
+  add("crash", 0, 0, 1);
+  module.executables.push_back(code);
+  return module;
+}
+
+/// Null unless the driver in use is the stand-in.
+static const StandIn *findStandIn(StandIn &functions) {
+  setenv("XCR_CUDA_LIBRARY", XC_TEST_CUDA_LIBRARY, /*overwrite=*/0);
+  void *library = dlopen(getenv("XCR_CUDA_LIBRARY"), RTLD_NOW);
+  auto find = [&](auto &function, const char *name) {
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(
+        library ? dlsym(library, name) : nullptr);
+    return function != nullptr;
+  };
+  return find(functions.setFault, "ptxsimSetFault") &&
+                 find(functions.clearFaults, "ptxsimClearFaults") &&
+                 find(functions.faultsFired, "ptxsimFaultsFired") &&
+                 find(functions.getLive, "ptxsimGetLive") &&
+                 find(functions.leakReport, "ptxsimLeakReport") &&
+                 find(functions.callCount, "ptxsimCallCount") &&
+                 find(functions.resetCallCounts, "ptxsimResetCallCounts")
+             ? &functions
+             : nullptr;
+}
+
+const StandIn *xc::test::standIn() {
+  static StandIn functions;
+  static const StandIn *found = findStandIn(functions);
+  return found;
+}
+
+std::string xc::test::leaks() {
+  std::string text(standIn()->leakReport(nullptr, 0) + 1, '\0');
+  standIn()->leakReport(&text[0], text.size());
+  text.resize(strlen(text.c_str()));
+  return text;
+}

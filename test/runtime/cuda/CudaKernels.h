@@ -1,0 +1,42 @@
+//===- CudaKernels.h - Test kernels and the driver stand-in ---------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_TEST_RUNTIME_CUDA_CUDAKERNELS_H
+#define XC_TEST_RUNTIME_CUDA_CUDAKERNELS_H
+
+#include "test/runtime/XcrTest.h"
+
+#include "ptxsim/control.h"
+
+namespace xc::test {
+
+/// After the kernels that every device has.
+inline constexpr uint32_t kCrash = kWork + 1;
+
+/// As kernelModule, with kernels.ptx.
+ModuleSpec cudaKernelModule();
+
+/// The control interface of the driver stand-in; null where another driver is tested.
+struct StandIn {
+  decltype(&ptxsimSetFault) setFault = nullptr;
+  decltype(&ptxsimClearFaults) clearFaults = nullptr;
+  decltype(&ptxsimFaultsFired) faultsFired = nullptr;
+  decltype(&ptxsimGetLive) getLive = nullptr;
+  decltype(&ptxsimLeakReport) leakReport = nullptr;
+  decltype(&ptxsimCallCount) callCount = nullptr;
+  decltype(&ptxsimResetCallCounts) resetCallCounts = nullptr;
+};
+/// Points XCR_CUDA_LIBRARY to the stand-in unless it points somewhere else. Null there, or if the
+/// stand-in was not built.
+const StandIn *standIn();
+
+/// What the stand-in still holds, empty if nothing.
+std::string leaks();
+
+} // namespace xc::test
+
+#endif // XC_TEST_RUNTIME_CUDA_CUDAKERNELS_H
