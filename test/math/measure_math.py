@@ -127,8 +127,6 @@ def samples(element, quick, rng):
 def pairs(name, element, quick, rng):
     dtype = TYPES[element][0]
     edges = edge_values(dtype)
-    if quick:
-        edges = edges[::3]
     x, z = (grid.ravel() for grid in np.meshgrid(edges, edges))
     count = 1 << (17 if quick else 22)
     scale = lambda spread: 2.0 ** rng.uniform(-spread, spread, count) * rng.choice([-1.0, 1.0], count)

@@ -83,23 +83,26 @@ Value expandAtan(MathBuilder &b, Value x) {
 
 Value expandAtan2(MathBuilder &b, Value y, Value x) {
   Value absX = b.abs(x), absY = b.abs(y);
-  Value zero = b.constant(0.0), infinity = b.infinity();
+  Value zero = b.constant(0.0);
   Value isSteep = b.greater(absY, absX);
   Value larger = b.select(isSteep, absY, absX), smaller = b.select(isSteep, absX, absY);
-  // Keep the sum of both finite. A denormal that this loses is as good as zero
-  // beside such a number.
+  // Keep the sum of both finite; a denormal that this loses is as good as zero beside such a
+  // number. And keep the bound between the two intervals exact where both are denormal.
   Value isHuge = b.greater(larger, b.constant(b.maxFinite() / 4));
-  Value scale = b.select(isHuge, b.constant(0.25), b.constant(1.0));
+  Value isTiny = b.less(larger, b.constant(b.pick(0x1p-100, 0x1p-900)));
+  Value scale = b.select(isTiny, b.constant(b.pick(0x1p50, 0x1p100)), b.constant(1.0));
+  scale = b.select(isHuge, b.constant(0.25), scale);
   larger = b.mul(larger, scale);
   smaller = b.mul(smaller, scale);
 
-  Value isMedium = b.greater(smaller, b.mul(larger, b.constant(kTanPi8)));
+  // Equal operands, infinity among them, give pi/4 exactly; 0 / 0 is 0 here.
+  Value isZero = b.equal(larger, zero);
+  Value isEqual = b.andInt(b.equal(smaller, larger), b.greater(larger, zero));
+  Value isMedium = b.orInt(isEqual, b.greater(smaller, b.mul(larger, b.constant(kTanPi8))));
   Value numerator = b.select(isMedium, b.sub(smaller, larger), smaller);
   Value denominator = b.select(isMedium, b.add(smaller, larger), larger);
-  // Equal operands, infinity among them; and 0 / 0, which is 0 here.
-  numerator = b.select(b.andInt(isMedium, b.equal(smaller, larger)), zero, numerator);
-  denominator = b.select(b.orInt(b.equal(larger, zero), b.equal(smaller, infinity)),
-                         b.constant(1.0), denominator);
+  numerator = b.select(isEqual, zero, numerator);
+  denominator = b.select(isZero, b.constant(1.0), denominator);
   Pair quarterPi = b.constantPair(kHalfPiHi / 2, kHalfPiLo / 2);
   Pair offset = {b.select(isMedium, quarterPi.hi, zero), b.select(isMedium, quarterPi.lo, zero)};
   Value angle = atanOfQuotient(b, numerator, denominator, offset);

@@ -80,11 +80,20 @@ static Value remainderStep(MathBuilder &b, Value r, Value y) {
   Value restHalf = b.shiftRight(rest, 1);
   Value shifted = b.mul(b.mul(y, quarterPower), quarterPower);
   shifted = b.mul(b.mul(shifted, b.exp2(restHalf)), b.exp2(b.subInt(rest, restHalf)));
+  // Multiples of huge numbers overflow. The divisor is huge with r, so that both can be scaled
+  // down.
+  Value isHuge = b.greater(r, b.constant(0x1p900));
+  Value one = b.constant(1.0);
+  Value scale = b.select(isHuge, b.constant(0x1p-100), one);
+  Value unscale = b.select(isHuge, b.constant(0x1p100), one);
+  r = b.mul(r, scale);
+  shifted = b.mul(shifted, scale);
   // The rounded quotient may be one too large.
   Value quotient = b.trunc(b.div(r, shifted));
   Pair product = b.twoProduct(quotient, shifted);
   Value remainder = b.sub(b.sub(r, product.hi), product.lo);
-  return b.select(b.less(remainder, b.constant(0.0)), b.add(remainder, shifted), remainder);
+  Value isNegative = b.less(remainder, b.constant(0.0));
+  return b.mul(b.select(isNegative, b.add(remainder, shifted), remainder), unscale);
 }
 
 static Value remF64(MathBuilder &b, Value x, Value y) {
