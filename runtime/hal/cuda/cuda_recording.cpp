@@ -423,25 +423,28 @@ Status CudaRecording::launch(CUstream stream) {
   if (isBroken)
     return makeStatus(device.allocator, XCR_STATUS_INTERNAL,
                       "the plan's last update failed, so there is nothing to launch");
-  if (!timers.empty())
-    return launchTimed(stream);
   if (isGraph)
     return graphs[current].launch(stream);
+  collectTimes();
   for (uint32_t i = 0; i < commands.size(); ++i)
-    XCR_RETURN_IF_ERROR(launchCommand(i, stream));
+    if (Status status = timers.empty() ? launchCommand(i, stream) : launchTimed(i, stream);
+        status.failed()) {
+      // The caller takes a launch that has failed for one that was not begun.
+      device.cu.cuStreamSynchronize(stream);
+      return status;
+    }
   return Status();
 }
 
-Status CudaRecording::launchTimed(CUstream stream) {
-  collectTimes();
-  for (uint32_t i = 0; i < commands.size(); ++i) {
-    if (commands[i].isEmpty)
-      continue;
-    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, timers[i].begin, stream));
-    XCR_RETURN_IF_ERROR(launchCommand(i, stream));
-    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, timers[i].end, stream));
-    timers[i].isPending = true;
-  }
+Status CudaRecording::launchTimed(uint32_t ordinal, CUstream stream) {
+  const hal::Command &command = commands[ordinal];
+  Timer &timer = timers[ordinal];
+  if (command.isEmpty)
+    return Status();
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, timer.begin, stream));
+  XCR_RETURN_IF_ERROR(launchCommand(ordinal, stream));
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, timer.end, stream));
+  timer.isPending = true;
   return Status();
 }
 

@@ -75,7 +75,7 @@ private:
 
   Status launchCommand(uint32_t ordinal, CUstream stream);
   Status launchKernel(uint32_t ordinal, CUstream stream);
-  Status launchTimed(CUstream stream);
+  Status launchTimed(uint32_t ordinal, CUstream stream);
   void collectTimes();
 
   CudaDevice &device;
