@@ -27,11 +27,12 @@
 
 namespace xc::vectors {
 
-/// How far a result may be from the recorded one.
+/// How far a result may be from the recorded one. NaN is never approximate.
 enum class Match : uint8_t {
   Exact,
-  Ulp,      // |limit| units in the last place; equal signs, NaN matches NaN
+  Ulp,      // |limit| units in the last place
   Absolute, // |limit| absolutely, for sin and cos
+  Log,      // |limit| absolutely below one, relatively above
   Matrix,   // |limit| units in the last place of the greatest term (operands of kinds m..q)
 };
 

@@ -165,9 +165,11 @@ int64_t ordinal(uint64_t bits, FloatLayout l) {
 bool closeEnough(uint64_t recorded, uint64_t got, FloatLayout l, const Form &form, double scale) {
   double a = valueOf(recorded, l), b = valueOf(got, l);
   if (std::isnan(a) || std::isnan(b))
-    return std::isnan(a) && std::isnan(b);
+    return recorded == got;
   if (a == b)
     return true;
+  if ((std::isinf(a) || std::isinf(b)) && form.match != Match::Ulp)
+    return false;
   switch (form.match) {
   case Match::Exact:
     return false;
@@ -176,6 +178,8 @@ bool closeEnough(uint64_t recorded, uint64_t got, FloatLayout l, const Form &for
                      static_cast<double>(ordinal(got, l))) <= form.limit;
   case Match::Absolute:
     return std::fabs(a - b) <= form.limit;
+  case Match::Log:
+    return std::fabs(a - b) <= form.limit * std::fmax(1.0, std::fabs(a));
   case Match::Matrix:
     return std::fabs(a - b) <=
            form.limit * std::ldexp(std::fmax(std::fmax(std::fabs(a), std::fabs(b)), scale),

@@ -67,9 +67,15 @@ struct AddF32Global {
     return r != r ? 0x7fffffffu : bitCast<uint32_t>(r);
   }
 };
-struct AddF64 {
+/// A sum of f64 on the way to memory. Of two NaNs the shared memory's wins, which a
+/// loop of compare-and-swap makes quiet; in global memory the operand wins, and
+/// either stays as it is.
+template <bool IsShared> struct AddF64 {
   static uint64_t apply(uint64_t old, uint64_t b, uint64_t) {
-    return bitCast<uint64_t>(bitCast<double>(old) + bitCast<double>(b));
+    double x = bitCast<double>(old), y = bitCast<double>(b);
+    if (IsShared)
+      return bitCast<uint64_t>(nanOr(x + y, y, x));
+    return y != y ? b : x != x ? old : bitCast<uint64_t>(nanOr(x + y, x, y));
   }
 };
 
@@ -192,7 +198,8 @@ ExecFn pickAtomic(std::string_view name, Type type, Space space) {
       return space == Space::Shared ? execAtomic<AddF32, uint32_t>
                                     : execAtomic<AddF32Global, uint32_t>;
     if (type == Type::F64)
-      return execAtomic<AddF64, uint64_t>;
+      return space == Space::Shared ? execAtomic<AddF64<true>, uint64_t>
+                                    : execAtomic<AddF64<false>, uint64_t>;
     // Wrapping: signed sums are computed unsigned.
     if (type == Type::S32)
       return execAtomic<Add, uint32_t>;

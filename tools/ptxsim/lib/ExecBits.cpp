@@ -81,10 +81,16 @@ template <typename T, bool ShiftAmount> struct Bfind {
   }
 };
 
+/// A position or length of bfe and bfi. Hardware reads the low byte in the 32-bit
+/// forms, but all 32 bits in the 64-bit forms; 255 is beyond every field already.
+template <typename T> uint32_t fieldAmount(uint32_t amount) {
+  return sizeof(T) == 4 ? amount & 0xff : amount < 0xff ? amount : 0xff;
+}
+
 template <typename T> struct Bfe {
   static T apply(T a, uint32_t start, uint32_t length) {
     constexpr uint32_t kBits = sizeof(T) * 8;
-    uint32_t pos = start & 0xff, len = length & 0xff;
+    uint32_t pos = fieldAmount<T>(start), len = fieldAmount<T>(length);
     if (len == 0)
       return 0;
     using U = std::make_unsigned_t<T>;
@@ -104,7 +110,7 @@ template <typename T> struct Bfe {
 
 template <typename T> T insertField(T a, T b, uint32_t start, uint32_t length) {
   constexpr uint32_t kBits = sizeof(T) * 8;
-  uint32_t pos = start & 0xff, len = length & 0xff;
+  uint32_t pos = fieldAmount<T>(start), len = fieldAmount<T>(length);
   if (len == 0 || pos >= kBits)
     return b;
   T mask = len >= kBits ? static_cast<T>(~T(0)) : static_cast<T>((T(1) << len) - 1);

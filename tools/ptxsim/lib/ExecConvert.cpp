@@ -131,7 +131,7 @@ double roundIntegral(double value, Rounding rounding) {
 
 /// What hardware makes of NaN: zero; but the top bit if either side has 64 bits.
 Integer nanAsInteger(Type type, Type from) {
-  if (typeBits(type) < 32 || (typeBits(type) == 32 && from != Type::F64))
+  if (typeBits(type) < 64 && from != Type::F64)
     return 0;
   return isSigned(type) ? lowest(type) : Integer(1) << (typeBits(type) - 1);
 }
@@ -190,6 +190,38 @@ uint64_t storeFloat(double value, const CvtFlags &flags) {
   return bits;
 }
 
+/// Most conversions make the one NaN of their type; these keep sign and payload, as
+/// far as it fits. False: not one of them.
+bool payloadSurvives(uint64_t bits, const CvtFlags &flags, uint64_t &nan) {
+  if (flags.sat || flags.relu || flags.toIntegral)
+    return false;
+  auto word = static_cast<uint32_t>(bits);
+  if (flags.from == Type::F64 && (flags.to == Type::F32 || flags.to == Type::F16)) {
+    FloatFormat to = formatOf(flags.to);
+    uint32_t quiet = 1u << (to.mantissaBits - 1);
+    auto payload = static_cast<uint32_t>((bits & 0xfffffffffffffull) >> (52 - to.mantissaBits));
+    nan = (bits >> 63 ? to.signBit() : 0u) | to.infinity() | quiet | payload;
+    return true;
+  }
+  // A sum that flushes comes first, and makes the one NaN of f32.
+  if (flags.from == Type::F32 && flags.to == Type::F64 && flags.ftz) {
+    nan = 0x7fffffffe0000000ull;
+    return true;
+  }
+  if (flags.from == Type::BF16 && flags.to == Type::F32) {
+    nan = word << 16;
+    return true;
+  }
+  if (flags.to == Type::TF32 && flags.rounding == Rounding::NearestAway) {
+    constexpr uint32_t kDropped = (1u << 13) - 1;
+    nan = word & ~kDropped;
+    if ((nan & 0x7fffff) == 0)
+      nan |= 0x400000; // a payload that is dropped whole must not leave infinity
+    return true;
+  }
+  return false;
+}
+
 uint64_t extend(Integer value, const CvtFlags &flags) {
   // Truncation to the type, then extension to the register.
   return static_cast<uint64_t>(loadInteger(static_cast<uint64_t>(value), flags.to));
@@ -207,6 +239,9 @@ uint64_t convertOne(uint64_t bits, const CvtFlags &flags) {
   double value = loadFloat(bits, flags.from, flags.ftz);
   if (!isFloat(flags.to))
     return extend(toInteger(value, flags.to, flags.from, flags.rounding), flags);
+  uint64_t nan;
+  if (value != value && payloadSurvives(bits, flags, nan))
+    return nan;
   if (flags.toIntegral)
     value = roundIntegral(value, flags.rounding);
   return storeFloat(value, flags);

@@ -36,7 +36,8 @@ template <bool Ftz> float flush(float a) {
 }
 template <bool Ftz> double flush(double a) { return a; }
 
-/// What hardware does to every result: one NaN for f32, saturation, flushing.
+/// What hardware does to every result of f32: one NaN, saturation, flushing. (NaNs
+/// of f64 have a payload: nanOr.)
 template <bool Ftz, bool Sat> float finish(float r) {
   if (Sat) {
     r = r > 0.0f ? r : 0.0f; // also NaN
@@ -45,30 +46,38 @@ template <bool Ftz, bool Sat> float finish(float r) {
   r = flush<Ftz>(r);
   return r != r ? bitCast<float>(kNanBits) : r;
 }
-template <bool Ftz, bool Sat> double finish(double r) { return r; }
+/// The same with the operands that the result came from, of which the last NaN wins.
+template <bool Ftz, bool Sat, typename... Operands> float finish(float r, Operands...) {
+  return finish<Ftz, Sat>(r);
+}
+template <bool Ftz, bool Sat, typename... Operands> double finish(double r, Operands... operands) {
+  return nanOr(r, operands...);
+}
 
 template <typename T, bool Ftz, bool Sat> struct Add {
-  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) + flush<Ftz>(b)); }
+  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) + flush<Ftz>(b), a, b); }
 };
 template <typename T, bool Ftz, bool Sat> struct Sub {
-  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) - flush<Ftz>(b)); }
+  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) - flush<Ftz>(b), a, b); }
 };
 template <typename T, bool Ftz, bool Sat> struct Mul {
-  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) * flush<Ftz>(b)); }
+  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) * flush<Ftz>(b), a, b); }
 };
+/// Of several NaNs b wins over c, and c over a.
 template <typename T, bool Ftz, bool Sat> struct Fma {
   static T apply(T a, T b, T c) {
-    return finish<Ftz, Sat>(std::fma(flush<Ftz>(a), flush<Ftz>(b), flush<Ftz>(c)));
+    return finish<Ftz, Sat>(std::fma(flush<Ftz>(a), flush<Ftz>(b), flush<Ftz>(c)), a, c, b);
   }
 };
+/// A program on hardware, which looks at the dividend first.
 template <typename T, bool Ftz, bool Sat> struct Div {
-  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) / flush<Ftz>(b)); }
+  static T apply(T a, T b) { return finish<Ftz, Sat>(flush<Ftz>(a) / flush<Ftz>(b), b, a); }
 };
 template <typename T, bool Ftz, bool Sat> struct Rcp {
-  static T apply(T a) { return finish<Ftz, Sat>(T(1) / flush<Ftz>(a)); }
+  static T apply(T a) { return finish<Ftz, Sat>(T(1) / flush<Ftz>(a), a); }
 };
 template <typename T, bool Ftz, bool Sat> struct Sqrt {
-  static T apply(T a) { return finish<Ftz, Sat>(std::sqrt(flush<Ftz>(a))); }
+  static T apply(T a) { return finish<Ftz, Sat>(std::sqrt(flush<Ftz>(a)), a); }
 };
 
 /// Divisors beyond 2^126 underflow the reciprocal that hardware multiplies
@@ -117,9 +126,9 @@ template <bool Ftz> struct Tanh {
 };
 
 /// The f64 approximations read and write the upper word only; subnormals are
-/// zero.
+/// zero, and NaN is that of f32.
 double upperWord(double a) {
-  uint64_t bits = bitCast<uint64_t>(a);
+  uint64_t bits = a != a ? uint64_t(kNanBits) << 32 : bitCast<uint64_t>(a);
   if ((bits & 0x7ff0000000000000ull) == 0)
     bits &= 0x8000000000000000ull;
   return bitCast<double>(bits & 0xffffffff00000000ull);
@@ -131,7 +140,7 @@ struct RsqrtApproxF64 {
   static double apply(double a) { return upperWord(1.0 / std::sqrt(upperWord(a))); }
 };
 struct RsqrtF64 {
-  static double apply(double a) { return 1.0 / std::sqrt(a); }
+  static double apply(double a) { return nanOr(1.0 / std::sqrt(a), a); }
 };
 
 template <typename T> struct Bits;
@@ -143,18 +152,17 @@ template <> struct Bits<double> {
 };
 template <typename T>
 constexpr typename Bits<T>::type kSign = typename Bits<T>::type(1) << (sizeof(T) * 8 - 1);
-template <typename T> T canonicalNan();
-template <> float canonicalNan<float>() { return bitCast<float>(kNanBits); }
-template <> double canonicalNan<double>() {
-  return bitCast<double>(uint64_t(0x7ff8000000000000ull));
-}
+
+/// min or max of two NaNs, or of one with .NaN.
+float nanOf(float, float) { return bitCast<float>(kNanBits); }
+double nanOf(double a, double b) { return nanOr(a + b, a, b); }
 
 template <typename T, bool Ftz, bool Nan, bool IsMin> struct MinMax {
   static T apply(T a, T b) {
     a = flush<Ftz>(a);
     b = flush<Ftz>(b);
     if (a != a || b != b)
-      return Nan || (a != a && b != b) ? canonicalNan<T>() : (a != a ? b : a);
+      return Nan || (a != a && b != b) ? nanOf(a, b) : (a != a ? b : a);
     using U = typename Bits<T>::type;
     bool less = a < b || (a == b && (bitCast<U>(a) & kSign<T>));
     return less == IsMin ? a : b;
@@ -169,16 +177,17 @@ template <bool Ftz, bool Nan, bool IsMin> struct MinMaxXorSign {
   }
 };
 
+/// abs and neg are sums with zero on hardware: NaN is treated as any sum does.
 template <typename T, bool Ftz> struct Abs {
   static T apply(T a) {
     using U = typename Bits<T>::type;
-    return bitCast<T>(static_cast<U>(bitCast<U>(flush<Ftz>(a)) & ~kSign<T>));
+    return finish<Ftz, false>(bitCast<T>(static_cast<U>(bitCast<U>(a) & ~kSign<T>)), a);
   }
 };
 template <typename T, bool Ftz> struct Neg {
   static T apply(T a) {
     using U = typename Bits<T>::type;
-    return bitCast<T>(static_cast<U>(bitCast<U>(flush<Ftz>(a)) ^ kSign<T>));
+    return finish<Ftz, false>(bitCast<T>(static_cast<U>(bitCast<U>(a) ^ kSign<T>)), a);
   }
 };
 template <typename T> struct CopySign {

@@ -13,11 +13,21 @@
 #ifndef PTXSIM_LIB_EXECFLOAT_H
 #define PTXSIM_LIB_EXECFLOAT_H
 
-#include "Decoder.h"
+#include "Exec.h"
 
 namespace xc::ptxsim {
 
 enum class Rounding : uint8_t { NearestEven, Zero, Down, Up, NearestAway };
+
+/// |result| of an f64 operation; if it is NaN, what hardware returns: the last
+/// operand that is NaN, made quiet, or else the negative NaN without a payload. (The
+/// host would often take the first, and compilers swap operands.)
+template <typename... Operands> double nanOr(double result, Operands... operands) {
+  constexpr uint64_t kQuiet = 0x0008000000000000ull;
+  uint64_t nan = 0xfff8000000000000ull;
+  ((nan = operands != operands ? bitCast<uint64_t>(operands) | kQuiet : nan), ...);
+  return result != result ? bitCast<double>(nan) : result;
+}
 
 /// Takes .rn, .rz, .rm or .rp; |fallback| if there is none.
 Rounding takeRounding(InstDecoder &decoder, Rounding fallback = Rounding::NearestEven);

@@ -90,11 +90,19 @@ template <typename F, unsigned Flags> struct HalfMin {
 template <typename F, unsigned Flags> struct HalfMax {
   static uint16_t apply(uint16_t a, uint16_t b) { return halfMinMax<F, Flags, false>(a, b); }
 };
+/// abs and neg are sums with zero on hardware: NaN becomes the one NaN of the format.
+template <typename F> uint16_t canonical(uint16_t a) {
+  return (a & 0x7fff) > F::kFormat.infinity() ? static_cast<uint16_t>(F::kFormat.nan()) : a;
+}
 template <typename F, unsigned Flags> struct HalfAbs {
-  static uint16_t apply(uint16_t a) { return (Flags & kFtz ? flushHalf<F>(a) : a) & 0x7fff; }
+  static uint16_t apply(uint16_t a) {
+    return canonical<F>((Flags & kFtz ? flushHalf<F>(a) : a) & 0x7fff);
+  }
 };
 template <typename F, unsigned Flags> struct HalfNeg {
-  static uint16_t apply(uint16_t a) { return (Flags & kFtz ? flushHalf<F>(a) : a) ^ 0x8000; }
+  static uint16_t apply(uint16_t a) {
+    return canonical<F>((Flags & kFtz ? flushHalf<F>(a) : a) ^ 0x8000);
+  }
 };
 template <typename F, unsigned Flags> struct HalfEx2 {
   static uint16_t apply(uint16_t a) {
