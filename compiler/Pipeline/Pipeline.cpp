@@ -12,9 +12,7 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
-#if __has_include("compiler/Input/Passes.h")
 #include "compiler/Input/Passes.h"
-#endif
 #include "compiler/Pipeline/Dump.h"
 
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -45,9 +43,7 @@ static void addCleanup(OpPassManager &pm) {
 
 /// What users write: checked, and brought into array ops and linalg on tensors.
 static void addInputPasses(OpPassManager &pm) {
-#if __has_include("compiler/Input/Passes.h")
   addInputConversionPasses(pm);
-#endif
   // Entry points are compiled each on its own, so calls between functions go.
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());

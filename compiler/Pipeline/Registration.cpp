@@ -7,34 +7,16 @@
 
 #include "compiler/Pipeline/Registration.h"
 
-#include "compiler/Dialect/Plan/IR/PlanOps.h"
-#if __has_include("compiler/Dialect/Array/IR/ArrayOps.h")
-#include "compiler/Dialect/Array/IR/ArrayOps.h"
-#endif
-#if __has_include("compiler/Dialect/Array/Transforms/Passes.h")
-#include "compiler/Dialect/Array/Transforms/Passes.h"
-#endif
-#if __has_include("compiler/Dialect/Kernel/IR/KernelOps.h")
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
-#endif
-#if __has_include("compiler/Input/Passes.h")
-#include "compiler/Input/Passes.h"
-#endif
-#if __has_include("compiler/Conversion/Passes.h")
-#include "compiler/Conversion/Passes.h"
-#endif
-#if __has_include("compiler/Codegen/Common/Passes.h")
-#include "compiler/Codegen/Common/Passes.h"
-#endif
-#if __has_include("compiler/Codegen/CPU/Passes.h")
 #include "compiler/Codegen/CPU/Passes.h"
-#endif
-#if __has_include("compiler/Codegen/CUDA/Passes.h")
 #include "compiler/Codegen/CUDA/Passes.h"
-#endif
-#if __has_include("compiler/Dialect/Plan/Transforms/Passes.h")
+#include "compiler/Codegen/Common/Passes.h"
+#include "compiler/Conversion/Passes.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/Transforms/Passes.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
-#endif
+#include "compiler/Input/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -74,12 +56,8 @@ void registerAllDialects(DialectRegistry &registry) {
                   cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
                   math::MathDialect, memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect,
                   ub::UBDialect, vector::VectorDialect, plan::PlanDialect>();
-#if __has_include("compiler/Dialect/Array/IR/ArrayOps.h")
   registry.insert<array::ArrayDialect>();
-#endif
-#if __has_include("compiler/Dialect/Kernel/IR/KernelOps.h")
   registry.insert<kernel::KernelDialect>();
-#endif
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerValueBoundsOpInterfaceExternalModels(registry);
   affine::registerValueBoundsOpInterfaceExternalModels(registry);
@@ -95,37 +73,19 @@ void registerAllDialects(DialectRegistry &registry) {
   tensor::registerValueBoundsOpInterfaceExternalModels(registry);
   vector::registerBufferizableOpInterfaceExternalModels(registry);
   vector::registerSubsetOpInterfaceExternalModels(registry);
-#if __has_include("compiler/Codegen/CPU/Passes.h")
   cpu::registerDialectsAndInterfaces(registry);
-#endif
-#if __has_include("compiler/Codegen/CUDA/Passes.h")
   cuda::registerDialectsAndInterfaces(registry);
-#endif
 }
 
 void registerAllPasses() {
   registerTransformsPasses();
-#if __has_include("compiler/Dialect/Array/Transforms/Passes.h")
   array::registerPasses();
-#endif
-#if __has_include("compiler/Input/Passes.h")
   registerInputPasses();
-#endif
-#if __has_include("compiler/Conversion/Passes.h")
   registerConversionPasses();
-#endif
-#if __has_include("compiler/Codegen/Common/Passes.h")
   codegen::registerPasses();
-#endif
-#if __has_include("compiler/Codegen/CPU/Passes.h")
   cpu::registerPasses();
-#endif
-#if __has_include("compiler/Codegen/CUDA/Passes.h")
   cuda::registerPasses();
-#endif
-#if __has_include("compiler/Dialect/Plan/Transforms/Passes.h")
   plan::registerPasses();
-#endif
 }
 
 } // namespace xc
