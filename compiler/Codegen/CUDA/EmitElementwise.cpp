@@ -9,13 +9,14 @@
 //   -xc-cuda-emit-elementwise   a thread computes a few vectors of neighbouring elements
 //   -xc-cuda-emit-pointwise     a thread computes one element; the fallback for every other kernel
 //
-// Outputs of one shape are computed together; each further shape has blocks of its own, behind those of the
-// shapes before. A block's elements are (u = 0 .. unroll - 1, t = thread):
+// Outputs of one shape are computed together; each further shape has blocks of its own, behind
+// those of the shapes before. A block's elements are (u = 0 .. unroll - 1, t = thread):
 //
 //   block * threads * vector * unroll + u * threads * vector + t * vector + (0 .. vector - 1)
 //
-// so that a warp reads and writes 32 neighbouring vectors at a time. If all of a thread's vectors are inside,
-// it computes them without any test; else vector by vector, and the last one element by element.
+// so that a warp reads and writes 32 neighbouring vectors at a time. If all of a thread's vectors
+// are inside, it computes them without any test; else vector by vector, and the last one element by
+// element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +88,8 @@ SmallVector<ElementwiseEmitter::Segment> ElementwiseEmitter::formSegments() {
   return segments;
 }
 
-void ElementwiseEmitter::emitVectors(const Segment &segment, ArrayRef<Value> firsts, int64_t lanes) {
+void ElementwiseEmitter::emitVectors(const Segment &segment, ArrayRef<Value> firsts,
+                                     int64_t lanes) {
   SmallVector<std::pair<Coord, Value>> values;
   for (Value first : firsts)
     for (const KernelOutput &output : segment.outputs) {
@@ -95,7 +97,8 @@ void ElementwiseEmitter::emitVectors(const Segment &segment, ArrayRef<Value> fir
       values.push_back({flat, points.emit(output.tensor, Point{{}, flat, lanes, {}})});
     }
   for (auto [index, value] : llvm::enumerate(values))
-    points.store(segment.outputs[index % segment.outputs.size()].binding, value.first, value.second, lanes);
+    points.store(segment.outputs[index % segment.outputs.size()].binding, value.first, value.second,
+                 lanes);
 }
 
 void ElementwiseEmitter::emitTail(const Segment &segment, Value first, Value count) {
@@ -116,7 +119,8 @@ void ElementwiseEmitter::emitTail(const Segment &segment, Value first, Value cou
 
 void ElementwiseEmitter::emitSegment(const Segment &segment, Value block) {
   IndexBuilder &index = points.index;
-  Value first = index.add(index.mul(block, shape.perBlock()), index.mul(frame.getThreadId(), shape.vector));
+  Value first =
+      index.add(index.mul(block, shape.perBlock()), index.mul(frame.getThreadId(), shape.vector));
   SmallVector<Value> firsts;
   for (int64_t step = 0; step < shape.unroll; ++step)
     firsts.push_back(index.add(first, step * shape.threads * shape.vector));
@@ -151,7 +155,8 @@ LogicalResult ElementwiseEmitter::run() {
       emitSegment(segment, block);
     } else {
       Value relative = index.sub(block, blocksBefore);
-      Value here = index.both(index.isLess(block, blocksUpToHere), index.isAtLeast(block, blocksBefore));
+      Value here =
+          index.both(index.isLess(block, blocksUpToHere), index.isAtLeast(block, blocksBefore));
       points.emitIf(here, [&] { emitSegment(segment, relative); });
     }
     blocksBefore = blocksUpToHere;

@@ -14,13 +14,14 @@
 //     store the registers into the other buffer; barrier
 //   compute and store the outputs
 //
-// The last step is not peeled off: outside of the loop, LLVM would sink its arithmetic behind the bounds checks of
-// the stores, and keep all of shared memory's tile in registers until there.
+// The last step is not peeled off: outside of the loop, LLVM would sink its arithmetic behind the
+// bounds checks of the stores, and keep all of shared memory's tile in registers until there.
 //
-// Both tiles lie in shared memory with k as the slow dim, so that a thread reads its rows of A and its columns
-// of B by vectors. A thread's rows (and columns) come in groups of 4, the groups tile_m / (thread_m / 4) apart:
-// neighbouring threads then read neighbouring vectors. Rows in shared memory are 4 elements longer than the
-// tile, so that stores of a k-contiguous operand, which turn it around, fall into different banks.
+// Both tiles lie in shared memory with k as the slow dim, so that a thread reads its rows of A and
+// its columns of B by vectors. A thread's rows (and columns) come in groups of 4, the groups tile_m
+// / (thread_m / 4) apart: neighbouring threads then read neighbouring vectors. Rows in shared
+// memory are 4 elements longer than the tile, so that stores of a k-contiguous operand, which turn
+// it around, fall into different banks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +51,8 @@ namespace {
 class FMAEmitter {
 public:
   FMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulFMAAttr config)
-      : contraction(contraction), config(config), threads(getThreads(config)), frame(kernel, threads),
-        points(frame.points), index(points.index),
+      : contraction(contraction), config(config), threads(getThreads(config)),
+        frame(kernel, threads), points(frame.points), index(points.index),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()) {}
 
   LogicalResult run();
@@ -74,7 +75,8 @@ private:
   std::pair<Value, Value> getPlace(const Operand &operand, int64_t round);
   SmallVector<Value> loadTile(const Operand &operand, Value k);
   void storeTile(const Operand &operand, ArrayRef<Value> values, Value bufferNumber);
-  SmallVector<Value> loadFragment(const Operand &operand, Value bufferNumber, int64_t k, Value position, int64_t count);
+  SmallVector<Value> loadFragment(const Operand &operand, Value bufferNumber, int64_t k,
+                                  Value position, int64_t count);
   SmallVector<Value> multiply(Value bufferNumber, ArrayRef<Value> accumulators);
 
   int64_t getRowLength(const Operand &operand) const { return operand.own + kPadding; }
@@ -92,7 +94,8 @@ private:
 
 } // namespace
 
-FMAEmitter::Operand FMAEmitter::makeOperand(const Contraction::Side &side, int64_t own, Value start) {
+FMAEmitter::Operand FMAEmitter::makeOperand(const Contraction::Side &side, int64_t own,
+                                            Value start) {
   Operand operand{side, own, start};
   int64_t elements = own * config.getTileK();
   Type elementType = getElementTypeOrSelf(side.operand->get());
@@ -100,8 +103,8 @@ FMAEmitter::Operand FMAEmitter::makeOperand(const Contraction::Side &side, int64
                                      side.isKContiguous ? config.getTileK() : own});
   operand.width = tile.getVectorWidth(side, std::max<int64_t>(1, limit));
   operand.rounds = elements / (threads * operand.width);
-  operand.buffer =
-      frame.allocateShared(contraction.accumulatorType, 2 * config.getTileK() * getRowLength(operand));
+  operand.buffer = frame.allocateShared(contraction.accumulatorType,
+                                        2 * config.getTileK() * getRowLength(operand));
   return operand;
 }
 
@@ -134,18 +137,19 @@ void FMAEmitter::storeTile(const Operand &operand, ArrayRef<Value> values, Value
     Value position = index.add(base, index.add(index.mul(k, row), own));
     if (operand.width > 1 && !operand.side.isKContiguous) {
       int64_t bytes = operand.width * getElementBytes(contraction.accumulatorType);
-      vector::StoreOp::create(builder, points.loc, value, operand.buffer, position, /*nontemporal=*/false,
+      vector::StoreOp::create(builder, points.loc, value, operand.buffer, position,
+                              /*nontemporal=*/false,
                               llvm::MaybeAlign(std::min<int64_t>(16, bytes)));
       continue;
     }
     for (int64_t lane = 0; lane < operand.width; ++lane)
-      memref::StoreOp::create(builder, points.loc, getLane(builder, points.loc, value, lane), operand.buffer,
-                              index.add(position, lane * row));
+      memref::StoreOp::create(builder, points.loc, getLane(builder, points.loc, value, lane),
+                              operand.buffer, index.add(position, lane * row));
   }
 }
 
-SmallVector<Value> FMAEmitter::loadFragment(const Operand &operand, Value bufferNumber, int64_t k, Value position,
-                                            int64_t count) {
+SmallVector<Value> FMAEmitter::loadFragment(const Operand &operand, Value bufferNumber, int64_t k,
+                                            Value position, int64_t count) {
   int64_t row = getRowLength(operand), group = std::min<int64_t>(count, 4);
   int64_t distance = operand.own / (count / group);
   int64_t bytes = group * getElementBytes(contraction.accumulatorType);
@@ -153,9 +157,10 @@ SmallVector<Value> FMAEmitter::loadFragment(const Operand &operand, Value buffer
   SmallVector<Value> values;
   for (int64_t i = 0; i < count / group; ++i) {
     Value at = index.add(line, index.add(index.mul(position, group), i * distance));
-    values.push_back(vector::LoadOp::create(points.builder, points.loc,
-                                            VectorType::get(group, contraction.accumulatorType), operand.buffer, at,
-                                            /*nontemporal=*/false, llvm::MaybeAlign(std::min<int64_t>(16, bytes))));
+    values.push_back(vector::LoadOp::create(
+        points.builder, points.loc, VectorType::get(group, contraction.accumulatorType),
+        operand.buffer, at,
+        /*nontemporal=*/false, llvm::MaybeAlign(std::min<int64_t>(16, bytes))));
   }
   return values;
 }
@@ -165,8 +170,10 @@ SmallVector<Value> FMAEmitter::multiply(Value bufferNumber, ArrayRef<Value> accu
   Location loc = points.loc;
   SmallVector<Value> sums(accumulators);
   for (int64_t k = 0; k < config.getTileK(); ++k) {
-    SmallVector<Value> rows = loadFragment(operands[0], bufferNumber, k, threadRow, config.getThreadM());
-    SmallVector<Value> columns = loadFragment(operands[1], bufferNumber, k, threadColumn, config.getThreadN());
+    SmallVector<Value> rows =
+        loadFragment(operands[0], bufferNumber, k, threadRow, config.getThreadM());
+    SmallVector<Value> columns =
+        loadFragment(operands[1], bufferNumber, k, threadColumn, config.getThreadN());
     int64_t group = countLanes(rows.front());
     for (int64_t i = 0; i < config.getThreadM(); ++i) {
       Value factor = getLane(builder, loc, rows[i / group], i % group);
@@ -176,7 +183,8 @@ SmallVector<Value> FMAEmitter::multiply(Value bufferNumber, ArrayRef<Value> accu
         if (isa<FloatType>(contraction.accumulatorType))
           sum = math::FmaOp::create(builder, loc, splat, column, sum);
         else
-          sum = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, splat, column), sum);
+          sum = arith::AddIOp::create(builder, loc,
+                                      arith::MulIOp::create(builder, loc, splat, column), sum);
       }
     }
   }
@@ -197,7 +205,8 @@ LogicalResult FMAEmitter::run() {
 
   int64_t group = std::min<int64_t>(config.getThreadN(), 4);
   auto vectorType = VectorType::get(group, contraction.accumulatorType);
-  SmallVector<Value> sums(config.getThreadM() * config.getThreadN() / group, points.zero(vectorType));
+  SmallVector<Value> sums(config.getThreadM() * config.getThreadN() / group,
+                          points.zero(vectorType));
   Value one = index.constant(1);
   Value steps = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
   sums = points.emitLoop(index.constant(0), steps, one, sums, [&](Value step, ValueRange carried) {
@@ -218,13 +227,15 @@ LogicalResult FMAEmitter::run() {
     return result;
   });
 
-  int64_t columnGroups = config.getThreadN() / group, rowGroup = std::min<int64_t>(config.getThreadM(), 4);
+  int64_t columnGroups = config.getThreadN() / group,
+          rowGroup = std::min<int64_t>(config.getThreadM(), 4);
   for (int64_t i = 0; i < config.getThreadM(); ++i)
     for (int64_t j = 0; j < columnGroups; ++j) {
-      int64_t rowOffset = i / rowGroup * (config.getTileM() / (config.getThreadM() / rowGroup)) + i % rowGroup;
+      int64_t rowOffset =
+          i / rowGroup * (config.getTileM() / (config.getThreadM() / rowGroup)) + i % rowGroup;
       Value row = index.add(tile.startM, index.add(index.mul(threadRow, rowGroup), rowOffset));
-      Value column = index.add(
-          tile.startN, index.add(index.mul(threadColumn, group), j * (config.getTileN() / columnGroups)));
+      Value column = index.add(tile.startN, index.add(index.mul(threadColumn, group),
+                                                      j * (config.getTileN() / columnGroups)));
       tile.emitOutputs(row, column, sums[i * columnGroups + j]);
     }
   return tile.finish();

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// f16 and bf16 operands, f32 accumulators. With S = `stages` buffers of each operand's tile in shared memory:
+// f16 and bf16 operands, f32 accumulators. With S = `stages` buffers of each operand's tile in
+// shared memory:
 //
 //   start the copies of tiles 0 .. S - 2
 //   for step = 0 .. steps - 1:
@@ -14,14 +15,14 @@
 //     for each 16 of k: ldmatrix fragments of A and B, mma.sync
 //   compute and store the outputs
 //
-// A tile is copied by cp.async where the operand is memory whose rows are 16-byte aligned. Where it is computed
-// by fused ops, or has other strides, threads load its elements into registers before the products and store them
-// to shared memory after: the loads are under way meanwhile.
+// A tile is copied by cp.async where the operand is memory whose rows are 16-byte aligned. Where it
+// is computed by fused ops, or has other strides, threads load its elements into registers before
+// the products and store them to shared memory after: the loads are under way meanwhile.
 //
-// Tiles keep the operand's own order. Lines are k values (8 at a time: a chunk of 16 bytes) of one row of A or
-// column of B, or the other way round; ldmatrix turns the latter around (.trans). The chunks of a line are permuted
-// by an exclusive or with the line's number, so that the 8 lines of a matrix that ldmatrix reads lie in different
-// banks.
+// Tiles keep the operand's own order. Lines are k values (8 at a time: a chunk of 16 bytes) of one
+// row of A or column of B, or the other way round; ldmatrix turns the latter around (.trans). The
+// chunks of a line are permuted by an exclusive or with the line's number, so that the 8 lines of a
+// matrix that ldmatrix reads lie in different banks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,11 +53,13 @@ namespace {
 class MMAEmitter {
 public:
   MMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulMMAAttr config)
-      : contraction(contraction), config(config), threads(32 * config.getWarpsM() * config.getWarpsN()),
-        frame(kernel, threads), points(frame.points), index(points.index), builder(points.builder), loc(points.loc),
+      : contraction(contraction), config(config),
+        threads(32 * config.getWarpsM() * config.getWarpsN()), frame(kernel, threads),
+        points(frame.points), index(points.index), builder(points.builder), loc(points.loc),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()),
         elementType(getElementTypeOrSelf(contraction.a.operand->get())),
-        warpM(config.getTileM() / config.getWarpsM()), warpN(config.getTileN() / config.getWarpsN()) {}
+        warpM(config.getTileM() / config.getWarpsM()),
+        warpN(config.getTileN() / config.getWarpsN()) {}
 
   LogicalResult run();
 
@@ -86,7 +89,8 @@ private:
 
   Value getPointer(Value memory, Value element);
   /// Four 8x8 matrices: rows `own` (16 of A, or 16 columns of B) by 16 values of k.
-  SmallVector<Value> loadFragment(const Operand &operand, Value buffer, Value own, int64_t k, bool isA);
+  SmallVector<Value> loadFragment(const Operand &operand, Value buffer, Value own, int64_t k,
+                                  bool isA);
   SmallVector<Value> multiply(Value step, ArrayRef<Value> sums);
   void emitOutputs(ArrayRef<Value> sums);
 
@@ -111,7 +115,8 @@ private:
 // From global to shared memory
 //===----------------------------------------------------------------------===//
 
-MMAEmitter::Operand MMAEmitter::makeOperand(const Contraction::Side &side, int64_t own, Value start) {
+MMAEmitter::Operand MMAEmitter::makeOperand(const Contraction::Side &side, int64_t own,
+                                            Value start) {
   Operand operand{side, own, start};
   plan::BindingOp binding = getSourceBinding(side.operand->get());
   operand.width = tile.getVectorWidth(side, kChunk);
@@ -145,14 +150,16 @@ Value MMAEmitter::getPointer(Value memory, Value element) {
   unsigned space = type.getMemorySpace() ? 3 : 1;
   auto pointerType = LLVM::LLVMPointerType::get(builder.getContext(), space);
   // Folds away when memrefs become pointers.
-  Value base = UnrealizedConversionCastOp::create(builder, loc, TypeRange(pointerType), memory).getResult(0);
+  Value base =
+      UnrealizedConversionCastOp::create(builder, loc, TypeRange(pointerType), memory).getResult(0);
   Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), element);
-  return LLVM::GEPOp::create(builder, loc, pointerType, type.getElementType(), base, ArrayRef<LLVM::GEPArg>{offset});
+  return LLVM::GEPOp::create(builder, loc, pointerType, type.getElementType(), base,
+                             ArrayRef<LLVM::GEPArg>{offset});
 }
 
 void MMAEmitter::startCopies(Value step, Value steps) {
-  // Past the last step nothing is read, but the buffers are filled with zeros all the same: the number of groups
-  // under way stays equal.
+  // Past the last step nothing is read, but the buffers are filled with zeros all the same: the
+  // number of groups under way stays equal.
   Value k0 = index.mul(step, config.getTileK());
   for (const Operand &operand : operands) {
     if (!operand.isAsync)
@@ -163,16 +170,18 @@ void MMAEmitter::startCopies(Value step, Value steps) {
       Value to = index.add(buffer, getPlace(operand, line, index.div(along, kChunk)));
       Value own = index.add(operand.start, operand.side.isKContiguous ? line : along);
       Value k = index.add(k0, operand.side.isKContiguous ? along : line);
-      Value inside = index.both(index.isLess(step, steps),
-                                tile.isInside(operand.side, own, k, operand.own, config.getTileK()));
+      Value inside =
+          index.both(index.isLess(step, steps),
+                     tile.isInside(operand.side, own, k, operand.own, config.getTileK()));
       Value from = tile.getPosition(operand.side, own, k);
       Value zero = index.constant(0);
       Value safe = arith::SelectOp::create(builder, loc, inside, from, zero);
-      Value bytes = arith::SelectOp::create(builder, loc, inside, points.constant(builder.getI32IntegerAttr(16)),
+      Value bytes = arith::SelectOp::create(builder, loc, inside,
+                                            points.constant(builder.getI32IntegerAttr(16)),
                                             points.constant(builder.getI32IntegerAttr(0)));
       Value memory = points.getMemory(getSourceBinding(operand.side.operand->get()));
-      NVVM::CpAsyncOp::create(builder, loc, getPointer(operand.buffer, to), getPointer(memory, safe), 16,
-                              NVVM::LoadCacheModifierKind::CG, bytes);
+      NVVM::CpAsyncOp::create(builder, loc, getPointer(operand.buffer, to),
+                              getPointer(memory, safe), 16, NVVM::LoadCacheModifierKind::CG, bytes);
     }
   }
   NVVM::CpAsyncCommitGroupOp::create(builder, loc);
@@ -190,7 +199,8 @@ SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
         Value own = index.add(operand.start, operand.side.isKContiguous ? line : along);
         Value k = index.add(k0, operand.side.isKContiguous ? along : line);
         Value inside = tile.isInside(operand.side, own, k, operand.own, config.getTileK());
-        values.push_back(tile.emitFactors(operand.side, own, k, operand.width, inside, /*cast=*/false));
+        values.push_back(
+            tile.emitFactors(operand.side, own, k, operand.width, inside, /*cast=*/false));
       }
     return values;
   });
@@ -201,12 +211,13 @@ void MMAEmitter::finishLoads(ArrayRef<Value> values, Value step) {
     for (int64_t round = 0; !operand.isAsync && round < operand.rounds; ++round) {
       auto [line, along] = getShare(operand, round);
       Value chunk = index.div(along, kChunk), within = index.rem(along, kChunk);
-      Value to = index.add(index.add(getBuffer(operand, step), getPlace(operand, line, chunk)), within);
+      Value to =
+          index.add(index.add(getBuffer(operand, step), getPlace(operand, line, chunk)), within);
       if (operand.width == 1)
         memref::StoreOp::create(builder, loc, values.front(), operand.buffer, to);
       else
-        vector::StoreOp::create(builder, loc, values.front(), operand.buffer, to, /*nontemporal=*/false,
-                                llvm::MaybeAlign(operand.width * 2));
+        vector::StoreOp::create(builder, loc, values.front(), operand.buffer, to,
+                                /*nontemporal=*/false, llvm::MaybeAlign(operand.width * 2));
       values = values.drop_front();
     }
 }
@@ -215,10 +226,13 @@ void MMAEmitter::finishLoads(ArrayRef<Value> values, Value step) {
 // From shared memory to the products
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer, Value own, int64_t k, bool isA) {
-  // Lane l gives the address of line l % 8 of matrix l / 8. Of A, matrices 1 and 3 are the lower rows and 2 and 3
-  // the later k; of B, matrices 2 and 3 are the later columns and 1 and 3 the later k.
-  Value line8 = index.rem(lane, 8), bit3 = index.rem(index.div(lane, 8), 2), bit4 = index.div(lane, 16);
+SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer, Value own,
+                                            int64_t k, bool isA) {
+  // Lane l gives the address of line l % 8 of matrix l / 8. Of A, matrices 1 and 3 are the lower
+  // rows and 2 and 3 the later k; of B, matrices 2 and 3 are the later columns and 1 and 3 the
+  // later k.
+  Value line8 = index.rem(lane, 8), bit3 = index.rem(index.div(lane, 8), 2),
+        bit4 = index.div(lane, 16);
   Value ownHalf = isA ? bit3 : bit4, kHalf = isA ? bit4 : bit3;
   Value line, chunk;
   if (operand.side.isKContiguous) {
@@ -233,8 +247,8 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, i32, i32, i32});
   auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
   auto layout = operand.side.isKContiguous ? NVVM::MMALayout::row : NVVM::MMALayout::col;
-  Value matrices =
-      NVVM::LdMatrixOp::create(builder, loc, type, pointer, 4, layout, shape, NVVM::LdStMatrixEltType::B16);
+  Value matrices = NVVM::LdMatrixOp::create(builder, loc, type, pointer, 4, layout, shape,
+                                            NVVM::LdStMatrixEltType::B16);
   SmallVector<Value> words;
   for (int64_t i = 0; i < 4; ++i)
     words.push_back(LLVM::ExtractValueOp::create(builder, loc, matrices, i));
@@ -256,11 +270,15 @@ SmallVector<Value> MMAEmitter::multiply(Value step, ArrayRef<Value> carried) {
   for (int64_t k = 0; k < config.getTileK(); k += kMmaK) {
     SmallVector<SmallVector<Value>> a, b;
     for (int64_t i = 0; i < rows; ++i)
-      a.push_back(llvm::map_to_vector(
-          loadFragment(operands[0], bufferA, index.add(index.mul(warpRow, warpM), i * kMmaM), k, true), toFactor));
+      a.push_back(llvm::map_to_vector(loadFragment(operands[0], bufferA,
+                                                   index.add(index.mul(warpRow, warpM), i * kMmaM),
+                                                   k, true),
+                                      toFactor));
     for (int64_t j = 0; j < columns; j += 2) {
       SmallVector<Value> words = llvm::map_to_vector(
-          loadFragment(operands[1], bufferB, index.add(index.mul(warpColumn, warpN), j * kMmaN), k, false), toFactor);
+          loadFragment(operands[1], bufferB, index.add(index.mul(warpColumn, warpN), j * kMmaN), k,
+                       false),
+          toFactor);
       b.push_back({words[0], words[1]});
       b.push_back({words[2], words[3]});
     }
@@ -268,9 +286,10 @@ SmallVector<Value> MMAEmitter::multiply(Value step, ArrayRef<Value> carried) {
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j) {
         MutableArrayRef<Value> sum = MutableArrayRef(sums).slice((i * columns + j) * 4, 4);
-        Value result = NVVM::MmaOp::create(
-            builder, loc, type, a[i], b[j], ValueRange(sum), {kMmaM, kMmaN, kMmaK}, std::nullopt, std::nullopt,
-            std::array{factorType, factorType}, std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+        Value result = NVVM::MmaOp::create(builder, loc, type, a[i], b[j], ValueRange(sum),
+                                           {kMmaM, kMmaN, kMmaK}, std::nullopt, std::nullopt,
+                                           std::array{factorType, factorType},
+                                           std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
         for (int64_t part = 0; part < 4; ++part)
           sum[part] = LLVM::ExtractValueOp::create(builder, loc, result, part);
       }
@@ -286,7 +305,8 @@ void MMAEmitter::emitOutputs(ArrayRef<Value> sums) {
       for (int64_t j = 0; j < columns; ++j) {
         Value row = index.add(index.add(tile.startM, index.mul(warpRow, warpM)),
                               index.add(group, i * kMmaM + half * 8));
-        Value column = index.add(index.add(tile.startN, index.mul(warpColumn, warpN)), index.add(pair, j * kMmaN));
+        Value column = index.add(index.add(tile.startN, index.mul(warpColumn, warpN)),
+                                 index.add(pair, j * kMmaN));
         ArrayRef<Value> values = sums.slice((i * columns + j) * 4 + half * 2, 2);
         tile.emitOutputs(row, column, fromLanes(builder, loc, values));
       }
@@ -309,16 +329,17 @@ LogicalResult MMAEmitter::run() {
     finishLoads(startLoads(number, steps), number);
   }
   SmallVector<Value> sums(warpM / kMmaM * (warpN / kMmaN) * 4, points.zero(builder.getF32Type()));
-  sums = points.emitLoop(index.constant(0), steps, index.constant(1), sums, [&](Value step, ValueRange carried) {
-    NVVM::CpAsyncWaitGroupOp::create(builder, loc, static_cast<uint32_t>(ahead - 1));
-    frame.barrier();
-    Value next = index.add(step, ahead);
-    startCopies(next, steps);
-    SmallVector<Value> loaded = startLoads(next, steps);
-    SmallVector<Value> result = multiply(step, SmallVector<Value>(carried));
-    finishLoads(loaded, next);
-    return result;
-  });
+  sums = points.emitLoop(
+      index.constant(0), steps, index.constant(1), sums, [&](Value step, ValueRange carried) {
+        NVVM::CpAsyncWaitGroupOp::create(builder, loc, static_cast<uint32_t>(ahead - 1));
+        frame.barrier();
+        Value next = index.add(step, ahead);
+        startCopies(next, steps);
+        SmallVector<Value> loaded = startLoads(next, steps);
+        SmallVector<Value> result = multiply(step, SmallVector<Value>(carried));
+        finishLoads(loaded, next);
+        return result;
+      });
   // No copy may be under way when the block ends.
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
   emitOutputs(sums);
@@ -342,7 +363,8 @@ struct EmitMatmulMMA final : impl::EmitMatmulMMABase<EmitMatmulMMA> {
       return signalPassFailure();
     }
     if (!kernel->target->hasMMA16816 || !contraction->hasHalfOperands()) {
-      getOperation().emitOpError("expected f16 or bf16 operands with f32 sums and sm_80 or later for ")
+      getOperation().emitOpError(
+          "expected f16 or bf16 operands with f32 sums and sm_80 or later for ")
           << config << ", got " << kernel->target->arch;
       return signalPassFailure();
     }

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Needs no CUDA toolkit, and reads nothing from the environment. Each run has its own LLVMContext, so kernels
-// compile in parallel. Diagnostics of LLVM become errors at the module's location instead of ending the process.
+// Needs no CUDA toolkit, and reads nothing from the environment. Each run has its own LLVMContext,
+// so kernels compile in parallel. Diagnostics of LLVM become errors at the module's location
+// instead of ending the process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,8 +94,9 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigne
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  static const llvm::OptimizationLevel levels[] = {llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
-                                                   llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  static const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2,
+      llvm::OptimizationLevel::O3};
   llvm::OptimizationLevel chosen = levels[std::min(level, 3u)];
   llvm::ModulePassManager passes = chosen == llvm::OptimizationLevel::O0
                                        ? builder.buildO0DefaultPipeline(chosen)
@@ -117,8 +119,9 @@ FailureOr<std::string> EmitPTX::compile(const Target &target) {
   if (!backend)
     return getOperation().emitOpError("expected an LLVM with the NVPTX back end: ") << message;
   llvm::TargetOptions options;
-  std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
-      triple, target.arch, target.features(), options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      backend->createTargetMachine(triple, target.arch, target.features(), options, std::nullopt,
+                                   std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   module->setTargetTriple(triple);
   module->setDataLayout(machine->createDataLayout());
   optimize(*module, *machine, optLevel);
@@ -144,7 +147,8 @@ ArrayAttr EmitPTX::describeExports() {
     auto scalars = kernel->getAttrOfType<DenseI64ArrayAttr>("cuda.scalars");
     SmallVector<Attribute> parameters;
     auto addParameter = [&](StringRef kind, int64_t ordinal) {
-      parameters.push_back(builder.getArrayAttr({builder.getStringAttr(kind), builder.getI64IntegerAttr(ordinal)}));
+      parameters.push_back(
+          builder.getArrayAttr({builder.getStringAttr(kind), builder.getI64IntegerAttr(ordinal)}));
     };
     int64_t bindings = kernel.getNumArguments() - scalars.size();
     for (int64_t binding = 0; binding < bindings; ++binding)
@@ -156,8 +160,9 @@ ArrayAttr EmitPTX::describeExports() {
         builder.getNamedAttr("launch", launch),
         builder.getNamedAttr("parameters", builder.getArrayAttr(parameters)),
     };
-    for (auto [name, source] : {std::pair("guards", plan::kGuardsAttr), std::pair("config", plan::kConfigAttr),
-                                std::pair("reason", plan::kReasonAttr)})
+    for (auto [name, source] :
+         {std::pair("guards", plan::kGuardsAttr), std::pair("config", plan::kConfigAttr),
+          std::pair("reason", plan::kReasonAttr)})
       if (Attribute value = kernel->getAttr(source))
         entries.push_back(builder.getNamedAttr(name, value));
     exports.push_back(builder.getDictionaryAttr(entries));

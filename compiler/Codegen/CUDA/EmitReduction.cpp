@@ -9,11 +9,12 @@
 //   -xc-cuda-emit-row-reduction      the reduced elements are neighbours in memory
 //   -xc-cuda-emit-column-reduction   the kept ones are
 //
-// Both do, for one reduction after the other: each thread combines its own share of the elements, the threads
-// combine their partial results, and the result is a value that the code after it uses. What differs is which
-// elements are a thread's share (`Share`), and how the partial results meet. If a row is short enough, its
-// elements stay in registers from the first reduction to the stores: `RowEmitter` visits them by unrolled code
-// over the same points, whose values the point emitter remembers. Else each visit is a loop over memory.
+// Both do, for one reduction after the other: each thread combines its own share of the elements,
+// the threads combine their partial results, and the result is a value that the code after it uses.
+// What differs is which elements are a thread's share (`Share`), and how the partial results meet.
+// If a row is short enough, its elements stay in registers from the first reduction to the stores:
+// `RowEmitter` visits them by unrolled code over the same points, whose values the point emitter
+// remembers. Else each visit is a loop over memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,8 +51,10 @@ struct Place {
 
 class ReductionEmitter {
 public:
-  ReductionEmitter(const KernelInfo &kernel, const ReductionGroup &group, int64_t threads, int64_t lanes)
-      : group(group), lanes(lanes), frame(kernel, threads), points(frame.points), index(points.index) {
+  ReductionEmitter(const KernelInfo &kernel, const ReductionGroup &group, int64_t threads,
+                   int64_t lanes)
+      : group(group), lanes(lanes), frame(kernel, threads), points(frame.points),
+        index(points.index) {
     SmallVector<Value> sizes = points.getLoopSizes(group.root);
     for (unsigned dim : group.parallelDims)
       parallelSizes.push_back(sizes[dim]);
@@ -61,11 +64,13 @@ public:
   virtual ~ReductionEmitter() = default;
 
 protected:
-  /// Calls `body` for each place of this thread's share, with the values carried from the one before.
+  /// Calls `body` for each place of this thread's share, with the values carried from the one
+  /// before.
   using Visitor = llvm::function_ref<SmallVector<Value>(const Place &, ValueRange)>;
   virtual SmallVector<Value> visitShare(ValueRange inits, Visitor body) = 0;
   /// Combines what the threads of one row or column hold; all of them get the result.
-  virtual SmallVector<Value> combineThreads(const Combiner &combiner, SmallVector<Value> partial) = 0;
+  virtual SmallVector<Value> combineThreads(const Combiner &combiner,
+                                            SmallVector<Value> partial) = 0;
   /// The place of this thread's reduced element, and the number of lanes it has.
   virtual Place getReducedPlace() = 0;
   virtual int64_t getReducedLanes() = 0;
@@ -74,7 +79,8 @@ protected:
 
   void emitMember(const ReductionGroup::Member &member);
   void emitResults();
-  /// The place at `kept` of the parallel dims and `reduced` of the reduction dims, counted row-major.
+  /// The place at `kept` of the parallel dims and `reduced` of the reduction dims, counted
+  /// row-major.
   Place makePlace(const Coord &kept, const Coord &reduced, Value mask);
   Coord makeCoord(Value first, bool consecutive) {
     return consecutive && lanes > 1 ? Coord::consecutive(first) : Coord::uniform(first);
@@ -96,36 +102,41 @@ protected:
 Place ReductionEmitter::makePlace(const Coord &kept, const Coord &reduced, Value mask) {
   Place place;
   place.coords.assign(group.getRoot().getNumLoops(), Coord::uniform(index.constant(0)));
-  for (auto [dim, coord] : llvm::zip_equal(group.parallelDims, points.delinearize(kept, parallelSizes, lanes)))
+  for (auto [dim, coord] :
+       llvm::zip_equal(group.parallelDims, points.delinearize(kept, parallelSizes, lanes)))
     place.coords[dim] = coord;
-  for (auto [dim, coord] : llvm::zip_equal(group.reductionDims, points.delinearize(reduced, reductionSizes, lanes)))
+  for (auto [dim, coord] :
+       llvm::zip_equal(group.reductionDims, points.delinearize(reduced, reductionSizes, lanes)))
     place.coords[dim] = coord;
   place.mask = mask;
   return place;
 }
 
-SmallVector<Value> ReductionEmitter::visitByLoops(Value from, Value to, int64_t step, ValueRange inits,
-                                                  llvm::function_ref<Place(Value)> toPlace, Visitor body) {
-  // A loop that visits several places at a time, so that their loads are in flight together, then one for the
-  // places that are left.
+SmallVector<Value> ReductionEmitter::visitByLoops(Value from, Value to, int64_t step,
+                                                  ValueRange inits,
+                                                  llvm::function_ref<Place(Value)> toPlace,
+                                                  Visitor body) {
+  // A loop that visits several places at a time, so that their loads are in flight together, then
+  // one for the places that are left.
   int64_t wide = step * kLoopUnroll;
   Value lastStart = index.sub(to, index.constant(wide - step));
-  SmallVector<Value> carried = points.emitLoop(from, lastStart, index.constant(wide), inits,
-                                               [&](Value position, ValueRange values) {
-                                                 SmallVector<Value> current(values);
-                                                 for (int64_t i = 0; i < kLoopUnroll; ++i)
-                                                   current = body(toPlace(index.add(position, i * step)), current);
-                                                 return current;
-                                               });
+  SmallVector<Value> carried = points.emitLoop(
+      from, lastStart, index.constant(wide), inits, [&](Value position, ValueRange values) {
+        SmallVector<Value> current(values);
+        for (int64_t i = 0; i < kLoopUnroll; ++i)
+          current = body(toPlace(index.add(position, i * step)), current);
+        return current;
+      });
   // The first loop made ceil((lastStart - from) / wide) rounds, none if that is negative.
   Value distance = index.max(index.sub(lastStart, from), index.constant(0));
   Value rest = index.add(from, index.mul(index.ceilDiv(distance, index.constant(wide)), wide));
-  return points.emitLoop(rest, to, index.constant(step), carried, [&](Value position, ValueRange values) {
-    return body(toPlace(position), values);
-  });
+  return points.emitLoop(
+      rest, to, index.constant(step), carried,
+      [&](Value position, ValueRange values) { return body(toPlace(position), values); });
 }
 
-/// True if combining with `init` changes nothing: it is the neutral element, or a zero that starts a sum.
+/// True if combining with `init` changes nothing: it is the neutral element, or a zero that starts
+/// a sum.
 static bool isNeutralInit(Value init, TypedAttr neutral) {
   Attribute value;
   if (!neutral || !matchPattern(init, m_Constant(&value)))
@@ -143,8 +154,8 @@ void ReductionEmitter::emitMember(const ReductionGroup::Member &member) {
   Location loc = points.loc;
 
   auto toLoops = [&](const Place &place) {
-    return llvm::map_to_vector(member.loops,
-                               [&](AffineExpr expr) { return points.apply(expr, place.coords, lanes); });
+    return llvm::map_to_vector(
+        member.loops, [&](AffineExpr expr) { return points.apply(expr, place.coords, lanes); });
   };
   // The init's value where the result goes.
   Place reduced = getReducedPlace();
@@ -189,7 +200,8 @@ void ReductionEmitter::emitMember(const ReductionGroup::Member &member) {
 }
 
 void ReductionEmitter::emitResults() {
-  auto emitResult = [&](const ReductionGroup::Result &result, const Place &place, int64_t pointLanes) {
+  auto emitResult = [&](const ReductionGroup::Result &result, const Place &place,
+                        int64_t pointLanes) {
     Point point{{}, {}, pointLanes, place.mask};
     for (AffineExpr expr : result.coords)
       point.coords.push_back(points.apply(expr, place.coords, pointLanes));
@@ -199,14 +211,16 @@ void ReductionEmitter::emitResults() {
     Value value = points.emit(result.output.tensor, point);
     points.store(result.output.binding, flat, value, pointLanes, place.mask);
   };
-  if (llvm::any_of(group.results, [](const ReductionGroup::Result &result) { return !result.isReduced; }))
+  if (llvm::any_of(group.results,
+                   [](const ReductionGroup::Result &result) { return !result.isReduced; }))
     visitShare({}, [&](const Place &place, ValueRange) -> SmallVector<Value> {
       for (const ReductionGroup::Result &result : group.results)
         if (!result.isReduced)
           emitResult(result, place, lanes);
       return {};
     });
-  if (llvm::any_of(group.results, [](const ReductionGroup::Result &result) { return result.isReduced; })) {
+  if (llvm::any_of(group.results,
+                   [](const ReductionGroup::Result &result) { return result.isReduced; })) {
     Place place = getReducedPlace();
     points.emitIf(index.both(isStoringThread(), place.mask), [&] {
       place.mask = {};
@@ -226,7 +240,8 @@ namespace {
 class RowEmitter final : public ReductionEmitter {
 public:
   RowEmitter(const KernelInfo &kernel, const ReductionGroup &group, RowReductionAttr config)
-      : ReductionEmitter(kernel, group, config.getThreads() * config.getRows(), config.getVector()), config(config) {}
+      : ReductionEmitter(kernel, group, config.getThreads() * config.getRows(), config.getVector()),
+        config(config) {}
 
   LogicalResult run();
 
@@ -242,7 +257,8 @@ protected:
 private:
   void emitRow();
   SmallVector<Value> combineLanes(const Combiner &combiner, ArrayRef<Value> partial);
-  SmallVector<Value> combineWarp(const Combiner &combiner, SmallVector<Value> values, int64_t width);
+  SmallVector<Value> combineWarp(const Combiner &combiner, SmallVector<Value> values,
+                                 int64_t width);
 
   RowReductionAttr config;
   Value row, rowMask, lane, count;
@@ -261,12 +277,14 @@ SmallVector<Value> RowEmitter::visitShare(ValueRange inits, Visitor body) {
   auto toPlace = [&](Value position) {
     return makePlace(Coord::uniform(row), makeCoord(position, /*consecutive=*/true), rowMask);
   };
-  return visitByLoops(index.mul(lane, lanes), count, config.getThreads() * lanes, inits, toPlace, body);
+  return visitByLoops(index.mul(lane, lanes), count, config.getThreads() * lanes, inits, toPlace,
+                      body);
 }
 
 SmallVector<Value> RowEmitter::combineLanes(const Combiner &combiner, ArrayRef<Value> partial) {
   auto getLanes = [&](int64_t i) {
-    return llvm::map_to_vector(partial, [&](Value value) { return getLane(points.builder, points.loc, value, i); });
+    return llvm::map_to_vector(
+        partial, [&](Value value) { return getLane(points.builder, points.loc, value, i); });
   };
   SmallVector<SmallVector<Value>> terms;
   for (int64_t i = 0; i < lanes; ++i)
@@ -278,7 +296,8 @@ SmallVector<Value> RowEmitter::combineLanes(const Combiner &combiner, ArrayRef<V
   return terms.front();
 }
 
-SmallVector<Value> RowEmitter::combineWarp(const Combiner &combiner, SmallVector<Value> values, int64_t width) {
+SmallVector<Value> RowEmitter::combineWarp(const Combiner &combiner, SmallVector<Value> values,
+                                           int64_t width) {
   for (int64_t distance = width / 2; distance > 0; distance /= 2) {
     SmallVector<Value> others =
         llvm::map_to_vector(values, [&](Value value) { return frame.shuffleXor(value, distance); });
@@ -287,7 +306,8 @@ SmallVector<Value> RowEmitter::combineWarp(const Combiner &combiner, SmallVector
   return values;
 }
 
-SmallVector<Value> RowEmitter::combineThreads(const Combiner &combiner, SmallVector<Value> partial) {
+SmallVector<Value> RowEmitter::combineThreads(const Combiner &combiner,
+                                              SmallVector<Value> partial) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
   SmallVector<Value> values = combineLanes(combiner, partial);
@@ -317,7 +337,8 @@ void RowEmitter::emitRow() {
   std::optional<int64_t> length = getConstantIntValue(count);
   for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk) {
     Value column = index.add(index.mul(lane, lanes), chunk * perChunk);
-    Value inside = length && (chunk + 1) * perChunk <= *length ? Value() : index.isLess(column, count);
+    Value inside =
+        length && (chunk + 1) * perChunk <= *length ? Value() : index.isLess(column, count);
     chunks.push_back(makePlace(Coord::uniform(row), makeCoord(column, /*consecutive=*/true),
                                index.both(inside, rowMask)));
   }
@@ -331,8 +352,8 @@ LogicalResult RowEmitter::run() {
   count = index.product(reductionSizes);
   int64_t perBlock = config.getRows();
   Value thread = frame.getThreadId();
-  row = index.add(index.mul(frame.getBlockId(), perBlock), perBlock == 1 ? index.constant(0)
-                                                                        : index.div(thread, config.getThreads()));
+  row = index.add(index.mul(frame.getBlockId(), perBlock),
+                  perBlock == 1 ? index.constant(0) : index.div(thread, config.getThreads()));
   lane = perBlock == 1 ? thread : index.rem(thread, config.getThreads());
   std::optional<int64_t> number = getConstantIntValue(rows);
   if (perBlock == 1 || (number && *number % perBlock == 0)) {
@@ -356,7 +377,8 @@ namespace {
 class ColumnEmitter final : public ReductionEmitter {
 public:
   ColumnEmitter(const KernelInfo &kernel, const ReductionGroup &group, ColumnReductionAttr config)
-      : ReductionEmitter(kernel, group, config.getThreads() * config.getRows(), config.getVector()), config(config) {}
+      : ReductionEmitter(kernel, group, config.getThreads() * config.getRows(), config.getVector()),
+        config(config) {}
 
   LogicalResult run();
 
@@ -364,7 +386,8 @@ protected:
   SmallVector<Value> visitShare(ValueRange inits, Visitor body) override;
   SmallVector<Value> combineThreads(const Combiner &combiner, SmallVector<Value> partial) override;
   Place getReducedPlace() override {
-    return makePlace(makeCoord(column, /*consecutive=*/true), Coord::uniform(index.constant(0)), columnMask);
+    return makePlace(makeCoord(column, /*consecutive=*/true), Coord::uniform(index.constant(0)),
+                     columnMask);
   }
   int64_t getReducedLanes() override { return lanes; }
   Value isStoringThread() override {
@@ -390,7 +413,8 @@ SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {
 
 Value ColumnEmitter::loadVector(Value buffer, Value position, Type type) {
   if (auto vectorType = dyn_cast<VectorType>(type))
-    return vector::LoadOp::create(points.builder, points.loc, vectorType, buffer, position, /*nontemporal=*/false,
+    return vector::LoadOp::create(points.builder, points.loc, vectorType, buffer, position,
+                                  /*nontemporal=*/false,
                                   llvm::MaybeAlign(std::min<int64_t>(
                                       16, lanes * getElementBytes(vectorType.getElementType()))));
   return memref::LoadOp::create(points.builder, points.loc, buffer, position);
@@ -398,21 +422,25 @@ Value ColumnEmitter::loadVector(Value buffer, Value position, Type type) {
 
 void ColumnEmitter::storeVector(Value buffer, Value position, Value value) {
   if (auto vectorType = dyn_cast<VectorType>(value.getType()))
-    vector::StoreOp::create(points.builder, points.loc, value, buffer, position, /*nontemporal=*/false,
+    vector::StoreOp::create(points.builder, points.loc, value, buffer, position,
+                            /*nontemporal=*/false,
                             llvm::MaybeAlign(std::min<int64_t>(
                                 16, lanes * getElementBytes(vectorType.getElementType()))));
   else
     memref::StoreOp::create(points.builder, points.loc, value, buffer, position);
 }
 
-SmallVector<Value> ColumnEmitter::combineThreads(const Combiner &combiner, SmallVector<Value> partial) {
+SmallVector<Value> ColumnEmitter::combineThreads(const Combiner &combiner,
+                                                 SmallVector<Value> partial) {
   if (config.getRows() == 1)
     return partial;
   int64_t width = config.getThreads() * lanes;
   SmallVector<Value> buffers;
   for (Value value : partial)
     buffers.push_back(frame.allocateShared(getElementTypeOrSelf(value), config.getRows() * width));
-  auto position = [&](Value rowOfThreads) { return index.add(index.mul(rowOfThreads, width), index.mul(across, lanes)); };
+  auto position = [&](Value rowOfThreads) {
+    return index.add(index.mul(rowOfThreads, width), index.mul(across, lanes));
+  };
   auto store = [&](ValueRange values) {
     for (auto [value, buffer] : llvm::zip_equal(values, buffers))
       storeVector(buffer, position(down), value);
@@ -423,7 +451,8 @@ SmallVector<Value> ColumnEmitter::combineThreads(const Combiner &combiner, Small
       values.push_back(loadVector(buffer, position(rowOfThreads), value.getType()));
     return values;
   };
-  // The upper half of the rows of threads leaves its results, the lower half takes them over, and so on.
+  // The upper half of the rows of threads leaves its results, the lower half takes them over, and
+  // so on.
   store(partial);
   for (int64_t half = config.getRows() / 2; half > 0; half /= 2) {
     frame.barrier();
@@ -456,7 +485,8 @@ LogicalResult ColumnEmitter::run() {
 // Passes
 //===----------------------------------------------------------------------===//
 
-template <typename Emitter, typename Config> static LogicalResult emitReduction(func::FuncOp function) {
+template <typename Emitter, typename Config>
+static LogicalResult emitReduction(func::FuncOp function) {
   auto config = function->getAttrOfType<Config>(plan::kConfigAttr);
   if (!config)
     return success();

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The result has to be the same on every run, so each element has one owner, which applies its updates in order:
-// a block owns `rows` rows of the destination and `threads` places of the window, a thread one place in each of
-// those rows. It copies its elements of the destination, then walks over all updates and applies those that go to
-// its rows. All threads of a block look at the same index vector at the same time.
+// The result has to be the same on every run, so each element has one owner, which applies its
+// updates in order: a block owns `rows` rows of the destination and `threads` places of the window,
+// a thread one place in each of those rows. It copies its elements of the destination, then walks
+// over all updates and applies those that go to its rows. All threads of a block look at the same
+// index vector at the same time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,12 +44,14 @@ static LogicalResult emitScatter(const KernelInfo &kernel, ScatterAttr config) {
   Value block = frame.getBlockId(), one = index.constant(1);
   Value firstRow = index.mul(index.div(block, blocksAcross), config.getRows());
   Value endRow = index.min(index.add(firstRow, config.getRows()), rowCount);
-  Value place = index.add(index.mul(index.rem(block, blocksAcross), config.getThreads()), frame.getThreadId());
+  Value place = index.add(index.mul(index.rem(block, blocksAcross), config.getThreads()),
+                          frame.getThreadId());
 
   points.emitIf(index.isLess(place, window), [&] {
     SmallVector<Value> windowCoords = index.delinearize(place, rows.windowSizes);
     auto getPosition = [&](Value row) {
-      SmallVector<Coord> coords = rows.joinCoords(index.delinearize(row, rows.rowSizes), windowCoords);
+      SmallVector<Coord> coords =
+          rows.joinCoords(index.delinearize(row, rows.rowSizes), windowCoords);
       return points.linearize(coords, sizes, 1);
     };
     points.emitLoop(firstRow, endRow, one, {}, [&](Value row, ValueRange) -> SmallVector<Value> {
@@ -60,16 +63,19 @@ static LogicalResult emitScatter(const KernelInfo &kernel, ScatterAttr config) {
                     [&](Value update, ValueRange) -> SmallVector<Value> {
                       std::pair<Value, Value> target = rows.getTarget(update);
                       Value row = target.first, inside = target.second;
-                      Value mine = index.both(index.isAtLeast(row, firstRow), index.isLess(row, endRow));
+                      Value mine =
+                          index.both(index.isAtLeast(row, firstRow), index.isLess(row, endRow));
                       points.emitIf(index.both(inside, mine), [&] {
                         Coord position = getPosition(row);
                         Value old = points.load(output, position, 1);
-                        points.store(output, position, rows.combine(old, rows.emitUpdate(update, windowCoords)), 1);
+                        points.store(output, position,
+                                     rows.combine(old, rows.emitUpdate(update, windowCoords)), 1);
                       });
                       return {};
                     });
   });
-  return frame.finish(index.mul(blocksAcross, index.ceilDiv(rowCount, index.constant(config.getRows()))));
+  return frame.finish(
+      index.mul(blocksAcross, index.ceilDiv(rowCount, index.constant(config.getRows()))));
 }
 
 namespace {
@@ -82,8 +88,10 @@ struct EmitScatter final : impl::EmitScatterBase<EmitScatter> {
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
-    if (kernel->outputs.size() != 1 || !kernel->outputs.front().tensor.getDefiningOp<kernel::ScatterOp>()) {
-      getOperation().emitOpError("expected one output, the result of kernel.scatter, for ") << config;
+    if (kernel->outputs.size() != 1 ||
+        !kernel->outputs.front().tensor.getDefiningOp<kernel::ScatterOp>()) {
+      getOperation().emitOpError("expected one output, the result of kernel.scatter, for ")
+          << config;
       return signalPassFailure();
     }
     if (failed(emitScatter(*kernel, config)))

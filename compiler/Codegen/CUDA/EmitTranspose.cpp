@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For elementwise kernels with inputs whose neighbours in memory lie along another dim (`outer`) than those of the
-// outputs (`inner`). A block owns a square of these two dims:
+// For elementwise kernels with inputs whose neighbours in memory lie along another dim (`outer`)
+// than those of the outputs (`inner`). A block owns a square of these two dims:
 //
 //   load the square of each such input, threads along `outer`, into shared memory; barrier
 //   compute the outputs, threads along `inner`, reading those inputs from shared memory
@@ -38,7 +38,8 @@ namespace {
 
 class TransposeEmitter {
 public:
-  TransposeEmitter(const KernelInfo &kernel, const TransposedInputs &transposed, TransposeAttr config)
+  TransposeEmitter(const KernelInfo &kernel, const TransposedInputs &transposed,
+                   TransposeAttr config)
       : kernel(kernel), transposed(transposed), config(config), frame(kernel, config.getThreads()),
         points(frame.points), index(points.index), builder(points.builder), loc(points.loc) {}
 
@@ -49,12 +50,14 @@ private:
   int64_t getThreadsAcross() const { return config.getTile() / config.getVector(); }
   int64_t getThreadRows() const { return config.getThreads() / getThreadsAcross(); }
   int64_t getRounds() const { return config.getTile() / getThreadRows(); }
-  /// Length of a line of a tile in shared memory: a line along `outer` for each element along `inner`.
+  /// Length of a line of a tile in shared memory: a line along `outer` for each element along
+  /// `inner`.
   int64_t getPitch() const { return config.getTile() + config.getVector(); }
 
   void loadTiles();
   void emitOutputs();
-  /// The place in the output at these offsets into the square; `lanes` neighbours along dim `along`.
+  /// The place in the output at these offsets into the square; `lanes` neighbours along dim
+  /// `along`.
   SmallVector<Coord> makeCoords(Value outerOffset, Value innerOffset, unsigned along);
   Value isInside(ArrayRef<Coord> coords);
 
@@ -73,7 +76,8 @@ private:
 
 } // namespace
 
-SmallVector<Coord> TransposeEmitter::makeCoords(Value outerOffset, Value innerOffset, unsigned along) {
+SmallVector<Coord> TransposeEmitter::makeCoords(Value outerOffset, Value innerOffset,
+                                                unsigned along) {
   SmallVector<Coord> coords = llvm::map_to_vector(start, &Coord::uniform);
   auto advance = [&](unsigned dim, Value offset) {
     coords[dim].values.front() = index.add(start[dim], offset);
@@ -114,8 +118,9 @@ void TransposeEmitter::loadTiles() {
       if (lanes == 1)
         memref::StoreOp::create(builder, loc, value, buffer, to);
       else
-        vector::StoreOp::create(builder, loc, value, buffer, to, /*nontemporal=*/false,
-                                llvm::MaybeAlign(lanes * getElementBytes(getElementTypeOrSelf(value))));
+        vector::StoreOp::create(
+            builder, loc, value, buffer, to, /*nontemporal=*/false,
+            llvm::MaybeAlign(lanes * getElementBytes(getElementTypeOrSelf(value))));
     }
   }
 }
@@ -175,7 +180,8 @@ struct EmitTranspose final : impl::EmitTransposeBase<EmitTranspose> {
       return signalPassFailure();
     std::optional<TransposedInputs> transposed = findTransposedInputs(*kernel);
     if (!transposed) {
-      getOperation().emitOpError("expected an input that is read along another dim than the outputs are written, for ")
+      getOperation().emitOpError(
+          "expected an input that is read along another dim than the outputs are written, for ")
           << config;
       return signalPassFailure();
     }

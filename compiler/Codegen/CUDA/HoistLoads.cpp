@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Code comes out point by point: load, compute, load, compute. A GPU hides the latency of memory by having many
-// loads under way, so within each block the loads are gathered before the arithmetic that does not feed their
-// addresses. The order of loads among each other stays.
+// Code comes out point by point: load, compute, load, compute. A GPU hides the latency of memory by
+// having many loads under way, so within each block the loads are gathered before the arithmetic
+// that does not feed their addresses. The order of loads among each other stays.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,14 +30,17 @@ namespace xc::cuda {
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 static bool isGlobalLoad(Operation &op) {
-  return isa<memref::LoadOp, vector::LoadOp>(op) && op.getOperand(0).getDefiningOp<plan::BindingOp>();
+  return isa<memref::LoadOp, vector::LoadOp>(op) &&
+         op.getOperand(0).getDefiningOp<plan::BindingOp>();
 }
 
-/// Moves what `op` needs, and then `op`, right behind `anchor` (or to the start of the block, if null).
+/// Moves what `op` needs, and then `op`, right behind `anchor` (or to the start of the block, if
+/// null).
 static void moveBehind(Operation *op, Operation *&anchor) {
   for (Value operand : op->getOperands()) {
     Operation *definition = operand.getDefiningOp();
-    if (definition && definition->getBlock() == op->getBlock() && (!anchor || anchor->isBeforeInBlock(definition)))
+    if (definition && definition->getBlock() == op->getBlock() &&
+        (!anchor || anchor->isBeforeInBlock(definition)))
       moveBehind(definition, anchor);
   }
   if (anchor)
@@ -47,14 +50,16 @@ static void moveBehind(Operation *op, Operation *&anchor) {
   anchor = op;
 }
 
-/// True if all that `op` needs from behind `anchor` is arithmetic without effects and without loads.
+/// True if all that `op` needs from behind `anchor` is arithmetic without effects and without
+/// loads.
 static bool dependsOnlyOnPureOps(Operation *op, Operation *anchor) {
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     Operation *definition = operand.getDefiningOp();
     if (!definition || definition->getBlock() != op->getBlock() ||
         (anchor && !anchor->isBeforeInBlock(definition)))
       return true;
-    return isPure(definition) && definition->getNumRegions() == 0 && dependsOnlyOnPureOps(definition, anchor);
+    return isPure(definition) && definition->getNumRegions() == 0 &&
+           dependsOnlyOnPureOps(definition, anchor);
   });
 }
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// After emission a kernel knows memory as one-dimensional memrefs only: bindings and buffers in shared memory.
-// Here they become bare pointers: a load of element i is a getelementptr and an llvm.load, without a descriptor
-// between. Steps for each function: collect the scalars in use, make an llvm.func with the kernel's signature,
-// move the body there, convert its ops.
+// After emission a kernel knows memory as one-dimensional memrefs only: bindings and buffers in
+// shared memory. Here they become bare pointers: a load of element i is a getelementptr and an
+// llvm.load, without a descriptor between. Steps for each function: collect the scalars in use,
+// make an llvm.func with the kernel's signature, move the body there, convert its ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,8 @@ namespace xc::cuda {
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 static constexpr llvm::StringLiteral kSharedSymbol = "xc_shared";
-static constexpr llvm::StringLiteral kScalarsAttr = "cuda.scalars"; // ordinals of the scalar arguments
+static constexpr llvm::StringLiteral kScalarsAttr =
+    "cuda.scalars"; // ordinals of the scalar arguments
 
 namespace {
 
@@ -45,27 +46,30 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 /// The address of element `index` of a converted one-dimensional memref.
-Value getAddress(ConversionPatternRewriter &rewriter, Location loc, Value base, Type elementType, Value index) {
-  return LLVM::GEPOp::create(rewriter, loc, base.getType(), elementType, base, ArrayRef<LLVM::GEPArg>{index},
-                             LLVM::GEPNoWrapFlags::inbounds);
+Value getAddress(ConversionPatternRewriter &rewriter, Location loc, Value base, Type elementType,
+                 Value index) {
+  return LLVM::GEPOp::create(rewriter, loc, base.getType(), elementType, base,
+                             ArrayRef<LLVM::GEPArg>{index}, LLVM::GEPNoWrapFlags::inbounds);
 }
 
 /// Loads and stores of scalars and vectors.
 template <typename Op> struct LowerLoad final : ConvertOpToLLVMPattern<Op> {
   using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Value memory = adaptor.getOperands().front();
     MemRefType memoryType = cast<MemRefType>(op->getOperand(0).getType());
     Type elementType = this->getTypeConverter()->convertType(memoryType.getElementType());
     Type resultType = this->getTypeConverter()->convertType(op->getResult(0).getType());
-    Value address = getAddress(rewriter, op.getLoc(), memory, elementType, adaptor.getIndices().front());
+    Value address =
+        getAddress(rewriter, op.getLoc(), memory, elementType, adaptor.getIndices().front());
     unsigned alignment = op.getAlignment().value_or(getElementBytes(memoryType.getElementType()));
     // What no store of the kernel changes may go through the read-only cache (ld.global.nc).
     auto binding = op->getOperand(0).template getDefiningOp<plan::BindingOp>();
     bool invariant = binding && binding.getAccess() == plan::Access::Read && !binding.getMayAlias();
-    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, resultType, address, alignment, /*isVolatile=*/false,
-                                              op.getNontemporal(), invariant);
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, resultType, address, alignment,
+                                              /*isVolatile=*/false, op.getNontemporal(), invariant);
     return success();
   }
 };
@@ -73,11 +77,13 @@ template <typename Op> struct LowerLoad final : ConvertOpToLLVMPattern<Op> {
 template <typename Op> struct LowerStore final : ConvertOpToLLVMPattern<Op> {
   using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Value value = adaptor.getOperands()[0], memory = adaptor.getOperands()[1];
     MemRefType memoryType = cast<MemRefType>(op->getOperand(1).getType());
     Type elementType = this->getTypeConverter()->convertType(memoryType.getElementType());
-    Value address = getAddress(rewriter, op.getLoc(), memory, elementType, adaptor.getIndices().front());
+    Value address =
+        getAddress(rewriter, op.getLoc(), memory, elementType, adaptor.getIndices().front());
     unsigned alignment = op.getAlignment().value_or(getElementBytes(memoryType.getElementType()));
     rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, value, address, alignment, /*isVolatile=*/false,
                                                op.getNontemporal());
@@ -88,7 +94,8 @@ template <typename Op> struct LowerStore final : ConvertOpToLLVMPattern<Op> {
 struct LowerBinding final : ConvertOpToLLVMPattern<plan::BindingOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(plan::BindingOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(plan::BindingOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOp(op, op->getParentOfType<LLVM::LLVMFuncOp>().getArgument(op.getOrdinal()));
     return success();
   }
@@ -97,9 +104,11 @@ struct LowerBinding final : ConvertOpToLLVMPattern<plan::BindingOp> {
 struct LowerScalar final : ConvertOpToLLVMPattern<plan::ScalarOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(plan::ScalarOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(plan::ScalarOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto function = op->getParentOfType<LLVM::LLVMFuncOp>();
-    ArrayRef<int64_t> scalars = function->getAttrOfType<DenseI64ArrayAttr>(kScalarsAttr).asArrayRef();
+    ArrayRef<int64_t> scalars =
+        function->getAttrOfType<DenseI64ArrayAttr>(kScalarsAttr).asArrayRef();
     size_t position = llvm::find(scalars, op.getOrdinal()) - scalars.begin();
     Value argument = function.getArgument(function.getNumArguments() - scalars.size() + position);
     Type type = getTypeConverter()->convertType(op.getType());
@@ -113,7 +122,8 @@ struct LowerScalar final : ConvertOpToLLVMPattern<plan::ScalarOp> {
 struct LowerWorkgroupId final : ConvertOpToLLVMPattern<plan::WorkgroupIdOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(plan::WorkgroupIdOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(plan::WorkgroupIdOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Type i32 = rewriter.getI32Type(), type = getTypeConverter()->convertType(op.getType());
     Value id;
@@ -138,14 +148,16 @@ struct LowerWorkgroupId final : ConvertOpToLLVMPattern<plan::WorkgroupIdOp> {
 struct LowerSharedBuffer final : ConvertOpToLLVMPattern<memref::AllocOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
 
-  LogicalResult matchAndRewrite(memref::AllocOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(memref::AllocOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto offset = op->getAttrOfType<IntegerAttr>(kSharedOffsetAttr);
     Type pointer = getTypeConverter()->convertType(op.getType());
     if (!offset || !pointer)
       return rewriter.notifyMatchFailure(op, "not a buffer in shared memory");
     Value base = LLVM::AddressOfOp::create(rewriter, op.getLoc(), pointer, kSharedSymbol);
-    rewriter.replaceOpWithNewOp<LLVM::GEPOp>(op, pointer, rewriter.getI8Type(), base,
-                                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset.getInt())});
+    rewriter.replaceOpWithNewOp<LLVM::GEPOp>(
+        op, pointer, rewriter.getI8Type(), base,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset.getInt())});
     return success();
   }
 };
@@ -183,7 +195,8 @@ FailureOr<LLVM::LLVMFuncOp> LowerToNVVM::makeKernel(func::FuncOp function) {
   MLIRContext *context = &getContext();
   auto launch = function->getAttrOfType<plan::LaunchAttr>(plan::kLaunchAttr);
   if (!launch)
-    return function.emitOpError("expected '") << plan::kLaunchAttr << "'; no strategy emitted this kernel";
+    return function.emitOpError("expected '")
+           << plan::kLaunchAttr << "'; no strategy emitted this kernel";
 
   // By ordinal; a binding that the code does not touch keeps its place among the arguments.
   SmallVector<plan::BindingOp> bindings;
@@ -199,7 +212,8 @@ FailureOr<LLVM::LLVMFuncOp> LowerToNVVM::makeKernel(func::FuncOp function) {
   });
   llvm::sort(scalars);
 
-  SmallVector<Type> arguments(bindings.size(), LLVM::LLVMPointerType::get(context, /*addressSpace=*/1));
+  SmallVector<Type> arguments(bindings.size(),
+                              LLVM::LLVMPointerType::get(context, /*addressSpace=*/1));
   arguments.append(scalars.size(), builder.getI64Type());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), arguments);
   auto kernel = LLVM::LLVMFuncOp::create(builder, function.getLoc(), function.getName(), type);
@@ -211,7 +225,8 @@ FailureOr<LLVM::LLVMFuncOp> LowerToNVVM::makeKernel(func::FuncOp function) {
   for (auto [index, binding] : llvm::enumerate(bindings)) {
     if (!binding)
       continue;
-    kernel.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(binding.getAlignment()));
+    kernel.setArgAttr(index, LLVM::LLVMDialect::getAlignAttrName(),
+                      builder.getI64IntegerAttr(binding.getAlignment()));
     if (binding.getMayAlias())
       continue;
     kernel.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
@@ -247,7 +262,8 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
   RewritePatternSet patterns(context);
   patterns.add<LowerLoad<memref::LoadOp>, LowerLoad<vector::LoadOp>, LowerStore<memref::StoreOp>,
                LowerStore<vector::StoreOp>>(converter, /*benefit=*/10);
-  patterns.add<LowerBinding, LowerScalar, LowerWorkgroupId, LowerSharedBuffer, LowerPointerCast>(converter);
+  patterns.add<LowerBinding, LowerScalar, LowerWorkgroupId, LowerSharedBuffer, LowerPointerCast>(
+      converter);
   populateGpuToNVVMConversionPatterns(converter, patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
@@ -266,8 +282,9 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
 void LowerToNVVM::declareSharedMemory() {
   OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
-  LLVM::GlobalOp::create(builder, getOperation().getLoc(), type, /*isConstant=*/false, LLVM::Linkage::External,
-                         kSharedSymbol, /*value=*/Attribute(), /*alignment=*/128, /*addrSpace=*/3);
+  LLVM::GlobalOp::create(builder, getOperation().getLoc(), type, /*isConstant=*/false,
+                         LLVM::Linkage::External, kSharedSymbol, /*value=*/Attribute(),
+                         /*alignment=*/128, /*addrSpace=*/3);
 }
 
 void LowerToNVVM::runOnOperation() {

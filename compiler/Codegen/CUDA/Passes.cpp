@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -30,24 +30,27 @@ namespace {
 struct PipelineOptions final : PassPipelineOptions<PipelineOptions> {
   Option<unsigned> optLevel{*this, "opt-level", llvm::cl::desc("LLVM's optimisation level, 0 to 3"),
                             llvm::cl::init(3)};
-  Option<bool> fastMath{*this, "fast-math", llvm::cl::desc("Approximate math functions"), llvm::cl::init(false)};
-  Option<bool> lineInfo{*this, "line-info", llvm::cl::desc("Emit .loc directives"), llvm::cl::init(false)};
-  Option<bool> emitAssembly{*this, "emit-assembly", llvm::cl::desc("Set plan.assembly too"), llvm::cl::init(false)};
+  Option<bool> fastMath{*this, "fast-math", llvm::cl::desc("Approximate math functions"),
+                        llvm::cl::init(false)};
+  Option<bool> lineInfo{*this, "line-info", llvm::cl::desc("Emit .loc directives"),
+                        llvm::cl::init(false)};
+  Option<bool> emitAssembly{*this, "emit-assembly", llvm::cl::desc("Set plan.assembly too"),
+                            llvm::cl::init(false)};
 };
 
 } // namespace
 
 void registerPasses() {
   registerXCCodegenCUDAPasses();
-  PassPipelineRegistration<PipelineOptions>(
-      "xc-cuda-codegen", "Compile CUDA kernel modules to PTX", [](OpPassManager &pm, const PipelineOptions &parsed) {
-        CodegenOptions options;
-        options.optLevel = parsed.optLevel;
-        options.fastMath = parsed.fastMath;
-        options.lineInfo = parsed.lineInfo;
-        options.emitAssembly = parsed.emitAssembly;
-        buildCodegenPipeline(pm, options);
-      });
+  PassPipelineRegistration<PipelineOptions>("xc-cuda-codegen", "Compile CUDA kernel modules to PTX",
+                                            [](OpPassManager &pm, const PipelineOptions &parsed) {
+                                              CodegenOptions options;
+                                              options.optLevel = parsed.optLevel;
+                                              options.fastMath = parsed.fastMath;
+                                              options.lineInfo = parsed.lineInfo;
+                                              options.emitAssembly = parsed.emitAssembly;
+                                              buildCodegenPipeline(pm, options);
+                                            });
 }
 
 void registerDialectsAndInterfaces(DialectRegistry &registry) {

@@ -23,12 +23,14 @@ using namespace mlir;
 namespace xc::cuda {
 
 void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options) {
-  // What the kernel says about itself becomes as plain as it gets: sizes fold to scalars, dead ops go.
+  // What the kernel says about itself becomes as plain as it gets: sizes fold to scalars, dead ops
+  // go.
   kernelPM.addPass(createCanonicalizerPass());
   kernelPM.addPass(createCSEPass());
 
-  // One pass decides. The ones after it obey, each for the kernels that are configured for it: tensor ops
-  // become the work of one thread, on scalars and short vectors, and the launch is fixed.
+  // One pass decides. The ones after it obey, each for the kernels that are configured for it:
+  // tensor ops become the work of one thread, on scalars and short vectors, and the launch is
+  // fixed.
   kernelPM.addPass(createSelectStrategy());
   kernelPM.addNestedPass<func::FuncOp>(createEmitElementwise());
   kernelPM.addNestedPass<func::FuncOp>(createEmitTranspose());
@@ -39,22 +41,23 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createEmitScatter());
   kernelPM.addNestedPass<func::FuncOp>(createEmitPointwise());
 
-  // Index arithmetic on sizes may still be affine. Equal values merge before loads move, so that each is
-  // loaded once; loads move before math is expanded, while there is little to move over.
+  // Index arithmetic on sizes may still be affine. Equal values merge before loads move, so that
+  // each is loaded once; loads move before math is expanded, while there is little to move over.
   kernelPM.addNestedPass<func::FuncOp>(createLowerAffinePass());
   kernelPM.addPass(createCanonicalizerPass());
   kernelPM.addPass(createCSEPass());
   kernelPM.addPass(createLoopInvariantCodeMotionPass());
   kernelPM.addNestedPass<func::FuncOp>(createHoistLoads());
 
-  // exp, erf, ... become arithmetic. From here on everything is an instruction, which is checked while source
-  // locations still are those of the model's ops.
+  // exp, erf, ... become arithmetic. From here on everything is an instruction, which is checked
+  // while source locations still are those of the model's ops.
   codegen::ExpandMathOptions math;
   math.fastMath = options.fastMath;
   kernelPM.addNestedPass<func::FuncOp>(codegen::createExpandMath(math));
   kernelPM.addNestedPass<func::FuncOp>(createVerifyEmitted());
 
-  // Structured loops become branches, memory becomes bare pointers, threads become registers of the machine.
+  // Structured loops become branches, memory becomes bare pointers, threads become registers of the
+  // machine.
   kernelPM.addPass(createSCFToControlFlowPass());
   kernelPM.addPass(createCanonicalizerPass());
   kernelPM.addPass(createLowerToNVVM());

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The kind of a kernel follows from its ops: what contracts, what reduces along or across memory, what does
-// neither. Within a kind, sizes decide: how many elements a thread takes, how many threads share a row. Where a
-// size is symbolic, up to two variants are made: a fast one under guards (sizes that are multiples of the vector
-// width, 32-bit indices), and a general one.
+// The kind of a kernel follows from its ops: what contracts, what reduces along or across memory,
+// what does neither. Within a kind, sizes decide: how many elements a thread takes, how many
+// threads share a row. Where a size is symbolic, up to two variants are made: a fast one under
+// guards (sizes that are multiples of the vector width, 32-bit indices), and a general one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,8 @@ namespace xc::cuda {
 static constexpr int64_t kVectorBytes = 16;
 /// Threads of a block where nothing else decides.
 static constexpr int64_t kBlockThreads = 256;
-/// A thread keeps at most this many elements of a row in registers; beyond, a row gets more threads.
+/// A thread keeps at most this many elements of a row in registers; beyond, a row gets more
+/// threads.
 static constexpr int64_t kRowElementsPerThread = 32;
 
 namespace {
@@ -54,8 +55,10 @@ private:
   std::optional<Choice> chooseTranspose();
   Choice chooseElementwise();
   Choice chooseReduction(const ReductionGroup &group);
-  Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows, std::optional<int64_t> length);
-  Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns, std::optional<int64_t> length);
+  Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows,
+                    std::optional<int64_t> length);
+  Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
+                       std::optional<int64_t> length);
   Choice chooseScatter(kernel::ScatterOp op);
   Choice chooseProduct(const Contraction &contraction);
 
@@ -86,8 +89,11 @@ static int64_t getVectorWidth(const KernelInfo &kernel) {
     largest = std::max(largest, getStaticCount(binding).value_or(INT64_MAX));
   for (plan::BindingOp binding : kernel.bindings)
     if (getStaticCount(binding).value_or(INT64_MAX) >= largest / 2)
-      narrowest = std::min(narrowest, getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType()));
-  // Bytes beside wider types: more than 8 lanes would cost more registers than they save instructions.
+      narrowest = std::min(
+          narrowest,
+          getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType()));
+  // Bytes beside wider types: more than 8 lanes would cost more registers than they save
+  // instructions.
   bool onlyBytes = llvm::all_of(kernel.bindings, [](plan::BindingOp binding) {
     return getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType()) == 1;
   });
@@ -110,11 +116,13 @@ static bool isFlat(const KernelInfo &kernel) {
   return llvm::all_of(kernel.tensorOps, [](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (!linalgOp)
-      return !isa<kernel::ScatterOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp>(op);
+      return !isa<kernel::ScatterOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp>(
+          op);
     bool usesIndices = false;
     linalgOp.getBlock()->walk([&](linalg::IndexOp) { usesIndices = true; });
     return !usesIndices && llvm::all_of(linalgOp->getOpOperands(), [&](OpOperand &operand) {
-      return !linalgOp.payloadUsesValueFromOperand(&operand) || !isa<RankedTensorType>(operand.get().getType()) ||
+      return !linalgOp.payloadUsesValueFromOperand(&operand) ||
+             !isa<RankedTensorType>(operand.get().getType()) ||
              linalgOp.getMatchingIndexingMap(&operand).isIdentity();
     });
   });
@@ -135,7 +143,8 @@ int64_t Chooser::getInnerDivisor() {
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-/// Squares in shared memory, if reads and writes run along different dims and both are long enough to matter.
+/// Squares in shared memory, if reads and writes run along different dims and both are long enough
+/// to matter.
 std::optional<Choice> Chooser::chooseTranspose() {
   std::optional<TransposedInputs> transposed = findTransposedInputs(kernel);
   if (!transposed)
@@ -152,11 +161,12 @@ std::optional<Choice> Chooser::chooseTranspose() {
   // Narrow elements are moved by words of 4 bytes.
   int64_t vector = std::max<int64_t>(1, std::min<int64_t>(4 / bytes, divisor));
   int64_t tile = 32 * vector;
-  std::string reason =
-      llvm::formatv("reads along dim {0}, writes along dim {1}: {2} x {2} squares turned around in shared memory",
-                    transposed->outer, transposed->inner, tile)
-          .str();
-  return Choice{TransposeAttr::get(kernel.getFunction().getContext(), kBlockThreads, tile, vector), reason};
+  std::string reason = llvm::formatv("reads along dim {0}, writes along dim {1}: {2} x {2} squares "
+                                     "turned around in shared memory",
+                                     transposed->outer, transposed->inner, tile)
+                           .str();
+  return Choice{TransposeAttr::get(kernel.getFunction().getContext(), kBlockThreads, tile, vector),
+                reason};
 }
 
 Choice Chooser::chooseElementwise() {
@@ -199,7 +209,8 @@ Choice Chooser::chooseElementwise() {
 //===----------------------------------------------------------------------===//
 
 /// A power of two that divides the size of the innermost of `dims` that is not 1.
-static int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group, ArrayRef<unsigned> dims) {
+static int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
+                                   ArrayRef<unsigned> dims) {
   SmallVector<Value> sizes = points.getLoopSizes(group.root);
   for (unsigned dim : llvm::reverse(dims))
     if (getConstantIntValue(sizes[dim]) != std::optional<int64_t>(1))
@@ -207,9 +218,11 @@ static int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &g
   return 1;
 }
 
-Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> rows, std::optional<int64_t> length) {
+Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> rows,
+                           std::optional<int64_t> length) {
   MLIRContext *context = kernel.getFunction().getContext();
-  int64_t vector = std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
+  int64_t vector =
+      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
   int64_t perBlock = 1024;
   if (length && *length > 0 && *length <= perBlock * kRowElementsPerThread / (vector > 1 ? 1 : 2)) {
     // As few threads as hold the row, but a whole warp for what is worth it.
@@ -217,15 +230,17 @@ Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> r
     int64_t threads = 1;
     while (threads < 32 && threads < vectors)
       threads *= 2;
-    // Beyond a warp, threads are cheaper than registers: more rows are in flight on a multiprocessor.
+    // Beyond a warp, threads are cheaper than registers: more rows are in flight on a
+    // multiprocessor.
     int64_t perThread = *length <= 1024 ? kRowElementsPerThread : kRowElementsPerThread / 2;
     while (threads >= 32 && threads < perBlock && threads * perThread < *length)
       threads *= 2;
     int64_t chunks = llvm::divideCeil(vectors, threads);
     int64_t rowsPerBlock = threads <= 32 ? std::max<int64_t>(1, 128 / threads) : 1;
-    std::string reason = llvm::formatv("rows of {0} elements: {1} threads hold one in registers, {2} rows a block",
-                                       *length, threads, rowsPerBlock)
-                             .str();
+    std::string reason =
+        llvm::formatv("rows of {0} elements: {1} threads hold one in registers, {2} rows a block",
+                      *length, threads, rowsPerBlock)
+            .str();
     return {RowReductionAttr::get(context, threads, rowsPerBlock, vector, chunks), reason};
   }
   int64_t threads = 256;
@@ -233,7 +248,9 @@ Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> r
     threads *= 2;
   std::string size = length ? std::to_string(*length) : "a symbolic number of";
   std::string reason =
-      llvm::formatv("rows of {0} elements: a block of {1} threads walks over one for each reduction", size, threads)
+      llvm::formatv(
+          "rows of {0} elements: a block of {1} threads walks over one for each reduction", size,
+          threads)
           .str();
   return {RowReductionAttr::get(context, threads, 1, vector, 0), reason};
 }
@@ -241,9 +258,10 @@ Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> r
 Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                               std::optional<int64_t> length) {
   MLIRContext *context = kernel.getFunction().getContext();
-  int64_t vector = std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
-  // Narrow blocks where columns are few, so that more multiprocessors have one; 8 threads still read whole sectors
-  // of 32 bytes.
+  int64_t vector =
+      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
+  // Narrow blocks where columns are few, so that more multiprocessors have one; 8 threads still
+  // read whole sectors of 32 bytes.
   int64_t threads = 32, rows = 16, multiprocessors = kernel.target->multiprocessors;
   while (columns && vector > 1 && *columns < multiprocessors * threads * vector)
     vector /= 2;
@@ -255,16 +273,18 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
   while (rows * threads < 1024 && columns && length.value_or(4096) >= rows * 16 &&
          *columns < multiprocessors * threads * vector * 2)
     rows *= 2;
-  std::string reason = llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them",
-                                     threads, vector, rows)
-                           .str();
+  std::string reason =
+      llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them",
+                    threads, vector, rows)
+          .str();
   return {ColumnReductionAttr::get(context, threads, rows, vector), reason};
 }
 
 Choice Chooser::chooseReduction(const ReductionGroup &group) {
   std::optional<int64_t> kept = getStaticProduct(group.root, group.parallelDims);
   std::optional<int64_t> reduced = getStaticProduct(group.root, group.reductionDims);
-  return group.reducesContiguousDim ? chooseRows(group, kept, reduced) : chooseColumns(group, kept, reduced);
+  return group.reducesContiguousDim ? chooseRows(group, kept, reduced)
+                                    : chooseColumns(group, kept, reduced);
 }
 
 //===----------------------------------------------------------------------===//
@@ -274,21 +294,25 @@ Choice Chooser::chooseReduction(const ReductionGroup &group) {
 Choice Chooser::chooseProduct(const Contraction &contraction) {
   MLIRContext *context = kernel.getFunction().getContext();
   linalg::LinalgOp op = contraction.getOp();
-  std::optional<int64_t> batch = getStaticProduct(op, contraction.batch), m = getStaticProduct(op, contraction.m),
+  std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
+                         m = getStaticProduct(op, contraction.m),
                          n = getStaticProduct(op, contraction.n);
   if (kernel.target->hasMMA16816 && contraction.hasHalfOperands()) {
     // 64 x 64 tiles by 4 warps where 128 x 128 by 8 would leave multiprocessors without a block.
-    int64_t blocks = llvm::divideCeil(m.value_or(4096), 128) * llvm::divideCeil(n.value_or(4096), 128) *
-                     batch.value_or(1);
+    int64_t blocks = llvm::divideCeil(m.value_or(4096), 128) *
+                     llvm::divideCeil(n.value_or(4096), 128) * batch.value_or(1);
     bool large = blocks >= kernel.target->multiprocessors;
     int64_t tile = large ? 128 : 64;
-    std::string reason = llvm::formatv("matrix product by mma.sync: tiles of {0} x {0}, k in steps of 32", tile).str();
+    std::string reason =
+        llvm::formatv("matrix product by mma.sync: tiles of {0} x {0}, k in steps of 32", tile)
+            .str();
     return {MatmulMMAAttr::get(context, tile, tile, 32, 2, large ? 4 : 2, 4), reason};
   }
   struct Tile {
     int64_t m, n, k, threadM, threadN;
   };
-  // Largest first: the first one that gives every multiprocessor a block is taken, else the one with most blocks.
+  // Largest first: the first one that gives every multiprocessor a block is taken, else the one
+  // with most blocks.
   static const Tile tiles[] = {{128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 2, 4}};
   static const Tile flatTile = {16, 64, 32, 2, 4};
   const Tile *chosen = nullptr;
@@ -300,16 +324,19 @@ Choice Chooser::chooseProduct(const Contraction &contraction) {
       if (wide && tile.threadM * tile.threadN > 16)
         continue;
       chosen = &tile;
-      int64_t blocks = llvm::divideCeil(m.value_or(4096), tile.m) * llvm::divideCeil(n.value_or(4096), tile.n) *
-                       batch.value_or(1);
+      int64_t blocks = llvm::divideCeil(m.value_or(4096), tile.m) *
+                       llvm::divideCeil(n.value_or(4096), tile.n) * batch.value_or(1);
       if (blocks >= kernel.target->multiprocessors)
         break;
     }
   }
-  std::string reason = llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread",
-                                     chosen->m, chosen->n, chosen->threadM, chosen->threadN)
-                           .str();
-  return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM, chosen->threadN), reason};
+  std::string reason =
+      llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread",
+                    chosen->m, chosen->n, chosen->threadM, chosen->threadN)
+          .str();
+  return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM,
+                             chosen->threadN),
+          reason};
 }
 
 //===----------------------------------------------------------------------===//
@@ -322,7 +349,8 @@ Choice Chooser::chooseScatter(kernel::ScatterOp op) {
   auto count = [&](ArrayRef<int64_t> dims) {
     std::optional<int64_t> product = 1;
     for (int64_t dim : dims)
-      product = product && !type.isDynamicDim(dim) ? std::optional(*product * type.getDimSize(dim)) : std::nullopt;
+      product = product && !type.isDynamicDim(dim) ? std::optional(*product * type.getDimSize(dim))
+                                                   : std::nullopt;
     return product;
   };
   std::optional<int64_t> window = count(op.getWindowDims()), rows = count(op.getAxes());
@@ -333,11 +361,14 @@ Choice Chooser::chooseScatter(kernel::ScatterOp op) {
   int64_t rowsPerBlock = 16;
   if (window && rows) {
     int64_t blocks = kernel.target->multiprocessors * int64_t(8);
-    int64_t down = std::max<int64_t>(1, blocks / llvm::divideCeil(std::max<int64_t>(*window, 1), threads));
+    int64_t down =
+        std::max<int64_t>(1, blocks / llvm::divideCeil(std::max<int64_t>(*window, 1), threads));
     rowsPerBlock = std::max<int64_t>(1, llvm::divideCeil(*rows, down));
   }
   std::string reason =
-      llvm::formatv("scatter in order: a block owns {0} rows and {1} places of the window", rowsPerBlock, threads).str();
+      llvm::formatv("scatter in order: a block owns {0} rows and {1} places of the window",
+                    rowsPerBlock, threads)
+          .str();
   return {ScatterAttr::get(context, threads, rowsPerBlock), reason};
 }
 
@@ -357,7 +388,8 @@ Choice Chooser::choose() {
   FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
   if (succeeded(group))
     return chooseReduction(*group);
-  return {PointwiseAttr::get(kernel.getFunction().getContext(), 128), "one thread for each element: " + reason};
+  return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
+          "one thread for each element: " + reason};
 }
 
 //===----------------------------------------------------------------------===//
@@ -371,22 +403,26 @@ static constexpr int64_t kNarrowLimit = INT32_MAX / 2;
 static bool fitsNarrowIndices(const KernelInfo &kernel) {
   bool loopsFit = llvm::all_of(kernel.tensorOps, [](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    return !linalgOp || llvm::all_of(linalgOp.getStaticLoopRanges(), [](int64_t range) { return range <= kNarrowLimit; });
+    return !linalgOp || llvm::all_of(linalgOp.getStaticLoopRanges(),
+                                     [](int64_t range) { return range <= kNarrowLimit; });
   });
   return loopsFit && llvm::all_of(kernel.bindings, [&](plan::BindingOp binding) {
-    auto type = cast<MemRefType>(binding.getMemory().getType());
-    int64_t count = 1;
-    for (OpFoldResult size : getMixedValues(type.getShape(), binding.getSizes(), binding.getContext())) {
-      std::optional<int64_t> bound = getUpperBound(size);
-      if (!bound || *bound > kNarrowLimit || (count *= std::max<int64_t>(*bound, 1)) > kNarrowLimit)
-        return false;
-    }
-    return true;
-  });
+           auto type = cast<MemRefType>(binding.getMemory().getType());
+           int64_t count = 1;
+           for (OpFoldResult size :
+                getMixedValues(type.getShape(), binding.getSizes(), binding.getContext())) {
+             std::optional<int64_t> bound = getUpperBound(size);
+             if (!bound || *bound > kNarrowLimit ||
+                 (count *= std::max<int64_t>(*bound, 1)) > kNarrowLimit)
+               return false;
+           }
+           return true;
+         });
 }
 
-/// Makes `kernel` rely on guards: on element counts that fit narrow indices, and on scalars that are innermost sizes
-/// and multiples of the vector width. False if there is nothing to guard, or some count is no formula.
+/// Makes `kernel` rely on guards: on element counts that fit narrow indices, and on scalars that
+/// are innermost sizes and multiples of the vector width. False if there is nothing to guard, or
+/// some count is no formula.
 static bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths) {
   MLIRContext *context = kernel.getFunction().getContext();
   Builder builder(context);
@@ -459,11 +495,13 @@ static void record(func::FuncOp function, const Choice &choice, int64_t indexBit
 }
 
 /// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
-static LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow) {
+static LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general,
+                                       bool narrow) {
   func::FuncOp function = kernel.getFunction();
   if (countScalars(function) == 0)
     return success();
-  // Sizes that are multiples of the vector width matter only where they lead to another configuration.
+  // Sizes that are multiples of the vector width matter only where they lead to another
+  // configuration.
   for (bool guardWidths : {true, false}) {
     OpBuilder builder(function);
     auto clone = cast<func::FuncOp>(builder.clone(*function));

@@ -14,11 +14,13 @@ namespace xc::cuda {
 
 static constexpr unsigned kKiB = 1024;
 
-// Shared memory, registers and threads: CUDA C++ Programming Guide, "Technical Specifications per Compute
-// Capability". PTX versions: PTX ISA, "Release Notes"; the driver is that of the CUDA release which brought it.
-// Multiprocessors: T4, A100, RTX 3090, AGX Orin, L4 (AD102 has 142), H200, B200, B300, Thor, RTX 5090, GB10.
+// Shared memory, registers and threads: CUDA C++ Programming Guide, "Technical Specifications per
+// Compute Capability". PTX versions: PTX ISA, "Release Notes"; the driver is that of the CUDA
+// release which brought it. Multiprocessors: T4, A100, RTX 3090, AGX Orin, L4 (AD102 has 142),
+// H200, B200, B300, Thor, RTX 5090, GB10.
 static constexpr Target kTargets[] = {
-    // arch      cc  specific ptx driver shared       shared/SM    registers threads SMs  cp.async mma
+    // arch      cc  specific ptx driver shared       shared/SM    registers threads SMs  cp.async
+    // mma
     {"sm_75", 75, false, 70, 11000, 64 * kKiB, 64 * kKiB, 65536, 1024, 40, false, false},
     {"sm_80", 80, false, 70, 11000, 163 * kKiB, 164 * kKiB, 65536, 2048, 108, true, true},
     {"sm_86", 86, false, 71, 11010, 99 * kKiB, 100 * kKiB, 65536, 1536, 82, true, true},
@@ -38,12 +40,14 @@ std::string Target::features() const { return "+ptx" + std::to_string(ptxVersion
 llvm::ArrayRef<Target> getTargets() { return kTargets; }
 
 const Target *findTarget(llvm::StringRef arch) {
-  const Target *found = llvm::find_if(kTargets, [&](const Target &target) { return target.arch == arch; });
+  const Target *found =
+      llvm::find_if(kTargets, [&](const Target &target) { return target.arch == arch; });
   return found == std::end(kTargets) ? nullptr : found;
 }
 
 std::string listTargets() {
-  return llvm::join(llvm::map_range(kTargets, [](const Target &target) { return target.arch.str(); }), ", ");
+  return llvm::join(
+      llvm::map_range(kTargets, [](const Target &target) { return target.arch.str(); }), ", ");
 }
 
 } // namespace xc::cuda

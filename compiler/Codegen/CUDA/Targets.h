@@ -18,18 +18,18 @@ namespace xc::cuda {
 
 /// What code generation and reports need to know of one architecture. Sizes are in bytes.
 struct Target {
-  llvm::StringLiteral arch;        // "sm_90a", as LLVM and ptxas spell it
-  unsigned computeCapability;      // 90
-  bool archSpecific;               // runs on this compute capability only ("a")
-  unsigned ptxVersion;             // PTX ISA, 80 = 8.0
-  unsigned minDriverVersion;       // oldest driver whose JIT reads that PTX, as cuDriverGetVersion counts
-  unsigned sharedPerBlock;         // largest dynamic shared memory of a block, opted in
+  llvm::StringLiteral arch;   // "sm_90a", as LLVM and ptxas spell it
+  unsigned computeCapability; // 90
+  bool archSpecific;          // runs on this compute capability only ("a")
+  unsigned ptxVersion;        // PTX ISA, 80 = 8.0
+  unsigned minDriverVersion; // oldest driver whose JIT reads that PTX, as cuDriverGetVersion counts
+  unsigned sharedPerBlock;   // largest dynamic shared memory of a block, opted in
   unsigned sharedPerMultiprocessor;
   unsigned registersPerMultiprocessor;
   unsigned threadsPerMultiprocessor;
-  unsigned multiprocessors;        // of the common product; a default where the device is not known
-  bool hasAsyncCopy;               // cp.async, mma.sync for bf16: sm_80 on
-  bool hasMMA16816;                // mma.sync m16n8k16: sm_80 on
+  unsigned multiprocessors; // of the common product; a default where the device is not known
+  bool hasAsyncCopy;        // cp.async, mma.sync for bf16: sm_80 on
+  bool hasMMA16816;         // mma.sync m16n8k16: sm_80 on
 
   /// LLVM's feature string: "+ptx80".
   std::string features() const;

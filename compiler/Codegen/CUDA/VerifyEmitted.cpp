@@ -23,17 +23,20 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_VERIFYEMITTED
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// Math functions that are an instruction, or a few without a branch; the others have been expanded.
+/// Math functions that are an instruction, or a few without a branch; the others have been
+/// expanded.
 static bool hasInstruction(Operation *op) {
-  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp, math::TruncOp, math::RoundEvenOp, math::FmaOp,
-             math::SqrtOp, math::CopySignOp, math::CtPopOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op);
+  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp, math::TruncOp,
+             math::RoundEvenOp, math::FmaOp, math::SqrtOp, math::CopySignOp, math::CtPopOp,
+             math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op);
 }
 
 static LogicalResult verifyOp(Operation *op) {
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
   if (llvm::any_of(op->getOperandTypes(), isTensor) || llvm::any_of(op->getResultTypes(), isTensor))
     return op->emitOpError("is left on tensors: no CUDA strategy emitted it");
-  if (op->getDialect() == op->getContext()->getLoadedDialect<math::MathDialect>() && !hasInstruction(op))
+  if (op->getDialect() == op->getContext()->getLoadedDialect<math::MathDialect>() &&
+      !hasInstruction(op))
     return op->emitOpError("has no instruction on NVIDIA GPUs, and was not expanded into some");
   if (isa<arith::RemFOp>(op))
     return op->emitOpError("has no instruction on NVIDIA GPUs, and was not expanded into some");

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Works on the text, statement by statement at module scope: a statement ends with a semicolon, or with the brace
-// that closes its body. PTX as LLVM prints it has no braces or semicolons in strings at module scope but in
-// .file and .section, which are lines of their own.
+// Works on the text, statement by statement at module scope: a statement ends with a semicolon, or
+// with the brace that closes its body. PTX as LLVM prints it has no braces or semicolons in strings
+// at module scope but in .file and .section, which are lines of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,8 @@ static std::string findSymbol(StringRef text) {
     return rest.take_while(isSymbolChar).str();
   }
   // A variable: the last word before its array bounds, its initialiser or its end.
-  StringRef head = text.take_until([](char c) { return c == '[' || c == '=' || c == ';' || c == '{'; }).rtrim();
+  StringRef head =
+      text.take_until([](char c) { return c == '[' || c == '=' || c == ';' || c == '{'; }).rtrim();
   return head.take_back(head.size() - (head.find_last_of(" \t\n") + 1)).str();
 }
 
@@ -76,7 +77,8 @@ static SmallVector<Statement> splitStatements(StringRef body) {
         if (comment)
           continue;
         depth += (c == '{') - (c == '}');
-        if (depth == 0 && (c == ';' || (c == '}' && !body.substr(end + 1).ltrim().starts_with(";"))))
+        if (depth == 0 &&
+            (c == ';' || (c == '}' && !body.substr(end + 1).ltrim().starts_with(";"))))
           break;
       }
     }
@@ -94,7 +96,8 @@ static SmallVector<Statement> splitStatements(StringRef body) {
 
 /// Replaces whole words `from` by `to`.
 static void renameSymbol(std::string &text, StringRef from, StringRef to) {
-  for (size_t at = text.find(from.str()); at != std::string::npos; at = text.find(from.str(), at + to.size())) {
+  for (size_t at = text.find(from.str()); at != std::string::npos;
+       at = text.find(from.str(), at + to.size())) {
     bool whole = (at == 0 || !isSymbolChar(text[at - 1])) &&
                  (at + from.size() == text.size() || !isSymbolChar(text[at + from.size()]));
     if (whole)
@@ -104,8 +107,8 @@ static void renameSymbol(std::string &text, StringRef from, StringRef to) {
   }
 }
 
-/// Numbers source files through the merged module: `files` maps what follows the number in a .file directive to
-/// its new number, which the .loc directives of `statements` then use.
+/// Numbers source files through the merged module: `files` maps what follows the number in a .file
+/// directive to its new number, which the .loc directives of `statements` then use.
 static void renumberFiles(MutableArrayRef<Statement> statements, llvm::StringMap<unsigned> &files) {
   llvm::StringMap<std::string> numbers; // of this module -> of the merged one
   for (Statement &statement : statements) {
@@ -144,7 +147,8 @@ static std::string takeHeader(StringRef module, StringRef &body) {
   while (!body.empty()) {
     auto [line, rest] = body.split('\n');
     line = line.trim();
-    bool isHeader = line.starts_with(".version") || line.starts_with(".target") || line.starts_with(".address_size");
+    bool isHeader = line.starts_with(".version") || line.starts_with(".target") ||
+                    line.starts_with(".address_size");
     if (!isHeader && !line.empty() && !line.starts_with("//"))
       break;
     if (isHeader)
@@ -165,7 +169,8 @@ FailureOr<std::string> mergePTX(ArrayRef<StringRef> modules,
     if (number == 0)
       header = own;
     if (own != header)
-      return emitError() << "expected PTX modules of one version and target, got '" << header << "' and '" << own << "'";
+      return emitError() << "expected PTX modules of one version and target, got '" << header
+                         << "' and '" << own << "'";
     SmallVector<Statement> statements = splitStatements(body);
     SmallVector<std::pair<std::string, std::string>> renamed;
     for (const Statement &statement : statements) {
@@ -173,7 +178,8 @@ FailureOr<std::string> mergePTX(ArrayRef<StringRef> modules,
         continue;
       if (statement.isKernel) {
         if (!kernels.insert(statement.symbol).second)
-          return emitError() << "expected kernels of different names, got two of '" << statement.symbol << "'";
+          return emitError() << "expected kernels of different names, got two of '"
+                             << statement.symbol << "'";
       } else if (!texts.contains(statement.text) && !symbols.insert(statement.symbol).second) {
         renamed.push_back({statement.symbol, statement.symbol + "_m" + std::to_string(number)});
       }

@@ -15,10 +15,11 @@
 
 namespace xc::target {
 
-/// Merges PTX modules, as `-xc-cuda-emit-ptx` writes them, into one: the header once, then every kernel in the
-/// order given. Declarations that modules share (the external array of shared memory) stay once; other symbols
-/// of module scope that are not kernels get a suffix with the module's number if two modules use one name. All
-/// modules must have the same `.version`, `.target` and `.address_size`; kernels must have different names.
+/// Merges PTX modules, as `-xc-cuda-emit-ptx` writes them, into one: the header once, then every
+/// kernel in the order given. Declarations that modules share (the external array of shared memory)
+/// stay once; other symbols of module scope that are not kernels get a suffix with the module's
+/// number if two modules use one name. All modules must have the same `.version`, `.target` and
+/// `.address_size`; kernels must have different names.
 mlir::FailureOr<std::string> mergePTX(llvm::ArrayRef<llvm::StringRef> modules,
                                       llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 

@@ -43,8 +43,8 @@ private:
 
 } // namespace
 
-FailureOr<std::optional<std::string>> findPtxas(StringRef given,
-                                                llvm::function_ref<InFlightDiagnostic()> emitError) {
+FailureOr<std::optional<std::string>>
+findPtxas(StringRef given, llvm::function_ref<InFlightDiagnostic()> emitError) {
   if (!given.empty()) {
     if (!llvm::sys::fs::can_execute(given))
       return emitError() << "expected a program at --ptxas=" << given;
@@ -63,7 +63,8 @@ static LogicalResult runProgram(ArrayRef<StringRef> arguments, std::string &log,
     return emitError() << "cannot create a temporary file for the output of " << arguments.front();
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(logPath), StringRef(logPath)};
   std::string message;
-  int status = llvm::sys::ExecuteAndWait(arguments.front(), arguments, std::nullopt, redirects, 0, 0, &message);
+  int status = llvm::sys::ExecuteAndWait(arguments.front(), arguments, std::nullopt, redirects, 0,
+                                         0, &message);
   if (auto text = llvm::MemoryBuffer::getFile(logPath))
     log = (*text)->getBuffer().str();
   if (status == 0)
@@ -72,13 +73,15 @@ static LogicalResult runProgram(ArrayRef<StringRef> arguments, std::string &log,
                      << (message.empty() ? log : message);
 }
 
-FailureOr<std::string> getPtxasVersion(StringRef ptxas, llvm::function_ref<InFlightDiagnostic()> emitError) {
+FailureOr<std::string> getPtxasVersion(StringRef ptxas,
+                                       llvm::function_ref<InFlightDiagnostic()> emitError) {
   std::string log;
   if (failed(runProgram({ptxas, "--version"}, log, emitError)))
     return failure();
   StringRef rest = StringRef(log).drop_front(std::min(log.find(", V"), log.size()));
   if (rest.empty())
-    return emitError() << "expected a version in the output of " << ptxas << " --version, got '" << log << "'";
+    return emitError() << "expected a version in the output of " << ptxas << " --version, got '"
+                       << log << "'";
   return rest.drop_front(2).take_until([](char c) { return llvm::isSpace(c); }).str();
 }
 
@@ -89,14 +92,16 @@ static unsigned findNumber(StringRef line, StringRef unit) {
     return 0;
   StringRef before = line.take_front(at).rtrim();
   unsigned number = 0;
-  before.take_back(before.size() - (before.find_last_not_of("0123456789") + 1)).getAsInteger(10, number);
+  before.take_back(before.size() - (before.find_last_not_of("0123456789") + 1))
+      .getAsInteger(10, number);
   return number;
 }
 
 static void parseLog(StringRef log, Assembled &result) {
   std::string kernel;
   for (StringRef line : llvm::split(log, '\n')) {
-    // "Compiling entry function 'name' for 'sm_90a'" and "Function properties for name" open a kernel's lines.
+    // "Compiling entry function 'name' for 'sm_90a'" and "Function properties for name" open a
+    // kernel's lines.
     if (size_t at = line.find("entry function '"); at != StringRef::npos)
       kernel = line.drop_front(at + 16).take_until([](char c) { return c == '\''; }).str();
     else if (size_t at = line.find("Function properties for "); at != StringRef::npos)
@@ -132,13 +137,15 @@ FailureOr<Assembled> assemblePTX(StringRef ptxas, StringRef arch, StringRef ptx,
     stream << ptx;
     stream.close();
     if (error || stream.has_error())
-      return emitError() << "cannot write " << input << ": " << (error ? error : stream.error()).message();
+      return emitError() << "cannot write " << input << ": "
+                         << (error ? error : stream.error()).message();
   }
   std::string log;
   std::string archFlag = ("-arch=" + arch).str();
   if (failed(runProgram({ptxas, archFlag, "-v", "-O3", "-o", output, input}, log, emitError)))
     return failure();
-  auto cubin = llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto cubin =
+      llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!cubin)
     return emitError() << "cannot read what " << ptxas << " wrote: " << cubin.getError().message();
   Assembled result;

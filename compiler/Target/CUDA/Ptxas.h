@@ -33,16 +33,18 @@ struct Assembled {
   llvm::SmallVector<std::string> warnings;
 };
 
-/// The path of ptxas: `given` if not empty (an error if it cannot be run), else the one on PATH, if any.
-mlir::FailureOr<std::optional<std::string>> findPtxas(llvm::StringRef given,
-                                                      llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// The path of ptxas: `given` if not empty (an error if it cannot be run), else the one on PATH, if
+/// any.
+mlir::FailureOr<std::optional<std::string>>
+findPtxas(llvm::StringRef given, llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 /// "V13.0.88", which modules record.
-mlir::FailureOr<std::string> getPtxasVersion(llvm::StringRef ptxas,
-                                             llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+mlir::FailureOr<std::string>
+getPtxasVersion(llvm::StringRef ptxas, llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 /// Runs `ptxas -v` on `ptx` for `arch`.
-mlir::FailureOr<Assembled> assemblePTX(llvm::StringRef ptxas, llvm::StringRef arch, llvm::StringRef ptx,
+mlir::FailureOr<Assembled> assemblePTX(llvm::StringRef ptxas, llvm::StringRef arch,
+                                       llvm::StringRef ptx,
                                        llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace xc::target

@@ -43,23 +43,27 @@ private:
 
 } // namespace
 
-void AccessCollector::visitLinalg(linalg::LinalgOp op, Value result, const std::optional<Exprs> &coords) {
+void AccessCollector::visitLinalg(linalg::LinalgOp op, Value result,
+                                  const std::optional<Exprs> &coords) {
   std::optional<Exprs> loops;
   AffineMap map = op.getIndexingMapMatchingResult(cast<OpResult>(result));
-  if (coords && op.getNumReductionLoops() == 0 && map.isProjectedPermutation(/*allowZeroInResults=*/true)) {
+  if (coords && op.getNumReductionLoops() == 0 &&
+      map.isProjectedPermutation(/*allowZeroInResults=*/true)) {
     loops.emplace(op.getNumLoops(), getAffineConstantExpr(0, op.getContext()));
     for (auto [coord, expr] : llvm::zip_equal(*coords, map.getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(expr))
         (*loops)[dim.getPosition()] = coord;
   }
   for (OpOperand &operand : op->getOpOperands()) {
-    if (!op.payloadUsesValueFromOperand(&operand) || !isa<RankedTensorType>(operand.get().getType()))
+    if (!op.payloadUsesValueFromOperand(&operand) ||
+        !isa<RankedTensorType>(operand.get().getType()))
       continue;
     std::optional<Exprs> place;
     if (loops)
-      place = llvm::map_to_vector(op.getMatchingIndexingMap(&operand).getResults(), [&](AffineExpr expr) {
-        return simplifyAffineExpr(expr.replaceDims(*loops), op.getNumLoops() + 8, 0);
-      });
+      place = llvm::map_to_vector(
+          op.getMatchingIndexingMap(&operand).getResults(), [&](AffineExpr expr) {
+            return simplifyAffineExpr(expr.replaceDims(*loops), op.getNumLoops() + 8, 0);
+          });
     visit(operand.get(), place);
   }
   op.getBlock()->walk([&](tensor::ExtractOp extract) { visit(extract.getTensor(), std::nullopt); });
@@ -70,10 +74,12 @@ std::optional<Exprs> AccessCollector::throughSlice(tensor::ExtractSliceOp op, co
   Exprs source;
   size_t next = 0;
   for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
-    std::optional<int64_t> start = getConstantIntValue(offset), stride = getConstantIntValue(op.getMixedStrides()[dim]);
+    std::optional<int64_t> start = getConstantIntValue(offset),
+                           stride = getConstantIntValue(op.getMixedStrides()[dim]);
     if (!start || !stride)
       return std::nullopt;
-    AffineExpr coord = dropped.test(dim) ? getAffineConstantExpr(0, op.getContext()) : coords[next++] * *stride;
+    AffineExpr coord =
+        dropped.test(dim) ? getAffineConstantExpr(0, op.getContext()) : coords[next++] * *stride;
     source.push_back(coord + *start);
   }
   return source;
@@ -115,7 +121,9 @@ SmallVector<Access> collectAccesses(Value result) {
 std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
   if (kernel.outputs.empty() || !kernel.getReductions().empty())
     return std::nullopt;
-  auto getType = [](const KernelOutput &output) { return cast<RankedTensorType>(output.tensor.getType()); };
+  auto getType = [](const KernelOutput &output) {
+    return cast<RankedTensorType>(output.tensor.getType());
+  };
   ArrayRef<int64_t> shape = getType(kernel.outputs.front()).getShape();
   for (const KernelOutput &output : kernel.outputs)
     if (getType(output).getShape() != shape)
@@ -131,12 +139,14 @@ std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
     for (const Access &access : collectAccesses(output.tensor)) {
       std::optional<unsigned> dim = access.getContiguousDim();
       // Only what runs along both dims gains: else each row is a broadcast or a gather.
-      bool alongInner = llvm::any_of(access.coords, [&](AffineExpr expr) { return expr.isFunctionOfDim(*inner); });
+      bool alongInner = llvm::any_of(access.coords,
+                                     [&](AffineExpr expr) { return expr.isFunctionOfDim(*inner); });
       if (!dim || *dim == *inner || !alongInner || (result && result->outer != *dim))
         continue;
       if (!result)
         result = TransposedInputs{*dim, *inner, {}};
-      if (llvm::none_of(result->inputs, [&](const Access &other) { return other.tensor == access.tensor; }))
+      if (llvm::none_of(result->inputs,
+                        [&](const Access &other) { return other.tensor == access.tensor; }))
         result->inputs.push_back(access);
     }
   return result;

@@ -12,7 +12,8 @@
 
 namespace xc::cuda {
 
-/// A result's element at (d0, d1, ...) needs the element of `tensor`, read from a binding, at `coords`.
+/// A result's element at (d0, d1, ...) needs the element of `tensor`, read from a binding, at
+/// `coords`.
 struct Access {
   mlir::Value tensor;
   llvm::SmallVector<mlir::AffineExpr> coords;
@@ -21,11 +22,13 @@ struct Access {
   std::optional<unsigned> getContiguousDim() const;
 };
 
-/// The accesses that are affine in the result's dims; an input that is read in other ways too is left out.
+/// The accesses that are affine in the result's dims; an input that is read in other ways too is
+/// left out.
 llvm::SmallVector<Access> collectAccesses(mlir::Value result);
 
-/// Output dim `dim` along which some input of the kernel's outputs, all of one shape, has neighbours in memory
-/// while the outputs have theirs along their innermost dim; with those inputs. Nothing if reads and writes agree.
+/// Output dim `dim` along which some input of the kernel's outputs, all of one shape, has
+/// neighbours in memory while the outputs have theirs along their innermost dim; with those inputs.
+/// Nothing if reads and writes agree.
 struct TransposedInputs {
   unsigned outer, inner;
   llvm::SmallVector<Access> inputs;

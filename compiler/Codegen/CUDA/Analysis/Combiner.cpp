@@ -7,9 +7,11 @@
 //
 // Two forms of g are known to be associative:
 //   * each result is `acc op leaf` with an op that has a neutral element (sum, product, max, ...);
-//   * g picks: it is made of comparisons, selects, min and max, so that its result is one of its two operands
-//     (argmax). The order of threads is not that of the elements, so where both orders of the operands give
-//     different positions (a tie), the one that a walk from the first element on would have kept wins.
+//   * g picks: it is made of comparisons, selects, min and max, so that its result is one of its
+//   two operands
+//     (argmax). The order of threads is not that of the elements, so where both orders of the
+//     operands give different positions (a tie), the one that a walk from the first element on
+//     would have kept wins.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,9 +34,9 @@ static TypedAttr getNeutralElement(Operation *op) {
 }
 
 static bool isPicking(Operation *op) {
-  return isa<arith::SelectOp, arith::CmpFOp, arith::CmpIOp, arith::OrIOp, arith::AndIOp, arith::XOrIOp,
-             arith::MaximumFOp, arith::MaxNumFOp, arith::MinimumFOp, arith::MinNumFOp, arith::MaxSIOp, arith::MaxUIOp,
-             arith::MinSIOp, arith::MinUIOp>(op);
+  return isa<arith::SelectOp, arith::CmpFOp, arith::CmpIOp, arith::OrIOp, arith::AndIOp,
+             arith::XOrIOp, arith::MaximumFOp, arith::MaxNumFOp, arith::MinimumFOp,
+             arith::MinNumFOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp>(op);
 }
 
 FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
@@ -58,22 +60,26 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
            !matchPattern(value, m_Constant());
   };
   bool neutral = true;
-  for (auto [accumulator, yielded] : llvm::zip_equal(result.accumulators, body->getTerminator()->getOperands())) {
+  for (auto [accumulator, yielded] :
+       llvm::zip_equal(result.accumulators, body->getTerminator()->getOperands())) {
     Operation *last = yielded.getDefiningOp();
     if (!last || !result.combining.contains(last))
       return failure();
     SmallVector<Value, 2> candidates;
     for (Value operand : last->getOperands())
-      if (isForeign(operand) && operand.getType() == accumulator.getType() && !llvm::is_contained(candidates, operand))
+      if (isForeign(operand) && operand.getType() == accumulator.getType() &&
+          !llvm::is_contained(candidates, operand))
         candidates.push_back(operand);
     if (candidates.size() != 1)
       return failure();
     result.leaves.push_back(candidates.front());
-    bool simple = last->getNumOperands() == 2 && llvm::is_contained(last->getOperands(), Value(accumulator));
+    bool simple =
+        last->getNumOperands() == 2 && llvm::is_contained(last->getOperands(), Value(accumulator));
     result.neutrals.push_back(simple ? getNeutralElement(last) : TypedAttr());
     neutral &= static_cast<bool>(result.neutrals.back());
   }
-  // What else g reads has to follow from the leaves: there is nothing else when two partial results are combined.
+  // What else g reads has to follow from the leaves: there is nothing else when two partial results
+  // are combined.
   llvm::SmallPtrSet<Operation *, 8> needed;
   std::function<bool(Operation *)> addStep = [&](Operation *bodyOp) {
     if (!needed.insert(bodyOp).second)
@@ -83,8 +89,9 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
         return !operand.getDefiningOp() || !result.combining.contains(operand.getDefiningOp()) ||
                addStep(operand.getDefiningOp());
       Operation *definition = operand.getDefiningOp();
-      return definition && definition->getBlock() == body && isPure(definition) && !isa<linalg::IndexOp>(definition) &&
-             definition->getNumOperands() > 0 && definition->getNumRegions() == 0 && addStep(definition);
+      return definition && definition->getBlock() == body && isPure(definition) &&
+             !isa<linalg::IndexOp>(definition) && definition->getNumOperands() > 0 &&
+             definition->getNumRegions() == 0 && addStep(definition);
     });
   };
   if (!llvm::all_of(result.combining, addStep))
@@ -107,7 +114,8 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
   return result;
 }
 
-SmallVector<Value> Combiner::apply(OpBuilder &builder, Location loc, ValueRange first, ValueRange second) const {
+SmallVector<Value> Combiner::apply(OpBuilder &builder, Location loc, ValueRange first,
+                                   ValueRange second) const {
   IRMapping mapping;
   for (auto [accumulator, value] : llvm::zip_equal(accumulators, first))
     mapping.map(accumulator, value);
@@ -121,7 +129,8 @@ SmallVector<Value> Combiner::apply(OpBuilder &builder, Location loc, ValueRange 
   return results;
 }
 
-SmallVector<Value> Combiner::combine(OpBuilder &builder, Location loc, ValueRange first, ValueRange second) const {
+SmallVector<Value> Combiner::combine(OpBuilder &builder, Location loc, ValueRange first,
+                                     ValueRange second) const {
   SmallVector<Value> forward = apply(builder, loc, first, second);
   if (!position)
     return forward;
@@ -130,12 +139,13 @@ SmallVector<Value> Combiner::combine(OpBuilder &builder, Location loc, ValueRang
   auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
     return arith::CmpIOp::create(builder, loc, predicate, lhs, rhs);
   };
-  // In a tie g(a, b) = a if the first element wins; then the smaller position is to be kept, else the larger.
+  // In a tie g(a, b) = a if the first element wins; then the smaller position is to be kept, else
+  // the larger.
   Value tie = compare(arith::CmpIPredicate::ne, where, other);
   Value firstWins = compare(arith::CmpIPredicate::eq, where, first[*position]);
   Value otherIsSmaller = compare(arith::CmpIPredicate::slt, other, where);
-  Value swap = arith::AndIOp::create(
-      builder, loc, tie, compare(arith::CmpIPredicate::eq, firstWins, otherIsSmaller));
+  Value swap = arith::AndIOp::create(builder, loc, tie,
+                                     compare(arith::CmpIPredicate::eq, firstWins, otherIsSmaller));
   SmallVector<Value> results;
   for (auto [keep, replace] : llvm::zip_equal(forward, backward))
     results.push_back(arith::SelectOp::create(builder, loc, swap, replace, keep));

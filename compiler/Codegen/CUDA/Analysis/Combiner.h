@@ -5,16 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The body of a reduction computes `acc = g(acc, f(elements))`. Threads that share a reduction need the two
-// apart: each applies f and g to its own elements, then g alone to two partial results. Example, argmax:
+// The body of a reduction computes `acc = g(acc, f(elements))`. Threads that share a reduction need
+// the two apart: each applies f and g to its own elements, then g alone to two partial results.
+// Example, argmax:
 //
 //   ^bb0(%x: f32, %best: f32, %where: i32):
 //     %i = linalg.index 1 : index
 //     %at = arith.index_cast %i : index to i32        // f: (%x, %at)
-//     %more = arith.cmpf ogt, %x, %best : f32         // g, with (%best, %where) the first partial result
-//     %v = arith.select %more, %x, %best : f32        //    and (%x, %at) the second
-//     %w = arith.select %more, %at, %where : i32
-//     linalg.yield %v, %w : f32, i32
+//     %more = arith.cmpf ogt, %x, %best : f32         // g, with (%best, %where) the first partial
+//     result %v = arith.select %more, %x, %best : f32        //    and (%x, %at) the second %w =
+//     arith.select %more, %at, %where : i32 linalg.yield %v, %w : f32, i32
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,14 +36,14 @@ public:
   llvm::ArrayRef<mlir::Value> getLeaves() const { return leaves; }
   /// True if an op of the body depends on an accumulator.
   bool isCombining(mlir::Operation *bodyOp) const { return combining.contains(bodyOp); }
-  /// What a thread starts from, or null: then it starts from the reduction's own init, which such a g
-  /// returns unchanged when combined with itself.
+  /// What a thread starts from, or null: then it starts from the reduction's own init, which such a
+  /// g returns unchanged when combined with itself.
   mlir::TypedAttr getNeutral(unsigned result) const { return neutrals[result]; }
   bool startsFromInit() const { return !neutrals.front(); }
 
   /// Builds g(first, second). The operands may be vectors: g is then applied lane by lane.
-  llvm::SmallVector<mlir::Value> combine(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange first,
-                                         mlir::ValueRange second) const;
+  llvm::SmallVector<mlir::Value> combine(mlir::OpBuilder &builder, mlir::Location loc,
+                                         mlir::ValueRange first, mlir::ValueRange second) const;
 
 private:
   mutable mlir::linalg::LinalgOp op; // MLIR's op handles are not const-correct
@@ -51,13 +51,14 @@ private:
   llvm::SmallVector<mlir::Value> leaves;
   llvm::SmallVector<mlir::TypedAttr> neutrals;
   llvm::SmallPtrSet<mlir::Operation *, 8> combining;
-  /// g in the order of the body: what depends on accumulators, and what that needs beside the leaves.
+  /// g in the order of the body: what depends on accumulators, and what that needs beside the
+  /// leaves.
   llvm::SmallVector<mlir::Operation *> steps;
   /// The accumulator that says where the best element is, if g picks elements: ties go to one end.
   std::optional<unsigned> position;
 
-  llvm::SmallVector<mlir::Value> apply(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange first,
-                                       mlir::ValueRange second) const;
+  llvm::SmallVector<mlir::Value> apply(mlir::OpBuilder &builder, mlir::Location loc,
+                                       mlir::ValueRange first, mlir::ValueRange second) const;
 };
 
 } // namespace xc::cuda

@@ -14,7 +14,8 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Follows casts from `value` back to a block argument; the casts are returned in the order of execution.
+/// Follows casts from `value` back to a block argument; the casts are returned in the order of
+/// execution.
 static BlockArgument traceCasts(Value value, SmallVector<Operation *> &casts) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp, arith::UIToFPOp>(op))
@@ -32,7 +33,8 @@ static bool matchBody(linalg::LinalgOp op, Contraction &result) {
   BlockArgument accumulator = op.getRegionOutputArgs().front();
   Value product = add->getOperand(0) == accumulator ? add->getOperand(1) : add->getOperand(0);
   Operation *mul = product.getDefiningOp();
-  if (!llvm::is_contained(add->getOperands(), Value(accumulator)) || !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(mul))
+  if (!llvm::is_contained(add->getOperands(), Value(accumulator)) ||
+      !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(mul))
     return false;
   result.accumulatorType = accumulator.getType();
   for (Value factor : mul->getOperands()) {
@@ -104,7 +106,8 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
       return failure();
     }
   // The side whose dims are innermost in the result is written along, and so takes the place of n.
-  std::optional<unsigned> innermost = getInnermostDim(op.getIndexingMapMatchingResult(op->getResult(0)), ranges);
+  std::optional<unsigned> innermost =
+      getInnermostDim(op.getIndexingMapMatchingResult(op->getResult(0)), ranges);
   if (innermost && llvm::is_contained(result.m, *innermost)) {
     std::swap(result.m, result.n);
     std::swap(result.a, result.b);
@@ -116,7 +119,8 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
     auto order = [&](SmallVector<unsigned> &group) {
       SmallVector<unsigned> ordered;
       for (AffineExpr expr : op.getMatchingIndexingMap(side->operand).getResults())
-        if (auto dimExpr = dyn_cast<AffineDimExpr>(expr); dimExpr && llvm::is_contained(group, dimExpr.getPosition()))
+        if (auto dimExpr = dyn_cast<AffineDimExpr>(expr);
+            dimExpr && llvm::is_contained(group, dimExpr.getPosition()))
           ordered.push_back(dimExpr.getPosition());
       if (ordered.size() == group.size())
         group = ordered;

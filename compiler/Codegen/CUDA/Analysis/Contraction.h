@@ -12,8 +12,9 @@
 
 namespace xc::cuda {
 
-/// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each letter standing for
-/// any number of dims. `b` is the operand whose own dims are innermost in the result.
+/// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each
+/// letter standing for any number of dims. `b` is the operand whose own dims are innermost in the
+/// result.
 struct Contraction {
   struct Side {
     mlir::OpOperand *operand;

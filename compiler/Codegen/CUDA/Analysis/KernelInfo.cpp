@@ -49,11 +49,13 @@ FailureOr<KernelInfo> analyzeKernel(func::FuncOp function) {
   kernel.function = function;
   if (!function.getBody().hasOneBlock() || function.getNumArguments() != 0)
     return function.emitOpError("expected a kernel of one block without arguments, got ")
-           << function.getBody().getBlocks().size() << " blocks and " << function.getNumArguments() << " arguments";
+           << function.getBody().getBlocks().size() << " blocks and " << function.getNumArguments()
+           << " arguments";
   auto module = function->getParentOfType<ModuleOp>();
   auto targetAttr = module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr) : nullptr;
   if (!targetAttr || !targetAttr.isCUDA())
-    return function.emitOpError("expected its module to have a CUDA target in '") << plan::kTargetAttr << "'";
+    return function.emitOpError("expected its module to have a CUDA target in '")
+           << plan::kTargetAttr << "'";
   kernel.target = findTarget(targetAttr.getArch());
   if (!kernel.target)
     return function.emitOpError("unknown CUDA architecture '")
@@ -62,11 +64,13 @@ FailureOr<KernelInfo> analyzeKernel(func::FuncOp function) {
   Block &body = function.getBody().front();
   for (auto binding : body.getOps<plan::BindingOp>())
     kernel.bindings.push_back(binding);
-  llvm::sort(kernel.bindings, [](plan::BindingOp a, plan::BindingOp b) { return a.getOrdinal() < b.getOrdinal(); });
+  llvm::sort(kernel.bindings,
+             [](plan::BindingOp a, plan::BindingOp b) { return a.getOrdinal() < b.getOrdinal(); });
   // Numbers may be missing: a binding that is not used folds away.
   for (auto [first, second] : llvm::zip(kernel.bindings, llvm::drop_begin(kernel.bindings)))
     if (first.getOrdinal() == second.getOrdinal())
-      return second.emitOpError("expected one binding of each number, got two of ") << second.getOrdinal();
+      return second.emitOpError("expected one binding of each number, got two of ")
+             << second.getOrdinal();
 
   llvm::SmallPtrSet<Operation *, 32> needed;
   for (auto store : body.getOps<bufferization::MaterializeInDestinationOp>()) {
@@ -105,7 +109,8 @@ AffineExpr getScalarFormula(OpFoldResult value, MLIRContext *context) {
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     AffineMap map = apply.getAffineMap();
     ArrayRef<AffineExpr> all(operands);
-    return map.getResult(0).replaceDimsAndSymbols(all.take_front(map.getNumDims()), all.drop_front(map.getNumDims()));
+    return map.getResult(0).replaceDimsAndSymbols(all.take_front(map.getNumDims()),
+                                                  all.drop_front(map.getNumDims()));
   }
   if (isa<arith::AddIOp>(op))
     return operands[0] + operands[1];
@@ -146,7 +151,8 @@ std::optional<int64_t> getUpperBound(OpFoldResult value) {
   }
   if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
     return std::nullopt;
-  std::optional<int64_t> lhs = getUpperBound(op->getOperand(0)), rhs = getUpperBound(op->getOperand(1));
+  std::optional<int64_t> lhs = getUpperBound(op->getOperand(0)),
+                         rhs = getUpperBound(op->getOperand(1));
   if (!lhs || !rhs)
     return std::nullopt;
   return isa<arith::AddIOp>(op) ? llvm::checkedAdd(*lhs, *rhs) : llvm::checkedMul(*lhs, *rhs);
@@ -160,7 +166,8 @@ int64_t getElementBytes(Type type) {
 
 unsigned countScalars(func::FuncOp function) {
   unsigned count = 0;
-  function.walk([&](plan::ScalarOp scalar) { count = std::max<unsigned>(count, scalar.getOrdinal() + 1); });
+  function.walk(
+      [&](plan::ScalarOp scalar) { count = std::max<unsigned>(count, scalar.getOrdinal() + 1); });
   return count;
 }
 

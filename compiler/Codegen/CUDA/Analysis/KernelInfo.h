@@ -45,7 +45,8 @@ mlir::FailureOr<KernelInfo> analyzeKernel(mlir::func::FuncOp function);
 /// The binding that `tensor` is read from, or null.
 plan::BindingOp getSourceBinding(mlir::Value tensor);
 
-/// The size `value` as a formula over the kernel's scalars, where symbol i is `plan.scalar i`; null if it is none.
+/// The size `value` as a formula over the kernel's scalars, where symbol i is `plan.scalar i`; null
+/// if it is none.
 mlir::AffineExpr getScalarFormula(mlir::OpFoldResult value, mlir::MLIRContext *context);
 
 /// The number of elements of `binding` as such a formula; null if it is none.

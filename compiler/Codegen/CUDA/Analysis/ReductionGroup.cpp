@@ -48,7 +48,8 @@ private:
   bool visit(tensor::ExpandShapeOp op);
   bool visit(tensor::CollapseShapeOp op);
   bool dependsOnReduction(Value tensor);
-  /// True if wherever `op` reads a tensor that a reduction feeds, it reads the element of its own place.
+  /// True if wherever `op` reads a tensor that a reduction feeds, it reads the element of its own
+  /// place.
   bool isConsistent(linalg::LinalgOp op);
 
   const KernelInfo &kernel;
@@ -64,9 +65,9 @@ private:
 void Placement::placeOp(linalg::LinalgOp op, Exprs opLoops) {
   for (OpOperand &operand : op->getOpOperands())
     if (isa<RankedTensorType>(operand.get().getType()))
-      place(operand.get(), llvm::map_to_vector(op.getMatchingIndexingMap(&operand).getResults(), [&](AffineExpr expr) {
-              return expr.replaceDims(opLoops);
-            }));
+      place(operand.get(),
+            llvm::map_to_vector(op.getMatchingIndexingMap(&operand).getResults(),
+                                [&](AffineExpr expr) { return expr.replaceDims(opLoops); }));
   for (OpResult result : op->getResults())
     place(result, llvm::map_to_vector(op.getIndexingMapMatchingResult(result).getResults(),
                                       [&](AffineExpr expr) { return expr.replaceDims(opLoops); }));
@@ -88,7 +89,8 @@ bool Placement::visit(linalg::LinalgOp op) {
     learn(result, op.getIndexingMapMatchingResult(result));
   for (OpOperand &operand : op->getOpOperands())
     // An empty tensor may initialise ops of different places.
-    if (isa<RankedTensorType>(operand.get().getType()) && !operand.get().getDefiningOp<tensor::EmptyOp>())
+    if (isa<RankedTensorType>(operand.get().getType()) &&
+        !operand.get().getDefiningOp<tensor::EmptyOp>())
       learn(operand.get(), op.getMatchingIndexingMap(&operand));
   // A loop of one iteration has but one index.
   for (auto [loop, range] : llvm::zip_equal(opLoops, op.getStaticLoopRanges()))
@@ -100,8 +102,10 @@ bool Placement::visit(linalg::LinalgOp op) {
   return true;
 }
 
-/// Row-major position of `coords` in `shape`, whose sizes but the first have to be static; null if not.
-static AffineExpr linearize(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape, MLIRContext *context) {
+/// Row-major position of `coords` in `shape`, whose sizes but the first have to be static; null if
+/// not.
+static AffineExpr linearize(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape,
+                            MLIRContext *context) {
   AffineExpr position = getAffineConstantExpr(0, context);
   for (auto [index, coord] : llvm::enumerate(coords)) {
     if (index > 0 && ShapedType::isDynamic(shape[index]))
@@ -128,8 +132,8 @@ static bool delinearize(AffineExpr position, ArrayRef<int64_t> shape, Exprs &coo
   return true;
 }
 
-static Exprs collapse(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups,
-                      MLIRContext *context) {
+static Exprs collapse(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape,
+                      ArrayRef<ReassociationIndices> groups, MLIRContext *context) {
   Exprs result;
   for (const ReassociationIndices &group : groups) {
     AffineExpr position = linearize(coords.slice(group.front(), group.size()),
@@ -141,7 +145,8 @@ static Exprs collapse(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape, Arra
   return result;
 }
 
-static Exprs expand(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape, ArrayRef<ReassociationIndices> groups) {
+static Exprs expand(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape,
+                    ArrayRef<ReassociationIndices> groups) {
   Exprs result;
   for (auto [coord, group] : llvm::zip_equal(coords, groups)) {
     // Where only one size is not 1, that dim is the whole group, whatever its size.
@@ -208,7 +213,8 @@ bool Placement::isConsistent(linalg::LinalgOp op) {
            });
   };
   bool gathers = false;
-  op.getBlock()->walk([&](tensor::ExtractOp extract) { gathers |= dependsOnReduction(extract.getTensor()); });
+  op.getBlock()->walk(
+      [&](tensor::ExtractOp extract) { gathers |= dependsOnReduction(extract.getTensor()); });
   if (gathers)
     return false;
   for (OpResult result : op->getResults())
@@ -238,14 +244,17 @@ LogicalResult Placement::run(std::string &reason) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     bool isView = isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) && find(op->getResult(0));
     if (!isView && (!linalgOp || !loops.contains(op) || !isConsistent(linalgOp))) {
-      reason = ("'" + op->getName().getStringRef() + "' does not fit the iteration space of the reduction").str();
+      reason = ("'" + op->getName().getStringRef() +
+                "' does not fit the iteration space of the reduction")
+                   .str();
       return failure();
     }
   }
   return success();
 }
 
-/// The loop order of the largest operand of `root` in memory, and whether it ends in a reduction dim.
+/// The loop order of the largest operand of `root` in memory, and whether it ends in a reduction
+/// dim.
 static void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
   OpOperand *largest = nullptr;
   unsigned most = 0;
@@ -289,9 +298,10 @@ FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::str
 
   auto usesOnly = [&](ArrayRef<AffineExpr> exprs, ArrayRef<unsigned> dims) {
     return llvm::all_of(exprs, [&](AffineExpr expr) {
-      return llvm::all_of(llvm::seq(0u, static_cast<unsigned>(group.root.getNumLoops())), [&](unsigned dim) {
-        return llvm::is_contained(dims, dim) || !expr.isFunctionOfDim(dim);
-      });
+      return llvm::all_of(llvm::seq(0u, static_cast<unsigned>(group.root.getNumLoops())),
+                          [&](unsigned dim) {
+                            return llvm::is_contained(dims, dim) || !expr.isFunctionOfDim(dim);
+                          });
     });
   };
   for (linalg::LinalgOp op : reductions) {
@@ -304,12 +314,14 @@ FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::str
     // Each member reduces over all reduction dims, and over nothing else.
     SmallVector<unsigned> reduced;
     for (auto [expr, iterator] : llvm::zip_equal(loops, op.getIteratorTypesArray()))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && iterator == utils::IteratorType::reduction)
+      if (auto dim = dyn_cast<AffineDimExpr>(expr);
+          dim && iterator == utils::IteratorType::reduction)
         if (ranges[dim.getPosition()] != 1)
           reduced.push_back(dim.getPosition());
     llvm::sort(reduced);
     SmallVector<unsigned> expected;
-    llvm::copy_if(group.reductionDims, std::back_inserter(expected), [&](unsigned dim) { return ranges[dim] != 1; });
+    llvm::copy_if(group.reductionDims, std::back_inserter(expected),
+                  [&](unsigned dim) { return ranges[dim] != 1; });
     llvm::sort(expected);
     if (reduced != expected) {
       reason = "reductions over different dims";
@@ -332,7 +344,8 @@ FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::str
       });
     };
     if (!covers(group.parallelDims) || (!reduced && !covers(group.reductionDims))) {
-      reason = "an output that has neither the shape of the reduction's input nor that of its result";
+      reason =
+          "an output that has neither the shape of the reduction's input nor that of its result";
       return failure();
     }
     group.results.push_back({output, *coords, reduced});

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Softmax, layer norm, argmax with their fused producers and consumers: several reductions over the same dims
-// of one space, each of which may feed the next one, and results over the whole space or over what is left of
-// it. Such a kernel needs one walk over a row for each reduction, or one walk in all if the row stays in
-// registers. The analysis finds, for every tensor, where in the common space its elements belong.
+// Softmax, layer norm, argmax with their fused producers and consumers: several reductions over the
+// same dims of one space, each of which may feed the next one, and results over the whole space or
+// over what is left of it. Such a kernel needs one walk over a row for each reduction, or one walk
+// in all if the row stays in registers. The analysis finds, for every tensor, where in the common
+// space its elements belong.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +38,8 @@ struct ReductionGroup {
   mlir::linalg::LinalgOp root;
   /// In the order of the largest input in memory, outermost first.
   llvm::SmallVector<unsigned> parallelDims, reductionDims;
-  /// True if neighbours along the innermost reduction dim are neighbours in memory; otherwise those along
-  /// the innermost parallel dim are.
+  /// True if neighbours along the innermost reduction dim are neighbours in memory; otherwise those
+  /// along the innermost parallel dim are.
   bool reducesContiguousDim;
   llvm::SmallVector<Member, 2> members;
   llvm::SmallVector<Result, 2> results;

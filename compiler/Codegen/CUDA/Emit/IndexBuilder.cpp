@@ -45,7 +45,8 @@ Value IndexBuilder::get(OpFoldResult value) {
 }
 
 template <typename Op> Value IndexBuilder::build(Value lhs, Value rhs) {
-  Key key(TypeID::get<Op>().getAsOpaquePointer(), lhs.getAsOpaquePointer(), rhs.getAsOpaquePointer());
+  Key key(TypeID::get<Op>().getAsOpaquePointer(), lhs.getAsOpaquePointer(),
+          rhs.getAsOpaquePointer());
   if (Value known = table.lookup(key))
     return known;
   Value result = Op::create(builder, loc, lhs, rhs);
@@ -126,7 +127,9 @@ Value IndexBuilder::rem(Value lhs, Value rhs) {
   return build<arith::RemUIOp>(lhs, rhs);
 }
 
-Value IndexBuilder::ceilDiv(Value lhs, Value rhs) { return div(add(lhs, sub(rhs, constant(1))), rhs); }
+Value IndexBuilder::ceilDiv(Value lhs, Value rhs) {
+  return div(add(lhs, sub(rhs, constant(1))), rhs);
+}
 
 Value IndexBuilder::min(Value lhs, Value rhs) {
   std::optional<int64_t> left = getConstantIntValue(lhs), right = getConstantIntValue(rhs);

@@ -17,19 +17,21 @@
 
 namespace xc::cuda {
 
-/// Builds arithmetic on values of type `index`. Constants fold, and an expression that was built before in an
-/// enclosing scope is reused, so that equal indices are the same SSA value: memoisation relies on that.
-/// Indices are not negative, except between the steps of a bounds check.
+/// Builds arithmetic on values of type `index`. Constants fold, and an expression that was built
+/// before in an enclosing scope is reused, so that equal indices are the same SSA value:
+/// memoisation relies on that. Indices are not negative, except between the steps of a bounds
+/// check.
 class IndexBuilder {
 public:
   using Key = std::tuple<const void *, const void *, const void *>;
   using Table = llvm::ScopedHashTable<Key, mlir::Value>;
   using Scope = Table::ScopeTy;
 
-  IndexBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc), root(table) {}
+  IndexBuilder(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc), root(table) {}
 
-  /// A `Scope` over this table: what is built until its end is not reused after it. Open one for each region
-  /// entered.
+  /// A `Scope` over this table: what is built until its end is not reused after it. Open one for
+  /// each region entered.
   Table &getTable() { return table; }
 
   mlir::Value constant(int64_t value);
@@ -59,7 +61,8 @@ public:
   mlir::Value product(llvm::ArrayRef<mlir::Value> sizes);
   /// Row-major position of `coords` in `sizes`, and back.
   mlir::Value linearize(llvm::ArrayRef<mlir::Value> coords, llvm::ArrayRef<mlir::Value> sizes);
-  llvm::SmallVector<mlir::Value> delinearize(mlir::Value position, llvm::ArrayRef<mlir::Value> sizes);
+  llvm::SmallVector<mlir::Value> delinearize(mlir::Value position,
+                                             llvm::ArrayRef<mlir::Value> sizes);
 
 private:
   template <typename Op> mlir::Value build(mlir::Value lhs, mlir::Value rhs);

@@ -30,11 +30,14 @@ static SmallVector<Operation *> listOps(Block &body) {
 
 KernelFrame::KernelFrame(const KernelInfo &kernel, int64_t threads)
     : kernel(kernel), threads(threads), builder(OpBuilder::atBlockTerminator(&getBody(kernel))),
-      loc(builder.getInsertionPoint()->getLoc()), replaced(listOps(getBody(kernel))), points(builder, kernel) {}
+      loc(builder.getInsertionPoint()->getLoc()), replaced(listOps(getBody(kernel))),
+      points(builder, kernel) {}
 
 Value KernelFrame::getBlockId() { return plan::WorkgroupIdOp::create(builder, loc, plan::Axis::X); }
 
-Value KernelFrame::getThreadId() { return gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x); }
+Value KernelFrame::getThreadId() {
+  return gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+}
 
 Value KernelFrame::allocateShared(Type elementType, int64_t count) {
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Workgroup);
@@ -53,7 +56,8 @@ Value KernelFrame::shuffleXor(Value value, int64_t mask) {
   Type type = value.getType();
   Type i32 = builder.getI32Type();
   auto shuffle = [&](Value word) -> Value {
-    return gpu::ShuffleOp::create(builder, loc, word, static_cast<int32_t>(mask), 32, gpu::ShuffleMode::XOR)
+    return gpu::ShuffleOp::create(builder, loc, word, static_cast<int32_t>(mask), 32,
+                                  gpu::ShuffleMode::XOR)
         .getShuffleResult();
   };
   if (type.isIndex()) {
@@ -74,7 +78,8 @@ Value KernelFrame::shuffleXor(Value value, int64_t mask) {
   }
   // A double word goes in two halves.
   auto pair = VectorType::get(2, i32), whole = VectorType::get(1, type);
-  Value halves = vector::BitCastOp::create(builder, loc, pair, vector::BroadcastOp::create(builder, loc, whole, value));
+  Value halves = vector::BitCastOp::create(builder, loc, pair,
+                                           vector::BroadcastOp::create(builder, loc, whole, value));
   SmallVector<Value> moved;
   for (int64_t half = 0; half < 2; ++half)
     moved.push_back(shuffle(getLane(builder, loc, halves, half)));
@@ -86,9 +91,11 @@ LogicalResult KernelFrame::finish(Value blocks) {
   MLIRContext *context = builder.getContext();
   AffineExpr formula = getScalarFormula(blocks, context);
   if (!formula)
-    return kernel.getFunction().emitOpError("expected a number of blocks that is a formula over the kernel's scalars");
+    return kernel.getFunction().emitOpError(
+        "expected a number of blocks that is a formula over the kernel's scalars");
   if (auto number = dyn_cast<AffineConstantExpr>(formula); number && number.getValue() > INT32_MAX)
-    return kernel.getFunction().emitOpError("expected at most ") << INT32_MAX << " blocks, got " << number.getValue();
+    return kernel.getFunction().emitOpError("expected at most ")
+           << INT32_MAX << " blocks, got " << number.getValue();
   if (sharedBytes > kernel.target->sharedPerBlock)
     return kernel.getFunction().emitOpError("expected at most ")
            << kernel.target->sharedPerBlock << " bytes of shared memory, got " << sharedBytes;
@@ -96,7 +103,8 @@ LogicalResult KernelFrame::finish(Value blocks) {
   AffineMap grid = AffineMap::get(0, countScalars(kernel.function), {formula, one, one}, context);
   func::FuncOp function = kernel.function;
   function->setAttr(plan::kLaunchAttr,
-                    plan::LaunchAttr::get(context, AffineMapAttr::get(grid), {threads, 1, 1}, {1, 1, 1}, sharedBytes,
+                    plan::LaunchAttr::get(context, AffineMapAttr::get(grid), {threads, 1, 1},
+                                          {1, 1, 1}, sharedBytes,
                                           /*scratch=*/0));
   // Users before operands. Scalars and arithmetic on sizes stay where the new code uses them.
   for (Operation *op : llvm::reverse(replaced))

@@ -12,8 +12,8 @@
 
 namespace xc::cuda {
 
-/// Replaces the tensor ops of a kernel function by the code of its threads. Code is built at the end of the
-/// function; `finish` drops the tensor ops and records the launch.
+/// Replaces the tensor ops of a kernel function by the code of its threads. Code is built at the
+/// end of the function; `finish` drops the tensor ops and records the launch.
 class KernelFrame {
 public:
   /// Blocks have `threads` threads in a row.
@@ -21,7 +21,8 @@ public:
 
   mlir::Value getBlockId();
   mlir::Value getThreadId();
-  /// A one-dimensional buffer in the block's shared memory, 16-byte aligned. Buffers do not overlap.
+  /// A one-dimensional buffer in the block's shared memory, 16-byte aligned. Buffers do not
+  /// overlap.
   mlir::Value allocateShared(mlir::Type elementType, int64_t count);
   /// Waits for all threads of the block, and makes their stores to shared memory visible.
   void barrier();

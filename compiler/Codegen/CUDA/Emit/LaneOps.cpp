@@ -84,7 +84,8 @@ void cloneOnLanes(OpBuilder &builder, Operation *op, IRMapping &mapping) {
 
   OperationState state(op->getLoc(), op->getName());
   for (Value operand : op->getOperands())
-    state.operands.push_back(splatTo(builder, op->getLoc(), mapping.lookupOrDefault(operand), lanes));
+    state.operands.push_back(
+        splatTo(builder, op->getLoc(), mapping.lookupOrDefault(operand), lanes));
   for (Type type : op->getResultTypes())
     state.types.push_back(VectorType::get(lanes, type));
   state.attributes = llvm::to_vector(op->getDiscardableAttrs());

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A value that a thread holds for several neighbouring points is a vector with one lane for each point, or a
-// scalar where all points share it.
+// A value that a thread holds for several neighbouring points is a vector with one lane for each
+// point, or a scalar where all points share it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ mlir::Value getLane(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value va
 /// A vector of `lanes`, or the scalar itself if there is one.
 mlir::Value fromLanes(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange lanes);
 
-/// Clones `op`, whose operands map to scalars or vectors, and maps its results: as it is if all operands are
-/// scalars, on vectors if the op works element by element, else once for each lane.
+/// Clones `op`, whose operands map to scalars or vectors, and maps its results: as it is if all
+/// operands are scalars, on vectors if the op works element by element, else once for each lane.
 void cloneOnLanes(mlir::OpBuilder &builder, mlir::Operation *op, mlir::IRMapping &mapping);
 
 } // namespace xc::cuda

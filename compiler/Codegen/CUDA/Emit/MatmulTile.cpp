@@ -15,11 +15,12 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// This many rows of tiles are walked column by column, so that blocks that run together share operands in L2.
+/// This many rows of tiles are walked column by column, so that blocks that run together share
+/// operands in L2.
 static constexpr int64_t kRasterRows = 8;
 
-MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame, int64_t tileM,
-                       int64_t tileN)
+MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame,
+                       int64_t tileM, int64_t tileN)
     : contraction(contraction), frame(frame), points(frame.points), index(points.index),
       sizes(points.getLoopSizes(contraction.getOp())), tileM(tileM), tileN(tileN) {
   sizeM = product(contraction.m);
@@ -53,10 +54,12 @@ SmallVector<Value> MatmulTile::select(ArrayRef<unsigned> dims) {
   return llvm::map_to_vector(dims, [&](unsigned dim) { return sizes[dim]; });
 }
 
-SmallVector<Coord> MatmulTile::makeLoops(const Coord &m, const Coord &n, const Coord &k, int64_t lanes) {
+SmallVector<Coord> MatmulTile::makeLoops(const Coord &m, const Coord &n, const Coord &k,
+                                         int64_t lanes) {
   SmallVector<Coord> loops(sizes.size(), Coord::uniform(index.constant(0)));
   auto fill = [&](ArrayRef<unsigned> dims, const Coord &position) {
-    for (auto [dim, coord] : llvm::zip_equal(dims, points.delinearize(position, select(dims), lanes)))
+    for (auto [dim, coord] :
+         llvm::zip_equal(dims, points.delinearize(position, select(dims), lanes)))
       loops[dim] = coord;
   };
   fill(contraction.batch, Coord::uniform(batch));
@@ -75,10 +78,12 @@ Value MatmulTile::getInnerSize(ArrayRef<unsigned> dims) {
 
 int64_t MatmulTile::getVectorWidth(const Contraction::Side &side, int64_t limit) {
   ArrayRef<unsigned> own = &side == &contraction.a ? contraction.m : contraction.n;
-  return std::min(limit, knownDivisor(getInnerSize(side.isKContiguous ? ArrayRef(contraction.k) : own)));
+  return std::min(limit,
+                  knownDivisor(getInnerSize(side.isKContiguous ? ArrayRef(contraction.k) : own)));
 }
 
-Value MatmulTile::isInside(const Contraction::Side &side, Value own, Value k, int64_t tileOwn, int64_t tileK) {
+Value MatmulTile::isInside(const Contraction::Side &side, Value own, Value k, int64_t tileOwn,
+                           int64_t tileK) {
   bool isA = &side == &contraction.a;
   Value sizeOwn = isA ? sizeM : sizeN;
   auto isMultiple = [](Value size, int64_t tile) {
@@ -113,14 +118,15 @@ Value MatmulTile::getPosition(const Contraction::Side &side, Value own, Value k)
   return points.getFlat(point, side.operand->get()).first();
 }
 
-Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k, int64_t lanes, Value inside,
-                              bool cast) {
+Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k, int64_t lanes,
+                              Value inside, bool cast) {
   Point point = makePoint(side, own, k, lanes);
   point.mask = inside;
   Value value = splatTo(points.builder, points.loc, points.emit(side.operand->get(), point), lanes);
   // A load outside gives zero already; what is computed from it need not be.
   if (inside && !getSourceBinding(side.operand->get()))
-    value = arith::SelectOp::create(points.builder, points.loc, inside, value, points.zero(value.getType()));
+    value = arith::SelectOp::create(points.builder, points.loc, inside, value,
+                                    points.zero(value.getType()));
   if (!cast || side.casts.empty())
     return value;
   IRMapping mapping;
@@ -144,9 +150,10 @@ void MatmulTile::emitOutputsAt(const Coord &m, const Coord &n, Value accumulator
   Value start = points.emit(init.get(), makePoint(op.getMatchingIndexingMap(&init).getResults()));
   if (!matchPattern(start, m_AnyZeroFloat()) && !matchPattern(start, m_Zero())) {
     start = splatTo(builder, points.loc, start, lanes);
-    accumulators = isa<FloatType>(contraction.accumulatorType)
-                       ? arith::AddFOp::create(builder, points.loc, start, accumulators).getResult()
-                       : arith::AddIOp::create(builder, points.loc, start, accumulators).getResult();
+    accumulators =
+        isa<FloatType>(contraction.accumulatorType)
+            ? arith::AddFOp::create(builder, points.loc, start, accumulators).getResult()
+            : arith::AddIOp::create(builder, points.loc, start, accumulators).getResult();
   }
   points.provide(op->getResult(0), accumulators);
   for (const ReductionGroup::Result &result : contraction.group.results) {

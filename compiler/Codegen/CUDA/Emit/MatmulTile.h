@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block computes one tile of one product of the batch. Here is which tile that is, how the operands' elements
-// are computed, and how accumulators become elements of the outputs. How tiles reach the registers and are
-// multiplied is the strategy's.
+// A block computes one tile of one product of the batch. Here is which tile that is, how the
+// operands' elements are computed, and how accumulators become elements of the outputs. How tiles
+// reach the registers and are multiplied is the strategy's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,8 @@ namespace xc::cuda {
 
 class MatmulTile {
 public:
-  MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame, int64_t tileM, int64_t tileN);
+  MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame,
+             int64_t tileM, int64_t tileN);
 
   /// Sizes of the product, and the corner of this block's tile.
   mlir::Value sizeM, sizeN, sizeK;
@@ -29,17 +30,19 @@ public:
 
   /// How many neighbours of operand `side` can be loaded at once, at most `limit`.
   int64_t getVectorWidth(const Contraction::Side &side, int64_t limit);
-  /// `lanes` factors of `side` from (own, k) on, along k if that is contiguous, else along its own dim. Zero where
-  /// `inside` (i1, may be null) is false. With `cast`, as the body multiplies them; else as they are stored.
-  mlir::Value emitFactors(const Contraction::Side &side, mlir::Value own, mlir::Value k, int64_t lanes,
-                          mlir::Value inside, bool cast);
+  /// `lanes` factors of `side` from (own, k) on, along k if that is contiguous, else along its own
+  /// dim. Zero where `inside` (i1, may be null) is false. With `cast`, as the body multiplies them;
+  /// else as they are stored.
+  mlir::Value emitFactors(const Contraction::Side &side, mlir::Value own, mlir::Value k,
+                          int64_t lanes, mlir::Value inside, bool cast);
   /// The row-major position of that element in its operand, which is a binding.
   mlir::Value getPosition(const Contraction::Side &side, mlir::Value own, mlir::Value k);
   /// i1: the element is within the operand; null if all of every tile are.
-  mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k, int64_t tileOwn, int64_t tileK);
+  mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k,
+                       int64_t tileOwn, int64_t tileK);
 
-  /// Adds the product's init to `lanes` accumulators of row m from column n on, computes the outputs there, and
-  /// stores what is inside.
+  /// Adds the product's init to `lanes` accumulators of row m from column n on, computes the
+  /// outputs there, and stores what is inside.
   void emitOutputs(mlir::Value m, mlir::Value n, mlir::Value accumulators);
 
   mlir::LogicalResult finish();

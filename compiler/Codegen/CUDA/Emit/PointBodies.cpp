@@ -40,18 +40,21 @@ static std::string whyUnsupported(linalg::LinalgOp op) {
 
 Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &reason) {
   for (Operation *op : kernel.tensorOps) {
-    reason = llvm::TypeSwitch<Operation *, std::string>(op)
-                 .Case([](linalg::LinalgOp linalgOp) { return whyUnsupported(linalgOp); })
-                 .Case([](bufferization::ToTensorOp toTensor) {
-                   return getSourceBinding(toTensor.getResult()) ? "" : "expected the memory of a binding";
-                 })
-                 .Case([](arith::ConstantOp constant) {
-                   return isKnownConstant(constant) ? "" : "expected a constant whose elements are all equal";
-                 })
-                 .Case<tensor::EmptyOp, tensor::SplatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-                       tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CastOp, tensor::PadOp, kernel::ScatterOp>(
-                     [](Operation *) { return ""; })
-                 .Default([](Operation *) { return "an op that CUDA code generation does not know"; });
+    reason =
+        llvm::TypeSwitch<Operation *, std::string>(op)
+            .Case([](linalg::LinalgOp linalgOp) { return whyUnsupported(linalgOp); })
+            .Case([](bufferization::ToTensorOp toTensor) {
+              return getSourceBinding(toTensor.getResult()) ? ""
+                                                            : "expected the memory of a binding";
+            })
+            .Case([](arith::ConstantOp constant) {
+              return isKnownConstant(constant) ? ""
+                                               : "expected a constant whose elements are all equal";
+            })
+            .Case<tensor::EmptyOp, tensor::SplatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                  tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CastOp, tensor::PadOp,
+                  kernel::ScatterOp>([](Operation *) { return ""; })
+            .Default([](Operation *) { return "an op that CUDA code generation does not know"; });
     if (!reason.empty())
       return op;
   }
@@ -89,12 +92,14 @@ Value PointEmitter::compute(Value tensor, Point &point) {
 Value PointEmitter::computeLinalg(linalg::LinalgOp op, Value result, Point &point) {
   AffineMap resultMap = op.getIndexingMapMatchingResult(cast<OpResult>(result));
   if (op.getNumReductionLoops() == 0 && resultMap.isIdentity()) {
-    // The row-major position may be all that is needed: indices are computed only where an operand asks.
+    // The row-major position may be all that is needed: indices are computed only where an operand
+    // asks.
     Point own = point;
     SmallVector<Coord> none;
     Point *flatPoint = &own;
     bool needsCoords = llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
-      return op.payloadUsesValueFromOperand(&operand) && isa<RankedTensorType>(operand.get().getType()) &&
+      return op.payloadUsesValueFromOperand(&operand) &&
+             isa<RankedTensorType>(operand.get().getType()) &&
              !op.getMatchingIndexingMap(&operand).isIdentity();
     });
     op.getBlock()->walk([&](linalg::IndexOp) { needsCoords = true; });
@@ -113,7 +118,8 @@ Value PointEmitter::computeLinalg(linalg::LinalgOp op, Value result, Point &poin
   return values[cast<OpResult>(result).getResultNumber()];
 }
 
-Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVector<Coord> loops, Point &point) {
+Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVector<Coord> loops,
+                                     Point &point) {
   SmallVector<Value> sizes = getLoopSizes(op);
   SmallVector<unsigned> dims;
   op.getReductionDims(dims);
@@ -126,7 +132,8 @@ Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVec
       initPoint.flat = Coord::uniform(index.constant(0));
     inits.push_back(splatTo(builder, loc, emit(init.get(), initPoint), point.lanes));
   }
-  std::function<SmallVector<Value>(size_t, ValueRange)> emitLoops = [&](size_t depth, ValueRange carried) {
+  std::function<SmallVector<Value>(size_t, ValueRange)> emitLoops = [&](size_t depth,
+                                                                        ValueRange carried) {
     if (depth == dims.size()) {
       SmallVector<Value> values = emitBody(op, loops, nullptr, carried, point.lanes, point.mask);
       for (Value &value : values)
@@ -134,10 +141,11 @@ Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVec
       return values;
     }
     unsigned dim = dims[depth];
-    return emitLoop(index.constant(0), sizes[dim], index.constant(1), carried, [&](Value position, ValueRange values) {
-      loops[dim] = Coord::uniform(position);
-      return emitLoops(depth + 1, values);
-    });
+    return emitLoop(index.constant(0), sizes[dim], index.constant(1), carried,
+                    [&](Value position, ValueRange values) {
+                      loops[dim] = Coord::uniform(position);
+                      return emitLoops(depth + 1, values);
+                    });
   };
   SmallVector<Value> values = emitLoops(0, inits);
   // All results at once: their points are the same if their maps are.
@@ -152,8 +160,8 @@ Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVec
 // Bodies
 //===----------------------------------------------------------------------===//
 
-void PointEmitter::emitOperands(linalg::LinalgOp op, ArrayRef<Coord> loops, Point *flatPoint, int64_t lanes,
-                                Value mask, IRMapping &mapping, bool outputsToo) {
+void PointEmitter::emitOperands(linalg::LinalgOp op, ArrayRef<Coord> loops, Point *flatPoint,
+                                int64_t lanes, Value mask, IRMapping &mapping, bool outputsToo) {
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
     if (argument.use_empty() || (op.isDpsInit(&operand) && !outputsToo))
@@ -176,8 +184,8 @@ void PointEmitter::emitOperands(linalg::LinalgOp op, ArrayRef<Coord> loops, Poin
   }
 }
 
-void PointEmitter::emitBodyOp(linalg::LinalgOp op, Operation *bodyOp, ArrayRef<Coord> loops, int64_t lanes,
-                              Value mask, IRMapping &mapping) {
+void PointEmitter::emitBodyOp(linalg::LinalgOp op, Operation *bodyOp, ArrayRef<Coord> loops,
+                              int64_t lanes, Value mask, IRMapping &mapping) {
   if (auto indexOp = dyn_cast<linalg::IndexOp>(bodyOp)) {
     mapping.map(indexOp.getResult(), toValue(loops[indexOp.getDim()], lanes));
   } else if (auto extract = dyn_cast<tensor::ExtractOp>(bodyOp)) {
@@ -194,8 +202,9 @@ void PointEmitter::emitBodyOp(linalg::LinalgOp op, Operation *bodyOp, ArrayRef<C
   }
 }
 
-SmallVector<Value> PointEmitter::emitBody(linalg::LinalgOp op, ArrayRef<Coord> loops, Point *flatPoint,
-                                          ValueRange accumulators, int64_t lanes, Value mask) {
+SmallVector<Value> PointEmitter::emitBody(linalg::LinalgOp op, ArrayRef<Coord> loops,
+                                          Point *flatPoint, ValueRange accumulators, int64_t lanes,
+                                          Value mask) {
   IRMapping mapping;
   bool reduces = !accumulators.empty();
   emitOperands(op, loops, flatPoint, lanes, mask, mapping, /*outputsToo=*/!reduces);
@@ -209,8 +218,8 @@ SmallVector<Value> PointEmitter::emitBody(linalg::LinalgOp op, ArrayRef<Coord> l
   return values;
 }
 
-SmallVector<Value> PointEmitter::emitLeaves(const Combiner &combiner, ArrayRef<Coord> loops, int64_t lanes,
-                                            Value mask) {
+SmallVector<Value> PointEmitter::emitLeaves(const Combiner &combiner, ArrayRef<Coord> loops,
+                                            int64_t lanes, Value mask) {
   linalg::LinalgOp op = combiner.getOp();
   IRMapping mapping;
   emitOperands(op, loops, nullptr, lanes, mask, mapping, /*outputsToo=*/false);

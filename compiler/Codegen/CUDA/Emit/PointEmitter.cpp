@@ -20,15 +20,17 @@ using namespace mlir;
 namespace xc::cuda {
 
 PointEmitter::PointEmitter(OpBuilder &builder, const KernelInfo &kernel)
-    : builder(builder), loc(kernel.getFunction().getLoc()), index(builder, loc), kernel(kernel), memoRoot(memo) {
+    : builder(builder), loc(kernel.getFunction().getLoc()), index(builder, loc), kernel(kernel),
+      memoRoot(memo) {
   for (plan::BindingOp binding : kernel.bindings) {
     auto type = cast<MemRefType>(binding.getMemory().getType());
     Value count = index.product(getSizes(binding));
     std::optional<int64_t> number = getConstantIntValue(count);
-    auto flatType = MemRefType::get({number ? *number : ShapedType::kDynamic}, type.getElementType());
-    memory[binding] = plan::BindingOp::create(builder, binding.getLoc(), flatType, binding.getOrdinal(),
-                                              binding.getAccess(), binding.getAlignment(), binding.getMayAlias(),
-                                              number ? ValueRange() : ValueRange(count));
+    auto flatType =
+        MemRefType::get({number ? *number : ShapedType::kDynamic}, type.getElementType());
+    memory[binding] = plan::BindingOp::create(
+        builder, binding.getLoc(), flatType, binding.getOrdinal(), binding.getAccess(),
+        binding.getAlignment(), binding.getMayAlias(), number ? ValueRange() : ValueRange(count));
   }
 }
 
@@ -37,7 +39,8 @@ PointEmitter::PointEmitter(OpBuilder &builder, const KernelInfo &kernel)
 //===----------------------------------------------------------------------===//
 
 unsigned PointEmitter::internPoint(const Point &point) {
-  std::vector<const void *> key{reinterpret_cast<const void *>(point.lanes), point.mask.getAsOpaquePointer()};
+  std::vector<const void *> key{reinterpret_cast<const void *>(point.lanes),
+                                point.mask.getAsOpaquePointer()};
   auto append = [&](const Coord &coord) {
     key.push_back(reinterpret_cast<const void *>(static_cast<intptr_t>(coord.kind)));
     for (Value value : coord.values)
@@ -72,7 +75,8 @@ Value PointEmitter::emit(Value tensor, const Point &point) {
 
 /// The alignment in bytes that an access at element `first` is known to have.
 static int64_t getAlignment(plan::BindingOp binding, Value first, Type elementType) {
-  return std::min<int64_t>(binding.getAlignment(), knownDivisor(first) * getElementBytes(elementType));
+  return std::min<int64_t>(binding.getAlignment(),
+                           knownDivisor(first) * getElementBytes(elementType));
 }
 
 Value PointEmitter::load(plan::BindingOp binding, const Coord &flat, int64_t lanes, Value mask) {
@@ -86,7 +90,8 @@ Value PointEmitter::load(plan::BindingOp binding, const Coord &flat, int64_t lan
     return memref::LoadOp::create(builder, loc, buffer, flat.first());
   if (flat.isConsecutive()) {
     int64_t alignment = getAlignment(binding, flat.first(), elementType);
-    return vector::LoadOp::create(builder, loc, VectorType::get(lanes, elementType), buffer, flat.first(),
+    return vector::LoadOp::create(builder, loc, VectorType::get(lanes, elementType), buffer,
+                                  flat.first(),
                                   /*nontemporal=*/false, llvm::MaybeAlign(alignment));
   }
   SmallVector<Value> values;
@@ -95,18 +100,21 @@ Value PointEmitter::load(plan::BindingOp binding, const Coord &flat, int64_t lan
   return fromLanes(builder, loc, values);
 }
 
-void PointEmitter::store(plan::BindingOp binding, const Coord &flat, Value value, int64_t lanes, Value mask) {
+void PointEmitter::store(plan::BindingOp binding, const Coord &flat, Value value, int64_t lanes,
+                         Value mask) {
   Value buffer = memory.lookup(binding);
   emitIf(mask, [&] {
     if (lanes == 1) {
       memref::StoreOp::create(builder, loc, value, buffer, flat.first());
     } else if (flat.isConsecutive()) {
       int64_t alignment = getAlignment(binding, flat.first(), getElementTypeOrSelf(value));
-      vector::StoreOp::create(builder, loc, splatTo(builder, loc, value, lanes), buffer, flat.first(),
+      vector::StoreOp::create(builder, loc, splatTo(builder, loc, value, lanes), buffer,
+                              flat.first(),
                               /*nontemporal=*/false, llvm::MaybeAlign(alignment));
     } else {
       for (int64_t lane = 0; lane < lanes; ++lane)
-        memref::StoreOp::create(builder, loc, getLane(builder, loc, value, lane), buffer, getLaneIndex(flat, lane));
+        memref::StoreOp::create(builder, loc, getLane(builder, loc, value, lane), buffer,
+                                getLaneIndex(flat, lane));
     }
   });
 }
@@ -154,7 +162,8 @@ SmallVector<Value> PointEmitter::getSizes(Value tensor) {
   } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     SmallVector<Value> source = getSizes(collapse.getSrc());
     for (const ReassociationIndices &group : collapse.getReassociationIndices())
-      sizes.push_back(index.product(llvm::map_to_vector(group, [&](int64_t dim) { return source[dim]; })));
+      sizes.push_back(
+          index.product(llvm::map_to_vector(group, [&](int64_t dim) { return source[dim]; })));
   } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     llvm::SmallBitVector dropped = slice.getDroppedDims();
     for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes()))
@@ -162,7 +171,8 @@ SmallVector<Value> PointEmitter::getSizes(Value tensor) {
         sizes.push_back(index.get(size));
   } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     SmallVector<Value> source = getSizes(pad.getSource());
-    for (auto [size, low, high] : llvm::zip_equal(source, pad.getMixedLowPad(), pad.getMixedHighPad()))
+    for (auto [size, low, high] :
+         llvm::zip_equal(source, pad.getMixedLowPad(), pad.getMixedHighPad()))
       sizes.push_back(index.add(index.add(size, index.get(low)), index.get(high)));
   }
   // The type may know more than the op's operands say.
@@ -250,12 +260,14 @@ Coord PointEmitter::apply(AffineExpr expr, ArrayRef<Coord> dims, int64_t lanes) 
     return expr.getKind() == AffineExprKind::FloorDiv ? index.div(value, rhs.first())
                                                       : index.ceilDiv(value, rhs.first());
   };
-  // Neighbours that start at a multiple of the divisor share their quotient, and their remainders count up.
+  // Neighbours that start at a multiple of the divisor share their quotient, and their remainders
+  // count up.
   std::optional<int64_t> divisor = getConstantIntValue(rhs.first());
-  if (lhs.isConsecutive() && divisor && *divisor % lanes == 0 && knownDivisor(lhs.first()) % lanes == 0 &&
-      expr.getKind() != AffineExprKind::CeilDiv) {
+  if (lhs.isConsecutive() && divisor && *divisor % lanes == 0 &&
+      knownDivisor(lhs.first()) % lanes == 0 && expr.getKind() != AffineExprKind::CeilDiv) {
     Value first = compute(lhs.first());
-    return expr.getKind() == AffineExprKind::Mod ? Coord::consecutive(first) : Coord::uniform(first);
+    return expr.getKind() == AffineExprKind::Mod ? Coord::consecutive(first)
+                                                 : Coord::uniform(first);
   }
   if (lhs.isUniform())
     return Coord::uniform(compute(lhs.first()));
@@ -274,16 +286,20 @@ Coord PointEmitter::linearize(ArrayRef<Coord> coords, ArrayRef<Value> sizes, int
   return position;
 }
 
-SmallVector<Coord> PointEmitter::delinearize(const Coord &flat, ArrayRef<Value> sizes, int64_t lanes) {
+SmallVector<Coord> PointEmitter::delinearize(const Coord &flat, ArrayRef<Value> sizes,
+                                             int64_t lanes) {
   auto isOne = [](Value size) { return getConstantIntValue(size) == std::optional<int64_t>(1); };
-  auto toUniform = [](ArrayRef<Value> values) { return llvm::map_to_vector(values, &Coord::uniform); };
+  auto toUniform = [](ArrayRef<Value> values) {
+    return llvm::map_to_vector(values, &Coord::uniform);
+  };
   if (flat.isUniform())
     return toUniform(index.delinearize(flat.first(), sizes));
   size_t last = sizes.size();
   while (last > 0 && isOne(sizes[last - 1]))
     --last;
   bool onlyOneDim = llvm::count_if(sizes, [&](Value size) { return !isOne(size); }) <= 1;
-  bool staysInRow = last > 0 && knownDivisor(sizes[last - 1]) % lanes == 0 && knownDivisor(flat.first()) % lanes == 0;
+  bool staysInRow = last > 0 && knownDivisor(sizes[last - 1]) % lanes == 0 &&
+                    knownDivisor(flat.first()) % lanes == 0;
   if (flat.isConsecutive() && last > 0 && (staysInRow || onlyOneDim)) {
     SmallVector<Coord> coords = toUniform(index.delinearize(flat.first(), sizes));
     coords[last - 1].kind = Coord::Kind::Consecutive;
@@ -291,7 +307,8 @@ SmallVector<Coord> PointEmitter::delinearize(const Coord &flat, ArrayRef<Value> 
   }
   SmallVector<Coord> coords(sizes.size(), Coord{Coord::Kind::PerLane, {}});
   for (int64_t lane = 0; lane < lanes; ++lane)
-    for (auto [coord, value] : llvm::zip_equal(coords, index.delinearize(getLaneIndex(flat, lane), sizes)))
+    for (auto [coord, value] :
+         llvm::zip_equal(coords, index.delinearize(getLaneIndex(flat, lane), sizes)))
       coord.values.push_back(value);
   return coords;
 }
@@ -313,10 +330,12 @@ Coord PointEmitter::getFlat(Point &point, Value tensor) {
 // Control flow and constants
 //===----------------------------------------------------------------------===//
 
-Value PointEmitter::emitIf(Value condition, Type elementType, int64_t lanes, llvm::function_ref<Value()> then,
+Value PointEmitter::emitIf(Value condition, Type elementType, int64_t lanes,
+                           llvm::function_ref<Value()> then,
                            llvm::function_ref<Value()> otherwise) {
   Type type = lanes == 1 ? elementType : VectorType::get(lanes, elementType);
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(type), condition, /*withElseRegion=*/true);
+  auto branch =
+      scf::IfOp::create(builder, loc, TypeRange(type), condition, /*withElseRegion=*/true);
   auto fill = [&](Block *block, llvm::function_ref<Value()> emitValue) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToEnd(block);
@@ -329,7 +348,8 @@ Value PointEmitter::emitIf(Value condition, Type elementType, int64_t lanes, llv
   return branch.getResult(0);
 }
 
-SmallVector<Value> PointEmitter::emitIfOrZeros(Value condition, llvm::function_ref<SmallVector<Value>()> then) {
+SmallVector<Value> PointEmitter::emitIfOrZeros(Value condition,
+                                               llvm::function_ref<SmallVector<Value>()> then) {
   // The types are known only once the values are.
   auto scratch = scf::ExecuteRegionOp::create(builder, loc, TypeRange());
   builder.createBlock(&scratch.getRegion());
@@ -340,12 +360,14 @@ SmallVector<Value> PointEmitter::emitIfOrZeros(Value condition, llvm::function_r
     scf::YieldOp::create(builder, loc, values);
   }
   builder.setInsertionPointAfter(scratch);
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), condition, /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(values)), condition,
+                                  /*withElseRegion=*/true);
   branch.getThenRegion().takeBody(scratch.getRegion());
   scratch.erase();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(branch.elseBlock());
-  SmallVector<Value> zeros = llvm::map_to_vector(values, [&](Value value) { return zero(value.getType()); });
+  SmallVector<Value> zeros =
+      llvm::map_to_vector(values, [&](Value value) { return zero(value.getType()); });
   scf::YieldOp::create(builder, loc, zeros);
   return SmallVector<Value>(branch.getResults());
 }
@@ -360,7 +382,8 @@ void PointEmitter::emitIf(Value condition, llvm::function_ref<void()> then) {
   then();
 }
 
-SmallVector<Value> PointEmitter::emitLoop(Value from, Value to, Value step, ValueRange inits, LoopBody body) {
+SmallVector<Value> PointEmitter::emitLoop(Value from, Value to, Value step, ValueRange inits,
+                                          LoopBody body) {
   auto loop = scf::ForOp::create(builder, loc, from, to, step, inits);
   OpBuilder::InsertionGuard guard(builder);
   if (inits.empty())
@@ -372,7 +395,9 @@ SmallVector<Value> PointEmitter::emitLoop(Value from, Value to, Value step, Valu
   return SmallVector<Value>(loop.getResults());
 }
 
-Value PointEmitter::constant(TypedAttr value) { return arith::ConstantOp::create(builder, loc, value); }
+Value PointEmitter::constant(TypedAttr value) {
+  return arith::ConstantOp::create(builder, loc, value);
+}
 
 Value PointEmitter::zero(Type type) { return constant(cast<TypedAttr>(builder.getZeroAttr(type))); }
 

@@ -5,13 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A strategy decides which thread computes which points of which tensor; the emitter builds the code that
-// computes them. It follows the ops of a kernel from a result back to the bindings: the value of an
-// elementwise op at a point is its body applied to the values of its operands at theirs, a view only changes
-// the point, a reduction is a loop, a binding is a load. Values of a tensor at a point are built once in a
-// scope, so that what several results share is loaded and computed once.
+// A strategy decides which thread computes which points of which tensor; the emitter builds the
+// code that computes them. It follows the ops of a kernel from a result back to the bindings: the
+// value of an elementwise op at a point is its body applied to the values of its operands at
+// theirs, a view only changes the point, a reduction is a loop, a binding is a load. Values of a
+// tensor at a point are built once in a scope, so that what several results share is loaded and
+// computed once.
 //
-// A point has one or several lanes: several stand for neighbouring elements, whose values are a vector.
+// A point has one or several lanes: several stand for neighbouring elements, whose values are a
+// vector.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +32,8 @@
 
 namespace xc::cuda {
 
-/// An index of a point along one dim: the same for all lanes, counting up from lane 0, or one for each lane.
+/// An index of a point along one dim: the same for all lanes, counting up from lane 0, or one for
+/// each lane.
 struct Coord {
   enum class Kind { Uniform, Consecutive, PerLane };
 
@@ -51,7 +54,8 @@ struct Point {
   llvm::SmallVector<Coord> coords;
   std::optional<Coord> flat;
   int64_t lanes = 1;
-  /// i1: false where the point is outside the tensor: nothing is loaded then, and the value is arbitrary.
+  /// i1: false where the point is outside the tensor: nothing is loaded then, and the value is
+  /// arbitrary.
   mlir::Value mask;
 };
 
@@ -59,15 +63,16 @@ class PointEmitter {
 public:
   PointEmitter(mlir::OpBuilder &builder, const KernelInfo &kernel);
 
-  /// The value of `tensor` at `point`: a scalar if all lanes share it, else a vector. The emitter has checked
-  /// (canEmit) that it knows the op.
+  /// The value of `tensor` at `point`: a scalar if all lanes share it, else a vector. The emitter
+  /// has checked (canEmit) that it knows the op.
   mlir::Value emit(mlir::Value tensor, const Point &point);
 
   /// The values that reduction `combiner` combines at a point of its iteration space.
-  llvm::SmallVector<mlir::Value> emitLeaves(const Combiner &combiner, llvm::ArrayRef<Coord> loops, int64_t lanes,
-                                            mlir::Value mask);
+  llvm::SmallVector<mlir::Value> emitLeaves(const Combiner &combiner, llvm::ArrayRef<Coord> loops,
+                                            int64_t lanes, mlir::Value mask);
 
-  /// Makes `value` the value of `tensor` wherever the code to come asks for it, until the scope ends.
+  /// Makes `value` the value of `tensor` wherever the code to come asks for it, until the scope
+  /// ends.
   void provide(mlir::Value tensor, mlir::Value value) { provided[tensor] = value; }
   /// Makes `callback` compute the values of `tensor`.
   using Callback = std::function<mlir::Value(const Point &)>;
@@ -75,9 +80,11 @@ public:
   void withdraw(mlir::Value tensor) { callbacks.erase(tensor); }
 
   /// Stores `value` to the point of `binding` whose row-major position is `flat`.
-  void store(plan::BindingOp binding, const Coord &flat, mlir::Value value, int64_t lanes, mlir::Value mask = {});
+  void store(plan::BindingOp binding, const Coord &flat, mlir::Value value, int64_t lanes,
+             mlir::Value mask = {});
   /// Loads from there.
-  mlir::Value load(plan::BindingOp binding, const Coord &flat, int64_t lanes, mlir::Value mask = {});
+  mlir::Value load(plan::BindingOp binding, const Coord &flat, int64_t lanes,
+                   mlir::Value mask = {});
 
   /// `binding` as a one-dimensional memref.
   mlir::Value getMemory(plan::BindingOp binding) { return memory.lookup(binding); }
@@ -93,7 +100,8 @@ public:
   Coord mul(const Coord &lhs, mlir::Value rhs, int64_t lanes);
   Coord apply(mlir::AffineExpr expr, llvm::ArrayRef<Coord> dims, int64_t lanes);
   Coord linearize(llvm::ArrayRef<Coord> coords, llvm::ArrayRef<mlir::Value> sizes, int64_t lanes);
-  llvm::SmallVector<Coord> delinearize(const Coord &flat, llvm::ArrayRef<mlir::Value> sizes, int64_t lanes);
+  llvm::SmallVector<Coord> delinearize(const Coord &flat, llvm::ArrayRef<mlir::Value> sizes,
+                                       int64_t lanes);
   mlir::Value getLaneIndex(const Coord &coord, int64_t lane);
   /// `point` with its indices or its row-major position filled in.
   llvm::ArrayRef<Coord> getCoords(Point &point, mlir::Value tensor);
@@ -101,21 +109,24 @@ public:
 
   /// `if (condition) then else otherwise`, each building one value.
   mlir::Value emitIf(mlir::Value condition, mlir::Type elementType, int64_t lanes,
-                     llvm::function_ref<mlir::Value()> then, llvm::function_ref<mlir::Value()> otherwise);
+                     llvm::function_ref<mlir::Value()> then,
+                     llvm::function_ref<mlir::Value()> otherwise);
   /// `if (condition) then else zeros`, of several values.
-  llvm::SmallVector<mlir::Value> emitIfOrZeros(mlir::Value condition,
-                                               llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
+  llvm::SmallVector<mlir::Value>
+  emitIfOrZeros(mlir::Value condition, llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
   /// `if (condition) then`. A null condition stands for true.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> then);
   /// A loop; `body` gets the induction variable and the carried values and returns the new ones.
-  using LoopBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;
-  llvm::SmallVector<mlir::Value> emitLoop(mlir::Value from, mlir::Value to, mlir::Value step, mlir::ValueRange inits,
-                                          LoopBody body);
+  using LoopBody =
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;
+  llvm::SmallVector<mlir::Value> emitLoop(mlir::Value from, mlir::Value to, mlir::Value step,
+                                          mlir::ValueRange inits, LoopBody body);
 
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value zero(mlir::Type type);
 
-  /// Names the first op of the kernel that `emit` does not know, with the reason; null if there is none.
+  /// Names the first op of the kernel that `emit` does not know, with the reason; null if there is
+  /// none.
   static mlir::Operation *findUnsupported(const KernelInfo &kernel, std::string &reason);
 
   mlir::OpBuilder &builder;
@@ -131,14 +142,15 @@ private:
 
   mlir::Value compute(mlir::Value tensor, Point &point);
   mlir::Value computeLinalg(mlir::linalg::LinalgOp op, mlir::Value result, Point &point);
-  mlir::Value computeReduction(mlir::linalg::LinalgOp op, mlir::Value result, llvm::SmallVector<Coord> loops,
-                               Point &point);
-  llvm::SmallVector<mlir::Value> emitBody(mlir::linalg::LinalgOp op, llvm::ArrayRef<Coord> loops, Point *flatPoint,
-                                          mlir::ValueRange accumulators, int64_t lanes, mlir::Value mask);
-  void emitOperands(mlir::linalg::LinalgOp op, llvm::ArrayRef<Coord> loops, Point *flatPoint, int64_t lanes,
-                    mlir::Value mask, mlir::IRMapping &mapping, bool outputsToo);
-  void emitBodyOp(mlir::linalg::LinalgOp op, mlir::Operation *bodyOp, llvm::ArrayRef<Coord> loops, int64_t lanes,
-                  mlir::Value mask, mlir::IRMapping &mapping);
+  mlir::Value computeReduction(mlir::linalg::LinalgOp op, mlir::Value result,
+                               llvm::SmallVector<Coord> loops, Point &point);
+  llvm::SmallVector<mlir::Value> emitBody(mlir::linalg::LinalgOp op, llvm::ArrayRef<Coord> loops,
+                                          Point *flatPoint, mlir::ValueRange accumulators,
+                                          int64_t lanes, mlir::Value mask);
+  void emitOperands(mlir::linalg::LinalgOp op, llvm::ArrayRef<Coord> loops, Point *flatPoint,
+                    int64_t lanes, mlir::Value mask, mlir::IRMapping &mapping, bool outputsToo);
+  void emitBodyOp(mlir::linalg::LinalgOp op, mlir::Operation *bodyOp, llvm::ArrayRef<Coord> loops,
+                  int64_t lanes, mlir::Value mask, mlir::IRMapping &mapping);
   Coord toCoord(mlir::Value value, int64_t lanes);
   mlir::Value toValue(const Coord &coord, int64_t lanes);
 
@@ -151,12 +163,14 @@ private:
   mlir::Value computeScatter(kernel::ScatterOp op, Point &point); // PointScatter.cpp
   mlir::Value computeLaneByLane(mlir::Value tensor, Point &point);
   /// The condition `low <= coord < low + size` for all lanes at once; nothing if lanes differ.
-  std::optional<mlir::Value> getInside(const Coord &coord, mlir::Value low, mlir::Value size, int64_t lanes);
+  std::optional<mlir::Value> getInside(const Coord &coord, mlir::Value low, mlir::Value size,
+                                       int64_t lanes);
 
   unsigned internPoint(const Point &point);
 
   const KernelInfo &kernel;
-  llvm::DenseMap<mlir::Value, mlir::Value> memory; // binding -> the same as a one-dimensional memref
+  llvm::DenseMap<mlir::Value, mlir::Value>
+      memory; // binding -> the same as a one-dimensional memref
   llvm::DenseMap<mlir::Value, mlir::Value> provided;
   llvm::DenseMap<mlir::Value, Callback> callbacks;
   Memo memo;

@@ -14,7 +14,8 @@ using namespace mlir;
 namespace xc::cuda {
 
 ScatterRows::ScatterRows(kernel::ScatterOp op, PointEmitter &points) : op(op), points(points) {
-  SmallVector<Value> destSizes = points.getSizes(op.getDest()), updateSizes = points.getSizes(op.getUpdates());
+  SmallVector<Value> destSizes = points.getSizes(op.getDest()),
+                     updateSizes = points.getSizes(op.getUpdates());
   for (int64_t axis : op.getAxes())
     rowSizes.push_back(destSizes[axis]);
   for (int64_t dim : op.getWindowDims())
@@ -22,8 +23,10 @@ ScatterRows::ScatterRows(kernel::ScatterOp op, PointEmitter &points) : op(op), p
   batchSizes.assign(updateSizes.begin(), updateSizes.begin() + op.getBatchRank());
 }
 
-SmallVector<Coord> ScatterRows::joinCoords(ArrayRef<Value> rowCoords, ArrayRef<Value> windowCoords) {
-  SmallVector<Coord> coords(rowCoords.size() + windowCoords.size(), Coord::uniform(points.index.constant(0)));
+SmallVector<Coord> ScatterRows::joinCoords(ArrayRef<Value> rowCoords,
+                                           ArrayRef<Value> windowCoords) {
+  SmallVector<Coord> coords(rowCoords.size() + windowCoords.size(),
+                            Coord::uniform(points.index.constant(0)));
   for (auto [axis, coord] : llvm::zip_equal(op.getAxes(), rowCoords))
     coords[axis] = Coord::uniform(coord);
   for (auto [dim, coord] : llvm::zip_equal(op.getWindowDims(), windowCoords))
@@ -41,18 +44,22 @@ std::pair<Value, Value> ScatterRows::getTarget(Value update) {
     Point point{llvm::map_to_vector(batch, &Coord::uniform), {}, 1, {}};
     point.coords.push_back(Coord::uniform(index.constant(component)));
     Value stored = points.emit(op.getIndices(), point);
-    Value number = op.getUnsignedIndices()
-                       ? arith::IndexCastUIOp::create(builder, points.loc, builder.getIndexType(), stored).getResult()
-                       : arith::IndexCastOp::create(builder, points.loc, builder.getIndexType(), stored).getResult();
+    Value number =
+        op.getUnsignedIndices()
+            ? arith::IndexCastUIOp::create(builder, points.loc, builder.getIndexType(), stored)
+                  .getResult()
+            : arith::IndexCastOp::create(builder, points.loc, builder.getIndexType(), stored)
+                  .getResult();
     // The comparison is made on the stored width: 64-bit numbers may not fit a narrow index.
     Type i64 = builder.getI64Type();
     Value wide = stored;
     if (stored.getType() != i64)
-      wide = op.getUnsignedIndices() ? arith::ExtUIOp::create(builder, points.loc, i64, stored).getResult()
-                                     : arith::ExtSIOp::create(builder, points.loc, i64, stored).getResult();
+      wide = op.getUnsignedIndices()
+                 ? arith::ExtUIOp::create(builder, points.loc, i64, stored).getResult()
+                 : arith::ExtSIOp::create(builder, points.loc, i64, stored).getResult();
     Value limit = arith::IndexCastOp::create(builder, points.loc, i64, size);
-    inside = index.both(inside,
-                        arith::CmpIOp::create(builder, points.loc, arith::CmpIPredicate::ult, wide, limit));
+    inside = index.both(
+        inside, arith::CmpIOp::create(builder, points.loc, arith::CmpIPredicate::ult, wide, limit));
     components.push_back(number);
   }
   if (!inside)
@@ -61,7 +68,10 @@ std::pair<Value, Value> ScatterRows::getTarget(Value update) {
 }
 
 Value ScatterRows::emitUpdate(Value update, ArrayRef<Value> windowCoords) {
-  Point point{llvm::map_to_vector(points.index.delinearize(update, batchSizes), &Coord::uniform), {}, 1, {}};
+  Point point{llvm::map_to_vector(points.index.delinearize(update, batchSizes), &Coord::uniform),
+              {},
+              1,
+              {}};
   for (Value coord : windowCoords)
     point.coords.push_back(Coord::uniform(coord));
   if (point.coords.empty())
@@ -75,9 +85,11 @@ Value ScatterRows::combine(Value old, Value update) {
   bool isFloat = isa<FloatType>(old.getType());
   bool isUnsigned = op.getUnsignedElements();
   // 16-bit floats meet in f32, and are rounded after each update as if stored.
-  if (isFloat && old.getType().getIntOrFloatBitWidth() == 16 && op.getKind() != kernel::ScatterKind::Set) {
+  if (isFloat && old.getType().getIntOrFloatBitWidth() == 16 &&
+      op.getKind() != kernel::ScatterKind::Set) {
     Type type = old.getType(), f32 = builder.getF32Type();
-    Value wide = combine(arith::ExtFOp::create(builder, loc, f32, old), arith::ExtFOp::create(builder, loc, f32, update));
+    Value wide = combine(arith::ExtFOp::create(builder, loc, f32, old),
+                         arith::ExtFOp::create(builder, loc, f32, update));
     return arith::TruncFOp::create(builder, loc, type, wide);
   }
   switch (op.getKind()) {
@@ -109,7 +121,8 @@ Value PointEmitter::computeScatter(kernel::ScatterOp op, Point &point) {
   ScatterRows rows(op, *this);
   SmallVector<Value> rowCoords, windowCoords;
   for (auto [dim, coord] : llvm::enumerate(getCoords(point, op->getResult(0))))
-    (llvm::is_contained(op.getAxes(), static_cast<int64_t>(dim)) ? rowCoords : windowCoords).push_back(coord.first());
+    (llvm::is_contained(op.getAxes(), static_cast<int64_t>(dim)) ? rowCoords : windowCoords)
+        .push_back(coord.first());
   Value row = index.linearize(rowCoords, rows.rowSizes);
   Value start = emit(op.getDest(), point);
   return emitLoop(index.constant(0), index.product(rows.batchSizes), index.constant(1), start,
@@ -118,7 +131,8 @@ Value PointEmitter::computeScatter(kernel::ScatterOp op, Point &point) {
                     Value hit = index.both(inside, index.isEqual(target, row));
                     Value old = carried.front();
                     return {emitIf(
-                        hit, old.getType(), 1, [&] { return rows.combine(old, rows.emitUpdate(update, windowCoords)); },
+                        hit, old.getType(), 1,
+                        [&] { return rows.combine(old, rows.emitUpdate(update, windowCoords)); },
                         [&] { return old; })};
                   })
       .front();

@@ -13,7 +13,8 @@
 
 namespace xc::cuda {
 
-/// A scatter's destination seen as rows, numbered by the dims that index vectors address, of windows: the other dims.
+/// A scatter's destination seen as rows, numbered by the dims that index vectors address, of
+/// windows: the other dims.
 struct ScatterRows {
   ScatterRows(kernel::ScatterOp op, PointEmitter &points);
 
@@ -24,7 +25,8 @@ struct ScatterRows {
   /// What `old` becomes when `update` arrives.
   mlir::Value combine(mlir::Value old, mlir::Value update);
   /// Indices of the destination.
-  llvm::SmallVector<Coord> joinCoords(llvm::ArrayRef<mlir::Value> rowCoords, llvm::ArrayRef<mlir::Value> windowCoords);
+  llvm::SmallVector<Coord> joinCoords(llvm::ArrayRef<mlir::Value> rowCoords,
+                                      llvm::ArrayRef<mlir::Value> windowCoords);
 
   kernel::ScatterOp op;
   PointEmitter &points;

@@ -14,7 +14,9 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-static bool isConstant(Value value, int64_t number) { return getConstantIntValue(value) == std::optional(number); }
+static bool isConstant(Value value, int64_t number) {
+  return getConstantIntValue(value) == std::optional(number);
+}
 
 Value PointEmitter::computeExpand(tensor::ExpandShapeOp op, Point &point) {
   Point source{{}, point.flat, point.lanes, point.mask};
@@ -23,7 +25,8 @@ Value PointEmitter::computeExpand(tensor::ExpandShapeOp op, Point &point) {
     ArrayRef<Coord> coords = point.coords;
     for (const ReassociationIndices &group : op.getReassociationIndices())
       source.coords.push_back(linearize(coords.slice(group.front(), group.size()),
-                                        ArrayRef(sizes).slice(group.front(), group.size()), point.lanes));
+                                        ArrayRef(sizes).slice(group.front(), group.size()),
+                                        point.lanes));
     if (source.coords.empty())
       source.flat = Coord::uniform(index.constant(0));
   }
@@ -35,8 +38,9 @@ Value PointEmitter::computeCollapse(tensor::CollapseShapeOp op, Point &point) {
   if (!source.flat) {
     SmallVector<Value> sizes = getSizes(op.getSrc());
     for (auto [coord, group] : llvm::zip_equal(point.coords, op.getReassociationIndices()))
-      llvm::append_range(source.coords,
-                         delinearize(coord, ArrayRef(sizes).slice(group.front(), group.size()), point.lanes));
+      llvm::append_range(
+          source.coords,
+          delinearize(coord, ArrayRef(sizes).slice(group.front(), group.size()), point.lanes));
     // A collapse to rank 0 has no groups: all source dims are of size 1.
     if (point.coords.empty())
       source.flat = Coord::uniform(index.constant(0));
@@ -64,7 +68,7 @@ Value PointEmitter::computeExtractSlice(tensor::ExtractSliceOp op, Point &point)
 }
 
 Value PointEmitter::computeLaneByLane(Value tensor, Point &point) {
-  getCoords(point, tensor);
+  (void)getCoords(point, tensor); // fills them in
   SmallVector<Value> lanes;
   for (int64_t lane = 0; lane < point.lanes; ++lane) {
     Point single{{}, {}, 1, point.mask};
@@ -75,10 +79,11 @@ Value PointEmitter::computeLaneByLane(Value tensor, Point &point) {
   return fromLanes(builder, loc, lanes);
 }
 
-std::optional<Value> PointEmitter::getInside(const Coord &coord, Value low, Value size, int64_t lanes) {
-  bool shared = coord.isUniform() ||
-                (coord.isConsecutive() && knownDivisor(coord.first()) % lanes == 0 &&
-                 knownDivisor(low) % lanes == 0 && knownDivisor(size) % lanes == 0);
+std::optional<Value> PointEmitter::getInside(const Coord &coord, Value low, Value size,
+                                             int64_t lanes) {
+  bool shared =
+      coord.isUniform() || (coord.isConsecutive() && knownDivisor(coord.first()) % lanes == 0 &&
+                            knownDivisor(low) % lanes == 0 && knownDivisor(size) % lanes == 0);
   if (!shared && lanes > 1)
     return std::nullopt;
   Value condition = index.isLess(coord.first(), index.add(low, size));
@@ -159,8 +164,8 @@ Value PointEmitter::computePad(tensor::PadOp op, Point &point) {
     return mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
   };
   return emitIf(
-      inside, op.getResultType().getElementType(), point.lanes, [&] { return emit(op.getSource(), source); },
-      emitPadding);
+      inside, op.getResultType().getElementType(), point.lanes,
+      [&] { return emit(op.getSource(), source); }, emitPadding);
 }
 
 } // namespace xc::cuda

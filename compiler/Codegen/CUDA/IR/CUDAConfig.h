@@ -16,7 +16,8 @@
 
 namespace xc::cuda {
 
-/// Discardable attributes of kernel functions and of plan.scalar; CUDAConfig.td says what they mean.
+/// Discardable attributes of kernel functions and of plan.scalar; CUDAConfig.td says what they
+/// mean.
 inline constexpr llvm::StringLiteral kIndexBitsAttr = "cuda.index_bits";
 inline constexpr llvm::StringLiteral kDivisorAttr = "cuda.divisor";
 inline constexpr llvm::StringLiteral kSharedOffsetAttr = "cuda.shared_offset";
