@@ -155,7 +155,11 @@ def VerifyEmitted : Pass<"xc-cuda-verify-emitted", "mlir::func::FuncOp"> {
   let description = [{
     Reports ops on tensors, memrefs of several dims, and math functions that no NVIDIA instruction computes, each
     with its location. Runs before `-xc-cuda-lower-to-nvvm`, so that LLVM never sees what it cannot select.
-    Example of what it refuses: `%y = math.erf %x : f32`.
+    Example of what it refuses:
+    ```mlir
+    %y = math.erf %x : f32
+    %a = memref.load %m[%i, %j] : memref<8x8xf32>
+    ```
   }];
 }
 
