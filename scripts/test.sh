@@ -6,7 +6,7 @@
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint ctest lit e2e cuda tools install samples asan fuzz tsan)
+all_stages=(lint tidy ctest lit e2e cuda tools install samples asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -104,6 +104,7 @@ mkdir -p "$logs"
 run_stage() {
   case $1 in
     lint) run lint /usr/bin/python3 scripts/lint.py ;;
+    tidy) run tidy scripts/tidy.sh build/dev ;;
     ctest) run ctest run_ctest dev ;;
     lit) run lit run_lit ;;
     e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu ;;
