@@ -2,7 +2,7 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint ctest lit e2e cuda tools install samples asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint tidy ctest lit e2e cuda tools install samples asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
@@ -122,13 +122,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (ctest|lit|e2e|cuda|tools|install|samples)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|tools|install|samples)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    ctest | lit | e2e | cuda | tools | install | samples)
+    tidy | ctest | lit | e2e | cuda | tools | install | samples)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0
