@@ -17,6 +17,46 @@ using namespace xc;
 // Choosing a target
 //===----------------------------------------------------------------------===//
 
+/// Whether one can stand in for the other: machine code and PTX of the same kernels, say.
+static bool areAlternatives(const fb::Executable &a, const fb::Executable &b) {
+  if (a.target() != b.target() || count(a.exports()) != count(b.exports()))
+    return false;
+  for (uint32_t i = 0; i < count(a.exports()); ++i) {
+    const fb::Export &x = *a.exports()->Get(i), &y = *b.exports()->Get(i);
+    if (!equal(text(x.name()), text(y.name())) || x.binding_count() != y.binding_count() ||
+        x.scalar_count() != y.scalar_count())
+      return false;
+  }
+  return true;
+}
+
+/// The end of the executables from \p begin on that are alternatives; they follow one another.
+static uint32_t endOfAlternatives(const fb::Module &tables, uint32_t begin) {
+  const auto &table = *tables.executables();
+  uint32_t end = begin + 1;
+  while (end < table.size() && areAlternatives(*table.Get(begin), *table.Get(end)))
+    ++end;
+  return end;
+}
+
+/// The alternative in [\p begin, \p end) that fits best among those that score below \p bound.
+static Status chooseAlternative(const fb::Module &tables, const xcr_device &device, uint32_t begin,
+                                uint32_t end, uint32_t bound, uint32_t *chosen, uint32_t *best) {
+  Status reason;
+  *best = 0;
+  for (uint32_t i = begin; i < end; ++i) {
+    uint32_t score = 0;
+    Status status = device.checkCode(*tables.executables()->Get(i), &score);
+    if (status.failed() && reason.succeeded())
+      reason = std::move(status);
+    else if (status.succeeded() && score > *best && score < bound) {
+      *best = score;
+      *chosen = i;
+    }
+  }
+  return *best ? Status() : std::move(reason);
+}
+
 /// How well the device runs the code of \p target; the worst executable counts.
 static Status scoreTarget(const xcr_module &module, const xcr_device &device, uint32_t target,
                           uint32_t *out) {
@@ -28,12 +68,12 @@ static Status scoreTarget(const xcr_module &module, const xcr_device &device, ui
                       kind.data, device.info.driver);
   *out = 1;
   bool isFirst = true;
-  for (uint32_t i = 0; i < count(tables.executables()); ++i) {
-    const fb::Executable &code = *tables.executables()->Get(i);
-    if (code.target() != target)
+  for (uint32_t i = 0, end; i < count(tables.executables()); i = end) {
+    end = endOfAlternatives(tables, i);
+    if (tables.executables()->Get(i)->target() != target)
       continue;
-    uint32_t score = 0;
-    XCR_RETURN_IF_ERROR(device.checkCode(code, &score));
+    uint32_t score = 0, chosen = 0;
+    XCR_RETURN_IF_ERROR(chooseAlternative(tables, device, i, end, UINT32_MAX, &chosen, &score));
     *out = isFirst || score < *out ? score : *out;
     isFirst = false;
   }
@@ -217,17 +257,42 @@ Status Program::initialise() {
 }
 
 Status Program::loadExecutables() {
-  const auto *table = moduleRef->tables().executables();
-  XCR_RETURN_IF_ERROR(executables.resize(count(table)));
-  for (uint32_t i = 0; i < count(table); ++i) {
-    const fb::Executable &code = *table->Get(i);
-    if (code.target() != targetOrdinal)
-      continue;
-    Span<const uint8_t> image;
-    XCR_RETURN_IF_ERROR(moduleRef->blob(*code.image(), "executable", i, &image));
-    XCR_RETURN_IF_ERROR(deviceRef->loadExecutable(code, image, &executables[i]));
+  const fb::Module &tables = moduleRef->tables();
+  XCR_RETURN_IF_ERROR(executables.resize(count(tables.executables())));
+  for (uint32_t i = 0, end; i < executables.size(); i = end) {
+    end = endOfAlternatives(tables, i);
+    if (tables.executables()->Get(i)->target() == targetOrdinal)
+      XCR_RETURN_IF_ERROR(loadAlternative(i, end));
   }
   return Status();
+}
+
+/// Loads the best of the executables in [\p begin, \p end) that the driver takes, under the
+/// ordinals of all of them.
+Status Program::loadAlternative(uint32_t begin, uint32_t end) {
+  const fb::Module &tables = moduleRef->tables();
+  Status refused;
+  uint32_t bound = UINT32_MAX, chosen = 0;
+  while (true) {
+    Status none = chooseAlternative(tables, *deviceRef, begin, end, bound, &chosen, &bound);
+    if (bound == 0)
+      return refused.failed() ? std::move(refused) : std::move(none);
+    const fb::Executable &code = *tables.executables()->Get(chosen);
+    Span<const uint8_t> image;
+    XCR_RETURN_IF_ERROR(moduleRef->blob(*code.image(), "executable", chosen, &image));
+    Ref<hal::Executable> loaded;
+    Status status = deviceRef->loadExecutable(code, image, &loaded);
+    if (status.succeeded()) {
+      for (uint32_t i = begin; i < end; ++i)
+        executables[i] = loaded;
+      return Status();
+    }
+    // Only what the driver has no use for is worth another try.
+    if (status.code() != XCR_STATUS_INCOMPATIBLE)
+      return status;
+    if (refused.succeeded())
+      refused = std::move(status);
+  }
 }
 
 /// Uses the bytes where they lie if the device can and they are aligned.

@@ -55,6 +55,7 @@ private:
 
   Status initialise();
   Status loadExecutables();
+  Status loadAlternative(uint32_t begin, uint32_t end);
   Status loadConstant(uint32_t ordinal, Ref<hal::Memory> *out);
   Status loadParameter(uint32_t ordinal, Ref<hal::Memory> *out);
   Status parameterBytes(uint32_t ordinal, Span<const uint8_t> *out);

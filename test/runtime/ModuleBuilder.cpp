@@ -134,6 +134,24 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
                             planVector);
 }
 
+static Offset<fb::TensorMap> writeTensorMap(FlatBufferBuilder &builder, const TensorMapSpec &spec) {
+  auto dims = builder.CreateVectorOfStructs(spec.dims);
+  auto strides = builder.CreateVectorOfStructs(spec.strides);
+  auto box = builder.CreateVector(spec.box);
+  auto elementStrides = builder.CreateVector(spec.elementStrides);
+  fb::TensorMapBuilder writer(builder);
+  writer.add_binding(spec.binding);
+  writer.add_dtype(spec.dtype);
+  writer.add_rank(static_cast<uint8_t>(spec.dims.size()));
+  writer.add_dims(dims);
+  writer.add_strides(strides);
+  writer.add_box(box);
+  writer.add_element_strides(elementStrides);
+  writer.add_swizzle(spec.swizzle);
+  writer.add_offset(&spec.offset);
+  return writer.Finish();
+}
+
 static Offset<fb::Executable>
 writeExecutable(FlatBufferBuilder &builder, const ExecutableSpec &spec, const fb::BlobRef &image) {
   std::vector<Offset<fb::Export>> exports;
@@ -142,7 +160,14 @@ writeExecutable(FlatBufferBuilder &builder, const ExecutableSpec &spec, const fb
     auto block = builder.CreateVector(entry.block);
     auto parameters = builder.CreateVectorOfStructs(entry.parameters);
     auto strategy = builder.CreateString("test");
+    auto cluster = builder.CreateVector(entry.cluster);
+    std::vector<Offset<fb::TensorMap>> maps;
+    for (const TensorMapSpec &map : entry.tensorMaps)
+      maps.push_back(writeTensorMap(builder, map));
+    auto mapVector = builder.CreateVector(maps);
     fb::ExportBuilder writer(builder);
+    writer.add_cluster(cluster);
+    writer.add_tensor_maps(mapVector);
     writer.add_name(name);
     writer.add_block(block);
     writer.add_parameters(parameters);

@@ -117,12 +117,24 @@ struct FunctionSpec {
   std::vector<PlanSpec> plans;
 };
 
+struct TensorMapSpec {
+  uint32_t binding = 0;
+  fb::DType dtype = fb::DType::F32;
+  /// Innermost first; a formula's ordinal is that of a scalar.
+  std::vector<fb::Value> dims, strides;
+  std::vector<uint32_t> box, elementStrides;
+  uint8_t swizzle = 0;
+  fb::Value offset = literal(0);
+};
+
 struct ExportSpec {
   std::string name;
   uint32_t bindings = 0, scalars = 0, scratch = 0;
   fb::Value bytes = literal(0), flops = literal(0);
   std::vector<uint32_t> block;
   std::vector<fb::Parameter> parameters;
+  std::vector<uint32_t> cluster;
+  std::vector<TensorMapSpec> tensorMaps;
 };
 
 struct ExecutableSpec {

@@ -30,6 +30,21 @@ Status CudaExecutable::load(CudaDevice &device, const fb::Executable &code,
   return Status();
 }
 
+/// Whether the driver has no use for an image, which another one may be better at.
+static bool isRefused(CUresult result) {
+  switch (result) {
+  case CUDA_ERROR_INVALID_IMAGE:
+  case CUDA_ERROR_NO_BINARY_FOR_GPU:
+  case CUDA_ERROR_INVALID_PTX:
+  case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+  case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:
+  case CUDA_ERROR_JIT_COMPILATION_DISABLED:
+    return true;
+  default:
+    return false;
+  }
+}
+
 Status CudaExecutable::loadModule(const fb::Executable &code, Span<const uint8_t> image) {
   const HostAllocator &allocator = device.allocator;
   // PTX is text to the driver, and needs its end marked.
@@ -44,6 +59,11 @@ Status CudaExecutable::loadModule(const fb::Executable &code, Span<const uint8_t
   if (result == CUDA_SUCCESS)
     return Status();
   log[sizeof(log) - 1] = 0;
+  if (isRefused(result))
+    return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
+                      "cannot load the code for %s: cuModuleLoadDataEx on device %s: %s (%s)%s%s",
+                      code.arch()->c_str(), device.info.uri.c_str(), device.cu.nameOf(result),
+                      device.cu.textOf(result), log[0] ? "; the driver's log: " : "", log);
   return addContext(device.check(result, "cuModuleLoadDataEx"), allocator,
                     "cannot load the code for %s%s%s", code.arch()->c_str(),
                     log[0] ? "; the driver's log: " : "", log);

@@ -45,6 +45,19 @@ ModuleSpec xc::test::cudaKernelModule() {
   add("tell", 1, 1, 1);
   add("work", 1, 1, 1);
   add("crash", 0, 0, 1);
+  add("ids", 1, 2, 1);
+  code.exports.back().cluster = {2, 1, 1};
+  add("show_map", 2, 1, 1);
+  TensorMapSpec map;
+  map.dims = {literal(16), formula(0)};
+  map.strides = {literal(64)};
+  map.box = {16, 4};
+  map.elementStrides = {1, 1};
+  map.swizzle = 2;
+  map.offset = literal(64);
+  code.exports.back().tensorMaps = {map};
+  code.exports.back().parameters = {{fb::ParameterKind::TensorMap, 0},
+                                    {fb::ParameterKind::BindingPointer, 1}};
   module.executables.push_back(code);
   return module;
 }

@@ -15,7 +15,11 @@
 namespace xc::test {
 
 /// After the kernels that every device has.
-inline constexpr uint32_t kCrash = kWork + 1;
+inline constexpr Kernel kCrash = static_cast<Kernel>(kWork + 1);
+/// `ids` again, in clusters of two blocks.
+inline constexpr Kernel kClusterIds = static_cast<Kernel>(kWork + 2);
+/// Binding 0 as a map of 16 x scalar 0 elements from its byte 64 on, shown in binding 1.
+inline constexpr Kernel kShowMap = static_cast<Kernel>(kWork + 3);
 
 /// As kernelModule, with kernels.ptx.
 ModuleSpec cudaKernelModule();

@@ -1,0 +1,217 @@
+//===- DeviceTest.cpp - CUDA devices: loss, callbacks, code, options ------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/hal/driver.h"
+#include "test/runtime/cuda/CudaKernels.h"
+#include "test/runtime/hal/HalTest.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace xc;
+using namespace xc::test;
+
+namespace {
+class CudaDeviceTest : public HalTest {
+protected:
+  Status launchCrash(hal::Stream &queue) {
+    TestPlan plan;
+    plan.dispatch(code.get(), kCrash, {}, {});
+    XCR_RETURN_IF_ERROR(queue.launch(record(plan), 0, hal::LaunchMode::Asynchronous));
+    return queue.synchronize();
+  }
+};
+} // namespace
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaDeviceTest, ::testing::ValuesIn(backends()), backendName);
+
+TEST_P(CudaDeviceTest, ALostDeviceSaysSoUntilItIsOpenedAgain) {
+  Ref<hal::Memory> memory = upload(iota(16));
+  Ref<hal::Stream> queue = stream();
+  EXPECT_EQ(launchCrash(*queue).code(), XCR_STATUS_DEVICE_LOST);
+  Ref<hal::Memory> more;
+  Status status = device->allocate(64, &more);
+  EXPECT_EQ(status.code(), XCR_STATUS_DEVICE_LOST);
+  EXPECT_NE(std::string(status.message().data).find("CUDA_ERROR_ILLEGAL_ADDRESS"),
+            std::string::npos);
+  EXPECT_EQ(queue->fill(memory, 0, 64, 0, 1).code(), XCR_STATUS_DEVICE_LOST);
+  EXPECT_EQ(queue->synchronize().code(), XCR_STATUS_DEVICE_LOST);
+  EXPECT_EQ(device->synchronize().code(), XCR_STATUS_DEVICE_LOST);
+  EXPECT_EQ(device->trim().code(), XCR_STATUS_DEVICE_LOST);
+  queue = Ref<hal::Stream>();
+  memory = Ref<hal::Memory>();
+  code = Ref<hal::Executable>();
+  device = Ref<hal::Device>();
+  if (standIn())
+    EXPECT_EQ(leaks(), "");
+  SetUp();
+  EXPECT_EQ(download<float>(*upload(iota(16)), 16), iota(16));
+}
+
+TEST_P(CudaDeviceTest, CallbacksHearOfTheLoss) {
+  Ref<hal::Stream> queue = stream();
+  TestPlan plan;
+  plan.dispatch(code.get(), kCrash, {}, {});
+  ASSERT_TRUE(ok(queue->launch(record(plan), 0, hal::LaunchMode::Asynchronous)));
+  std::atomic<int> heard{0};
+  // The crash may be known before the callback is added.
+  Status added = queue->addCallback(
+      [](void *data, xcr_status_t status) {
+        static_cast<std::atomic<int> *>(data)->store(xcr_status_code(status));
+      },
+      &heard);
+  EXPECT_EQ(queue->synchronize().code(), XCR_STATUS_DEVICE_LOST);
+  EXPECT_EQ(heard.load(), added.succeeded() ? XCR_STATUS_DEVICE_LOST : 0);
+}
+
+TEST_P(CudaDeviceTest, CallbacksMayReleaseObjects) {
+  uint64_t before = device->counter.bytesInUse();
+  Ref<hal::Stream> queue = stream();
+  for (int i = 0; i < 20; ++i) {
+    hal::Memory *memory = allocate(1000).take();
+    ASSERT_TRUE(ok(queue->addCallback(
+        [](void *data, xcr_status_t) { static_cast<hal::Memory *>(data)->release(); }, memory)));
+  }
+  ASSERT_TRUE(ok(queue->synchronize()));
+  EXPECT_EQ(device->counter.bytesInUse(), before);
+}
+
+TEST_P(CudaDeviceTest, ACallbackMayDropTheLastReferences) {
+  struct Last {
+    Ref<hal::Device> device;
+    Ref<hal::Stream> queue;
+    std::atomic<bool> isGone{false};
+  } last;
+  {
+    hal::DeviceOptions options;
+    ASSERT_TRUE(ok(hal::createDevice(xcr_string(GetParam().uri), options, &last.device)));
+    ASSERT_TRUE(ok(last.device->createStream(&last.queue)));
+    last.queue->owner = last.device;
+  }
+  hal::Stream *queue = last.queue.get();
+  ASSERT_TRUE(ok(queue->addCallback(
+      [](void *data, xcr_status_t) {
+        auto *last = static_cast<Last *>(data);
+        last->queue = Ref<hal::Stream>();
+        last->device = Ref<hal::Device>();
+        last->isGone = true;
+      },
+      &last)));
+  while (!last.isGone)
+    std::this_thread::yield();
+}
+
+TEST_P(CudaDeviceTest, LargeUploadsArriveWhole) {
+  std::vector<uint32_t> data((37u << 20) / 4 + 3);
+  for (size_t i = 0; i < data.size(); ++i)
+    data[i] = static_cast<uint32_t>(i * 2654435761u);
+  Ref<hal::Memory> memory = upload(data);
+  EXPECT_EQ(download<uint32_t>(*memory, data.size()), data);
+}
+
+TEST_P(CudaDeviceTest, ObjectsOutliveManyBatchesInFlight) {
+  Ref<hal::Stream> queue = stream();
+  Ref<hal::Memory> slow = upload(std::vector<int64_t>(1)), target = allocate(8);
+  TestPlan plan;
+  plan.dispatch(code.get(), kWork, {slow->address()}, {2000000});
+  ASSERT_TRUE(ok(queue->launch(record(plan), 0, hal::LaunchMode::Asynchronous)));
+  // Each source is dropped here while the copies of it wait.
+  for (int64_t i = 0; i < 100; ++i)
+    ASSERT_TRUE(ok(queue->copy(upload(std::vector<int64_t>{i}), 0, target, 0, 8)));
+  ASSERT_TRUE(ok(queue->synchronize()));
+  EXPECT_EQ(download<int64_t>(*target, 1)[0], 99);
+}
+
+static void expectNoDevice(const char *uri, xcr_status_code_t code, const char *part) {
+  Ref<hal::Device> device;
+  Status status = hal::createDevice(xcr_string(uri), hal::DeviceOptions(), &device);
+  EXPECT_EQ(status.code(), code) << uri;
+  EXPECT_NE(std::string(status.message().data).find(part), std::string::npos)
+      << status.message().data;
+}
+
+TEST(CudaUri, WrongOnesAreNamed) {
+  standIn();
+  expectNoDevice("cuda:0?launch=later", XCR_STATUS_INVALID_ARGUMENT, "auto, graph or stream");
+  expectNoDevice("cuda:0?lunch=graph", XCR_STATUS_INVALID_ARGUMENT, "?launch=");
+  expectNoDevice("cuda:99", XCR_STATUS_NOT_FOUND, "99");
+  expectNoDevice("cuda:x", XCR_STATUS_NOT_FOUND, "x");
+}
+
+//===----------------------------------------------------------------------===//
+// Machine code beside PTX
+//===----------------------------------------------------------------------===//
+
+/// main: b = scale(a); its code is \p images, alternatives of one another.
+static std::vector<uint8_t> moduleOf(const std::vector<ExecutableSpec> &images) {
+  ModuleSpec module = cudaKernelModule();
+  module.executables = images;
+  FunctionSpec function;
+  function.inputs = {{"a", fb::DType::F32, {literal(8)}}};
+  function.outputs = {{"b", fb::DType::F32, {literal(8)}}};
+  PlanSpec plan;
+  VariantSpec variant;
+  variant.exportOrdinal = kScale;
+  variant.scalars = {literal(8), literal(2), literal(1)};
+  plan.dispatch({variant}, {reads(fb::Space::Input, 0, literal(32)),
+                            writes(fb::Space::Output, 0, literal(32))});
+  function.plans = {plan};
+  module.functions = {function};
+  return module.finish();
+}
+
+static ExecutableSpec ptx(const char *arch) {
+  ExecutableSpec code = cudaKernelModule().executables[0];
+  code.arch = arch;
+  return code;
+}
+
+static ExecutableSpec brokenCubin(const char *arch) {
+  ExecutableSpec code = ptx(arch);
+  code.kind = fb::CodeKind::Cubin;
+  code.image = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
+  return code;
+}
+
+static void expectRuns(const std::vector<ExecutableSpec> &images) {
+  std::vector<uint8_t> bytes = moduleOf(images);
+  Device device = makeDevice("cuda:0");
+  Module module = loadModule(bytes);
+  Instance instance = makeInstance(device, module);
+  ASSERT_TRUE(instance);
+  Buffer input = makeBuffer(device, iota(8));
+  xcr_buffer_t *inputs[] = {input.get()}, *outputs[] = {nullptr};
+  XCR_ASSERT_OK(xcr_invoke(instance.get(), xcr_string("main"), 1, inputs, 1, outputs));
+  Buffer output(outputs[0]);
+  EXPECT_EQ(read<float>(output.get())[3], 7.0f);
+}
+
+TEST(CudaCode, TheDriverRefusesMachineCodeAndTakesPtx) {
+  if (!standIn())
+    GTEST_SKIP() << "needs the driver stand-in (target cuda_sim)";
+  standIn()->resetCallCounts();
+  expectRuns({brokenCubin("sm_90"), ptx("sm_70")});
+  EXPECT_EQ(standIn()->callCount("cuModuleLoadDataEx"), 2u);
+}
+
+TEST(CudaCode, WhatDoesNotFitIsNotTried) {
+  if (!standIn())
+    GTEST_SKIP() << "needs the driver stand-in (target cuda_sim)";
+  standIn()->resetCallCounts();
+  expectRuns({brokenCubin("sm_80"), ptx("sm_70"), brokenCubin("sm_120"), ptx("sm_120")});
+  EXPECT_EQ(standIn()->callCount("cuModuleLoadDataEx"), 1u);
+}
+
+TEST(CudaCode, WithoutAWayOutTheRefusalIsTold) {
+  if (!standIn())
+    GTEST_SKIP() << "needs the driver stand-in (target cuda_sim)";
+  std::vector<uint8_t> bytes = moduleOf({brokenCubin("sm_90")});
+  Device device = makeDevice("cuda:0");
+  Module module = loadModule(bytes);
+  xcr_instance_t *instance = nullptr;
+  XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &instance),
+                   XCR_STATUS_INCOMPATIBLE, "cuModuleLoadDataEx");
+}
