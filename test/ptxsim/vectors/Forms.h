@@ -33,7 +33,7 @@ enum class Match : uint8_t {
   Ulp,      // |limit| units in the last place
   Absolute, // |limit| absolutely, for sin and cos
   Log,      // |limit| absolutely below one, relatively above
-  Matrix,   // |limit| units in the last place of the greatest term (operands of kinds m..q)
+  Matrix,   // m16n8: |limit| units in the last place of the greatest term of the sum
 };
 
 struct Form {
