@@ -24,6 +24,13 @@ void DeviceInfo::get(xcr_device_info_t *out) const {
   out->driver_version = driverVersion;
 }
 
+Status xcr_device::importStream(void *, Ref<Stream> *) {
+  return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                    "options.native_stream: expected NULL for device %s, which has no streams of "
+                    "another library's",
+                    info.uri.c_str());
+}
+
 Status xcr_device::borrowStream(Stream *preferred, Stream **out) {
   Lock lock(streamMutex);
   if (!freeStreams.empty()) {

@@ -20,6 +20,7 @@ struct DeviceOptions {
   HostAllocator allocator;
   uint64_t memoryLimit = 0; ///< 0: what the device has
   uint32_t cpuThreads = 0;  ///< 0: the driver decides
+  void *nativeContext = nullptr;
 };
 
 /// What xcr_device_info_t tells.
@@ -31,6 +32,7 @@ struct DeviceInfo {
   uint64_t totalMemory = 0;
   uint32_t processorCount = 0;
   uint32_t driverVersion = 0;
+  uint32_t ordinal = 0; ///< among the driver's devices
 
   void get(xcr_device_info_t *out) const;
 };
@@ -74,6 +76,8 @@ struct xcr_device : xc::RefCounted {
   //===--- Work -----------------------------------------------------------===//
 
   virtual xc::Status createStream(xc::Ref<xc::hal::Stream> *out) = 0;
+  /// A stream of the driver's own kind that somebody else has made.
+  virtual xc::Status importStream(void *native, xc::Ref<xc::hal::Stream> *out);
   virtual xc::Status createEvent(xc::Ref<xc::hal::Event> *out) = 0;
   virtual xc::Status synchronize() = 0;
 

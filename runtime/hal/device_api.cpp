@@ -112,12 +112,17 @@ xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t
   settings.allocator = HostAllocator(given.host_allocator);
   settings.memoryLimit = given.memory_limit;
   settings.cpuThreads = given.cpu_threads;
+  settings.nativeContext = given.native_context;
   if (given.flags != 0)
     return makeStatus(settings.allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "options.flags: expected 0, got 0x%x", given.flags)
         .release();
   Ref<Device> device;
   Status status = createDevice(uri, settings, &device);
+  if (status.succeeded() && given.native_context && strcmp(device->info.driver, "cuda") != 0)
+    status = makeStatus(settings.allocator, XCR_STATUS_INVALID_ARGUMENT,
+                        "options.native_context: expected NULL for device %s",
+                        device->info.uri.c_str());
   if (status.succeeded())
     *out_device = device.take();
   return status.release();

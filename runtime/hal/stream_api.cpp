@@ -57,7 +57,8 @@ static Status createStream(xcr_device_t *device, const xcr_stream_options_t *giv
   if (options.flags != 0)
     return makeStatus(device->allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "options.flags: expected 0, got 0x%x", options.flags);
-  XCR_RETURN_IF_ERROR(device->createStream(out));
+  XCR_RETURN_IF_ERROR(options.native_stream ? device->importStream(options.native_stream, out)
+                                            : device->createStream(out));
   (*out)->owner = Ref<Device>::share(device);
   return Status();
 }

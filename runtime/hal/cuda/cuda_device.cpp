@@ -150,6 +150,7 @@ Status CudaDevice::describe(int ordinal) {
   snprintf(text, sizeof(text), "cuda:%d", ordinal);
   XCR_RETURN_IF_ERROR(info.uri.assign(xcr_string(text)));
   info.driver = "cuda";
+  info.ordinal = static_cast<uint32_t>(ordinal);
   info.driverVersion = static_cast<uint32_t>(cu.driverVersion);
   XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuDeviceGet, &device, ordinal));
   char name[128] = "";
@@ -176,8 +177,25 @@ Status CudaDevice::describe(int ordinal) {
   return info.description.assign(xcr_string(text));
 }
 
+/// Checks that the caller's context is one of this device.
+Status CudaDevice::enterForeignContext() {
+  context = foreignContext;
+  ContextScope scope(*this);
+  XCR_RETURN_IF_ERROR(scope.status());
+  CUdevice owner = 0;
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuCtxGetDevice, &owner));
+  if (owner == device)
+    return Status();
+  return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                    "options.native_context: expected a context of device %s, got one of cuda:%d",
+                    info.uri.c_str(), owner);
+}
+
 Status CudaDevice::initialise() {
-  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuDevicePrimaryCtxRetain, &context, device));
+  if (foreignContext)
+    XCR_RETURN_IF_ERROR(enterForeignContext());
+  else
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuDevicePrimaryCtxRetain, &context, device));
   ContextScope scope(*this);
   XCR_RETURN_IF_ERROR(scope.status());
   XCR_RETURN_IF_ERROR(memory.initialise());
@@ -196,7 +214,7 @@ void CudaDevice::destroy() {
     transfer.release();
     memory.release();
   }
-  if (context)
+  if (context && !foreignContext)
     cu.cuDevicePrimaryCtxRelease(device);
   allocator.destroy(this);
 }
@@ -363,6 +381,21 @@ Status CudaDevice::trim() {
 Status CudaDevice::createStream(Ref<hal::Stream> *out) {
   XCR_RETURN_IF_ERROR(checkAlive());
   return CudaStream::create(*this, nullptr, out);
+}
+
+Status CudaDevice::importStream(void *native, Ref<hal::Stream> *out) {
+  XCR_RETURN_IF_ERROR(checkAlive());
+  CUstream stream = static_cast<CUstream>(native);
+  ContextScope scope(*this);
+  XCR_RETURN_IF_ERROR(scope.status());
+  CUcontext owner = nullptr;
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuStreamGetCtx, stream, &owner));
+  if (owner != context)
+    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                      "options.native_stream: expected a stream of the context of device %s, got "
+                      "one of another context",
+                      info.uri.c_str());
+  return CudaStream::create(*this, stream, out);
 }
 
 Status CudaDevice::createEvent(Ref<hal::Event> *out) {

@@ -27,7 +27,7 @@ struct Capabilities {
 class CudaStream;
 
 /// Works in the device's primary context, which it shares with whatever else in the process uses
-/// it. After a sticky error (an illegal address in a kernel, say) the device is lost: every later
+/// it, or in a context of the caller's. After a sticky error (an illegal address in a kernel, say) the device is lost: every later
 /// call says so, and only releasing things still works.
 class CudaDevice final : public hal::Device {
 public:
@@ -46,6 +46,7 @@ public:
   Status write(hal::Memory &target, uint64_t offset, const void *data, uint64_t size) override;
   Status trim() override;
   Status createStream(Ref<hal::Stream> *out) override;
+  Status importStream(void *native, Ref<hal::Stream> *out) override;
   Status createEvent(Ref<hal::Event> *out) override;
   Status synchronize() override;
 
@@ -78,7 +79,8 @@ private:
   friend class xc::HostAllocator;
   CudaDevice(const hal::DeviceOptions &options, const Symbols &cu, LaunchKind launchKind,
              uint64_t memoryLimit)
-      : hal::Device(options, memoryLimit), cu(cu), launchKind(launchKind), memory(*this),
+      : hal::Device(options, memoryLimit), cu(cu), launchKind(launchKind),
+        foreignContext(static_cast<CUcontext>(options.nativeContext)), memory(*this),
         transfer(*this) {}
   ~CudaDevice() override = default;
   void destroy() override;
@@ -86,6 +88,9 @@ private:
   Status initialise();
   template <typename Function> Status forEachStream(Function function);
 
+  Status enterForeignContext();
+
+  const CUcontext foreignContext; ///< or null
   CudaAllocator memory;
   CudaTransfer transfer;
   CUmodule fillModule = nullptr;

@@ -184,8 +184,11 @@ typedef struct xcr_device_options {
    * XCR_CPU_THREADS, else every core */
   uint32_t cpu_threads;
   uint32_t flags; /* 0 */
+  /* CUDA: a CUcontext of the device to work in, which must outlive the device
+   * object; NULL: the device's primary context. Other devices take NULL only */
+  void *native_context;
 } xcr_device_options_t;
-#define XCR_DEVICE_OPTIONS_INIT {sizeof(xcr_device_options_t), NULL, 0, 0, 0}
+#define XCR_DEVICE_OPTIONS_INIT {sizeof(xcr_device_options_t), NULL, 0, 0, 0, NULL}
 
 typedef struct xcr_device_info {
   size_t struct_size;
@@ -238,7 +241,9 @@ XCR_API void xcr_device_list_release(xcr_device_list_t *list);
 
 /* Opens a device: "cpu", "cpu:4" (four threads), "cuda", "cuda:1", or "auto",
  * which is the first CUDA device if there is one, else the CPU; the device's
- * description says which and why. |options| may be NULL. Thread-safe.
+ * description says which and why. "cuda:0?launch=graph" runs every plan as a
+ * CUDA graph, "?launch=stream" as launches one by one; "?launch=auto", which
+ * the environment variable XCR_CUDA_LAUNCH can change, chooses. |options| may be NULL. Thread-safe.
  * INVALID_ARGUMENT: malformed uri; NOT_FOUND: no such driver or device. */
 XCR_API xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t *options,
                                        xcr_device_t **out_device);
@@ -570,8 +575,13 @@ XCR_API xcr_status_t xcr_buffer_unmap(xcr_buffer_t *buffer);
 typedef struct xcr_stream_options {
   size_t struct_size;
   uint32_t flags; /* 0 */
+  /* CUDA: a CUstream of the device's context to put work on, in order with what
+   * its owner puts there; it must outlive the stream object. CU_STREAM_LEGACY
+   * and CU_STREAM_PER_THREAD are streams, too; NULL: a new one. Other devices
+   * take NULL only */
+  void *native_stream;
 } xcr_stream_options_t;
-#define XCR_STREAM_OPTIONS_INIT {sizeof(xcr_stream_options_t), 0}
+#define XCR_STREAM_OPTIONS_INIT {sizeof(xcr_stream_options_t), 0, NULL}
 
 /* Runs when the work before it has ended, on a thread of the library or on one
  * that waits for the stream; |status| is NULL or what went wrong, lent. It must
@@ -771,6 +781,23 @@ XCR_API xcr_status_t xcr_call_get_profile(const xcr_call_t *call, uint32_t entry
 XCR_API xcr_status_t xcr_invoke(xcr_instance_t *instance, xcr_string_view_t function,
                                 uint32_t input_count, xcr_buffer_t *const *inputs,
                                 uint32_t output_count, xcr_buffer_t **outputs);
+
+/*===-- DLPack ------------------------------------------------------------===*/
+
+/* As <dlpack/dlpack.h> declares it; the layout of DLPack 0.2 to 0.8. */
+struct DLManagedTensor;
+
+/* Takes over |tensor| without a copy: its deleter is called when the buffer's
+ * memory is not used any more. Work of its producer that is in flight must be
+ * waited for first. On failure |tensor| stays the caller's. INVALID_ARGUMENT:
+ * on another device than |device|, an element type that there is none for, or
+ * strides that run backwards. */
+XCR_API xcr_status_t xcr_buffer_from_dlpack(xcr_device_t *device, struct DLManagedTensor *tensor,
+                                            xcr_buffer_t **out_buffer);
+/* A tensor over the buffer's memory, which it keeps alive until its deleter is
+ * called. Work in flight must be waited for first. */
+XCR_API xcr_status_t xcr_buffer_to_dlpack(xcr_buffer_t *buffer,
+                                          struct DLManagedTensor **out_tensor);
 
 #ifdef __cplusplus
 } /* extern "C" */
