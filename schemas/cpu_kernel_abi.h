@@ -21,7 +21,7 @@
 /* bindings: addresses of the dispatch's bindings, in order.
  * scalars: values of the variant's scalars, in order.
  * scratch: Export.scratch bytes, 64-byte aligned, private to this call; NULL where 0. */
-typedef void (*xc_cpu_kernel_t)(void *const *bindings, const int64_t *scalars,
-                                void *scratch, int64_t x, int64_t y, int64_t z);
+typedef void (*xc_cpu_kernel_t)(void *const *bindings, const int64_t *scalars, void *scratch,
+                                int64_t x, int64_t y, int64_t z);
 
 #endif /* XC_SCHEMAS_CPU_KERNEL_ABI_H */

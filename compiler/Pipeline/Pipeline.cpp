@@ -174,9 +174,9 @@ LogicalResult Compiler::runPhase(Phase phase) {
 FailureOr<std::string> Compiler::write() {
   TimingScope scope = timing.nest("Link and write the module");
   SmallVector<ModuleOp> targets = getTargets();
-  SmallVector<target::LinkedCode> code;
+  std::vector<target::CodeAlternatives> code;
   for (ModuleOp target : targets) {
-    FailureOr<target::LinkedCode> linked = target::linkCode(target);
+    FailureOr<target::CodeAlternatives> linked = target::linkCode(target, options.ptxas);
     if (failed(linked))
       return failure();
     code.push_back(std::move(*linked));

@@ -10,6 +10,7 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Target/CPU/LinkSharedObject.h"
 #include "compiler/Target/CUDA/MergePTX.h"
+#include "compiler/Target/CUDA/Ptxas.h"
 #include "compiler/Target/ModuleWriter.h"
 #include "schemas/module_generated.h"
 
@@ -51,32 +52,73 @@ static FailureOr<LinkedCode> linkCPU(ModuleOp target, StringRef archName,
   return code;
 }
 
-static FailureOr<LinkedCode> linkCUDA(ModuleOp target, StringRef archName,
-                                      ArrayRef<StringRef> images) {
+/// Adds what ptxas says of each kernel to its description.
+static void recordResources(ModuleOp target, const llvm::StringMap<KernelResources> &resources) {
+  Builder builder(target.getContext());
+  for (auto kernel : target.getOps<ModuleOp>()) {
+    SmallVector<Attribute> exports;
+    for (Attribute entry : kernel->getAttrOfType<ArrayAttr>("plan.exports")) {
+      NamedAttrList description(cast<DictionaryAttr>(entry));
+      auto found = resources.find(cast<StringAttr>(description.get("name")).getValue());
+      if (found != resources.end()) {
+        description.set("registers", builder.getI64IntegerAttr(found->second.registers));
+        description.set("spills", builder.getI64IntegerAttr(found->second.spillStores +
+                                                            found->second.spillLoads));
+        description.set("static_shared", builder.getI64IntegerAttr(found->second.staticShared));
+      }
+      exports.push_back(description.getDictionary(target.getContext()));
+    }
+    kernel->setAttr("plan.exports", builder.getArrayAttr(exports));
+  }
+}
+
+static FailureOr<CodeAlternatives> linkCUDA(ModuleOp target, StringRef archName,
+                                            ArrayRef<StringRef> images, StringRef ptxas) {
+  auto emitError = [&] { return target.emitError(); };
   const cuda::Target *arch = cuda::findTarget(archName);
   if (!arch)
     return target.emitError("unknown CUDA architecture '")
            << archName << "'; known are " << cuda::listTargets();
-  LinkedCode code;
-  code.kind = static_cast<uint8_t>(fb::CodeKind::PTX);
-  code.arch = archName.str();
-  code.minDriver = arch->minDriverVersion;
-  FailureOr<std::string> image = mergePTX(images, [&] { return target.emitError(); });
-  if (failed(image))
+  FailureOr<std::string> ptx = mergePTX(images, emitError);
+  if (failed(ptx))
     return failure();
-  code.image = std::move(*image);
-  return code;
+  CodeAlternatives alternatives;
+  LinkedCode text;
+  text.kind = static_cast<uint8_t>(fb::CodeKind::PTX);
+  text.arch = archName.str();
+  text.minDriver = arch->minDriverVersion;
+  text.image = *ptx;
+  alternatives.push_back(std::move(text));
+  if (ptxas.empty())
+    return alternatives;
+  FailureOr<Assembled> assembled = assemblePTX(ptxas, archName, *ptx, emitError);
+  if (failed(assembled))
+    return failure();
+  for (const std::string &warning : assembled->warnings)
+    target.emitWarning("ptxas for ") << archName << ": " << warning;
+  recordResources(target, assembled->kernels);
+  LinkedCode machine;
+  machine.kind = static_cast<uint8_t>(fb::CodeKind::Cubin);
+  machine.arch = archName.str();
+  machine.image = std::move(assembled->cubin);
+  alternatives.push_back(std::move(machine));
+  return alternatives;
 }
 
-FailureOr<LinkedCode> linkCode(ModuleOp target) {
+FailureOr<CodeAlternatives> linkCode(ModuleOp target, StringRef ptxas) {
   auto attr = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
   FailureOr<SmallVector<StringRef>> images = getImages(target);
   if (failed(images))
     return failure();
   if (images->empty())
-    return LinkedCode();
+    return CodeAlternatives();
   StringRef arch = attr.getArch().getValue();
-  return attr.isCPU() ? linkCPU(target, arch, *images) : linkCUDA(target, arch, *images);
+  if (attr.isCUDA())
+    return linkCUDA(target, arch, *images, ptxas);
+  FailureOr<LinkedCode> code = linkCPU(target, arch, *images);
+  if (failed(code))
+    return failure();
+  return CodeAlternatives{std::move(*code)};
 }
 
 } // namespace xc::target

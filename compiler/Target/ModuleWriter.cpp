@@ -128,16 +128,24 @@ private:
 
 class ModuleWriter {
 public:
-  ModuleWriter(ArrayRef<ModuleOp> targets, ArrayRef<LinkedCode> code, const Provenance &provenance)
+  ModuleWriter(ArrayRef<ModuleOp> targets, ArrayRef<CodeAlternatives> code,
+               const Provenance &provenance)
       : targets(targets), code(code), provenance(provenance) {}
 
   FailureOr<std::string> write();
 
 private:
+  /// One Executable table.
+  struct Code {
+    unsigned target;
+    const LinkedCode *linked;
+    unsigned blob;
+  };
+
   LogicalResult collectData();
   LogicalResult collectKernels();
   std::string buildTables(uint64_t blobBase);
-  flatbuffers::Offset<fb::Executable> buildExecutable(unsigned target, uint64_t blobBase);
+  flatbuffers::Offset<fb::Executable> buildExecutable(const Code &code, uint64_t blobBase);
   flatbuffers::Offset<fb::Export> buildExport(ModuleOp kernel, DictionaryAttr description,
                                               FormulaTable &costs);
   flatbuffers::Offset<fb::Function> buildFunction(StringRef name);
@@ -148,7 +156,7 @@ private:
   }
 
   ArrayRef<ModuleOp> targets;
-  ArrayRef<LinkedCode> code;
+  ArrayRef<CodeAlternatives> code;
   const Provenance &provenance;
   flatbuffers::FlatBufferBuilder builder;
   BlobArea blobs;
@@ -157,8 +165,7 @@ private:
   SmallVector<DictionaryAttr> variables;
   SmallVector<DataNumbers> numbers; // for each target
   SmallVector<llvm::StringMap<KernelExports>> kernels;
-  SmallVector<unsigned> codeBlobs;   // for each target
-  SmallVector<unsigned> executables; // targets that have code
+  SmallVector<Code> executables;
 };
 
 } // namespace
@@ -210,12 +217,10 @@ LogicalResult ModuleWriter::collectKernels() {
         entry.descriptions.push_back(cast<DictionaryAttr>(description));
       }
     }
-    codeBlobs.push_back(0);
-    // A program that only passes data on has no code.
-    if (next == 0)
-      continue;
-    codeBlobs.back() = blobs.add(code[index].image);
-    executables.push_back(index);
+    // Alternatives follow one another; a plan names the first.
+    for (const LinkedCode &alternative : code[index])
+      executables.push_back(
+          {static_cast<unsigned>(index), &alternative, blobs.add(alternative.image)});
   }
   return success();
 }
@@ -291,15 +296,15 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
   return result.Finish();
 }
 
-flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(unsigned target,
+flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(const Code &code,
                                                                   uint64_t blobBase) {
   FormulaTable costs;
   std::vector<flatbuffers::Offset<fb::Export>> exports;
-  for (auto kernel : ModuleOp(targets[target]).getOps<ModuleOp>())
-    for (DictionaryAttr description : kernels[target][*kernel.getSymName()].descriptions)
+  for (auto kernel : ModuleOp(targets[code.target]).getOps<ModuleOp>())
+    for (DictionaryAttr description : kernels[code.target][*kernel.getSymName()].descriptions)
       exports.push_back(buildExport(kernel, description, costs));
-  const LinkedCode &linked = code[target];
-  fb::BlobRef image = blobs.getRef(codeBlobs[target], blobBase);
+  const LinkedCode &linked = *code.linked;
+  fb::BlobRef image = blobs.getRef(code.blob, blobBase);
   auto arch = string(linked.arch);
   auto features = builder.CreateVectorOfStrings(
       std::vector<std::string>(linked.cpuFeatures.begin(), linked.cpuFeatures.end()));
@@ -307,7 +312,7 @@ flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(unsigned targe
   auto costCode = builder.CreateVectorOfStructs(costs.getCode());
   auto costFormulas = builder.CreateVectorOfStructs(costs.getFormulas());
   fb::ExecutableBuilder result(builder);
-  result.add_target(target);
+  result.add_target(code.target);
   result.add_kind(static_cast<fb::CodeKind>(linked.kind));
   result.add_arch(arch);
   result.add_cpu_features(features);
@@ -403,8 +408,8 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
                                             string(attr.getArch().getValue())));
   }
   std::vector<flatbuffers::Offset<fb::Executable>> executableTables;
-  for (unsigned target : executables)
-    executableTables.push_back(buildExecutable(target, blobBase));
+  for (const Code &entry : executables)
+    executableTables.push_back(buildExecutable(entry, blobBase));
   std::vector<flatbuffers::Offset<fb::Function>> functions;
   for (auto function : ModuleOp(targets.front()).getOps<plan::FunctionOp>())
     functions.push_back(buildFunction(function.getSymName()));
@@ -481,7 +486,7 @@ FailureOr<std::string> ModuleWriter::write() {
   return file;
 }
 
-FailureOr<std::string> writeModule(ArrayRef<ModuleOp> targets, ArrayRef<LinkedCode> code,
+FailureOr<std::string> writeModule(ArrayRef<ModuleOp> targets, ArrayRef<CodeAlternatives> code,
                                    const Provenance &provenance) {
   return ModuleWriter(targets, code, provenance).write();
 }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace xc::target {
 
@@ -25,7 +26,7 @@ struct Provenance {
   std::string ptxas;
 };
 
-/// Code of one target, linked: what the writer puts into one or more Executable tables.
+/// Code of one target, linked: what the writer puts into one Executable table.
 struct LinkedCode {
   /// Values of xc.fb.CodeKind.
   uint8_t kind = 0;
@@ -35,15 +36,20 @@ struct LinkedCode {
   std::string image;
 };
 
+/// Forms of one target's code with the same kernels, of which the runtime takes the best that fits:
+/// PTX and machine code. Empty where the target has no kernels.
+using CodeAlternatives = std::vector<LinkedCode>;
+
 /// The bytes of a module file that holds `targets`: modules after phase `plan`, each with its code,
 /// linked. Errors are diagnostics on the module at fault.
 mlir::FailureOr<std::string> writeModule(llvm::ArrayRef<mlir::ModuleOp> targets,
-                                         llvm::ArrayRef<LinkedCode> code,
+                                         llvm::ArrayRef<CodeAlternatives> code,
                                          const Provenance &provenance);
 
 /// Links the images of all kernels of a target's module: one shared object (CPU), or one PTX module
-/// (CUDA).
-mlir::FailureOr<LinkedCode> linkCode(mlir::ModuleOp target);
+/// and, where `ptxas` names that program, its machine code (CUDA). What ptxas reports (registers,
+/// spills, shared memory) goes into the kernels' `plan.exports`.
+mlir::FailureOr<CodeAlternatives> linkCode(mlir::ModuleOp target, llvm::StringRef ptxas);
 
 } // namespace xc::target
 

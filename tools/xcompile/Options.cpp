@@ -43,6 +43,8 @@ static constexpr Flag kFlags[] = {
     {"--timing", "", "Print where the time went"},
     {"-O", "0..3", "Optimisation level (default: 3)"},
     {"--fast-math", "", "Allow approximations, reassociation and flushed denormals"},
+    {"--ptxas=", "PATH",
+     "Assemble PTX with this ptxas (default: the one on PATH, if any; off: PTX only)"},
     {"--line-info", "", "Put source lines into PTX"},
     {"-j", "N", "Compile kernels on N threads (default: all cores)"},
     {"--help", "", "Print this"},
@@ -191,6 +193,8 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return cpu = value.str(), true;
   if (value.consume_front("--emit="))
     return emit = value.str(), true;
+  if (value.consume_front("--ptxas="))
+    return result.compile.ptxas = value.str(), true;
   if (value.consume_front("--dump-dir="))
     return result.compile.dumpDirectory = value.str(), true;
   if (value.consume_front("--compile-to="))

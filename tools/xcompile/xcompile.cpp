@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CPU/Arch.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
+#include "compiler/Target/CUDA/Ptxas.h"
 #include "tools/xcompile/Options.h"
 #include "tools/xcompile/Report.h"
 
@@ -69,6 +70,28 @@ static LogicalResult checkTargets(llvm::ArrayRef<std::string> targets, MLIRConte
   return success();
 }
 
+/// Finds ptxas where a target can use it, and records its version, on which the output depends.
+static LogicalResult resolvePtxas(xc::CompileOptions &options, MLIRContext &context) {
+  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
+  bool isWanted = llvm::any_of(options.targets,
+                               [](llvm::StringRef target) { return target.starts_with("cuda:"); });
+  if (!isWanted || options.ptxas == "off") {
+    options.ptxas.clear();
+    return success();
+  }
+  FailureOr<std::optional<std::string>> found = xc::target::findPtxas(options.ptxas, emitError);
+  if (failed(found))
+    return failure();
+  options.ptxas = found->value_or("");
+  if (options.ptxas.empty())
+    return success();
+  FailureOr<std::string> version = xc::target::getPtxasVersion(options.ptxas, emitError);
+  if (failed(version))
+    return failure();
+  options.provenance.ptxas = *version;
+  return success();
+}
+
 static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingScope &timing) {
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(command.input, &message);
@@ -79,7 +102,8 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   command.compile.provenance.sourceHash = llvm::xxh3_64bits(
       llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 
-  if (failed(checkTargets(command.compile.targets, context)))
+  if (failed(checkTargets(command.compile.targets, context)) ||
+      failed(resolvePtxas(command.compile, context)))
     return 1;
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());

@@ -144,8 +144,12 @@ struct RsqrtF64 {
 };
 
 template <typename T> struct Bits;
-template <> struct Bits<float> { using type = uint32_t; };
-template <> struct Bits<double> { using type = uint64_t; };
+template <> struct Bits<float> {
+  using type = uint32_t;
+};
+template <> struct Bits<double> {
+  using type = uint64_t;
+};
 template <typename T>
 constexpr typename Bits<T>::type kSign = typename Bits<T>::type(1) << (sizeof(T) * 8 - 1);
 

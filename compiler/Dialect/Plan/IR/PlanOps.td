@@ -27,7 +27,8 @@ def Plan_RegionOp : Plan_Op<"region", [AttrSizedOperandSegments, RecursiveMemory
   let summary = "Ops that become one kernel";
   let description = [{
     Formed by `-xc-form-dispatches`. The body sees values from above; `dims` gives the dynamic sizes of the
-    results, in order. Where `reuse` is not empty, result i may be written into the memory of `reusable[i]` (a value used here for the
+    results, in order. Where `reuse` is not empty, result i may be written into the memory of
+    `reusable[i]` (a value used here for the
     last time, read only at the element that is written); -1 means no such value is known. Example:
     ```mlir
     %y = plan.region -> (tensor<?x64xf32>) dims(%n) {
@@ -49,7 +50,10 @@ def Plan_RegionOp : Plan_Op<"region", [AttrSizedOperandSegments, RecursiveMemory
 def Plan_YieldOp : Plan_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"RegionOp">]> {
   let summary = "Results of a region";
   let description = [{
-    Ends the body of a `plan.region`. Example: `plan.yield %e : tensor<?x64xf32>`.
+    Ends the body of a `plan.region`. Example:
+    ```mlir
+    plan.yield %e : tensor<?x64xf32>
+    ```
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
@@ -59,7 +63,8 @@ def Plan_YieldOp : Plan_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"Re
 def Plan_DispatchOp : Plan_Op<"dispatch", [AttrSizedOperandSegments, Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Run a kernel on tensors";
   let description = [{
-    Runs the kernel module `kernel` (a nested `builtin.module` with `plan.kernel`). Its bindings are the
+    Runs the kernel module `kernel` (a nested `builtin.module` with `plan.kernel`). Its bindings are
+    the
     operands, then the results; its scalars are `scalars`. `dims` are the dynamic sizes of the results, in
     order. `reuse[i]` is the operand whose memory result i may take over, or -1. Example:
     ```mlir
@@ -84,9 +89,12 @@ def Plan_BindingOp : Plan_Op<"binding", [Pure,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "Memory that the dispatch binds to the kernel";
   let description = [{
-    Binding `ordinal`, contiguous and row-major, `alignment` bytes aligned, as a memref whose dynamic sizes are
-    `sizes`. Bindings do not overlap, except that one marked `may_alias` may be the same memory as another one
-    so marked, element for element. Lowers to a pointer argument (CUDA) or an entry of the pointer table (CPU).
+    Binding `ordinal`, contiguous and row-major, `alignment` bytes aligned, as a memref whose
+    dynamic sizes are
+    `sizes`. Bindings do not overlap, except that one marked `may_alias` may be the same memory as
+    another one
+    so marked, element for element. Lowers to a pointer argument (CUDA) or an entry of the pointer
+    table (CPU).
     Example:
     ```mlir
     %x = plan.binding 0 read align 64 sizes(%n) : memref<?x64xf32>
@@ -120,7 +128,10 @@ def Plan_ScalarOp : Plan_Op<"scalar", [Pure]> {
 def Plan_WorkgroupIdOp : Plan_Op<"workgroup_id", [Pure]> {
   let summary = "Position of this workgroup in the grid";
   let description = [{
-    Along one axis. CUDA: the block's index. Example: `%i = plan.workgroup_id x : index`.
+    Along one axis. CUDA: the block's index. Example:
+    ```mlir
+    %i = plan.workgroup_id x : index
+    ```
   }];
   let arguments = (ins Plan_Axis:$axis);
   let results = (outs Index:$id);
@@ -157,7 +168,8 @@ class Plan_Command<string mnemonic> : Plan_Op<mnemonic, [HasParent<"FunctionOp">
 def Plan_LaunchOp : Plan_Command<"launch"> {
   let summary = "Launch a kernel";
   let description = [{
-    `bindings` are the kernel's bindings, `scalars` maps the function's symbols to its scalars. `after` are
+    `bindings` are the kernel's bindings, `scalars` maps the function's symbols to its scalars.
+    `after` are
     the positions, within the function, of the commands that must have ended. Example:
     ```mlir
     plan.launch @exp [#plan.range<...>] scalars affine_map<()[s0] -> (s0)> after [0, 2]
@@ -171,7 +183,10 @@ def Plan_LaunchOp : Plan_Command<"launch"> {
 def Plan_CopyOp : Plan_Command<"copy"> {
   let summary = "Copy bytes between buffers";
   let description = [{
-    The ranges have equal length and do not overlap. Example: `plan.copy <read, ...> to <write, ...> after [1]`.
+    The ranges have equal length and do not overlap. Example:
+    ```mlir
+    plan.copy <read, ...> to <write, ...> after [1]
+    ```
   }];
   let arguments = (ins Plan_RangeAttr:$source, Plan_RangeAttr:$target, DenseI64ArrayAttr:$after);
   let assemblyFormat = "$source `to` $target `after` $after attr-dict";
@@ -180,7 +195,10 @@ def Plan_CopyOp : Plan_Command<"copy"> {
 def Plan_FillOp : Plan_Command<"fill"> {
   let summary = "Fill a buffer with a pattern";
   let description = [{
-    Repeats the low `pattern_size` (1, 2, 4 or 8) bytes of `pattern`. Example: `plan.fill <write, ...> with 0 size 4 after []`.
+    Repeats the low `pattern_size` (1, 2, 4 or 8) bytes of `pattern`. Example:
+    ```mlir
+    plan.fill <write, ...> with 0 size 4 after []
+    ```
   }];
   let arguments = (ins Plan_RangeAttr:$target, I64Attr:$pattern, I64Attr:$pattern_size, DenseI64ArrayAttr:$after);
   let assemblyFormat = "$target `with` $pattern `size` $pattern_size `after` $after attr-dict";

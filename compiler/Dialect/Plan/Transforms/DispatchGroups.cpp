@@ -324,7 +324,8 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
       keep[row] = false;
   }
   bool losesRows = llvm::is_contained(keep, false);
-  // A sum over columns would leave its producers a workgroup for each column, which reads with large strides.
+  // A sum over columns would leave its producers a workgroup for each column, which reads with
+  // large strides.
   if (losesRows && !reducesInnermost(linalgOp) && !isSmall(linalgOp))
     return false;
   // A contraction's epilogue works on its result, element by element.

@@ -40,8 +40,8 @@ struct DispatchGroup {
   unsigned firstPosition = 0;
 };
 
-/// True for a product of matrices or of a matrix and a vector: each operand has a dim of its own in the result, or the op is a
-/// linalg.contract. A sum of products over a row is a reduction.
+/// True for a product of matrices or of a matrix and a vector: each operand has a dim of its own in
+/// the result, or the op is a linalg.contract. A sum of products over a row is a reduction.
 bool isContraction(mlir::Operation *op);
 
 /// Groups the computing ops of one block.

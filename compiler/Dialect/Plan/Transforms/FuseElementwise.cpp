@@ -66,7 +66,8 @@ static bool shouldFuse(OpOperand *use) {
 
 namespace {
 
-/// A reshaped initial value of a static type is an initial value. Upstream's pattern leaves out rank 0.
+/// A reshaped initial value of a static type is an initial value. Upstream's pattern leaves out
+/// rank 0.
 template <typename Reshape> struct FoldReshapeOfEmpty final : OpRewritePattern<Reshape> {
   using OpRewritePattern<Reshape>::OpRewritePattern;
 

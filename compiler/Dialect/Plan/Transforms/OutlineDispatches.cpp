@@ -14,8 +14,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/MapVector.h"
@@ -231,8 +231,8 @@ func::FuncOp Outliner::buildKernel(ModuleOp module) {
   return func;
 }
 
-/// Makes sizes scalars or constants. Not a full canonicalization: that one would turn copies, which are generics here, into
-/// passing on what they read.
+/// Makes sizes scalars or constants. Not a full canonicalization: that one would turn copies, which
+/// are generics here, into passing on what they read.
 void Outliner::simplify(func::FuncOp kernel) {
   RewritePatternSet patterns(context);
   tensor::DimOp::getCanonicalizationPatterns(patterns, context);
@@ -243,7 +243,8 @@ void Outliner::simplify(func::FuncOp kernel) {
   (void)applyPatternsGreedily(kernel, std::move(patterns));
 }
 
-/// Forgets inputs and scalars that the kernel does not use after all (a sum over no elements reads nothing).
+/// Forgets inputs and scalars that the kernel does not use after all (a sum over no elements reads
+/// nothing).
 void Outliner::dropUnused(func::FuncOp kernel) {
   llvm::DenseMap<int64_t, BindingOp> bindings;
   for (auto binding : kernel.getOps<BindingOp>())
@@ -294,7 +295,8 @@ void Outliner::buildDispatch() {
   SmallVector<Value> scalarValues;
   for (auto &[expr, ordinal] : scalars)
     scalarValues.push_back(materialize(expr));
-  // Made anew from the symbols: what the region was given may hang on tensors that nothing else needs.
+  // Made anew from the symbols: what the region was given may hang on tensors that nothing else
+  // needs.
   SmallVector<Value> sizes;
   for (Value result : region.getResults()) {
     auto type = cast<RankedTensorType>(result.getType());
@@ -318,8 +320,8 @@ LogicalResult Outliner::run(ModuleOp module) {
   return success();
 }
 
-/// Writes the symbols' names into the arguments' `array.dims`, so that dims which ops demand to be equal stay one symbol
-/// when those ops are gone.
+/// Writes the symbols' names into the arguments' `array.dims`, so that dims which ops demand to be
+/// equal stay one symbol when those ops are gone.
 static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
   Builder builder(func.getContext());
   for (BlockArgument argument : func.getArguments()) {
@@ -329,7 +331,8 @@ static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
     SmallVector<Attribute> names;
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
       auto symbol = dyn_cast<AffineSymbolExpr>(*dims.getDim(argument, dim));
-      names.push_back(builder.getStringAttr(symbol ? dims.getSymbols()[symbol.getPosition()].name : ""));
+      names.push_back(
+          builder.getStringAttr(symbol ? dims.getSymbols()[symbol.getPosition()].name : ""));
     }
     func.setArgAttr(argument.getArgNumber(), "array.dims", builder.getArrayAttr(names));
   }

@@ -58,21 +58,19 @@ struct ArchLimits {
   unsigned sharedPerBlockOptin; // 163 KiB, 227 KiB
   unsigned sharedPerSM;         // 164 KiB, 228 KiB
   unsigned sharedReserved;      // 1 KiB per block, kept by the system
-  unsigned maxClusterSize; // 1 (none) or 8 (16 with the non-portable attribute)
+  unsigned maxClusterSize;      // 1 (none) or 8 (16 with the non-portable attribute)
 };
 
 const ArchLimits &archLimits(Arch arch);
 
 /// The checks; each may be switched by itself.
 struct Checks {
-  bool bounds =
-      true; // global, shared, local and parameter bounds; use after free
-  bool uninitialised = true; // reads of global and shared bytes never written
-  bool misaligned = true; // addresses that are no multiple of the access size
-  bool race = true;       // within a block, and between blocks
-  bool barrierDivergence =
-      true; // threads that exit or part before a barrier others wait at
-  bool asyncCopy = true; // reads of cp.async destinations before the wait
+  bool bounds = true;            // global, shared, local and parameter bounds; use after free
+  bool uninitialised = true;     // reads of global and shared bytes never written
+  bool misaligned = true;        // addresses that are no multiple of the access size
+  bool race = true;              // within a block, and between blocks
+  bool barrierDivergence = true; // threads that exit or part before a barrier others wait at
+  bool asyncCopy = true;         // reads of cp.async destinations before the wait
 
   static Checks all() { return Checks(); }
   static Checks none() { return {false, false, false, false, false, false}; }
@@ -119,8 +117,7 @@ public:
   /// values already (host memory, memory from a file). Fails (false) if the
   /// range is empty or overlaps a live one. Knowledge of freed ranges that it
   /// overlaps is dropped.
-  bool registerRange(uint64_t base, uint64_t size, std::string tag,
-                     bool initialised = false);
+  bool registerRange(uint64_t base, uint64_t size, std::string tag, bool initialised = false);
 
   /// Makes the range that starts at |base| inaccessible, and remembers it so
   /// that later accesses are reported as uses after free. The front must not
@@ -185,12 +182,12 @@ struct KernelInfo {
   std::vector<ParamInfo> params;
   uint32_t paramBytes = 0; // end of the last parameter
   uint32_t staticSharedBytes = 0;
-  uint32_t localBytes = 0;         // per thread
-  uint32_t constBytes = 0;         // module-scope .const
-  uint32_t registers = 0;          // estimate: peak of live 32-bit registers
-  uint32_t reqntid[3] = {0, 0, 0}; // .reqntid; 0 = not given
-  uint32_t maxntid[3] = {0, 0, 0}; // .maxntid; 0 = not given
-  uint32_t minBlocksPerSM = 0;     // .minnctapersm
+  uint32_t localBytes = 0;                // per thread
+  uint32_t constBytes = 0;                // module-scope .const
+  uint32_t registers = 0;                 // estimate: peak of live 32-bit registers
+  uint32_t reqntid[3] = {0, 0, 0};        // .reqntid; 0 = not given
+  uint32_t maxntid[3] = {0, 0, 0};        // .maxntid; 0 = not given
+  uint32_t minBlocksPerSM = 0;            // .minnctapersm
   uint32_t reqClusterDims[3] = {0, 0, 0}; // .reqnctapercluster; 0 = not given
   bool explicitCluster = false;
   bool usesDynamicShared = false;
@@ -330,8 +327,7 @@ struct LaunchResult {
 /// struct would have them); |result| at the return value, or NULL. Runs once
 /// per calling thread, from any host thread. Returns false to end the launch
 /// with a trap.
-using ExternFunction =
-    std::function<bool(const uint8_t *params, uint8_t *result)>;
+using ExternFunction = std::function<bool(const uint8_t *params, uint8_t *result)>;
 
 class SimulatorImpl;
 
@@ -352,15 +348,13 @@ public:
   /// Parses and decodes |text| (a NUL at its end is ignored), allocates and
   /// initialises its variables. NULL with |error| set on failure. The module
   /// must not outlive the simulator.
-  std::unique_ptr<Module> load(const char *text, size_t size,
-                               ParseError &error) const;
+  std::unique_ptr<Module> load(const char *text, size_t size, ParseError &error) const;
 
   /// Runs the grid to its end, or to its first fault.
   LaunchResult launch(const Kernel &kernel, const LaunchConfig &config) const;
 
   /// Blocks of |threads| threads with |dynamicShared| bytes that fit one SM.
-  unsigned maxActiveBlocks(const Kernel &kernel, unsigned threads,
-                           uint32_t dynamicShared) const;
+  unsigned maxActiveBlocks(const Kernel &kernel, unsigned threads, uint32_t dynamicShared) const;
 
 private:
   std::unique_ptr<SimulatorImpl> impl_;
