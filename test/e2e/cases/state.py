@@ -17,7 +17,7 @@ def variables():
 """, [Step([], [("i64", np.int64(1))]), Step([], [("i64", np.int64(2))]), Step([], [("i64", np.int64(12))], launches=10)])
 
     start = random("f32", (5, 9), 1)
-    text = "[" + ", ".join("[" + ", ".join(f"{v!r}" for v in row) + "]" for row in start.values) + "]"
+    text = "[" + ", ".join("[" + ", ".join(f"{float(v)!r}" for v in row) + "]" for row in start.values) + "]"
     yield Case("initial_value", f"""  array.variable @NAME_w : tensor<5x9xf32> = dense<{text}>
   func.func @NAME() -> (tensor<5x9xf32>) {{
     %w = array.variable.read @NAME_w : tensor<5x9xf32>
