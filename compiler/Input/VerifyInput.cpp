@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -38,6 +39,16 @@ static bool isSupportedElement(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
 }
 
+/// Whether the number of bytes, with dynamic dims taken as 1, can be counted in 63 bits.
+static bool isSizeRepresentable(RankedTensorType type) {
+  // A dim of size 0 empties the array, but sizes and strides of the others are still computed.
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes))
+      return false;
+  return true;
+}
+
 /// Checks the type of a value; `report` starts the error and says which value it is.
 static LogicalResult verifyTensor(Type type, function_ref<InFlightDiagnostic()> report) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -48,6 +59,8 @@ static LogicalResult verifyTensor(Type type, function_ref<InFlightDiagnostic()> 
                     << tensor.getEncoding();
   if (!isSupportedElement(tensor.getElementType()))
     return report() << type << "; supported element types are " << kElements;
+  if (!isSizeRepresentable(tensor))
+    return report() << type << "; its size in bytes does not fit into 63 bits";
   return success();
 }
 

@@ -51,6 +51,22 @@ func.func @main(%x: tensor<4xf32, "sparse">) {
 
 // -----
 
+// expected-error @below {{argument 0 of 'main' has type 'tensor<4611686018427387904x4xf32>'; its size in bytes does not fit into 63 bits}}
+func.func @main(%x: tensor<4611686018427387904x4xf32>) {
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<1xi8>) -> tensor<i8> {
+  // expected-error @below {{result 0 of 'array.broadcast_in_dim' has type 'tensor<4294967296x2147483648xi8>'; its size in bytes does not fit into 63 bits}}
+  %0 = array.broadcast_in_dim %x axes = [0] : tensor<1xi8> -> tensor<4294967296x2147483648xi8>
+  %1 = array.reduce sum, %0 axes = [0, 1] : tensor<4294967296x2147483648xi8> -> tensor<i8>
+  return %1 : tensor<i8>
+}
+
+// -----
+
 // expected-error @below {{function 'main' has no body; expected every function to be here}}
 func.func private @main(%x: tensor<4xf32>)
 

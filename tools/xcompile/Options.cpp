@@ -237,6 +237,10 @@ bool Parser::finish() {
     result.output = result.compile.compileTo == Phase::Vmfb
                         ? (llvm::StringRef(result.input).rsplit('.').first + ".vmfb").str()
                         : "-";
+  if (result.output == "-" && result.report != ReportKind::None) {
+    error = "expected -o FILE with --report, since both would go to standard output";
+    return false;
+  }
   return addTargets(targets, cpu, result, error);
 }
 

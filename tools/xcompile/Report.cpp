@@ -59,11 +59,12 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
       unsigned copies = llvm::range_size(function.getBody().getOps<plan::CopyOp>());
       auto bytes = function->getAttrOfType<IntegerAttr>("arena_static");
       stream << getTargetName(target) << " @" << function.getSymName() << ": " << launches
-             << " launches, " << copies << " copies, peak scratch memory "
-             << formatBytes(bytes.getInt());
-      if (function.getArena().getNumSymbols() > 0 &&
-          !isa<AffineConstantExpr>(function.getArena().getResult(0))) {
-        stream << " + symbolic: " << printFormula(function.getArena()) << " bytes with";
+             << " launches, " << copies << " copies, peak scratch memory ";
+      if (isa<AffineConstantExpr>(function.getArena().getResult(0))) {
+        stream << formatBytes(bytes.getInt());
+      } else {
+        // The formula holds the static part too.
+        stream << printFormula(function.getArena()) << " bytes with";
         for (auto [index, symbol] : llvm::enumerate(function.getSymbols()))
           stream << (index ? ", s" : " s") << index << " = "
                  << printAttribute(cast<DictionaryAttr>(symbol).get("name"));

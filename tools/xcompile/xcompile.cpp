@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
+#include "compiler/Input/UnknownNames.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
 #include "compiler/Target/CUDA/Ptxas.h"
@@ -18,6 +19,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -36,12 +38,28 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
+static int writeInPlace(llvm::StringRef path, llvm::StringRef bytes) {
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (!code) {
+    stream << bytes;
+    stream.close();
+    code = stream.error();
+    stream.clear_error();
+  }
+  return code ? fail("cannot write '" + path + "': " + code.message()) : 0;
+}
+
 /// Writes to a temporary file that takes the output's place when it is whole.
 static int writeOutput(llvm::StringRef path, llvm::StringRef bytes) {
   if (path == "-") {
     llvm::outs() << bytes;
     return 0;
   }
+  // A device or pipe (/dev/null, /dev/stdout) cannot be replaced by a file.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::is_other(status))
+    return writeInPlace(path, bytes);
   llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
     stream << bytes;
     return llvm::Error::success();
@@ -108,6 +126,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);
+  xc::UnknownNameHandler unknownNames(&context);
   TimingScope parsing = timing.nest("Parse");
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   parsing.stop();
@@ -148,6 +167,8 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   xc::registerAllDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // A diagnostic shows its source line; the op as the compiler sees it can be the whole program.
+  context.printOpOnDiagnostic(false);
   std::unique_ptr<llvm::DefaultThreadPool> threads;
   if (command.threads != 1) {
     threads =

@@ -1,0 +1,86 @@
+//===- UnknownNames.cpp - Say what is known where a name is unknown -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Input/UnknownNames.h"
+
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace xc {
+
+static constexpr StringLiteral kDialects =
+    "known dialects are array, func, linalg, tensor, arith, math and affine";
+static constexpr StringLiteral kTypes =
+    "known types are tensor<...> of i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f16, bf16, f32 "
+    "or f64, and index for sizes";
+
+/// What stands between the first `prefix` and the next quote; empty where there is no `prefix`.
+static StringRef getQuoted(StringRef message, StringRef prefix) {
+  size_t begin = message.find(prefix);
+  if (begin == StringRef::npos)
+    return {};
+  return message.drop_front(begin + prefix.size()).take_until([](char c) { return c == '\''; });
+}
+
+static std::string describeOps(MLIRContext *context, StringRef unknown) {
+  StringRef dialect = unknown.split('.').first;
+  context->getOrLoadDialect(dialect); // the parser has not, where it found no such op
+  SmallVector<RegisteredOperationName> known;
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (name.getDialectNamespace() == dialect)
+      known.push_back(name);
+  llvm::sort(known,
+             [](auto left, auto right) { return left.getStringRef() < right.getStringRef(); });
+  if (known.empty())
+    return kDialects.str();
+  auto distance = [&](RegisteredOperationName name) {
+    return unknown.edit_distance(name.getStringRef());
+  };
+  const RegisteredOperationName *nearest = llvm::min_element(
+      known, [&](auto left, auto right) { return distance(left) < distance(right); });
+  std::string text;
+  if (distance(*nearest) <= 2)
+    text = "did you mean '" + nearest->getStringRef().str() + "'? ";
+  text += "known are ";
+  llvm::interleave(
+      known, [&](RegisteredOperationName name) { text += name.getStringRef(); },
+      [&] { text += ", "; });
+  return text;
+}
+
+/// The note for an error of the parser or of a type's verifier; empty where no name is unknown.
+static std::string explain(MLIRContext *context, StringRef message) {
+  if (message.starts_with("custom op '"))
+    return message.contains("is unknown") ? describeOps(context, getQuoted(message, "custom op '"))
+                                          : std::string();
+  if (message.starts_with("unregistered operation '"))
+    return describeOps(context, getQuoted(message, "unregistered operation '"));
+  if (message.starts_with("operation being parsed with an unregistered dialect") ||
+      message.starts_with("Dialect `"))
+    return kDialects.str();
+  if (message == "expected non-function type" || message.contains("unknown type") ||
+      message.contains("provides no type parsing hook"))
+    return kTypes.str();
+  return {};
+}
+
+UnknownNameHandler::UnknownNameHandler(MLIRContext *context) : ScopedDiagnosticHandler(context) {
+  setHandler([context](Diagnostic &diagnostic) {
+    std::string note = diagnostic.getSeverity() == DiagnosticSeverity::Error
+                           ? explain(context, diagnostic.str())
+                           : std::string();
+    if (!note.empty())
+      diagnostic.attachNote() << note;
+    return failure(); // the next handler prints it
+  });
+}
+
+} // namespace xc
