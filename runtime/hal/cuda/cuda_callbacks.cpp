@@ -64,6 +64,19 @@ void CallbackQueue::stop() {
     thread.detach();
   else
     thread.join();
+  while (HostCallback *callback = kept) {
+    kept = callback->next;
+    // The driver's reference, where it has not handed that on.
+    if (!callback->isSignalled())
+      callback->release();
+    callback->release();
+  }
+}
+
+void CallbackQueue::keep(HostCallback &callback) {
+  Lock lock(mutex);
+  callback.next = kept;
+  kept = &callback;
 }
 
 void CallbackQueue::push(HostCallback &callback) {

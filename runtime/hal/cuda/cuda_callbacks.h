@@ -53,7 +53,11 @@ private:
 class CallbackQueue final : public RefCounted {
 public:
   static Status create(const HostAllocator &allocator, Ref<CallbackQueue> *out);
-  /// Ends the thread; no callback is waited for any more.
+  /// Takes over a reference to a callback that has failed: a driver that has lost its device may
+  /// still be about to signal it.
+  void keep(HostCallback &callback);
+  /// Ends the thread and lets go of what was kept; the context is gone, and nothing is signalled any
+  /// more.
   void stop();
   /// Waits until \p callback, which was signalled, has ended. A callback that waits for itself or
   /// for one behind it gets on at once.
@@ -73,6 +77,7 @@ private:
   Mutex mutex;
   Condition changed;
   HostCallback *first = nullptr, **last = &first;
+  HostCallback *kept = nullptr;
   bool isStopped = false;
   Thread thread;
 };

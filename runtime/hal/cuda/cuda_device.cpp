@@ -204,8 +204,6 @@ Status CudaDevice::initialise() {
 
 void CudaDevice::destroy() {
   releaseOwnStreams();
-  if (callbacks)
-    callbacks->stop();
   if (context) {
     ContextScope scope(*this, ContextScope::kRelease);
     // Whatever the driver says, there is nobody left to tell.
@@ -216,6 +214,8 @@ void CudaDevice::destroy() {
   }
   if (context && !foreignContext)
     cu.cuDevicePrimaryCtxRelease(device);
+  if (callbacks)
+    callbacks->stop();
   allocator.destroy(this);
 }
 

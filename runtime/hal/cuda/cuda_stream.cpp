@@ -56,12 +56,13 @@ void CudaStream::destroy() {
   }
   while (HostCallback *callback = failedCallbacks) {
     failedCallbacks = callback->next;
-    // What the driver has not signalled by now it never will.
-    if (!callback->isSignalled())
-      callback->release();
+    cudaDevice.callbackQueue()->keep(*callback);
+  }
+  // One that runs now drops the last reference to the stream, and keeps itself.
+  while (HostCallback *callback = firstCallback) {
+    firstCallback = callback->next;
     callback->release();
   }
-  pruneCallbacks();
   copy.destroy(this);
 }
 
