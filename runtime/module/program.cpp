@@ -132,6 +132,28 @@ void Program::destroy() {
   allocator.destroy(this);
 }
 
+/// A source for a scope that the module does not have is a misspelt one.
+static Status checkScopes(const HostAllocator &allocator, const Vector<ParameterSource> &sources,
+                          Span<const xcr_parameter_source_t> given) {
+  for (const xcr_parameter_source_t &candidate : given) {
+    String known(allocator);
+    bool isKnown = false;
+    for (const ParameterSource &source : sources) {
+      isKnown |= equal(source.scope.view(), candidate.scope);
+      XCR_RETURN_IF_ERROR(known.append(xcr_string(known.view().size ? ", " : "")));
+      XCR_RETURN_IF_ERROR(known.append(source.scope.view()));
+    }
+    if (sources.empty())
+      XCR_RETURN_IF_ERROR(known.append(xcr_string("none")));
+    if (!isKnown)
+      return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
+                        "no scope '%.*s' of external parameters; the module has: %.*s",
+                        printLength(candidate.scope), candidate.scope.data,
+                        printLength(known.view()), known.view().data);
+  }
+  return Status();
+}
+
 /// One source for each scope: the caller's path, else the scope itself beside
 /// the module's file.
 static Status resolveSources(const HostAllocator &allocator, const xcr_module &module,
@@ -182,6 +204,7 @@ Status Program::get(Ref<xcr_device> device, Ref<xcr_module> module,
   const HostAllocator &allocator = device->allocator;
   Vector<ParameterSource> sources(allocator);
   XCR_RETURN_IF_ERROR(resolveSources(allocator, *module, given, &sources));
+  XCR_RETURN_IF_ERROR(checkScopes(allocator, sources, given));
   {
     Lock lock(module->programMutex);
     for (Program *program = module->programs; program; program = program->next)
@@ -327,9 +350,13 @@ Status Program::parameterBytes(uint32_t ordinal, Span<const uint8_t> *out) {
   size_t source = 0;
   while (!equal(sources[source].scope.view(), text(parameter.scope())))
     ++source;
-  if (!files[source].isOpen())
-    XCR_RETURN_IF_ERROR(
-        ParameterFile::open(allocator, sources[source].path.view(), &files[source]));
+  if (!files[source].isOpen()) {
+    xcr_string_view_t scope = sources[source].scope.view();
+    Status status = ParameterFile::open(allocator, sources[source].path.view(), &files[source]);
+    if (status.failed())
+      return addContext(std::move(status), allocator,
+                        "external parameters of scope '%.*s': ", printLength(scope), scope.data);
+  }
   Span<const int64_t> shape = {count(parameter.dims()) ? parameter.dims()->data() : nullptr,
                                count(parameter.dims())};
   return files[source].find(text(parameter.key()), parameter.dtype(), shape, out);

@@ -226,12 +226,20 @@ TEST(ParameterTest, FileBesideTheModuleOrWhereTheCallerSays) {
   y.reset(output);
   EXPECT_EQ(read<float>(y.get()), (std::vector<float>{2, 3, 4, 5}));
 
+  source.scope = xcr_string("weigths.safetensors");
+  xcr_instance_t *misspelt = nullptr;
+  XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), &options, &misspelt),
+                   XCR_STATUS_NOT_FOUND,
+                   "no scope 'weigths.safetensors' of external parameters; the module has: "
+                   "weights.safetensors");
+
   unlink(elsewhere.c_str());
   unlink((folder + "/weights.safetensors").c_str());
   xcr_instance_t *third = nullptr;
   instance.reset();
   XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &third),
-                   XCR_STATUS_NOT_FOUND, "weights.safetensors");
+                   XCR_STATUS_NOT_FOUND,
+                   "external parameters of scope 'weights.safetensors': cannot open '");
   unlink((folder + "/model.vmfb").c_str());
   rmdir(folderName);
 }
