@@ -243,6 +243,14 @@ def refuses_lying_npy(b):
 
 
 @test
+def says_that_standard_output_is_full(b):
+    for command in (["xrun", "model.vmfb", *XY], ["xdump", "model.vmfb"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([b.bin / command[0], *command[1:]], cwd=b.folder, stdout=full, stderr=subprocess.PIPE, text=True)
+        expect(done.returncode == 1 and "cannot write to standard output: No space left" in done.stderr, done.stderr)
+
+
+@test
 def refuses_unwritable_output(b):
     b.refuses("xrun", "model.vmfb", *XY, "--output=@absent/out.npy", says="cannot write 'absent/out.npy': No such file")
     b.refuses("xrun", "model.vmfb", *XY, "--output=@.", says="cannot write '.': Is a directory")

@@ -1,5 +1,4 @@
-//===- Session.cpp - Opens devices and modules for the tools
-//------------------===//
+//===- Session.cpp - Opens devices and modules for the tools ---------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,6 +8,10 @@
 #include "tools/common/Session.h"
 
 #include "tools/common/Table.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 namespace xc::tools {
 
@@ -20,6 +23,12 @@ Error toError(xcr_status_t status) {
     message = toString(xcr_status_code_name(xcr_status_code(status)));
   xcr_status_release(status);
   return Error(std::move(message));
+}
+
+Error flushOutput() {
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return Error::success();
+  return Error(std::string("cannot write to standard output: ") + strerror(errno));
 }
 
 //===----------------------------------------------------------------------===//

@@ -58,6 +58,9 @@ inline std::string toString(xcr_string_view_t text) { return std::string(view(te
 /// Success, or the status's message. Takes the status over.
 Error toError(xcr_status_t status);
 
+/// Writes what stdout still holds; fails where any of the output is lost (a full disk).
+Error flushOutput();
+
 /// What a tool runs a function of a module with.
 struct SessionOptions {
   std::string device = "auto";

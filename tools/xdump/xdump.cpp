@@ -121,5 +121,7 @@ int main(int argc, char **argv) {
   if (!text)
     return fail(text.error());
   fwrite(text->data(), 1, text->size(), stdout);
+  if (Error error = flushOutput())
+    return fail(error);
   return 0;
 }

@@ -355,5 +355,7 @@ int main(int argc, char **argv) {
   Result<bool> good = run(options);
   if (!good)
     return fail(good.error());
+  if (Error error = flushOutput())
+    return fail(error);
   return *good ? 0 : 1;
 }
