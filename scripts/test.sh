@@ -108,9 +108,11 @@ run_stage() {
     ctest) run ctest run_ctest dev ;;
     lit) run lit run_lit ;;
     e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu ;;
-    cuda) # the same cases as PTX, on the stand-in for the driver
-      XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so run cuda \
-        /usr/bin/python3 test/e2e/run.py --build build/dev --device=cuda --target=cuda:sm_90a ;;
+    cuda) # the same cases as PTX, on the stand-in for the driver, as an older and as a Hopper GPU
+      for arch in sm_80 sm_90a; do
+        XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=$arch run "cuda-$arch" \
+          /usr/bin/python3 test/e2e/run.py --build build/dev --device=cuda --target=cuda:$arch
+      done ;;
     tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
     samples) make_step samples-build install_and_build_samples &&

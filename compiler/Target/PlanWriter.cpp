@@ -9,6 +9,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -20,8 +21,8 @@ std::string printLocation(Location loc) {
     auto file = dyn_cast<FileLineColLoc>(inner);
     if (!file)
       return WalkResult::advance();
-    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-            Twine(file.getColumn()))
+    text = (llvm::sys::path::filename(file.getFilename().getValue()) + ":" + Twine(file.getLine()) +
+            ":" + Twine(file.getColumn()))
                .str();
     return WalkResult::interrupt();
   });

@@ -28,7 +28,8 @@ struct DataNumbers {
   llvm::SmallVector<uint32_t> constants, parameters, variables;
 };
 
-/// "file:line:column" of the first file location in `loc`, or an empty string.
+/// "file:line:column" of the first file location in `loc`, the file without directories, or an
+/// empty string.
 std::string printLocation(mlir::Location loc);
 
 /// Writes one plan.function as a Plan table.

@@ -120,9 +120,9 @@ xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t
   Ref<Device> device;
   Status status = createDevice(uri, settings, &device);
   if (status.succeeded() && given.native_context && strcmp(device->info.driver, "cuda") != 0)
-    status = makeStatus(settings.allocator, XCR_STATUS_INVALID_ARGUMENT,
-                        "options.native_context: expected NULL for device %s",
-                        device->info.uri.c_str());
+    status =
+        makeStatus(settings.allocator, XCR_STATUS_INVALID_ARGUMENT,
+                   "options.native_context: expected NULL for device %s", device->info.uri.c_str());
   if (status.succeeded())
     *out_device = device.take();
   return status.release();

@@ -17,6 +17,7 @@
 #include "tools/common/Session.h"
 #include "tools/common/Statistics.h"
 #include "tools/common/Table.h"
+#include "tools/xbench/SimulatorCounters.h"
 
 #include <algorithm>
 #include <chrono>
@@ -279,6 +280,9 @@ static void printText(const BoundCall &bound, const Report &report, const BenchO
            kernels.str().c_str());
   if (report.kernels.size() > options.top)
     printf("and %zu more (--top)\n", report.kernels.size() - options.top);
+  if (std::vector<SimulatedKernel> simulated = readSimulatorCounters(); !simulated.empty())
+    printf("\ncounted by the driver's stand-in, in warp instructions, over all launches:\n%s",
+           formatSimulatorCounters(simulated).c_str());
   for (const std::string &doubt : findDoubts(m))
     printf("not to be trusted: %s\n", doubt.c_str());
 }
@@ -357,5 +361,7 @@ int main(int argc, char **argv) {
     printJson(*bound, *report);
   else
     printText(*bound, *report, options);
+  if (Error error = flushOutput())
+    return fail(error);
   return 0;
 }

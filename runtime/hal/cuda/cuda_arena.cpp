@@ -56,7 +56,8 @@ Status CudaArena::map(uint64_t bytes) {
     bool isKnown = device.cu.cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
       return makeOutOfMemory(device.allocator, bytes, isKnown ? free : UINT64_MAX,
-                             "cuMemCreate: out of memory for the arena on device %s", device.info.uri.c_str());
+                             "cuMemCreate: out of memory for the arena on device %s",
+                             device.info.uri.c_str());
     return device.check(result, "cuMemCreate");
   }
   if (Status status =

@@ -56,8 +56,8 @@ public:
   /// Takes over a reference to a callback that has failed: a driver that has lost its device may
   /// still be about to signal it.
   void keep(HostCallback &callback);
-  /// Ends the thread and lets go of what was kept; the context is gone, and nothing is signalled any
-  /// more.
+  /// Ends the thread and lets go of what was kept; the context is gone, and nothing is signalled
+  /// any more.
   void stop();
   /// Waits until \p callback, which was signalled, has ended. A callback that waits for itself or
   /// for one behind it gets on at once.

@@ -134,8 +134,8 @@ ContextScope::~ContextScope() {
 Status CudaDevice::create(const hal::DeviceOptions &options, const Symbols &cu, int ordinal,
                           LaunchKind launchKind, Ref<hal::Device> *out) {
   uint64_t limit = options.memoryLimit ? options.memoryLimit : UINT64_MAX;
-  auto device = Ref<CudaDevice>::adopt(
-      options.allocator.create<CudaDevice>(options, cu, launchKind, limit));
+  auto device =
+      Ref<CudaDevice>::adopt(options.allocator.create<CudaDevice>(options, cu, launchKind, limit));
   if (!device)
     return outOfHostMemory(sizeof(CudaDevice));
   XCR_RETURN_IF_ERROR(device->describe(ordinal));

@@ -27,8 +27,8 @@ struct Capabilities {
 class CudaStream;
 
 /// Works in the device's primary context, which it shares with whatever else in the process uses
-/// it, or in a context of the caller's. After a sticky error (an illegal address in a kernel, say) the device is lost: every later
-/// call says so, and only releasing things still works.
+/// it, or in a context of the caller's. After a sticky error (an illegal address in a kernel, say)
+/// the device is lost: every later call says so, and only releasing things still works.
 class CudaDevice final : public hal::Device {
 public:
   static Status create(const hal::DeviceOptions &options, const Symbols &cu, int ordinal,

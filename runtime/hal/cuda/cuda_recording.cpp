@@ -161,10 +161,9 @@ Status CudaRecording::encodeMaps(uint32_t ordinal) {
 Status CudaRecording::encodeMap(const hal::Command &command, const TensorMapSpec &spec,
                                 CUtensorMap *out) const {
   auto valueOf = [&](const TensorMapValue &value) {
-    return static_cast<uint64_t>(value.scalar < 0
-                                     ? value.literal
-                                     : scalars[command.scalars.begin +
-                                               static_cast<uint32_t>(value.scalar)]);
+    return static_cast<uint64_t>(
+        value.scalar < 0 ? value.literal
+                         : scalars[command.scalars.begin + static_cast<uint32_t>(value.scalar)]);
   };
   cuuint64_t dims[kMaxMapRank], strides[kMaxMapRank];
   for (uint32_t i = 0; i < spec.rank; ++i)
@@ -457,8 +456,7 @@ void CudaRecording::collectTimes() {
     timer.isPending = false;
     Status status = XCR_CUDA_CALL(device, cuEventSynchronize, timer.end);
     if (status.succeeded())
-      status =
-          XCR_CUDA_CALL(device, cuEventElapsedTime, &milliseconds, timer.begin, timer.end);
+      status = XCR_CUDA_CALL(device, cuEventElapsedTime, &milliseconds, timer.begin, timer.end);
     if (status.failed())
       continue; // the launch that failed is reported by its stream
     uint64_t taken = static_cast<uint64_t>(milliseconds * 1e6f);

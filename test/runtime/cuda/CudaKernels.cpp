@@ -67,8 +67,8 @@ static const StandIn *findStandIn(StandIn &functions) {
   setenv("XCR_CUDA_LIBRARY", XC_TEST_CUDA_LIBRARY, /*overwrite=*/0);
   void *library = dlopen(getenv("XCR_CUDA_LIBRARY"), RTLD_NOW);
   auto find = [&](auto &function, const char *name) {
-    function = reinterpret_cast<std::decay_t<decltype(function)>>(
-        library ? dlsym(library, name) : nullptr);
+    function = reinterpret_cast<std::decay_t<decltype(function)>>(library ? dlsym(library, name)
+                                                                          : nullptr);
     return function != nullptr;
   };
   return find(functions.setFault, "ptxsimSetFault") &&

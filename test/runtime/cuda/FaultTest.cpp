@@ -43,9 +43,9 @@ ModuleSpec scenarioModule() {
   add.scalars = {count};
   scale.exportOrdinal = kScale;
   scale.scalars = {count, literal(2), literal(0)};
-  uint32_t sum = plan.dispatch({add}, {reads(fb::Space::Input, 0, bytes),
-                                       reads(fb::Space::Constant, 0, bytes),
-                                       writes(fb::Space::Arena, 0, bytes)});
+  uint32_t sum =
+      plan.dispatch({add}, {reads(fb::Space::Input, 0, bytes), reads(fb::Space::Constant, 0, bytes),
+                            writes(fb::Space::Arena, 0, bytes)});
   uint32_t scaled = plan.dispatch(
       {scale}, {reads(fb::Space::Arena, 0, bytes), writes(fb::Space::Output, 0, bytes)}, {sum});
   plan.copy(reads(fb::Space::Output, 0, bytes), writes(fb::Space::Output, 1, bytes), {scaled});
@@ -103,9 +103,8 @@ protected:
   /// Launches with an input of its own and looks at all outputs.
   bool runOnce(const Device &device, xcr_call_t *call, xcr_stream_t *stream, size_t count) {
     Buffer input;
-    if (!makeInput(device, count, input) ||
-        !take(xcr_call_set_input(call, 0, input.get())) || !take(xcr_call_launch(call, stream)) ||
-        !take(xcr_stream_synchronize(stream)))
+    if (!makeInput(device, count, input) || !take(xcr_call_set_input(call, 0, input.get())) ||
+        !take(xcr_call_launch(call, stream)) || !take(xcr_stream_synchronize(stream)))
       return false;
     for (uint32_t i = 0; i < 2; ++i) {
       std::vector<float> result(count);

@@ -112,9 +112,8 @@ TEST_P(GraphTest, FewGraphsAreKept) {
       for (uint32_t i = 0; i < 3; ++i)
         fills.move(i, (form >> i) & 1);
       ASSERT_TRUE(ok(device->write(*memory, 0, std::vector<uint8_t>(96).data(), 96)));
-      hal::CommandChange changes[3] = {{0, hal::kChangedAddresses},
-                                       {1, hal::kChangedAddresses},
-                                       {2, hal::kChangedAddresses}};
+      hal::CommandChange changes[3] = {
+          {0, hal::kChangedAddresses}, {1, hal::kChangedAddresses}, {2, hal::kChangedAddresses}};
       hal::UpdateCost cost;
       ASSERT_TRUE(ok(recording->update(fills.plan.list(), {changes, 3}, &cost)));
       run(*recording);

@@ -93,9 +93,9 @@ TEST_P(ImportTest, DeviceMemoryIsUsedInPlaceAndGivenBack) {
   xcr_buffer_release(object);
   EXPECT_TRUE(isReleased);
   // Memory of the host is none of the device.
-  XCR_EXPECT_FAILS(xcr_buffer_wrap(device.get(), &options, seen.data(), 64, nullptr, nullptr,
-                                   &object),
-                   XCR_STATUS_INVALID_ARGUMENT, "expected device memory");
+  XCR_EXPECT_FAILS(
+      xcr_buffer_wrap(device.get(), &options, seen.data(), 64, nullptr, nullptr, &object),
+      XCR_STATUS_INVALID_ARGUMENT, "expected device memory");
   EXPECT_EQ(cu->cuMemFree(pointer), CUDA_SUCCESS);
   leavePrimaryContext();
 }

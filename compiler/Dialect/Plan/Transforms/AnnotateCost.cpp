@@ -14,6 +14,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
 
 namespace xc::plan {
 #define GEN_PASS_DEF_ANNOTATECOST
@@ -116,13 +117,14 @@ AffineExpr AnnotateCost::countFlops(linalg::LinalgOp op, KernelSizes &sizes) {
   return flops;
 }
 
-/// The file locations in `loc`, as "file:line:column".
+/// The file locations in `loc`, as "file:line:column", without directories: what a module says does
+/// not depend on where it was built.
 static void collectLocations(Location loc, llvm::SetVector<StringAttr> &found) {
   loc->walk([&](Location inner) {
     if (auto file = dyn_cast<FileLineColLoc>(inner))
-      found.insert(StringAttr::get(loc.getContext(), file.getFilename().getValue() + ":" +
-                                                         Twine(file.getLine()) + ":" +
-                                                         Twine(file.getColumn())));
+      found.insert(StringAttr::get(loc.getContext(),
+                                   llvm::sys::path::filename(file.getFilename().getValue()) + ":" +
+                                       Twine(file.getLine()) + ":" + Twine(file.getColumn())));
     return WalkResult::advance();
   });
 }

@@ -1,0 +1,56 @@
+//===- SimulatorCounters.cpp - What the CUDA stand-in counted -------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/xbench/SimulatorCounters.h"
+
+#include "tools/common/Table.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace xc::tools {
+
+std::vector<SimulatedKernel> readSimulatorCounters() {
+  std::vector<SimulatedKernel> kernels;
+  const char *path = getenv("XCR_CUDA_LIBRARY");
+  // Only a library that is loaded already can have run anything.
+  void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  if (!library)
+    return kernels;
+  auto *getName = reinterpret_cast<decltype(&ptxsimKernelName)>(dlsym(library, "ptxsimKernelName"));
+  auto *getCounters = reinterpret_cast<decltype(&ptxsimGetKernelCounters)>(
+      dlsym(library, "ptxsimGetKernelCounters"));
+  char name[512];
+  for (size_t i = 0; getName && getCounters && getName(i, name, sizeof(name)); ++i) {
+    SimulatedKernel kernel = {name, {}};
+    if (getCounters(name, &kernel.counters))
+      kernels.push_back(std::move(kernel));
+  }
+  dlclose(library);
+  return kernels;
+}
+
+static std::string ratio(uint64_t part, uint64_t whole) {
+  return whole ? formatSignificant(double(part) / double(whole), 3) : "-";
+}
+
+std::string formatSimulatorCounters(const std::vector<SimulatedKernel> &kernels) {
+  Table table({"kernel", ">launches", ">instructions", ">integer", ">float", ">matrix", ">memory",
+               ">sync", ">sectors/load", ">sectors/store", ">bank conflicts/request"});
+  for (const SimulatedKernel &kernel : kernels) {
+    const PtxsimKernelCounters &c = kernel.counters;
+    table.addRow({kernel.name, std::to_string(c.launches), std::to_string(c.warpInstructions),
+                  std::to_string(c.integer), std::to_string(c.floating), std::to_string(c.matrix),
+                  std::to_string(c.memory), std::to_string(c.sync),
+                  ratio(c.globalLoadSectors, c.globalLoadRequests),
+                  ratio(c.globalStoreSectors, c.globalStoreRequests),
+                  ratio(c.sharedBankConflicts, c.sharedRequests)});
+  }
+  return table.str();
+}
+
+} // namespace xc::tools
