@@ -57,6 +57,12 @@ bool DispatchGrouping::isCompute(Operation *op) {
          (isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0);
 }
 
+void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
 bool isContraction(Operation *op) {
   if (isa<linalg::ContractOp>(op))
     return true;

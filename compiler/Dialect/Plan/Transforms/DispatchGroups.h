@@ -44,6 +44,9 @@ struct DispatchGroup {
 /// the result, or the op is a linalg.contract. A sum of products over a row is a reduction.
 bool isContraction(mlir::Operation *op);
 
+/// Erases the ops of a block that nothing uses and that have no effect, and what only they used.
+void eraseDeadOps(mlir::Block &block);
+
 /// Groups the computing ops of one block.
 class DispatchGrouping {
 public:

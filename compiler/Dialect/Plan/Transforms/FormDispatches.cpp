@@ -114,7 +114,7 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     DispatchGrouping grouping(block, fuse);
     for (DispatchGroup *group : grouping.getGroups())
       formRegion(*group);
-    eraseDead(block);
+    eraseDeadOps(block);
     if (!sortTopologically(&block)) {
       func.emitOpError("expected no cycle between dispatches");
       return signalPassFailure();
@@ -125,7 +125,6 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
   void cloneConstantsInto(RegionOp region);
   static void findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
                         SmallVectorImpl<Value> &reusable, SmallVectorImpl<int64_t> &reuse);
-  static void eraseDead(Block &block);
 };
 
 /// Results of an elementwise op may take the memory of an input that it reads at the same element
@@ -217,12 +216,6 @@ void FormDispatches::cloneConstantsInto(RegionOp region) {
     }
   }
   sortTopologically(&body);
-}
-
-void FormDispatches::eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
 }
 
 } // namespace

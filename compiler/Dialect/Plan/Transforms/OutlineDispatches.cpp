@@ -338,13 +338,6 @@ static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
   }
 }
 
-/// What only served the sizes of what has moved into kernels.
-static void eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -364,7 +357,8 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
         if (failed(Outliner(region, dims, name).run(module)))
           return signalPassFailure();
       }
-      eraseDead(func.getBody().front());
+      // What only served the sizes of what has moved into kernels.
+      eraseDeadOps(func.getBody().front());
     }
   }
 };
