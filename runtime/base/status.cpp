@@ -20,6 +20,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <unistd.h>
 
 using namespace xc;
 
@@ -37,7 +38,7 @@ namespace {
 struct ReserveSlot {
   std::atomic<bool> isTaken{false};
   alignas(xcr_status) unsigned char status[sizeof(xcr_status)];
-  char message[96];
+  char message[128];
 };
 } // namespace
 
@@ -97,15 +98,28 @@ static xcr_status_t sharedStatus(xcr_status_code_t code) {
   return &statuses[code];
 }
 
+/// Bytes of host memory that are free by the system's account, or UINT64_MAX where it gives none.
+/// An allocator or a limit of the process's own may stop earlier.
+static uint64_t freeHostMemory() {
+  long pages = sysconf(_SC_AVPHYS_PAGES), pageSize = sysconf(_SC_PAGESIZE);
+  if (pages < 0 || pageSize < 0)
+    return UINT64_MAX;
+  return static_cast<uint64_t>(pages) * static_cast<uint64_t>(pageSize);
+}
+
 Status xc::outOfHostMemory(uint64_t asked) {
+  uint64_t available = freeHostMemory();
   for (ReserveSlot &slot : reserve) {
     if (slot.isTaken.load(std::memory_order_relaxed) ||
         slot.isTaken.exchange(true, std::memory_order_acquire))
       continue;
     int size = snprintf(slot.message, sizeof(slot.message),
                         "out of host memory: asked for %" PRIu64 " bytes", asked);
+    if (available != UINT64_MAX)
+      size += snprintf(slot.message + size, sizeof(slot.message) - static_cast<size_t>(size),
+                       ", the system has %" PRIu64 " free", available);
     return Status(new (slot.status) xcr_status{
-        XCR_STATUS_OUT_OF_MEMORY, xcr_status::Storage::Reserve, asked, UINT64_MAX, slot.message,
+        XCR_STATUS_OUT_OF_MEMORY, xcr_status::Storage::Reserve, asked, available, slot.message,
         static_cast<size_t>(size), HostAllocator()});
   }
   return Status(sharedStatus(XCR_STATUS_OUT_OF_MEMORY));

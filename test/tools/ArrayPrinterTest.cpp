@@ -1,5 +1,4 @@
-//===- ArrayPrinterTest.cpp - Printing arrays as NumPy does
-//-------------------===//
+//===- ArrayPrinterTest.cpp - Printing arrays as NumPy does ---------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -46,6 +46,7 @@ TEST(Summary, NoSamples) { EXPECT_EQ(summarise({}).count, 0u); }
 Measurement steady() {
   Measurement measurement;
   measurement.latency = summarise(std::vector<double>(1000, 1.0));
+  measurement.host = summarise(std::vector<double>(1000, 0.25));
   measurement.perCall = 1;
   measurement.kernelTime = 1;
   return measurement;
@@ -87,5 +88,28 @@ TEST(Doubts, HostBound) {
             std::string::npos);
   measurement.kernelTime = -1; // not measured
   EXPECT_TRUE(findDoubts(measurement).empty());
+}
+
+TEST(Doubts, HostTimes) {
+  std::vector<double> samples;
+  for (int i = 0; i < 1000; ++i)
+    samples.push_back(i % 2 ? 1.0 : 1.5);
+  Measurement measurement = steady();
+  measurement.host = summarise(samples);
+  ASSERT_EQ(findDoubts(measurement).size(), 1u);
+  EXPECT_EQ(findDoubts(measurement)[0],
+            "the middle half of the host times spreads over 50.0 % of the median: something else "
+            "uses this machine");
+}
+
+TEST(Doubts, KernelsThatTakeLongerThanTheirCall) {
+  Measurement measurement = steady();
+  measurement.kernelTime = 1.05;
+  EXPECT_TRUE(findDoubts(measurement).empty());
+  measurement.kernelTime = 1.5;
+  ASSERT_EQ(findDoubts(measurement).size(), 1u);
+  EXPECT_EQ(findDoubts(measurement)[0],
+            "the kernels, timed one after another, take 150 % of the latency: in a call they "
+            "overlap, or being timed slows them down");
 }
 } // namespace

@@ -1,5 +1,4 @@
-//===- TextTest.cpp - Options, JSON and tables
-//--------------------------------===//
+//===- TextTest.cpp - Options, JSON and tables ----------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

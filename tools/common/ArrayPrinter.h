@@ -1,5 +1,4 @@
-//===- ArrayPrinter.h - Prints arrays the way NumPy does
-//----------------------===//
+//===- ArrayPrinter.h - Prints arrays the way NumPy does ------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Compare.cpp - Compares an output with what was expected
-//----------------===//
+//===- Compare.cpp - Compares an output with what was expected ------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

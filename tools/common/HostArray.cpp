@@ -1,5 +1,4 @@
-//===- HostArray.cpp - A dense array in host memory
-//---------------------------===//
+//===- HostArray.cpp - A dense array in host memory -----------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <unistd.h>
 
 namespace xc::tools {
 
@@ -72,6 +72,11 @@ Result<uint64_t> byteSize(DType dtype, const std::vector<int64_t> &dims) {
   return uint64_t(size);
 }
 
+/// Bytes that the system has free; a limit of this process may be lower.
+static uint64_t freeHostMemory() {
+  return uint64_t(sysconf(_SC_AVPHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE));
+}
+
 Result<HostArray> HostArray::create(DType dtype, std::vector<int64_t> dims) {
   Result<uint64_t> size = byteSize(dtype, dims);
   if (!size)
@@ -84,7 +89,8 @@ Result<HostArray> HostArray::create(DType dtype, std::vector<int64_t> dims) {
       static_cast<std::byte *>(aligned_alloc(alignment, padded / alignment * alignment)));
   if (!array.bytes)
     return Error("out of host memory: " + std::to_string(*size) + " bytes asked for " +
-                 tools::shapeString(dtype, dims));
+                 tools::shapeString(dtype, dims) + ", " + std::to_string(freeHostMemory()) +
+                 " free on this machine");
   array.type = dtype;
   array.shape = std::move(dims);
   array.count = int64_t(*size / xcr_dtype_size(dtype));

@@ -1,5 +1,4 @@
-//===- HostArray.h - A dense array in host memory
-//-----------------------------===//
+//===- HostArray.h - A dense array in host memory -------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

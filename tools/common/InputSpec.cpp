@@ -1,5 +1,4 @@
-//===- InputSpec.cpp - Arrays as the command line gives them
-//------------------===//
+//===- InputSpec.cpp - Arrays as the command line gives them --------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

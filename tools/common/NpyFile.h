@@ -1,5 +1,4 @@
-//===- NpyFile.h - Reads and writes .npy files
-//--------------------------------===//
+//===- NpyFile.h - Reads and writes .npy files ----------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

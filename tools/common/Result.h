@@ -1,5 +1,4 @@
-//===- Result.h - A value or a message
-//----------------------------------------===//
+//===- Result.h - A value or a message ------------------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Session.h - Opens devices and modules for the tools
-//--------------------===//
+//===- Session.h - Opens devices and modules for the tools ----------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Statistics.cpp - What many measurements say
-//----------------------------===//
+//===- Statistics.cpp - What many measurements say ------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -60,23 +59,33 @@ void writeSummary(JsonWriter &json, const Summary &summary) {
 
 static std::string percent(double share) { return formatSignificant(100 * share, 3) + " %"; }
 
+/// Adds what speaks against the times of one kind, which |what| names: "latencies".
+static void doubtTimes(const Summary &times, const char *what, std::vector<std::string> &doubts) {
+  if (times.spread > 0.1)
+    doubts.push_back("the middle half of the " + std::string(what) + " spreads over " +
+                     percent(times.spread) + " of the median: something else uses this machine");
+  if (times.median > 0 && times.p99 > 2 * times.median)
+    doubts.push_back("one in a hundred of the " + std::string(what) + " is " +
+                     formatSignificant(times.p99 / times.median, 3) +
+                     " times the median or more: the calls are interrupted");
+}
+
 std::vector<std::string> findDoubts(const Measurement &measurement) {
   std::vector<std::string> doubts;
   const Summary &latency = measurement.latency;
   if (latency.count < 30)
     doubts.push_back("only " + std::to_string(latency.count) +
                      " calls were timed: measure for longer");
-  if (latency.spread > 0.1)
-    doubts.push_back("the middle half of the latencies spreads over " + percent(latency.spread) +
-                     " of the median: something else uses this machine");
-  if (latency.median > 0 && latency.p99 > 2 * latency.median)
-    doubts.push_back("one call in a hundred takes " +
-                     formatSignificant(latency.p99 / latency.median, 3) +
-                     " times the median or more: the calls are interrupted");
+  doubtTimes(latency, "latencies", doubts);
+  doubtTimes(measurement.host, "host times", doubts);
   if (measurement.kernelTime >= 0 && measurement.kernelTime < 0.5 * latency.median)
     doubts.push_back("host-bound: the kernels take " +
                      percent(measurement.kernelTime / latency.median) +
                      " of the latency, the rest is launching and waiting");
+  if (measurement.kernelTime > 1.1 * latency.median)
+    doubts.push_back("the kernels, timed one after another, take " +
+                     percent(measurement.kernelTime / latency.median) +
+                     " of the latency: in a call they overlap, or being timed slows them down");
   return doubts;
 }
 

@@ -1,5 +1,4 @@
-//===- Statistics.h - What many measurements say
-//------------------------------===//
+//===- Statistics.h - What many measurements say --------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Table.h - Prints aligned columns
-//---------------------------------------===//
+//===- Table.h - Prints aligned columns -----------------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

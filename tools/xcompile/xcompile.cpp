@@ -79,12 +79,25 @@ static std::string print(ModuleOp module, bool bytecode) {
   return text;
 }
 
-/// An unknown CPU is an error here, before anything is compiled.
-static LogicalResult checkTargets(llvm::ArrayRef<std::string> targets, MLIRContext &context) {
-  for (llvm::StringRef target : targets)
-    if (target.consume_front("cpu:") &&
-        failed(xc::cpu::lookupArch(target, [&] { return emitError(UnknownLoc::get(&context)); })))
+/// The flags that change the output, in one spelling, for the module's provenance.
+static std::string describeFlags(const xc::CompileOptions &options) {
+  return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
+         (options.fastMath ? " --fast-math" : "") + (options.lineInfo ? " --line-info" : "");
+}
+
+/// Gives every CPU the name that means the same on any machine, as the module records it. An
+/// unknown CPU is an error here, before anything is compiled.
+static LogicalResult resolveCPUs(llvm::MutableArrayRef<std::string> targets, MLIRContext &context) {
+  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(&context)); };
+  for (std::string &target : targets) {
+    llvm::StringRef name = target;
+    if (!name.consume_front("cpu:"))
+      continue;
+    FailureOr<xc::cpu::Arch> arch = xc::cpu::lookupArch(name, emitError);
+    if (failed(arch))
       return failure();
+    target = "cpu:" + arch->name;
+  }
   return success();
 }
 
@@ -120,9 +133,10 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   command.compile.provenance.sourceHash = llvm::xxh3_64bits(
       llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 
-  if (failed(checkTargets(command.compile.targets, context)) ||
+  if (failed(resolveCPUs(command.compile.targets, context)) ||
       failed(resolvePtxas(command.compile, context)))
     return 1;
+  command.compile.provenance.flags = describeFlags(command.compile);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);
@@ -145,12 +159,6 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   return writeOutput(command.output, isModuleFile ? *bytes : print(*module, command.emitBytecode));
 }
 
-/// The flags that change the output, in one spelling, for the module's provenance.
-static std::string describeFlags(const xc::CompileOptions &options) {
-  return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
-         (options.fastMath ? " --fast-math" : "") + (options.lineInfo ? " --line-info" : "");
-}
-
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   xc::CommandLine command;
@@ -162,7 +170,6 @@ int main(int argc, char **argv) {
     return 0;
   }
   command.compile.provenance.compiler = kVersion.str();
-  command.compile.provenance.flags = describeFlags(command.compile);
 
   DialectRegistry registry;
   xc::registerAllDialects(registry);

@@ -1,5 +1,4 @@
-//===- Disassemble.cpp - The code inside a module
-//-----------------------------===//
+//===- Disassemble.cpp - The code inside a module -------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

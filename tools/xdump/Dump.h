@@ -1,5 +1,4 @@
-//===- Dump.h - The parts of xdump
-//--------------------------------------------===//
+//===- Dump.h - The parts of xdump ----------------------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

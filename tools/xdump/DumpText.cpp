@@ -1,5 +1,4 @@
-//===- DumpText.cpp - A module's tables for people
-//----------------------------===//
+//===- DumpText.cpp - A module's tables for people ------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- Formula.cpp - Formulas over symbolic dims as text
-//----------------------===//
+//===- Formula.cpp - Formulas over symbolic dims as text ------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

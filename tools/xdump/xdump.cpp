@@ -1,5 +1,4 @@
-//===- xdump.cpp - Shows what is in a module
-//----------------------------------===//
+//===- xdump.cpp - Shows what is in a module ------------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

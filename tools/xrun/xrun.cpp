@@ -1,5 +1,4 @@
-//===- xrun.cpp - Runs a function of a module
-//---------------------------------===//
+//===- xrun.cpp - Runs a function of a module -----------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -10,9 +10,13 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/TargetParser/X86TargetParser.h"
+
+#include <optional>
 
 using namespace mlir;
 
@@ -20,7 +24,7 @@ namespace xc::cpu {
 
 static constexpr llvm::StringLiteral kDefaultArch = "x86-64-v3";
 
-/// Every known CPU except "native".
+/// The CPUs that need no look into LLVM's tables: the generic levels and the common servers.
 static ArrayRef<Arch> getTable() {
   static const Arch table[] = {
       // name, triple, cpu, features, vectorBytes, vectorRegisters, hasFMA, hasHalfConversion
@@ -35,50 +39,92 @@ static ArrayRef<Arch> getTable() {
   return table;
 }
 
-/// The machine that runs the compiler, with all of its features.
-static Arch getNativeArch() {
-  Arch arch{"native",
-            llvm::sys::getDefaultTargetTriple(),
-            llvm::sys::getHostCPUName().str(),
-            "",
+/// What LLVM's CPU |cpu| can do; nothing for a CPU that it does not know as x86-64.
+static llvm::StringMap<bool> getImpliedFeatures(StringRef cpu) {
+  llvm::StringMap<bool> implied;
+  SmallVector<StringRef> names;
+  if (llvm::X86::parseArchX86(cpu, /*Only64Bit=*/true) != llvm::X86::CK_None)
+    llvm::X86::getFeaturesForCPU(cpu, names);
+  for (StringRef name : names)
+    implied[name] = true;
+  return implied;
+}
+
+/// The machine that runs the compiler: LLVM's name of its CPU, then "/+name" or "/-name" for each
+/// feature in which it differs from that CPU (virtual machines hide some).
+static std::string getNativeName() {
+  std::string name = llvm::sys::getHostCPUName().str();
+  bool isX86 = llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86();
+  if (isX86 && llvm::X86::parseArchX86(name, /*Only64Bit=*/true) == llvm::X86::CK_None)
+    name = "x86-64";
+  llvm::StringMap<bool> implied = getImpliedFeatures(name);
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  SmallVector<StringRef> features = llvm::to_vector(host.keys());
+  llvm::sort(features); // the order of a hash table must not reach the output
+  for (StringRef feature : features)
+    if (host.lookup(feature) != implied.lookup(feature))
+      name += (host.lookup(feature) ? "/+" : "/-") + feature.str();
+  return name;
+}
+
+/// A CPU by LLVM's name and the features it has more or less, or nothing where LLVM knows no such
+/// CPU or the features are not written so.
+static std::optional<Arch> parseArch(StringRef spelling) {
+  auto [cpu, changes] = spelling.split('/');
+  bool isX86 = llvm::X86::parseArchX86(cpu, /*Only64Bit=*/true) != llvm::X86::CK_None;
+  if (!isX86 && !llvm::AArch64::parseCpu(cpu))
+    return std::nullopt;
+  llvm::StringMap<bool> enabled = getImpliedFeatures(cpu);
+  SmallVector<StringRef> entries;
+  changes.split(entries, '/', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef entry : entries) {
+    bool isAdded = entry.starts_with("+");
+    if (!isAdded && !entry.starts_with("-"))
+      return std::nullopt;
+    enabled[entry.drop_front()] = isAdded;
+  }
+  SmallVector<StringRef> names = llvm::to_vector(enabled.keys());
+  llvm::sort(names);
+  llvm::SubtargetFeatures features;
+  for (StringRef name : names)
+    features.AddFeature(name, enabled.lookup(name));
+
+  Arch arch{spelling.str(),
+            isX86 ? "x86_64-unknown-linux-gnu" : "aarch64-unknown-linux-gnu",
+            cpu.str(),
+            features.getString(),
             16,
             16,
             false,
             false};
-  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
-  SmallVector<StringRef> names = llvm::to_vector(host.keys());
-  llvm::sort(names); // the order of a hash table must not reach the output
-  llvm::SubtargetFeatures features;
-  for (StringRef name : names)
-    features.AddFeature(name, host.lookup(name));
-  arch.features = features.getString();
-  if (llvm::Triple(arch.triple).isAArch64()) {
+  if (!isX86) {
     arch.vectorRegisters = 32;
     arch.hasFMA = arch.hasHalfConversion = true;
     return arch;
   }
-  arch.hasFMA = host.lookup("fma");
-  arch.hasHalfConversion = host.lookup("f16c");
-  if (host.lookup("avx512f") && host.lookup("avx512vl")) {
+  arch.hasFMA = enabled.lookup("fma");
+  arch.hasHalfConversion = enabled.lookup("f16c");
+  if (enabled.lookup("avx512f") && enabled.lookup("avx512vl")) {
     arch.vectorBytes = 64;
     arch.vectorRegisters = 32;
-  } else if (host.lookup("avx2")) {
+  } else if (enabled.lookup("avx2")) {
     arch.vectorBytes = 32;
   }
   return arch;
 }
 
 FailureOr<Arch> lookupArch(StringRef name, function_ref<InFlightDiagnostic()> emitError) {
-  if (name == "native")
-    return getNativeArch();
   for (const Arch &arch : getTable())
     if (arch.name == name)
       return arch;
+  if (std::optional<Arch> arch = parseArch(name == "native" ? getNativeName() : name))
+    return *arch;
   InFlightDiagnostic diagnostic = emitError()
                                   << "unknown CPU '" << name << "'; the known ones are ";
   for (const Arch &arch : getTable())
     diagnostic << arch.name << ", ";
-  return diagnostic << "native";
+  return diagnostic << "native, and LLVM's names of x86-64 and AArch64 CPUs, with features added "
+                       "or removed as in 'znver3/+sha/-rtm'";
 }
 
 FailureOr<Arch> getKernelArch(ModuleOp kernel, StringRef override) {

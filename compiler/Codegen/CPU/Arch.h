@@ -28,8 +28,10 @@ struct Arch {
   bool hasHalfConversion;  // f16 <-> f32 in hardware
 };
 
-/// The row named |name|; "native" is the machine that runs the compiler. An unknown name is an
-/// error that lists the known ones.
+/// The row named |name|. "native" is the machine that runs the compiler; the row that comes back
+/// then bears a name that says the same on any machine: LLVM's CPU and the features that differ,
+/// "znver3/+sha/-rtm". Such a name can be given, too. An unknown name is an error that lists the
+/// known ones.
 mlir::FailureOr<Arch> lookupArch(llvm::StringRef name,
                                  llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
