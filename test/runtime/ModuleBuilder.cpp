@@ -167,6 +167,7 @@ writeExecutable(FlatBufferBuilder &builder, const ExecutableSpec &spec, const fb
     auto mapVector = builder.CreateVector(maps);
     fb::ExportBuilder writer(builder);
     writer.add_cluster(cluster);
+    writer.add_programmatic_launch(entry.programmaticLaunch);
     writer.add_tensor_maps(mapVector);
     writer.add_name(name);
     writer.add_block(block);

@@ -135,6 +135,7 @@ struct ExportSpec {
   std::vector<fb::Parameter> parameters;
   std::vector<uint32_t> cluster;
   std::vector<TensorMapSpec> tensorMaps;
+  bool programmaticLaunch = false;
 };
 
 struct ExecutableSpec {

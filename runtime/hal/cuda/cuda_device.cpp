@@ -168,7 +168,8 @@ Status CudaDevice::describe(int ordinal) {
   XCR_RETURN_IF_ERROR(get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &processors));
   XCR_RETURN_IF_ERROR(get(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &pools));
   XCR_RETURN_IF_ERROR(get(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, &virtualMemory));
-  capabilities = {10 * major + minor, pools != 0, virtualMemory != 0};
+  capabilities = {10 * major + minor, pools != 0, virtualMemory != 0,
+                  major >= 9 && cu.cuGraphAddDependencies};
   info.processorCount = static_cast<uint32_t>(processors);
   snprintf(text, sizeof(text), "sm_%d", capabilities.computeCapability);
   XCR_RETURN_IF_ERROR(info.arch.assign(xcr_string(text)));
@@ -191,11 +192,22 @@ Status CudaDevice::enterForeignContext() {
                     info.uri.c_str(), owner);
 }
 
+/// The driver gives a process no new context on a device that one of its kernels has failed on.
+Status CudaDevice::retainPrimaryContext() {
+  Status status = XCR_CUDA_CALL(*this, cuDevicePrimaryCtxRetain, &context, device);
+  if (status.code() != XCR_STATUS_DEVICE_LOST)
+    return status;
+  context = nullptr;
+  return addContext(std::move(status), allocator,
+                    "this process has lost the device by an earlier error and must be started "
+                    "again to use it");
+}
+
 Status CudaDevice::initialise() {
   if (foreignContext)
     XCR_RETURN_IF_ERROR(enterForeignContext());
   else
-    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuDevicePrimaryCtxRetain, &context, device));
+    XCR_RETURN_IF_ERROR(retainPrimaryContext());
   ContextScope scope(*this);
   XCR_RETURN_IF_ERROR(scope.status());
   XCR_RETURN_IF_ERROR(memory.initialise());

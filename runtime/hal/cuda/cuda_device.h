@@ -22,6 +22,8 @@ struct Capabilities {
   int computeCapability = 0; ///< 90 is 9.0
   bool hasPools = false;
   bool hasVirtualMemory = false;
+  /// Graphs may launch a kernel before the one in front of it has ended.
+  bool hasProgrammaticEdges = false;
 };
 
 class CudaStream;
@@ -89,6 +91,7 @@ private:
   template <typename Function> Status forEachStream(Function function);
 
   Status enterForeignContext();
+  Status retainPrimaryContext();
 
   const CUcontext foreignContext; ///< or null
   CudaAllocator memory;

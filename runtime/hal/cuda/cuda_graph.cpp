@@ -65,14 +65,34 @@ Status CudaGraph::addNode(Node &node, const NodeWork &work, const Vector<CUgraph
                        CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
 }
 
+/// Whether a node of this form may be launched before the kernel in front of it has ended.
+bool CudaGraph::isProgrammaticEdge(const NodeForm &form, uint32_t before) const {
+  return form.isProgrammatic && device.capabilities.hasProgrammaticEdges &&
+         nodes[before].form.kind == NodeForm::Kernel;
+}
+
+Status CudaGraph::addProgrammaticEdge(Node &from, Node &to) {
+  CUgraphEdgeData data = {};
+  data.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  data.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  XCR_RETURN_IF_ERROR(
+      XCR_CUDA_CALL(device, cuGraphAddDependencies, graph, &from.handle, &to.handle, &data, 1));
+  from.hasProgrammaticEdge = to.hasProgrammaticEdge = true;
+  return Status();
+}
+
 Status CudaGraph::add(const NodeWork &work, Span<const uint32_t> before) {
   Vector<CUgraphNode> handles(device.allocator);
   XCR_RETURN_IF_ERROR(handles.reserve(before.size));
   for (uint32_t earlier : before)
-    XCR_RETURN_IF_ERROR(handles.push(nodes[earlier].handle));
+    if (!isProgrammaticEdge(work.form, earlier))
+      XCR_RETURN_IF_ERROR(handles.push(nodes[earlier].handle));
   Node node;
   node.form = work.form;
   XCR_RETURN_IF_ERROR(addNode(node, work, handles));
+  for (uint32_t earlier : before)
+    if (isProgrammaticEdge(work.form, earlier))
+      XCR_RETURN_IF_ERROR(addProgrammaticEdge(nodes[earlier], node));
   return nodes.push(node);
 }
 

@@ -16,10 +16,13 @@ namespace xc::cuda {
 struct NodeForm {
   enum Kind : uint8_t { Empty, Kernel, Copy, Memset };
   Kind kind = Empty;
+  /// A kernel that waits by itself for those before it.
+  bool isProgrammatic = false;
   uint32_t cluster[3] = {1, 1, 1};
 
   bool operator==(const NodeForm &other) const {
-    return kind == other.kind && memcmp(cluster, other.cluster, sizeof(cluster)) == 0;
+    return kind == other.kind && isProgrammatic == other.isProgrammatic &&
+           memcmp(cluster, other.cluster, sizeof(cluster)) == 0;
   }
   bool hasCluster() const { return cluster[0] * cluster[1] * cluster[2] > 1; }
 };
@@ -48,6 +51,9 @@ public:
   Status instantiate();
 
   const NodeForm &form(uint32_t node) const { return nodes[node].form; }
+  /// Not of a node at a programmatic edge: what is behind a disabled kernel would no longer wait
+  /// for what is before it.
+  bool canBeDisabled(uint32_t node) const { return !nodes[node].hasProgrammaticEdge; }
   bool isCurrent(uint32_t node) const { return nodes[node].isCurrent; }
   void markStale(uint32_t node) { nodes[node].isCurrent = false; }
   /// \p isRejected: the driver does not take it for this node, so it needs a new graph.
@@ -63,8 +69,11 @@ private:
     NodeForm form;
     bool isEnabled = true;
     bool isCurrent = true; ///< it has the values of its command
+    bool hasProgrammaticEdge = false;
   };
   Status addNode(Node &node, const NodeWork &work, const Vector<CUgraphNode> &before);
+  bool isProgrammaticEdge(const NodeForm &form, uint32_t before) const;
+  Status addProgrammaticEdge(Node &from, Node &to);
   void release();
 
   CudaDevice &device;

@@ -29,8 +29,8 @@ Status CudaRecording::create(CudaDevice &device, const hal::CommandList &list,
   XCR_RETURN_IF_ERROR(recording->copyList(list));
   if (options.profile)
     XCR_RETURN_IF_ERROR(recording->createTimers());
-  if (isGraph)
-    XCR_RETURN_IF_ERROR(recording->addGraph());
+  else
+    XCR_RETURN_IF_ERROR(isGraph ? recording->addGraph() : recording->createLanes());
   *out = std::move(recording);
   return Status();
 }
@@ -40,6 +40,9 @@ void CudaRecording::destroy() {
   {
     ContextScope scope(device, ContextScope::kRelease);
     graphs.clear();
+    for (CUevent mark : marks)
+      if (mark)
+        device.cu.cuEventDestroy(mark);
     for (Timer &timer : timers) {
       if (timer.begin)
         device.cu.cuEventDestroy(timer.begin);
@@ -56,6 +59,17 @@ Status CudaRecording::createTimers() {
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &timer.begin, CU_EVENT_DEFAULT));
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &timer.end, CU_EVENT_DEFAULT));
   }
+  return Status();
+}
+
+Status CudaRecording::createLanes() {
+  XCR_RETURN_IF_ERROR(lanes.build(commands.span(), edges.span()));
+  if (lanes.laneCount() <= 1)
+    return Status();
+  XCR_RETURN_IF_ERROR(marks.resize(commands.size() + 1));
+  for (uint32_t i = 0; i < marks.size(); ++i)
+    if (i == commands.size() || lanes.step(i).isAwaited)
+      XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &marks[i], CU_EVENT_DISABLE_TIMING));
   return Status();
 }
 
@@ -133,6 +147,7 @@ NodeForm CudaRecording::getForm(const hal::Command &command) const {
     form.kind = isKernel ? NodeForm::Kernel : NodeForm::Memset;
   } else {
     form.kind = NodeForm::Kernel;
+    form.isProgrammatic = getKernel(command).isProgrammatic;
     memcpy(form.cluster, getKernel(command).cluster, sizeof(form.cluster));
   }
   return form;
@@ -274,7 +289,8 @@ Status CudaRecording::addGraph() {
 }
 
 bool CudaRecording::accepts(const CudaGraph &graph, uint32_t ordinal) const {
-  return commands[ordinal].isEmpty || graph.form(ordinal) == forms[ordinal];
+  return commands[ordinal].isEmpty ? graph.canBeDisabled(ordinal)
+                                   : graph.form(ordinal) == forms[ordinal];
 }
 
 /// A graph whose nodes take all commands as they are: the one in use if that does; as many as there
@@ -373,7 +389,9 @@ Status CudaRecording::update(const hal::CommandList &list, Span<const hal::Comma
 // Launching
 //===----------------------------------------------------------------------===//
 
-Status CudaRecording::launchKernel(uint32_t ordinal, CUstream stream) {
+/// \p isBehindKernel: the stream's last work is a kernel of this launch, so one that waits for it
+/// by itself may begin before that has ended.
+Status CudaRecording::launchKernel(uint32_t ordinal, CUstream stream, bool isBehindKernel) {
   const Kernel &kernel = getKernel(commands[ordinal]);
   CUDA_KERNEL_NODE_PARAMS params;
   XCR_RETURN_IF_ERROR(getKernelParams(ordinal, &params));
@@ -395,7 +413,7 @@ Status CudaRecording::launchKernel(uint32_t ordinal, CUstream stream) {
     attribute.value.clusterDim.y = kernel.cluster[1];
     attribute.value.clusterDim.z = kernel.cluster[2];
   }
-  if (kernel.isProgrammatic) {
+  if (kernel.isProgrammatic && isBehindKernel) {
     CUlaunchAttribute &attribute = attributes[config.numAttrs++];
     attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     attribute.value.programmaticStreamSerializationAllowed = 1;
@@ -404,12 +422,12 @@ Status CudaRecording::launchKernel(uint32_t ordinal, CUstream stream) {
                        nullptr);
 }
 
-Status CudaRecording::launchCommand(uint32_t ordinal, CUstream stream) {
+Status CudaRecording::launchCommand(uint32_t ordinal, CUstream stream, bool isBehindKernel) {
   const hal::Command &command = commands[ordinal];
   if (command.isEmpty)
     return Status();
   if (command.kind == CommandKind::Dispatch)
-    return launchKernel(ordinal, stream);
+    return launchKernel(ordinal, stream, isBehindKernel);
   if (command.kind == CommandKind::Copy)
     return XCR_CUDA_CALL(device, cuMemcpyDtoDAsync, addresses[command.addresses.begin + 1],
                          addresses[command.addresses.begin], command.length, stream);
@@ -418,21 +436,52 @@ Status CudaRecording::launchCommand(uint32_t ordinal, CUstream stream) {
   return fill.launch(device, stream);
 }
 
-Status CudaRecording::launch(CUstream stream) {
+Status CudaRecording::launchLanes(const CUstream *streams) {
+  if (lanes.laneCount() > 1)
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, marks.back(), streams[0]));
+  // Whether a lane's last work is a kernel of this launch.
+  bool endsInKernel[kMaxLanes] = {};
+  for (uint32_t i = 0; i < commands.size(); ++i) {
+    const LanePlan::Step &step = lanes.step(i);
+    CUstream stream = streams[step.lane];
+    bool &isBehindKernel = endsInKernel[step.lane];
+    if (step.waitsForStart)
+      XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuStreamWaitEvent, stream, marks.back(), 0));
+    for (uint32_t earlier : lanes.waitsOf(step))
+      XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuStreamWaitEvent, stream, marks[earlier], 0));
+    isBehindKernel = isBehindKernel && step.waits.count == 0;
+    XCR_RETURN_IF_ERROR(launchCommand(i, stream, isBehindKernel));
+    if (!commands[i].isEmpty)
+      isBehindKernel = forms[i].kind == NodeForm::Kernel;
+    if (step.isAwaited) {
+      XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, marks[i], stream));
+      isBehindKernel = false;
+    }
+  }
+  for (uint32_t last : lanes.endWaits())
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuStreamWaitEvent, streams[0], marks[last], 0));
+  return Status();
+}
+
+Status CudaRecording::launch(const CUstream *streams) {
   if (isBroken)
     return makeStatus(device.allocator, XCR_STATUS_INTERNAL,
                       "the plan's last update failed, so there is nothing to launch");
   if (isGraph)
-    return graphs[current].launch(stream);
-  collectTimes();
-  for (uint32_t i = 0; i < commands.size(); ++i)
-    if (Status status = timers.empty() ? launchCommand(i, stream) : launchTimed(i, stream);
-        status.failed()) {
-      // The caller takes a launch that has failed for one that was not begun.
-      device.cu.cuStreamSynchronize(stream);
-      return status;
-    }
-  return Status();
+    return graphs[current].launch(streams[0]);
+  Status status;
+  if (timers.empty()) {
+    status = launchLanes(streams);
+  } else {
+    collectTimes();
+    for (uint32_t i = 0; i < commands.size() && status.succeeded(); ++i)
+      status = launchTimed(i, streams[0]);
+  }
+  // The caller takes a launch that has failed for one that was not begun.
+  if (status.failed())
+    for (uint32_t lane = 0; lane < streamCount(); ++lane)
+      device.cu.cuStreamSynchronize(streams[lane]);
+  return status;
 }
 
 Status CudaRecording::launchTimed(uint32_t ordinal, CUstream stream) {
@@ -441,7 +490,7 @@ Status CudaRecording::launchTimed(uint32_t ordinal, CUstream stream) {
   if (command.isEmpty)
     return Status();
   XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, timer.begin, stream));
-  XCR_RETURN_IF_ERROR(launchCommand(ordinal, stream));
+  XCR_RETURN_IF_ERROR(launchCommand(ordinal, stream, /*isBehindKernel=*/false));
   XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, timer.end, stream));
   timer.isPending = true;
   return Status();

@@ -10,6 +10,7 @@
 
 #include "runtime/hal/cuda/cuda_executable.h"
 #include "runtime/hal/cuda/cuda_graph.h"
+#include "runtime/hal/cuda/cuda_lanes.h"
 #include "runtime/hal/recording.h"
 
 namespace xc::cuda {
@@ -20,7 +21,8 @@ inline constexpr size_t kMaxGraphs = 4;
 /// Graph mode: one node for each command and the plan's own edges, instantiated once. Changed
 /// pointers, scalars, grids and lengths are set node by node; empty commands are disabled nodes.
 /// What a node cannot take (see NodeForm) needs another graph; the last few are kept. Stream mode:
-/// the same commands one after another.
+/// the same commands on as many streams as their edges have use for, with events between them; one
+/// after another where they are timed.
 class CudaRecording final : public hal::Recording {
 public:
   static Status create(CudaDevice &device, const hal::CommandList &list,
@@ -30,8 +32,11 @@ public:
                 hal::UpdateCost *cost) override;
   hal::CommandTimes times(uint32_t command) const override;
 
-  /// The device's context is current, and launches are ordered by the caller.
-  Status launch(CUstream stream);
+  /// Streams that launch takes: the caller's, and others that nothing else uses meanwhile.
+  uint32_t streamCount() const { return lanes.laneCount() > 1 ? lanes.laneCount() : 1; }
+  /// On \p streams[0], behind what that has and before what comes. The device's context is current,
+  /// and launches are ordered by the caller.
+  Status launch(const CUstream *streams);
 
 private:
   friend class xc::HostAllocator;
@@ -47,12 +52,14 @@ private:
       : device(device), isGraph(isGraph), commands(device.allocator), edges(device.allocator),
         addresses(device.allocator), scalars(device.allocator), executables(device.allocator),
         forms(device.allocator), maps(device.allocator), pointers(device.allocator),
-        graphs(device.allocator), timers(device.allocator) {}
+        graphs(device.allocator), lanes(device.allocator), marks(device.allocator),
+        timers(device.allocator) {}
   ~CudaRecording() override = default;
   void destroy() override;
 
   Status copyList(const hal::CommandList &list);
   Status createTimers();
+  Status createLanes();
   Status apply(const hal::CommandList &list, uint32_t ordinal);
   Status adopt(uint32_t ordinal);
   Status keep(hal::Executable *executable);
@@ -73,8 +80,9 @@ private:
                   bool *isRejected);
   Status addGraph();
 
-  Status launchCommand(uint32_t ordinal, CUstream stream);
-  Status launchKernel(uint32_t ordinal, CUstream stream);
+  Status launchCommand(uint32_t ordinal, CUstream stream, bool isBehindKernel);
+  Status launchKernel(uint32_t ordinal, CUstream stream, bool isBehindKernel);
+  Status launchLanes(const CUstream *streams);
   Status launchTimed(uint32_t ordinal, CUstream stream);
   void collectTimes();
 
@@ -94,6 +102,9 @@ private:
   Vector<CudaGraph> graphs;
   size_t current = 0; ///< the graph that is launched; kMaxGraphs: none
   uint64_t useCount = 0;
+  LanePlan lanes;
+  /// Of the commands that other lanes wait for, and, in the end, of the start; else null.
+  Vector<CUevent> marks;
   Vector<Timer> timers;
 };
 

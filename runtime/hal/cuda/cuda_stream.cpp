@@ -51,6 +51,9 @@ void CudaStream::destroy() {
       cudaDevice.cu.cuEventDestroy(event);
     if (callbackStream)
       cudaDevice.cu.cuStreamDestroy(callbackStream);
+    for (CUstream side : sideStreams)
+      if (side)
+        cudaDevice.cu.cuStreamDestroy(side);
     if (stream && !isForeign)
       cudaDevice.cu.cuStreamDestroy(stream);
   }
@@ -300,6 +303,19 @@ Status CudaStream::addCallback(xcr_host_callback_t function, void *userData) {
 // Work
 //===----------------------------------------------------------------------===//
 
+/// The stream and others of its own for a launch over \p count of them.
+Status CudaStream::prepareLanes(uint32_t count, CUstream *out) {
+  out[0] = stream;
+  for (uint32_t i = 1; i < count; ++i) {
+    CUstream &side = sideStreams[i - 1];
+    if (!side)
+      XCR_RETURN_IF_ERROR(
+          XCR_CUDA_CALL(cudaDevice, cuStreamCreateWithPriority, &side, CU_STREAM_NON_BLOCKING, 0));
+    out[i] = side;
+  }
+  return Status();
+}
+
 Status CudaStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, hal::LaunchMode) {
   Entry entry(*this);
   XCR_RETURN_IF_ERROR(enter(entry));
@@ -307,8 +323,10 @@ Status CudaStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, ha
   if (arenaBytes > arena.size())
     XCR_RETURN_IF_ERROR(arena.grow(arenaBytes));
   CudaRecording &cudaRecording = static_cast<CudaRecording &>(*recording);
+  CUstream lanes[kMaxLanes];
+  XCR_RETURN_IF_ERROR(prepareLanes(cudaRecording.streamCount(), lanes));
   XCR_RETURN_IF_ERROR(hold(entry, std::move(recording)));
-  return cudaRecording.launch(stream);
+  return cudaRecording.launch(lanes);
 }
 
 Status CudaStream::copy(Ref<hal::Memory> source, uint64_t sourceOffset, Ref<hal::Memory> target,

@@ -10,6 +10,7 @@
 
 #include "runtime/hal/cuda/cuda_arena.h"
 #include "runtime/hal/cuda/cuda_callbacks.h"
+#include "runtime/hal/cuda/cuda_lanes.h"
 
 namespace xc::cuda {
 
@@ -71,12 +72,16 @@ private:
   Status takeEvent(CUevent *out);
   void pruneCallbacks();
   void failCallbacks(const Status &status);
+  Status prepareLanes(uint32_t count, CUstream *out);
 
   CudaDevice &cudaDevice;
   const HostAllocator allocator;
   Mutex mutex;
   CUstream stream = nullptr;
   const bool isForeign;
+  /// For plans that are launched over several streams; their work begins and ends within that of
+  /// `stream`.
+  CUstream sideStreams[kMaxLanes - 1] = {};
   /// Signals callbacks, so that the driver's cost of one is not on the compute stream.
   CUstream callbackStream = nullptr;
   /// In the order in which they were added; the stream holds a reference to each.

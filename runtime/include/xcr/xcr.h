@@ -91,7 +91,9 @@ typedef enum xcr_status_code {
   XCR_STATUS_IO = 8,      /* the operating system could not read a file */
   /* not in this state: an input is not bound, a buffer is mapped */
   XCR_STATUS_FAILED_PRECONDITION = 9,
-  XCR_STATUS_DEVICE_LOST = 10,       /* an earlier error made the device unusable */
+  /* an earlier error made the device unusable; a CUDA device is lost for the
+   * process, which only releases what it has of it */
+  XCR_STATUS_DEVICE_LOST = 10,
   XCR_STATUS_PERMISSION_DENIED = 11, /* a flag of the caller's forbids it */
   /* a driver or system call failed that should not have */
   XCR_STATUS_INTERNAL = 12
@@ -242,7 +244,8 @@ XCR_API void xcr_device_list_release(xcr_device_list_t *list);
 /* Opens a device: "cpu", "cpu:4" (four threads), "cuda", "cuda:1", or "auto",
  * which is the first CUDA device if there is one, else the CPU; the device's
  * description says which and why. "cuda:0?launch=graph" runs every plan as a
- * CUDA graph, "?launch=stream" as launches one by one; "?launch=auto", which
+ * CUDA graph, "?launch=stream" as launches on streams, several where a plan has
+ * use for them; "?launch=auto", which
  * the environment variable XCR_CUDA_LAUNCH can change, chooses. |options| may be NULL. Thread-safe.
  * INVALID_ARGUMENT: malformed uri; NOT_FOUND: no such driver or device. */
 XCR_API xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t *options,

@@ -280,7 +280,7 @@ TEST_F(LaunchTest, MisalignedAccess) {
   EXPECT_EQ(CUDA_ERROR_MISALIGNED_ADDRESS, cu.cuCtxSynchronize());
 }
 
-TEST_F(LaunchTest, LostPrimaryContextComesBackAfterReset) {
+TEST_F(LaunchTest, LostDeviceStaysLostForTheProcess) {
   CUmodule module = nullptr;
   CUfunction fail = nullptr;
   ASSERT_EQ(CUDA_SUCCESS, cu.cuModuleLoadDataEx(&module, kKernels, 0, nullptr, nullptr));
@@ -291,6 +291,11 @@ TEST_F(LaunchTest, LostPrimaryContextComesBackAfterReset) {
   EXPECT_EQ(CUDA_SUCCESS, reset(0));
   EXPECT_EQ(CUDA_ERROR_CONTEXT_IS_DESTROYED, cu.cuCtxSynchronize());
   EXPECT_EQ(CUDA_ERROR_INVALID_HANDLE, cu.cuModuleUnload(module));
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, cu.cuDevicePrimaryCtxRetain(&context, 0));
+  auto *create = cu.get<CUresult(CUcontext *, unsigned, CUdevice)>("cuCtxCreate_v2");
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, create(&context, 0, 0));
+  // As in a new process.
+  cu.get<void()>("ptxsimReviveDevices")();
   ASSERT_EQ(CUDA_SUCCESS, cu.cuDevicePrimaryCtxRetain(&context, 0));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuCtxSetCurrent(context));
   EXPECT_EQ(CUDA_SUCCESS, cu.cuCtxSynchronize());

@@ -74,6 +74,8 @@ static const StandIn *findStandIn(StandIn &functions) {
   return find(functions.setFault, "ptxsimSetFault") &&
                  find(functions.clearFaults, "ptxsimClearFaults") &&
                  find(functions.faultsFired, "ptxsimFaultsFired") &&
+                 find(functions.reviveDevices, "ptxsimReviveDevices") &&
+                 find(functions.setStreamDelay, "ptxsimSetStreamDelay") &&
                  find(functions.getLive, "ptxsimGetLive") &&
                  find(functions.leakReport, "ptxsimLeakReport") &&
                  find(functions.callCount, "ptxsimCallCount") &&

@@ -29,6 +29,8 @@ struct StandIn {
   decltype(&ptxsimSetFault) setFault = nullptr;
   decltype(&ptxsimClearFaults) clearFaults = nullptr;
   decltype(&ptxsimFaultsFired) faultsFired = nullptr;
+  decltype(&ptxsimReviveDevices) reviveDevices = nullptr;
+  decltype(&ptxsimSetStreamDelay) setStreamDelay = nullptr;
   decltype(&ptxsimGetLive) getLive = nullptr;
   decltype(&ptxsimLeakReport) leakReport = nullptr;
   decltype(&ptxsimCallCount) callCount = nullptr;

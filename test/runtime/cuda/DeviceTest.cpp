@@ -10,6 +10,7 @@
 #include "test/runtime/hal/HalTest.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 using namespace xc;
@@ -28,7 +29,25 @@ protected:
 } // namespace
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaDeviceTest, ::testing::ValuesIn(backends()), backendName);
 
-TEST_P(CudaDeviceTest, ALostDeviceSaysSoUntilItIsOpenedAgain) {
+// The driver gives a process no device again that it has lost, so each of these tests runs in a
+// process of its own: the test program starts itself again for the statement.
+class LostDeviceTest : public CudaDeviceTest {
+protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    CudaDeviceTest::SetUp();
+  }
+  /// Ends the process of its own.
+  [[noreturn]] void end() {
+    std::fflush(nullptr);
+    std::_Exit(HasFailure() ? 1 : 0);
+  }
+  void sayLoss();
+  void hearOfLoss();
+};
+INSTANTIATE_TEST_SUITE_P(Cuda, LostDeviceTest, ::testing::ValuesIn(backends()), backendName);
+
+void LostDeviceTest::sayLoss() {
   Ref<hal::Memory> memory = upload(iota(16));
   Ref<hal::Stream> queue = stream();
   EXPECT_EQ(launchCrash(*queue).code(), XCR_STATUS_DEVICE_LOST);
@@ -47,11 +66,20 @@ TEST_P(CudaDeviceTest, ALostDeviceSaysSoUntilItIsOpenedAgain) {
   device = Ref<hal::Device>();
   if (standIn())
     EXPECT_EQ(leaks(), "");
-  SetUp();
-  EXPECT_EQ(download<float>(*upload(iota(16)), 16), iota(16));
+  Ref<hal::Device> again;
+  status = hal::createDevice(xcr_string(GetParam().uri), hal::DeviceOptions(), &again);
+  EXPECT_EQ(status.code(), XCR_STATUS_DEVICE_LOST);
+  EXPECT_NE(std::string(status.message().data).find("this process"), std::string::npos)
+      << status.message().data;
+  EXPECT_FALSE(again);
+  end();
 }
 
-TEST_P(CudaDeviceTest, CallbacksHearOfTheLoss) {
+TEST_P(LostDeviceTest, EveryCallSaysSoAndTheProcessGetsItNoMore) {
+  EXPECT_EXIT(sayLoss(), ::testing::ExitedWithCode(0), "");
+}
+
+void LostDeviceTest::hearOfLoss() {
   Ref<hal::Stream> queue = stream();
   TestPlan plan;
   plan.dispatch(code.get(), kCrash, {}, {});
@@ -65,6 +93,11 @@ TEST_P(CudaDeviceTest, CallbacksHearOfTheLoss) {
       &heard);
   EXPECT_EQ(queue->synchronize().code(), XCR_STATUS_DEVICE_LOST);
   EXPECT_EQ(heard.load(), added.succeeded() ? XCR_STATUS_DEVICE_LOST : 0);
+  end();
+}
+
+TEST_P(LostDeviceTest, CallbacksHearOfTheLoss) {
+  EXPECT_EXIT(hearOfLoss(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_P(CudaDeviceTest, CallbacksMayReleaseObjects) {
@@ -179,6 +212,7 @@ static ExecutableSpec brokenCubin(const char *arch) {
 static void expectRuns(const std::vector<ExecutableSpec> &images) {
   std::vector<uint8_t> bytes = moduleOf(images);
   Device device = makeDevice("cuda:0");
+  ASSERT_TRUE(device);
   Module module = loadModule(bytes);
   Instance instance = makeInstance(device, module);
   ASSERT_TRUE(instance);
@@ -210,6 +244,7 @@ TEST(CudaCode, WithoutAWayOutTheRefusalIsTold) {
     GTEST_SKIP() << "needs the driver stand-in (target cuda_sim)";
   std::vector<uint8_t> bytes = moduleOf({brokenCubin("sm_90")});
   Device device = makeDevice("cuda:0");
+  ASSERT_TRUE(device);
   Module module = loadModule(bytes);
   xcr_instance_t *instance = nullptr;
   XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &instance),

@@ -7,6 +7,9 @@
 
 #include "test/runtime/hal/HalTest.h"
 
+#include <random>
+#include <set>
+
 using namespace xc;
 using namespace xc::test;
 
@@ -193,6 +196,55 @@ TEST_P(DispatchTest, IndependentCommandsMeetInOne) {
   for (int i = 1; i <= 30; ++i) {
     run(*recording);
     ASSERT_EQ(download<int64_t>(*copy, width), std::vector<int64_t>(width, i));
+  }
+}
+
+namespace {
+
+/// Sums of two cells into a third one, at random, with the edges that their reads and writes ask
+/// for; `cells` are what they hold in the end.
+struct RandomSums {
+  static constexpr uint32_t kCells = 10, kSums = 60;
+  RandomSums(hal::Executable *code, uint64_t base, uint32_t seed) : cells(kCells) {
+    for (uint32_t i = 0; i < kCells; ++i)
+      cells[i] = static_cast<float>(i);
+    std::mt19937 random(seed);
+    std::vector<uint32_t> lastWriter(kCells, kSums);
+    std::vector<std::vector<uint32_t>> readers(kCells);
+    for (uint32_t sum = 0; sum < kSums; ++sum) {
+      uint32_t a = random() % kCells, b = random() % kCells, c = random() % kCells;
+      while (c == a || c == b)
+        c = (c + 1) % kCells;
+      std::set<uint32_t> before(readers[c].begin(), readers[c].end());
+      for (uint32_t cell : {a, b, c})
+        if (lastWriter[cell] < sum)
+          before.insert(lastWriter[cell]);
+      plan.dispatch(code, kAdd, {base + 4 * a, base + 4 * b, base + 4 * c}, {1}, 1, 1, 1,
+                    {before.begin(), before.end()});
+      cells[c] = cells[a] + cells[b];
+      lastWriter[c] = sum;
+      readers[c].clear();
+      readers[a].push_back(sum);
+      readers[b].push_back(sum);
+    }
+  }
+  TestPlan plan;
+  std::vector<float> cells;
+};
+
+} // namespace
+
+TEST_P(DispatchTest, RandomPlansKeepTheirOrder) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    Ref<hal::Memory> cells = upload(iota(RandomSums::kCells));
+    RandomSums sums(code.get(), cells->address(), seed);
+    Ref<hal::Recording> recording = record(sums.plan);
+    for (int i = 0; i < 3; ++i) {
+      std::vector<float> start = iota(RandomSums::kCells);
+      ASSERT_TRUE(ok(device->write(*cells, 0, start.data(), 4 * start.size())));
+      run(*recording);
+      ASSERT_EQ(download<float>(*cells, RandomSums::kCells), sums.cells) << seed;
+    }
   }
 }
 

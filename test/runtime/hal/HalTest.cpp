@@ -113,14 +113,16 @@ Ref<hal::Recording> HalTest::record(const TestPlan &plan, bool profile) {
 Ref<hal::Stream> HalTest::stream() {
   Ref<hal::Stream> result;
   EXPECT_TRUE(ok(device->createStream(&result)));
-  result->owner = device;
+  if (result)
+    result->owner = device;
   return result;
 }
 
 Ref<hal::Event> HalTest::event() {
   Ref<hal::Event> result;
   EXPECT_TRUE(ok(device->createEvent(&result)));
-  result->owner = device;
+  if (result)
+    result->owner = device;
   return result;
 }
 

@@ -74,7 +74,11 @@ protected:
   Ref<hal::Event> event();
   /// Launches on a stream and waits.
   void run(hal::Recording &recording);
-  void run(const TestPlan &plan) { run(*record(plan)); }
+  void run(const TestPlan &plan) {
+    Ref<hal::Recording> recording = record(plan);
+    ASSERT_TRUE(recording);
+    run(*recording);
+  }
   static ::testing::AssertionResult ok(Status status) { return isOk(status.release()); }
 
   Ref<hal::Device> device;

@@ -24,6 +24,8 @@ CUresult createContext(CUcontext *result, unsigned flags, CUdevice ordinal) {
     return CUDA_ERROR_INVALID_VALUE;
   if (!device)
     return CUDA_ERROR_INVALID_DEVICE;
+  if (CUresult error = device->lost())
+    return error;
   *result = Context::create(*device, flags, /*primary=*/false)->handle();
   contextStack().push_back(*result);
   return CUDA_SUCCESS;
@@ -64,6 +66,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice ordinal) {
     if (!context)
       return CUDA_ERROR_INVALID_VALUE;
     return withPrimary(ordinal, [&](Device &device) -> CUresult {
+      if (CUresult error = device.lost())
+        return error;
       if (!device.primary)
         device.primary = Context::create(device, device.primaryFlags, /*primary=*/true);
       ++device.primaryUses;

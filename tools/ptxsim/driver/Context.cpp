@@ -31,6 +31,7 @@ std::shared_ptr<Context> Context::create(Device &device, unsigned flags, bool pr
 void Context::fail(CUresult error) {
   CUresult none = CUDA_SUCCESS;
   sticky_.compare_exchange_strong(none, error);
+  device_.lose(error);
 }
 
 //===----------------------------------------------------------------------===//

@@ -105,6 +105,11 @@ PTXSIM_API void ptxsimClearFaults(void) { driver().faults.clear(); }
 
 PTXSIM_API uint64_t ptxsimFaultsFired(void) { return driver().faults.fired(); }
 
+PTXSIM_API void ptxsimReviveDevices(void) {
+  for (const std::unique_ptr<Device> &device : driver().devices)
+    device->revive();
+}
+
 PTXSIM_API void ptxsimSetMaxAllocation(uint64_t bytes) { driver().maxAllocation = bytes; }
 
 PTXSIM_API void ptxsimSetStreamDelay(unsigned microseconds, uint64_t seed) {

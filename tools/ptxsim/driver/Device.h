@@ -49,6 +49,15 @@ public:
   unsigned primaryUses = 0;
   unsigned primaryFlags = 0;
 
+  /// The error that a context of this device died of: hardware gives this process no other context
+  /// on it. CUDA_SUCCESS while it works.
+  CUresult lost() const { return lost_.load(); }
+  void lose(CUresult error) {
+    CUresult none = CUDA_SUCCESS;
+    lost_.compare_exchange_strong(none, error);
+  }
+  void revive() { lost_ = CUDA_SUCCESS; }
+
   CUmemoryPool defaultPool = nullptr;
   std::atomic<CUmemoryPool> currentPool{nullptr};
 
@@ -61,6 +70,7 @@ private:
   const uint64_t memoryBytes_;
   std::string name_;
   std::atomic<uint64_t> usedBytes_{0};
+  std::atomic<CUresult> lost_{CUDA_SUCCESS};
   ptxsim::Simulator simulator_;
 };
 

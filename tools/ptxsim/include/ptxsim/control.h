@@ -56,6 +56,11 @@ void ptxsimClearFaults(void);
 // The number of faults that have fired since the last ptxsimConfigure.
 uint64_t ptxsimFaultsFired(void);
 
+// A context that a fault has ended takes its device along: like hardware, the
+// stand-in makes no other context on it in this process. After this call it
+// does again, as for a new process. Contexts that were lost stay lost.
+void ptxsimReviveDevices(void);
+
 // Device allocations of more than |bytes| fail with CUDA_ERROR_OUT_OF_MEMORY.
 // UINT64_MAX: no such limit.
 void ptxsimSetMaxAllocation(uint64_t bytes);
