@@ -2,11 +2,11 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint tidy ctest lit e2e cuda tools install samples asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint tidy ctest lit e2e cuda graphfuzz tools install samples asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint tidy ctest lit e2e cuda tools install samples asan fuzz tsan)
+all_stages=(lint tidy ctest lit e2e cuda graphfuzz tools install samples asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -123,6 +123,10 @@ run_stage() {
         XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=$arch run "cuda-$arch" \
           /usr/bin/python3 test/e2e/run.py --build build/dev --device=cuda --target=cuda:$arch
       done ;;
+    graphfuzz) # a fixed number of random programs; test/graphfuzz/run.py --seconds=600 looks for more
+      run graphfuzz-cpu /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --count=480
+      XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run graphfuzz-cuda \
+        /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cuda --target=cuda:sm_90a --seed=10000 --count=256 ;;
     tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
     samples) make_step samples-build install_and_build_samples && run_samples ;;
@@ -135,13 +139,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|tools|install|samples)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|tools|install|samples)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    tidy | ctest | lit | e2e | cuda | tools | install | samples)
+    tidy | ctest | lit | e2e | cuda | graphfuzz | tools | install | samples)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0

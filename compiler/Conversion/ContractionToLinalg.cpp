@@ -79,6 +79,39 @@ static Value buildContraction(OpBuilder &builder, Location loc, const Contractio
   return castTo(builder, loc, result, type);
 }
 
+/// The products of all pairs, where no dim is summed over.
+static Value buildProduct(OpBuilder &builder, Location loc, const Contraction &contraction,
+                          Type element, RankedTensorType type) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim : contraction.resultDims)
+    sizes.push_back(sizeOf(builder, loc, contraction, dim));
+  AffineMap maps[] = {mapOf(builder, contraction.dimCount, contraction.lhsDims),
+                      mapOf(builder, contraction.dimCount, contraction.rhsDims)};
+  Type accumulator = computeElement(type.getElementType());
+  Value result = buildElementwise(
+      builder, loc, type.getElementType(), refineSizes(builder, type, sizes),
+      {contraction.lhs, contraction.rhs}, maps,
+      [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
+        Value factors[2];
+        for (auto [factor, arg] : llvm::zip_equal(factors, args)) {
+          factor = loadScalar(b, bodyLoc, arg, element);
+          if (factor.getType() == accumulator)
+            continue;
+          if (element.isUnsignedInteger())
+            factor = arith::ExtUIOp::create(b, bodyLoc, accumulator, factor);
+          else if (isa<IntegerType>(accumulator))
+            factor = arith::ExtSIOp::create(b, bodyLoc, accumulator, factor);
+          else
+            factor = arith::ExtFOp::create(b, bodyLoc, accumulator, factor);
+        }
+        Value product = isa<FloatType>(accumulator)
+                            ? arith::MulFOp::create(b, bodyLoc, factors[0], factors[1]).getResult()
+                            : arith::MulIOp::create(b, bodyLoc, factors[0], factors[1]).getResult();
+        return storeScalar(b, bodyLoc, product, type.getElementType());
+      });
+  return castTo(builder, loc, result, type);
+}
+
 namespace {
 
 struct ConvertMatMul : OpConversionPattern<array::MatMulOp> {
@@ -152,8 +185,12 @@ struct ConvertDotGeneral : OpConversionPattern<array::DotGeneralOp> {
     for (int64_t dim = 0; dim < resultRank; ++dim)
       contraction.resultDims.push_back(dim);
     Type element = getElementTypeOrSelf(op.getLhs().getType());
-    rewriter.replaceOp(
-        op, buildContraction(rewriter, op.getLoc(), contraction, element, type, op.getAllowTf32()));
+    // A contraction op sums over something; a mere product of all pairs is elementwise.
+    Value result = op.getLhsContract().empty()
+                       ? buildProduct(rewriter, op.getLoc(), contraction, element, type)
+                       : buildContraction(rewriter, op.getLoc(), contraction, element, type,
+                                          op.getAllowTf32());
+    rewriter.replaceOp(op, result);
     return success();
   }
 };

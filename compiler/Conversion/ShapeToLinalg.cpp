@@ -348,9 +348,16 @@ struct ConvertSlice : OpConversionPattern<array::SliceOp> {
       OpFoldResult extent = sizeBuilder.sub(limit, start);
       sizes.push_back(op.getStrides()[dim] == 1 ? extent : sizeBuilder.ceilDiv(extent, stride));
     }
-    Value view = tensor::ExtractSliceOp::create(rewriter, loc, adaptor.getOperand(), offsets,
-                                                refineSizes(rewriter, type, sizes), strides);
-    rewriter.replaceOp(op, castTo(rewriter, loc, view, type));
+    sizes = refineSizes(rewriter, type, sizes);
+    Value result;
+    // An empty slice may start behind the last element, where no slice op may.
+    if (llvm::is_contained(type.getShape(), 0))
+      result = filledTensor(rewriter, loc, sizes,
+                            scalarConstant(rewriter, loc, type.getElementType(), 0));
+    else
+      result = tensor::ExtractSliceOp::create(rewriter, loc, adaptor.getOperand(), offsets, sizes,
+                                              strides);
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
   }
 };

@@ -42,3 +42,16 @@ func.func @dot_general(%a: tensor<4x5x6xf32>, %b: tensor<6x4x7xf32>) -> tensor<4
      : (tensor<4x5x6xf32>, tensor<6x4x7xf32>) -> tensor<4x5x7xf32>
   return %0 : tensor<4x5x7xf32>
 }
+
+// -----
+
+// Nothing is summed over, so this is no contraction.
+// CHECK-LABEL: func.func @all_pairs(
+// CHECK-NOT:     linalg.contract
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+// CHECK:           arith.extsi %{{.*}} : i8 to i32
+// CHECK:           arith.muli %{{.*}}, %{{.*}} : i32
+func.func @all_pairs(%a: tensor<3xi8>, %b: tensor<5xi8>) -> tensor<3x5xi32> {
+  %0 = array.dot_general %a, %b batch = [] x [] contract = [] x [] : (tensor<3xi8>, tensor<5xi8>) -> tensor<3x5xi32>
+  return %0 : tensor<3x5xi32>
+}

@@ -82,3 +82,13 @@ func.func @counting(%x: tensor<?xf32>) -> (tensor<4xf32>, tensor<f32>) {
   %1 = array.from_index %n : tensor<f32>
   return %0, %1 : tensor<4xf32>, tensor<f32>
 }
+
+// -----
+
+// tensor.extract_slice takes no offset behind the last element, even of nothing.
+// CHECK-LABEL: func.func @empty_slice(
+// CHECK-NOT:     tensor.extract_slice
+func.func @empty_slice(%x: tensor<3x1xf32>) -> tensor<3x0xf32> {
+  %0 = array.slice %x [0:3, 1:1] : tensor<3x1xf32> -> tensor<3x0xf32>
+  return %0 : tensor<3x0xf32>
+}

@@ -17,7 +17,8 @@ import xcr
 
 @dataclasses.dataclass
 class Step:
-    """One call. Either `expected` (a list of (dtype, float64 or integer values)) or `error`, a regular expression."""
+    """One call. Either `expected`, a list of (dtype, float64 or integer values) or of objects with a method
+    `disagreement(dtype, values)` that says what is wrong or None; or `error`, a regular expression."""
     inputs: list
     expected: list = None
     function: str = ""          # what comes behind the case's name: "_assign"; empty for the only function
@@ -116,7 +117,7 @@ def run_step(instance, case, step):
     if len(outputs) != len(step.expected):
         return f"expected {len(step.expected)} outputs, got {len(outputs)}"
     for i, (got, want) in enumerate(zip(outputs, step.expected)):
-        problem = compare(case.kind, got, want)
+        problem = want.disagreement(*got) if hasattr(want, "disagreement") else compare(case.kind, got, want)
         if problem:
             return (f"output {i}: " if len(outputs) > 1 else "") + problem
     return None

@@ -180,6 +180,18 @@ def LowerABI : Pass<"xc-cpu-lower-abi", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect"];
 }
 
+def EraseBFloat : Pass<"xc-cpu-erase-bfloat", "mlir::ModuleOp"> {
+  let summary = "Move bf16 values as 16-bit integers";
+  let description = [{
+    Once no arithmetic on bf16 is left, its type becomes i16, in constants too, since LLVM legalises some moves of bf16
+    vectors by converting to f32 and back, which calls a library. Example:
+    ```mlir
+    %0 = llvm.load %p : !llvm.ptr -> vector<8xbf16>   // input
+    %0 = llvm.load %p : !llvm.ptr -> vector<8xi16>    // output
+    ```
+  }];
+}
+
 def EmitObject : Pass<"xc-cpu-emit-object", "mlir::ModuleOp"> {
   let summary = "Compile the module with LLVM to an ELF object";
   let description = [{

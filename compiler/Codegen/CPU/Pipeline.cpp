@@ -76,6 +76,7 @@ static void addObject(OpPassManager &pm, const CodegenOptions &options) {
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createEraseBFloat());
   addCleanup(pm);
   EmitObjectOptions emit;
   emit.arch = options.arch;

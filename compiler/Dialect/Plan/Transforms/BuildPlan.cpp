@@ -67,6 +67,12 @@ struct Command {
   SmallVector<AffineExpr> scalars;
 };
 
+/// A tensor that has no elements and so needs nobody to compute it.
+bool isEmptyTensor(Operation &op) {
+  auto empty = dyn_cast<tensor::EmptyOp>(op);
+  return empty && llvm::is_contained(empty.getType().getShape(), 0);
+}
+
 /// Where a root value is used for the last time.
 constexpr unsigned kAfterAllDispatches = std::numeric_limits<unsigned>::max();
 
@@ -212,14 +218,17 @@ LogicalResult PlanBuilder::placeArguments() {
   return success();
 }
 
-/// Constants, parameters and variables.
+/// Constants, parameters, variables, and tensors without elements, which lie anywhere.
 LogicalResult PlanBuilder::placeData(Operation &op) {
   Value result = op.getResult(0);
   FailureOr<AffineExpr> size = getByteSize(result);
   if (failed(size))
     return failure();
   unsigned buffer;
-  if (auto parameter = dyn_cast<array::ParameterOp>(op)) {
+  if (isa<tensor::EmptyOp>(op)) {
+    buffer = addBuffer(Space::Arena, 0, *size);
+    buffers[buffer].first = 0;
+  } else if (auto parameter = dyn_cast<array::ParameterOp>(op)) {
     buffer = getFixedBuffer(Space::Parameter, data.addParameter(parameter), *size);
   } else if (auto read = dyn_cast<array::VariableReadOp>(op)) {
     FailureOr<unsigned> ordinal = data.getVariable(read.getVariableAttr().getAttr(), op.getLoc());
@@ -343,6 +352,8 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
 
 LogicalResult PlanBuilder::addCopy(Location loc, Value value, unsigned target) {
   Place place = places.at(value);
+  if (place.length == constant(0))
+    return success();
   Command command{loc, {}, {}, {}};
   touch(command, place.buffer, place.offset, place.length, Access::Read);
   touch(command, target, constant(0), place.length, Access::Write);
@@ -501,7 +512,7 @@ LogicalResult PlanBuilder::run() {
       done = addDispatch(dispatch, position++);
     else if (isView(&op))
       done = placeView(op);
-    else if (isa<array::ParameterOp, array::VariableReadOp>(op) ||
+    else if (isa<array::ParameterOp, array::VariableReadOp>(op) || isEmptyTensor(op) ||
              (op.hasTrait<OpTrait::ConstantLike>() &&
               isa<RankedTensorType>(op.getResult(0).getType())))
       done = placeData(op);

@@ -343,6 +343,9 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
     return false;
   if (losesRows && !llvm::is_contained(keep, true) && !isSmall(linalgOp))
     return false;
+  // A reduction's result along a lost row is kept inside the kernel: memory of a fixed size.
+  if (losesRows && group.hasReduction && !isSmall(linalgOp))
+    return false;
   if (countBindings(group, {op}) > kMaxBindings || wouldMakeCycle(group, getUsedValues(op)))
     return false;
   for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
@@ -388,6 +391,7 @@ bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other,
   if (other.isClosed || other.hasContraction || into.hasContraction ||
       other.ops.size() + into.ops.size() > kMaxGroupOps)
     return false;
+  auto linalgUser = cast<linalg::LinalgOp>(user);
   std::optional<SmallVector<int>> rowsOfOther = matchRows(other, user);
   if (!rowsOfOther || other.numRows < into.numRows)
     return false;
@@ -404,6 +408,9 @@ bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other,
     }
   }
   if (matched != into.numRows || (other.numRows != into.numRows && !into.hasReduction))
+    return false;
+  // As in tryJoin: what `other` reduces along a row that `into` lacks is kept inside the kernel.
+  if (other.numRows != into.numRows && other.hasReduction && !isSmall(linalgUser))
     return false;
   SmallVector<Value> operands;
   for (DispatchGroup *group : {&into, &other})

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. Sizes of tensors are made from the function's arguments, so that no index
-//    computation waits for a kernel.
+//    computation waits for a kernel. Results without elements are not computed.
 // 2. A slice that is not contiguous is cloned into each op that reads it; one
 //    that is needed as a tensor of its own becomes a copy.
 // 3. Ops are grouped (DispatchGroups.h), and each group moves into a plan.region.
@@ -52,6 +52,23 @@ static SmallVector<Value> materializeDynamicSizes(OpBuilder &builder, Value tens
     if (type.isDynamicDim(dim))
       sizes.push_back(builder.createOrFold<tensor::DimOp>(loc, tensor, dim));
   return sizes;
+}
+
+/// Nothing computes a tensor that has no elements.
+static void replaceEmptyResults(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (!DispatchGrouping::isCompute(&op))
+      continue;
+    for (Value result : op.getResults()) {
+      auto type = cast<RankedTensorType>(result.getType());
+      if (!llvm::is_contained(type.getShape(), 0) || result.use_empty())
+        continue;
+      OpBuilder builder(&op);
+      result.replaceAllUsesWith(tensor::EmptyOp::create(builder, op.getLoc(), type,
+                                                        materializeDynamicSizes(builder, result)));
+    }
+  }
+  eraseDeadOps(block);
 }
 
 /// Clones slices that are no views into the computing ops that read them; copies them for other
@@ -110,6 +127,7 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     if (func.isExternal())
       return;
     Block &block = func.getBody().front();
+    replaceEmptyResults(block);
     placeSlices(block);
     DispatchGrouping grouping(block, fuse);
     for (DispatchGroup *group : grouping.getGroups())

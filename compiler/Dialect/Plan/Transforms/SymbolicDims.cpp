@@ -248,7 +248,8 @@ FailureOr<AffineExpr> SymbolicDims::computeDim(OpResult result, int64_t dim) {
     return getExpr(expand.getMixedOutputShape()[dim]);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     AffineExpr product = getAffineConstantExpr(1, context);
-    for (int64_t source : collapse.getReassociationIndices()[dim]) {
+    SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
+    for (int64_t source : groups[dim]) {
       FailureOr<AffineExpr> size = getDim(collapse.getSrc(), source);
       if (failed(size))
         return failure();

@@ -1,0 +1,108 @@
+"""Array programs as data: generated, written as MLIR, evaluated with error bounds, cut down.
+
+A dim is an int or a formula over symbols, as text: "n", "(n*4)", "(n+m)". Equal texts are equal sizes. An environment
+gives each symbol a size; a program has one or more of them, with inputs for each.
+"""
+import dataclasses
+
+import numpy as np
+
+from bounds import exact
+from tensors import mlir_element
+
+
+@dataclasses.dataclass(frozen=True)
+class Type:
+    dtype: str
+    dims: tuple
+
+    @property
+    def rank(self):
+        return len(self.dims)
+
+    @property
+    def mlir(self):
+        sizes = "".join(f"{'?' if isinstance(dim, str) else dim}x" for dim in self.dims)
+        return f"tensor<{sizes}{mlir_element(self.dtype)}>"
+
+    @property
+    def is_static(self):
+        return not any(isinstance(dim, str) for dim in self.dims)
+
+    def shape(self, environment):
+        return shape_of(self.dims, environment)
+
+
+def shape_of(dims, environment):
+    return tuple(eval(dim, {}, environment) if isinstance(dim, str) else dim for dim in dims)
+
+
+@dataclasses.dataclass
+class Node:
+    """One op: `op` names an entry of ops.OPS, `results` are the numbers of its values."""
+    op: str
+    operands: list
+    attributes: dict
+    results: list
+    types: list
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    types: dict = dataclasses.field(default_factory=dict)        # number of a value -> Type
+    inputs: list = dataclasses.field(default_factory=list)       # numbers of values
+    nodes: list = dataclasses.field(default_factory=list)
+    outputs: list = dataclasses.field(default_factory=list)
+    environments: list = dataclasses.field(default_factory=lambda: [{}])
+    data: list = dataclasses.field(default_factory=list)         # per environment: number -> Tensor
+
+    def next_value(self):
+        return max(self.types, default=-1) + 1
+
+    def text(self):
+        """The function, called @NAME, with its ops one to a line."""
+        import ops
+        lines = []
+        for node in self.nodes:
+            lines += ["    " + line for line in ops.OPS[node.op].text(self, node).splitlines()]
+        arguments = ", ".join(f"%{number}: {self.types[number].mlir}{self.names_of_dims(number)}" for number in self.inputs)
+        types = ", ".join(self.types[number].mlir for number in self.outputs)
+        returned = ", ".join(f"%{number}" for number in self.outputs)
+        return (f"  func.func @NAME({arguments}) -> ({types}) {{\n" + "\n".join(lines) +
+                f"\n    return {returned} : {types}\n  }}\n")
+
+    def names_of_dims(self, number):
+        type = self.types[number]
+        if type.is_static:
+            return ""
+        return " {array.dims = [" + ", ".join(f'"{dim}"' if isinstance(dim, str) else '""' for dim in type.dims) + "]}"
+
+    def evaluate(self, environment, data):
+        """Every value as a Num, by number."""
+        import ops
+        values = {number: exact(data[number]) for number in self.inputs}
+        for node in self.nodes:
+            shapes = [type.shape(environment) for type in node.types]
+            with np.errstate(all="ignore"):
+                results = ops.OPS[node.op].evaluate(node, [values[operand] for operand in node.operands], shapes)
+            for number, type, shape, result in zip(node.results, node.types, shapes, results):
+                if result.dtype != type.dtype or result.shape != shape or np.shape(result.error) != shape:
+                    raise AssertionError(f"{node.op}: the reference gives {result.dtype}{result.shape} with errors of shape "
+                                         f"{np.shape(result.error)}, the type says {type.dtype}{shape}")
+                values[number] = result
+        return values
+
+    def used(self):
+        """Numbers of the values that the outputs need."""
+        needed = set(self.outputs)
+        for node in reversed(self.nodes):
+            if needed.intersection(node.results):
+                needed.update(node.operands)
+        return needed
+
+    def pruned(self):
+        """Without what no output needs."""
+        needed = self.used()
+        return dataclasses.replace(self, inputs=[number for number in self.inputs if number in needed],
+                                   nodes=[node for node in self.nodes if needed.intersection(node.results)])

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Compiles random array programs, runs them and compares with a reference that bounds their error.
+
+    run.py --build=build/dev [--device=cpu|cuda] [--target=cpu] [--count=N] [--seed=FIRST] [--seconds=S] [--out=DIR]
+
+Programs FIRST, FIRST+1, ... are drawn from their numbers alone, so a number names a program. What fails is cut down to a
+minimal program and written to DIR as NAME.mlir with its inputs as NAME.in0.npy, ... and what went wrong in its comment.
+The last line is "N passed, N failed, N skipped".
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import sys
+import tempfile
+import time
+import traceback
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])  # for the processes that run modules
+
+import generate  # noqa: E402
+import harness  # noqa: E402
+import shrink  # noqa: E402
+from fuzzcase import case_of  # noqa: E402
+
+GROUP = 32  # programs in one module
+
+
+def draw(seeds):
+    """(cases, problems of the generator itself)."""
+    cases, problems = [], []
+    for seed in seeds:
+        try:
+            cases.append(case_of(generate.generate(seed)))
+        except Exception:  # a bug of the fuzzer, which must not pass for silence
+            problems.append(f"FAILED seed_{seed}: the reference failed: {traceback.format_exc(limit=-2)}")
+    return cases, problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default=HERE.parent.parent / "build" / "dev", type=pathlib.Path)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--target", help="what xcompile compiles for; the device's kind by default")
+    parser.add_argument("--seed", type=int, default=0, help="the first program's number")
+    parser.add_argument("--count", type=int, default=256)
+    parser.add_argument("--seconds", type=float, help="go on until then, instead of --count programs")
+    parser.add_argument("--flag", action="append", default=[], help="one more flag for xcompile")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--out", type=pathlib.Path, help="a folder for minimal programs that fail")
+    parser.add_argument("--no-shrink", action="store_true", help="only say what fails")
+    parser.add_argument("--print", action="store_true", help="print the programs instead of running them")
+    args = parser.parse_args()
+    if args.print:
+        for seed in range(args.seed, args.seed + args.count):
+            print(generate.generate(seed).text().replace("@NAME", f"@seed_{seed}"))
+        return 0
+    begin = time.monotonic()
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        runner = harness.Runner(args.build, args.device, args.target or args.device.split(":")[0], scratch, args.flag)
+
+        def one(seeds):
+            if args.seconds and time.monotonic() - begin > args.seconds:
+                return 0, []
+            cases, lines = draw(seeds)
+            for case, problem in zip(cases, runner.run(cases)):
+                if problem:
+                    if not args.no_shrink:
+                        case, problem = shrink.shrink(case, problem, runner)
+                    lines.append(f"FAILED {case.name}: {problem}" +
+                                 (f"\n{case.program.text()}" if not args.no_shrink else ""))
+                    if args.out:
+                        shrink.write(case, problem, args.out)
+            return len(seeds) - len(lines), lines
+
+        count = 1 << 40 if args.seconds else args.count
+        groups = (range(first, min(first + GROUP, args.seed + count)) for first in range(args.seed, args.seed + count, GROUP))
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            pending = set()
+            for seeds in groups:
+                pending.add(pool.submit(one, seeds))
+                done, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED) \
+                    if len(pending) > 2 * args.jobs else (set(), pending)
+                for future in done:
+                    good, lines = future.result()
+                    passed, failed = passed + good, failed + len(lines)
+                    print(*lines, sep="\n", end="\n" if lines else "", flush=True)
+                if args.seconds and time.monotonic() - begin > args.seconds:
+                    break
+            for future in concurrent.futures.as_completed(pending):
+                good, lines = future.result()
+                passed, failed = passed + good, failed + len(lines)
+                print(*lines, sep="\n", end="\n" if lines else "", flush=True)
+    print(f"{passed + failed} programs in {time.monotonic() - begin:.1f} s on {args.device}")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
