@@ -146,6 +146,8 @@ private:
   LogicalResult collectKernels();
   std::string buildTables(uint64_t blobBase);
   flatbuffers::Offset<fb::Executable> buildExecutable(const Code &code, uint64_t blobBase);
+  using OperandVector = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Operand>>>;
+  OperandVector buildOperands(ModuleOp kernel, FormulaTable &formulas);
   flatbuffers::Offset<fb::Export> buildExport(ModuleOp kernel, DictionaryAttr description,
                                               FormulaTable &costs);
   flatbuffers::Offset<fb::Function> buildFunction(StringRef name);
@@ -234,6 +236,20 @@ static fb::ParameterKind getParameterKind(StringRef name) {
       .Default(fb::ParameterKind::Workspace);
 }
 
+ModuleWriter::OperandVector ModuleWriter::buildOperands(ModuleOp kernel, FormulaTable &formulas) {
+  std::vector<flatbuffers::Offset<fb::Operand>> operands;
+  if (auto list = kernel->getAttrOfType<ArrayAttr>("plan.operands"))
+    for (Attribute entry : list) {
+      auto operand = cast<DictionaryAttr>(entry);
+      std::vector<fb::Value> dims;
+      for (AffineExpr dim : operand.getAs<AffineMapAttr>("dims").getValue().getResults())
+        dims.push_back(formulas.getValue(dim));
+      fb::DType dtype = getDType(operand.getAs<TypeAttr>("element").getValue(), "");
+      operands.push_back(fb::CreateOperand(builder, dtype, builder.CreateVectorOfStructs(dims)));
+    }
+  return builder.CreateVector(operands);
+}
+
 flatbuffers::Offset<fb::Export>
 ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTable &costs) {
   auto launch = cast<plan::LaunchAttr>(description.get("launch"));
@@ -268,6 +284,7 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
     return map ? costs.getValue(map.getValue().getResult(0)) : fb::Value(-1, 0);
   };
   fb::Value bytes = cost("plan.bytes"), flops = cost("plan.flops");
+  auto operands = buildOperands(kernel, costs);
   auto counts = cast<DictionaryAttr>(kernel->getAttr("plan.counts"));
   auto name = string(getText("name"));
   auto blockVector = builder.CreateVector(block);
@@ -293,6 +310,7 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
   result.add_locations(locationVector);
   result.add_bytes(&bytes);
   result.add_flops(&flops);
+  result.add_operands(operands);
   return result.Finish();
 }
 

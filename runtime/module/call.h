@@ -42,6 +42,14 @@ struct xcr_call final : xc::RefCounted {
   /// Launches on a stream of the device's own and waits.
   xc::Status run();
 
+  // call_steps.cpp
+  xc::Status beginSteps(uint32_t *count);
+  xc::Status step();
+  xc::Status command(uint32_t ordinal, xcr_command_info_t *out) const;
+  xc::Status binding(uint32_t command, uint32_t ordinal, xcr_binding_info_t *out) const;
+  xc::Status readBinding(uint32_t command, uint32_t ordinal, uint64_t offset, void *data,
+                         size_t size);
+
   void statistics(xcr_call_statistics_t *out) const;
   uint32_t profileCount() const;
   xc::Status profile(uint32_t entry, xcr_profile_entry_t *out) const;
@@ -68,6 +76,8 @@ private:
   void setBuffers();
   void takeVariables();
   xc::Status record();
+  xc::Status checkSteps(uint32_t command) const;
+  xc::Status boundRange(uint32_t command, uint32_t ordinal, xc::BoundRange *out) const;
 
   xcr_instance &instance;
   const xc::Ref<xcr_instance> instanceRef; ///< null for calls of xcr_invoke
@@ -104,6 +114,9 @@ private:
   xc::Ref<xc::hal::Stream> lastStream;
   xc::hal::Stream *ownStream = nullptr; ///< the device's, used by run() before
   xc::Ref<xc::hal::Event> orderEvent;
+  /// Of a call that is run command by command, with an arena that nobody else writes to.
+  xc::Ref<xc::hal::Stream> stepStream;
+  uint32_t nextStep = 0;
 
   uint64_t launchCount = 0, checkCount = 0;
   xc::hal::UpdateCost cost;

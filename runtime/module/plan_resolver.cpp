@@ -265,7 +265,7 @@ Status PlanResolver::resolveCommand(uint32_t ordinal, uint8_t *bits) {
 }
 
 Status PlanResolver::resolveBinding(uint32_t ordinal, const fb::Binding &binding, uint64_t *address,
-                                    uint64_t *length, uint8_t *bits) {
+                                    uint64_t *length, uint8_t *bits) const {
   const Buffer &buffer = buffers[bufferIndex(binding.space(), binding.ordinal())];
   int64_t offset = valueOf(binding.offset(), results.span());
   int64_t size = valueOf(binding.length(), results.span());
@@ -301,8 +301,7 @@ bool PlanResolver::guardsHold(const fb::Dispatch &dispatch, const fb::Variant &v
 }
 
 Status PlanResolver::resolveDispatch(uint32_t ordinal, hal::Command &command, uint8_t *bits) {
-  const fb::Dispatch &dispatch = *plan->dispatches()->Get(
-      plan->commands()->Get(plan->regions()->Get(0)->commands().begin() + ordinal)->ordinal());
+  const fb::Dispatch &dispatch = *plan->dispatches()->Get(tableOf(ordinal).ordinal());
   uint32_t bindingCount = dispatch.bindings().count();
   command.bytes = 0;
   for (uint32_t b = 0; b < bindingCount; ++b) {
@@ -365,8 +364,7 @@ Status PlanResolver::resolveVariant(uint32_t ordinal, const fb::Variant &variant
 }
 
 Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command, uint8_t *bits) {
-  uint32_t table =
-      plan->commands()->Get(plan->regions()->Get(0)->commands().begin() + ordinal)->ordinal();
+  uint32_t table = tableOf(ordinal).ordinal();
   uint64_t length, targetLength;
   uint64_t *place = &addresses[command.addresses.begin];
   if (command.kind == CommandKind::Copy) {
@@ -397,49 +395,104 @@ Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command, ui
 // Telling about commands
 //===----------------------------------------------------------------------===//
 
+const fb::Command &PlanResolver::tableOf(uint32_t command) const {
+  return *plan->commands()->Get(plan->regions()->Get(0)->commands().begin() + command);
+}
+
+void PlanResolver::codeOfDispatch(uint32_t command, uint32_t *executable,
+                                  uint32_t *exportOrdinal) const {
+  const fb::Variant &variant = *plan->variants()->Get(chosenVariants[command]);
+  *executable = variant.executable();
+  *exportOrdinal = variant.export_ordinal();
+}
+
+const fb::Executable &PlanResolver::executableOf(uint32_t command) const {
+  const fb::Variant &variant = *plan->variants()->Get(chosenVariants[command]);
+  return *program->module().tables().executables()->Get(variant.executable());
+}
+
 const fb::Export *PlanResolver::exportOf(uint32_t command) const {
   if (commands[command].kind != CommandKind::Dispatch)
     return nullptr;
   const fb::Variant &variant = *plan->variants()->Get(chosenVariants[command]);
-  return program->module()
-      .tables()
-      .executables()
-      ->Get(variant.executable())
-      ->exports()
-      ->Get(variant.export_ordinal());
+  return executableOf(command).exports()->Get(variant.export_ordinal());
 }
 
 xcr_string_view_t PlanResolver::locationOf(uint32_t command) const {
   if (commands[command].kind != CommandKind::Dispatch)
     return xcr_string("no location");
-  const fb::Dispatch &dispatch = *plan->dispatches()->Get(
-      plan->commands()->Get(plan->regions()->Get(0)->commands().begin() + command)->ordinal());
+  const fb::Dispatch &dispatch = *plan->dispatches()->Get(tableOf(command).ordinal());
   return text(plan->locations()->Get(dispatch.location()));
+}
+
+/// A number over the scalars of a dispatch; -1 where that overflows.
+int64_t PlanResolver::evaluateForExport(uint32_t ordinal, const fb::Value &value) const {
+  if (value.formula() < 0)
+    return value.literal();
+  const hal::Command &command = commands[ordinal];
+  const fb::Executable &code = executableOf(ordinal);
+  const fb::Range &range = *code.formulas()->Get(static_cast<uint32_t>(value.formula()));
+  Span<const int64_t> values = {scalars.data() + command.scalars.begin, command.scalars.count};
+  int64_t result = -1;
+  FormulaError error =
+      evaluateFormula(codeOf(code.formula_code(), range), range.count(), values, &result);
+  return error == FormulaError::None ? result : -1;
 }
 
 void PlanResolver::countWork(uint32_t ordinal, int64_t *bytes, int64_t *flops) const {
   *bytes = *flops = -1;
-  const hal::Command &command = commands[ordinal];
   const fb::Export *entry = exportOf(ordinal);
   if (!entry) {
-    *bytes = static_cast<int64_t>(command.bytes);
+    *bytes = static_cast<int64_t>(commands[ordinal].bytes);
     *flops = 0;
     return;
   }
-  const fb::Executable &code = *program->module().tables().executables()->Get(
-      plan->variants()->Get(chosenVariants[ordinal])->executable());
-  Span<const int64_t> values = {scalars.data() + command.scalars.begin, command.scalars.count};
-  auto evaluate = [&](const fb::Value *value, int64_t *result) {
-    if (!value)
-      return;
-    *result = value->literal();
-    if (value->formula() < 0)
-      return;
-    const fb::Range &range = *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
-    if (evaluateFormula(codeOf(code.formula_code(), range), range.count(), values, result) !=
-        FormulaError::None)
-      *result = -1;
-  };
-  evaluate(entry->bytes(), bytes);
-  evaluate(entry->flops(), flops);
+  if (entry->bytes())
+    *bytes = evaluateForExport(ordinal, *entry->bytes());
+  if (entry->flops())
+    *flops = evaluateForExport(ordinal, *entry->flops());
+}
+
+uint64_t PlanResolver::workspaceBytes(uint32_t command) const {
+  const fb::Variant &variant = *plan->variants()->Get(chosenVariants[command]);
+  return static_cast<uint64_t>(valueOf(variant.workspace(), results.span()));
+}
+
+uint32_t PlanResolver::bindingCount(uint32_t command) const {
+  switch (commands[command].kind) {
+  case CommandKind::Dispatch:
+    return plan->dispatches()->Get(tableOf(command).ordinal())->bindings().count();
+  case CommandKind::Copy:
+    return 2;
+  case CommandKind::Fill:
+    return 1;
+  }
+  return 0;
+}
+
+Status PlanResolver::bindingAt(uint32_t command, uint32_t binding, BoundRange *out) const {
+  uint32_t table = tableOf(command).ordinal();
+  switch (commands[command].kind) {
+  case CommandKind::Dispatch:
+    out->table =
+        plan->bindings()->Get(plan->dispatches()->Get(table)->bindings().begin() + binding);
+    break;
+  case CommandKind::Copy:
+    out->table = binding == 0 ? &plan->copies()->Get(table)->source()
+                              : &plan->copies()->Get(table)->target();
+    break;
+  case CommandKind::Fill:
+    out->table = &plan->fills()->Get(table)->target();
+    break;
+  }
+  uint8_t bits = 0;
+  XCR_RETURN_IF_ERROR(resolveBinding(command, *out->table, &out->address, &out->length, &bits));
+  out->offset = static_cast<uint64_t>(valueOf(out->table->offset(), results.span()));
+  const fb::Export *entry = exportOf(command);
+  if (!entry || binding >= count(entry->operands()))
+    return Status();
+  out->operand = entry->operands()->Get(binding);
+  for (uint32_t i = 0; i < count(out->operand->dims()) && i < XCR_MAX_RANK; ++i)
+    out->dims[i] = evaluateForExport(command, *out->operand->dims()->Get(i));
+  return Status();
 }

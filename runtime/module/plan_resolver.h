@@ -15,6 +15,16 @@ namespace xc {
 
 class Program;
 
+/// A binding of a command for the sizes and buffers bound now.
+struct BoundRange {
+  const fb::Binding *table = nullptr;
+  uint64_t address = 0, offset = 0, length = 0; ///< offset within its buffer
+  /// What the kernel takes it for; null where the module does not tell.
+  const fb::Operand *operand = nullptr;
+  /// Of the operand, -1 where a dim is not known; the first XCR_MAX_RANK.
+  int64_t dims[XCR_MAX_RANK] = {};
+};
+
 /// Keeps the commands of a plan up to date with the addresses of its buffers
 /// and the values of its symbols, and tells which commands have changed.
 class PlanResolver {
@@ -49,6 +59,14 @@ public:
   /// Bytes moved and operations of a dispatch as the compiler counted them, or
   /// -1.
   void countWork(uint32_t command, int64_t *bytes, int64_t *flops) const;
+  /// The ordinals of a dispatch's code in the module's tables.
+  void codeOfDispatch(uint32_t command, uint32_t *executable, uint32_t *exportOrdinal) const;
+  uint64_t workspaceBytes(uint32_t command) const;
+  /// Bindings of the plan that a command uses: a dispatch's in order; source and target of a copy;
+  /// the target of a fill.
+  uint32_t bindingCount(uint32_t command) const;
+  /// Where such a binding is, once the commands are resolved.
+  Status bindingAt(uint32_t command, uint32_t binding, BoundRange *out) const;
 
 private:
   struct Buffer {
@@ -68,10 +86,13 @@ private:
                         uint8_t *bits);
   Status resolveTransfer(uint32_t ordinal, hal::Command &command, uint8_t *bits);
   Status resolveBinding(uint32_t ordinal, const fb::Binding &binding, uint64_t *address,
-                        uint64_t *length, uint8_t *bits);
+                        uint64_t *length, uint8_t *bits) const;
   bool guardsHold(const fb::Dispatch &dispatch, const fb::Variant &variant,
                   const hal::Command &command) const;
   Status fault(uint32_t ordinal, const char *what, int64_t value) const;
+  const fb::Command &tableOf(uint32_t command) const;
+  const fb::Executable &executableOf(uint32_t command) const;
+  int64_t evaluateForExport(uint32_t command, const fb::Value &value) const;
 
   const HostAllocator &allocator;
   const Program *program = nullptr;

@@ -54,6 +54,9 @@ private:
   Status verifyExecutable(uint32_t ordinal);
   Status verifyExport(uint32_t executable, const fb::Export &entry);
   Status verifyParameters(const fb::Export &entry);
+  Status verifyExportValue(const fb::Executable &code, const fb::Export &entry,
+                           const fb::Value *value);
+  Status verifyOperands(const fb::Executable &code, const fb::Export &entry);
   Status verifyTensorMap(const fb::Export &entry, const fb::TensorMap &map);
 
   // verify_function.cpp

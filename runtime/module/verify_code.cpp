@@ -66,17 +66,40 @@ Status Verifier::verifyExport(uint32_t executable, const fb::Export &entry) {
   XCR_RETURN_IF_ERROR(verifyParameters(entry));
   for (uint32_t i = 0; i < count(entry.tensor_maps()); ++i)
     XCR_RETURN_IF_ERROR(verifyTensorMap(entry, *entry.tensor_maps()->Get(i)));
-  for (const fb::Value *value : {entry.bytes(), entry.flops()}) {
-    if (!value || value->formula() < 0)
-      continue;
-    // Its symbols are the kernel's scalars.
-    if (!isValid(*value, code.formulas()))
-      return corrupt("kernel '%.*s' names formula %d, there are %u", printLength(name), name.data,
-                     value->formula(), count(code.formulas()));
-    const fb::Range &range = *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
-    if (const char *fault =
-            verifyFormula(codeOf(code.formula_code(), range), range.count(), entry.scalar_count()))
-      return corrupt("a formula of kernel '%.*s' %s", printLength(name), name.data, fault);
+  for (const fb::Value *value : {entry.bytes(), entry.flops()})
+    XCR_RETURN_IF_ERROR(verifyExportValue(code, entry, value));
+  return verifyOperands(code, entry);
+}
+
+/// A number over the kernel's scalars.
+Status Verifier::verifyExportValue(const fb::Executable &code, const fb::Export &entry,
+                                   const fb::Value *value) {
+  if (!value || value->formula() < 0)
+    return Status();
+  const char *name = entry.name()->c_str();
+  if (!isValid(*value, code.formulas()))
+    return corrupt("kernel '%s' names formula %d, there are %u", name, value->formula(),
+                   count(code.formulas()));
+  const fb::Range &range = *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
+  if (const char *fault =
+          verifyFormula(codeOf(code.formula_code(), range), range.count(), entry.scalar_count()))
+    return corrupt("a formula of kernel '%s' %s", name, fault);
+  return Status();
+}
+
+Status Verifier::verifyOperands(const fb::Executable &code, const fb::Export &entry) {
+  uint32_t operands = count(entry.operands());
+  if (operands != 0 && operands != entry.binding_count())
+    return corrupt("kernel '%s' tells about %u bindings, there are %u", entry.name()->c_str(),
+                   operands, entry.binding_count());
+  for (uint32_t i = 0; i < operands; ++i) {
+    const fb::Operand &operand = *entry.operands()->Get(i);
+    if (operand.dtype() == fb::DType::None || operand.dtype() > fb::DType::MAX ||
+        !areAligned(operand.dims()))
+      return corrupt("binding %u of kernel '%s' has element type %u, or dims that are not aligned",
+                     i, entry.name()->c_str(), static_cast<unsigned>(operand.dtype()));
+    for (uint32_t d = 0; d < count(operand.dims()); ++d)
+      XCR_RETURN_IF_ERROR(verifyExportValue(code, entry, operand.dims()->Get(d)));
   }
   return Status();
 }

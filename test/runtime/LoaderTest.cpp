@@ -251,6 +251,19 @@ static const BadTable kBadTables[] = {
      [](ModuleSpec &m) {
        m.executables[0].exports[0].bytes = m.executables[0].formulas.add({symbol(1)});
      }},
+    {"OperandsOfOtherCount", "tells about 1 bindings, there are 3",
+     [](ModuleSpec &m) {
+       m.executables[0].exports[0].operands = {{fb::DType::F32, {literal(4)}}};
+     }},
+    {"OperandType", "binding 2 of kernel 'add' has element type 99",
+     [](ModuleSpec &m) {
+       m.executables[0].exports[0].operands.assign(3, {fb::DType::F32, {literal(4)}});
+       m.executables[0].exports[0].operands[2].dtype = static_cast<fb::DType>(99);
+     }},
+    {"OperandFormula", "names formula 9",
+     [](ModuleSpec &m) {
+       m.executables[0].exports[0].operands.assign(3, {fb::DType::F32, {formula(9)}});
+     }},
     {"ConstantType", "constant 0 has element type",
      [](ModuleSpec &m) { m.constants = {{static_cast<fb::DType>(99), {1}, {0, 0, 0, 0}}}; }},
     {"ConstantSize", "has 4 bytes, its shape takes 8",

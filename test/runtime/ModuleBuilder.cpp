@@ -165,6 +165,11 @@ writeExecutable(FlatBufferBuilder &builder, const ExecutableSpec &spec, const fb
     for (const TensorMapSpec &map : entry.tensorMaps)
       maps.push_back(writeTensorMap(builder, map));
     auto mapVector = builder.CreateVector(maps);
+    std::vector<Offset<fb::Operand>> operands;
+    for (const OperandSpec &operand : entry.operands)
+      operands.push_back(
+          fb::CreateOperand(builder, operand.dtype, builder.CreateVectorOfStructs(operand.dims)));
+    auto operandVector = builder.CreateVector(operands);
     fb::ExportBuilder writer(builder);
     writer.add_cluster(cluster);
     writer.add_programmatic_launch(entry.programmaticLaunch);
@@ -178,6 +183,7 @@ writeExecutable(FlatBufferBuilder &builder, const ExecutableSpec &spec, const fb
     writer.add_scalar_count(entry.scalars);
     writer.add_bytes(&entry.bytes);
     writer.add_flops(&entry.flops);
+    writer.add_operands(operandVector);
     exports.push_back(writer.Finish());
   }
   auto arch = builder.CreateString(spec.arch);

@@ -127,6 +127,11 @@ struct TensorMapSpec {
   fb::Value offset = literal(0);
 };
 
+struct OperandSpec {
+  fb::DType dtype = fb::DType::F32;
+  std::vector<fb::Value> dims;
+};
+
 struct ExportSpec {
   std::string name;
   uint32_t bindings = 0, scalars = 0, scratch = 0;
@@ -136,6 +141,7 @@ struct ExportSpec {
   std::vector<uint32_t> cluster;
   std::vector<TensorMapSpec> tensorMaps;
   bool programmaticLaunch = false;
+  std::vector<OperandSpec> operands;
 };
 
 struct ExecutableSpec {

@@ -60,6 +60,7 @@ class Bench:
 
     def __init__(self, build, folder):
         self.bin, self.folder = (build / "bin").resolve(), folder
+        self.stand_in = (build / "lib" / "libcuda_sim.so").resolve()
         (folder / "model.mlir").write_text(MODEL)
         self.x = np.arange(6, dtype=np.float32).reshape(2, 3)
         self.y = np.array([[10, 20, 30], [40, 50, 60]], np.float32)
@@ -68,9 +69,15 @@ class Bench:
         np.save(folder / "sum.npy", self.x + self.y)
         self.tool("xcompile", "model.mlir", "-o", "model.vmfb", "--target=cpu")
 
-    def run(self, *command):
+    def run(self, *command, **environment):
         return subprocess.run([self.bin / command[0], *command[1:]], cwd=self.folder, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=120)
+                              stdin=subprocess.DEVNULL, timeout=120, env={**os.environ, **environment})
+
+    def on_both(self):
+        """(device, environment) of the CPU, and of the stand-in for the CUDA driver where it was built."""
+        yield "cpu", {}
+        if self.stand_in.exists():
+            yield "cuda", {"XCR_CUDA_LIBRARY": str(self.stand_in), "PTXSIM_ARCH": "sm_90a"}
 
     def tool(self, *command):
         """What a command that must succeed prints."""
@@ -283,6 +290,118 @@ def refuses_bad_modules(b):
         expect(done.returncode in (0, 1), f"byte {place} flipped: exit code {done.returncode}")
         # A byte between two blobs belongs to nothing and may change; then the result is still right.
         expect(done.returncode == 1 or "as expected" in done.stdout, f"byte {place} flipped: {done.stdout}")
+
+
+# ---- Probes ------------------------------------------------------------------------------------------------------------
+
+PROBED = """
+module {
+  func.func @main(%x: tensor<?x8xf32> {array.name = "x"}, %w: tensor<8x8xf32> {array.name = "w"})
+      -> (tensor<?x8xf32> {array.name = "y"}) {
+    %a = array.matmul %x, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+    %l = array.log %a : tensor<?x8xf32>
+    %p = array.softmax %l axis = 1 : tensor<?x8xf32>
+    %y = array.matmul %p, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+    return %y : tensor<?x8xf32>
+  }
+}
+"""
+
+
+def probe(b):
+    """The inputs of PROBED's function, all positive, and what its three kernels compute of them."""
+    if not (b.folder / "probed.vmfb").exists():
+        (b.folder / "probed.mlir").write_text(PROBED)
+        b.tool("xcompile", "probed.mlir", "-o", "probed.vmfb", "--target=cpu,cuda:sm_90a")
+    generator = np.random.default_rng(1)
+    x, w = generator.uniform(0.1, 1, (3, 8)).astype(np.float32), generator.uniform(0.1, 1, (8, 8)).astype(np.float32)
+    np.save(b.folder / "px.npy", x)
+    np.save(b.folder / "pw.npy", w)
+    a = np.log(x.astype(np.float64) @ w)
+    p = np.exp(a) / np.exp(a).sum(1, keepdims=True)
+    return x, w, [a, p, p @ w]
+
+
+PROBE_INPUTS = ("--input=@px.npy", "--input=@pw.npy")
+
+
+@test
+def dumps_every_tensor(b):
+    _, _, want = probe(b)
+    for device, environment in b.on_both():
+        done = b.run("xrun", "probed.vmfb", *PROBE_INPUTS, f"--device={device}", f"--dump-tensors=dump-{device}", **environment)
+        expect(done.returncode == 0 and f"3 tensors written to dump-{device}" in done.stdout, done.stdout + done.stderr)
+        folder = b.folder / f"dump-{device}"
+        files = sorted(folder.glob("*.npy"))
+        expect([re.sub("_guarded", "", file.name) for file in files] ==
+               ["0000-main_k0_matmul-probed.mlir.5.10-2.npy", "0001-main_k1_reduce-probed.mlir.7.10-1.npy",
+                "0002-main_k2_matmul-probed.mlir.8.10-2.npy"], f"{device}: {files}")
+        for file, values in zip(files, want):
+            expect(np.allclose(np.load(file), values, rtol=1e-5, atol=1e-6), f"{device}: {file.name} is wrong")
+        expect("arena" in (folder / "index.txt").read_text() and "3x8xf32" in (folder / "index.txt").read_text(), "no index")
+    b.refuses("xrun", "probed.vmfb", *PROBE_INPUTS, "--device=cpu", "--dump-tensors=px.npy", says="px.npy")
+
+
+@test
+def finds_where_nan_comes_from(b):
+    x, w, _ = probe(b)
+    cases = {"nan": (-x, r"first NaN: command 0, kernel main_k0_matmul\w* of probed.mlir:5:10, probed.mlir:6:10, writes it to "
+                         r"binding 2 \(3x8xf32 at \[0, 0\]\)\nno command makes an infinity$"),
+             "inf": (np.where(np.arange(3)[:, None] == 1, 0, x).astype(np.float32),
+                     r"first NaN: command 1, kernel main_k1_reduce\w* of .*\(3x8xf32 at \[1, 0\]\)\n"
+                     r"first -infinity: command 0, .*binding 2 \(3x8xf32 at \[1, 0\]\)$"),
+             "given": (np.where(x == x[2, 1], np.nan, x).astype(np.float32),
+                       r"no command makes a NaN; what the call is given holds some\nno command makes an infinity$"),
+             "none": (x, r"no command makes a NaN\nno command makes an infinity$")}
+    for device, environment in b.on_both():
+        for name, (values, says) in cases.items():
+            np.save(b.folder / "bad.npy", values)
+            done = b.run("xrun", "probed.vmfb", "--input=@bad.npy", "--input=@pw.npy", f"--device={device}", "--find-nan", **environment)
+            expect(done.returncode == (name in ("nan", "inf")) and re.search(says, done.stdout, re.M),
+                   f"{device}, {name}: exit code {done.returncode}, {done.stdout}{done.stderr}")
+
+
+@test
+def extracts_a_kernel(b):
+    _, _, want = probe(b)
+    for device, environment in b.on_both():
+        kernel = "main_k1_reduce" + ("_guarded" if device == "cuda" else "")
+        for output in ("k.vmfb", str(b.folder / "k.vmfb")):
+            done = b.run("xrun", "probed.vmfb", *PROBE_INPUTS, f"--device={device}", f"--extract-kernel={kernel}", "-o", output, **environment)
+            expect(done.returncode == 0, done.stderr)
+        expect(np.allclose(np.load(b.folder / "k-input0.npy"), want[0], rtol=1e-5), "wrong input")
+        again = re.search(r"^  xrun (.*)$", done.stdout, re.M)
+        expect(again, done.stdout)
+        done = b.run("xrun", *again.group(1).split(), "--rtol=0", **environment)
+        expect(done.returncode == 0 and "as expected" in done.stdout, f"{device}: {done.stdout}{done.stderr}")
+        expect("function main" in b.tool("xdump", "k.vmfb", "--verify"), "cannot be dumped")
+    b.refuses("xrun", "probed.vmfb", *PROBE_INPUTS, "--device=cpu", "--extract-kernel=nope", "-o", "n.vmfb",
+              says="no command of this call runs a kernel called 'nope'; it runs main_k0_matmul, main_k1_reduce, main_k2_matmul")
+    b.refuses("xrun", "probed.vmfb", *PROBE_INPUTS, "--extract-kernel=nope", says="--extract-kernel=NAME and -o FILE.vmfb go together")
+
+
+@test
+def extracts_a_kernel_that_writes_in_place(b):
+    (b.folder / "place.mlir").write_text("""
+module {
+  func.func @main(%x: tensor<16xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) -> tensor<16xf32> {
+    %y = array.scatter add, %x[%i] axes = [0] = %u : (tensor<16xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<16xf32>
+    return %y : tensor<16xf32>
+  }
+}
+""")
+    b.tool("xcompile", "place.mlir", "-o", "place.vmfb", "--target=cpu,cuda:sm_90a")
+    inputs = ("--input=16xf32=1", "--input=3x1xi32=2 5 2", "--input=3xf32=10 20 30")
+    for device, environment in b.on_both():
+        done = b.run("xrun", "place.vmfb", *inputs, f"--device={device}", "--extract-kernel=x", "-o", "s.vmfb", **environment)
+        kernel = re.search(r"it runs (?:.*, )?(\w+)$", done.stderr, re.M).group(1)
+        done = b.run("xrun", "place.vmfb", *inputs, f"--device={device}", f"--extract-kernel={kernel}", "-o", "s.vmfb", **environment)
+        expect(done.returncode == 0, done.stderr)
+        # What it read is what was there before, although the result took its place.
+        expect(np.load(b.folder / "s-input0.npy").max() <= 30, "the input was saved too late")
+        again = re.search(r"^  xrun (.*)$", done.stdout, re.M).group(1).split()
+        done = b.run("xrun", *again, "--rtol=0", **environment)
+        expect(done.returncode == 0 and "as expected" in done.stdout, f"{device}: {done.stdout}{done.stderr}")
 
 
 # ---- xbench ------------------------------------------------------------------------------------------------------------

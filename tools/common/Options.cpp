@@ -69,10 +69,13 @@ const OptionParser::Option *OptionParser::find(std::string_view name) const {
   return it == options.end() ? nullptr : &*it;
 }
 
+/// "--name", or "-n" for a name of one letter.
+static std::string spell(const std::string &name) { return (name.size() == 1 ? "-" : "--") + name; }
+
 Error OptionParser::unknown(const std::string &name) const {
   std::string known = "--help";
   for (const Option &option : options)
-    known += ", --" + option.name;
+    known += ", " + spell(option.name);
   return Error("unknown option '" + name + "'; known are " + known);
 }
 
@@ -94,22 +97,23 @@ Error OptionParser::parse(int argc, const char *const *argv) {
       help = true;
       return Error::success();
     }
-    if (argument.compare(0, 2, "--") != 0)
-      return unknown(argument);
-    size_t equals = argument.find('=');
-    std::string name = argument.substr(2, equals - 2);
-    const Option *option = find(equals == std::string::npos ? argument.substr(2) : name);
-    if (!option)
+    bool isLong = argument.compare(0, 2, "--") == 0;
+    size_t equals = isLong ? argument.find('=') : std::string::npos;
+    std::string name = isLong ? argument.substr(2, equals - 2) : argument.substr(1, 1);
+    const Option *option = find(name);
+    if (!option || (name.size() == 1) == isLong)
       return unknown(argument.substr(0, equals));
     std::string value;
-    if (equals != std::string::npos) {
+    if (!isLong && argument.size() > 2) {
+      value = argument.substr(2);
+    } else if (equals != std::string::npos) {
       if (option->metavar.empty())
-        return Error("option --" + option->name + " takes no value, got '" +
+        return Error("option " + spell(name) + " takes no value, got '" +
                      argument.substr(equals + 1) + "'");
       value = argument.substr(equals + 1);
     } else if (!option->metavar.empty()) {
       if (i + 1 == argc)
-        return Error("option --" + option->name + " needs a value: " + option->metavar);
+        return Error("option " + spell(name) + " needs a value: " + option->metavar);
       value = argv[++i];
     }
     if (Error error = option->store(value))
@@ -122,7 +126,8 @@ std::string OptionParser::helpText() const {
   std::string text = overview + "\n\nusage: " + usage + "\n\noptions:\n";
   size_t width = 6;
   auto spelling = [](const Option &option) {
-    return "--" + option.name + (option.metavar.empty() ? "" : "=" + option.metavar);
+    const char *separator = option.name.size() == 1 ? " " : "=";
+    return spell(option.name) + (option.metavar.empty() ? "" : separator + option.metavar);
   };
   for (const Option &option : options)
     width = std::max(width, spelling(option).size());

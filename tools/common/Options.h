@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `--name=value`, `--name value` and `--flag`; everything else is positional.
+// `--name=value`, `--name value` and `--flag`; `-n value` for a name of one
+// letter, which must take a value; everything else is positional.
 // An unknown option's message lists the known ones.
 //
 //===----------------------------------------------------------------------===//

@@ -60,6 +60,12 @@ Result<Session> openSession(const std::string &modulePath, const SessionOptions 
   return session;
 }
 
+std::string deviceUri(const xcr_device_t *device) {
+  xcr_device_info_t info = XCR_DEVICE_INFO_INIT;
+  xcr_device_get_info(device, &info);
+  return toString(info.uri);
+}
+
 std::string describeDevice(const xcr_device_t *device) {
   xcr_device_info_t info = XCR_DEVICE_INFO_INIT;
   xcr_device_get_info(device, &info);

@@ -75,6 +75,8 @@ struct Session {
 
 Result<Session> openSession(const std::string &modulePath, const SessionOptions &options);
 
+/// "cuda:0".
+std::string deviceUri(const xcr_device_t *device);
 /// "cpu: ...", one line that names the device used.
 std::string describeDevice(const xcr_device_t *device);
 

@@ -278,6 +278,23 @@ static std::string parametersText(const fb::Export &kernel) {
   return text;
 }
 
+/// "[s0]x8xf32, 8x8xf32"; "?" for a dim that is no formula of the scalars.
+static std::string operandsText(const fb::Executable &executable, const fb::Export &kernel,
+                                const SymbolNames &scalars) {
+  std::string text;
+  for (uint32_t i = 0; i < sizeOf(kernel.operands()); ++i) {
+    const fb::Operand &operand = *kernel.operands()->Get(i);
+    text += i ? ", " : "";
+    for (uint32_t d = 0; d < sizeOf(operand.dims()); ++d) {
+      const fb::Value &dim = *operand.dims()->Get(d);
+      std::string size = valueText(dim, executable.formulas(), executable.formula_code(), scalars);
+      text += dim.formula() >= 0 ? "[" + size + "]x" : dim.literal() < 0 ? "?x" : size + "x";
+    }
+    text += dtypeName(DType(int(operand.dtype())));
+  }
+  return text;
+}
+
 static void printExport(const fb::Executable &executable, const fb::Export &kernel,
                         std::string &out) {
   out += "  " + textOf(kernel.name()) + "\n";
@@ -309,6 +326,7 @@ static void printExport(const fb::Executable &executable, const fb::Export &kern
   SymbolNames scalars;
   for (uint32_t i = 0; i < kernel.scalar_count(); ++i)
     scalars.push_back("s" + std::to_string(i));
+  line("bindings", operandsText(executable, kernel, scalars));
   auto amount = [&](const fb::Value *value) {
     return value ? valueText(*value, executable.formulas(), executable.formula_code(), scalars)
                  : std::string();

@@ -15,6 +15,7 @@
 #include "tools/common/Options.h"
 #include "tools/common/Session.h"
 #include "tools/common/Table.h"
+#include "tools/xrun/Steps.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -26,8 +27,9 @@ struct RunOptions {
   SessionOptions session;
   std::vector<std::string> files, inputs, outputs, expected, variables;
   std::string function;
+  std::string dumpDirectory, kernel, kernelPath;
   double absolute = -1, relative = -1; // negative: the type's default
-  bool listDevices = false, printStatistics = false;
+  bool listDevices = false, printStatistics = false, findNonFinite = false;
 };
 } // namespace
 
@@ -60,6 +62,19 @@ static void addOptions(OptionParser &parser, RunOptions &options) {
   parser.addString("device", "DEVICE", "auto, cpu, cpu:THREADS, cuda or cuda:N",
                    &options.session.device);
   parser.addFlag("list-devices", "list drivers and devices, and end", &options.listDevices);
+  parser.addString("dump-tensors", "DIR",
+                   "run command by command, and write what each writes to\n"
+                   "DIR, as .npy files named by kernel and source location",
+                   &options.dumpDirectory);
+  parser.addFlag("find-nan",
+                 "run command by command, and find the first ones that make\n"
+                 "NaN and infinity (exit code 1 if there are any)",
+                 &options.findNonFinite);
+  parser.addString("extract-kernel", "NAME",
+                   "write a module of this kernel alone to the file given by\n"
+                   "-o, its inputs and outputs beside it",
+                   &options.kernel);
+  parser.addString("o", "FILE.vmfb", "the file of --extract-kernel", &options.kernelPath);
   parser.addFlag("print-stats", "print memory and what the call consists of",
                  &options.printStatistics);
 }
@@ -239,9 +254,42 @@ static void printStatistics(const Session &session, const xcr_call_t *call) {
          (unsigned long long)device.allocation_count);
 }
 
-/// Makes the call, binds |arrays| and runs it.
-static Error runCall(const Session &session, const xcr_function_info_t &info,
-                     const std::vector<HostArray> &arrays, CallRef &call) {
+/// Those that the command line asks for.
+static std::vector<std::unique_ptr<Probe>> makeProbes(const Session &session,
+                                                      const RunOptions &options) {
+  std::vector<std::unique_ptr<Probe>> probes;
+  if (!options.dumpDirectory.empty())
+    probes.push_back(dumpTensors(options.dumpDirectory));
+  if (options.findNonFinite)
+    probes.push_back(findNonFinite());
+  if (!options.kernel.empty())
+    probes.push_back(extractKernel(session, options.kernel, options.kernelPath));
+  return probes;
+}
+
+/// Runs the call command by command where there are |probes|; false if one says so.
+static Result<bool> runProbed(const Session &session, xcr_call_t *call,
+                              const std::vector<std::unique_ptr<Probe>> &probes) {
+  if (probes.empty()) {
+    if (Error error = toError(xcr_call_run(call)))
+      return error;
+    return true;
+  }
+  if (Error error = runSteps(session, call, probes))
+    return error;
+  bool good = true;
+  for (const std::unique_ptr<Probe> &probe : probes) {
+    Result<bool> result = probe->finish();
+    if (!result)
+      return result;
+    good &= *result;
+  }
+  return good;
+}
+
+/// Makes the call and binds |arrays|.
+static Error bindCall(const Session &session, const xcr_function_info_t &info,
+                      const std::vector<HostArray> &arrays, CallRef &call) {
   if (Error error =
           toError(xcr_call_create(session.instance.get(), info.name, nullptr, call.out())))
     return error;
@@ -252,7 +300,7 @@ static Error runCall(const Session &session, const xcr_function_info_t &info,
     if (Error error = toError(xcr_call_set_input(call.get(), i, buffer->get())))
       return error;
   }
-  return toError(xcr_call_run(call.get()));
+  return Error::success();
 }
 
 /// Prints, writes and compares the outputs; returns whether all compare well.
@@ -316,8 +364,11 @@ static Result<bool> run(const RunOptions &options) {
     return error;
 
   CallRef call;
-  if (Error error = runCall(*session, info, *arrays, call))
+  if (Error error = bindCall(*session, info, *arrays, call))
     return error;
+  Result<bool> found = runProbed(*session, call.get(), makeProbes(*session, options));
+  if (!found)
+    return found;
   Result<bool> good = handleOutputs(call.get(), *files, *expected, options);
   if (!good)
     return good;
@@ -325,7 +376,7 @@ static Result<bool> run(const RunOptions &options) {
     return error;
   if (options.printStatistics)
     printStatistics(*session, call.get());
-  return good;
+  return *found && *good;
 }
 
 int main(int argc, char **argv) {
@@ -351,6 +402,8 @@ int main(int argc, char **argv) {
   }
   if (options.files.size() != 1)
     return fail(Error("expected one module, got " + std::to_string(options.files.size())));
+  if (options.kernel.empty() != options.kernelPath.empty())
+    return fail(Error("--extract-kernel=NAME and -o FILE.vmfb go together"));
   Result<bool> good = run(options);
   if (!good)
     return fail(good.error());

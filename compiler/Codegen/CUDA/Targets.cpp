@@ -14,26 +14,28 @@ namespace xc::cuda {
 
 static constexpr unsigned kKiB = 1024;
 
-// Shared memory, registers and threads: CUDA C++ Programming Guide, "Technical Specifications per
-// Compute Capability". PTX versions: PTX ISA, "Release Notes"; the driver is that of the CUDA
-// release which brought it. Multiprocessors: T4, A100, RTX 3090, AGX Orin, L4 (AD102 has 142),
-// H200, B200, B300, Thor, RTX 5090, GB10.
+// Shared memory, registers, threads and blocks: CUDA C++ Programming Guide, "Technical
+// Specifications per Compute Capability"; what the system reserves of shared memory (1 KiB a block)
+// and the unit of its allocation: the tuning guides and cuda_occupancy.h. PTX versions: PTX ISA,
+// "Release Notes"; the driver is that of the CUDA release which brought it. Multiprocessors: T4,
+// A100, RTX 3090, AGX Orin, L4 (AD102 has 142), H200, B200, B300, Thor, RTX 5090, GB10.
+// clang-format off
 static constexpr Target kTargets[] = {
-    // arch      cc  specific ptx driver shared       shared/SM    registers threads SMs  cp.async
-    // mma
-    {"sm_75", 75, false, 70, 11000, 64 * kKiB, 64 * kKiB, 65536, 1024, 40, false, false},
-    {"sm_80", 80, false, 70, 11000, 163 * kKiB, 164 * kKiB, 65536, 2048, 108, true, true},
-    {"sm_86", 86, false, 71, 11010, 99 * kKiB, 100 * kKiB, 65536, 1536, 82, true, true},
-    {"sm_87", 87, false, 74, 11040, 163 * kKiB, 164 * kKiB, 65536, 1536, 16, true, true},
-    {"sm_89", 89, false, 78, 11080, 99 * kKiB, 100 * kKiB, 65536, 1536, 142, true, true},
-    {"sm_90", 90, false, 78, 11080, 227 * kKiB, 228 * kKiB, 65536, 2048, 132, true, true},
-    {"sm_90a", 90, true, 80, 12000, 227 * kKiB, 228 * kKiB, 65536, 2048, 132, true, true},
-    {"sm_100a", 100, true, 86, 12070, 227 * kKiB, 228 * kKiB, 65536, 2048, 148, true, true},
-    {"sm_103a", 103, true, 88, 12090, 227 * kKiB, 228 * kKiB, 65536, 2048, 148, true, true},
-    {"sm_110a", 110, true, 90, 13000, 227 * kKiB, 228 * kKiB, 65536, 1536, 20, true, true},
-    {"sm_120a", 120, true, 87, 12080, 99 * kKiB, 100 * kKiB, 65536, 1536, 170, true, true},
-    {"sm_121a", 121, true, 88, 12090, 99 * kKiB, 100 * kKiB, 65536, 1536, 48, true, true},
+    // arch     cc   specific ptx driver shared       shared/SM    unit reserved registers threads blocks SMs cp.async mma
+    {"sm_75",   75,  false, 70, 11000, 64 * kKiB,  64 * kKiB,  256, 0,    65536, 1024, 16, 40,  false, false},
+    {"sm_80",   80,  false, 70, 11000, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 2048, 32, 108, true,  true},
+    {"sm_86",   86,  false, 71, 11010, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 16, 82,  true,  true},
+    {"sm_87",   87,  false, 74, 11040, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 1536, 16, 16,  true,  true},
+    {"sm_89",   89,  false, 78, 11080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 142, true,  true},
+    {"sm_90",   90,  false, 78, 11080, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true},
+    {"sm_90a",  90,  true,  80, 12000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true},
+    {"sm_100a", 100, true,  86, 12070, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true},
+    {"sm_103a", 103, true,  88, 12090, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true},
+    {"sm_110a", 110, true,  90, 13000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 1536, 24, 20,  true,  true},
+    {"sm_120a", 120, true,  87, 12080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 170, true,  true},
+    {"sm_121a", 121, true,  88, 12090, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 48,  true,  true},
 };
+// clang-format on
 
 std::string Target::features() const { return "+ptx" + std::to_string(ptxVersion); }
 
@@ -43,6 +45,17 @@ const Target *findTarget(llvm::StringRef arch) {
   const Target *found =
       llvm::find_if(kTargets, [&](const Target &target) { return target.arch == arch; });
   return found == std::end(kTargets) ? nullptr : found;
+}
+
+const Target *findTargetOf(unsigned computeCapability) {
+  // Code for one compute capability only is the better choice where it is that one; else the newest
+  // that is not newer, whose PTX every later GPU takes.
+  const Target *best = nullptr;
+  for (const Target &target : kTargets)
+    if (target.archSpecific ? target.computeCapability == computeCapability
+                            : target.computeCapability <= computeCapability)
+      best = &target;
+  return best;
 }
 
 std::string listTargets() {

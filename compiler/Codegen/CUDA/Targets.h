@@ -25,8 +25,11 @@ struct Target {
   unsigned minDriverVersion; // oldest driver whose JIT reads that PTX, as cuDriverGetVersion counts
   unsigned sharedPerBlock;   // largest dynamic shared memory of a block, opted in
   unsigned sharedPerMultiprocessor;
+  unsigned sharedUnit;     // shared memory is given to blocks in multiples of this
+  unsigned sharedReserved; // what the system takes of it for each block
   unsigned registersPerMultiprocessor;
   unsigned threadsPerMultiprocessor;
+  unsigned blocksPerMultiprocessor;
   unsigned multiprocessors; // of the common product; a default where the device is not known
   bool hasAsyncCopy;        // cp.async, mma.sync for bf16: sm_80 on
   bool hasMMA16816;         // mma.sync m16n8k16: sm_80 on
@@ -40,6 +43,9 @@ llvm::ArrayRef<Target> getTargets();
 
 /// The one called `arch`, or null.
 const Target *findTarget(llvm::StringRef arch);
+
+/// The best one for a GPU of that compute capability (90 = 9.0), or null where all are newer.
+const Target *findTargetOf(unsigned computeCapability);
 
 /// "sm_75, sm_80, ...", for messages.
 std::string listTargets();

@@ -5,7 +5,10 @@
 // CHECK-SAME: plan.bytes = affine_map<()[s0] -> (s0 * 512 + 16384)>
 // CHECK-SAME: plan.counts = {bindings = 3 : i64, scalars = 1 : i64}
 // CHECK-SAME: plan.flops = affine_map<()[s0] -> (s0 * 8256)>
-// CHECK-SAME: plan.locations = ["{{.*}}annotate-cost.mlir:[[#@LINE + 14]]:10", "{{.*}}annotate-cost.mlir:[[#@LINE + 17]]:10"]
+// CHECK-SAME: plan.locations = ["{{.*}}annotate-cost.mlir:[[#@LINE + 17]]:10", "{{.*}}annotate-cost.mlir:[[#@LINE + 20]]:10"]
+// CHECK-SAME: plan.operands = [{dims = affine_map<()[s0] -> (s0, 64)>, element = f32},
+// CHECK-SAME:   {dims = affine_map<()[s0] -> (64, 64)>, element = f32},
+// CHECK-SAME:   {dims = affine_map<()[s0] -> (s0, 64)>, element = f32}]
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 module @k attributes {plan.kernel} {
   func.func @k() {

@@ -71,6 +71,8 @@ struct AnnotateCost final : impl::AnnotateCostBase<AnnotateCost> {
 
   static AffineExpr countBytes(ModuleOp kernel, KernelSizes &sizes);
   static AffineExpr countFlops(linalg::LinalgOp op, KernelSizes &sizes);
+  static ArrayAttr describeOperands(ModuleOp kernel, unsigned numBindings, unsigned numScalars,
+                                    KernelSizes &sizes);
   static void annotate(ModuleOp kernel);
 };
 
@@ -117,6 +119,29 @@ AffineExpr AnnotateCost::countFlops(linalg::LinalgOp op, KernelSizes &sizes) {
   return flops;
 }
 
+/// Element type and dims of each binding; -1 where a dim is no formula of the scalars.
+ArrayAttr AnnotateCost::describeOperands(ModuleOp kernel, unsigned numBindings, unsigned numScalars,
+                                         KernelSizes &sizes) {
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> operands(numBindings);
+  kernel.walk([&](BindingOp binding) {
+    auto type = cast<MemRefType>(binding.getMemory().getType());
+    SmallVector<AffineExpr> dims;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      AffineExpr size = sizes.getDim(binding.getMemory(), dim);
+      dims.push_back(size ? size : builder.getAffineConstantExpr(-1));
+    }
+    AffineMap map = AffineMap::get(0, numScalars, dims, kernel.getContext());
+    operands[binding.getOrdinal()] = builder.getDictionaryAttr(
+        {builder.getNamedAttr("dims", AffineMapAttr::get(map)),
+         builder.getNamedAttr("element", TypeAttr::get(type.getElementType()))});
+  });
+  // Nobody may look at a kernel whose bindings have gaps as if it told about all of them.
+  if (llvm::is_contained(operands, Attribute()))
+    operands.clear();
+  return builder.getArrayAttr(operands);
+}
+
 /// The file locations in `loc`, as "file:line:column", without directories: what a module says does
 /// not depend on where it was built.
 static void collectLocations(Location loc, llvm::SetVector<StringAttr> &found) {
@@ -145,6 +170,7 @@ void AnnotateCost::annotate(ModuleOp kernel) {
                   builder.getDictionaryAttr(
                       {builder.getNamedAttr("bindings", builder.getI64IntegerAttr(numBindings)),
                        builder.getNamedAttr("scalars", builder.getI64IntegerAttr(numScalars))}));
+  kernel->setAttr("plan.operands", describeOperands(kernel, numBindings, numScalars, sizes));
   AffineExpr flops = getAffineConstantExpr(0, context);
   llvm::SetVector<StringAttr> locations;
   kernel.walk([&](linalg::LinalgOp op) {

@@ -100,7 +100,8 @@ def AnnotateCost : Pass<"xc-annotate-cost", "::mlir::ModuleOp"> {
   let description = [{
     Sets on each kernel module, as maps over the kernel's scalars: `plan.bytes`, the fewest bytes that one run must move (each binding once),
     and `plan.flops`, the arithmetic ops of its bodies times their iterations (a fused multiply-add counts two, any `math` op one); and
-    `plan.locations`, the source locations of its ops; and `plan.counts`, how many bindings and scalars a dispatch brings. Reports and benchmarks read them. Example:
+    `plan.locations`, the source locations of its ops; `plan.counts`, how many bindings and scalars a dispatch brings; and `plan.operands`, the
+    element type and dims of each binding. Reports, benchmarks and debuggers read them. Example:
     ```mlir
     module @k attributes {plan.kernel, plan.bytes = affine_map<()[s0] -> (s0 * 8)>, plan.flops = affine_map<()[s0] -> (s0)>, ...}
     ```
