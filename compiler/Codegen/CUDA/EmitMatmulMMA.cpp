@@ -9,15 +9,23 @@
 // shared memory:
 //
 //   start the copies of tiles 0 .. S - 2
+//   wait until tile 0 has arrived; barrier; ldmatrix its first fragments of A and B
 //   for step = 0 .. steps - 1:
-//     wait until tile `step` has arrived; barrier         // also: all are done with tile step - 1
-//     start the copy of tile step + S - 1                 // into the buffer of tile step - 1
-//     for each 16 of k: ldmatrix fragments of A and B, mma.sync
+//     for each 16 of k in tile `step`:
+//       before the last: wait until tile step + 1 has arrived; barrier
+//       ldmatrix the fragments of the next 16, which may be the first of tile step + 1
+//       mma.sync of those loaded before, and between them
+//         start some of the copies of tile step + S - 1      // into the buffer of tile step - 1
 //   compute and store the outputs
 //
+// So fragments are always one product ahead: the tensor cores need not wait for shared memory, and
+// at the barrier every warp still has products to issue. At that barrier all warps have loaded the
+// whole of tile `step`, which is why the next round may overwrite it.
+//
 // A tile is copied by cp.async where the operand is memory whose rows are 16-byte aligned. Where it
-// is computed by fused ops, or has other strides, threads load its elements into registers before
-// the products and store them to shared memory after: the loads are under way meanwhile.
+// is computed by fused ops, or has other strides, threads load its elements into registers at the
+// start of a round and store them to shared memory before its barrier: the loads are under way
+// meanwhile.
 //
 // Tiles keep the operand's own order. Lines are k values (8 at a time: a chunk of 16 bytes) of one
 // row of A or column of B, or the other way round; ldmatrix turns the latter around (.trans). The
@@ -77,21 +85,40 @@ private:
     return operand.side.isKContiguous ? config.getTileK() : operand.own;
   }
   int64_t getTileElements(const Operand &operand) const { return operand.own * config.getTileK(); }
+  /// A line of a tile as a number that threads compute plus one that is known: addresses of lines
+  /// that differ in the latter alone differ by an immediate.
+  struct Line {
+    Value base;
+    int64_t offset;
+  };
+  Value toValue(const Line &line) { return index.add(line.base, line.offset); }
   /// The element of the tile where chunk `chunk` of line `line` lies.
-  Value getPlace(const Operand &operand, Value line, Value chunk);
+  Value getPlace(const Operand &operand, const Line &line, Value chunk);
   /// Line and first element in it of this thread's vector `round`.
-  std::pair<Value, Value> getShare(const Operand &operand, int64_t round);
+  std::pair<Line, Value> getShare(const Operand &operand, int64_t round);
 
-  void startCopies(Value step, Value steps);
+  /// A vector of an operand's tile that a thread moves.
+  using Share = std::pair<const Operand *, int64_t>;
+  /// All that cp.async moves of one tile of each operand.
+  SmallVector<Share> getCopies();
+  void startCopy(const Share &share, Value step, Value steps);
   SmallVector<Value> startLoads(Value step, Value steps);
   void finishLoads(ArrayRef<Value> values, Value step);
+  /// Waits for the oldest but `stages` - 2 of the copies that were started, in all threads.
+  void awaitTile();
   Value getBuffer(const Operand &operand, Value step);
 
   Value getPointer(Value memory, Value element);
   /// Four 8x8 matrices: rows `own` (16 of A, or 16 columns of B) by 16 values of k.
-  SmallVector<Value> loadFragment(const Operand &operand, Value buffer, Value own, int64_t k,
+  SmallVector<Value> loadFragment(const Operand &operand, Value buffer, Line own, int64_t k,
                                   bool isA);
-  SmallVector<Value> multiply(Value step, ArrayRef<Value> sums);
+  /// The fragments of both operands for k to k + 15 of tile `step`: of A, then of B.
+  SmallVector<Value> loadFragments(Value step, int64_t k);
+  /// Adds to `sums` the products of `fragments`; `betweenRows` is called before each row of them.
+  SmallVector<Value> multiply(ArrayRef<Value> fragments, ArrayRef<Value> sums,
+                              function_ref<void()> betweenRows);
+  /// One round of the loop; `carried` are the sums, then the fragments of the tile's first product.
+  SmallVector<Value> emitRound(Value step, Value steps, ArrayRef<Value> carried);
   void emitOutputs(ArrayRef<Value> sums);
 
   const Contraction &contraction;
@@ -126,19 +153,26 @@ MMAEmitter::Operand MMAEmitter::makeOperand(const Contraction::Side &side, int64
   return operand;
 }
 
-Value MMAEmitter::getPlace(const Operand &operand, Value line, Value chunk) {
-  int64_t chunks = getLineLength(operand) / kChunk;
+Value MMAEmitter::getPlace(const Operand &operand, const Line &line, Value chunk) {
+  int64_t length = getLineLength(operand), chunks = length / kChunk;
+  // The permutation repeats after 8 lines.
+  if (line.offset != 0 && line.offset % 8 == 0)
+    return index.add(getPlace(operand, {line.base, 0}, chunk), line.offset * length);
   // Lines shorter than 128 bytes share the banks of one 128-byte row with their neighbours.
-  Value row = chunks < 8 ? index.div(line, 8 / chunks) : line;
+  Value number = toValue(line);
+  Value row = chunks < 8 ? index.div(number, 8 / chunks) : number;
   Value key = index.rem(row, std::min<int64_t>(chunks, 8));
   Value permuted = arith::XOrIOp::create(builder, loc, chunk, key);
-  return index.add(index.mul(line, getLineLength(operand)), index.mul(permuted, kChunk));
+  return index.add(index.mul(number, length), index.mul(permuted, kChunk));
 }
 
-std::pair<Value, Value> MMAEmitter::getShare(const Operand &operand, int64_t round) {
+std::pair<MMAEmitter::Line, Value> MMAEmitter::getShare(const Operand &operand, int64_t round) {
   int64_t perLine = getLineLength(operand) / operand.width;
+  if (threads % perLine == 0)
+    return {{index.div(thread, perLine), round * (threads / perLine)},
+            index.mul(index.rem(thread, perLine), operand.width)};
   Value number = index.add(thread, round * threads);
-  return {index.div(number, perLine), index.mul(index.rem(number, perLine), operand.width)};
+  return {{index.div(number, perLine), 0}, index.mul(index.rem(number, perLine), operand.width)};
 }
 
 Value MMAEmitter::getBuffer(const Operand &operand, Value step) {
@@ -157,34 +191,32 @@ Value MMAEmitter::getPointer(Value memory, Value element) {
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
-void MMAEmitter::startCopies(Value step, Value steps) {
-  // Past the last step nothing is read, but the buffers are filled with zeros all the same: the
-  // number of groups under way stays equal.
+SmallVector<MMAEmitter::Share> MMAEmitter::getCopies() {
+  SmallVector<Share> copies;
+  for (const Operand &operand : operands)
+    for (int64_t round = 0; operand.isAsync && round < operand.rounds; ++round)
+      copies.push_back({&operand, round});
+  return copies;
+}
+
+void MMAEmitter::startCopy(const Share &share, Value step, Value steps) {
+  const Operand &operand = *share.first;
+  auto [line, along] = getShare(operand, share.second);
+  Value to = index.add(getBuffer(operand, step), getPlace(operand, line, index.div(along, kChunk)));
   Value k0 = index.mul(step, config.getTileK());
-  for (const Operand &operand : operands) {
-    if (!operand.isAsync)
-      continue;
-    Value buffer = getBuffer(operand, step);
-    for (int64_t round = 0; round < operand.rounds; ++round) {
-      auto [line, along] = getShare(operand, round);
-      Value to = index.add(buffer, getPlace(operand, line, index.div(along, kChunk)));
-      Value own = index.add(operand.start, operand.side.isKContiguous ? line : along);
-      Value k = index.add(k0, operand.side.isKContiguous ? along : line);
-      Value inside =
-          index.both(index.isLess(step, steps),
-                     tile.isInside(operand.side, own, k, operand.own, config.getTileK()));
-      Value from = tile.getPosition(operand.side, own, k);
-      Value zero = index.constant(0);
-      Value safe = arith::SelectOp::create(builder, loc, inside, from, zero);
-      Value bytes = arith::SelectOp::create(builder, loc, inside,
-                                            points.constant(builder.getI32IntegerAttr(16)),
-                                            points.constant(builder.getI32IntegerAttr(0)));
-      Value memory = points.getMemory(getSourceBinding(operand.side.operand->get()));
-      NVVM::CpAsyncOp::create(builder, loc, getPointer(operand.buffer, to),
-                              getPointer(memory, safe), 16, NVVM::LoadCacheModifierKind::CG, bytes);
-    }
-  }
-  NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+  Value own = index.add(operand.start, operand.side.isKContiguous ? toValue(line) : along);
+  Value k = index.add(k0, operand.side.isKContiguous ? along : toValue(line));
+  // Past the last step, too, zeros are written: the number of groups under way stays equal. A copy
+  // of no bytes reads nothing, wherever its source points.
+  Value inside = index.both(index.isLess(step, steps),
+                            tile.isInside(operand.side, own, k, operand.own, config.getTileK()));
+  Value bytes =
+      arith::SelectOp::create(builder, loc, inside, points.constant(builder.getI32IntegerAttr(16)),
+                              points.constant(builder.getI32IntegerAttr(0)));
+  Value memory = points.getMemory(getSourceBinding(operand.side.operand->get()));
+  NVVM::CpAsyncOp::create(builder, loc, getPointer(operand.buffer, to),
+                          getPointer(memory, tile.getPosition(operand.side, own, k)), 16,
+                          NVVM::LoadCacheModifierKind::CG, bytes);
 }
 
 SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
@@ -196,8 +228,8 @@ SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
     for (const Operand &operand : operands)
       for (int64_t round = 0; !operand.isAsync && round < operand.rounds; ++round) {
         auto [line, along] = getShare(operand, round);
-        Value own = index.add(operand.start, operand.side.isKContiguous ? line : along);
-        Value k = index.add(k0, operand.side.isKContiguous ? along : line);
+        Value own = index.add(operand.start, operand.side.isKContiguous ? toValue(line) : along);
+        Value k = index.add(k0, operand.side.isKContiguous ? along : toValue(line));
         Value inside = tile.isInside(operand.side, own, k, operand.own, config.getTileK());
         values.push_back(
             tile.emitFactors(operand.side, own, k, operand.width, inside, /*cast=*/false));
@@ -222,11 +254,16 @@ void MMAEmitter::finishLoads(ArrayRef<Value> values, Value step) {
     }
 }
 
+void MMAEmitter::awaitTile() {
+  NVVM::CpAsyncWaitGroupOp::create(builder, loc, static_cast<uint32_t>(config.getStages() - 2));
+  frame.barrier();
+}
+
 //===----------------------------------------------------------------------===//
 // From shared memory to the products
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer, Value own,
+SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer, Line own,
                                             int64_t k, bool isA) {
   // Lane l gives the address of line l % 8 of matrix l / 8. Of A, matrices 1 and 3 are the lower
   // rows and 2 and 3 the later k; of B, matrices 2 and 3 are the later columns and 1 and 3 the
@@ -234,13 +271,14 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
   Value line8 = index.rem(lane, 8), bit3 = index.rem(index.div(lane, 8), 2),
         bit4 = index.div(lane, 16);
   Value ownHalf = isA ? bit3 : bit4, kHalf = isA ? bit4 : bit3;
-  Value line, chunk;
+  Line line;
+  Value chunk;
   if (operand.side.isKContiguous) {
-    line = index.add(own, index.add(line8, index.mul(ownHalf, kChunk)));
+    line = {index.add(own.base, index.add(line8, index.mul(ownHalf, kChunk))), own.offset};
     chunk = index.add(kHalf, k / kChunk);
   } else {
-    line = index.add(index.add(line8, index.mul(kHalf, kChunk)), k);
-    chunk = index.add(index.div(own, kChunk), ownHalf);
+    line = {index.add(line8, index.mul(kHalf, kChunk)), k};
+    chunk = index.add(index.div(toValue(own), kChunk), ownHalf);
   }
   Value pointer = getPointer(operand.buffer, index.add(buffer, getPlace(operand, line, chunk)));
   Type i32 = builder.getI32Type();
@@ -255,45 +293,73 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
   return words;
 }
 
-SmallVector<Value> MMAEmitter::multiply(Value step, ArrayRef<Value> carried) {
-  SmallVector<Value> sums(carried);
-  int64_t rows = warpM / kMmaM, columns = warpN / kMmaN;
-  Type f32 = builder.getF32Type();
-  bool isHalf = elementType.isF16();
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {f32, f32, f32, f32});
-  Type pair = VectorType::get(2, builder.getF16Type());
+SmallVector<Value> MMAEmitter::loadFragments(Value step, int64_t k) {
   // f16 fragments are pairs to the op, bf16 ones are words.
-  auto toFactor = [&](Value word) -> Value {
-    return isHalf ? LLVM::BitcastOp::create(builder, loc, pair, word).getResult() : word;
+  Type pair = VectorType::get(2, builder.getF16Type());
+  SmallVector<Value> fragments;
+  auto append = [&](const Operand &operand, const Line &own, bool isA) {
+    for (Value word : loadFragment(operand, getBuffer(operand, step), own, k, isA))
+      fragments.push_back(elementType.isF16() ? LLVM::BitcastOp::create(builder, loc, pair, word)
+                                              : word);
   };
-  Value bufferA = getBuffer(operands[0], step), bufferB = getBuffer(operands[1], step);
-  for (int64_t k = 0; k < config.getTileK(); k += kMmaK) {
-    SmallVector<SmallVector<Value>> a, b;
-    for (int64_t i = 0; i < rows; ++i)
-      a.push_back(llvm::map_to_vector(loadFragment(operands[0], bufferA,
-                                                   index.add(index.mul(warpRow, warpM), i * kMmaM),
-                                                   k, true),
-                                      toFactor));
-    for (int64_t j = 0; j < columns; j += 2) {
-      SmallVector<Value> words = llvm::map_to_vector(
-          loadFragment(operands[1], bufferB, index.add(index.mul(warpColumn, warpN), j * kMmaN), k,
-                       false),
-          toFactor);
-      b.push_back({words[0], words[1]});
-      b.push_back({words[2], words[3]});
+  for (int64_t row = 0; row < warpM; row += kMmaM)
+    append(operands[0], {index.mul(warpRow, warpM), row}, /*isA=*/true);
+  for (int64_t column = 0; column < warpN; column += 2 * kMmaN)
+    append(operands[1], {index.mul(warpColumn, warpN), column}, /*isA=*/false);
+  return fragments;
+}
+
+SmallVector<Value> MMAEmitter::multiply(ArrayRef<Value> fragments, ArrayRef<Value> given,
+                                        function_ref<void()> betweenRows) {
+  SmallVector<Value> sums(given);
+  int64_t rows = warpM / kMmaM, columns = warpN / kMmaN;
+  ArrayRef<Value> a = fragments.take_front(rows * 4), b = fragments.drop_front(rows * 4);
+  Type f32 = builder.getF32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {f32, f32, f32, f32});
+  auto factorType = elementType.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  for (int64_t i = 0; i < rows; ++i) {
+    betweenRows();
+    for (int64_t j = 0; j < columns; ++j) {
+      MutableArrayRef<Value> sum = MutableArrayRef(sums).slice((i * columns + j) * 4, 4);
+      Value result = NVVM::MmaOp::create(builder, loc, type, a.slice(i * 4, 4), b.slice(j * 2, 2),
+                                         ValueRange(sum), {kMmaM, kMmaN, kMmaK}, std::nullopt,
+                                         std::nullopt, std::array{factorType, factorType},
+                                         std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+      for (int64_t part = 0; part < 4; ++part)
+        sum[part] = LLVM::ExtractValueOp::create(builder, loc, result, part);
     }
-    auto factorType = isHalf ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j) {
-        MutableArrayRef<Value> sum = MutableArrayRef(sums).slice((i * columns + j) * 4, 4);
-        Value result = NVVM::MmaOp::create(builder, loc, type, a[i], b[j], ValueRange(sum),
-                                           {kMmaM, kMmaN, kMmaK}, std::nullopt, std::nullopt,
-                                           std::array{factorType, factorType},
-                                           std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-        for (int64_t part = 0; part < 4; ++part)
-          sum[part] = LLVM::ExtractValueOp::create(builder, loc, result, part);
-      }
   }
+  return sums;
+}
+
+SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value> carried) {
+  int64_t sumCount = warpM / kMmaM * (warpN / kMmaN) * 4;
+  SmallVector<Value> sums(carried.take_front(sumCount)), fragments(carried.drop_front(sumCount));
+  Value copied = index.add(step, config.getStages() - 1);
+  SmallVector<Value> loaded = startLoads(copied, steps);
+  // Copies start between the first products, which keeps the tensor cores busy meanwhile; spread
+  // any further, they would arrive too late.
+  SmallVector<Share> copies = getCopies();
+  int64_t products = config.getTileK() / kMmaK, rows = warpM / kMmaM;
+  int64_t perRow = llvm::divideCeil(copies.size(), rows);
+  auto startSome = [&](size_t count) {
+    for (; count > 0 && !copies.empty(); --count)
+      startCopy(copies.pop_back_val(), copied, steps);
+  };
+  for (int64_t product = 0; product < products; ++product) {
+    bool isLast = product == products - 1;
+    if (isLast) {
+      startSome(copies.size());
+      NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+      finishLoads(loaded, copied);
+      awaitTile();
+    }
+    SmallVector<Value> next =
+        isLast ? loadFragments(index.add(step, 1), 0) : loadFragments(step, (product + 1) * kMmaK);
+    sums = multiply(fragments, sums, [&] { startSome(perRow); });
+    fragments = next;
+  }
+  llvm::append_range(sums, fragments);
   return sums;
 }
 
@@ -325,24 +391,22 @@ LogicalResult MMAEmitter::run() {
   Value steps = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
   for (int64_t step = 0; step < ahead; ++step) {
     Value number = index.constant(step);
-    startCopies(number, steps);
+    for (const Share &share : getCopies())
+      startCopy(share, number, steps);
+    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
     finishLoads(startLoads(number, steps), number);
   }
-  SmallVector<Value> sums(warpM / kMmaM * (warpN / kMmaN) * 4, points.zero(builder.getF32Type()));
-  sums = points.emitLoop(
-      index.constant(0), steps, index.constant(1), sums, [&](Value step, ValueRange carried) {
-        NVVM::CpAsyncWaitGroupOp::create(builder, loc, static_cast<uint32_t>(ahead - 1));
-        frame.barrier();
-        Value next = index.add(step, ahead);
-        startCopies(next, steps);
-        SmallVector<Value> loaded = startLoads(next, steps);
-        SmallVector<Value> result = multiply(step, SmallVector<Value>(carried));
-        finishLoads(loaded, next);
-        return result;
-      });
+  awaitTile();
+  int64_t sumCount = warpM / kMmaM * (warpN / kMmaN) * 4;
+  SmallVector<Value> carried(sumCount, points.zero(builder.getF32Type()));
+  llvm::append_range(carried, loadFragments(index.constant(0), 0));
+  carried = points.emitLoop(index.constant(0), steps, index.constant(1), carried,
+                            [&](Value step, ValueRange values) {
+                              return emitRound(step, steps, SmallVector<Value>(values));
+                            });
   // No copy may be under way when the block ends.
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
-  emitOutputs(sums);
+  emitOutputs(ArrayRef(carried).take_front(sumCount));
   return tile.finish();
 }
 

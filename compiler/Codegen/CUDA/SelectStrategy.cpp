@@ -14,6 +14,7 @@
 
 #include "compiler/Codegen/CUDA/Analysis/Accesses.h"
 #include "compiler/Codegen/CUDA/Analysis/Contraction.h"
+#include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
 #include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
@@ -298,15 +299,21 @@ Choice Chooser::chooseProduct(const Contraction &contraction) {
                          m = getStaticProduct(op, contraction.m),
                          n = getStaticProduct(op, contraction.n);
   if (kernel.target->hasMMA16816 && contraction.hasHalfOperands()) {
-    // 64 x 64 tiles by 4 warps where 128 x 128 by 8 would leave multiprocessors without a block.
-    int64_t blocks = llvm::divideCeil(m.value_or(4096), 128) *
-                     llvm::divideCeil(n.value_or(4096), 128) * batch.value_or(1);
-    bool large = blocks >= kernel.target->multiprocessors;
-    int64_t tile = large ? 128 : 64;
+    auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
+      plan::BindingOp binding = getSourceBinding(side.operand->get());
+      ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
+      return binding && binding.getAlignment() >= kVectorBytes &&
+             getInnermostDivisor(points, contraction.group, inner) >= kVectorBytes / 2;
+    };
+    MatmulMMAAttr config = chooseMMATiles(
+        context, *kernel.target,
+        {batch.value_or(1), m.value_or(4096), n.value_or(4096),
+         isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n)});
     std::string reason =
-        llvm::formatv("matrix product by mma.sync: tiles of {0} x {0}, k in steps of 32", tile)
+        llvm::formatv("matrix product by mma.sync: tiles of {0} x {1}, k in steps of {2}",
+                      config.getTileM(), config.getTileN(), config.getTileK())
             .str();
-    return {MatmulMMAAttr::get(context, tile, tile, 32, 2, large ? 4 : 2, 4), reason};
+    return {config, reason};
   }
   struct Tile {
     int64_t m, n, k, threadM, threadN;

@@ -1,20 +1,30 @@
 // RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-mma -canonicalize -cse | FileCheck %s
 
+// Fragments are loaded one product ahead of their use, across the barrier too; copies start between
+// the products.
 // CHECK-LABEL: func.func @async
 // CHECK:         nvvm.cp.async.shared.global
 // CHECK:         nvvm.cp.async.commit.group
+// CHECK:         nvvm.cp.async.wait.group 0
+// CHECK:         gpu.barrier
+// CHECK:         nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
+// CHECK:         nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
 // CHECK:         scf.for
+// CHECK:           nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
+// CHECK:           nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
+// CHECK:           nvvm.cp.async.shared.global
+// CHECK-COUNT-2:   nvvm.mma.sync
+// CHECK:           nvvm.cp.async.commit.group
 // CHECK:           nvvm.cp.async.wait.group 0
 // CHECK:           gpu.barrier
-// CHECK:           nvvm.cp.async.shared.global
-// CHECK:           nvvm.cp.async.commit.group
 // CHECK:           nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
 // CHECK:           nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
 // CHECK-COUNT-2:   nvvm.mma.sync
+// CHECK:           scf.yield
 // CHECK:         nvvm.cp.async.wait.group 0
 // CHECK:         arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
 builtin.module @async attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
-  func.func @async() attributes {lowering_config = #cuda.matmul_mma<tile_m = 16, tile_n = 16, tile_k = 16, warps_m = 1, warps_n = 1, stages = 2>} {
+  func.func @async() attributes {lowering_config = #cuda.matmul_mma<tile_m = 16, tile_n = 16, tile_k = 32, warps_m = 1, warps_n = 1, stages = 2>} {
     %b0 = plan.binding 0 read align 64 : memref<64x64xbf16>
     %t0 = bufferization.to_tensor %b0 restrict : memref<64x64xbf16> to tensor<64x64xbf16>
     %b1 = plan.binding 1 read align 64 : memref<64x64xbf16>
@@ -42,8 +52,10 @@ builtin.module @async attributes {plan.kernel, plan.target = #plan.target<"cuda"
 // CHECK-NOT:     nvvm.cp.async.shared.global
 // CHECK:         scf.for
 // CHECK:           memref.load
-// CHECK:           nvvm.mma.sync
 // CHECK:           memref.store %{{.*}} #gpu.address_space<workgroup>>
+// CHECK:           gpu.barrier
+// CHECK:           nvvm.mma.sync
+// CHECK:           scf.yield
 builtin.module @unaligned attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @unaligned() attributes {lowering_config = #cuda.matmul_mma<tile_m = 16, tile_n = 16, tile_k = 16, warps_m = 1, warps_n = 1, stages = 2>} {
     %b0 = plan.binding 0 read align 64 : memref<33x127xbf16>

@@ -287,7 +287,7 @@ builtin.module @product attributes {plan.kernel, plan.target = #plan.target<"cud
 // -----
 
 // CHECK-LABEL: func.func @half_product()
-// CHECK-SAME:    #cuda.matmul_mma<tile_m = 128, tile_n = 128, tile_k = 32, warps_m = 2, warps_n = 4, stages = 4>
+// CHECK-SAME:    #cuda.matmul_mma<tile_m = 128, tile_n = 256, tile_k = 64, warps_m = 2, warps_n = 4, stages = 4>
 builtin.module @half_product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @half_product() {
     %b0 = plan.binding 0 read align 64 : memref<4096x4096xbf16>

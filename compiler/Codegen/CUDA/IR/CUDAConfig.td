@@ -111,8 +111,12 @@ def CUDA_MatmulMMAAttr : CUDA_Config<"MatmulMMA", "matmul_mma", "matmul-mma", 1>
   let description = [{
     A block of `warps_m` x `warps_n` warps computes a `tile_m` x `tile_n` tile in steps of `tile_k`; `stages`
     tiles of each operand are in flight. Example:
-    `#cuda.matmul_mma<tile_m = 128, tile_n = 128, tile_k = 32, warps_m = 2, warps_n = 4, stages = 3>`.
+    `#cuda.matmul_mma<tile_m = 128, tile_n = 256, tile_k = 64, warps_m = 2, warps_n = 4, stages = 3>`.
+
+    A warp's part of the tile is made of 16 x 16 products; the tile of either operand is an equal number of 16-byte
+    vectors for each thread, and a line of it a power of two or a multiple of eight of them.
   }];
+  let genVerifyDecl = 1;
   let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$warps_m,
                         "int64_t":$warps_n, "int64_t":$stages);
 }

@@ -1,0 +1,36 @@
+//===- MatmulTiles.h - Which tiles a matrix product gets ------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ANALYSIS_MATMULTILES_H
+#define XC_CODEGEN_CUDA_ANALYSIS_MATMULTILES_H
+
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Targets.h"
+
+#include <cstdint>
+
+namespace xc::cuda {
+
+/// What the choice of tiles depends on.
+struct ProductSize {
+  /// Extents of one product, and how many of them there are; a typical value where one is symbolic.
+  int64_t batch, m, n;
+  /// Both operands go to shared memory by cp.async; else registers hold what is on its way.
+  bool isCopied;
+};
+
+/// The mma.sync tiles with the least predicted time for 16-bit operands.
+///
+/// A multiprocessor works off the tiles that fall to it at a rate that depends on how much of its
+/// shared memory's bandwidth a warp's tile needs: the time is the largest number of tiles that any
+/// multiprocessor gets, times the tile's area, over the rate. Ragged tiles count as full ones.
+MatmulMMAAttr chooseMMATiles(mlir::MLIRContext *context, const Target &target,
+                             const ProductSize &size);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ANALYSIS_MATMULTILES_H
