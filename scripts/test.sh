@@ -2,11 +2,11 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint tidy ctest lit e2e cuda graphfuzz tools install samples asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint tidy ctest lit e2e cuda graphfuzz tools install samples bundle asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint tidy ctest lit e2e cuda graphfuzz tools install samples asan fuzz tsan)
+all_stages=(lint tidy ctest lit e2e cuda graphfuzz tools install samples bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -130,6 +130,7 @@ run_stage() {
     tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
     samples) make_step samples-build install_and_build_samples && run_samples ;;
+    bundle) run bundle /usr/bin/python3 test/bundle/run.py --build build/dev ;;
     asan) make_step asan-build configure_and_build asan && run asan run_ctest asan ;;
     fuzz) make_step fuzz-build configure_and_build asan && run fuzz run_fuzzers ;;
     tsan) # allocations that must fail return null, as they do without the sanitizer
@@ -139,13 +140,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|tools|install|samples)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|tools|install|samples|bundle)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    tidy | ctest | lit | e2e | cuda | graphfuzz | tools | install | samples)
+    tidy | ctest | lit | e2e | cuda | graphfuzz | tools | install | samples | bundle)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0

@@ -36,6 +36,7 @@ class Case:
     parameters: tuple = ()      # (scope, file) of external parameters
     alone: bool = False         # in a module of its own: for sizes or flags that others must not share
     cuda: bool = True           # False: says why not, in a comment beside it
+    memory: int = 0             # bytes that a device must have: large cases run where they can
 
 
 def function(name_suffix, arguments, results, body):

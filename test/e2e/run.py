@@ -2,6 +2,7 @@
 """Compiles ops and small models, runs them and compares with float64 NumPy references written by hand.
 
     run.py --build=build/dev [--device=cpu|cuda] [--target=cpu] [--filter=REGEX] [--list]
+    run.py --bundle=DIR --target=cuda:sm_80,cuda:sm_90a      compiles only, for test/bin/xc-e2e to run elsewhere
 
 The last line is "N passed, N failed, N skipped".
 """
@@ -19,7 +20,9 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+import bundle  # noqa: E402
 import harness  # noqa: E402
+import xcr  # noqa: E402
 
 GROUP = 24  # cases in one module
 
@@ -54,6 +57,24 @@ def groups_of(cases):
     return groups
 
 
+def write_bundle(cases, args):
+    """Compiles the cases into a folder; a case that does not compile is a failure."""
+    writer, failed = bundle.Writer(args.bundle), 0
+    with tempfile.TemporaryDirectory() as scratch:
+        runner = harness.Runner(args.build, args.device, args.target or "cuda", scratch, args.flag)
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            groups = groups_of(cases)
+            for group, (module, problem) in zip(groups, pool.map(runner.compile, groups)):
+                if module:
+                    writer.add(module, group)
+                else:
+                    failed += len(group)
+                    print(f"FAILED {', '.join(case.name for case in group)}: {problem}", flush=True)
+    writer.finish()
+    print(f"{len(cases) - failed} passed, {failed} failed, 0 skipped")
+    return failed != 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=HERE.parent.parent / "build" / "dev", type=pathlib.Path)
@@ -64,14 +85,19 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="a folder for the modules, left behind")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--bundle", help="compile only: write modules, inputs and references to this folder")
     args = parser.parse_args()
     cases = collect(args.filter)
     if args.list:
         for case in cases:
             print(case.name)
         return 0
+    if args.bundle:
+        return write_bundle([case for case in cases if case.cuda], args)
     kind = args.device.split(":")[0]
-    skipped = [case for case in cases if kind == "cuda" and not case.cuda]
+    # A machine that tests run on has other uses for its memory, and a CPU takes minutes for what fills it.
+    room = 0 if kind == "cpu" else xcr.device_memory(args.build / "lib" / "libxcr.so", args.device)
+    skipped = [case for case in cases if (kind == "cuda" and not case.cuda) or case.memory > room]
     cases = [case for case in cases if case not in skipped]
     begin = time.monotonic()
     failed = 0

@@ -148,3 +148,15 @@ def open_device(library, uri):
     info = DeviceInfo(struct_size=ctypes.sizeof(DeviceInfo))
     library.lib.xcr_device_get_info(device.handle, byref(info))
     return device, info.description.text() or info.uri.text()
+
+
+def device_memory(path, uri):
+    """Bytes of memory of a device; 0 where it cannot be opened, which the cases will say."""
+    library = Library(str(path.resolve()))
+    try:
+        device = library.create("device_create", StringView.of(uri), None)
+    except Failure:
+        return 0
+    info = DeviceInfo(struct_size=ctypes.sizeof(DeviceInfo))
+    library.lib.xcr_device_get_info(device.handle, byref(info))
+    return info.total_memory

@@ -8,6 +8,9 @@
 #include "test/runtime/XcrTest.h"
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
 
 using namespace xc;
 using namespace xc::test;
@@ -103,6 +106,13 @@ std::vector<float> xc::test::iota(size_t count, float first) {
 
 std::vector<uint8_t> xc::test::readFile(const char *path) {
   std::vector<uint8_t> bytes;
+  // Tests that were carried to another machine have their files in one folder.
+  std::string carried;
+  if (const char *folder = getenv("XC_TEST_DATA")) {
+    const char *slash = strrchr(path, '/');
+    carried = std::string(folder) + (slash ? slash : "/");
+    path = carried.c_str();
+  }
   if (FILE *file = fopen(path, "rb")) {
     uint8_t block[4096];
     for (size_t got; (got = fread(block, 1, sizeof(block), file)) > 0;)

@@ -470,6 +470,27 @@ def shows_ptx(b):
 
 
 @test
+def shows_machine_code(b):
+    b.refuses("xdump", "model.vmfb", "--sass", says="the module holds no cubin")
+    # What stands in for ptxas, and for nvdisasm after it, writes what it was given.
+    fake = b.folder / "fake"
+    fake.mkdir(exist_ok=True)
+    (fake / "ptxas").write_text("""#!/bin/sh
+if [ "$1" = --version ]; then echo "Cuda compilation tools, release 1.0, V1.0.0"; exit; fi
+while [ "$1" != -o ]; do shift; done
+printf 'machine code' > "$2"
+""")
+    (fake / "nvdisasm").write_text("#!/bin/sh\nshift\necho \"// $1\"\necho .text.kernel:\ncat \"$1\"\n")
+    for program in fake.iterdir():
+        program.chmod(0o755)
+    b.tool("xcompile", "model.mlir", "-o", "cubin.vmfb", "--target=cuda:sm_90a", f"--ptxas={fake / 'ptxas'}")
+    done = b.run("xdump", "cubin.vmfb", "--sass", PATH=f"{fake}:/usr/bin:/bin")
+    expect(done.returncode == 0 and done.stdout.startswith("// executable 1, sm_90a\n.text.kernel:\nmachine code"), done.stdout + done.stderr)
+    done = b.run("xdump", "cubin.vmfb", "--sass", PATH=str(b.folder / "absent"))
+    expect(done.returncode == 1 and "no disassembler for GPUs (nvdisasm or cuobjdump of the CUDA toolkit) works here" in done.stderr, done.stderr)
+
+
+@test
 def checks_the_machine(b):
     out = b.tool("xdump", "model.vmfb", "--check", "--device=cpu")
     expect("target cpu:" in out and "runs on cpu" in out, out)

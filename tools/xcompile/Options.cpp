@@ -8,6 +8,7 @@
 #include "tools/xcompile/Options.h"
 
 #include "compiler/Codegen/CUDA/Targets.h"
+#include "tools/xcompile/LocalGpu.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -28,7 +29,9 @@ struct Flag {
 static constexpr Flag kFlags[] = {
     {"-o", "FILE",
      "Write the result to FILE (default: the input's name with .vmfb; - is standard output)"},
-    {"--target=", "LIST", "Comma-separated targets: cpu, cpu:ARCH, cuda, cuda:ARCH (default: cpu)"},
+    {"--target=", "LIST",
+     "Comma-separated targets: cpu, cpu:ARCH, cuda, cuda:ARCH (default: cpu); cuda alone is this "
+     "machine's GPU, or sm_80 and sm_90a where there is none"},
     {"--cpu=", "ARCH",
      "Same as --target=cpu:ARCH for the cpu targets in the list that name none (default: "
      "x86-64-v3)"},
@@ -82,10 +85,14 @@ static bool addTarget(llvm::StringRef entry, llvm::StringRef cpu, CommandLine &r
     error = "unknown target '" + entry.str() + "'; known are cpu, cpu:ARCH, cuda, cuda:ARCH";
     return false;
   }
-  // Without an arch: what runs on every data-centre GPU since 2020, and the code that is specific
-  // to Hopper.
-  for (llvm::StringRef name : arch.empty() ? llvm::SmallVector<llvm::StringRef>{"sm_80", "sm_90a"}
-                                           : llvm::SmallVector<llvm::StringRef>{arch}) {
+  llvm::SmallVector<llvm::StringRef> archs{arch};
+  if (arch.empty())
+    archs = findLocalGpus();
+  // Without a GPU: what runs on every data-centre GPU since 2020, and the code that is specific to
+  // Hopper.
+  if (archs.empty())
+    archs = {"sm_80", "sm_90a"};
+  for (llvm::StringRef name : archs) {
     if (!cuda::findTarget(name)) {
       error = "unknown CUDA architecture '" + name.str() + "'; known are " + cuda::listTargets();
       return false;

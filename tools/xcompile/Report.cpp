@@ -7,6 +7,7 @@
 
 #include "tools/xcompile/Report.h"
 
+#include "compiler/Codegen/CUDA/Occupancy.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -47,8 +48,12 @@ static std::string printFormula(AffineMap map) {
   return text;
 }
 
+static plan::TargetAttr getTarget(ModuleOp target) {
+  return target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
+}
+
 static std::string getTargetName(ModuleOp target) {
-  auto attr = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
+  plan::TargetAttr attr = getTarget(target);
   return (attr.getKind().getValue() + ":" + attr.getArch().getValue()).str();
 }
 
@@ -73,7 +78,31 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
     }
 }
 
-static llvm::json::Object describeExport(DictionaryAttr entry) {
+/// Adds what one block takes of a multiprocessor and how many it therefore holds.
+static void describeOccupancy(DictionaryAttr entry, const cuda::Target &target,
+                              llvm::json::Object &object) {
+  auto launch = entry.getAs<plan::LaunchAttr>("launch");
+  if (!launch)
+    return;
+  cuda::BlockNeeds needs;
+  needs.threads = 1;
+  for (int64_t extent : launch.getBlock())
+    needs.threads *= extent;
+  if (auto registers = entry.getAs<IntegerAttr>("registers"))
+    needs.registers = registers.getInt();
+  needs.sharedBytes = launch.getShared();
+  if (auto shared = entry.getAs<IntegerAttr>("static_shared"))
+    needs.sharedBytes += shared.getInt();
+  cuda::Occupancy occupancy = cuda::computeOccupancy(target, needs);
+  object["shared_memory"] = needs.sharedBytes;
+  object["threads"] = needs.threads;
+  object["blocks_per_multiprocessor"] = occupancy.blocks;
+  object["warps_per_multiprocessor"] = occupancy.warps;
+  object["occupancy"] = double(occupancy.warps) / occupancy.maxWarps;
+  object["occupancy_limit"] = occupancy.limit;
+}
+
+static llvm::json::Object describeExport(DictionaryAttr entry, const cuda::Target *target) {
   llvm::json::Object object;
   for (NamedAttribute attr : entry) {
     if (auto number = dyn_cast<IntegerAttr>(attr.getValue()))
@@ -81,10 +110,23 @@ static llvm::json::Object describeExport(DictionaryAttr entry) {
     else
       object[attr.getName().str()] = printAttribute(attr.getValue());
   }
+  if (target)
+    describeOccupancy(entry, *target, object);
   return object;
 }
 
-static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches) {
+/// Whether any variant of the kernel is compiled by the strategy that takes what no other does.
+static bool usesFallback(ModuleOp kernel) {
+  auto exports = kernel->getAttrOfType<ArrayAttr>("plan.exports");
+  return exports && llvm::any_of(exports, [](Attribute entry) {
+           auto config = dyn_cast_or_null<plan::LoweringConfigInterface>(
+               cast<DictionaryAttr>(entry).get("config"));
+           return config && config.getStrategyName() == "fallback";
+         });
+}
+
+static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches,
+                                         const cuda::Target *target) {
   llvm::json::Object object;
   object["name"] = *kernel.getSymName();
   object["launches"] = launches;
@@ -98,9 +140,28 @@ static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches) {
       object[key.drop_front(5)] = printFormula(map.getValue());
   if (auto list = kernel->getAttrOfType<ArrayAttr>("plan.exports"))
     for (Attribute entry : list)
-      variants.push_back(describeExport(cast<DictionaryAttr>(entry)));
+      variants.push_back(describeExport(cast<DictionaryAttr>(entry), target));
   object["variants"] = std::move(variants);
+  object["fallback"] = usesFallback(kernel);
   return object;
+}
+
+/// One line about a CUDA kernel: what it takes and how many of its blocks run side by side.
+static void printResources(const llvm::json::Object &variant, llvm::raw_ostream &stream) {
+  std::optional<double> occupancy = variant.getNumber("occupancy");
+  if (!occupancy)
+    return;
+  if (auto registers = variant.getInteger("registers"))
+    stream << "      " << *registers << " registers, " << variant.getInteger("spills").value_or(0)
+           << " bytes spilled, ";
+  else
+    stream << "      registers not known without ptxas, ";
+  stream << *variant.getInteger("shared_memory") << " bytes of shared memory; occupancy "
+         << (variant.getInteger("registers") ? "" : "at most ")
+         << llvm::format("%.0f %%", 100 * *occupancy) << " ("
+         << *variant.getInteger("blocks_per_multiprocessor") << " blocks of "
+         << *variant.getInteger("threads") << " threads, limited by "
+         << *variant.getString("occupancy_limit") << ")\n";
 }
 
 static void printText(const llvm::json::Object &kernel, llvm::raw_ostream &stream) {
@@ -118,27 +179,54 @@ static void printText(const llvm::json::Object &kernel, llvm::raw_ostream &strea
     for (llvm::StringRef key : {"reason", "guards"})
       if (auto text = variant.getString(key); text && !text->empty() && *text != "[]")
         stream << "      " << key << ": " << *text << "\n";
-    for (llvm::StringRef key : {"registers", "spills", "static_shared"})
-      if (auto number = variant.getInteger(key))
-        stream << "      " << key << ": " << *number << "\n";
+    printResources(variant, stream);
   }
+}
+
+static llvm::json::Object describeTarget(ModuleOp target) {
+  llvm::StringMap<unsigned> launches;
+  target.walk([&](plan::LaunchOp launch) { ++launches[launch.getKernel()]; });
+  plan::TargetAttr attr = getTarget(target);
+  const cuda::Target *arch = attr.isCUDA() ? cuda::findTarget(attr.getArch().getValue()) : nullptr;
+  llvm::json::Array kernels, fallback;
+  unsigned total = 0, onFallback = 0;
+  for (auto kernel : target.getOps<ModuleOp>()) {
+    unsigned count = launches.lookup(*kernel.getSymName());
+    total += count;
+    if (usesFallback(kernel)) {
+      onFallback += count;
+      fallback.push_back(*kernel.getSymName());
+    }
+    kernels.push_back(describeKernel(kernel, count, arch));
+  }
+  return llvm::json::Object{{"target", getTargetName(target)},
+                            {"launches", total},
+                            {"fallback_launches", onFallback},
+                            {"fallback_kernels", std::move(fallback)},
+                            {"kernels", std::move(kernels)}};
+}
+
+static void printText(const llvm::json::Object &target, StringRef name, llvm::raw_ostream &stream) {
+  stream << name << ": " << target.getArray("kernels")->size() << " kernels, "
+         << *target.getInteger("fallback_launches") << " of " << *target.getInteger("launches")
+         << " launches on the fallback strategy";
+  const char *separator = " (";
+  for (const llvm::json::Value &kernel : *target.getArray("fallback_kernels")) {
+    stream << separator << *kernel.getAsString();
+    separator = ", ";
+  }
+  stream << (target.getArray("fallback_kernels")->empty() ? "\n" : ")\n");
+  for (const llvm::json::Value &kernel : *target.getArray("kernels"))
+    printText(*kernel.getAsObject(), stream);
 }
 
 void printReport(ModuleOp module, bool json, llvm::raw_ostream &stream) {
   llvm::json::Array targets;
   for (auto target : module.getOps<ModuleOp>()) {
-    llvm::StringMap<unsigned> launches;
-    target.walk([&](plan::LaunchOp launch) { ++launches[launch.getKernel()]; });
-    llvm::json::Array kernels;
-    for (auto kernel : target.getOps<ModuleOp>())
-      kernels.push_back(describeKernel(kernel, launches.lookup(*kernel.getSymName())));
-    if (!json) {
-      stream << getTargetName(target) << ": " << kernels.size() << " kernels\n";
-      for (const llvm::json::Value &kernel : kernels)
-        printText(*kernel.getAsObject(), stream);
-    }
-    targets.push_back(
-        llvm::json::Object{{"target", getTargetName(target)}, {"kernels", std::move(kernels)}});
+    llvm::json::Object description = describeTarget(target);
+    if (!json)
+      printText(description, getTargetName(target), stream);
+    targets.push_back(std::move(description));
   }
   if (json)
     stream << llvm::formatv("{0:2}", llvm::json::Value(std::move(targets))) << "\n";

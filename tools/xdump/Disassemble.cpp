@@ -128,22 +128,54 @@ Result<std::string> dumpPtx(const xcr_module_t *module, const fb::Module &tables
                       });
 }
 
+/// The first of |commands| that works, on a file with |image|'s bytes as its last argument; what
+/// else is wrong is told as why |what| is not.
+static Result<std::string> disassemble(xcr_string_view_t image,
+                                       const std::vector<std::vector<std::string>> &commands,
+                                       const std::string &what) {
+  Result<TemporaryFile> file = TemporaryFile::create(image);
+  if (!file)
+    return file.error();
+  std::string tried;
+  for (std::vector<std::string> command : commands) {
+    command.push_back(file->path);
+    Result<std::string> text = capture(command);
+    if (text)
+      return text;
+    tried += (tried.empty() ? "" : "; ") + text.error().message();
+  }
+  return Error("no " + what + " works here (" + tried + ")");
+}
+
+/// |text| from the line on that holds |mark|: without the name of the temporary file.
+static std::string from(const std::string &text, const char *mark) {
+  size_t at = text.find(mark);
+  if (at == std::string::npos)
+    return text;
+  size_t line = text.rfind('\n', at);
+  return text.substr(line == std::string::npos ? 0 : line + 1);
+}
+
+Result<std::string> dumpSass(const xcr_module_t *module, const fb::Module &tables) {
+  return forEachImage(
+      module, tables, fb::CodeKind::Cubin, "cubin (compile it where ptxas is found)",
+      [](xcr_string_view_t image) -> Result<std::string> {
+        Result<std::string> text =
+            disassemble(image, {{"nvdisasm", "-c"}, {"cuobjdump", "-sass"}},
+                        "disassembler for GPUs (nvdisasm or cuobjdump of the CUDA toolkit)");
+        return text ? from(*text, ".text") : text;
+      });
+}
+
 Result<std::string> dumpAssembly(const xcr_module_t *module, const fb::Module &tables) {
-  static constexpr const char *disassemblers[] = {"llvm-objdump-22", "llvm-objdump", "objdump"};
-  auto disassemble = [](xcr_string_view_t image) -> Result<std::string> {
-    Result<TemporaryFile> file = TemporaryFile::create(image);
-    if (!file)
-      return file.error();
-    std::string tried;
-    for (const char *program : disassemblers) {
-      Result<std::string> text = capture({program, "-d", "--no-show-raw-insn", file->path});
-      if (text) // without the name of the temporary file
-        return text->substr(std::min(text->find("Disassembly"), text->size()));
-      tried += (tried.empty() ? "" : "; ") + text.error().message();
-    }
-    return Error("no disassembler works here (" + tried + ")");
+  auto toText = [](xcr_string_view_t image) -> Result<std::string> {
+    std::vector<std::vector<std::string>> commands;
+    for (const char *program : {"llvm-objdump-22", "llvm-objdump", "objdump"})
+      commands.push_back({program, "-d", "--no-show-raw-insn"});
+    Result<std::string> text = disassemble(image, commands, "disassembler");
+    return text ? from(*text, "Disassembly") : text;
   };
-  return forEachImage(module, tables, fb::CodeKind::SharedObject, "native code", disassemble);
+  return forEachImage(module, tables, fb::CodeKind::SharedObject, "native code", toText);
 }
 
 } // namespace xc::tools

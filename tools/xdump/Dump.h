@@ -27,6 +27,9 @@ Result<std::string> dumpJson(const xcr_module_t *module, const fb::Module &table
 /// The PTX of every executable that holds it.
 Result<std::string> dumpPtx(const xcr_module_t *module, const fb::Module &tables);
 
+/// The machine code of every cubin, by nvdisasm or cuobjdump.
+Result<std::string> dumpSass(const xcr_module_t *module, const fb::Module &tables);
+
 /// The disassembly of every native image, by the first disassembler found.
 Result<std::string> dumpAssembly(const xcr_module_t *module, const fb::Module &tables);
 

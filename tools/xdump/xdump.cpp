@@ -23,7 +23,7 @@ namespace {
 struct DumpOptions {
   std::vector<std::string> files;
   std::string device;
-  bool json = false, ptx = false, assembly = false, check = false;
+  bool json = false, ptx = false, sass = false, assembly = false, check = false;
   bool verify = false;
 };
 } // namespace
@@ -64,7 +64,7 @@ static Result<std::string> checkMachine(const xcr_module_t *module, const std::s
 
 static Result<std::string> dump(const DumpOptions &options) {
   xcr_module_options_t moduleOptions = XCR_MODULE_OPTIONS_INIT;
-  bool needsCode = options.ptx || options.assembly || options.verify;
+  bool needsCode = options.ptx || options.sass || options.assembly || options.verify;
   moduleOptions.flags = options.verify ? XCR_MODULE_VERIFY_BLOBS
                         : needsCode    ? 0
                                        : XCR_MODULE_METADATA_ONLY;
@@ -77,6 +77,8 @@ static Result<std::string> dump(const DumpOptions &options) {
   const fb::Module &tables = *fb::GetSizePrefixedModule(xcr_module_tables(module.get()).data);
   if (options.ptx)
     return dumpPtx(module.get(), tables);
+  if (options.sass)
+    return dumpSass(module.get(), tables);
   if (options.assembly)
     return dumpAssembly(module.get(), tables);
   if (options.json)
@@ -90,6 +92,10 @@ int main(int argc, char **argv) {
   parser.addPositional(&options.files);
   parser.addFlag("json", "every field of the tables, as JSON", &options.json);
   parser.addFlag("ptx", "the PTX of the module's CUDA targets", &options.ptx);
+  parser.addFlag("sass",
+                 "the machine code of its CUDA targets (needs nvdisasm or\n"
+                 "cuobjdump, and a module compiled where ptxas was found)",
+                 &options.sass);
   parser.addFlag("asm",
                  "the disassembly of its CPU targets (needs llvm-objdump or "
                  "objdump)",
@@ -112,8 +118,8 @@ int main(int argc, char **argv) {
   }
   if (options.files.size() != 1)
     return fail(Error("expected one module, got " + std::to_string(options.files.size())));
-  if (options.json + options.ptx + options.assembly + options.check > 1)
-    return fail(Error("expected one of --json, --ptx, --asm and --check"));
+  if (options.json + options.ptx + options.sass + options.assembly + options.check > 1)
+    return fail(Error("expected one of --json, --ptx, --sass, --asm and --check"));
   if (!options.device.empty() && !options.check)
     return fail(Error("--device goes with --check"));
   Result<std::string> text = dump(options);

@@ -1,0 +1,61 @@
+"""More than 2**31 elements in one array, which only 64-bit index arithmetic reaches. These cases run where a device has the memory: on a
+GPU (`run.py --device=cuda`, or the bundle), never on the CPU or on the stand-in."""
+import numpy as np
+
+from harness import Case, Step
+from tensors import Tensor
+
+COUNT = 2 ** 31 + 4099  # elements, one byte each; odd, so that a tail remains
+MEMORY = 16 << 30
+PLACES = [0, 2 ** 31 - 5, 2 ** 31, COUNT - 7]  # where seven elements are looked at
+
+
+def pattern(first, count):
+    """What element i holds: its number modulo 113, so that any offset by a power of two shows."""
+    return (np.arange(first, first + count, dtype=np.int64) % 113).astype(np.int8)
+
+
+def slices(source):
+    text, names = "", []
+    for i, first in enumerate(PLACES):
+        names.append(f"%s{i}")
+        text += (f"    %s{i} = array.slice %{source} [{first}:{first + 7}]"
+                 f"        : tensor<{COUNT}xi8> -> tensor<7xi8>\n")
+    return text, ", ".join(names)
+
+
+def cases():
+    kind, result = f"tensor<{COUNT}xi8>", ", ".join(["tensor<7xi8>"] * len(PLACES))
+    text, names = slices("v")
+    # A variable holds the array between calls, so that each kernel works on all of it in memory.
+    yield Case("elementwise_and_reduce", f"""  array.variable @NAME_v : {kind}
+  func.func @NAME_fill() {{
+    %i = array.iota axis = 0 : tensor<{COUNT}xi64>
+    %m = array.constant dense<113> : tensor<i64>
+    %r = array.rem %i, %m : (tensor<{COUNT}xi64>, tensor<i64>) -> tensor<{COUNT}xi64>
+    %b = array.convert %r : tensor<{COUNT}xi64> -> {kind}
+    array.variable.assign @NAME_v, %b : {kind}
+    return
+  }}
+  func.func @NAME_look() -> ({result}) {{
+    %v = array.variable.read @NAME_v : {kind}
+{text}    return {names} : {result}
+  }}
+  func.func @NAME_add(%x: tensor<i8>) {{
+    %v = array.variable.read @NAME_v : {kind}
+    %w = array.add %v, %x : ({kind}, tensor<i8>) -> {kind}
+    array.variable.assign @NAME_v, %w : {kind}
+    return
+  }}
+  func.func @NAME_sum() -> (tensor<i64>) {{
+    %v = array.variable.read @NAME_v : {kind}
+    %w = array.convert %v : {kind} -> tensor<{COUNT}xi64>
+    %s = array.reduce sum, %w axes = [0] : tensor<{COUNT}xi64> -> tensor<i64>
+    return %s : tensor<i64>
+  }}
+""", [Step([], [], "_fill"),
+      Step([], [("i8", pattern(first, 7)) for first in PLACES], "_look"),
+      Step([Tensor("i8", 3)], [], "_add"),
+      Step([], [("i8", pattern(first, 7) + 3) for first in PLACES], "_look"),
+      Step([], [("i64", np.int64(COUNT // 113 * (112 * 113 // 2) + sum(range(COUNT % 113)) + 3 * COUNT))], "_sum")],
+               "exact", memory=MEMORY, alone=True)
