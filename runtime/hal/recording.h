@@ -26,6 +26,16 @@ struct UpdateCost {
 
 struct CommandTimes {
   uint64_t launches = 0, totalNs = 0, minNs = 0;
+  /// Of the last launch: from its begin to the command's, and what that took.
+  uint64_t lastBeginNs = 0, lastNs = 0;
+
+  void add(uint64_t beginNs, uint64_t takenNs) {
+    minNs = launches && minNs < takenNs ? minNs : takenNs;
+    totalNs += takenNs;
+    lastBeginNs = beginNs;
+    lastNs = takenNs;
+    ++launches;
+  }
 };
 
 /// Made by Device::createRecording, which copies the list. Launches of one

@@ -7,6 +7,7 @@
 
 #include "runtime/base/api_struct.h"
 #include "runtime/base/checked.h"
+#include "runtime/base/named_range.h"
 #include "runtime/hal/buffer.h"
 
 #include <cinttypes>
@@ -83,10 +84,15 @@ void xcr_stream_release(xcr_stream_t *stream) {
     stream->release();
 }
 
+static Status synchronize(xcr_stream_t &stream) {
+  NamedRange range("synchronize", "");
+  return stream.synchronize();
+}
+
 xcr_status_t xcr_stream_synchronize(xcr_stream_t *stream) {
   Status status = requireArgument(stream, "stream");
   if (status.succeeded())
-    status = stream->synchronize();
+    status = synchronize(*stream);
   return status.release();
 }
 

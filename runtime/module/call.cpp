@@ -9,6 +9,7 @@
 
 #include "runtime/base/checked.h"
 #include "runtime/base/dtype.h"
+#include "runtime/base/named_range.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -422,6 +423,7 @@ Status xcr_call::prepare(hal::Stream &stream) {
   takeVariables();
   if (!shapesChanged && !buffersChanged && !needsRecord && arenaStream == &stream)
     return Status();
+  NamedRange range("prepare", target->table->name()->c_str());
   // Stays set if anything below fails.
   needsRecord = true;
   ++checkCount;
@@ -445,6 +447,7 @@ Status xcr_call::prepare(hal::Stream &stream) {
 }
 
 Status xcr_call::launch(hal::Stream &stream, hal::LaunchMode mode) {
+  NamedRange range("launch", target->table->name()->c_str());
   XCR_RETURN_IF_ERROR(prepare(stream));
   if (lastStream && lastStream.get() != &stream) {
     XCR_RETURN_IF_ERROR(lastStream->record(orderEvent));
@@ -515,5 +518,7 @@ Status xcr_call::profile(uint32_t entry, xcr_profile_entry_t *out) const {
   out->launches = times.launches;
   out->total_ns = times.totalNs;
   out->min_ns = times.minNs;
+  out->last_begin_ns = times.lastBeginNs;
+  out->last_ns = times.lastNs;
   return Status();
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/base/api_struct.h"
 #include "runtime/base/dtype.h"
+#include "runtime/base/named_range.h"
 #include "runtime/module/call.h"
 
 using namespace xc;
@@ -29,6 +30,7 @@ void xcr_instance::destroy() {
 
 Status xcr_instance::create(Ref<xcr_device> device, Ref<xcr_module> module,
                             Span<const xcr_parameter_source_t> sources, Ref<xcr_instance> *out) {
+  NamedRange range("create instance", "");
   Ref<Program> program;
   XCR_RETURN_IF_ERROR(Program::get(device, std::move(module), sources, &program));
   auto instance =

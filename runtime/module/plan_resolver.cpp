@@ -224,7 +224,7 @@ Status PlanResolver::resolve(Vector<hal::CommandChange> *changes) {
   for (uint32_t i = 0; i < todo; ++i) {
     uint32_t ordinal = all ? i : dirty[i];
     uint8_t bits = 0;
-    XCR_RETURN_IF_ERROR(resolveCommand(ordinal, &bits));
+    XCR_RETURN_IF_ERROR(resolveCommand(ordinal, /*sizesChanged=*/all, &bits));
     if (tellAll)
       bits = hal::kChangedAll;
     if (bits)
@@ -258,10 +258,11 @@ static void assign(T &place, U value, uint8_t bit, uint8_t *bits) {
   *bits |= bit;
 }
 
-Status PlanResolver::resolveCommand(uint32_t ordinal, uint8_t *bits) {
+Status PlanResolver::resolveCommand(uint32_t ordinal, bool sizesChanged, uint8_t *bits) {
   hal::Command &command = commands[ordinal];
-  return command.kind == CommandKind::Dispatch ? resolveDispatch(ordinal, command, bits)
-                                               : resolveTransfer(ordinal, command, bits);
+  return command.kind == CommandKind::Dispatch
+             ? resolveDispatch(ordinal, sizesChanged, command, bits)
+             : resolveTransfer(ordinal, command, bits);
 }
 
 Status PlanResolver::resolveBinding(uint32_t ordinal, const fb::Binding &binding, uint64_t *address,
@@ -300,24 +301,29 @@ bool PlanResolver::guardsHold(const fb::Dispatch &dispatch, const fb::Variant &v
   return true;
 }
 
-Status PlanResolver::resolveDispatch(uint32_t ordinal, hal::Command &command, uint8_t *bits) {
+Status PlanResolver::resolveDispatch(uint32_t ordinal, bool sizesChanged, hal::Command &command,
+                                     uint8_t *bits) {
   const fb::Dispatch &dispatch = *plan->dispatches()->Get(tableOf(ordinal).ordinal());
   uint32_t bindingCount = dispatch.bindings().count();
-  command.bytes = 0;
+  uint64_t allLengths = 0;
   for (uint32_t b = 0; b < bindingCount; ++b) {
     uint64_t length;
     XCR_RETURN_IF_ERROR(resolveBinding(ordinal,
                                        *plan->bindings()->Get(dispatch.bindings().begin() + b),
                                        &addresses[command.addresses.begin + b], &length, bits));
-    command.bytes += length;
+    allLengths += length;
   }
   // The last variant has no guards, so that the loop ends.
   uint32_t chosen = dispatch.variants().begin();
   while (!guardsHold(dispatch, *plan->variants()->Get(chosen), command))
     ++chosen;
+  // Of the sizes, nothing else follows from addresses; a workspace is a binding, too.
+  if (!sizesChanged && chosen == chosenVariants[ordinal] && !command.hasWorkspace)
+    return Status();
   chosenVariants[ordinal] = chosen;
   const fb::Variant &variant = *plan->variants()->Get(chosen);
   command.addresses.count = bindingCount;
+  command.bytes = allLengths;
   XCR_RETURN_IF_ERROR(resolveVariant(ordinal, variant, command, bits));
   int64_t bytes, flops;
   countWork(ordinal, &bytes, &flops);

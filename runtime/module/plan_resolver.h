@@ -80,8 +80,8 @@ private:
   Status layOut();
   Status indexUsers();
   template <typename Function> void forBindings(Function function) const;
-  Status resolveCommand(uint32_t ordinal, uint8_t *bits);
-  Status resolveDispatch(uint32_t ordinal, hal::Command &command, uint8_t *bits);
+  Status resolveCommand(uint32_t ordinal, bool sizesChanged, uint8_t *bits);
+  Status resolveDispatch(uint32_t ordinal, bool sizesChanged, hal::Command &command, uint8_t *bits);
   Status resolveVariant(uint32_t ordinal, const fb::Variant &variant, hal::Command &command,
                         uint8_t *bits);
   Status resolveTransfer(uint32_t ordinal, hal::Command &command, uint8_t *bits);

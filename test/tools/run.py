@@ -432,6 +432,28 @@ def needs_symbolic_inputs(b):
     b.refuses("xbench", "model.vmfb", "--duration=-1", says="not negative")
 
 
+@test
+def writes_a_timeline(b):
+    b.tool("xbench", "model.vmfb", "--function=scale", "--input=random:9x3xf32:1", "--input=random:9x3xf32:2", "--trace=trace.json", *QUICK)
+    trace = json.loads((b.folder / "trace.json").read_text())
+    events = trace["traceEvents"]
+    tracks = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
+    ranges = [e for e in events if e["ph"] == "X"]
+    expect(set(tracks.values()) == {"host", "device"}, str(tracks))
+    expect(all(e["dur"] >= 0 and e["ts"] >= 0 and e["tid"] in tracks for e in ranges), str(ranges))
+    host = [e for e in ranges if tracks[e["tid"]] == "host"]
+    device = [e for e in ranges if tracks[e["tid"]] == "device"]
+    expect([e["name"] for e in host] == ["launch scale", "synchronize"] * 3 + ["launch scale, timed", "synchronize"] * 3, str(host))
+    expect(device and len(device) % 3 == 0, str(device))
+    expect(all(len(e["args"]["grid"]) == 3 and e["args"]["source"] for e in device), str(device))
+    # What ran while the host waited ends there, and in order.
+    for earlier, later in zip(host, host[1:]):
+        expect(earlier["ts"] + earlier["dur"] <= later["ts"] + 1e-3, f"{earlier} {later}")
+    last = max(e["ts"] + e["dur"] for e in device)
+    expect(abs(last - (host[-1]["ts"] + host[-1]["dur"])) < 0.01, f"{last} {host[-1]}")
+    b.refuses("xbench", "model.vmfb", "--trace=no/such/folder/trace.json", *QUICK, says="cannot write")
+
+
 # ---- xdump -------------------------------------------------------------------------------------------------------------
 
 @test

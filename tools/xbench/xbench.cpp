@@ -17,6 +17,7 @@
 #include "tools/common/Statistics.h"
 #include "tools/common/Table.h"
 #include "tools/xbench/SimulatorCounters.h"
+#include "tools/xbench/Trace.h"
 
 #include <algorithm>
 #include <chrono>
@@ -31,7 +32,7 @@ namespace {
 struct BenchOptions {
   SessionOptions session;
   std::vector<std::string> files, inputs;
-  std::string function;
+  std::string function, trace;
   double warmUp = 0.5, duration = 2;
   uint64_t top = 20;
   bool json = false, listDevices = false;
@@ -76,6 +77,9 @@ static void addOptions(OptionParser &parser, BenchOptions &options) {
   parser.addDouble("warm-up", "SECONDS", "time before anything is timed (0.5)", &options.warmUp);
   parser.addDouble("duration", "SECONDS", "time of all measurements (2)", &options.duration);
   parser.addUnsigned("top", "N", "rows of the kernel table (20)", &options.top);
+  parser.addString("trace", "FILE",
+                   "write a timeline of a few calls, for ui.perfetto.dev or chrome://tracing",
+                   &options.trace);
   parser.addFlag("json", "print one JSON object instead of text", &options.json);
   parser.addFlag("list-devices", "list drivers and devices, and end", &options.listDevices);
 }
@@ -356,6 +360,10 @@ int main(int argc, char **argv) {
   Result<Report> report = measure(*bound, options);
   if (!report)
     return fail(report.error());
+  if (!options.trace.empty())
+    if (Error error = writeTrace(options.trace, bound->function, bound->plain.get(),
+                                 bound->profiled.get(), bound->stream.get()))
+      return fail(error);
   if (options.json)
     printJson(*bound, *report);
   else

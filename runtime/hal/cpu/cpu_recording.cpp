@@ -139,6 +139,7 @@ void CpuRecording::run(PlanState &state, void *scratch) {
   uint32_t count = static_cast<uint32_t>(state.commands.size());
   bool isAlone = pool.workers() == 0;
   if (!profile.empty()) {
+    uint64_t launchBegin = nowNanoseconds();
     for (uint32_t i = 0; i < count; ++i) {
       const PlanCommand &command = state.commands[i];
       uint64_t begin = nowNanoseconds();
@@ -146,11 +147,7 @@ void CpuRecording::run(PlanState &state, void *scratch) {
         state.run(command, 0, command.pieces, scratch);
       else
         job.runOne(state, i, scratch);
-      uint64_t taken = nowNanoseconds() - begin;
-      hal::CommandTimes &times = profile[i];
-      times.minNs = times.launches && times.minNs < taken ? times.minNs : taken;
-      times.totalNs += taken;
-      ++times.launches;
+      profile[i].add(begin - launchBegin, nowNanoseconds() - begin);
     }
     return;
   }

@@ -100,6 +100,14 @@ Status CudaGraph::instantiate() {
   return XCR_CUDA_CALL(device, cuGraphInstantiate, &exec, graph, 0);
 }
 
+Status CudaGraph::setKernel(uint32_t ordinal, const CUDA_KERNEL_NODE_PARAMS &params,
+                            bool *isRejected) {
+  Node &node = nodes[ordinal];
+  assert(node.form.kind == NodeForm::Kernel && "a node keeps its form");
+  return finishSet(node, device.cu.cuGraphExecKernelNodeSetParams(exec, node.handle, &params),
+                   "cuGraphExecKernelNodeSetParams", isRejected);
+}
+
 Status CudaGraph::set(uint32_t ordinal, const NodeWork &work, bool *isRejected) {
   Node &node = nodes[ordinal];
   assert(node.form == work.form && "a node keeps its form");
@@ -109,9 +117,7 @@ Status CudaGraph::set(uint32_t ordinal, const NodeWork &work, bool *isRejected) 
   case NodeForm::Empty:
     break;
   case NodeForm::Kernel:
-    call = "cuGraphExecKernelNodeSetParams";
-    result = device.cu.cuGraphExecKernelNodeSetParams(exec, node.handle, &work.kernel);
-    break;
+    return setKernel(ordinal, work.kernel, isRejected);
   case NodeForm::Copy:
     call = "cuGraphExecMemcpyNodeSetParams";
     result =
@@ -123,6 +129,10 @@ Status CudaGraph::set(uint32_t ordinal, const NodeWork &work, bool *isRejected) 
                                                       device.context);
     break;
   }
+  return finishSet(node, result, call, isRejected);
+}
+
+Status CudaGraph::finishSet(Node &node, CUresult result, const char *call, bool *isRejected) {
   if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED ||
       result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
     *isRejected = true;

@@ -58,6 +58,7 @@ public:
   void markStale(uint32_t node) { nodes[node].isCurrent = false; }
   /// \p isRejected: the driver does not take it for this node, so it needs a new graph.
   Status set(uint32_t node, const NodeWork &work, bool *isRejected);
+  Status setKernel(uint32_t node, const CUDA_KERNEL_NODE_PARAMS &params, bool *isRejected);
   Status disable(uint32_t node);
   Status launch(CUstream stream);
 
@@ -71,6 +72,7 @@ private:
     bool isCurrent = true; ///< it has the values of its command
     bool hasProgrammaticEdge = false;
   };
+  Status finishSet(Node &node, CUresult result, const char *call, bool *isRejected);
   Status addNode(Node &node, const NodeWork &work, const Vector<CUgraphNode> &before);
   bool isProgrammaticEdge(const NodeForm &form, uint32_t before) const;
   Status addProgrammaticEdge(Node &from, Node &to);

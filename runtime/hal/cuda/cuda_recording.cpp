@@ -93,12 +93,16 @@ Status CudaRecording::copyList(const hal::CommandList &list) {
   return Status();
 }
 
-/// Takes over one command's values.
-Status CudaRecording::apply(const hal::CommandList &list, uint32_t ordinal) {
+/// Takes over what has changed of one command.
+Status CudaRecording::apply(const hal::CommandList &list, hal::CommandChange change) {
+  uint32_t ordinal = change.command;
   const hal::Command &from = list.commands[ordinal];
-  commands[ordinal] = from;
   for (uint32_t i = from.addresses.begin; i < from.addresses.begin + from.addresses.count; ++i)
     addresses[i] = list.addresses[i];
+  // The usual change; only maps and the form of a fill follow from it.
+  if (change.bits == hal::kChangedAddresses && from.kind == CommandKind::Dispatch && !from.isEmpty)
+    return getKernel(from).maps.empty() ? Status() : encodeMaps(ordinal);
+  commands[ordinal] = from;
   for (uint32_t i = from.scalars.begin; i < from.scalars.begin + from.scalars.count; ++i)
     scalars[i] = list.scalars[i];
   return adopt(ordinal);
@@ -314,6 +318,11 @@ size_t CudaRecording::findGraph(Span<const hal::CommandChange> changes) const {
 Status CudaRecording::patch(CudaGraph &graph, uint32_t ordinal, bool *isRejected) {
   if (commands[ordinal].isEmpty)
     return graph.disable(ordinal);
+  if (commands[ordinal].kind == CommandKind::Dispatch) {
+    CUDA_KERNEL_NODE_PARAMS params;
+    XCR_RETURN_IF_ERROR(getKernelParams(ordinal, &params));
+    return graph.setKernel(ordinal, params, isRejected);
+  }
   NodeWork work;
   XCR_RETURN_IF_ERROR(getWork(ordinal, &work));
   return graph.set(ordinal, work, isRejected);
@@ -374,7 +383,7 @@ Status CudaRecording::update(const hal::CommandList &list, Span<const hal::Comma
   Status status = scope.status();
   for (const hal::CommandChange &change : changes)
     if (status.succeeded())
-      status = apply(list, change.command);
+      status = apply(list, change);
   if (status.succeeded() && isGraph)
     status = updateGraphs(changes, cost);
   else if (status.succeeded())
@@ -498,21 +507,20 @@ Status CudaRecording::launchTimed(uint32_t ordinal, CUstream stream) {
 
 /// Adds up the launch before this one, waiting for it where it has not ended.
 void CudaRecording::collectTimes() {
+  const Timer *first = nullptr;
   for (Timer &timer : timers) {
-    float milliseconds = 0;
+    float begin = 0, taken = 0; // milliseconds
     if (!timer.isPending)
       continue;
     timer.isPending = false;
+    first = first ? first : &timer;
     Status status = XCR_CUDA_CALL(device, cuEventSynchronize, timer.end);
     if (status.succeeded())
-      status = XCR_CUDA_CALL(device, cuEventElapsedTime, &milliseconds, timer.begin, timer.end);
-    if (status.failed())
-      continue; // the launch that failed is reported by its stream
-    uint64_t taken = static_cast<uint64_t>(milliseconds * 1e6f);
-    hal::CommandTimes &times = timer.times;
-    times.minNs = times.launches && times.minNs < taken ? times.minNs : taken;
-    times.totalNs += taken;
-    ++times.launches;
+      status = XCR_CUDA_CALL(device, cuEventElapsedTime, &begin, first->begin, timer.begin);
+    if (status.succeeded())
+      status = XCR_CUDA_CALL(device, cuEventElapsedTime, &taken, timer.begin, timer.end);
+    if (status.succeeded()) // a launch that has failed is reported by its stream
+      timer.times.add(static_cast<uint64_t>(begin * 1e6f), static_cast<uint64_t>(taken * 1e6f));
   }
 }
 

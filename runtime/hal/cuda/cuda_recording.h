@@ -60,7 +60,7 @@ private:
   Status copyList(const hal::CommandList &list);
   Status createTimers();
   Status createLanes();
-  Status apply(const hal::CommandList &list, uint32_t ordinal);
+  Status apply(const hal::CommandList &list, hal::CommandChange change);
   Status adopt(uint32_t ordinal);
   Status keep(hal::Executable *executable);
   const Kernel &getKernel(const hal::Command &command) const;

@@ -30,6 +30,9 @@
  * - Strings are pointer and length and need no terminator; lent strings happen
  *   to be UTF-8. Strides are counted in elements, every other size in bytes.
  * - No function throws, ends the process, or writes to stdout or stderr.
+ * - Where a tool asks for NVTX ranges (by NVTX_INJECTION64_PATH, as Nsight
+ *   Systems does), launches, preparations, synchronisations and instances show
+ *   as ranges.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -718,6 +721,8 @@ typedef struct xcr_profile_entry {
   uint32_t grid[3];
   uint64_t launches;
   uint64_t total_ns, min_ns;
+  /* of the last launch: from its begin to the command's, and what that took */
+  uint64_t last_begin_ns, last_ns;
 } xcr_profile_entry_t;
 #define XCR_PROFILE_ENTRY_INIT                                                                     \
   {sizeof(xcr_profile_entry_t),                                                                    \
@@ -728,6 +733,8 @@ typedef struct xcr_profile_entry {
    -1,                                                                                             \
    -1,                                                                                             \
    {0, 0, 0},                                                                                      \
+   0,                                                                                              \
+   0,                                                                                              \
    0,                                                                                              \
    0,                                                                                              \
    0}

@@ -66,7 +66,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice ordinal) {
     if (!context)
       return CUDA_ERROR_INVALID_VALUE;
     return withPrimary(ordinal, [&](Device &device) -> CUresult {
-      if (CUresult error = device.lost())
+      // One that is there already is handed out, lost or not.
+      if (CUresult error = device.lost(); error && !device.primary)
         return error;
       if (!device.primary)
         device.primary = Context::create(device, device.primaryFlags, /*primary=*/true);
