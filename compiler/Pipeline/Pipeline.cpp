@@ -62,7 +62,7 @@ static void addLinalgPasses(OpPassManager &pm) {
   addCleanup(pm);
 }
 
-static void addDispatchPasses(OpPassManager &targetPM) {
+static void addDispatchPasses(OpPassManager &targetPM, bool fuse) {
   OpPassManager &funcPM = targetPM.nest<func::FuncOp>();
   funcPM.addPass(plan::createPromoteVariables());
   // Sizes come from the function's inputs, so that no kernel has to run before a size is known.
@@ -72,9 +72,12 @@ static void addDispatchPasses(OpPassManager &targetPM) {
   funcPM.addPass(createLinalgFoldUnitExtentDimsPass());
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
-  funcPM.addPass(plan::createFuseElementwise());
+  plan::FuseElementwiseOptions elementwise;
+  plan::FormDispatchesOptions regions;
+  elementwise.fuse = regions.fuse = fuse;
+  funcPM.addPass(plan::createFuseElementwise(elementwise));
   addCleanup(funcPM);
-  funcPM.addPass(plan::createFormDispatches());
+  funcPM.addPass(plan::createFormDispatches(regions));
   targetPM.addPass(plan::createOutlineDispatches());
   // No canonicalization from here on: it would undo copies that kernels are to make.
   targetPM.addPass(createCSEPass());
@@ -159,7 +162,8 @@ LogicalResult Compiler::runPhase(Phase phase) {
       pm.addPass(plan::createCloneForTargets(cloneOptions));
     });
   case Phase::Dispatch:
-    return runPasses(module, [](PassManager &pm) { addDispatchPasses(pm.nest<ModuleOp>()); });
+    return runPasses(
+        module, [&](PassManager &pm) { addDispatchPasses(pm.nest<ModuleOp>(), options.fuse); });
   case Phase::Codegen:
     return runCodegen();
   case Phase::Plan:

@@ -31,6 +31,8 @@ struct CompileOptions {
   unsigned optLevel = 3;
   bool fastMath = false;
   bool lineInfo = false;
+  /// Put several ops into one kernel where that is possible.
+  bool fuse = true;
   /// The ptxas to assemble PTX with; empty: modules hold PTX only.
   std::string ptxas;
   /// Where to write the IR after every phase and each kernel's IR and assembly; empty: nowhere.

@@ -300,6 +300,7 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
   result.add_dynamic_shared_memory(launch.getShared());
   result.add_static_shared_memory(getNumber(description, "static_shared", 0));
   result.add_scratch(launch.getScratch());
+  result.add_programmatic_launch(description.contains("programmatic"));
   result.add_parameters(parameterVector);
   result.add_binding_count(getNumber(counts, "bindings", 0));
   result.add_scalar_count(getNumber(counts, "scalars", 0));

@@ -49,6 +49,7 @@ static constexpr Flag kFlags[] = {
     {"--ptxas=", "PATH",
      "Assemble PTX with this ptxas (default: the one on PATH, if any; off: PTX only)"},
     {"--line-info", "", "Put source lines into PTX"},
+    {"--no-fusion", "", "Give every op a kernel of its own, to see what each costs"},
     {"-j", "N", "Compile kernels on N threads (default: all cores)"},
     {"--help", "", "Print this"},
     {"--version", "", "Print the version"},
@@ -190,6 +191,10 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return result.compile.fastMath = true;
   if (argument == "--line-info")
     return result.compile.lineInfo = true;
+  if (argument == "--no-fusion") {
+    result.compile.fuse = false;
+    return true;
+  }
   if (argument == "--report" || argument == "--report=text" || argument == "--report=json") {
     result.report = argument.ends_with("json") ? ReportKind::Json : ReportKind::Text;
     return true;

@@ -165,6 +165,8 @@ ArrayAttr EmitPTX::describeExports() {
           std::pair("reason", plan::kReasonAttr)})
       if (Attribute value = kernel->getAttr(source))
         entries.push_back(builder.getNamedAttr(name, value));
+    if (kernel->hasAttr(kProgrammaticAttr))
+      entries.push_back(builder.getNamedAttr("programmatic", builder.getUnitAttr()));
     exports.push_back(builder.getDictionaryAttr(entries));
   }
   return builder.getArrayAttr(exports);

@@ -180,11 +180,29 @@ def LowerToNVVM : Pass<"xc-cuda-lower-to-nvvm", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
 }
 
+def LaunchEarly : Pass<"xc-cuda-launch-early", "mlir::ModuleOp"> {
+  let summary = "Let small kernels be launched before those in front of them have ended";
+  let description = [{
+    For sm_90 and later. Kernels of a known grid, two of which fit on the GPU at once, begin by letting their dependents be
+    launched and by waiting for the kernels that they depend on; `cuda.programmatic` on the function becomes the export's
+    `programmatic_launch`. Their loads are no longer of memory that never changes. Example:
+    ```mlir
+    llvm.func @k(...) attributes {nvvm.kernel, plan.launch = ...} { ... }                     // input
+    llvm.func @k(...) attributes {cuda.programmatic, nvvm.kernel, plan.launch = ...} {        // output
+      nvvm.griddepcontrol launch_dependents
+      nvvm.griddepcontrol wait
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::NVVM::NVVMDialect"];
+}
+
 def EmitPTX : Pass<"xc-cuda-emit-ptx", "mlir::ModuleOp"> {
   let summary = "Translate lowered kernels to LLVM IR and compile that to PTX";
   let description = [{
     Sets `plan.image` (PTX text) and `plan.exports` (an array with a dictionary for each kernel: name, launch, guards,
-    config, reason, parameters) on the module and drops its functions. Example:
+    config, reason, parameters, programmatic where it is) on the module and drops its functions. Example:
     ```mlir
     builtin.module @k attributes {plan.exports = [{name = "k", ...} ], plan.image = ".version 7.0 ..."} {}
     ```

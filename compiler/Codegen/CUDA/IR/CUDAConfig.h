@@ -20,6 +20,7 @@ namespace xc::cuda {
 /// mean.
 inline constexpr llvm::StringLiteral kIndexBitsAttr = "cuda.index_bits";
 inline constexpr llvm::StringLiteral kDivisorAttr = "cuda.divisor";
+inline constexpr llvm::StringLiteral kProgrammaticAttr = "cuda.programmatic";
 inline constexpr llvm::StringLiteral kSharedOffsetAttr = "cuda.shared_offset";
 
 } // namespace xc::cuda

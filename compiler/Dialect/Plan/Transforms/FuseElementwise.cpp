@@ -64,6 +64,24 @@ static bool shouldFuse(OpOperand *use) {
   return use->get().hasOneUse() || (isCheap(producer) && producer.getNumDpsInputs() == 0);
 }
 
+static void addFusionPatterns(RewritePatternSet &patterns) {
+  linalg::ControlFusionFn control = shouldFuse;
+  linalg::populateElementwiseOpsFusionPatterns(patterns, control);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *use) {
+    // Expanding a producer's loops brings it next to its user; for anything but one elementwise
+    // user it gains nothing.
+    auto producer = use->get().getDefiningOp();
+    auto isElementwise = [](Operation *op) {
+      auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+      return generic && generic.getNumParallelLoops() == generic.getNumLoops();
+    };
+    return use->get().hasOneUse() && isElementwise(use->getOwner()) && producer &&
+           (isElementwise(producer) || (producer->getNumOperands() > 0 &&
+                                        isElementwise(producer->getOperand(0).getDefiningOp()) &&
+                                        producer->getOperand(0).hasOneUse()));
+  });
+}
+
 namespace {
 
 /// A reshaped initial value of a static type is an initial value. Upstream's pattern leaves out
@@ -81,24 +99,13 @@ template <typename Reshape> struct FoldReshapeOfEmpty final : OpRewritePattern<R
 };
 
 struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
+  using FuseElementwiseBase::FuseElementwiseBase;
+
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    linalg::ControlFusionFn control = shouldFuse;
-    linalg::populateElementwiseOpsFusionPatterns(patterns, control);
-    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *use) {
-      // Expanding a producer's loops brings it next to its user; for anything but one elementwise
-      // user it gains nothing.
-      auto producer = use->get().getDefiningOp();
-      auto isElementwise = [](Operation *op) {
-        auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
-        return generic && generic.getNumParallelLoops() == generic.getNumLoops();
-      };
-      return use->get().hasOneUse() && isElementwise(use->getOwner()) && producer &&
-             (isElementwise(producer) || (producer->getNumOperands() > 0 &&
-                                          isElementwise(producer->getOperand(0).getDefiningOp()) &&
-                                          producer->getOperand(0).hasOneUse()));
-    });
+    if (fuse)
+      addFusionPatterns(patterns);
     linalg::populateConstantFoldLinalgOperations(
         patterns, [](OpOperand *use) { return use->get().hasOneUse(); });
     // Reshapes of initial values hide that they are initial values.

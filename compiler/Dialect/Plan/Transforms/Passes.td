@@ -36,6 +36,8 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
     %b = linalg.generic {...identity maps...} ins(%x, %y) outs(%e) { math.exp, arith.addf }  // output
     ```
   }];
+  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true",
+    "Merge ops; without it only initial values and constants become plain, as later passes expect them">];
   let dependentDialects = ["::mlir::affine::AffineDialect"];
 }
 
