@@ -71,6 +71,11 @@ mlir::Value dropUnitDims(mlir::OpBuilder &builder, mlir::Location loc, mlir::Val
 mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
                    mlir::Type type);
 
+/// `tensor` with constant amounts of `value` around it; itself where all are 0.
+mlir::Value padTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
+                      llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high,
+                      mlir::TypedAttr value);
+
 using BodyBuilder =
     llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
 
@@ -94,6 +99,20 @@ mlir::FailureOr<mlir::Value> buildElementwiseScalar(mlir::OpBuilder &builder, ml
 mlir::Value convertScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                           mlir::Type from, mlir::Type to);
 
+/// The lowest or highest value of a storage or compute type.
+mlir::TypedAttr extremeValue(mlir::Builder &builder, mlir::Type storage, bool isUnsigned,
+                             bool highest);
+/// What the reduction of no elements of type `element` gives, as a value of `type`, in which they
+/// are stored or computed.
+mlir::TypedAttr neutralValue(mlir::Builder &builder, array::ReduceKind kind, mlir::Type element,
+                             mlir::Type type);
+mlir::Value combineScalars(mlir::OpBuilder &builder, mlir::Location loc, array::ReduceKind kind,
+                           mlir::Type element, mlir::Value x, mlir::Value y);
+/// Whether (x, index) comes before (best, bestIndex): a larger value (a smaller one, if not
+/// `isMax`), NaN being the best, or an equal one earlier.
+mlir::Value isBetter(mlir::OpBuilder &builder, mlir::Location loc, bool isMax, mlir::Type element,
+                     mlir::Value x, mlir::Value index, mlir::Value best, mlir::Value bestIndex);
+
 void populateElementwisePatterns(const mlir::TypeConverter &converter,
                                  mlir::RewritePatternSet &patterns);
 void populateShapePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
@@ -101,6 +120,8 @@ void populateReductionPatterns(const mlir::TypeConverter &converter,
                                mlir::RewritePatternSet &patterns);
 void populateContractionPatterns(const mlir::TypeConverter &converter,
                                  mlir::RewritePatternSet &patterns);
+void populateConvPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populatePoolPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateIndexPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateStatePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 

@@ -147,6 +147,17 @@ Value dropUnitDims(OpBuilder &builder, Location loc, Value tensor,
   return tensor::CollapseShapeOp::create(builder, loc, tensor, groups);
 }
 
+Value padTensor(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t> low,
+                ArrayRef<int64_t> high, TypedAttr value) {
+  auto isZero = [](int64_t amount) { return amount == 0; };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
+    return tensor;
+  Value scalar = arith::ConstantOp::create(builder, loc, value);
+  return tensor::PadOp::create(builder, loc, /*resultType=*/Type(), tensor,
+                               getAsIndexOpFoldResult(builder.getContext(), low),
+                               getAsIndexOpFoldResult(builder.getContext(), high), scalar);
+}
+
 Value castTo(OpBuilder &builder, Location loc, Value tensor, Type type) {
   return tensor.getType() == type ? tensor : tensor::CastOp::create(builder, loc, type, tensor);
 }

@@ -146,6 +146,8 @@ private:
     populateShapePatterns(converter, patterns);
     populateReductionPatterns(converter, patterns);
     populateContractionPatterns(converter, patterns);
+    populateConvPatterns(converter, patterns);
+    populatePoolPatterns(converter, patterns);
     populateIndexPatterns(converter, patterns);
     populateStatePatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);

@@ -49,8 +49,7 @@ static Reduction analyze(OpBuilder &builder, Location loc, Value operand, ArrayR
   return reduction;
 }
 
-/// The lowest or highest value of a type.
-static TypedAttr extremeValue(Builder &builder, Type storage, bool isUnsigned, bool highest) {
+TypedAttr extremeValue(Builder &builder, Type storage, bool isUnsigned, bool highest) {
   if (auto type = dyn_cast<FloatType>(storage))
     return builder.getFloatAttr(type,
                                 APFloat::getInf(type.getFloatSemantics(), /*Negative=*/!highest));
@@ -62,9 +61,7 @@ static TypedAttr extremeValue(Builder &builder, Type storage, bool isUnsigned, b
                                                  : APInt::getSignedMinValue(width));
 }
 
-/// What the reduction of no elements gives.
-static TypedAttr neutralValue(Builder &builder, ReduceKind kind, Type element) {
-  Type type = computeElement(storageElement(element));
+TypedAttr neutralValue(Builder &builder, ReduceKind kind, Type element, Type type) {
   auto number = [&](int64_t value) -> TypedAttr {
     if (isa<FloatType>(type))
       return builder.getFloatAttr(type, static_cast<double>(value));
@@ -85,7 +82,7 @@ static TypedAttr neutralValue(Builder &builder, ReduceKind kind, Type element) {
   llvm_unreachable("unknown kind of reduction");
 }
 
-static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Type element, Value x, Value y) {
+Value combineScalars(OpBuilder &b, Location loc, ReduceKind kind, Type element, Value x, Value y) {
   bool isFloat = isa<FloatType>(element), isUnsigned = element.isUnsignedInteger();
   switch (kind) {
   case ReduceKind::Sum:
@@ -110,6 +107,36 @@ static Value combine(OpBuilder &b, Location loc, ReduceKind kind, Type element, 
     return arith::OrIOp::create(b, loc, x, y);
   }
   llvm_unreachable("unknown kind of reduction");
+}
+
+Value isBetter(OpBuilder &b, Location loc, bool isMax, Type element, Value x, Value index,
+               Value best, Value bestIndex) {
+  using arith::CmpFPredicate;
+  using arith::CmpIPredicate;
+  auto bitAnd = [&](Value lhs, Value rhs) -> Value {
+    return arith::AndIOp::create(b, loc, lhs, rhs);
+  };
+  auto bitOr = [&](Value lhs, Value rhs) -> Value {
+    return arith::OrIOp::create(b, loc, lhs, rhs);
+  };
+  Value isEarlier = arith::CmpIOp::create(b, loc, CmpIPredicate::slt, index, bestIndex);
+  if (!isa<FloatType>(element)) {
+    bool isUnsigned = element.isUnsignedInteger();
+    CmpIPredicate predicate = isMax ? (isUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt)
+                                    : (isUnsigned ? CmpIPredicate::ult : CmpIPredicate::slt);
+    Value isStrict = arith::CmpIOp::create(b, loc, predicate, x, best);
+    Value isEqual = arith::CmpIOp::create(b, loc, CmpIPredicate::eq, x, best);
+    return bitOr(isStrict, bitAnd(isEqual, isEarlier));
+  }
+  auto compare = [&](CmpFPredicate predicate, Value lhs, Value rhs) -> Value {
+    return arith::CmpFOp::create(b, loc, predicate, lhs, rhs);
+  };
+  Value xIsNan = compare(CmpFPredicate::UNO, x, x),
+        bestIsNan = compare(CmpFPredicate::UNO, best, best);
+  Value isStrict = compare(isMax ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, best);
+  Value isFirstNan = bitAnd(xIsNan, compare(CmpFPredicate::ORD, best, best));
+  Value isEqual = bitOr(compare(CmpFPredicate::OEQ, x, best), bitAnd(xIsNan, bestIsNan));
+  return bitOr(bitOr(isStrict, isFirstNan), bitAnd(isEqual, isEarlier));
 }
 
 /// Gives back the reduced dims with size 1, and the type of the op's result.
@@ -157,8 +184,9 @@ struct ConvertReduce : OpConversionPattern<array::ReduceOp> {
     Value reduced = operand;
     if (!op.getAxes().empty()) {
       Reduction reduction = analyze(rewriter, loc, operand, op.getAxes());
-      Value neutral =
-          arith::ConstantOp::create(rewriter, loc, neutralValue(rewriter, op.getKind(), element));
+      Value neutral = arith::ConstantOp::create(
+          rewriter, loc,
+          neutralValue(rewriter, op.getKind(), element, computeElement(storageElement(element))));
       Value init = filledTensor(rewriter, loc, reduction.keptSizes, neutral);
       auto generic = linalg::GenericOp::create(
           rewriter, loc, init.getType(), operand, init, {reduction.inputMap, reduction.resultMap},
@@ -166,7 +194,7 @@ struct ConvertReduce : OpConversionPattern<array::ReduceOp> {
             // Truth values combine as the bytes 0 and 1.
             Value x = element.isInteger(1) ? args[0] : loadScalar(b, bodyLoc, args[0], element);
             linalg::YieldOp::create(b, bodyLoc,
-                                    combine(b, bodyLoc, op.getKind(), element, args[1], x));
+                                    combineScalars(b, bodyLoc, op.getKind(), element, args[1], x));
           });
       reduced = storeTensor(rewriter, loc, generic.getResult(0), type.getElementType());
     }
@@ -204,7 +232,7 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
           Value x = loadScalar(b, bodyLoc, args[0], element);
           Value index = linalg::IndexOp::create(b, bodyLoc, axis);
           index = arith::IndexCastOp::create(b, bodyLoc, type.getElementType(), index);
-          Value wins = isBetter(b, bodyLoc, element, x, index, args[1], args[2]);
+          Value wins = isBetter(b, bodyLoc, isMax, element, x, index, args[1], args[2]);
           Value value = arith::SelectOp::create(b, bodyLoc, wins, x, args[1]);
           Value position = arith::SelectOp::create(b, bodyLoc, wins, index, args[2]);
           linalg::YieldOp::create(b, bodyLoc, ValueRange{value, position});
@@ -212,39 +240,6 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
     rewriter.replaceOp(op,
                        finish(rewriter, loc, generic.getResult(1), axis, op.getKeepdims(), type));
     return success();
-  }
-
-private:
-  /// Whether (x, index) comes before (best, bestIndex): a better value, NaN being the best, or an
-  /// equal one earlier.
-  static Value isBetter(OpBuilder &b, Location loc, Type element, Value x, Value index, Value best,
-                        Value bestIndex) {
-    using arith::CmpFPredicate;
-    using arith::CmpIPredicate;
-    auto bitAnd = [&](Value lhs, Value rhs) -> Value {
-      return arith::AndIOp::create(b, loc, lhs, rhs);
-    };
-    auto bitOr = [&](Value lhs, Value rhs) -> Value {
-      return arith::OrIOp::create(b, loc, lhs, rhs);
-    };
-    Value isEarlier = arith::CmpIOp::create(b, loc, CmpIPredicate::slt, index, bestIndex);
-    if (!isa<FloatType>(element)) {
-      bool isUnsigned = element.isUnsignedInteger();
-      CmpIPredicate predicate = isMax ? (isUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt)
-                                      : (isUnsigned ? CmpIPredicate::ult : CmpIPredicate::slt);
-      Value isStrict = arith::CmpIOp::create(b, loc, predicate, x, best);
-      Value isEqual = arith::CmpIOp::create(b, loc, CmpIPredicate::eq, x, best);
-      return bitOr(isStrict, bitAnd(isEqual, isEarlier));
-    }
-    auto compare = [&](CmpFPredicate predicate, Value lhs, Value rhs) -> Value {
-      return arith::CmpFOp::create(b, loc, predicate, lhs, rhs);
-    };
-    Value xIsNan = compare(CmpFPredicate::UNO, x, x),
-          bestIsNan = compare(CmpFPredicate::UNO, best, best);
-    Value isStrict = compare(isMax ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, best);
-    Value isFirstNan = bitAnd(xIsNan, compare(CmpFPredicate::ORD, best, best));
-    Value isEqual = bitOr(compare(CmpFPredicate::OEQ, x, best), bitAnd(xIsNan, bestIsNan));
-    return bitOr(bitOr(isStrict, isFirstNan), bitAnd(isEqual, isEarlier));
   }
 };
 
@@ -283,7 +278,7 @@ struct ConvertCumSum : OpConversionPattern<array::CumSumOp> {
           Value counts = op.getReverse() ? arith::CmpIOp::create(b, bodyLoc, predicate, i, j)
                                          : arith::CmpIOp::create(b, bodyLoc, predicate, j, i);
           Value x = loadScalar(b, bodyLoc, args[0], element);
-          Value sum = combine(b, bodyLoc, ReduceKind::Sum, element, args[1], x);
+          Value sum = combineScalars(b, bodyLoc, ReduceKind::Sum, element, args[1], x);
           linalg::YieldOp::create(
               b, bodyLoc, arith::SelectOp::create(b, bodyLoc, counts, sum, args[1]).getResult());
         });

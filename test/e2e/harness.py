@@ -162,7 +162,13 @@ class Runner:
         """(module, None) or (None, what the compiler said)."""
         stem = self.directory / f"module{next(self.numbers)}"
         source, module = stem.with_suffix(".mlir"), stem.with_suffix(".vmfb")
-        source.write_text(module_text(cases))
+        text = module_text(cases)
+        if "{vjp}" in text:
+            # Such functions return the gradient of the op instead, whose own result is the cotangent.
+            text, said = self.differentiate(text)
+            if text is None:
+                return None, said
+        source.write_text(text)
         command = [str(self.build / "bin" / "xcompile"), str(source), "-o", str(module), f"--target={self.target}", *self.flags]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=600)
@@ -175,6 +181,14 @@ class Runner:
         said = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()
         return None, f"xcompile {('ended with signal ' + str(-done.returncode)) if done.returncode < 0 else 'failed'}: " + \
             (said[0] if said else "it said nothing")
+
+    def differentiate(self, text):
+        """(text, None) or (None, what xc-opt said)."""
+        done = subprocess.run([str(self.build / "bin" / "xc-opt"), "-", "-xc-array-test-vjp"], input=text, capture_output=True,
+                              text=True)
+        if done.returncode == 0:
+            return done.stdout, None
+        return None, "xc-opt failed: " + (done.stderr.splitlines() or ["it said nothing"])[0]
 
     def run_module(self, module, cases):
         """The problem of each case, None where there is none."""

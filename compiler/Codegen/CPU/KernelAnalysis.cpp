@@ -214,6 +214,7 @@ private:
   void visitExtractSlice(tensor::ExtractSliceOp op, ArrayRef<AffineExpr> indices);
   void visitExpandShape(tensor::ExpandShapeOp op, ArrayRef<AffineExpr> indices);
   void visitCollapseShape(tensor::CollapseShapeOp op, ArrayRef<AffineExpr> indices);
+  void visitPad(tensor::PadOp op, ArrayRef<AffineExpr> indices);
   void guard(ArrayRef<AffineExpr> indices);
   void record(SmallVector<Access> &list, Value tensor, ArrayRef<AffineExpr> indices);
 
@@ -343,6 +344,18 @@ void Summarizer::visitCollapseShape(tensor::CollapseShapeOp op, ArrayRef<AffineE
   visit(op.getSrc(), source);
 }
 
+void Summarizer::visitPad(tensor::PadOp op, ArrayRef<AffineExpr> indices) {
+  SmallVector<AffineExpr> source;
+  for (auto [index, low, high] :
+       llvm::zip_equal(indices, op.getMixedLowPad(), op.getMixedHighPad())) {
+    if (!isZeroInteger(low) || !isZeroInteger(high))
+      guard(index);
+    std::optional<int64_t> start = getConstantIntValue(low);
+    source.push_back(index && start ? index - *start : AffineExpr());
+  }
+  visit(op.getSource(), source);
+}
+
 void Summarizer::visit(Value tensor, ArrayRef<AffineExpr> indices) {
   SmallVector<SmallVector<AffineExpr>> &seen = visited[tensor];
   if (llvm::is_contained(seen, indices))
@@ -369,9 +382,7 @@ void Summarizer::visit(Value tensor, ArrayRef<AffineExpr> indices) {
       .Case([&](tensor::PadOp pad) {
         if (!pad.getConstantPaddingValue())
           summary.unsupported = op;
-        guard(indices);
-        SmallVector<AffineExpr> unknown(indices.size());
-        visit(pad.getSource(), unknown);
+        visitPad(pad, indices);
       })
       .Case([&](tensor::InsertSliceOp insert) {
         guard(indices);

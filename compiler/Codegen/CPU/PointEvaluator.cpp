@@ -412,7 +412,12 @@ Value PointEvaluator::evaluatePad(tensor::PadOp op, ArrayRef<LaneIndex> indices)
   Value condition = arith::ConstantIntOp::create(builder, loc, 1, 1);
   SmallVector<LaneIndex> source;
   SmallVector<OpFoldResult> sizes = getSizes(builder, op.getSource());
-  for (auto [dim, index, lowPad] : llvm::enumerate(indices, op.getMixedLowPad())) {
+  for (auto [dim, index, lowPad, highPad] :
+       llvm::enumerate(indices, op.getMixedLowPad(), op.getMixedHighPad())) {
+    if (isZeroInteger(lowPad) && isZeroInteger(highPad)) {
+      source.push_back(index);
+      continue;
+    }
     assert(index.isUniform() && "the summary says that this dim is guarded");
     Value low = getValueOrCreateConstantIndexOp(builder, loc, lowPad);
     Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes[dim]);

@@ -19,6 +19,8 @@
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
+#include "compiler/Dialect/Plan/IR/Products.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -55,6 +57,7 @@ public:
 private:
   std::optional<Choice> chooseTranspose();
   Choice chooseElementwise();
+  std::optional<Choice> chooseWindow();
   Choice chooseReduction(const ReductionGroup &group);
   Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows,
                     std::optional<int64_t> length);
@@ -127,6 +130,15 @@ static bool isFlat(const KernelInfo &kernel) {
              linalgOp.getMatchingIndexingMap(&operand).isIdentity();
     });
   });
+}
+
+/// True if `op` reduces a window that slides, or reads at computed places for each element of one.
+static bool isWindow(linalg::LinalgOp op) {
+  if (plan::isWindowReduction(op))
+    return true;
+  bool gathers = false;
+  op.getBlock()->walk([&](tensor::ExtractOp) { gathers = true; });
+  return gathers;
 }
 
 int64_t Chooser::getInnerDivisor() {
@@ -203,6 +215,36 @@ Choice Chooser::chooseElementwise() {
                     flat ? "the flattened shape" : "rows", vector * unroll, unroll, vector)
           .str();
   return {ElementwiseAttr::get(context, threads, vector, unroll), reason};
+}
+
+/// True for a convolution of which one side has so few elements that a tile of the product would be
+/// all but empty.
+static bool isNarrowWindow(const Contraction &contraction) {
+  linalg::LinalgOp op = contraction.getOp();
+  return plan::isWindowReduction(op) &&
+         std::min(getStaticProduct(op, contraction.m).value_or(INT64_MAX),
+                  getStaticProduct(op, contraction.n).value_or(INT64_MAX)) <= 4;
+}
+
+/// Windows of at most this many elements are walked by one thread for each lane of the result.
+static constexpr int64_t kMaxWindow = 1024;
+
+/// Small windows: neighbours of the result share most of what they read, so caches serve them
+/// better than an exchange between threads would.
+std::optional<Choice> Chooser::chooseWindow() {
+  int64_t largest = 0;
+  for (linalg::LinalgOp op : kernel.getReductions()) {
+    SmallVector<unsigned> dims;
+    op.getReductionDims(dims);
+    std::optional<int64_t> size = getStaticProduct(op, dims);
+    if (!size || *size > kMaxWindow || !isWindow(op))
+      return std::nullopt;
+    largest = std::max(largest, *size);
+  }
+  Choice choice = chooseElementwise();
+  choice.reason = llvm::formatv("windows of {0} elements, each walked by one thread; {1}", largest,
+                                choice.reason);
+  return choice;
 }
 
 //===----------------------------------------------------------------------===//
@@ -390,6 +432,12 @@ Choice Chooser::choose() {
     return chooseElementwise();
   std::string reason;
   FailureOr<Contraction> contraction = matchContraction(kernel, reason);
+  // Groups of few features leave a tile of the product all but empty.
+  bool isNarrow = succeeded(contraction) && isNarrowWindow(*contraction);
+  if (succeeded(contraction) && !isNarrow)
+    return chooseProduct(*contraction);
+  if (std::optional<Choice> choice = chooseWindow())
+    return *choice;
   if (succeeded(contraction))
     return chooseProduct(*contraction);
   FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);

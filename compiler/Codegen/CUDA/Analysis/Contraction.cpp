@@ -7,8 +7,9 @@
 
 #include "compiler/Codegen/CUDA/Analysis/Contraction.h"
 
+#include "compiler/Dialect/Plan/IR/Products.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 
 using namespace mlir;
 
@@ -43,7 +44,7 @@ static bool matchBody(linalg::LinalgOp op, Contraction &result) {
     if (!argument || argument == accumulator)
       return false;
     OpOperand *operand = op.getMatchingOpOperand(argument);
-    (operand == &op->getOpOperand(0) ? result.a : result.b) = {operand, casts, false};
+    (operand == &op->getOpOperand(0) ? result.a : result.b) = {operand, casts, false, false};
   }
   return result.a.operand && result.b.operand;
 }
@@ -66,9 +67,75 @@ static std::optional<unsigned> getInnermostDim(AffineMap map, ArrayRef<int64_t> 
   return std::nullopt;
 }
 
+/// What `expr` grows by with dim `dim`.
+static int64_t getCoefficient(AffineExpr expr, unsigned dim) {
+  if (auto dimExpr = dyn_cast<AffineDimExpr>(expr))
+    return dimExpr.getPosition() == dim;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  if (expr.getKind() == AffineExprKind::Add)
+    return getCoefficient(binary.getLHS(), dim) + getCoefficient(binary.getRHS(), dim);
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && factor
+             ? factor.getValue() * getCoefficient(binary.getLHS(), dim)
+             : 0;
+}
+
+/// Orders `dims` as the operand has them, and says which of them, or of `k`, its memory runs along.
+static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<unsigned> &own,
+                      SmallVector<unsigned> &k) {
+  ArrayRef<AffineExpr> exprs = op.getMatchingIndexingMap(side.operand).getResults();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  // Groups of dims are walked row-major, so their order is that of the operand.
+  for (SmallVector<unsigned> *group : {&own, &k}) {
+    SmallVector<unsigned> ordered;
+    for (AffineExpr expr : exprs)
+      for (unsigned dim : *group)
+        if (expr.isFunctionOfDim(dim) && !llvm::is_contained(ordered, dim))
+          ordered.push_back(dim);
+    *group = ordered;
+  }
+  auto shape = cast<RankedTensorType>(side.operand->get().getType()).getShape();
+  AffineExpr innermost;
+  for (auto [expr, size] : llvm::zip_equal(exprs, shape))
+    if (size != 1)
+      innermost = expr;
+  if (!innermost)
+    return;
+  auto runsAlong = [&](ArrayRef<unsigned> group) {
+    return llvm::any_of(group, [&](unsigned dim) {
+      return ranges[dim] != 1 && getCoefficient(innermost, dim) == 1;
+    });
+  };
+  side.isKContiguous = !runsAlong(own) && runsAlong(k);
+}
+
+/// True if the operand's innermost dim is the innermost one of its group, and nothing else.
+static bool isVectorizable(linalg::LinalgOp op, const Contraction::Side &side,
+                           ArrayRef<unsigned> own, ArrayRef<unsigned> k) {
+  std::optional<unsigned> inner =
+      getInnermostDim(op.getMatchingIndexingMap(side.operand), op.getStaticLoopRanges());
+  auto shape = cast<RankedTensorType>(side.operand->get().getType()).getShape();
+  AffineExpr innermost;
+  for (auto [expr, size] :
+       llvm::zip_equal(op.getMatchingIndexingMap(side.operand).getResults(), shape))
+    if (size != 1)
+      innermost = expr;
+  auto dim = dyn_cast_or_null<AffineDimExpr>(innermost);
+  if (!dim || dim.getPosition() != inner)
+    return false;
+  for (unsigned candidate : llvm::reverse(side.isKContiguous ? k : own))
+    if (op.getStaticLoopRanges()[candidate] != 1)
+      return candidate == *inner;
+  return false;
+}
+
 FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &reason) {
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
-  if (reductions.size() != 1 || !linalg::isaContractionOpInterface(reductions.front())) {
+  std::optional<plan::ProductLoops> loops =
+      reductions.size() == 1 ? plan::matchProduct(reductions.front()) : std::nullopt;
+  if (!loops) {
     reason = "not a single contraction";
     return failure();
   }
@@ -79,15 +146,14 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
   result.group = *group;
   linalg::LinalgOp op = result.group.root;
   result.a.operand = result.b.operand = nullptr;
-  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
-  if (failed(dims) || !matchBody(op, result)) {
+  if (!matchBody(op, result)) {
     reason = "the body is not a multiplication and an addition";
     return failure();
   }
-  result.batch.assign(dims->batch.begin(), dims->batch.end());
-  result.m.assign(dims->m.begin(), dims->m.end());
-  result.n.assign(dims->n.begin(), dims->n.end());
-  result.k.assign(dims->k.begin(), dims->k.end());
+  result.batch = loops->batch;
+  result.m = loops->m;
+  result.n = loops->n;
+  result.k = loops->k;
 
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto count = [&](ArrayRef<unsigned> group) {
@@ -112,22 +178,10 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
     std::swap(result.m, result.n);
     std::swap(result.a, result.b);
   }
-  for (Contraction::Side *side : {&result.a, &result.b}) {
-    std::optional<unsigned> dim = getInnermostDim(op.getMatchingIndexingMap(side->operand), ranges);
-    side->isKContiguous = dim && llvm::is_contained(result.k, *dim);
-    // Groups of dims are walked row-major, so their order is that of the operand.
-    auto order = [&](SmallVector<unsigned> &group) {
-      SmallVector<unsigned> ordered;
-      for (AffineExpr expr : op.getMatchingIndexingMap(side->operand).getResults())
-        if (auto dimExpr = dyn_cast<AffineDimExpr>(expr);
-            dimExpr && llvm::is_contained(group, dimExpr.getPosition()))
-          ordered.push_back(dimExpr.getPosition());
-      if (ordered.size() == group.size())
-        group = ordered;
-    };
-    order(side == &result.a ? result.m : result.n);
-    order(result.k);
-  }
+  orderDims(op, result.a, result.m, result.k);
+  orderDims(op, result.b, result.n, result.k);
+  result.a.isVectorizable = isVectorizable(op, result.a, result.m, result.k);
+  result.b.isVectorizable = isVectorizable(op, result.b, result.n, result.k);
   return result;
 }
 

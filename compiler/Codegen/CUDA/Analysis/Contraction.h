@@ -13,8 +13,9 @@
 namespace xc::cuda {
 
 /// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each
-/// letter standing for any number of dims. `b` is the operand whose own dims are innermost in the
-/// result.
+/// letter standing for any number of dims: a matrix product, or a convolution, one of whose
+/// operands is indexed by sums of dims of different letters. `b` is the operand whose own dims are
+/// innermost in the result.
 struct Contraction {
   struct Side {
     mlir::OpOperand *operand;
@@ -22,6 +23,8 @@ struct Contraction {
     llvm::SmallVector<mlir::Operation *> casts;
     /// True if neighbours along k, not along the side's own dim, are neighbours in memory.
     bool isKContiguous;
+    /// True if neighbours in memory have neighbouring indices, so that several are one access.
+    bool isVectorizable;
   };
 
   ReductionGroup group;

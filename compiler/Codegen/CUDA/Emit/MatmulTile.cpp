@@ -77,6 +77,8 @@ Value MatmulTile::getInnerSize(ArrayRef<unsigned> dims) {
 }
 
 int64_t MatmulTile::getVectorWidth(const Contraction::Side &side, int64_t limit) {
+  if (!side.isVectorizable)
+    return 1;
   ArrayRef<unsigned> own = &side == &contraction.a ? contraction.m : contraction.n;
   return std::min(limit,
                   knownDivisor(getInnerSize(side.isKContiguous ? ArrayRef(contraction.k) : own)));

@@ -190,8 +190,12 @@ void PointEmitter::emitBodyOp(linalg::LinalgOp op, Operation *bodyOp, ArrayRef<C
     mapping.map(indexOp.getResult(), toValue(loops[indexOp.getDim()], lanes));
   } else if (auto extract = dyn_cast<tensor::ExtractOp>(bodyOp)) {
     Point point{{}, {}, lanes, mask};
-    for (Value position : extract.getIndices())
-      point.coords.push_back(toCoord(mapping.lookupOrDefault(position), lanes));
+    for (Value position : extract.getIndices()) {
+      // An index that is a loop keeps what is known of its lanes.
+      auto loop = position.getDefiningOp<linalg::IndexOp>();
+      point.coords.push_back(loop ? loops[loop.getDim()]
+                                  : toCoord(mapping.lookupOrDefault(position), lanes));
+    }
     if (point.coords.empty())
       point.flat = Coord::uniform(index.constant(0));
     mapping.map(extract.getResult(), emit(extract.getTensor(), point));

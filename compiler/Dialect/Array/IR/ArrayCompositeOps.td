@@ -27,7 +27,7 @@ def Array_SoftmaxOp : Array_SoftmaxLikeOp<"softmax", "`exp(x) / sum(exp(x))`", "
 def Array_LogSoftmaxOp : Array_SoftmaxLikeOp<"log_softmax", "`x - log(sum(exp(x)))`",
                                              "scipy.special.log_softmax">;
 
-def Array_LayerNormOp : Array_InferredOp<"layer_norm", [AttrSizedOperandSegments, Array_Decomposable]> {
+def Array_LayerNormOp : Array_InferredOp<"layer_norm", [AttrSizedOperandSegments, Array_Decomposable, Array_Vjp]> {
   let summary = "Normalises to mean 0 and variance 1 over the trailing dims";
   let description = [{
     As `torch.nn.functional.layer_norm`, and ONNX's LayerNormalization: over the
@@ -51,7 +51,7 @@ def Array_LayerNormOp : Array_InferredOp<"layer_norm", [AttrSizedOperandSegments
   }];
 }
 
-def Array_RmsNormOp : Array_InferredOp<"rms_norm", [Array_Decomposable]> {
+def Array_RmsNormOp : Array_InferredOp<"rms_norm", [Array_Decomposable, Array_Vjp]> {
   let summary = "Divides by the root of the mean square over the trailing dims";
   let description = [{
     As `mlx.fast.rms_norm` and `torch.nn.RMSNorm`: over the dims from `axis` on,
@@ -73,7 +73,7 @@ def Array_RmsNormOp : Array_InferredOp<"rms_norm", [Array_Decomposable]> {
   }];
 }
 
-def Array_BatchNormInferenceOp : Array_InferredOp<"batch_norm_inference", [Array_Decomposable]> {
+def Array_BatchNormInferenceOp : Array_InferredOp<"batch_norm_inference", [Array_Decomposable, Array_Vjp]> {
   let summary = "Normalises each feature with given statistics";
   let description = [{
     As `stablehlo.batch_norm_inference`: `(x - mean) / sqrt(variance + epsilon) *
@@ -97,7 +97,7 @@ def Array_BatchNormInferenceOp : Array_InferredOp<"batch_norm_inference", [Array
   }];
 }
 
-def Array_BatchNormTrainingOp : Array_InferredOp<"batch_norm_training", [Array_Decomposable]> {
+def Array_BatchNormTrainingOp : Array_InferredOp<"batch_norm_training", [Array_Decomposable, Array_Vjp]> {
   let summary = "Normalises each feature with the batch's own statistics";
   let description = [{
     As `stablehlo.batch_norm_training`: mean and variance (divided by the number of
@@ -116,6 +116,30 @@ def Array_BatchNormTrainingOp : Array_InferredOp<"batch_norm_training", [Array_D
   let results = (outs Array_FloatTensor:$result, Array_FloatTensor:$mean, Array_FloatTensor:$variance);
   let assemblyFormat = [{
     $operand `,` $scale `,` $bias `axis` `=` $axis `epsilon` `=` $epsilon
+    attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Array_GroupNormOp : Array_InferredOp<"group_norm", [Array_Decomposable, Array_Vjp]> {
+  let summary = "Normalises groups of features of each sample";
+  let description = [{
+    As `torch.nn.functional.group_norm`: dim 0 is the batch and dim `axis` holds the
+    features, in `groups` groups of neighbours. Each group of each sample, with all other
+    dims, is normalised to mean 0 and variance 1 as in `layer_norm`; `scale` and `bias` are
+    vectors over the features. With as many groups as features it is the instance norm.
+    Computed in `f32` for 16-bit floats.
+
+    Example:
+    ```mlir
+    %y = array.group_norm %x, %scale, %bias axis = 3 groups = 4 epsilon = 1.0e-5
+       : (tensor<?x8x8x16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<?x8x8x16xf32>
+    ```
+  }];
+  let arguments = (ins Array_FloatTensor:$operand, Array_FloatTensor:$scale, Array_FloatTensor:$bias,
+                       I64Attr:$axis, I64Attr:$groups, F64Attr:$epsilon);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $operand `,` $scale `,` $bias `axis` `=` $axis `groups` `=` $groups `epsilon` `=` $epsilon
     attr-dict `:` functional-type(operands, results)
   }];
 }

@@ -11,6 +11,7 @@
 #include "compiler/Dialect/Array/IR/ArrayDialect.h"
 #include "compiler/Dialect/Array/IR/ElementwiseFolds.h"
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
+#include "compiler/Dialect/Array/IR/Windows.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -50,6 +51,11 @@ namespace xc::array {
 /// that the type then needs. The type that `op` has, where nothing more is known.
 mlir::RankedTensorType refineSizedType(ArraySizedOpInterface op,
                                        llvm::SmallVectorImpl<mlir::Value> &remaining);
+
+/// Checks the element type of a product's result, and that tf32 is allowed for f32 only.
+mlir::LogicalResult verifyProduct(mlir::Operation *op, bool allowTf32);
+/// Checks that elements of this type can be reduced so.
+mlir::LogicalResult verifyReduction(mlir::Operation *op, ReduceKind kind, mlir::Type element);
 
 } // namespace xc::array
 

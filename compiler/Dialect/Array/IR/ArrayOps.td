@@ -15,5 +15,7 @@ include "compiler/Dialect/Array/IR/ArrayMatMulOps.td"
 include "compiler/Dialect/Array/IR/ArrayIndexOps.td"
 include "compiler/Dialect/Array/IR/ArrayStateOps.td"
 include "compiler/Dialect/Array/IR/ArrayCompositeOps.td"
+include "compiler/Dialect/Array/IR/ArrayWindowOps.td"
+include "compiler/Dialect/Array/IR/ArrayAttentionOps.td"
 
 #endif // XC_DIALECT_ARRAY_IR_ARRAYOPS_TD

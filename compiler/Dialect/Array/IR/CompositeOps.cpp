@@ -147,4 +147,30 @@ LogicalResult BatchNormTrainingOp::reifyResultShapes(OpBuilder &builder,
   return reifyAs(getVariance().getType(), features, builder, shapes);
 }
 
+//===----------------------------------------------------------------------===//
+// Group norm
+//===----------------------------------------------------------------------===//
+
+LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  int64_t axis = adaptor.getAxis(), groups = adaptor.getGroups();
+  if (failed(checkFeatures(rule, adaptor.getOperand(), axis, adaptor.getOperands().drop_front())))
+    return failure();
+  if (axis == 0)
+    return rule.error("expected the features in another dim than the batch, got axis 0");
+  int64_t features = type.getDimSize(axis);
+  if (ShapedType::isDynamic(features) || groups < 1 || features % groups != 0)
+    return rule.error("expected a number of features that is a multiple of ", groups,
+                      " groups, got ", formatDim(features));
+  inferred.push_back(withoutEncoding(type));
+  return success();
+}
+
+LogicalResult GroupNormOp::reifyResultShapes(OpBuilder &builder,
+                                             ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
 } // namespace xc::array

@@ -18,6 +18,8 @@ public:
   ExpressionBuilder(mlir::OpBuilder &builder, mlir::Location location)
       : builder(builder), location(location) {}
 
+  mlir::OpBuilder &getBuilder() { return builder; }
+
   /// The op with inferred result types; its first result.
   template <typename OpTy, typename... Args> mlir::Value make(Args &&...args) {
     return OpTy::create(builder, location, std::forward<Args>(args)...)->getResult(0);

@@ -24,7 +24,7 @@ static bool isProductType(Type element, Type result) {
          (element.isUnsignedInteger(8) && result.isUnsignedInteger(32));
 }
 
-static LogicalResult verifyProduct(Operation *op, bool allowTf32) {
+LogicalResult verifyProduct(Operation *op, bool allowTf32) {
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   Type result = getElementTypeOrSelf(op->getResult(0).getType());
   if (!isProductType(element, result))

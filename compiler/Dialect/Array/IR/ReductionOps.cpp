@@ -53,16 +53,19 @@ LogicalResult ReduceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShape
   return reifyReduction(builder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
 }
 
-LogicalResult ReduceOp::verify() {
-  Type element = getOperand().getType().getElementType();
-  bool bitwise = getKind() == ReduceKind::And || getKind() == ReduceKind::Or;
+LogicalResult verifyReduction(Operation *op, ReduceKind kind, Type element) {
+  bool bitwise = kind == ReduceKind::And || kind == ReduceKind::Or;
   if (bitwise && isa<FloatType>(element))
-    return emitOpError("expected truth values or integers to reduce with ")
-           << stringifyReduceKind(getKind()) << ", got " << element;
+    return op->emitOpError("expected truth values or integers to reduce with ")
+           << stringifyReduceKind(kind) << ", got " << element;
   if (!bitwise && element.isSignlessInteger(1))
-    return emitOpError("expected numbers to reduce with ")
-           << stringifyReduceKind(getKind()) << ", got " << element;
+    return op->emitOpError("expected numbers to reduce with ")
+           << stringifyReduceKind(kind) << ", got " << element;
   return success();
+}
+
+LogicalResult ReduceOp::verify() {
+  return verifyReduction(*this, getKind(), getOperand().getType().getElementType());
 }
 
 OpFoldResult ReduceOp::fold(FoldAdaptor) {

@@ -7,6 +7,8 @@
 
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 
+#include "compiler/Dialect/Plan/IR/Products.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -51,7 +53,7 @@ static bool isInitialValue(Operation *op) {
 }
 
 bool DispatchGrouping::isCompute(Operation *op) {
-  if (isInitialValue(op))
+  if (isInitialValue(op) || isPaddingOfWindows(op))
     return false;
   return isa<linalg::LinalgOp, tensor::InsertSliceOp, tensor::PadOp>(op) ||
          (isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0);
@@ -67,10 +69,8 @@ bool isContraction(Operation *op) {
   if (isa<linalg::ContractOp>(op))
     return true;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || !linalg::isaContractionOpInterface(linalgOp))
-    return false;
-  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(linalgOp);
-  return succeeded(dims) && !dims->m.empty() && !dims->n.empty();
+  std::optional<ProductLoops> loops = linalgOp ? matchProduct(linalgOp) : std::nullopt;
+  return loops && !loops->m.empty() && !loops->n.empty();
 }
 
 static bool isElementwise(Operation *op) {
@@ -149,7 +149,7 @@ DispatchGroup *DispatchGrouping::createGroup(Operation *op) {
     if (type == utils::IteratorType::parallel)
       rows[loop] = group.numRows++;
   group.rowOfLoop[op] = rows;
-  group.hasContraction = isContraction(op);
+  group.hasContraction = isContraction(op) || isWindowReduction(op);
   group.hasReduction = linalgOp.getNumReductionLoops() > 0;
   return &group;
 }
@@ -312,7 +312,8 @@ void DispatchGrouping::keepRows(DispatchGroup &group, ArrayRef<bool> keep) {
 }
 
 bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
-  if (group.isClosed || group.ops.size() >= kMaxGroupOps || isContraction(op))
+  if (group.isClosed || group.ops.size() >= kMaxGroupOps || isContraction(op) ||
+      isWindowReduction(op))
     return false;
   auto linalgOp = cast<linalg::LinalgOp>(op);
   std::optional<SmallVector<int>> rows = matchRows(group, op);

@@ -33,6 +33,7 @@ struct DispatchGroup {
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>> rowOfLoop;
   unsigned numRows = 0;
   bool hasReduction = false;
+  /// A product or a window: what follows works on its result, element by element.
   bool hasContraction = false;
   /// Groups of anything but linalg ops take in no other op.
   bool isClosed = false;

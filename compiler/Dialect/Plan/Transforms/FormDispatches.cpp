@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
@@ -104,9 +105,11 @@ static void placeSlices(Block &block) {
   }
 }
 
-/// True for what a kernel holds itself: initial values, scalar and splat constants, slices of what
-/// it binds.
+/// True for what a kernel holds itself: initial values, scalar and splat constants, slices and
+/// padding of what it binds.
 static bool isClonedIntoKernels(Operation *op) {
+  if (isPaddingOfWindows(op))
+    return true;
   if (isa<tensor::EmptyOp, linalg::FillOp>(op))
     return !DispatchGrouping::isCompute(op);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
@@ -228,7 +231,7 @@ void FormDispatches::cloneConstantsInto(RegionOp region) {
         Operation *clone = builder.clone(*definition);
         for (auto [original, copy] : llvm::zip_equal(definition->getResults(), clone->getResults()))
           clones.map(original, copy);
-        worklist.push_back(clone);
+        clone->walk([&](Operation *nested) { worklist.push_back(nested); });
       }
       operand.set(clones.lookup(operand.get()));
     }

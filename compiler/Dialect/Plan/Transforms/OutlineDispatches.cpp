@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
@@ -45,6 +46,8 @@ static std::string describe(RegionOp region) {
       word = op.getName().stripDialect().str();
     if (!linalgOp || isa<linalg::FillOp>(op))
       continue;
+    if (isWindowReduction(&op))
+      return matchProduct(linalgOp) ? "conv" : "pool";
     if (isContraction(&op))
       return "matmul";
     if (linalgOp.getNumReductionLoops() > 0)

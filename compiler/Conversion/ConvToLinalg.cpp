@@ -1,0 +1,278 @@
+//===- ConvToLinalg.cpp - Convolutions ------------------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A convolution is a linalg.generic that multiplies and adds, like a contraction, with indexing
+// maps that say how the filter lies over the padded input:
+//
+//   y[n, o, f] += pad(x)[n, o * stride + k * dilation, i] * w[k, i, f]
+//
+// Its loops are the result's dims in order, then those that only the filter has. Groups are a loop
+// of their own, before the features (of the batch) that they split.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ArrayToLinalg.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace xc {
+
+using array::ConvDimsAttr;
+
+namespace {
+
+struct ConvertConv : OpConversionPattern<array::ConvOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::ConvOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override;
+};
+
+/// Builds the generic for one convolution.
+class ConvLowering {
+public:
+  ConvLowering(OpBuilder &builder, array::ConvOp op, Value input, Value filter)
+      : builder(builder), op(op), loc(op.getLoc()), dims(op.getDims()), sizes(builder, loc),
+        input(input), filter(filter), groups(op.getFeatureGroups() * op.getBatchGroups()) {}
+
+  Value build();
+
+private:
+  /// A loop of a size; `isReduction` after all others.
+  AffineExpr addLoop(bool isReduction) {
+    iterators.push_back(isReduction ? utils::IteratorType::reduction
+                                    : utils::IteratorType::parallel);
+    return builder.getAffineDimExpr(iterators.size() - 1);
+  }
+  void addLoops();
+  Value splitDim(Value tensor, int64_t dim, int64_t rest);
+  SmallVector<AffineExpr> mapInput();
+  SmallVector<AffineExpr> mapFilter();
+  Value padInput();
+  Value buildGeneric(ArrayRef<AffineExpr> inputExprs, ArrayRef<AffineExpr> filterExprs);
+  Value buildBody(OpBuilder &b, Location bodyLoc, ValueRange args);
+
+  OpBuilder &builder;
+  array::ConvOp op;
+  Location loc;
+  ConvDimsAttr dims;
+  array::SizeBuilder sizes;
+  Value input, filter;
+  int64_t groups;
+
+  SmallVector<utils::IteratorType> iterators;
+  AffineExpr batch, group, filterInput, filterOutput;
+  SmallVector<AffineExpr> places, taps; // of each spatial dim
+  SmallVector<AffineExpr> resultExprs;
+  SmallVector<OpFoldResult> resultSizes;
+  SmallVector<ReassociationIndices> resultDims; // loops that make a dim of the result
+};
+
+} // namespace
+
+void ConvLowering::addLoops() {
+  places.resize(dims.getSpatialRank());
+  taps.resize(dims.getSpatialRank());
+  SmallVector<array::WindowDim> window = op.getWindow();
+  auto addResultDim = [&](OpFoldResult size) {
+    AffineExpr loop = addLoop(/*isReduction=*/false);
+    resultDims.back().push_back(resultExprs.size());
+    resultExprs.push_back(loop);
+    resultSizes.push_back(size);
+    return loop;
+  };
+  for (int64_t label : dims.getOutput()) {
+    resultDims.emplace_back();
+    if (label == ConvDimsAttr::kBatch) {
+      OpFoldResult size = sizes.size(input, dims.inputDim(label));
+      batch = addResultDim(sizes.floorDiv(size, sizes.constant(op.getBatchGroups())));
+    } else if (label == ConvDimsAttr::kFeature) {
+      OpFoldResult size = sizes.size(filter, dims.filterDim(ConvDimsAttr::kFilterOutput));
+      if (groups != 1)
+        group = addResultDim(sizes.constant(groups));
+      OpFoldResult rest = sizes.floorDiv(size, sizes.constant(groups));
+      if (groups == 1 || !isConstantIntValue(rest, 1))
+        filterOutput = addResultDim(rest);
+    } else {
+      places[label] = addResultDim(
+          array::countPlaces(sizes, sizes.size(input, dims.inputDim(label)),
+                             sizes.size(filter, dims.filterDim(label)), window[label]));
+    }
+  }
+  for (int64_t label : dims.getFilter()) {
+    if (label == ConvDimsAttr::kFilterInput)
+      filterInput = addLoop(/*isReduction=*/true);
+    else if (label != ConvDimsAttr::kFilterOutput)
+      taps[label] = addLoop(/*isReduction=*/true);
+  }
+}
+
+/// `tensor` with dim `dim` split into the groups and the rest.
+Value ConvLowering::splitDim(Value tensor, int64_t dim, int64_t rest) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = groups;
+  shape.insert(shape.begin() + dim + 1, rest);
+  SmallVector<OpFoldResult> splitSizes = sizes.sizes(tensor);
+  OpFoldResult restSize = sizes.floorDiv(splitSizes[dim], sizes.constant(groups));
+  splitSizes[dim] = sizes.constant(groups);
+  splitSizes.insert(splitSizes.begin() + dim + 1, restSize);
+  SmallVector<ReassociationIndices> reassociation;
+  int64_t next = 0;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    reassociation.push_back({next++});
+    if (i == dim)
+      reassociation.back().push_back(next++);
+  }
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), tensor, reassociation,
+                                       splitSizes);
+}
+
+/// The number of elements of a dim in each group, where that is known.
+static int64_t restOf(Value tensor, int64_t dim, int64_t groups) {
+  int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  return ShapedType::isDynamic(size) ? size : size / groups;
+}
+
+SmallVector<AffineExpr> ConvLowering::mapInput() {
+  SmallVector<array::WindowDim> window = op.getWindow();
+  SmallVector<AffineExpr> exprs;
+  auto addSplit = [&](int64_t label, AffineExpr loop, bool isSplit) {
+    int64_t dim = dims.inputDim(label);
+    exprs.push_back(isSplit ? group : loop);
+    if (!isSplit || restOf(input, dim, groups) == 1)
+      return;
+    input = splitDim(input, exprs.size() - 1, restOf(input, dim, groups));
+    exprs.push_back(loop);
+  };
+  for (int64_t label : dims.getInput()) {
+    if (label == ConvDimsAttr::kBatch)
+      addSplit(label, batch, op.getBatchGroups() != 1);
+    else if (label == ConvDimsAttr::kFeature)
+      addSplit(label, filterInput, op.getFeatureGroups() != 1);
+    else
+      exprs.push_back(places[label] * window[label].stride + taps[label] * window[label].dilation);
+  }
+  return exprs;
+}
+
+SmallVector<AffineExpr> ConvLowering::mapFilter() {
+  SmallVector<AffineExpr> exprs;
+  for (int64_t label : dims.getFilter()) {
+    if (label == ConvDimsAttr::kFilterInput) {
+      exprs.push_back(filterInput);
+    } else if (label != ConvDimsAttr::kFilterOutput) {
+      exprs.push_back(taps[label]);
+    } else {
+      if (groups != 1)
+        exprs.push_back(group);
+      if (groups != 1 && filterOutput)
+        filter = splitDim(filter, exprs.size() - 1, restOf(filter, dims.filterDim(label), groups));
+      if (filterOutput)
+        exprs.push_back(filterOutput);
+    }
+  }
+  return exprs;
+}
+
+/// Pads the spatial dims, whose place the split of the others may have moved.
+Value ConvLowering::padInput() {
+  int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  int64_t next = 0;
+  for (int64_t label : dims.getInput()) {
+    bool isGrouped = (label == ConvDimsAttr::kBatch && op.getBatchGroups() != 1) ||
+                     (label == ConvDimsAttr::kFeature && op.getFeatureGroups() != 1);
+    bool isSplit = isGrouped && rank > static_cast<int64_t>(dims.getInput().size());
+    if (label >= 0) {
+      low[next] = op.getWindow()[label].low;
+      high[next] = op.getWindow()[label].high;
+    }
+    next += isSplit ? 2 : 1;
+  }
+  Type element = getElementTypeOrSelf(input.getType());
+  return padTensor(builder, loc, input, low, high, cast<TypedAttr>(builder.getZeroAttr(element)));
+}
+
+/// acc + x * w, in the type that is accumulated in.
+Value ConvLowering::buildBody(OpBuilder &b, Location bodyLoc, ValueRange args) {
+  Type type = args[2].getType();
+  bool isUnsigned = getElementTypeOrSelf(op.getInput().getType()).isUnsignedInteger();
+  auto widen = [&](Value value) -> Value {
+    if (value.getType() == type)
+      return value;
+    if (isa<FloatType>(type))
+      return arith::ExtFOp::create(b, bodyLoc, type, value);
+    return isUnsigned ? arith::ExtUIOp::create(b, bodyLoc, type, value).getResult()
+                      : arith::ExtSIOp::create(b, bodyLoc, type, value).getResult();
+  };
+  Value x = widen(args[0]), w = widen(args[1]);
+  if (isa<FloatType>(type))
+    return arith::AddFOp::create(b, bodyLoc, args[2], arith::MulFOp::create(b, bodyLoc, x, w));
+  return arith::AddIOp::create(b, bodyLoc, args[2], arith::MulIOp::create(b, bodyLoc, x, w));
+}
+
+Value ConvLowering::buildGeneric(ArrayRef<AffineExpr> inputExprs,
+                                 ArrayRef<AffineExpr> filterExprs) {
+  Type accumulator = computeElement(storageElement(getElementTypeOrSelf(op.getType())));
+  Value init =
+      filledTensor(builder, loc, resultSizes, scalarConstant(builder, loc, accumulator, 0));
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(iterators.size(), 0, exprs, builder.getContext());
+  };
+  auto generic =
+      linalg::GenericOp::create(builder, loc, init.getType(), ValueRange{input, filter}, init,
+                                {map(inputExprs), map(filterExprs), map(resultExprs)}, iterators,
+                                [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+                                  linalg::YieldOp::create(b, bodyLoc, buildBody(b, bodyLoc, args));
+                                });
+  if (op.getAllowTf32())
+    generic->setAttr("allow_tf32", builder.getUnitAttr());
+  return generic.getResult(0);
+}
+
+Value ConvLowering::build() {
+  auto type = cast<RankedTensorType>(storageType(op.getType()));
+  addLoops();
+  // What the result's type knows.
+  for (auto [dim, loops] : llvm::enumerate(resultDims))
+    if (loops.size() == 1 && !type.isDynamicDim(dim))
+      resultSizes[loops.front()] = sizes.constant(type.getDimSize(dim));
+  SmallVector<AffineExpr> inputExprs = mapInput(), filterExprs = mapFilter();
+  input = padInput();
+  Value result = buildGeneric(inputExprs, filterExprs);
+  result = storeTensor(builder, loc, result, type.getElementType());
+  if (resultExprs.size() != dims.getOutput().size())
+    result = tensor::CollapseShapeOp::create(builder, loc, result, resultDims);
+  return castTo(builder, loc, result, type);
+}
+
+LogicalResult ConvertConv::matchAndRewrite(array::ConvOp op, OpAdaptor adaptor,
+                                           ConversionPatternRewriter &rewriter) const {
+  for (const array::WindowDim &dim : op.getWindow())
+    if (dim.inputDilation != 1 || dim.low < 0 || dim.high < 0)
+      return rewriter.notifyMatchFailure(op, "not decomposed into padding and a convolution");
+  // A filter that is wider than its input would not verify.
+  auto type = cast<RankedTensorType>(storageType(op.getType()));
+  if (llvm::is_contained(type.getShape(), 0) && type.hasStaticShape()) {
+    Value zero = scalarConstant(rewriter, op.getLoc(), type.getElementType(), 0);
+    SmallVector<OpFoldResult> sizes =
+        getAsIndexOpFoldResult(rewriter.getContext(), type.getShape());
+    rewriter.replaceOp(op, filledTensor(rewriter, op.getLoc(), sizes, zero));
+    return success();
+  }
+  ConvLowering lowering(rewriter, op, adaptor.getInput(), adaptor.getFilter());
+  rewriter.replaceOp(op, lowering.build());
+  return success();
+}
+
+void populateConvPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvertConv>(converter, patterns.getContext());
+}
+
+} // namespace xc

@@ -1,0 +1,299 @@
+//===- PoolToLinalg.cpp - Reductions of sliding windows -------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// As upstream's pooling ops: a generic over the result's dims and those of the window, which has an
+// operand that only gives the window's sizes.
+//
+//   y[o] = combine(y[o], pad(x)[o * stride + k * dilation])
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ArrayToLinalg.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace xc {
+
+using array::WindowDim;
+
+namespace {
+
+/// The loops of an op over windows: one for each dim, then one for each window dim of more than one
+/// element.
+struct WindowLoops {
+  WindowLoops(OpBuilder &builder, Location loc, ArrayRef<WindowDim> window);
+
+  int64_t rank;
+  SmallVector<int64_t> low, high;
+  SmallVector<unsigned> tapLoops;      // of each dim; 0 where the window has one element
+  SmallVector<AffineExpr> sourceExprs; // of the padded operand, in terms of the loops
+  SmallVector<utils::IteratorType> iterators;
+  AffineMap sourceMap, windowMap, placeMap;
+  Value shape; // the operand that gives the window's sizes
+};
+
+} // namespace
+
+WindowLoops::WindowLoops(OpBuilder &builder, Location loc, ArrayRef<WindowDim> window)
+    : rank(window.size()), tapLoops(window.size(), 0),
+      iterators(window.size(), utils::IteratorType::parallel) {
+  SmallVector<AffineExpr> taps;
+  SmallVector<int64_t> sizes;
+  for (auto [index, dim] : llvm::enumerate(window)) {
+    low.push_back(dim.low);
+    high.push_back(dim.high);
+    AffineExpr expr = builder.getAffineDimExpr(index) * dim.stride;
+    if (dim.size > 1) {
+      tapLoops[index] = iterators.size();
+      taps.push_back(builder.getAffineDimExpr(iterators.size()));
+      sizes.push_back(dim.size);
+      iterators.push_back(utils::IteratorType::reduction);
+      expr = expr + taps.back() * dim.dilation;
+    }
+    sourceExprs.push_back(expr);
+  }
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(iterators.size(), 0, exprs, builder.getContext());
+  };
+  sourceMap = map(sourceExprs);
+  windowMap = map(taps);
+  placeMap = builder.getMultiDimIdentityMap(iterators.size()).getMajorSubMap(rank);
+  shape = tensor::EmptyOp::create(builder, loc, sizes, builder.getI8Type());
+}
+
+/// The sizes of the places of `window` over `operand`, with what `type` knows.
+static SmallVector<OpFoldResult> sizesOfPlaces(OpBuilder &builder, Location loc, Value operand,
+                                               ArrayRef<WindowDim> window, RankedTensorType type) {
+  array::SizeBuilder sizeBuilder(builder, loc);
+  SmallVector<OpFoldResult> sizes;
+  for (auto [dim, windowDim] : llvm::enumerate(window)) {
+    OpFoldResult size = sizeBuilder.size(operand, dim);
+    sizes.push_back(windowDim.isTrivial()
+                        ? size
+                        : array::countPlaces(sizeBuilder, size,
+                                             sizeBuilder.constant(windowDim.size), windowDim));
+  }
+  return refineSizes(builder, type, sizes);
+}
+
+namespace {
+
+struct ConvertReduceWindow : OpConversionPattern<array::ReduceWindowOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::ReduceWindowOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value operand = adaptor.getOperand();
+    Type element = getElementTypeOrSelf(op.getOperand().getType()),
+         storage = storageElement(element);
+    auto type = cast<RankedTensorType>(storageType(op.getType()));
+    SmallVector<WindowDim> window = op.getWindowDims();
+    SmallVector<OpFoldResult> sizes = sizesOfPlaces(rewriter, loc, operand, window, type);
+    // A window that is wider than its operand would not verify.
+    if (llvm::is_contained(type.getShape(), 0)) {
+      Value zero = scalarConstant(rewriter, loc, type.getElementType(), 0);
+      Value empty = filledTensor(rewriter, loc, sizes, zero);
+      rewriter.replaceOp(op, castTo(rewriter, loc, empty, type));
+      return success();
+    }
+    WindowLoops loops(rewriter, loc, window);
+    auto neutral = [&](Type as) { return neutralValue(rewriter, op.getKind(), element, as); };
+    Value padded = padTensor(rewriter, loc, operand, loops.low, loops.high, neutral(storage));
+    Value start = arith::ConstantOp::create(rewriter, loc, neutral(computeElement(storage)));
+    Value init = filledTensor(rewriter, loc, sizes, start);
+    auto generic = linalg::GenericOp::create(
+        rewriter, loc, init.getType(), ValueRange{padded, loops.shape}, init,
+        {loops.sourceMap, loops.windowMap, loops.placeMap}, loops.iterators,
+        [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+          // Truth values combine as the bytes 0 and 1.
+          Value x = element.isInteger(1) ? args[0] : loadScalar(b, bodyLoc, args[0], element);
+          linalg::YieldOp::create(b, bodyLoc,
+                                  combineScalars(b, bodyLoc, op.getKind(), element, args[2], x));
+        });
+    Value result = storeTensor(rewriter, loc, generic.getResult(0), type.getElementType());
+    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    return success();
+  }
+};
+
+/// First which element each window selects, as a number in the window; then each element of the
+/// operand sums over the windows that may have selected it. So no two additions meet.
+struct ConvertSelectAndScatter : OpConversionPattern<array::SelectAndScatterOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::SelectAndScatterOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getType());
+    array::SizeBuilder sizeBuilder(rewriter, op.getLoc());
+    SmallVector<OpFoldResult> sizes =
+        refineSizes(rewriter, type, sizeBuilder.sizes(adaptor.getOperand()));
+    WindowLoops loops(rewriter, op.getLoc(), op.getWindowDims());
+    Value selected = buildSelection(rewriter, op, adaptor, loops);
+    Value sums = buildSums(rewriter, op, adaptor.getSource(), selected, sizes, loops);
+    Value result = storeTensor(rewriter, op.getLoc(), sums, type.getElementType());
+    rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), result, type));
+    return success();
+  }
+
+private:
+  /// The number of the window's element that the tap loops are at.
+  static Value numberOfTap(OpBuilder &b, Location loc, array::SelectAndScatterOp op,
+                           const WindowLoops &loops) {
+    Value number = arith::ConstantIndexOp::create(b, loc, 0);
+    for (auto [dim, loop] : llvm::enumerate(loops.tapLoops)) {
+      if (loop == 0)
+        continue;
+      Value size = arith::ConstantIndexOp::create(b, loc, op.getWindow()[dim]);
+      number = b.createOrFold<arith::MulIOp>(loc, number, size);
+      number = b.createOrFold<arith::AddIOp>(loc, number, linalg::IndexOp::create(b, loc, loop));
+    }
+    return arith::IndexCastOp::create(b, loc, b.getI32Type(), number);
+  }
+
+  /// Whether the element of the padded operand under the loops is one of the operand; null if all
+  /// are. `sizes` are the operand's.
+  static Value isInside(OpBuilder &b, Location loc, array::SelectAndScatterOp op,
+                        const WindowLoops &loops, ArrayRef<Value> sizes) {
+    Value inside;
+    for (auto [dim, window] : llvm::enumerate(op.getWindowDims())) {
+      if (window.low == 0 && window.high == 0)
+        continue;
+      Value position = scaledIndex(b, loc, dim, window.stride);
+      if (loops.tapLoops[dim] != 0)
+        position = arith::AddIOp::create(b, loc, position,
+                                         scaledIndex(b, loc, loops.tapLoops[dim], window.dilation));
+      position = arith::SubIOp::create(b, loc, position,
+                                       arith::ConstantIndexOp::create(b, loc, window.low));
+      // As an unsigned number, what lies before is too large.
+      Value within = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, position, sizes[dim]);
+      inside = inside ? arith::AndIOp::create(b, loc, inside, within).getResult() : within;
+    }
+    return inside;
+  }
+
+  static Value scaledIndex(OpBuilder &b, Location loc, int64_t loop, int64_t factor) {
+    Value index = linalg::IndexOp::create(b, loc, loop);
+    return factor == 1 ? index
+                       : arith::MulIOp::create(b, loc, index,
+                                               arith::ConstantIndexOp::create(b, loc, factor));
+  }
+
+  static SmallVector<Value> sizeValues(OpBuilder &builder, Location loc, Value tensor) {
+    array::SizeBuilder sizeBuilder(builder, loc);
+    return llvm::map_to_vector(sizeBuilder.sizes(tensor),
+                               [&](OpFoldResult size) { return sizeBuilder.value(size); });
+  }
+
+  static Value buildSelection(OpBuilder &builder, array::SelectAndScatterOp op, OpAdaptor adaptor,
+                              const WindowLoops &loops) {
+    Location loc = op.getLoc();
+    Value operand = adaptor.getOperand();
+    bool isMax = op.getKind() == array::ReduceKind::Max;
+    Type element = getElementTypeOrSelf(operand.getType()), compute = computeElement(element);
+    auto places = cast<RankedTensorType>(op.getSource().getType());
+    SmallVector<OpFoldResult> sizes =
+        sizesOfPlaces(builder, loc, operand, op.getWindowDims(), places);
+    SmallVector<Value> operandSizes = sizeValues(builder, loc, operand);
+    auto worst = [&](Type as) { return extremeValue(builder, as, false, /*highest=*/!isMax); };
+    Value padded = padTensor(builder, loc, operand, loops.low, loops.high, worst(element));
+    Value values =
+        filledTensor(builder, loc, sizes, arith::ConstantOp::create(builder, loc, worst(compute)));
+    TypedAttr none = builder.getI32IntegerAttr(std::numeric_limits<int32_t>::max());
+    Value numbers =
+        filledTensor(builder, loc, sizes, arith::ConstantOp::create(builder, loc, none));
+    auto generic = linalg::GenericOp::create(
+        builder, loc, TypeRange{values.getType(), numbers.getType()},
+        ValueRange{padded, loops.shape}, ValueRange{values, numbers},
+        {loops.sourceMap, loops.windowMap, loops.placeMap, loops.placeMap}, loops.iterators,
+        [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+          Value x = loadScalar(b, bodyLoc, args[0], element);
+          Value number = numberOfTap(b, bodyLoc, op, loops);
+          Value wins = isBetter(b, bodyLoc, isMax, element, x, number, args[2], args[3]);
+          if (Value inside = isInside(b, bodyLoc, op, loops, operandSizes))
+            wins = arith::AndIOp::create(b, bodyLoc, wins, inside);
+          Value value = arith::SelectOp::create(b, bodyLoc, wins, x, args[2]);
+          Value best = arith::SelectOp::create(b, bodyLoc, wins, number, args[3]);
+          linalg::YieldOp::create(b, bodyLoc, ValueRange{value, best});
+        });
+    return generic.getResult(1);
+  }
+
+  /// The place whose window has its element `tap` at the loops' element of the operand, and whether
+  /// there is one.
+  static std::pair<SmallVector<Value>, Value> findPlace(OpBuilder &b, Location loc,
+                                                        array::SelectAndScatterOp op,
+                                                        const WindowLoops &loops,
+                                                        ArrayRef<Value> placeSizes) {
+    SmallVector<Value> place;
+    Value exists;
+    auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
+    auto require = [&](Value condition) {
+      exists = exists ? arith::AndIOp::create(b, loc, exists, condition).getResult() : condition;
+    };
+    for (auto [dim, window] : llvm::enumerate(op.getWindowDims())) {
+      Value position = linalg::IndexOp::create(b, loc, dim);
+      if (window.isTrivial()) {
+        place.push_back(position);
+        continue;
+      }
+      position = b.createOrFold<arith::AddIOp>(loc, position, constant(window.low));
+      if (loops.tapLoops[dim] != 0)
+        position = arith::SubIOp::create(b, loc, position,
+                                         scaledIndex(b, loc, loops.tapLoops[dim], window.dilation));
+      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, position, constant(0)));
+      position = arith::MaxSIOp::create(b, loc, position, constant(0));
+      if (window.stride != 1) {
+        Value stride = constant(window.stride);
+        Value rest = arith::RemUIOp::create(b, loc, position, stride);
+        require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, constant(0)));
+        position = arith::DivUIOp::create(b, loc, position, stride);
+      }
+      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, placeSizes[dim]));
+      Value last = arith::SubIOp::create(b, loc, placeSizes[dim], constant(1));
+      place.push_back(arith::MinSIOp::create(b, loc, position, last));
+    }
+    return {place, exists};
+  }
+
+  static Value buildSums(OpBuilder &builder, array::SelectAndScatterOp op, Value source,
+                         Value selected, ArrayRef<OpFoldResult> sizes, const WindowLoops &loops) {
+    Location loc = op.getLoc();
+    Type element = getElementTypeOrSelf(source.getType()), compute = computeElement(element);
+    Value zero = scalarConstant(builder, loc, compute, 0);
+    Value init = filledTensor(builder, loc, sizes, zero);
+    // Nothing can be read from a source without elements.
+    if (llvm::is_contained(cast<RankedTensorType>(op.getSource().getType()).getShape(), 0))
+      return init;
+    SmallVector<Value> placeSizes = sizeValues(builder, loc, source);
+    auto generic = linalg::GenericOp::create(
+        builder, loc, init.getType(), loops.shape, init, {loops.windowMap, loops.placeMap},
+        loops.iterators, [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+          auto [place, exists] = findPlace(b, bodyLoc, op, loops, placeSizes);
+          Value choice = tensor::ExtractOp::create(b, bodyLoc, selected, place);
+          Value hit = arith::CmpIOp::create(b, bodyLoc, arith::CmpIPredicate::eq, choice,
+                                            numberOfTap(b, bodyLoc, op, loops));
+          if (exists)
+            hit = arith::AndIOp::create(b, bodyLoc, hit, exists);
+          Value stored = tensor::ExtractOp::create(b, bodyLoc, source, place);
+          Value term = arith::SelectOp::create(b, bodyLoc, hit,
+                                               loadScalar(b, bodyLoc, stored, element), zero);
+          linalg::YieldOp::create(b, bodyLoc,
+                                  arith::AddFOp::create(b, bodyLoc, args[1], term).getResult());
+        });
+    return generic.getResult(0);
+  }
+};
+
+} // namespace
+
+void populatePoolPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvertReduceWindow, ConvertSelectAndScatter>(converter, patterns.getContext());
+}
+
+} // namespace xc

@@ -1,0 +1,271 @@
+//===- AttentionOp.cpp - Attention: shapes, simpler form, gradient -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+using Values = SmallVector<Value>;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+/// Checks that `mask` broadcasts to the scores' shape.
+static LogicalResult checkMask(const RuleContext &rule, Value mask, ArrayRef<int64_t> scores) {
+  ArrayRef<int64_t> shape = typeOf(mask).getShape();
+  bool fits = shape.size() <= scores.size() &&
+              llvm::all_of(llvm::zip(llvm::reverse(shape), llvm::reverse(scores)), [](auto pair) {
+                auto [size, whole] = pair;
+                return size == 1 || areCompatibleDims(size, whole);
+              });
+  if (fits)
+    return success();
+  return rule.error("expected a mask that broadcasts to ", formatDims(scores), ", got ",
+                    mask.getType());
+}
+
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  RankedTensorType query = typeOf(adaptor.getQuery()), key = typeOf(adaptor.getKey()),
+                   value = typeOf(adaptor.getValue());
+  if (failed(
+          checkSameElementType(rule, {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()})))
+    return failure();
+  int64_t rank = query.getRank(), batch = rank - 3;
+  if (rank < 3 || key.getRank() != rank || value.getRank() != rank)
+    return rule.error("expected query, key and value of one rank of at least 3, got ", query, ", ",
+                      key, " and ", value);
+  Dims shape, scores;
+  for (int64_t dim = 0; dim < batch; ++dim) {
+    int64_t size = mergeDims(query.getDimSize(dim), key.getDimSize(dim));
+    if (!areCompatibleDims(query.getDimSize(dim), key.getDimSize(dim)) ||
+        !areCompatibleDims(size, value.getDimSize(dim)))
+      return rule.error("expected equal batch dims, got ", query, ", ", key, " and ", value);
+    shape.push_back(mergeDims(size, value.getDimSize(dim)));
+  }
+  int64_t heads = query.getDimSize(batch), groups = key.getDimSize(batch);
+  if (!areCompatibleDims(groups, value.getDimSize(batch)) ||
+      !areCompatibleDims(key.getDimSize(batch + 1), value.getDimSize(batch + 1)))
+    return rule.error("expected as many heads and keys in key as in value, got ", key, " and ",
+                      value);
+  if (!areCompatibleDims(query.getDimSize(rank - 1), key.getDimSize(rank - 1)))
+    return rule.error("expected vectors of one length in query and key, got ", query, " and ", key);
+  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(groups) || groups == 0 ||
+      heads % groups != 0)
+    return rule.error("expected a number of query heads that is a multiple of the key heads, got ",
+                      formatDim(heads), " and ", formatDim(groups));
+  shape.append({heads, query.getDimSize(rank - 2), value.getDimSize(rank - 1)});
+  scores.assign(shape.begin(), shape.end() - 1);
+  scores.push_back(mergeDims(key.getDimSize(batch + 1), value.getDimSize(batch + 1)));
+  if (adaptor.getMask() && failed(checkMask(rule, adaptor.getMask(), scores)))
+    return failure();
+  inferred.push_back(RankedTensorType::get(shape, query.getElementType()));
+  return success();
+}
+
+LogicalResult AttentionOp::reifyResultShapes(OpBuilder &builder,
+                                             ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizes(builder, getLoc());
+  SmallVector<OpFoldResult> result = sizes.sizes(getQuery());
+  result.back() = sizes.size(getValue(), getType().getRank() - 1);
+  return reifyAs(getType(), std::move(result), builder, shapes);
+}
+
+LogicalResult AttentionOp::verify() {
+  if (getOffset() && !getCausal())
+    return emitOpError("expected 'causal' beside an offset");
+  Type element = getQuery().getType().getElementType();
+  if (!getMask())
+    return success();
+  Type mask = getMask().getType().getElementType();
+  if (!mask.isInteger(1) && mask != element && !mask.isF32())
+    return emitOpError("expected a mask of i1, f32 or ") << element << ", got " << mask;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// In simpler ops
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The steps of attention, for its value and for its gradient. Heads are split into the key heads
+/// and the query heads that share one, if there are several: `[..., G, H / G, Q, D]`.
+class AttentionSteps {
+public:
+  AttentionSteps(AttentionOp op, OpBuilder &builder) : op(op), e(builder, op.getLoc()) {
+    batch = op.getQuery().getType().getRank() - 3;
+    heads = op.getQuery().getType().getDimSize(batch);
+    groups = op.getKey().getType().getDimSize(batch);
+  }
+
+  ExpressionBuilder &getBuilder() { return e; }
+  /// `query`, or something of its heads, with the heads split.
+  Value split(Value value);
+  /// The opposite.
+  Value merge(Value value);
+  /// `key` or `value` as one that is broadcast to the query heads.
+  Value share(Value value) { return isGrouped() ? e.make<ExpandDimsOp>(value, batch + 1) : value; }
+  /// The sum of a gradient over the query heads that share a key head.
+  Value unshare(Value value) {
+    return isGrouped() ? e.reduce(ReduceKind::Sum, value, batch + 1, /*keepdims=*/false) : value;
+  }
+  Value product(Value lhs, Value rhs, bool transposeA, bool transposeB);
+  /// exp(scores - maximum) in f32 or f64, 0 where a key is hidden; and its sums over the keys.
+  std::pair<Value, Value> buildWeights();
+  /// The sums with 1 for 0, to divide by.
+  Value makeDivisor(Value sums) {
+    Value none = e.compare(CompareDirection::Eq, sums, e.scalar(0, sums));
+    return e.select(none, e.scalar(1, sums), sums);
+  }
+
+private:
+  bool isGrouped() const { return heads != groups; }
+  Value buildCausalMask();
+
+  AttentionOp op;
+  ExpressionBuilder e;
+  int64_t batch, heads, groups;
+};
+
+} // namespace
+
+Value AttentionSteps::split(Value value) {
+  RankedTensorType type = typeOf(value);
+  // A mask may be broadcast along the heads, or lack them.
+  int64_t dim = type.getRank() - 3;
+  if (!isGrouped() || dim < 0)
+    return value;
+  SmallVector<int64_t> shape(type.getShape());
+  bool broadcast = shape[dim] == 1;
+  shape[dim] = broadcast ? 1 : groups;
+  shape.insert(shape.begin() + dim + 1, broadcast ? 1 : heads / groups);
+  return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), value,
+                           e.dynamicSizes(value));
+}
+
+Value AttentionSteps::merge(Value value) {
+  RankedTensorType type = typeOf(value);
+  if (!isGrouped())
+    return value;
+  SmallVector<int64_t> shape(type.getShape());
+  shape.erase(shape.begin() + batch + 1);
+  shape[batch] = heads;
+  return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), value,
+                           e.dynamicSizes(value));
+}
+
+/// A product in the type that is accumulated in.
+Value AttentionSteps::product(Value lhs, Value rhs, bool transposeA, bool transposeB) {
+  Value narrow = e.make<MatMulOp>(lhs, rhs, transposeA, transposeB, /*allowTf32=*/false);
+  RankedTensorType type = typeOf(narrow);
+  Type element = type.getElementType();
+  if (!element.isF16() && !element.isBF16())
+    return narrow;
+  narrow.setType(type.clone(Float32Type::get(element.getContext())));
+  return narrow;
+}
+
+/// i1 [Q, K]: which keys a query sees.
+Value AttentionSteps::buildCausalMask() {
+  OpBuilder &builder = e.getBuilder();
+  SizeBuilder sizes(builder, op.getLoc());
+  auto positions = [&](Value like, bool isColumn) {
+    int64_t dim = batch + 1, size = typeOf(like).getDimSize(dim);
+    SmallVector<int64_t> shape =
+        isColumn ? SmallVector<int64_t>{size, 1} : SmallVector<int64_t>{size};
+    Values dynamic;
+    if (ShapedType::isDynamic(size))
+      dynamic.push_back(sizes.value(sizes.size(like, dim)));
+    return e.make<IotaOp>(RankedTensorType::get(shape, builder.getI64Type()), dynamic, /*axis=*/0);
+  };
+  Value query = positions(op.getQuery(), /*isColumn=*/true);
+  Value key = positions(op.getKey(), /*isColumn=*/false);
+  Value offset;
+  if (op.getOffset()) {
+    offset = e.convert(op.getOffset(), builder.getI64Type());
+  } else {
+    OpFoldResult size =
+        sizes.sub(sizes.size(op.getKey(), batch + 1), sizes.size(op.getQuery(), batch + 1));
+    std::optional<int64_t> number = getConstantIntValue(size);
+    offset = number ? e.scalar(static_cast<double>(*number), query)
+                    : e.make<FromIndexOp>(RankedTensorType::get({}, builder.getI64Type()),
+                                          sizes.value(size));
+  }
+  return e.compare(CompareDirection::Le, key, e.add(query, offset));
+}
+
+std::pair<Value, Value> AttentionSteps::buildWeights() {
+  Value scores = product(split(op.getQuery()), share(op.getKey()), false, true);
+  scores = e.mul(scores, op.getScale().convertToDouble());
+  Value lowest = e.scalar(-std::numeric_limits<double>::infinity(), scores);
+  if (Value mask = op.getMask()) {
+    bool hides = typeOf(mask).getElementType().isInteger(1);
+    mask = split(mask);
+    scores = hides ? e.select(mask, scores, lowest)
+                   : e.add(scores, e.convert(mask, typeOf(scores).getElementType()));
+  }
+  if (op.getCausal())
+    scores = e.select(buildCausalMask(), scores, lowest);
+  int64_t axis = typeOf(scores).getRank() - 1;
+  Value maximum = e.reduce(ReduceKind::Max, scores, axis);
+  // Where no key is seen: an infinity must not be subtracted from itself.
+  Value isNone = e.compare(CompareDirection::Eq, maximum, lowest);
+  maximum = e.select(isNone, e.scalar(0, scores), maximum);
+  Value weights = e.make<ExpOp>(e.sub(scores, maximum));
+  return {weights, e.reduce(ReduceKind::Sum, weights, axis)};
+}
+
+FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
+  AttentionSteps steps(*this, builder);
+  ExpressionBuilder &e = steps.getBuilder();
+  auto [weights, sums] = steps.buildWeights();
+  Value narrow = e.convert(weights, getType().getElementType());
+  Value result = steps.product(narrow, steps.share(getValue()), false, false);
+  result = steps.merge(e.div(result, steps.makeDivisor(sums)));
+  return Values{e.finish(result, getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// Gradient
+//===----------------------------------------------------------------------===//
+
+FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  if (getMask() && !getMask().getType().getElementType().isInteger(1))
+    return failure(); // differentiated through the decomposition, to get the mask's too
+  AttentionSteps steps(*this, builder);
+  ExpressionBuilder &e = steps.getBuilder();
+  Type element = getType().getElementType();
+  Value g = steps.split(cotangents.front());
+  auto [weights, sums] = steps.buildWeights();
+  Value shares = e.div(weights, steps.makeDivisor(sums));
+  Value narrow = e.convert(shares, element);
+  Value value = steps.product(narrow, g, true, false);
+  // Through the softmax: each score's share of what its row changes by.
+  Value toShares = steps.product(g, steps.share(getValue()), false, true);
+  Value row = e.reduce(ReduceKind::Sum, e.mul(shares, toShares), typeOf(shares).getRank() - 1);
+  Value toScores = e.mul(e.mul(shares, e.sub(toShares, row)), getScale().convertToDouble());
+  toScores = e.convert(toScores, element);
+  Value query = steps.product(toScores, steps.share(getKey()), false, false);
+  Value key = steps.product(toScores, steps.split(getQuery()), true, false);
+  Values results = {e.finish(steps.merge(query), getQuery().getType()),
+                    e.finish(steps.unshare(key), getKey().getType()),
+                    e.finish(steps.unshare(value), getValue().getType())};
+  if (getMask())
+    results.push_back(Value());
+  if (getOffset())
+    results.push_back(Value());
+  return results;
+}
+
+} // namespace xc::array

@@ -1,0 +1,236 @@
+//===- ConvOp.cpp - Convolution: dims, shapes, simpler forms -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "mlir/IR/DialectImplementation.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+using Values = SmallVector<Value>;
+
+//===----------------------------------------------------------------------===//
+// #array.conv_dims
+//===----------------------------------------------------------------------===//
+
+static constexpr std::pair<StringLiteral, int64_t> kLabels[] = {{"b", ConvDimsAttr::kBatch},
+                                                                {"f", ConvDimsAttr::kFeature},
+                                                                {"i", ConvDimsAttr::kFilterInput},
+                                                                {"o", ConvDimsAttr::kFilterOutput}};
+
+static std::string formatLabels(ArrayRef<int64_t> labels) {
+  std::string text = "[";
+  llvm::raw_string_ostream stream(text);
+  llvm::interleaveComma(labels, stream, [&](int64_t label) {
+    for (auto [name, value] : kLabels)
+      if (label == value)
+        stream << name;
+    if (label >= 0)
+      stream << label;
+  });
+  return text + "]";
+}
+
+LogicalResult ConvDimsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<int64_t> input, ArrayRef<int64_t> filter,
+                                   ArrayRef<int64_t> output) {
+  auto check = [&](ArrayRef<int64_t> labels, StringRef what, Label first,
+                   Label second) -> LogicalResult {
+    SmallVector<int64_t> wanted = {first, second};
+    for (int64_t dim = 0; dim + 2 < static_cast<int64_t>(input.size()); ++dim)
+      wanted.push_back(dim);
+    if (std::is_permutation(labels.begin(), labels.end(), wanted.begin(), wanted.end()))
+      return success();
+    return emitError() << "expected each of " << formatLabels(wanted)
+                       << " once for the dims of the " << what << ", got " << formatLabels(labels);
+  };
+  return failure(failed(check(input, "input", kBatch, kFeature)) ||
+                 failed(check(filter, "filter", kFilterInput, kFilterOutput)) ||
+                 failed(check(output, "result", kBatch, kFeature)));
+}
+
+static ParseResult parseLabels(AsmParser &parser, SmallVectorImpl<int64_t> &labels) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() -> ParseResult {
+    int64_t number;
+    OptionalParseResult parsed = parser.parseOptionalInteger(number);
+    if (parsed.has_value()) {
+      labels.push_back(number);
+      return *parsed;
+    }
+    for (auto [name, value] : kLabels)
+      if (succeeded(parser.parseOptionalKeyword(name))) {
+        labels.push_back(value);
+        return success();
+      }
+    return parser.emitError(parser.getCurrentLocation(),
+                            "expected b, f, i, o or the number of a spatial dim");
+  });
+}
+
+Attribute ConvDimsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> input, filter, output;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parseLabels(parser, input) || parser.parseKeyword("x") ||
+      parseLabels(parser, filter) || parser.parseArrow() || parseLabels(parser, output) ||
+      parser.parseGreater())
+    return {};
+  return ConvDimsAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                                  ArrayRef<int64_t>(input), ArrayRef<int64_t>(filter),
+                                  ArrayRef<int64_t>(output));
+}
+
+void ConvDimsAttr::print(AsmPrinter &printer) const {
+  printer << '<' << formatLabels(getInput()) << " x " << formatLabels(getFilter()) << " -> "
+          << formatLabels(getOutput()) << '>';
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+template <typename OpOrAdaptor> static WindowAttrs windowAttrs(OpOrAdaptor op) {
+  return {op.getStridesAttr(), op.getLowAttr(), op.getHighAttr(), op.getInputDilationAttr(),
+          op.getFilterDilationAttr()};
+}
+
+static SmallVector<int64_t> filterSizes(ConvDimsAttr dims, RankedTensorType filter) {
+  SmallVector<int64_t> sizes;
+  for (int64_t spatial = 0; spatial < dims.getSpatialRank(); ++spatial)
+    sizes.push_back(filter.getDimSize(dims.filterDim(spatial)));
+  return sizes;
+}
+
+SmallVector<WindowDim> ConvOp::getWindow() {
+  return makeWindow(filterSizes(getDims(), getFilter().getType()), windowAttrs(*this));
+}
+
+LogicalResult ConvOp::verify() { return verifyProduct(*this, getAllowTf32()); }
+
+/// Checks that `size`, where it is known, splits into `groups`; `size` is of `what`.
+static LogicalResult checkGroups(const RuleContext &rule, int64_t size, StringRef what,
+                                 int64_t groups) {
+  if (!ShapedType::isDynamic(size) && size % groups != 0)
+    return rule.error("expected ", what, " to be a multiple of ", groups, " groups, got ", size);
+  return success();
+}
+
+static LogicalResult checkFeatures(const RuleContext &rule, ConvDimsAttr dims,
+                                   RankedTensorType input, RankedTensorType filter,
+                                   int64_t featureGroups, int64_t batchGroups) {
+  if (featureGroups < 1 || batchGroups < 1 || (featureGroups != 1 && batchGroups != 1))
+    return rule.error("expected groups of features or of the batch, got ", featureGroups, " and ",
+                      batchGroups);
+  int64_t features = input.getDimSize(dims.inputDim(ConvDimsAttr::kFeature));
+  int64_t batch = input.getDimSize(dims.inputDim(ConvDimsAttr::kBatch));
+  int64_t filterInput = filter.getDimSize(dims.filterDim(ConvDimsAttr::kFilterInput));
+  int64_t filterOutput = filter.getDimSize(dims.filterDim(ConvDimsAttr::kFilterOutput));
+  if (failed(checkGroups(rule, features, "the input's features", featureGroups)) ||
+      failed(checkGroups(rule, batch, "the batch", batchGroups)) ||
+      failed(checkGroups(rule, filterOutput, "the filter's output features",
+                         featureGroups * batchGroups)))
+    return failure();
+  if (!ShapedType::isDynamic(features) && !ShapedType::isDynamic(filterInput) &&
+      features != filterInput * featureGroups)
+    return rule.error("expected the filter to have ", features / featureGroups,
+                      " input features, those of a group of ", input, ", got ", filterInput, " in ",
+                      filter);
+  return success();
+}
+
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  auto filter = cast<RankedTensorType>(adaptor.getFilter().getType());
+  ConvDimsAttr dims = adaptor.getDims();
+  int64_t rank = dims.getSpatialRank() + 2;
+  if (failed(checkSameElementType(rule, adaptor.getOperands())))
+    return failure();
+  if (input.getRank() != rank || filter.getRank() != rank)
+    return rule.error("expected operands of rank ", rank, " as the dims say, got ", input, " and ",
+                      filter);
+  if (failed(checkWindow(rule, rank - 2, "spatial dim", windowAttrs(adaptor),
+                         /*allowNegativePadding=*/true)) ||
+      failed(checkFeatures(rule, dims, input, filter, adaptor.getFeatureGroups(),
+                           adaptor.getBatchGroups())))
+    return failure();
+  Dims shape(rank);
+  int64_t batch = input.getDimSize(dims.inputDim(ConvDimsAttr::kBatch));
+  shape[dims.outputDim(ConvDimsAttr::kBatch)] =
+      ShapedType::isDynamic(batch) ? batch : batch / static_cast<int64_t>(adaptor.getBatchGroups());
+  shape[dims.outputDim(ConvDimsAttr::kFeature)] =
+      filter.getDimSize(dims.filterDim(ConvDimsAttr::kFilterOutput));
+  for (auto [spatial, window] :
+       llvm::enumerate(makeWindow(filterSizes(dims, filter), windowAttrs(adaptor)))) {
+    int64_t size = input.getDimSize(dims.inputDim(spatial));
+    if (ShapedType::isDynamic(size) && window.high < 0)
+      return rule.error("expected a static size of spatial dim ", spatial, " to cut ", -window.high,
+                        " elements from its end, got ", input);
+    shape[dims.outputDim(spatial)] = countPlaces(size, window);
+  }
+  inferred.push_back(RankedTensorType::get(shape, input.getElementType()));
+  return success();
+}
+
+LogicalResult ConvOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizes(builder, getLoc());
+  ConvDimsAttr dims = getDims();
+  SmallVector<OpFoldResult> result(getType().getRank());
+  OpFoldResult batch = sizes.size(getInput(), dims.inputDim(ConvDimsAttr::kBatch));
+  if (getBatchGroups() != 1)
+    batch = sizes.floorDiv(batch, sizes.constant(getBatchGroups()));
+  result[dims.outputDim(ConvDimsAttr::kBatch)] = batch;
+  result[dims.outputDim(ConvDimsAttr::kFeature)] =
+      sizes.size(getFilter(), dims.filterDim(ConvDimsAttr::kFilterOutput));
+  for (auto [spatial, window] : llvm::enumerate(getWindow()))
+    result[dims.outputDim(spatial)] =
+        countPlaces(sizes, sizes.size(getInput(), dims.inputDim(spatial)),
+                    sizes.size(getFilter(), dims.filterDim(spatial)), window);
+  return reifyAs(getType(), std::move(result), builder, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// Decomposition
+//===----------------------------------------------------------------------===//
+
+/// Spreads, pads and cuts the spatial dims of the input as an op of its own, so that what remains
+/// only pads.
+FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
+  SmallVector<WindowDim> window = getWindow();
+  if (llvm::none_of(window, [](const WindowDim &dim) {
+        return dim.inputDilation != 1 || dim.low < 0 || dim.high < 0;
+      }))
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  ConvDimsAttr dims = getDims();
+  int64_t rank = getInput().getType().getRank();
+  SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0), starts(rank, 0),
+      limits(rank, ShapedType::kDynamic), ones(rank, 1), noPadding(rank - 2, 0);
+  for (auto [spatial, dim] : llvm::enumerate(window)) {
+    int64_t position = dims.inputDim(spatial), size = getInput().getType().getDimSize(position);
+    low[position] = std::max<int64_t>(dim.low, 0);
+    high[position] = std::max<int64_t>(dim.high, 0);
+    interior[position] = dim.inputDilation - 1;
+    starts[position] = std::max<int64_t>(-dim.low, 0);
+    if (ShapedType::isDynamic(size))
+      continue; // not cut at its end, says the verifier
+    int64_t spread = size == 0 ? 0 : (size - 1) * dim.inputDilation + 1;
+    limits[position] = std::max<int64_t>(low[position] + spread + dim.high, 0);
+    starts[position] = std::min(starts[position], limits[position]);
+  }
+  Value x = getInput();
+  x = e.make<PadOp>(x, e.scalar(0, x), low, high, builder.getDenseI64ArrayAttr(interior));
+  x = e.make<SliceOp>(x, starts, limits, ones);
+  auto conv = ConvOp::create(builder, getLoc(), getType(), x, getFilter(), dims, getStridesAttr(),
+                             DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+                             getFilterDilationAttr(), getFeatureGroupsAttr(), getBatchGroupsAttr(),
+                             getAllowTf32Attr());
+  return Values{conv};
+}
+
+} // namespace xc::array

@@ -1,0 +1,168 @@
+//===- ConvVjp.cpp - Gradients of convolutions -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Both gradients are convolutions. With y[o] = sum_k x[o * s + k * d - low] * w[k]:
+//
+//   dx: dy spread by s, padded, under the filter turned around and with its features swapped
+//   dw: x (features as batch) under dy (batch as features) spread by s, stepping by d
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+using Values = SmallVector<Value>;
+
+namespace {
+
+/// Window attributes of a convolution to be built, spatial dim by spatial dim.
+struct WindowLists {
+  SmallVector<int64_t> strides, low, high, inputDilation, filterDilation;
+
+  void add(int64_t stride, int64_t before, int64_t after, int64_t spreadInput,
+           int64_t spreadFilter) {
+    strides.push_back(stride);
+    low.push_back(before);
+    high.push_back(after);
+    inputDilation.push_back(spreadInput);
+    filterDilation.push_back(spreadFilter);
+  }
+};
+
+class ConvGradients {
+public:
+  ConvGradients(ConvOp op, OpBuilder &builder, Value g)
+      : op(op), builder(builder), e(builder, op.getLoc()), dims(op.getDims()), g(g) {}
+
+  /// Fails where padding would depend on a size that is not known.
+  LogicalResult analyze();
+  Value buildInputGradient();
+  Value buildFilterGradient();
+
+private:
+  /// Splits dim `dim` of `value` into `groups` and the rest, moves the groups before dim `to`,
+  /// and merges them with it.
+  Value moveGroups(Value value, int64_t dim, int64_t groups, int64_t to);
+  Value makeConv(Value input, Value filter, ConvDimsAttr convDims, const WindowLists &window,
+                 int64_t featureGroups, int64_t batchGroups);
+
+  ConvOp op;
+  OpBuilder &builder;
+  ExpressionBuilder e;
+  ConvDimsAttr dims;
+  Value g;
+  WindowLists input, filter;
+};
+
+} // namespace
+
+LogicalResult ConvGradients::analyze() {
+  for (auto [spatial, window] : llvm::enumerate(op.getWindow())) {
+    int64_t size = op.getInput().getType().getDimSize(dims.inputDim(spatial));
+    int64_t places = op.getType().getDimSize(dims.outputDim(spatial));
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(places) ||
+        ShapedType::isDynamic(window.size))
+      return failure();
+    int64_t spreadInput = size == 0 ? 0 : (size - 1) * window.inputDilation + 1;
+    int64_t spreadOutput = places == 0 ? 0 : (places - 1) * window.stride + 1;
+    int64_t before = window.getExtent() - 1 - window.low;
+    int64_t after = spreadInput + window.getExtent() - 1 - spreadOutput - before;
+    input.add(window.inputDilation, before, after, window.stride, window.dilation);
+    int64_t excess = window.getExtent() + spreadOutput - 1 - window.low - spreadInput;
+    filter.add(window.dilation, window.low, excess, window.inputDilation, window.stride);
+  }
+  return success();
+}
+
+Value ConvGradients::makeConv(Value x, Value w, ConvDimsAttr convDims, const WindowLists &window,
+                              int64_t featureGroups, int64_t batchGroups) {
+  auto list = [&](ArrayRef<int64_t> numbers) { return builder.getDenseI64ArrayAttr(numbers); };
+  return e.make<ConvOp>(x, w, convDims, list(window.strides), list(window.low), list(window.high),
+                        list(window.inputDilation), list(window.filterDilation), featureGroups,
+                        batchGroups, op.getAllowTf32());
+}
+
+Value ConvGradients::moveGroups(Value value, int64_t dim, int64_t groups, int64_t to) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto reshape = [&](Value from, ArrayRef<int64_t> shape, ValueRange sizes) {
+    return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), from, sizes);
+  };
+  SmallVector<int64_t> split(type.getShape());
+  split[dim] /= groups;
+  split.insert(split.begin() + dim, groups);
+  Value result = reshape(value, split, e.dynamicSizes(value));
+  // The groups leave place `dim`; what was dim `to` is then at `to`, before which they go.
+  SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, split.size()));
+  permutation.erase(permutation.begin() + dim);
+  permutation.insert(permutation.begin() + to, dim);
+  result = e.make<TransposeOp>(result, permutation);
+  SmallVector<int64_t> merged;
+  for (int64_t from : permutation)
+    merged.push_back(split[from]);
+  merged.erase(merged.begin() + to);
+  if (!ShapedType::isDynamic(merged[to]))
+    merged[to] *= groups;
+  return reshape(result, merged, {});
+}
+
+Value ConvGradients::buildInputGradient() {
+  Value w = op.getFilter();
+  SmallVector<int64_t> axes;
+  for (int64_t spatial = 0; spatial < dims.getSpatialRank(); ++spatial)
+    axes.push_back(dims.filterDim(spatial));
+  llvm::sort(axes);
+  if (!axes.empty())
+    w = e.make<ReverseOp>(w, axes);
+  // The filter's roles swap: what it gave is what it takes. Within groups, the outputs of a group
+  // are the inputs now, and the groups stand beside the inputs.
+  if (op.getFeatureGroups() != 1)
+    w = moveGroups(w, dims.filterDim(ConvDimsAttr::kFilterOutput), op.getFeatureGroups(),
+                   dims.filterDim(ConvDimsAttr::kFilterInput));
+  SmallVector<int64_t> labels(dims.getFilter());
+  std::swap(labels[dims.filterDim(ConvDimsAttr::kFilterInput)],
+            labels[dims.filterDim(ConvDimsAttr::kFilterOutput)]);
+  auto swapped = ConvDimsAttr::get(builder.getContext(), dims.getOutput(), labels, dims.getInput());
+  return makeConv(g, w, swapped, input, op.getFeatureGroups(), 1);
+}
+
+Value ConvGradients::buildFilterGradient() {
+  auto relabel = [](ArrayRef<int64_t> from, int64_t batchAs, int64_t featureAs) {
+    return llvm::map_to_vector(from, [&](int64_t label) {
+      return label == ConvDimsAttr::kBatch || label == ConvDimsAttr::kFilterInput      ? batchAs
+             : label == ConvDimsAttr::kFeature || label == ConvDimsAttr::kFilterOutput ? featureAs
+                                                                                       : label;
+    });
+  };
+  SmallVector<int64_t> inputLabels =
+      relabel(dims.getInput(), ConvDimsAttr::kFeature, ConvDimsAttr::kBatch);
+  SmallVector<int64_t> filterLabels =
+      relabel(dims.getOutput(), ConvDimsAttr::kFilterInput, ConvDimsAttr::kFilterOutput);
+  SmallVector<int64_t> outputLabels =
+      relabel(dims.getFilter(), ConvDimsAttr::kBatch, ConvDimsAttr::kFeature);
+  auto swapped = ConvDimsAttr::get(builder.getContext(), inputLabels, filterLabels, outputLabels);
+  return makeConv(op.getInput(), g, swapped, filter, /*featureGroups=*/1, op.getFeatureGroups());
+}
+
+FailureOr<Values> ConvOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  // The gradient of a convolution with groups of the batch is none of this form.
+  bool groupsKnown = getFeatureGroups() == 1 || (getFilter().getType().hasStaticShape() &&
+                                                 getInput().getType().getNumDynamicDims() <= 1);
+  if (!isa<FloatType>(getType().getElementType()) || getBatchGroups() != 1 || !groupsKnown)
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  ConvGradients gradients(*this, builder,
+                          e.convert(cotangents.front(), getInput().getType().getElementType()));
+  if (failed(gradients.analyze()))
+    return failure();
+  Value input = gradients.buildInputGradient(), filter = gradients.buildFilterGradient();
+  return Values{e.finish(input, getInput().getType()), e.finish(filter, getFilter().getType())};
+}
+
+} // namespace xc::array

@@ -1,0 +1,236 @@
+//===- PoolOps.cpp - Reductions of sliding windows -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+using Values = SmallVector<Value>;
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+template <typename OpOrAdaptor> static WindowAttrs windowAttrs(OpOrAdaptor op) {
+  return {op.getStridesAttr(), op.getLowAttr(), op.getHighAttr(), DenseI64ArrayAttr(),
+          op.getDilationAttr()};
+}
+
+SmallVector<WindowDim> ReduceWindowOp::getWindowDims() {
+  return makeWindow(getWindow(), windowAttrs(*this));
+}
+SmallVector<WindowDim> AvgPoolOp::getWindowDims() {
+  return makeWindow(getWindow(), windowAttrs(*this));
+}
+SmallVector<WindowDim> SelectAndScatterOp::getWindowDims() {
+  return makeWindow(getWindow(), windowAttrs(*this));
+}
+
+/// The type of one element for each place of the window.
+template <typename AdaptorT>
+static FailureOr<RankedTensorType> inferPlaces(const RuleContext &rule, AdaptorT adaptor) {
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  ArrayRef<int64_t> window = adaptor.getWindow();
+  if (static_cast<int64_t>(window.size()) != type.getRank())
+    return rule.error("expected ", type.getRank(), " numbers in 'window', one for each dim, got ",
+                      formatDims(window));
+  if (llvm::any_of(window, [](int64_t size) { return size < 1; }))
+    return rule.error("expected numbers of at least 1 in 'window', got ", formatDims(window));
+  if (failed(checkWindow(rule, type.getRank(), "dim", windowAttrs(adaptor),
+                         /*allowNegativePadding=*/false)))
+    return failure();
+  Dims shape;
+  for (auto [size, dim] :
+       llvm::zip_equal(type.getShape(), makeWindow(window, windowAttrs(adaptor))))
+    shape.push_back(countPlaces(size, dim));
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+static LogicalResult reifyPlaces(OpBuilder &builder, Value operand, ArrayRef<WindowDim> window,
+                                 Value result, ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizes(builder, result.getLoc());
+  SmallVector<OpFoldResult> places;
+  for (auto [dim, windowDim] : llvm::enumerate(window)) {
+    OpFoldResult size = sizes.size(operand, dim);
+    places.push_back(windowDim.isTrivial()
+                         ? size
+                         : countPlaces(sizes, size, sizes.constant(windowDim.size), windowDim));
+  }
+  return reifyAs(result.getType(), std::move(places), builder, shapes);
+}
+
+LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                               Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  FailureOr<RankedTensorType> type = inferPlaces({location, getOperationName()}, adaptor);
+  if (failed(type))
+    return failure();
+  inferred.push_back(*type);
+  return success();
+}
+
+LogicalResult ReduceWindowOp::reifyResultShapes(OpBuilder &builder,
+                                                ReifiedRankedShapedTypeDims &shapes) {
+  return reifyPlaces(builder, getOperand(), getWindowDims(), getResult(), shapes);
+}
+
+LogicalResult ReduceWindowOp::verify() {
+  return verifyReduction(*this, getKind(), getOperand().getType().getElementType());
+}
+
+LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  FailureOr<RankedTensorType> type = inferPlaces({location, getOperationName()}, adaptor);
+  if (failed(type))
+    return failure();
+  inferred.push_back(*type);
+  return success();
+}
+
+LogicalResult AvgPoolOp::reifyResultShapes(OpBuilder &builder,
+                                           ReifiedRankedShapedTypeDims &shapes) {
+  return reifyPlaces(builder, getOperand(), getWindowDims(), getResult(), shapes);
+}
+
+LogicalResult SelectAndScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                   Adaptor adaptor,
+                                                   SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  FailureOr<RankedTensorType> places = inferPlaces(rule, adaptor);
+  if (failed(places))
+    return failure();
+  Type source = adaptor.getSource().getType();
+  if (!areCompatibleTypes(source, *places))
+    return rule.error("expected a source compatible with ", *places, ", got ", source);
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  inferred.push_back(RankedTensorType::get(type.getShape(), type.getElementType()));
+  return success();
+}
+
+LogicalResult SelectAndScatterOp::reifyResultShapes(OpBuilder &builder,
+                                                    ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+LogicalResult SelectAndScatterOp::verify() {
+  if (getKind() == ReduceKind::Max || getKind() == ReduceKind::Min)
+    return success();
+  return emitOpError("expected max or min to select with, got ") << stringifyReduceKind(getKind());
+}
+
+//===----------------------------------------------------------------------===//
+// Average
+//===----------------------------------------------------------------------===//
+
+/// How many elements of `operand` each place of the window holds: an f32 or f64 tensor that
+/// broadcasts to the places.
+static Value countElements(ExpressionBuilder &e, Value operand, AvgPoolOp op) {
+  SmallVector<WindowDim> window = op.getWindowDims();
+  int64_t rank = window.size(), total = 1;
+  for (const WindowDim &dim : window)
+    total *= dim.size;
+  bool padded =
+      llvm::any_of(window, [](const WindowDim &dim) { return dim.low != 0 || dim.high != 0; });
+  if (op.getCountIncludePad() || !padded)
+    return e.scalar(static_cast<double>(total), operand);
+  // Where the window is trivial, one count does for all.
+  Dims shape(rank, 1);
+  Values sizes, operandSizes;
+  SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
+  auto type = cast<RankedTensorType>(operand.getType());
+  for (auto [dim, windowDim] : llvm::enumerate(window)) {
+    if (windowDim.isTrivial())
+      continue;
+    shape[dim] = type.getDimSize(dim);
+    if (type.isDynamicDim(dim))
+      sizes.push_back(sizeBuilder.value(sizeBuilder.size(operand, dim)));
+  }
+  Value ones = e.make<BroadcastInDimOp>(RankedTensorType::get(shape, type.getElementType()),
+                                        e.scalar(1, operand), sizes, ArrayRef<int64_t>());
+  return e.make<ReduceWindowOp>(ReduceKind::Sum, ones, op.getWindowAttr(), op.getStridesAttr(),
+                                op.getLowAttr(), op.getHighAttr(), op.getDilationAttr());
+}
+
+FailureOr<Values> AvgPoolOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  Value x = e.widen(getOperand());
+  Value sum = e.make<ReduceWindowOp>(ReduceKind::Sum, x, getWindowAttr(), getStridesAttr(),
+                                     getLowAttr(), getHighAttr(), getDilationAttr());
+  return Values{e.finish(e.div(sum, countElements(e, x, *this)), getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// The gradient of a sum over `window`: each element gets what the windows that hold it got. Null
+/// where padding would depend on a size that is not known.
+static Value spreadWindows(ExpressionBuilder &e, Value g, RankedTensorType operand,
+                           ArrayRef<WindowDim> window) {
+  OpBuilder &builder = e.getBuilder();
+  SmallVector<int64_t> sizes, dilation, low, high, interior, starts, limits;
+  auto places = cast<RankedTensorType>(g.getType());
+  for (auto [dim, windowDim] : llvm::enumerate(window)) {
+    int64_t size = operand.getDimSize(dim), count = places.getDimSize(dim);
+    bool known = !ShapedType::isDynamic(size) && !ShapedType::isDynamic(count);
+    if (!known && !windowDim.isTrivial())
+      return {};
+    sizes.push_back(windowDim.size);
+    dilation.push_back(windowDim.dilation);
+    interior.push_back(windowDim.stride - 1);
+    // Negative where a place holds nothing but padding: cut.
+    int64_t before = windowDim.getExtent() - 1 - windowDim.low;
+    int64_t spread = known && count > 0 ? (count - 1) * windowDim.stride + 1 : 0;
+    int64_t after = known ? size + windowDim.getExtent() - 1 - before - spread : 0;
+    low.push_back(std::max<int64_t>(before, 0));
+    high.push_back(std::max<int64_t>(after, 0));
+    starts.push_back(std::max<int64_t>(-before, 0));
+    limits.push_back(known ? low.back() + spread + after : ShapedType::kDynamic);
+  }
+  SmallVector<int64_t> ones(window.size(), 1);
+  g = e.make<PadOp>(g, e.scalar(0, g), low, high, builder.getDenseI64ArrayAttr(interior));
+  g = e.make<SliceOp>(g, starts, limits, ones);
+  return e.make<ReduceWindowOp>(ReduceKind::Sum, g, builder.getDenseI64ArrayAttr(sizes),
+                                DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+                                builder.getDenseI64ArrayAttr(dilation));
+}
+
+FailureOr<Values> ReduceWindowOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  if (!isa<FloatType>(getType().getElementType()))
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  Value g = cotangents.front();
+  switch (getKind()) {
+  case ReduceKind::Sum: {
+    Value back = spreadWindows(e, g, getOperand().getType(), getWindowDims());
+    if (!back)
+      return failure();
+    return Values{e.finish(back, getOperand().getType())};
+  }
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+    return Values{e.finish(e.make<SelectAndScatterOp>(getKind(), getOperand(), g, getWindowAttr(),
+                                                      getStridesAttr(), getLowAttr(), getHighAttr(),
+                                                      getDilationAttr()),
+                           getOperand().getType())};
+  default:
+    return failure();
+  }
+}
+
+FailureOr<Values> AvgPoolOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  ExpressionBuilder e(builder, getLoc());
+  Value g = e.widen(cotangents.front()), x = e.widen(getOperand());
+  Value share = e.div(g, countElements(e, x, *this));
+  Value back = spreadWindows(e, share, getOperand().getType(), getWindowDims());
+  if (!back)
+    return failure();
+  return Values{e.finish(back, getOperand().getType())};
+}
+
+} // namespace xc::array

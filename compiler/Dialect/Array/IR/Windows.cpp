@@ -1,0 +1,72 @@
+//===- Windows.cpp - Sizes of windows that slide over arrays -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/Windows.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+static int64_t numberOr(DenseI64ArrayAttr numbers, size_t index, int64_t missing) {
+  return numbers ? numbers[index] : missing;
+}
+
+SmallVector<WindowDim> makeWindow(ArrayRef<int64_t> sizes, const WindowAttrs &attrs) {
+  SmallVector<WindowDim> window;
+  for (auto [index, size] : llvm::enumerate(sizes))
+    window.push_back({size, numberOr(attrs.strides, index, 1), numberOr(attrs.low, index, 0),
+                      numberOr(attrs.high, index, 0), numberOr(attrs.inputDilation, index, 1),
+                      numberOr(attrs.dilation, index, 1)});
+  return window;
+}
+
+LogicalResult checkWindow(const RuleContext &rule, int64_t count, StringRef dims,
+                          const WindowAttrs &attrs, bool allowNegativePadding) {
+  auto check = [&](DenseI64ArrayAttr numbers, StringRef what, int64_t minimum) -> LogicalResult {
+    if (!numbers)
+      return success();
+    if (numbers.size() != count)
+      return rule.error("expected ", count, " numbers in '", what, "', one for each ", dims,
+                        ", got ", formatDims(numbers));
+    if (llvm::any_of(numbers.asArrayRef(), [&](int64_t number) { return number < minimum; }))
+      return rule.error("expected numbers of at least ", minimum, " in '", what, "', got ",
+                        formatDims(numbers));
+    return success();
+  };
+  int64_t leastPadding = allowNegativePadding ? std::numeric_limits<int64_t>::min() : 0;
+  return failure(
+      failed(check(attrs.strides, "strides", 1)) || failed(check(attrs.low, "low", leastPadding)) ||
+      failed(check(attrs.high, "high", leastPadding)) ||
+      failed(check(attrs.inputDilation, "input_dilation", 1)) ||
+      failed(check(attrs.dilation, attrs.inputDilation ? "filter_dilation" : "dilation", 1)));
+}
+
+int64_t countPlaces(int64_t input, const WindowDim &window) {
+  if (ShapedType::isDynamic(input) || ShapedType::isDynamic(window.size))
+    return ShapedType::kDynamic;
+  int64_t spread = input == 0 ? 0 : (input - 1) * window.inputDilation + 1;
+  int64_t room = window.low + spread + window.high - window.getExtent();
+  return room < 0 ? 0 : room / window.stride + 1;
+}
+
+OpFoldResult countPlaces(SizeBuilder &sizes, OpFoldResult input, OpFoldResult size,
+                         const WindowDim &window) {
+  // For n > 0 elements d apart: (n - 1) * d + 1. Sizes are formulas, which have no maximum: an
+  // empty dim that is spread counts as one of a negative size, and is refused at run time.
+  auto spread = [&](OpFoldResult count, int64_t distance) {
+    if (distance == 1)
+      return count;
+    OpFoldResult steps = sizes.mul(sizes.sub(count, sizes.constant(1)), sizes.constant(distance));
+    return sizes.add(steps, sizes.constant(1));
+  };
+  OpFoldResult padded =
+      sizes.add(spread(input, window.inputDilation), sizes.constant(window.low + window.high));
+  OpFoldResult room = sizes.sub(padded, spread(size, window.dilation));
+  return sizes.add(sizes.floorDiv(room, sizes.constant(window.stride)), sizes.constant(1));
+}
+
+} // namespace xc::array

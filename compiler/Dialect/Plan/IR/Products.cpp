@@ -1,0 +1,88 @@
+//===- Products.cpp - Matrix products and sliding windows -----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/IR/Products.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// True if the body is acc + f(a) * g(b), where f and g are chains of casts.
+static bool isMultiplyAdd(linalg::LinalgOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
+    return false;
+  Operation *add = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
+    return false;
+  Value accumulator = op.getRegionOutputArgs().front();
+  if (!llvm::is_contained(add->getOperands(), accumulator))
+    return false;
+  Operation *mul = add->getOperand(add->getOperand(0) == accumulator ? 1 : 0).getDefiningOp();
+  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(mul))
+    return false;
+  SmallVector<Value> factors;
+  for (Value factor : mul->getOperands()) {
+    while (Operation *cast = factor.getDefiningOp()) {
+      if (!isa<CastOpInterface>(cast))
+        return false;
+      factor = cast->getOperand(0);
+    }
+    factors.push_back(factor);
+  }
+  ArrayRef<BlockArgument> inputs = op.getRegionInputArgs();
+  return (factors[0] == inputs[0] && factors[1] == inputs[1]) ||
+         (factors[0] == inputs[1] && factors[1] == inputs[0]);
+}
+
+std::optional<ProductLoops> matchProduct(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0 || !isMultiplyAdd(op))
+    return std::nullopt;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (!maps[2].isProjectedPermutation(/*allowZeroInResults=*/true))
+    return std::nullopt;
+  ProductLoops loops;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    bool inA = maps[0].isFunctionOfDim(loop), inB = maps[1].isFunctionOfDim(loop),
+         inResult = maps[2].isFunctionOfDim(loop);
+    if (inA && inB)
+      (inResult ? loops.batch : loops.k).push_back(loop);
+    else if (inResult && (inA || inB))
+      (inA ? loops.m : loops.n).push_back(loop);
+    else if (inResult && ranges[loop] == 1)
+      loops.batch.push_back(loop);
+    else
+      return std::nullopt;
+  }
+  return loops;
+}
+
+bool isWindowReduction(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || linalgOp.getNumReductionLoops() == 0)
+    return false;
+  return llvm::any_of(linalgOp.getDpsInputOperands(), [&](OpOperand *input) {
+    return !linalgOp.getMatchingIndexingMap(input).isProjectedPermutation(
+        /*allowZeroInResults=*/true);
+  });
+}
+
+bool isPaddingOfWindows(Operation *op) {
+  auto pad = dyn_cast<tensor::PadOp>(op);
+  if (!pad || !pad.getConstantPaddingValue() || pad->use_empty())
+    return false;
+  return llvm::all_of(pad->getUsers(), [](Operation *user) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(user);
+    return isa<tensor::DimOp>(user) || isWindowReduction(user) ||
+           (linalgOp && matchProduct(linalgOp));
+  });
+}
+
+} // namespace xc::plan

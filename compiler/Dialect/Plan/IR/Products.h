@@ -1,0 +1,43 @@
+//===- Products.h - Matrix products and sliding windows ---------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What dispatch formation and the strategies have to agree on: which ops are products of matrices,
+// convolutions among them, and which reduce windows.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_PLAN_IR_PRODUCTS_H
+#define XC_DIALECT_PLAN_IR_PRODUCTS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
+namespace xc::plan {
+
+/// The loops of `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each letter standing for any
+/// number of loops.
+struct ProductLoops {
+  llvm::SmallVector<unsigned> batch, m, n, k;
+};
+
+/// The roles of the loops of an op that adds products of its two inputs, each after casts. An input
+/// may be indexed by any affine map: in a convolution, a dim of the image runs with one of the
+/// result (m) and one of the filter (k). Loops of one iteration count as batch where they have no
+/// role. Nothing for other ops.
+std::optional<ProductLoops> matchProduct(mlir::linalg::LinalgOp op);
+
+/// True if `op` reduces, and reads an input at sums or multiples of loops: a window that slides.
+bool isWindowReduction(mlir::Operation *op);
+
+/// True for padding by a constant that only such ops, or products, read: it is computed where they
+/// load.
+bool isPaddingOfWindows(mlir::Operation *op);
+
+} // namespace xc::plan
+
+#endif // XC_DIALECT_PLAN_IR_PRODUCTS_H

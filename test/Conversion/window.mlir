@@ -1,0 +1,93 @@
+// RUN: xc-opt %s -xc-convert-array-to-linalg | FileCheck %s
+
+// CHECK-DAG: #[[X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 * 2 + d4, d2 * 2 + d5 * 3, d6)>
+// CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d5, d6, d3)>
+// CHECK-DAG: #[[Y:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
+// CHECK-DAG: #[[DEPTH_X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4, d2 + d5, d3)>
+// CHECK-DAG: #[[GROUP_X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1 + d4, d2, d5)>
+// CHECK-DAG: #[[GROUP_W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d4, d5, d2, d3)>
+// CHECK-DAG: #[[POOL_X:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1 * 2 + d3, d2)>
+// CHECK-DAG: #[[POOL_K:.*]] = affine_map<(d0, d1, d2, d3) -> (d3)>
+// CHECK-DAG: #[[POOL_Y:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+
+// Padding stays a tensor.pad before the generic; 16-bit floats accumulate in f32 and round behind it.
+// CHECK-LABEL: func.func @padded(
+// CHECK-SAME:    %[[ARG:.*]]: tensor<?x8x9x4xf16>
+// CHECK:         %[[PAD:.*]] = tensor.pad %[[ARG]] low[0, 1, 2, 0] high[0, 1, 0, 0]
+// CHECK:         %[[SUM:.*]] = linalg.generic {indexing_maps = [#[[X]], #[[W]], #[[Y]]],
+// CHECK-SAME:      iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+// CHECK-SAME:      ins(%[[PAD]], %{{.*}} : tensor<?x10x11x4xf16>, tensor<3x3x4x6xf16>) outs(%{{.*}} : tensor<?x4x3x6xf32>)
+// CHECK:           arith.mulf
+// CHECK:           arith.addf
+// CHECK:         linalg.generic {{.*}} ins(%[[SUM]] : tensor<?x4x3x6xf32>)
+// CHECK:           arith.truncf
+func.func @padded(%x: tensor<?x8x9x4xf16>, %w: tensor<3x3x4x6xf16>) -> tensor<?x4x3x6xf16> {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [2, 2] low = [1, 2] high = [1, 0]
+       filter_dilation = [1, 3] : (tensor<?x8x9x4xf16>, tensor<3x3x4x6xf16>) -> tensor<?x4x3x6xf16>
+  return %0 : tensor<?x4x3x6xf16>
+}
+
+// A group of one feature is that feature: nothing is reshaped.
+// CHECK-LABEL: func.func @depthwise(
+// CHECK-NOT:     tensor.expand_shape
+// CHECK:         linalg.generic {indexing_maps = [#[[DEPTH_X]], #[[W]], #[[Y]]]
+func.func @depthwise(%x: tensor<2x8x9x4xf32>, %w: tensor<3x3x1x4xf32>) -> tensor<2x6x7x4xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 4
+     : (tensor<2x8x9x4xf32>, tensor<3x3x1x4xf32>) -> tensor<2x6x7x4xf32>
+  return %0 : tensor<2x6x7x4xf32>
+}
+
+// CHECK-LABEL: func.func @grouped(
+// CHECK-DAG:     %[[GX:.*]] = tensor.expand_shape %{{.*}} {{\[}}[0], [1], [2, 3]] output_shape [2, 8, 2, 3]
+// CHECK-DAG:     %[[GW:.*]] = tensor.expand_shape %{{.*}} {{\[}}[0], [1], [2, 3]] output_shape [3, 3, 2, 5]
+// CHECK:         %[[GY:.*]] = linalg.generic {indexing_maps = [#[[GROUP_X]], #[[GROUP_W]], {{.*}} ins(%[[GX]], %[[GW]]
+// CHECK:         tensor.collapse_shape %[[GY]] {{\[}}[0], [1], [2, 3]]
+func.func @grouped(%x: tensor<2x8x6xi32>, %w: tensor<3x3x10xi32>) -> tensor<2x6x10xi32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> feature_groups = 2
+     : (tensor<2x8x6xi32>, tensor<3x3x10xi32>) -> tensor<2x6x10xi32>
+  return %0 : tensor<2x6x10xi32>
+}
+
+// CHECK-LABEL: func.func @unsigned(
+// CHECK:           arith.extui %{{.*}} : i8 to i32
+// CHECK:           arith.muli
+func.func @unsigned(%x: tensor<2x8x6xui8>, %w: tensor<3x6x4xui8>) -> tensor<2x6x4xui32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : (tensor<2x8x6xui8>, tensor<3x6x4xui8>) -> tensor<2x6x4xui32>
+  return %0 : tensor<2x6x4xui32>
+}
+
+// A filter that fits nowhere.
+// CHECK-LABEL: func.func @too_wide(
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.fill {{.*}} -> tensor<2x0x4xf32>
+func.func @too_wide(%x: tensor<2x2x6xf32>, %w: tensor<3x6x4xf32>) -> tensor<2x0x4xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : (tensor<2x2x6xf32>, tensor<3x6x4xf32>) -> tensor<2x0x4xf32>
+  return %0 : tensor<2x0x4xf32>
+}
+
+// CHECK-LABEL: func.func @max_pool(
+// CHECK-DAG:     %[[LOWEST:.*]] = arith.constant 0xFF800000 : f32
+// CHECK-DAG:     %[[SIZES:.*]] = tensor.empty() : tensor<3xi8>
+// CHECK-DAG:     %[[P:.*]] = tensor.pad %{{.*}} low[0, 1, 0] high[0, 0, 0]
+// CHECK:         linalg.generic {indexing_maps = [#[[POOL_X]], #[[POOL_K]], #[[POOL_Y]]]
+// CHECK-SAME:      ins(%[[P]], %[[SIZES]]
+// CHECK:           arith.maximumf
+func.func @max_pool(%x: tensor<?x8x4xf32>) -> tensor<?x4x4xf32> {
+  %0 = array.reduce_window max, %x window = [1, 3, 1] strides = [1, 2, 1] low = [0, 1, 0] high = [0, 0, 0]
+     : tensor<?x8x4xf32> -> tensor<?x4x4xf32>
+  return %0 : tensor<?x4x4xf32>
+}
+
+// Selection, then a sum over the windows that may have selected an element: no scatter.
+// CHECK-LABEL: func.func @select_and_scatter(
+// CHECK:         %[[S:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<?x4x4xf32>, tensor<?x4x4xi32>)
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<?x8x4xf32>)
+// CHECK:           tensor.extract %[[S]]#1
+// CHECK:           arith.cmpi eq
+// CHECK:           tensor.extract
+// CHECK:           arith.addf
+func.func @select_and_scatter(%x: tensor<?x8x4xf32>, %g: tensor<?x4x4xf32>) -> tensor<?x8x4xf32> {
+  %0 = array.select_and_scatter max, %x, %g window = [1, 2, 1] strides = [1, 2, 1]
+     : (tensor<?x8x4xf32>, tensor<?x4x4xf32>) -> tensor<?x8x4xf32>
+  return %0 : tensor<?x8x4xf32>
+}

@@ -1,0 +1,60 @@
+// RUN: xc-opt %s -xc-array-decompose -canonicalize | FileCheck %s
+
+// Spreading and cutting become ops of their own; padding alone stays with the convolution.
+// CHECK-LABEL: func.func @transposed_and_cut(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x4x4x2xf32>
+// CHECK:         %[[ZERO:.*]] = array.constant dense<0.000000e+00> : tensor<f32>
+// CHECK:         %[[P:.*]] = array.pad %[[X]], %[[ZERO]] low = [0, 1, 0, 0] high = [0, 0, 2, 0] interior = [0, 1, 0, 0]
+// CHECK:         %[[S:.*]] = array.slice %[[P]] [:, :7, 1:6, :] : tensor<1x8x6x2xf32> -> tensor<1x7x5x2xf32>
+// CHECK:         array.conv %[[S]], %{{.*}} dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [1, 2] :
+// CHECK:         array.conv {{.*}} low = [1, 1] high = [1, 1] :
+func.func @transposed_and_cut(%x: tensor<1x4x4x2xf32>, %w: tensor<2x2x2x3xf32>)
+    -> (tensor<1x6x2x3xf32>, tensor<1x5x5x3xf32>) {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [1, 2] low = [1, -1]
+       high = [-1, 2] input_dilation = [2, 1] : (tensor<1x4x4x2xf32>, tensor<2x2x2x3xf32>) -> tensor<1x6x2x3xf32>
+  %1 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]
+     : (tensor<1x4x4x2xf32>, tensor<2x2x2x3xf32>) -> tensor<1x5x5x3xf32>
+  return %0, %1 : tensor<1x6x2x3xf32>, tensor<1x5x5x3xf32>
+}
+
+// Only padding makes windows of different counts, which are counted along the padded dims alone.
+// CHECK-LABEL: func.func @averages(
+// CHECK:         %[[NINE:.*]] = array.constant dense<9.000000e+00>
+// CHECK:         %[[SUM:.*]] = array.reduce_window sum, %{{.*}} window = [1, 3, 3, 1]
+// CHECK:         %[[COUNT:.*]] = array.reduce_window sum, %{{.*}} window = [1, 3, 3, 1] low = [0, 1, 1, 0] high = [0, 1, 1, 0] : tensor<1x?x8x1xf32> -> tensor<1x?x8x1xf32>
+// CHECK:         array.div %[[SUM]], %[[COUNT]]
+// CHECK:         array.div %{{.*}}, %[[NINE]]
+func.func @averages(%x: tensor<2x?x8x4xf32>) -> (tensor<2x?x8x4xf32>, tensor<2x?x8x4xf32>) {
+  %0 = array.avg_pool %x window = [1, 3, 3, 1] low = [0, 1, 1, 0] high = [0, 1, 1, 0]
+     : tensor<2x?x8x4xf32> -> tensor<2x?x8x4xf32>
+  %1 = array.avg_pool %x window = [1, 3, 3, 1] low = [0, 1, 1, 0] high = [0, 1, 1, 0] count_include_pad
+     : tensor<2x?x8x4xf32> -> tensor<2x?x8x4xf32>
+  return %0, %1 : tensor<2x?x8x4xf32>, tensor<2x?x8x4xf32>
+}
+
+// Query heads that share keys multiply the same matrix; the sums divide what is multiplied with the values.
+// CHECK-LABEL: func.func @grouped_attention(
+// CHECK:         %[[Q:.*]] = array.reshape %{{.*}} : tensor<2x4x5x8xf16> -> tensor<2x2x2x5x8xf16>
+// CHECK:         %[[K:.*]] = array.reshape %{{.*}} : tensor<2x2x7x8xf16> -> tensor<2x2x1x7x8xf16>
+// CHECK:         %[[S:.*]] = array.matmul %[[Q]], %[[K]] transpose_b : {{.*}} -> tensor<2x2x2x5x7xf32>
+// CHECK:         array.exp
+// CHECK:         %[[SUM:.*]] = array.reduce sum,
+// CHECK:         %[[W:.*]] = array.convert %{{.*}} : tensor<2x2x2x5x7xf32> -> tensor<2x2x2x5x7xf16>
+// CHECK:         array.matmul %[[W]], %{{.*}} -> tensor<2x2x2x5x6xf32>
+// CHECK:         array.div
+// CHECK:         array.reshape %{{.*}} : tensor<2x2x2x5x6xf32> -> tensor<2x4x5x6xf32>
+func.func @grouped_attention(%q: tensor<2x4x5x8xf16>, %k: tensor<2x2x7x8xf16>, %v: tensor<2x2x7x6xf16>) -> tensor<2x4x5x6xf16> {
+  %0 = array.attention %q, %k, %v scale = 0.5
+     : (tensor<2x4x5x8xf16>, tensor<2x2x7x8xf16>, tensor<2x2x7x6xf16>) -> tensor<2x4x5x6xf16>
+  return %0 : tensor<2x4x5x6xf16>
+}
+
+// CHECK-LABEL: func.func @group_norm(
+// CHECK:         array.reshape %{{.*}} : tensor<?x8x6xf32> -> tensor<?x8x2x3xf32>
+// CHECK:         array.reduce sum, %{{.*}} axes = [1, 3] keepdims : tensor<?x8x2x3xf32> -> tensor<?x1x2x1xf32>
+// CHECK:         array.reshape %{{.*}} : tensor<?x8x2x3xf32> -> tensor<?x8x6xf32>
+func.func @group_norm(%x: tensor<?x8x6xf32>, %s: tensor<6xf32>) -> tensor<?x8x6xf32> {
+  %0 = array.group_norm %x, %s, %s axis = 2 groups = 2 epsilon = 0.1
+     : (tensor<?x8x6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<?x8x6xf32>
+  return %0 : tensor<?x8x6xf32>
+}

@@ -1,0 +1,335 @@
+// RUN: xc-opt %s -verify-diagnostics -split-input-file
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{expected each of [b, f, 0, 1] once for the dims of the input, got [b, 0, 0, f]}}
+  %0 = array.conv %x, %w dims = <[b, 0, 0, f] x [0, 1, i, o] -> [b, 0, 1, f]> : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{expected each of [i, o, 0, 1] once for the dims of the filter, got [0, 1, i, f]}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, f] -> [b, 0, 1, f]> : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{expected each of [b, f, 0, 1] once for the dims of the result, got [b, 0, f]}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, f]> : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{expected b, f, i, o or the number of a spatial dim}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, c] x [0, 1, i, o] -> [b, 0, 1, f]> : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected operands of rank 3 as the dims say, got 'tensor<4x8x8x4xf32>' and 'tensor<3x3x4x6xf32>'}}
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf16>) {
+  // expected-error @+1 {{'array.conv' op expected operands of one element type, got}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf16>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected a result of 'f32' or of the type that 'f32' accumulates in, got 'f16'}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xi32>, %w: tensor<3x3x4x6xi32>) {
+  // expected-error @+1 {{'array.conv' op expected operands of f32 for allow_tf32, got 'i32'}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> allow_tf32 : (tensor<4x8x8x4xi32>, tensor<3x3x4x6xi32>) -> tensor<4x6x6x6xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected 2 numbers in 'strides', one for each spatial dim, got [2]}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [2] : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected numbers of at least 1 in 'input_dilation', got [0, 1]}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> input_dilation = [0, 1] : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected groups of features or of the batch, got 2 and 2}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 2 batch_groups = 2 : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected the input's features to be a multiple of 3 groups, got 4}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 3 : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected the batch to be a multiple of 3 groups, got 4}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> batch_groups = 3 : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected the filter's output features to be a multiple of 4 groups, got 6}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 4 : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected the filter to have 2 input features, those of a group of 'tensor<4x8x8x4xf32>', got 4 in 'tensor<3x3x4x6xf32>'}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 2 : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x?x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected a static size of spatial dim 0 to cut 2 elements from its end, got 'tensor<4x?x8x4xf32>'}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> high = [-2, 0] : (tensor<4x?x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x?x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected a result compatible with 'tensor<4x3x6x6xf32>', got 'tensor<4x6x6x6xf32>'}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [2, 1] : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.reduce_window' op expected 2 numbers in 'window', one for each dim, got [1]}}
+  %0 = array.reduce_window max, %x window = [1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.reduce_window' op expected numbers of at least 1 in 'window', got [1, 0]}}
+  %0 = array.reduce_window max, %x window = [1, 0] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.reduce_window' op expected 2 numbers in 'low', one for each dim, got [1, 2, 3]}}
+  %0 = array.reduce_window max, %x window = [1, 1] low = [1, 2, 3] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.reduce_window' op expected numbers of at least 0 in 'high', got [0, -1]}}
+  %0 = array.reduce_window max, %x window = [1, 1] high = [0, -1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.reduce_window' op expected numbers of at least 1 in 'dilation', got [1, 0]}}
+  %0 = array.reduce_window max, %x window = [1, 1] dilation = [1, 0] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.reduce_window' op expected truth values or integers to reduce with or, got 'f32'}}
+  %0 = array.reduce_window or, %x window = [1, 1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xi1>) {
+  // expected-error @+1 {{'array.reduce_window' op expected numbers to reduce with max, got 'i1'}}
+  %0 = array.reduce_window max, %x window = [1, 1] : tensor<4x8xi1> -> tensor<4x8xi1>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.avg_pool' op expected a result compatible with 'tensor<4x7xf32>', got 'tensor<4x8xf32>'}}
+  %0 = array.avg_pool %x window = [1, 2] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.select_and_scatter' op expected max or min to select with, got sum}}
+  %0 = array.select_and_scatter sum, %x, %x window = [1, 1] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.select_and_scatter' op expected a source compatible with 'tensor<4x4xf32>', got 'tensor<4x8xf32>'}}
+  %0 = array.select_and_scatter max, %x, %x window = [1, 2] strides = [1, 2] : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf16>, %v: tensor<2x2x7x6xf32>) {
+  // expected-error @+1 {{'array.attention' op expected operands of one element type, got}}
+  %0 = array.attention %q, %k, %v scale = 0.5 : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf16>, tensor<2x2x7x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x8xf32>, %k: tensor<4x8xf32>, %v: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.attention' op expected query, key and value of one rank of at least 3, got 'tensor<4x8xf32>', 'tensor<4x8xf32>' and 'tensor<4x8xf32>'}}
+  %0 = array.attention %q, %k, %v scale = 0.5 : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<3x2x7x8xf32>, %v: tensor<2x2x7x6xf32>) {
+  // expected-error @+1 {{'array.attention' op expected equal batch dims, got 'tensor<2x4x5x8xf32>', 'tensor<3x2x7x8xf32>' and 'tensor<2x2x7x6xf32>'}}
+  %0 = array.attention %q, %k, %v scale = 0.5 : (tensor<2x4x5x8xf32>, tensor<3x2x7x8xf32>, tensor<2x2x7x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x9x6xf32>) {
+  // expected-error @+1 {{'array.attention' op expected as many heads and keys in key as in value, got 'tensor<2x2x7x8xf32>' and 'tensor<2x2x9x6xf32>'}}
+  %0 = array.attention %q, %k, %v scale = 0.5 : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x9x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x9xf32>, %v: tensor<2x2x7x6xf32>) {
+  // expected-error @+1 {{'array.attention' op expected vectors of one length in query and key, got 'tensor<2x4x5x8xf32>' and 'tensor<2x2x7x9xf32>'}}
+  %0 = array.attention %q, %k, %v scale = 0.5 : (tensor<2x4x5x8xf32>, tensor<2x2x7x9xf32>, tensor<2x2x7x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x3x7x8xf32>, %v: tensor<2x3x7x6xf32>) {
+  // expected-error @+1 {{'array.attention' op expected a number of query heads that is a multiple of the key heads, got 4 and 3}}
+  %0 = array.attention %q, %k, %v scale = 0.5 : (tensor<2x4x5x8xf32>, tensor<2x3x7x8xf32>, tensor<2x3x7x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x?x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>) {
+  // expected-error @+1 {{'array.attention' op expected a number of query heads that is a multiple of the key heads, got ? and 2}}
+  %0 = array.attention %q, %k, %v scale = 0.5 : (tensor<2x?x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %m: tensor<5x6xi1>) {
+  // expected-error @+1 {{'array.attention' op expected a mask that broadcasts to [2, 4, 5, 7], got 'tensor<5x6xi1>'}}
+  %0 = array.attention %q, %k, %v mask(%m : tensor<5x6xi1>) scale = 0.5 : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %m: tensor<5x7xf16>) {
+  // expected-error @+1 {{'array.attention' op expected a mask of i1, f32 or 'f32', got 'f16'}}
+  %0 = array.attention %q, %k, %v mask(%m : tensor<5x7xf16>) scale = 0.5 : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>, %o: tensor<i32>) {
+  // expected-error @+1 {{'array.attention' op expected 'causal' beside an offset}}
+  %0 = array.attention %q, %k, %v offset(%o : tensor<i32>) scale = 0.5 : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>) -> tensor<2x4x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x6xf32>) {
+  // expected-error @+1 {{'array.attention' op expected a result compatible with 'tensor<2x4x5x6xf32>', got 'tensor<2x4x5x8xf32>'}}
+  %0 = array.attention %q, %k, %v scale = 0.5 : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x6xf32>) -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<6x8xf32>, %s: tensor<6xf32>) {
+  // expected-error @+1 {{'array.group_norm' op expected the features in another dim than the batch, got axis 0}}
+  %0 = array.group_norm %x, %s, %s axis = 0 groups = 1 epsilon = 0.1 : (tensor<6x8xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<6x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x6xf32>, %s: tensor<6xf32>) {
+  // expected-error @+1 {{'array.group_norm' op expected a number of features that is a multiple of 4 groups, got 6}}
+  %0 = array.group_norm %x, %s, %s axis = 2 groups = 4 epsilon = 0.1 : (tensor<4x8x6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x8x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x?xf32>, %s: tensor<?xf32>) {
+  // expected-error @+1 {{'array.group_norm' op expected a number of features that is a multiple of 2 groups, got ?}}
+  %0 = array.group_norm %x, %s, %s axis = 2 groups = 2 epsilon = 0.1 : (tensor<4x8x?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<4x8x?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x6xf32>, %s: tensor<6xf32>) {
+  // expected-error @+1 {{'array.group_norm' op expected vectors compatible with 'tensor<8xf32>', got 'tensor<6xf32>'}}
+  %0 = array.group_norm %x, %s, %s axis = 1 groups = 2 epsilon = 0.1 : (tensor<4x8x6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x8x6xf32>
+  return
+}

@@ -1,0 +1,131 @@
+"""Attention: head counts, masks, causality, types, symbolic lengths, decoding with a cache."""
+import numpy as np
+
+from harness import Case, Step, simple
+import tensors
+from tensors import Tensor, mlir_type
+
+
+def attend(q, k, v, scale, mask=None, causal=False, offset=None):
+    """In float64, [..., heads, length, width]; keys that are hidden weigh nothing, rows without keys give 0."""
+    repeat = q.shape[-3] // k.shape[-3]
+    k, v = np.repeat(k, repeat, -3), np.repeat(v, repeat, -3)
+    scores = q @ k.swapaxes(-1, -2) * scale
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    if causal:
+        offset = k.shape[-2] - q.shape[-2] if offset is None else offset
+        scores = np.where(np.arange(k.shape[-2]) <= np.arange(q.shape[-2])[:, None] + offset, scores, -np.inf)
+    maximum = scores.max(-1, keepdims=True, initial=-np.inf)
+    weights = np.exp(scores - np.where(np.isinf(maximum), 0, maximum))
+    sums = weights.sum(-1, keepdims=True)
+    return weights @ v / np.where(sums == 0, 1, sums)
+
+
+def inputs(dtype, q, k, v=None, seed=1):
+    return [tensors.random(dtype, shape, seed + i, -1, 1) for i, shape in enumerate((q, k, v or k))]
+
+
+def text_of(types, result, options="", scale=0.3):
+    return f"%r0 = array.attention %0, %1, %2 {options} scale = {scale} : ({', '.join(types)}) -> {result}"
+
+
+def case(name, tensors_, options="", mask=None, types=None, result=None, **reference):
+    q, k, v = tensors_
+    values = attend(q.values, k.values, v.values, 0.3, None if mask is None else mask.values, **reference)
+    more = [] if mask is None else [mask]
+    if mask is not None:
+        options = f"mask(%3 : {mask.mlir}) {options}"
+    types = types or [t.mlir for t in tensors_]
+    result = result or mlir_type(q.dtype, values.shape)
+    return simple(name, tensors_ + more, [(q.dtype, values)], text_of(types, result, options), "sum",
+                  types=types + [m.mlir for m in more], result_types=[result])
+
+
+def shapes():
+    yield case("one_head", inputs("f32", (1, 5, 8), (1, 7, 8)))
+    yield case("heads", inputs("f32", (2, 3, 17, 16), (2, 3, 33, 16)))
+    yield case("grouped", inputs("f32", (2, 6, 9, 16), (2, 2, 20, 16)))
+    yield case("one_key_head", inputs("f32", (2, 4, 9, 16), (2, 1, 20, 16)))
+    yield case("narrow_values", inputs("f32", (2, 3, 17, 16), (2, 3, 33, 16), (2, 3, 33, 5)))
+    yield case("odd_width", inputs("f32", (1, 2, 12, 13), (1, 2, 12, 13)))
+    yield case("one_query", inputs("f32", (2, 6, 1, 32), (2, 2, 50, 32)))
+    yield case("one_key", inputs("f32", (1, 2, 3, 8), (1, 2, 1, 8)))
+    yield case("tiles", inputs("f32", (1, 1, 64, 64), (1, 1, 128, 64)))
+    yield case("no_batch", inputs("f32", (3, 10, 8), (3, 10, 8)))
+    yield case("two_batch_dims", inputs("f32", (2, 2, 2, 5, 8), (2, 2, 1, 6, 8)), "causal", causal=True)
+
+
+def types():
+    for dtype in ("f16", "bf16", "f64"):
+        yield case(f"of_{dtype}", inputs(dtype, (2, 4, 33, 32), (2, 2, 40, 32)), "causal", causal=True)
+    for width in (64, 128):
+        yield case(f"f16_wide_{width}", inputs("f16", (1, 2, 70, width), (1, 2, 130, width)))
+
+
+def masks():
+    shape = dict(q=(2, 4, 9, 16), k=(2, 2, 20, 16))
+    for name, mask_shape in (("full", (2, 4, 9, 20)), ("heads_shared", (2, 1, 9, 20)), ("keys", (2, 1, 1, 20)), ("plane", (9, 20)),
+                             ("row", (20,))):
+        truth = Tensor("i1", np.random.default_rng(5).random(mask_shape) < 0.6)
+        yield case(f"mask_{name}", inputs("f32", **shape), mask=truth)
+        yield case(f"bias_{name}", inputs("f32", **shape), mask=tensors.random("f32", mask_shape, 6, -1, 1))
+    hidden = np.random.default_rng(7).random((2, 1, 9, 20)) < 0.5
+    hidden[:, :, 2] = False
+    yield case("no_key_seen", inputs("f32", **shape), mask=Tensor("i1", hidden))
+    yield case("bias_f16", inputs("f16", **shape), mask=tensors.random("f16", (9, 20), 8, -1, 1))
+    yield case("bias_infinite", inputs("f32", **shape), mask=Tensor("f32", np.where(hidden, 0, -np.inf)))
+    yield case("causal", inputs("f32", **shape), "causal", causal=True)
+    yield case("causal_square", inputs("f32", (1, 2, 40, 16), (1, 2, 40, 16)), "causal", causal=True)
+    yield case("causal_more_queries", inputs("f32", (1, 2, 9, 16), (1, 2, 5, 16)), "causal", causal=True)
+    yield case("causal_and_mask", inputs("f32", **shape), "causal", mask=Tensor("i1", hidden), causal=True)
+
+
+def symbolic():
+    steps = []
+    for queries, keys in ((1, 1), (5, 8), (32, 32), (33, 65), (1, 100), (0, 4)):
+        given = inputs("f32", (2, 4, queries, 16), (2, 2, keys, 16))
+        steps.append(Step(given, [("f32", attend(*(t.values for t in given), 0.25, causal=True))]))
+    yield Case("symbolic_lengths", """  func.func @NAME(%q: tensor<?x4x?x16xf32>, %k: tensor<?x2x?x16xf32>, %v: tensor<?x2x?x16xf32>)
+      -> tensor<?x4x?x16xf32> {
+    %r = array.attention %q, %k, %v causal scale = 0.25
+       : (tensor<?x4x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>) -> tensor<?x4x?x16xf32>
+    return %r : tensor<?x4x?x16xf32>
+  }
+""", steps, "sum")
+
+
+def decode():
+    """Keys and values are written at a position that only the device knows, then attended up to it."""
+    heads, groups, width, capacity = 4, 2, 8, 12
+    keys, values = np.zeros((1, groups, capacity, width)), np.zeros((1, groups, capacity, width))
+    steps = []
+    for position in range(6):
+        q, k, v = inputs("f32", (1, heads, 1, width), (1, groups, 1, width), seed=10 * position + 1)
+        keys[:, :, position], values[:, :, position] = k.values[:, :, 0], v.values[:, :, 0]
+        result = attend(q.values, keys, values, 0.5, causal=True, offset=position)
+        steps.append(Step([q, k, v, Tensor("i32", np.int32(position))], [("f32", result)]))
+    cache, new = f"tensor<1x{groups}x{capacity}x{width}xf32>", f"tensor<1x{groups}x1x{width}xf32>"
+    query = f"tensor<1x{heads}x1x{width}xf32>"
+    yield Case("decode_with_cache", f"""  array.variable @NAME_keys : {cache}
+  array.variable @NAME_values : {cache}
+  func.func @NAME(%q: {query}, %k: {new}, %v: {new}, %position: tensor<i32>) -> {query} {{
+    %zero = array.constant dense<0> : tensor<i32>
+    %oldKeys = array.variable.read @NAME_keys : {cache}
+    %oldValues = array.variable.read @NAME_values : {cache}
+    %keys = array.dynamic_update_slice %oldKeys[%zero, %zero, %position, %zero] = %k
+       : ({cache}, {new}, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> {cache}
+    %values = array.dynamic_update_slice %oldValues[%zero, %zero, %position, %zero] = %v
+       : ({cache}, {new}, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> {cache}
+    array.variable.assign @NAME_keys, %keys : {cache}
+    array.variable.assign @NAME_values, %values : {cache}
+    %r = array.attention %q, %keys, %values causal offset(%position : tensor<i32>) scale = 0.5
+       : ({query}, {cache}, {cache}) -> {query}
+    return %r : {query}
+  }}
+""", steps, "sum")
+
+
+def cases():
+    for make in (shapes, types, masks, symbolic, decode):
+        yield from make()

@@ -1,0 +1,157 @@
+"""Convolutions: dims, strides, padding, dilations, groups, types, gradients, and what is fused behind them."""
+import itertools
+
+import numpy as np
+
+from harness import simple
+import tensors
+from tensors import FLOATS, Tensor, mlir_type
+
+NHWC = "[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]"
+NCHW = "[b, f, 0, 1] x [o, i, 0, 1] -> [b, f, 0, 1]"
+
+
+def random(dtype, shape, seed):
+    return tensors.random(dtype, shape, seed, *((-1, 1) if dtype in FLOATS else (0, 9)))
+
+
+def labels(dims):
+    """The three lists of labels of a dims attribute."""
+    sides = dims.replace("->", "x").split(" x ")
+    return [[label.strip() for label in side.strip(" []").split(",")] for side in sides]
+
+
+def convolve(x, w, dims, strides=None, low=None, high=None, input_dilation=None, filter_dilation=None, feature_groups=1,
+             batch_groups=1):
+    """The definition, one tap and one group at a time, in float64 or integers."""
+    inputs, filters, outputs = labels(dims)
+    if x.dtype.kind in "iu":
+        x, w = x.astype(np.int64), w.astype(np.int64)
+    rank = len(inputs) - 2
+    spatial = [str(i) for i in range(rank)]
+    strides, input_dilation, filter_dilation = (v or [1] * rank for v in (strides, input_dilation, filter_dilation))
+    low, high = (v or [0] * rank for v in (low, high))
+    x = x.transpose([inputs.index(label) for label in ["b", "f"] + spatial])
+    w = w.transpose([filters.index(label) for label in ["i", "o"] + spatial])
+    size = lambda n, d: (n - 1) * d + 1 if n else 0  # noqa: E731
+    spread = np.zeros(x.shape[:2] + tuple(size(n, d) for n, d in zip(x.shape[2:], input_dilation)), x.dtype)
+    spread[(...,) + tuple(slice(None, None, d) for d in input_dilation)] = x
+    x = np.pad(spread, [(0, 0), (0, 0)] + [(max(l, 0), max(h, 0)) for l, h in zip(low, high)])
+    x = x[(...,) + tuple(slice(max(-l, 0), n - max(-h, 0)) for l, h, n in zip(low, high, x.shape[2:]))]
+    places = [max((n - size(k, d)) // s + 1, 0) for n, k, d, s in zip(x.shape[2:], w.shape[2:], filter_dilation, strides)]
+    batch, groups = x.shape[0] // batch_groups, feature_groups * batch_groups
+    per_group = w.shape[1] // groups
+    y = np.zeros([batch, w.shape[1]] + places, x.dtype)
+    for g in range(groups):
+        part = x[g * batch:(g + 1) * batch] if batch_groups > 1 else x[:, g * w.shape[0]:(g + 1) * w.shape[0]]
+        for tap in itertools.product(*map(range, w.shape[2:])):
+            window = tuple(slice(t * d, t * d + (o - 1) * s + 1 if o else 0, s)
+                           for t, d, o, s in zip(tap, filter_dilation, places, strides))
+            features = slice(g * per_group, (g + 1) * per_group)
+            y[:, features] += np.einsum("bi...,io->bo...", part[(...,) + window], w[(slice(None), features) + tap])
+    return y.transpose([(["b", "f"] + spatial).index(label) for label in outputs])
+
+
+def attributes(dims, window):
+    names = ("strides", "low", "high", "input_dilation", "filter_dilation", "feature_groups", "batch_groups")
+    return " ".join([f"dims = <{dims}>"] + [f"{name} = {window[name]}" for name in names if name in window])
+
+
+def case(name, x, w, dims=NHWC, out=None, kind="sum", types=None, result=None, **window):
+    values = convolve(x.values, w.values, dims, **window)
+    out = out or x.dtype
+    types = types or [x.mlir, w.mlir]
+    result = result or mlir_type(out, values.shape)
+    return simple(name, [x, w], [(out, values)],
+                  f"%r0 = array.conv %0, %1 {attributes(dims, window)} : ({types[0]}, {types[1]}) -> {result}", kind,
+                  types=types, result_types=[result])
+
+
+def windows():
+    x, w = random("f32", (2, 9, 10, 8), 1), random("f32", (3, 3, 8, 12), 2)
+    yield case("valid", x, w)
+    yield case("same", x, w, low=[1, 1], high=[1, 1])
+    yield case("strided", x, w, strides=[2, 3], low=[1, 0], high=[0, 2])
+    yield case("dilated", x, w, filter_dilation=[2, 3], low=[2, 1], high=[0, 3])
+    yield case("transposed", x, w, input_dilation=[2, 2], low=[2, 1], high=[1, 2])
+    yield case("all_at_once", x, w, strides=[2, 1], input_dilation=[3, 2], filter_dilation=[1, 2], low=[0, 3], high=[4, 1])
+    yield case("cut", x, w, low=[-2, 1], high=[1, -3])
+    yield case("too_wide", random("f32", (1, 2, 9, 4), 3), random("f32", (3, 3, 4, 4), 4))
+    yield case("one_by_one", x, random("f32", (1, 1, 8, 5), 5))
+    yield case("one_by_one_strided", x, random("f32", (1, 1, 8, 5), 5), strides=[2, 2])
+    yield case("to_one_feature", x, random("f32", (3, 3, 8, 1), 6), low=[1, 1], high=[1, 1])
+    yield case("from_three", random("f32", (1, 20, 20, 3), 7), random("f32", (7, 7, 3, 16), 8), strides=[2, 2], low=[3, 3],
+               high=[3, 3])
+    yield case("empty_batch", Tensor("f32", np.zeros((0, 5, 5, 4))), random("f32", (3, 3, 4, 4), 9))
+
+
+def ranks():
+    yield case("of_1d", random("f32", (2, 30, 6), 10), random("f32", (5, 6, 7), 11), "[b, 0, f] x [0, i, o] -> [b, 0, f]",
+               strides=[2], low=[2], high=[2])
+    yield case("of_3d", random("f32", (1, 5, 6, 7, 4), 12), random("f32", (2, 3, 3, 4, 6), 13),
+               "[b, 0, 1, 2, f] x [0, 1, 2, i, o] -> [b, 0, 1, 2, f]", strides=[1, 2, 1], low=[1, 0, 1], high=[0, 1, 1])
+    yield case("of_0d", random("f32", (4, 6), 14), random("f32", (6, 5), 15), "[b, f] x [i, o] -> [b, f]")
+
+
+def dim_orders():
+    x, w = random("f32", (2, 6, 9, 10), 16), random("f32", (8, 6, 3, 3), 17)
+    yield case("nchw", x, w, NCHW, low=[1, 1], high=[1, 1])
+    yield case("nchw_strided", x, w, NCHW, strides=[2, 2], low=[0, 1], high=[1, 1])
+    yield case("odd_order", random("f32", (7, 2, 5, 8), 18), random("f32", (5, 3, 4, 3), 19),
+               "[0, b, f, 1] x [i, 0, o, 1] -> [f, 1, 0, b]", low=[1, 1], high=[0, 1])
+
+
+def groups():
+    x = random("f32", (2, 7, 8, 12), 20)
+    yield case("grouped", x, random("f32", (3, 3, 4, 15), 21), feature_groups=3, low=[1, 1], high=[1, 1])
+    yield case("depthwise", x, random("f32", (3, 3, 1, 12), 22), feature_groups=12, low=[1, 1], high=[1, 1], strides=[2, 1])
+    yield case("depthwise_multiplied", x, random("f32", (3, 2, 1, 24), 23), feature_groups=12)
+    yield case("grouped_nchw", random("f32", (2, 6, 8, 9), 24), random("f32", (4, 3, 3, 3), 25), NCHW, feature_groups=2)
+    yield case("depthwise_nchw", random("f32", (2, 6, 8, 9), 26), random("f32", (6, 1, 3, 3), 27), NCHW, feature_groups=6,
+               low=[1, 1], high=[1, 1])
+    yield case("batch_groups", random("f32", (6, 7, 8, 4), 28), random("f32", (3, 3, 4, 9), 29), batch_groups=3)
+
+
+def types():
+    for dtype in ("f16", "bf16", "f64", "i32", "u8", "i64"):
+        x, w = random(dtype, (1, 8, 9, 16), 30), random(dtype, (3, 3, 16, 24), 31)
+        if dtype == "u8":
+            yield case("of_u8", x, w, out="u32")
+            continue
+        yield case(f"of_{dtype}", x, w, low=[1, 1], high=[1, 1])
+        yield case(f"nchw_{dtype}", Tensor(dtype, x.values.transpose(0, 3, 1, 2)),
+                   Tensor(dtype, w.values.transpose(3, 2, 0, 1)), NCHW, low=[1, 1], high=[1, 1])
+        yield case(f"depthwise_{dtype}", x, Tensor(dtype, w.values[:, :, :1, :16]), feature_groups=16)
+    x, w = random("i8", (1, 8, 9, 16), 32), random("i8", (3, 3, 16, 24), 33)
+    yield case("of_i8", x, w, out="i32")
+    x, w = random("f16", (1, 8, 9, 16), 34), random("f16", (3, 3, 16, 24), 35)
+    yield case("f16_to_f32", x, w, out="f32", strides=[2, 2])
+
+
+def symbolic():
+    x, w = random("f32", (3, 10, 11, 4), 36), random("f32", (3, 3, 4, 6), 37)
+    yield case("symbolic_batch", x, w, types=["tensor<?x10x11x4xf32>", w.mlir], result="tensor<?x10x11x6xf32>", low=[1, 1],
+               high=[1, 1])
+    yield case("symbolic_image", x, w, types=["tensor<?x?x?x4xf32>", w.mlir], result="tensor<?x?x?x6xf32>", low=[1, 1],
+               high=[1, 1], strides=[2, 2])
+    yield case("symbolic_filter", x, w, types=["tensor<?x?x?x?xf32>", "tensor<?x?x?x?xf32>"], result="tensor<?x?x?x?xf32>")
+
+
+def fused():
+    x, w, bias = random("f32", (2, 8, 8, 8), 38), random("f32", (3, 3, 8, 16), 39), random("f32", (16,), 40)
+    y = convolve(x.values, w.values, NHWC, low=[1, 1], high=[1, 1])
+    yield simple("bias_relu", [x, w, bias], [("f32", np.maximum(y + bias.values, 0))],
+                 f"""%y = array.conv %0, %1 dims = <{NHWC}> low = [1, 1] high = [1, 1] : ({x.mlir}, {w.mlir}) -> tensor<2x8x8x16xf32>
+                     %z = array.add %y, %2 : (tensor<2x8x8x16xf32>, tensor<16xf32>) -> tensor<2x8x8x16xf32>
+                     %r0 = array.relu %z : tensor<2x8x8x16xf32>""", "sum")
+    v = random("f32", (3, 3, 16, 8), 41)
+    yield simple("two_in_a_row", [x, w, v], [("f32", convolve(np.maximum(y, 0), v.values, NHWC, low=[1, 1], high=[1, 1]))],
+                 f"""%y = array.conv %0, %1 dims = <{NHWC}> low = [1, 1] high = [1, 1] : ({x.mlir}, {w.mlir}) -> tensor<2x8x8x16xf32>
+                     %z = array.relu %y : tensor<2x8x8x16xf32>
+                     %r0 = array.conv %z, %2 dims = <{NHWC}> low = [1, 1] high = [1, 1]
+                         : (tensor<2x8x8x16xf32>, {v.mlir}) -> tensor<2x8x8x8xf32>""", "model")
+
+
+def cases():
+    for make in (windows, ranks, dim_orders, groups, types, symbolic, fused):
+        yield from make()

@@ -1,0 +1,145 @@
+"""Reductions of sliding windows: kinds, strides, padding, dilation, types, averages, and the gradient of max pooling."""
+import itertools
+
+import numpy as np
+
+from harness import simple
+import tensors
+from tensors import FLOATS, Tensor, mlir_type
+
+
+def windows_of(x, fill, window, strides=None, low=None, high=None, dilation=None):
+    """[places..., taps]: what each window holds, `fill` where that is padding; and which of it is padding."""
+    rank = x.ndim
+    strides, dilation = strides or [1] * rank, dilation or [1] * rank
+    low, high = low or [0] * rank, high or [0] * rank
+    padded = np.pad(x, list(zip(low, high)), constant_values=fill)
+    outside = np.pad(np.zeros(x.shape, bool), list(zip(low, high)), constant_values=True)
+    places = [max((n - (k - 1) * d - 1) // s + 1, 0) for n, k, d, s in zip(padded.shape, window, dilation, strides)]
+    taps = [tuple(slice(t * d, t * d + (o - 1) * s + 1 if o else 0, s) for t, d, o, s in zip(tap, dilation, places, strides))
+            for tap in itertools.product(*map(range, window))]
+    return np.stack([padded[tap] for tap in taps], -1), np.stack([outside[tap] for tap in taps], -1)
+
+
+def lowest(dtype):
+    return -np.inf if dtype in FLOATS else np.iinfo(tensors.NUMPY[dtype]).min
+
+
+def highest(dtype):
+    return np.inf if dtype in FLOATS else np.iinfo(tensors.NUMPY[dtype]).max
+
+
+KINDS = {"sum": (lambda d: 0, np.sum), "prod": (lambda d: 1, np.prod), "max": (lowest, np.max), "min": (highest, np.min),
+         "and": (lambda d: True if d == "i1" else -1, np.bitwise_and.reduce), "or": (lambda d: 0, np.bitwise_or.reduce)}
+
+
+def attributes(window):
+    return " ".join(f"{name} = {window[name]}" for name in ("window", "strides", "low", "high", "dilation") if name in window)
+
+
+def reduced(kind, x, **window):
+    fill, reduce = KINDS[kind]
+    values, _ = windows_of(x.values, fill(x.dtype), **window)
+    return reduce(values, axis=-1).astype(x.values.dtype)
+
+
+def case(name, kind, x, types=None, result=None, **window):
+    values = reduced(kind, x, **window)
+    types, result = types or [x.mlir], result or mlir_type(x.dtype, values.shape)
+    tolerance = "sum" if kind in ("sum", "prod") else "exact"
+    return simple(name, [x], [(x.dtype, values)],
+                  f"%r0 = array.reduce_window {kind}, %0 {attributes(window)} : {types[0]} -> {result}", tolerance, types=types,
+                  result_types=[result])
+
+
+POOL = dict(window=[1, 3, 3, 1], strides=[1, 2, 2, 1], low=[0, 1, 1, 0], high=[0, 1, 1, 0])
+
+
+def geometry():
+    x = tensors.random("f32", (2, 9, 10, 5), 1, -1, 1)
+    yield case("max_3x3", "max", x, **POOL)
+    yield case("max_channels_first", "max", Tensor("f32", x.values.transpose(0, 3, 1, 2)), window=[1, 1, 3, 2],
+               strides=[1, 1, 2, 2], low=[0, 0, 1, 0], high=[0, 0, 0, 1])
+    yield case("sum_dilated", "sum", x, window=[1, 2, 3, 1], dilation=[1, 3, 2, 1], low=[0, 2, 0, 0])
+    yield case("all_dims", "sum", x, window=[2, 2, 3, 2], strides=[1, 1, 2, 3], high=[1, 0, 0, 1])
+    yield case("one_element", "max", x, window=[1, 1, 1, 1], strides=[1, 2, 3, 1])
+    yield case("whole", "max", x, window=[1, 9, 10, 1])
+    yield case("too_wide", "max", x, window=[1, 12, 3, 1])
+    yield case("vector", "sum", tensors.random("f32", (100,), 2, -1, 1), window=[7], low=[3], high=[3])
+    yield case("cube", "max", tensors.random("f32", (1, 5, 6, 7, 3), 3, -1, 1), window=[1, 2, 3, 2, 1], strides=[1, 2, 1, 2, 1])
+    nan = Tensor("f32", np.where(np.arange(900).reshape(2, 9, 10, 5) % 37 == 0, np.nan, x.values))
+    yield case("max_of_nan", "max", nan, **POOL)
+    yield case("only_padding", "max", Tensor("f32", np.ones((1, 2, 2, 1))), window=[1, 1, 1, 1], low=[0, 1, 1, 0],
+               high=[0, 1, 1, 0])
+    y = reduced("max", x, **POOL)
+    yield simple("then_relu", [x], [("f32", np.maximum(y, 0))],
+                 f"""%y = array.reduce_window max, %0 {attributes(POOL)} : {x.mlir} -> {mlir_type("f32", y.shape)}
+                     %r0 = array.relu %y : {mlir_type("f32", y.shape)}""", "exact")
+    yield case("symbolic", "max", x, types=["tensor<?x?x?x5xf32>"], result="tensor<?x?x?x5xf32>", **POOL)
+
+
+def types():
+    for dtype, kinds in {"f16": ("sum", "max"), "bf16": ("sum", "min"), "f64": ("sum", "prod", "max"), "i32": ("sum", "max"),
+                         "u8": ("max", "min", "or"), "i8": ("min", "and"), "i64": ("sum", "prod"), "i1": ("and", "or")}.items():
+        x = tensors.random(dtype, (1, 7, 6, 8), 4, *((-1, 1) if dtype in FLOATS else ()))
+        for kind in kinds:
+            yield case(f"{kind}_{dtype}", kind, x, **POOL)
+
+
+def averages():
+    for dtype in FLOATS:
+        x = tensors.random(dtype, (2, 7, 8, 5), 5, -1, 1)
+        values, outside = windows_of(x.values, 0, **POOL)
+        for name, count, flag in (("", (~outside).sum(-1), ""), ("_include_pad", 9, " count_include_pad")):
+            mean = values.sum(-1) / count
+            yield simple(f"avg_{dtype}{name}", [x], [(dtype, mean)],
+                         f"%r0 = array.avg_pool %0 {attributes(POOL)}{flag} : {x.mlir} -> {mlir_type(dtype, mean.shape)}", "sum")
+    plain = dict(window=[1, 2, 2, 1], strides=[1, 2, 2, 1])
+    x = tensors.random("f32", (2, 8, 8, 5), 6, -1, 1)
+    mean = windows_of(x.values, 0, **plain)[0].mean(-1)
+    yield simple("avg_plain", [x], [("f32", mean)],
+                 f"%r0 = array.avg_pool %0 {attributes(plain)} : tensor<?x?x8x5xf32> -> tensor<?x?x4x5xf32>", "sum",
+                 types=["tensor<?x?x8x5xf32>"], result_types=["tensor<?x?x4x5xf32>"])
+
+
+def scattered(kind, x, g, window, strides=None, low=None, high=None, dilation=None):
+    """Each g added to the first extremum of its window, NaN before all others."""
+    rank = x.ndim
+    strides, dilation, low = strides or [1] * rank, dilation or [1] * rank, low or [0] * rank
+    result = np.zeros(x.shape)
+    for place in np.ndindex(*g.shape):
+        best = None
+        for tap in itertools.product(*map(range, window)):
+            at = tuple(p * s + t * d - l for p, s, t, d, l in zip(place, strides, tap, dilation, low))
+            if any(not 0 <= i < n for i, n in zip(at, x.shape)):
+                continue
+            better = best is None or (not np.isnan(x[best]) and
+                                      (np.isnan(x[at]) or (x[at] > x[best] if kind == "max" else x[at] < x[best])))
+            best = at if better else best
+        if best is not None:
+            result[best] += g[place]
+    return result
+
+
+def scatters():
+    for name, dtype, kind, window in (
+            ("overlapping", "f32", "max", POOL),
+            ("apart", "f32", "max", dict(window=[1, 2, 2, 1], strides=[1, 2, 2, 1])),
+            ("min_dilated", "f32", "min", dict(window=[1, 2, 2, 1], strides=[1, 1, 2, 1], dilation=[1, 3, 2, 1], low=[0, 2, 0, 0])),
+            ("of_f16", "f16", "max", POOL), ("of_bf16", "bf16", "max", POOL), ("of_f64", "f64", "max", POOL)):
+        # Few different values: ties have to go to the first.
+        x = Tensor(dtype, np.random.default_rng(7).integers(-3, 4, (2, 6, 7, 3)))
+        g = tensors.random(dtype, windows_of(x.values, 0, **window)[0].shape[:-1], 8, -1, 1)
+        yield simple(f"scatter_{name}", [x, g], [(dtype, scattered(kind, x.values, g.values, **window))],
+                     f"%r0 = array.select_and_scatter {kind}, %0, %1 {attributes(window)} : ({x.mlir}, {g.mlir}) -> {x.mlir}", "sum")
+    x = Tensor("f32", np.where(np.arange(84).reshape(1, 6, 7, 2) % 9 == 0, np.nan, -np.inf))
+    g = tensors.random("f32", (1, 3, 4, 2), 9, -1, 1)
+    yield simple("scatter_nan_inf", [x, g], [("f32", scattered("max", x.values, g.values, **POOL))],
+                 f"""%r0 = array.select_and_scatter max, %0, %1 {attributes(POOL)}
+                     : (tensor<?x?x?x2xf32>, tensor<?x?x?x2xf32>) -> tensor<?x?x?x2xf32>""", "sum",
+                 types=["tensor<?x?x?x2xf32>"] * 2, result_types=["tensor<?x?x?x2xf32>"])
+
+
+def cases():
+    for make in (geometry, types, averages, scatters):
+        yield from make()
