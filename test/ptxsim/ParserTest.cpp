@@ -35,9 +35,10 @@ TEST_F(Parser, UnknownModifierIsNamed) {
   EXPECT_EQ(error.line, kHeadLines + 5);
 }
 
-TEST_F(Parser, InstructionsOfLaterStagesAreRefused) {
+TEST_F(Parser, InstructionsOfLaterTargetsAreRefused) {
   for (const char *text : {"wgmma.fence.sync.aligned;", "tcgen05.wait::ld.sync.aligned;",
-                           "cp.async.bulk.commit_group;", "barrier.cluster.arrive;"}) {
+                           "cp.async.bulk.commit_group;", "barrier.cluster.arrive;",
+                           "setmaxnreg.inc.sync.aligned.u32 232;", "griddepcontrol.wait;"}) {
     ParseError error = errorOfBody(text);
     EXPECT_TRUE(error.unsupported) << text;
     EXPECT_EQ(error.line, kHeadLines + 5) << text;

@@ -13,7 +13,9 @@
 //   f F32   d F64   h F16   b BF16   H F16x2   B BF16x2   i S32/U32   l S64/U64
 //   s S16/U16   n a shift amount or bit position   e two 8-bit floats   x any 32 bits
 //   t TF32   o an odd-sized range: values near integer limits as F32   O the same as F64
-//   m/M/c/C/k/q small values for matrices: F16x2, BF16x2, F32, F64, TF32, four S8
+//   m/M/c/C/k/q/g/G small values for matrices: F16x2, BF16x2, F32, F64, TF32, four S8,
+//   four E4M3, four E5M2
+//   v/V/w values of many exponents for matrices: F16x2, BF16x2, F32
 //   p a lane mask that includes the own lane (the same for all lanes of the warp)
 //
 //===----------------------------------------------------------------------===//

@@ -102,9 +102,15 @@ static void addMma(std::vector<Form> &forms, const std::string &shape, const std
                    double limit, unsigned target = 80) {
   Form form;
   std::string instruction = "mma.sync.aligned." + shape + ".row.col." + types;
-  form.name = a == 't' ? instruction + " any exponent" : instruction;
+  form.name = a == 't' || a == 'v' || a == 'V' ? instruction + " any exponent" : instruction;
   form.inputs = std::string(aCount + bCount, a) + std::string(cCount, c);
-  form.outputs = std::string(cCount, c == 'c' ? 'f' : c == 'C' ? 'd' : c == 'm' ? 'H' : 'i');
+  form.outputs = std::string(cCount, c == 'c'   ? 'f'
+                                     : c == 'C' ? 'd'
+                                     : c == 'm' ? 'H'
+                                     : c == 'v' ? 'H'
+                                     : c == 'w' ? 'f'
+                                     : c == 'f' ? 'f'
+                                                : 'i');
   form.body = instruction + " " + fragment('d', 0, cCount) + ", " + fragment('a', 0, aCount) +
               ", " + fragment('a', aCount, bCount) + ", " + fragment('a', aCount + bCount, cCount) +
               ";";
@@ -126,6 +132,15 @@ static void addMatrices(std::vector<Form> &forms) {
   // Full random mantissas and exponents: the truncation of sums shows. Those above are
   // exact in f32.
   addMma(forms, "m16n8k8", "f32.tf32.tf32.f32", 't', 4, 2, 'f', 4, Match::Matrix, 1);
+  addMma(forms, "m16n8k16", "f32.f16.f16.f32", 'v', 4, 2, 'w', 4, Match::Matrix, 1);
+  addMma(forms, "m16n8k8", "f32.f16.f16.f32", 'v', 2, 1, 'w', 4, Match::Matrix, 1);
+  addMma(forms, "m16n8k16", "f16.f16.f16.f16", 'v', 4, 2, 'v', 2, Match::Matrix, 1);
+  addMma(forms, "m16n8k16", "f32.bf16.bf16.f32", 'V', 4, 2, 'w', 4, Match::Matrix, 1);
+  addMma(forms, "m16n8k8", "f32.bf16.bf16.f32", 'V', 2, 1, 'w', 4, Match::Matrix, 1);
+  for (const char *types : {"f32.e4m3.e4m3.f32", "f32.e4m3.e5m2.f32"})
+    addMma(forms, "m16n8k32", types, 'g', 4, 2, 'c', 4, Match::Exact, 0, 89);
+  for (const char *types : {"f32.e5m2.e4m3.f32", "f32.e5m2.e5m2.f32"})
+    addMma(forms, "m16n8k32", types, 'G', 4, 2, 'c', 4, Match::Exact, 0, 89);
   for (const char *types : {"s32.s8.s8.s32", "s32.u8.u8.s32", "s32.s8.u8.s32", "s32.u8.s8.s32"}) {
     addMma(forms, "m16n8k16", types, 'q', 2, 1, 'i', 4, Match::Exact, 0);
     addMma(forms, "m16n8k32", types, 'q', 4, 2, 'i', 4, Match::Exact, 0);

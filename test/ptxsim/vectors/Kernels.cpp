@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Forms.h"
+#include "Random.h"
 
 #include <cmath>
 #include <cstring>
@@ -49,7 +50,9 @@ static std::string bits(char kind) { return std::to_string(kindBytes(kind) * 8);
 
 std::string kernelText(const Form &form) {
   std::string text =
-      ".version 8.0\n.target sm_" + std::to_string(form.target) +
+      // The fp8 forms of mma came with PTX 8.4.
+      std::string(form.target == 89 ? ".version 8.4" : ".version 8.0") + "\n.target sm_" +
+      std::to_string(form.target) +
       "\n.address_size 64\n\n.visible .entry form(.param .u64 in, .param .u64 out)\n{\n"
       "  .reg .pred %p<4>;\n  .reg .b32 %t<8>;\n  .reg .b64 %q<8>;\n  .reg .b16 %h<8>;\n";
   for (size_t i = 0; i < form.inputs.size(); ++i)
@@ -77,27 +80,6 @@ std::string kernelText(const Form &form) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-
-/// A small generator with a fixed sequence on every host.
-struct Random {
-  uint64_t state;
-  uint64_t next() {
-    state += 0x9e3779b97f4a7c15ull;
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  }
-  /// Uniform in [-1, 1), with few bits, so that it is exact in narrow formats.
-  double small() { return static_cast<double>(static_cast<int64_t>(next() >> 56) - 128) / 128.0; }
-};
-
-uint64_t fnv(const void *data, size_t size, uint64_t hash) {
-  const auto *bytes = static_cast<const uint8_t *>(data);
-  for (size_t i = 0; i < size; ++i)
-    hash = (hash ^ bytes[i]) * 0x100000001b3ull;
-  return hash;
-}
 
 uint64_t f32(float value) {
   uint32_t b;
@@ -276,13 +258,26 @@ uint64_t matrixValue(char kind, Random &random) {
     uint64_t low = smallHalf(kind == 'M', random);
     return low | smallHalf(kind == 'M', random) << 16;
   }
-  return randomValue(kind, random);
+  if (kind == 'v' || kind == 'V') {
+    uint64_t low = randomValue(kind == 'v' ? 'h' : 'b', random);
+    return low | randomValue(kind == 'v' ? 'h' : 'b', random) << 16;
+  }
+  if (kind == 'g' || kind == 'G') {
+    // -3 .. 3 in four bytes.
+    static const uint64_t kE4m3[] = {0xc4, 0xc0, 0xb8, 0x00, 0x38, 0x40, 0x44};
+    static const uint64_t kE5m2[] = {0xc2, 0xc0, 0xbc, 0x00, 0x3c, 0x40, 0x42};
+    uint64_t word = 0;
+    for (unsigned i = 0; i < 4; ++i)
+      word |= (kind == 'g' ? kE4m3 : kE5m2)[(random.next() >> 20) % 7] << (8 * i);
+    return word;
+  }
+  return randomValue(kind == 'w' ? 'f' : kind, random);
 }
 
 // Edge values of which all pairs are tried; the rest comes up at random.
 constexpr size_t kPairs = 15;
 
-bool isMatrixKind(char kind) { return std::strchr("mMcCkq", kind) != nullptr; }
+bool isMatrixKind(char kind) { return std::strchr("mMcCkqgGvVw", kind) != nullptr; }
 
 uint64_t caseValue(const Form &form, size_t index, size_t operand, Random &random) {
   char kind = form.inputs[operand];
@@ -309,7 +304,7 @@ std::vector<uint64_t> makeInputs(const Form &form) {
   size_t cases = operands <= 1 ? 64 : operands == 2 ? 256 : 160;
   if (operands > 0 && isMatrixKind(form.inputs[0]))
     cases = 4 * kBlockSize;
-  Random random{fnv(form.name.data(), form.name.size(), 0xcbf29ce484222325ull)};
+  Random random{fnv(form.name.data(), form.name.size())};
   std::vector<uint64_t> inputs;
   uint64_t mask = 0;
   for (size_t i = 0; i < cases; ++i) {
@@ -328,7 +323,7 @@ std::vector<uint64_t> makeInputs(const Form &form) {
 
 uint64_t fingerprint(const Form &form, const std::vector<uint64_t> &inputs) {
   std::string text = kernelText(form);
-  uint64_t hash = fnv(text.data(), text.size(), 0xcbf29ce484222325ull);
+  uint64_t hash = fnv(text.data(), text.size());
   return fnv(inputs.data(), inputs.size() * sizeof(uint64_t), hash);
 }
 

@@ -218,9 +218,11 @@ double elementOf(uint64_t bits, char kind, unsigned slot) {
   switch (kind) {
   case 'm':
   case 'H':
+  case 'v':
     return valueOf(bits >> (16 * slot) & 0xffff, layoutOf('h'));
   case 'M':
   case 'B':
+  case 'V':
     return valueOf(bits >> (16 * slot) & 0xffff, layoutOf('b'));
   default:
     return valueOf(bits, layoutOf(kind == 'C' ? 'd' : 'f'));
@@ -235,8 +237,8 @@ GreatestTerms greatestTerms(const Form &form, const uint64_t *inputs) {
   char kind = form.inputs[0], addend = form.inputs[n - 1];
   unsigned addends = static_cast<unsigned>(form.outputs.size());
   unsigned bCount = static_cast<unsigned>(n - addends) / 3, aCount = 2 * bCount;
-  unsigned slots = std::strchr("mMHB", kind) ? 2 : 1, depth = 4 * slots * bCount;
-  unsigned addendSlots = std::strchr("mH", addend) ? 2 : 1;
+  unsigned slots = std::strchr("mMHBvV", kind) ? 2 : 1, depth = 4 * slots * bCount;
+  unsigned addendSlots = std::strchr("mHv", addend) ? 2 : 1;
   std::vector<double> a(16 * depth), b(8 * depth);
   for (unsigned lane = 0; lane < 32; ++lane) {
     const uint64_t *in = inputs + lane * n;

@@ -5,134 +5,52 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   ptxsim-vectors record FILE [LIBRARY]    writes the results of all forms
-//   ptxsim-vectors check FILE [LIBRARY]     compares them with a recording
-//   ptxsim-vectors dump FORM                prints the kernel of a form
+//   ptxsim-vectors record FILE [LIBRARY]          records the forms that FILE lacks
+//   ptxsim-vectors check FILE [LIBRARY]           compares results with a recording
+//   ptxsim-vectors record-tiles FILE [LIBRARY]    the same for the tile forms
+//   ptxsim-vectors check-tiles FILE [LIBRARY]
+//   ptxsim-vectors whole-tiles FILE [LIBRARY]     records all of every output
+//   ptxsim-vectors dump FORM|all                  prints the kernel of a form
 //
-// LIBRARY is a CUDA driver (libcuda.so.1, or libcuda_sim.so); the runner uses
-// nothing else, so that the same program serves hardware and the simulator.
+// LIBRARY is a CUDA driver: libcuda.so.1, or libcuda_sim.so.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Driver.h"
 #include "Record.h"
 
 #include <cstdio>
 #include <cstring>
-#include <dlfcn.h>
 
 using namespace xc::vectors;
 
 namespace {
 
-/// The few driver calls that the runner needs.
-struct Driver {
-  int (*init)(unsigned) = nullptr;
-  int (*deviceGet)(int *, int) = nullptr;
-  int (*deviceGetName)(char *, int, int) = nullptr;
-  int (*contextRetain)(void **, int) = nullptr;
-  int (*contextSetCurrent)(void *) = nullptr;
-  int (*contextSynchronize)() = nullptr;
-  int (*moduleLoadData)(void **, const void *) = nullptr;
-  int (*moduleUnload)(void *) = nullptr;
-  int (*moduleGetFunction)(void **, void *, const char *) = nullptr;
-  int (*memAlloc)(uint64_t *, size_t) = nullptr;
-  int (*memFree)(uint64_t) = nullptr;
-  int (*copyToDevice)(uint64_t, const void *, size_t) = nullptr;
-  int (*copyToHost)(void *, uint64_t, size_t) = nullptr;
-  int (*memset)(uint64_t, unsigned char, size_t) = nullptr;
-  int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                void *, void **, void **) = nullptr;
-  std::string deviceName;
-
-  bool load(const char *path) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      std::fprintf(stderr, "error: %s\n", dlerror());
-      return false;
-    }
-    bool ok = true;
-    auto symbol = [&](auto &slot, const char *name) {
-      void *address = dlsym(library, name);
-      std::memcpy(&slot, &address, sizeof(slot));
-      if (!address)
-        std::fprintf(stderr, "error: %s has no %s\n", path, name);
-      ok = ok && address;
-    };
-    symbol(init, "cuInit");
-    symbol(deviceGet, "cuDeviceGet");
-    symbol(deviceGetName, "cuDeviceGetName");
-    symbol(contextRetain, "cuDevicePrimaryCtxRetain");
-    symbol(contextSetCurrent, "cuCtxSetCurrent");
-    symbol(contextSynchronize, "cuCtxSynchronize");
-    symbol(moduleLoadData, "cuModuleLoadData");
-    symbol(moduleUnload, "cuModuleUnload");
-    symbol(moduleGetFunction, "cuModuleGetFunction");
-    symbol(memAlloc, "cuMemAlloc_v2");
-    symbol(memFree, "cuMemFree_v2");
-    symbol(copyToDevice, "cuMemcpyHtoD_v2");
-    symbol(copyToHost, "cuMemcpyDtoH_v2");
-    symbol(memset, "cuMemsetD8_v2");
-    symbol(launch, "cuLaunchKernel");
-    return ok && open();
-  }
-
-  bool open() {
-    int device = 0;
-    void *context = nullptr;
-    char name[128] = "";
-    if (init(0) || deviceGet(&device, 0) || deviceGetName(name, sizeof(name), device) ||
-        contextRetain(&context, device) || contextSetCurrent(context)) {
-      std::fprintf(stderr, "error: the driver has no usable device\n");
-      return false;
-    }
-    deviceName = name;
-    return true;
-  }
-};
-
-/// Runs one form. 0 = done, 1 = the kernel was refused, 2 = a call failed.
-int runForm(const Driver &driver, const Form &form, const std::vector<uint64_t> &inputs,
-            std::vector<uint64_t> &outputs) {
-  void *module = nullptr, *function = nullptr;
-  std::string text = kernelText(form);
-  if (driver.moduleLoadData(&module, text.c_str()))
-    return 1;
-  size_t cases = inputs.size() / form.inputs.size();
-  outputs.assign(cases * form.outputs.size(), 0);
-  uint64_t in = 0, out = 0;
-  size_t inBytes = inputs.size() * 8, outBytes = outputs.size() * 8;
-  void *params[] = {&in, &out};
-  bool ok = !driver.moduleGetFunction(&function, module, "form") &&
-            !driver.memAlloc(&in, inBytes) && !driver.memAlloc(&out, outBytes) &&
-            !driver.copyToDevice(in, inputs.data(), inBytes) && !driver.memset(out, 0, outBytes) &&
-            !driver.launch(function, static_cast<unsigned>(cases / kBlockSize), 1, 1, kBlockSize, 1,
-                           1, 0, nullptr, params, nullptr) &&
-            !driver.contextSynchronize() && !driver.copyToHost(outputs.data(), out, outBytes);
-  if (in)
-    driver.memFree(in);
-  if (out)
-    driver.memFree(out);
-  driver.moduleUnload(module);
-  return ok ? 0 : 2;
-}
-
 int recordAll(const Driver &driver, const char *path) {
   Record record;
+  std::string error;
+  readRecord(path, record, error); // none yet: all is recorded
   record.device = driver.deviceName;
-  size_t refused = 0;
+  size_t refused = 0, kept = 0;
   for (const Form &form : allForms()) {
     std::vector<uint64_t> inputs = makeInputs(form);
+    uint64_t print = fingerprint(form, inputs);
     FormRecord &r = record.forms[form.name];
-    r.fingerprint = fingerprint(form, inputs);
+    if (r.fingerprint == print && !r.outputs.empty()) {
+      ++kept;
+      continue;
+    }
+    r = FormRecord();
+    r.fingerprint = print;
     switch (runForm(driver, form, inputs, r.outputs)) {
-    case 0:
+    case RunStatus::Done:
       break;
-    case 1:
+    case RunStatus::Refused:
       r.refused = true;
       ++refused;
       std::printf("refused: %s\n", form.name.c_str());
       break;
-    default:
+    case RunStatus::Failed:
       std::fprintf(stderr, "error: form '%s' failed\n", form.name.c_str());
       return 1;
     }
@@ -141,8 +59,8 @@ int recordAll(const Driver &driver, const char *path) {
     std::fprintf(stderr, "error: cannot write %s\n", path);
     return 1;
   }
-  std::printf("%zu forms on %s, %zu refused\n", allForms().size(), driver.deviceName.c_str(),
-              refused);
+  std::printf("%zu forms on %s, %zu refused, %zu recorded before\n", allForms().size(),
+              driver.deviceName.c_str(), refused, kept);
   return 0;
 }
 
@@ -165,10 +83,11 @@ int checkAll(const Driver &driver, const char *path) {
     if (it->second.refused)
       continue;
     std::string report;
-    int status = runForm(driver, form, inputs, outputs);
-    size_t different = status ? 1 : compareForm(form, inputs, it->second.outputs, outputs, report);
-    if (status)
-      report = form.name + (status == 1 ? ": refused\n" : ": a call failed\n");
+    RunStatus status = runForm(driver, form, inputs, outputs);
+    bool done = status == RunStatus::Done;
+    size_t different = done ? compareForm(form, inputs, it->second.outputs, outputs, report) : 1;
+    if (!done)
+      report = form.name + (status == RunStatus::Refused ? ": refused\n" : ": a call failed\n");
     bad += different != 0;
     std::fputs(report.c_str(), stdout);
   }
@@ -176,23 +95,110 @@ int checkAll(const Driver &driver, const char *path) {
   return bad != 0;
 }
 
+/// Forms of |path| stay as they are. What is being run counts as refused until it
+/// has answered, so that a kernel that hangs or loses the context is passed over
+/// when the program is started again.
+int recordTiles(const Driver &driver, const char *path, bool whole) {
+  TileRecords records;
+  std::string error;
+  readTileRecords(path, records, error); // none yet: all is recorded
+  size_t refused = 0;
+  for (const TileForm &form : allTileForms()) {
+    TileRecord &r = records.forms[form.name];
+    if (r.fingerprint != fingerprint(form)) {
+      records.device = driver.deviceName;
+      r = TileRecord();
+      r.fingerprint = fingerprint(form);
+      r.refused = true;
+      if (!writeTileRecords(path, records, whole)) {
+        std::fprintf(stderr, "error: cannot write %s\n", path);
+        return 1;
+      }
+      RunStatus status = runTileForm(driver, form, r.output);
+      r.refused = status == RunStatus::Refused;
+      r.failed = status == RunStatus::Failed;
+      if (r.failed) {
+        std::printf("failed: %s\n", form.name.c_str());
+        writeTileRecords(path, records, whole);
+        if (!driver.renew())
+          return 1;
+      }
+    }
+    if (r.refused)
+      std::printf("refused: %s\n", form.name.c_str());
+    refused += r.refused;
+  }
+  writeTileRecords(path, records, whole);
+  std::printf("%zu tile forms on %s, %zu refused\n", allTileForms().size(),
+              driver.deviceName.c_str(), refused);
+  return 0;
+}
+
+int checkTiles(const Driver &driver, const char *path) {
+  TileRecords records;
+  std::string error;
+  if (!readTileRecords(path, records, error)) {
+    std::fprintf(stderr, "error: %s\n", error.c_str());
+    return 1;
+  }
+  size_t bad = 0;
+  for (const TileForm &form : allTileForms()) {
+    auto it = records.forms.find(form.name);
+    std::string problem;
+    std::vector<uint8_t> output;
+    if (it == records.forms.end() || it->second.fingerprint != fingerprint(form)) {
+      problem = "not recorded";
+    } else if (!it->second.refused) {
+      RunStatus status = runTileForm(driver, form, output);
+      bool same = (status == RunStatus::Failed) == it->second.failed;
+      problem = status == RunStatus::Refused ? "refused"
+                : same                       ? compareTile(form, it->second, output)
+                                             : "one of the launches failed";
+      if (status == RunStatus::Failed && !driver.renew())
+        break;
+    }
+    bad += !problem.empty();
+    if (!problem.empty())
+      std::printf("%s: %s\n", form.name.c_str(), problem.c_str());
+  }
+  std::printf("%zu of %zu tile forms differ from %s\n", bad, allTileForms().size(),
+              records.device.c_str());
+  return bad != 0;
+}
+
+int dump(const std::string &name) {
+  for (const Form &form : allForms())
+    if (form.name == name || name == "all")
+      std::printf("// %s\n%s", form.name.c_str(), kernelText(form).c_str());
+  for (const TileForm &form : allTileForms())
+    if (form.name == name || name == "all")
+      std::printf("// %s\n%s", form.name.c_str(), form.text.c_str());
+  return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc == 3 && !std::strcmp(argv[1], "dump")) {
-    for (const Form &form : allForms())
-      if (form.name == argv[2] || !std::strcmp(argv[2], "all"))
-        std::printf("// %s\n%s", form.name.c_str(), kernelText(form).c_str());
-    return 0;
-  }
-  bool isRecord = argc >= 3 && !std::strcmp(argv[1], "record");
-  if (argc < 3 || argc > 4 || (!isRecord && std::strcmp(argv[1], "check"))) {
-    std::fprintf(stderr, "usage: %s record|check FILE [LIBRARY]\n       %s dump FORM|all\n",
+  std::string command = argc >= 2 ? argv[1] : "";
+  if (argc == 3 && command == "dump")
+    return dump(argv[2]);
+  bool known = command == "record" || command == "check" || command == "record-tiles" ||
+               command == "check-tiles" || command == "whole-tiles";
+  if (!known || argc < 3 || argc > 4) {
+    std::fprintf(stderr,
+                 "usage: %s record|check|record-tiles|check-tiles|whole-tiles FILE [LIBRARY]\n"
+                 "       %s dump FORM|all\n",
                  argv[0], argv[0]);
     return 2;
   }
   Driver driver;
   if (!driver.load(argc == 4 ? argv[3] : "libcuda.so.1"))
     return 1;
-  return isRecord ? recordAll(driver, argv[2]) : checkAll(driver, argv[2]);
+  if (command == "record")
+    return recordAll(driver, argv[2]);
+  if (command == "check")
+    return checkAll(driver, argv[2]);
+  if (command == "check-tiles")
+    return checkTiles(driver, argv[2]);
+  return recordTiles(driver, argv[2], command == "whole-tiles");
 }

@@ -62,10 +62,7 @@ bool hasValidEnums(const MapArguments &args) {
          args.swizzle <= CU_TENSOR_MAP_SWIZZLE_128B &&
          args.l2Promotion <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B &&
          args.oobFill <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA &&
-         (args.oobFill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || isFloat(args.type)) &&
-         // 32-byte interleave exists with the 32-byte swizzle only.
-         (args.interleave != CU_TENSOR_MAP_INTERLEAVE_32B ||
-          args.swizzle == CU_TENSOR_MAP_SWIZZLE_32B);
+         (args.oobFill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || isFloat(args.type));
 }
 
 /// Checks the common arguments and encodes them.
@@ -145,7 +142,11 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *out, CUtensorMapDataType type, cuui
         return CUDA_ERROR_INVALID_VALUE;
       map.box[i] = static_cast<uint16_t>(box[i]);
     }
-    if (!isInnerExtentValid(map, box[0]))
+    // A box must fit the shared memory of a multiprocessor.
+    uint64_t boxBytes = map.elementBytes;
+    for (unsigned i = 0; i < rank; ++i)
+      boxBytes *= box[i];
+    if (!isInnerExtentValid(map, box[0]) || boxBytes > driver().devices[0]->limits().sharedPerSM)
       return CUDA_ERROR_INVALID_VALUE;
     map.kind = EncodedTensorMap::Tiled;
     store(map, out);

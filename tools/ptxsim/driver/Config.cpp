@@ -125,6 +125,10 @@ const Setting kSettings[] = {
      [](Config &config, const std::string &text) {
        return setNumber(config.instructionLimit, text, UINT64_MAX);
      }},
+    {"async_seed",
+     [](Config &config, const std::string &text) {
+       return setNumber(config.asyncSeed, text, UINT64_MAX);
+     }},
     {"fault",
      [](Config &config, const std::string &text) -> std::string {
        config.faults = text;

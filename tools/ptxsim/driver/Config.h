@@ -32,6 +32,7 @@ struct Config {
   bool counters = true;
   unsigned threads = 0;
   uint64_t instructionLimit = 0;
+  uint64_t asyncSeed = 0;
   std::string faults;
   unsigned streamDelayMicros = 0;
   uint64_t seed = 0;

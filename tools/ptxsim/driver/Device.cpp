@@ -19,6 +19,7 @@ ptxsim::Options simulatorOptions(const Config &config) {
   options.memoryCounters = config.counters;
   options.hostThreads = config.threads;
   options.instructionLimit = config.instructionLimit;
+  options.asyncSeed = config.asyncSeed;
   return options;
 }
 

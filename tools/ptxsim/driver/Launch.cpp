@@ -138,6 +138,8 @@ CUresult errorOf(ptxsim::FaultKind kind) {
   case ptxsim::FaultKind::AsyncCopy:
   case ptxsim::FaultKind::Deadlock:
   case ptxsim::FaultKind::Trap:
+  case ptxsim::FaultKind::MbarrierMisuse:
+  case ptxsim::FaultKind::MissingProxyFence:
   case ptxsim::FaultKind::InvalidLaunch:
     return CUDA_ERROR_LAUNCH_FAILED;
   }

@@ -101,7 +101,8 @@ static bool raiseRace(Warp &warp, const Inst &inst, const Access &access, unsign
                       uint64_t address, Space space, uint64_t other, bool otherRead) {
   Block &block = *warp.block;
   Epoch epoch = Epoch::unpack(other);
-  std::string who = describeThread(block, epoch.thread);
+  std::string who =
+      epoch.thread == block.threads ? "an asynchronous copy" : describeThread(block, epoch.thread);
   if (space == Space::Global) {
     const Dim3 &grid = block.launch->config.grid;
     who += " of block (" + std::to_string(epoch.block % grid.x) + "," +
@@ -212,12 +213,18 @@ static uint64_t forCells(RaceCell *cells, uint64_t offset, unsigned bytes, F fun
   return 0;
 }
 
-static RaceCell *cellsOf(Block &block, const LaneAccess &lanes, unsigned lane, uint64_t &offset) {
+static RaceCell *cellsOf(Block &block, const LaneAccess &lanes, unsigned lane, unsigned bytes,
+                         uint64_t &offset) {
   if (!block.clocks)
     return nullptr;
   if (lanes.space[lane] == Space::Shared) {
-    offset = static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
-    return block.sharedShadow.races->get(block.sharedShadow.capacity);
+    Block &owner = *lanes.owner[lane];
+    offset = static_cast<uint64_t>(lanes.host[lane] - owner.shared.data());
+    SharedShadow &shadow = owner.sharedShadow;
+    RaceCell *cells = shadow.races->get(shadow.capacity);
+    if (shadow.anyLine)
+      shadow.expandLines(cells, offset, bytes);
+    return cells;
   }
   Range *range = lanes.range[lane];
   if (lanes.space[lane] != Space::Global || !range || !block.clocks->tracksGlobal())
@@ -233,12 +240,13 @@ static bool checkRead(Warp &warp, const Inst &inst, const Access &access, LaneAc
   Space space = lanes.space[lane];
   uint64_t address = lanes.address[lane];
   if (space == Space::Shared) {
-    uint64_t offset = static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
-    SharedShadow &shadow = block.sharedShadow;
+    Block &owner = *lanes.owner[lane];
+    uint64_t offset = static_cast<uint64_t>(lanes.host[lane] - owner.shared.data());
+    SharedShadow &shadow = owner.sharedShadow;
     if (checks.asyncCopy && shadow.anyPending && shadow.pending.any(offset, access.bytes)) {
       block.raise(FaultKind::AsyncCopy, warp, lane, inst, address,
                   describe(access, space) + " at " + hex(address) +
-                      ": the destination of a cp.async that has not been waited for");
+                      ": the destination of an asynchronous copy that has not been waited for");
       return false;
     }
     if (checks.uninitialised && !shadow.initialised.all(offset, access.bytes))
@@ -258,7 +266,7 @@ static bool checkRead(Warp &warp, const Inst &inst, const Access &access, LaneAc
   if (access.kind != AccessKind::Load)
     return true;
   uint64_t offset = 0;
-  RaceCell *cells = cellsOf(block, lanes, lane, offset);
+  RaceCell *cells = cellsOf(block, lanes, lane, access.bytes, offset);
   if (!cells)
     return true;
   uint32_t thread = warp.threadOf(lane);
@@ -304,6 +312,8 @@ static bool resolveLane(Warp &warp, const Inst &inst, const Access &access, Lane
   } else if (space == Space::Const) {
     space = Space::Global;
   }
+  if (space == Space::SharedCluster)
+    space = Space::Shared;
   lanes.space[lane] = space;
   if (checks.misaligned && (address & (access.bytes - 1))) {
     block.raise(FaultKind::Misaligned, warp, lane, inst, address,
@@ -316,8 +326,17 @@ static bool resolveLane(Warp &warp, const Inst &inst, const Access &access, Lane
   uint64_t limit = 0;
   uint8_t *base = nullptr;
   if (space == Space::Shared) {
-    limit = block.sharedBytes;
-    base = block.shared.data();
+    Block *owner = &block;
+    if (offset >> kRankShift) {
+      uint32_t place = 0;
+      owner = sharedOwner(warp, inst, lane, access.space, address, place);
+      if (!owner)
+        return false;
+      offset = place;
+    }
+    lanes.owner[lane] = owner;
+    limit = owner->sharedBytes;
+    base = owner->shared.data();
   } else if (space == Space::Local) {
     limit = warp.program->localBytes;
     base = warp.localOf(lane);
@@ -330,6 +349,40 @@ static bool resolveLane(Warp &warp, const Inst &inst, const Access &access, Lane
     return raiseWindow(warp, inst, access, lane, offset, space, limit);
   lanes.host[lane] = base + offset;
   return true;
+}
+
+Block *xc::ptxsim::sharedOwner(Warp &warp, const Inst &inst, unsigned lane, Space space,
+                               uint64_t address, uint32_t &offset) {
+  Block &block = *warp.block;
+  auto fail = [&](FaultKind kind, const std::string &message) {
+    block.raise(kind, warp, lane, inst, address, message);
+    return nullptr;
+  };
+  uint64_t place = address;
+  if (space == Space::Generic) {
+    if (spaceOfGeneric(address) != Space::Shared)
+      return fail(FaultKind::OutOfBounds, hex(address) + " is no address of shared memory");
+    place = address & ~kWindowMask;
+  }
+  uint64_t rank = place >> kRankShift;
+  if (rank == 0) {
+    offset = static_cast<uint32_t>(place);
+    return &block;
+  }
+  offset = static_cast<uint32_t>(place & ((1u << kRankShift) - 1));
+  if (rank > block.cluster->blocks.size())
+    return fail(FaultKind::OutOfBounds, hex(address) + " is outside the shared memory (of " +
+                                            std::to_string(block.sharedBytes) +
+                                            " bytes) of this block, and of its cluster");
+  Block *owner = block.cluster->blocks[rank - 1].get();
+  if (space == Space::Shared && owner != &block)
+    return fail(FaultKind::OutOfBounds,
+                hex(address) + " is in the shared memory of another block of the cluster");
+  if (owner->liveThreads == 0)
+    return fail(FaultKind::UseAfterFree, hex(address) + " is in the shared memory of block " +
+                                             std::to_string(rank - 1) +
+                                             " of the cluster, which has exited");
+  return owner;
 }
 
 bool xc::ptxsim::resolveAccess(Warp &warp, const Inst &inst, uint32_t mask, const Access &access,
@@ -355,11 +408,13 @@ bool xc::ptxsim::resolveAccess(Warp &warp, const Inst &inst, uint32_t mask, cons
 //===----------------------------------------------------------------------===//
 
 static void markWritten(Block &block, const LaneAccess &lanes, unsigned lane, unsigned bytes) {
+  ++block.cluster->events;
   if (!block.launch->options.checks.uninitialised)
     return;
   if (lanes.space[lane] == Space::Shared) {
-    block.sharedShadow.initialised.set(
-        static_cast<uint64_t>(lanes.host[lane] - block.shared.data()), bytes);
+    Block &owner = *lanes.owner[lane];
+    owner.sharedShadow.initialised.set(
+        static_cast<uint64_t>(lanes.host[lane] - owner.shared.data()), bytes);
   } else if (Range *range = lanes.range[lane]; range && lanes.space[lane] == Space::Global) {
     if (range->initialised.allocated())
       range->initialised.set(lanes.address[lane] - range->base, bytes);
@@ -369,15 +424,21 @@ static void markWritten(Block &block, const LaneAccess &lanes, unsigned lane, un
 static bool checkPendingStore(Warp &warp, const Inst &inst, const Access &access,
                               const LaneAccess &lanes, unsigned lane) {
   Block &block = *warp.block;
-  if (lanes.space[lane] != Space::Shared || !block.sharedShadow.anyPending ||
-      !block.launch->options.checks.asyncCopy)
+  if (lanes.space[lane] != Space::Shared || !block.launch->options.checks.asyncCopy)
     return true;
-  uint64_t offset = static_cast<uint64_t>(lanes.host[lane] - block.shared.data());
-  if (!block.sharedShadow.pending.any(offset, access.bytes))
-    return true;
+  Block &owner = *lanes.owner[lane];
+  auto offset = static_cast<uint32_t>(lanes.host[lane] - owner.shared.data());
+  std::string reader;
+  if (!owner.sharedShadow.anyPending || !owner.sharedShadow.pending.any(offset, access.bytes)) {
+    if (!isAsyncSource(owner, offset, access.bytes, reader))
+      return true;
+    reader = "the source of " + reader;
+  } else {
+    reader = "the destination of an asynchronous copy";
+  }
   block.raise(FaultKind::AsyncCopy, warp, lane, inst, lanes.address[lane],
-              describe(access, Space::Shared) + " at " + hex(lanes.address[lane]) +
-                  ": the destination of a cp.async that has not been waited for");
+              describe(access, Space::Shared) + " at " + hex(lanes.address[lane]) + ": " + reader +
+                  " that has not been waited for");
   return false;
 }
 
@@ -385,10 +446,13 @@ static bool checkWrite(Warp &warp, const Inst &inst, const Access &access, const
                        unsigned lane) {
   Block &block = *warp.block;
   uint64_t offset = 0;
-  RaceCell *cells = cellsOf(block, lanes, lane, offset);
+  RaceCell *cells = cellsOf(block, lanes, lane, access.bytes, offset);
   if (!cells)
     return true;
   uint32_t thread = warp.threadOf(lane);
+  if (lanes.space[lane] == Space::Shared && lanes.owner[lane] == &block &&
+      !checkProductReads(warp, inst, lane, static_cast<uint32_t>(offset), access.bytes))
+    return false;
   bool wasRead = false;
   uint64_t other = forCells(cells, offset, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
     return block.clocks->write(cell, thread, bytes, access.strong, wasRead);
@@ -425,7 +489,7 @@ bool xc::ptxsim::noteAtomic(Warp &warp, const Inst &inst, const Access &access,
 
 static SyncTable *tableOf(Block &block, const LaneAccess &lanes, unsigned lane) {
   if (lanes.space[lane] == Space::Shared)
-    return block.clocks->sharedSync.get();
+    return lanes.owner[lane]->clocks->sharedSync.get();
   return lanes.space[lane] == Space::Global && block.clocks->tracksGlobal()
              ? block.launch->syncTable.get()
              : nullptr;
@@ -460,6 +524,7 @@ static void sharedLane(Block &block, unsigned lane, uint32_t offset, LaneAccess 
   lanes.space[lane] = Space::Shared;
   lanes.address[lane] = offset;
   lanes.range[lane] = nullptr;
+  lanes.owner[lane] = &block;
   lanes.host[lane] = block.shared.data() + offset;
 }
 

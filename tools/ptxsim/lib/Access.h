@@ -34,11 +34,17 @@ struct LaneAccess {
   uint64_t address[kWarpSize]; // as the program sees it
   Space space[kWarpSize];      // Global, Shared, Local or Param
   Range *range[kWarpSize];     // of global lanes; NULL if not looked up
+  Block *owner[kWarpSize];     // of shared lanes: whose memory it is
 };
 
 /// The address of each lane of |mask|.
 void laneAddresses(const Warp &warp, uint32_t row, bool wide, int64_t offset,
                    uint64_t (&out)[kWarpSize]);
+
+/// The block whose shared memory |address| names, and the place there. NULL after a
+/// fault: it is no shared address, or names a block that is not there.
+Block *sharedOwner(Warp &warp, const Inst &inst, unsigned lane, Space space, uint64_t address,
+                   uint32_t &offset);
 
 /// False if a check failed; the fault has been raised then, and the instruction
 /// must not be executed.
@@ -63,6 +69,13 @@ void acquireAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order, 
 bool deliverAsyncCopy(Warp &warp, unsigned lane, const AsyncCopy &copy);
 /// Checks the destination of a cp.async as it is issued, and marks it pending.
 bool beginAsyncCopy(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset, unsigned bytes);
+
+/// Whether an asynchronous operation that has not been waited for reads bytes of
+/// |owner|'s shared memory: a product of wgmma, or a bulk copy (BulkCopy.cpp).
+bool isAsyncSource(const Block &owner, uint32_t offset, uint32_t bytes, std::string &reader);
+/// Whether the products that have read these bytes happened before the lane's write.
+bool checkProductReads(Warp &warp, const Inst &inst, unsigned lane, uint32_t offset,
+                       uint32_t bytes);
 
 inline uint32_t strengthOf(Order order, MemScope scope) {
   if (order == Order::Weak)

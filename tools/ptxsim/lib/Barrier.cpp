@@ -113,6 +113,32 @@ static Step arrive(Warp &warp, const Inst &inst, uint32_t mask) {
   return Step::Repick;
 }
 
+bool xc::ptxsim::gatherWarp(Warp &warp, uint32_t &mask) {
+  if (mask == warp.live)
+    return true;
+  Group &group = warp.groups[warp.current];
+  for (size_t i = 0; i < warp.groups.size(); ++i) {
+    Group &other = warp.groups[i];
+    if (i == warp.current || other.state != Group::WaitAligned || other.pc != group.pc ||
+        other.depth != group.depth)
+      continue;
+    group.mask |= other.mask;
+    other.mask = 0;
+  }
+  mask = group.mask;
+  uint32_t pc = group.pc;
+  warp.groups.erase(std::remove_if(warp.groups.begin(), warp.groups.end(),
+                                   [](const Group &g) { return g.mask == 0; }),
+                    warp.groups.end());
+  for (size_t i = 0; i < warp.groups.size(); ++i)
+    if (warp.groups[i].mask == mask && warp.groups[i].pc == pc)
+      warp.current = static_cast<unsigned>(i);
+  if (mask == warp.live)
+    return true;
+  warp.groups[warp.current].state = Group::WaitAligned;
+  return false;
+}
+
 Step xc::ptxsim::executeBarrier(Warp &warp, const Inst &inst, uint32_t mask) {
   {
     Group &group = warp.groups[warp.current];
@@ -126,31 +152,8 @@ Step xc::ptxsim::executeBarrier(Warp &warp, const Inst &inst, uint32_t mask) {
       addGroup(warp, rest, next, group.depth);
     }
   }
-  // The aligned forms want the whole warp: wait for the lanes that are
-  // elsewhere.
-  Group &group = warp.groups[warp.current];
-  if (inst.aligned && mask != warp.live) {
-    for (size_t i = 0; i < warp.groups.size(); ++i) {
-      Group &other = warp.groups[i];
-      if (i == warp.current || other.state != Group::WaitAligned || other.pc != group.pc ||
-          other.depth != group.depth)
-        continue;
-      group.mask |= other.mask;
-      other.mask = 0;
-    }
-    mask = group.mask;
-    uint32_t pc = group.pc;
-    warp.groups.erase(std::remove_if(warp.groups.begin(), warp.groups.end(),
-                                     [](const Group &g) { return g.mask == 0; }),
-                      warp.groups.end());
-    for (size_t i = 0; i < warp.groups.size(); ++i)
-      if (warp.groups[i].mask == mask && warp.groups[i].pc == pc)
-        warp.current = static_cast<unsigned>(i);
-    if (mask != warp.live) {
-      warp.groups[warp.current].state = Group::WaitAligned;
-      return Step::Repick;
-    }
-  }
+  if (inst.aligned && !gatherWarp(warp, mask))
+    return Step::Repick;
   return arrive(warp, inst, mask);
 }
 
@@ -170,11 +173,11 @@ static void resolveAligned(Block &block, Warp &warp, size_t index) {
   Group &group = warp.groups[index];
   const Inst &inst = warp.program->code[group.pc];
   auto lane = static_cast<unsigned>(__builtin_ctz(group.mask));
-  if (block.launch->options.checks.barrierDivergence) {
+  if (block.launch->options.checks.barrierDivergence || inst.control != Control::Barrier) {
     uint32_t missing = warp.live & ~group.mask;
     block.raise(FaultKind::BarrierDivergence, warp, lane, inst, 0,
                 "only " + lanesText(block, warp, group.mask) +
-                    ", of the warp have reached this barrier; " +
+                    ", of the warp have reached this instruction; " +
                     lanesText(block, warp, missing ? missing : group.mask) + ", are elsewhere");
     return;
   }
@@ -183,30 +186,31 @@ static void resolveAligned(Block &block, Warp &warp, size_t index) {
   arrive(warp, inst, group.mask);
 }
 
-static void raiseBarrier(Block &block, unsigned id, FaultKind kind, const std::string &message) {
+static void raiseBarrier(Block &block, unsigned id, FaultKind kind, const std::string &message,
+                         const std::vector<std::string> &details = {}) {
   for (Warp &warp : block.warps)
     for (Group &group : warp.groups)
       if (group.state == Group::WaitBarrier && group.barrier == id) {
         block.raise(kind, warp, static_cast<unsigned>(__builtin_ctz(group.mask)),
-                    warp.program->code[group.pc], 0, message);
+                    warp.program->code[group.pc], 0, message, details);
         return;
       }
 }
 
-void xc::ptxsim::resolveStall(Block &block) {
+bool xc::ptxsim::resolveStall(Block &block) {
   for (Warp &warp : block.warps) {
     for (size_t i = 0; i < warp.groups.size(); ++i) {
       Group &group = warp.groups[i];
       if (group.state == Group::WaitAligned) {
         resolveAligned(block, warp, i);
-        return;
+        return true;
       }
       if (group.state == Group::WaitSync) {
         auto lane = static_cast<unsigned>(__builtin_ctz(group.mask));
         block.raise(FaultKind::BarrierDivergence, warp, lane, warp.program->code[group.pc], 0,
                     lanesText(block, warp, group.mask) +
                         ", wait for lanes of their member mask that never come");
-        return;
+        return true;
       }
     }
   }
@@ -217,23 +221,65 @@ void xc::ptxsim::resolveStall(Block &block) {
       continue;
     if (!block.launch->options.checks.barrierDivergence) {
       completeBarrier(block, id);
-      return;
+      return true;
     }
     raiseBarrier(block, id, FaultKind::BarrierDivergence,
                  std::to_string(exited) +
                      " threads of the block have exited without reaching barrier " +
                      std::to_string(id));
-    return;
+    return true;
   }
-  for (unsigned id = 0; id < kBarrierCount; ++id) {
-    BarrierState &state = block.barriers[id];
-    if (state.expected == 0)
-      continue;
-    raiseBarrier(block, id, FaultKind::Deadlock,
-                 "barrier " + std::to_string(id) + " has " + std::to_string(state.arrived) +
-                     " of " + std::to_string(state.expected) +
-                     " threads, and no thread of the block can go on");
-    if (block.faulted)
-      return;
+  return false;
+}
+
+/// What the threads of |group| wait for.
+static std::string waitText(const Block &block, const Warp &warp, const Group &group) {
+  const InstDebug &debug = warp.program->debug[group.pc];
+  std::string text = lanesText(block, warp, group.mask) + ", wait at PTX line " +
+                     std::to_string(debug.line) + " (" + debug.text + ")";
+  if (group.state == Group::WaitPhase) {
+    const Mbarrier &barrier = block.mbarriers.at(group.mbarrier);
+    text += " for phase " + std::to_string(group.phase) + " of the mbarrier at " +
+            hex(group.mbarrier) + ", which is in " + barrier.describe();
+  } else if (group.state == Group::WaitBarrier) {
+    const BarrierState &state = block.barriers[group.barrier];
+    text += " for barrier " + std::to_string(group.barrier) + ", which has " +
+            std::to_string(state.arrived) + " of " + std::to_string(state.expected) + " threads";
+  } else if (group.state == Group::WaitCluster) {
+    text += " for other threads of the cluster";
+  } else if (group.state == Group::WaitProducts) {
+    text += " for the other warps of their warpgroup to issue the same products";
+  }
+  return text;
+}
+
+/// The warps of a block that wait at the same place, once each.
+static void listWaits(const Block &block, std::vector<std::string> &lines) {
+  for (const Warp &warp : block.warps)
+    for (const Group &group : warp.groups)
+      lines.push_back("block " + std::to_string(block.linearId) + ", warp " +
+                      std::to_string(warp.index) + ": " + waitText(block, warp, group));
+}
+
+void xc::ptxsim::raiseHang(Block &block) {
+  std::vector<std::string> lines;
+  for (const auto &each : block.cluster->blocks)
+    listWaits(*each, lines);
+  for (Warp &warp : block.warps)
+    for (Group &group : warp.groups)
+      if (group.state != Group::WaitBarrier) {
+        block.raise(FaultKind::Deadlock, warp, static_cast<unsigned>(__builtin_ctz(group.mask)),
+                    warp.program->code[group.pc], group.mbarrier,
+                    "no thread can go on: " + waitText(block, warp, group), std::move(lines));
+        return;
+      }
+  for (unsigned id = 0; id < kBarrierCount && !block.faulted; ++id) {
+    const BarrierState &state = block.barriers[id];
+    if (state.expected)
+      raiseBarrier(block, id, FaultKind::Deadlock,
+                   "barrier " + std::to_string(id) + " has " + std::to_string(state.arrived) +
+                       " of " + std::to_string(state.expected) +
+                       " threads, and no thread of the block can go on",
+                   lines);
   }
 }

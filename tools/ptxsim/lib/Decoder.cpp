@@ -27,6 +27,9 @@ const OpcodeTable &xc::ptxsim::opcodeTable() {
     addControlOpcodes(t);
     addAsyncCopyOpcodes(t);
     addMatrixOpcodes(t);
+    addMbarrierOpcodes(t);
+    addClusterOpcodes(t);
+    addProductOpcodes(t);
     return t;
   }();
   return table;
@@ -64,6 +67,19 @@ bool InstDecoder::finish() {
 }
 
 Program &InstDecoder::program() { return builder.program(); }
+
+bool InstDecoder::requireTarget(unsigned sm, bool specific) {
+  const std::string &target = builder.target();
+  unsigned have = 0;
+  for (char c : target)
+    if (c >= '0' && c <= '9')
+      have = have * 10 + static_cast<unsigned>(c - '0');
+  bool isSpecific = target.back() == 'a' || target.back() == 'f';
+  if (have >= sm && (!specific || isSpecific))
+    return true;
+  return fail("needs .target sm_" + std::to_string(sm) + (specific ? "a" : " or later") +
+              ", the module has " + target);
+}
 
 //===----------------------------------------------------------------------===//
 // Modifiers
@@ -359,6 +375,8 @@ AddressRef InstDecoder::address(const Operand *operand, Space space) {
       address += kSharedWindow;
     if (space == Space::Generic && ref.symbolSpace == Space::Local)
       address += kLocalWindow;
+    if (space == Space::Generic && ref.symbolSpace == Space::Param)
+      address += kParamWindow;
     ref.offset += static_cast<int64_t>(address);
     return ref;
   }

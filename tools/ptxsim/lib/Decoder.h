@@ -95,6 +95,9 @@ public:
   /// A row that holds |value| in all lanes.
   uint32_t constantRow(uint64_t value, unsigned bytes);
 
+  /// The module's target must be of |sm| or later, or sm_90a itself if |specific|.
+  bool requireTarget(unsigned sm, bool specific = false);
+
   //--- Errors --------------------------------------------------------------//
   bool fail(std::string message);
   bool failed() const { return hasFailed; }
@@ -132,6 +135,13 @@ void addSyncOpcodes(OpcodeTable &table);
 void addControlOpcodes(OpcodeTable &table);
 void addAsyncCopyOpcodes(OpcodeTable &table);
 void addMatrixOpcodes(OpcodeTable &table);
+void addMbarrierOpcodes(OpcodeTable &table);
+void addClusterOpcodes(OpcodeTable &table);
+void addProductOpcodes(OpcodeTable &table);
+/// cp.async.bulk and cp.reduce.async.bulk, after these modifiers.
+bool decodeBulkCopy(InstDecoder &decoder, bool reduces);
+bool decodePrefetchMap(InstDecoder &decoder);
+bool decodeClusterBarrier(InstDecoder &decoder);
 
 const OpcodeTable &opcodeTable();
 
@@ -154,6 +164,8 @@ public:
   uint32_t sinkRow();
   /// The predicate that holds the condition code (add.cc, addc).
   uint32_t carryRow();
+  /// The number of a register that wgmma works on, among Program::asyncRegisters.
+  uint32_t asyncRegister(uint32_t reg);
   /// Resolves a symbol to an address in its space; false if unknown.
   bool resolveSymbol(std::string_view name, uint32_t scope, uint64_t &address, Space &space);
   /// Index of the instruction at a label of the current function, or -1.
@@ -164,6 +176,7 @@ public:
   bool fail(const Instruction &inst, std::string message, bool unsupported);
 
   const Arch &architecture() const { return arch; }
+  const std::string &target() const { return module.target; }
 
 private:
   struct Placed {
@@ -175,6 +188,7 @@ private:
 
   bool placeFunction(Function &function);
   bool decodeBody(Function &function);
+  void noteTouches(const Function &function);
   void layOutVariables(Function &function);
   void layOutShared(const Function &kernel);
   uint32_t allocateRow(unsigned bytes);
@@ -197,8 +211,13 @@ private:
   std::map<std::pair<Special, unsigned>, uint32_t> specialRows;
   std::map<const Function *, Placed> placed;
   uint32_t sink = kNoRow, carry = kNoRow;
+  std::map<uint32_t, uint32_t> asyncIds; // by register of the current function
   uint32_t predicateSlab = 0, predicatesLeft = 0;
 };
+
+/// The registers that an instruction reads and writes.
+void registersOf(const Instruction &inst, std::vector<uint32_t> &reads,
+                 std::vector<uint32_t> &writes);
 
 /// Peak of simultaneously live 32-bit registers: see Registers.cpp.
 unsigned estimateRegisters(const Function &function);

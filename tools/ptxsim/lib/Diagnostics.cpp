@@ -49,6 +49,10 @@ const char *xc::ptxsim::faultKindName(FaultKind kind) {
     return "illegal instruction";
   case FaultKind::Timeout:
     return "timeout";
+  case FaultKind::MbarrierMisuse:
+    return "misuse of an mbarrier";
+  case FaultKind::MissingProxyFence:
+    return "missing proxy fence";
   }
   return "unknown fault";
 }
@@ -65,6 +69,8 @@ std::string Fault::str() const {
   text += "\n  thread " + dimText(thread) + " of block " + dimText(block);
   if (!source.empty())
     text += "\n  at " + source;
+  for (const std::string &line : details)
+    text += "\n  " + line;
   return text;
 }
 

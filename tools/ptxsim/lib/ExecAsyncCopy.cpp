@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Access.h"
+#include "BulkCopy.h"
 
 using namespace xc::ptxsim;
 
@@ -46,7 +47,7 @@ void execCopy(Warp &warp, const Inst &inst, uint32_t mask) {
     auto l = static_cast<unsigned>(__builtin_ctz(rest));
     AsyncState &state = stateOf(warp, l);
     AsyncCopy copy;
-    copy.destination = static_cast<uint32_t>(to.host[l] - warp.block->shared.data());
+    copy.destination = static_cast<uint32_t>(to.host[l] - to.owner[l]->shared.data());
     copy.bytes = static_cast<uint8_t>(bytes);
     copy.group = state.currentGroup;
     copy.inst = &inst;
@@ -66,6 +67,7 @@ void execCopy(Warp &warp, const Inst &inst, uint32_t mask) {
     if (!beginAsyncCopy(warp, inst, l, copy.destination, bytes))
       return;
     state.pending.push_back(copy);
+    ++state.issued;
   }
 }
 
@@ -85,7 +87,34 @@ void waitFor(Warp &warp, uint32_t mask, uint64_t keep, bool all) {
       if (!deliverAsyncCopy(warp, l, copy))
         return;
       state.pending.pop_front();
+      ++state.delivered;
     }
+  }
+}
+
+/// cp.async.mbarrier.arrive: an arrival once the copies issued so far have completed.
+void execArrive(Warp &warp, const Inst &inst, uint32_t mask) {
+  const MbarrierOp &op = warp.program->mbarrierOps[inst.aux];
+  uint64_t addresses[kWarpSize];
+  laneAddresses(warp, inst.a, op.wideAddress, inst.imm, addresses);
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    auto l = static_cast<unsigned>(__builtin_ctz(rest));
+    auto copy = std::make_unique<BulkCopy>();
+    Block *owner = sharedOwner(warp, inst, l, op.space, addresses[l], copy->mbarrier);
+    if (!owner)
+      return;
+    copy->issuer = warp.block;
+    copy->warp = &warp;
+    copy->lane = l;
+    copy->inst = &inst;
+    copy->targets = {owner};
+    copy->after = stateOf(warp, l).issued;
+    Mbarrier *barrier = findMbarrier(copy->actor(), *owner, copy->mbarrier);
+    if (!barrier || (op.mayComplete && !expectArrival(copy->actor(), *owner, copy->mbarrier)))
+      return;
+    ++barrier->operations;
+    ++warp.block->cluster->events;
+    warp.block->cluster->copies.push_back(std::move(copy));
   }
 }
 
@@ -139,11 +168,35 @@ bool decodeCopy(InstDecoder &d) {
   return !d.failed();
 }
 
+bool decodeArrive(InstDecoder &d) {
+  MbarrierOp op;
+  if (!d.flag("arrive"))
+    return d.failModifier();
+  // Without .noinc the arrival is one more than the mbarrier expects.
+  op.mayComplete = !d.flag("noinc");
+  op.space = d.takeSpace(Space::Generic);
+  if (d.takeType() != Type::B64 || !d.expectOperands(1))
+    return d.failed() ? false : d.fail("expected type .b64");
+  AddressRef address = d.address(0u, op.space);
+  op.wideAddress = address.wide;
+  d.out.a = address.row;
+  d.out.imm = address.offset;
+  d.out.fn = execArrive;
+  d.out.aux = static_cast<uint32_t>(d.program().mbarrierOps.size());
+  d.program().mbarrierOps.push_back(op);
+  return !d.failed();
+}
+
 bool decodeCp(InstDecoder &d) {
   d.out.instClass = InstClass::Memory;
   d.out.mayFault = true;
+  bool reduces = d.flag("reduce");
   if (!d.flag("async"))
     return d.failModifier();
+  if (d.flag("bulk"))
+    return decodeBulkCopy(d, reduces);
+  if (d.flag("mbarrier"))
+    return decodeArrive(d);
   if (d.flag("commit_group")) {
     d.out.fn = execCommit;
     return d.expectOperands(0);
@@ -162,5 +215,22 @@ bool decodeCp(InstDecoder &d) {
 }
 
 } // namespace
+
+bool xc::ptxsim::deliverArrival(BulkCopy &copy) {
+  AsyncState &state = stateOf(*copy.warp, copy.lane);
+  while (state.delivered < copy.after && !state.pending.empty()) {
+    if (!deliverAsyncCopy(*copy.warp, copy.lane, state.pending.front()))
+      return false;
+    state.pending.pop_front();
+    ++state.delivered;
+  }
+  Block &target = *copy.targets[0];
+  Mbarrier *barrier = findMbarrier(copy.actor(), target, copy.mbarrier);
+  if (!barrier)
+    return false;
+  --barrier->operations;
+  uint64_t word = 0;
+  return arriveAt(copy.actor(), target, copy.mbarrier, {}, word);
+}
 
 void xc::ptxsim::addAsyncCopyOpcodes(OpcodeTable &table) { table["cp"] = decodeCp; }

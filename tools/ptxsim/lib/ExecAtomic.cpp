@@ -269,7 +269,8 @@ bool decodeAtomic(InstDecoder &d, bool isRed) {
   Type type = d.takeType();
   if (d.failed())
     return false;
-  if (op.space != Space::Generic && op.space != Space::Global && op.space != Space::Shared)
+  if (op.space != Space::Generic && op.space != Space::Global && op.space != Space::Shared &&
+      op.space != Space::SharedCluster)
     return d.fail("expected global, shared or generic memory");
   d.out.fn = pickAtomic(name, type, op.space);
   if (!d.out.fn)

@@ -13,13 +13,12 @@
 //   B   row t e + s + 4 e j,               column g
 //   C,D row g + 8 (i >> 1),                column 2 t + (i & 1), i counting elements
 //
-// Sums are exact before one rounding to the accumulator, where hardware truncates
-// each product to a common exponent: results differ in the last places.
+// Sums are cut off as in hardware: see CutSum.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Access.h"
-#include "Narrow.h"
+#include "CutSum.h"
 
 #include <algorithm>
 
@@ -194,21 +193,25 @@ void gather(const Warp &warp, const MatrixOp &op, Fragments<int64_t> &f) {
 }
 
 void multiply(const MatrixOp &op, Fragments<double> &f) {
-  for (unsigned i = 0; i < op.m; ++i) {
-    if (op.d == Type::F64) {
+  if (op.d == Type::F64) {
+    for (unsigned i = 0; i < op.m; ++i)
       for (unsigned k = 0; k < op.k; ++k)
         for (unsigned j = 0; j < 8; ++j)
           f.c[i][j] = std::fma(f.a[i][k], f.b[k][j], f.c[i][j]);
-      continue;
-    }
-    // Products of narrow formats are exact in double.
-    double sums[8] = {};
-    for (unsigned k = 0; k < op.k; ++k)
-      for (unsigned j = 0; j < 8; ++j)
-        sums[j] += f.a[i][k] * f.b[k][j];
-    for (unsigned j = 0; j < 8; ++j)
-      f.c[i][j] = addToOdd(sums[j], f.c[i][j]);
+    return;
   }
+  // Products of narrow formats are exact in double.
+  double aPowers[16][kMaxK], bPowers[kMaxK][8];
+  for (unsigned i = 0; i < op.m; ++i)
+    for (unsigned k = 0; k < op.k; ++k)
+      aPowers[i][k] = powerOf(f.a[i][k], leastOf(op.a));
+  for (unsigned k = 0; k < op.k; ++k)
+    for (unsigned j = 0; j < 8; ++j)
+      bPowers[k][j] = powerOf(f.b[k][j], leastOf(op.b));
+  RoundTowardsZero rounding;
+  for (unsigned i = 0; i < op.m; ++i)
+    cutSum<8>({f.a[i], aPowers[i], 1}, {&f.b[0][0], &bPowers[0][0], 8}, f.c[i], leastOf(op.d), 8,
+              op.k, cutFraction(op.a));
 }
 
 void multiply(const MatrixOp &op, Fragments<int64_t> &f) {
@@ -227,9 +230,7 @@ void scatterOne(const Warp &warp, const MatrixOp &op, unsigned lane, unsigned i,
   if (op.d == Type::F64) {
     warp.row<double>(op.dRows[i])[lane] = value;
   } else if (op.d == Type::F32) {
-    auto single = static_cast<float>(value);
-    warp.row<uint32_t>(op.dRows[i])[lane] =
-        single == single ? bitCast<uint32_t>(single) : kF32Format.nan();
+    warp.row<uint32_t>(op.dRows[i])[lane] = encodeSum(value, op.a);
   } else {
     uint32_t half = encodeFloat(value, kF16Format, Rounding::NearestEven);
     uint32_t &word = warp.row<uint32_t>(op.dRows[i / 2])[lane];

@@ -253,6 +253,8 @@ void execNothing(Warp &, const Inst &, uint32_t) {}
 
 /// prefetch, prefetchu, discard, applypriority: hints about caches.
 bool decodeHint(InstDecoder &d) {
+  if (d.flag("tensormap"))
+    return decodePrefetchMap(d);
   Space space = d.takeSpace(Space::Generic);
   if (space != Space::Global && space != Space::Local && space != Space::Generic &&
       space != Space::Const && space != Space::Param)

@@ -175,6 +175,7 @@ bool decodeMov(InstDecoder &d) {
 uint64_t windowOf(Space space) {
   switch (space) {
   case Space::Shared:
+  case Space::SharedCluster:
     return kSharedWindow;
   case Space::Local:
     return kLocalWindow;
@@ -216,9 +217,17 @@ bool decodeCvta(InstDecoder &d) {
 void execIsspacep(Warp &warp, const Inst &inst, uint32_t mask) {
   const uint64_t *a = warp.row<uint64_t>(inst.a);
   auto space = static_cast<Space>(inst.aux);
+  // Without .cluster it must be one's own shared memory.
+  bool own = space == Space::Shared;
+  if (space == Space::SharedCluster)
+    space = Space::Shared;
   uint32_t result = 0;
-  for (unsigned l = 0; l < kWarpSize; ++l)
-    result |= static_cast<uint32_t>(spaceOfGeneric(a[l]) == space) << l;
+  for (unsigned l = 0; l < kWarpSize; ++l) {
+    uint64_t rank = (a[l] & ~kWindowMask) >> kRankShift;
+    result |= static_cast<uint32_t>(spaceOfGeneric(a[l]) == space &&
+                                    (!own || rank == 0 || rank == warp.block->rank + 1))
+              << l;
+  }
   uint32_t &d = warp.predicate(inst.dst);
   d = (d & ~mask) | (result & mask);
 }
@@ -228,7 +237,7 @@ bool decodeIsspacep(InstDecoder &d) {
   if (d.failed() || !d.expectOperands(2))
     return false;
   if (space != Space::Global && space != Space::Shared && space != Space::Local &&
-      space != Space::Param)
+      space != Space::Param && space != Space::SharedCluster)
     return d.fail("unsupported state space");
   d.out.fn = execIsspacep;
   d.out.aux = static_cast<uint32_t>(space);

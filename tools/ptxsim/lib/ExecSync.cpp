@@ -22,6 +22,11 @@ static void execFence(Warp &warp, const Inst &inst, uint32_t mask) {
   forLanes(mask, [&](unsigned l) { clocks->fence(warp.threadOf(l), scope); });
 }
 
+static void execFenceProxy(Warp &warp, const Inst &, uint32_t mask) {
+  if (BlockClocks *clocks = warp.block->clocks.get())
+    forLanes(mask, [&](unsigned l) { clocks->fenceProxy(warp.threadOf(l)); });
+}
+
 static bool decodeMembar(InstDecoder &d) {
   MemScope scope;
   if (d.flag("cta"))
@@ -40,11 +45,20 @@ static bool decodeMembar(InstDecoder &d) {
 
 static bool decodeFence(InstDecoder &d) {
   if (d.flag("proxy")) {
-    // The proxies of async, alias and tensor-map accesses are one memory here.
-    d.flag("alias");
-    d.flag("async");
-    d.flag("async::global");
-    d.flag("async::shared::cta");
+    // Aliases of an address are one address here; copies of global memory see all.
+    bool alias = d.flag("alias"), async = d.flag("async"), global = async && d.flag("global");
+    if (alias == async)
+      return d.fail("expected .alias or .async");
+    if (async && !global && !d.flag("shared::cta"))
+      d.flag("shared::cluster");
+    d.out.fn = alias || global ? [](Warp &, const Inst &, uint32_t) {} : execFenceProxy;
+    d.out.instClass = InstClass::Sync;
+    return d.expectOperands(0);
+  }
+  if (d.flag("mbarrier_init")) {
+    // Operations on mbarriers take place in order here.
+    if (!d.flag("release") || !d.flag("cluster"))
+      return d.fail("expected .release.cluster");
     d.out.fn = [](Warp &, const Inst &, uint32_t) {};
     d.out.instClass = InstClass::Sync;
     return d.expectOperands(0);
@@ -107,8 +121,8 @@ static bool decodeBarrierRed(InstDecoder &d, BarrierOp &op) {
 static bool decodeBarrier(InstDecoder &d, bool aligned) {
   if (d.flag("warp"))
     return decodeWarpBarrier(d);
-  if (d.peekModifier() == "cluster")
-    return d.fail("clusters are not supported");
+  if (d.flag("cluster"))
+    return decodeClusterBarrier(d);
   d.flag("cta");
   BarrierOp op;
   bool sync = d.flag("sync"), arrive = d.flag("arrive"), red = d.flag("red");

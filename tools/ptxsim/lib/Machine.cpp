@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Machine.h"
+#include "BulkCopy.h"
 #include "Exec.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ static std::string sourceText(const Program &program, const SourceLocation &loca
 }
 
 void Block::raise(FaultKind kind, const Warp &warp, unsigned lane, const Inst &inst,
-                  uint64_t address, std::string message) {
+                  uint64_t address, std::string message, std::vector<std::string> details) {
   if (faulted)
     return;
   faulted = true;
@@ -66,8 +66,13 @@ void Block::raise(FaultKind kind, const Warp &warp, unsigned lane, const Inst &i
   f.thread = threadId(warp.threadOf(lane));
   f.block = id;
   f.address = address;
+  f.details = std::move(details);
   f.source = sourceText(*program, debug.location);
   launch->report(f);
+}
+
+uint32_t xc::ptxsim::lineOf(const Block &block, const Inst &inst) {
+  return block.program->debug[static_cast<size_t>(&inst - block.program->code.data())].line;
 }
 
 /// A string of at most 255 bytes in simulated memory, or "?" if it is not all
@@ -285,6 +290,7 @@ static void prepareBlock(Block &block, Launch &launch) {
   shadow.capacity = block.sharedBytes + 16;
   shadow.initialised.allocate(shadow.capacity);
   shadow.pending.allocate(shadow.capacity);
+  shadow.lineWriter.assign(shadow.capacity / SharedShadow::kLine + 1, 0);
   if (checks.race)
     block.clocks = std::make_unique<BlockClocks>();
   // Rows are aligned for the widest vector loads of the host.
@@ -295,6 +301,7 @@ static void prepareBlock(Block &block, Launch &launch) {
   size_t localPerWarp = static_cast<size_t>(program.localBytes) * kWarpSize;
   block.localStorage.assign(localPerWarp * block.warpCount + 16, 0);
   block.warps.resize(block.warpCount);
+  block.warpgroups.resize((block.warpCount + 3) / 4);
   for (uint32_t i = 0; i < block.warpCount; ++i) {
     Warp &warp = block.warps[i];
     warp.block = &block;
@@ -309,7 +316,32 @@ static void prepareBlock(Block &block, Launch &launch) {
   }
 }
 
-void xc::ptxsim::startBlock(Block &block, Launch &launch, uint64_t linear) {
+/// Forgets what asynchronous operations the last block in this memory left.
+static void clearAsync(Block &block) {
+  block.mbarriers.clear();
+  block.clusterPhase.assign(block.threads, 0);
+  block.pendingProducts = 0;
+  for (Warpgroup &group : block.warpgroups)
+    group = Warpgroup();
+  SharedShadow &shadow = block.sharedShadow;
+  if (shadow.anyPending)
+    shadow.pending.clearAll();
+  if (shadow.anyLine)
+    std::fill(shadow.lineWriter.begin(), shadow.lineWriter.end(), 0);
+  shadow.anyPending = shadow.anyLine = false;
+  shadow.productReads.clear();
+  for (Warp &warp : block.warps) {
+    warp.productGroups.clear();
+    warp.productGroup = warp.registerSteps = 0;
+    warp.productsIssued = 0;
+    warp.fencedProducts = false;
+    warp.busy.assign(block.program->asyncRegisters, false);
+    warp.frozen.assign(block.program->asyncRegisters, false);
+  }
+}
+
+/// Prepares |block| to run block number |linear| of its launch.
+static void startBlock(Block &block, Launch &launch, uint64_t linear) {
   if (block.launch != &launch)
     prepareBlock(block, launch);
   const Dim3 &grid = launch.config.grid;
@@ -322,9 +354,7 @@ void xc::ptxsim::startBlock(Block &block, Launch &launch, uint64_t linear) {
   block.faulted = false;
   block.async.clear();
   block.sharedShadow.initialised.clearAll();
-  if (block.sharedShadow.anyPending)
-    block.sharedShadow.pending.clearAll();
-  block.sharedShadow.anyPending = false;
+  clearAsync(block);
   // A new set of cells: epochs of the last block in this memory mean nothing
   // now.
   if (block.clocks) {
@@ -339,5 +369,37 @@ void xc::ptxsim::startBlock(Block &block, Launch &launch, uint64_t linear) {
     warp.current = 0;
     addGroup(warp, warp.allLanes, launch.program->entry, 0);
     fillSpecialRows(warp);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+Cluster::Cluster() = default;
+Cluster::~Cluster() = default;
+
+void xc::ptxsim::startCluster(Cluster &cluster, Launch &launch, uint64_t linear) {
+  const Dim3 &grid = launch.config.grid, &size = launch.config.cluster;
+  uint32_t count = size.x * size.y * size.z;
+  while (cluster.blocks.size() < count)
+    cluster.blocks.push_back(std::make_unique<Block>());
+  cluster.copies.clear();
+  cluster.events = cluster.phase = 0;
+  cluster.eventsAtTimeout = ~0ull;
+  cluster.arrived = 0;
+  cluster.joins.assign(count, PhaseJoin());
+  cluster.passed.assign(count, nullptr);
+  cluster.random = launch.options.asyncSeed ? launch.options.asyncSeed + linear : 0;
+  Dim3 across{grid.x / size.x, grid.y / size.y, grid.z / size.z};
+  uint64_t x = linear % across.x * size.x, y = linear / across.x % across.y * size.y,
+           z = linear / across.x / across.y * size.z;
+  for (uint32_t rank = 0; rank < count; ++rank) {
+    uint64_t blockX = x + rank % size.x, blockY = y + rank / size.x % size.y,
+             blockZ = z + rank / size.x / size.y;
+    Block &block = *cluster.blocks[rank];
+    block.cluster = &cluster;
+    block.rank = rank;
+    startBlock(block, launch, blockX + grid.x * (blockY + grid.y * blockZ));
   }
 }

@@ -8,6 +8,7 @@
 #ifndef PTXSIM_LIB_MACHINE_H
 #define PTXSIM_LIB_MACHINE_H
 
+#include "Mbarrier.h"
 #include "Program.h"
 #include "Race.h"
 #include "Shadow.h"
@@ -18,11 +19,14 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace xc::ptxsim {
 
 struct Block;
+struct Cluster;
+struct BulkCopy;
 
 /// What the blocks of one launch share.
 struct Launch {
@@ -37,8 +41,8 @@ struct Launch {
   uint64_t gridId = 0;
   std::unique_ptr<SyncTable> syncTable; // release/acquire through global memory
   std::atomic<bool> stop{false};
-  std::atomic<uint64_t> nextBlock{0};
-  uint64_t blockCount = 0;
+  std::atomic<uint64_t> nextCluster{0};
+  uint64_t clusterCount = 0;
   std::mutex mutex; // guards fault and counters
   Fault fault;
   Counters counters;
@@ -50,9 +54,12 @@ struct Launch {
 struct Group {
   enum State : uint8_t {
     Ready,
-    WaitSync,    // at a .sync instruction, until its member lanes have come
-    WaitAligned, // at an aligned barrier, until the whole warp has come
-    WaitBarrier, // arrived at barrier `barrier`
+    WaitSync,     // at a .sync instruction, until its member lanes have come
+    WaitAligned,  // at an aligned barrier, until the whole warp has come
+    WaitBarrier,  // arrived at barrier `barrier`
+    WaitPhase,    // for a phase of the mbarrier at `mbarrier` to complete
+    WaitCluster,  // for the cluster's barrier
+    WaitProducts, // for the rest of its warpgroup to issue the same products
   };
   uint32_t mask = 0;
   uint32_t pc = 0;
@@ -60,6 +67,29 @@ struct Group {
   State state = Ready;
   uint8_t barrier = 0;
   bool demoted = false; // used up its share; others go first
+  uint32_t mbarrier = 0;
+  uint64_t phase = 0; // that WaitPhase waits for
+};
+
+/// A product (wgmma.mma_async) of a warpgroup, from the first warp's issuing it to the
+/// last one's having waited for it.
+struct Product {
+  const Inst *inst = nullptr;
+  uint64_t a = 0, b = 0; // descriptors
+  bool accumulate = true;
+  bool done = false;
+  unsigned warps = 0;    // that have issued it, a bit each
+  Observer observers[4]; // of these, if races are checked
+};
+
+/// Four warps that multiply together.
+struct Warpgroup {
+  std::deque<Product> products;
+  uint64_t first = 0;   // number of products.front()
+  uint32_t retired = 0; // clock of the last product executed, for races
+  // What setmaxnreg has been executed, and by how many warps.
+  std::vector<std::pair<const Inst *, unsigned>> registerSteps;
+  uint32_t registers = 0; // of a thread; 0: not set yet
 };
 
 struct Warp {
@@ -71,8 +101,15 @@ struct Warp {
   uint32_t allLanes = 0; // lanes with a thread
   uint32_t live = 0;     // of those, not exited
   std::vector<Group> groups;
-  std::vector<uint32_t> returns; // [depth][lane]
-  unsigned current = 0;          // group being executed
+  std::vector<uint32_t> returns;      // [depth][lane]
+  unsigned current = 0;               // group being executed
+  std::deque<uint32_t> productGroups; // of the products it has not waited for
+  uint32_t productGroup = 0;          // that products issued now belong to
+  uint64_t productsIssued = 0;        // in this block
+  bool fencedProducts = false;        // has executed a wgmma.fence
+  uint32_t registerSteps = 0;         // setmaxnreg executed
+  // By asyncRegisters: accumulators and A of products it has not waited for.
+  std::vector<bool> busy, frozen;
 
   template <typename T> T *row(uint32_t offset) const {
     return reinterpret_cast<T *>(registers + offset);
@@ -107,10 +144,14 @@ struct AsyncCopy {
 struct AsyncState {
   std::deque<AsyncCopy> pending;
   uint32_t currentGroup = 0; // group that copies issued now belong to
+  uint64_t issued = 0, delivered = 0;
+  uint32_t bulkGroup = 0; // the same of bulk copies
 };
 
 struct Block {
   Launch *launch = nullptr;
+  Cluster *cluster = nullptr;
+  uint32_t rank = 0; // in the cluster
   const Program *program = nullptr;
   Dim3 id;
   uint64_t linearId = 0;
@@ -121,9 +162,13 @@ struct Block {
   std::vector<uint8_t> shared;
   uint32_t sharedBytes = 0;
   SharedShadow sharedShadow;
-  std::unique_ptr<BlockClocks> clocks; // NULL when races are not checked
-  std::vector<AsyncState> async;       // per thread; empty until the first cp.async
-  Range *lastRange = nullptr;          // of the last global access
+  std::unique_ptr<BlockClocks> clocks;              // NULL when races are not checked
+  std::vector<AsyncState> async;                    // per thread; empty until the first cp.async
+  std::unordered_map<uint32_t, Mbarrier> mbarriers; // by shared offset
+  std::vector<Warpgroup> warpgroups;
+  std::vector<uint64_t> clusterPhase; // by thread: phase it arrived in, plus one
+  uint32_t pendingProducts = 0;       // issued, not done, of all warpgroups
+  Range *lastRange = nullptr;         // of the last global access
   uint32_t liveThreads = 0;
   uint64_t executed = 0; // thread-instructions
   Counters counters;
@@ -139,7 +184,25 @@ struct Block {
   Dim3 threadId(uint32_t linear) const;
   /// Records a fault of |lane| at |inst| and stops the launch.
   void raise(FaultKind kind, const Warp &warp, unsigned lane, const Inst &inst, uint64_t address,
-             std::string message);
+             std::string message, std::vector<std::string> details = {});
+};
+
+/// The blocks that share a cluster's shared memory; without clusters, one block.
+/// One host thread runs all of them.
+struct Cluster {
+  Cluster();
+  ~Cluster();
+  Cluster(const Cluster &) = delete;
+  Cluster &operator=(const Cluster &) = delete;
+  std::vector<std::unique_ptr<Block>> blocks;
+  std::deque<std::unique_ptr<BulkCopy>> copies; // issued, not yet complete
+  uint64_t events = 0;                          // what may let a waiting thread go on
+  uint64_t eventsAtTimeout = ~0ull;
+  uint64_t phase = 0;                                // of the cluster's barrier
+  uint32_t arrived = 0;                              // threads
+  std::vector<PhaseJoin> joins;                      // what each block's threads learn
+  std::vector<std::shared_ptr<const Passed>> passed; // by the last phase
+  uint64_t random = 0;                               // state of the seeded order of copies
 };
 
 /// Result of a control instruction.
@@ -151,23 +214,52 @@ enum class Step : uint8_t {
 /// Executes bar and barrier for |mask| of the warp's current group
 /// (Barrier.cpp).
 Step executeBarrier(Warp &warp, const Inst &inst, uint32_t mask);
+/// The aligned instructions want the whole warp. Adds the lanes that wait at this one
+/// to |mask|, of the current group; false if the group must wait for others.
+bool gatherWarp(Warp &warp, uint32_t &mask);
+/// Executes the waits for an mbarrier's phase (ExecMbarrier.cpp) and those at the
+/// cluster's barrier (ExecCluster.cpp).
+Step executePhaseWait(Warp &warp, const Inst &inst, uint32_t mask);
+Step executeClusterBarrier(Warp &warp, const Inst &inst, uint32_t mask);
+/// Executes wgmma.wait_group (ExecProduct.cpp).
+Step executeProductWait(Warp &warp, const Inst &inst, uint32_t mask);
+/// Lets the threads that wait for |phase| go on: |done| is what their test answers.
+void wakePhaseWaiters(Block &block, uint32_t offset, uint64_t phase);
+/// Their time is up: their tests answer false. False if there are none.
+bool timeOutWaiters(Block &block);
+/// Completes the cluster's barrier if all threads that have not exited are there.
+void checkClusterBarrier(Cluster &cluster);
 /// Called when no thread of the block can go on: completes what may be
-/// completed, else raises a fault.
-void resolveStall(Block &block);
+/// completed, else raises a fault. False if neither: all wait for others.
+bool resolveStall(Block &block);
+/// Reports that nobody can go on any more, and where everybody waits.
+void raiseHang(Block &block);
 /// Adds a group of lanes; |pc| must differ from that of |warp|'s current group.
 void addGroup(Warp &warp, uint32_t mask, uint32_t pc, unsigned depth);
 
-enum class BlockStatus { Running, Done, Faulted };
+enum class BlockStatus { Running, Done, Faulted, Stalled };
 
-/// Prepares |block| to run block number |linear| of its launch. Storage is kept
-/// from the block that ran in it before.
-void startBlock(Block &block, Launch &launch, uint64_t linear);
-/// Runs until the block ends or has executed about |budget| warp-instructions.
+/// Runs until the block ends, stalls, or has executed about |budget|
+/// warp-instructions.
 BlockStatus runBlock(Block &block, uint64_t budget);
+/// Makes |cluster| ready to run cluster number |linear|. Storage is kept from the
+/// blocks that ran in it before.
+void startCluster(Cluster &cluster, Launch &launch, uint64_t linear);
+/// The same for all blocks of a cluster.
+BlockStatus runCluster(Cluster &cluster, uint64_t budget);
 
 /// Fills the rows of immediates and special registers of |warp|.
 void fillConstantRows(Warp &warp);
 void fillSpecialRows(Warp &warp);
+
+/// Checks what must have ended when all threads of |block| have; false after a fault.
+bool finishWarpgroups(Block &block);
+/// Whether a product that is not done reads bytes of shared memory (ExecProduct.cpp).
+bool isProductSource(const Block &block, uint32_t offset, uint32_t bytes, std::string &reader);
+/// Checks an instruction that touches registers of wgmma; false after a fault.
+bool checkTouches(Warp &warp, const Inst &inst, uint32_t mask);
+/// The PTX line of an instruction of the block's program.
+uint32_t lineOf(const Block &block, const Inst &inst);
 
 std::string hex(uint64_t value);
 std::string describeThread(const Block &block, uint32_t thread);

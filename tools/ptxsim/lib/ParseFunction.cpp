@@ -379,7 +379,7 @@ bool Parser::parseWordOperand(Function &function, Operand &operand) {
   return true;
 }
 
-/// [register], [register+N], [symbol], [symbol+N], [N]
+/// [register], [register+N], [symbol], [symbol+N], [N]; of tensors [.., {coordinates}]
 bool Parser::parseAddressOperand(Function &function, Operand &operand) {
   take();
   operand.children.emplace_back();
@@ -397,7 +397,16 @@ bool Parser::parseAddressOperand(Function &function, Operand &operand) {
       return false;
     operand.value += minus ? -offset : offset;
   }
-  if (peek().is(','))
-    return unsupported("unsupported address with coordinates");
+  if (accept(',')) {
+    operand.children.emplace_back();
+    Operand &coordinates = operand.children.back();
+    if (!peek().is('{'))
+      return fail("expected the coordinates of a tensor, got " + describe(peek()));
+    coordinates.kind = Operand::Vector;
+    if (!parseOperandList(function, coordinates, '}'))
+      return false;
+    if (peek().is(','))
+      return unsupported("unsupported offsets of an im2col address");
+  }
   return expect(']');
 }

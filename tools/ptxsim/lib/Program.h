@@ -54,8 +54,11 @@ enum class Control : uint8_t {
   Return,
   Exit,
   Trap,
-  Barrier,  // barriers[aux]
-  WarpSync, // waits for the lanes of row `sync`, then runs fn
+  Barrier,        // barriers[aux]
+  WarpSync,       // waits for the lanes of row `sync`, then runs fn
+  PhaseWait,      // mbarrierOps[aux]
+  ClusterBarrier, // imm: 0 arrive, 1 wait; aux: with release or acquire
+  ProductWait,    // imm: groups that may go on
 };
 
 enum class InstClass : uint8_t { Integer, Floating, Conversion, Control, Memory, Sync, Matrix };
@@ -73,6 +76,7 @@ struct Inst {
   bool mayFault = false;
   bool leader = false;  // another instruction may jump here
   bool aligned = false; // all lanes of the warp execute it together
+  uint32_t touches = 0; // index into Program::touches
 };
 
 /// For reports; parallel to Program::code.
@@ -112,6 +116,56 @@ struct MatrixOp {
   Type d = Type::F32, a = Type::F16, b = Type::F16;
   bool satfinite = false;
   std::vector<uint32_t> dRows, aRows, bRows, cRows;
+};
+
+/// The operands of an mbarrier instruction, besides its address.
+struct MbarrierOp {
+  Space space = Space::Shared;
+  bool wideAddress = true;
+  bool drop = false, mayComplete = true;
+  bool parity = false; // `state` is a parity
+  Order order = Order::AcqRel;
+  uint32_t count = kNoRow, bytes = kNoRow; // 32-bit rows
+  uint32_t state = kNoRow;                 // of waits: 64-bit row, or 32-bit row of parities
+  uint32_t dst = kNoRow;                   // state of an arrival; predicate of a wait
+};
+
+/// The operands of cp.async.bulk and its kin.
+struct BulkOp {
+  enum Kind : uint8_t { ToShared, ToGlobal, ToCluster };
+  Kind kind = ToShared;
+  bool tensor = false;
+  unsigned rank = 0;
+  uint32_t coordinates[5] = {kNoRow, kNoRow, kNoRow, kNoRow, kNoRow};
+  Space sharedSpace = Space::Shared;
+  uint32_t shared = kNoRow; // address of the side in shared memory; source of ToCluster
+  int64_t sharedOffset = 0;
+  bool sharedWide = true;
+  uint32_t global = kNoRow; // address of the other side, or of the tensor map
+  int64_t globalOffset = 0;
+  bool globalWide = true;
+  Space mapSpace = Space::Generic;
+  uint32_t mbarrier = kNoRow;
+  int64_t mbarrierOffset = 0;
+  bool mbarrierWide = true;
+  Space mbarrierSpace = Space::Shared;
+  uint32_t bytes = kNoRow;     // 32-bit row; not of tensors
+  uint32_t multicast = kNoRow; // 16-bit row
+  bool reduces = false;
+  uint8_t reduction = 0; // a Reduction (BulkCopy.h)
+  Type reductionType = Type::None;
+};
+
+/// The operands of wgmma.mma_async.
+struct ProductOp {
+  unsigned n = 8, k = 16;
+  Type d = Type::F32, a = Type::F16, b = Type::F16;
+  bool satfinite = false, transposeA = false, transposeB = false;
+  bool negateA = false, negateB = false;
+  uint32_t aDescriptor = kNoRow, bDescriptor = kNoRow; // 64-bit rows
+  uint32_t scaleD = kTrueRow, scaleDFlip = 0;
+  std::vector<uint32_t> dRows, aRows;
+  std::vector<uint32_t> dIds, aIds; // of the registers among Program::asyncRegisters
 };
 
 enum class BarrierKind : uint8_t { Sync, Arrive, RedAnd, RedOr, RedPopc };
@@ -212,6 +266,16 @@ struct Program {
   std::vector<MemOp> memOps;
   std::vector<BarrierOp> barriers;
   std::vector<MatrixOp> matrixOps;
+  std::vector<MbarrierOp> mbarrierOps;
+  std::vector<BulkOp> bulkOps;
+  std::vector<ProductOp> productOps;
+  // Registers that wgmma reads or writes while other instructions run: Inst::touches
+  // indexes the lists of those that an instruction touches.
+  unsigned asyncRegisters = 0;
+  struct Touch {
+    std::vector<uint32_t> reads, writes;
+  };
+  std::vector<Touch> touches;                // [0] is empty
   std::vector<std::vector<uint32_t>> tables; // branch targets; operand lists
   std::vector<CallOp> calls;
   std::vector<ExternCall> externs;

@@ -256,6 +256,7 @@ bool ProgramBuilder::placeFunction(Function &function) {
     }
   }
   currentFunction = &function;
+  asyncIds.clear();
   Placed &place = placed[&function];
   place.depth = depth;
   place.entry = static_cast<uint32_t>(current->code.size());
@@ -268,6 +269,41 @@ bool ProgramBuilder::placeFunction(Function &function) {
   place.active = false;
   place.done = true;
   return decodeBody(function);
+}
+
+uint32_t ProgramBuilder::asyncRegister(uint32_t reg) {
+  auto inserted = asyncIds.try_emplace(reg, current->asyncRegisters);
+  current->asyncRegisters += inserted.second;
+  return inserted.first->second;
+}
+
+/// Lists the registers of wgmma that other instructions touch.
+void ProgramBuilder::noteTouches(const Function &function) {
+  Program &p = *current;
+  if (p.touches.empty())
+    p.touches.emplace_back();
+  if (asyncIds.empty())
+    return;
+  for (size_t i = 0; i < function.instructions.size(); ++i) {
+    const Instruction &inst = function.instructions[i];
+    // wgmma itself may name registers that are in use.
+    if (inst.opcode == "wgmma")
+      continue;
+    std::vector<uint32_t> reads, writes;
+    registersOf(inst, reads, writes);
+    Program::Touch touch;
+    auto keep = [&](const std::vector<uint32_t> &from, std::vector<uint32_t> &to) {
+      for (uint32_t reg : from)
+        if (auto it = asyncIds.find(reg); it != asyncIds.end())
+          to.push_back(it->second);
+    };
+    keep(reads, touch.reads);
+    keep(writes, touch.writes);
+    if (touch.reads.empty() && touch.writes.empty())
+      continue;
+    p.code[codeOffsets[i]].touches = static_cast<uint32_t>(p.touches.size());
+    p.touches.push_back(std::move(touch));
+  }
 }
 
 bool ProgramBuilder::decodeBody(Function &function) {
@@ -300,6 +336,7 @@ bool ProgramBuilder::decodeBody(Function &function) {
     while (p.debug.size() < p.code.size())
       p.debug.push_back({inst.line, std::string(inst.text), inst.location});
   }
+  noteTouches(function);
   // Falling off the end of a body returns.
   codeOffsets.push_back(static_cast<uint32_t>(p.code.size()));
   Inst last;

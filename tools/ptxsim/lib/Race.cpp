@@ -71,14 +71,24 @@ bool SyncTable::acquire(uint64_t address, uint32_t block, KnowledgeMap &into) {
 // ClockJoin
 //===----------------------------------------------------------------------===//
 
-void ClockJoin::Sum::add(const ClockPtr &base, uint32_t index, uint32_t clock, uint32_t threads) {
-  if (!joined)
-    joined = std::make_shared<VectorClock>(threads, 0);
-  if (base && base != last) {
-    for (size_t i = 0; i < joined->size(); ++i)
-      (*joined)[i] = std::max((*joined)[i], (*base)[i]);
-    last = base;
+void ClockSum::add(const ClockPtr &base) {
+  if (!base || base == last)
+    return;
+  if (!joined) {
+    joined = std::make_shared<VectorClock>(*base);
+  } else {
+    uint32_t *into = joined->data();
+    const uint32_t *from = base->data();
+    for (size_t i = 0, size = joined->size(); i < size; ++i)
+      into[i] = std::max(into[i], from[i]);
   }
+  last = base;
+}
+
+void ClockSum::add(const ClockPtr &base, uint32_t index, uint32_t clock, uint32_t size) {
+  add(base);
+  if (!joined)
+    joined = std::make_shared<VectorClock>(size, 0);
   (*joined)[index] = std::max((*joined)[index], clock);
 }
 
@@ -90,6 +100,7 @@ void ClockJoin::add(const ThreadClock &thread, uint32_t index, uint32_t threads)
     fencedRemote = join(fencedRemote, thread.wide.remote);
   }
   pending = join(pending, thread.pending);
+  proxied.add(thread.proxied);
 }
 
 void ClockJoin::apply(ThreadClock &thread, uint32_t index) {
@@ -99,6 +110,37 @@ void ClockJoin::apply(ThreadClock &thread, uint32_t index) {
   if (fenced.joined)
     thread.wide = {fenced.joined, fencedRemote, std::max(1u, (*fenced.joined)[index])};
   thread.pending = pending;
+  if (proxied.joined)
+    thread.proxied = proxied.joined;
+}
+
+//===----------------------------------------------------------------------===//
+// PhaseJoin
+//===----------------------------------------------------------------------===//
+
+void PhaseJoin::arrive(BlockClocks &from, uint32_t thread, const BlockClocks &owner) {
+  ThreadClock &me = from.threads[thread];
+  if (&from == &owner) {
+    known.add(me.base, thread, me.clock, owner.clockSize());
+    proxied.add(me.proxied);
+    others = join(others, me.remote);
+  } else {
+    others = join(others, std::make_shared<KnowledgeMap>(
+                              from.knowledgeOf({me.base, me.remote, me.clock}, thread)));
+  }
+  from.step(me);
+}
+
+void PhaseJoin::completeCopy(const BlockClocks &owner, uint32_t clock) {
+  known.add(nullptr, owner.copyIndex(), clock, owner.clockSize());
+}
+
+std::shared_ptr<const Passed> PhaseJoin::finish() {
+  std::shared_ptr<const Passed> passed;
+  if (known.joined || others)
+    passed = std::make_shared<Passed>(Passed{known.joined, proxied.joined, others});
+  *this = PhaseJoin();
+  return passed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,6 +150,9 @@ void ClockJoin::apply(ThreadClock &thread, uint32_t index) {
 void BlockClocks::start(uint32_t launchId, uint64_t blockId, uint32_t threadCount) {
   launch = launchId;
   block = blockId < Epoch::kMaxBlock ? static_cast<uint32_t>(blockId) : kUntracked;
+  copies = 0;
+  lastLearned = {};
+  lastOne = {};
   threads.clear();
   threads.resize(threadCount);
   sharedSync = std::make_unique<SyncTable>();
@@ -205,7 +250,7 @@ KnowledgeMap BlockClocks::knowledgeOf(const FencedClock &fenced, uint32_t thread
   if (fenced.remote)
     knowledge = *fenced.remote;
   auto own = fenced.base ? std::make_shared<VectorClock>(*fenced.base)
-                         : std::make_shared<VectorClock>(threads.size(), 0);
+                         : std::make_shared<VectorClock>(clockSize(), 0);
   (*own)[thread] = std::max((*own)[thread], fenced.clock);
   knowledge[block] = own;
   return knowledge;
@@ -256,6 +301,102 @@ void BlockClocks::acquire(uint32_t thread, uint64_t address, SyncTable &table, b
 
 void BlockClocks::arrive(ClockJoin &join, uint32_t thread) {
   ThreadClock &me = threads[thread];
-  join.add(me, thread, static_cast<uint32_t>(threads.size()));
+  join.add(me, thread, clockSize());
   step(me);
+}
+
+//===----------------------------------------------------------------------===//
+// The async proxy
+//===----------------------------------------------------------------------===//
+
+void BlockClocks::fenceProxy(uint32_t thread) {
+  ThreadClock &me = threads[thread];
+  auto visible = me.base ? std::make_shared<VectorClock>(*me.base)
+                         : std::make_shared<VectorClock>(clockSize(), 0);
+  (*visible)[thread] = me.clock;
+  me.proxied = join(me.proxied, visible);
+  step(me);
+}
+
+Observer BlockClocks::observe(uint32_t thread) const {
+  const ThreadClock &me = threads[thread];
+  return {me.base, me.proxied, me.remote, block & Epoch::kMaxBlock, thread, me.clock};
+}
+
+uint64_t BlockClocks::copyEpoch(uint32_t clock, uint32_t strong) const {
+  Epoch e;
+  e.launch = launch;
+  e.block = block & Epoch::kMaxBlock;
+  e.thread = copyIndex();
+  e.clock = clock;
+  e.strong = strong;
+  e.bytes = 15;
+  return e.pack();
+}
+
+bool BlockClocks::saw(uint64_t packed, const Observer &who) const {
+  Epoch e = Epoch::unpack(packed);
+  if (packed == 0 || e.launch != launch)
+    return true;
+  if (e.block == who.block)
+    return e.thread == who.thread || (who.base && (*who.base)[e.thread] >= e.clock);
+  if (!who.remote)
+    return false;
+  auto it = who.remote->find(e.block);
+  return it != who.remote->end() && (*it->second)[e.thread] >= e.clock;
+}
+
+bool BlockClocks::isProxied(uint64_t packed, const Observer &who) const {
+  Epoch e = Epoch::unpack(packed);
+  if (packed == 0 || e.launch != launch || e.block != who.block || e.thread == copyIndex())
+    return true;
+  return who.proxied && (*who.proxied)[e.thread] >= e.clock;
+}
+
+void BlockClocks::learnOne(uint32_t thread, uint32_t index, uint32_t clock) {
+  ThreadClock &me = threads[thread];
+  // Threads of a warp mostly know the same, and learn the same.
+  if (me.base && lastOne.from == me.base && lastOne.index == index && lastOne.clock == clock) {
+    me.base = lastOne.to;
+    return;
+  }
+  ClockPtr old = me.base;
+  ClockSum sum;
+  sum.add(me.base, index, clock, clockSize());
+  me.base = sum.joined;
+  lastOne = {old, me.base, index, clock};
+}
+
+void BlockClocks::learnCopies(uint32_t thread, uint32_t clock) {
+  learnOne(thread, copyIndex(), clock);
+}
+
+void BlockClocks::learnProducts(uint32_t thread, uint32_t warpgroup, uint32_t clock) {
+  if (!knowsProducts(thread, warpgroup, clock))
+    learnOne(thread, productIndex(warpgroup), clock);
+}
+
+bool BlockClocks::sawProducts(const Observer &who, uint32_t warpgroup, uint32_t clock) const {
+  uint32_t index = productIndex(warpgroup);
+  if (who.block == (block & Epoch::kMaxBlock))
+    return who.base && (*who.base)[index] >= clock;
+  if (!who.remote)
+    return false;
+  auto it = who.remote->find(block);
+  return it != who.remote->end() && (*it->second)[index] >= clock;
+}
+
+void BlockClocks::learnPhase(uint32_t thread, const Passed &passed) {
+  // Threads of a warp mostly know the same, and learn the same.
+  ThreadClock &me = threads[thread];
+  if (me.base && lastLearned.from == me.base && lastLearned.passed == passed.known) {
+    me.base = lastLearned.to;
+  } else {
+    ClockPtr old = me.base;
+    me.base = join(me.base, passed.known);
+    lastLearned = {old, passed.known, me.base};
+  }
+  me.proxied = join(me.proxied, passed.proxied);
+  if (passed.others)
+    learn(me, *passed.others, true);
 }

@@ -20,6 +20,12 @@
 // fence makes it the thread's own (PTX memory model, release and acquire
 // patterns).
 //
+// Copies by the hardware and products of wgmma are no thread's. What a copy writes
+// has an epoch of the pseudo-thread behind the block's last one, whose clock counts
+// copies; a vector clock has an element for it, which mbarriers and waits set. A
+// copy or a product sees what the thread that issued it saw then (an Observer), and
+// of ordinary writes to shared memory only what a proxy fence has made visible.
+//
 // Strong operations (atomics, volatile, relaxed, acquire, release) do not race
 // with each other where their scopes include both threads.
 //
@@ -44,27 +50,27 @@ namespace xc::ptxsim {
 
 /// Who accessed memory, packed in 64 bits; 0 = nobody.
 struct Epoch {
-  uint32_t launch = 0; // 10 bits, never 0
+  uint32_t launch = 0; // 9 bits, never 0
   uint32_t block = 0;  // 21 bits
-  uint32_t thread = 0; // 10 bits
+  uint32_t thread = 0; // 11 bits
   uint32_t clock = 0;  // 17 bits
   uint32_t strong = 0; // 2 bits: 0 weak, 1 block scope, 2 wider
   uint32_t bytes = 0;  // 4 bits: which of the four
 
   static constexpr uint32_t kMaxBlock = (1u << 21) - 1;
   static constexpr uint32_t kMaxClock = (1u << 17) - 1;
-  static constexpr uint32_t kMaxLaunch = (1u << 10) - 1;
+  static constexpr uint32_t kMaxLaunch = (1u << 9) - 1;
 
   uint64_t pack() const {
-    return static_cast<uint64_t>(launch) << 54 | static_cast<uint64_t>(block) << 33 |
+    return static_cast<uint64_t>(launch) << 55 | static_cast<uint64_t>(block) << 34 |
            static_cast<uint64_t>(thread) << 23 | static_cast<uint64_t>(clock) << 6 | strong << 4 |
            bytes;
   }
   static Epoch unpack(uint64_t bits) {
     Epoch e;
-    e.launch = static_cast<uint32_t>(bits >> 54);
-    e.block = static_cast<uint32_t>(bits >> 33) & kMaxBlock;
-    e.thread = static_cast<uint32_t>(bits >> 23) & 1023;
+    e.launch = static_cast<uint32_t>(bits >> 55);
+    e.block = static_cast<uint32_t>(bits >> 34) & kMaxBlock;
+    e.thread = static_cast<uint32_t>(bits >> 23) & 2047;
     e.clock = static_cast<uint32_t>(bits >> 6) & kMaxClock;
     e.strong = static_cast<uint32_t>(bits >> 4) & 3;
     e.bytes = static_cast<uint32_t>(bits) & 15;
@@ -117,6 +123,24 @@ struct ThreadClock {
   FencedClock wide, narrow;
   // What strong reads took along, for the next fence.
   KnowledgePtr pending;
+  // Which writes of the block proxy fences have made visible to the async proxy.
+  ClockPtr proxied;
+};
+
+/// What a thread knew when it issued an asynchronous operation.
+struct Observer {
+  ClockPtr base, proxied;
+  KnowledgePtr remote;
+  uint32_t block = 0, thread = 0, clock = 0;
+};
+
+/// A vector clock under construction.
+struct ClockSum {
+  std::shared_ptr<VectorClock> joined;
+  ClockPtr last; // joined in already
+  /// Joins |base| and |clock| of thread |index|.
+  void add(const ClockPtr &base, uint32_t index, uint32_t clock, uint32_t size);
+  void add(const ClockPtr &base);
 };
 
 /// Collects what the threads arriving at a barrier know. Fenced knowledge and
@@ -131,14 +155,32 @@ public:
   void reset() { *this = ClockJoin(); }
 
 private:
-  /// A vector clock under construction.
-  struct Sum {
-    std::shared_ptr<VectorClock> joined;
-    ClockPtr last; // joined in already
-    void add(const ClockPtr &base, uint32_t index, uint32_t clock, uint32_t threads);
-  };
-  Sum known, fenced;
+  ClockSum known, fenced, proxied;
   KnowledgePtr remote, fencedRemote, pending;
+};
+
+class BlockClocks;
+
+/// What a phase of an mbarrier, or of the cluster's barrier, passes on to the threads
+/// of one block that wait for it.
+struct Passed {
+  ClockPtr known, proxied;
+  KnowledgePtr others;
+};
+
+/// Collects it. Threads that wait need not have arrived.
+class PhaseJoin {
+public:
+  /// |thread| of the block |from| arrives; the waiters are of |owner|.
+  void arrive(BlockClocks &from, uint32_t thread, const BlockClocks &owner);
+  /// Copy number |clock| into |owner|'s shared memory has completed.
+  void completeCopy(const BlockClocks &owner, uint32_t clock);
+  /// Ends the phase: NULL if nobody arrived.
+  std::shared_ptr<const Passed> finish();
+
+private:
+  ClockSum known, proxied;
+  KnowledgePtr others;
 };
 
 /// The clocks of one block's threads.
@@ -164,6 +206,30 @@ public:
   /// After a strong read.
   void acquire(uint32_t thread, uint64_t address, SyncTable &table, bool acquires, MemScope scope);
 
+  //--- The async proxy -----------------------------------------------------//
+  void fenceProxy(uint32_t thread);
+  Observer observe(uint32_t thread) const;
+  /// The number of a new copy, and the epoch of what it writes.
+  uint32_t nextCopy() { return copies < Epoch::kMaxClock ? ++copies : copies; }
+  uint64_t copyEpoch(uint32_t clock, uint32_t strong = 0) const;
+  uint32_t copyCount() const { return copies; }
+  /// Whether |who| saw the access |packed| when it issued its operation.
+  bool saw(uint64_t packed, const Observer &who) const;
+  /// Whether a proxy fence has made the write |packed| visible to |who|'s operation.
+  bool isProxied(uint64_t packed, const Observer &who) const;
+  /// |thread| has waited for the copies up to |clock|.
+  void learnCopies(uint32_t thread, uint32_t clock);
+  void learnPhase(uint32_t thread, const Passed &passed);
+  /// |thread| has waited for its warpgroup's products up to |clock|.
+  void learnProducts(uint32_t thread, uint32_t warpgroup, uint32_t clock);
+  /// Whether |thread|, or who issued an operation, knows that they are done.
+  bool knowsProducts(uint32_t thread, uint32_t warpgroup, uint32_t clock) const {
+    const ThreadClock &me = threads[thread];
+    return me.base && (*me.base)[productIndex(warpgroup)] >= clock;
+  }
+  bool sawProducts(const Observer &who, uint32_t warpgroup, uint32_t clock) const;
+  uint64_t readEpoch(uint32_t thread) const { return epochOf(thread, 15, 0).pack(); }
+
   void arrive(ClockJoin &join, uint32_t thread);
   void depart(ClockJoin &join, uint32_t thread) { join.apply(threads[thread], thread); }
 
@@ -171,6 +237,7 @@ public:
   std::unique_ptr<SyncTable> sharedSync;
 
 private:
+  friend class PhaseJoin;
   static constexpr uint32_t kUntracked = 0xffffffffu;
 
   Epoch epochOf(uint32_t thread, uint32_t bytes, uint32_t strong) const;
@@ -180,8 +247,22 @@ private:
   void learn(ThreadClock &thread, const KnowledgeMap &knowledge, bool wide) const;
   KnowledgeMap knowledgeOf(const FencedClock &fenced, uint32_t thread) const;
 
+  /// Elements of a vector clock: the threads, the copies, the warpgroups' products.
+  uint32_t clockSize() const { return productIndex(copyIndex() / 128 + 1); }
+  uint32_t copyIndex() const { return static_cast<uint32_t>(threads.size()); }
+  uint32_t productIndex(uint32_t warpgroup) const { return copyIndex() + 1 + warpgroup; }
+  void learnOne(uint32_t thread, uint32_t index, uint32_t clock);
+
   uint32_t launch = 0;
   uint32_t block = 0;
+  uint32_t copies = 0;
+  struct {
+    ClockPtr from, passed, to;
+  } lastLearned;
+  struct {
+    ClockPtr from, to;
+    uint32_t index = 0, clock = 0;
+  } lastOne;
   std::vector<ThreadClock> threads;
 };
 

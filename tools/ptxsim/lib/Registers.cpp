@@ -28,20 +28,36 @@ struct Node {
 };
 
 bool writesFirstOperand(const Instruction &inst) {
-  static const std::string_view kReaders[] = {"st",       "red",       "bra",    "brx",
-                                              "bar",      "barrier",   "call",   "prefetch",
-                                              "stmatrix", "nanosleep", "discard"};
+  static const std::string_view kReaders[] = {
+      "st",       "red",      "bra",     "brx", "bar",        "barrier",        "call",
+      "prefetch", "stmatrix", "discard", "cp",  "setmaxnreg", "griddepcontrol", "nanosleep"};
   std::string_view name = inst.opcode;
-  return std::find(std::begin(kReaders), std::end(kReaders), name) == std::end(kReaders) &&
-         !(name == "cp");
+  if (name == "mbarrier") {
+    std::string_view what = inst.modifiers.empty() ? "" : inst.modifiers[0];
+    return what != "init" && what != "inval" && what != "expect_tx" && what != "complete_tx";
+  }
+  return std::find(std::begin(kReaders), std::end(kReaders), name) == std::end(kReaders);
 }
 
-void collect(const Operand &operand, bool write, Node &node) {
+void collect(const Operand &operand, bool write, std::vector<uint32_t> &reads,
+             std::vector<uint32_t> &writes) {
   if (operand.kind == Operand::Register)
-    (write ? node.writes : node.reads).push_back(operand.reg);
+    (write ? writes : reads).push_back(operand.reg);
   for (const Operand &child : operand.children)
-    collect(child, write && operand.kind != Operand::Address, node);
+    collect(child, write && operand.kind != Operand::Address, reads, writes);
 }
+
+} // namespace
+
+void xc::ptxsim::registersOf(const Instruction &inst, std::vector<uint32_t> &reads,
+                             std::vector<uint32_t> &writes) {
+  if (inst.guard >= 0)
+    reads.push_back(static_cast<uint32_t>(inst.guard));
+  for (size_t k = 0; k < inst.operands.size(); ++k)
+    collect(inst.operands[k], k == 0 && writesFirstOperand(inst), reads, writes);
+}
+
+namespace {
 
 std::vector<Node> buildNodes(const Function &function) {
   std::vector<Node> nodes(function.instructions.size());
@@ -49,10 +65,10 @@ std::vector<Node> buildNodes(const Function &function) {
   for (uint32_t i = 0; i < count; ++i) {
     const Instruction &inst = function.instructions[i];
     Node &node = nodes[i];
-    if (inst.guard >= 0)
-      node.reads.push_back(static_cast<uint32_t>(inst.guard));
-    for (size_t k = 0; k < inst.operands.size(); ++k)
-      collect(inst.operands[k], k == 0 && writesFirstOperand(inst), node);
+    registersOf(inst, node.reads, node.writes);
+    // A product adds to what is there.
+    if (inst.opcode == "wgmma")
+      node.reads.insert(node.reads.end(), node.writes.begin(), node.writes.end());
     // A write under a guard does not end the life of the old value.
     if (inst.guard >= 0)
       node.writes.clear();

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BulkCopy.h"
 #include "Exec.h"
 
 #include <algorithm>
@@ -157,6 +158,8 @@ static Step executeExit(Warp &warp, uint32_t mask) {
   if (group.mask == 0)
     warp.groups.erase(warp.groups.begin() + warp.current);
   wakeWaiters(warp);
+  ++warp.block->cluster->events;
+  checkClusterBarrier(*warp.block->cluster);
   return Step::Repick;
 }
 
@@ -317,6 +320,15 @@ static Step executeControl(Warp &warp, const Inst &inst, uint32_t mask) {
     return executeBarrier(warp, inst, mask);
   case Control::WarpSync:
     return executeWarpSync(warp, inst, mask);
+  case Control::PhaseWait:
+    if (mask)
+      return executePhaseWait(warp, inst, mask);
+    ++warp.groups[warp.current].pc;
+    return Step::Continue;
+  case Control::ClusterBarrier:
+    return executeClusterBarrier(warp, inst, mask);
+  case Control::ProductWait:
+    return executeProductWait(warp, inst, mask);
   case Control::Trap:
     if (mask)
       warp.block->raise(FaultKind::Trap, warp, static_cast<unsigned>(__builtin_ctz(mask)), inst, 0,
@@ -343,6 +355,7 @@ static unsigned runGroup(Warp &warp, unsigned share) {
   uint32_t pc = warp.groups[warp.current].pc, lanes = warp.groups[warp.current].mask;
   unsigned executed = 0;
   uint64_t threadInstructions = 0, polls = block.polls;
+  bool checksTouches = block.launch->options.checks.asyncCopy;
   for (;;) {
     const Inst &inst = code[pc];
     if (inst.leader && !alone && executed > 0 && othersMatter(warp, pc)) {
@@ -354,6 +367,8 @@ static unsigned runGroup(Warp &warp, unsigned share) {
     ++executed;
     threadInstructions += active;
     block.classCounts[static_cast<unsigned>(inst.instClass)] += active;
+    if (inst.touches && mask && checksTouches && !checkTouches(warp, inst, mask))
+      break;
     if (inst.control == Control::None) {
       if (mask) {
         inst.fn(warp, inst, mask);
@@ -407,11 +422,83 @@ BlockStatus xc::ptxsim::runBlock(Block &block, uint64_t budget) {
     }
     if (block.launch->stop.load(std::memory_order_relaxed))
       return BlockStatus::Faulted;
-    if (!progress) {
-      resolveStall(block);
-      if (block.faulted)
-        return BlockStatus::Faulted;
-    }
+    if (!progress)
+      return BlockStatus::Stalled;
   }
   return block.liveThreads == 0 ? BlockStatus::Done : BlockStatus::Running;
+}
+
+//===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+/// When no thread of the cluster can go on: lets a copy complete, else the time of
+/// waits be up, else gives in. False after a fault.
+static bool resolveClusterStall(Cluster &cluster) {
+  uint64_t events = cluster.events;
+  if (advanceCopies(cluster))
+    return true;
+  auto live = [](const std::unique_ptr<Block> &block) { return block->liveThreads > 0; };
+  bool faulted = false;
+  for (const auto &block : cluster.blocks)
+    faulted |= block->faulted;
+  if (faulted)
+    return false;
+  // Threads whose wait has timed out and which come back with nothing changed will
+  // wait for ever.
+  bool timedOut = false;
+  if (events != cluster.eventsAtTimeout)
+    for (const auto &block : cluster.blocks)
+      timedOut |= live(block) && timeOutWaiters(*block);
+  cluster.eventsAtTimeout = cluster.events;
+  if (timedOut)
+    return true;
+  for (const auto &block : cluster.blocks)
+    if (live(block) && resolveStall(*block))
+      return !block->faulted;
+  for (const auto &block : cluster.blocks)
+    if (live(block)) {
+      raiseHang(*block);
+      return false;
+    }
+  return true;
+}
+
+BlockStatus xc::ptxsim::runCluster(Cluster &cluster, uint64_t budget) {
+  auto spent = [&] {
+    uint64_t total = 0;
+    for (const auto &block : cluster.blocks)
+      total += block->counters.warpInstructions;
+    return total;
+  };
+  uint64_t end = spent() + budget;
+  for (;;) {
+    bool alive = false, running = false, progress = false;
+    for (const auto &block : cluster.blocks) {
+      if (block->liveThreads == 0)
+        continue;
+      uint64_t before = block->counters.warpInstructions;
+      BlockStatus status = runBlock(*block, budget);
+      progress |= block->counters.warpInstructions != before;
+      running |= status == BlockStatus::Running;
+      alive |= status != BlockStatus::Done;
+      if (status == BlockStatus::Faulted ||
+          (status == BlockStatus::Done && (!finishCopies(*block) || !finishWarpgroups(*block))))
+        return BlockStatus::Faulted;
+    }
+    if (!alive)
+      return BlockStatus::Done;
+    uint64_t events = cluster.events;
+    if (!maybeAdvanceCopies(cluster))
+      return BlockStatus::Faulted;
+    progress |= cluster.events != events;
+    if (!progress && !resolveClusterStall(cluster))
+      return BlockStatus::Faulted;
+    if (spent() >= end) {
+      // Some may poll for what a copy brings.
+      if (running)
+        advanceCopies(cluster);
+      return BlockStatus::Running;
+    }
+  }
 }

@@ -74,12 +74,7 @@ uint64_t ByteBits::gap(uint64_t offset, uint64_t bytes) const {
   return bytes;
 }
 
-bool ByteBits::any(uint64_t offset, uint64_t bytes) const {
-  for (uint64_t i = 0; i < bytes; ++i)
-    if (words[(offset + i) >> 6].load(std::memory_order_relaxed) >> ((offset + i) & 63) & 1)
-      return true;
-  return false;
-}
+bool ByteBits::any(uint64_t offset, uint64_t bytes) const { return gap(offset, bytes) != bytes; }
 
 RaceCell *RaceCells::get(uint64_t bytes) {
   RaceCell *found = cells.load(std::memory_order_acquire);
@@ -90,6 +85,18 @@ RaceCell *RaceCells::get(uint64_t bytes) {
     return fresh;
   std::free(fresh);
   return found;
+}
+
+void SharedShadow::expandLines(RaceCell *cells, uint64_t offset, uint64_t bytes) {
+  for (uint64_t line = offset / kLine; line <= (offset + bytes - 1) / kLine; ++line) {
+    if (!lineWriter[line])
+      continue;
+    for (unsigned i = 0; i < kLine / 4; ++i) {
+      cells[line * (kLine / 4) + i].write.store(lineWriter[line], std::memory_order_relaxed);
+      cells[line * (kLine / 4) + i].read.store(0, std::memory_order_relaxed);
+    }
+    lineWriter[line] = 0;
+  }
 }
 
 void RaceCells::reset() { std::free(cells.exchange(nullptr)); }

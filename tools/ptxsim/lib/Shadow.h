@@ -159,11 +159,24 @@ template <typename F> void MemoryImpl::forParts(uint64_t address, uint64_t size,
 
 /// The shadow of a block's shared memory.
 struct SharedShadow {
+  static constexpr uint32_t kLine = 128;
+
   ByteBits initialised;
-  ByteBits pending; // destinations of cp.async not yet waited for
+  ByteBits pending; // destinations of copies not yet waited for
   bool anyPending = false;
   std::unique_ptr<RaceCells> races;
   uint32_t capacity = 0;
+
+  /// The epoch of the copy that wrote a whole line, which nobody has touched since
+  /// but products of wgmma; 0: the cells of the line say more.
+  std::vector<uint64_t> lineWriter;
+  /// Which 16-byte parts of a line (8 bits) each warpgroup's products have last read, and
+  /// at which clock (24 bits): [line][warpgroup]. Empty until the first product.
+  std::vector<uint32_t> productReads;
+  bool anyLine = false; // some lineWriter is set
+
+  /// Makes the cells of the lines that hold [offset, offset + bytes) say what lineWriter did.
+  void expandLines(RaceCell *cells, uint64_t offset, uint64_t bytes);
 };
 
 } // namespace xc::ptxsim

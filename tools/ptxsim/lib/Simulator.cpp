@@ -96,52 +96,61 @@ static void collectCounters(Launch &launch, const Block &block) {
   launch.counters.add(c);
 }
 
-/// Runs blocks until none is left. A block that makes no end, perhaps because
-/// it waits for another, shares its host thread with further ones.
+/// Runs clusters (single blocks, if the launch has none) until none is left. One that
+/// makes no end, perhaps because it waits for another, shares its host thread with
+/// further ones.
 static void runWorker(Launch &launch) {
-  std::vector<std::unique_ptr<Block>> live, spare;
+  std::vector<std::unique_ptr<Cluster>> live, spare;
   uint64_t budget = launch.config.cooperative ? kCooperativeBudget : kBlockBudget;
-  size_t limit = launch.config.cooperative ? launch.blockCount : kResidentBlocks;
+  size_t limit = launch.config.cooperative ? launch.clusterCount : kResidentBlocks;
   bool wantsMore = true;
   size_t turn = 0;
+  auto polls = [](const Cluster &cluster) {
+    uint64_t total = 0;
+    for (const auto &block : cluster.blocks)
+      total += block->polls;
+    return total;
+  };
   while (!launch.stop.load(std::memory_order_relaxed)) {
     if (live.empty() || (wantsMore && live.size() < limit)) {
-      uint64_t next = launch.nextBlock.fetch_add(1, std::memory_order_relaxed);
-      if (next < launch.blockCount) {
-        std::unique_ptr<Block> block;
+      uint64_t next = launch.nextCluster.fetch_add(1, std::memory_order_relaxed);
+      if (next < launch.clusterCount) {
+        std::unique_ptr<Cluster> cluster;
         if (spare.empty()) {
-          block = std::make_unique<Block>();
+          cluster = std::make_unique<Cluster>();
         } else {
-          block = std::move(spare.back());
+          cluster = std::move(spare.back());
           spare.pop_back();
         }
-        startBlock(*block, launch, next);
+        startCluster(*cluster, launch, next);
         turn = live.size();
-        live.push_back(std::move(block));
+        live.push_back(std::move(cluster));
       } else if (live.empty()) {
         break;
       }
     }
     wantsMore = false;
     turn %= live.size();
-    uint64_t polls = live[turn]->polls;
-    switch (runBlock(*live[turn], budget)) {
+    uint64_t before = polls(*live[turn]);
+    switch (runCluster(*live[turn], budget)) {
     case BlockStatus::Done:
       spare.push_back(std::move(live[turn]));
       live.erase(live.begin() + static_cast<long>(turn));
       break;
     case BlockStatus::Running:
+    case BlockStatus::Stalled:
       // Long blocks run through; only those that read signals let others in.
-      wantsMore = live[turn]->polls != polls || launch.config.cooperative;
+      wantsMore = polls(*live[turn]) != before || launch.config.cooperative;
       turn += wantsMore;
       break;
     case BlockStatus::Faulted:
       break;
     }
   }
-  for (const auto &blocks : {&live, &spare})
-    for (const auto &block : *blocks)
-      collectCounters(launch, *block);
+  for (const auto &clusters : {&live, &spare})
+    for (const auto &cluster : *clusters)
+      for (const auto &block : cluster->blocks)
+        collectCounters(launch, *block);
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,7 +224,7 @@ LaunchResult Simulator::launch(const Kernel &kernel, const LaunchConfig &config)
   launch->config = config;
   launch->options = impl_->options;
   launch->memory = &impl_->memory.impl();
-  launch->blockCount = volume(config.grid);
+  launch->clusterCount = volume(config.grid) / volume(config.cluster);
   const auto *params = static_cast<const uint8_t *>(config.params);
   if (params)
     launch->params.assign(params, params + config.paramBytes);
@@ -225,7 +234,7 @@ LaunchResult Simulator::launch(const Kernel &kernel, const LaunchConfig &config)
 
   launch->memory->enterLaunch();
   auto helpers = static_cast<unsigned>(
-      std::min<uint64_t>(impl_->options.hostThreads - 1, launch->blockCount - 1));
+      std::min<uint64_t>(impl_->options.hostThreads - 1, launch->clusterCount - 1));
   impl_->pool->runWith(helpers, [launch] { runWorker(*launch); });
   launch->memory->leaveLaunch();
   result.fault = launch->fault;

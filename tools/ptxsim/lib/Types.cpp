@@ -54,6 +54,8 @@ Space xc::ptxsim::parseSpace(std::string_view name) {
     return Space::Global;
   if (name == "shared" || name == "shared::cta")
     return Space::Shared;
+  if (name == "shared::cluster")
+    return Space::SharedCluster;
   if (name == "const")
     return Space::Const;
   if (name == "local")
@@ -77,6 +79,8 @@ const char *xc::ptxsim::spaceName(Space space) {
     return "constant";
   case Space::Shared:
     return "shared";
+  case Space::SharedCluster:
+    return "the cluster's shared";
   case Space::Local:
     return "local";
   case Space::Param:

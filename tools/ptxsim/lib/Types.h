@@ -60,7 +60,17 @@ inline bool isInteger(Type type) {
   return typeKind(type) == TypeKind::Signed || typeKind(type) == TypeKind::Unsigned;
 }
 
-enum class Space : uint8_t { None, Reg, Global, Const, Shared, Local, Param, Generic };
+enum class Space : uint8_t {
+  None,
+  Reg,
+  Global,
+  Const,
+  Shared,
+  Local,
+  Param,
+  Generic,
+  SharedCluster, // of any block of the cluster
+};
 
 /// The state space that |name| spells ("shared::cta" is Shared), or
 /// Space::None.
@@ -70,6 +80,9 @@ const char *spaceName(Space space);
 /// Generic addresses of the windows that are no host memory. Host addresses are
 /// canonical (top byte zero in user space), so these never collide with one.
 constexpr uint64_t kSharedWindow = 0x1000000000000000ull;
+/// A shared address that names another block of the cluster has its rank, plus one,
+/// in these bits; without it the address is one's own.
+constexpr unsigned kRankShift = 24;
 constexpr uint64_t kLocalWindow = 0x2000000000000000ull;
 constexpr uint64_t kParamWindow = 0x3000000000000000ull;
 constexpr uint64_t kWindowMask = 0xff00000000000000ull;

@@ -70,7 +70,8 @@ struct Checks {
   bool misaligned = true;        // addresses that are no multiple of the access size
   bool race = true;              // within a block, and between blocks
   bool barrierDivergence = true; // threads that exit or part before a barrier others wait at
-  bool asyncCopy = true;         // reads of cp.async destinations before the wait
+  bool asyncCopy = true;         // accesses to what asynchronous copies and wgmma work on,
+                                 // before the wait; missing proxy fences (with race)
 
   static Checks all() { return Checks(); }
   static Checks none() { return {false, false, false, false, false, false}; }
@@ -88,6 +89,9 @@ struct Options {
   /// Ends a launch with FaultKind::Timeout after so many thread-instructions of
   /// one block; 0 = no limit.
   uint64_t instructionLimit = 0;
+  /// Asynchronous copies and products take place as late as they may; with a seed
+  /// some do so earlier, at random, and in any order.
+  uint64_t asyncSeed = 0;
 };
 
 //===----------------------------------------------------------------------===//
@@ -266,13 +270,15 @@ enum class FaultKind {
   UninitialisedRead,
   Race,
   BarrierDivergence,
-  AsyncCopy,          // cp.async destination read before the wait
+  AsyncCopy,          // what an asynchronous copy or a wgmma works on, before the wait
   Deadlock,           // threads wait at barriers that nobody can complete
   Trap,               // trap; or brkpt
   Assert,             // __assertfail
   IllegalInstruction, // operands an instruction does not allow (shfl with an
                       // exited lane, ...)
   Timeout,            // Options::instructionLimit
+  MbarrierMisuse,     // too many arrivals or bytes, used uninitialised, waited for too late
+  MissingProxyFence,  // ordinary stores that a copy or a wgmma need not see
 };
 
 /// "out-of-bounds", "race", ...
@@ -285,8 +291,9 @@ struct Fault {
   unsigned ptxLine = 0;    // in the module's text
   std::string instruction; // PTX text of the instruction
   Dim3 thread{0, 0, 0}, block{0, 0, 0};
-  uint64_t address = 0; // 0 if the fault is not about an address
-  std::string source;   // "file:line:column" from .loc, or empty
+  uint64_t address = 0;             // 0 if the fault is not about an address
+  std::string source;               // "file:line:column" from .loc, or empty
+  std::vector<std::string> details; // of a deadlock: where each thread waits
   /// The whole report, several lines.
   std::string str() const;
 };
