@@ -99,6 +99,7 @@ static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target,
   cuda::CodegenOptions cudaOptions;
   cudaOptions.optLevel = options.optLevel;
   cudaOptions.fastMath = options.fastMath;
+  cudaOptions.allowTF32 = options.allowTF32;
   cudaOptions.lineInfo = options.lineInfo;
   cuda::buildCodegenPipeline(kernelPM, cudaOptions);
 }

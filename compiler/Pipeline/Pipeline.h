@@ -30,6 +30,7 @@ struct CompileOptions {
   Phase compileTo = Phase::Vmfb;
   unsigned optLevel = 3;
   bool fastMath = false;
+  bool allowTF32 = false; // for f32 matrix products on GPUs
   bool lineInfo = false;
   /// Put several ops into one kernel where that is possible.
   bool fuse = true;

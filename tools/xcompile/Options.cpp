@@ -46,6 +46,8 @@ static constexpr Flag kFlags[] = {
     {"--timing", "", "Print where the time went"},
     {"-O", "0..3", "Optimisation level (default: 3)"},
     {"--fast-math", "", "Allow approximations, reassociation and flushed denormals"},
+    {"--allow-tf32", "",
+     "Multiply f32 matrices on a GPU's tensor cores, which take the first 10 bits of mantissas"},
     {"--ptxas=", "PATH",
      "Assemble PTX with this ptxas (default: the one on PATH, if any; off: PTX only)"},
     {"--line-info", "", "Put source lines into PTX"},
@@ -189,6 +191,8 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return result.timing = true;
   if (argument == "--fast-math")
     return result.compile.fastMath = true;
+  if (argument == "--allow-tf32")
+    return result.compile.allowTF32 = true;
   if (argument == "--line-info")
     return result.compile.lineInfo = true;
   if (argument == "--no-fusion") {

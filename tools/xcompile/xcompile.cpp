@@ -82,8 +82,8 @@ static std::string print(ModuleOp module, bool bytecode) {
 /// The flags that change the output, in one spelling, for the module's provenance.
 static std::string describeFlags(const xc::CompileOptions &options) {
   return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
-         (options.fastMath ? " --fast-math" : "") + (options.lineInfo ? " --line-info" : "") +
-         (options.fuse ? "" : " --no-fusion");
+         (options.fastMath ? " --fast-math" : "") + (options.allowTF32 ? " --allow-tf32" : "") +
+         (options.lineInfo ? " --line-info" : "") + (options.fuse ? "" : " --no-fusion");
 }
 
 /// Gives every CPU the name that means the same on any machine, as the module records it. An

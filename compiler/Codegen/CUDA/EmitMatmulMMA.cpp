@@ -5,15 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// f16 and bf16 operands, f32 accumulators. With S = `stages` buffers of each operand's tile in
-// shared memory:
+// f16, bf16 or f32 operands, f32 accumulators. Of f32 factors the tensor cores take sign, exponent
+// and the first 10 bits of the mantissa, which is TF32. With S = `stages` buffers of each operand's
+// tile in shared memory:
 //
 //   start the copies of tiles 0 .. S - 2
 //   wait until tile 0 has arrived; barrier; ldmatrix its first fragments of A and B
 //   for step = 0 .. steps - 1:
-//     for each 16 of k in tile `step`:
+//     for each product of k = 16 (TF32: 8) in tile `step`:
 //       before the last: wait until tile step + 1 has arrived; barrier
-//       ldmatrix the fragments of the next 16, which may be the first of tile step + 1
+//       ldmatrix the fragments of the next one, which may be the first of tile step + 1
 //       mma.sync of those loaded before, and between them
 //         start some of the copies of tile step + S - 1      // into the buffer of tile step - 1
 //   compute and store the outputs
@@ -27,10 +28,11 @@
 // start of a round and store them to shared memory before its barrier: the loads are under way
 // meanwhile.
 //
-// Tiles keep the operand's own order. Lines are k values (8 at a time: a chunk of 16 bytes) of one
-// row of A or column of B, or the other way round; ldmatrix turns the latter around (.trans). The
-// chunks of a line are permuted by an exclusive or with the line's number, so that the 8 lines of a
-// matrix that ldmatrix reads lie in different banks.
+// Tiles keep the operand's own order. Lines are k values (in chunks of 16 bytes) of one row of A or
+// column of B, or the other way round; ldmatrix turns the latter around (.trans), but 16-bit
+// elements only: threads load the words of TF32 fragments one by one then. The chunks of a line are
+// permuted by an exclusive or with the line's number, so that the 8 lines of a matrix that ldmatrix
+// reads, or the 4 lines by 8 words of one load of words, lie in different banks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,8 +55,8 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITMATMULMMA
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-static constexpr int64_t kChunk = 8; // 16-bit elements in 16 bytes
-static constexpr int64_t kMmaM = 16, kMmaN = 8, kMmaK = 16;
+static constexpr int64_t kChunkBytes = 16;
+static constexpr int64_t kMmaM = 16, kMmaN = 8, kMmaKBytes = 32;
 
 namespace {
 
@@ -66,7 +68,8 @@ public:
         points(frame.points), index(points.index), builder(points.builder), loc(points.loc),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()),
         elementType(getElementTypeOrSelf(contraction.a.operand->get())),
-        warpM(config.getTileM() / config.getWarpsM()),
+        elementBytes(getElementBytes(elementType)), chunk(kChunkBytes / elementBytes),
+        mmaK(kMmaKBytes / elementBytes), warpM(config.getTileM() / config.getWarpsM()),
         warpN(config.getTileN() / config.getWarpsN()) {}
 
   LogicalResult run();
@@ -77,7 +80,7 @@ private:
     int64_t own; // extent of the tile along the operand's own dim
     Value start; // of the tile along it
     bool isAsync = false;
-    int64_t width = kChunk, rounds = 1;
+    int64_t width = 1, rounds = 1;
     Value buffer = {};
   };
   Operand makeOperand(const Contraction::Side &side, int64_t own, Value start);
@@ -92,8 +95,8 @@ private:
     int64_t offset;
   };
   Value toValue(const Line &line) { return index.add(line.base, line.offset); }
-  /// The element of the tile where chunk `chunk` of line `line` lies.
-  Value getPlace(const Operand &operand, const Line &line, Value chunk);
+  /// The element of the tile where chunk `number` of line `line` begins.
+  Value getPlace(const Operand &operand, const Line &line, Value number);
   /// Line and first element in it of this thread's vector `round`.
   std::pair<Line, Value> getShare(const Operand &operand, int64_t round);
 
@@ -108,11 +111,15 @@ private:
   void awaitTile();
   Value getBuffer(const Operand &operand, Value step);
 
+  SmallVector<Value> loadWords(const Operand &operand, Value buffer, Line own, int64_t k, bool isA);
   Value getPointer(Value memory, Value element);
-  /// Four 8x8 matrices: rows `own` (16 of A, or 16 columns of B) by 16 values of k.
+  bool needsWordLoads(const Operand &operand) const {
+    return elementBytes == 4 && !operand.side.isKContiguous;
+  }
+  /// Four words of each thread: rows `own` (16 of A, or 16 columns of B) by the k of one product.
   SmallVector<Value> loadFragment(const Operand &operand, Value buffer, Line own, int64_t k,
                                   bool isA);
-  /// The fragments of both operands for k to k + 15 of tile `step`: of A, then of B.
+  /// The fragments of both operands for the product at k of tile `step`: of A, then of B.
   SmallVector<Value> loadFragments(Value step, int64_t k);
   /// Adds to `sums` the products of `fragments`; `betweenRows` is called before each row of them.
   SmallVector<Value> multiply(ArrayRef<Value> fragments, ArrayRef<Value> sums,
@@ -131,6 +138,9 @@ private:
   Location loc;
   MatmulTile tile;
   Type elementType;
+  int64_t elementBytes;
+  int64_t chunk;        // elements in 16 bytes
+  int64_t mmaK;         // values of k in one product
   int64_t warpM, warpN; // extents of one warp's part of the tile
   Value thread, lane, warpRow, warpColumn;
   SmallVector<Operand, 2> operands;
@@ -146,24 +156,27 @@ MMAEmitter::Operand MMAEmitter::makeOperand(const Contraction::Side &side, int64
                                             Value start) {
   Operand operand{side, own, start};
   plan::BindingOp binding = getSourceBinding(side.operand->get());
-  operand.width = tile.getVectorWidth(side, kChunk);
-  operand.isAsync = binding && operand.width == kChunk && binding.getAlignment() >= 16;
+  operand.width = tile.getVectorWidth(side, chunk);
+  operand.isAsync = binding && operand.width == chunk && binding.getAlignment() >= 16;
   operand.rounds = getTileElements(operand) / (threads * operand.width);
   operand.buffer = frame.allocateShared(elementType, config.getStages() * getTileElements(operand));
   return operand;
 }
 
-Value MMAEmitter::getPlace(const Operand &operand, const Line &line, Value chunk) {
-  int64_t length = getLineLength(operand), chunks = length / kChunk;
+Value MMAEmitter::getPlace(const Operand &operand, const Line &line, Value number) {
+  int64_t length = getLineLength(operand), chunks = length / chunk;
   // The permutation repeats after 8 lines.
   if (line.offset != 0 && line.offset % 8 == 0)
-    return index.add(getPlace(operand, {line.base, 0}, chunk), line.offset * length);
+    return index.add(getPlace(operand, {line.base, 0}, number), line.offset * length);
   // Lines shorter than 128 bytes share the banks of one 128-byte row with their neighbours.
-  Value number = toValue(line);
-  Value row = chunks < 8 ? index.div(number, 8 / chunks) : number;
-  Value key = index.rem(row, std::min<int64_t>(chunks, 8));
-  Value permuted = arith::XOrIOp::create(builder, loc, chunk, key);
-  return index.add(index.mul(number, length), index.mul(permuted, kChunk));
+  Value value = toValue(line);
+  Value row = chunks < 8 ? index.div(value, 8 / chunks) : value;
+  int64_t keys = std::min<int64_t>(chunks, 8);
+  // A load of words takes two neighbouring chunks of each line.
+  Value key =
+      needsWordLoads(operand) ? index.mul(index.rem(row, keys / 2), 2) : index.rem(row, keys);
+  Value permuted = arith::XOrIOp::create(builder, loc, number, key);
+  return index.add(index.mul(value, length), index.mul(permuted, chunk));
 }
 
 std::pair<MMAEmitter::Line, Value> MMAEmitter::getShare(const Operand &operand, int64_t round) {
@@ -202,7 +215,7 @@ SmallVector<MMAEmitter::Share> MMAEmitter::getCopies() {
 void MMAEmitter::startCopy(const Share &share, Value step, Value steps) {
   const Operand &operand = *share.first;
   auto [line, along] = getShare(operand, share.second);
-  Value to = index.add(getBuffer(operand, step), getPlace(operand, line, index.div(along, kChunk)));
+  Value to = index.add(getBuffer(operand, step), getPlace(operand, line, index.div(along, chunk)));
   Value k0 = index.mul(step, config.getTileK());
   Value own = index.add(operand.start, operand.side.isKContiguous ? toValue(line) : along);
   Value k = index.add(k0, operand.side.isKContiguous ? along : toValue(line));
@@ -242,14 +255,14 @@ void MMAEmitter::finishLoads(ArrayRef<Value> values, Value step) {
   for (const Operand &operand : operands)
     for (int64_t round = 0; !operand.isAsync && round < operand.rounds; ++round) {
       auto [line, along] = getShare(operand, round);
-      Value chunk = index.div(along, kChunk), within = index.rem(along, kChunk);
-      Value to =
-          index.add(index.add(getBuffer(operand, step), getPlace(operand, line, chunk)), within);
+      Value place = getPlace(operand, line, index.div(along, chunk));
+      Value to = index.add(index.add(getBuffer(operand, step), place), index.rem(along, chunk));
       if (operand.width == 1)
         memref::StoreOp::create(builder, loc, values.front(), operand.buffer, to);
       else
         vector::StoreOp::create(builder, loc, values.front(), operand.buffer, to,
-                                /*nontemporal=*/false, llvm::MaybeAlign(operand.width * 2));
+                                /*nontemporal=*/false,
+                                llvm::MaybeAlign(operand.width * elementBytes));
       values = values.drop_front();
     }
 }
@@ -263,8 +276,26 @@ void MMAEmitter::awaitTile() {
 // From shared memory to the products
 //===----------------------------------------------------------------------===//
 
+SmallVector<Value> MMAEmitter::loadWords(const Operand &operand, Value buffer, Line own, int64_t k,
+                                         bool isA) {
+  // Lane l has row l / 4 and k l % 4 of each quarter of a fragment.
+  Value row = index.div(lane, 4), kLine = index.rem(lane, 4);
+  SmallVector<Value> words;
+  for (int64_t word = 0; word < 4; ++word) {
+    int64_t ownHalf = isA ? word % 2 : word / 2, kHalf = isA ? word / 2 : word % 2;
+    Value position = index.add(toValue(own), index.add(row, ownHalf * 8));
+    Value place = getPlace(operand, {kLine, k + kHalf * 4}, index.div(position, chunk));
+    Value element = index.add(index.add(buffer, place), index.rem(position, chunk));
+    words.push_back(LLVM::LoadOp::create(builder, loc, builder.getI32Type(),
+                                         getPointer(operand.buffer, element)));
+  }
+  return words;
+}
+
 SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer, Line own,
                                             int64_t k, bool isA) {
+  if (needsWordLoads(operand))
+    return loadWords(operand, buffer, own, k, isA);
   // Lane l gives the address of line l % 8 of matrix l / 8. Of A, matrices 1 and 3 are the lower
   // rows and 2 and 3 the later k; of B, matrices 2 and 3 are the later columns and 1 and 3 the
   // later k.
@@ -272,15 +303,15 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
         bit4 = index.div(lane, 16);
   Value ownHalf = isA ? bit3 : bit4, kHalf = isA ? bit4 : bit3;
   Line line;
-  Value chunk;
+  Value number;
   if (operand.side.isKContiguous) {
-    line = {index.add(own.base, index.add(line8, index.mul(ownHalf, kChunk))), own.offset};
-    chunk = index.add(kHalf, k / kChunk);
+    line = {index.add(own.base, index.add(line8, index.mul(ownHalf, 8))), own.offset};
+    number = index.add(kHalf, k / chunk);
   } else {
-    line = {index.add(line8, index.mul(kHalf, kChunk)), k};
-    chunk = index.add(index.div(toValue(own), kChunk), ownHalf);
+    line = {index.add(line8, index.mul(kHalf, 8)), k};
+    number = index.add(index.div(toValue(own), chunk), ownHalf);
   }
-  Value pointer = getPointer(operand.buffer, index.add(buffer, getPlace(operand, line, chunk)));
+  Value pointer = getPointer(operand.buffer, index.add(buffer, getPlace(operand, line, number)));
   Type i32 = builder.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, i32, i32, i32});
   auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
@@ -316,13 +347,15 @@ SmallVector<Value> MMAEmitter::multiply(ArrayRef<Value> fragments, ArrayRef<Valu
   ArrayRef<Value> a = fragments.take_front(rows * 4), b = fragments.drop_front(rows * 4);
   Type f32 = builder.getF32Type();
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {f32, f32, f32, f32});
-  auto factorType = elementType.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  auto factorType = elementType.isF16()    ? NVVM::MMATypes::f16
+                    : elementType.isBF16() ? NVVM::MMATypes::bf16
+                                           : NVVM::MMATypes::tf32;
   for (int64_t i = 0; i < rows; ++i) {
     betweenRows();
     for (int64_t j = 0; j < columns; ++j) {
       MutableArrayRef<Value> sum = MutableArrayRef(sums).slice((i * columns + j) * 4, 4);
       Value result = NVVM::MmaOp::create(builder, loc, type, a.slice(i * 4, 4), b.slice(j * 2, 2),
-                                         ValueRange(sum), {kMmaM, kMmaN, kMmaK}, std::nullopt,
+                                         ValueRange(sum), {kMmaM, kMmaN, mmaK}, std::nullopt,
                                          std::nullopt, std::array{factorType, factorType},
                                          std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
       for (int64_t part = 0; part < 4; ++part)
@@ -340,7 +373,7 @@ SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value
   // Copies start between the first products, which keeps the tensor cores busy meanwhile; spread
   // any further, they would arrive too late.
   SmallVector<Share> copies = getCopies();
-  int64_t products = config.getTileK() / kMmaK, rows = warpM / kMmaM;
+  int64_t products = config.getTileK() / mmaK, rows = warpM / kMmaM;
   int64_t perRow = llvm::divideCeil(copies.size(), rows);
   auto startSome = [&](size_t count) {
     for (; count > 0 && !copies.empty(); --count)
@@ -355,7 +388,7 @@ SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value
       awaitTile();
     }
     SmallVector<Value> next =
-        isLast ? loadFragments(index.add(step, 1), 0) : loadFragments(step, (product + 1) * kMmaK);
+        isLast ? loadFragments(index.add(step, 1), 0) : loadFragments(step, (product + 1) * mmaK);
     sums = multiply(fragments, sums, [&] { startSome(perRow); });
     fragments = next;
   }
@@ -426,9 +459,10 @@ struct EmitMatmulMMA final : impl::EmitMatmulMMABase<EmitMatmulMMA> {
       getOperation().emitOpError("expected a matrix product for ") << config << ": " << reason;
       return signalPassFailure();
     }
-    if (!kernel->target->hasMMA16816 || !contraction->hasHalfOperands()) {
+    if (!kernel->target->hasMMA16816 ||
+        !(contraction->hasHalfOperands() || contraction->hasSingleOperands())) {
       getOperation().emitOpError(
-          "expected f16 or bf16 operands with f32 sums and sm_80 or later for ")
+          "expected f16, bf16 or f32 operands with f32 sums and sm_80 or later for ")
           << config << ", got " << kernel->target->arch;
       return signalPassFailure();
     }

@@ -22,6 +22,10 @@ def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
     func.func @k() attributes {lowering_config = #cuda.elementwise<threads = 256, ...>, ...} { ... }  // output
     ```
   }];
+  let options = [
+    Option<"allowTF32", "allow-tf32", "bool", /*default=*/"false",
+           "Multiply f32 matrices on the tensor cores, which take 10 bits of the mantissas">,
+  ];
   let dependentDialects = ["xc::cuda::CUDADialect"];
 }
 

@@ -31,7 +31,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   // One pass decides. The ones after it obey, each for the kernels that are configured for it:
   // tensor ops become the work of one thread, on scalars and short vectors, and the launch is
   // fixed.
-  kernelPM.addPass(createSelectStrategy());
+  kernelPM.addPass(createSelectStrategy({options.allowTF32}));
   kernelPM.addNestedPass<func::FuncOp>(createEmitElementwise());
   kernelPM.addNestedPass<func::FuncOp>(createEmitTranspose());
   kernelPM.addNestedPass<func::FuncOp>(createEmitRowReduction());

@@ -50,7 +50,8 @@ struct Choice {
 
 class Chooser {
 public:
-  Chooser(const KernelInfo &kernel, PointEmitter &points) : kernel(kernel), points(points) {}
+  Chooser(const KernelInfo &kernel, PointEmitter &points, bool allowTF32)
+      : kernel(kernel), points(points), allowTF32(allowTF32) {}
 
   Choice choose();
 
@@ -71,6 +72,7 @@ private:
 
   const KernelInfo &kernel;
   PointEmitter &points; // knows the sizes; nothing is emitted
+  bool allowTF32;
 };
 
 } // namespace
@@ -340,20 +342,26 @@ Choice Chooser::chooseProduct(const Contraction &contraction) {
   std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
                          m = getStaticProduct(op, contraction.m),
                          n = getStaticProduct(op, contraction.n);
-  if (kernel.target->hasMMA16816 && contraction.hasHalfOperands()) {
+  bool isTF32 = allowTF32 && contraction.hasSingleOperands();
+  if (kernel.target->hasMMA16816 && (contraction.hasHalfOperands() || isTF32)) {
+    int64_t elementBytes = isTF32 ? 4 : 2;
     auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
       plan::BindingOp binding = getSourceBinding(side.operand->get());
       ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
       return binding && binding.getAlignment() >= kVectorBytes &&
-             getInnermostDivisor(points, contraction.group, inner) >= kVectorBytes / 2;
+             getInnermostDivisor(points, contraction.group, inner) >= kVectorBytes / elementBytes;
     };
-    MatmulMMAAttr config = chooseMMATiles(
-        context, *kernel.target,
-        {batch.value_or(1), m.value_or(4096), n.value_or(4096),
-         isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n)});
+    std::optional<int64_t> k = getStaticProduct(op, contraction.k);
+    ProductSize size{batch.value_or(1), m.value_or(4096), n.value_or(4096)};
+    size.isRagged = !m || !n || !k || *m % 256 != 0 || *n % 256 != 0 || *k % 64 != 0;
+    size.isCopied =
+        isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n);
+    size.elementBytes = elementBytes;
+    MatmulMMAAttr config = chooseMMATiles(context, *kernel.target, size);
     std::string reason =
-        llvm::formatv("matrix product by mma.sync: tiles of {0} x {1}, k in steps of {2}",
-                      config.getTileM(), config.getTileN(), config.getTileK())
+        llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}",
+                      isTF32 ? " in TF32" : "", config.getTileM(), config.getTileN(),
+                      config.getTileK())
             .str();
     return {config, reason};
   }
@@ -516,15 +524,19 @@ static bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidt
 namespace {
 
 struct SelectStrategy final : impl::SelectStrategyBase<SelectStrategy> {
+  using SelectStrategyBase::SelectStrategyBase;
   void runOnOperation() override;
 
 private:
   LogicalResult configure(func::FuncOp function);
+  Choice choose(const KernelInfo &kernel);
+  /// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
+  LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow);
 };
 
 } // namespace
 
-static Choice choose(const KernelInfo &kernel) {
+Choice SelectStrategy::choose(const KernelInfo &kernel) {
   Block &body = kernel.getFunction().getBody().front();
   llvm::SmallPtrSet<Operation *, 32> before;
   for (Operation &op : body)
@@ -533,7 +545,7 @@ static Choice choose(const KernelInfo &kernel) {
   Choice choice;
   {
     PointEmitter points(builder, kernel);
-    choice = Chooser(kernel, points).choose();
+    choice = Chooser(kernel, points, allowTF32).choose();
   }
   // Asking for sizes built some arithmetic; the passes to come build their own.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
@@ -549,9 +561,8 @@ static void record(func::FuncOp function, const Choice &choice, int64_t indexBit
   function->setAttr(kIndexBitsAttr, builder.getI32IntegerAttr(indexBits));
 }
 
-/// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
-static LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general,
-                                       bool narrow) {
+LogicalResult SelectStrategy::addGuardedVariant(const KernelInfo &kernel, const Choice &general,
+                                                bool narrow) {
   func::FuncOp function = kernel.getFunction();
   if (countScalars(function) == 0)
     return success();

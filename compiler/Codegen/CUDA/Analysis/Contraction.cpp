@@ -59,6 +59,13 @@ bool Contraction::hasHalfOperands() const {
   return type && type == getType(b) && (type.isF16() || type.isBF16()) && accumulatorType.isF32();
 }
 
+bool Contraction::hasSingleOperands() const {
+  auto isPlain = [](const Side &side) {
+    return side.casts.empty() && getElementTypeOrSelf(side.operand->get()).isF32();
+  };
+  return isPlain(a) && isPlain(b) && accumulatorType.isF32();
+}
+
 /// The innermost dim of `map`'s results that is not of size 1, or nothing.
 static std::optional<unsigned> getInnermostDim(AffineMap map, ArrayRef<int64_t> ranges) {
   for (AffineExpr expr : llvm::reverse(map.getResults()))

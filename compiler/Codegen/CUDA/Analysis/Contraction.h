@@ -35,6 +35,8 @@ struct Contraction {
   mlir::linalg::LinalgOp getOp() const { return group.root; }
   /// True if both factors are f16 or both are bf16, each extended to f32 and nothing else.
   bool hasHalfOperands() const;
+  /// True if factors and sums are f32 as they are stored.
+  bool hasSingleOperands() const;
 };
 
 /// Fails with a reason if the kernel is no such product, or one without m or n (a reduction, then).

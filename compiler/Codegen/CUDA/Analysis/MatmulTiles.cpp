@@ -22,7 +22,7 @@ struct MMATile {
   int64_t m, n, warpsM, warpsN;
   double rate;       // of the first one's, where all multiprocessors are busy
   int64_t registers; // of a thread, rounded up to what hardware gives
-  bool needsCopies;  // leaves no registers for loads that are under way
+  bool isTight;      // leaves no registers for loads under way, or for more addresses
 };
 
 } // namespace
@@ -37,14 +37,13 @@ static const MMATile kTiles[] = {
     {64, 64, 2, 2, 0.60, 128, false},
 };
 
-static constexpr int64_t kElementBytes = 2;
-
 static int64_t countBlocks(const MMATile &tile, const ProductSize &size) {
   return size.batch * llvm::divideCeil(size.m, tile.m) * llvm::divideCeil(size.n, tile.n);
 }
 
 static double predictTime(const MMATile &tile, const Target &target, const ProductSize &size) {
-  if (tile.needsCopies && !size.isCopied)
+  // Fragments of f32 need more addresses, and so do checks.
+  if (tile.isTight && (!size.isCopied || (size.isRagged && size.elementBytes == 4)))
     return std::numeric_limits<double>::infinity();
   int64_t perMultiprocessor = llvm::divideCeil(countBlocks(tile, size), target.multiprocessors);
   return static_cast<double>(perMultiprocessor * tile.m * tile.n) / tile.rate;
@@ -63,8 +62,8 @@ MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const P
                                llvm::divideCeil(countBlocks(*best, size), target.multiprocessors));
   int64_t room = std::min<int64_t>(target.sharedPerBlock,
                                    target.sharedPerMultiprocessor / std::max<int64_t>(resident, 1));
-  int64_t tileK = size.isCopied ? 64 : 32;
-  auto stageBytes = [&] { return (best->m + best->n) * tileK * kElementBytes; };
+  int64_t tileK = (size.isCopied ? 128 : 64) / size.elementBytes;
+  auto stageBytes = [&] { return (best->m + best->n) * tileK * size.elementBytes; };
   while (tileK > 16 && 2 * stageBytes() > room)
     tileK /= 2;
   int64_t stages = std::clamp<int64_t>(room / stageBytes(), 2, 4);

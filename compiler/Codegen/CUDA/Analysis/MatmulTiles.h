@@ -19,11 +19,15 @@ namespace xc::cuda {
 struct ProductSize {
   /// Extents of one product, and how many of them there are; a typical value where one is symbolic.
   int64_t batch, m, n;
+  /// Tiles at the edges may be incomplete, so that every copy is checked.
+  bool isRagged = false;
   /// Both operands go to shared memory by cp.async; else registers hold what is on its way.
-  bool isCopied;
+  bool isCopied = false;
+  /// Of the operands: 2, or 4 for f32 that is multiplied as TF32.
+  int64_t elementBytes = 2;
 };
 
-/// The mma.sync tiles with the least predicted time for 16-bit operands.
+/// The mma.sync tiles with the least predicted time.
 ///
 /// A multiprocessor works off the tiles that fall to it at a rate that depends on how much of its
 /// shared memory's bandwidth a warp's tile needs: the time is the largest number of tiles that any

@@ -82,6 +82,18 @@ def all_cases():
     yield "matmul_f16_bias", k.matmul(64, 64, 32, "f16", bias=True), None
     yield "matmul_bf16_symbolic", k.matmul("m", "n", "k", "bf16", sizes={"m": 40, "n": 24, "k": 56}), None
 
+    # f32 on tensor cores, which ignore the last 13 bits of the mantissas: the inputs have none.
+    tf32 = "#cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 3>"
+    narrow = "#cuda.matmul_mma<tile_m = 32, tile_n = 16, tile_k = 16, warps_m = 1, warps_n = 1, stages = 2>"
+    for m, n, kk in ((64, 64, 64), (130, 72, 48), (33, 7, 127)):
+        for ta in (False, True):
+            for tb in (False, True):
+                product = k.matmul(m, n, kk, transpose_a=ta, transpose_b=tb, mantissa_bits=10)
+                yield f"matmul_tf32_{m}x{n}x{kk}_{int(ta)}{int(tb)}", product, tf32
+    yield "matmul_tf32_narrow", k.matmul(64, 48, 40, mantissa_bits=10), narrow
+    yield "matmul_tf32_narrow_transposed", k.matmul(64, 48, 40, transpose_a=True, transpose_b=True, mantissa_bits=10), narrow
+    yield "matmul_tf32_bias", k.matmul(64, 64, 32, bias=True, mantissa_bits=10), tf32
+
     yield "gather_rows", k.gather(10, 33, 7), None
     yield "gather_rows_wide", k.gather(10, 64, 40), None
     for left, right in ((4, 8), (3, 5), (1, 64)):

@@ -245,7 +245,8 @@ def argmax(rows, columns, axis=1, sizes=None):
     return kernel, lambda x: [x.argmax(axis=axis)]
 
 
-def matmul(m, n, k, element="f32", transpose_a=False, transpose_b=False, bias=False, batch=None, sizes=None):
+def matmul(m, n, k, element="f32", transpose_a=False, transpose_b=False, bias=False, batch=None, sizes=None,
+           mantissa_bits=23):
     kernel = Kernel("matmul", sizes)
     wide = {"f16": "f32", "bf16": "f32", "i8": "i32"}.get(element, element)
     lead, letters = ([batch], "b, ") if batch else ([], "")
@@ -275,6 +276,12 @@ def matmul(m, n, k, element="f32", transpose_a=False, transpose_b=False, bias=Fa
         a, b = decode(a, element).astype(number), decode(b, element).astype(number)
         c = (a.swapaxes(-1, -2) if transpose_a else a) @ (b.swapaxes(-1, -2) if transpose_b else b)
         return [c + rest[0] if bias else c]
+
+    def prepare(a, b, *rest):
+        for factor in (a, b):
+            factor.view(np.uint32)[...] &= np.uint32(0xFFFFFFFF << (23 - mantissa_bits) & 0xFFFFFFFF)
+    if mantissa_bits < 23:
+        kernel.prepare = prepare
     return kernel, reference
 
 
