@@ -24,7 +24,12 @@ def slices(source):
     return text, ", ".join(names)
 
 
-def cases():
+def sum_below(n):
+    """The sum of i % 113 over i < n."""
+    return n // 113 * (112 * 113 // 2) + (n % 113) * (n % 113 - 1) // 2
+
+
+def one_dim():
     kind, result = f"tensor<{COUNT}xi8>", ", ".join(["tensor<7xi8>"] * len(PLACES))
     text, names = slices("v")
     # A variable holds the array between calls, so that each kernel works on all of it in memory.
@@ -57,5 +62,56 @@ def cases():
       Step([], [("i8", pattern(first, 7)) for first in PLACES], "_look"),
       Step([Tensor("i8", 3)], [], "_add"),
       Step([], [("i8", pattern(first, 7) + 3) for first in PLACES], "_look"),
-      Step([], [("i64", np.int64(COUNT // 113 * (112 * 113 // 2) + sum(range(COUNT % 113)) + 3 * COUNT))], "_sum")],
+      Step([], [("i64", np.int64(sum_below(COUNT) + 3 * COUNT))], "_sum")],
                "exact", memory=MEMORY, alone=True)
+
+
+def two_dims():
+    """A transpose and reductions of both axes, whose offsets pass 2**31 in the last rows."""
+    rows, columns = 32771, 65537
+    kind, turned = f"tensor<{rows}x{columns}xi8>", f"tensor<{columns}x{rows}xi8>"
+    wide = f"tensor<{rows}x{columns}xi64>"
+    first = np.arange(rows, dtype=np.int64) * columns
+    residues = np.bincount(first % 113, minlength=113)
+    of_columns = np.array([(residues * ((np.arange(113) + c) % 113)).sum() for c in range(113)])
+    last = np.array([(first[rows - 4:] + c) % 113 for c in range(columns - 3, columns)], np.int8)
+    yield Case("transpose_and_sums", f"""  array.variable @NAME_v : {kind}
+  array.variable @NAME_w : {turned}
+  func.func @NAME_fill() {{
+    %i = array.iota axis = 0 : {wide}
+    %n = array.constant dense<{columns}> : tensor<i64>
+    %s = array.mul %i, %n : ({wide}, tensor<i64>) -> {wide}
+    %j = array.iota axis = 1 : {wide}
+    %k = array.add %s, %j : {wide}
+    %m = array.constant dense<113> : tensor<i64>
+    %r = array.rem %k, %m : ({wide}, tensor<i64>) -> {wide}
+    %b = array.convert %r : {wide} -> {kind}
+    array.variable.assign @NAME_v, %b : {kind}
+    return
+  }}
+  func.func @NAME_turn() {{
+    %v = array.variable.read @NAME_v : {kind}
+    %t = array.transpose %v permutation = [1, 0] : {kind} -> {turned}
+    array.variable.assign @NAME_w, %t : {turned}
+    return
+  }}
+  func.func @NAME_look() -> (tensor<3x4xi8>) {{
+    %w = array.variable.read @NAME_w : {turned}
+    %s = array.slice %w [{columns - 3}:{columns}, {rows - 4}:{rows}] : {turned} -> tensor<3x4xi8>
+    return %s : tensor<3x4xi8>
+  }}
+  func.func @NAME_sums() -> (tensor<{rows}xi64>, tensor<{columns}xi64>) {{
+    %v = array.variable.read @NAME_v : {kind}
+    %w = array.convert %v : {kind} -> {wide}
+    %r = array.reduce sum, %w axes = [1] : {wide} -> tensor<{rows}xi64>
+    %c = array.reduce sum, %w axes = [0] : {wide} -> tensor<{columns}xi64>
+    return %r, %c : tensor<{rows}xi64>, tensor<{columns}xi64>
+  }}
+""", [Step([], [], "_fill"), Step([], [], "_turn"), Step([], [("i8", last)], "_look"),
+      Step([], [("i64", sum_below(first + columns) - sum_below(first)), ("i64", of_columns[np.arange(columns) % 113])], "_sums")],
+               "exact", memory=2 * MEMORY, alone=True)
+
+
+def cases():
+    yield from one_dim()
+    yield from two_dims()
