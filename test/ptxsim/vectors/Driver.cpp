@@ -33,7 +33,6 @@ bool Driver::load(const char *path) {
   symbol(contextRetain, "cuDevicePrimaryCtxRetain");
   symbol(contextSetCurrent, "cuCtxSetCurrent");
   symbol(contextSynchronize, "cuCtxSynchronize");
-  symbol(contextReset, "cuDevicePrimaryCtxReset_v2");
   symbol(moduleLoadData, "cuModuleLoadData");
   symbol(moduleUnload, "cuModuleUnload");
   symbol(moduleGetFunction, "cuModuleGetFunction");
@@ -45,8 +44,12 @@ bool Driver::load(const char *path) {
   symbol(launch, "cuLaunchKernel");
   symbol(launchEx, "cuLaunchKernelEx");
   symbol(encodeTiled, "cuTensorMapEncodeTiled");
-  if (!ok)
-    return false;
+  void *standIn = dlsym(library, "ptxsimConfigure");
+  std::memcpy(&configure, &standIn, sizeof(configure));
+  return ok && open();
+}
+
+bool Driver::open() {
   int device = 0;
   void *context = nullptr;
   char name[128] = "";
@@ -59,10 +62,7 @@ bool Driver::load(const char *path) {
   return true;
 }
 
-bool Driver::renew() const {
-  void *context = nullptr;
-  return !contextReset(0) && !contextRetain(&context, 0) && !contextSetCurrent(context);
-}
+bool Driver::renew() { return configure && !configure(nullptr) && open(); }
 
 RunStatus runForm(const Driver &driver, const Form &form, const std::vector<uint64_t> &inputs,
                   std::vector<uint64_t> &outputs) {

@@ -25,7 +25,6 @@ struct Driver {
   int (*contextRetain)(void **, int) = nullptr;
   int (*contextSetCurrent)(void *) = nullptr;
   int (*contextSynchronize)() = nullptr;
-  int (*contextReset)(int) = nullptr;
   int (*moduleLoadData)(void **, const void *) = nullptr;
   int (*moduleUnload)(void *) = nullptr;
   int (*moduleGetFunction)(void **, void *, const char *) = nullptr;
@@ -39,12 +38,16 @@ struct Driver {
   int (*launchEx)(const void *, void *, void **, void **) = nullptr;
   int (*encodeTiled)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
                      const uint32_t *, const uint32_t *, int, int, int, int) = nullptr;
+  int (*configure)(const char *) = nullptr; // the stand-in's; NULL of hardware's driver
   std::string deviceName;
 
   /// Opens |library|'s first device; false, with a sentence on stderr.
   bool load(const char *library);
-  /// A fresh context, after a fault has lost it.
-  bool renew() const;
+  /// Starts anew after a fault has lost the device, which only the stand-in can.
+  bool renew();
+
+private:
+  bool open();
 };
 
 /// How running a form went.

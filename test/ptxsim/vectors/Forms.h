@@ -35,7 +35,6 @@ enum class Match : uint8_t {
   Ulp,      // |limit| units in the last place
   Absolute, // |limit| absolutely, for sin and cos
   Log,      // |limit| absolutely below one, relatively above
-  Matrix,   // m16n8: |limit| units in the last place of the greatest term of the sum
 };
 
 struct Form {

@@ -98,8 +98,8 @@ static std::string fragment(char letter, unsigned first, unsigned count) {
 }
 
 static void addMma(std::vector<Form> &forms, const std::string &shape, const std::string &types,
-                   char a, unsigned aCount, unsigned bCount, char c, unsigned cCount, Match match,
-                   double limit, unsigned target = 80) {
+                   char a, unsigned aCount, unsigned bCount, char c, unsigned cCount,
+                   unsigned target = 80) {
   Form form;
   std::string instruction = "mma.sync.aligned." + shape + ".row.col." + types;
   form.name = a == 't' || a == 'v' || a == 'V' ? instruction + " any exponent" : instruction;
@@ -115,43 +115,40 @@ static void addMma(std::vector<Form> &forms, const std::string &shape, const std
               ", " + fragment('a', aCount, bCount) + ", " + fragment('a', aCount + bCount, cCount) +
               ";";
   form.target = target;
-  form.match = match;
-  form.limit = limit;
   forms.push_back(form);
 }
 
 static void addMatrices(std::vector<Form> &forms) {
-  addMma(forms, "m16n8k16", "f32.f16.f16.f32", 'm', 4, 2, 'c', 4, Match::Exact, 0);
-  addMma(forms, "m16n8k8", "f32.f16.f16.f32", 'm', 2, 1, 'c', 4, Match::Exact, 0);
-  addMma(forms, "m16n8k16", "f16.f16.f16.f16", 'm', 4, 2, 'm', 2, Match::Exact, 0);
-  addMma(forms, "m16n8k8", "f16.f16.f16.f16", 'm', 2, 1, 'm', 2, Match::Exact, 0);
-  addMma(forms, "m16n8k16", "f32.bf16.bf16.f32", 'M', 4, 2, 'c', 4, Match::Exact, 0);
-  addMma(forms, "m16n8k8", "f32.bf16.bf16.f32", 'M', 2, 1, 'c', 4, Match::Exact, 0);
-  addMma(forms, "m16n8k8", "f32.tf32.tf32.f32", 'k', 4, 2, 'c', 4, Match::Exact, 0);
-  addMma(forms, "m16n8k4", "f32.tf32.tf32.f32", 'k', 2, 1, 'c', 4, Match::Exact, 0);
+  addMma(forms, "m16n8k16", "f32.f16.f16.f32", 'm', 4, 2, 'c', 4);
+  addMma(forms, "m16n8k8", "f32.f16.f16.f32", 'm', 2, 1, 'c', 4);
+  addMma(forms, "m16n8k16", "f16.f16.f16.f16", 'm', 4, 2, 'm', 2);
+  addMma(forms, "m16n8k8", "f16.f16.f16.f16", 'm', 2, 1, 'm', 2);
+  addMma(forms, "m16n8k16", "f32.bf16.bf16.f32", 'M', 4, 2, 'c', 4);
+  addMma(forms, "m16n8k8", "f32.bf16.bf16.f32", 'M', 2, 1, 'c', 4);
+  addMma(forms, "m16n8k8", "f32.tf32.tf32.f32", 'k', 4, 2, 'c', 4);
+  addMma(forms, "m16n8k4", "f32.tf32.tf32.f32", 'k', 2, 1, 'c', 4);
   // Full random mantissas and exponents: the truncation of sums shows. Those above are
   // exact in f32.
-  addMma(forms, "m16n8k8", "f32.tf32.tf32.f32", 't', 4, 2, 'f', 4, Match::Matrix, 1);
-  addMma(forms, "m16n8k16", "f32.f16.f16.f32", 'v', 4, 2, 'w', 4, Match::Matrix, 1);
-  addMma(forms, "m16n8k8", "f32.f16.f16.f32", 'v', 2, 1, 'w', 4, Match::Matrix, 1);
-  addMma(forms, "m16n8k16", "f16.f16.f16.f16", 'v', 4, 2, 'v', 2, Match::Matrix, 1);
-  addMma(forms, "m16n8k16", "f32.bf16.bf16.f32", 'V', 4, 2, 'w', 4, Match::Matrix, 1);
-  addMma(forms, "m16n8k8", "f32.bf16.bf16.f32", 'V', 2, 1, 'w', 4, Match::Matrix, 1);
+  addMma(forms, "m16n8k8", "f32.tf32.tf32.f32", 't', 4, 2, 'f', 4);
+  addMma(forms, "m16n8k16", "f32.f16.f16.f32", 'v', 4, 2, 'w', 4);
+  addMma(forms, "m16n8k8", "f32.f16.f16.f32", 'v', 2, 1, 'w', 4);
+  addMma(forms, "m16n8k16", "f16.f16.f16.f16", 'v', 4, 2, 'v', 2);
+  addMma(forms, "m16n8k16", "f32.bf16.bf16.f32", 'V', 4, 2, 'w', 4);
+  addMma(forms, "m16n8k8", "f32.bf16.bf16.f32", 'V', 2, 1, 'w', 4);
   for (const char *types : {"f32.e4m3.e4m3.f32", "f32.e4m3.e5m2.f32"})
-    addMma(forms, "m16n8k32", types, 'g', 4, 2, 'c', 4, Match::Exact, 0, 89);
+    addMma(forms, "m16n8k32", types, 'g', 4, 2, 'c', 4, 89);
   for (const char *types : {"f32.e5m2.e4m3.f32", "f32.e5m2.e5m2.f32"})
-    addMma(forms, "m16n8k32", types, 'G', 4, 2, 'c', 4, Match::Exact, 0, 89);
+    addMma(forms, "m16n8k32", types, 'G', 4, 2, 'c', 4, 89);
   for (const char *types : {"s32.s8.s8.s32", "s32.u8.u8.s32", "s32.s8.u8.s32", "s32.u8.s8.s32"}) {
-    addMma(forms, "m16n8k16", types, 'q', 2, 1, 'i', 4, Match::Exact, 0);
-    addMma(forms, "m16n8k32", types, 'q', 4, 2, 'i', 4, Match::Exact, 0);
-    addMma(forms, "m16n8k32", std::string("satfinite.") + types, 'q', 4, 2, 'i', 4, Match::Exact,
-           0);
+    addMma(forms, "m16n8k16", types, 'q', 2, 1, 'i', 4);
+    addMma(forms, "m16n8k32", types, 'q', 4, 2, 'i', 4);
+    addMma(forms, "m16n8k32", std::string("satfinite.") + types, 'q', 4, 2, 'i', 4);
   }
-  addMma(forms, "m8n8k16", "s32.s8.s8.s32", 'q', 1, 1, 'i', 2, Match::Exact, 0);
-  addMma(forms, "m8n8k4", "f64.f64.f64.f64", 'C', 1, 1, 'C', 2, Match::Exact, 0);
-  addMma(forms, "m16n8k4", "f64.f64.f64.f64", 'C', 2, 1, 'C', 4, Match::Exact, 0, 90);
-  addMma(forms, "m16n8k8", "f64.f64.f64.f64", 'C', 4, 2, 'C', 4, Match::Exact, 0, 90);
-  addMma(forms, "m16n8k16", "f64.f64.f64.f64", 'C', 8, 4, 'C', 4, Match::Exact, 0, 90);
+  addMma(forms, "m8n8k16", "s32.s8.s8.s32", 'q', 1, 1, 'i', 2);
+  addMma(forms, "m8n8k4", "f64.f64.f64.f64", 'C', 1, 1, 'C', 2);
+  addMma(forms, "m16n8k4", "f64.f64.f64.f64", 'C', 2, 1, 'C', 4, 90);
+  addMma(forms, "m16n8k8", "f64.f64.f64.f64", 'C', 4, 2, 'C', 4, 90);
+  addMma(forms, "m16n8k16", "f64.f64.f64.f64", 'C', 8, 4, 'C', 4, 90);
 }
 
 /// Every lane puts 16 bytes into shared memory.

@@ -161,15 +161,7 @@ int64_t ordinal(uint64_t bits, FloatLayout l) {
   return bits >> width & 1 ? -magnitude : magnitude;
 }
 
-/// The unit in the last place of |magnitude|, which need not be in the format's range.
-double unitOf(double magnitude, FloatLayout l) {
-  int lowest = 2 - (1 << (l.exponent - 1));
-  int exponent = magnitude > 0 ? std::max(std::ilogb(magnitude), lowest) : lowest;
-  return std::ldexp(1.0, exponent - static_cast<int>(l.mantissa));
-}
-
-/// |scale|: for Match::Matrix, the greatest magnitude among the sum's terms.
-bool closeEnough(uint64_t recorded, uint64_t got, FloatLayout l, const Form &form, double scale) {
+bool closeEnough(uint64_t recorded, uint64_t got, FloatLayout l, const Form &form) {
   double a = valueOf(recorded, l), b = valueOf(got, l);
   if (std::isnan(a) || std::isnan(b))
     return recorded == got;
@@ -187,79 +179,20 @@ bool closeEnough(uint64_t recorded, uint64_t got, FloatLayout l, const Form &for
     return std::fabs(a - b) <= form.limit;
   case Match::Log:
     return std::fabs(a - b) <= form.limit * std::fmax(1.0, std::fabs(a));
-  case Match::Matrix:
-    return std::fabs(a - b) <= form.limit * unitOf(std::fmax(std::fabs(a), scale), l);
   }
   return false;
 }
 
-/// |scales|: of the two halves, if |kind| is a pair.
-bool sameValue(const Form &form, char kind, uint64_t recorded, uint64_t got,
-               const double scales[2]) {
+bool sameValue(const Form &form, char kind, uint64_t recorded, uint64_t got) {
   if (recorded == got)
     return true;
   if (form.match == Match::Exact)
     return false;
   FloatLayout l = layoutOf(kind);
   if (kind != 'H' && kind != 'B')
-    return closeEnough(recorded, got, l, form, scales[0]);
-  return closeEnough(recorded & 0xffff, got & 0xffff, l, form, scales[0]) &&
-         closeEnough(recorded >> 16 & 0xffff, got >> 16 & 0xffff, l, form, scales[1]);
-}
-
-/// For each element of a product of matrices m16n8, the greatest magnitude among the
-/// terms of its sum: products, and the addend.
-struct GreatestTerms {
-  double of[16][8] = {};
-};
-
-/// The element of |kind| at position |slot| of a fragment's register.
-double elementOf(uint64_t bits, char kind, unsigned slot) {
-  switch (kind) {
-  case 'm':
-  case 'H':
-  case 'v':
-    return valueOf(bits >> (16 * slot) & 0xffff, layoutOf('h'));
-  case 'M':
-  case 'B':
-  case 'V':
-    return valueOf(bits >> (16 * slot) & 0xffff, layoutOf('b'));
-  default:
-    return valueOf(bits, layoutOf(kind == 'C' ? 'd' : 'f'));
-  }
-}
-
-/// |inputs|: of the warp's first lane. Registers of A (twice as many as of B), B and C
-/// follow each other; their layout is the PTX manual's for m16n8.
-GreatestTerms greatestTerms(const Form &form, const uint64_t *inputs) {
-  GreatestTerms terms;
-  size_t n = form.inputs.size();
-  char kind = form.inputs[0], addend = form.inputs[n - 1];
-  unsigned addends = static_cast<unsigned>(form.outputs.size());
-  unsigned bCount = static_cast<unsigned>(n - addends) / 3, aCount = 2 * bCount;
-  unsigned slots = std::strchr("mMHBvV", kind) ? 2 : 1, depth = 4 * slots * bCount;
-  unsigned addendSlots = std::strchr("mHv", addend) ? 2 : 1;
-  std::vector<double> a(16 * depth), b(8 * depth);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    const uint64_t *in = inputs + lane * n;
-    for (unsigned j = 0; j < aCount; ++j)
-      for (unsigned s = 0; s < slots; ++s)
-        a[(lane / 4 + 8 * (j & 1)) * depth + lane % 4 * slots + s + 4 * slots * (j >> 1)] =
-            std::fabs(elementOf(in[j], kind, s));
-    for (unsigned j = 0; j < bCount; ++j)
-      for (unsigned s = 0; s < slots; ++s)
-        b[lane / 4 * depth + lane % 4 * slots + s + 4 * slots * j] =
-            std::fabs(elementOf(in[aCount + j], kind, s));
-    for (unsigned i = 0; i < addends * addendSlots; ++i)
-      terms.of[lane / 4 + 8 * (i >> 1)][2 * (lane % 4) + (i & 1)] =
-          std::fabs(elementOf(in[aCount + bCount + i / addendSlots], addend, i % addendSlots));
-  }
-  for (unsigned row = 0; row < 16; ++row)
-    for (unsigned column = 0; column < 8; ++column)
-      for (unsigned k = 0; k < depth; ++k)
-        terms.of[row][column] =
-            std::fmax(terms.of[row][column], a[row * depth + k] * b[column * depth + k]);
-  return terms;
+    return closeEnough(recorded, got, l, form);
+  return closeEnough(recorded & 0xffff, got & 0xffff, l, form) &&
+         closeEnough(recorded >> 16 & 0xffff, got >> 16 & 0xffff, l, form);
 }
 
 std::string hexText(uint64_t value) {
@@ -279,20 +212,9 @@ size_t compareForm(const Form &form, const std::vector<uint64_t> &inputs,
     return 1;
   }
   size_t outputs = form.outputs.size(), different = 0;
-  GreatestTerms terms;
   for (size_t i = 0; i < recorded.size(); ++i) {
-    size_t index = i / outputs, lane = index % kBlockSize, output = i % outputs;
-    double scales[2] = {};
-    if (form.match == Match::Matrix) {
-      if (lane == 0 && output == 0)
-        terms = greatestTerms(form, &inputs[index * form.inputs.size()]);
-      bool isPair = form.outputs[output] == 'H';
-      for (unsigned half = 0; half < (isPair ? 2 : 1); ++half) {
-        size_t element = isPair ? 2 * output + half : output;
-        scales[half] = terms.of[lane / 4 + 8 * (element >> 1)][2 * (lane % 4) + (element & 1)];
-      }
-    }
-    if (sameValue(form, form.outputs[output], recorded[i], got[i], scales))
+    size_t index = i / outputs, output = i % outputs;
+    if (sameValue(form, form.outputs[output], recorded[i], got[i]))
       continue;
     if (++different > 6)
       continue;

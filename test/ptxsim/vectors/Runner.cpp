@@ -98,7 +98,7 @@ int checkAll(const Driver &driver, const char *path) {
 /// Forms of |path| stay as they are. What is being run counts as refused until it
 /// has answered, so that a kernel that hangs or loses the context is passed over
 /// when the program is started again.
-int recordTiles(const Driver &driver, const char *path, bool whole) {
+int recordTiles(Driver &driver, const char *path, bool whole) {
   TileRecords records;
   std::string error;
   readTileRecords(path, records, error); // none yet: all is recorded
@@ -134,7 +134,7 @@ int recordTiles(const Driver &driver, const char *path, bool whole) {
   return 0;
 }
 
-int checkTiles(const Driver &driver, const char *path) {
+int checkTiles(Driver &driver, const char *path) {
   TileRecords records;
   std::string error;
   if (!readTileRecords(path, records, error)) {
@@ -152,10 +152,13 @@ int checkTiles(const Driver &driver, const char *path) {
       RunStatus status = runTileForm(driver, form, output);
       bool same = (status == RunStatus::Failed) == it->second.failed;
       problem = status == RunStatus::Refused ? "refused"
-                : same                       ? compareTile(form, it->second, output)
+                : same                       ? compareTile(it->second, output)
                                              : "one of the launches failed";
-      if (status == RunStatus::Failed && !driver.renew())
-        break;
+      if (status == RunStatus::Failed && !driver.renew()) {
+        std::printf("%s: the device is lost, as it should be; the rest has not run\n",
+                    form.name.c_str());
+        return 1;
+      }
     }
     bad += !problem.empty();
     if (!problem.empty())

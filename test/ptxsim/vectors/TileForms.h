@@ -37,13 +37,6 @@ struct TensorSpec {
   bool overOutput = false;
 };
 
-/// What outputs are, for comparison.
-enum class TileKind : uint8_t {
-  Bytes, // equal bit for bit
-  F32,   // sums of floats: `limit` units in the last place of the greatest term
-  F16,
-};
-
 struct TileForm {
   std::string name;
   std::string text; // PTX; empty: only the encoding of the tensor is tried
@@ -52,10 +45,6 @@ struct TileForm {
   unsigned threads = 128, blocks = 1, cluster = 1;
   bool hasTensor = false;
   TensorSpec tensor;
-  TileKind kind = TileKind::Bytes;
-  double limit = 0;
-  /// For sums: the greatest magnitude among the terms, one per element of the output.
-  std::vector<double> scales;
 };
 
 /// All tile forms, in a fixed order.
@@ -70,7 +59,7 @@ void addMapForms(std::vector<TileForm> &forms);
 
 uint64_t fingerprint(const TileForm &form);
 
-/// One form's result. Long exact outputs are recorded as hashes of their chunks.
+/// One form's result. Long outputs are recorded as hashes of their chunks.
 struct TileRecord {
   uint64_t fingerprint = 0;
   bool refused = false;
@@ -89,8 +78,7 @@ bool writeTileRecords(const std::string &path, const TileRecords &records, bool 
 bool readTileRecords(const std::string &path, TileRecords &records, std::string &error);
 
 /// Compares |got| with the recording: "" or what differs.
-std::string compareTile(const TileForm &form, const TileRecord &recorded,
-                        const std::vector<uint8_t> &got);
+std::string compareTile(const TileRecord &recorded, const std::vector<uint8_t> &got);
 
 } // namespace xc::vectors
 

@@ -14,8 +14,7 @@
 
 #include "TileForms.h"
 
-#include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 namespace xc::vectors {
@@ -348,19 +347,6 @@ void addSizes(std::vector<TileForm> &forms) {
 // Sums that are not exact
 //===----------------------------------------------------------------------===//
 
-double valueOf(uint32_t bits, Format format, bool tf32) {
-  if (tf32)
-    bits &= 0xffffe000u;
-  uint32_t magnitude = bits & ((1u << (format.exponent + format.mantissa)) - 1);
-  int field = static_cast<int>(magnitude >> format.mantissa);
-  uint32_t mantissa = magnitude & ((1u << format.mantissa) - 1);
-  if (field)
-    mantissa |= 1u << format.mantissa;
-  int bias = (1 << (format.exponent - 1)) - 1;
-  return std::ldexp(static_cast<double>(mantissa),
-                    std::max(field, 1) - bias - static_cast<int>(format.mantissa));
-}
-
 /// Full mantissas, and exponents spread over |spread| powers of two around one.
 uint32_t anyElement(Format format, unsigned spread, Random &random) {
   uint64_t raw = random.next();
@@ -370,7 +356,7 @@ uint32_t anyElement(Format format, unsigned spread, Random &random) {
          field << format.mantissa | (static_cast<uint32_t>(raw) & ((1u << format.mantissa) - 1));
 }
 
-void addSums(std::vector<TileForm> &forms, const Operands &types, unsigned spread, double limit) {
+void addSums(std::vector<TileForm> &forms, const Operands &types, unsigned spread) {
   MatrixForm f;
   f.types = types;
   f.n = 16;
@@ -378,37 +364,23 @@ void addSums(std::vector<TileForm> &forms, const Operands &types, unsigned sprea
   TileForm form;
   form.name = f.name;
   form.text = kernelOf(f);
-  form.kind = types.d == "f16" ? TileKind::F16 : TileKind::F32;
-  form.limit = limit;
   Random random{fnv(f.name.data(), f.name.size())};
   unsigned size = bitsOf(types.a) / 8, depth = 32 / size;
   Format a = formatOf(types.a), b = formatOf(types.b), d = formatOf(types.d);
   form.input.assign(kImageBytes, 0);
-  std::vector<double> left(64 * depth), right(16 * depth);
-  auto place = [&](unsigned start, unsigned rows, Format format, std::vector<double> &values) {
+  auto place = [&](unsigned start, unsigned rows, Format format) {
     for (unsigned row = 0; row < rows; ++row)
       for (unsigned k = 0; k < depth; ++k) {
         uint32_t bits = anyElement(format, spread, random);
         unsigned byte = k * size;
         std::memcpy(&form.input[start + row / 8 * 256 + byte / 16 * 128 + row % 8 * 16 + byte % 16],
                     &bits, size);
-        values[row * depth + k] = valueOf(bits, format, types.a == "tf32");
       }
   };
-  place(0, 64, a, left);
-  place(kB, 16, b, right);
-  bool halves = types.d == "f16";
-  for (unsigned thread = 0; thread < 128; ++thread)
-    for (unsigned i = 0; i < 8; ++i) { // elements of the thread's accumulators
-      uint32_t bits = anyElement(d, spread, random);
-      append(form.input, bits, halves ? 2 : 4);
-      unsigned row = thread / 32 * 16 + thread % 32 / 4 + 8 * (i >> 1 & 1);
-      unsigned column = 8 * (i >> 2) + 2 * (thread % 4) + (i & 1);
-      double scale = valueOf(bits, d, false);
-      for (unsigned k = 0; k < depth; ++k)
-        scale = std::max(scale, left[row * depth + k] * right[column * depth + k]);
-      form.scales.push_back(scale);
-    }
+  place(0, 64, a);
+  place(kB, 16, b);
+  for (unsigned i = 0; i < 64 * 16; ++i)
+    append(form.input, anyElement(d, spread, random), types.d == "f16" ? 2 : 4);
   form.initialOutput.assign(form.input.size() - kImageBytes, 0);
   form.input.resize(form.input.size() + 2048);
   forms.push_back(form);
@@ -423,8 +395,8 @@ void addMatrixTileForms(std::vector<TileForm> &forms) {
   addSizes(forms);
   for (const Operands &types : kTypes)
     if (types.d != "s32") {
-      addSums(forms, types, 2, 1);
-      addSums(forms, types, types.a == "e4m3" || types.b == "e4m3" ? 12 : 24, 1);
+      addSums(forms, types, 2);
+      addSums(forms, types, types.a == "e4m3" || types.b == "e4m3" ? 12 : 24);
     }
 }
 

@@ -43,7 +43,7 @@ TEST_F(TileVectors, SimulatorMatchesHardware) {
     ASSERT_NE(status, RunStatus::Refused) << form.name;
     EXPECT_EQ(status == RunStatus::Failed, it->second.failed) << form.name;
     if ((status == RunStatus::Failed) == it->second.failed) {
-      EXPECT_EQ(compareTile(form, it->second, output), "") << form.name;
+      EXPECT_EQ(compareTile(it->second, output), "") << form.name;
     }
     if (status == RunStatus::Failed) {
       ASSERT_TRUE(driver.renew());
