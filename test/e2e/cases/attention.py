@@ -95,6 +95,19 @@ def symbolic():
 """, steps, "sum")
 
 
+def parts():
+    """More scores than are held at once; on the stand-in they would take minutes."""
+    for name, options, more in (("plain", "", {}), ("causal", "causal", dict(causal=True))):
+        given = inputs("f32", (1, 2050, 4), (1, 2100, 4))
+        one = case(f"in_parts_{name}", given, options, **more)
+        one.cuda = False
+        yield one
+    mask = Tensor("i1", np.random.default_rng(9).random((2050, 2100)) < 0.4)
+    one = case("in_parts_masked", inputs("f32", (1, 2050, 4), (1, 2100, 4)), "causal", mask=mask, causal=True)
+    one.cuda = False
+    yield one
+
+
 def decode():
     """Keys and values are written at a position that only the device knows, then attended up to it."""
     heads, groups, width, capacity = 4, 2, 8, 12
@@ -127,5 +140,5 @@ def decode():
 
 
 def cases():
-    for make in (shapes, types, masks, symbolic, decode):
+    for make in (shapes, types, masks, symbolic, parts, decode):
         yield from make()

@@ -89,31 +89,35 @@ static int64_t getCoefficient(AffineExpr expr, unsigned dim) {
              : 0;
 }
 
-/// Orders `dims` as the operand has them, and says which of them, or of `k`, its memory runs along.
+/// The index of the operand's innermost dim that is not of size 1; null if there is none.
+static AffineExpr getInnermostExpr(linalg::LinalgOp op, const Contraction::Side &side) {
+  AffineExpr innermost;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(side.operand->get().getType()).getShape();
+  for (auto [expr, size] :
+       llvm::zip_equal(op.getMatchingIndexingMap(side.operand).getResults(), shape))
+    if (size != 1)
+      innermost = expr;
+  return innermost;
+}
+
+/// Orders the dims of the operand's groups as the operand has them, since they are walked
+/// row-major, and says which group its memory runs along.
 static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<unsigned> &own,
                       SmallVector<unsigned> &k) {
-  ArrayRef<AffineExpr> exprs = op.getMatchingIndexingMap(side.operand).getResults();
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  // Groups of dims are walked row-major, so their order is that of the operand.
   for (SmallVector<unsigned> *group : {&own, &k}) {
     SmallVector<unsigned> ordered;
-    for (AffineExpr expr : exprs)
+    for (AffineExpr expr : op.getMatchingIndexingMap(side.operand).getResults())
       for (unsigned dim : *group)
         if (expr.isFunctionOfDim(dim) && !llvm::is_contained(ordered, dim))
           ordered.push_back(dim);
     *group = ordered;
   }
-  auto shape = cast<RankedTensorType>(side.operand->get().getType()).getShape();
-  AffineExpr innermost;
-  for (auto [expr, size] : llvm::zip_equal(exprs, shape))
-    if (size != 1)
-      innermost = expr;
-  if (!innermost)
-    return;
+  AffineExpr innermost = getInnermostExpr(op, side);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto runsAlong = [&](ArrayRef<unsigned> group) {
-    return llvm::any_of(group, [&](unsigned dim) {
-      return ranges[dim] != 1 && getCoefficient(innermost, dim) == 1;
-    });
+    return innermost && llvm::any_of(group, [&](unsigned dim) {
+             return ranges[dim] != 1 && getCoefficient(innermost, dim) == 1;
+           });
   };
   side.isKContiguous = !runsAlong(own) && runsAlong(k);
 }
@@ -121,20 +125,13 @@ static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<
 /// True if the operand's innermost dim is the innermost one of its group, and nothing else.
 static bool isVectorizable(linalg::LinalgOp op, const Contraction::Side &side,
                            ArrayRef<unsigned> own, ArrayRef<unsigned> k) {
-  std::optional<unsigned> inner =
-      getInnermostDim(op.getMatchingIndexingMap(side.operand), op.getStaticLoopRanges());
-  auto shape = cast<RankedTensorType>(side.operand->get().getType()).getShape();
-  AffineExpr innermost;
-  for (auto [expr, size] :
-       llvm::zip_equal(op.getMatchingIndexingMap(side.operand).getResults(), shape))
-    if (size != 1)
-      innermost = expr;
-  auto dim = dyn_cast_or_null<AffineDimExpr>(innermost);
-  if (!dim || dim.getPosition() != inner)
+  auto dim = dyn_cast_or_null<AffineDimExpr>(getInnermostExpr(op, side));
+  if (!dim)
     return false;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   for (unsigned candidate : llvm::reverse(side.isKContiguous ? k : own))
-    if (op.getStaticLoopRanges()[candidate] != 1)
-      return candidate == *inner;
+    if (ranges[candidate] != 1)
+      return candidate == dim.getPosition();
   return false;
 }
 

@@ -24,7 +24,9 @@ def Array_AttentionOp
     `j <= i + offset`; `offset` is a number on the device (decoding with a cache of keys:
     how many came before), by default `K - Q`, so that the last query sees all keys. A
     query that sees no key gives 0. Scores, softmax and sums are computed in `f32` for
-    16-bit floats; what the values are multiplied with is rounded to their type.
+    16-bit floats; what the values are multiplied with is rounded to their type. Where all
+    sizes are known, the queries are taken some at a time, so that the scores of all of
+    them never exist at once.
 
     Example:
     ```mlir

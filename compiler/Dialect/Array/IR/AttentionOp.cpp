@@ -226,7 +226,104 @@ std::pair<Value, Value> AttentionSteps::buildWeights() {
   return {weights, e.reduce(ReduceKind::Sum, weights, axis)};
 }
 
+//===----------------------------------------------------------------------===//
+// A part of the queries at a time
+//===----------------------------------------------------------------------===//
+
+/// Scores that are held at once: 16 MiB of f32, which stay in the L2 cache of a large GPU.
+static constexpr int64_t kMaxScores = int64_t(1) << 22;
+/// Each part is three kernels, so parts are not too many; each a multiple of a product's tile.
+static constexpr int64_t kMaxParts = 32, kPartAlignment = 64;
+
+/// How many queries to attend to at a time; all of them where sizes are not known.
+static int64_t choosePartSize(AttentionOp op) {
+  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
+  int64_t rank = query.getRank(), queries = query.getDimSize(rank - 2);
+  if (!query.hasStaticShape() || key.isDynamicDim(rank - 2) || queries == 0)
+    return queries;
+  int64_t scores = key.getDimSize(rank - 2);
+  for (int64_t size : query.getShape().drop_back())
+    scores *= size;
+  int64_t parts = std::min<int64_t>(llvm::divideCeil(scores, kMaxScores), kMaxParts);
+  if (parts <= 1)
+    return queries;
+  return std::min<int64_t>(llvm::alignTo(llvm::divideCeil(queries, parts), kPartAlignment),
+                           queries);
+}
+
+namespace {
+
+/// Attention over some of the queries.
+class QueryPart {
+public:
+  QueryPart(AttentionOp op, ExpressionBuilder &e, int64_t begin, int64_t end)
+      : op(op), e(e), begin(begin), end(end), dim(op.getQuery().getType().getRank() - 2),
+        lead(op.getKey().getType().getDimSize(dim) - op.getQuery().getType().getDimSize(dim)) {}
+
+  Value build() {
+    Value query = slice(op.getQuery(), dim, begin, end), key = op.getKey(), value = op.getValue();
+    Value mask = op.getMask(), offset = op.getOffset();
+    int64_t keys = typeOf(key).getDimSize(dim), seen = keys;
+    // The last query of the part sees the most keys.
+    if (op.getCausal() && !offset)
+      seen = std::clamp<int64_t>(end + lead, 1, keys);
+    key = slice(key, dim, 0, seen);
+    value = slice(value, dim, 0, seen);
+    if (mask)
+      mask = sliceMask(mask, keys, seen);
+    return e.make<AttentionOp>(query, key, value, mask, buildOffset(offset), op.getCausal(),
+                               op.getScale());
+  }
+
+private:
+  Value slice(Value tensor, int64_t along, int64_t from, int64_t to) {
+    RankedTensorType type = typeOf(tensor);
+    SmallVector<int64_t> starts(type.getRank(), 0), strides(type.getRank(), 1),
+        limits(type.getRank(), ShapedType::kDynamic);
+    starts[along] = from;
+    limits[along] = to;
+    return e.make<SliceOp>(tensor, starts, limits, strides);
+  }
+  Value sliceMask(Value mask, int64_t keys, int64_t seen) {
+    int64_t rank = typeOf(mask).getRank();
+    if (rank >= 2 && typeOf(mask).getDimSize(rank - 2) != 1)
+      mask = slice(mask, rank - 2, begin, end);
+    if (rank >= 1 && seen != keys && typeOf(mask).getDimSize(rank - 1) != 1)
+      mask = slice(mask, rank - 1, 0, seen);
+    return mask;
+  }
+  /// The first query of the part is not the first one.
+  Value buildOffset(Value given) {
+    if (!op.getCausal())
+      return {};
+    Builder &builder = e.getBuilder();
+    int64_t distance = given ? begin : begin + lead;
+    auto type = RankedTensorType::get({}, builder.getI64Type());
+    Value added = e.make<ConstantOp>(DenseElementsAttr::get(type, distance));
+    return given ? e.add(e.convert(given, builder.getI64Type()), added) : added;
+  }
+
+  AttentionOp op;
+  ExpressionBuilder &e;
+  int64_t begin, end, dim, lead;
+};
+
+} // namespace
+
+static FailureOr<Values> decomposeIntoParts(AttentionOp op, OpBuilder &builder, int64_t size) {
+  ExpressionBuilder e(builder, op.getLoc());
+  int64_t dim = op.getQuery().getType().getRank() - 2,
+          queries = op.getQuery().getType().getDimSize(dim);
+  Values parts;
+  for (int64_t begin = 0; begin < queries; begin += size)
+    parts.push_back(QueryPart(op, e, begin, std::min(begin + size, queries)).build());
+  return Values{e.finish(e.make<ConcatenateOp>(parts, dim), op.getType())};
+}
+
 FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
+  int64_t partSize = choosePartSize(*this);
+  if (partSize != getQuery().getType().getDimSize(getQuery().getType().getRank() - 2))
+    return decomposeIntoParts(*this, builder, partSize);
   AttentionSteps steps(*this, builder);
   ExpressionBuilder &e = steps.getBuilder();
   auto [weights, sums] = steps.buildWeights();

@@ -1,0 +1,99 @@
+// RUN: xc-opt %s -pass-pipeline='builtin.module(func.func(xc-form-dispatches))' -split-input-file | FileCheck %s
+
+#image = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1 + d3, d4)>
+#filter = affine_map<(d0, d1, d2, d3, d4) -> (d3, d4, d2)>
+#place = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2)>
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// Padding is computed where the convolution loads, with its constant; what follows works on the product. Two that read
+// one padded tensor each pad for themselves.
+// CHECK-LABEL: func.func @padded(
+// CHECK:         plan.region
+// CHECK:           arith.constant
+// CHECK:           tensor.pad
+// CHECK:           linalg.generic
+// CHECK:             arith.mulf
+// CHECK:           linalg.generic
+// CHECK:             arith.maximumf
+// CHECK:         plan.region
+// CHECK:           tensor.pad
+// CHECK:           linalg.generic
+// CHECK-NOT:     plan.region
+func.func @padded(%x: tensor<2x8x4xf32>, %w: tensor<3x4x6xf32>, %v: tensor<3x4x6xf32>)
+    -> (tensor<2x8x6xf32>, tensor<2x8x6xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<2x8x6xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x8x6xf32>) -> tensor<2x8x6xf32>
+  %pad = tensor.pad %x low[0, 1, 0] high[0, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<2x8x4xf32> to tensor<2x10x4xf32>
+  %conv = linalg.generic {indexing_maps = [#image, #filter, #place],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%pad, %w : tensor<2x10x4xf32>, tensor<3x4x6xf32>) outs(%init : tensor<2x8x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x8x6xf32>
+  %relu = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%conv : tensor<2x8x6xf32>) outs(%empty : tensor<2x8x6xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.maximumf %a, %zero : f32
+    linalg.yield %m : f32
+  } -> tensor<2x8x6xf32>
+  %other = linalg.generic {indexing_maps = [#image, #filter, #place],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%pad, %v : tensor<2x10x4xf32>, tensor<3x4x6xf32>) outs(%init : tensor<2x8x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<2x8x6xf32>
+  return %relu, %other : tensor<2x8x6xf32>, tensor<2x8x6xf32>
+}
+
+// -----
+
+#window = affine_map<(d0, d1, d2) -> (d0, d1 * 2 + d2)>
+#size = affine_map<(d0, d1, d2) -> (d2)>
+#places = affine_map<(d0, d1, d2) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#all = affine_map<(d0, d1) -> (d0, d1)>
+
+// A window does not join what produces its image, nor does a reduction of its result join it.
+// CHECK-LABEL: func.func @apart(
+// CHECK:         plan.region
+// CHECK:           math.exp
+// CHECK:         plan.region
+// CHECK:           arith.maximumf
+// CHECK:         plan.region
+// CHECK:           arith.addf
+func.func @apart(%x: tensor<8x64xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %all = tensor.empty() : tensor<8x64xf32>
+  %some = tensor.empty() : tensor<8x32xf32>
+  %rows = tensor.empty() : tensor<8xf32>
+  %size = tensor.empty() : tensor<2xi8>
+  %exp = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x64xf32>) outs(%all : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %m = math.exp %a : f32
+    linalg.yield %m : f32
+  } -> tensor<8x64xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%some : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %pool = linalg.generic {indexing_maps = [#window, #size, #places], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%exp, %size : tensor<8x64xf32>, tensor<2xi8>) outs(%init : tensor<8x32xf32>) {
+  ^bb0(%a: f32, %k: i8, %c: f32):
+    %m = arith.maximumf %a, %c : f32
+    linalg.yield %m : f32
+  } -> tensor<8x32xf32>
+  %none = linalg.fill ins(%zero : f32) outs(%rows : tensor<8xf32>) -> tensor<8xf32>
+  %sum = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%pool : tensor<8x32xf32>) outs(%none : tensor<8xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %m = arith.addf %a, %c : f32
+    linalg.yield %m : f32
+  } -> tensor<8xf32>
+  return %sum : tensor<8xf32>
+}
