@@ -163,6 +163,13 @@ TEST_F(Async, OperandsOfAProductAreOverwritten) {
               product("  fence.proxy.async;\n", "  st.shared.b32 [s+8], 7;\n"), {128, 1, 1});
 }
 
+TEST_F(Async, NobodyWaitsForTheProduct) {
+  std::string text = product("  fence.proxy.async;\n", "");
+  text.erase(text.find("  wgmma.wait_group"));
+  expectFault(FaultKind::AsyncCopy, "the block exits before all warps of warpgroup 0 have waited",
+              text, {128, 1, 1});
+}
+
 TEST_F(Async, AWarpgroupHas128Threads) {
   expectFault(FaultKind::IllegalInstruction, "expected a warpgroup of 128 threads",
               product("  fence.proxy.async;\n", ""), {96, 1, 1});

@@ -23,12 +23,12 @@ namespace {
 
 struct Benchmark {
   const char *name;
-  const char *text; // kernel k(in, out)
+  std::string text; // kernel k(in, out)
   Dim3 grid, block;
 };
 
 const char *const kHead =
-    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".version 8.0\n.target sm_90a\n.address_size 64\n"
     ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
     "  .reg .pred %p<4>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>;\n"
     "  ld.param.u64 %rd0, [in]; ld.param.u64 %rd1, [out];\n"
@@ -36,7 +36,32 @@ const char *const kHead =
     "  mad.lo.u32 %r3, %r0, %r1, %r2; mul.wide.u32 %rd2, %r3, 4;\n"
     "  add.s64 %rd0, %rd0, %rd2; add.s64 %rd1, %rd1, %rd2;\n";
 
+/// Groups of four products m64n128k16 of f16, from 32 KB of shared memory. A
+/// thread-instruction of one is 1024 multiplications.
+std::string productText() {
+  std::string list = "{";
+  for (unsigned i = 0; i < 64; ++i)
+    list += (i ? ", %d" : "%d") + std::to_string(i);
+  list += "}";
+  std::string text =
+      "  .reg .f32 %d<64>; .reg .b64 %q<4>; .shared .align 1024 .b8 s[24576];\n"
+      "  mov.u32 %r5, s; mad.lo.u32 %r6, %r2, 16, %r5; mov.u32 %r4, 0;\n"
+      "F: st.shared.v4.b32 [%r6], {0x3c003800, 0x38003400, 0x34003c00, 0x3a003c00};\n"
+      "  add.u32 %r6, %r6, 2048; add.u32 %r4, %r4, 1; setp.lt.u32 %p0, %r4, 12; @%p0 bra F;\n"
+      "  fence.proxy.async; bar.sync 0; shr.u32 %r5, %r5, 4; cvt.u64.u32 %q0, %r5;\n"
+      "  or.b64 %q0, %q0, 0x4000004000010000; add.s64 %q1, %q0, 512; setp.ne.u32 %p1, %r4, 12;\n"
+      "  mov.u32 %r4, 0;\nL: wgmma.fence.sync.aligned;\n";
+  for (unsigned k = 0; k < 4; ++k)
+    text += "  add.s64 %q2, %q0, " + std::to_string(2 * k) + "; add.s64 %q3, %q1, " +
+            std::to_string(2 * k) + "; wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 " +
+            list + ", %q2, %q3, %p1, 1, 1, 0, 0; setp.eq.u32 %p1, 0, 0;\n";
+  return text + "  wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
+                "  add.u32 %r4, %r4, 1; setp.lt.u32 %p0, %r4, 50; @%p0 bra L;\n"
+                "  st.global.f32 [%rd1], %d0; ret;\n}\n";
+}
+
 const Benchmark kBenchmarks[] = {
+    {"matrix: wgmma m64n128k16 f16", productText(), {4, 1, 1}, {128, 1, 1}},
     {"arithmetic: 4 fma chains",
      "  ld.global.f32 %f0, [%rd0]; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0; mov.u32 "
      "%r4, 0;\n"
@@ -92,11 +117,12 @@ std::vector<Mode> modes() {
 
 double run(const Benchmark &benchmark, const Mode &mode) {
   Options options;
+  options.arch = Arch::SM90a;
   options.hostThreads = 1;
   options.checks = mode.checks;
   options.memoryCounters = mode.counters;
   Simulator simulator(options);
-  std::string text = std::string(kHead) + benchmark.text;
+  std::string text = kHead + benchmark.text;
   ParseError error;
   auto module = simulator.load(text.data(), text.size(), error);
   if (!module) {

@@ -232,12 +232,20 @@ static void execRegisters(Warp &warp, const Inst &inst, uint32_t mask) {
 }
 
 bool xc::ptxsim::finishWarpgroups(Block &block) {
-  for (size_t g = 0; g < block.warpgroups.size(); ++g)
+  for (size_t g = 0; g < block.warpgroups.size(); ++g) {
+    const Warpgroup &group = block.warpgroups[g];
+    if (!group.products.empty() && block.launch->options.checks.asyncCopy) {
+      block.raise(FaultKind::AsyncCopy, block.warps[g * 4], 0, *group.products.front().inst, 0,
+                  "the block exits before all warps of warpgroup " + std::to_string(g) +
+                      " have waited for this wgmma");
+      return false;
+    }
     for (const auto &step : block.warpgroups[g].registerSteps)
       if (step.second < 4)
         return fail(block.warps[g * 4], 0, *step.first,
                     "only " + std::to_string(step.second) + " of the four warps of warpgroup " +
                         std::to_string(g) + " have executed this setmaxnreg");
+  }
   return true;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 enum class Action : uint8_t { Init, Inval, Arrive, ExpectBytes, CompleteBytes };
 
-/// Inst::a + Inst::imm is the address, b the count or the bytes, c both's second.
+/// Inst::a + Inst::imm is the address.
 const MbarrierOp &opOf(const Warp &warp, const Inst &inst) {
   return warp.program->mbarrierOps[inst.aux];
 }

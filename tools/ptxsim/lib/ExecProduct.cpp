@@ -61,6 +61,18 @@ static bool checkWarpgroup(Warp &warp, const Inst &inst, uint32_t mask) {
   return true;
 }
 
+/// The range of shared memory that an operand lies in.
+static void extentOf(uint64_t descriptor, unsigned rows, bool transposed, uint32_t &begin,
+                     uint32_t &end) {
+  begin = ~0u;
+  forTileParts(TileAddress(descriptor, transposed), rows, transposed,
+               [&](unsigned, unsigned, uint32_t place) {
+                 begin = std::min(begin, place);
+                 end = std::max(end, place + 16);
+                 return true;
+               });
+}
+
 static void execIssue(Warp &warp, const Inst &inst, uint32_t mask) {
   const ProductOp &op = opOf(warp, inst);
   Block &block = *warp.block;
@@ -85,6 +97,9 @@ static void execIssue(Warp &warp, const Inst &inst, uint32_t mask) {
     product.a = a;
     product.b = b;
     product.accumulate = scale != 0;
+    if (op.aRows.empty())
+      extentOf(a, 64, op.transposeA, product.aBegin, product.aEnd);
+    extentOf(b, op.n, op.transposeB, product.bBegin, product.bEnd);
     group.products.push_back(std::move(product));
     ++block.pendingProducts;
   }
@@ -238,12 +253,16 @@ bool xc::ptxsim::isProductSource(const Block &block, uint32_t offset, uint32_t b
       if (product.done)
         continue;
       const ProductOp &op = block.program->productOps[product.inst->aux];
-      auto misses = [&](unsigned, unsigned, uint32_t place) {
-        return offset >= place + 16 || place >= offset + bytes;
+      auto within = [&](uint32_t begin, uint32_t end) {
+        return offset < end && begin < offset + bytes;
       };
-      if ((op.aRows.empty() &&
-           !forTileParts(TileAddress(product.a, op.transposeA), 64, op.transposeA, misses)) ||
-          !forTileParts(TileAddress(product.b, op.transposeB), op.n, op.transposeB, misses)) {
+      auto misses = [&](unsigned, unsigned, uint32_t place) { return !within(place, place + 16); };
+      bool hitsA = within(product.aBegin, product.aEnd) &&
+                   !forTileParts(TileAddress(product.a, op.transposeA), 64, op.transposeA, misses);
+      bool hitsB =
+          within(product.bBegin, product.bEnd) &&
+          !forTileParts(TileAddress(product.b, op.transposeB), op.n, op.transposeB, misses);
+      if (hitsA || hitsB) {
         reader = "a wgmma (PTX line " + std::to_string(lineOf(block, *product.inst)) + ")";
         return true;
       }

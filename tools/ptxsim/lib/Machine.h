@@ -78,6 +78,8 @@ struct Product {
   uint64_t a = 0, b = 0; // descriptors
   bool accumulate = true;
   bool done = false;
+  // What of shared memory A and B lie in; empty if A is in registers.
+  uint32_t aBegin = 0, aEnd = 0, bBegin = 0, bEnd = 0;
   unsigned warps = 0;    // that have issued it, a bit each
   Observer observers[4]; // of these, if races are checked
 };
