@@ -25,10 +25,21 @@ PlanResolver::PlanResolver(const HostAllocator &allocator)
 // Layout
 //===----------------------------------------------------------------------===//
 
+/// The structs of a vector, which lie side by side.
+template <typename T> static const T *firstOf(const flatbuffers::Vector<const T *> *vector) {
+  return vector && vector->size() ? vector->Get(0) : nullptr;
+}
+
 Status PlanResolver::initialise(const Program &from, const fb::Plan &table, xcr_string_view_t name,
                                 uint32_t inputs, uint32_t outputs) {
   program = &from;
   plan = &table;
+  rootCommands = firstOf(table.commands());
+  if (rootCommands)
+    rootCommands += table.regions()->Get(0)->commands().begin();
+  dispatches = firstOf(table.dispatches());
+  variants = firstOf(table.variants());
+  bindings = firstOf(table.bindings());
   owner = name;
   const fb::Module &tables = from.module().tables();
   const uint32_t counts[kSpaces] = {1,
@@ -303,25 +314,24 @@ bool PlanResolver::guardsHold(const fb::Dispatch &dispatch, const fb::Variant &v
 
 Status PlanResolver::resolveDispatch(uint32_t ordinal, bool sizesChanged, hal::Command &command,
                                      uint8_t *bits) {
-  const fb::Dispatch &dispatch = *plan->dispatches()->Get(tableOf(ordinal).ordinal());
+  const fb::Dispatch &dispatch = dispatches[tableOf(ordinal).ordinal()];
   uint32_t bindingCount = dispatch.bindings().count();
   uint64_t allLengths = 0;
   for (uint32_t b = 0; b < bindingCount; ++b) {
     uint64_t length;
-    XCR_RETURN_IF_ERROR(resolveBinding(ordinal,
-                                       *plan->bindings()->Get(dispatch.bindings().begin() + b),
+    XCR_RETURN_IF_ERROR(resolveBinding(ordinal, bindings[dispatch.bindings().begin() + b],
                                        &addresses[command.addresses.begin + b], &length, bits));
     allLengths += length;
   }
   // The last variant has no guards, so that the loop ends.
   uint32_t chosen = dispatch.variants().begin();
-  while (!guardsHold(dispatch, *plan->variants()->Get(chosen), command))
+  while (!guardsHold(dispatch, variants[chosen], command))
     ++chosen;
   // Of the sizes, nothing else follows from addresses; a workspace is a binding, too.
   if (!sizesChanged && chosen == chosenVariants[ordinal] && !command.hasWorkspace)
     return Status();
   chosenVariants[ordinal] = chosen;
-  const fb::Variant &variant = *plan->variants()->Get(chosen);
+  const fb::Variant &variant = variants[chosen];
   command.addresses.count = bindingCount;
   command.bytes = allLengths;
   XCR_RETURN_IF_ERROR(resolveVariant(ordinal, variant, command, bits));
@@ -401,9 +411,7 @@ Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command, ui
 // Telling about commands
 //===----------------------------------------------------------------------===//
 
-const fb::Command &PlanResolver::tableOf(uint32_t command) const {
-  return *plan->commands()->Get(plan->regions()->Get(0)->commands().begin() + command);
-}
+const fb::Command &PlanResolver::tableOf(uint32_t command) const { return rootCommands[command]; }
 
 void PlanResolver::codeOfDispatch(uint32_t command, uint32_t *executable,
                                   uint32_t *exportOrdinal) const {

@@ -97,6 +97,11 @@ private:
   const HostAllocator &allocator;
   const Program *program = nullptr;
   const fb::Plan *plan = nullptr;
+  /// Vectors of the plan, whose look-up costs more than what is done with an element.
+  const fb::Command *rootCommands = nullptr; ///< of region 0
+  const fb::Dispatch *dispatches = nullptr;
+  const fb::Variant *variants = nullptr;
+  const fb::Binding *bindings = nullptr;
   xcr_string_view_t owner = {nullptr, 0};
 
   Vector<Buffer> buffers; ///< of all spaces, one after the other
