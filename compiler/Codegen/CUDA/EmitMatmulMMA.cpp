@@ -155,7 +155,7 @@ private:
 MMAEmitter::Operand MMAEmitter::makeOperand(const Contraction::Side &side, int64_t own,
                                             Value start) {
   Operand operand{side, own, start};
-  plan::BindingOp binding = getSourceBinding(side.operand->get());
+  plan::BindingOp binding = side.getCopySource();
   operand.width = tile.getVectorWidth(side, chunk);
   operand.isAsync = binding && operand.width == chunk && binding.getAlignment() >= 16;
   operand.rounds = getTileElements(operand) / (threads * operand.width);
@@ -223,13 +223,14 @@ void MMAEmitter::startCopy(const Share &share, Value step, Value steps) {
   // of no bytes reads nothing, wherever its source points.
   Value inside = index.both(index.isLess(step, steps),
                             tile.isInside(operand.side, own, k, operand.own, config.getTileK()));
+  auto [position, isElement] = tile.getPosition(operand.side, own, k);
+  inside = index.both(inside, isElement);
   Value bytes =
       arith::SelectOp::create(builder, loc, inside, points.constant(builder.getI32IntegerAttr(16)),
                               points.constant(builder.getI32IntegerAttr(0)));
-  Value memory = points.getMemory(getSourceBinding(operand.side.operand->get()));
+  Value memory = points.getMemory(operand.side.getCopySource());
   NVVM::CpAsyncOp::create(builder, loc, getPointer(operand.buffer, to),
-                          getPointer(memory, tile.getPosition(operand.side, own, k)), 16,
-                          NVVM::LoadCacheModifierKind::CG, bytes);
+                          getPointer(memory, position), 16, NVVM::LoadCacheModifierKind::CG, bytes);
 }
 
 SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {

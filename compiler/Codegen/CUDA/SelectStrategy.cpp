@@ -346,9 +346,9 @@ Choice Chooser::chooseProduct(const Contraction &contraction) {
   if (kernel.target->hasMMA16816 && (contraction.hasHalfOperands() || isTF32)) {
     int64_t elementBytes = isTF32 ? 4 : 2;
     auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
-      plan::BindingOp binding = getSourceBinding(side.operand->get());
+      plan::BindingOp binding = side.getCopySource();
       ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
-      return binding && binding.getAlignment() >= kVectorBytes &&
+      return binding && side.isVectorizable && binding.getAlignment() >= kVectorBytes &&
              getInnermostDivisor(points, contraction.group, inner) >= kVectorBytes / elementBytes;
     };
     std::optional<int64_t> k = getStaticProduct(op, contraction.k);

@@ -49,6 +49,19 @@ static bool matchBody(linalg::LinalgOp op, Contraction &result) {
   return result.a.operand && result.b.operand;
 }
 
+tensor::PadOp Contraction::Side::getZeroPadding() const {
+  auto pad = operand->get().getDefiningOp<tensor::PadOp>();
+  Value value = pad ? pad.getConstantPaddingValue() : Value();
+  return value && (matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero()))
+             ? pad
+             : tensor::PadOp();
+}
+
+plan::BindingOp Contraction::Side::getCopySource() const {
+  tensor::PadOp pad = getZeroPadding();
+  return getSourceBinding(pad ? pad.getSource() : operand->get());
+}
+
 bool Contraction::hasHalfOperands() const {
   auto getType = [](const Side &side) -> Type {
     if (side.casts.size() != 1 || !isa<arith::ExtFOp>(side.casts.front()))

@@ -10,6 +10,8 @@
 
 #include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 namespace xc::cuda {
 
 /// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each
@@ -25,6 +27,12 @@ struct Contraction {
     bool isKContiguous;
     /// True if neighbours in memory have neighbouring indices, so that several are one access.
     bool isVectorizable;
+
+    /// The operand as padding of another tensor by zeros; null if it is none.
+    mlir::tensor::PadOp getZeroPadding() const;
+    /// The binding that elements can be copied from as they are: the operand, or what it pads with
+    /// zeros; null if elements are computed.
+    plan::BindingOp getCopySource() const;
   };
 
   ReductionGroup group;

@@ -115,9 +115,23 @@ Point MatmulTile::makePoint(const Contraction::Side &side, Value own, Value k, i
   return point;
 }
 
-Value MatmulTile::getPosition(const Contraction::Side &side, Value own, Value k) {
+std::pair<Value, Value> MatmulTile::getPosition(const Contraction::Side &side, Value own, Value k) {
   Point point = makePoint(side, own, k, 1);
-  return points.getFlat(point, side.operand->get()).first();
+  tensor::PadOp pad = side.getZeroPadding();
+  if (!pad)
+    return {points.getFlat(point, side.operand->get()).first(), Value()};
+  Value inside;
+  SmallVector<Value> sourceSizes = points.getSizes(pad.getSource());
+  for (auto [coord, size, low, high] :
+       llvm::zip_equal(point.coords, sourceSizes, pad.getMixedLowPad(), pad.getMixedHighPad())) {
+    if (isZeroInteger(low) && isZeroInteger(high))
+      continue;
+    Value start = index.get(low);
+    inside = index.both(inside, index.isAtLeast(coord.first(), start));
+    inside = index.both(inside, index.isLess(coord.first(), index.add(start, size)));
+    coord = Coord::uniform(index.sub(coord.first(), start));
+  }
+  return {points.getFlat(point, pad.getSource()).first(), inside};
 }
 
 Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k, int64_t lanes,

@@ -35,8 +35,10 @@ public:
   /// else as they are stored.
   mlir::Value emitFactors(const Contraction::Side &side, mlir::Value own, mlir::Value k,
                           int64_t lanes, mlir::Value inside, bool cast);
-  /// The row-major position of that element in its operand, which is a binding.
-  mlir::Value getPosition(const Contraction::Side &side, mlir::Value own, mlir::Value k);
+  /// The row-major position of that element in its copy source, and an i1 that is false where it is
+  /// padding (null if nothing is).
+  std::pair<mlir::Value, mlir::Value> getPosition(const Contraction::Side &side, mlir::Value own,
+                                                  mlir::Value k);
   /// i1: the element is within the operand; null if all of every tile are.
   mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k,
                        int64_t tileOwn, int64_t tileK);
