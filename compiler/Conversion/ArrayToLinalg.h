@@ -113,6 +113,12 @@ mlir::Value combineScalars(mlir::OpBuilder &builder, mlir::Location loc, array::
 mlir::Value isBetter(mlir::OpBuilder &builder, mlir::Location loc, bool isMax, mlir::Type element,
                      mlir::Value x, mlir::Value index, mlir::Value best, mlir::Value bestIndex);
 
+/// The inverse of the error function, of an f32 or f64.
+mlir::Value buildErfInv(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+/// The number of type `element` beside `x` towards `y`; both are loaded scalars, as is the result.
+mlir::Value buildNextAfter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
+                           mlir::Value y, mlir::FloatType element);
+
 void populateElementwisePatterns(const mlir::TypeConverter &converter,
                                  mlir::RewritePatternSet &patterns);
 void populateShapePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
@@ -123,6 +129,9 @@ void populateContractionPatterns(const mlir::TypeConverter &converter,
 void populateConvPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populatePoolPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateIndexPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateLinePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateRandomPatterns(const mlir::TypeConverter &converter,
+                            mlir::RewritePatternSet &patterns);
 void populateStatePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 
 } // namespace xc

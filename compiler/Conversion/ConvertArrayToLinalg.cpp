@@ -149,6 +149,8 @@ private:
     populateConvPatterns(converter, patterns);
     populatePoolPatterns(converter, patterns);
     populateIndexPatterns(converter, patterns);
+    populateLinePatterns(converter, patterns);
+    populateRandomPatterns(converter, patterns);
     populateStatePatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);

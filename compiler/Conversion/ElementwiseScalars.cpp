@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Kernel/IR/Scan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,9 +58,15 @@ public:
   Value remainder(Value x, Value y);
   Value power(Value x, Value y);
   Value compareAs(array::CompareDirection direction, Value x, Value y);
+  /// The quotient rounded down, and the remainder with the divisor's sign.
+  Value floorDivide(Value x, Value y);
+  Value modulo(Value x, Value y);
+  Value shiftLeft(Value x, Value y);
+  Value shiftRight(Value x, Value y, bool arithmetic);
 
 private:
   Value safeDivisor(Value x, Value y);
+  Value needsStep(Value rest, Value y);
 
   ImplicitLocOpBuilder b;
   Type element;
@@ -114,6 +121,67 @@ Value ScalarBuilder::remainder(Value x, Value y) {
     return binary<arith::RemFOp>(x, y);
   Value rest = pick<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(x, safeDivisor(x, y));
   return select(isZero(y), x, rest);
+}
+
+/// i1: whether a remainder that rounds towards zero has the wrong sign for one that rounds down.
+Value ScalarBuilder::needsStep(Value rest, Value y) {
+  if (isFloat) {
+    Value zero = constantLike(rest, 0);
+    Value differ = binary<arith::XOrIOp>(compare(CmpFPredicate::OLT, rest, zero),
+                                         compare(CmpFPredicate::OLT, y, zero));
+    return binary<arith::AndIOp>(differ, compare(CmpFPredicate::ONE, rest, zero));
+  }
+  // With a divisor of zero nothing is moved.
+  Value differ = isNegative(binary<arith::XOrIOp>(rest, y));
+  Value isPlain = compare(CmpIPredicate::ne, rest, constantLike(rest, 0));
+  Value divides = compare(CmpIPredicate::ne, y, constantLike(y, 0));
+  return binary<arith::AndIOp>(differ, binary<arith::AndIOp>(isPlain, divides));
+}
+
+Value ScalarBuilder::modulo(Value x, Value y) {
+  Value rest = remainder(x, y);
+  if (isUnsigned)
+    return rest;
+  Value moved = pick<arith::AddFOp, arith::AddIOp, arith::AddIOp>(rest, y);
+  Value result = select(needsStep(rest, y), moved, rest);
+  if (!isFloat)
+    return result;
+  Value zero = constantLike(x, 0);
+  return select(compare(CmpFPredicate::OEQ, result, zero), binary<math::CopySignOp>(zero, y),
+                result);
+}
+
+Value ScalarBuilder::floorDivide(Value x, Value y) {
+  if (isUnsigned)
+    return divide(x, y);
+  Value rest = remainder(x, y), one = constantLike(x, 1);
+  if (!isFloat) {
+    Value quotient = divide(x, y);
+    return select(needsStep(rest, y), binary<arith::SubIOp>(quotient, one), quotient);
+  }
+  // What is left when the remainder is taken out divides almost exactly; rounding heals the rest.
+  Value exact = binary<arith::DivFOp>(binary<arith::SubFOp>(x, rest), y);
+  exact = select(needsStep(rest, y), binary<arith::SubFOp>(exact, one), exact);
+  Value rounded = unary<math::RoundEvenOp>(exact);
+  Value plain = binary<arith::DivFOp>(x, y), zero = constantLike(x, 0);
+  Value signedZero = binary<math::CopySignOp>(zero, plain);
+  rounded = select(compare(CmpFPredicate::OEQ, rounded, zero), signedZero, rounded);
+  return select(compare(CmpFPredicate::OEQ, y, zero), plain, rounded);
+}
+
+Value ScalarBuilder::shiftLeft(Value x, Value y) {
+  // As an unsigned number a negative count is too large.
+  Value zero = constantLike(x, 0), width = constantLike(y, y.getType().getIntOrFloatBitWidth());
+  Value fits = compare(CmpIPredicate::ult, y, width);
+  return select(fits, binary<arith::ShLIOp>(x, select(fits, y, zero)), zero);
+}
+
+Value ScalarBuilder::shiftRight(Value x, Value y, bool arithmetic) {
+  int64_t bits = y.getType().getIntOrFloatBitWidth();
+  Value zero = constantLike(x, 0), fits = compare(CmpIPredicate::ult, y, constantLike(y, bits));
+  if (arithmetic)
+    return binary<arith::ShRSIOp>(x, select(fits, y, constantLike(y, bits - 1)));
+  return select(fits, binary<arith::ShRUIOp>(x, select(fits, y, zero)), zero);
 }
 
 Value ScalarBuilder::power(Value x, Value y) {
@@ -264,6 +332,15 @@ static Value buildUnary(ScalarBuilder &b, Operation *op, Value x) {
       .Case<array::TanOp>([&](auto) { return b.unary<math::TanOp>(x); })
       .Case<array::TanhOp>([&](auto) { return b.unary<math::TanhOp>(x); })
       .Case<array::ErfOp>([&](auto) { return b.unary<math::ErfOp>(x); })
+      .Case<array::AsinOp>([&](auto) { return b.unary<math::AsinOp>(x); })
+      .Case<array::AcosOp>([&](auto) { return b.unary<math::AcosOp>(x); })
+      .Case<array::AtanOp>([&](auto) { return b.unary<math::AtanOp>(x); })
+      .Case<array::SinhOp>([&](auto) { return b.unary<math::SinhOp>(x); })
+      .Case<array::CoshOp>([&](auto) { return b.unary<math::CoshOp>(x); })
+      .Case<array::AsinhOp>([&](auto) { return b.unary<math::AsinhOp>(x); })
+      .Case<array::AcoshOp>([&](auto) { return b.unary<math::AcoshOp>(x); })
+      .Case<array::AtanhOp>([&](auto) { return b.unary<math::AtanhOp>(x); })
+      .Case<array::CbrtOp>([&](auto) { return b.unary<math::CbrtOp>(x); })
       .Case<array::LogicalNotOp>(
           [&](auto) { return b.binary<arith::XOrIOp>(x, b.constantLike(x, 1)); })
       .Case<array::BitwiseNotOp>(
@@ -292,6 +369,14 @@ static Value buildBinary(ScalarBuilder &b, Operation *op, Value x, Value y) {
       .Case<array::DivOp>([&](auto) { return b.divide(x, y); })
       .Case<array::RemOp>([&](auto) { return b.remainder(x, y); })
       .Case<array::PowOp>([&](auto) { return b.power(x, y); })
+      .Case<array::FloorDivOp>([&](auto) { return b.floorDivide(x, y); })
+      .Case<array::ModOp>([&](auto) { return b.modulo(x, y); })
+      .Case<array::Atan2Op>([&](auto) { return b.binary<math::Atan2Op>(x, y); })
+      .Case<array::ShiftLeftOp>([&](auto) { return b.shiftLeft(x, y); })
+      .Case<array::ShiftRightLogicalOp>(
+          [&](auto) { return b.shiftRight(x, y, /*arithmetic=*/false); })
+      .Case<array::ShiftRightArithmeticOp>(
+          [&](auto) { return b.shiftRight(x, y, /*arithmetic=*/true); })
       .Case<array::AndOp>([&](auto) { return b.binary<arith::AndIOp>(x, y); })
       .Case<array::OrOp>([&](auto) { return b.binary<arith::OrIOp>(x, y); })
       .Case<array::XorOp>([&](auto) { return b.binary<arith::XOrIOp>(x, y); })
@@ -312,6 +397,13 @@ FailureOr<Value> buildElementwiseScalar(OpBuilder &builder, Operation *op, Value
     result = b.select(scalars[0], scalars[1], scalars[2]);
   else if (isa<array::FmaOp>(op))
     result = math::FmaOp::create(builder, loc, scalars[0], scalars[1], scalars[2]);
+  else if (isa<array::ErfInvOp>(op))
+    result = buildErfInv(builder, loc, scalars[0]);
+  else if (isa<array::NextAfterOp>(op))
+    result = buildNextAfter(builder, loc, scalars[0], scalars[1], cast<FloatType>(element));
+  else if (isa<array::LogAddExpOp>(op))
+    result = kernel::combineScan(builder, loc, kernel::ScanKind::LogAddExp, /*isUnsigned=*/false,
+                                 scalars[0], scalars[1]);
   else if (scalars.size() == 1)
     result = buildUnary(b, op, scalars[0]);
   else if (scalars.size() == 2)

@@ -1,4 +1,4 @@
-//===- ReductionToLinalg.cpp - Reductions and scans -----------------------===//
+//===- ReductionToLinalg.cpp - Reductions ---------------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -243,57 +243,11 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
   }
 };
 
-/// A running sum as a masked reduction: element i sums x[j] over the j that come before it.
-/// Quadratic in the dim's size, but parallel.
-struct ConvertCumSum : OpConversionPattern<array::CumSumOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult matchAndRewrite(array::CumSumOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Value operand = adaptor.getOperand();
-    auto type = cast<RankedTensorType>(storageType(op.getType()));
-    Type element = getElementTypeOrSelf(op.getOperand().getType()),
-         compute = computeElement(storageElement(element));
-    int64_t rank = type.getRank(), axis = op.getAxis();
-    // Dim `rank` of the iteration space is j.
-    SmallVector<AffineExpr> readExprs;
-    for (int64_t dim = 0; dim < rank; ++dim)
-      readExprs.push_back(rewriter.getAffineDimExpr(dim == axis ? rank : dim));
-    AffineMap readMap = AffineMap::get(rank + 1, 0, readExprs, rewriter.getContext());
-    AffineMap writeMap =
-        AffineMap::getMultiDimIdentityMap(rank + 1, rewriter.getContext()).getMajorSubMap(rank);
-    SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-    iterators.push_back(utils::IteratorType::reduction);
-    SmallVector<OpFoldResult> sizes =
-        refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
-    Value init = filledTensor(rewriter, loc, sizes, scalarConstant(rewriter, loc, compute, 0));
-    auto generic = linalg::GenericOp::create(
-        rewriter, loc, init.getType(), operand, init, {readMap, writeMap}, iterators,
-        [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-          Value i = linalg::IndexOp::create(b, bodyLoc, axis),
-                j = linalg::IndexOp::create(b, bodyLoc, rank);
-          auto predicate =
-              op.getExclusive() ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sle;
-          Value counts = op.getReverse() ? arith::CmpIOp::create(b, bodyLoc, predicate, i, j)
-                                         : arith::CmpIOp::create(b, bodyLoc, predicate, j, i);
-          Value x = loadScalar(b, bodyLoc, args[0], element);
-          Value sum = combineScalars(b, bodyLoc, ReduceKind::Sum, element, args[1], x);
-          linalg::YieldOp::create(
-              b, bodyLoc, arith::SelectOp::create(b, bodyLoc, counts, sum, args[1]).getResult());
-        });
-    Value result = storeTensor(rewriter, loc, generic.getResult(0), type.getElementType());
-    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
-    return success();
-  }
-};
-
 } // namespace
 
 void populateReductionPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns
-      .add<ConvertReduce, ConvertArg<array::ArgMaxOp>, ConvertArg<array::ArgMinOp>, ConvertCumSum>(
-          converter, patterns.getContext());
+  patterns.add<ConvertReduce, ConvertArg<array::ArgMaxOp>, ConvertArg<array::ArgMinOp>>(
+      converter, patterns.getContext());
 }
 
 } // namespace xc

@@ -65,6 +65,7 @@ static void addLinalgPasses(OpPassManager &pm) {
 static void addDispatchPasses(OpPassManager &targetPM, bool fuse) {
   OpPassManager &funcPM = targetPM.nest<func::FuncOp>();
   funcPM.addPass(plan::createPromoteVariables());
+  funcPM.addPass(plan::createSplitLines());
   // Sizes come from the function's inputs, so that no kernel has to run before a size is known.
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);

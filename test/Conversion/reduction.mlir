@@ -55,14 +55,3 @@ func.func @no_axes(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = array.reduce sum, %x axes = [] : tensor<4xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-
-// CHECK-LABEL: func.func @running_sum(
-// CHECK:         iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK:           %[[I:.*]] = linalg.index 1
-// CHECK:           %[[J:.*]] = linalg.index 2
-// CHECK:           %[[COUNTS:.*]] = arith.cmpi slt, %[[J]], %[[I]]
-// CHECK:           arith.select %[[COUNTS]]
-func.func @running_sum(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
-  %0 = array.cumsum %x axis = 1 exclusive : tensor<4x6xf32> -> tensor<4x6xf32>
-  return %0 : tensor<4x6xf32>
-}

@@ -140,6 +140,41 @@ def EmitScatter : EmitPass<"xc-cuda-emit-scatter"> {
   }];
 }
 
+def EmitScan : EmitPass<"xc-cuda-emit-scan"> {
+  let summary = "Emit the threads of kernels configured as #cuda.row_scan or #cuda.column_scan";
+  let description = [{
+    Along rows, threads scan a vector each and exchange totals by shuffles and through shared memory; across rows, a
+    thread walks down its own columns. Example:
+    ```mlir
+    %v = vector.load %x[%i] : memref<4096xf32>, vector<4xf32>
+    ...
+    %before, %ok = gpu.shuffle up %total, %c1, %c32 : f32
+    ```
+  }];
+}
+
+def EmitSort : EmitPass<"xc-cuda-emit-sort"> {
+  let summary = "Emit the threads of kernels configured as #cuda.sort or #cuda.sort_in_place";
+  let description = [{
+    Lines become keys, integers in the order of their elements, and positions; a bitonic network sorts the pairs,
+    which are all different, so that the result is that of a stable sort. Example:
+    ```mlir
+    scf.for %stage = %c1 to %c12 step %c1 { ... gpu.barrier ... }
+    ```
+  }];
+}
+
+def EmitMerge : EmitPass<"xc-cuda-emit-merge"> {
+  let summary = "Emit the threads of kernels configured as #cuda.merge";
+  let description = [{
+    A thread searches for the first of its places along the diagonal where both runs have given so many elements
+    together, and then takes the lower of two elements after the other. Example:
+    ```mlir
+    %split:2 = scf.while (%low = %from, %high = %to) ...
+    ```
+  }];
+}
+
 def HoistLoads : Pass<"xc-cuda-hoist-loads", "mlir::func::FuncOp"> {
   let summary = "Move loads from global memory up to where their addresses are known";
   let description = [{

@@ -39,6 +39,9 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulFMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulMMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitScatter());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitScan());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitSort());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitMerge());
   kernelPM.addNestedPass<func::FuncOp>(createEmitPointwise());
 
   // Index arithmetic on sizes may still be affine. Equal values merge before loads move, so that

@@ -14,6 +14,7 @@
 
 #include "compiler/Codegen/CUDA/Analysis/Accesses.h"
 #include "compiler/Codegen/CUDA/Analysis/Contraction.h"
+#include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
 #include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
 #include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
@@ -430,6 +431,10 @@ Choice Chooser::chooseScatter(kernel::ScatterOp op) {
 }
 
 Choice Chooser::choose() {
+  if (std::optional<LineKernel> lines = matchLineKernel(kernel)) {
+    LineChoice choice = chooseLineStrategy(*lines, kernel, points, getVectorWidth(kernel));
+    return {choice.config, choice.reason};
+  }
   if (kernel.outputs.size() == 1)
     if (auto scatter = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>())
       return chooseScatter(scatter);

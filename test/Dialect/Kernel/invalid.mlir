@@ -44,7 +44,7 @@ func.func @update_shape(%i: tensor<4x1xi32>, %u: tensor<4x7xf32>, %d: tensor<5x6
 // -----
 
 func.func @mixed(%i: tensor<4x1xi32>, %u: memref<4x6xf32>, %d: memref<5x6xf32>) {
-  // expected-error @below {{expected only tensors or only memrefs, got 'tensor<4x1xi32>', 'memref<4x6xf32>' and 'memref<5x6xf32>'}}
+  // expected-error @below {{expected only tensors or only memrefs, got 'tensor<4x1xi32>', 'memref<4x6xf32>', 'memref<5x6xf32>'}}
   kernel.scatter set, %i, %u into %d axes = [0] : tensor<4x1xi32>, memref<4x6xf32>, memref<5x6xf32>
   return
 }
@@ -52,7 +52,143 @@ func.func @mixed(%i: tensor<4x1xi32>, %u: memref<4x6xf32>, %d: memref<5x6xf32>) 
 // -----
 
 func.func @no_result(%i: tensor<4x1xi32>, %u: tensor<4x6xf32>, %d: tensor<5x6xf32>) {
-  // expected-error @below {{expected one result of the destination's type}}
+  // expected-error @below {{expected a result of each destination's type}}
   kernel.scatter set, %i, %u into %d axes = [0] : tensor<4x1xi32>, tensor<4x6xf32>, tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @a_result(%x: memref<4xf32>, %y: memref<4xf32>) {
+  // expected-error @below {{expected no result}}
+  %0 = kernel.scan sum, %x into %y axis = 0 : memref<4xf32> into memref<4xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @scan_elements(%x: memref<4xui32>, %y: memref<4xui32>) {
+  // expected-error @below {{expected ranked operands of signless integers or floats, got 'memref<4xui32>' and 'memref<4xui32>'}}
+  kernel.scan sum, %x into %y axis = 0 : memref<4xui32> into memref<4xui32>
+  return
+}
+
+// -----
+
+func.func @scan_axis(%x: memref<4xf32>, %y: memref<4xf32>) {
+  // expected-error @below {{expected an axis in [0, 1), got 1}}
+  kernel.scan sum, %x into %y axis = 1 : memref<4xf32> into memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @scan_integers(%x: memref<4xi32>, %y: memref<4xi32>) {
+  // expected-error @below {{expected floats to combine with logaddexp, got 'i32'}}
+  kernel.scan logaddexp, %x into %y axis = 0 : memref<4xi32> into memref<4xi32>
+  return
+}
+
+// -----
+
+func.func @scan_segment(%x: memref<40xf32>, %y: memref<40xf32>) {
+  // expected-error @below {{expected segments of at least one element, and either their totals or a carry, got segments of 8}}
+  kernel.scan sum, %x every 8 into %y axis = 0 : memref<40xf32> into memref<40xf32>
+  return
+}
+
+// -----
+
+func.func @scan_carry(%x: memref<40xf16>, %c: memref<5xf32>, %y: memref<40xf16>) {
+  // expected-error @below {{expected a carry of 'f32' and shape [4], got 'memref<5xf32>'}}
+  kernel.scan sum, %x from %c every 8 into %y axis = 0 : memref<40xf16> from memref<5xf32> into memref<40xf16>
+  return
+}
+
+// -----
+
+func.func @scan_totals(%x: memref<40xf16>, %y: memref<4xf16>) {
+  // expected-error @below {{expected a destination of 'f32' and shape [4], got 'memref<4xf16>'}}
+  kernel.scan sum, %x every 8 totals into %y axis = 0 : memref<40xf16> into memref<4xf16>
+  return
+}
+
+// -----
+
+func.func @sort_rank(%x: memref<f32>, %v: memref<f32>, %i: memref<i32>) {
+  // expected-error @below {{expected ranked operands of rank 1 or more, got 'memref<f32>', 'memref<f32>' and 'memref<i32>'}}
+  kernel.sort %x into %v, %i : memref<f32> into memref<f32>, memref<i32>
+  return
+}
+
+// -----
+
+func.func @sort_elements(%x: memref<4xf32>, %v: memref<4xf64>, %i: memref<4xi32>) {
+  // expected-error @below {{expected keys and values of one signless integer or float type, got 'f32' and 'f64'}}
+  kernel.sort %x into %v, %i : memref<4xf32> into memref<4xf64>, memref<4xi32>
+  return
+}
+
+// -----
+
+func.func @sort_indices(%x: memref<4xf32>, %v: memref<4xf32>, %i: memref<4xi16>) {
+  // expected-error @below {{expected indices of i32 or i64, got 'i16'}}
+  kernel.sort %x into %v, %i : memref<4xf32> into memref<4xf32>, memref<4xi16>
+  return
+}
+
+// -----
+
+func.func @sort_keep(%x: memref<4xf32>, %v: memref<4xf32>, %i: memref<4xi32>) {
+  // expected-error @below {{expected keep and segment that are not negative, got -1 and 0}}
+  kernel.sort %x into %v, %i keep = -1 : memref<4xf32> into memref<4xf32>, memref<4xi32>
+  return
+}
+
+// -----
+
+func.func @sort_payload(%x: memref<4xf32>, %p: memref<4xi64>, %v: memref<4xf32>, %i: memref<4xi32>) {
+  // expected-error @below {{expected a payload of 'i32' and the keys' shape, got 'memref<4xi64>'}}
+  kernel.sort %x payload %p into %v, %i : memref<4xf32> payload memref<4xi64> into memref<4xf32>, memref<4xi32>
+  return
+}
+
+// -----
+
+func.func @sort_shape(%x: memref<3x100xf32>, %v: memref<3x16xf32>, %i: memref<3x16xi32>) {
+  // expected-error @below {{expected values and indices of shape [3, 12], got [3, 16] and [3, 16]}}
+  kernel.sort %x into %v, %i keep = 4 segment = 48 : memref<3x100xf32> into memref<3x16xf32>, memref<3x16xi32>
+  return
+}
+
+// -----
+
+func.func @merge_keys(%x: memref<f32>, %p: memref<i32>) {
+  // expected-error @below {{expected keys of rank 1 or more and of signless integers or floats, got 'memref<f32>'}}
+  kernel.merge %x, %p into %x, %p run = 4 : memref<f32>, memref<i32> into memref<f32>, memref<i32>
+  return
+}
+
+// -----
+
+func.func @merge_payload(%x: memref<9xf32>, %p: memref<9xf32>) {
+  // expected-error @below {{expected a payload of signless integers, got 'memref<9xf32>'}}
+  kernel.merge %x, %p into %x, %p run = 4 : memref<9xf32>, memref<9xf32> into memref<9xf32>, memref<9xf32>
+  return
+}
+
+// -----
+
+func.func @merge_shapes(%x: memref<9xf32>, %p: memref<9xi32>, %i: memref<8xi32>) {
+  // expected-error @below {{expected payload, values and indices of shape [9] and the element types of keys and payload, got 'memref<9xi32>', 'memref<9xf32>' and 'memref<8xi32>'}}
+  kernel.merge %x, %p into %x, %i run = 4 : memref<9xf32>, memref<9xi32> into memref<9xf32>, memref<8xi32>
+  return
+}
+
+// -----
+
+func.func @merge_run(%x: memref<9xf32>, %p: memref<9xi32>) {
+  // expected-error @below {{expected runs of at least one element, got 0}}
+  kernel.merge %x, %p into %x, %p run = 0 : memref<9xf32>, memref<9xi32> into memref<9xf32>, memref<9xi32>
   return
 }

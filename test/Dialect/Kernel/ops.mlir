@@ -16,3 +16,34 @@ func.func @scatter_on_memrefs(%indices: memref<?x1xi64>, %updates: memref<?x5xf1
     : memref<?x1xi64>, memref<?x5xf16>, memref<4x5xf16>
   return
 }
+
+// CHECK-LABEL: func.func @scans(
+// CHECK:         kernel.scan sum, %{{.*}} into %{{.*}} axis = 1 exclusive reverse unsigned_elements :
+// CHECK-SAME:      tensor<4x?xi32> into tensor<4x?xi32> -> tensor<4x?xi32>
+// CHECK:         kernel.scan max, %{{.*}} every 512 totals into %{{.*}} axis = 0 : memref<1000xf16> into memref<1xf32>
+// CHECK:         kernel.scan logaddexp, %{{.*}} from %{{.*}} every 512 into %{{.*}} axis = 0 :
+// CHECK-SAME:      memref<1000xf16> from memref<1xf32> into memref<1000xf16>
+func.func @scans(%x: tensor<4x?xi32>, %e: tensor<4x?xi32>, %m: memref<1000xf16>, %t: memref<1xf32>) -> tensor<4x?xi32> {
+  %0 = kernel.scan sum, %x into %e axis = 1 exclusive reverse unsigned_elements
+    : tensor<4x?xi32> into tensor<4x?xi32> -> tensor<4x?xi32>
+  kernel.scan max, %m every 512 totals into %t axis = 0 : memref<1000xf16> into memref<1xf32>
+  kernel.scan logaddexp, %m from %t every 512 into %m axis = 0 : memref<1000xf16> from memref<1xf32> into memref<1000xf16>
+  return %0 : tensor<4x?xi32>
+}
+
+// CHECK-LABEL: func.func @sorts(
+// CHECK:         kernel.sort %{{.*}} into %{{.*}}, %{{.*}} descending unsigned_elements keep = 8 :
+// CHECK-SAME:      tensor<4x?xi32> into tensor<4x8xi32>, tensor<4x8xi64> -> tensor<4x8xi32>, tensor<4x8xi64>
+// CHECK:         kernel.sort %{{.*}} payload %{{.*}} into %{{.*}}, %{{.*}} segment = 512 :
+// CHECK-SAME:      memref<1000xf16> payload memref<1000xi32> into memref<1000xf16>, memref<1000xi32>
+// CHECK:         kernel.merge %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}} run = 512 descending :
+func.func @sorts(%x: tensor<4x?xi32>, %v: tensor<4x8xi32>, %i: tensor<4x8xi64>, %m: memref<1000xf16>, %p: memref<1000xi32>)
+    -> tensor<4x8xi64> {
+  %0:2 = kernel.sort %x into %v, %i descending unsigned_elements keep = 8
+    : tensor<4x?xi32> into tensor<4x8xi32>, tensor<4x8xi64> -> tensor<4x8xi32>, tensor<4x8xi64>
+  kernel.sort %m payload %p into %m, %p segment = 512
+    : memref<1000xf16> payload memref<1000xi32> into memref<1000xf16>, memref<1000xi32>
+  kernel.merge %m, %p into %m, %p run = 512 descending
+    : memref<1000xf16>, memref<1000xi32> into memref<1000xf16>, memref<1000xi32>
+  return %0#1 : tensor<4x8xi64>
+}

@@ -53,28 +53,41 @@ Value KernelFrame::allocateShared(Type elementType, int64_t count) {
 void KernelFrame::barrier() { gpu::BarrierOp::create(builder, loc); }
 
 Value KernelFrame::shuffleXor(Value value, int64_t mask) {
+  Value offset = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(mask));
+  return shuffle(value, offset, gpu::ShuffleMode::XOR);
+}
+
+Value KernelFrame::shuffleUp(Value value, int64_t distance) {
+  Value offset = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(distance));
+  return shuffle(value, offset, gpu::ShuffleMode::UP);
+}
+
+Value KernelFrame::shuffleFrom(Value value, Value lane) {
+  return shuffle(value, lane, gpu::ShuffleMode::IDX);
+}
+
+Value KernelFrame::shuffle(Value value, Value offset, gpu::ShuffleMode mode) {
   Type type = value.getType();
   Type i32 = builder.getI32Type();
-  auto shuffle = [&](Value word) -> Value {
-    return gpu::ShuffleOp::create(builder, loc, word, static_cast<int32_t>(mask), 32,
-                                  gpu::ShuffleMode::XOR)
-        .getShuffleResult();
+  Value width = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(32));
+  auto move = [&](Value word) -> Value {
+    return gpu::ShuffleOp::create(builder, loc, word, offset, width, mode).getShuffleResult();
   };
   if (type.isIndex()) {
     Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
-    return arith::IndexCastOp::create(builder, loc, type, shuffleXor(wide, mask));
+    return arith::IndexCastOp::create(builder, loc, type, shuffle(wide, offset, mode));
   }
   unsigned bits = type.getIntOrFloatBitWidth();
   if (isa<FloatType>(type)) {
     Type integer = builder.getIntegerType(bits);
     Value raw = arith::BitcastOp::create(builder, loc, integer, value);
-    return arith::BitcastOp::create(builder, loc, type, shuffleXor(raw, mask));
+    return arith::BitcastOp::create(builder, loc, type, shuffle(raw, offset, mode));
   }
   if (bits == 32)
-    return shuffle(value);
+    return move(value);
   if (bits < 32) {
     Value wide = arith::ExtUIOp::create(builder, loc, i32, value);
-    return arith::TruncIOp::create(builder, loc, type, shuffle(wide));
+    return arith::TruncIOp::create(builder, loc, type, move(wide));
   }
   // A double word goes in two halves.
   auto pair = VectorType::get(2, i32), whole = VectorType::get(1, type);
@@ -82,7 +95,7 @@ Value KernelFrame::shuffleXor(Value value, int64_t mask) {
                                            vector::BroadcastOp::create(builder, loc, whole, value));
   SmallVector<Value> moved;
   for (int64_t half = 0; half < 2; ++half)
-    moved.push_back(shuffle(getLane(builder, loc, halves, half)));
+    moved.push_back(move(getLane(builder, loc, halves, half)));
   Value joined = vector::BitCastOp::create(builder, loc, whole, fromLanes(builder, loc, moved));
   return vector::ExtractOp::create(builder, loc, joined, ArrayRef<int64_t>{0});
 }

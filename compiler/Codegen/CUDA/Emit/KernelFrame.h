@@ -10,6 +10,8 @@
 
 #include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
 namespace xc::cuda {
 
 /// Replaces the tensor ops of a kernel function by the code of its threads. Code is built at the
@@ -28,11 +30,18 @@ public:
   void barrier();
   /// The value that the thread whose number differs in the bits of `mask` holds; all 32 take part.
   mlir::Value shuffleXor(mlir::Value value, int64_t mask);
+  /// The value that the thread `distance` before this one in its warp holds; all 32 take part, and
+  /// the first ones get their own.
+  mlir::Value shuffleUp(mlir::Value value, int64_t distance);
+  /// The value that thread `lane` (i32) of the warp holds; all 32 take part.
+  mlir::Value shuffleFrom(mlir::Value value, mlir::Value lane);
 
   /// `blocks` is the number of blocks, made of scalars of the kernel.
   mlir::LogicalResult finish(mlir::Value blocks);
 
 private:
+  mlir::Value shuffle(mlir::Value value, mlir::Value offset, mlir::gpu::ShuffleMode mode);
+
   const KernelInfo &kernel;
   int64_t threads;
   int64_t sharedBytes = 0;

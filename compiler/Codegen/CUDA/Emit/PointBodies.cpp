@@ -38,6 +38,15 @@ static std::string whyUnsupported(linalg::LinalgOp op) {
   return "";
 }
 
+/// True if every result of `op` is written to memory as it is, so that a strategy of its own can
+/// compute it.
+static bool isOutput(const KernelInfo &kernel, Operation *op) {
+  return llvm::all_of(op->getResults(), [&](Value result) {
+    return llvm::any_of(kernel.outputs,
+                        [&](const KernelOutput &output) { return output.tensor == result; });
+  });
+}
+
 Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &reason) {
   for (Operation *op : kernel.tensorOps) {
     reason =
@@ -54,6 +63,10 @@ Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &
             .Case<tensor::EmptyOp, tensor::SplatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
                   tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CastOp, tensor::PadOp,
                   kernel::ScatterOp>([](Operation *) { return ""; })
+            .Case<kernel::MergeOp, kernel::ScanOp, kernel::SortOp>([&](Operation *line) {
+              return isOutput(kernel, line) ? ""
+                                            : "expected the results of a line op to be outputs";
+            })
             .Default([](Operation *) { return "an op that CUDA code generation does not know"; });
     if (!reason.empty())
       return op;

@@ -94,6 +94,54 @@ def CUDA_ScatterAttr : CUDA_Config<"Scatter", "scatter", "scatter", 1> {
   let parameters = (ins "int64_t":$threads, "int64_t":$rows);
 }
 
+def CUDA_RowScanAttr : CUDA_Config<"RowScan", "row_scan", "row-scan", 1> {
+  let summary = "Threads share a line whose elements are adjacent in memory";
+  let description = [{
+    `threads` threads (a power of two) scan one line, or segment of it, `rows` of them make a block. A round takes
+    `threads * vector` elements: a thread scans its vector, threads combine by shuffles and, beyond a warp, through
+    shared memory, and the total goes on to the next round. Example:
+    `#cuda.row_scan<threads = 256, rows = 1, vector = 4>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector);
+}
+
+def CUDA_ColumnScanAttr : CUDA_Config<"ColumnScan", "column_scan", "column-scan", 1> {
+  let summary = "Each thread walks down lines whose neighbours are adjacent in memory";
+  let description = [{
+    A thread owns `vector` adjacent lines, or a segment of them; blocks have `threads` threads. Example:
+    `#cuda.column_scan<threads = 128, vector = 4>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$vector);
+}
+
+def CUDA_SortAttr : CUDA_Config<"Sort", "sort", "sort", 1> {
+  let summary = "A bitonic network in shared memory";
+  let description = [{
+    A block of `threads` threads sorts `rows` lines, or segments of them, at a time, each in `tile` places of shared
+    memory (a power of two) that hold keys and positions. A line that is longer than a tile passes through it piece
+    by piece, while the first elements of the order stay. Example: `#cuda.sort<threads = 256, rows = 1, tile = 2048>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$tile);
+}
+
+def CUDA_SortInPlaceAttr : CUDA_Config<"SortInPlace", "sort_in_place", "sort-in-place", 1> {
+  let summary = "A bitonic network in the results' memory";
+  let description = [{
+    A block of `threads` threads sorts one line of any size in the memory of the results. For lines of dynamic size,
+    which cannot be cut into tiles that are then merged. Example: `#cuda.sort_in_place<threads = 1024>`.
+  }];
+  let parameters = (ins "int64_t":$threads);
+}
+
+def CUDA_MergeAttr : CUDA_Config<"Merge", "merge", "merge", 1> {
+  let summary = "Each thread merges a few neighbouring places";
+  let description = [{
+    A thread finds by binary search what the `items` places that it owns begin with, and merges from there on; blocks
+    have `threads` threads. Example: `#cuda.merge<threads = 256, items = 8>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$items);
+}
+
 def CUDA_MatmulFMAAttr : CUDA_Config<"MatmulFMA", "matmul_fma", "matmul-fma", 1> {
   let summary = "Matrix product on the ordinary arithmetic units, tiles in shared memory";
   let description = [{

@@ -140,7 +140,8 @@ def Array_GeluForm : Array_Enum<"GeluForm", "which formula of gelu", [
 def Array_GeluFormAttr : Array_EnumAttr<Array_GeluForm, "gelu_form">;
 
 def Array_ResizeMode : Array_Enum<"ResizeMode", "how to interpolate", [
-  I32EnumAttrCase<"Nearest", 0, "nearest">, I32EnumAttrCase<"Linear", 1, "linear">]>;
+  I32EnumAttrCase<"Nearest", 0, "nearest">, I32EnumAttrCase<"Linear", 1, "linear">,
+  I32EnumAttrCase<"Cubic", 2, "cubic">]>;
 def Array_ResizeModeAttr : Array_EnumAttr<Array_ResizeMode, "resize_mode">;
 
 //===----------------------------------------------------------------------===//

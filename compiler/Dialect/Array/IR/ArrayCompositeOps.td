@@ -174,10 +174,11 @@ def Array_ResizeOp : Array_InferredOp<"resize", [Array_Decomposable]> {
   let description = [{
     As ONNX's Resize, along `axes` (strictly increasing, of static size) to `sizes`.
     Position `o` of the result lies at `(o + 0.5) * in / out - 0.5` of the operand,
-    or with `align_corners` at `o * (in - 1) / (out - 1)` (at 0 where `out` is 1),
-    clamped into the operand. `nearest` takes the element there, rounded to
-    nearest with ties up; `linear` interpolates between the two neighbours, in `f32`
-    for 16-bit floats.
+    or with `align_corners` at `o * (in - 1) / (out - 1)` (at 0 where `out` is 1).
+    Outside of the operand its edge goes on. `nearest` takes the element there,
+    rounded to nearest with ties up; `linear` interpolates between the two
+    neighbours; `cubic` weighs four by cubic convolution with a = -0.75, as ONNX and
+    PyTorch do. Both compute in `f32` for 16-bit floats.
 
     Example:
     ```mlir

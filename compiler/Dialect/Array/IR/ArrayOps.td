@@ -9,8 +9,13 @@
 #define XC_DIALECT_ARRAY_IR_ARRAYOPS_TD
 
 include "compiler/Dialect/Array/IR/ArrayElementwiseOps.td"
+include "compiler/Dialect/Array/IR/ArrayFunctionOps.td"
 include "compiler/Dialect/Array/IR/ArrayShapeOps.td"
+include "compiler/Dialect/Array/IR/ArrayRearrangeOps.td"
 include "compiler/Dialect/Array/IR/ArrayReductionOps.td"
+include "compiler/Dialect/Array/IR/ArrayScanOps.td"
+include "compiler/Dialect/Array/IR/ArraySortOps.td"
+include "compiler/Dialect/Array/IR/ArrayRandomOps.td"
 include "compiler/Dialect/Array/IR/ArrayMatMulOps.td"
 include "compiler/Dialect/Array/IR/ArrayIndexOps.td"
 include "compiler/Dialect/Array/IR/ArrayStateOps.td"

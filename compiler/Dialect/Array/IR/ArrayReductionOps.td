@@ -1,4 +1,4 @@
-//===- ArrayReductionOps.td - Reductions and scans ---------*- tablegen -*-===//
+//===- ArrayReductionOps.td - Reductions -------------------*- tablegen -*-===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -117,25 +117,5 @@ class Array_ArgOp<string mnemonic, string what>
 
 def Array_ArgMaxOp : Array_ArgOp<"argmax", "maximum">;
 def Array_ArgMinOp : Array_ArgOp<"argmin", "minimum">;
-
-def Array_CumSumOp : Array_InferredOp<"cumsum", [Array_Vjp]> {
-  let summary = "Running sum along a dim";
-  let description = [{
-    As `numpy.cumsum`: element `i` is the sum of the elements up to and including
-    `i`; with `exclusive` of those before it; with `reverse` counted from the end.
-    16-bit floats accumulate in `f32`; integers wrap.
-
-    Example:
-    ```mlir
-    %y = array.cumsum %x axis = 1 exclusive : tensor<4x8xf32> -> tensor<4x8xf32>
-    ```
-  }];
-  let arguments = (ins Array_NumberTensor:$operand, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
-  let results = (outs Array_NumberTensor:$result);
-  let assemblyFormat = [{
-    $operand `axis` `=` $axis (`exclusive` $exclusive^)? (`reverse` $reverse^)? attr-dict
-    `:` type($operand) `->` type($result)
-  }];
-}
 
 #endif // XC_DIALECT_ARRAY_IR_ARRAYREDUCTIONOPS_TD

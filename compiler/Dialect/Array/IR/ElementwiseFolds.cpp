@@ -67,6 +67,26 @@ static APFloat fusedMultiplyAdd(APFloat a, const APFloat &b, const APFloat &c) {
   return a;
 }
 
+/// The remainder that `array.mod` defines: with the divisor's sign.
+static APFloat modulo(APFloat lhs, const APFloat &rhs) {
+  lhs.mod(rhs);
+  if (lhs.isZero())
+    return APFloat::getZero(lhs.getSemantics(), rhs.isNegative());
+  if (!lhs.isNaN() && lhs.isNegative() != rhs.isNegative())
+    lhs.add(rhs, APFloat::rmNearestTiesToEven);
+  return lhs;
+}
+
+static APFloat nextAfter(APFloat from, const APFloat &to) {
+  if (from.isNaN() || to.isNaN())
+    return APFloat::getNaN(from.getSemantics());
+  APFloat::cmpResult order = from.compare(to);
+  if (order == APFloat::cmpEqual)
+    return to;
+  from.next(/*nextDown=*/order == APFloat::cmpGreaterThan);
+  return from;
+}
+
 static APFloat signOf(const APFloat &x) {
   if (x.isNaN() || x.isZero())
     return x;
@@ -98,6 +118,8 @@ static std::optional<APFloat> evaluateFloat(Operation *op, ArrayRef<APFloat> x) 
         remainder.mod(x[1]);
         return remainder;
       })
+      .Case([&](ModOp) -> Result { return modulo(x[0], x[1]); })
+      .Case([&](NextAfterOp) -> Result { return nextAfter(x[0], x[1]); })
       .Case([&](MaxOp) -> Result { return llvm::maximum(x[0], x[1]); })
       .Case([&](MinOp) -> Result { return llvm::minimum(x[0], x[1]); })
       .Case([&](ClampOp) -> Result { return llvm::minimum(llvm::maximum(x[1], x[0]), x[2]); })
@@ -116,6 +138,15 @@ static APInt remainder(const APInt &lhs, const APInt &rhs, bool isUnsigned) {
   if (rhs.isZero())
     return lhs;
   return isUnsigned ? lhs.urem(rhs) : lhs.srem(rhs);
+}
+
+/// `array.floor_div` and `array.mod` of integers: quotient and remainder, moved by one where the
+/// remainder does not have the divisor's sign.
+static std::pair<APInt, APInt> floorDivMod(const APInt &lhs, const APInt &rhs, bool isUnsigned) {
+  APInt division = quotient(lhs, rhs, isUnsigned), rest = remainder(lhs, rhs, isUnsigned);
+  if (isUnsigned || rhs.isZero() || rest.isZero() || rest.isNegative() == rhs.isNegative())
+    return {division, rest};
+  return {division - 1, rest + rhs};
 }
 
 /// Integer power as `array.pow` defines it.
@@ -160,6 +191,11 @@ static std::optional<APInt> evaluateInteger(Operation *op, ArrayRef<APInt> x, bo
       .Case([&](PowOp) -> Result { return power(x[0], x[1], isUnsigned); })
       .Case([&](MaxOp) -> Result { return maximum(x[0], x[1]); })
       .Case([&](MinOp) -> Result { return minimum(x[0], x[1]); })
+      .Case([&](FloorDivOp) -> Result { return floorDivMod(x[0], x[1], isUnsigned).first; })
+      .Case([&](ModOp) -> Result { return floorDivMod(x[0], x[1], isUnsigned).second; })
+      .Case([&](ShiftLeftOp) -> Result { return x[0].shl(x[1]); })
+      .Case([&](ShiftRightLogicalOp) -> Result { return x[0].lshr(x[1]); })
+      .Case([&](ShiftRightArithmeticOp) -> Result { return x[0].ashr(x[1]); })
       .Case([&](AndOp) -> Result { return x[0] & x[1]; })
       .Case([&](OrOp) -> Result { return x[0] | x[1]; })
       .Case([&](XorOp) -> Result { return x[0] ^ x[1]; })
@@ -303,6 +339,8 @@ static Value foldIdentity(Operation *op, ArrayRef<Attribute> operands) {
       .Case([&](SubOp) { return neutral(0, 0.0, false); })
       .Case([&](MulOp) { return neutral(1, 1.0, true); })
       .Case<DivOp, PowOp>([&](Operation *) { return neutral(1, 1.0, false); })
+      .Case<ShiftLeftOp, ShiftRightLogicalOp, ShiftRightArithmeticOp>(
+          [&](Operation *) { return neutral(0, 0.0, false); })
       .Case<OrOp, XorOp>([&](Operation *) { return neutral(0, 0.0, true); })
       .Case([&](AndOp) { return neutral(-1, 0.0, true); })
       .Case<MaxOp, MinOp>([&](Operation *) {

@@ -78,6 +78,23 @@ FailureOr<Values> PowOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   });
 }
 
+FailureOr<Values> Atan2Op::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  Value g = cotangents.front();
+  return elementwiseVjp(*this, builder, [&](ExpressionBuilder &e) {
+    Value y = getLhs(), x = getRhs();
+    Value scaled = e.div(g, e.add(e.mul(x, x), e.mul(y, y)));
+    return Values{e.mul(scaled, x), e.make<NegOp>(e.mul(scaled, y))};
+  });
+}
+
+FailureOr<Values> LogAddExpOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  Value g = cotangents.front();
+  return elementwiseVjp(*this, builder, [&](ExpressionBuilder &e) {
+    auto share = [&](Value x) { return e.mul(g, e.make<ExpOp>(e.sub(x, getResult()))); };
+    return Values{share(getLhs()), share(getRhs())};
+  });
+}
+
 /// The larger (smaller) operand gets all, and of equals each gets half.
 static FailureOr<Values> extremumVjp(Operation *op, OpBuilder &builder, Value g,
                                      CompareDirection wins, CompareDirection loses) {
@@ -226,6 +243,58 @@ FailureOr<Values> TanhOp::buildVjp(OpBuilder &builder, ValueRange g) {
 FailureOr<Values> ErfOp::buildVjp(OpBuilder &builder, ValueRange g) {
   return unaryVjp(*this, builder, g, [](E &e, Value x, Value) {
     return e.mul(e.make<ExpOp>(e.make<NegOp>(e.mul(x, x))), M_2_SQRTPI);
+  });
+}
+
+/// 1 / sqrt(offset + scale * x * x).
+static Value inverseRoot(E &e, Value x, double scale, double offset) {
+  return e.make<RsqrtOp>(e.add(e.mul(e.mul(x, x), scale), offset));
+}
+
+FailureOr<Values> AsinOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g, [](E &e, Value x, Value) { return inverseRoot(e, x, -1, 1); });
+}
+
+FailureOr<Values> AcosOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g,
+                  [](E &e, Value x, Value) { return e.make<NegOp>(inverseRoot(e, x, -1, 1)); });
+}
+
+FailureOr<Values> AtanOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g,
+                  [](E &e, Value x, Value) { return e.make<ReciprocalOp>(e.add(e.mul(x, x), 1)); });
+}
+
+FailureOr<Values> SinhOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g, [](E &e, Value x, Value) { return e.make<CoshOp>(x); });
+}
+
+FailureOr<Values> CoshOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g, [](E &e, Value x, Value) { return e.make<SinhOp>(x); });
+}
+
+FailureOr<Values> AsinhOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g, [](E &e, Value x, Value) { return inverseRoot(e, x, 1, 1); });
+}
+
+FailureOr<Values> AcoshOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g, [](E &e, Value x, Value) { return inverseRoot(e, x, 1, -1); });
+}
+
+FailureOr<Values> AtanhOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g, [](E &e, Value x, Value) {
+    return e.make<ReciprocalOp>(e.add(e.mul(e.mul(x, x), -1), 1));
+  });
+}
+
+FailureOr<Values> CbrtOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g,
+                  [](E &e, Value, Value y) { return e.make<ReciprocalOp>(e.mul(e.mul(y, y), 3)); });
+}
+
+FailureOr<Values> ErfInvOp::buildVjp(OpBuilder &builder, ValueRange g) {
+  return unaryVjp(*this, builder, g, [](E &e, Value, Value y) {
+    return e.mul(e.make<ExpOp>(e.mul(y, y)), 1 / M_2_SQRTPI);
   });
 }
 

@@ -1,4 +1,4 @@
-//===- ReductionOps.cpp - Reductions and scans -===//
+//===- ReductionOps.cpp - Reductions -===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -152,21 +152,6 @@ LogicalResult ArgMinOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 LogicalResult ArgMinOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   int64_t axis = getAxis();
   return reifyReduction(builder, getOperand(), axis, getKeepdims(), getResult(), shapes);
-}
-
-//===----------------------------------------------------------------------===//
-// Cumsum
-//===----------------------------------------------------------------------===//
-
-LogicalResult CumSumOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                         Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
-  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
-  inferred.push_back(type);
-  return checkAxis({location, getOperationName()}, adaptor.getAxis(), type.getRank());
-}
-
-LogicalResult CumSumOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
 }
 
 } // namespace xc::array

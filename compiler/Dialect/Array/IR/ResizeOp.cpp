@@ -51,7 +51,16 @@ static double sourcePosition(int64_t o, int64_t in, int64_t out, bool alignCorne
   double position = (o + 0.5) * in / out - 0.5;
   if (alignCorners)
     position = out == 1 ? 0 : static_cast<double>(o) * (in - 1) / (out - 1);
-  return std::clamp<double>(position, 0, in - 1);
+  return position;
+}
+
+/// The weight of an element at a distance, in cubic convolution (Keys 1981) with a = -0.75.
+static double cubicWeight(double distance) {
+  constexpr double a = -0.75;
+  double x = std::abs(distance);
+  if (x <= 1)
+    return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
 /// `x` with the elements `positions` of dim `axis`.
@@ -62,23 +71,48 @@ static Value pick(ExpressionBuilder &e, Value x, int64_t axis, ArrayRef<int64_t>
   return e.make<TakeOp>(x, indices, axis);
 }
 
-static Value resizeAxis(ExpressionBuilder &e, Value x, int64_t axis, int64_t out, ResizeMode mode,
-                        bool alignCorners) {
+/// The weighted sum of the elements at `taps` places beside each position, from `first` of it on.
+/// Places outside of the operand stand for its edge.
+static Value interpolate(ExpressionBuilder &e, Value x, int64_t axis, ArrayRef<double> positions,
+                         int64_t first, int64_t taps, function_ref<double(double)> weightOf) {
   auto type = cast<RankedTensorType>(x.getType());
   int64_t in = type.getDimSize(axis);
+  // Along the last dims the weights broadcast.
+  SmallVector<int64_t> shape(type.getRank() - axis, 1);
+  shape.front() = positions.size();
+  Value sum;
+  for (int64_t tap = first; tap < first + taps; ++tap) {
+    SmallVector<int64_t> places;
+    SmallVector<double> weights;
+    for (double position : positions) {
+      int64_t place = static_cast<int64_t>(std::floor(position)) + tap;
+      places.push_back(std::clamp<int64_t>(place, 0, in - 1));
+      weights.push_back(weightOf(position - static_cast<double>(place)));
+    }
+    Value term = e.mul(pick(e, x, axis, places), e.constant(weights, shape, x));
+    sum = sum ? e.add(sum, term) : term;
+  }
+  return sum;
+}
+
+static Value resizeAxis(ExpressionBuilder &e, Value x, int64_t axis, int64_t out, ResizeMode mode,
+                        bool alignCorners) {
+  int64_t in = cast<RankedTensorType>(x.getType()).getDimSize(axis);
   SmallVector<int64_t> nearest, below, above;
-  SmallVector<double> weights;
+  SmallVector<double> positions, weights;
   for (int64_t o = 0; o < out; ++o) {
-    double position = sourcePosition(o, in, out, alignCorners);
-    nearest.push_back(std::min<int64_t>(std::floor(position + 0.5), in - 1));
-    below.push_back(std::floor(position));
+    positions.push_back(sourcePosition(o, in, out, alignCorners));
+    double inside = std::clamp<double>(positions.back(), 0, in - 1);
+    nearest.push_back(std::min<int64_t>(std::floor(inside + 0.5), in - 1));
+    below.push_back(std::floor(inside));
     above.push_back(std::min<int64_t>(below.back() + 1, in - 1));
-    weights.push_back(position - below.back());
+    weights.push_back(inside - below.back());
   }
   if (mode == ResizeMode::Nearest)
     return pick(e, x, axis, nearest);
-  // Along the last dims the weights broadcast.
-  SmallVector<int64_t> shape(type.getRank() - axis, 1);
+  if (mode == ResizeMode::Cubic)
+    return interpolate(e, x, axis, positions, /*first=*/-1, /*taps=*/4, cubicWeight);
+  auto shape = SmallVector<int64_t>(cast<RankedTensorType>(x.getType()).getRank() - axis, 1);
   shape.front() = out;
   Value low = pick(e, x, axis, below), high = pick(e, x, axis, above);
   return e.add(low, e.mul(e.sub(high, low), e.constant(weights, shape, x)));

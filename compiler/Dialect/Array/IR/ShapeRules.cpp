@@ -61,6 +61,13 @@ LogicalResult checkAxes(const RuleContext &rule, ArrayRef<int64_t> axes, int64_t
   return success();
 }
 
+LogicalResult inferAlongAxis(const RuleContext &rule, Value operand, int64_t axis,
+                             SmallVectorImpl<Type> &inferred) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  inferred.push_back(RankedTensorType::get(type.getShape(), type.getElementType()));
+  return checkAxis(rule, axis, type.getRank());
+}
+
 LogicalResult checkSameElementType(const RuleContext &rule, ValueRange operands) {
   for (Value operand : operands.drop_front()) {
     Type first = getElementTypeOrSelf(operands.front());

@@ -46,6 +46,9 @@ bool areCompatibleTypes(mlir::TypeRange lhs, mlir::TypeRange rhs);
 mlir::LogicalResult checkAxis(const RuleContext &rule, int64_t axis, int64_t rank);
 /// Checks that `axes` is strictly increasing and within `[0, rank)`.
 mlir::LogicalResult checkAxes(const RuleContext &rule, llvm::ArrayRef<int64_t> axes, int64_t rank);
+/// `inferReturnTypes` of ops on lines along dim `axis`, whose result is like their operand.
+mlir::LogicalResult inferAlongAxis(const RuleContext &rule, mlir::Value operand, int64_t axis,
+                                   llvm::SmallVectorImpl<mlir::Type> &inferred);
 mlir::LogicalResult checkSameElementType(const RuleContext &rule, mlir::ValueRange operands);
 
 /// The broadcasting rule of the dialect (see its description).

@@ -5,11 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/SizedOps.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 
@@ -21,7 +19,7 @@ namespace xc::array {
 
 static RuleContext ruleOf(Operation *op) { return {op->getLoc(), op->getName().getStringRef()}; }
 
-static LogicalResult verifySized(ArraySizedOpInterface op, bool mayInferOne = false) {
+LogicalResult verifySized(ArraySizedOpInterface op, bool mayInferOne) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   int64_t given = op.getSizes().size();
   int64_t wanted = type.getNumDynamicDims();
@@ -31,8 +29,8 @@ static LogicalResult verifySized(ArraySizedOpInterface op, bool mayInferOne = fa
   return op.checkResultType(ruleOf(op), type);
 }
 
-static LogicalResult reifySized(ArraySizedOpInterface op, OpBuilder &builder,
-                                ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult reifySized(ArraySizedOpInterface op, OpBuilder &builder,
+                         ReifiedRankedShapedTypeDims &shapes) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   shapes.push_back(getMixedValues(type.getShape(), op.getSizes(), builder));
   return success();
@@ -86,30 +84,6 @@ RankedTensorType refineSizedType(ArraySizedOpInterface op, SmallVectorImpl<Value
              ? refined
              : type;
 }
-
-namespace {
-/// Moves sizes that are constants into the result type. A cast keeps the type
-/// that the users know.
-template <typename OpTy> struct RefineResultType : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
-    SmallVector<Value> sizes;
-    RankedTensorType type = op.getType();
-    RankedTensorType refined = refineSizedType(op, sizes);
-    if (refined == type)
-      return rewriter.notifyMatchFailure(op, "no further dim is known");
-    rewriter.modifyOpInPlace(op, [&] {
-      op.getSizesMutable().assign(sizes);
-      op.getResult().setType(refined);
-    });
-    rewriter.setInsertionPointAfter(op);
-    auto cast = tensor::CastOp::create(rewriter, op.getLoc(), type, op.getResult());
-    rewriter.replaceAllUsesExcept(op.getResult(), cast, cast);
-    return success();
-  }
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Iota

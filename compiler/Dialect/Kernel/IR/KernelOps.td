@@ -39,6 +39,16 @@ def Kernel_ScatterKindAttr : EnumAttr<Kernel_Dialect, Kernel_ScatterKind, "scatt
   let assemblyFormat = "$value";
 }
 
+def Kernel_ScanKind : I32EnumAttr<"ScanKind", "what a scan combines with", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Prod", 1, "prod">, I32EnumAttrCase<"Max", 2, "max">,
+    I32EnumAttrCase<"Min", 3, "min">, I32EnumAttrCase<"LogAddExp", 4, "logaddexp">]> {
+  let cppNamespace = "::xc::kernel";
+  let genSpecializedAttr = 0;
+}
+def Kernel_ScanKindAttr : EnumAttr<Kernel_Dialect, Kernel_ScanKind, "scan_kind"> {
+  let assemblyFormat = "$value";
+}
+
 class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, mnemonic, traits # [
     DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
@@ -90,6 +100,166 @@ def Kernel_ScatterOp : Kernel_Op<"scatter"> {
     ::llvm::SmallVector<int64_t> getWindowDims();
     /// The rank of `i...`.
     int64_t getBatchRank();
+  }];
+}
+
+/// An op on lines along one dim. Its iteration space is the other dims, `getLineDims()` of every operand.
+class Kernel_LineOp<string mnemonic> : Kernel_Op<mnemonic> {
+  code lineDims = [{
+    /// The dims that are not along the lines.
+    ::llvm::SmallVector<int64_t> getLineDims();
+  }];
+  let extraClassDefinition = [{
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::SideEffects::EffectInstance<::mlir::MemoryEffects::Effect>> &effects) {
+      addMemoryEffects(*this, effects);
+    }
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(
+        ::mlir::OpBuilder &builder, ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      return reifyFromInits(*this, builder, shapes);
+    }
+    bool $cppClass::bufferizesToMemoryRead(
+        ::mlir::OpOperand &operand, const ::mlir::bufferization::AnalysisState &) {
+      return !isDpsInit(&operand);
+    }
+    bool $cppClass::bufferizesToMemoryWrite(
+        ::mlir::OpOperand &operand, const ::mlir::bufferization::AnalysisState &) {
+      return isDpsInit(&operand);
+    }
+    ::mlir::bufferization::AliasingValueList $cppClass::getAliasingValues(
+        ::mlir::OpOperand &operand, const ::mlir::bufferization::AnalysisState &) {
+      return getAliasOfInit(*this, operand);
+    }
+    ::llvm::LogicalResult $cppClass::bufferize(
+        ::mlir::RewriterBase &rewriter, const ::mlir::bufferization::BufferizationOptions &options,
+        ::mlir::bufferization::BufferizationState &state) {
+      return bufferizeKernelOp(*this, rewriter, options, state);
+    }
+    ::llvm::SmallVector<::mlir::utils::IteratorType> $cppClass::getLoopIteratorTypes() {
+      return ::llvm::SmallVector<::mlir::utils::IteratorType>(getLineDims().size(),
+                                                              ::mlir::utils::IteratorType::parallel);
+    }
+    ::llvm::SmallVector<::mlir::Range> $cppClass::getIterationDomain(::mlir::OpBuilder &builder) {
+      return getLinesDomain(*this, builder, getLineDims());
+    }
+    ::mlir::FailureOr<::mlir::TilingResult> $cppClass::getTiledImplementation(
+        ::mlir::OpBuilder &builder, ::llvm::ArrayRef<::mlir::OpFoldResult> offsets,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> sizes) {
+      return tileLines(*this, builder, getLineDims(), offsets, sizes);
+    }
+    ::llvm::LogicalResult $cppClass::getResultTilePosition(
+        ::mlir::OpBuilder &builder, unsigned number, ::llvm::ArrayRef<::mlir::OpFoldResult> offsets,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> sizes,
+        ::llvm::SmallVector<::mlir::OpFoldResult> &resultOffsets,
+        ::llvm::SmallVector<::mlir::OpFoldResult> &resultSizes) {
+      getLinesBox(builder, getDpsInits()[number], getLineDims(), offsets, sizes, resultOffsets, resultSizes);
+      return ::mlir::success();
+    }
+    ::mlir::FailureOr<::mlir::TilingResult> $cppClass::generateResultTileValue(
+        ::mlir::OpBuilder &builder, unsigned number, ::llvm::ArrayRef<::mlir::OpFoldResult> offsets,
+        ::llvm::ArrayRef<::mlir::OpFoldResult> sizes) {
+      return generateLinesTile(*this, builder, number, getLineDims(), offsets, sizes);
+    }
+  }];
+}
+
+def Kernel_ScanOp : Kernel_LineOp<"scan"> {
+  let summary = "Running totals along a dim";
+  let description = [{
+    Along `axis`, element `i` of the destination is what the input's elements up to and including `i` combine to;
+    with `exclusive` those before it; with `reverse` counted from the end. 16-bit floats combine in `f32`; `max` and
+    `min` propagate NaN. `unsigned_elements` says how to read signless integers.
+
+    `every N` cuts lines into segments of `N` elements (the last one may be shorter; with `reverse` they are counted
+    from the end), so that many threads can scan a long line. With `totals` the destination gets what each segment but
+    the last combines to, instead of running totals. `from %carry` takes the running totals of those: segment `s`
+    starts from element `s - 1` of the carry, the first one as usual. Totals and carry are of the type that elements
+    combine in, and with `reverse` in the order of the segments in memory.
+
+    The iteration space is what is not `axis`; its dims are parallel. Example:
+    ```mlir
+    %r = kernel.scan sum, %x into %e axis = 1 exclusive : tensor<4x?xf32> into tensor<4x?xf32> -> tensor<4x?xf32>
+    kernel.scan max, %x every 512 totals into %t axis = 0 : memref<1000xf16> into memref<1xf32>
+    kernel.scan max, %x from %t every 512 into %m axis = 0
+       : memref<1000xf16> from memref<1xf32> into memref<1000xf16>
+    ```
+  }];
+  let arguments = (ins Kernel_ScanKindAttr:$kind, AnyShaped:$input, Optional<AnyShaped>:$carry, AnyShaped:$dest,
+                       I64Attr:$axis, DefaultValuedAttr<I64Attr, "0">:$segment, UnitAttr:$totals,
+                       UnitAttr:$exclusive, UnitAttr:$reverse, UnitAttr:$unsigned_elements);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $kind `,` $input (`from` $carry^)? (`every` $segment^)? (`totals` $totals^)? `into` $dest `axis` `=` $axis
+    (`exclusive` $exclusive^)? (`reverse` $reverse^)? (`unsigned_elements` $unsigned_elements^)? attr-dict
+    `:` type($input) (`from` type($carry)^)? `into` type($dest) (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = lineDims # [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getDestMutable(); }
+    /// The type that elements combine in: f32 for 16-bit floats.
+    ::mlir::Type getComputeType();
+  }];
+}
+
+/// Keys in order, with what belongs to them.
+class Kernel_OrderOp<string mnemonic> : Kernel_LineOp<mnemonic> {
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let extraClassDeclaration = lineDims # [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), getOperation()->getNumOperands() - 2, 2);
+    }
+    int64_t getRank() { return ::llvm::cast<::mlir::ShapedType>(getKeys().getType()).getRank(); }
+  }];
+}
+
+def Kernel_SortOp : Kernel_OrderOp<"sort"> {
+  let summary = "Lines in order, and where their elements come from";
+  let description = [{
+    Sorts the lines of `keys` along the last dim, stably: ascending with NaN last, or with `descending` from high to
+    low with NaN first; -0 equals +0. `values` gets the elements in order, `indices` their positions in the line, or
+    what `payload` holds there. `unsigned_elements` says how to read signless integers.
+
+    `keep = K` writes the first `K` elements of the order only, and the destinations are that much shorter; places
+    for which a line of dynamic size has no element get 0 and the index -1. `segment = N` sorts each run of `N`
+    elements (the last one may be shorter) on its own; with `keep`, each keeps what it has of its first `K`, one
+    segment behind the other.
+
+    The iteration space is the dims before the last; they are parallel. Example:
+    ```mlir
+    %v, %i = kernel.sort %x into %a, %b descending keep = 8
+       : tensor<4x1000xf32> into tensor<4x8xf32>, tensor<4x8xi32> -> tensor<4x8xf32>, tensor<4x8xi32>
+    kernel.sort %x payload %p into %a, %b segment = 512
+       : memref<4x1000xf32> payload memref<4x1000xi32> into memref<4x1000xf32>, memref<4x1000xi32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$keys, Optional<AnyShaped>:$payload, AnyShaped:$values, AnyShaped:$indices,
+                       UnitAttr:$descending, UnitAttr:$unsigned_elements, DefaultValuedAttr<I64Attr, "0">:$keep,
+                       DefaultValuedAttr<I64Attr, "0">:$segment);
+  let assemblyFormat = [{
+    $keys (`payload` $payload^)? `into` $values `,` $indices (`descending` $descending^)?
+    (`unsigned_elements` $unsigned_elements^)? (`keep` `=` $keep^)? (`segment` `=` $segment^)? attr-dict
+    `:` type($keys) (`payload` type($payload)^)? `into` type($values) `,` type($indices) (`->` type($results)^)?
+  }];
+}
+
+def Kernel_MergeOp : Kernel_OrderOp<"merge"> {
+  let summary = "Sorted runs, two by two, as sorted runs of twice the length";
+  let description = [{
+    The lines of `keys` along the last dim consist of runs of `run` elements (the last one may be shorter), each in
+    the order of `kernel.sort`. Run `2 i` and run `2 i + 1` become one run in that order; of equal elements those of
+    the first run come first. `indices` gets what `payload` holds beside the keys.
+
+    The iteration space is the dims before the last; they are parallel. Example:
+    ```mlir
+    %v, %i = kernel.merge %k, %p into %a, %b run = 2048 : tensor<9000xf32>, tensor<9000xi32>
+       into tensor<9000xf32>, tensor<9000xi32> -> tensor<9000xf32>, tensor<9000xi32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$keys, AnyShaped:$payload, AnyShaped:$values, AnyShaped:$indices, I64Attr:$run,
+                       UnitAttr:$descending, UnitAttr:$unsigned_elements);
+  let assemblyFormat = [{
+    $keys `,` $payload `into` $values `,` $indices `run` `=` $run (`descending` $descending^)?
+    (`unsigned_elements` $unsigned_elements^)? attr-dict
+    `:` type($keys) `,` type($payload) `into` type($values) `,` type($indices) (`->` type($results)^)?
   }];
 }
 

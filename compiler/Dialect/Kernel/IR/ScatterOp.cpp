@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Kernel/IR/KernelOpSupport.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -32,10 +32,6 @@ int64_t ScatterOp::getBatchRank() { return cast<ShapedType>(getIndices().getType
 //===----------------------------------------------------------------------===//
 // Verification
 //===----------------------------------------------------------------------===//
-
-static bool agree(int64_t lhs, int64_t rhs) {
-  return ShapedType::isDynamic(lhs) || ShapedType::isDynamic(rhs) || lhs == rhs;
-}
 
 LogicalResult ScatterOp::verify() {
   auto indices = cast<ShapedType>(getIndices().getType()),
@@ -70,14 +66,7 @@ LogicalResult ScatterOp::verify() {
     return emitOpError("expected updates of shape [")
            << expected << "], got [" << updates.getShape() << "]";
 
-  bool onTensors = isa<RankedTensorType>(dest);
-  if (onTensors != isa<RankedTensorType>(indices) || onTensors != isa<RankedTensorType>(updates))
-    return emitOpError("expected only tensors or only memrefs, got ")
-           << indices << ", " << updates << " and " << dest;
-  if (getNumResults() != (onTensors ? 1u : 0u) || (onTensors && getResult(0).getType() != dest))
-    return emitOpError("expected ")
-           << (onTensors ? "one result of the destination's type" : "no result");
-  return success();
+  return verifyTensorsOrMemrefs(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,18 +75,12 @@ LogicalResult ScatterOp::verify() {
 
 void ScatterOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  for (OpOperand &operand : getOperation()->getOpOperands())
-    if (isa<BaseMemRefType>(operand.get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), &operand);
-  if (isa<BaseMemRefType>(getDest().getType()))
-    effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
+  addMemoryEffects(*this, effects);
 }
 
 LogicalResult ScatterOp::reifyResultShapes(OpBuilder &builder,
                                            ReifiedRankedShapedTypeDims &shapes) {
-  if (getNumResults() == 1)
-    shapes.push_back(tensor::getMixedSizes(builder, getLoc(), getDest()));
-  return success();
+  return reifyFromInits(*this, builder, shapes);
 }
 
 bool ScatterOp::bufferizesToMemoryRead(OpOperand &, const bufferization::AnalysisState &) {
@@ -105,30 +88,18 @@ bool ScatterOp::bufferizesToMemoryRead(OpOperand &, const bufferization::Analysi
 }
 
 bool ScatterOp::bufferizesToMemoryWrite(OpOperand &operand, const bufferization::AnalysisState &) {
-  return &operand == &getDestMutable();
+  return isDpsInit(&operand);
 }
 
 bufferization::AliasingValueList
 ScatterOp::getAliasingValues(OpOperand &operand, const bufferization::AnalysisState &) {
-  if (&operand != &getDestMutable())
-    return {};
-  return {{getOperation()->getResult(0), bufferization::BufferRelation::Equivalent}};
+  return getAliasOfInit(*this, operand);
 }
 
 LogicalResult ScatterOp::bufferize(RewriterBase &rewriter,
                                    const bufferization::BufferizationOptions &options,
                                    bufferization::BufferizationState &state) {
-  SmallVector<Value> buffers;
-  for (Value operand : getOperands()) {
-    FailureOr<Value> buffer = bufferization::getBuffer(rewriter, operand, options, state);
-    if (failed(buffer))
-      return failure();
-    buffers.push_back(*buffer);
-  }
-  ScatterOp::create(rewriter, getLoc(), TypeRange(), buffers, getProperties(),
-                    getOperation()->getDiscardableAttrDictionary().getValue());
-  bufferization::replaceOpWithBufferizedValues(rewriter, *this, buffers[2]);
-  return success();
+  return bufferizeKernelOp(*this, rewriter, options, state);
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,12 +108,6 @@ LogicalResult ScatterOp::bufferize(RewriterBase &rewriter,
 
 SmallVector<utils::IteratorType> ScatterOp::getLoopIteratorTypes() {
   return SmallVector<utils::IteratorType>(getWindowDims().size(), utils::IteratorType::parallel);
-}
-
-static OpFoldResult sizeOf(OpBuilder &builder, Location loc, Value shaped, int64_t dim) {
-  if (isa<RankedTensorType>(shaped.getType()))
-    return tensor::getMixedSize(builder, loc, shaped, dim);
-  return memref::getMixedSize(builder, loc, shaped, dim);
 }
 
 SmallVector<Range> ScatterOp::getIterationDomain(OpBuilder &builder) {
@@ -168,15 +133,6 @@ LogicalResult ScatterOp::getResultTilePosition(OpBuilder &builder, unsigned,
     resultSizes[dim] = sizes[window];
   }
   return success();
-}
-
-/// A box of a tensor or memref.
-static Operation *sliceOf(OpBuilder &builder, Location loc, Value source,
-                          ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes) {
-  SmallVector<OpFoldResult> strides(offsets.size(), builder.getIndexAttr(1));
-  if (isa<RankedTensorType>(source.getType()))
-    return tensor::ExtractSliceOp::create(builder, loc, source, offsets, sizes, strides);
-  return memref::SubViewOp::create(builder, loc, source, offsets, sizes, strides);
 }
 
 FailureOr<TilingResult> ScatterOp::getTiledImplementation(OpBuilder &builder,
@@ -248,23 +204,10 @@ static Value combine(OpBuilder &b, Location loc, ScatterKind kind, bool isUnsign
   llvm_unreachable("unknown kind of scatter");
 }
 
-/// Loops over the given dims of a memref.
-static scf::LoopNest loopOver(OpBuilder &builder, Location loc, Value memref,
-                              ArrayRef<int64_t> dims,
-                              function_ref<void(OpBuilder &, Location, ValueRange)> body) {
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
-        one = arith::ConstantIndexOp::create(builder, loc, 1);
-  SmallVector<Value> lower(dims.size(), zero), upper, steps(dims.size(), one);
-  for (int64_t dim : dims)
-    upper.push_back(
-        getValueOrCreateConstantIndexOp(builder, loc, sizeOf(builder, loc, memref, dim)));
-  return scf::buildLoopNest(builder, loc, lower, upper, steps, body);
-}
-
 void ScatterOp::buildLoopNest(OpBuilder &builder) {
   SmallVector<int64_t> batchDims = llvm::to_vector(llvm::seq<int64_t>(0, getBatchRank()));
   SmallVector<int64_t> windowDims = getWindowDims();
-  loopOver(
+  loopOverDims(
       builder, getLoc(), getIndices(), batchDims,
       [&](OpBuilder &b, Location loc, ValueRange batch) {
         // Read the index vector. As unsigned numbers, negative components are too large.
@@ -285,20 +228,21 @@ void ScatterOp::buildLoopNest(OpBuilder &builder) {
         }
         auto guard = scf::IfOp::create(b, loc, isInside, /*withElseRegion=*/false);
         OpBuilder inner = guard.getThenBodyBuilder(b.getListener());
-        loopOver(inner, loc, getDest(), windowDims, [&](OpBuilder &w, Location, ValueRange window) {
-          SmallVector<Value> source(batch), target(vector.size() + window.size());
-          llvm::append_range(source, window);
-          for (auto [axis, index] : llvm::zip_equal(getAxes(), vector))
-            target[axis] = index;
-          for (auto [dim, index] : llvm::zip_equal(windowDims, window))
-            target[dim] = index;
-          Value value = memref::LoadOp::create(w, loc, getUpdates(), source);
-          if (getKind() != ScatterKind::Set) {
-            Value old = memref::LoadOp::create(w, loc, getDest(), target);
-            value = combine(w, loc, getKind(), getUnsignedElements(), old, value);
-          }
-          memref::StoreOp::create(w, loc, value, getDest(), target);
-        });
+        loopOverDims(inner, loc, getDest(), windowDims,
+                     [&](OpBuilder &w, Location, ValueRange window) {
+                       SmallVector<Value> source(batch), target(vector.size() + window.size());
+                       llvm::append_range(source, window);
+                       for (auto [axis, index] : llvm::zip_equal(getAxes(), vector))
+                         target[axis] = index;
+                       for (auto [dim, index] : llvm::zip_equal(windowDims, window))
+                         target[dim] = index;
+                       Value value = memref::LoadOp::create(w, loc, getUpdates(), source);
+                       if (getKind() != ScatterKind::Set) {
+                         Value old = memref::LoadOp::create(w, loc, getDest(), target);
+                         value = combine(w, loc, getKind(), getUnsignedElements(), old, value);
+                       }
+                       memref::StoreOp::create(w, loc, value, getDest(), target);
+                     });
       });
 }
 

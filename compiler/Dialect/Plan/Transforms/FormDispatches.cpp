@@ -184,10 +184,17 @@ void FormDispatches::formRegion(DispatchGroup &group) {
   llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
   SmallVector<Value> escaping;
   SmallVector<Location> locations;
+  auto isUsedOutside = [&](Value result) {
+    return llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); });
+  };
   for (Operation *op : group.ops) {
     locations.push_back(op->getLoc());
+    // An op with a kernel of its own works in all of its destinations (a sort moves values and
+    // indices), whether they are asked for or not.
+    bool needsAll = !isa<linalg::LinalgOp>(op) && isa<DestinationStyleOpInterface>(op) &&
+                    llvm::any_of(op->getResults(), isUsedOutside);
     for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+      if (needsAll || isUsedOutside(result))
         escaping.push_back(result);
   }
   if (escaping.empty())

@@ -1,0 +1,44 @@
+//===- LineKernel.h - Kernels of one scan or sort -------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ANALYSIS_LINEKERNEL_H
+#define XC_CODEGEN_CUDA_ANALYSIS_LINEKERNEL_H
+
+#include "compiler/Codegen/CUDA/Analysis/KernelInfo.h"
+#include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
+
+namespace xc::cuda {
+
+/// A kernel whose outputs are the results of one op on lines.
+struct LineKernel {
+  mlir::Operation *op;
+  /// The binding of each result.
+  llvm::SmallVector<plan::BindingOp> results;
+};
+
+/// Nothing if the kernel is anything else.
+std::optional<LineKernel> matchLineKernel(const KernelInfo &kernel);
+
+/// The sizes of an op on lines: `outer` lines above `inner` lines beside each other, `length`
+/// elements each, cut into segments of `segment`.
+struct LineShape {
+  mlir::Value outer, length, inner;
+  mlir::Value segment, segments;
+};
+LineShape getLineShape(mlir::Operation *op, PointEmitter &points);
+
+/// What was chosen, and why in a sentence.
+struct LineChoice {
+  mlir::Attribute config;
+  std::string reason;
+};
+LineChoice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel,
+                              PointEmitter &points, int64_t vectorWidth);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ANALYSIS_LINEKERNEL_H

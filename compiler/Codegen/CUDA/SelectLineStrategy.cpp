@@ -1,0 +1,104 @@
+//===- SelectLineStrategy.cpp - How scans and sorts are laid out ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// Elements that a block sorts at once: 12 to 16 bytes each in shared memory.
+static constexpr int64_t kSortTile = 2048;
+/// Threads of a block that sorts several short lines.
+static constexpr int64_t kSortThreads = 256;
+
+/// `width`, or less where it does not divide `size`.
+static int64_t divideVector(int64_t width, Value size) {
+  return std::min(width, knownDivisor(size));
+}
+
+static std::string describe(std::optional<int64_t> size) {
+  return size ? std::to_string(*size) : std::string("a symbolic number of");
+}
+
+static LineChoice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, PointEmitter &points,
+                             int64_t vectorWidth) {
+  MLIRContext *context = op.getContext();
+  LineShape shape = getLineShape(op, points);
+  std::optional<int64_t> length = getConstantIntValue(shape.segment);
+  if (getConstantIntValue(shape.inner) != std::optional<int64_t>(1)) {
+    int64_t vector = divideVector(vectorWidth, shape.inner);
+    // Narrow vectors where there are few lines, so that more threads have some.
+    std::optional<int64_t> lines =
+        getConstantIntValue(points.index.product({shape.outer, shape.inner, shape.segments}));
+    int64_t wanted = int64_t(kernel.target->multiprocessors) * 512;
+    while (vector > 1 && lines && *lines / vector < wanted)
+      vector /= 2;
+    int64_t threads = lines && *lines / vector < wanted / 4 ? 32 : 128;
+    return {ColumnScanAttr::get(context, threads, vector),
+            llvm::formatv("columns of {0} elements: a thread walks down {1} of them",
+                          describe(length), vector)};
+  }
+  int64_t vector = divideVector(vectorWidth, shape.length);
+  vector = std::min(vector, knownDivisor(shape.segment));
+  int64_t threads = 256;
+  if (length) {
+    int64_t vectors = llvm::divideCeil(std::max<int64_t>(*length, 1), vector);
+    threads = 1;
+    while (threads < 256 && threads < vectors)
+      threads *= 2;
+    // One warp scans what takes it a few rounds: no barrier is as cheap.
+    if (vectors <= 128)
+      threads = std::min<int64_t>(threads, 32);
+  }
+  int64_t rows = threads < 32 ? 128 / threads : threads == 32 ? 4 : 1;
+  return {RowScanAttr::get(context, threads, rows, vector),
+          llvm::formatv("rows of {0} elements: {1} threads scan one, {2} elements each at a time",
+                        describe(length), threads, vector)};
+}
+
+static LineChoice chooseSort(kernel::SortOp op, PointEmitter &points) {
+  MLIRContext *context = op.getContext();
+  LineShape shape = getLineShape(op, points);
+  std::optional<int64_t> length = getConstantIntValue(shape.segment);
+  int64_t keep = op.getKeep();
+  if (length && *length <= kSortTile) {
+    int64_t tile = std::max<int64_t>(2, llvm::PowerOf2Ceil(*length));
+    int64_t threads = std::min<int64_t>(tile / 2, 512);
+    int64_t rows = std::max<int64_t>(1, kSortThreads / threads);
+    return {SortAttr::get(context, threads * rows, rows, tile),
+            llvm::formatv("lines of {0} elements: {1} threads sort one in shared memory, {2} lines "
+                          "a block",
+                          *length, threads, rows)};
+  }
+  if (keep != 0) {
+    int64_t tile = std::max<int64_t>(kSortTile, llvm::PowerOf2Ceil(2 * keep));
+    return {SortAttr::get(context, 512, 1, tile),
+            llvm::formatv("the first {0} of {1} elements: lines pass through {2} places of shared "
+                          "memory",
+                          keep, describe(length), tile)};
+  }
+  return {SortInPlaceAttr::get(context, 1024),
+          llvm::formatv("lines of {0} elements: a block sorts one in the result's memory",
+                        describe(length))};
+}
+
+LineChoice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel,
+                              PointEmitter &points, int64_t vectorWidth) {
+  if (auto scan = dyn_cast<kernel::ScanOp>(lines.op))
+    return chooseScan(scan, kernel, points, vectorWidth);
+  if (auto merge = dyn_cast<kernel::MergeOp>(lines.op))
+    return {MergeAttr::get(merge.getContext(), 256, 8),
+            llvm::formatv("runs of {0} elements: a thread merges 8 places", merge.getRun())};
+  return chooseSort(cast<kernel::SortOp>(lines.op), points);
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,109 @@
+//===- LineOps.cpp - Sorting and searching lines -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+static RankedTensorType countsLike(ArrayRef<int64_t> shape, MLIRContext *context) {
+  // The count's type is the result's to choose; i64 where nobody does.
+  return RankedTensorType::get(shape, IntegerType::get(context, 64));
+}
+
+//===----------------------------------------------------------------------===//
+// Argsort
+//===----------------------------------------------------------------------===//
+
+LogicalResult ArgSortOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  inferred.push_back(countsLike(type.getShape(), context));
+  return checkAxis({location, getOperationName()}, adaptor.getAxis(), type.getRank());
+}
+
+LogicalResult ArgSortOp::reifyResultShapes(OpBuilder &builder,
+                                           ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// Topk
+//===----------------------------------------------------------------------===//
+
+LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  int64_t axis = adaptor.getAxis(), k = adaptor.getK();
+  if (failed(checkAxis(rule, axis, type.getRank())))
+    return failure();
+  Dims shape(type.getShape());
+  if (k < 0 || (!ShapedType::isDynamic(shape[axis]) && k > shape[axis]))
+    return rule.error("expected k between 0 and the ", formatDim(shape[axis]), " elements of dim ",
+                      axis, ", got ", k);
+  shape[axis] = k;
+  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
+  inferred.push_back(countsLike(shape, context));
+  return success();
+}
+
+LogicalResult TopKOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
+  sizes[getAxis()] = builder.getIndexAttr(getK());
+  if (failed(reifyAs(getValues().getType(), sizes, builder, shapes)))
+    return failure();
+  return reifyAs(getIndices().getType(), sizes, builder, shapes);
+}
+
+LogicalResult TopKOp::verify() {
+  Type from = getOperand().getType().getElementType(), to = getValues().getType().getElementType();
+  if (from != to)
+    return emitOpError("expected values of the operand's element type ") << from << ", got " << to;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Partition
+//===----------------------------------------------------------------------===//
+
+LogicalResult PartitionOp::verify() {
+  int64_t size = getOperand().getType().getDimSize(getAxis()), kth = getKth();
+  if (kth < 0 || (!ShapedType::isDynamic(size) && kth >= size))
+    return emitOpError("expected kth in [0, ") << formatDim(size) << "), got " << kth;
+  return success();
+}
+
+FailureOr<SmallVector<Value>> PartitionOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  Value sorted = e.make<SortOp>(getOperand(), getAxis(), /*descending=*/false);
+  return SmallVector<Value>{e.finish(sorted, getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// Searchsorted
+//===----------------------------------------------------------------------===//
+
+LogicalResult SearchSortedOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location> location, Adaptor adaptor,
+                                               SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto sorted = cast<RankedTensorType>(adaptor.getSorted().getType());
+  auto values = cast<RankedTensorType>(adaptor.getValues().getType());
+  if (sorted.getRank() != 1)
+    return rule.error("expected a sorted vector, got ", sorted);
+  inferred.push_back(countsLike(values.getShape(), context));
+  return checkSameElementType(rule, {adaptor.getSorted(), adaptor.getValues()});
+}
+
+LogicalResult SearchSortedOp::reifyResultShapes(OpBuilder &builder,
+                                                ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getValues()), builder, shapes);
+}
+
+} // namespace xc::array

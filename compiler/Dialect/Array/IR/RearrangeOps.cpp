@@ -1,0 +1,328 @@
+//===- RearrangeOps.cpp - Elements in other places -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+using Values = SmallVector<Value>;
+
+/// A slice along dim `axis` only; the limit may be absent (`ShapedType::kDynamic`).
+static Value sliceAlong(ExpressionBuilder &e, Value x, int64_t axis, int64_t start, int64_t limit,
+                        int64_t stride = 1) {
+  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
+  SmallVector<int64_t> starts(rank, 0), limits(rank, ShapedType::kDynamic), strides(rank, 1);
+  starts[axis] = start;
+  limits[axis] = limit;
+  strides[axis] = stride;
+  return e.make<SliceOp>(x, starts, limits, strides);
+}
+
+/// Numbers from 0 along dim 0 of shape [size(x, axis), 1, ...] with `ones` dims of size 1.
+static Value numbersAlong(ExpressionBuilder &e, OpBuilder &builder, Value x, int64_t axis,
+                          int64_t ones) {
+  SizeBuilder sizeBuilder(builder, x.getLoc());
+  int64_t size = cast<RankedTensorType>(x.getType()).getDimSize(axis);
+  SmallVector<int64_t> shape(1 + ones, 1);
+  shape[0] = size;
+  Values sizes;
+  if (ShapedType::isDynamic(size))
+    sizes.push_back(sizeBuilder.value(sizeBuilder.size(x, axis)));
+  return e.make<IotaOp>(RankedTensorType::get(shape, builder.getI64Type()), sizes, /*axis=*/0);
+}
+
+//===----------------------------------------------------------------------===//
+// Roll
+//===----------------------------------------------------------------------===//
+
+LogicalResult RollOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  inferred.push_back(RankedTensorType::get(type.getShape(), type.getElementType()));
+  if (adaptor.getShifts().size() != adaptor.getAxes().size())
+    return rule.error("expected a shift for each of axes ", formatDims(adaptor.getAxes()), ", got ",
+                      formatDims(adaptor.getShifts()));
+  return checkAxes(rule, adaptor.getAxes(), type.getRank());
+}
+
+LogicalResult RollOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+static Value rollAxis(ExpressionBuilder &e, OpBuilder &builder, Value x, int64_t shift,
+                      int64_t axis) {
+  int64_t size = cast<RankedTensorType>(x.getType()).getDimSize(axis);
+  if (ShapedType::isDynamic(size)) {
+    Value numbers = numbersAlong(e, builder, x, axis, /*ones=*/0);
+    Value count = e.count(numbers, 0);
+    Value source = e.make<ModOp>(e.add(numbers, -static_cast<double>(shift)), count);
+    return e.make<TakeOp>(x, source, axis);
+  }
+  int64_t moved = size == 0 ? 0 : ((shift % size) + size) % size;
+  if (moved == 0)
+    return x;
+  Values parts{sliceAlong(e, x, axis, size - moved, size), sliceAlong(e, x, axis, 0, size - moved)};
+  return e.make<ConcatenateOp>(parts, axis);
+}
+
+FailureOr<Values> RollOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  Value x = getOperand();
+  for (auto [shift, axis] : llvm::zip_equal(getShifts(), getAxes()))
+    x = rollAxis(e, builder, x, shift, axis);
+  return Values{e.finish(x, getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// Tile and repeat
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkRepeats(const RuleContext &rule, ArrayRef<int64_t> repeats) {
+  for (int64_t count : repeats)
+    if (count < 0)
+      return rule.error("expected counts that are not negative, got ", formatDims(repeats));
+  return success();
+}
+
+/// `x` with dim `d` repeated `counts[d]` times: as a whole, or each element where `each` says so.
+static Value repeatDims(ExpressionBuilder &e, OpBuilder &builder, Value x, ArrayRef<int64_t> counts,
+                        bool each, RankedTensorType result) {
+  SizeBuilder sizeBuilder(builder, x.getLoc());
+  auto type = cast<RankedTensorType>(x.getType());
+  Dims shape;
+  SmallVector<int64_t> axes;
+  Values sizes;
+  for (auto [dim, count] : llvm::enumerate(counts)) {
+    if (count != 1 && !each)
+      shape.push_back(count);
+    axes.push_back(shape.size());
+    shape.push_back(type.getDimSize(dim));
+    if (count != 1 && each)
+      shape.push_back(count);
+    if (type.isDynamicDim(dim) && result.isDynamicDim(dim))
+      sizes.push_back(sizeBuilder.value(
+          sizeBuilder.mul(sizeBuilder.size(x, dim), sizeBuilder.constant(count))));
+    else if (result.isDynamicDim(dim))
+      sizes.push_back(sizeBuilder.value(sizeBuilder.constant(type.getDimSize(dim) * count)));
+  }
+  auto spread = RankedTensorType::get(shape, type.getElementType());
+  Value repeated = e.make<BroadcastInDimOp>(spread, x, e.dynamicSizes(x), axes);
+  return e.make<ReshapeOp>(result, repeated, sizes);
+}
+
+LogicalResult TileOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  ArrayRef<int64_t> repeats = adaptor.getRepeats();
+  if (static_cast<int64_t>(repeats.size()) != type.getRank())
+    return rule.error("expected a count for each dim of ", type, ", got ", formatDims(repeats));
+  if (failed(checkRepeats(rule, repeats)))
+    return failure();
+  Dims shape(type.getShape());
+  for (auto [size, count] : llvm::zip_equal(shape, repeats))
+    if (count == 0)
+      size = 0;
+    else if (!ShapedType::isDynamic(size))
+      size *= count;
+  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult TileOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizeBuilder(builder, getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
+  for (auto [size, count] : llvm::zip_equal(sizes, getRepeats()))
+    size = sizeBuilder.mul(size, sizeBuilder.constant(count));
+  return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+FailureOr<Values> TileOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  return Values{repeatDims(e, builder, getOperand(), getRepeats(), /*each=*/false, getType())};
+}
+
+LogicalResult RepeatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  int64_t axis = adaptor.getAxis(), count = adaptor.getRepeats();
+  if (failed(checkAxis(rule, axis, type.getRank())) || failed(checkRepeats(rule, count)))
+    return failure();
+  Dims shape(type.getShape());
+  if (count == 0)
+    shape[axis] = 0;
+  else if (!ShapedType::isDynamic(shape[axis]))
+    shape[axis] *= count;
+  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult RepeatOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizeBuilder(builder, getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
+  OpFoldResult &size = sizes[getAxis()];
+  size = sizeBuilder.mul(size, sizeBuilder.constant(getRepeats()));
+  return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+FailureOr<Values> RepeatOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  SmallVector<int64_t> counts(getType().getRank(), 1);
+  counts[getAxis()] = getRepeats();
+  return Values{repeatDims(e, builder, getOperand(), counts, /*each=*/true, getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// Diagonals
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkMatrices(const RuleContext &rule, RankedTensorType type) {
+  if (type.getRank() < 2)
+    return rule.error("expected matrices, got ", type);
+  return success();
+}
+
+/// The number of elements [i, i + offset] of a matrix.
+static int64_t diagonalSize(int64_t rows, int64_t columns, int64_t offset) {
+  return std::max<int64_t>(
+      0, std::min(rows + std::min<int64_t>(offset, 0), columns - std::max<int64_t>(offset, 0)));
+}
+
+LogicalResult DiagonalOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                           Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  if (failed(checkMatrices(rule, type)))
+    return failure();
+  ArrayRef<int64_t> matrix = type.getShape().take_back(2);
+  if (ShapedType::isDynamicShape(matrix))
+    return rule.error("expected the last two dims to be static, got ", type);
+  Dims shape(type.getShape().drop_back(2));
+  shape.push_back(diagonalSize(matrix[0], matrix[1], adaptor.getOffset()));
+  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult DiagonalOp::reifyResultShapes(OpBuilder &builder,
+                                            ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
+  ArrayRef<int64_t> matrix = getOperand().getType().getShape().take_back(2);
+  sizes.pop_back();
+  sizes.back() = builder.getIndexAttr(diagonalSize(matrix[0], matrix[1], getOffset()));
+  return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+FailureOr<Values> DiagonalOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  RankedTensorType type = getOperand().getType();
+  int64_t rank = type.getRank(), rows = type.getDimSize(rank - 2),
+          columns = type.getDimSize(rank - 1);
+  Dims shape(type.getShape().drop_back(2));
+  shape.push_back(rows * columns);
+  auto flat = RankedTensorType::get(shape, type.getElementType());
+  Value x = e.make<ReshapeOp>(flat, getOperand(), e.dynamicSizes(getOperand()));
+  int64_t offset = getOffset(), size = diagonalSize(rows, columns, offset);
+  int64_t start =
+      size == 0 ? 0 : std::max<int64_t>(-offset, 0) * columns + std::max<int64_t>(offset, 0);
+  int64_t limit = size == 0 ? 0 : start + (size - 1) * (columns + 1) + 1;
+  return Values{e.finish(sliceAlong(e, x, rank - 2, start, limit, columns + 1), getType())};
+}
+
+LogicalResult DiagOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  if (type.getRank() < 1 || type.isDynamicDim(type.getRank() - 1))
+    return rule.error("expected vectors whose dim is static, got ", type);
+  Dims shape(type.getShape());
+  shape.back() += std::abs(static_cast<int64_t>(adaptor.getOffset()));
+  shape.push_back(shape.back());
+  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult DiagOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
+  sizes.back() = builder.getIndexAttr(getOperand().getType().getShape().back() +
+                                      std::abs(static_cast<int64_t>(getOffset())));
+  sizes.push_back(sizes.back());
+  return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+FailureOr<Values> DiagOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  RankedTensorType type = getOperand().getType();
+  int64_t rank = type.getRank(), count = type.getShape().back(), offset = getOffset();
+  int64_t size = count + std::abs(offset);
+  Value zero = e.scalar(0, getOperand());
+  Dims shape(type.getShape().drop_back());
+  shape.append({size, size});
+  auto square = RankedTensorType::get(shape, type.getElementType());
+  Values sizes = e.dynamicSizes(getOperand());
+  if (count == 0)
+    return Values{
+        e.finish(e.make<BroadcastInDimOp>(square, zero, sizes, ArrayRef<int64_t>()), getType())};
+  // Neighbours on the diagonal have a row, less one element, between them.
+  int64_t start = std::max<int64_t>(-offset, 0) * size + std::max<int64_t>(offset, 0);
+  SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0);
+  low.back() = start;
+  interior.back() = size;
+  high.back() = size * size - (start + (count - 1) * (size + 1) + 1);
+  Value flat = e.make<PadOp>(getOperand(), zero, low, high, builder.getDenseI64ArrayAttr(interior));
+  return Values{e.finish(e.make<ReshapeOp>(square, flat, sizes), getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// Triangles
+//===----------------------------------------------------------------------===//
+
+LogicalResult TrilOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  inferred.push_back(RankedTensorType::get(type.getShape(), type.getElementType()));
+  return checkMatrices({location, getOperationName()}, type);
+}
+
+LogicalResult TrilOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+LogicalResult TriuOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  inferred.push_back(RankedTensorType::get(type.getShape(), type.getElementType()));
+  return checkMatrices({location, getOperationName()}, type);
+}
+
+LogicalResult TriuOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+static FailureOr<Values> keepTriangle(OpBuilder &builder, Operation *op, int64_t offset,
+                                      CompareDirection direction) {
+  ExpressionBuilder e(builder, op->getLoc());
+  Value x = op->getOperand(0);
+  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
+  Value row = numbersAlong(e, builder, x, rank - 2, /*ones=*/1);
+  Value column = numbersAlong(e, builder, x, rank - 1, /*ones=*/0);
+  Value kept = e.compare(direction, column, e.add(row, static_cast<double>(offset)));
+  return Values{e.finish(e.select(kept, x, e.scalar(0, x)), op->getResult(0).getType())};
+}
+
+FailureOr<Values> TrilOp::decompose(OpBuilder &builder) {
+  return keepTriangle(builder, *this, getOffset(), CompareDirection::Le);
+}
+
+FailureOr<Values> TriuOp::decompose(OpBuilder &builder) {
+  return keepTriangle(builder, *this, getOffset(), CompareDirection::Ge);
+}
+
+} // namespace xc::array

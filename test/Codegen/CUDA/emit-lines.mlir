@@ -1,0 +1,140 @@
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-scan -xc-cuda-emit-sort -xc-cuda-emit-merge -canonicalize -cse | FileCheck %s
+
+// A block scans a row in rounds: vectors, warps by shuffles, totals of warps in shared memory.
+// CHECK-LABEL: func.func @row()
+// CHECK-SAME:    lowering_config = #cuda.row_scan<threads = 256, rows = 1, vector = 4>
+// CHECK:         memref.alloc() {cuda.shared_offset = 0 : i64} : memref<16xf32, #gpu.address_space<workgroup>>
+// CHECK:         scf.for
+// CHECK:           vector.load
+// CHECK-COUNT-6:   gpu.shuffle {{ *}}up
+// CHECK:           gpu.barrier
+// CHECK:           vector.store
+builtin.module @row attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @row() {
+    %b0 = plan.binding 0 read align 16 : memref<8x16384xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<8x16384xf32> to tensor<8x16384xf32>
+    %b1 = plan.binding 1 write align 16 : memref<8x16384xf32>
+    %e = tensor.empty() : tensor<8x16384xf32>
+    %0 = kernel.scan sum, %x into %e axis = 1 : tensor<8x16384xf32> into tensor<8x16384xf32> -> tensor<8x16384xf32>
+    bufferization.materialize_in_destination %0 in restrict writable %b1 : (tensor<8x16384xf32>, memref<8x16384xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Short rows: some threads of a warp each, and no shared memory.
+// CHECK-LABEL: func.func @short_rows()
+// CHECK-SAME:    lowering_config = #cuda.row_scan<threads = 16, rows = 8, vector = 4>
+// CHECK-NOT:     memref.alloc
+// CHECK-COUNT-5: gpu.shuffle {{ *}}up
+// CHECK-NOT:     gpu.shuffle
+builtin.module @short_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @short_rows() {
+    %b0 = plan.binding 0 read align 16 : memref<100x64xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<100x64xf32> to tensor<100x64xf32>
+    %b1 = plan.binding 1 write align 16 : memref<100x64xf32>
+    %e = tensor.empty() : tensor<100x64xf32>
+    %0 = kernel.scan sum, %x into %e axis = 1 : tensor<100x64xf32> into tensor<100x64xf32> -> tensor<100x64xf32>
+    bufferization.materialize_in_destination %0 in restrict writable %b1 : (tensor<100x64xf32>, memref<100x64xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Columns: a thread's lanes are neighbouring lines; four rows are loaded before the first is stored.
+// CHECK-LABEL: func.func @columns()
+// CHECK-SAME:    lowering_config = #cuda.column_scan<threads = 128, vector = 4>
+// CHECK:         scf.for
+// CHECK-COUNT-4:   vector.load
+// CHECK-COUNT-4:   vector.store
+// CHECK-NOT:     gpu.shuffle
+builtin.module @columns attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @columns() {
+    %b0 = plan.binding 0 read align 16 : memref<64x1048576xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<64x1048576xf32> to tensor<64x1048576xf32>
+    %b1 = plan.binding 1 write align 16 : memref<64x1048576xf32>
+    %e = tensor.empty() : tensor<64x1048576xf32>
+    %0 = kernel.scan max, %x into %e axis = 0 : tensor<64x1048576xf32> into tensor<64x1048576xf32> -> tensor<64x1048576xf32>
+    bufferization.materialize_in_destination %0 in restrict writable %b1 : (tensor<64x1048576xf32>, memref<64x1048576xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Keys and positions in shared memory; a stage for each doubling of what is in order.
+// CHECK-LABEL: func.func @sort()
+// CHECK-SAME:    lowering_config = #cuda.sort<threads = 256, rows = 8, tile = 64>
+// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 0 : i64} : memref<512xi32, #gpu.address_space<workgroup>>
+// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 2048 : i64} : memref<512xi32, #gpu.address_space<workgroup>>
+// CHECK:         scf.for
+// CHECK:           gpu.barrier
+// CHECK:           scf.while
+// CHECK:             gpu.barrier
+builtin.module @sort attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @sort() {
+    %b0 = plan.binding 0 read align 16 : memref<100x50xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<100x50xf32> to tensor<100x50xf32>
+    %b1 = plan.binding 1 write align 16 : memref<100x8xf32>
+    %b2 = plan.binding 2 write align 16 : memref<100x8xi32>
+    %v = tensor.empty() : tensor<100x8xf32>
+    %i = tensor.empty() : tensor<100x8xi32>
+    %0:2 = kernel.sort %x into %v, %i descending keep = 8
+      : tensor<100x50xf32> into tensor<100x8xf32>, tensor<100x8xi32> -> tensor<100x8xf32>, tensor<100x8xi32>
+    bufferization.materialize_in_destination %0#0 in restrict writable %b1 : (tensor<100x8xf32>, memref<100x8xf32>) -> ()
+    bufferization.materialize_in_destination %0#1 in restrict writable %b2 : (tensor<100x8xi32>, memref<100x8xi32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A line of any size is sorted where its result is.
+// CHECK-LABEL: func.func @in_place()
+// CHECK-SAME:    lowering_config = #cuda.sort_in_place<threads = 1024>
+// CHECK-NOT:     memref.alloc
+// CHECK:         scf.while
+builtin.module @in_place attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @in_place() {
+    %n = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 16 sizes(%n) : memref<?xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<?xf32> to tensor<?xf32>
+    %b1 = plan.binding 1 write align 16 sizes(%n) : memref<?xf32>
+    %b2 = plan.binding 2 write align 16 sizes(%n) : memref<?xi64>
+    %v = tensor.empty(%n) : tensor<?xf32>
+    %i = tensor.empty(%n) : tensor<?xi64>
+    %0:2 = kernel.sort %x into %v, %i : tensor<?xf32> into tensor<?xf32>, tensor<?xi64> -> tensor<?xf32>, tensor<?xi64>
+    bufferization.materialize_in_destination %0#0 in restrict writable %b1 : (tensor<?xf32>, memref<?xf32>) -> ()
+    bufferization.materialize_in_destination %0#1 in restrict writable %b2 : (tensor<?xi64>, memref<?xi64>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Bisection along the diagonal, then one place after the other.
+// CHECK-LABEL: func.func @merge()
+// CHECK-SAME:    lowering_config = #cuda.merge<threads = 256, items = 8>
+// CHECK:         scf.while
+// CHECK:         scf.for
+// CHECK:           memref.store
+// CHECK:           memref.store
+builtin.module @merge attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @merge() {
+    %b0 = plan.binding 0 read align 16 : memref<5000xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<5000xf32> to tensor<5000xf32>
+    %b1 = plan.binding 1 read align 16 : memref<5000xi32>
+    %p = bufferization.to_tensor %b1 restrict : memref<5000xi32> to tensor<5000xi32>
+    %b2 = plan.binding 2 write align 16 : memref<5000xf32>
+    %b3 = plan.binding 3 write align 16 : memref<5000xi32>
+    %v = tensor.empty() : tensor<5000xf32>
+    %i = tensor.empty() : tensor<5000xi32>
+    %0:2 = kernel.merge %x, %p into %v, %i run = 2048
+      : tensor<5000xf32>, tensor<5000xi32> into tensor<5000xf32>, tensor<5000xi32> -> tensor<5000xf32>, tensor<5000xi32>
+    bufferization.materialize_in_destination %0#0 in restrict writable %b2 : (tensor<5000xf32>, memref<5000xf32>) -> ()
+    bufferization.materialize_in_destination %0#1 in restrict writable %b3 : (tensor<5000xi32>, memref<5000xi32>) -> ()
+    return
+  }
+}

@@ -1,0 +1,63 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.roll' op expected a shift for each of axes [0, 1], got [1]}}
+  %0 = array.roll %x shifts = [1] axes = [0, 1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.tile' op expected a count for each dim of 'tensor<4x8xf32>', got [2]}}
+  %0 = array.tile %x repeats = [2] : tensor<4x8xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.tile' op expected counts that are not negative, got [2, -1]}}
+  %0 = array.tile %x repeats = [2, -1] : tensor<4x8xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.repeat' op expected counts that are not negative, got [-2]}}
+  %0 = array.repeat %x repeats = -2 axis = 0 : tensor<4x8xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'array.diagonal' op expected matrices, got 'tensor<8xf32>'}}
+  %0 = array.diagonal %x : tensor<8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x8xf32>) {
+  // expected-error @+1 {{'array.diagonal' op expected the last two dims to be static, got 'tensor<?x8xf32>'}}
+  %0 = array.diagonal %x : tensor<?x8xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?xf32>) {
+  // expected-error @+1 {{'array.diag' op expected vectors whose dim is static, got 'tensor<?xf32>'}}
+  %0 = array.diag %x : tensor<?xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'array.tril' op expected matrices, got 'tensor<8xf32>'}}
+  %0 = array.tril %x : tensor<8xf32> -> tensor<8xf32>
+  return
+}

@@ -1,0 +1,192 @@
+"""Ops along lines: running totals, sorts, searches."""
+import numpy as np
+
+from harness import Case, Step, simple
+from tensors import FLOATS, INTEGERS, NUMPY, Tensor, mlir_type, random
+
+
+# ---- Scans -------------------------------------------------------------------------------------------------------------
+
+def totals(ufunc, values, axis, exclusive, reverse, neutral):
+    """Running totals, one element after the other."""
+    x = np.moveaxis(values, axis, 0)
+    x = x[::-1] if reverse else x
+    out = np.empty_like(x)
+    total = np.full(x.shape[1:], neutral, x.dtype)
+    for i, element in enumerate(x):
+        after = ufunc(total, element).astype(x.dtype)
+        out[i] = total if exclusive else after
+        total = after
+    out = out[::-1] if reverse else out
+    return np.moveaxis(out, 0, axis)
+
+
+def logaddexp(a, b):
+    return np.logaddexp(a, b)
+
+
+def lowest(dtype):
+    return -np.inf if dtype in FLOATS else np.iinfo(NUMPY[dtype]).min
+
+
+def highest(dtype):
+    return np.inf if dtype in FLOATS else np.iinfo(NUMPY[dtype]).max
+
+
+SCANS = {"cumsum": (np.add, lambda d: 0, "sum"), "cumprod": (np.multiply, lambda d: 1, "sum"),
+         "cummax": (np.maximum, lowest, "exact"), "cummin": (np.minimum, highest, "exact"),
+         "logcumsumexp": (logaddexp, lambda d: -np.inf, "sum")}
+
+
+def scan(name, op, x, axis, exclusive=False, reverse=False):
+    ufunc, neutral, kind = SCANS[op]
+    flags = (" exclusive" if exclusive else "") + (" reverse" if reverse else "")
+    with np.errstate(all="ignore"):
+        result = totals(ufunc, x.values, axis, exclusive, reverse, neutral(x.dtype))
+    return simple(name, [x], [(x.dtype, result)], f"%r0 = array.{op} %0 axis = {axis}{flags} : {x.mlir} -> {x.mlir}", kind)
+
+
+def scans():
+    for op in SCANS:
+        for dtype in FLOATS + (INTEGERS if op != "logcumsumexp" else ()):
+            near_one = (0.7, 1.4) if op == "cumprod" and dtype in FLOATS else (None, None)
+            x = random(dtype, (5, 37), 1, *near_one)
+            for axis in (0, 1):
+                yield scan(f"{op}_{dtype}_{axis}", op, x, axis)
+        for exclusive, reverse in ((True, False), (False, True), (True, True)):
+            for axis in (0, 1):
+                x = random("f32", (33, 40), 2, 0.9, 1.1)
+                yield scan(f"{op}_{exclusive:d}{reverse:d}_{axis}", op, x, axis, exclusive, reverse)
+    # Around warps, blocks, rounds and segments; rank 1 to 8; none.
+    for shape, axis in (((1,), 0), ((31,), 0), ((32,), 0), ((33,), 0), ((1024,), 0), ((1025,), 0), ((5000,), 0), ((20001,), 0),
+                        ((2, 9000), 1), ((40000,), 0), ((700, 3), 0), ((3, 1000, 5), 1), ((2, 600, 64), 1), ((0, 4), 0), ((4, 0), 1),
+                        ((4, 0), 0), ((2, 1, 3, 1, 2, 1, 2, 5), 2), ((2, 1, 3, 1, 2, 1, 2, 5), 7)):
+        # Whole numbers, so that sums are exact in any order.
+        x = Tensor("f32", np.round(random("f32", shape, 3).values))
+        yield scan(f"cumsum_{x.mlir}_{axis}", "cumsum", x, axis)
+        yield scan(f"cumsum_back_{x.mlir}_{axis}", "cumsum", x, axis, exclusive=True, reverse=True)
+    x = random("i32", (3, 17000), 4)
+    yield scan("cummax_long", "cummax", x, 1)
+    yield scan("cumsum_long_back", "cumsum", x, 1, reverse=True)
+    holes = Tensor("f32", [[1, np.nan, 2, np.inf], [3, -np.inf, np.inf, 0], [-0.0, 0, -np.inf, -np.inf]])
+    for op in SCANS:
+        yield scan(f"{op}_special", op, holes, 1)
+    sizes = [(3, n) for n in (1, 31, 33, 257, 0, 4100)] + [(0, 5)]
+    for axis in (0, 1):
+        steps = []
+        for shape in sizes:
+            x = random("f32", shape, 5)
+            steps.append(Step([x], [("f32", np.cumsum(x.values, axis))]))
+        yield Case(f"cumsum_dynamic_{axis}", f"""  func.func @NAME(%0: tensor<?x?xf32>) -> (tensor<?x?xf32>) {{
+    %r = array.cumsum %0 axis = {axis} : tensor<?x?xf32> -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
+  }}
+""", steps, "sum")
+
+
+# ---- Sorts -------------------------------------------------------------------------------------------------------------
+
+def order(values, axis, descending=False):
+    """The stable order: NaN last, or first where descending; equals as they come."""
+    if not descending:
+        return np.argsort(values, axis, kind="stable")
+    if values.dtype.kind == "f":
+        # +0 and -0 are equal, and so are their negatives.
+        keys = np.where(np.isnan(values), -np.inf, -values)
+        rank = np.where(np.isnan(values), 0, 1)
+        indices = np.argsort(keys, axis, kind="stable")
+        return np.take_along_axis(indices, np.argsort(np.take_along_axis(rank, indices, axis), axis, kind="stable"), axis)
+    return np.argsort(-values.astype(object), axis, kind="stable")
+
+
+def sort_case(name, x, axis, descending=False):
+    indices = order(x.values, axis, descending)
+    word = " descending" if descending else ""
+    counts = mlir_type("i32", x.shape)
+    return simple(name, [x], [(x.dtype, np.take_along_axis(x.values, indices, axis)), ("i32", indices)],
+                  f"""%r0 = array.sort %0 axis = {axis}{word} : {x.mlir} -> {x.mlir}
+                      %r1 = array.argsort %0 axis = {axis}{word} : {x.mlir} -> {counts}""", "exact")
+
+
+def topk_case(name, x, k, axis, smallest=False, count="i32"):
+    indices = np.take(order(x.values, axis, not smallest), np.arange(k), axis)
+    result = np.take_along_axis(x.values, indices, axis)
+    word = " smallest" if smallest else ""
+    types = f"{mlir_type(x.dtype, result.shape)}, {mlir_type(count, result.shape)}"
+    return simple(name, [x], [(x.dtype, result), (count, indices)],
+                  f"%r0, %r1 = array.topk %0 k = {k} axis = {axis}{word} : {x.mlir} -> {types}", "exact")
+
+
+def sorts():
+    for dtype in FLOATS + INTEGERS:
+        # Many equals: only a stable sort gives these indices.
+        x = random(dtype, (4, 50), 6, 0, 9)
+        x = Tensor(dtype, np.floor(x.values) if dtype in FLOATS else x.values)
+        yield sort_case(f"sort_{dtype}", x, 1)
+        yield sort_case(f"sort_down_{dtype}", random(dtype, (50, 3), 7), 0, descending=True)
+        yield topk_case(f"topk_{dtype}", x, 5, 1)
+    special = Tensor("f32", [[np.nan, 1, -np.inf, np.inf, 0.0, -0.0, -np.nan, 1e-40, -1e-40, 3], [2] * 10])
+    for descending in (False, True):
+        yield sort_case(f"sort_special_{descending:d}", special, 1, descending)
+        yield topk_case(f"topk_special_{descending:d}", special, 4, 1, descending)
+    for shape, axis in (((1,), 0), ((2,), 0), ((3,), 0), ((31,), 0), ((64,), 0), ((65,), 0), ((2000,), 0), ((2048,), 0), ((2049,), 0),
+                        ((5000,), 0), ((2, 4097), 1), ((130, 7), 1), ((0, 3), 1), ((3, 0), 1), ((2, 33, 4), 1), ((1, 2, 1, 2, 1, 2, 1, 9), 7)):
+        x = random("f32", shape, 8, -50, 50)
+        yield sort_case(f"sort_{x.mlir}_{axis}", Tensor("f32", np.round(x.values)), axis)
+    for shape, k in (((3, 5000), 8), ((1, 20000), 100), ((140, 2500), 3), ((2, 3000), 1500), ((300, 64), 8), ((2, 4), 4), ((2, 4), 0)):
+        x = Tensor("f32", np.round(random("f32", shape, 9, -900, 900).values))
+        yield topk_case(f"topk_{k}_of_{x.mlir}", x, k, 1)
+    yield topk_case("topk_smallest_i64", random("f32", (6, 100), 10), 7, 0 + 1, smallest=True, count="i64")
+    yield topk_case("topk_axis0", random("f32", (60, 5), 11), 6, 0)
+    x = random("f32", (4, 100), 12)
+    yield simple("partition", [x], [("f32", np.sort(x.values, 1))], f"%r0 = array.partition %0 kth = 10 axis = 1 : {x.mlir} -> {x.mlir}",
+                 "exact")
+    dynamic = []
+    for n in (1, 2, 3, 33, 1000, 2500):
+        x = Tensor("f32", np.round(random("f32", (2, n), 13, -99, 99).values))
+        up, best = order(x.values, 1), order(x.values, 1, True)[:, :4]
+        kept = np.take_along_axis(x.values, best, 1)
+        # What a line is too short for is 0 at index -1.
+        missing = [(0, 0), (0, max(0, 4 - n))]
+        dynamic.append(Step([x], [("f32", np.sort(x.values, 1)), ("i64", up), ("f32", np.pad(kept, missing)),
+                                  ("i32", np.pad(best, missing, constant_values=-1))]))
+    yield Case("sort_dynamic", """  func.func @NAME(%0: tensor<2x?xf32>) -> (tensor<2x?xf32>, tensor<2x?xi64>, tensor<2x4xf32>, tensor<2x4xi32>) {
+    %s = array.sort %0 axis = 1 : tensor<2x?xf32> -> tensor<2x?xf32>
+    %i = array.argsort %0 axis = 1 : tensor<2x?xf32> -> tensor<2x?xi64>
+    %v, %j = array.topk %0 k = 4 axis = 1 : tensor<2x?xf32> -> tensor<2x4xf32>, tensor<2x4xi32>
+    return %s, %i, %v, %j : tensor<2x?xf32>, tensor<2x?xi64>, tensor<2x4xf32>, tensor<2x4xi32>
+  }
+""", dynamic, "exact")
+
+
+def searches():
+    for dtype in ("f32", "f64", "bf16", "i32", "u8", "i64"):
+        for size in (0, 1, 2, 7, 64, 100):
+            if size == 0 and dtype != "f32":
+                continue
+            edges = Tensor(dtype, np.sort(random(dtype, (size,), 14, 0, 9).values))
+            x = random(dtype, (6, 11), 15, -1 if dtype[0] != "u" else 0, 11)
+            if dtype in FLOATS:
+                edges, x = (Tensor(dtype, np.round(t.values)) for t in (edges, x))
+            for side in ("left", "right"):
+                result = np.searchsorted(edges.values, x.values, side)
+                word = " right" if side == "right" else ""
+                yield simple(f"searchsorted_{dtype}_{size}_{side}", [edges, x], [("i32", result)],
+                             f"%r0 = array.searchsorted %0, %1{word} : ({edges.mlir}, {x.mlir}) -> {mlir_type('i32', x.shape)}")
+    edges, x = Tensor("f32", [-np.inf, -1, 0, 3, np.inf, np.nan, np.nan]), Tensor("f32", [np.nan, np.inf, -np.inf, -0.0, 3, 2])
+    yield simple("searchsorted_special", [edges, x], [("i64", np.searchsorted(edges.values, x.values))],
+                 f"%r0 = array.searchsorted %0, %1 : ({edges.mlir}, {x.mlir}) -> {mlir_type('i64', x.shape)}")
+    steps = []
+    for n in (1, 5, 300):
+        edges, x = Tensor("f32", np.sort(random("f32", (n,), 16).values)), random("f32", (n + 3,), 17)
+        steps.append(Step([edges, x], [("i32", np.searchsorted(edges.values, x.values))]))
+    yield Case("searchsorted_dynamic", """  func.func @NAME(%0: tensor<?xf32>, %1: tensor<?xf32>) -> (tensor<?xi32>) {
+    %r = array.searchsorted %0, %1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xi32>
+    return %r : tensor<?xi32>
+  }
+""", steps, "exact")
+
+
+def cases():
+    for make in (scans, sorts, searches):
+        yield from make()
