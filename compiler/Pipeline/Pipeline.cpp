@@ -66,6 +66,7 @@ static void addDispatchPasses(OpPassManager &targetPM, bool fuse) {
   OpPassManager &funcPM = targetPM.nest<func::FuncOp>();
   funcPM.addPass(plan::createPromoteVariables());
   funcPM.addPass(plan::createSplitLines());
+  funcPM.addPass(cuda::createReduceProducts());
   // Sizes come from the function's inputs, so that no kernel has to run before a size is known.
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
@@ -77,6 +78,8 @@ static void addDispatchPasses(OpPassManager &targetPM, bool fuse) {
   plan::FormDispatchesOptions regions;
   elementwise.fuse = regions.fuse = fuse;
   funcPM.addPass(plan::createFuseElementwise(elementwise));
+  addCleanup(funcPM);
+  funcPM.addPass(cuda::createSplitReductions());
   addCleanup(funcPM);
   funcPM.addPass(plan::createFormDispatches(regions));
   targetPM.addPass(plan::createOutlineDispatches());

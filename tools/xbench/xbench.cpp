@@ -8,7 +8,8 @@
 // Four measurements of one bound call: blocking runs (latency), the time until
 // a launch returns (host), launches back to back (throughput), and a profiled
 // call (kernels). No input is changed between calls, so caches are as warm as
-// the working set lets them be.
+// the working set lets them be; with --rotate, throughput is that of several
+// calls in turn, each with memory of its own, which caches cannot hold.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +35,7 @@ struct BenchOptions {
   std::vector<std::string> files, inputs;
   std::string function, trace;
   double warmUp = 0.5, duration = 2;
-  uint64_t top = 20;
+  uint64_t top = 20, rotate = 1;
   bool json = false, listDevices = false;
 };
 
@@ -54,6 +55,7 @@ struct BoundCall {
   std::vector<BufferRef> inputs;
   CallRef plain, profiled;
   StreamRef stream;
+  std::vector<CallRef> others; // like `plain`, on other inputs and outputs
 };
 
 struct Report {
@@ -76,6 +78,10 @@ static void addOptions(OptionParser &parser, BenchOptions &options) {
                    &options.session.device);
   parser.addDouble("warm-up", "SECONDS", "time before anything is timed (0.5)", &options.warmUp);
   parser.addDouble("duration", "SECONDS", "time of all measurements (2)", &options.duration);
+  parser.addUnsigned("rotate", "N",
+                     "sets of inputs and outputs that throughput is measured on, called in\n"
+                     "turn, so that caches do not hold what the next call needs (1)",
+                     &options.rotate);
   parser.addUnsigned("top", "N", "rows of the kernel table (20)", &options.top);
   parser.addString("trace", "FILE",
                    "write a timeline of a few calls, for ui.perfetto.dev or chrome://tracing",
@@ -90,6 +96,29 @@ static void addOptions(OptionParser &parser, BenchOptions &options) {
 
 static double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+/// Makes the calls that --rotate asks for beside the first one.
+static Error bindOthers(BoundCall &bound, const std::vector<HostArray> &arrays, uint64_t count) {
+  for (uint64_t set = 0; set < count; ++set) {
+    CallRef call;
+    if (Error error = toError(xcr_call_create(bound.session.instance.get(),
+                                              {bound.function.data(), bound.function.size()},
+                                              nullptr, call.out())))
+      return error;
+    for (uint32_t i = 0; i < arrays.size(); ++i) {
+      Result<BufferRef> buffer = upload(bound.session.device.get(), arrays[i]);
+      if (!buffer)
+        return buffer.error();
+      if (Error error = toError(xcr_call_set_input(call.get(), i, buffer->get())))
+        return error;
+      bound.inputs.push_back(std::move(*buffer));
+    }
+    if (Error error = toError(xcr_call_prepare(call.get(), bound.stream.get())))
+      return error;
+    bound.others.push_back(std::move(call));
+  }
+  return Error::success();
 }
 
 static Result<BoundCall> bind(const BenchOptions &options) {
@@ -130,6 +159,9 @@ static Result<BoundCall> bind(const BenchOptions &options) {
   }
   for (xcr_call_t *call : {bound.plain.get(), bound.profiled.get()})
     if (Error error = toError(xcr_call_prepare(call, bound.stream.get())))
+      return error;
+  if (options.rotate > 1)
+    if (Error error = bindOthers(bound, *arrays, options.rotate - 1))
       return error;
   return bound;
 }
@@ -175,16 +207,24 @@ static Error measureThroughput(BoundCall &bound, double seconds, Measurement &re
   // batch.
   double guess = std::max(result.latency.median, 1e-7);
   uint64_t batch = uint64_t(std::clamp(0.1 * seconds / guess, 1.0, 10000.0));
-  uint64_t calls = 0;
-  Clock::time_point begin = Clock::now();
+  std::vector<xcr_call_t *> calls = {bound.plain.get()};
+  for (const CallRef &other : bound.others)
+    calls.push_back(other.get());
+  uint64_t next = 0;
+  std::vector<double> samples; // the first one, not counted, warms up what --rotate added
   Error error = repeatFor(seconds, [&] {
+    Clock::time_point begin = Clock::now();
     for (uint64_t i = 0; i < batch; ++i)
-      if (Error failure = toError(xcr_call_launch(bound.plain.get(), bound.stream.get())))
+      if (Error failure =
+              toError(xcr_call_launch(calls[next++ % calls.size()], bound.stream.get())))
         return failure;
-    calls += batch;
-    return toError(xcr_stream_synchronize(bound.stream.get()));
+    Error failure = toError(xcr_stream_synchronize(bound.stream.get()));
+    samples.push_back(secondsSince(begin) / double(batch));
+    return failure;
   });
-  result.perCall = secondsSince(begin) / double(calls);
+  if (samples.size() > 1)
+    samples.erase(samples.begin());
+  result.perCall = summarise(std::move(samples)).median;
   return error;
 }
 

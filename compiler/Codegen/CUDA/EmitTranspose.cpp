@@ -105,23 +105,29 @@ void TransposeEmitter::loadTiles() {
     Type elementType = getElementTypeOrSelf(input.tensor);
     tiles.push_back(frame.allocateShared(elementType, config.getTile() * getPitch()));
   }
+  // All loads first, so that they are under way together.
+  SmallVector<std::pair<Value, Value>> loaded; // place in the tile, value
   for (int64_t round = 0; round < getRounds(); ++round) {
     Value line = index.add(down, round * getThreadRows()), along = index.mul(across, lanes);
     SmallVector<Coord> coords = makeCoords(along, line, transposed.outer);
     Value inside = isInside(coords);
-    for (auto [input, buffer] : llvm::zip_equal(transposed.inputs, tiles)) {
+    for (const Access &input : transposed.inputs) {
       Point point{{}, {}, lanes, inside};
       for (AffineExpr expr : input.coords)
         point.coords.push_back(points.apply(expr, coords, lanes));
-      Value value = splatTo(builder, loc, points.emit(input.tensor, point), lanes);
-      Value to = index.add(index.mul(line, getPitch()), along);
-      if (lanes == 1)
-        memref::StoreOp::create(builder, loc, value, buffer, to);
-      else
-        vector::StoreOp::create(
-            builder, loc, value, buffer, to, /*nontemporal=*/false,
-            llvm::MaybeAlign(lanes * getElementBytes(getElementTypeOrSelf(value))));
+      loaded.push_back({index.add(index.mul(line, getPitch()), along),
+                        splatTo(builder, loc, points.emit(input.tensor, point), lanes)});
     }
+  }
+  for (auto [number, entry] : llvm::enumerate(loaded)) {
+    auto [to, value] = entry;
+    Value buffer = tiles[number % tiles.size()];
+    if (lanes == 1)
+      memref::StoreOp::create(builder, loc, value, buffer, to);
+    else
+      vector::StoreOp::create(
+          builder, loc, value, buffer, to, /*nontemporal=*/false,
+          llvm::MaybeAlign(lanes * getElementBytes(getElementTypeOrSelf(value))));
   }
 }
 

@@ -25,6 +25,7 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
 
@@ -162,6 +163,52 @@ struct LowerSharedBuffer final : ConvertOpToLLVMPattern<memref::AllocOp> {
   }
 };
 
+/// The approximate instruction `intrinsic` of one f32, lane by lane.
+Value callOnLanes(ConversionPatternRewriter &rewriter, Location loc, StringRef intrinsic, Value x) {
+  auto call = [&](Value lane) {
+    return LLVM::CallIntrinsicOp::create(rewriter, loc, lane.getType(),
+                                         rewriter.getStringAttr(intrinsic), lane)
+        .getResult(0);
+  };
+  auto type = dyn_cast<VectorType>(x.getType());
+  if (!type)
+    return call(x);
+  Value result = LLVM::PoisonOp::create(rewriter, loc, type);
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    Value position = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(i));
+    Value lane = LLVM::ExtractElementOp::create(rewriter, loc, x, position);
+    result = LLVM::InsertElementOp::create(rewriter, loc, result, call(lane), position);
+  }
+  return result;
+}
+
+/// 2^x is ex2.approx; under `afn`, its form that takes denormal numbers for zero.
+struct LowerExp2 final : ConvertOpToLLVMPattern<math::Exp2Op> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(math::Exp2Op op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "not f32");
+    bool flushes = arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
+    StringRef intrinsic = flushes ? "llvm.nvvm.ex2.approx.ftz" : "llvm.nvvm.ex2.approx";
+    rewriter.replaceOp(op, callOnLanes(rewriter, op.getLoc(), intrinsic, adaptor.getOperand()));
+    return success();
+  }
+};
+
+/// LLVM selects tanh.approx for its own tanh under `afn`; upstream's pattern would call a library.
+struct LowerTanh final : ConvertOpToLLVMPattern<math::TanhOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(math::TanhOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::TanhOp>(op, adaptor.getOperand().getType(),
+                                              adaptor.getOperand(), LLVM::FastmathFlags::afn);
+    return success();
+  }
+};
+
 /// Strategies that use NVVM ops take pointers to memrefs by casts; now memrefs are pointers.
 struct LowerPointerCast final : ConvertOpToLLVMPattern<UnrealizedConversionCastOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -262,6 +309,7 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
   RewritePatternSet patterns(context);
   patterns.add<LowerLoad<memref::LoadOp>, LowerLoad<vector::LoadOp>, LowerStore<memref::StoreOp>,
                LowerStore<vector::StoreOp>>(converter, /*benefit=*/10);
+  patterns.add<LowerExp2, LowerTanh>(converter, /*benefit=*/10);
   patterns.add<LowerBinding, LowerScalar, LowerWorkgroupId, LowerSharedBuffer, LowerPointerCast>(
       converter);
   populateGpuToNVVMConversionPatterns(converter, patterns);

@@ -10,6 +10,37 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ReduceProducts : Pass<"xc-cuda-reduce-products", "mlir::func::FuncOp"> {
+  let summary = "Make products of a matrix and a vector in f32 and f64 reductions";
+  let description = [{
+    Such a product moves one operand through memory once, and no matrix unit helps it: as a `linalg.generic` it
+    shares kernels with what comes before and after it, as other reductions do. Runs before unit dims are folded.
+    Does nothing for other targets than CUDA. Example:
+    ```mlir
+    %y = linalg.contract ... ins(%x, %w : tensor<10000x100xf32>, tensor<100x1xf32>) ...   // input
+    %y = linalg.generic {iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : ...) ...   // output
+    ```
+  }];
+}
+
+def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
+  let summary = "Reduce in two steps where one would leave most of the GPU idle";
+  let description = [{
+    A reduction whose results are few, each over many elements, becomes a reduction of some hundred parts, and
+    one of their results, in a fixed order. Ops that each work on one row of what a column reduction sums up get
+    the same two loops for their rows, and the first step is marked `plan.partial`, so that they can share a
+    kernel with it. Static sizes only; does nothing for other targets than CUDA. Example:
+    ```mlir
+    %s = linalg.generic {iterator_types = ["reduction", "parallel"]} ins(%x : tensor<32768x1024xf32>) ...   // input
+
+    %e = tensor.expand_shape %x [[0, 1], [2]] ... into tensor<256x128x1024xf32>                           // output
+    %p = linalg.generic {iterator_types = ["parallel", "reduction", "parallel"]} ins(%e : ...) ... {plan.partial}
+    %s = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%p : tensor<256x1024xf32>) ...
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
+}
+
 def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
   let summary = "Choose how each kernel of the module is laid out on the GPU";
   let description = [{

@@ -56,6 +56,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   // while source locations still are those of the model's ops.
   codegen::ExpandMathOptions math;
   math.fastMath = options.fastMath;
+  math.hasExp2 = math.hasTanh = math.hasMinMax = true;
   kernelPM.addNestedPass<func::FuncOp>(codegen::createExpandMath(math));
   kernelPM.addNestedPass<func::FuncOp>(createVerifyEmitted());
 

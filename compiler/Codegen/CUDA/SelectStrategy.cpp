@@ -38,8 +38,12 @@ static constexpr int64_t kVectorBytes = 16;
 /// Threads of a block where nothing else decides.
 static constexpr int64_t kBlockThreads = 256;
 /// A thread keeps at most this many elements of a row in registers; beyond, a row gets more
-/// threads.
+/// threads, then shared memory.
 static constexpr int64_t kRowElementsPerThread = 32;
+/// Rows up to this length are held in registers where several of them are also summed up.
+static constexpr int64_t kLongestWalk = 8192;
+/// Rows of a symbolic length get a variant for each of these longest lengths, in registers.
+static constexpr int64_t kRowBounds[] = {1024, 4096, 16384};
 
 namespace {
 
@@ -51,8 +55,10 @@ struct Choice {
 
 class Chooser {
 public:
-  Chooser(const KernelInfo &kernel, PointEmitter &points, bool allowTF32)
-      : kernel(kernel), points(points), allowTF32(allowTF32) {}
+  /// `rowBound` limits the length of rows, if that is symbolic.
+  Chooser(const KernelInfo &kernel, PointEmitter &points, bool allowTF32,
+          std::optional<int64_t> rowBound)
+      : kernel(kernel), points(points), allowTF32(allowTF32), rowBound(rowBound) {}
 
   Choice choose();
 
@@ -63,6 +69,9 @@ private:
   Choice chooseReduction(const ReductionGroup &group);
   Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows,
                     std::optional<int64_t> length);
+  std::optional<Choice> chooseHeldRows(const ReductionGroup &group, std::optional<int64_t> rows,
+                                       int64_t length, int64_t vector);
+  Choice chooseWalk(const ReductionGroup &group, int64_t rowsOfBlock, int64_t length);
   Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                        std::optional<int64_t> length);
   Choice chooseScatter(kernel::ScatterOp op);
@@ -74,6 +83,7 @@ private:
   const KernelInfo &kernel;
   PointEmitter &points; // knows the sizes; nothing is emitted
   bool allowTF32;
+  std::optional<int64_t> rowBound;
 };
 
 } // namespace
@@ -174,9 +184,19 @@ std::optional<Choice> Chooser::chooseTranspose() {
   }
   for (const Access &input : transposed->inputs)
     bytes = std::max(bytes, getElementBytes(getElementTypeOrSelf(input.tensor)));
-  // Narrow elements are moved by words of 4 bytes.
+  // Narrow elements are moved by words of 4 bytes. Large squares have more of them under way; small
+  // ones are more.
   int64_t vector = std::max<int64_t>(1, std::min<int64_t>(4 / bytes, divisor));
   int64_t tile = 32 * vector;
+  auto covers = [&](unsigned dim) {
+    std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
+    return size && *size % (tile * 2) == 0;
+  };
+  std::optional<int64_t> count = getStaticCount(kernel.outputs.front().binding);
+  if (bytes == 4 && transposed->inputs.size() == 1 && covers(transposed->outer) &&
+      covers(transposed->inner) &&
+      *count / (4 * tile * tile) >= kernel.target->multiprocessors * int64_t(4))
+    tile *= 2;
   std::string reason = llvm::formatv("reads along dim {0}, writes along dim {1}: {2} x {2} squares "
                                      "turned around in shared memory",
                                      transposed->outer, transposed->inner, tile)
@@ -193,7 +213,8 @@ Choice Chooser::chooseElementwise() {
   bool flat = isFlat(kernel);
   if (!flat)
     vector = std::min(vector, getInnerDivisor());
-  int64_t unroll = std::clamp<int64_t>(16 / vector, 1, 4);
+  // Two wide accesses a thread: short blocks keep reads and writes mixed.
+  int64_t unroll = std::clamp<int64_t>(16 / vector, 1, flat ? 2 : 4);
 
   // Few elements are spread over all multiprocessors first, then over the vectors of a thread.
   std::optional<int64_t> count = 0;
@@ -264,31 +285,63 @@ static int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &g
   return 1;
 }
 
+/// The most threads, a power of two, with which each still has a vector of `length` elements.
+static int64_t getMostThreads(int64_t length, int64_t vector, int64_t limit) {
+  int64_t threads = 1;
+  while (threads < limit && threads * vector < length)
+    threads *= 2;
+  return threads;
+}
+
+std::optional<Choice> Chooser::chooseHeldRows(const ReductionGroup &group,
+                                              std::optional<int64_t> rows, int64_t length,
+                                              int64_t vector) {
+  constexpr int64_t mostThreads = 1024;
+  int64_t bytes = 0, inputs = std::max<int64_t>(1, group.inputs.size());
+  for (const ReductionGroup::Input &input : group.inputs)
+    bytes += getElementBytes(getElementTypeOrSelf(input.tensor));
+  // As few threads as hold the row, but a whole warp for what is worth it. Beyond a warp, threads
+  // are cheaper than registers: more rows are in flight on a multiprocessor.
+  int64_t threads = getMostThreads(length, vector, 32);
+  int64_t perThread = length <= 1024 ? kRowElementsPerThread : kRowElementsPerThread / 2;
+  while (threads >= 32 && threads < mostThreads && threads * perThread < length)
+    threads *= 2;
+  // Few rows have to keep the multiprocessors busy with more threads each.
+  int64_t enough = static_cast<int64_t>(kernel.target->multiprocessors) * 512;
+  while (rows && threads >= 32 && *rows * threads < enough &&
+         threads < getMostThreads(length, vector, mostThreads))
+    threads *= 2;
+  int64_t chunks = llvm::divideCeil(length, threads * vector);
+  int64_t shared = 0;
+  if (chunks * vector > kRowElementsPerThread && threads == mostThreads && bytes > 0) {
+    // Shared memory, but for a part that the exchange between warps needs, first: registers are
+    // short where a block has so many threads.
+    int64_t fits = (kernel.target->sharedPerBlock - (4 << 10)) / (threads * vector * bytes);
+    int64_t wanted = kRowElementsPerThread * 5 / 8 / (vector * inputs);
+    shared = std::min(fits, chunks - std::max<int64_t>(1, wanted));
+    chunks -= shared;
+  }
+  if (chunks * vector * (shared ? inputs : 1) > kRowElementsPerThread)
+    return std::nullopt;
+  int64_t rowsPerBlock = threads <= 32 ? std::max<int64_t>(1, 128 / threads) : 1;
+  std::string reason =
+      llvm::formatv(
+          "rows of {0}{1} elements: {2} threads hold one in registers{3}, {4} rows a block",
+          rowBound ? "at most " : "", length, threads, shared ? " and shared memory" : "",
+          rowsPerBlock)
+          .str();
+  return Choice{RowReductionAttr::get(kernel.getFunction().getContext(), threads, rowsPerBlock,
+                                      vector, chunks, shared, /*unroll=*/1),
+                reason};
+}
+
 Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> rows,
                            std::optional<int64_t> length) {
-  MLIRContext *context = kernel.getFunction().getContext();
   int64_t vector =
       std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
-  int64_t perBlock = 1024;
-  if (length && *length > 0 && *length <= perBlock * kRowElementsPerThread / (vector > 1 ? 1 : 2)) {
-    // As few threads as hold the row, but a whole warp for what is worth it.
-    int64_t vectors = llvm::divideCeil(*length, vector);
-    int64_t threads = 1;
-    while (threads < 32 && threads < vectors)
-      threads *= 2;
-    // Beyond a warp, threads are cheaper than registers: more rows are in flight on a
-    // multiprocessor.
-    int64_t perThread = *length <= 1024 ? kRowElementsPerThread : kRowElementsPerThread / 2;
-    while (threads >= 32 && threads < perBlock && threads * perThread < *length)
-      threads *= 2;
-    int64_t chunks = llvm::divideCeil(vectors, threads);
-    int64_t rowsPerBlock = threads <= 32 ? std::max<int64_t>(1, 128 / threads) : 1;
-    std::string reason =
-        llvm::formatv("rows of {0} elements: {1} threads hold one in registers, {2} rows a block",
-                      *length, threads, rowsPerBlock)
-            .str();
-    return {RowReductionAttr::get(context, threads, rowsPerBlock, vector, chunks), reason};
-  }
+  if (std::optional<int64_t> longest = length ? length : rowBound; longest && *longest > 0)
+    if (std::optional<Choice> choice = chooseHeldRows(group, rows, *longest, vector))
+      return *choice;
   int64_t threads = 256;
   while (length && threads < 1024 && *length > threads * vector * 16)
     threads *= 2;
@@ -298,7 +351,41 @@ Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> r
           "rows of {0} elements: a block of {1} threads walks over one for each reduction", size,
           threads)
           .str();
-  return {RowReductionAttr::get(context, threads, 1, vector, 0), reason};
+  return {RowReductionAttr::get(kernel.getFunction().getContext(), threads, /*rows=*/1, vector,
+                                /*chunks=*/0, /*shared=*/0, /*unroll=*/4),
+          reason};
+}
+
+Choice Chooser::chooseWalk(const ReductionGroup &group, int64_t rowsOfBlock, int64_t length) {
+  int64_t vector =
+      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
+  // Registers hold a thread's elements of each input and of each sum: a warp for a row while that
+  // many fit, since warps need not wait for each other.
+  int64_t perElement = group.inputs.size() + group.partials.size() + 1;
+  int64_t threads = getMostThreads(length, vector, 32);
+  while (threads >= 32 && threads < 1024 &&
+         length > threads * (threads == 32 ? 32 : 80 / perElement))
+    threads *= 2;
+  int64_t chunks = llvm::divideCeil(length, threads * vector);
+  // As many threads as have the registers for that.
+  int64_t registers = std::max<int64_t>(32, chunks * vector * perElement + 32);
+  int64_t limit = std::min<int64_t>(512, 65536 / registers), rows = 1;
+  // Threads that wait for each other do it in small blocks, if there are enough of those.
+  std::optional<int64_t> blocks =
+      getStaticProduct(group.root, ArrayRef(group.parallelDims).drop_back());
+  if (threads > 32 && blocks && *blocks * 2 > kernel.target->multiprocessors * int64_t(3))
+    limit = threads;
+  while (threads * rows * 2 <= std::max<int64_t>(limit, threads) && rowsOfBlock % (rows * 2) == 0)
+    rows *= 2;
+  int64_t unroll = threads > 32 ? 1 : std::clamp<int64_t>(8 / chunks, 1, rowsOfBlock / rows);
+  std::string reason =
+      llvm::formatv("rows of {0} elements, summed up over {1} rows too: {2} threads hold one in "
+                    "registers, {3} rows at a time",
+                    length, rowsOfBlock, threads, rows * unroll)
+          .str();
+  return {RowReductionAttr::get(kernel.getFunction().getContext(), threads, rows, vector, chunks,
+                                /*shared=*/0, unroll),
+          reason};
 }
 
 Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
@@ -307,17 +394,18 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
   int64_t vector =
       std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
   // Narrow blocks where columns are few, so that more multiprocessors have one; 8 threads still
-  // read whole sectors of 32 bytes.
-  int64_t threads = 32, rows = 16, multiprocessors = kernel.target->multiprocessors;
-  while (columns && vector > 1 && *columns < multiprocessors * threads * vector)
-    vector /= 2;
-  while (columns && threads > 8 && *columns < multiprocessors * threads * vector)
-    threads /= 2;
+  // read whole sectors of 32 bytes, and 4 do with vectors.
+  int64_t threads = 32, rows = 8, multiprocessors = kernel.target->multiprocessors;
+  auto countBlocks = [&] { return llvm::divideCeil(*columns, threads * vector); };
+  while (columns && threads * vector > 32 && countBlocks() < multiprocessors)
+    (threads > 8 ? threads : vector) /= 2;
+  while (columns && threads * vector > 8 && countBlocks() < multiprocessors)
+    (vector > 1 ? vector : threads) /= 2;
   while (rows > 1 && length && *length < rows * 2)
     rows /= 2;
   // Tall blocks make up for blocks that are missing.
-  while (rows * threads < 1024 && columns && length.value_or(4096) >= rows * 16 &&
-         *columns < multiprocessors * threads * vector * 2)
+  while (rows * threads < 1024 && columns && length.value_or(4096) >= rows * 4 &&
+         countBlocks() * rows * threads < multiprocessors * int64_t(1024))
     rows *= 2;
   std::string reason =
       llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them",
@@ -329,6 +417,13 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
 Choice Chooser::chooseReduction(const ReductionGroup &group) {
   std::optional<int64_t> kept = getStaticProduct(group.root, group.parallelDims);
   std::optional<int64_t> reduced = getStaticProduct(group.root, group.reductionDims);
+  if (!group.partials.empty()) {
+    std::optional<int64_t> walked = getStaticProduct(group.root, group.parallelDims.back());
+    if (walked && reduced && *reduced <= kLongestWalk)
+      return chooseWalk(group, *walked, *reduced);
+    return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
+            "one thread for each element: rows and sums over rows of symbolic or great sizes"};
+  }
   return group.reducesContiguousDim ? chooseRows(group, kept, reduced)
                                     : chooseColumns(group, kept, reduced);
 }
@@ -534,14 +629,16 @@ struct SelectStrategy final : impl::SelectStrategyBase<SelectStrategy> {
 
 private:
   LogicalResult configure(func::FuncOp function);
-  Choice choose(const KernelInfo &kernel);
+  Choice choose(const KernelInfo &kernel, std::optional<int64_t> rowBound = std::nullopt);
+  /// Puts variants before `kernel` for rows of symbolic length that are short enough to be held.
+  LogicalResult addRowVariants(const KernelInfo &kernel);
   /// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
   LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow);
 };
 
 } // namespace
 
-Choice SelectStrategy::choose(const KernelInfo &kernel) {
+Choice SelectStrategy::choose(const KernelInfo &kernel, std::optional<int64_t> rowBound) {
   Block &body = kernel.getFunction().getBody().front();
   llvm::SmallPtrSet<Operation *, 32> before;
   for (Operation &op : body)
@@ -550,7 +647,7 @@ Choice SelectStrategy::choose(const KernelInfo &kernel) {
   Choice choice;
   {
     PointEmitter points(builder, kernel);
-    choice = Chooser(kernel, points, allowTF32).choose();
+    choice = Chooser(kernel, points, allowTF32, rowBound).choose();
   }
   // Asking for sizes built some arithmetic; the passes to come build their own.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
@@ -592,6 +689,67 @@ LogicalResult SelectStrategy::addGuardedVariant(const KernelInfo &kernel, const 
   return success();
 }
 
+/// The length of rows that `kernel` reduces, as a formula; null if it reduces none, or their length
+/// is known.
+static AffineExpr getSymbolicRowLength(const KernelInfo &kernel) {
+  std::string reason;
+  if (kernel.getReductions().empty() || succeeded(matchContraction(kernel, reason)))
+    return nullptr;
+  FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
+  if (failed(group) || !group->reducesContiguousDim || !group->partials.empty() ||
+      group->inputs.empty() || getStaticProduct(group->root, group->reductionDims))
+    return nullptr;
+  // The input has the sizes that the loops take theirs from.
+  const ReductionGroup::Input &input = group->inputs.front();
+  plan::BindingOp binding = input.binding;
+  auto type = cast<MemRefType>(binding.getMemory().getType());
+  MLIRContext *context = kernel.getFunction().getContext();
+  AffineExpr length = getAffineConstantExpr(1, context);
+  for (auto [coord, size] : llvm::zip_equal(
+           input.coords, getMixedValues(type.getShape(), binding.getSizes(), context))) {
+    auto dim = dyn_cast<AffineDimExpr>(coord);
+    if (!dim || !llvm::is_contained(group->reductionDims, dim.getPosition()))
+      continue;
+    AffineExpr formula = getScalarFormula(size, context);
+    if (!formula)
+      return nullptr;
+    length = length * formula;
+  }
+  return length;
+}
+
+LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel) {
+  func::FuncOp function = kernel.getFunction();
+  AffineExpr length = getSymbolicRowLength(kernel);
+  if (!length)
+    return success();
+  for (int64_t bound : kRowBounds) {
+    OpBuilder builder(function);
+    auto clone = cast<func::FuncOp>(builder.clone(*function));
+    clone.setName((function.getName() + "_rows" + Twine(bound)).str());
+    FailureOr<KernelInfo> variant = analyzeKernel(clone);
+    if (failed(variant))
+      return failure();
+    if (addGuards(*variant, /*guardCounts=*/true, /*guardWidths=*/true)) {
+      Choice choice = choose(*variant, bound);
+      auto config = dyn_cast<RowReductionAttr>(choice.config);
+      if (config && config.getChunks() > 0) {
+        // Rows of no elements have nothing that a thread could load.
+        auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(clone), length));
+        auto guards =
+            llvm::to_vector(clone->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
+        guards.push_back(plan::ValueGuardAttr::get(builder.getContext(), map, config.getVector(),
+                                                   bound, /*divisor=*/1));
+        clone->setAttr(plan::kGuardsAttr, builder.getArrayAttr(guards));
+        record(clone, choice, 32);
+        continue;
+      }
+    }
+    clone.erase();
+  }
+  return success();
+}
+
 LogicalResult SelectStrategy::configure(func::FuncOp function) {
   FailureOr<KernelInfo> kernel = analyzeKernel(function);
   if (failed(kernel))
@@ -605,7 +763,7 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
     return success();
   }
   Choice choice = choose(*kernel);
-  if (failed(addGuardedVariant(*kernel, choice, narrow)))
+  if (failed(addRowVariants(*kernel)) || failed(addGuardedVariant(*kernel, choice, narrow)))
     return failure();
   record(function, choice, narrow ? 32 : 64);
   return success();

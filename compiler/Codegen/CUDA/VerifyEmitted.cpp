@@ -26,6 +26,11 @@ namespace xc::cuda {
 /// Math functions that are an instruction, or a few without a branch; the others have been
 /// expanded.
 static bool hasInstruction(Operation *op) {
+  if (auto tanh = dyn_cast<math::TanhOp>(op))
+    return getElementTypeOrSelf(tanh.getType()).isF32() &&
+           tanh.getFastmath() == arith::FastMathFlags::afn;
+  if (isa<math::Exp2Op>(op))
+    return getElementTypeOrSelf(op->getOperand(0)).isF32();
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp, math::TruncOp,
              math::RoundEvenOp, math::FmaOp, math::SqrtOp, math::CopySignOp, math::CtPopOp,
              math::CountLeadingZerosOp, math::CountTrailingZerosOp>(op);

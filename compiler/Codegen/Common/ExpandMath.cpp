@@ -244,6 +244,16 @@ struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
     MathExpansion options;
     options.fastMath = fastMath;
     options.hasFma = hasFma;
+    options.hasExp2 = hasExp2;
+    options.hasTanh = hasTanh;
+    options.hasMinMax = hasMinMax;
+    options.keep = [&](Operation *op) {
+      if (!getElementTypeOrSelf(op->getOperand(0)).isF32())
+        return false;
+      if (auto tanh = dyn_cast<math::TanhOp>(op))
+        return hasTanh && tanh.getFastmath() == arith::FastMathFlags::afn;
+      return hasExp2 && isa<math::Exp2Op>(op);
+    };
     RewritePatternSet patterns(&getContext());
     populateExpandMathPatterns(patterns, options);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {

@@ -29,6 +29,15 @@ struct MathExpansion {
   /// The target has fused multiply-add instructions. Without them `math.fma`
   /// itself is expanded too.
   bool hasFma = true;
+  /// The target computes `math.exp2` on f32 in an instruction with an error below 2 units in the
+  /// last place; with `afn` it may take denormal numbers for zero. exp, and what is made of it, is
+  /// built on that instruction then.
+  bool hasExp2 = false;
+  /// The target computes `math.tanh` on f32 with `afn` in an instruction with a relative error
+  /// below 2^-10; used under fastMath only.
+  bool hasTanh = false;
+  /// arith.minimumf and arith.maximumf are one instruction each.
+  bool hasMinMax = false;
   /// Ops for which this returns true are left alone: the target has something
   /// better.
   std::function<bool(mlir::Operation *)> keep;

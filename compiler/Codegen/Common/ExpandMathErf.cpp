@@ -32,9 +32,8 @@ static Value erfcOfPositive(MathBuilder &b, Value x) {
   return b.mul(decay, factor);
 }
 
-/// erf(x) for 0 <= x <= 1.
+/// erf(x) for 0 <= x <= 1; for larger x anything, infinity and NaN too.
 static Value erfOfSmall(MathBuilder &b, Value x) {
-  x = b.clamp(x, 0.0, 1.0);
   Value series =
       b.polynomial(b.mul(x, x), b.pick(ArrayRef<double>(kErfF32), ArrayRef<double>(kErfF64)));
   return b.fma(x, series, x);
@@ -57,7 +56,11 @@ Value expandErf(MathBuilder &b, Value x) {
   if (b.isF32()) {
     // erf rounds to 1 beyond 4.
     Value exponent = b.polynomial(b.clamp(magnitude, 0.9, 4.0), kErfTailF32);
-    tail = expandExp(b, b.neg(exponent));
+    // The exponent is at most 17, and the tail is small beside 1: a plain product is enough.
+    tail =
+        b.options().hasExp2
+            ? b.exp2ByInstruction(b.mul(exponent, b.constant(-1.4426950408889634)), /*normal=*/true)
+            : expandExp(b, b.neg(exponent));
   } else {
     tail = erfcOfPositive(b, magnitude);
   }

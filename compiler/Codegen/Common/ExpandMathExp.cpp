@@ -55,7 +55,25 @@ static Value clampToRange(MathBuilder &b, Value x) {
   return b.clamp(x, b.pick(-105.0, -750.0), b.pick(100.0, 720.0));
 }
 
-Value expandExp(MathBuilder &b, Value x) { return scale(b, reduce(b, clampToRange(b, x))); }
+/// e^x by the target's 2^x: x log2(e) = high + low, and 2^(high + low) = 2^high (1 + low ln(2)) as
+/// closely as f32 can tell.
+static Value expByExp2(MathBuilder &b, Value x) {
+  constexpr double log2e = 1.4426950408889634, log2eTail = 1.9259629911266175e-8;
+  if (b.options().fastMath)
+    return b.exp2ByInstruction(b.mul(x, b.constant(log2e)), /*normal=*/true);
+  x = clampToRange(b, x);
+  Value high = b.mul(x, b.constant(log2e));
+  Value low = b.fma(x, b.constant(log2e), b.neg(high));
+  low = b.fma(x, b.constant(log2eTail), low);
+  Value power = b.exp2ByInstruction(high, /*normal=*/false);
+  return b.fma(b.mul(power, b.constant(0.69314718055994531)), low, power);
+}
+
+Value expandExp(MathBuilder &b, Value x) {
+  if (b.isF32() && b.options().hasExp2)
+    return expByExp2(b, x);
+  return scale(b, reduce(b, clampToRange(b, x)));
+}
 
 Value expandExp2(MathBuilder &b, Value x) {
   x = b.clamp(x, b.pick(-152.0, -1080.0), b.pick(130.0, 1030.0));
@@ -106,6 +124,8 @@ Value expandCosh(MathBuilder &b, Value x) {
 }
 
 Value expandTanh(MathBuilder &b, Value x) {
+  if (b.isF32() && b.options().hasTanh && b.options().fastMath)
+    return math::TanhOp::create(b.ops(), x, arith::FastMathFlags::afn);
   Value magnitude = b.abs(x);
   // tanh rounds to 1 from here on.
   Value clamped = b.clamp(magnitude, 0.0, b.pick(10.0, 22.0));

@@ -75,6 +75,8 @@ Value MathBuilder::polynomial(Value x, ArrayRef<double> coefficients) {
 
 Value MathBuilder::clamp(Value x, double low, double high) {
   Value lowest = constant(low), highest = constant(high);
+  if (settings.hasMinMax)
+    return create<arith::MinimumFOp>(create<arith::MaximumFOp>(x, lowest), highest);
   x = select(less(x, lowest), lowest, x);
   return select(greater(x, highest), highest, x);
 }
@@ -104,6 +106,9 @@ MathBuilder::Rounded MathBuilder::roundProduct(Value x, double scale) {
   return {sub(sum, magic), bits(sum)};
 }
 
+Value MathBuilder::exp2ByInstruction(Value x, bool normal) {
+  return create<math::Exp2Op>(x, normal ? arith::FastMathFlags::afn : arith::FastMathFlags::none);
+}
 Value MathBuilder::exp2(Value lowBits) {
   return fromBits(shiftLeft(addInt(lowBits, integer(exponentBias())), mantissaBits()));
 }

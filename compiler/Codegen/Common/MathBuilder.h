@@ -120,6 +120,8 @@ public:
   Rounded round(mlir::Value x);
   /// round(x * scale), with the product and the sum fused.
   Rounded roundProduct(mlir::Value x, double scale);
+  /// 2^x for f32 by the target's instruction. With `normal`, neither x nor the result is denormal.
+  mlir::Value exp2ByInstruction(mlir::Value x, bool normal);
   /// 2^n, for an integer whose low bits are those of n; 2^n must be normal.
   mlir::Value exp2(mlir::Value lowBits);
   /// An integer of intType, |x| < 2^22 or 2^51, as a float.

@@ -31,7 +31,13 @@ def ExpandMath : Pass<"xc-expand-math"> {
   let options = [
     Option<"fastMath", "fast-math", "bool", /*default=*/"false",
            "Be faster where accuracy, denormals or huge arguments would cost much">,
-    Option<"hasFma", "has-fma", "bool", /*default=*/"true", "The target has fused multiply-add instructions">];
+    Option<"hasFma", "has-fma", "bool", /*default=*/"true", "The target has fused multiply-add instructions">,
+    Option<"hasExp2", "has-exp2", "bool", /*default=*/"false",
+           "The target has an instruction for math.exp2 on f32, which stays and computes exp too">,
+    Option<"hasTanh", "has-tanh", "bool", /*default=*/"false",
+           "The target has an approximate instruction for math.tanh on f32, used with fast-math">,
+    Option<"hasMinMax", "has-min-max", "bool", /*default=*/"false",
+           "arith.minimumf and arith.maximumf are instructions of the target">];
 }
 
 def ExpandSmallFloats : Pass<"xc-expand-small-floats"> {

@@ -4,7 +4,7 @@
 // RUN: xc-opt %s -split-input-file -xc-cuda-codegen | %python %S/Inputs/kernel_image.py | FileCheck %s --check-prefix=PTX
 
 // CHECK-LABEL: module @scale
-// CHECK-SAME:    plan.exports = [{config = #cuda.elementwise<threads = 256, vector = 4, unroll = 4>,
+// CHECK-SAME:    plan.exports = [{config = #cuda.elementwise<threads = 256, vector = 4, unroll = 2>,
 // CHECK-SAME:    launch = #plan.launch_config<grid = #{{.*}}, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>,
 // CHECK-SAME:    name = "scale", parameters = {{\[}}["binding", 0], ["binding", 1]], reason = "elementwise
 // CHECK-SAME:    plan.image = "{{.*}}.version 8.0
@@ -12,9 +12,9 @@
 // PTX-LABEL: .entry scale(
 // PTX:         .param .u64 .ptr .global .align 64 scale_param_0
 // PTX:         .reqntid 256
-// PTX-COUNT-4: ld.global.nc.v4.b32
+// PTX-COUNT-2: ld.global.nc.v4.b32
 // PTX-NOT:     ld.global
-// PTX-COUNT-4: st.global.v4.b32
+// PTX-COUNT-2: st.global.v4.b32
 builtin.module @scale attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @scale() {
     %x = plan.binding 0 read align 64 : memref<4096x1024xf32>

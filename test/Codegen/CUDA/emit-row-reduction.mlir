@@ -108,7 +108,7 @@ builtin.module @block attributes {plan.kernel, plan.target = #plan.target<"cuda"
 // CHECK-COUNT-1:   memref.load
 // CHECK:         gpu.shuffle xor
 builtin.module @loop attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
-  func.func @loop() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 1, vector = 1, chunks = 0>} {
+  func.func @loop() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 1, vector = 1, chunks = 0, unroll = 4>} {
     %size_n = plan.scalar 0 : index
     %b0 = plan.binding 0 read align 64 sizes(%size_n) : memref<4x?xf32>
     %t0 = bufferization.to_tensor %b0 restrict : memref<4x?xf32> to tensor<4x?xf32>
@@ -157,6 +157,53 @@ builtin.module @argmax attributes {plan.kernel, plan.target = #plan.target<"cuda
     } -> (tensor<4xf32>, tensor<4xi32>)
     %b1 = plan.binding 1 write align 64 : memref<4xi32>
     bufferization.materialize_in_destination %g8#1 in restrict writable %b1 : (tensor<4xi32>, memref<4xi32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Rows of four parts, each of which is reduced, and summed up over the part's rows: each element is
+// loaded once, by one of two warps, which meet in shared memory after the last row.
+// CHECK-LABEL: func.func @walk
+// CHECK:         %[[SUMS:.*]] = scf.for
+// CHECK-COUNT-1:   vector.load %{{.*}} : memref<4096xf32>
+// CHECK-NOT:       vector.load %{{.*}} : memref<4096xf32>
+// CHECK-COUNT-5:   gpu.shuffle xor
+// CHECK:           memref.store %{{.*}} : memref<32xf32>
+// CHECK:         gpu.barrier
+// CHECK:         vector.store %{{.*}} : memref<128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+// CHECK:         gpu.barrier
+// CHECK:         vector.store %{{.*}} : memref<512xf32>, vector<4xf32>
+#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#row = affine_map<(d0, d1, d2) -> (d0, d1)>
+#column = affine_map<(d0, d1, d2) -> (d0, d2)>
+builtin.module @walk attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @walk() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 2, vector = 4, chunks = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<4x8x128xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4x8xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4x128xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<4x8x128xf32> to tensor<4x8x128xf32>
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<4x8xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x : tensor<4x8x128xf32>) outs(%f0 : tensor<4x8xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x8xf32>
+    %e1 = tensor.empty() : tensor<4x128xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %sum : tensor<4x8x128xf32>, tensor<4x8xf32>) outs(%f1 : tensor<4x128xf32>) {
+    ^bb0(%a: f32, %r: f32, %acc: f32):
+      %p = arith.mulf %a, %r : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x128xf32>
+    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
+    bufferization.materialize_in_destination %part in restrict writable %b2 : (tensor<4x128xf32>, memref<4x128xf32>) -> ()
     return
   }
 }

@@ -2,8 +2,8 @@
 
 // CHECK-LABEL: func.func @large_elementwise()
 // CHECK-SAME:    cuda.index_bits = 32 : i32
-// CHECK-SAME:    lowering_config = #cuda.elementwise<threads = 256, vector = 4, unroll = 4>
-// CHECK-SAME:    plan.reason = "elementwise over the flattened shape: 16 elements a thread in 4 accesses of 4"
+// CHECK-SAME:    lowering_config = #cuda.elementwise<threads = 256, vector = 4, unroll = 2>
+// CHECK-SAME:    plan.reason = "elementwise over the flattened shape: 8 elements a thread in 2 accesses of 4"
 builtin.module @large_elementwise attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @large_elementwise() {
     %b0 = plan.binding 0 read align 64 : memref<4096x1024xf32>
@@ -170,7 +170,7 @@ builtin.module @block_per_row attributes {plan.kernel, plan.target = #plan.targe
 // -----
 
 // CHECK-LABEL: func.func @row_too_long_for_registers()
-// CHECK-SAME:    #cuda.row_reduction<threads = 1024, rows = 1, vector = 4, chunks = 0>
+// CHECK-SAME:    #cuda.row_reduction<threads = 1024, rows = 1, vector = 4, chunks = 5, shared = 11>
 builtin.module @row_too_long_for_registers attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @row_too_long_for_registers() {
     %b0 = plan.binding 0 read align 64 : memref<128x65536xf32>
@@ -234,15 +234,23 @@ builtin.module @columns attributes {plan.kernel, plan.target = #plan.target<"cud
 
 // -----
 
-// Where the symbolic size is a multiple of 4, and 32 bits do, the first variant is taken.
+// Where the symbolic size is a multiple of 4, and 32 bits do, the first variants are taken: those
+// that hold a row, then one that walks over it.
+// CHECK-LABEL: func.func @columns_of_symbolic_length_rows1024()
+// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 4, chunks = 1>
+// CHECK-SAME:    #plan.value_guard<#{{.*}}, min = 4, max = 1024, divisor = 1>]
+// CHECK-LABEL: func.func @columns_of_symbolic_length_rows4096()
+// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 1024, rows = 1, vector = 4, chunks = 1>
+// CHECK-LABEL: func.func @columns_of_symbolic_length_rows16384()
+// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 1024, rows = 1, vector = 4, chunks = 4>
 // CHECK-LABEL: func.func @columns_of_symbolic_length_guarded()
 // CHECK-SAME:    cuda.index_bits = 32 : i32
-// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 4, chunks = 0>
+// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 4, chunks = 0, unroll = 4>
 // CHECK-SAME:    plan.guards = [#plan.value_guard<#{{.*}}, min = 0, max = 1073741823, divisor = 1>, #plan.value_guard<#{{.*}}, min = 0, max = 1073741823, divisor = 4>]
 // CHECK:         plan.scalar 0 {cuda.divisor = 4 : i64}
 // CHECK-LABEL: func.func @columns_of_symbolic_length()
 // CHECK-SAME:    cuda.index_bits = 64 : i32
-// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 1, chunks = 0>
+// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 1, chunks = 0, unroll = 4>
 // CHECK-NOT:     plan.guards
 // CHECK:         plan.scalar 0 : index
 builtin.module @columns_of_symbolic_length attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {

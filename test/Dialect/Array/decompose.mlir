@@ -65,8 +65,9 @@ func.func @softmax(%x: tensor<4x?xf16>) -> tensor<4x?xf16> {
   // CHECK: %[[SHIFTED:.*]] = array.sub %[[WIDE]], %[[MAX]]
   // CHECK: %[[EXP:.*]] = array.exp %[[SHIFTED]]
   // CHECK: %[[SUM:.*]] = array.reduce sum, %[[EXP]] axes = [1] keepdims
-  // CHECK: %[[DIV:.*]] = array.div %[[EXP]], %[[SUM]]
-  // CHECK: %[[NARROW:.*]] = array.convert %[[DIV]] : tensor<4x?xf32> -> tensor<4x?xf16>
+  // CHECK: %[[SCALE:.*]] = array.div %{{.*}}, %[[SUM]] : (tensor<f32>, tensor<4x1xf32>) -> tensor<4x1xf32>
+  // CHECK: %[[SHARE:.*]] = array.mul %[[EXP]], %[[SCALE]]
+  // CHECK: %[[NARROW:.*]] = array.convert %[[SHARE]] : tensor<4x?xf32> -> tensor<4x?xf16>
   // CHECK: return %[[NARROW]]
   // KEEP: array.softmax
   %0 = array.softmax %x axis = 1 : tensor<4x?xf16>

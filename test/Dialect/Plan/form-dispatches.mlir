@@ -135,3 +135,67 @@ func.func @slices(%x: tensor<8x8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// -----
+
+// A step that sums up, over a part's rows, what is computed from each row shares the rows' kernel;
+// so does another sum of the same input, and the sum of the parts is a kernel of its own, which
+// takes the memory of the value that it updates.
+// CHECK-LABEL: func.func @walk
+// CHECK:         %[[WALK:.*]]:2 = plan.region
+// CHECK:           iterator_types = ["parallel", "reduction", "parallel"]
+// CHECK:           iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK:           iterator_types = ["parallel", "reduction", "parallel"]
+// CHECK:           plan.yield
+// CHECK:         plan.region
+// CHECK-SAME:      reuse
+// CHECK:           iterator_types = ["parallel", "reduction"]
+// CHECK:           arith.subf
+#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#row = affine_map<(d0, d1, d2) -> (d0, d1)>
+#column = affine_map<(d0, d1, d2) -> (d0, d2)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @walk(%x: tensor<4x8x128xf32>, %w: tensor<128xf32>) -> (tensor<128xf32>, tensor<4x128xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<4x8xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x : tensor<4x8x128xf32>) outs(%f0 : tensor<4x8xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x8xf32>
+    %e1 = tensor.empty() : tensor<4x128xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %sum : tensor<4x8x128xf32>, tensor<4x8xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+    ^bb0(%a: f32, %r: f32, %acc: f32):
+      %p = arith.mulf %a, %r : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x128xf32>
+    %plain = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x : tensor<4x8x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x128xf32>
+    %e2 = tensor.empty() : tensor<128xf32>
+    %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<128xf32>) -> tensor<128xf32>
+    %total = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>],
+                             iterator_types = ["parallel", "reduction"]}
+        ins(%part : tensor<4x128xf32>) outs(%f2 : tensor<128xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %acc, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<128xf32>
+    %next = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+                            iterator_types = ["parallel"]}
+        ins(%w, %total : tensor<128xf32>, tensor<128xf32>) outs(%e2 : tensor<128xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %s = arith.subf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<128xf32>
+    return %next, %plain : tensor<128xf32>, tensor<4x128xf32>
+  }
+}

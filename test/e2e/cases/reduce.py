@@ -181,7 +181,78 @@ def norms():
                  f": ({x.mlir}, {v}, {v}) -> ({x.mlir}, {v}, {v})", "sum")
 
 
+def large():
+    """What takes a second kernel, or more of a row than registers hold."""
+    yield reduction("sum", random("f32", (4096, 70), 30), (0,), tag="_two_steps")
+    yield reduction("max", random("bf16", (2048, 136), 31), (0,), tag="_two_steps")
+    yield reduction("sum", random("f32", (300, 1000), 32), (0, 1), tag="_two_steps")
+    yield reduction("prod", random("f64", (70000,), 33, 0.9998, 1.0002), (0,), tag="_two_steps")
+    x = Tensor("f32", np.floor(random("f32", (65536,), 34, -50, 50).values))
+    yield simple("argmax_two_steps", [x], [("i64", x.values.argmax(0))],
+                 f"%r0 = array.argmax %0 axis = 0 : {x.mlir} -> tensor<i64>", "exact")
+    for shape in ((2, 40000), (1, 66000)):
+        x = random("f32", shape, 35, -8, 8)
+        shares = np.exp(x.values - x.values.max(1, keepdims=True))
+        yield simple(f"softmax_long_{x.mlir}", [x], [("f32", shares / shares.sum(1, keepdims=True))],
+                     f"%r0 = array.softmax %0 axis = 1 : {x.mlir}", "composite")
+    for dtype, shape in (("f32", (2048, 132)), ("bf16", (2048, 136)), ("f32", (512, 1060)), ("f32", (128, 2056))):
+        yield layer_norm_gradient(dtype, shape)
+    x, y, w = (random("f32", shape, seed) for shape, seed in (((5000, 100), 40), ((5000,), 41), ((100,), 42)))
+    off = 1 / (1 + np.exp(-x.values @ w.values)) - y.values
+    yield simple("gradient_step", [x, y, w], [("f32", w.values - x.values.T @ off / 5000)],
+                 f"""%c = array.reshape %2 : {w.mlir} -> tensor<100x1xf32>
+                     %s = array.matmul %0, %c : ({x.mlir}, tensor<100x1xf32>) -> tensor<5000x1xf32>
+                     %v = array.reshape %s : tensor<5000x1xf32> -> {y.mlir}
+                     %p = array.sigmoid %v : {y.mlir}
+                     %o = array.sub %p, %1 : {y.mlir}
+                     %q = array.reshape %o : {y.mlir} -> tensor<5000x1xf32>
+                     %g = array.matmul %0, %q transpose_a : ({x.mlir}, tensor<5000x1xf32>) -> tensor<100x1xf32>
+                     %h = array.reshape %g : tensor<100x1xf32> -> {w.mlir}
+                     %n = array.constant dense<5.0e3> : tensor<f32>
+                     %d = array.div %h, %n : ({w.mlir}, tensor<f32>) -> {w.mlir}
+                     %r0 = array.sub %2, %d : {w.mlir}""", "sum")
+
+
+def layer_norm_gradient(dtype, shape):
+    """Gradients of layer_norm by its input, scale and bias: sums along rows, and of those along columns."""
+    rows, columns = shape
+    x, dy, scale = random(dtype, shape, 36), random(dtype, shape, 37), random(dtype, (columns,), 38)
+    mean = x.values.mean(1, keepdims=True)
+    rstd = 1 / np.sqrt(x.values.var(1, keepdims=True) + 1e-5)
+    xhat, wdy = (x.values - mean) * rstd, dy.values * scale.values
+    dx = (wdy - wdy.mean(1, keepdims=True) - xhat * (wdy * xhat).mean(1, keepdims=True)) * rstd
+    f, c, k = (f"tensor<{size}xf32>" for size in (f"{rows}x{columns}", columns, f"{rows}x1"))
+
+    def convert(result, operand, source, target):
+        return f"{result} = array.convert {operand} : {source} -> {target}\n"
+
+    return simple(f"layer_norm_gradient_{x.mlir}", [x, dy, scale],
+                  [(dtype, dx), (dtype, (dy.values * xhat).sum(0)), (dtype, dy.values.sum(0))],
+                  convert("%x", "%0", x.mlir, f) + convert("%dy", "%1", x.mlir, f) + convert("%g", "%2", scale.mlir, c) +
+                  f"""%mean = array.mean %x axes = [1] keepdims : {f} -> {k}
+                      %c = array.sub %x, %mean : ({f}, {k}) -> {f}
+                      %sq = array.mul %c, %c : {f}
+                      %var = array.mean %sq axes = [1] keepdims : {f} -> {k}
+                      %eps = array.constant dense<1.0e-5> : tensor<f32>
+                      %ve = array.add %var, %eps : ({k}, tensor<f32>) -> {k}
+                      %rstd = array.rsqrt %ve : {k}
+                      %xhat = array.mul %c, %rstd : ({f}, {k}) -> {f}
+                      %wdy = array.mul %dy, %g : ({f}, {c}) -> {f}
+                      %m1 = array.mean %wdy axes = [1] keepdims : {f} -> {k}
+                      %wx = array.mul %wdy, %xhat : {f}
+                      %m2 = array.mean %wx axes = [1] keepdims : {f} -> {k}
+                      %a = array.sub %wdy, %m1 : ({f}, {k}) -> {f}
+                      %p = array.mul %xhat, %m2 : ({f}, {k}) -> {f}
+                      %q = array.sub %a, %p : {f}
+                      %dx = array.mul %q, %rstd : ({f}, {k}) -> {f}
+                      %dyx = array.mul %dy, %xhat : {f}
+                      %dg = array.reduce sum, %dyx axes = [0] : {f} -> {c}
+                      %db = array.reduce sum, %dy axes = [0] : {f} -> {c}
+                   """ + convert("%r0", "%dx", f, x.mlir) + convert("%r1", "%dg", c, scale.mlir) +
+                  convert("%r2", "%db", c, scale.mlir), "sum")
+
+
 def cases():
     with np.errstate(all="ignore"):
-        for make in (reductions, arguments, moments, scans, softmaxes, norms):
+        for make in (reductions, arguments, moments, scans, softmaxes, norms, large):
             yield from make()

@@ -184,7 +184,7 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
     return failure();
   }
   for (const ReductionGroup::Result &output : result.group.results)
-    if (!output.isReduced) {
+    if (output.kind != ReductionGroup::Result::Kind::Reduced) {
       reason = "an output over the reduced dims";
       return failure();
     }

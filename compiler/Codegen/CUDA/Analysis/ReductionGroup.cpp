@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineMap.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -253,9 +254,7 @@ LogicalResult Placement::run(std::string &reason) {
   return success();
 }
 
-/// The loop order of the largest operand of `root` in memory, and whether it ends in a reduction
-/// dim.
-static void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
+void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
   OpOperand *largest = nullptr;
   unsigned most = 0;
   for (OpOperand *input : root.getDpsInputOperands()) {
@@ -284,72 +283,116 @@ static void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
   }
 }
 
+/// The dims of `dims` that are more than one iteration, in order.
+static SmallVector<unsigned> getLongDims(ArrayRef<unsigned> dims, ArrayRef<int64_t> ranges) {
+  SmallVector<unsigned> result;
+  llvm::copy_if(dims, std::back_inserter(result), [&](unsigned dim) { return ranges[dim] != 1; });
+  llvm::sort(result);
+  return result;
+}
+
+/// Takes the reduction with most loops for the root; of several, one whose reduced elements are
+/// neighbours in memory.
+static void chooseRoot(ArrayRef<linalg::LinalgOp> reductions, ReductionGroup &group) {
+  for (linalg::LinalgOp op : reductions) {
+    ReductionGroup candidate;
+    candidate.root = op;
+    orderDims(op, candidate);
+    unsigned loops = op.getNumLoops();
+    if (!group.root || loops > group.root.getNumLoops() ||
+        (loops == group.root.getNumLoops() && candidate.reducesContiguousDim &&
+         !group.reducesContiguousDim))
+      group = candidate;
+  }
+}
+
+static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, ReductionGroup &group,
+                               std::string &reason) {
+  FailureOr<Combiner> combiner = Combiner::match(op);
+  if (failed(combiner)) {
+    reason = "the body of a reduction is not known to be associative";
+    return failure();
+  }
+  SmallVector<int64_t> ranges = group.root.getStaticLoopRanges();
+  SmallVector<unsigned> reduced;
+  for (auto [expr, iterator] : llvm::zip_equal(loops, op.getIteratorTypesArray()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && iterator == utils::IteratorType::reduction)
+      reduced.push_back(dim.getPosition());
+  reduced = getLongDims(reduced, ranges);
+  if (reduced == getLongDims(group.reductionDims, ranges)) {
+    group.members.push_back({*combiner, loops});
+    return success();
+  }
+  bool isPartial = group.reducesContiguousDim && reduced.size() == 1 &&
+                   !group.parallelDims.empty() && reduced.front() == group.parallelDims.back();
+  bool isRead = llvm::any_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>);
+  if (!isPartial || isRead) {
+    reason = "reductions over different dims";
+    return failure();
+  }
+  group.partials.push_back({*combiner, loops});
+  return success();
+}
+
+static LogicalResult addResult(const KernelOutput &output, const Exprs &coords,
+                               ReductionGroup &group, std::string &reason) {
+  using Kind = ReductionGroup::Result::Kind;
+  SmallVector<int64_t> ranges = group.root.getStaticLoopRanges();
+  auto uses = [&](unsigned dim) {
+    return llvm::any_of(coords, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
+  };
+  // Its elements and the points that it is computed at match one to one.
+  auto covers = [&](ArrayRef<unsigned> dims) {
+    return llvm::all_of(dims, [&](unsigned dim) { return ranges[dim] == 1 || uses(dim); });
+  };
+  ArrayRef<unsigned> parallel = group.parallelDims;
+  Kind kind = llvm::any_of(group.reductionDims, uses) ? Kind::Whole : Kind::Reduced;
+  if (llvm::any_of(group.partials, [&](const ReductionGroup::Member &member) {
+        return output.tensor.getDefiningOp() == member.combiner.getOp();
+      })) {
+    kind = Kind::Partial;
+    parallel = parallel.drop_back();
+  }
+  if (!covers(parallel) || (kind != Kind::Reduced && !covers(group.reductionDims))) {
+    reason = "an output that has neither the shape of the reduction's input nor that of its result";
+    return failure();
+  }
+  group.results.push_back({output, coords, kind});
+  return success();
+}
+
 FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::string &reason) {
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
   ReductionGroup group;
-  for (linalg::LinalgOp op : reductions)
-    if (!group.root || op.getNumLoops() > group.root.getNumLoops())
-      group.root = op;
+  chooseRoot(reductions, group);
   Placement placement(kernel, group.root);
   if (failed(placement.run(reason)))
     return failure();
-  orderDims(group.root, group);
-  SmallVector<int64_t> ranges = group.root.getStaticLoopRanges();
-
-  auto usesOnly = [&](ArrayRef<AffineExpr> exprs, ArrayRef<unsigned> dims) {
-    return llvm::all_of(exprs, [&](AffineExpr expr) {
-      return llvm::all_of(llvm::seq(0u, static_cast<unsigned>(group.root.getNumLoops())),
-                          [&](unsigned dim) {
-                            return llvm::is_contained(dims, dim) || !expr.isFunctionOfDim(dim);
-                          });
-    });
-  };
-  for (linalg::LinalgOp op : reductions) {
-    FailureOr<Combiner> combiner = Combiner::match(op);
-    if (failed(combiner)) {
-      reason = "the body of a reduction is not known to be associative";
+  for (linalg::LinalgOp op : reductions)
+    if (failed(addMember(op, placement.getLoops(op), group, reason)))
       return failure();
-    }
-    const Exprs &loops = placement.getLoops(op);
-    // Each member reduces over all reduction dims, and over nothing else.
-    SmallVector<unsigned> reduced;
-    for (auto [expr, iterator] : llvm::zip_equal(loops, op.getIteratorTypesArray()))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr);
-          dim && iterator == utils::IteratorType::reduction)
-        if (ranges[dim.getPosition()] != 1)
-          reduced.push_back(dim.getPosition());
-    llvm::sort(reduced);
-    SmallVector<unsigned> expected;
-    llvm::copy_if(group.reductionDims, std::back_inserter(expected),
-                  [&](unsigned dim) { return ranges[dim] != 1; });
-    llvm::sort(expected);
-    if (reduced != expected) {
-      reason = "reductions over different dims";
-      return failure();
-    }
-    group.members.push_back({*combiner, loops});
-  }
   for (const KernelOutput &output : kernel.outputs) {
     const Exprs *coords = placement.find(output.tensor);
     if (!coords) {
       reason = "an output outside the iteration space of the reduction";
       return failure();
     }
-    bool reduced = usesOnly(*coords, group.parallelDims);
-    // Its elements and the points that it is computed at match one to one.
-    auto covers = [&](ArrayRef<unsigned> dims) {
-      return llvm::all_of(dims, [&](unsigned dim) {
-        return group.root.getStaticLoopRanges()[dim] == 1 ||
-               llvm::any_of(*coords, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
-      });
-    };
-    if (!covers(group.parallelDims) || (!reduced && !covers(group.reductionDims))) {
-      reason =
-          "an output that has neither the shape of the reduction's input nor that of its result";
+    if (failed(addResult(output, *coords, group, reason)))
       return failure();
-    }
-    group.results.push_back({output, *coords, reduced});
   }
+  auto isWhole = [&](const Exprs &coords) {
+    return llvm::all_of(llvm::seq(0u, group.root.getNumLoops()), [&](unsigned dim) {
+      return group.root.getStaticLoopRanges()[dim] == 1 ||
+             llvm::any_of(coords, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
+    });
+  };
+  llvm::SmallSetVector<Value, 8> read;
+  for (Operation *op : kernel.tensorOps)
+    read.insert(op->operand_begin(), op->operand_end());
+  for (Value tensor : read)
+    if (const Exprs *coords = placement.find(tensor); coords && isWhole(*coords))
+      if (plan::BindingOp binding = getSourceBinding(tensor))
+        group.inputs.push_back({tensor, binding, *coords});
   return group;
 }
 

@@ -31,7 +31,19 @@ struct ReductionGroup {
   struct Result {
     KernelOutput output;
     llvm::SmallVector<mlir::AffineExpr> coords;
-    bool isReduced; // over the parallel dims only
+    /// Over the whole space, over the parallel dims, or of a member of `partials`.
+    enum class Kind { Whole, Reduced, Partial } kind;
+  };
+
+  struct Input {
+    mlir::Value tensor;
+    plan::BindingOp binding;
+    llvm::SmallVector<mlir::AffineExpr> coords;
+
+    mlir::MemRefType getMemoryType() const {
+      plan::BindingOp op = binding; // MLIR's op handles are not const-correct
+      return mlir::cast<mlir::MemRefType>(op.getMemory().getType());
+    }
   };
 
   /// The loops of `root` are the dims of the space.
@@ -42,11 +54,19 @@ struct ReductionGroup {
   /// along the innermost parallel dim are.
   bool reducesContiguousDim;
   llvm::SmallVector<Member, 2> members;
+  /// Reductions over the innermost parallel dim instead, in groups whose rows are contiguous: sums
+  /// over some rows of what is computed from each row. Nothing in the kernel reads them.
+  llvm::SmallVector<Member, 2> partials;
   llvm::SmallVector<Result, 2> results;
+  /// Bindings that are read over the whole space.
+  llvm::SmallVector<Input, 2> inputs;
 
   /// MLIR's op handles are not const-correct; a copy is as good as the original.
   mlir::linalg::LinalgOp getRoot() const { return root; }
 };
+
+/// Sorts the loops of `root` into dims of the group, by the largest input's order in memory.
+void orderDims(mlir::linalg::LinalgOp root, ReductionGroup &group);
 
 /// Finds the group that makes up all of `kernel`; fails with a reason if there is none.
 mlir::FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::string &reason);

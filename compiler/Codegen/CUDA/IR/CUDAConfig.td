@@ -64,14 +64,18 @@ def CUDA_TransposeAttr : CUDA_Config<"Transpose", "transpose", "transpose", 1> {
   let parameters = (ins "int64_t":$threads, "int64_t":$tile, "int64_t":$vector);
 }
 
-def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-reduction", 1> {
+def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-reduction", 2> {
   let summary = "Threads share a row whose elements are adjacent in memory";
   let description = [{
     `threads` threads (a power of two) work on one row, `rows` rows make a block. Thread t holds `chunks`
-    vectors of `vector` elements in registers, `threads * vector` apart; with `chunks = 0` each reduction loops
-    over memory. Example: `#cuda.row_reduction<threads = 32, rows = 4, vector = 4, chunks = 8>`.
+    vectors of `vector` elements in registers, `threads * vector` apart, and `shared` more in shared memory; with
+    `chunks = 0` each reduction loops over memory, `unroll` vectors at a time. Where elements of rows are also
+    summed up over several rows, a block walks over those rows, `rows * unroll` of them at a time. Example:
+    `#cuda.row_reduction<threads = 32, rows = 4, vector = 4, chunks = 8>`.
   }];
-  let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector, "int64_t":$chunks);
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector, "int64_t":$chunks,
+                        DefaultValuedParameter<"int64_t", "0">:$shared,
+                        DefaultValuedParameter<"int64_t", "1">:$unroll);
 }
 
 def CUDA_ColumnReductionAttr : CUDA_Config<"ColumnReduction", "column_reduction", "column-reduction", 1> {

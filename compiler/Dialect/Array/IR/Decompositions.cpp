@@ -178,7 +178,9 @@ FailureOr<Values> SoftmaxOp::decompose(OpBuilder &builder) {
   Value x = e.widen(getOperand());
   int64_t axis = getAxis();
   Value exp = e.make<ExpOp>(e.make<SubOp>(x, e.reduce(ReduceKind::Max, x, axis)));
-  return Values{e.finish(e.make<DivOp>(exp, e.reduce(ReduceKind::Sum, exp, axis)), getType())};
+  // One division for a row, and a product for each of its elements.
+  Value scale = e.make<DivOp>(e.scalar(1, x), e.reduce(ReduceKind::Sum, exp, axis));
+  return Values{e.finish(e.make<MulOp>(exp, scale), getType())};
 }
 
 FailureOr<Values> LogSoftmaxOp::decompose(OpBuilder &builder) {

@@ -40,7 +40,10 @@ inline constexpr llvm::StringLiteral kLaunchAttr =
 inline constexpr llvm::StringLiteral kGuardsAttr =
     "plan.guards"; // array of guards, on kernel functions
 inline constexpr llvm::StringLiteral kConfigAttr = "lowering_config"; // on kernel functions
-inline constexpr llvm::StringLiteral kReasonAttr = "plan.reason";     // string, on kernel functions
+/// Unit, on a reduction over some of the rows that another kernel sums up; it may share a kernel
+/// with ops that each work on one of those rows.
+inline constexpr llvm::StringLiteral kPartialAttr = "plan.partial";
+inline constexpr llvm::StringLiteral kReasonAttr = "plan.reason"; // string, on kernel functions
 inline constexpr llvm::StringLiteral kImageAttr =
     "plan.image"; // string of bytes, on kernel modules
 inline constexpr llvm::StringLiteral kAssemblyAttr = "plan.assembly"; // string, on kernel modules

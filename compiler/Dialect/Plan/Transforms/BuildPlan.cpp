@@ -288,7 +288,8 @@ bool PlanBuilder::canOverwriteVariable(StringAttr name, DispatchOp dispatch, uns
   int64_t reused = dispatch.getReuse()[index];
   unsigned reads =
       llvm::count_if(dispatch.getInputs(), [&](Value input) { return getRoot(input) == old; });
-  return reused >= 0 && dispatch.getInputs()[reused] == old && reads == 1;
+  return reused >= 0 && getRoot(dispatch.getInputs()[reused]) == old &&
+         isWholeRoot(dispatch.getInputs()[reused]) && reads == 1;
 }
 
 FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned index,

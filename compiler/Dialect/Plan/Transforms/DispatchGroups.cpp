@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -114,7 +115,14 @@ static int getLoop(AffineMap map, unsigned dim) {
   return expr ? static_cast<int>(expr.getPosition()) : -1;
 }
 
-DispatchGrouping::DispatchGrouping(Block &block, bool fuse) : fuse(fuse) {
+/// True if the kernels are for NVIDIA GPUs.
+static bool isForCUDA(Block &block) {
+  auto module = block.getParentOp()->getParentOfType<ModuleOp>();
+  auto target = module ? module->getAttrOfType<TargetAttr>(kTargetAttr) : TargetAttr();
+  return target && target.isCUDA();
+}
+
+DispatchGrouping::DispatchGrouping(Block &block, bool fuse) : fuse(fuse), isCUDA(isForCUDA(block)) {
   unsigned next = 0;
   for (Operation &op : block)
     position[&op] = next++;
@@ -182,6 +190,14 @@ void DispatchGrouping::add(Operation *op) {
   llvm::sort(candidates, [&](DispatchGroup *a, DispatchGroup *b) {
     return position.at(a->ops.back()) > position.at(b->ops.back());
   });
+  if (op->hasAttr(kPartialAttr)) {
+    for (DispatchGroup *candidate : candidates)
+      if (tryJoinPartial(*candidate, op))
+        return absorbSiblings(*candidate, op);
+    if (!tryJoinSibling(op))
+      createGroup(op);
+    return;
+  }
   DispatchGroup *home = nullptr;
   for (DispatchGroup *candidate : candidates) {
     if (!home && tryJoin(*candidate, op))
@@ -228,7 +244,8 @@ std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group
     if (!definition || groupOf.lookup(definition) != &group)
       continue;
     auto producer = dyn_cast<linalg::LinalgOp>(definition);
-    if (!producer || consumer.isDpsInit(&use))
+    // What is left to sum up of rows is complete when all of the kernel is.
+    if (!producer || definition->hasAttr(kPartialAttr) || consumer.isDpsInit(&use))
       return std::nullopt;
     AffineMap produced = producer.getMatchingIndexingMap(
         producer.getDpsInitOperand(cast<OpResult>(use.get()).getResultNumber()));
@@ -331,6 +348,9 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
       keep[row] = false;
   }
   bool losesRows = llvm::is_contained(keep, false);
+  // A row's threads hold what they reduced; what several rows gave, no strategy brings together.
+  if (isCUDA && isReduction && losesRows && group.hasReduction)
+    return false;
   // A sum over columns would leave its producers a workgroup for each column, which reads with
   // large strides.
   if (losesRows && !reducesInnermost(linalgOp) && !isSmall(linalgOp))
@@ -359,6 +379,91 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   keepRows(group, keep);
   group.hasReduction |= isReduction;
   return true;
+}
+
+bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
+  if (group.isClosed || group.hasContraction || !group.hasReduction ||
+      group.ops.size() >= kMaxGroupOps)
+    return false;
+  std::optional<SmallVector<int>> rows = matchRows(group, op);
+  if (!rows)
+    return false;
+  // It sums up the innermost rows, of elements along which the group reduces each of them.
+  for (auto [row, type] :
+       llvm::zip_equal(*rows, cast<linalg::LinalgOp>(op).getIteratorTypesArray())) {
+    bool isInnermost = row >= 0 && static_cast<unsigned>(row) + 1 == group.numRows;
+    if (isInnermost != (type == utils::IteratorType::reduction))
+      return false;
+  }
+  if (!llvm::is_contained(*rows, -1) || countBindings(group, {op}) > kMaxBindings ||
+      wouldMakeCycle(group, getUsedValues(op)))
+    return false;
+  group.rowOfLoop[op] = *rows;
+  group.ops.push_back(op);
+  groupOf[op] = &group;
+  return true;
+}
+
+/// True if both go over the same space in the same way and read an input at the same places.
+static bool areSiblings(Operation *first, Operation *second) {
+  auto a = cast<linalg::LinalgOp>(first), b = cast<linalg::LinalgOp>(second);
+  if (a.getIteratorTypesArray() != b.getIteratorTypesArray() ||
+      a.getStaticLoopRanges() != b.getStaticLoopRanges())
+    return false;
+  return llvm::any_of(a.getDpsInputOperands(), [&](OpOperand *use) {
+    return llvm::any_of(b.getDpsInputOperands(), [&](OpOperand *other) {
+      return use->get() == other->get() &&
+             a.getMatchingIndexingMap(use) == b.getMatchingIndexingMap(other);
+    });
+  });
+}
+
+bool DispatchGrouping::tryJoinSibling(Operation *op) {
+  for (const std::unique_ptr<DispatchGroup> &group : groups) {
+    auto sibling = llvm::find_if(group->ops, [&](Operation *other) {
+      return other->hasAttr(kPartialAttr) && areSiblings(other, op);
+    });
+    if (sibling == group->ops.end() || group->ops.size() >= kMaxGroupOps ||
+        countBindings(*group, {op}) > kMaxBindings || wouldMakeCycle(*group, getUsedValues(op)))
+      continue;
+    // What the group computes itself, the op would have to read at its own places.
+    if (llvm::any_of(getUsedValues(op), [&](Value value) {
+          return value.getDefiningOp() && groupOf.lookup(value.getDefiningOp()) == group.get();
+        }))
+      continue;
+    group->rowOfLoop[op] = SmallVector<int>(group->rowOfLoop[*sibling]);
+    group->ops.push_back(op);
+    groupOf[op] = group.get();
+    return true;
+  }
+  return false;
+}
+
+void DispatchGrouping::absorbSiblings(DispatchGroup &group, Operation *op) {
+  for (const std::unique_ptr<DispatchGroup> &other : groups) {
+    bool fits = other.get() != &group && !other->ops.empty() &&
+                llvm::all_of(other->ops, [&](Operation *sibling) {
+                  return sibling->hasAttr(kPartialAttr) && areSiblings(sibling, op);
+                });
+    if (!fits || other->ops.size() + group.ops.size() > kMaxGroupOps ||
+        countBindings(group, other->ops) > kMaxBindings)
+      continue;
+    SmallVector<Value> operands;
+    for (DispatchGroup *both : {&group, other.get()})
+      for (Operation *member : both->ops)
+        llvm::append_range(operands, getUsedValues(member));
+    if (wouldMakeCycle(group, operands, other.get()))
+      continue;
+    for (Operation *sibling : other->ops) {
+      group.rowOfLoop[sibling] = SmallVector<int>(group.rowOfLoop[op]);
+      groupOf[sibling] = &group;
+    }
+    group.ops.append(other->ops);
+    llvm::sort(group.ops,
+               [&](Operation *a, Operation *b) { return position.at(a) < position.at(b); });
+    group.firstPosition = std::min(group.firstPosition, other->firstPosition);
+    other->ops.clear();
+  }
 }
 
 /// A cheap elementwise op that only feeds this contraction is computed while operands are loaded.

@@ -64,6 +64,12 @@ private:
   void add(mlir::Operation *op);
   DispatchGroup *createGroup(mlir::Operation *op);
   bool tryJoin(DispatchGroup &group, mlir::Operation *op);
+  /// Puts a reduction with kPartialAttr into the group whose rows it sums up, or into one that
+  /// holds another such reduction of the same input.
+  bool tryJoinPartial(DispatchGroup &group, mlir::Operation *op);
+  bool tryJoinSibling(mlir::Operation *op);
+  /// Moves groups of such reductions alone into `group` that read an input of `op`, one of its ops.
+  void absorbSiblings(DispatchGroup &group, mlir::Operation *op);
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
   bool tryMergeGroups(DispatchGroup &into, DispatchGroup &other, mlir::Operation *user);
   std::optional<llvm::SmallVector<int>> matchRows(DispatchGroup &group, mlir::Operation *op);
@@ -72,6 +78,7 @@ private:
   void keepRows(DispatchGroup &group, llvm::ArrayRef<bool> keep);
 
   bool fuse;
+  bool isCUDA;
   llvm::SmallVector<std::unique_ptr<DispatchGroup>> groups;
   llvm::DenseMap<mlir::Operation *, DispatchGroup *> groupOf;
   llvm::DenseMap<mlir::Operation *, unsigned> position;

@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Measures memory-bound kernels on a GPU beside what a user would pick instead, in one run on one machine.
+
+    peers_cuda_memory.py compile --folder=DIR [--xcompile=build/dev/bin/xcompile] [--only=REGEX]
+    peers_cuda_memory.py run --folder=DIR [--xbench=build/dev/bin/xbench] [--only=REGEX] [--peers=eager,compile,jax]
+
+The first writes and compiles the modules, on any machine; the second times them, and the same work in torch eager,
+torch.compile and JAX, and prints a table. Ours is the throughput of `xbench --rotate`: bound calls back to back, each on
+other inputs and outputs, more than twice the L2 cache in all. The peers' calls rotate likewise inside one CUDA graph
+(torch) or one after another (JAX). All figures are medians.
+"""
+import argparse
+import json
+import math
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+L2_BYTES = 60 << 20
+SHAPES = [(32768, 1024, "f32"), (4096, 768, "f32"), (128, 65536, "f32"), (8192, 4096, "bf16")]
+BYTES = {"f32": 4, "bf16": 2}
+
+
+class Work:
+    """One row: a program, and the bytes that it has to move."""
+
+    def __init__(self, op, rows, columns, dtype, inputs, outputs, body):
+        self.op, self.rows, self.columns, self.dtype = op, rows, columns, dtype
+        self.name = f"{op}_{rows}x{columns}_{dtype}"
+        self.bytes = sum(math.prod(shape) * BYTES.get(dtype, 8) for shape in inputs + outputs)
+        arguments = ", ".join(f"%{i}: {tensor(shape, dtype)}" for i, shape in enumerate(inputs))
+        results = ", ".join(tensor(shape, dtype) for shape in outputs)
+        names = ", ".join(f"%r{i}" for i in range(len(outputs)))
+        self.text = f"func.func @main({arguments}) -> ({results}) {{\n{body}\nreturn {names} : {results}\n}}\n"
+
+    @property
+    def sets(self):
+        return max(2, min(64, 2 * L2_BYTES // self.bytes + 2))
+
+
+def tensor(shape, dtype):
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{dtype}>"
+
+
+def layer_norm_gradient(rows, columns, dtype):
+    x, c = tensor((rows, columns), dtype), tensor((columns,), dtype)
+    f, g, k = tensor((rows, columns), "f32"), tensor((columns,), "f32"), tensor((rows, 1), "f32")
+    return f"""
+      %x = array.convert %0 : {x} -> {f}
+      %w = array.convert %1 : {c} -> {g}
+      %dy = array.convert %2 : {x} -> {f}
+      %mean = array.mean %x axes = [1] keepdims : {f} -> {k}
+      %c = array.sub %x, %mean : ({f}, {k}) -> {f}
+      %square = array.mul %c, %c : {f}
+      %var = array.mean %square axes = [1] keepdims : {f} -> {k}
+      %epsilon = array.constant dense<1.0e-5> : tensor<f32>
+      %ve = array.add %var, %epsilon : ({k}, tensor<f32>) -> {k}
+      %rstd = array.rsqrt %ve : {k}
+      %xhat = array.mul %c, %rstd : ({f}, {k}) -> {f}
+      %wdy = array.mul %dy, %w : ({f}, {g}) -> {f}
+      %m1 = array.mean %wdy axes = [1] keepdims : {f} -> {k}
+      %wx = array.mul %wdy, %xhat : {f}
+      %m2 = array.mean %wx axes = [1] keepdims : {f} -> {k}
+      %a = array.sub %wdy, %m1 : ({f}, {k}) -> {f}
+      %p = array.mul %xhat, %m2 : ({f}, {k}) -> {f}
+      %q = array.sub %a, %p : {f}
+      %dx = array.mul %q, %rstd : ({f}, {k}) -> {f}
+      %dyx = array.mul %dy, %xhat : {f}
+      %dg = array.reduce sum, %dyx axes = [0] : {f} -> {g}
+      %db = array.reduce sum, %dy axes = [0] : {f} -> {g}
+      %r0 = array.convert %dx : {f} -> {x}
+      %r1 = array.convert %dg : {g} -> {c}
+      %r2 = array.convert %db : {g} -> {c}"""
+
+
+def list_work():
+    for rows, columns, dtype in SHAPES:
+        whole, row, column = (rows, columns), (rows,), (columns,)
+        x, r, c = (tensor(shape, dtype) for shape in (whole, row, column))
+        turned = tensor((columns, rows), dtype)
+
+        def work(op, inputs, outputs, body):
+            return Work(op, rows, columns, dtype, inputs, outputs, body)
+
+        yield work("gelu", [whole], [whole], f"%r0 = array.gelu %0 : {x}")
+        yield work("softmax", [whole], [whole], f"%r0 = array.softmax %0 axis = 1 : {x}")
+        yield work("layernorm", [whole, column, column], [whole],
+                   f"%r0 = array.layer_norm %0 scale(%1 : {c}) bias(%2 : {c}) axis = 1 epsilon = 1.0e-5 : {x}")
+        yield work("rmsnorm", [whole, column], [whole],
+                   f"%r0 = array.rms_norm %0 scale(%1 : {c}) axis = 1 epsilon = 1.0e-6 : {x}")
+        yield work("rowsum", [whole], [row], f"%r0 = array.reduce sum, %0 axes = [1] : {x} -> {r}")
+        yield work("colsum", [whole], [column], f"%r0 = array.reduce sum, %0 axes = [0] : {x} -> {c}")
+        yield work("transpose", [whole], [(columns, rows)],
+                   f"%r0 = array.transpose %0 permutation = [1, 0] : {x} -> {turned}")
+        yield work("layernorm_vjp", [whole, column, whole], [whole, column, column],
+                   layer_norm_gradient(rows, columns, dtype))
+
+
+# ---- Ours ---------------------------------------------------------------------------------------------------------------
+
+
+def compile_all(args, works):
+    args.folder.mkdir(parents=True, exist_ok=True)
+    for work in works:
+        source, module = args.folder / f"{work.name}.mlir", args.folder / f"{work.name}.vmfb"
+        source.write_text(work.text)
+        subprocess.run([args.xcompile, source, "-o", module, f"--target={args.target}"], check=True)
+    subprocess.run([args.xcompile, ROOT / "samples" / "logistic_regression" / "logistic_regression.mlir", "-o",
+                    args.folder / "logistic_regression.vmfb", f"--target={args.target}"], check=True)
+    print(f"{len(works) + 1} modules in {args.folder}")
+
+
+def time_ours(args, work):
+    command = [args.xbench, args.folder / f"{work.name}.vmfb", "--json", f"--rotate={work.sets}", "--warm-up=0.05",
+               f"--duration={args.duration}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{work.name}: {done.stderr.strip()}")
+    report = json.loads(done.stdout)
+    return 1e6 / report["calls_per_s"], report["kernel_s"] * 1e6
+
+
+# ---- Peers --------------------------------------------------------------------------------------------------------------
+
+
+class Torch:
+    def __init__(self):
+        import torch
+        self.torch = torch
+        self.types = {"f32": torch.float32, "bf16": torch.bfloat16}
+        torch._dynamo.config.cache_size_limit = 1 << 12
+
+    def function(self, work):
+        F, columns = self.torch.nn.functional, work.columns
+        weight = self.torch.randn(columns, device="cuda").to(self.types[work.dtype])
+        bias = self.torch.randn_like(weight)
+        return {
+            "gelu": lambda x: F.gelu(x), "softmax": lambda x: self.torch.softmax(x, -1),
+            "layernorm": lambda x: F.layer_norm(x, (columns,), weight, bias),
+            "rmsnorm": lambda x: F.rms_norm(x, (columns,), weight),
+            "rowsum": lambda x: x.sum(1), "colsum": lambda x: x.sum(0), "transpose": lambda x: x.t().contiguous(),
+        }.get(work.op)
+
+    def gradient(self, work):
+        """Only the backward part: the forward's statistics are given, as in a training step."""
+        torch = self.torch
+        weight = torch.randn(work.columns, device="cuda").to(self.types[work.dtype])
+        bias = torch.randn_like(weight)
+
+        def step(x, dy, mean, rstd):
+            return torch.ops.aten.native_layer_norm_backward(dy, x, (work.columns,), mean, rstd, weight, bias,
+                                                             [True, True, True])
+        return step, lambda x: torch.ops.aten.native_layer_norm(x, (work.columns,), weight, bias, 1e-5)[1:]
+
+    def time(self, work, compiled):
+        torch = self.torch
+        x = [torch.randn(work.rows, work.columns, device="cuda").to(self.types[work.dtype]) for _ in range(work.sets)]
+        if work.op == "layernorm_vjp":
+            step, statistics_of = self.gradient(work)
+            argument_sets = [(a, torch.randn_like(a), *statistics_of(a)) for a in x]
+        else:
+            step, argument_sets = self.function(work), [(a,) for a in x]
+        if compiled:
+            step = torch.compile(step)
+        return self.time_graph(step, argument_sets)
+
+    def time_graph(self, step, argument_sets):
+        torch = self.torch
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            for arguments in argument_sets[:3]:
+                step(*arguments)
+        torch.cuda.synchronize()
+        calls = len(argument_sets) * max(1, 32 // len(argument_sets))
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for i in range(calls):
+                step(*argument_sets[i % len(argument_sets)])
+        times = []
+        for i in range(25):
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begin.record()
+            graph.replay()
+            end.record()
+            torch.cuda.synchronize()
+            if i >= 5:
+                times.append(begin.elapsed_time(end) * 1e3 / calls)
+        return statistics.median(times)
+
+
+def time_jax(work):
+    import jax
+    import jax.numpy as jnp
+    dtype = {"f32": jnp.float32, "bf16": jnp.bfloat16}[work.dtype]
+    key = jax.random.key(0)
+    weight = jax.random.normal(key, (work.columns,), dtype)
+
+    def layer_norm(x):
+        wide = x.astype(jnp.float32)
+        centred = wide - wide.mean(-1, keepdims=True)
+        scaled = centred * jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5)
+        return scaled.astype(dtype) * weight + weight
+
+    def rms_norm(x):
+        wide = x.astype(jnp.float32)
+        return (wide * jax.lax.rsqrt((wide * wide).mean(-1, keepdims=True) + 1e-6)).astype(dtype) * weight
+
+    function = {"gelu": lambda x: jax.nn.gelu(x, approximate=False), "softmax": jax.nn.softmax, "layernorm": layer_norm,
+                "rmsnorm": rms_norm, "rowsum": lambda x: x.sum(1), "colsum": lambda x: x.sum(0),
+                "transpose": lambda x: jax.lax.optimization_barrier(x.T)}.get(work.op)
+    if not function:
+        return None
+    sets = [jax.random.normal(jax.random.fold_in(key, i), (work.rows, work.columns), dtype) for i in range(work.sets)]
+    function = jax.jit(function)
+    jax.block_until_ready([function(x) for x in sets])
+    times = []
+    for _ in range(9):
+        begin = time.perf_counter()
+        results = [function(sets[i % len(sets)]) for i in range(64)]
+        jax.block_until_ready(results)
+        times.append((time.perf_counter() - begin) * 1e6 / 64)
+        del results
+    return statistics.median(times)
+
+
+def time_steps():
+    """Microseconds of a step of logistic regression by torch.compile, in a graph of one step and of a hundred."""
+    import torch
+    rows, features = 10000, 100
+    x = torch.randn(rows, features, device="cuda")
+    y = (x @ torch.randn(features, device="cuda") > 0).float()
+    w = torch.zeros(features, device="cuda")
+
+    def step():
+        w.sub_(0.1 * (x.t() @ (torch.sigmoid(x @ w) - y)) / rows)
+
+    compiled = torch.compile(step)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(5):
+            compiled()
+    torch.cuda.synchronize()
+    times = []
+    for steps in (1, 100):
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(steps):
+                compiled()
+        samples = []
+        for _ in range(9):
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            for _ in range(2000 // steps):
+                graph.replay()
+            torch.cuda.synchronize()
+            samples.append((time.perf_counter() - begin) * 1e6 / (2000 // steps * steps))
+        times.append(statistics.median(samples))
+    return times
+
+
+def run_steps(args):
+    module = args.folder / "logistic_regression.vmfb"
+    done = subprocess.run([args.xbench, module, "--function=step", "--json", "--warm-up=0.2", "--duration=1"],
+                          capture_output=True, text=True, check=True)
+    ours = 1e6 / json.loads(done.stdout)["calls_per_s"]
+    one, hundred = time_steps()
+    print(f"logistic regression, 10000 x 100: ours {ours:.2f} us a step, one step a launch ({1e6 / ours:.0f} steps/s); "
+          f"torch.compile in a graph of one step {one:.2f} us ({one / ours:.2f}x), of 100 steps {hundred:.2f} us "
+          f"({hundred / ours:.2f}x)", flush=True)
+
+
+def run_all(args, works):
+    if re.search(args.only, "logistic_regression"):
+        run_steps(args)
+    torch = Torch() if {"eager", "compile"} & set(args.peers) else None
+    print("| workload | ours, us | kernels alone, us | GB/s | torch eager | torch.compile | JAX | best peer / ours |")
+    print("|---|---|---|---|---|---|---|---|")
+    ratios = []
+    for work in works:
+        ours, kernels = time_ours(args, work)
+        peers = [torch.time(work, compiled=False) if "eager" in args.peers else None,
+                 torch.time(work, compiled=True) if "compile" in args.peers and work.op != "layernorm_vjp" else None,
+                 time_jax(work) if "jax" in args.peers else None]
+        known = [peer for peer in peers if peer]
+        ratios.append(min(known) / ours if known else float("nan"))
+        cells = " | ".join(f"{peer:.1f}" if peer else "-" for peer in peers)
+        print(f"| {work.name} | {ours:.1f} | {kernels:.1f} | {work.bytes / ours * 1e-3:.0f} | {cells} | {ratios[-1]:.2f} |",
+              flush=True)
+    if ratios:
+        print(f"geometric mean of best peer / ours: {statistics.geometric_mean(ratios):.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("compile", "run"))
+    parser.add_argument("--folder", type=pathlib.Path, required=True)
+    parser.add_argument("--xcompile", default="build/dev/bin/xcompile")
+    parser.add_argument("--xbench", default="build/dev/bin/xbench")
+    parser.add_argument("--target", default="cuda:sm_90a")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--peers", default="eager,compile,jax", type=lambda text: text.split(","))
+    parser.add_argument("--duration", default=0.5, type=float)
+    args = parser.parse_args()
+    works = [work for work in list_work() if re.search(args.only, work.name)]
+    (compile_all if args.what == "compile" else run_all)(args, works)
+
+
+if __name__ == "__main__":
+    main()

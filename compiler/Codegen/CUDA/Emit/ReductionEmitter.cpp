@@ -1,0 +1,205 @@
+//===- ReductionEmitter.cpp - Reductions of one space by many threads -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Emit/ReductionEmitter.h"
+
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+ReductionEmitter::ReductionEmitter(const KernelInfo &kernel, const ReductionGroup &group,
+                                   int64_t threads, int64_t lanes)
+    : group(group), lanes(lanes), frame(kernel, threads), points(frame.points),
+      index(points.index) {
+  SmallVector<Value> sizes = points.getLoopSizes(group.root);
+  for (unsigned dim : group.parallelDims)
+    parallelSizes.push_back(sizes[dim]);
+  for (unsigned dim : group.reductionDims)
+    reductionSizes.push_back(sizes[dim]);
+}
+
+Place ReductionEmitter::makePlace(const Coord &kept, const Coord &reduced, Value mask) {
+  Place place;
+  place.coords.assign(group.getRoot().getNumLoops(), Coord::uniform(index.constant(0)));
+  for (auto [dim, coord] :
+       llvm::zip_equal(group.parallelDims, points.delinearize(kept, parallelSizes, lanes)))
+    place.coords[dim] = coord;
+  for (auto [dim, coord] :
+       llvm::zip_equal(group.reductionDims, points.delinearize(reduced, reductionSizes, lanes)))
+    place.coords[dim] = coord;
+  place.mask = mask;
+  return place;
+}
+
+SmallVector<Value> ReductionEmitter::visitByLoops(Value from, Value to, int64_t step,
+                                                  int64_t unroll, ValueRange inits,
+                                                  PointEmitter::LoopBody body) {
+  if (unroll == 1)
+    return points.emitLoop(from, to, index.constant(step), inits, body);
+  // A loop that visits several places at a time, so that their loads are in flight together, then
+  // one for the places that are left.
+  int64_t wide = step * unroll;
+  Value lastStart = index.sub(to, index.constant(wide - step));
+  SmallVector<Value> carried = points.emitLoop(
+      from, lastStart, index.constant(wide), inits, [&](Value position, ValueRange values) {
+        SmallVector<Value> current(values);
+        for (int64_t i = 0; i < unroll; ++i)
+          current = body(index.add(position, i * step), current);
+        return current;
+      });
+  // The first loop made ceil((lastStart - from) / wide) rounds, none if that is negative.
+  Value distance = index.max(index.sub(lastStart, from), index.constant(0));
+  Value rest = index.add(from, index.mul(index.ceilDiv(distance, index.constant(wide)), wide));
+  return points.emitLoop(rest, to, index.constant(step), carried, body);
+}
+
+/// True if combining with `init` changes nothing: it is the neutral element, or a zero that starts
+/// a sum.
+static bool isNeutralInit(Value init, TypedAttr neutral) {
+  Attribute value;
+  if (!neutral || !matchPattern(init, m_Constant(&value)))
+    return false;
+  if (value == neutral)
+    return true;
+  auto number = dyn_cast<FloatAttr>(value), other = dyn_cast<FloatAttr>(neutral);
+  return number && other && number.getValue().isZero() && other.getValue().isZero();
+}
+
+SmallVector<Value> ReductionEmitter::emitInits(const ReductionGroup::Member &member,
+                                               const Place &place, int64_t pointLanes) {
+  linalg::LinalgOp op = member.combiner.getOp();
+  SmallVector<Coord> loops = llvm::map_to_vector(
+      member.loops, [&](AffineExpr expr) { return points.apply(expr, place.coords, pointLanes); });
+  SmallVector<Value> inits;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    Point point{{}, {}, pointLanes, place.loadMask};
+    for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
+      point.coords.push_back(points.apply(expr, loops, pointLanes));
+    if (point.coords.empty())
+      point.flat = Coord::uniform(index.constant(0));
+    inits.push_back(points.emit(init.get(), point));
+  }
+  return inits;
+}
+
+SmallVector<Value> ReductionEmitter::getStarts(const Combiner &combiner, ValueRange inits,
+                                               int64_t pointLanes) {
+  SmallVector<Value> starts;
+  for (unsigned i = 0; i < combiner.getNumResults(); ++i) {
+    Value start = combiner.startsFromInit() ? inits[i] : points.constant(combiner.getNeutral(i));
+    starts.push_back(splatTo(points.builder, points.loc, start, pointLanes));
+  }
+  return starts;
+}
+
+SmallVector<Value> ReductionEmitter::accumulate(const ReductionGroup::Member &member,
+                                                const Place &place, ValueRange carried) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  SmallVector<Coord> loops = llvm::map_to_vector(
+      member.loops, [&](AffineExpr expr) { return points.apply(expr, place.coords, lanes); });
+  SmallVector<Value> leaves = points.emitLeaves(member.combiner, loops, lanes, place.loadMask);
+  for (Value &leaf : leaves)
+    leaf = splatTo(builder, loc, leaf, lanes);
+  SmallVector<Value> combined = member.combiner.combine(builder, loc, carried, leaves);
+  if (place.mask)
+    for (auto [value, before] : llvm::zip_equal(combined, carried))
+      value = arith::SelectOp::create(builder, loc, place.mask, value, before);
+  return combined;
+}
+
+SmallVector<Value> ReductionEmitter::combineInits(const Combiner &combiner, ValueRange inits,
+                                                  SmallVector<Value> total, int64_t pointLanes) {
+  bool initMatters = false;
+  for (unsigned i = 0; i < combiner.getNumResults(); ++i)
+    initMatters |= !combiner.startsFromInit() && !isNeutralInit(inits[i], combiner.getNeutral(i));
+  if (!initMatters)
+    return total;
+  SmallVector<Value> spread = llvm::map_to_vector(
+      inits, [&](Value init) { return splatTo(points.builder, points.loc, init, pointLanes); });
+  return combiner.combine(points.builder, points.loc, spread, total);
+}
+
+void ReductionEmitter::emitMember(const ReductionGroup::Member &member) {
+  const Combiner &combiner = member.combiner;
+  SmallVector<Value> inits = emitInits(member, getReducedPlace(), getReducedLanes());
+  SmallVector<Value> partial =
+      visitShare(getStarts(combiner, inits, lanes), [&](const Place &place, ValueRange carried) {
+        return accumulate(member, place, carried);
+      });
+  SmallVector<Value> total =
+      combineInits(combiner, inits, combineThreads(combiner, partial), getReducedLanes());
+  linalg::LinalgOp op = combiner.getOp();
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), total))
+    points.provide(result, value);
+}
+
+void ReductionEmitter::emitResult(const ReductionGroup::Result &result, const Place &place,
+                                  int64_t pointLanes) {
+  Point point{{}, {}, pointLanes, place.loadMask};
+  for (AffineExpr expr : result.coords)
+    point.coords.push_back(points.apply(expr, place.coords, pointLanes));
+  if (point.coords.empty())
+    point.flat = Coord::uniform(index.constant(0));
+  Coord flat = points.getFlat(point, result.output.tensor);
+  Value value = points.emit(result.output.tensor, point);
+  points.store(result.output.binding, flat, value, pointLanes, place.mask);
+}
+
+void ReductionEmitter::emitResults() {
+  using Kind = ReductionGroup::Result::Kind;
+  auto has = [&](Kind kind) {
+    return llvm::any_of(group.results,
+                        [&](const ReductionGroup::Result &result) { return result.kind == kind; });
+  };
+  if (has(Kind::Whole))
+    visitShare({}, [&](const Place &place, ValueRange) -> SmallVector<Value> {
+      for (const ReductionGroup::Result &result : group.results)
+        if (result.kind == Kind::Whole)
+          emitResult(result, place, lanes);
+      return {};
+    });
+  if (has(Kind::Reduced)) {
+    Place place = getReducedPlace();
+    points.emitIf(index.both(isStoringThread(), place.mask), [&] {
+      place.mask = place.loadMask = {};
+      for (const ReductionGroup::Result &result : group.results)
+        if (result.kind == Kind::Reduced)
+          emitResult(result, place, getReducedLanes());
+    });
+  }
+}
+
+/// The alignment of what a thread holds in shared memory.
+static llvm::MaybeAlign getSharedAlignment(VectorType type) {
+  return llvm::MaybeAlign(
+      std::min<int64_t>(16, type.getNumElements() * getElementBytes(type.getElementType())));
+}
+
+Value ReductionEmitter::loadShared(Value buffer, Value position, Type type) {
+  if (auto vectorType = dyn_cast<VectorType>(type))
+    return vector::LoadOp::create(points.builder, points.loc, vectorType, buffer, position,
+                                  /*nontemporal=*/false, getSharedAlignment(vectorType));
+  return memref::LoadOp::create(points.builder, points.loc, buffer, position);
+}
+
+void ReductionEmitter::storeShared(Value buffer, Value position, Value value) {
+  if (auto vectorType = dyn_cast<VectorType>(value.getType()))
+    vector::StoreOp::create(points.builder, points.loc, value, buffer, position,
+                            /*nontemporal=*/false, getSharedAlignment(vectorType));
+  else
+    memref::StoreOp::create(points.builder, points.loc, value, buffer, position);
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,132 @@
+//===- EmitColumnReduction.cpp - Columns reduced by many threads ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Codegen/CUDA/Emit/ReductionEmitter.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_EMITCOLUMNREDUCTION
+#include "compiler/Codegen/CUDA/Passes.h.inc"
+
+/// A thread has this many loads of one input in flight where it walks down a column.
+static constexpr int64_t kLoopUnroll = 4;
+
+namespace {
+
+class ColumnEmitter final : public ReductionEmitter {
+public:
+  ColumnEmitter(const KernelInfo &kernel, const ReductionGroup &group, ColumnReductionAttr config)
+      : ReductionEmitter(kernel, group, config.getThreads() * config.getRows(), config.getVector()),
+        config(config) {}
+
+  LogicalResult run();
+
+protected:
+  SmallVector<Value> visitShare(ValueRange inits, Visitor body) override;
+  SmallVector<Value> combineThreads(const Combiner &combiner, SmallVector<Value> partial) override;
+  Place getReducedPlace() override {
+    return makePlace(makeCoord(column, /*consecutive=*/true), Coord::uniform(index.constant(0)),
+                     columnMask);
+  }
+  int64_t getReducedLanes() override { return lanes; }
+  Value isStoringThread() override {
+    return config.getRows() == 1 ? Value() : index.isEqual(down, index.constant(0));
+  }
+
+private:
+  ColumnReductionAttr config;
+  Value column, columnMask, across, down, count;
+};
+
+} // namespace
+
+SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {
+  return visitByLoops(down, count, config.getRows(), kLoopUnroll, inits,
+                      [&](Value position, ValueRange carried) {
+                        return body(makePlace(makeCoord(column, /*consecutive=*/true),
+                                              Coord::uniform(position), columnMask),
+                                    carried);
+                      });
+}
+
+SmallVector<Value> ColumnEmitter::combineThreads(const Combiner &combiner,
+                                                 SmallVector<Value> partial) {
+  if (config.getRows() == 1)
+    return partial;
+  int64_t width = config.getThreads() * lanes;
+  SmallVector<Value> buffers;
+  for (Value value : partial)
+    buffers.push_back(frame.allocateShared(getElementTypeOrSelf(value), config.getRows() * width));
+  auto position = [&](Value rowOfThreads) {
+    return index.add(index.mul(rowOfThreads, width), index.mul(across, lanes));
+  };
+  auto store = [&](ValueRange values) {
+    for (auto [value, buffer] : llvm::zip_equal(values, buffers))
+      storeShared(buffer, position(down), value);
+  };
+  auto load = [&](Value rowOfThreads) {
+    SmallVector<Value> values;
+    for (auto [value, buffer] : llvm::zip_equal(partial, buffers))
+      values.push_back(loadShared(buffer, position(rowOfThreads), value.getType()));
+    return values;
+  };
+  // The upper half of the rows of threads leaves its results, the lower half takes them over, and
+  // so on.
+  store(partial);
+  for (int64_t half = config.getRows() / 2; half > 0; half /= 2) {
+    frame.barrier();
+    points.emitIf(index.isLess(down, index.constant(half)), [&] {
+      store(combiner.combine(points.builder, points.loc, load(down), load(index.add(down, half))));
+    });
+  }
+  frame.barrier();
+  return load(index.constant(0));
+}
+
+LogicalResult ColumnEmitter::run() {
+  Value columns = index.product(parallelSizes);
+  count = index.product(reductionSizes);
+  int64_t perBlock = config.getThreads() * lanes;
+  Value thread = frame.getThreadId();
+  across = index.rem(thread, config.getThreads());
+  down = config.getRows() == 1 ? index.constant(0) : index.div(thread, config.getThreads());
+  column = index.add(index.mul(frame.getBlockId(), perBlock), index.mul(across, lanes));
+  std::optional<int64_t> number = getConstantIntValue(columns);
+  if (!number || *number % perBlock != 0) {
+    // Threads beyond the last column repeat its vector, and store nothing: that spares a branch at
+    // each load.
+    columnMask = index.isLess(column, columns);
+    column = index.min(column, index.sub(columns, index.constant(lanes)));
+  }
+  for (const ReductionGroup::Member &member : group.members)
+    emitMember(member);
+  emitResults();
+  return frame.finish(index.ceilDiv(columns, index.constant(perBlock)));
+}
+
+namespace {
+
+struct EmitColumnReduction final : impl::EmitColumnReductionBase<EmitColumnReduction> {
+  void runOnOperation() override {
+    if (failed(emitReduction<ColumnEmitter, ColumnReductionAttr>(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace xc::cuda

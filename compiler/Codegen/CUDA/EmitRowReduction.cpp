@@ -1,0 +1,371 @@
+//===- EmitRowReduction.cpp - Rows reduced by many threads ----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Codegen/CUDA/Emit/ReductionEmitter.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_EMITROWREDUCTION
+#include "compiler/Codegen/CUDA/Passes.h.inc"
+
+namespace {
+
+class RowEmitter final : public ReductionEmitter {
+public:
+  RowEmitter(const KernelInfo &kernel, const ReductionGroup &group, RowReductionAttr config)
+      : ReductionEmitter(kernel, group, config.getThreads() * config.getRows(), config.getVector()),
+        config(config) {}
+
+  LogicalResult run();
+
+protected:
+  SmallVector<Value> visitShare(ValueRange inits, Visitor body) override;
+  SmallVector<Value> combineThreads(const Combiner &combiner, SmallVector<Value> partial) override;
+  Place getReducedPlace() override {
+    return makePlace(Coord::uniform(row), Coord::uniform(index.constant(0)), rowMask);
+  }
+  int64_t getReducedLanes() override { return 1; }
+  Value isStoringThread() override { return index.isEqual(lane, index.constant(0)); }
+
+private:
+  /// Everything that is computed from `row`.
+  void emitRow();
+  Place makeChunk(int64_t chunk);
+  SmallVector<Value> combineLanes(const Combiner &combiner, ArrayRef<Value> partial);
+  SmallVector<Value> combineWarp(const Combiner &combiner, SmallVector<Value> values,
+                                 int64_t width);
+
+  // The part of a row that shared memory holds. Each thread reads what it wrote itself.
+  Value getSharedPosition(int64_t chunk) {
+    return index.mul(index.add(lane, chunk * config.getThreads()), lanes);
+  }
+  void fillShared();
+  void visitShared(int64_t chunk, llvm::function_ref<void(const Place &)> body);
+
+  // Groups with partials: a block walks over all rows that a partial result sums up.
+  LogicalResult runWalk();
+  SmallVector<Value> accumulatePartials(SmallVector<Value> carried);
+  SmallVector<Value> combineTeams(const Combiner &combiner, SmallVector<Value> values,
+                                  ArrayRef<Value> buffers);
+  void storePartials(const ReductionGroup::Member &member, ArrayRef<Value> carried);
+
+  RowReductionAttr config;
+  Value row, rowMask, lane, team, count;
+  SmallVector<Place> chunks;       // in registers
+  SmallVector<Value> inputBuffers; // for each input of the group, what shared memory holds
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// One row
+//===----------------------------------------------------------------------===//
+
+Place RowEmitter::makeChunk(int64_t chunk) {
+  int64_t perChunk = config.getThreads() * lanes;
+  std::optional<int64_t> length = getConstantIntValue(count);
+  Value column = index.add(index.mul(lane, lanes), chunk * perChunk), inside;
+  if (!length || (chunk + 1) * perChunk > *length) {
+    // Threads beyond the row's end repeat its last vector, which counts for nothing: that spares a
+    // branch at each load.
+    inside = index.isLess(column, count);
+    column = index.min(column, index.sub(count, index.constant(lanes)));
+  }
+  return makePlace(Coord::uniform(row), makeCoord(column, /*consecutive=*/true),
+                   index.both(inside, rowMask));
+}
+
+void RowEmitter::fillShared() {
+  OpBuilder &builder = points.builder;
+  for (const ReductionGroup::Input &input : group.inputs) {
+    auto type = input.getMemoryType();
+    inputBuffers.push_back(frame.allocateShared(type.getElementType(),
+                                                config.getShared() * config.getThreads() * lanes));
+    // All loads first, so that they are under way together.
+    SmallVector<Value> values;
+    for (int64_t chunk = 0; chunk < config.getShared(); ++chunk) {
+      Place place = makeChunk(config.getChunks() + chunk);
+      Point point{{}, {}, lanes, {}};
+      for (AffineExpr expr : input.coords)
+        point.coords.push_back(points.apply(expr, place.coords, lanes));
+      values.push_back(splatTo(builder, points.loc, points.emit(input.tensor, point), lanes));
+    }
+    for (auto [chunk, value] : llvm::enumerate(values))
+      storeShared(inputBuffers.back(), getSharedPosition(chunk), value);
+  }
+}
+
+void RowEmitter::visitShared(int64_t chunk, llvm::function_ref<void(const Place &)> body) {
+  Place place = makeChunk(config.getChunks() + chunk);
+  Value position = getSharedPosition(chunk);
+  // What is computed from shared memory is computed again at the next visit, rather than kept.
+  PointEmitter::Scope scope(points);
+  for (auto [input, buffer] : llvm::zip_equal(group.inputs, inputBuffers)) {
+    Point own{{}, {}, lanes, {}};
+    for (AffineExpr expr : input.coords)
+      own.coords.push_back(points.apply(expr, place.coords, lanes));
+    Coord expected = points.getFlat(own, input.tensor);
+    Type element = input.getMemoryType().getElementType();
+    Type type = lanes == 1 ? element : VectorType::get(lanes, element);
+    points.provide(input.tensor, [=, source = &input, held = buffer](const Point &point) {
+      Point asked = point;
+      Coord flat = points.getFlat(asked, source->tensor);
+      if (flat.kind != expected.kind || flat.first() != expected.first())
+        return points.load(source->binding, flat, asked.lanes, asked.mask);
+      return loadShared(held, position, type);
+    });
+  }
+  body(place);
+  for (const ReductionGroup::Input &input : group.inputs)
+    points.withdraw(input.tensor);
+}
+
+SmallVector<Value> RowEmitter::visitShare(ValueRange inits, Visitor body) {
+  SmallVector<Value> carried(inits);
+  if (config.getChunks() > 0) {
+    for (const Place &chunk : chunks)
+      carried = body(chunk, carried);
+    for (int64_t chunk = 0; chunk < config.getShared(); ++chunk)
+      visitShared(chunk, [&](const Place &place) { carried = body(place, carried); });
+    return carried;
+  }
+  return visitByLoops(index.mul(lane, lanes), count, config.getThreads() * lanes,
+                      config.getUnroll(), inits, [&](Value position, ValueRange values) {
+                        return body(makePlace(Coord::uniform(row),
+                                              makeCoord(position, /*consecutive=*/true), rowMask),
+                                    values);
+                      });
+}
+
+SmallVector<Value> RowEmitter::combineLanes(const Combiner &combiner, ArrayRef<Value> partial) {
+  auto getLanes = [&](int64_t i) {
+    return llvm::map_to_vector(
+        partial, [&](Value value) { return getLane(points.builder, points.loc, value, i); });
+  };
+  SmallVector<SmallVector<Value>> terms;
+  for (int64_t i = 0; i < lanes; ++i)
+    terms.push_back(getLanes(i));
+  // A tree: its depth is the latency.
+  for (size_t width = terms.size() / 2; width > 0; width /= 2)
+    for (size_t i = 0; i < width; ++i)
+      terms[i] = combiner.combine(points.builder, points.loc, terms[i], terms[i + width]);
+  return terms.front();
+}
+
+SmallVector<Value> RowEmitter::combineWarp(const Combiner &combiner, SmallVector<Value> values,
+                                           int64_t width) {
+  for (int64_t distance = width / 2; distance > 0; distance /= 2) {
+    SmallVector<Value> others =
+        llvm::map_to_vector(values, [&](Value value) { return frame.shuffleXor(value, distance); });
+    values = combiner.combine(points.builder, points.loc, values, others);
+  }
+  return values;
+}
+
+SmallVector<Value> RowEmitter::combineThreads(const Combiner &combiner,
+                                              SmallVector<Value> partial) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  SmallVector<Value> values = combineLanes(combiner, partial);
+  int64_t threads = config.getThreads();
+  values = combineWarp(combiner, values, std::min<int64_t>(threads, 32));
+  if (threads <= 32)
+    return values;
+  // Every warp leaves its result in shared memory, and every warp of the row combines them all.
+  int64_t warps = threads / 32;
+  SmallVector<Value> buffers;
+  Value isFirst = index.isEqual(index.rem(lane, 32), index.constant(0));
+  for (Value value : values)
+    buffers.push_back(frame.allocateShared(value.getType(), warps * config.getRows()));
+  Value first = index.mul(team, warps);
+  points.emitIf(isFirst, [&] {
+    for (auto [value, buffer] : llvm::zip_equal(values, buffers))
+      memref::StoreOp::create(builder, loc, value, buffer, index.add(first, index.div(lane, 32)));
+  });
+  frame.barrier();
+  Value from = index.add(first, index.rem(lane, warps));
+  for (auto [value, buffer] : llvm::zip_equal(values, buffers))
+    value = memref::LoadOp::create(builder, loc, buffer, from);
+  return combineWarp(combiner, values, warps);
+}
+
+void RowEmitter::emitRow() {
+  chunks.clear();
+  for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk)
+    chunks.push_back(makeChunk(chunk));
+  if (config.getShared() > 0)
+    fillShared();
+  for (const ReductionGroup::Member &member : group.members)
+    emitMember(member);
+  emitResults();
+}
+
+LogicalResult RowEmitter::run() {
+  count = index.product(reductionSizes);
+  int64_t perBlock = config.getRows();
+  Value thread = frame.getThreadId();
+  team = perBlock == 1 ? index.constant(0) : index.div(thread, config.getThreads());
+  lane = perBlock == 1 ? thread : index.rem(thread, config.getThreads());
+  if (!group.partials.empty())
+    return runWalk();
+  Value rows = index.product(parallelSizes);
+  row = index.add(index.mul(frame.getBlockId(), perBlock), team);
+  std::optional<int64_t> number = getConstantIntValue(rows);
+  if (perBlock == 1 || (number && *number % perBlock == 0)) {
+    emitRow();
+  } else if (config.getThreads() == 32) {
+    // A warp without a row has nothing to do, and nobody waits for it.
+    points.emitIf(index.isLess(row, rows), [&] { emitRow(); });
+  } else {
+    rowMask = index.isLess(row, rows);
+    row = index.min(row, index.sub(rows, index.constant(1)));
+    emitRow();
+  }
+  return frame.finish(index.ceilDiv(rows, index.constant(perBlock)));
+}
+
+//===----------------------------------------------------------------------===//
+// Rows whose elements are also summed up over several rows
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> RowEmitter::accumulatePartials(SmallVector<Value> carried) {
+  SmallVector<Value> result;
+  ArrayRef<Value> rest = carried;
+  for (const ReductionGroup::Member &member : group.partials)
+    for (const Place &chunk : chunks) {
+      unsigned number = member.combiner.getNumResults();
+      llvm::append_range(result, accumulate(member, chunk, rest.take_front(number)));
+      rest = rest.drop_front(number);
+    }
+  return result;
+}
+
+SmallVector<Value> RowEmitter::combineTeams(const Combiner &combiner, SmallVector<Value> values,
+                                            ArrayRef<Value> buffers) {
+  // The upper half of the teams leaves its values, the lower half takes them over, and so on.
+  auto position = [&](Value of) {
+    return index.mul(index.add(index.mul(of, config.getThreads()), lane), lanes);
+  };
+  for (int64_t half = config.getRows() / 2; half > 0; half /= 2) {
+    frame.barrier();
+    Value isUpper = index.both(index.isAtLeast(team, index.constant(half)),
+                               index.isLess(team, index.constant(2 * half)));
+    points.emitIf(isUpper, [&] {
+      for (auto [value, buffer] : llvm::zip_equal(values, buffers))
+        storeShared(buffer, position(index.sub(team, index.constant(half))), value);
+    });
+    frame.barrier();
+    // The others compute something that nobody asks for.
+    Value from = position(index.rem(team, half));
+    SmallVector<Value> others;
+    for (auto [value, buffer] : llvm::zip_equal(values, buffers))
+      others.push_back(loadShared(buffer, from, value.getType()));
+    values = combiner.combine(points.builder, points.loc, values, others);
+  }
+  return values;
+}
+
+void RowEmitter::storePartials(const ReductionGroup::Member &member, ArrayRef<Value> carried) {
+  linalg::LinalgOp op = member.combiner.getOp();
+  unsigned number = member.combiner.getNumResults();
+  SmallVector<Value> buffers;
+  if (config.getRows() > 1)
+    for (Value value : carried.take_front(number))
+      buffers.push_back(frame.allocateShared(getElementTypeOrSelf(value),
+                                             config.getRows() / 2 * config.getThreads() * lanes));
+  for (const Place &chunk : chunks) {
+    SmallVector<Value> values =
+        combineTeams(member.combiner, SmallVector<Value>(carried.take_front(number)), buffers);
+    carried = carried.drop_front(number);
+    SmallVector<Value> total =
+        combineInits(member.combiner, emitInits(member, chunk, lanes), values, lanes);
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), total))
+      points.provide(result, value);
+    Place stored = chunk;
+    Value isFirst = config.getRows() == 1 ? Value() : index.isEqual(team, index.constant(0));
+    stored.mask = index.both(isFirst, chunk.mask);
+    for (const ReductionGroup::Result &result : group.results)
+      if (result.output.tensor.getDefiningOp() == op)
+        emitResult(result, stored, lanes);
+  }
+}
+
+LogicalResult RowEmitter::runWalk() {
+  Value blocks = index.product(ArrayRef(parallelSizes).drop_back());
+  Value rowsOfBlock = parallelSizes.back();
+  Value firstRow = index.mul(frame.getBlockId(), rowsOfBlock);
+  int64_t teams = config.getRows();
+  std::optional<int64_t> number = getConstantIntValue(rowsOfBlock);
+  if (!number || *number % teams != 0)
+    return group.getRoot()->emitOpError("expected a number of rows that is a multiple of ")
+           << teams;
+
+  row = firstRow;
+  chunks.clear();
+  for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk)
+    chunks.push_back(makeChunk(chunk));
+  SmallVector<Value> inits;
+  for (const ReductionGroup::Member &member : group.partials)
+    for (const Place &chunk : chunks)
+      llvm::append_range(inits, getStarts(member.combiner, emitInits(member, chunk, lanes), lanes));
+  // Every team makes the same number of rounds, so that all of them meet at the barriers.
+  int64_t rounds = *number / teams, unroll = config.getUnroll();
+  while (rounds % unroll != 0)
+    --unroll;
+  SmallVector<Value> sums = points.emitLoop(
+      index.constant(0), index.constant(rounds), index.constant(unroll), inits,
+      [&](Value round, ValueRange values) {
+        SmallVector<Value> carried(values);
+        for (int64_t i = 0; i < unroll; ++i) {
+          row = index.add(firstRow, index.add(index.mul(index.add(round, i), teams), team));
+          emitRow();
+          carried = accumulatePartials(carried);
+        }
+        // What the warps left for each other must have been read before the next round writes.
+        if (config.getThreads() > 32)
+          frame.barrier();
+        return carried;
+      });
+  row = firstRow;
+  chunks.clear();
+  for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk)
+    chunks.push_back(makeChunk(chunk));
+  ArrayRef<Value> rest = sums;
+  for (const ReductionGroup::Member &member : group.partials) {
+    size_t taken = chunks.size() * member.combiner.getNumResults();
+    storePartials(member, rest.take_front(taken));
+    rest = rest.drop_front(taken);
+  }
+  return frame.finish(blocks);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct EmitRowReduction final : impl::EmitRowReductionBase<EmitRowReduction> {
+  void runOnOperation() override {
+    if (failed(emitReduction<RowEmitter, RowReductionAttr>(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace xc::cuda

@@ -1,0 +1,139 @@
+// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-reduce-products,canonicalize,xc-cuda-split-reductions,canonicalize,cse))" | FileCheck %s
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// A column sum becomes the sum of 256 parts.
+// CHECK-LABEL: func.func @columns
+// CHECK:         %[[X:.*]] = tensor.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] output_shape [256, 16, 768]
+// CHECK:         %[[PARTS:.*]] = linalg.generic
+// CHECK-SAME:      iterator_types = ["parallel", "reduction", "parallel"]
+// CHECK-SAME:      ins(%[[X]] : tensor<256x16x768xf32>) outs(%{{.*}} : tensor<256x768xf32>)
+// CHECK-SAME:      {plan.partial}
+// CHECK:         linalg.generic
+// CHECK-SAME:      iterator_types = ["parallel", "reduction"]
+// CHECK-SAME:      ins(%[[PARTS]] : tensor<256x768xf32>) outs(%{{.*}} : tensor<768xf32>)
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @columns(%x: tensor<4096x768xf32>) -> tensor<768xf32> {
+    %zero = arith.constant 0.0 : f32
+    %empty = tensor.empty() : tensor<768xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<768xf32>) -> tensor<768xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x : tensor<4096x768xf32>) outs(%init : tensor<768xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<768xf32>
+    return %sum : tensor<768xf32>
+  }
+}
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// Enough columns, or another target: nothing to do.
+// CHECK-LABEL: func.func @many_columns
+// CHECK-NOT:     tensor.expand_shape
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @many_columns(%x: tensor<128x65536xf32>, %init: tensor<65536xf32>) -> tensor<65536xf32> {
+    %sum = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x : tensor<128x65536xf32>) outs(%init : tensor<65536xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<65536xf32>
+    return %sum : tensor<65536xf32>
+  }
+}
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// CHECK-LABEL: func.func @processor
+// CHECK-NOT:     tensor.expand_shape
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @processor(%x: tensor<4096x768xf32>, %init: tensor<768xf32>) -> tensor<768xf32> {
+    %sum = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x : tensor<4096x768xf32>) outs(%init : tensor<768xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<768xf32>
+    return %sum : tensor<768xf32>
+  }
+}
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// A gradient step's two products with a vector: the first one's rows get the loops of the parts
+// that the second one sums up.
+// CHECK-LABEL: func.func @step
+// CHECK:         %[[X:.*]] = tensor.expand_shape %arg0 {{.*}} into tensor<250x40x100xf32>
+// CHECK:         %[[SCORE:.*]] = linalg.generic
+// CHECK-SAME:      iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK-SAME:      ins(%[[X]], %{{.*}} : tensor<250x40x100xf32>, tensor<100xf32>) outs(%{{.*}} : tensor<250x40xf32>)
+// CHECK:         %[[PARTS:.*]] = linalg.generic
+// CHECK-SAME:      iterator_types = ["parallel", "reduction", "parallel"]
+// CHECK-SAME:      ins(%[[X]], %[[SCORE]] : tensor<250x40x100xf32>, tensor<250x40xf32>) outs(%{{.*}} : tensor<250x100xf32>)
+// CHECK-SAME:      {plan.partial}
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[PARTS]] : tensor<250x100xf32>) outs(%{{.*}} : tensor<100xf32>)
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @step(%x: tensor<10000x100xf32>, %w: tensor<100xf32>) -> tensor<100xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<10000xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<10000xf32>) -> tensor<10000xf32>
+    %score = linalg.contract indexing_maps = [#whole, #column, #row]
+        ins(%x, %w : tensor<10000x100xf32>, tensor<100xf32>) outs(%f0 : tensor<10000xf32>) -> tensor<10000xf32>
+    %e1 = tensor.empty() : tensor<100xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<100xf32>) -> tensor<100xf32>
+    %sum = linalg.contract indexing_maps = [#whole, #row, #column]
+        ins(%x, %score : tensor<10000x100xf32>, tensor<10000xf32>) outs(%f1 : tensor<100xf32>) -> tensor<100xf32>
+    return %sum : tensor<100xf32>
+  }
+}
+
+// -----
+
+#first = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// One long row, with the position of its greatest element: parts know where they begin.
+// CHECK-LABEL: func.func @argmax
+// CHECK:         tensor.expand_shape %{{.*}} into tensor<64x1024xf32>
+// CHECK:         %[[PARTS:.*]]:2 = linalg.generic
+// CHECK-SAME:      iterator_types = ["parallel", "reduction"]
+// CHECK:           %[[PART:.*]] = linalg.index 0
+// CHECK:           %[[PLACE:.*]] = linalg.index 1
+// CHECK:           arith.muli %[[PART]]
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[PARTS]]#0, %[[PARTS]]#1 : tensor<64xf32>, tensor<64xi32>)
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @argmax(%x: tensor<65536xf32>) -> tensor<i32> {
+    %low = arith.constant 0xFF800000 : f32
+    %zero = arith.constant 0 : i32
+    %e0 = tensor.empty() : tensor<f32>
+    %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
+    %e1 = tensor.empty() : tensor<i32>
+    %f1 = linalg.fill ins(%zero : i32) outs(%e1 : tensor<i32>) -> tensor<i32>
+    %r:2 = linalg.generic {indexing_maps = [#first, #none, #none], iterator_types = ["reduction"]}
+        ins(%x : tensor<65536xf32>) outs(%f0, %f1 : tensor<f32>, tensor<i32>) {
+    ^bb0(%in: f32, %best: f32, %where: i32):
+      %i = linalg.index 0 : index
+      %at = arith.index_cast %i : index to i32
+      %more = arith.cmpf ogt, %in, %best : f32
+      %v = arith.select %more, %in, %best : f32
+      %w = arith.select %more, %at, %where : i32
+      linalg.yield %v, %w : f32, i32
+    } -> (tensor<f32>, tensor<i32>)
+    return %r#1 : tensor<i32>
+  }
+}
