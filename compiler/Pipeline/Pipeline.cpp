@@ -105,6 +105,8 @@ static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target,
   cudaOptions.fastMath = options.fastMath;
   cudaOptions.allowTF32 = options.allowTF32;
   cudaOptions.lineInfo = options.lineInfo;
+  cudaOptions.wgmma = options.wgmma;
+  cudaOptions.tuning = options.tuning;
   cuda::buildCodegenPipeline(kernelPM, cudaOptions);
 }
 

@@ -34,6 +34,10 @@ struct CompileOptions {
   bool lineInfo = false;
   /// Put several ops into one kernel where that is possible.
   bool fuse = true;
+  /// CUDA: products of 16-bit types on wgmma where the target has it.
+  bool wgmma = true;
+  /// CUDA: lines `KEY = CONFIG` that say how products are laid out.
+  std::string tuning;
   /// The ptxas to assemble PTX with; empty: modules hold PTX only.
   std::string ptxas;
   /// Where to write the IR after every phase and each kernel's IR and assembly; empty: nowhere.

@@ -15,6 +15,7 @@
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Target/PlanWriter.h"
+#include "compiler/Target/TensorMaps.h"
 #include "schemas/module_header.h"
 
 #include "mlir/IR/AsmState.h"
@@ -293,6 +294,9 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
   auto strategy = string(getText("config"));
   auto reason = string(getText("reason"));
   auto locationVector = builder.CreateVectorOfStrings(locations);
+  unsigned scalars = getNumber(counts, "scalars", 0);
+  auto mapVector = builder.CreateVector(
+      writeTensorMaps(builder, description, scalars, [](Type type) { return getDType(type, ""); }));
   fb::ExportBuilder result(builder);
   result.add_name(name);
   result.add_block(blockVector);
@@ -303,7 +307,8 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
   result.add_programmatic_launch(description.contains("programmatic"));
   result.add_parameters(parameterVector);
   result.add_binding_count(getNumber(counts, "bindings", 0));
-  result.add_scalar_count(getNumber(counts, "scalars", 0));
+  result.add_tensor_maps(mapVector);
+  result.add_scalar_count(scalars + getTensorMapScalars(description).size());
   result.add_registers(getNumber(description, "registers", -1));
   result.add_spill_bytes(getNumber(description, "spills", -1));
   result.add_strategy(strategy);

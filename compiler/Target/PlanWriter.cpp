@@ -7,6 +7,8 @@
 
 #include "compiler/Target/PlanWriter.h"
 
+#include "compiler/Target/TensorMaps.h"
+
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Path.h"
@@ -112,9 +114,12 @@ void PlanWriter::addVariant(const KernelExports &kernel, unsigned variant, Affin
                             alignment.getBytes());
       ++guardCount;
     }
-  fb::Range scalarRange(scalarValues.size(), scalars.getNumResults());
+  SmallVector<AffineExpr> mapScalars = getTensorMapScalars(description);
+  fb::Range scalarRange(scalarValues.size(), scalars.getNumResults() + mapScalars.size());
   for (AffineExpr scalar : scalars.getResults())
     scalarValues.push_back(formulas.getValue(scalar));
+  for (AffineExpr scalar : mapScalars)
+    scalarValues.push_back(formulas.getValue(substitute(scalar)));
   AffineMap grid = launch.getGrid().getValue();
   fb::Value none(-1, 0);
   variants.emplace_back(kernel.executable, kernel.exports[variant],

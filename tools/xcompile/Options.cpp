@@ -48,6 +48,9 @@ static constexpr Flag kFlags[] = {
     {"--fast-math", "", "Allow approximations, reassociation and flushed denormals"},
     {"--allow-tf32", "",
      "Multiply f32 matrices on a GPU's tensor cores, which take the first 10 bits of mantissas"},
+    {"--no-wgmma", "",
+     "CUDA: matrix products of 16-bit types on mma.sync, also where there is wgmma"},
+    {"--tuning=", "FILE", "CUDA: take the layout of kernels from FILE, lines of KEY = CONFIG"},
     {"--ptxas=", "PATH",
      "Assemble PTX with this ptxas (default: the one on PATH, if any; off: PTX only)"},
     {"--line-info", "", "Put source lines into PTX"},
@@ -193,6 +196,10 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return result.compile.fastMath = true;
   if (argument == "--allow-tf32")
     return result.compile.allowTF32 = true;
+  if (argument == "--no-wgmma") {
+    result.compile.wgmma = false;
+    return true;
+  }
   if (argument == "--line-info")
     return result.compile.lineInfo = true;
   if (argument == "--no-fusion") {
@@ -211,6 +218,8 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return emit = value.str(), true;
   if (value.consume_front("--ptxas="))
     return result.compile.ptxas = value.str(), true;
+  if (value.consume_front("--tuning="))
+    return result.tuning = value.str(), true;
   if (value.consume_front("--dump-dir="))
     return result.compile.dumpDirectory = value.str(), true;
   if (value.consume_front("--compile-to="))

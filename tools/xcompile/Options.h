@@ -19,6 +19,7 @@ enum class ReportKind { None, Text, Json };
 struct CommandLine {
   std::string input;
   std::string output;
+  std::string tuning; // a file of configurations, or empty
   CompileOptions compile;
   ReportKind report = ReportKind::None;
   bool timing = false;

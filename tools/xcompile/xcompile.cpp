@@ -83,7 +83,8 @@ static std::string print(ModuleOp module, bool bytecode) {
 static std::string describeFlags(const xc::CompileOptions &options) {
   return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
          (options.fastMath ? " --fast-math" : "") + (options.allowTF32 ? " --allow-tf32" : "") +
-         (options.lineInfo ? " --line-info" : "") + (options.fuse ? "" : " --no-fusion");
+         (options.lineInfo ? " --line-info" : "") + (options.fuse ? "" : " --no-fusion") +
+         (options.wgmma ? "" : " --no-wgmma");
 }
 
 /// Gives every CPU the name that means the same on any machine, as the module records it. An
@@ -124,6 +125,22 @@ static LogicalResult resolvePtxas(xc::CompileOptions &options, MLIRContext &cont
   return success();
 }
 
+/// Reads the configurations that --tuning names, and records which they are.
+static LogicalResult readTuning(xc::CommandLine &command) {
+  if (command.tuning.empty())
+    return success();
+  std::string message;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(command.tuning, &message);
+  if (!buffer) {
+    fail(message);
+    return failure();
+  }
+  command.compile.tuning = buffer->getBuffer().str();
+  command.compile.provenance.flags +=
+      " --tuning=" + llvm::utohexstr(llvm::xxh3_64bits(buffer->getBuffer()));
+  return success();
+}
+
 static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingScope &timing) {
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(command.input, &message);
@@ -138,6 +155,8 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
       failed(resolvePtxas(command.compile, context)))
     return 1;
   command.compile.provenance.flags = describeFlags(command.compile);
+  if (failed(readTuning(command)))
+    return 1;
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);

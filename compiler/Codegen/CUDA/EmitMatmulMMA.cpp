@@ -413,6 +413,7 @@ void MMAEmitter::emitOutputs(ArrayRef<Value> sums) {
 }
 
 LogicalResult MMAEmitter::run() {
+  tile.placeAtBlock();
   thread = frame.getThreadId();
   lane = index.rem(thread, 32);
   Value warp = index.div(thread, 32);

@@ -144,22 +144,27 @@ ArrayAttr EmitPTX::describeExports() {
     auto launch = kernel->getAttrOfType<plan::LaunchAttr>(plan::kLaunchAttr);
     if (!launch)
       continue;
-    auto scalars = kernel->getAttrOfType<DenseI64ArrayAttr>("cuda.scalars");
+    auto scalars = kernel->getAttrOfType<DenseI64ArrayAttr>(kScalarsAttr);
+    auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr);
     SmallVector<Attribute> parameters;
     auto addParameter = [&](StringRef kind, int64_t ordinal) {
       parameters.push_back(
           builder.getArrayAttr({builder.getStringAttr(kind), builder.getI64IntegerAttr(ordinal)}));
     };
-    int64_t bindings = kernel.getNumArguments() - scalars.size();
+    int64_t bindings = kernel.getNumArguments() - scalars.size() - maps.size();
     for (int64_t binding = 0; binding < bindings; ++binding)
       addParameter("binding", binding);
     for (int64_t scalar : scalars.asArrayRef())
       addParameter("i64", scalar);
+    for (size_t map = 0; map < maps.size(); ++map)
+      addParameter("tensor_map", map);
     SmallVector<NamedAttribute> entries{
         builder.getNamedAttr("name", builder.getStringAttr(kernel.getName())),
         builder.getNamedAttr("launch", launch),
         builder.getNamedAttr("parameters", builder.getArrayAttr(parameters)),
     };
+    if (!maps.empty())
+      entries.push_back(builder.getNamedAttr("tensor_maps", maps));
     for (auto [name, source] :
          {std::pair("guards", plan::kGuardsAttr), std::pair("config", plan::kConfigAttr),
           std::pair("reason", plan::kReasonAttr)})

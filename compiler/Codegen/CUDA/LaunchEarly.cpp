@@ -44,20 +44,24 @@ static bool fitsTwice(plan::LaunchAttr launch, const Target &target) {
   return blocks <= resident * target.multiprocessors / 2;
 }
 
-/// The first instructions let what is behind the kernel begin, which waits in turn, and wait for
-/// what is before it. Until then that may still write what the kernel reads, so no load may pass
+/// Until a kernel has waited, those before it may still write what it reads, so no load may pass
 /// for one of memory that never changes: such loads move freely, and go through a cache that sees
 /// no writes. LLVM takes every load through a `noalias` argument that is only read for one.
-static void launchEarly(LLVM::LLVMFuncOp kernel) {
-  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
-  for (NVVM::GridDepActionKind kind :
-       {NVVM::GridDepActionKind::launch_dependents, NVVM::GridDepActionKind::wait})
-    NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(), kind);
+static void dropInvariance(LLVM::LLVMFuncOp kernel) {
   kernel.walk([](LLVM::LoadOp load) { load.setInvariant(false); });
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     kernel.removeArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName());
     kernel.removeArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName());
   }
+}
+
+/// The first instructions let what is behind the kernel begin, which waits in turn, and wait for
+/// what is before it.
+static void launchEarly(LLVM::LLVMFuncOp kernel) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  for (NVVM::GridDepActionKind kind :
+       {NVVM::GridDepActionKind::launch_dependents, NVVM::GridDepActionKind::wait})
+    NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(), kind);
   kernel->setAttr(kProgrammaticAttr, builder.getUnitAttr());
 }
 
@@ -69,10 +73,16 @@ struct LaunchEarly final : impl::LaunchEarlyBase<LaunchEarly> {
     const Target *target = attribute ? findTarget(attribute.getArch()) : nullptr;
     if (!target || target->computeCapability < kMinComputeCapability)
       return;
-    for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (auto launch = kernel->getAttrOfType<plan::LaunchAttr>(plan::kLaunchAttr))
-        if (fitsTwice(launch, *target))
-          launchEarly(kernel);
+    for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>()) {
+      auto launch = kernel->getAttrOfType<plan::LaunchAttr>(plan::kLaunchAttr);
+      // Some strategies let their kernels wait where it suits them.
+      bool waits = kernel->hasAttr(kProgrammaticAttr);
+      if (!waits && (!launch || !fitsTwice(launch, *target)))
+        continue;
+      if (!waits)
+        launchEarly(kernel);
+      dropInvariance(kernel);
+    }
   }
 };
 

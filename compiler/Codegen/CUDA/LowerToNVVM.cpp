@@ -15,6 +15,8 @@
 #include "compiler/Codegen/CUDA/Analysis/KernelInfo.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/TileToNVVM.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -36,9 +38,10 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_LOWERTONVVM
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-static constexpr llvm::StringLiteral kSharedSymbol = "xc_shared";
-static constexpr llvm::StringLiteral kScalarsAttr =
-    "cuda.scalars"; // ordinals of the scalar arguments
+/// On tile.tensor_map while its kernel is lowered: which of the kernel's maps it is.
+static constexpr llvm::StringLiteral kTensorMapOrdinalAttr = "cuda.ordinal";
+/// Bytes of a CUtensorMap.
+static constexpr unsigned kTensorMapBytes = 128;
 
 namespace {
 
@@ -111,11 +114,28 @@ struct LowerScalar final : ConvertOpToLLVMPattern<plan::ScalarOp> {
     ArrayRef<int64_t> scalars =
         function->getAttrOfType<DenseI64ArrayAttr>(kScalarsAttr).asArrayRef();
     size_t position = llvm::find(scalars, op.getOrdinal()) - scalars.begin();
-    Value argument = function.getArgument(function.getNumArguments() - scalars.size() + position);
+    size_t maps = function->getAttrOfType<ArrayAttr>(kTensorMapsAttr).size();
+    Value argument =
+        function.getArgument(function.getNumArguments() - maps - scalars.size() + position);
     Type type = getTypeConverter()->convertType(op.getType());
     if (type != argument.getType())
       argument = LLVM::TruncOp::create(rewriter, op.getLoc(), type, argument);
     rewriter.replaceOp(op, argument);
+    return success();
+  }
+};
+
+/// The maps are the last arguments, in the order of their ops.
+struct LowerTensorMap final : ConvertOpToLLVMPattern<tile::TensorMapOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(tile::TensorMapOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto function = op->getParentOfType<LLVM::LLVMFuncOp>();
+    size_t maps = function->getAttrOfType<ArrayAttr>(kTensorMapsAttr).size();
+    auto ordinal = op->getAttrOfType<IntegerAttr>(kTensorMapOrdinalAttr);
+    rewriter.replaceOp(op,
+                       function.getArgument(function.getNumArguments() - maps + ordinal.getInt()));
     return success();
   }
 };
@@ -232,10 +252,29 @@ struct LowerToNVVM final : impl::LowerToNVVMBase<LowerToNVVM> {
 private:
   FailureOr<LLVM::LLVMFuncOp> makeKernel(func::FuncOp function);
   LogicalResult lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits);
-  void declareSharedMemory();
+  void declareSharedMemory(unsigned alignment);
 };
 
 } // namespace
+
+/// Numbers the tensor maps of `function` and says for each what the runtime needs to encode it.
+static SmallVector<Attribute> describeTensorMaps(func::FuncOp function) {
+  Builder builder(function.getContext());
+  SmallVector<Attribute> maps;
+  function.walk([&](tile::TensorMapOp op) {
+    auto binding = op.getMemory().getDefiningOp<plan::BindingOp>();
+    tile::TensorMapType type = op.getMap().getType();
+    op->setAttr(kTensorMapOrdinalAttr, builder.getI64IntegerAttr(maps.size()));
+    maps.push_back(builder.getDictionaryAttr({
+        builder.getNamedAttr("binding", builder.getI64IntegerAttr(binding.getOrdinal())),
+        builder.getNamedAttr("type", TypeAttr::get(type.getElementType())),
+        builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(type.getBox())),
+        builder.getNamedAttr("sizes", op.getSizesAttr()),
+        builder.getNamedAttr("strides", op.getStridesAttr()),
+    }));
+  });
+  return maps;
+}
 
 FailureOr<LLVM::LLVMFuncOp> LowerToNVVM::makeKernel(func::FuncOp function) {
   OpBuilder builder(function);
@@ -262,6 +301,8 @@ FailureOr<LLVM::LLVMFuncOp> LowerToNVVM::makeKernel(func::FuncOp function) {
   SmallVector<Type> arguments(bindings.size(),
                               LLVM::LLVMPointerType::get(context, /*addressSpace=*/1));
   arguments.append(scalars.size(), builder.getI64Type());
+  SmallVector<Attribute> maps = describeTensorMaps(function);
+  arguments.append(maps.size(), LLVM::LLVMPointerType::get(context));
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), arguments);
   auto kernel = LLVM::LLVMFuncOp::create(builder, function.getLoc(), function.getName(), type);
   kernel->setDiscardableAttrs(llvm::to_vector(function->getDiscardableAttrs()));
@@ -269,6 +310,15 @@ FailureOr<LLVM::LLVMFuncOp> LowerToNVVM::makeKernel(func::FuncOp function) {
   SmallVector<int32_t> block(launch.getBlock().begin(), launch.getBlock().end());
   kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), builder.getDenseI32ArrayAttr(block));
   kernel->setAttr(kScalarsAttr, builder.getDenseI64ArrayAttr(scalars));
+  kernel->setAttr(kTensorMapsAttr, builder.getArrayAttr(maps));
+  for (size_t map = arguments.size() - maps.size(); map < arguments.size(); ++map) {
+    // The driver's descriptor by value, in the kernel's own parameters.
+    kernel.setArgAttr(
+        map, LLVM::LLVMDialect::getByValAttrName(),
+        TypeAttr::get(LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes)));
+    kernel.setArgAttr(map, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(64));
+    kernel.setArgAttr(map, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
+  }
   for (auto [index, binding] : llvm::enumerate(bindings)) {
     if (!binding)
       continue;
@@ -306,12 +356,15 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
     return LLVM::LLVMPointerType::get(type.getContext(), space);
   });
 
+  addTileTypeConversions(converter);
+
   RewritePatternSet patterns(context);
+  populateTileToNVVMPatterns(converter, patterns);
   patterns.add<LowerLoad<memref::LoadOp>, LowerLoad<vector::LoadOp>, LowerStore<memref::StoreOp>,
                LowerStore<vector::StoreOp>>(converter, /*benefit=*/10);
   patterns.add<LowerExp2, LowerTanh>(converter, /*benefit=*/10);
-  patterns.add<LowerBinding, LowerScalar, LowerWorkgroupId, LowerSharedBuffer, LowerPointerCast>(
-      converter);
+  patterns.add<LowerBinding, LowerScalar, LowerTensorMap, LowerWorkgroupId, LowerSharedBuffer,
+               LowerPointerCast>(converter);
   populateGpuToNVVMConversionPatterns(converter, patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   populateVectorToLLVMConversionPatterns(converter, patterns);
@@ -321,25 +374,27 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
 
   ConversionTarget target(*context);
   target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  target.addIllegalDialect<tile::TileDialect>();
   target.addDynamicallyLegalOp<UnrealizedConversionCastOp>([](UnrealizedConversionCastOp op) {
     return llvm::none_of(op.getOperandTypes(), llvm::IsaPred<MemRefType>);
   });
   return applyPartialConversion(kernel.getOperation(), target, std::move(patterns));
 }
 
-void LowerToNVVM::declareSharedMemory() {
+void LowerToNVVM::declareSharedMemory(unsigned alignment) {
   OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
   LLVM::GlobalOp::create(builder, getOperation().getLoc(), type, /*isConstant=*/false,
-                         LLVM::Linkage::External, kSharedSymbol, /*value=*/Attribute(),
-                         /*alignment=*/128, /*addrSpace=*/3);
+                         LLVM::Linkage::External, kSharedSymbol, /*value=*/Attribute(), alignment,
+                         /*addrSpace=*/3);
 }
 
 void LowerToNVVM::runOnOperation() {
-  bool usesShared = false;
+  bool usesShared = false, usesTiles = false;
   getOperation().walk([&](memref::AllocOp) { usesShared = true; });
-  if (usesShared)
-    declareSharedMemory();
+  getOperation().walk([&](Operation *op) { usesTiles |= isa<tile::RingOp, tile::AllocOp>(op); });
+  if (usesShared || usesTiles)
+    declareSharedMemory(usesTiles ? tile::kTileAlignment : 128);
   for (func::FuncOp function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
     auto bits = function->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
     FailureOr<LLVM::LLVMFuncOp> kernel = makeKernel(function);

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -38,6 +39,9 @@ struct PipelineOptions final : PassPipelineOptions<PipelineOptions> {
                         llvm::cl::init(false)};
   Option<bool> emitAssembly{*this, "emit-assembly", llvm::cl::desc("Set plan.assembly too"),
                             llvm::cl::init(false)};
+  Option<bool> wgmma{*this, "wgmma", llvm::cl::desc("Products of 16-bit types on wgmma"),
+                     llvm::cl::init(true)};
+  Option<std::string> tuning{*this, "tuning", llvm::cl::desc("Lines KEY = CONFIG")};
 };
 
 } // namespace
@@ -52,12 +56,15 @@ void registerPasses() {
                                               options.allowTF32 = parsed.allowTF32;
                                               options.lineInfo = parsed.lineInfo;
                                               options.emitAssembly = parsed.emitAssembly;
+                                              options.wgmma = parsed.wgmma;
+                                              options.tuning = parsed.tuning;
                                               buildCodegenPipeline(pm, options);
                                             });
 }
 
 void registerDialectsAndInterfaces(DialectRegistry &registry) {
-  registry.insert<CUDADialect, gpu::GPUDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  registry.insert<CUDADialect, tile::TileDialect, gpu::GPUDialect, LLVM::LLVMDialect,
+                  NVVM::NVVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);

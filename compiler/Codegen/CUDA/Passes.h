@@ -38,6 +38,10 @@ struct CodegenOptions {
   bool lineInfo = false;
   /// Keeps the PTX in `plan.assembly` too.
   bool emitAssembly = false;
+  /// Products of 16-bit types on wgmma where the target has it.
+  bool wgmma = true;
+  /// Lines `KEY = CONFIG`, see -xc-cuda-select-strategy.
+  std::string tuning;
 };
 
 /// Adds the passes that turn one kernel module (docs/architecture.md) into PTX.

@@ -47,7 +47,8 @@ def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
     Sets `lowering_config`, `plan.reason` and `cuda.index_bits` on each kernel function that has no
     `lowering_config` yet. Where a symbolic size decides (is it a multiple of the vector width, do 32-bit indices
     do), the function is cloned: the first variant has `plan.guards` and relies on them, the last has none.
-    Refuses, with its location, an op that code generation does not know. Example:
+    A product is looked up in `tuning` first, by what `plan.reason` names as its key: the target, the types, batch x M x N x K and
+    the layout of both operands (n: rows of a matrix are contiguous, t: columns are). Refuses, with its location, an op that code generation does not know. Example:
     ```mlir
     func.func @k() { ... }                                                                       // input
     func.func @k() attributes {lowering_config = #cuda.elementwise<threads = 256, ...>, ...} { ... }  // output
@@ -56,6 +57,8 @@ def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
   let options = [
     Option<"allowTF32", "allow-tf32", "bool", /*default=*/"false",
            "Multiply f32 matrices on the tensor cores, which take 10 bits of the mantissas">,
+    Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products of 16-bit types on wgmma where the target has it">,
+    Option<"tuning", "tuning", "std::string", /*default=*/"", "Lines `KEY = CONFIG`: the configuration of products by key">
   ];
   let dependentDialects = ["xc::cuda::CUDADialect"];
 }
@@ -160,6 +163,52 @@ def EmitMatmulMMA : EmitPass<"xc-cuda-emit-matmul-mma"> {
     "xc::cuda::CUDADialect"];
 }
 
+def EmitMatmulWGMMA : EmitPass<"xc-cuda-emit-matmul-wgmma"> {
+  let summary = "Emit the warpgroups of kernels configured as #cuda.matmul_wgmma";
+  let description = [{
+    One warpgroup fetches tiles of the operands into a ring, the others multiply them with `wgmma` and compute the outputs:
+    ops of the tile dialect, with the consumers of the product between them. Example:
+    ```mlir
+    tile.warp_specialize consumers 2 registers [40, 232] {
+      ... tile.load %map[%m, %k] to %slot signal %ring[%stage] ...
+    }, {
+    ^bb0(%warpgroup: index):
+      ... %d = tile.mma %a[%row], %b, %c accumulate %later ...
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+    "mlir::vector::VectorDialect", "mlir::NVVM::NVVMDialect", "xc::plan::PlanDialect", "xc::cuda::CUDADialect",
+    "xc::tile::TileDialect"];
+}
+
+def LowerSchedule : Pass<"xc-cuda-lower-schedule", "mlir::func::FuncOp"> {
+  let summary = "Turn roles of warpgroups and persistent loops into branches and loops";
+  let description = [{
+    `tile.warp_specialize` becomes one `scf.if` on the warpgroup's number, with `setmaxnreg` first in each branch;
+    `tile.persistent` becomes an `scf.for` over tile numbers. Example:
+    ```mlir
+    tile.persistent (%m, %n, %one) raster 8 { ^bb0(%row: index, %column: index, %batch: index): ... }   // input
+    scf.for %tile = %block to %count step %grid { ... }                                                 // output
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::scf::SCFDialect",
+                           "mlir::NVVM::NVVMDialect", "xc::plan::PlanDialect"];
+}
+
+def PlanSharedMemory : Pass<"xc-cuda-plan-shared-memory", "mlir::func::FuncOp"> {
+  let summary = "Give tiles, rings and their barriers places in shared memory";
+  let description = [{
+    Sets `offset` and `barriers` on `tile.ring`, `offset` on `tile.alloc`, and the size on `plan.launch`. Refuses kernels
+    that need more than a block can have. Example:
+    ```mlir
+    %t = tile.alloc : !tile.shared<64x64xbf16>                    // input
+    %t = tile.alloc {offset = 0 : i64} : !tile.shared<64x64xbf16> // output
+    ```
+  }];
+}
+
 def EmitScatter : EmitPass<"xc-cuda-emit-scatter"> {
   let summary = "Emit the threads of kernels configured as #cuda.scatter";
   let description = [{
@@ -204,6 +253,22 @@ def EmitMerge : EmitPass<"xc-cuda-emit-merge"> {
     %split:2 = scf.while (%low = %from, %high = %to) ...
     ```
   }];
+}
+
+def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
+  let summary = "Use the approximate instructions where results are rounded to 16 bits";
+  let description = [{
+    exp and tanh in f32, all of whose results become 16-bit floats by way of arithmetic in f32, are built of
+    `ex2.approx` and `rcp.approx`, whose errors are far below that rounding. Others are left to
+    `-xc-expand-math`. Example:
+    ```mlir
+    %y = math.exp %x : f32                                                                // input
+    %n = arith.truncf %y : f32 to bf16
+    %y = llvm.inline_asm asm_dialect = att "ex2.approx.ftz.f32 $0, $1;", "=f,f" %scaled   // output
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::LLVM::LLVMDialect",
+                           "mlir::vector::VectorDialect"];
 }
 
 def HoistLoads : Pass<"xc-cuda-hoist-loads", "mlir::func::FuncOp"> {
@@ -255,7 +320,8 @@ def LaunchEarly : Pass<"xc-cuda-launch-early", "mlir::ModuleOp"> {
   let description = [{
     For sm_90 and later. Kernels of a known grid, two of which fit on the GPU at once, begin by letting their dependents be
     launched and by waiting for the kernels that they depend on; `cuda.programmatic` on the function becomes the export's
-    `programmatic_launch`. Their loads are no longer of memory that never changes. Example:
+    `programmatic_launch`. So does a kernel that has `cuda.programmatic` already: a strategy made it wait. The loads of both are no
+    longer of memory that never changes. Example:
     ```mlir
     llvm.func @k(...) attributes {nvvm.kernel, plan.launch = ...} { ... }                     // input
     llvm.func @k(...) attributes {cuda.programmatic, nvvm.kernel, plan.launch = ...} {        // output

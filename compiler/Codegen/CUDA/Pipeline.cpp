@@ -31,18 +31,27 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   // One pass decides. The ones after it obey, each for the kernels that are configured for it:
   // tensor ops become the work of one thread, on scalars and short vectors, and the launch is
   // fixed.
-  kernelPM.addPass(createSelectStrategy({options.allowTF32}));
+  SelectStrategyOptions select;
+  select.allowTF32 = options.allowTF32;
+  select.wgmma = options.wgmma;
+  select.tuning = options.tuning;
+  kernelPM.addPass(createSelectStrategy(select));
   kernelPM.addNestedPass<func::FuncOp>(createEmitElementwise());
   kernelPM.addNestedPass<func::FuncOp>(createEmitTranspose());
   kernelPM.addNestedPass<func::FuncOp>(createEmitRowReduction());
   kernelPM.addNestedPass<func::FuncOp>(createEmitColumnReduction());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulFMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulMMA());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulWGMMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitScatter());
   kernelPM.addNestedPass<func::FuncOp>(createEmitScan());
   kernelPM.addNestedPass<func::FuncOp>(createEmitSort());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMerge());
   kernelPM.addNestedPass<func::FuncOp>(createEmitPointwise());
+
+  // Tiles get their places in shared memory, and roles of warpgroups become branches.
+  kernelPM.addNestedPass<func::FuncOp>(createPlanSharedMemory());
+  kernelPM.addNestedPass<func::FuncOp>(createLowerSchedule());
 
   // Index arithmetic on sizes may still be affine. Equal values merge before loads move, so that
   // each is loaded once; loads move before math is expanded, while there is little to move over.
@@ -54,6 +63,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
 
   // exp, erf, ... become arithmetic. From here on everything is an instruction, which is checked
   // while source locations still are those of the model's ops.
+  kernelPM.addNestedPass<func::FuncOp>(createRelaxMath());
   codegen::ExpandMathOptions math;
   math.fastMath = options.fastMath;
   math.hasExp2 = math.hasTanh = math.hasMinMax = true;

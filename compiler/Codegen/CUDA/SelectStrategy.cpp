@@ -15,14 +15,18 @@
 #include "compiler/Codegen/CUDA/Analysis/Accesses.h"
 #include "compiler/Codegen/CUDA/Analysis/Contraction.h"
 #include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
+#include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
+#include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
 #include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
 #include "compiler/Dialect/Plan/IR/Products.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -56,9 +60,9 @@ struct Choice {
 class Chooser {
 public:
   /// `rowBound` limits the length of rows, if that is symbolic.
-  Chooser(const KernelInfo &kernel, PointEmitter &points, bool allowTF32,
+  Chooser(const KernelInfo &kernel, PointEmitter &points, const SelectStrategyOptions &options,
           std::optional<int64_t> rowBound)
-      : kernel(kernel), points(points), allowTF32(allowTF32), rowBound(rowBound) {}
+      : kernel(kernel), points(points), options(options), rowBound(rowBound) {}
 
   Choice choose();
 
@@ -76,13 +80,16 @@ private:
                        std::optional<int64_t> length);
   Choice chooseScatter(kernel::ScatterOp op);
   Choice chooseProduct(const Contraction &contraction);
+  std::optional<Choice> chooseTuned(const Contraction &contraction);
+  std::optional<Choice> chooseWGMMA(const Contraction &contraction);
+  std::optional<TiledAccess> getBoxedOutput(const Contraction &contraction);
 
   /// A power of two that divides the innermost size of every output that is not 1.
   int64_t getInnerDivisor();
 
   const KernelInfo &kernel;
   PointEmitter &points; // knows the sizes; nothing is emitted
-  bool allowTF32;
+  const SelectStrategyOptions &options;
   std::optional<int64_t> rowBound;
 };
 
@@ -432,13 +439,107 @@ Choice Chooser::chooseReduction(const ReductionGroup &group) {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
+/// What identifies a product in a tuning database.
+static std::string getKey(const KernelInfo &kernel, const Contraction &contraction) {
+  linalg::LinalgOp op = contraction.getOp();
+  auto getSize = [&](ArrayRef<unsigned> dims) {
+    std::optional<int64_t> size = getStaticProduct(op, dims);
+    return size ? std::to_string(*size) : "?";
+  };
+  std::string types;
+  llvm::raw_string_ostream stream(types);
+  stream << getElementTypeOrSelf(contraction.a.operand->get()) << "*"
+         << getElementTypeOrSelf(contraction.b.operand->get()) << ">"
+         << getElementTypeOrSelf(contraction.group.results.front().output.tensor);
+  return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}", kernel.target->arch, types,
+                       getSize(contraction.batch), getSize(contraction.m), getSize(contraction.n),
+                       getSize(contraction.k), contraction.a.isKContiguous ? "n" : "t",
+                       contraction.b.isKContiguous ? "t" : "n")
+      .str();
+}
+
+std::optional<Choice> Chooser::chooseTuned(const Contraction &contraction) {
+  std::string key = getKey(kernel, contraction);
+  for (StringRef line : llvm::split(StringRef(options.tuning), '\n')) {
+    auto [name, config] = line.split(" = ");
+    if (name != key)
+      continue;
+    Attribute attr = parseAttribute(config, kernel.getFunction().getContext());
+    if (isa_and_nonnull<plan::LoweringConfigInterface>(attr))
+      return Choice{attr, "tuned: " + key};
+  }
+  return std::nullopt;
+}
+
+std::optional<TiledAccess> Chooser::getBoxedOutput(const Contraction &contraction) {
+  const ReductionGroup::Result &result = contraction.group.results.front();
+  if (contraction.group.results.size() != 1 ||
+      getElementBytes(getElementTypeOrSelf(result.output.tensor)) != 2)
+    return std::nullopt;
+  std::string reason;
+  return matchTiledOutput(contraction, result, points.getLoopSizes(contraction.getOp()),
+                          points.index, reason);
+}
+
+/// wgmma where boxes of both operands can be copied; the model says in which tiles.
+std::optional<Choice> Chooser::chooseWGMMA(const Contraction &contraction) {
+  if (!options.wgmma || !kernel.target->hasWGMMA || !contraction.hasHalfOperands())
+    return std::nullopt;
+  // Where sizes are symbolic, guards keep them from being zero or too large.
+  bool isStatic = llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
+  if (!isStatic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr))
+    return std::nullopt;
+  SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
+  std::string reason;
+  std::optional<TiledAccess> a =
+      matchTiledOperand(contraction, contraction.a, sizes, points.index, reason);
+  std::optional<TiledAccess> b =
+      matchTiledOperand(contraction, contraction.b, sizes, points.index, reason);
+  linalg::LinalgOp op = contraction.getOp();
+  auto getSize = [&](ArrayRef<unsigned> dims, int64_t guess) {
+    return getStaticProduct(op, dims).value_or(guess);
+  };
+  MatmulProblem problem;
+  problem.batch = getSize(contraction.batch, 1);
+  problem.m = getSize(contraction.m, 4096);
+  problem.n = getSize(contraction.n, 4096);
+  problem.k = getSize(contraction.k, 1024);
+  // An empty tensor has no description; a sum of nothing never starts.
+  if (!a || !b || problem.batch * problem.m * problem.n * problem.k == 0)
+    return std::nullopt;
+  problem.elementBytes = 2;
+  problem.outputBytes =
+      getElementBytes(getElementTypeOrSelf(contraction.group.results.front().output.tensor));
+  problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
+  problem.isKContiguousB = b->dims.back().group == TiledAccess::Group::K;
+  problem.storesBoxes = getBoxedOutput(contraction).has_value();
+  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, problem);
+  if (plans.empty())
+    return std::nullopt;
+  const WGMMAPlan &plan = plans.front();
+  std::string text =
+      llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups, {3} stages, k "
+                    "split {4} times, {5:F1} us expected; key: {6}",
+                    plan.tileM, plan.tileN, plan.warpgroups, plan.stages, plan.split,
+                    plan.microseconds, getKey(kernel, contraction))
+          .str();
+  return Choice{MatmulWGMMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
+                                     plan.tileK, plan.warpgroups, plan.stages, plan.raster,
+                                     plan.blocks, plan.split),
+                text};
+}
+
 Choice Chooser::chooseProduct(const Contraction &contraction) {
   MLIRContext *context = kernel.getFunction().getContext();
+  if (std::optional<Choice> choice = chooseTuned(contraction))
+    return *choice;
+  if (std::optional<Choice> choice = chooseWGMMA(contraction))
+    return *choice;
   linalg::LinalgOp op = contraction.getOp();
   std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
                          m = getStaticProduct(op, contraction.m),
                          n = getStaticProduct(op, contraction.n);
-  bool isTF32 = allowTF32 && contraction.hasSingleOperands();
+  bool isTF32 = options.allowTF32 && contraction.hasSingleOperands();
   if (kernel.target->hasMMA16816 && (contraction.hasHalfOperands() || isTF32)) {
     int64_t elementBytes = isTF32 ? 4 : 2;
     auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
@@ -621,10 +722,28 @@ static bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidt
   return !guards.empty();
 }
 
+/// Adds guards that no binding is empty: of an empty tensor there is no description for copies.
+static void addNonEmptyGuards(const KernelInfo &kernel) {
+  func::FuncOp function = kernel.getFunction();
+  MLIRContext *context = function.getContext();
+  SmallVector<Attribute> guards(function->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
+  for (plan::BindingOp binding : kernel.bindings) {
+    AffineExpr count = getElementCountFormula(binding);
+    if (isa<AffineConstantExpr>(count))
+      continue;
+    auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(function), count));
+    auto guard = plan::ValueGuardAttr::get(context, map, /*min=*/1, kNarrowLimit, 1);
+    if (!llvm::is_contained(guards, Attribute(guard)))
+      guards.push_back(guard);
+  }
+  function->setAttr(plan::kGuardsAttr, ArrayAttr::get(context, guards));
+}
+
 namespace {
 
 struct SelectStrategy final : impl::SelectStrategyBase<SelectStrategy> {
   using SelectStrategyBase::SelectStrategyBase;
+
   void runOnOperation() override;
 
 private:
@@ -639,6 +758,10 @@ private:
 } // namespace
 
 Choice SelectStrategy::choose(const KernelInfo &kernel, std::optional<int64_t> rowBound) {
+  SelectStrategyOptions options;
+  options.allowTF32 = allowTF32;
+  options.wgmma = wgmma;
+  options.tuning = tuning;
   Block &body = kernel.getFunction().getBody().front();
   llvm::SmallPtrSet<Operation *, 32> before;
   for (Operation &op : body)
@@ -647,7 +770,7 @@ Choice SelectStrategy::choose(const KernelInfo &kernel, std::optional<int64_t> r
   Choice choice;
   {
     PointEmitter points(builder, kernel);
-    choice = Chooser(kernel, points, allowTF32, rowBound).choose();
+    choice = Chooser(kernel, points, options, rowBound).choose();
   }
   // Asking for sizes built some arithmetic; the passes to come build their own.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
@@ -663,6 +786,7 @@ static void record(func::FuncOp function, const Choice &choice, int64_t indexBit
   function->setAttr(kIndexBitsAttr, builder.getI32IntegerAttr(indexBits));
 }
 
+/// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
 LogicalResult SelectStrategy::addGuardedVariant(const KernelInfo &kernel, const Choice &general,
                                                 bool narrow) {
   func::FuncOp function = kernel.getFunction();
@@ -680,6 +804,8 @@ LogicalResult SelectStrategy::addGuardedVariant(const KernelInfo &kernel, const 
     if (addGuards(*variant, /*guardCounts=*/!narrow, guardWidths)) {
       Choice choice = choose(*variant);
       if (choice.config != general.config || (!guardWidths && !narrow)) {
+        if (isa<MatmulWGMMAAttr>(choice.config))
+          addNonEmptyGuards(*variant);
         record(clone, choice, 32);
         return success();
       }

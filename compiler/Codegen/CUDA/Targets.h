@@ -33,6 +33,7 @@ struct Target {
   unsigned multiprocessors; // of the common product; a default where the device is not known
   bool hasAsyncCopy;        // cp.async, mma.sync for bf16: sm_80 on
   bool hasMMA16816;         // mma.sync m16n8k16: sm_80 on
+  bool hasWGMMA;            // wgmma, setmaxnreg, tensor copies by TMA: sm_90a alone
 
   /// LLVM's feature string: "+ptx80".
   std::string features() const;

@@ -88,3 +88,28 @@ builtin.module @old_arch attributes {plan.kernel, plan.target = #plan.target<"cu
     return
   }
 }
+
+// -----
+
+// expected-error @below {{expected 1 to 3 warpgroups and a multiple of 64 rows for each, got 2 for 64 rows}}
+func.func private @wgmma_rows() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 2, stages = 2, raster = 8, blocks = 1, split = 1>}
+
+// -----
+
+// expected-error @below {{expected 8 to 256 columns, a multiple of 8, got 260}}
+func.func private @wgmma_columns() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 260, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1>}
+
+// -----
+
+// expected-error @below {{expected k in steps of 16, 32, or a multiple of 64 up to 256, got 96}}
+func.func private @wgmma_step() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 96, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1>}
+
+// -----
+
+// expected-error @below {{expected at least 2 stages, a row in a group and a block, got 1, 8 and 1}}
+func.func private @wgmma_stages() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 1, raster = 8, blocks = 1, split = 1>}
+
+// -----
+
+// expected-error @below {{expected sums that leave 40 of 232 registers, got 256}}
+func.func private @wgmma_registers() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 256, tile_n = 256, tile_k = 64, warpgroups = 2, stages = 2, raster = 8, blocks = 1, split = 1>}

@@ -296,7 +296,7 @@ builtin.module @product attributes {plan.kernel, plan.target = #plan.target<"cud
 
 // CHECK-LABEL: func.func @half_product()
 // CHECK-SAME:    #cuda.matmul_mma<tile_m = 128, tile_n = 256, tile_k = 64, warps_m = 2, warps_n = 4, stages = 4>
-builtin.module @half_product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+builtin.module @half_product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90">} {
   func.func @half_product() {
     %b0 = plan.binding 0 read align 64 : memref<4096x4096xbf16>
     %t0 = bufferization.to_tensor %b0 restrict : memref<4096x4096xbf16> to tensor<4096x4096xbf16>
@@ -314,6 +314,58 @@ builtin.module @half_product attributes {plan.kernel, plan.target = #plan.target
     } -> tensor<4096x4096xbf16>
     %b2 = plan.binding 2 write align 64 : memref<4096x4096xbf16>
     bufferization.materialize_in_destination %g9 in restrict writable %b2 : (tensor<4096x4096xbf16>, memref<4096x4096xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @half_product_on_hopper()
+// CHECK-SAME:    #cuda.matmul_wgmma<tile_m = 128, tile_n = 256, tile_k = 64, warpgroups = 2, stages = 4, raster = 16, blocks = 1, split = 1>
+builtin.module @half_product_on_hopper attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @half_product_on_hopper() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x4096xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x4096xbf16> to tensor<4096x4096xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xbf16> to tensor<4096x4096xbf16>
+    %e4 = tensor.empty() : tensor<4096x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<4096x4096xbf16>, tensor<4096x4096xbf16>) outs(%f4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %e8 = tensor.empty() : tensor<4096x4096xbf16>
+    %g9 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<4096x4096xf32>) outs(%e8 : tensor<4096x4096xbf16>) {
+    ^bb0(%a: f32, %b: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<4096x4096xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<4096x4096xbf16>
+    bufferization.materialize_in_destination %g9 in restrict writable %b2 : (tensor<4096x4096xbf16>, memref<4096x4096xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @few_tiles()
+// CHECK-SAME:    #cuda.matmul_wgmma<tile_m = 64, {{.*}}, split = {{[248]}}>
+builtin.module @few_tiles attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @few_tiles() {
+    %b0 = plan.binding 0 read align 64 : memref<64x4096xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<64x4096xbf16> to tensor<64x4096xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xbf16> to tensor<4096x4096xbf16>
+    %e4 = tensor.empty() : tensor<64x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<64x4096xf32>) -> tensor<64x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<64x4096xbf16>, tensor<4096x4096xbf16>) outs(%f4 : tensor<64x4096xf32>) -> tensor<64x4096xf32>
+    %e8 = tensor.empty() : tensor<64x4096xbf16>
+    %g9 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<64x4096xf32>) outs(%e8 : tensor<64x4096xbf16>) {
+    ^bb0(%a: f32, %b: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<64x4096xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<64x4096xbf16>
+    bufferization.materialize_in_destination %g9 in restrict writable %b2 : (tensor<64x4096xbf16>, memref<64x4096xbf16>) -> ()
     return
   }
 }

@@ -69,6 +69,49 @@ def types():
         yield product(a, b, result=a.values.astype(wide) @ b.values.astype(wide), out=out, tag=f"_to_{out}")
 
 
+def tensor_cores():
+    """16-bit products whose rows are 16-byte aligned, which tensor copies and warpgroups take on a Hopper GPU."""
+    for dtype, (m, k, n) in (("bf16", (64, 64, 64)), ("bf16", (136, 72, 200)), ("f16", (8, 128, 16)), ("f16", (257, 200, 264)),
+                             ("bf16", (1, 64, 64)), ("bf16", (320, 8, 136)), ("f16", (16, 2048, 64)), ("bf16", (40, 1000, 24))):
+        a, b = random(dtype, (m, k), 30), random(dtype, (k, n), 31)
+        yield product(a, b, tag="_warpgroups")
+        if m % 8 == 0:
+            yield product(Tensor(dtype, a.values.T), b, " transpose_a", a.values @ b.values, "_warpgroups_ta")
+            yield product(Tensor(dtype, a.values.T), Tensor(dtype, b.values.T), " transpose_a transpose_b", a.values @ b.values,
+                          "_warpgroups_tab")
+        yield product(a, Tensor(dtype, b.values.T), " transpose_b", a.values @ b.values, "_warpgroups_tb")
+    for left, right in (((3, 40, 64), (3, 64, 72)), ((2, 3, 24, 64), (2, 3, 64, 40)), ((4, 72, 64), (1, 64, 24)), ((2, 1, 24, 64), (3, 64, 40))):
+        yield product(random("bf16", left, 32), random("bf16", right, 33), tag="_warpgroups")
+    a, b = random("bf16", (72, 136), 34), random("bf16", (136, 88), 35)
+    bias, residual = random("f32", (88,), 36), random("f32", (72, 88), 37)
+    z = a.values @ b.values + bias.values
+    c = residual.mlir
+    # Rounded once, in the end.
+    yield simple("warpgroups_bias_gelu_residual", [a, b, bias, residual],
+                 [("bf16", z * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))) + residual.values)],
+                 f"""%p = array.matmul %0, %1 : ({a.mlir}, {b.mlir}) -> {c}
+                     %z = array.add %p, %2 : ({c}, {bias.mlir}) -> {c}
+                     %g = array.gelu %z approximate = tanh : {c}
+                     %s = array.add %g, %3 : {c}
+                     %r0 = array.convert %s : {c} -> {mlir_type("bf16", (72, 88))}""", "sum")
+    yield product(a, b, out="f32", tag="_warpgroups_to_f32")
+    a, b = random("f16", (5, 24, 64), 38), random("f16", (64, 40), 39)
+    yield simple("warpgroups_rows_of_two_dims", [a, b], [("f16", a.values @ b.values)],
+                 f"%r0 = array.dot_general %0, %1 batch = [] x [] contract = [2] x [0] "
+                 f": ({a.mlir}, {b.mlir}) -> tensor<5x24x40xf16>", "sum")
+    # What only run time knows: one kernel relies on sizes that are multiples of 8, the other one does not.
+    for m, k, n in ((40, 72, 64), (33, 63, 65), (0, 8, 16), (70, 8, 8)):
+        a, b = random("bf16", (m, k), 40), random("bf16", (k, n), 41)
+        yield simple(f"warpgroups_symbolic_{m}_{k}_{n}", [a, b], [("bf16", a.values @ b.values)],
+                     "%r0 = array.matmul %0, %1 : (tensor<?x?xbf16>, tensor<?x?xbf16>) -> tensor<?x?xbf16>", "sum",
+                     ["tensor<?x?xbf16>", "tensor<?x?xbf16>"], ["tensor<?x?xbf16>"])
+    for m in (0, 1, 65):
+        a, b = random("bf16", (m, 72), 42), random("bf16", (72, 64), 43)
+        yield simple(f"warpgroups_symbolic_rows_{m}", [a, b], [("bf16", a.values @ b.values)],
+                     "%r0 = array.matmul %0, %1 : (tensor<?x72xbf16>, tensor<72x64xbf16>) -> tensor<?x64xbf16>", "sum",
+                     ["tensor<?x72xbf16>", "tensor<72x64xbf16>"], ["tensor<?x64xbf16>"])
+
+
 def fused():
     a, b = random("f32", (37, 50), 19), random("f32", (50, 70), 20)
     bias, residual = random("f32", (70,), 21), random("f32", (37, 70), 22)
@@ -113,5 +156,5 @@ def constant_weights():
 
 
 def cases():
-    for make in (sizes, layouts, batches, types, fused, constant_weights):
+    for make in (sizes, layouts, batches, types, tensor_cores, fused, constant_weights):
         yield from make()

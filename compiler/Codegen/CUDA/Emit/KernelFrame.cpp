@@ -100,7 +100,7 @@ Value KernelFrame::shuffle(Value value, Value offset, gpu::ShuffleMode mode) {
   return vector::ExtractOp::create(builder, loc, joined, ArrayRef<int64_t>{0});
 }
 
-LogicalResult KernelFrame::finish(Value blocks) {
+LogicalResult KernelFrame::finish(Value blocks, int64_t cluster) {
   MLIRContext *context = builder.getContext();
   AffineExpr formula = getScalarFormula(blocks, context);
   if (!formula)
@@ -117,7 +117,7 @@ LogicalResult KernelFrame::finish(Value blocks) {
   func::FuncOp function = kernel.function;
   function->setAttr(plan::kLaunchAttr,
                     plan::LaunchAttr::get(context, AffineMapAttr::get(grid), {threads, 1, 1},
-                                          {1, 1, 1}, sharedBytes,
+                                          {cluster, 1, 1}, sharedBytes,
                                           /*scratch=*/0));
   // Users before operands. Scalars and arithmetic on sizes stay where the new code uses them.
   for (Operation *op : llvm::reverse(replaced))

@@ -36,8 +36,9 @@ public:
   /// The value that thread `lane` (i32) of the warp holds; all 32 take part.
   mlir::Value shuffleFrom(mlir::Value value, mlir::Value lane);
 
-  /// `blocks` is the number of blocks, made of scalars of the kernel.
-  mlir::LogicalResult finish(mlir::Value blocks);
+  /// `blocks` is the number of blocks, made of scalars of the kernel; `cluster` of them run
+  /// together.
+  mlir::LogicalResult finish(mlir::Value blocks, int64_t cluster = 1);
 
 private:
   mlir::Value shuffle(mlir::Value value, mlir::Value offset, mlir::gpu::ShuffleMode mode);

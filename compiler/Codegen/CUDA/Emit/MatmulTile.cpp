@@ -28,24 +28,29 @@ MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction,
   sizeK = product(contraction.k);
   tilesM = index.ceilDiv(sizeM, index.constant(tileM));
   tilesN = index.ceilDiv(sizeN, index.constant(tileN));
+  batches = product(contraction.batch);
+}
 
+void MatmulTile::place(Value row, Value column, Value product) {
+  startM = index.mul(row, tileM);
+  startN = index.mul(column, tileN);
+  batch = contraction.batch.empty() ? index.constant(0) : product;
+}
+
+void MatmulTile::placeAtBlock() {
   Value block = frame.getBlockId();
   Value tilesOfOne = index.mul(tilesM, tilesN);
-  batch = contraction.batch.empty() ? index.constant(0) : index.div(block, tilesOfOne);
+  Value product = contraction.batch.empty() ? Value() : index.div(block, tilesOfOne);
   Value tile = contraction.batch.empty() ? block : index.rem(block, tilesOfOne);
   std::optional<int64_t> rows = getConstantIntValue(tilesM);
-  if (rows && *rows == 1) {
-    startM = index.constant(0);
-    startN = index.mul(tile, tileN);
-    return;
-  }
+  if (rows && *rows == 1)
+    return place(index.constant(0), tile, product);
   // The last group has fewer rows.
   Value perGroup = index.mul(tilesN, kRasterRows);
   Value firstRow = index.mul(index.div(tile, perGroup), kRasterRows);
   Value groupRows = index.min(index.sub(tilesM, firstRow), index.constant(kRasterRows));
   Value inGroup = index.rem(tile, perGroup);
-  startM = index.mul(index.add(firstRow, index.rem(inGroup, groupRows)), tileM);
-  startN = index.mul(index.div(inGroup, groupRows), tileN);
+  place(index.add(firstRow, index.rem(inGroup, groupRows)), index.div(inGroup, groupRows), product);
 }
 
 Value MatmulTile::product(ArrayRef<unsigned> dims) { return index.product(select(dims)); }
@@ -152,40 +157,66 @@ Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k,
   return mapping.lookup(side.casts.back()->getResult(0));
 }
 
-void MatmulTile::emitOutputsAt(const Coord &m, const Coord &n, Value accumulators, int64_t lanes) {
+Point MatmulTile::makeOutputPoint(ArrayRef<AffineExpr> exprs, ArrayRef<Coord> loops, int64_t lanes,
+                                  Value mask) {
+  Point point{{}, {}, lanes, mask};
+  for (AffineExpr expr : exprs)
+    point.coords.push_back(points.apply(expr, loops, lanes));
+  return point;
+}
+
+Value MatmulTile::addInit(Value accumulators, ArrayRef<Coord> loops, int64_t lanes, Value mask) {
   OpBuilder &builder = points.builder;
   linalg::LinalgOp op = contraction.getOp();
-  SmallVector<Coord> loops = makeLoops(m, n, Coord::uniform(index.constant(0)), lanes);
-  auto makePoint = [&](ArrayRef<AffineExpr> exprs) {
-    Point point{{}, {}, lanes, {}};
-    for (AffineExpr expr : exprs)
-      point.coords.push_back(points.apply(expr, loops, lanes));
-    return point;
-  };
   OpOperand &init = op.getDpsInitsMutable()[0];
-  Value start = points.emit(init.get(), makePoint(op.getMatchingIndexingMap(&init).getResults()));
-  if (!matchPattern(start, m_AnyZeroFloat()) && !matchPattern(start, m_Zero())) {
-    start = splatTo(builder, points.loc, start, lanes);
-    accumulators =
-        isa<FloatType>(contraction.accumulatorType)
-            ? arith::AddFOp::create(builder, points.loc, start, accumulators).getResult()
-            : arith::AddIOp::create(builder, points.loc, start, accumulators).getResult();
-  }
-  points.provide(op->getResult(0), accumulators);
+  Value start =
+      points.emit(init.get(), makeOutputPoint(op.getMatchingIndexingMap(&init).getResults(), loops,
+                                              lanes, mask));
+  if (matchPattern(start, m_AnyZeroFloat()) || matchPattern(start, m_Zero()))
+    return accumulators;
+  start = splatTo(builder, points.loc, start, lanes);
+  if (isa<FloatType>(contraction.accumulatorType))
+    return arith::AddFOp::create(builder, points.loc, start, accumulators);
+  return arith::AddIOp::create(builder, points.loc, start, accumulators);
+}
+
+void MatmulTile::emitOutputsAt(const Coord &m, const Coord &n, Value accumulators, int64_t lanes) {
+  SmallVector<Coord> loops = makeLoops(m, n, Coord::uniform(index.constant(0)), lanes);
+  points.provide(contraction.getOp()->getResult(0), addInit(accumulators, loops, lanes, {}));
   for (const ReductionGroup::Result &result : contraction.group.results) {
-    Point point = makePoint(result.coords);
+    Point point = makeOutputPoint(result.coords, loops, lanes, {});
     Coord flat = points.getFlat(point, result.output.tensor);
     Value value = points.emit(result.output.tensor, point);
     points.store(result.output.binding, flat, value, lanes);
   }
 }
 
+static bool isMultiple(Value size, int64_t tile) {
+  std::optional<int64_t> number = getConstantIntValue(size);
+  return number && *number % tile == 0;
+}
+
+bool MatmulTile::hasWholeTiles() const {
+  return isMultiple(sizeM, tileM) && isMultiple(sizeN, tileN);
+}
+
+Value MatmulTile::emitOutput(Value m, Value n, Value accumulators) {
+  int64_t lanes = countLanes(accumulators);
+  SmallVector<Coord> loops =
+      makeLoops(Coord::uniform(m), Coord::consecutive(n), Coord::uniform(index.constant(0)), lanes);
+  // What is loaded beside the product is loaded from where there is something.
+  Value inside = isMultiple(sizeM, tileM) ? Value() : index.isLess(m, sizeM);
+  if (!isMultiple(sizeN, tileN))
+    inside = index.both(inside, index.isLess(n, sizeN));
+  points.provide(contraction.getOp()->getResult(0), addInit(accumulators, loops, lanes, inside));
+  const ReductionGroup::Result &result = contraction.group.results.front();
+  Value value =
+      points.emit(result.output.tensor, makeOutputPoint(result.coords, loops, lanes, inside));
+  return splatTo(points.builder, points.loc, value, lanes);
+}
+
 void MatmulTile::emitOutputs(Value m, Value n, Value accumulators) {
   int64_t lanes = countLanes(accumulators);
-  auto isMultiple = [](Value size, int64_t tile) {
-    std::optional<int64_t> number = getConstantIntValue(size);
-    return number && *number % tile == 0;
-  };
   Value inside = isMultiple(sizeM, tileM) ? Value() : index.isLess(m, sizeM);
   if (lanes == 1 || knownDivisor(getInnerSize(contraction.n)) % lanes == 0) {
     if (!isMultiple(sizeN, tileN))
@@ -204,7 +235,7 @@ void MatmulTile::emitOutputs(Value m, Value n, Value accumulators) {
 }
 
 LogicalResult MatmulTile::finish() {
-  return frame.finish(index.mul(product(contraction.batch), index.mul(tilesM, tilesN)));
+  return frame.finish(index.mul(batches, index.mul(tilesM, tilesN)));
 }
 
 } // namespace xc::cuda

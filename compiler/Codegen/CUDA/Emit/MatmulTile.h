@@ -24,9 +24,16 @@ public:
   MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame,
              int64_t tileM, int64_t tileN);
 
-  /// Sizes of the product, and the corner of this block's tile.
+  /// Sizes of the product, and how many tiles it has.
   mlir::Value sizeM, sizeN, sizeK;
-  mlir::Value startM, startN;
+  mlir::Value tilesM, tilesN, batches;
+  /// The corner of the tile at hand, and its product's place in the batch.
+  mlir::Value startM, startN, batch;
+
+  /// Makes the tile of this block's number the one at hand; each block has one.
+  void placeAtBlock();
+  /// Makes the tile in row `row`, column `column` of product `product` the one at hand.
+  void place(mlir::Value row, mlir::Value column, mlir::Value product);
 
   /// How many neighbours of operand `side` can be loaded at once, at most `limit`.
   int64_t getVectorWidth(const Contraction::Side &side, int64_t limit);
@@ -43,18 +50,30 @@ public:
   mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k,
                        int64_t tileOwn, int64_t tileK);
 
+  /// What the kernel's one output is at row m, columns from n on. Undefined outside.
+  mlir::Value emitOutput(mlir::Value m, mlir::Value n, mlir::Value accumulators);
+
   /// Adds the product's init to `lanes` accumulators of row m from column n on, computes the
   /// outputs there, and stores what is inside.
   void emitOutputs(mlir::Value m, mlir::Value n, mlir::Value accumulators);
 
+  /// Launches a block for each tile.
   mlir::LogicalResult finish();
+  /// The sizes of the product's loops, and those of `dims`.
+  llvm::ArrayRef<mlir::Value> getLoopSizes() const { return sizes; }
+  llvm::SmallVector<mlir::Value> select(llvm::ArrayRef<unsigned> dims);
+  /// True if the tiles cover the output exactly.
+  bool hasWholeTiles() const;
 
 private:
   Point makePoint(const Contraction::Side &side, mlir::Value own, mlir::Value k, int64_t lanes);
   llvm::SmallVector<Coord> makeLoops(const Coord &m, const Coord &n, const Coord &k, int64_t lanes);
   void emitOutputsAt(const Coord &m, const Coord &n, mlir::Value accumulators, int64_t lanes);
   mlir::Value product(llvm::ArrayRef<unsigned> dims);
-  llvm::SmallVector<mlir::Value> select(llvm::ArrayRef<unsigned> dims);
+  mlir::Value addInit(mlir::Value accumulators, llvm::ArrayRef<Coord> loops, int64_t lanes,
+                      mlir::Value mask);
+  Point makeOutputPoint(llvm::ArrayRef<mlir::AffineExpr> exprs, llvm::ArrayRef<Coord> loops,
+                        int64_t lanes, mlir::Value mask);
   /// The size of the innermost of `dims` that is not of size 1.
   mlir::Value getInnerSize(llvm::ArrayRef<unsigned> dims);
 
@@ -63,7 +82,6 @@ private:
   PointEmitter &points;
   IndexBuilder &index;
   llvm::SmallVector<mlir::Value> sizes; // of the loops
-  mlir::Value batch, tilesM, tilesN;
   int64_t tileM, tileN;
 };
 

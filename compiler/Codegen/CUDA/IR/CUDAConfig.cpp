@@ -7,6 +7,8 @@
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -53,6 +55,57 @@ LogicalResult MatmulMMAAttr::verify(function_ref<InFlightDiagnostic()> emitError
     if (tile % 64 != 0 && !llvm::isPowerOf2_64(static_cast<uint64_t>(tile)))
       return emitError() << "expected " << name << " to be a power of two or a multiple of 64, got "
                          << tile;
+  return success();
+}
+
+/// Registers of a thread: sums, and what addresses and loops take beside them.
+static constexpr int64_t kOtherRegisters = 40;
+
+WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks) {
+  constexpr int64_t kRegisters = 65536, kMost = 248, kFetching = 32;
+  int64_t groups = 1 + warpgroups;
+  int64_t launched =
+      std::min(kRegisters / (tile::kWarpgroupThreads * groups * blocks) / 8 * 8, kMost);
+  int64_t consumer = std::min((launched * groups - kFetching) / warpgroups / 8 * 8, kMost);
+  if (consumer <= launched)
+    return {launched, launched, launched};
+  return {launched, launched * groups - consumer * warpgroups, consumer};
+}
+
+/// Registers of a wgmma beside its sums, as ptxas counts them.
+static constexpr int64_t kOperandRegisters = 28;
+
+LogicalResult MatmulWGMMAAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                      int64_t tileM, int64_t tileN, int64_t tileK,
+                                      int64_t warpgroups, int64_t stages, int64_t raster,
+                                      int64_t blocks, int64_t split) {
+  if (warpgroups < 1 || warpgroups > 3 || tileM < 1 || tileM % (64 * warpgroups) != 0)
+    return emitError() << "expected 1 to 3 warpgroups and a multiple of 64 rows for each, got "
+                       << warpgroups << " for " << tileM << " rows";
+  if (tileN < 8 || tileN > 256 || tileN % 8 != 0)
+    return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << tileN;
+  if (tileK < 16 || tileK > 256 || (tileK > 64 ? tileK % 64 : tileK & (tileK - 1)) != 0)
+    return emitError() << "expected k in steps of 16, 32, or a multiple of 64 up to 256, got "
+                       << tileK;
+  if (stages < 2 || raster < 1 || blocks < 1)
+    return emitError() << "expected at least 2 stages, a row in a group and a block, got " << stages
+                       << ", " << raster << " and " << blocks;
+  if (split < 1 || split > 8 || (split & (split - 1)) != 0 || tileN % (8 * split) != 0)
+    return emitError()
+           << "expected 1, 2, 4 or 8 blocks that share a multiple of 8 columns each, got " << split
+           << " for " << tileN << " columns";
+  int64_t available = getWarpgroupRegisters(warpgroups, blocks).consumer;
+  // ptxas wants the operands of one wgmma to fit what threads start with.
+  if (tileN / 2 + kOperandRegisters > getWarpgroupRegisters(warpgroups, blocks).launched)
+    return emitError() << "expected at most "
+                       << (getWarpgroupRegisters(warpgroups, blocks).launched - kOperandRegisters) *
+                              2
+                       << " columns for " << blocks << " blocks of " << warpgroups
+                       << " warpgroups, got " << tileN;
+  int64_t sums = tileM / (64 * warpgroups) * tileN / 2;
+  if (sums + kOtherRegisters > available)
+    return emitError() << "expected sums that leave " << kOtherRegisters << " of " << available
+                       << " registers, got " << sums;
   return success();
 }
 

@@ -23,6 +23,20 @@ inline constexpr llvm::StringLiteral kDivisorAttr = "cuda.divisor";
 inline constexpr llvm::StringLiteral kProgrammaticAttr = "cuda.programmatic";
 inline constexpr llvm::StringLiteral kSharedOffsetAttr = "cuda.shared_offset";
 
+/// On lowered kernels: the ordinals of the scalar arguments, and a description of each tensor map.
+inline constexpr llvm::StringLiteral kScalarsAttr = "cuda.scalars";
+inline constexpr llvm::StringLiteral kTensorMapsAttr = "cuda.tensor_maps";
+
+/// The external array in shared memory that all of a block's buffers lie in.
+inline constexpr llvm::StringLiteral kSharedSymbol = "xc_shared";
+
+/// How #cuda.matmul_wgmma shares the registers of a multiprocessor: those of each thread when a
+/// block starts, and then of a thread that fetches and of one that multiplies.
+struct WarpgroupRegisters {
+  int64_t launched, producer, consumer;
+};
+WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks);
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_IR_CUDACONFIG_H

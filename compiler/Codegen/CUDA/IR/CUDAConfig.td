@@ -19,7 +19,9 @@ def CUDA_Dialect : Dialect {
     on each kernel function as `lowering_config`; the `-xc-cuda-emit-*` pass of that strategy obeys it. The
     discardable attribute `cuda.index_bits` on a kernel function (32 or 64) is the width that its index
     arithmetic was proven to need; `cuda.divisor` on a `plan.scalar` is a divisor that the variant's guards
-    promise; `cuda.shared_offset` is the place of a buffer in the block's shared memory, in bytes.
+    promise; `cuda.shared_offset` is the place of a buffer in the block's shared memory, in bytes. A kernel function with
+    `cuda.programmatic` executes `griddepcontrol.wait` in every thread before it touches memory, so that it may be
+    launched before the kernels in front of it have ended.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -171,6 +173,20 @@ def CUDA_MatmulMMAAttr : CUDA_Config<"MatmulMMA", "matmul_mma", "matmul-mma", 1>
   let genVerifyDecl = 1;
   let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$warps_m,
                         "int64_t":$warps_n, "int64_t":$stages);
+}
+
+def CUDA_MatmulWGMMAAttr : CUDA_Config<"MatmulWGMMA", "matmul_wgmma", "matmul-wgmma", 1> {
+  let summary = "Matrix product on wgmma, by a warpgroup that fetches and others that multiply";
+  let description = [{
+    Blocks stay and walk over tiles of `tile_m` x `tile_n`, computed in steps of `tile_k`; `warpgroups` of 128 threads share a tile
+    by its rows. `stages` tiles of each operand are in flight. Tiles are walked in groups of `raster` rows. `blocks` blocks run
+    on a multiprocessor at a time. With `split` > 1, a cluster of that many blocks shares each tile: they divide k among them,
+    add up their sums, and store a share of the columns each. Example:
+    `#cuda.matmul_wgmma<tile_m = 128, tile_n = 256, tile_k = 64, warpgroups = 2, stages = 4, raster = 16, blocks = 1, split = 1>`.
+  }];
+  let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$warpgroups,
+                        "int64_t":$stages, "int64_t":$raster, "int64_t":$blocks, "int64_t":$split);
+  let genVerifyDecl = 1;
 }
 
 #endif // XC_CUDA_CONFIG_TD

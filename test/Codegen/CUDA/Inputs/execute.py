@@ -24,7 +24,7 @@ TOLERANCES = {"f32": (2e-5, 2e-5), "f64": (1e-12, 1e-12), "f16": (2e-3, 2e-3), "
 
 
 def compile_kernel(xc_opt, text):
-    result = subprocess.run([xc_opt, "-", "-xc-cuda-codegen"], input=text, capture_output=True, text=True)
+    result = subprocess.run([xc_opt, "-", "-xc-cuda-codegen=wgmma=false"], input=text, capture_output=True, text=True)
     if result.returncode != 0:
         raise DriverError("xc-opt failed: " + result.stderr.strip()[:600])
     return kernel_image.find_images(result.stdout)[0], kernel_image.find_exports(result.stdout)

@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+"""Matrix products on wgmma beside cuBLAS (torch), in one run on a GPU.
+
+    matmul.py build --build=build/dev --out=DIR [--candidates=N] [--filter=REGEX]   compiles kernels; needs no GPU
+    matmul.py run --out=DIR [--filter=REGEX] [--quick]                              checks and times them; needs torch
+
+`build` compiles each workload in the tiles that the cost model ranks first and in others beside them, one module
+each, and writes DIR/kernels.json. `run` checks every kernel against a product in f32 (outputs start as NaN), then
+times kernels and torch the same way: many launches in one CUDA graph over inputs that are rotated past the L2 cache;
+the median of several replays. It prints a table and writes DIR/results.json.
+"""
+import argparse
+import concurrent.futures
+import ctypes
+import json
+import math
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+# name, type, batch, M, N, K, layouts of A and B (n: rows are contiguous, t: columns are), epilogue
+SHAPES = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 14336, 4096), (8192, 4096, 14336), (2048, 2048, 2048),
+          (1024, 1024, 1024), (512, 512, 512), (4096, 3072, 768), (4096, 768, 3072), (4096, 768, 768), (1000, 1000, 1000),
+          (128, 128, 65536), (32, 1000, 2048), (64, 4096, 4096), (16, 4096, 4096), (8, 4096, 4096)]
+
+
+def workloads():
+    for m, n, k in SHAPES:
+        yield f"bf16_{m}x{n}x{k}", ("bf16", 1, m, n, k, "nn", "")
+    for size in (4096, 8192):
+        yield f"f16_{size}x{size}x{size}", ("f16", 1, size, size, size, "nn", "")
+    for layout in ("nt", "tn", "tt"):
+        yield f"bf16_4096x4096x4096_{layout}", ("bf16", 1, 4096, 4096, 4096, layout, "")
+    yield "bmm_bf16_96x512x512x64", ("bf16", 96, 512, 512, 64, "nn", "")
+    yield "bias_gelu_bf16_4096x3072x768", ("bf16", 1, 4096, 3072, 768, "nt", "gelu")
+
+
+# Only checked: odd sizes, layouts, batches, outputs of 4 bytes.
+def checks():
+    for layout in ("nn", "nt", "tn", "tt"):
+        yield f"check_{layout}", ("bf16", 1, 200, 328, 456, layout, "")
+    yield "check_small_k", ("f16", 1, 264, 136, 8, "nn", "")
+    yield "check_batch", ("bf16", 3, 136, 200, 72, "nt", "")
+    yield "check_gelu", ("bf16", 1, 264, 328, 200, "nn", "gelu")
+    yield "check_split", ("bf16", 1, 72, 200, 1000, "nn", "")
+    yield "check_f32", ("bf16", 1, 200, 333, 456, "nt", "f32")
+
+
+def mlir(work):
+    dtype, batch, m, n, k, layout, epilogue = work
+    lead = f"{batch}x" if batch > 1 else ""
+    a = f"tensor<{lead}{f'{m}x{k}' if layout[0] == 'n' else f'{k}x{m}'}x{dtype}>"
+    b = f"tensor<{lead}{f'{k}x{n}' if layout[1] == 'n' else f'{n}x{k}'}x{dtype}>"
+    c = f"tensor<{lead}{m}x{n}x{'f32' if epilogue == 'f32' else dtype}>"
+    flags = (" transpose_a" if layout[0] == "t" else "") + (" transpose_b" if layout[1] == "t" else "")
+    product = f"  %p = array.matmul %a, %b{flags} : ({a}, {b}) -> {c}\n"
+    if epilogue != "gelu":
+        return f"func.func @main(%a: {a}, %b: {b}) -> {c} {{\n{product}  return %p : {c}\n}}\n"
+    bias = f"tensor<{n}x{dtype}>"
+    return (f"func.func @main(%a: {a}, %b: {b}, %bias: {bias}) -> {c} {{\n{product}"
+            f"  %z = array.add %p, %bias : ({c}, {bias}) -> {c}\n  %r = array.gelu %z approximate = tanh : {c}\n"
+            f"  return %r : {c}\n}}\n")
+
+
+def key(work):
+    dtype, batch, m, n, k, layout, epilogue = work
+    result = "f32" if epilogue == "f32" else dtype
+    return f"sm_90a matmul {dtype}*{dtype}>{result} {batch}x{m}x{n}x{k} {layout}"
+
+
+TILES = [(128, 256, 2), (256, 128, 2), (192, 192, 3), (128, 192, 2), (192, 128, 3), (128, 128, 2), (128, 128, 1), (128, 96, 2),
+         (128, 64, 2), (64, 256, 1), (64, 192, 1), (64, 128, 1), (64, 96, 1), (64, 64, 1), (64, 32, 1), (64, 16, 1)]
+
+
+def consumer_registers(groups, blocks):
+    launched = min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248)
+    return max(launched, min((launched * (1 + groups) - 32) // groups // 8 * 8, 248))
+
+
+def candidates(work, most):
+    """Configurations, those that should be fast first."""
+    dtype, batch, m, n, k, layout, epilogue = work
+    found = []
+    for tile_m, tile_n, groups in TILES:
+        for blocks in (1, 2):
+            for split in (1, 2, 4, 8):
+                whole = all(tile % 64 == 0 or tile in (16, 32) for tile, side in ((tile_m, layout[0] == "t"), (tile_n, layout[1] == "n"))
+                            if side)
+                steps = math.ceil(k / 64)
+                share = math.ceil(steps / split)
+                sums = tile_m // groups // 64 * tile_n // 2
+                if (not whole or sums + 40 > consumer_registers(groups, blocks)
+                        or tile_n // 2 + 28 > min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248) or tile_n % (8 * split)
+                        or (split - 1) * share >= steps):
+                    continue
+                width = next((w for w in (128, 64, 32, 16) if tile_n // split % w == 0), 0)
+                staging = groups * 64 * width * 2 if epilogue != "f32" else 0
+                staging += tile_m * tile_n * 4 if split > 1 else 0
+                room = min(227 * 1024, 228 * 1024 // blocks - 1024) - staging
+                stages = min(room // ((tile_m + tile_n) * 128 + 16), 12, max(2, share + 1))
+                tiles = batch * math.ceil(m / tile_m) * math.ceil(n / tile_n) * split
+                if stages < 2 or (split > 1 and tiles > 600):
+                    continue
+                waves = math.ceil(tiles / 132)
+                together = min(blocks, waves)
+                active = max(min(tiles, 132) / 132, 0.6)
+                step = max(tile_m * max(tile_n, 64) / 32, (tile_m + tile_n) * 128 / 52 * active, 1800 / stages / together)
+                store = (tile_m * tile_n / split / 20 + 900 + (1200 + tile_m * tile_n / 10 if split > 1 else 0)) / together
+                cost = waves * (step * share + store)
+                raster = max(1, round(math.sqrt(132 * tile_n / tile_m)))
+                found.append((cost, f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = 64, warpgroups = {groups}, "
+                                    f"stages = {stages}, raster = {raster}, blocks = {blocks}, split = {split}>"))
+    found.sort(key=lambda item: item[0])
+    return [config for _, config in found[:most]]
+
+
+def compile_one(args, folder, name, work, number, config):
+    base = folder / f"{name}.{number}"
+    pathlib.Path(f"{base}.mlir").write_text(mlir(work))
+    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", "-j", "1"]
+    if config:
+        pathlib.Path(f"{base}.tuning").write_text(f"{key(work)} = {config}\n")
+        command.append(f"--tuning={base}.tuning")
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        return {"name": name, "config": config, "error": done.stderr.strip()[-300:]}
+    tables = json.loads(subprocess.run([f"{args.build}/bin/xdump", f"{base}.vmfb", "--json"], capture_output=True, text=True,
+                                       check=True).stdout)
+    executable = next(e for e in tables["executables"] if e["kind"] == "Cubin")
+    export = executable["exports"][0]
+    plan = tables["functions"][0]["plans"][0]
+    image = pathlib.Path(f"{base}.vmfb").read_bytes()[executable["image"]["offset"]:][:executable["image"]["size"]]
+    pathlib.Path(f"{base}.cubin").write_bytes(image)
+    return {"name": name, "work": work, "config": export["strategy"], "reason": export["reason"], "export": export, "image": f"{base.name}.cubin",
+            "dispatches": len(plan["dispatches"]), "grid": plan["variants"][0]["grid_x"]["literal"], "log": done.stderr.strip()[-300:]}
+
+
+def build(args):
+    folder = pathlib.Path(args.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    jobs = []
+    for name, work in list(workloads()) + list(checks()):
+        if not re.search(args.filter, name):
+            continue
+        most = 12 if name == "check_split" else 4 if name.startswith("check") else args.candidates
+        for number, config in enumerate([None] + candidates(work, most)):
+            jobs.append((name, work, number, config))
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        kernels = list(pool.map(lambda job: compile_one(args, folder, *job), jobs))
+    for kernel in kernels:
+        if "error" in kernel or kernel.get("log", "").find("warning") >= 0 or kernel["export"]["spill_bytes"]:
+            print(kernel["name"], kernel["config"], kernel.get("error") or kernel["log"], file=sys.stderr)
+    (folder / "kernels.json").write_text(json.dumps([k for k in kernels if "error" not in k]))
+    print(f"{len(kernels)} kernels, {sum('error' in k for k in kernels)} refused")
+
+
+class LaunchAttribute(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint), ("padding", ctypes.c_uint), ("value", ctypes.c_uint * 16)]
+
+
+class LaunchConfig(ctypes.Structure):
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("shared", ctypes.c_uint), ("stream", ctypes.c_void_p),
+                ("attributes", ctypes.POINTER(LaunchAttribute)), ("count", ctypes.c_uint)]
+
+
+class Kernel:
+    """A kernel of a module, launched through the driver as the runtime does."""
+
+    TYPES = {"F16": 6, "BF16": 9, "F32": 7}
+
+    def __init__(self, driver, folder, spec):
+        self.driver, self.spec = driver, spec
+        export = spec["export"]
+        module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
+        self.check(driver.cuModuleLoadData(ctypes.byref(module), (folder / spec["image"]).read_bytes()))
+        self.check(driver.cuModuleGetFunction(ctypes.byref(self.function), module, export["name"].encode()))
+        self.check(driver.cuFuncSetAttribute(self.function, 8, export["dynamic_shared_memory"]))
+
+    @staticmethod
+    def check(status):
+        if status:
+            raise RuntimeError(f"CUDA error {status}")
+
+    def bind(self, pointers):
+        """Encodes the tensor maps for these buffers; returns what a launch needs."""
+        values = []
+        for parameter in self.spec["export"]["parameters"]:
+            if parameter["kind"] == "BindingPointer":
+                values.append(ctypes.c_uint64(pointers[parameter["operand"]]))
+                continue
+            spec = self.spec["export"]["tensor_maps"][parameter["operand"]]
+            rank = spec["rank"]
+            raw = ctypes.create_string_buffer(128 + 64)
+            place = (ctypes.addressof(raw) + 63) // 64 * 64
+            long, short = ctypes.c_uint64 * 5, ctypes.c_uint32 * 5
+            self.check(self.driver.cuTensorMapEncodeTiled(
+                ctypes.c_void_p(place), self.TYPES[spec["dtype"]], rank, ctypes.c_void_p(pointers[spec["binding"]]),
+                long(*(d["literal"] for d in spec["dims"])), long(*(s["literal"] for s in spec["strides"])), short(*spec["box"]),
+                short(*spec["element_strides"]), spec["interleave"], spec["swizzle"], spec["l2_promotion"], spec["oob_fill"]))
+            values.append((ctypes.c_char * 128).from_address(place))
+            values.append(raw)  # keeps the memory
+        addresses = [ctypes.addressof(v) for v in values if not (isinstance(v, ctypes.Array) and len(v) != 128)]
+        return (ctypes.c_void_p * len(addresses))(*addresses), values
+
+    def launch(self, bound, stream):
+        """As the runtime does: a cluster where the kernel has one, early where it waits by itself."""
+        export = self.spec["export"]
+        attributes = (LaunchAttribute * 2)()
+        count = 0
+        if export["cluster"][0] > 1:
+            attributes[count].id = 4
+            attributes[count].value[0:3] = export["cluster"]
+            count += 1
+        if export["programmatic_launch"]:
+            attributes[count].id = 6
+            attributes[count].value[0] = 1
+            count += 1
+        config = LaunchConfig((ctypes.c_uint * 3)(self.spec["grid"], 1, 1), (ctypes.c_uint * 3)(*export["block"]),
+                              export["dynamic_shared_memory"], ctypes.c_void_p(stream), attributes, count)
+        self.check(self.driver.cuLaunchKernelEx(ctypes.byref(config), self.function, bound[0], None))
+
+
+def time_graph(torch, launch, sets, iterations):
+    """Median microseconds of one launch; many in one graph, over all sets in turn."""
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for i in range(min(3, len(sets))):
+            launch(sets[i])
+        begin, end = torch.cuda.Event(True), torch.cuda.Event(True)
+        begin.record()
+        launch(sets[0])
+        launch(sets[-1])
+        end.record()
+    torch.cuda.synchronize()
+    once = max(begin.elapsed_time(end) * 500, 2.0)
+    count = len(sets) * (int(400 / once / len(sets)) + 1)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for i in range(count):
+            launch(sets[i % len(sets)])
+    for _ in range(3):
+        graph.replay()
+    events = [(torch.cuda.Event(True), torch.cuda.Event(True)) for _ in range(iterations)]
+    for begin, end in events:
+        begin.record()
+        graph.replay()
+        end.record()
+    torch.cuda.synchronize()
+    return statistics.median(b.elapsed_time(e) for b, e in events) * 1e3 / count
+
+
+def run(args):
+    import torch
+    folder = pathlib.Path(args.out)
+    driver = ctypes.CDLL("libcuda.so.1")
+    torch.cuda.init()
+    torch.manual_seed(0)
+    torch.empty(1, device="cuda")
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    kernels = [k for k in json.loads((folder / "kernels.json").read_text()) if re.search(args.filter, k["name"])]
+    names = list(dict.fromkeys(k["name"] for k in kernels))
+    results = []
+    for name in names:
+        mine = [k for k in kernels if k["name"] == name]
+        dtype, batch, m, n, k, layout, epilogue = mine[0]["work"]
+        torch_type = {"bf16": torch.bfloat16, "f16": torch.float16}[dtype]
+        out_type = torch.float32 if epilogue == "f32" else torch_type
+        lead = (batch,) if batch > 1 else ()
+        moved = 2 * batch * (m * k + k * n + m * n)
+        count = 1 if name.startswith("check") else max(2, min(16, int(150e6 / moved) + 1))
+        sets = []
+        for _ in range(count):
+            a = torch.randn(*lead, *((m, k) if layout[0] == "n" else (k, m)), device="cuda").to(torch_type)
+            b = torch.randn(*lead, *((k, n) if layout[1] == "n" else (n, k)), device="cuda").to(torch_type)
+            bias = torch.randn(n, device="cuda").to(torch_type)
+            sets.append((a, b, bias, torch.empty(*lead, m, n, device="cuda", dtype=out_type)))
+        left = (lambda a: a) if layout[0] == "n" else (lambda a: a.mT)
+        right = (lambda b: b) if layout[1] == "n" else (lambda b: b.mT)
+        expected = left(sets[0][0]).float() @ right(sets[0][1]).float()
+        if epilogue == "gelu":
+            expected = torch.nn.functional.gelu(expected + sets[0][2].float(), approximate="tanh")
+        rows = []
+        for spec in mine:
+            if spec["dispatches"] != 1:
+                continue
+            try:
+                kernel = Kernel(driver, folder, spec)
+                bound = []
+                for a, b, bias, c in sets:
+                    pointers = [a.data_ptr(), b.data_ptr()] + ([bias.data_ptr()] if epilogue == "gelu" else []) + [c.data_ptr()]
+                    bound.append(kernel.bind(pointers))
+                sets[0][3].fill_(float("nan"))
+                kernel.launch(bound[0], torch.cuda.current_stream().cuda_stream)
+                torch.cuda.synchronize()
+                error = float((sets[0][3].float() - expected).norm() / expected.norm())
+                limit = 1e-5 if epilogue == "f32" else 5e-3
+                if not error <= limit:
+                    bad = ((sets[0][3].float() - expected).abs() > 0.1 * expected.abs().max()) | sets[0][3].isnan()
+                    where = bad.nonzero()
+                    print(f"WRONG {name} {spec['config']}: error {error}, {len(where)} elements from {where[0].tolist() if len(where) else '-'} "
+                          f"to {where[-1].tolist() if len(where) else '-'}", flush=True)
+                    continue
+                us = 0.0
+                if not name.startswith("check"):
+                    us = time_graph(torch, lambda item: kernel.launch(item, torch.cuda.current_stream().cuda_stream), bound,
+                                    5 if args.quick else 20)
+                rows.append((us, spec["config"], spec["reason"], spec["export"]["registers"]))
+            except RuntimeError as failure:
+                print(f"FAILED {name} {spec['config']}: {failure}", flush=True)
+                if "700" in str(failure) or "719" in str(failure):
+                    return 1
+        if name.startswith("check"):
+            print(f"{name}: {len(rows)} of {len(mine)} right", flush=True)
+            continue
+        if epilogue == "gelu":
+            peer = lambda s: torch.nn.functional.gelu(torch.nn.functional.linear(s[0], s[1], s[2]), approximate="tanh")
+        else:
+            peer = lambda s: torch.matmul(left(s[0]), right(s[1]), out=s[3])
+        theirs = time_graph(torch, peer, sets, 5 if args.quick else 20)
+        chosen = rows[0] if rows else (float("nan"), "", "")
+        best = min(rows) if rows else chosen
+        results.append({"name": name, "torch_us": theirs, "chosen_us": chosen[0], "best_us": best[0], "best": best[1], "all": rows})
+        rate = 2 * batch * m * n * k / 1e6
+        brief = re.sub(r"[^0-9,]", "", best[1]).replace(",", "/")
+        predicted = re.search(r"([0-9.]+) us expected", chosen[2])
+        print(f"{name:32} torch {theirs:8.1f} ({rate / theirs:5.0f})  model's choice {chosen[0]:8.1f} ({theirs / chosen[0]:.2f}x, predicted "
+              f"{predicted.group(1) if predicted else '-'})  best {best[0]:8.1f} ({theirs / best[0]:.2f}x) {brief}", flush=True)
+    (pathlib.Path(os.environ.get("OUT", args.out)) / "results.json").write_text(json.dumps(results))
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=("build", "run"))
+    parser.add_argument("--build", default="build/dev")
+    parser.add_argument("--out", default="matmul-kernels")
+    parser.add_argument("--candidates", type=int, default=8)
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--quick", action="store_true")
+    args = parser.parse_args()
+    return build(args) if args.command == "build" else run(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

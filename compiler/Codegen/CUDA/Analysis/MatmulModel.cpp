@@ -1,0 +1,172 @@
+//===- MatmulModel.cpp - How long a matrix product on wgmma takes ---------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A step of a tile along k takes as long as the slower of two: multiplying it, or bringing its
+// operands from L2, which all multiprocessors share. A tile takes its steps and the time to store
+// its outputs; the product takes as many tiles as the busiest multiprocessor has, but no less than
+// memory needs for each byte once. Rates are those that an H200 showed, not the data sheet's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
+
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace xc::cuda {
+
+/// Multiplications a cycle of one multiprocessor for 16-bit operands; half and double for 4 and 1
+/// bytes.
+static constexpr double kProductsPerCycle = 2048;
+/// GHz under full load of the tensor cores, and otherwise.
+static constexpr double kLoadedClock = 1.62, kLightClock = 1.75;
+/// Bytes a cycle from L2 to one multiprocessor when all ask.
+static constexpr double kL2BytesPerCycle = 52;
+/// Bytes a nanosecond from memory.
+static constexpr double kMemoryRate = 4000;
+/// Cycles until the first operands are there; until a step's products are, beyond its share; to
+/// store one tile, beyond its bytes.
+static constexpr double kFillCycles = 1400, kStepCycles = 24, kStoreCycles = 900;
+/// Bytes of outputs that a multiprocessor converts and stores in a cycle.
+static constexpr double kStoreBytesPerCycle = 40;
+/// Cycles from a copy's start to its bytes' arrival under load.
+static constexpr double kLatencyCycles = 1800;
+/// Cycles of a cluster's two barriers, and the bytes a cycle that its blocks exchange.
+static constexpr double kClusterCycles = 2000, kClusterBytesPerCycle = 12;
+/// Microseconds that a launch behind another kernel costs.
+static constexpr double kLaunchTime = 0.6;
+
+static constexpr int64_t kTileAlignment = 1024;
+
+static int64_t getSharedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  int64_t stage = llvm::alignTo(plan.tileM * plan.tileK * problem.elementBytes, kTileAlignment) +
+                  llvm::alignTo(plan.tileN * plan.tileK * problem.elementBytes, kTileAlignment);
+  int64_t staging = 0;
+  if (problem.storesBoxes)
+    for (int64_t columns : {128, 64, 32, 16})
+      if (plan.tileN / plan.split % columns == 0) {
+        staging = plan.warpgroups * 64 * columns * problem.outputBytes;
+        break;
+      }
+  if (plan.split > 1)
+    staging += plan.tileM * plan.tileN * 4;
+  return plan.stages * (stage + 16) + staging;
+}
+
+/// Fills in the number of stages; false if there is no room for two.
+static bool fit(const Target &target, const MatmulProblem &problem, WGMMAPlan &plan) {
+  int64_t room =
+      std::min<int64_t>(target.sharedPerBlock, target.sharedPerMultiprocessor / plan.blocks - 1024);
+  plan.stages = 1;
+  int64_t steps = llvm::divideCeil(problem.k, plan.tileK * plan.split) + 1;
+  // More stages than steps, or than hide memory's latency, are of no use.
+  while (plan.stages < 12 && plan.stages < std::max<int64_t>(steps, 2)) {
+    WGMMAPlan more = plan;
+    ++more.stages;
+    if (getSharedBytes(problem, more) > room)
+      break;
+    plan = more;
+  }
+  return plan.stages >= 2;
+}
+
+static double estimate(const Target &target, const MatmulProblem &problem, const WGMMAPlan &plan) {
+  double multiprocessors = target.multiprocessors;
+  int64_t blocks = problem.batch * llvm::divideCeil(problem.m, plan.tileM) *
+                   llvm::divideCeil(problem.n, plan.tileN) * plan.split;
+  int64_t steps = llvm::divideCeil(llvm::divideCeil(problem.k, plan.tileK), plan.split);
+  int64_t busiest = llvm::divideCeil(blocks, target.multiprocessors);
+  // Blocks of one multiprocessor take turns: one stores while the other one multiplies.
+  double together = std::min<double>(plan.blocks, busiest);
+  double active = std::min<double>(blocks, multiprocessors) / multiprocessors;
+
+  double rate = kProductsPerCycle * 2 / problem.elementBytes;
+  // Narrow tiles leave wgmma waiting for shared memory: the rows of A are read for few columns.
+  double columns = std::max<double>(plan.tileN, 64);
+  double multiply = plan.tileM * columns * plan.tileK / rate + kStepCycles / together;
+  double bytes = (plan.tileM + plan.tileN) * plan.tileK * problem.elementBytes;
+  double fetch = bytes / (kL2BytesPerCycle / std::max(active, 0.6));
+  // What is under way covers memory's latency, or does not.
+  double latency = kLatencyCycles / (plan.stages * together);
+  double step = std::max({multiply, fetch, latency});
+  double store = plan.tileM * plan.tileN / plan.split * problem.outputBytes / kStoreBytesPerCycle +
+                 kStoreCycles;
+  if (plan.split > 1)
+    store += kClusterCycles + plan.tileM * plan.tileN * 4 / kClusterBytesPerCycle;
+  double tile = steps * step + store / together;
+  double cycles = kFillCycles + busiest * tile + store * (1 - 1 / together);
+  bool isLoaded = multiply > fetch && active > 0.9 && busiest * steps > 64;
+  double clock = isLoaded ? kLoadedClock : kLightClock;
+  double operands =
+      problem.batch * problem.k * problem.elementBytes * static_cast<double>(problem.m + problem.n);
+  double outputs = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
+  double memory = (operands + outputs) / kMemoryRate;
+  return kLaunchTime + std::max(cycles / clock, memory) / 1000;
+}
+
+/// True if the operand's lines can be copied: along its own dim they hold 32 or 64 bytes, or whole
+/// 128.
+static bool hasWholeLines(int64_t own, bool isKContiguous, const MatmulProblem &problem) {
+  int64_t bytes = own * problem.elementBytes;
+  return isKContiguous || bytes % 128 == 0 || bytes == 64 || bytes == 32;
+}
+
+llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem) {
+  struct Shape {
+    int64_t tileM, tileN, warpgroups;
+  };
+  static constexpr Shape shapes[] = {
+      {128, 256, 2}, {256, 128, 2}, {192, 192, 3}, {128, 192, 2}, {192, 128, 3},
+      {128, 128, 2}, {128, 96, 2},  {128, 64, 2},  {64, 256, 1},  {64, 192, 1},
+      {64, 128, 1},  {64, 96, 1},   {64, 64, 1},   {64, 32, 1},   {64, 16, 1},
+  };
+  llvm::SmallVector<WGMMAPlan> plans;
+  auto consider = [&](const Shape &shape, int64_t blocks, int64_t split) {
+    int64_t sums = shape.tileM / shape.warpgroups / 64 * shape.tileN / 2;
+    int64_t steps = llvm::divideCeil(problem.k, 128 / problem.elementBytes);
+    // Each block of a cluster needs a part of k and of the columns.
+    bool canSplit = split == 1 || (shape.tileN % (8 * split) == 0 &&
+                                   (split - 1) * llvm::divideCeil(steps, split) < steps);
+    // Two blocks a multiprocessor start with so few registers that all of a thread's sums must fit
+    // them: ptxas spills otherwise.
+    bool fitsStart =
+        blocks == 1 || sums + 28 <= getWarpgroupRegisters(shape.warpgroups, blocks).launched;
+    // Rows beyond the product's are fetched and added up for nothing.
+    bool wastesRows = shape.tileM > 64 && problem.m <= shape.tileM / 2;
+    if (!canSplit || wastesRows || !fitsStart ||
+        sums + 40 > getWarpgroupRegisters(shape.warpgroups, blocks).consumer ||
+        shape.tileN / 2 + 28 > getWarpgroupRegisters(shape.warpgroups, blocks).launched ||
+        !hasWholeLines(shape.tileM, problem.isKContiguousA, problem) ||
+        !hasWholeLines(shape.tileN, problem.isKContiguousB, problem))
+      return;
+    WGMMAPlan plan{shape.tileM,      shape.tileN, 128 / problem.elementBytes,
+                   shape.warpgroups, 0,           1,
+                   blocks,           split,       0};
+    if (!fit(target, problem, plan))
+      return;
+    // Square groups of tiles are shared best.
+    double rows = std::sqrt(target.multiprocessors * double(plan.tileN) / plan.tileM);
+    plan.raster = std::max<int64_t>(1, std::lround(rows));
+    plan.microseconds = estimate(target, problem, plan);
+    plans.push_back(plan);
+  };
+  for (const Shape &shape : shapes)
+    for (int64_t blocks : {1, 2})
+      for (int64_t split : {1, 2, 4, 8})
+        consider(shape, blocks, split);
+  llvm::stable_sort(plans, [](const WGMMAPlan &lhs, const WGMMAPlan &rhs) {
+    return lhs.microseconds < rhs.microseconds;
+  });
+  return plans;
+}
+
+} // namespace xc::cuda

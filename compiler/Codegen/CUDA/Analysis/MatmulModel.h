@@ -1,0 +1,36 @@
+//===- MatmulModel.h - How long a matrix product on wgmma takes -----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ANALYSIS_MATMULMODEL_H
+#define XC_CODEGEN_CUDA_ANALYSIS_MATMULMODEL_H
+
+#include "compiler/Codegen/CUDA/Targets.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace xc::cuda {
+
+/// A product as the model sees it; a size that is not known is a guess.
+struct MatmulProblem {
+  int64_t batch, m, n, k;
+  int64_t elementBytes, outputBytes;
+  bool isKContiguousA, isKContiguousB;
+  bool storesBoxes; // the output passes through shared memory
+};
+
+/// The parameters of #cuda.matmul_wgmma, and the time that they should take.
+struct WGMMAPlan {
+  int64_t tileM, tileN, tileK, warpgroups, stages, raster, blocks, split;
+  double microseconds;
+};
+
+/// Every plan that a block's registers and shared memory allow, fastest first.
+llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ANALYSIS_MATMULMODEL_H

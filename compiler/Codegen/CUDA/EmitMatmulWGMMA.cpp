@@ -1,0 +1,549 @@
+//===- EmitMatmulWGMMA.cpp - Matrix products on wgmma ---------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A block stays on its multiprocessor and walks over tiles of the product:
+//
+//   one warpgroup fetches:                  the others multiply, each its rows of the tile:
+//     for each tile                           for each tile
+//       for each step along k                   for each step along k
+//         wait until the stage is empty           wait until the stage is full
+//         start copies of both tiles into it      start the product
+//                                                 wait for the product before; release its stage
+//                                               compute the outputs; store them
+//
+// The ring of stages runs on from tile to tile, so that the first steps of a tile are fetched while
+// the outputs of the tile before are computed.
+//
+// Operands keep their own order: a tile's lines run along k, or along the operand's own dim, which
+// wgmma reads transposed. Outputs of 16 bits whose rows are aligned pass through shared memory and
+// are stored by boxes; others are stored by the threads that hold them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Codegen/CUDA/Emit/MatmulTile.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_EMITMATMULWGMMA
+#include "compiler/Codegen/CUDA/Passes.h.inc"
+
+using Group = TiledAccess::Group;
+
+namespace {
+
+/// Which stage comes next, and the parity of the rounds that the ring has made.
+struct RingState {
+  Value stage, phase;
+};
+
+class WGMMAEmitter {
+public:
+  WGMMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulWGMMAAttr config)
+      : kernel(kernel), contraction(contraction), config(config),
+        frame(kernel, tile::kWarpgroupThreads * (1 + config.getWarpgroups())), points(frame.points),
+        index(points.index), builder(points.builder), loc(points.loc),
+        tile(kernel, contraction, frame, config.getTileM(), config.getTileN()),
+        rowsPerWarpgroup(config.getTileM() / config.getWarpgroups()),
+        ownColumns(config.getTileN() / config.getSplit()) {}
+
+  LogicalResult run();
+
+private:
+  struct Operand {
+    const Contraction::Side &side;
+    TiledAccess access;
+    tile::SharedType type;
+    Value map;
+  };
+  LogicalResult addOperand(const Contraction::Side &side, int64_t own);
+  /// A map of boxes that are `extents` long along M, N or K, and 1 along the batch.
+  Value makeMap(const TiledAccess &access, Type elementType,
+                llvm::function_ref<int64_t(Group)> extent);
+  void prepareOutput();
+  void makeScratch();
+  void makeRing();
+  void makeSteps();
+  void prefetch(Value map);
+
+  /// Builds `body` into a new block of `region`, with arguments of type index and the given ones.
+  Block *fill(Region &region, unsigned indices, TypeRange carried,
+              llvm::function_ref<void(Block &)> body);
+  SmallVector<Value> emitTiles(ValueRange inits,
+                               llvm::function_ref<SmallVector<Value>(ValueRange)> body);
+  RingState advance(RingState state);
+  SmallVector<Value> getCoords(const TiledAccess &access, llvm::function_ref<Value(Group)> start);
+
+  void emitProducer();
+  void emitConsumer(Value warpgroup);
+  SmallVector<Value> emitProduct(ValueRange state, Value warpgroup, SmallVector<Value> &sums);
+  void release(Value stage, Value condition);
+  void reduce(Value warpgroup, SmallVector<Value> &sums);
+  void storeDirectly(Value warpgroup, ArrayRef<Value> sums);
+  void storeBoxes(Value warpgroup, ArrayRef<Value> sums);
+
+  const KernelInfo &kernel;
+  const Contraction &contraction;
+  MatmulWGMMAAttr config;
+  KernelFrame frame;
+  PointEmitter &points;
+  IndexBuilder &index;
+  OpBuilder &builder;
+  Location loc;
+  MatmulTile tile;
+  int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
+  SmallVector<Operand, 2> operands;
+  std::optional<TiledAccess> output; // stored by boxes
+  Value outputMap, staging, ring, scratch;
+  Value rank, firstStep, lastStep; // of this block in its cluster; of its share of k
+  Value thread, threadInWarpgroup;
+  Value startColumn; // of what this block stores
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+Value WGMMAEmitter::makeMap(const TiledAccess &access, Type elementType,
+                            llvm::function_ref<int64_t(Group)> extent) {
+  SmallVector<AffineExpr> sizes, strides;
+  SmallVector<int64_t> box;
+  for (const TiledAccess::Dim &dim : access.dims) {
+    sizes.push_back(dim.size);
+    strides.push_back(dim.stride);
+    box.push_back(dim.group == Group::Batch ? 1 : extent(dim.group));
+  }
+  MLIRContext *context = builder.getContext();
+  unsigned scalars = countScalars(kernel.getFunction());
+  auto makeAttr = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMapAttr::get(AffineMap::get(0, scalars, exprs, context));
+  };
+  return tile::TensorMapOp::create(
+      builder, loc, tile::TensorMapType::get(context, box, elementType),
+      points.getMemory(access.binding), makeAttr(sizes), makeAttr(strides));
+}
+
+LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t own) {
+  std::string reason;
+  std::optional<TiledAccess> access =
+      matchTiledOperand(contraction, side, tile.getLoopSizes(), index, reason);
+  if (!access)
+    return kernel.getFunction().emitOpError("expected operands that can be copied by boxes for ")
+           << config << ": " << reason;
+  bool kInnermost = access->dims.back().group == Group::K;
+  Type elementType = getElementTypeOrSelf(side.operand->get());
+  int64_t k = config.getTileK();
+  auto type = tile::SharedType::get(builder.getContext(), kInnermost ? own : k,
+                                    kInnermost ? k : own, elementType);
+  Value map = makeMap(*access, elementType, [&](Group group) {
+    bool isInnermost = (group == Group::K) == kInnermost;
+    return isInnermost ? type.getPanelColumns() : type.getRows();
+  });
+  operands.push_back({side, *access, type, map});
+  return success();
+}
+
+/// Columns of the output that are turned from fragments into boxes at a time.
+static int64_t getStagingColumns(int64_t tileN) {
+  for (int64_t columns : {128, 64, 32, 16})
+    if (tileN % columns == 0)
+      return columns;
+  return 0;
+}
+
+void WGMMAEmitter::prepareOutput() {
+  ArrayRef<ReductionGroup::Result> results = contraction.group.results;
+  int64_t columns = getStagingColumns(ownColumns);
+  if (results.size() != 1 || columns == 0)
+    return;
+  const ReductionGroup::Result &result = results.front();
+  Type elementType = getElementTypeOrSelf(result.output.tensor);
+  std::string reason;
+  std::optional<TiledAccess> access =
+      matchTiledOutput(contraction, result, tile.getLoopSizes(), index, reason);
+  if (!access || access->dims.back().group != Group::N || getElementBytes(elementType) != 2)
+    return;
+  auto type = tile::SharedType::get(
+      builder.getContext(), config.getWarpgroups() * tile::kWarpgroupRows, columns, elementType);
+  output = access;
+  outputMap = makeMap(*access, elementType, [&](Group group) {
+    return group == Group::N ? type.getPanelColumns() : tile::kWarpgroupRows;
+  });
+  staging = tile::AllocOp::create(builder, loc, type, IntegerAttr());
+}
+
+void WGMMAEmitter::makeScratch() {
+  auto type = tile::SharedType::get(builder.getContext(), config.getTileM(), config.getTileN(),
+                                    contraction.accumulatorType);
+  scratch = tile::AllocOp::create(builder, loc, type, IntegerAttr());
+}
+
+void WGMMAEmitter::makeRing() {
+  auto type = tile::RingType::get(builder.getContext(), config.getStages(),
+                                  {operands[0].type, operands[1].type});
+  ring = tile::RingOp::create(builder, loc, type, /*arrivals=*/1, config.getWarpgroups(),
+                              IntegerAttr(), IntegerAttr());
+  // Up to here nothing that the kernel before it may have written is read.
+  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
+  frame.barrier();
+  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
+}
+
+void WGMMAEmitter::prefetch(Value map) {
+  points.emitIf(index.isEqual(thread, index.constant(0)),
+                [&] { tile::PrefetchOp::create(builder, loc, map); });
+}
+
+/// The steps along k that this block does: all, or its share.
+void WGMMAEmitter::makeSteps() {
+  Value steps = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
+  firstStep = index.constant(0);
+  lastStep = steps;
+  if (config.getSplit() == 1)
+    return;
+  rank = index.rem(frame.getBlockId(), config.getSplit());
+  Value share = index.ceilDiv(steps, index.constant(config.getSplit()));
+  firstStep = index.mul(rank, share);
+  lastStep = index.min(steps, index.add(firstStep, share));
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+Block *WGMMAEmitter::fill(Region &region, unsigned indices, TypeRange carried,
+                          llvm::function_ref<void(Block &)> body) {
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> types(indices, builder.getIndexType());
+  llvm::append_range(types, carried);
+  SmallVector<Location> locations(types.size(), loc);
+  Block *block = builder.createBlock(&region, region.end(), types, locations);
+  PointEmitter::Scope scope(points);
+  body(*block);
+  return block;
+}
+
+SmallVector<Value>
+WGMMAEmitter::emitTiles(ValueRange inits, llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
+  auto loop =
+      tile::PersistentOp::create(builder, loc, inits.getTypes(), tile.tilesM, tile.tilesN,
+                                 tile.batches, config.getRaster(), config.getSplit(), inits);
+  fill(loop.getBody(), 3, inits.getTypes(), [&](Block &block) {
+    tile.place(block.getArgument(0), block.getArgument(1), block.getArgument(2));
+    tile::YieldOp::create(builder, loc, body(ValueRange(block.getArguments()).drop_front(3)));
+  });
+  return SmallVector<Value>(loop.getResults());
+}
+
+RingState WGMMAEmitter::advance(RingState state) {
+  Value zero = index.constant(0), one = index.constant(1);
+  Value next = index.add(state.stage, one);
+  Value wraps = index.isEqual(next, index.constant(config.getStages()));
+  Value flipped = arith::XOrIOp::create(builder, loc, state.phase, one);
+  return {arith::SelectOp::create(builder, loc, wraps, zero, next),
+          arith::SelectOp::create(builder, loc, wraps, flipped, state.phase)};
+}
+
+/// The corner of a box: the position in each group's dims; `start` says where M, N or K begin.
+SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access,
+                                           llvm::function_ref<Value(Group)> start) {
+  SmallVector<Value> batch = index.delinearize(tile.batch, tile.select(contraction.batch));
+  SmallVector<Value> coords;
+  for (const TiledAccess::Dim &dim : access.dims) {
+    if (dim.group != Group::Batch) {
+      coords.push_back(start(dim.group));
+      continue;
+    }
+    SmallVector<Value> parts;
+    for (unsigned loop : dim.loops)
+      parts.push_back(batch[llvm::find(contraction.batch, loop) - contraction.batch.begin()]);
+    coords.push_back(index.linearize(parts, tile.select(dim.loops)));
+  }
+  return coords;
+}
+
+//===----------------------------------------------------------------------===//
+// From global to shared memory
+//===----------------------------------------------------------------------===//
+
+void WGMMAEmitter::emitProducer() {
+  // One thread starts all copies.
+  Value isFirstWarp = index.isLess(thread, index.constant(32));
+  Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
+  int64_t bytes = 0;
+  for (const Operand &operand : operands)
+    bytes += operand.type.getBytes();
+  points.emitIf(index.both(isFirstWarp, elected), [&] {
+    emitTiles({index.constant(0), index.constant(0)}, [&](ValueRange carried) {
+      return points.emitLoop(
+          firstStep, lastStep, index.constant(1), carried,
+          [&](Value step, ValueRange inner) -> SmallVector<Value> {
+            RingState state{inner[0], inner[1]};
+            Value k = index.mul(step, config.getTileK());
+            tile::WaitEmptyOp::create(builder, loc, ring, state.stage, state.phase);
+            tile::PublishOp::create(builder, loc, ring, state.stage, bytes);
+            for (auto [number, operand] : llvm::enumerate(operands)) {
+              Value slot =
+                  tile::SlotOp::create(builder, loc, operand.type, ring, state.stage, number);
+              SmallVector<Value> coords = getCoords(operand.access, [&](Group group) {
+                return group == Group::K ? k : group == Group::M ? tile.startM : tile.startN;
+              });
+              tile::LoadOp::create(builder, loc, operand.map, coords, slot, ring, state.stage);
+            }
+            RingState next = advance(state);
+            return {next.stage, next.phase};
+          });
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void WGMMAEmitter::release(Value stage, Value condition) {
+  // One thread stands for the warpgroup: wgmma's completion is the warpgroup's.
+  Value isLeader = index.isEqual(threadInWarpgroup, index.constant(0));
+  points.emitIf(index.both(isLeader, condition),
+                [&] { tile::ReleaseOp::create(builder, loc, ring, stage); });
+}
+
+SmallVector<Value> WGMMAEmitter::emitProduct(ValueRange state, Value warpgroup,
+                                             SmallVector<Value> &sums) {
+  auto type = tile::AccumulatorType::get(builder.getContext(), config.getTileN(),
+                                         contraction.accumulatorType);
+  int64_t parts = rowsPerWarpgroup / tile::kWarpgroupRows;
+  SmallVector<Value> inits(state);
+  inits.push_back(state[0]); // the stage before, from the second step on
+  for (int64_t part = 0; part < parts; ++part)
+    inits.push_back(tile::UndefinedOp::create(builder, loc, type));
+  Value row = index.mul(warpgroup, rowsPerWarpgroup);
+  SmallVector<Value> results = points.emitLoop(
+      firstStep, lastStep, index.constant(1), inits,
+      [&](Value step, ValueRange carried) -> SmallVector<Value> {
+        RingState current{carried[0], carried[1]};
+        tile::WaitFullOp::create(builder, loc, ring, current.stage, current.phase);
+        SmallVector<Value> slots;
+        for (auto [number, operand] : llvm::enumerate(operands))
+          slots.push_back(
+              tile::SlotOp::create(builder, loc, operand.type, ring, current.stage, number));
+        Value isLater =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, step, firstStep);
+        SmallVector<Value> started;
+        for (int64_t part = 0; part < parts; ++part)
+          started.push_back(tile::MmaOp::create(
+              builder, loc, slots[0], index.add(row, part * tile::kWarpgroupRows), slots[1],
+              carried[3 + part], isLater, operands[0].access.dims.back().group != Group::K,
+              operands[1].access.dims.back().group != Group::K));
+        // The step before is done once only this one's products are under way.
+        tile::WaitMmaOp::create(builder, loc, parts, ValueRange());
+        release(carried[2], isLater);
+        RingState next = advance(current);
+        SmallVector<Value> yielded{next.stage, next.phase, current.stage};
+        llvm::append_range(yielded, started);
+        return yielded;
+      });
+  auto done = tile::WaitMmaOp::create(builder, loc, 0, ArrayRef(results).drop_front(3));
+  release(results[2], Value());
+  llvm::append_range(sums, done.getResults());
+  return {results[0], results[1]};
+}
+
+/// Adds up the sums of the cluster's blocks; this one keeps its columns.
+void WGMMAEmitter::reduce(Value warpgroup, SmallVector<Value> &sums) {
+  auto type =
+      tile::AccumulatorType::get(builder.getContext(), ownColumns, contraction.accumulatorType);
+  int64_t parts = sums.size();
+  for (auto [part, value] : llvm::enumerate(sums)) {
+    Value place = index.add(index.mul(warpgroup, parts), index.constant(part));
+    value =
+        tile::ReduceBlocksOp::create(builder, loc, type, value, scratch, place, config.getSplit());
+    tile::WaitBlocksOp::create(builder, loc);
+  }
+  startColumn = index.add(tile.startN, index.mul(rank, ownColumns));
+}
+
+void WGMMAEmitter::emitConsumer(Value warpgroup) {
+  emitTiles({index.constant(0), index.constant(0)}, [&](ValueRange state) {
+    SmallVector<Value> sums;
+    SmallVector<Value> next = emitProduct(state, warpgroup, sums);
+    startColumn = tile.startN;
+    if (config.getSplit() > 1)
+      reduce(warpgroup, sums);
+    if (output)
+      storeBoxes(warpgroup, sums);
+    else
+      storeDirectly(warpgroup, sums);
+    return next;
+  });
+  // The block's shared memory must live until it has been read.
+  if (output)
+    points.emitIf(index.isEqual(threadInWarpgroup, index.constant(0)),
+                  [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/false); });
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+static Value getPair(OpBuilder &builder, Location loc, Value sums, int64_t column, int64_t half) {
+  auto type = cast<tile::AccumulatorType>(sums.getType());
+  return tile::FragmentOp::create(builder, loc, VectorType::get(2, type.getElementType()), sums,
+                                  column, half);
+}
+
+void WGMMAEmitter::storeDirectly(Value warpgroup, ArrayRef<Value> sums) {
+  Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
+  Value pair = index.mul(index.rem(lane, 4), 2);
+  Value rowInPart = index.add(index.mul(warp, 16), index.div(lane, 4));
+  Value first = index.add(tile.startM, index.mul(warpgroup, rowsPerWarpgroup));
+  for (auto [part, values] : llvm::enumerate(sums))
+    for (int64_t half = 0; half < 2; ++half)
+      for (int64_t column = 0; column < ownColumns; column += 8) {
+        Value m = index.add(index.add(first, rowInPart), part * tile::kWarpgroupRows + half * 8);
+        Value n = index.add(index.add(startColumn, pair), column);
+        tile.emitOutputs(m, n, getPair(builder, loc, values, column, half));
+      }
+}
+
+void WGMMAEmitter::storeBoxes(Value warpgroup, ArrayRef<Value> sums) {
+  auto type = cast<tile::SharedType>(staging.getType());
+  Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
+  Value pair = index.mul(index.rem(lane, 4), 2);
+  Value isLeader = index.isEqual(threadInWarpgroup, index.constant(0));
+  Value stagingRow = index.mul(warpgroup, tile::kWarpgroupRows);
+  Value warpRow = index.add(stagingRow, index.mul(warp, 16));
+  for (auto [part, values] : llvm::enumerate(sums)) {
+    Value startM = index.add(index.add(tile.startM, index.mul(warpgroup, rowsPerWarpgroup)),
+                             part * tile::kWarpgroupRows);
+    Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
+    for (int64_t first = 0; first < ownColumns; first += type.getColumns()) {
+      points.emitIf(isLeader, [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
+      tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
+      for (int64_t column = 0; column < type.getColumns(); column += 16) {
+        SmallVector<Value> words;
+        for (int64_t right = 0; right < 16; right += 8)
+          for (int64_t half = 0; half < 2; ++half) {
+            int64_t place = first + column + right;
+            Value n = index.add(index.add(startColumn, pair), place);
+            words.push_back(tile.emitOutput(index.add(m, half * 8), n,
+                                            getPair(builder, loc, values, place, half)));
+          }
+        tile::WriteFragmentOp::create(builder, loc, words, staging, warpRow,
+                                      index.constant(column));
+      }
+      tile::FenceAsyncOp::create(builder, loc);
+      tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
+      points.emitIf(isLeader, [&] {
+        for (int64_t panel = 0; panel < type.getPanels(); ++panel) {
+          Value n = index.add(startColumn, first + panel * type.getPanelColumns());
+          SmallVector<Value> coords =
+              getCoords(*output, [&](Group group) { return group == Group::N ? n : startM; });
+          tile::StoreOp::create(builder, loc, staging, stagingRow, panel, outputMap, coords);
+        }
+      });
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// Nothing where all threads keep what they start with.
+static DenseI64ArrayAttr getRegisters(OpBuilder &builder, MatmulWGMMAAttr config) {
+  WarpgroupRegisters registers = getWarpgroupRegisters(config.getWarpgroups(), config.getBlocks());
+  if (registers.consumer == registers.launched)
+    return {};
+  return builder.getDenseI64ArrayAttr({registers.producer, registers.consumer});
+}
+
+LogicalResult WGMMAEmitter::run() {
+  func::FuncOp function = kernel.getFunction();
+  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    builder.getI32IntegerAttr(config.getBlocks()));
+  function->setAttr(kProgrammaticAttr, builder.getUnitAttr());
+  thread = frame.getThreadId();
+  threadInWarpgroup = index.rem(thread, tile::kWarpgroupThreads);
+  makeSteps();
+  if (failed(addOperand(contraction.a, config.getTileM())) ||
+      failed(addOperand(contraction.b, config.getTileN())))
+    return failure();
+  prepareOutput();
+  if (config.getSplit() > 1)
+    makeScratch();
+  for (const Operand &operand : operands)
+    prefetch(operand.map);
+  if (outputMap)
+    prefetch(outputMap);
+  makeRing();
+  auto roles = tile::WarpSpecializeOp::create(builder, loc, config.getWarpgroups(),
+                                              getRegisters(builder, config));
+  fill(roles.getProducer(), 0, {}, [&](Block &) {
+    emitProducer();
+    tile::YieldOp::create(builder, loc, ValueRange());
+  });
+  fill(roles.getConsumer(), 1, {}, [&](Block &block) {
+    emitConsumer(block.getArgument(0));
+    tile::YieldOp::create(builder, loc, ValueRange());
+  });
+
+  Value tiles = index.mul(tile.batches, index.mul(tile.tilesM, tile.tilesN));
+  // A cluster has one tile: its blocks wait for each other, and those that fetch must not be waited
+  // for.
+  if (config.getSplit() > 1)
+    return frame.finish(index.mul(tiles, config.getSplit()), config.getSplit());
+  // No more blocks than stay on the device at a time.
+  int64_t resident = config.getBlocks() * kernel.target->multiprocessors;
+  std::optional<int64_t> count = getConstantIntValue(tiles);
+  return frame.finish(index.constant(count ? std::min(*count, resident) : resident));
+}
+
+namespace {
+
+struct EmitMatmulWGMMA final : impl::EmitMatmulWGMMABase<EmitMatmulWGMMA> {
+  void runOnOperation() override {
+    auto config = getOperation()->getAttrOfType<MatmulWGMMAAttr>(plan::kConfigAttr);
+    if (!config)
+      return;
+    FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
+    if (failed(kernel))
+      return signalPassFailure();
+    std::string reason;
+    FailureOr<Contraction> contraction = matchContraction(*kernel, reason);
+    if (failed(contraction)) {
+      getOperation().emitOpError("expected a matrix product for ") << config << ": " << reason;
+      return signalPassFailure();
+    }
+    if (!kernel->target->hasWGMMA || !contraction->hasHalfOperands()) {
+      getOperation().emitOpError("expected f16 or bf16 operands with f32 sums and sm_90a for ")
+          << config << ", got " << kernel->target->arch;
+      return signalPassFailure();
+    }
+    if (failed(WGMMAEmitter(*kernel, *contraction, config).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace xc::cuda

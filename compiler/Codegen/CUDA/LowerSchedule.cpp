@@ -1,0 +1,131 @@
+//===- LowerSchedule.cpp - Roles and persistent loops become branches and loops ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `tile.warp_specialize` becomes one scf.if on the warpgroup's number: setmaxnreg takes effect only
+// where roles are the branches of a single if/else. `tile.persistent` becomes a loop over tile
+// numbers, from the block's own in steps of the grid, with the arithmetic that turns a number into
+// a tile's place.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_LOWERSCHEDULE
+#include "compiler/Codegen/CUDA/Passes.h.inc"
+
+/// Moves the ops of `region` before the terminator of `block`, without region's own terminator.
+static void inlineBody(IRRewriter &rewriter, Region &region, Block *block, ValueRange arguments) {
+  Block &body = region.front();
+  rewriter.eraseOp(body.getTerminator());
+  rewriter.inlineBlockBefore(&body, block->getTerminator(), arguments);
+}
+
+static void lowerRoles(tile::WarpSpecializeOp op) {
+  IRRewriter rewriter(op);
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  Value thread = gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x);
+  Value warpgroup =
+      arith::DivUIOp::create(rewriter, loc, thread, constant(tile::kWarpgroupThreads));
+  Value isProducer =
+      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, warpgroup, constant(0));
+  auto branch = scf::IfOp::create(rewriter, loc, isProducer, /*withElseRegion=*/true);
+  std::optional<ArrayRef<int64_t>> registers = op.getRegisters();
+  auto setRegisters = [&](size_t role, NVVM::SetMaxRegisterAction action) {
+    if (registers)
+      NVVM::SetMaxRegisterOp::create(rewriter, loc, (*registers)[role], action);
+  };
+  rewriter.setInsertionPointToStart(branch.thenBlock());
+  setRegisters(0, NVVM::SetMaxRegisterAction::decrease);
+  inlineBody(rewriter, op.getProducer(), branch.thenBlock(), {});
+  rewriter.setInsertionPointToStart(branch.elseBlock());
+  setRegisters(1, NVVM::SetMaxRegisterAction::increase);
+  Value consumer = arith::SubIOp::create(rewriter, loc, warpgroup, constant(1));
+  inlineBody(rewriter, op.getConsumer(), branch.elseBlock(), consumer);
+  rewriter.eraseOp(op);
+}
+
+/// Row, column and batch of tile `number`.
+static SmallVector<Value> placeTile(OpBuilder &builder, tile::PersistentOp op, Value number,
+                                    Value perBatch) {
+  Location loc = op.getLoc();
+  auto div = [&](Value lhs, Value rhs) -> Value {
+    return arith::DivUIOp::create(builder, loc, lhs, rhs);
+  };
+  auto rem = [&](Value lhs, Value rhs) -> Value {
+    return arith::RemUIOp::create(builder, loc, lhs, rhs);
+  };
+  auto mul = [&](Value lhs, Value rhs) -> Value {
+    return arith::MulIOp::create(builder, loc, lhs, rhs, arith::IntegerOverflowFlags::nsw);
+  };
+  Value batch = div(number, perBatch), inBatch = rem(number, perBatch);
+  Value raster = arith::ConstantIndexOp::create(builder, loc, op.getRaster());
+  Value perGroup = mul(op.getTilesN(), raster);
+  Value firstRow = mul(div(inBatch, perGroup), raster), inGroup = rem(inBatch, perGroup);
+  // The last group may have fewer rows.
+  Value left = arith::SubIOp::create(builder, loc, op.getTilesM(), firstRow);
+  Value rows = arith::MinUIOp::create(builder, loc, left, raster);
+  Value row = arith::AddIOp::create(builder, loc, firstRow, rem(inGroup, rows),
+                                    arith::IntegerOverflowFlags::nsw);
+  return {row, div(inGroup, rows), batch};
+}
+
+static void lowerPersistent(tile::PersistentOp op) {
+  IRRewriter rewriter(op);
+  Location loc = op.getLoc();
+  Value perBatch = arith::MulIOp::create(rewriter, loc, op.getTilesM(), op.getTilesN(),
+                                         arith::IntegerOverflowFlags::nsw);
+  Value count = arith::MulIOp::create(rewriter, loc, perBatch, op.getBatches(),
+                                      arith::IntegerOverflowFlags::nsw);
+  Value first = plan::WorkgroupIdOp::create(rewriter, loc, plan::Axis::X);
+  Value step = gpu::GridDimOp::create(rewriter, loc, gpu::Dimension::x);
+  if (op.getShare() > 1) {
+    Value share = arith::ConstantIndexOp::create(rewriter, loc, op.getShare());
+    first = arith::DivUIOp::create(rewriter, loc, first, share);
+    step = arith::DivUIOp::create(rewriter, loc, step, share);
+  }
+  auto loop = scf::ForOp::create(rewriter, loc, first, count, step, op.getInits());
+  Block &body = op.getBody().front();
+  auto yield = cast<tile::YieldOp>(body.getTerminator());
+  rewriter.setInsertionPoint(yield);
+  scf::YieldOp::create(rewriter, loc, yield.getValues());
+  rewriter.eraseOp(yield);
+  if (op.getInits().empty())
+    rewriter.eraseOp(loop.getBody()->getTerminator());
+  rewriter.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> arguments = placeTile(rewriter, op, loop.getInductionVar(), perBatch);
+  llvm::append_range(arguments, loop.getRegionIterArgs());
+  rewriter.inlineBlockBefore(&body, loop.getBody(), loop.getBody()->end(), arguments);
+  rewriter.replaceOp(op, loop.getResults());
+}
+
+namespace {
+
+struct LowerSchedule final : impl::LowerScheduleBase<LowerSchedule> {
+  void runOnOperation() override {
+    // Inner ops first: a persistent loop lies in a role.
+    getOperation().walk([](tile::PersistentOp op) { lowerPersistent(op); });
+    getOperation().walk([](tile::WarpSpecializeOp op) { lowerRoles(op); });
+  }
+};
+
+} // namespace
+
+} // namespace xc::cuda

@@ -1,0 +1,140 @@
+//===- RelaxMath.cpp - Short forms of math whose result is narrowed -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A value that is rounded to 16 bits keeps 8 or 11 bits of what f32 has 24 of. Where all that
+// becomes of the result of an exponential or a hyperbolic tangent are such values, by way of
+// arithmetic in f32, the instructions ex2.approx and rcp.approx do, whose errors are about 2^-22:
+// four times those of the exact forms, and far below the rounding to come.
+//
+//   exp(x)  = ex2(x * log2(e))
+//   tanh(x) = 1 - 2 / (1 + ex2(2 x * log2(e))), and near zero, where that cancels, x - x^3 / 3 + 2
+//   x^5 / 15
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_RELAXMATH
+#include "compiler/Codegen/CUDA/Passes.h.inc"
+
+namespace {
+
+/// Which values have no use but to be narrowed in the end.
+class Narrowed {
+public:
+  bool isNarrowed(Value value) {
+    auto [known, isNew] = results.try_emplace(value, false);
+    if (!isNew)
+      return known->second;
+    bool narrowed = !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return isNarrowing(user) || (passesOn(user) && isNarrowed(user->getResult(0)));
+    });
+    results[value] = narrowed;
+    return narrowed;
+  }
+
+private:
+  static bool isNarrowing(Operation *op) {
+    return isa<arith::TruncFOp>(op) &&
+           getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth() <= 16;
+  }
+  /// Arithmetic that does not enlarge a relative error by much, and moves of values.
+  static bool passesOn(Operation *op) {
+    if (op->getNumResults() != 1 || !getElementTypeOrSelf(op->getResult(0)).isF32())
+      return false;
+    return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::NegFOp,
+               arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
+               arith::SelectOp, math::FmaOp, math::TanhOp, vector::BroadcastOp, vector::ExtractOp,
+               vector::FromElementsOp>(op);
+  }
+
+  llvm::DenseMap<Value, bool> results;
+};
+
+/// Builds arithmetic on scalars or vectors of f32.
+class Builder {
+public:
+  Builder(OpBuilder &builder, Location loc, Type type) : builder(builder), loc(loc), type(type) {}
+
+  Value constant(double value) {
+    TypedAttr attr = builder.getF32FloatAttr(static_cast<float>(value));
+    if (auto vector = dyn_cast<VectorType>(type))
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    return arith::ConstantOp::create(builder, loc, attr);
+  }
+  Value add(Value lhs, Value rhs) { return arith::AddFOp::create(builder, loc, lhs, rhs); }
+  Value mul(Value lhs, Value rhs) { return arith::MulFOp::create(builder, loc, lhs, rhs); }
+  Value fma(Value a, Value b, Value c) { return math::FmaOp::create(builder, loc, a, b, c); }
+  /// One of the approximate instructions, lane by lane.
+  Value approximate(StringRef instruction, Value x) {
+    SmallVector<Value> lanes;
+    for (int64_t lane = 0; lane < countLanes(x); ++lane) {
+      auto call = LLVM::InlineAsmOp::create(
+          builder, loc, builder.getF32Type(), getLane(builder, loc, x, lane),
+          (instruction + ".approx.ftz.f32 $0, $1;").str(), "=f,f", /*has_side_effects=*/false,
+          /*is_align_stack=*/false, LLVM::TailCallKind::None,
+          LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
+          /*operand_attrs=*/ArrayAttr());
+      lanes.push_back(call.getResult(0));
+    }
+    return fromLanes(builder, loc, lanes);
+  }
+  Value exp(Value x) { return approximate("ex2", mul(x, constant(1.4426950408889634))); }
+  Value tanh(Value x) {
+    Value power = approximate("ex2", mul(x, constant(2 * 1.4426950408889634)));
+    Value gate = approximate("rcp", add(power, constant(1)));
+    Value large = fma(gate, constant(-2), constant(1));
+    Value square = mul(x, x);
+    Value series = fma(square, constant(2.0 / 15), constant(-1.0 / 3));
+    Value small = fma(mul(x, square), series, x);
+    Value magnitude = math::AbsFOp::create(builder, loc, x);
+    Value isSmall =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, magnitude, constant(0.125));
+    return arith::SelectOp::create(builder, loc, isSmall, small, large);
+  }
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  Type type;
+};
+
+struct RelaxMath final : impl::RelaxMathBase<RelaxMath> {
+  void runOnOperation() override;
+};
+
+} // namespace
+
+void RelaxMath::runOnOperation() {
+  Narrowed narrowed;
+  SmallVector<Operation *> found;
+  getOperation().walk([&](Operation *op) {
+    if (isa<math::ExpOp, math::TanhOp>(op) && getElementTypeOrSelf(op->getResult(0)).isF32() &&
+        narrowed.isNarrowed(op->getResult(0)))
+      found.push_back(op);
+  });
+  for (Operation *op : found) {
+    OpBuilder builder(op);
+    Builder b(builder, op->getLoc(), op->getResult(0).getType());
+    Value x = op->getOperand(0);
+    op->getResult(0).replaceAllUsesWith(isa<math::TanhOp>(op) ? b.tanh(x) : b.exp(x));
+    op->erase();
+  }
+}
+
+} // namespace xc::cuda

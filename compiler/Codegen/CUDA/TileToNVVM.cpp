@@ -1,0 +1,680 @@
+//===- TileToNVVM.cpp - Patterns from the tile dialect to instructions ----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Instructions with register lists, predicates or loops are inline assembly: MLIR's ops for them
+// have no run-time scale of the accumulator, and their wait carries no dependence on the
+// accumulators, so that LLVM could move a use above it. Where an accumulator is in flight it is an
+// operand tied to the result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/TileToNVVM.h"
+
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+namespace {
+
+/// Builds scalar code for one op.
+struct Builder {
+  Builder(ConversionPatternRewriter &rewriter, Location loc)
+      : rewriter(rewriter), loc(loc), i32(rewriter.getI32Type()), i64(rewriter.getI64Type()),
+        shared(LLVM::LLVMPointerType::get(rewriter.getContext(), 3)) {}
+
+  Value constant(Type type, int64_t value) {
+    return LLVM::ConstantOp::create(rewriter, loc, type, rewriter.getIntegerAttr(type, value));
+  }
+  Value word(int64_t value) { return constant(i32, value); }
+  /// An index, of whatever width, as 32 bits.
+  Value toWord(Value index) {
+    if (index.getType() == i32)
+      return index;
+    return LLVM::TruncOp::create(rewriter, loc, i32, index);
+  }
+  Value add(Value lhs, Value rhs) { return LLVM::AddOp::create(rewriter, loc, lhs, rhs); }
+  Value mul(Value lhs, int64_t rhs) {
+    return rhs == 1 ? lhs : LLVM::MulOp::create(rewriter, loc, lhs, constant(lhs.getType(), rhs));
+  }
+  Value div(Value lhs, int64_t rhs) {
+    return LLVM::UDivOp::create(rewriter, loc, lhs, constant(lhs.getType(), rhs));
+  }
+  Value both(Value lhs, int64_t rhs) {
+    return LLVM::AndOp::create(rewriter, loc, lhs, constant(lhs.getType(), rhs));
+  }
+  Value exclusiveOr(Value lhs, Value rhs) { return LLVM::XOrOp::create(rewriter, loc, lhs, rhs); }
+
+  Value advance(Value pointer, Value bytes) {
+    return LLVM::GEPOp::create(rewriter, loc, shared, rewriter.getI8Type(), pointer,
+                               ArrayRef<LLVM::GEPArg>{bytes});
+  }
+  Value advance(Value pointer, int64_t bytes) {
+    if (bytes == 0)
+      return pointer;
+    return LLVM::GEPOp::create(rewriter, loc, shared, rewriter.getI8Type(), pointer,
+                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+  }
+  Value sharedBase(int64_t offset) {
+    return advance(LLVM::AddressOfOp::create(rewriter, loc, shared, kSharedSymbol), offset);
+  }
+
+  /// Assembly with side effects. Pointers to shared memory go in as 32-bit addresses.
+  LLVM::InlineAsmOp assembly(StringRef text, StringRef constraints, ValueRange operands,
+                             Type result = {}) {
+    return LLVM::InlineAsmOp::create(
+        rewriter, loc, result ? TypeRange(result) : TypeRange(), operands, text, constraints,
+        /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+        LLVM::AsmDialectAttr::get(rewriter.getContext(), LLVM::AsmDialect::AD_ATT),
+        /*operand_attrs=*/ArrayAttr());
+  }
+  Value address(Value pointer) { return LLVM::PtrToIntOp::create(rewriter, loc, i32, pointer); }
+
+  ConversionPatternRewriter &rewriter;
+  Location loc;
+  Type i32, i64;
+  LLVM::LLVMPointerType shared;
+};
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// The bytes from a tile's start to an element; the element must begin a chunk unless `exact`.
+Value getPlace(Builder &b, tile::SharedType tile, Value row, Value column) {
+  int64_t bytes = tile.getElementBytes(), line = tile.getLineBytes();
+  Value panel = b.div(column, tile.getPanelColumns());
+  Value within = b.mul(b.both(column, tile.getPanelColumns() - 1), bytes);
+  Value place = b.add(b.mul(row, line), within);
+  // Lines shorter than 128 bytes share the banks of one 128-byte span; the swizzle's key is the
+  // span's number.
+  Value key = b.both(b.div(place, 128), line / 16 - 1);
+  place = b.exclusiveOr(place, b.mul(key, 16));
+  return tile.getPanels() == 1 ? place : b.add(place, b.mul(panel, tile.getPanelBytes()));
+}
+
+tile::RingOp getRing(Value ring) { return ring.getDefiningOp<tile::RingOp>(); }
+
+enum class Side { Full, Empty };
+
+/// The barrier of a stage: all full ones, then all empty ones.
+Value getBarrier(Builder &b, Value ring, Value stage, Side side) {
+  tile::RingOp op = getRing(ring);
+  int64_t first =
+      *op.getBarriers() +
+      (side == Side::Empty ? op.getRing().getType().getStages() * tile::kBarrierBytes : 0);
+  return b.advance(b.sharedBase(first), b.mul(b.toWord(stage), tile::kBarrierBytes));
+}
+
+template <typename Op> struct TilePattern : ConvertOpToLLVMPattern<Op> {
+  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
+  using Adaptor = typename ConvertOpToLLVMPattern<Op>::OpAdaptor;
+};
+
+struct LowerRing final : TilePattern<tile::RingOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::RingOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op.getOffset() || !op.getBarriers())
+      return rewriter.notifyMatchFailure(op, "has no place in shared memory");
+    Builder b(rewriter, op.getLoc());
+    // One predicated instruction for each barrier, without a branch.
+    Value thread = NVVM::ThreadIdXOp::create(rewriter, op.getLoc(), b.i32);
+    int64_t stages = op.getRing().getType().getStages();
+    std::string text = "{ .reg .pred p; setp.eq.u32 p, $0, 0;";
+    for (int64_t barrier = 0; barrier < 2 * stages; ++barrier)
+      text += llvm::formatv(" @p mbarrier.init.shared::cta.b64 [$1 + {0}], {1};",
+                            barrier * tile::kBarrierBytes,
+                            barrier < stages ? op.getArrivals() : op.getConsumers())
+                  .str();
+    text += " @p fence.mbarrier_init.release.cluster; }";
+    b.assembly(text, "r,r,~{memory}", {thread, b.address(b.sharedBase(*op.getBarriers()))});
+    rewriter.replaceOp(op, b.sharedBase(*op.getOffset()));
+    return success();
+  }
+};
+
+struct LowerAlloc final : TilePattern<tile::AllocOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::AllocOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op.getOffset())
+      return rewriter.notifyMatchFailure(op, "has no place in shared memory");
+    rewriter.replaceOp(op, Builder(rewriter, op.getLoc()).sharedBase(*op.getOffset()));
+    return success();
+  }
+};
+
+struct LowerSlot final : TilePattern<tile::SlotOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::SlotOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    // All stages of the first tile, then all of the second: the multiplications are by one size.
+    tile::RingType type = op.getRing().getType();
+    int64_t first = 0;
+    for (tile::SharedType tile : type.getTiles().take_front(op.getTile()))
+      first += type.getStages() * llvm::alignTo(tile.getBytes(), tile::kTileAlignment);
+    int64_t bytes = llvm::alignTo(op.getSlot().getType().getBytes(), tile::kTileAlignment);
+    Value start = b.advance(adaptor.getRing(), first);
+    rewriter.replaceOp(op, b.advance(start, b.mul(b.toWord(adaptor.getStage()), bytes)));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The ring's protocol
+//===----------------------------------------------------------------------===//
+
+/// Tries until the phase of parity `parity` of `barrier` has ended.
+void waitForPhase(Builder &b, Value barrier, Value parity) {
+  b.assembly("{ .reg .pred p; WAIT_${:uid}: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; "
+             "@!p bra WAIT_${:uid}; }",
+             "r,r,~{memory}", {b.address(barrier), parity});
+}
+
+struct LowerWaitFull final : TilePattern<tile::WaitFullOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::WaitFullOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    waitForPhase(b, getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full),
+                 b.toWord(adaptor.getPhase()));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerWaitEmpty final : TilePattern<tile::WaitEmptyOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::WaitEmptyOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    // A new barrier counts as if the phase before its first, of parity 1, had ended.
+    waitForPhase(b, getBarrier(b, op.getRing(), adaptor.getStage(), Side::Empty),
+                 b.exclusiveOr(b.toWord(adaptor.getPhase()), b.word(1)));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerPublish final : TilePattern<tile::PublishOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::PublishOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
+    if (op.getBytes() == 0)
+      b.assembly("mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}", {barrier});
+    else
+      b.assembly("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,n,~{memory}",
+                 {barrier, b.word(op.getBytes())});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerRelease final : TilePattern<tile::ReleaseOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::ReleaseOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    b.assembly("mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}",
+               {b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Empty))});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// "$2, $3": operands `first` to `first + count - 1`.
+std::string listOperands(size_t first, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i)
+    text += (i ? ", $" : "$") + std::to_string(first + i);
+  return text;
+}
+
+std::string repeat(StringRef constraint, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i)
+    text += (i ? "," : "") + constraint.str();
+  return text;
+}
+
+/// Coordinates as the instructions want them, innermost dim first, the innermost moved by `offset`.
+SmallVector<Value> reverseCoords(Builder &b, ValueRange coords, int64_t offset) {
+  SmallVector<Value> words;
+  for (Value coord : llvm::reverse(coords))
+    words.push_back(b.toWord(coord));
+  if (offset)
+    words.front() = b.add(words.front(), b.word(offset));
+  return words;
+}
+
+struct LowerLoad final : TilePattern<tile::LoadOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::LoadOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    tile::SharedType tile = op.getSlot().getType();
+    size_t rank = op.getCoords().size();
+    Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
+    std::string text = llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.tile."
+                                     "mbarrier::complete_tx::bytes [$0], [$1, {{{1}}], [$2];",
+                                     rank, listOperands(3, rank));
+    for (int64_t panel = 0; panel < tile.getPanels(); ++panel) {
+      SmallVector<Value> operands{
+          b.address(b.advance(adaptor.getSlot(), panel * tile.getPanelBytes())), adaptor.getMap(),
+          barrier};
+      llvm::append_range(operands,
+                         reverseCoords(b, adaptor.getCoords(), panel * tile.getPanelColumns()));
+      b.assembly(text, "r,l,r," + repeat("r", rank) + ",~{memory}", operands);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerStore final : TilePattern<tile::StoreOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::StoreOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    tile::SharedType tile = op.getTile().getType();
+    size_t rank = op.getCoords().size();
+    Value start = b.advance(adaptor.getTile(), op.getPanel() * tile.getPanelBytes());
+    start = b.advance(start, b.mul(b.toWord(adaptor.getRow()), tile.getLineBytes()));
+    SmallVector<Value> operands{adaptor.getMap(), b.address(start)};
+    llvm::append_range(operands, reverseCoords(b, adaptor.getCoords(), 0));
+    std::string text = llvm::formatv(
+        "cp.async.bulk.tensor.{0}d.global.shared::cta.tile.bulk_group [$0, {{{1}}], [$1];", rank,
+        listOperands(2, rank));
+    b.assembly(text, "l,r," + repeat("r", rank) + ",~{memory}", operands);
+    NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerWaitStores final : TilePattern<tile::WaitStoresOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::WaitStoresOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<NVVM::CpAsyncBulkWaitGroupOp>(
+        op, static_cast<uint32_t>(op.getPending()), op.getReadAttr());
+    return success();
+  }
+};
+
+struct LowerFenceAsync final : TilePattern<tile::FenceAsyncOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::FenceAsyncOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto space = NVVM::SharedSpaceAttr::get(rewriter.getContext(), NVVM::SharedSpace::shared_cta);
+    auto kind = NVVM::ProxyKindAttr::get(rewriter.getContext(), NVVM::ProxyKind::async_shared);
+    rewriter.replaceOpWithNewOp<NVVM::FenceProxyOp>(op, kind, space);
+    return success();
+  }
+};
+
+struct LowerSyncWarpgroup final : TilePattern<tile::SyncWarpgroupOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::SyncWarpgroupOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    // Barrier 0 is the block's.
+    Value number = b.add(b.toWord(adaptor.getWarpgroup()), b.word(1));
+    b.assembly("bar.sync $0, $1;", "r,n,~{memory}", {number, b.word(tile::kWarpgroupThreads)});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerWrite final : TilePattern<tile::WriteOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::WriteOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    tile::SharedType tile = op.getTile().getType();
+    Value place = getPlace(b, tile, b.toWord(adaptor.getRow()), b.toWord(adaptor.getColumn()));
+    int64_t lanes = 1;
+    if (auto vector = dyn_cast<VectorType>(op.getValues().getType()))
+      lanes = vector.getNumElements();
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValues(),
+                                               b.advance(adaptor.getTile(), place),
+                                               lanes * tile.getElementBytes());
+    return success();
+  }
+};
+
+struct LowerWriteFragment final : TilePattern<tile::WriteFragmentOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::WriteFragmentOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    // Lane l gives the address of line l % 8 of matrix l / 8: rows below first, then columns
+    // beyond.
+    Value lane = NVVM::LaneIdOp::create(rewriter, op.getLoc(), b.i32);
+    Value row = b.add(b.toWord(adaptor.getRow()), b.both(lane, 15));
+    Value column = b.add(b.toWord(adaptor.getColumn()), b.mul(b.div(lane, 16), 8));
+    Value start = b.advance(adaptor.getTile(), getPlace(b, op.getTile().getType(), row, column));
+    SmallVector<Value> words;
+    for (Value pair : adaptor.getValues())
+      words.push_back(LLVM::BitcastOp::create(rewriter, op.getLoc(), b.i32, pair));
+    auto shape = NVVM::LdStMatrixShapeAttr::get(rewriter.getContext(), 8, 8);
+    NVVM::StMatrixOp::create(rewriter, op.getLoc(), start, words, NVVM::MMALayout::row, shape,
+                             NVVM::LdStMatrixEltType::B16);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+size_t countRegisters(tile::AccumulatorType type) { return type.getColumns() / 2; }
+
+struct LowerUndefined final : TilePattern<tile::UndefinedOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::UndefinedOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<LLVM::UndefOp>(op, getTypeConverter()->convertType(op.getType()));
+    return success();
+  }
+};
+
+/// How wgmma's descriptors see an operand (PTX ISA, "Matrix descriptor format"): fields in units of
+/// 16 bytes.
+struct Descriptor {
+  Descriptor(tile::SharedType tile, bool transposed) : tile(tile), transposed(transposed) {}
+
+  /// All but the address.
+  int64_t getConstantBits() const {
+    int64_t line = tile.getLineBytes();
+    int64_t swizzle = line == 128 ? 1 : line == 64 ? 2 : 3;
+    // Eight lines on; for a transposed operand the leading offset leads to the next panel.
+    int64_t stride = 8 * line / 16, leading = transposed ? tile.getPanelBytes() / 16 : 1;
+    return static_cast<int64_t>(static_cast<uint64_t>(swizzle) << 62) | stride << 32 |
+           leading << 16;
+  }
+  /// Bytes from the tile's start to step `step` of 32 bytes (16 lines, if transposed) along k.
+  int64_t getStep(int64_t step) const {
+    if (transposed)
+      return step * 16 * tile.getLineBytes();
+    int64_t perPanel = tile.getLineBytes() / 32;
+    return step / perPanel * tile.getPanelBytes() + step % perPanel * 32;
+  }
+
+  tile::SharedType tile;
+  bool transposed;
+};
+
+Value makeDescriptor(Builder &b, Value address, const Descriptor &descriptor) {
+  Value field = b.both(b.div(address, 16), 0x3fff);
+  Value wide = LLVM::ZExtOp::create(b.rewriter, b.loc, b.i64, field);
+  return LLVM::OrOp::create(b.rewriter, b.loc, wide,
+                            b.constant(b.i64, descriptor.getConstantBits()));
+}
+
+struct LowerMma final : TilePattern<tile::MmaOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::MmaOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    Descriptor a(op.getA().getType(), op.getTransposedA()),
+        right(op.getB().getType(), op.getTransposedB());
+    // The warpgroup's rows: lines of the tile, or panels of it.
+    Value row = b.toWord(adaptor.getRow());
+    Value skip = op.getTransposedA()
+                     ? b.mul(b.div(row, a.tile.getPanelColumns()), a.tile.getPanelBytes())
+                     : b.mul(row, a.tile.getLineBytes());
+    Value descriptorA = makeDescriptor(b, b.add(b.address(adaptor.getA()), skip), a);
+    Value descriptorB = makeDescriptor(b, b.address(adaptor.getB()), right);
+
+    NVVM::WgmmaFenceAlignedOp::create(rewriter, op.getLoc());
+    Value sums = adaptor.getAccumulator();
+    Value flag = LLVM::ZExtOp::create(rewriter, op.getLoc(), b.i32, adaptor.getAccumulate());
+    int64_t steps = op.getK() * a.tile.getElementBytes() / 32;
+    for (int64_t step = 0; step < steps; ++step) {
+      auto advance = [&](Value descriptor, const Descriptor &layout) {
+        int64_t bytes = layout.getStep(step);
+        return bytes ? b.add(descriptor, b.constant(b.i64, bytes / 16)) : descriptor;
+      };
+      sums = multiply(b, op, sums, advance(descriptorA, a), advance(descriptorB, right),
+                      step == 0 ? flag : b.word(1));
+    }
+    NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
+    rewriter.replaceOp(op, sums);
+    return success();
+  }
+
+private:
+  static StringRef getTypeName(Type type) {
+    if (type.isF16())
+      return "f16";
+    if (type.isBF16())
+      return "bf16";
+    return type.isF32() ? "tf32" : "s8";
+  }
+
+  static Value multiply(Builder &b, tile::MmaOp op, Value sums, Value descriptorA,
+                        Value descriptorB, Value flag) {
+    tile::AccumulatorType type = op.getAccumulator().getType();
+    size_t count = countRegisters(type);
+    bool isFloat = type.getElementType().isF32();
+    Type elementType = op.getA().getType().getElementType();
+    StringRef name = getTypeName(elementType);
+    SmallVector<Value> operands;
+    for (size_t i = 0; i < count; ++i)
+      operands.push_back(LLVM::ExtractValueOp::create(b.rewriter, b.loc, sums, i));
+    llvm::append_values(operands, descriptorA, descriptorB, flag);
+    // Signs of the operands are for floats, their order is for 16-bit types.
+    std::string options = isFloat ? ", 1, 1" : "";
+    if (elementType.getIntOrFloatBitWidth() == 16)
+      options +=
+          llvm::formatv(", {0}, {1}", op.getTransposedA() ? 1 : 0, op.getTransposedB() ? 1 : 0);
+    std::string text = llvm::formatv(
+        "{{ .reg .pred p; setp.ne.b32 p, ${0}, 0; wgmma.mma_async.sync.aligned.m64n{1}k{2}.{3}.{4}."
+        "{4} {{{5}}, ${6}, ${7}, p{8}; }",
+        2 * count + 2, type.getColumns(), 256 / elementType.getIntOrFloatBitWidth(),
+        isFloat ? "f32" : "s32", name, listOperands(0, count), 2 * count, 2 * count + 1, options);
+    std::string constraints = repeat(isFloat ? "=f" : "=r", count);
+    for (size_t i = 0; i < count; ++i)
+      constraints += "," + std::to_string(i);
+    return b.assembly(text, constraints + ",l,l,r,~{memory}", operands, sums.getType())
+        .getResult(0);
+  }
+};
+
+struct LowerWaitMma final : TilePattern<tile::WaitMmaOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::WaitMmaOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    std::string text =
+        llvm::formatv("wgmma.wait_group.sync.aligned {0};", static_cast<int64_t>(op.getPending()));
+    if (op.getAccumulators().empty()) {
+      b.assembly(text, "~{memory}", {});
+      rewriter.eraseOp(op);
+      return success();
+    }
+    SmallVector<Value> operands;
+    SmallVector<Type> types;
+    SmallVector<std::string> outputs, inputs;
+    for (Value sums : adaptor.getAccumulators())
+      for (auto [i, type] : llvm::enumerate(cast<LLVM::LLVMStructType>(sums.getType()).getBody())) {
+        inputs.push_back(std::to_string(operands.size()));
+        outputs.push_back(type.isF32() ? "=f" : "=r");
+        types.push_back(type);
+        operands.push_back(LLVM::ExtractValueOp::create(rewriter, op.getLoc(), sums, i));
+      }
+    auto all = LLVM::LLVMStructType::getLiteral(rewriter.getContext(), types);
+    Value done =
+        b.assembly(text, llvm::join(outputs, ",") + "," + llvm::join(inputs, ",") + ",~{memory}",
+                   operands, all)
+            .getResult(0);
+    SmallVector<Value> results;
+    size_t next = 0;
+    for (Value sums : adaptor.getAccumulators()) {
+      auto type = cast<LLVM::LLVMStructType>(sums.getType());
+      Value result = LLVM::UndefOp::create(rewriter, op.getLoc(), type);
+      for (size_t i = 0; i < type.getBody().size(); ++i, ++next) {
+        Value part = LLVM::ExtractValueOp::create(rewriter, op.getLoc(), done, next);
+        result = LLVM::InsertValueOp::create(rewriter, op.getLoc(), result, part, i);
+      }
+      results.push_back(result);
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+/// Threads meet their own counterparts in the other blocks: what a thread writes for register i
+/// lies beside what the other threads of its warp write, and is read in the same way.
+struct LowerReduceBlocks final : TilePattern<tile::ReduceBlocksOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::ReduceBlocksOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    Location loc = op.getLoc();
+    tile::AccumulatorType from = op.getAccumulator().getType(), to = op.getResult().getType();
+    int64_t count = countRegisters(from), kept = countRegisters(to);
+    constexpr int64_t kStep = tile::kWarpgroupThreads * 4; // from register to register
+    Type type = from.getElementType();
+    Value thread =
+        b.both(NVVM::ThreadIdXOp::create(rewriter, loc, b.i32), tile::kWarpgroupThreads - 1);
+    Value own = b.add(b.mul(b.toWord(adaptor.getWarpgroup()), count * kStep), b.mul(thread, 4));
+    Value base = b.advance(adaptor.getScratch(), own);
+    for (int64_t i = 0; i < count; ++i) {
+      Value part = LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getAccumulator(), i);
+      LLVM::StoreOp::create(rewriter, loc, part, b.advance(base, i * kStep), /*alignment=*/4);
+    }
+    b.assembly("barrier.cluster.arrive.release.aligned;", "~{memory}", {});
+    b.assembly("barrier.cluster.wait.acquire.aligned;", "~{memory}", {});
+    Value rank = NVVM::BlockInClusterIdXOp::create(rewriter, loc, b.i32);
+    Value first = b.add(b.address(base), b.mul(rank, kept * kStep));
+    SmallVector<Value> sums;
+    for (int64_t block = 0; block < static_cast<int64_t>(op.getBlocks()); ++block) {
+      Value there = b.assembly("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r",
+                               {first, b.word(block)}, b.i32)
+                        .getResult(0);
+      for (int64_t i = 0; i < kept; ++i) {
+        std::string text = llvm::formatv("ld.shared::cluster.b32 $0, [$1 + {0}];", i * kStep);
+        Value part =
+            b.assembly(text, type.isF32() ? "=f,r,~{memory}" : "=r,r,~{memory}", {there}, type)
+                .getResult(0);
+        if (block == 0)
+          sums.push_back(part);
+        else if (type.isF32())
+          sums[i] = LLVM::FAddOp::create(rewriter, loc, sums[i], part);
+        else
+          sums[i] = b.add(sums[i], part);
+      }
+    }
+    b.assembly("barrier.cluster.arrive.release.aligned;", "~{memory}", {});
+    Value result = LLVM::UndefOp::create(rewriter, loc, getTypeConverter()->convertType(to));
+    for (auto [i, sum] : llvm::enumerate(sums))
+      result = LLVM::InsertValueOp::create(rewriter, loc, result, sum, i);
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+struct LowerWaitBlocks final : TilePattern<tile::WaitBlocksOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::WaitBlocksOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder(rewriter, op.getLoc())
+        .assembly("barrier.cluster.wait.acquire.aligned;", "~{memory}", {});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerPrefetch final : TilePattern<tile::PrefetchOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::PrefetchOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder(rewriter, op.getLoc())
+        .assembly("prefetch.tensormap [$0];", "l,~{memory}", {adaptor.getMap()});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerFragment final : TilePattern<tile::FragmentOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::FragmentOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    Value pair = LLVM::UndefOp::create(rewriter, op.getLoc(), op.getPair().getType());
+    for (int64_t i = 0; i < 2; ++i) {
+      Value part = LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getAccumulator(),
+                                                op.getColumn() / 2 + op.getHalf() * 2 + i);
+      pair = LLVM::InsertElementOp::create(rewriter, op.getLoc(), pair, part, b.word(i));
+    }
+    rewriter.replaceOp(op, pair);
+    return success();
+  }
+};
+
+} // namespace
+
+void addTileTypeConversions(LLVMTypeConverter &converter) {
+  auto toShared = [](Type type) { return LLVM::LLVMPointerType::get(type.getContext(), 3); };
+  converter.addConversion([=](tile::SharedType type) -> Type { return toShared(type); });
+  converter.addConversion([=](tile::RingType type) -> Type { return toShared(type); });
+  converter.addConversion([](tile::TensorMapType type) -> Type {
+    return LLVM::LLVMPointerType::get(type.getContext());
+  });
+  converter.addConversion([](tile::AccumulatorType type) -> Type {
+    SmallVector<Type> registers(countRegisters(type), type.getElementType());
+    return LLVM::LLVMStructType::getLiteral(type.getContext(), registers);
+  });
+}
+
+void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
+               LowerRelease, LowerLoad, LowerStore, LowerWaitStores, LowerFenceAsync,
+               LowerSyncWarpgroup, LowerWrite, LowerWriteFragment, LowerUndefined, LowerMma,
+               LowerWaitMma, LowerFragment, LowerReduceBlocks, LowerWaitBlocks, LowerPrefetch>(
+      converter);
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,160 @@
+//===- TileDialect.cpp - The tile dialect and its types -------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+#include "compiler/Dialect/Tile/IR/TileOpsDialect.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "compiler/Dialect/Tile/IR/TileOpsTypes.cpp.inc"
+
+namespace xc::tile {
+
+void TileDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "compiler/Dialect/Tile/IR/TileOpsTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/Dialect/Tile/IR/TileOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// `<4x8xf32>`, with `rank` dims, or any number of them if that is 0.
+static ParseResult parseShaped(AsmParser &parser, size_t rank, SmallVector<int64_t> &shape,
+                               Type &elementType) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(elementType) || parser.parseGreater())
+    return failure();
+  if (rank && shape.size() != rank)
+    return parser.emitError(loc, "expected ") << rank << " dims, got " << shape.size();
+  return success();
+}
+
+static void printShaped(AsmPrinter &printer, ArrayRef<int64_t> shape, Type elementType) {
+  printer << "<";
+  for (int64_t size : shape)
+    printer << size << "x";
+  printer << elementType << ">";
+}
+
+Type SharedType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseShaped(parser, 2, shape, elementType))
+    return Type();
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[0], shape[1],
+                    elementType);
+}
+
+void SharedType::print(AsmPrinter &printer) const {
+  printShaped(printer, {getRows(), getColumns()}, getElementType());
+}
+
+Type TensorMapType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseShaped(parser, 0, shape, elementType))
+    return Type();
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape, elementType);
+}
+
+void TensorMapType::print(AsmPrinter &printer) const {
+  printShaped(printer, getBox(), getElementType());
+}
+
+Type AccumulatorType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseShaped(parser, 2, shape, elementType))
+    return Type();
+  if (shape[0] != kWarpgroupRows) {
+    parser.emitError(loc, "expected ") << kWarpgroupRows << " rows, got " << shape[0];
+    return Type();
+  }
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[1],
+                    elementType);
+}
+
+void AccumulatorType::print(AsmPrinter &printer) const {
+  printShaped(printer, {kWarpgroupRows, getColumns()}, getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+static bool isWholeBytes(Type type) {
+  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() % 8 == 0;
+}
+
+LogicalResult SharedType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t rows,
+                                 int64_t columns, Type elementType) {
+  if (!isWholeBytes(elementType))
+    return emitError() << "expected elements of whole bytes, got " << elementType;
+  int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
+  if (rows < 8 || rows % 8 != 0)
+    return emitError() << "expected a multiple of 8 rows, got " << rows;
+  if (columns < 1 || (bytes != 32 && bytes != 64 && bytes % 128 != 0))
+    return emitError() << "expected lines of 32, 64 or a multiple of 128 bytes, got " << bytes;
+  return success();
+}
+
+LogicalResult RingType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t stages,
+                               ArrayRef<SharedType> tiles) {
+  if (stages < 1 || tiles.empty())
+    return emitError() << "expected at least one stage of at least one tile, got " << stages
+                       << " of " << tiles.size();
+  return success();
+}
+
+int64_t RingType::getStageBytes() const {
+  int64_t bytes = 0;
+  for (SharedType tile : getTiles())
+    bytes += llvm::alignTo(tile.getBytes(), kTileAlignment);
+  return bytes;
+}
+
+LogicalResult TensorMapType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                    ArrayRef<int64_t> box, Type elementType) {
+  if (box.empty() || box.size() > 5)
+    return emitError() << "expected 1 to 5 dims, got " << box.size();
+  if (llvm::any_of(box, [](int64_t size) { return size < 1 || size > 256; }))
+    return emitError() << "expected sizes from 1 to 256, got [" << box << "]";
+  if (!isWholeBytes(elementType))
+    return emitError() << "expected elements of whole bytes, got " << elementType;
+  int64_t bytes = box.back() * elementType.getIntOrFloatBitWidth() / 8;
+  if (bytes != 32 && bytes != 64 && bytes != 128)
+    return emitError() << "expected an innermost dim of 32, 64 or 128 bytes, got " << bytes;
+  return success();
+}
+
+LogicalResult AccumulatorType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                      int64_t columns, Type elementType) {
+  if (columns < 8 || columns > 256 || columns % 8 != 0)
+    return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << columns;
+  if (!elementType.isF32() && !elementType.isInteger(32))
+    return emitError() << "expected sums of type f32 or i32, got " << elementType;
+  return success();
+}
+
+} // namespace xc::tile

@@ -1,0 +1,94 @@
+//===- TileDialect.td - The tile dialect and its types ----*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_TILE_IR_TILEDIALECT_TD
+#define XC_DIALECT_TILE_IR_TILEDIALECT_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+
+def Tile_Dialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::xc::tile";
+  let summary = "Tiles in shared memory, the rings they move through, and asynchronous products of them";
+  let description = [{
+    What a warp-specialised kernel of sm_90a does, without addresses, barriers' places or descriptors: tiles lie
+    swizzled in shared memory, a ring hands them from the warps that fetch to the warps that multiply, products run
+    asynchronously on accumulators that are SSA values. Emitters build it inside a kernel function;
+    `-xc-cuda-lower-schedule` turns roles and the persistent loop into branches and loops,
+    `-xc-cuda-plan-shared-memory` gives everything its place, and `-xc-cuda-lower-to-nvvm` makes instructions.
+
+    A tile of `rows` x `columns` is stored as panels, one after another: a panel has all rows and as many columns as
+    fill 128 bytes (fewer if the tile is narrower: then 64 or 32 bytes). The 16-byte chunks of a panel's line are
+    permuted by an exclusive or with the line's number, as the tensor memory accelerator and `wgmma` know it
+    (PTX ISA, "Swizzling modes"). Tiles are 1024-byte aligned.
+  }];
+  let useDefaultTypePrinterParser = 1;
+}
+
+class Tile_Type<string name, string typeMnemonic> : TypeDef<Tile_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Tile_SharedType : Tile_Type<"Shared", "shared"> {
+  let summary = "A swizzled tile in shared memory";
+  let description = [{
+    `rows` x `columns` elements; a line of columns is contiguous, up to the panels and the swizzle that the dialect
+    describes. Example: `!tile.shared<128x64xbf16>`.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
+    /// Bytes of one line of a panel: 128, 64 or 32. It is also the swizzle's span.
+    int64_t getLineBytes() const { return std::min<int64_t>(128, getColumns() * getElementBytes()); }
+    int64_t getPanelColumns() const { return getLineBytes() / getElementBytes(); }
+    int64_t getPanelBytes() const { return getLineBytes() * getRows(); }
+    int64_t getPanels() const { return getColumns() / getPanelColumns(); }
+    int64_t getBytes() const { return getPanels() * getPanelBytes(); }
+  }];
+}
+
+def Tile_RingType : Tile_Type<"Ring", "ring"> {
+  let summary = "Stages of tiles that producers fill and consumers empty, in turn";
+  let description = [{
+    Each of the `stages` holds one tile of each type, and two barriers: full and empty. Example:
+    `!tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<256x64xbf16>>`.
+  }];
+  let parameters = (ins "int64_t":$stages, ArrayRefParameter<"SharedType">:$tiles);
+  let assemblyFormat = "`<` $stages `,` $tiles `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of the tiles of one stage.
+    int64_t getStageBytes() const;
+  }];
+}
+
+def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
+  let summary = "A description of a tensor in global memory, and of the box that one copy moves";
+  let description = [{
+    The shape is the box's, outermost dim first. Example: `!tile.tensor_map<1x128x64xbf16>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Tile_AccumulatorType : Tile_Type<"Accumulator", "accumulator"> {
+  let summary = "The sums that the 128 threads of a warpgroup hold in registers";
+  let description = [{
+    64 rows; thread t of the warpgroup (warp w = t / 32, lane l = t % 32) holds, for each 8 columns c, the elements
+    in rows 16 * w + l / 4 and 8 below it, columns c + 2 * (l % 4) and the next (PTX ISA, "wgmma", D fragments).
+    Example: `!tile.accumulator<64x256xf32>`.
+  }];
+  let parameters = (ins "int64_t":$columns, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+#endif // XC_DIALECT_TILE_IR_TILEDIALECT_TD

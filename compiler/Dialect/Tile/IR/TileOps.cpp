@@ -1,0 +1,268 @@
+//===- TileOps.cpp - Verifiers of the tile dialect ------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "compiler/Dialect/Tile/IR/TileOps.cpp.inc"
+
+namespace xc::tile {
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+LogicalResult TensorMapOp::verify() {
+  size_t rank = getMap().getType().getBox().size();
+  AffineMap sizes = getSizes(), strides = getStrides();
+  if (sizes.getNumDims() != 0 || strides.getNumDims() != 0 || sizes.getNumResults() != rank ||
+      strides.getNumResults() != rank)
+    return emitOpError("expected ") << rank << " sizes and strides over symbols only, got "
+                                    << getSizesAttr() << " and " << getStridesAttr();
+  if (getElementTypeOrSelf(getMemory()) != getMap().getType().getElementType())
+    return emitOpError("expected memory of ")
+           << getMap().getType().getElementType() << ", got " << getMemory().getType();
+  int64_t bytes = getMap().getType().getElementType().getIntOrFloatBitWidth() / 8;
+  for (auto [dim, expr] : llvm::enumerate(strides.getResults())) {
+    auto number = dyn_cast<AffineConstantExpr>(expr);
+    if (dim + 1 == rank ? !number || number.getValue() != 1
+                        : number && number.getValue() * bytes % 16 != 0)
+      return emitOpError("expected an innermost stride of 1 and others that are multiples of 16 "
+                         "bytes, got ")
+             << getStridesAttr() << " of elements of " << bytes << " bytes";
+  }
+  return success();
+}
+
+LogicalResult RingOp::verify() {
+  if (getArrivals() < 1 || getConsumers() < 1)
+    return emitOpError("expected at least one arrival and one consumer, got ")
+           << getArrivals() << " and " << getConsumers();
+  return success();
+}
+
+LogicalResult SlotOp::verify() {
+  ArrayRef<SharedType> tiles = getRing().getType().getTiles();
+  if (getTile() >= tiles.size() || tiles[getTile()] != getSlot().getType())
+    return emitOpError("expected tile ")
+           << getTile() << " of " << getRing().getType() << ", got " << getSlot().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// The box must be one panel of the tile, or of some rows of it, in the innermost two dims.
+static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile, size_t coords,
+                               bool allRows) {
+  ArrayRef<int64_t> box = map.getBox();
+  if (coords != box.size())
+    return op->emitOpError("expected ") << box.size() << " coordinates, got " << coords;
+  int64_t rows = 1;
+  for (int64_t size : box.drop_back())
+    rows *= size;
+  if (map.getElementType() != tile.getElementType() || box.back() != tile.getPanelColumns() ||
+      (allRows ? rows != tile.getRows() : rows > tile.getRows()))
+    return op->emitOpError("expected a box that is a panel of ") << tile << ", got " << map;
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyBox(*this, getMap().getType(), getSlot().getType(), getCoords().size(), true);
+}
+
+LogicalResult StoreOp::verify() {
+  if (getPanel() >= static_cast<uint64_t>(getTile().getType().getPanels()))
+    return emitOpError("expected a panel below ")
+           << getTile().getType().getPanels() << ", got " << getPanel();
+  return verifyBox(*this, getMap().getType(), getTile().getType(), getCoords().size(), false);
+}
+
+LogicalResult WriteOp::verify() {
+  SharedType tile = getTile().getType();
+  Type type = getValues().getType();
+  int64_t count = 1;
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    count = vector.getNumElements();
+    type = vector.getElementType();
+  }
+  if (type != tile.getElementType() || count * tile.getElementBytes() > 16)
+    return emitOpError("expected at most 16 bytes of ")
+           << tile.getElementType() << ", got " << getValues().getType();
+  return success();
+}
+
+LogicalResult WriteFragmentOp::verify() {
+  SharedType tile = getTile().getType();
+  auto pair = VectorType::get(2, tile.getElementType());
+  if (tile.getElementBytes() != 2 || getValues().size() != 4 ||
+      llvm::any_of(getValues().getTypes(), [&](Type type) { return type != pair; }))
+    return emitOpError("expected four pairs of 16-bit elements of ") << tile;
+  return success();
+}
+
+void WriteFragmentOp::print(OpAsmPrinter &printer) {
+  printer << " " << getValues() << " to " << getTile() << "[" << getRow() << ", " << getColumn()
+          << "]";
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " : " << getValues().front().getType() << ", " << getTile().getType();
+}
+
+ParseResult WriteFragmentOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> values;
+  OpAsmParser::UnresolvedOperand tile, row, column;
+  Type pair, tileType, index = parser.getBuilder().getIndexType();
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOperandList(values) || parser.parseKeyword("to") || parser.parseOperand(tile) ||
+      parser.parseLSquare() || parser.parseOperand(row) || parser.parseComma() ||
+      parser.parseOperand(column) || parser.parseRSquare() ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(pair) ||
+      parser.parseComma() || parser.parseType(tileType))
+    return failure();
+  SmallVector<Type> pairs(values.size(), pair);
+  return failure(parser.resolveOperands(values, pairs, loc, result.operands) ||
+                 parser.resolveOperand(tile, tileType, result.operands) ||
+                 parser.resolveOperands({row, column}, index, result.operands));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void MmaOp::build(OpBuilder &builder, OperationState &state, Value a, Value row, Value b,
+                  Value accumulator, Value accumulate, bool transposedA, bool transposedB) {
+  state.addOperands({a, row, b, accumulator, accumulate});
+  state.addTypes(accumulator.getType());
+  if (transposedA)
+    state.getOrAddProperties<Properties>().setTransposedA(builder.getUnitAttr());
+  if (transposedB)
+    state.getOrAddProperties<Properties>().setTransposedB(builder.getUnitAttr());
+}
+
+int64_t MmaOp::getK() {
+  return getTransposedA() ? getA().getType().getRows() : getA().getType().getColumns();
+}
+
+LogicalResult MmaOp::verify() {
+  SharedType a = getA().getType(), b = getB().getType();
+  AccumulatorType sums = getAccumulator().getType();
+  int64_t rows = getTransposedA() ? a.getColumns() : a.getRows();
+  int64_t columns = getTransposedB() ? b.getColumns() : b.getRows();
+  int64_t kB = getTransposedB() ? b.getRows() : b.getColumns();
+  if (a.getElementType() != b.getElementType() || getK() != kB || rows % kWarpgroupRows != 0 ||
+      columns != sums.getColumns() || sums != getResult().getType())
+    return emitOpError("expected a multiple of ")
+           << kWarpgroupRows << " rows by k, and k by " << sums.getColumns()
+           << ", of one type, got " << a << " and " << b;
+  if (getK() * a.getElementBytes() % 32 != 0)
+    return emitOpError("expected a multiple of 32 bytes along k, got ")
+           << getK() * a.getElementBytes();
+  if ((getTransposedA() || getTransposedB()) && a.getElementBytes() != 2)
+    return emitOpError("expected 16-bit elements for a transposed operand, got ")
+           << a.getElementType();
+  return success();
+}
+
+void WaitMmaOp::build(OpBuilder &builder, OperationState &state, int64_t pending,
+                      ValueRange accumulators) {
+  state.getOrAddProperties<Properties>().setPending(builder.getI64IntegerAttr(pending));
+  state.addOperands(accumulators);
+  state.addTypes(accumulators.getTypes());
+}
+
+LogicalResult WaitMmaOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                          ValueRange operands, DictionaryAttr, OpaqueProperties,
+                                          RegionRange, SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, operands.getTypes());
+  return success();
+}
+
+LogicalResult WaitMmaOp::verify() {
+  if (getPending() > 7)
+    return emitOpError("expected at most 7 pending groups, got ") << getPending();
+  if (getAccumulators().getTypes() != getResults().getTypes())
+    return emitOpError("expected results of the accumulators' types");
+  return success();
+}
+
+LogicalResult FragmentOp::verify() {
+  AccumulatorType sums = getAccumulator().getType();
+  if (getColumn() % 8 != 0 || getColumn() >= static_cast<uint64_t>(sums.getColumns()) ||
+      getHalf() > 1)
+    return emitOpError("expected a multiple of 8 below ")
+           << sums.getColumns() << " and half 0 or 1, got " << getColumn() << " and " << getHalf();
+  if (getPair().getType() != VectorType::get(2, sums.getElementType()))
+    return emitOpError("expected two elements of ") << sums << ", got " << getPair().getType();
+  return success();
+}
+
+LogicalResult ReduceBlocksOp::verify() {
+  AccumulatorType from = getAccumulator().getType(), to = getResult().getType();
+  SharedType scratch = getScratch().getType();
+  int64_t blocks = getBlocks();
+  if (blocks < 2 || blocks > 16 || from.getColumns() != to.getColumns() * blocks ||
+      from.getElementType() != to.getElementType())
+    return emitOpError("expected 2 to 16 blocks that share the columns of ")
+           << from << " equally, got " << blocks << " of " << to;
+  if (scratch.getColumns() != from.getColumns() || scratch.getRows() % kWarpgroupRows != 0 ||
+      scratch.getElementType() != from.getElementType())
+    return emitOpError("expected scratch of ")
+           << kWarpgroupRows << " rows for each warpgroup and the columns of " << from << ", got "
+           << scratch;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+LogicalResult WarpSpecializeOp::verify() {
+  Block &consumer = getConsumer().front();
+  if (getProducer().front().getNumArguments() != 0 || consumer.getNumArguments() != 1 ||
+      !consumer.getArgument(0).getType().isIndex())
+    return emitOpError("expected no argument of the producer and an index for the consumer");
+  std::optional<ArrayRef<int64_t>> registers = getRegisters();
+  if (!registers)
+    return success();
+  int64_t total = registers->size() == 2
+                      ? (*registers)[0] + static_cast<int64_t>(getConsumers()) * (*registers)[1]
+                      : 0;
+  bool isMultiple =
+      llvm::all_of(*registers, [](int64_t count) { return count % 8 == 0 && count >= 24; });
+  if (!isMultiple || total == 0 || total > 512 ||
+      llvm::any_of(*registers, [](int64_t count) { return count > 256; }))
+    return emitOpError("expected two numbers of registers, multiples of 8 from 24 to 256, of which "
+                       "a multiprocessor has enough, got [")
+           << *registers << "] for " << getConsumers() << " consumers";
+  return success();
+}
+
+LogicalResult PersistentOp::verify() {
+  Block &body = getBody().front();
+  auto isIndex = [](Type type) { return type.isIndex(); };
+  TypeRange arguments = body.getArgumentTypes();
+  if (arguments.size() != 3 + getInits().size() ||
+      !llvm::all_of(arguments.take_front(3), isIndex) ||
+      arguments.drop_front(3) != getInits().getTypes() ||
+      getResults().getTypes() != getInits().getTypes())
+    return emitOpError("expected three indices, then the carried values, as arguments");
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  if (!yield || yield.getValues().getTypes() != getInits().getTypes())
+    return emitOpError("expected the body to yield the carried values");
+  if (getRaster() < 1 || getShare() < 1)
+    return emitOpError("expected at least one row in a group and one block for a tile, got ")
+           << getRaster() << " and " << getShare();
+  return success();
+}
+
+} // namespace xc::tile

@@ -1,0 +1,425 @@
+//===- TileOps.td - Operations of the tile dialect --------*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_TILE_IR_TILEOPS_TD
+#define XC_DIALECT_TILE_IR_TILEOPS_TD
+
+include "compiler/Dialect/Tile/IR/TileDialect.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+/// Ops that touch shared memory, barriers or the asynchronous proxy keep their order among each other.
+class Tile_EffectOp<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, traits # [MemoryEffects<[MemRead, MemWrite]>]>;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
+  let summary = "Describe a tensor in global memory for copies of boxes";
+  let description = [{
+    `memory` is the tensor's binding. `sizes` and `strides` map the kernel's scalars to sizes and strides in elements, outermost
+    dim first; the innermost stride is 1, the others are multiples of 16 bytes. Elements of a box outside the
+    tensor read as zero and are not written. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
+    ```mlir
+    %map = tile.tensor_map %a {sizes = affine_map<() -> (4096, 768)>, strides = affine_map<() -> (768, 1)>}
+        : memref<3145728xbf16> -> !tile.tensor_map<128x64xbf16>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$sizes, AffineMapAttr:$strides);
+  let results = (outs Tile_TensorMapType:$map);
+  let assemblyFormat = "$memory attr-dict `:` type($memory) `->` type($map)";
+  let hasVerifier = 1;
+}
+
+def Tile_PrefetchOp : Tile_EffectOp<"prefetch"> {
+  let summary = "Fetch a tensor's description into the cache";
+  let description = [{
+    So that the first copy that uses it need not wait. One thread executes it. Example:
+    ```mlir
+    tile.prefetch %map : !tile.tensor_map<128x64xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_TensorMapType:$map);
+  let assemblyFormat = "$map attr-dict `:` type($map)";
+}
+
+def Tile_RingOp : Tile_EffectOp<"ring"> {
+  let summary = "Make a ring of tiles, with all stages empty";
+  let description = [{
+    One thread initialises the barriers. All threads of the block must pass a `gpu.barrier` before they use the ring.
+    A stage becomes full when `arrivals` threads have published it and all bytes that they announced have come; it becomes empty
+    when `consumers` threads have released it. `offset` and `barriers` are places in shared memory, set by
+    `-xc-cuda-plan-shared-memory`. Example:
+    ```mlir
+    %ring = tile.ring arrivals 1 consumers 2 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<256x64xbf16>>
+    ```
+  }];
+  let arguments = (ins I64Attr:$arrivals, I64Attr:$consumers, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$barriers);
+  let results = (outs Tile_RingType:$ring);
+  let assemblyFormat = "`arrivals` $arrivals `consumers` $consumers attr-dict `:` type($ring)";
+  let hasVerifier = 1;
+}
+
+def Tile_AllocOp : Tile_EffectOp<"alloc"> {
+  let summary = "Make a tile in shared memory";
+  let description = [{
+    `offset` is set by `-xc-cuda-plan-shared-memory`. Example:
+    ```mlir
+    %staging = tile.alloc : !tile.shared<128x128xbf16>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Tile_SharedType:$tile);
+  let assemblyFormat = "attr-dict `:` type($tile)";
+}
+
+def Tile_SlotOp : Tile_Op<"slot", [Pure]> {
+  let summary = "One tile of a stage of a ring";
+  let description = [{
+    Tile `tile` of stage `stage`. Example:
+    ```mlir
+    %b = tile.slot %ring[%stage] 1 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<256x64xbf16>> -> !tile.shared<256x64xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$stage, I64Attr:$tile);
+  let results = (outs Tile_SharedType:$slot);
+  let assemblyFormat = "$ring `[` $stage `]` $tile attr-dict `:` type($ring) `->` type($slot)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// The ring's protocol
+//===----------------------------------------------------------------------===//
+
+def Tile_WaitEmptyOp : Tile_EffectOp<"wait_empty"> {
+  let summary = "Wait until the consumers have released a stage";
+  let description = [{
+    `phase` is the parity (0 or 1) of the number of times that the ring has come round to this stage before. The first time
+    it returns at once. Example:
+    ```mlir
+    tile.wait_empty %ring[%stage] phase %phase : !tile.ring<4, !tile.shared<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$stage, Index:$phase);
+  let assemblyFormat = "$ring `[` $stage `]` `phase` $phase attr-dict `:` type($ring)";
+}
+
+def Tile_WaitFullOp : Tile_EffectOp<"wait_full"> {
+  let summary = "Wait until a stage has been filled";
+  let description = [{
+    `phase` is the parity (0 or 1) of the number of times that the ring has come round to this stage before. Example:
+    ```mlir
+    tile.wait_full %ring[%stage] phase %phase : !tile.ring<4, !tile.shared<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$stage, Index:$phase);
+  let assemblyFormat = "$ring `[` $stage `]` `phase` $phase attr-dict `:` type($ring)";
+}
+
+def Tile_PublishOp : Tile_EffectOp<"publish"> {
+  let summary = "Arrive at a stage's full barrier, and announce bytes that copies will bring";
+  let description = [{
+    The executing thread has stored what it had to, and `bytes` more (may be 0) come by `tile.load`s that signal the stage. After ordinary stores
+    to the tiles, `tile.fence_async` comes first. Example:
+    ```mlir
+    tile.publish %ring[%stage] bytes 49152 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<256x64xbf16>>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$stage, I64Attr:$bytes);
+  let assemblyFormat = "$ring `[` $stage `]` `bytes` $bytes attr-dict `:` type($ring)";
+}
+
+def Tile_ReleaseOp : Tile_EffectOp<"release"> {
+  let summary = "Arrive at a stage's empty barrier";
+  let description = [{
+    The executing thread stands for a group of consumers that have all read the stage. Example:
+    ```mlir
+    tile.release %ring[%stage] : !tile.ring<4, !tile.shared<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$stage);
+  let assemblyFormat = "$ring `[` $stage `]` attr-dict `:` type($ring)";
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+def Tile_LoadOp : Tile_EffectOp<"load"> {
+  let summary = "Start copying a tile from global memory by boxes";
+  let description = [{
+    One thread executes it. Copies the `slot`'s panels from the tensor, the first from `coords` (outermost dim first) on, each next one
+    further along the innermost dim; the stage's full barrier counts the bytes. Becomes `cp.async.bulk.tensor` for each panel. Example:
+    ```mlir
+    tile.load %map[%row, %column] to %slot signal %ring[%stage]
+        : !tile.tensor_map<128x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coords, Tile_SharedType:$slot, Tile_RingType:$ring,
+                       Index:$stage);
+  let assemblyFormat = [{
+    $map `[` $coords `]` `to` $slot `signal` $ring `[` $stage `]` attr-dict `:` type($map) `,` type($slot) `,` type($ring)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_EffectOp<"store"> {
+  let summary = "Start copying a part of a tile to global memory";
+  let description = [{
+    One thread executes it. Copies a box from row `row` of panel `panel` of `tile` to `coords` of the tensor, and commits the
+    copy as a group that `tile.wait_stores` waits for. What was stored to the tile must be fenced by `tile.fence_async`. Becomes
+    `cp.async.bulk.tensor`. Example:
+    ```mlir
+    tile.store %tile[%row] panel 0 to %map[%m, %n] : !tile.shared<128x128xbf16>, !tile.tensor_map<64x64xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_SharedType:$tile, Index:$row, I64Attr:$panel, Tile_TensorMapType:$map, Variadic<Index>:$coords);
+  let assemblyFormat = [{
+    $tile `[` $row `]` `panel` $panel `to` $map `[` $coords `]` attr-dict `:` type($tile) `,` type($map)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WaitStoresOp : Tile_EffectOp<"wait_stores"> {
+  let summary = "Wait until at most some of this thread's stores are under way";
+  let description = [{
+    With `read`, until the tiles have been read and may be written again; otherwise until the writes are done. Example:
+    ```mlir
+    tile.wait_stores 0 read
+    ```
+  }];
+  let arguments = (ins I64Attr:$pending, UnitAttr:$read);
+  let assemblyFormat = "$pending (`read` $read^)? attr-dict";
+}
+
+def Tile_FenceAsyncOp : Tile_EffectOp<"fence_async"> {
+  let summary = "Order this thread's stores to shared memory before later asynchronous reads of it";
+  let description = [{
+    Between ordinary stores to a tile and a product or a `tile.store` that reads them (another thread's too: a barrier follows).
+    Becomes `fence.proxy.async`. Example:
+    ```mlir
+    tile.fence_async
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WriteOp : Tile_EffectOp<"write"> {
+  let summary = "Store neighbouring elements into a tile";
+  let description = [{
+    Elements from (`row`, `column`) on, along the line, within one chunk of 16 bytes. Example:
+    ```mlir
+    tile.write %values to %slot[%row, %column] : vector<8xbf16>, !tile.shared<128x64xbf16>
+    ```
+  }];
+  let arguments = (ins AnyType:$values, Tile_SharedType:$tile, Index:$row, Index:$column);
+  let assemblyFormat = "$values `to` $tile `[` $row `,` $column `]` attr-dict `:` type($values) `,` type($tile)";
+  let hasVerifier = 1;
+}
+
+def Tile_WriteFragmentOp : Tile_EffectOp<"write_fragment"> {
+  let summary = "Store 16 x 16 elements that a warp holds as fragments of an accumulator";
+  let description = [{
+    All 32 lanes execute it. `values` are four pairs of 16-bit elements: of rows `row` + lane / 4 and 8 below it, then the same 8 columns
+    further (see `!tile.accumulator`). Becomes `stmatrix`. Example:
+    ```mlir
+    tile.write_fragment %p0, %p1, %p2, %p3 to %tile[%row, %column] : vector<2xbf16>, !tile.shared<128x128xbf16>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values, Tile_SharedType:$tile, Index:$row, Index:$column);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Tile_SyncWarpgroupOp : Tile_EffectOp<"sync_warpgroup"> {
+  let summary = "Wait for the 128 threads of a warpgroup";
+  let description = [{
+    `warpgroup` is its number in the role; all of its threads execute the op, and see each other's stores to shared memory after it.
+    Becomes `bar.sync` on a barrier of the warpgroup's own. Example:
+    ```mlir
+    tile.sync_warpgroup %warpgroup
+    ```
+  }];
+  let arguments = (ins Index:$warpgroup);
+  let assemblyFormat = "$warpgroup attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+def Tile_UndefinedOp : Tile_Op<"undefined", [Pure]> {
+  let summary = "An accumulator whose first product does not accumulate";
+  let description = [{
+    Example:
+    ```mlir
+    %none = tile.undefined : !tile.accumulator<64x256xf32>
+    ```
+  }];
+  let results = (outs Tile_AccumulatorType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Tile_MmaOp : Tile_EffectOp<"mma", [AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "Start the product of two tiles";
+  let description = [{
+    result = (`accumulate` ? accumulator : 0) + a * b, where a is rows `row` .. `row` + 63 of the tile `a`, and b all of the tile
+    `b`. Lines of `a` and of `b` run along k; with `transposed_a` lines of `a` run along its rows instead (the tile is k x rows), and
+    likewise with `transposed_b`. All threads of a warpgroup execute it. The result may be an operand of another `tile.mma` only, until
+    `tile.wait_mma` returns it. Becomes `wgmma.fence`, a `wgmma.mma_async` for each 32 bytes of k, and
+    `wgmma.commit_group`. Example:
+    ```mlir
+    %d = tile.mma %a[%row], %b, %c accumulate %flag
+        : !tile.shared<128x64xbf16>, !tile.shared<256x64xbf16>, !tile.accumulator<64x256xf32>
+    ```
+  }];
+  let arguments = (ins Tile_SharedType:$a, Index:$row, Tile_SharedType:$b, Tile_AccumulatorType:$accumulator, I1:$accumulate,
+                       UnitAttr:$transposed_a, UnitAttr:$transposed_b);
+  let results = (outs Tile_AccumulatorType:$result);
+  let assemblyFormat = [{
+    $a `[` $row `]` `,` $b `,` $accumulator `accumulate` $accumulate attr-dict `:` type($a) `,` type($b) `,`
+      type($accumulator)
+  }];
+  let extraClassDeclaration = [{
+    /// The extent along k.
+    int64_t getK();
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$row, "::mlir::Value":$b, "::mlir::Value":$accumulator,
+                                 "::mlir::Value":$accumulate, "bool":$transposedA, "bool":$transposedB)>];
+  let skipDefaultBuilders = 1;
+  let hasVerifier = 1;
+}
+
+def Tile_WaitMmaOp : Tile_EffectOp<"wait_mma", [
+    DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes"]>]> {
+  let summary = "Wait until at most some of the products started are under way";
+  let description = [{
+    Returns the `accumulators`, which then can be read if `pending` is 0. Becomes `wgmma.wait_group`. Example:
+    ```mlir
+    %done = tile.wait_mma 0, %d : !tile.accumulator<64x256xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$pending, Variadic<Tile_AccumulatorType>:$accumulators);
+  let results = (outs Variadic<Tile_AccumulatorType>:$results);
+  let assemblyFormat = "$pending (`,` $accumulators^ `:` type($accumulators))? attr-dict";
+  let builders = [OpBuilder<(ins "int64_t":$pending, "::mlir::ValueRange":$accumulators)>];
+  let skipDefaultBuilders = 1;
+  let hasVerifier = 1;
+}
+
+def Tile_FragmentOp : Tile_Op<"fragment", [Pure]> {
+  let summary = "Two neighbouring elements of an accumulator that a thread holds";
+  let description = [{
+    Those of columns `column` + 2 * (lane % 4) and the next, in row lane / 4, or 8 below it where `half` is 1. Example:
+    ```mlir
+    %pair = tile.fragment %d[8, 1] : !tile.accumulator<64x256xf32> -> vector<2xf32>
+    ```
+  }];
+  let arguments = (ins Tile_AccumulatorType:$accumulator, I64Attr:$column, I64Attr:$half);
+  let results = (outs AnyType:$pair);
+  let assemblyFormat = "$accumulator `[` $column `,` $half `]` attr-dict `:` type($accumulator) `->` type($pair)";
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceBlocksOp : Tile_EffectOp<"reduce_blocks"> {
+  let summary = "Add the accumulators of all blocks of a cluster";
+  let description = [{
+    Each of the `blocks` blocks of the cluster brings its own sums; block r gets the sums of all, in the order of the blocks, of columns
+    r * n to (r + 1) * n - 1, where n is the result's width. They pass through `scratch`, a tile of one row for each row of the
+    warpgroups and one column for each of the accumulator, of which warpgroup `warpgroup` uses its share. All consumers of all blocks
+    execute it. `tile.wait_blocks` must follow before the block ends. Example:
+    ```mlir
+    %part = tile.reduce_blocks %sums through %scratch[%warpgroup] blocks 4
+        : !tile.accumulator<64x64xf32>, !tile.shared<64x64xf32> -> !tile.accumulator<64x16xf32>
+    ```
+  }];
+  let arguments = (ins Tile_AccumulatorType:$accumulator, Tile_SharedType:$scratch, Index:$warpgroup, I64Attr:$blocks);
+  let results = (outs Tile_AccumulatorType:$result);
+  let assemblyFormat = [{
+    $accumulator `through` $scratch `[` $warpgroup `]` `blocks` $blocks attr-dict `:` type($accumulator) `,`
+      type($scratch) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WaitBlocksOp : Tile_EffectOp<"wait_blocks"> {
+  let summary = "Wait until the other blocks of the cluster have read this one's sums";
+  let description = [{
+    The second half of the cluster's barrier at which `tile.reduce_blocks` arrives last. Example:
+    ```mlir
+    tile.wait_blocks
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
+  let summary = "End a region of a schedule op";
+  let description = [{
+    Example:
+    ```mlir
+    tile.yield %stage, %phase : index, index
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Tile_WarpSpecializeOp : Tile_Op<"warp_specialize", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Give the warpgroups of a block roles";
+  let description = [{
+    The first warpgroup (128 threads) executes the first region, the `consumers` others the second one, whose argument is the
+    warpgroup's number among them. With `registers` given, each thread of the role gets that many (`setmaxnreg`). Example:
+    ```mlir
+    tile.warp_specialize consumers 2 registers [40, 232] {
+      ...
+    }, {
+    ^bb0(%warpgroup: index):
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$consumers, OptionalAttr<DenseI64ArrayAttr>:$registers);
+  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
+  let assemblyFormat = "`consumers` $consumers (`registers` $registers^)? $producer `,` $consumer attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Walk over this block's share of a grid of tiles";
+  let description = [{
+    Block i of g works on tiles i, i + g, i + 2 * g, ... of each of `batches` grids of `tilesM` x `tilesN` tiles. Tiles
+    are numbered in groups of `raster` rows, within a group column by column, so that blocks that run together share
+    operands in L2. With `share` s, s blocks that follow one another work on each tile together. The body's arguments are the tile's row, column and batch, then the values carried from tile to tile. Example:
+    ```mlir
+    %last = tile.persistent (%rows, %columns, %batches) raster 8 carry (%stage : index) {
+    ^bb0(%row: index, %column: index, %batch: index, %current: index):
+      ...
+      tile.yield %next : index
+    } -> index
+    ```
+  }];
+  let arguments = (ins Index:$tilesM, Index:$tilesN, Index:$batches, I64Attr:$raster, DefaultValuedAttr<I64Attr, "1">:$share,
+                       Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` $tilesM `,` $tilesN `,` $batches `)` `raster` $raster (`share` $share^)? (`carry` `(` $inits^ `:` type($inits) `)`)? $body attr-dict
+    (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // XC_DIALECT_TILE_IR_TILEOPS_TD

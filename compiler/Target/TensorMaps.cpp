@@ -1,0 +1,98 @@
+//===- TensorMaps.cpp - Descriptors of tensor copies in the module --------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Target/TensorMaps.h"
+
+#include "mlir/IR/AffineMap.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::target {
+
+namespace {
+
+/// One map: sizes and byte strides innermost first, as the driver counts them.
+struct Extents {
+  explicit Extents(DictionaryAttr map) {
+    AffineMap allSizes = map.getAs<AffineMapAttr>("sizes").getValue();
+    AffineMap allStrides = map.getAs<AffineMapAttr>("strides").getValue();
+    bytes = map.getAs<TypeAttr>("type").getValue().getIntOrFloatBitWidth() / 8;
+    sizes = llvm::to_vector(llvm::reverse(allSizes.getResults()));
+    // That of the innermost dim is one element.
+    for (AffineExpr stride : llvm::reverse(allStrides.getResults().drop_back()))
+      strides.push_back(stride * bytes);
+  }
+
+  SmallVector<AffineExpr> sizes, strides;
+  int64_t bytes;
+};
+
+} // namespace
+
+static ArrayRef<Attribute> getMaps(DictionaryAttr description) {
+  auto maps = description.getAs<ArrayAttr>("tensor_maps");
+  return maps ? maps.getValue() : ArrayRef<Attribute>();
+}
+
+SmallVector<AffineExpr> getTensorMapScalars(DictionaryAttr description) {
+  SmallVector<AffineExpr> scalars;
+  for (Attribute map : getMaps(description)) {
+    Extents extents(cast<DictionaryAttr>(map));
+    for (ArrayRef<AffineExpr> exprs : {ArrayRef(extents.sizes), ArrayRef(extents.strides)})
+      for (AffineExpr expr : exprs)
+        if (!isa<AffineConstantExpr>(expr) && !llvm::is_contained(scalars, expr))
+          scalars.push_back(expr);
+  }
+  return scalars;
+}
+
+std::vector<flatbuffers::Offset<fb::TensorMap>>
+writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr description,
+                unsigned ownScalars, llvm::function_ref<fb::DType(Type)> getDType) {
+  SmallVector<AffineExpr> scalars = getTensorMapScalars(description);
+  auto getValues = [&](ArrayRef<AffineExpr> exprs) {
+    std::vector<fb::Value> values;
+    for (AffineExpr expr : exprs) {
+      if (auto number = dyn_cast<AffineConstantExpr>(expr))
+        values.emplace_back(-1, number.getValue());
+      else
+        values.emplace_back(ownScalars + (llvm::find(scalars, expr) - scalars.begin()), 0);
+    }
+    return values;
+  };
+  std::vector<flatbuffers::Offset<fb::TensorMap>> maps;
+  for (Attribute attr : getMaps(description)) {
+    auto map = cast<DictionaryAttr>(attr);
+    Extents extents(map);
+    ArrayRef<int64_t> shape = map.getAs<DenseI64ArrayAttr>("box").asArrayRef();
+    std::vector<uint32_t> box(shape.rbegin(), shape.rend()), steps(shape.size(), 1);
+    auto dims = builder.CreateVectorOfStructs(getValues(extents.sizes));
+    auto strides = builder.CreateVectorOfStructs(getValues(extents.strides));
+    auto boxVector = builder.CreateVector(box);
+    auto stepVector = builder.CreateVector(steps);
+    fb::Value offset(-1, 0);
+    fb::TensorMapBuilder result(builder);
+    result.add_binding(map.getAs<IntegerAttr>("binding").getInt());
+    result.add_dtype(getDType(map.getAs<TypeAttr>("type").getValue()));
+    result.add_rank(shape.size());
+    result.add_dims(dims);
+    result.add_strides(strides);
+    result.add_box(boxVector);
+    result.add_element_strides(stepVector);
+    // Lines of 128, 64 and 32 bytes are swizzled over their length: 3, 2 and 1 to the driver.
+    result.add_swizzle(llvm::Log2_64(shape.back() * extents.bytes) - 4);
+    // Fetch whole 256-byte pieces into L2.
+    result.add_l2_promotion(3);
+    result.add_offset(&offset);
+    maps.push_back(result.Finish());
+  }
+  return maps;
+}
+
+} // namespace xc::target

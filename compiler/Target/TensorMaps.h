@@ -1,0 +1,30 @@
+//===- TensorMaps.h - Descriptors of tensor copies in the module ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_TARGET_TENSORMAPS_H
+#define XC_TARGET_TENSORMAPS_H
+
+#include "schemas/module_generated.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace xc::target {
+
+/// The sizes and byte strides in the tensor maps of a kernel (an entry of `plan.exports`) that are
+/// formulas over its scalars. The runtime reads them as further scalars of the variant, after the
+/// kernel's own.
+llvm::SmallVector<mlir::AffineExpr> getTensorMapScalars(mlir::DictionaryAttr description);
+
+/// The kernel's tensor maps; `ownScalars` is how many scalars the kernel itself has.
+std::vector<flatbuffers::Offset<fb::TensorMap>>
+writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, mlir::DictionaryAttr description,
+                unsigned ownScalars, llvm::function_ref<fb::DType(mlir::Type)> getDType);
+
+} // namespace xc::target
+
+#endif // XC_TARGET_TENSORMAPS_H

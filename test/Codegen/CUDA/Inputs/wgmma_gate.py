@@ -1,0 +1,74 @@
+#===- wgmma_gate.py - What ptxas makes of matrix products on wgmma ------------===#
+#
+# Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===--------------------------------------------------------------------------===#
+"""Compiles products in several tiles, layouts and epilogues with xcompile and ptxas, and checks what came out."""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+# Tile, warpgroups, stages, blocks a multiprocessor, split.
+LARGE = (128, 256, 2, 4, 1, 1)
+CASES = [
+    ("large", ("bf16", 1, 512, 512, 256, "nn", ""), LARGE),
+    ("large_transposed", ("f16", 1, 512, 512, 256, "tt", ""), LARGE),
+    ("large_bias_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), LARGE),
+    ("large_f32", ("bf16", 1, 500, 513, 256, "nt", "f32"), LARGE),
+    ("tall", ("bf16", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1)),
+    ("three_warpgroups", ("bf16", 1, 512, 512, 256, "nn", ""), (192, 192, 3, 4, 1, 1)),
+    ("two_blocks", ("bf16", 1, 512, 512, 256, "nn", ""), (64, 128, 1, 4, 2, 1)),
+    ("two_blocks_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (64, 128, 1, 4, 2, 1)),
+    ("batched", ("bf16", 3, 200, 136, 72, "nt", ""), (64, 64, 1, 4, 1, 1)),
+    ("narrow", ("bf16", 1, 16, 512, 256, "nn", ""), (64, 32, 1, 6, 1, 1)),
+    ("split", ("bf16", 1, 64, 128, 2048, "nn", ""), (64, 64, 1, 6, 1, 4)),
+]
+
+
+def check(args, folder, name, work, tile, matmul):
+    tile_m, tile_n, groups, stages, blocks, split = tile
+    config = (f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = 64, warpgroups = {groups}, stages = {stages}, "
+              f"raster = 8, blocks = {blocks}, split = {split}>")
+    base = folder / name
+    pathlib.Path(f"{base}.mlir").write_text(matmul.mlir(work))
+    pathlib.Path(f"{base}.tuning").write_text(f"{matmul.key(work)} = {config}\n")
+    done = subprocess.run(["xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", f"--tuning={base}.tuning",
+                           f"--ptxas={args.ptxas}"], capture_output=True, text=True)
+    if done.returncode or "warning" in done.stderr:
+        return done.stderr.strip() or "xcompile failed"
+    tables = json.loads(subprocess.run(["xdump", f"{base}.vmfb", "--json"], capture_output=True, text=True, check=True).stdout)
+    ptx = subprocess.run(["xdump", f"{base}.vmfb", "--ptx"], capture_output=True, text=True, check=True).stdout
+    export = tables["executables"][0]["exports"][0]
+    if export["strategy"] != config:
+        return f"expected {config}, got {export['strategy']}"
+    if export["spill_bytes"] != 0:
+        return f"{export['spill_bytes']} bytes of spills"
+    expected = 64 // 16 * (tile_m // groups // 64)
+    found = ptx.count("wgmma.mma_async")
+    return "" if found == expected else f"expected {expected} wgmma, got {found}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--ptxas", required=True)
+    parser.add_argument("--scratch", required=True)
+    args = parser.parse_args()
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, f"{args.source}/benchmarks")
+    import matmul
+    folder = pathlib.Path(args.scratch)
+    folder.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for name, work, tile in CASES:
+        problem = check(args, folder, name, work, tile, matmul)
+        if problem:
+            failed += 1
+            print(f"FAIL {name}: {problem}")
+    print(f"{failed} failed")
+
+
+main()

@@ -1,0 +1,81 @@
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-wgmma -canonicalize -cse | FileCheck %s
+
+// CHECK-DAG: #[[GRID:.*]] = affine_map<() -> (16, 1, 1)>
+// CHECK-DAG: #[[SIZES:.*]] = affine_map<() -> (512, 128)>
+// CHECK-DAG: #[[STRIDES:.*]] = affine_map<() -> (128, 1)>
+
+// B's rows are contiguous, so its tile is k x columns, and read transposed.
+// CHECK-LABEL: func.func @boxes
+// CHECK-SAME:    plan.launch = #plan.launch_config<grid = #[[GRID]], block = [384, 1, 1]
+// CHECK-DAG:     tile.tensor_map %{{.*}} {sizes = #[[SIZES]], strides = #[[STRIDES]]} : memref<65536xbf16> -> {{.*}}<128x64xbf16>
+// CHECK-DAG:     tile.tensor_map %{{.*}} -> {{.*}}<64x64xbf16>
+// CHECK:         %[[RING:.*]] = tile.ring arrivals 1 consumers 2 : {{.*}}<3, {{.*}}<128x64xbf16>, {{.*}}<64x128xbf16>>
+// CHECK:         gpu.barrier
+// CHECK:         tile.warp_specialize consumers 2 registers [40, 232] {
+// CHECK:           nvvm.elect.sync
+// CHECK:           tile.persistent
+// CHECK:             scf.for
+// CHECK:               tile.wait_empty %[[RING]]
+// CHECK:               tile.publish %[[RING]][%{{.*}}] bytes 32768
+// CHECK-COUNT-2:       tile.load
+// CHECK:         }, {
+// CHECK:           tile.persistent
+// CHECK:             scf.for
+// CHECK:               tile.wait_full %[[RING]]
+// CHECK:               tile.mma {{.*}} {transposed_b}
+// CHECK:               tile.wait_mma 1
+// CHECK:               tile.release %[[RING]]
+// CHECK:             tile.wait_mma 0, %{{.*}} : {{.*}}<64x128xf32>
+// CHECK:             tile.release %[[RING]]
+// CHECK:             tile.wait_stores 0 read
+// CHECK:             arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
+// CHECK:             tile.write_fragment
+// CHECK:             tile.fence_async
+// CHECK-COUNT-2:     tile.store
+// CHECK:           tile.wait_stores 0{{$}}
+builtin.module @boxes attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @boxes() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 128, tile_n = 128, tile_k = 64, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x512xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x512xbf16> to tensor<128x512xbf16>
+    %e = tensor.empty() : tensor<512x512xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x512xbf16>) outs(%init : tensor<512x512xf32>) -> tensor<512x512xf32>
+    %o = tensor.empty() : tensor<512x512xbf16>
+    %narrow = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<512x512xf32>) outs(%o : tensor<512x512xbf16>) {
+    ^bb0(%a: f32, %b: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<512x512xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<512x512xbf16>
+    bufferization.materialize_in_destination %narrow in restrict writable %b2 : (tensor<512x512xbf16>, memref<512x512xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Outputs of 4 bytes are stored by the threads that hold them, row by row where the tile is not whole.
+// CHECK-LABEL: func.func @direct
+// CHECK-NOT:     tile.alloc
+// CHECK:         tile.wait_mma 0, %{{.*}} : {{.*}}<64x64xf32>
+// CHECK-NOT:     tile.store
+// CHECK:         scf.if
+// CHECK:           vector.store %{{.*}} : memref<12800xf32>, vector<2xf32>
+builtin.module @direct attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @direct() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<100x64xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<100x64xbf16> to tensor<100x64xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<64x128xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<64x128xbf16> to tensor<64x128xbf16>
+    %e = tensor.empty() : tensor<100x128xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<100x128xf32>) -> tensor<100x128xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<100x64xbf16>, tensor<64x128xbf16>) outs(%init : tensor<100x128xf32>) -> tensor<100x128xf32>
+    %b2 = plan.binding 2 write align 64 : memref<100x128xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<100x128xf32>, memref<100x128xf32>) -> ()
+    return
+  }
+}

@@ -1,0 +1,57 @@
+// RUN: xc-opt %s -xc-cuda-lower-schedule | FileCheck %s --implicit-check-not=tile.
+
+// CHECK-LABEL: func.func @roles
+// CHECK:         %[[THREAD:.*]] = gpu.thread_id x
+// CHECK:         %[[GROUP:.*]] = arith.divui %[[THREAD]]
+// CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[GROUP]]
+// CHECK:         scf.if %[[FIRST]] {
+// CHECK:           nvvm.setmaxregister decrease 40
+// CHECK:         } else {
+// CHECK:           nvvm.setmaxregister increase 232
+// CHECK:           %[[OWN:.*]] = arith.subi %[[GROUP]]
+// CHECK:           memref.store %[[OWN]]
+func.func @roles(%m: memref<1xindex>) {
+  %c0 = arith.constant 0 : index
+  tile.warp_specialize consumers 2 registers [40, 232] {
+    tile.yield
+  }, {
+  ^bb0(%warpgroup: index):
+    memref.store %warpgroup, %m[%c0] : memref<1xindex>
+    tile.yield
+  }
+  return
+}
+
+// Roles that need no registers of others keep theirs.
+// CHECK-LABEL: func.func @equal_registers
+// CHECK-NOT:     nvvm.setmaxregister
+func.func @equal_registers() {
+  tile.warp_specialize consumers 1 {
+    tile.yield
+  }, {
+  ^bb0(%warpgroup: index):
+    tile.yield
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @persistent
+// CHECK-SAME:    (%[[M:[^:]*]]: index, %[[N:[^:]*]]: index, %[[B:[^:]*]]: index
+// CHECK:         %[[ONE:.*]] = arith.muli %[[M]], %[[N]]
+// CHECK:         %[[ALL:.*]] = arith.muli %[[ONE]], %[[B]]
+// CHECK:         %[[BLOCK:.*]] = plan.workgroup_id x
+// CHECK:         %[[GRID:.*]] = gpu.grid_dim x
+// CHECK:         scf.for %[[TILE:.*]] = %[[BLOCK]] to %[[ALL]] step %[[GRID]] iter_args(%{{.*}} = %{{.*}}) -> (index) {
+// CHECK:           arith.divui %[[TILE]], %[[ONE]]
+// CHECK:           %[[IN:.*]] = arith.remui %[[TILE]], %[[ONE]]
+// CHECK:           arith.minui
+// CHECK:           scf.yield
+func.func @persistent(%m: index, %n: index, %b: index, %init: index) -> index {
+  %last = tile.persistent (%m, %n, %b) raster 8 carry (%init : index) {
+  ^bb0(%row: index, %column: index, %batch: index, %current: index):
+    %sum = arith.addi %row, %column : index
+    %next = arith.addi %sum, %batch : index
+    tile.yield %next : index
+  } -> index
+  return %last : index
+}

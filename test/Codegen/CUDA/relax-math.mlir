@@ -1,0 +1,60 @@
+// RUN: xc-opt %s -xc-cuda-relax-math | FileCheck %s
+
+// CHECK-LABEL: func.func @narrowed_exp
+// CHECK-NOT:     math.exp
+// CHECK:         llvm.inline_asm asm_dialect = att "ex2.approx.ftz.f32 $0, $1;", "=f,f"
+func.func @narrowed_exp(%x: f32) -> bf16 {
+  %one = arith.constant 1.0 : f32
+  %y = math.exp %x : f32
+  %z = arith.addf %y, %one : f32
+  %n = arith.truncf %z : f32 to bf16
+  return %n : bf16
+}
+
+// Lane by lane; a select takes the series near zero.
+// CHECK-LABEL: func.func @narrowed_tanh
+// CHECK-NOT:     math.tanh
+// CHECK-COUNT-2: "ex2.approx.ftz.f32 $0, $1;"
+// CHECK-COUNT-2: "rcp.approx.ftz.f32 $0, $1;"
+// CHECK:         arith.select
+func.func @narrowed_tanh(%x: vector<2xf32>) -> vector<2xf16> {
+  %y = math.tanh %x : vector<2xf32>
+  %n = arith.truncf %y : vector<2xf32> to vector<2xf16>
+  return %n : vector<2xf16>
+}
+
+// Another use wants all bits.
+// CHECK-LABEL: func.func @stored_too
+// CHECK:         math.exp
+func.func @stored_too(%x: f32, %m: memref<1xf32>) -> bf16 {
+  %c0 = arith.constant 0 : index
+  %y = math.exp %x : f32
+  memref.store %y, %m[%c0] : memref<1xf32>
+  %n = arith.truncf %y : f32 to bf16
+  return %n : bf16
+}
+
+// A sum over many of them leaves the loop in f32.
+// CHECK-LABEL: func.func @carried
+// CHECK:         math.exp
+func.func @carried(%x: f32, %n: index) -> bf16 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> (f32) {
+    %y = math.exp %x : f32
+    %t = arith.addf %s, %y : f32
+    scf.yield %t : f32
+  }
+  %r = arith.truncf %sum : f32 to bf16
+  return %r : bf16
+}
+
+// f64 has no such instructions.
+// CHECK-LABEL: func.func @double
+// CHECK:         math.exp
+func.func @double(%x: f64) -> bf16 {
+  %y = math.exp %x : f64
+  %n = arith.truncf %y : f64 to bf16
+  return %n : bf16
+}

@@ -1,0 +1,72 @@
+// RUN: xc-opt %s -xc-cuda-lower-to-nvvm -canonicalize -cse | FileCheck %s
+
+// CHECK: llvm.mlir.global external @xc_shared() {addr_space = 3 : i32, alignment = 1024 : i64
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // CHECK-LABEL: llvm.func @copies
+  // CHECK-SAME:    %[[MAP:[^:]*]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}
+  // CHECK-SAME:    cuda.tensor_maps = [{binding = 0 : i64, box = array<i64: 64, 64>
+  // CHECK:         llvm.inline_asm {{.*}}mbarrier.init.shared::cta.b64 [$1 + 0], 1;{{.*}}[$1 + 16], 2;{{.*}}fence.mbarrier_init.release.cluster
+  // CHECK:         llvm.inline_asm {{.*}}mbarrier.try_wait.parity.shared::cta.b64
+  // CHECK:         llvm.inline_asm {{.*}}mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;
+  // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4}], [$2];{{.*}} %[[MAP]]
+  // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.shared::cluster.global
+  // CHECK:         llvm.inline_asm {{.*}}mbarrier.arrive.shared::cta.b64 _, [$0];
+  func.func @copies() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 32800, scratch = 0>} {
+    %a = plan.binding 0 read align 64 : memref<65536xbf16>
+    %i = arith.constant 1 : index
+    %map = tile.tensor_map %a {sizes = affine_map<() -> (512, 128)>, strides = affine_map<() -> (128, 1)>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16>
+    %ring = tile.ring arrivals 1 consumers 2 {barriers = 32768 : i64, offset = 0 : i64} : !tile.ring<2, !tile.shared<64x128xbf16>>
+    %slot = tile.slot %ring[%i] 0 : !tile.ring<2, !tile.shared<64x128xbf16>> -> !tile.shared<64x128xbf16>
+    tile.wait_empty %ring[%i] phase %i : !tile.ring<2, !tile.shared<64x128xbf16>>
+    tile.publish %ring[%i] bytes 16384 : !tile.ring<2, !tile.shared<64x128xbf16>>
+    tile.load %map[%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16>, !tile.shared<64x128xbf16>, !tile.ring<2, !tile.shared<64x128xbf16>>
+    tile.release %ring[%i] : !tile.ring<2, !tile.shared<64x128xbf16>>
+    return
+  }
+
+  // A step of k is 16 elements: 2 in units of the descriptor where lines run along k, 16 lines where they do not.
+  // CHECK-LABEL: llvm.func @product
+  // CHECK-DAG:     %[[ALONG:.*]] = llvm.mlir.constant(2 : i64)
+  // CHECK-DAG:     %[[ACROSS:.*]] = llvm.mlir.constant(32 : i64)
+  // CHECK:         nvvm.wgmma.fence.aligned
+  // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7}, $16, $17, p, 1, 1, 0, 1;{{.*}}"=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,l,l,r
+  // CHECK:         llvm.add %{{.*}}, %[[ALONG]]
+  // CHECK:         llvm.add %{{.*}}, %[[ACROSS]]
+  // CHECK-COUNT-3: llvm.inline_asm {{.*}}wgmma.mma_async
+  // CHECK:         nvvm.wgmma.commit.group.sync.aligned
+  // CHECK:         llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7
+  func.func @product() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 12288, scratch = 0>} {
+    %c = plan.binding 0 write align 64 : memref<1024xf32>
+    %i = arith.constant 0 : index
+    %f = arith.constant true
+    %a = tile.alloc {offset = 0 : i64} : !tile.shared<64x64xbf16>
+    %b = tile.alloc {offset = 8192 : i64} : !tile.shared<64x16xbf16>
+    %none = tile.undefined : !tile.accumulator<64x16xf32>
+    %d = tile.mma %a[%i], %b, %none accumulate %f {transposed_b} : !tile.shared<64x64xbf16>, !tile.shared<64x16xbf16>, !tile.accumulator<64x16xf32>
+    %done = tile.wait_mma 0, %d : !tile.accumulator<64x16xf32>
+    %pair = tile.fragment %done[8, 1] : !tile.accumulator<64x16xf32> -> vector<2xf32>
+    vector.store %pair, %c[%i] : memref<1024xf32>, vector<2xf32>
+    return
+  }
+
+  // CHECK-LABEL: llvm.func @stores
+  // CHECK:         nvvm.stmatrix
+  // CHECK:         nvvm.fence.proxy
+  // CHECK:         llvm.inline_asm {{.*}}bar.sync $0, $1;
+  // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [$0, {$2, $3}], [$1];
+  // CHECK:         nvvm.cp.async.bulk.commit.group
+  // CHECK:         nvvm.cp.async.bulk.wait_group 0 {read}
+  func.func @stores() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 8192, scratch = 0>} {
+    %c = plan.binding 0 write align 64 : memref<65536xbf16>
+    %i = arith.constant 0 : index
+    %map = tile.tensor_map %c {sizes = affine_map<() -> (512, 128)>, strides = affine_map<() -> (128, 1)>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16>
+    %tile = tile.alloc {offset = 0 : i64} : !tile.shared<64x64xbf16>
+    %x = arith.constant dense<1.0> : vector<2xbf16>
+    tile.write_fragment %x, %x, %x, %x to %tile[%i, %i] : vector<2xbf16>, !tile.shared<64x64xbf16>
+    tile.fence_async
+    tile.sync_warpgroup %i
+    tile.store %tile[%i] panel 0 to %map[%i, %i] : !tile.shared<64x64xbf16>, !tile.tensor_map<64x64xbf16>
+    tile.wait_stores 0 read
+    return
+  }
+}

@@ -1,0 +1,248 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics
+
+// expected-error@+1 {{expected lines of 32, 64 or a multiple of 128 bytes, got 96}}
+func.func private @line(!tile.shared<64x48xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected a multiple of 8 rows, got 12}}
+func.func private @rows(!tile.shared<12x64xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected 2 dims, got 3}}
+func.func private @dims(!tile.shared<2x64x64xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected elements of whole bytes, got 'i4'}}
+func.func private @nibbles(!tile.shared<64x64xi4>)
+
+// -----
+
+// expected-error@+1 {{expected 64 rows, got 128}}
+func.func private @accumulator_rows(!tile.accumulator<128x64xf32>)
+
+// -----
+
+// expected-error@+1 {{expected 8 to 256 columns, a multiple of 8, got 260}}
+func.func private @accumulator_columns(!tile.accumulator<64x260xf32>)
+
+// -----
+
+// expected-error@+1 {{expected sums of type f32 or i32, got 'f64'}}
+func.func private @accumulator_type(!tile.accumulator<64x64xf64>)
+
+// -----
+
+// expected-error@+1 {{expected sizes from 1 to 256, got [512, 64]}}
+func.func private @box(!tile.tensor_map<512x64xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected an innermost dim of 32, 64 or 128 bytes, got 256}}
+func.func private @box_line(!tile.tensor_map<64x128xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected 1 to 5 dims, got 6}}
+func.func private @box_rank(!tile.tensor_map<1x1x1x1x64x64xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected at least one stage of at least one tile, got 0 of 1}}
+func.func private @stages(!tile.ring<0, !tile.shared<64x64xbf16>>)
+
+// -----
+
+func.func @map_stride(%a: memref<4096xbf16>) {
+  // expected-error@+1 {{expected an innermost stride of 1 and others that are multiples of 16 bytes, got affine_map<() -> (63, 1)> of elements of 2 bytes}}
+  %map = tile.tensor_map %a {sizes = affine_map<() -> (64, 63)>, strides = affine_map<() -> (63, 1)>} : memref<4096xbf16> -> !tile.tensor_map<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @map_rank(%a: memref<4096xbf16>) {
+  // expected-error@+1 {{expected 2 sizes and strides over symbols only}}
+  %map = tile.tensor_map %a {sizes = affine_map<() -> (64)>, strides = affine_map<() -> (64, 1)>} : memref<4096xbf16> -> !tile.tensor_map<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @map_type(%a: memref<4096xf16>) {
+  // expected-error@+1 {{expected memory of 'bf16', got 'memref<4096xf16>'}}
+  %map = tile.tensor_map %a {sizes = affine_map<() -> (64, 64)>, strides = affine_map<() -> (64, 1)>} : memref<4096xf16> -> !tile.tensor_map<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @ring_arrivals() {
+  // expected-error@+1 {{expected at least one arrival and one consumer, got 0 and 1}}
+  %ring = tile.ring arrivals 0 consumers 1 : !tile.ring<2, !tile.shared<64x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @slot(%ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
+  // expected-error@+1 {{expected tile 1 of '!tile.ring<2, <64x64xbf16>>', got '!tile.shared<64x64xbf16>'}}
+  %slot = tile.slot %ring[%i] 1 : !tile.ring<2, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @load_box(%map: !tile.tensor_map<64x64xbf16>, %slot: !tile.shared<128x64xbf16>, %ring: !tile.ring<2, !tile.shared<128x64xbf16>>, %i: index) {
+  // expected-error@+1 {{expected a box that is a panel of '!tile.shared<128x64xbf16>', got '!tile.tensor_map<64x64xbf16>'}}
+  tile.load %map[%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<2, !tile.shared<128x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @load_coords(%map: !tile.tensor_map<64x64xbf16>, %slot: !tile.shared<64x64xbf16>, %ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
+  // expected-error@+1 {{expected 2 coordinates, got 1}}
+  tile.load %map[%i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16>, !tile.shared<64x64xbf16>, !tile.ring<2, !tile.shared<64x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @store_panel(%map: !tile.tensor_map<64x64xbf16>, %tile: !tile.shared<64x64xbf16>, %i: index) {
+  // expected-error@+1 {{expected a panel below 1, got 1}}
+  tile.store %tile[%i] panel 1 to %map[%i, %i] : !tile.shared<64x64xbf16>, !tile.tensor_map<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @write(%tile: !tile.shared<64x64xbf16>, %values: vector<16xbf16>, %i: index) {
+  // expected-error@+1 {{expected at most 16 bytes of 'bf16', got 'vector<16xbf16>'}}
+  tile.write %values to %tile[%i, %i] : vector<16xbf16>, !tile.shared<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @write_fragment(%tile: !tile.shared<64x32xf32>, %pair: vector<2xf32>, %i: index) {
+  // expected-error@+1 {{expected four pairs of 16-bit elements of '!tile.shared<64x32xf32>'}}
+  tile.write_fragment %pair, %pair, %pair, %pair to %tile[%i, %i] : vector<2xf32>, !tile.shared<64x32xf32>
+  return
+}
+
+// -----
+
+func.func @mma_k(%a: !tile.shared<64x64xbf16>, %b: !tile.shared<64x32xbf16>, %c: !tile.accumulator<64x64xf32>, %i: index, %f: i1) {
+  // expected-error@+1 {{expected a multiple of 64 rows by k, and k by 64, of one type, got '!tile.shared<64x64xbf16>' and '!tile.shared<64x32xbf16>'}}
+  %d = tile.mma %a[%i], %b, %c accumulate %f : !tile.shared<64x64xbf16>, !tile.shared<64x32xbf16>, !tile.accumulator<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @mma_transposed(%a: !tile.shared<64x64xi8>, %b: !tile.shared<64x64xi8>, %c: !tile.accumulator<64x64xi32>, %i: index, %f: i1) {
+  // expected-error@+1 {{expected 16-bit elements for a transposed operand, got 'i8'}}
+  %d = tile.mma %a[%i], %b, %c accumulate %f {transposed_b} : !tile.shared<64x64xi8>, !tile.shared<64x64xi8>, !tile.accumulator<64x64xi32>
+  return
+}
+
+// -----
+
+func.func @wait_mma() {
+  // expected-error@+1 {{expected at most 7 pending groups, got 8}}
+  tile.wait_mma 8
+  return
+}
+
+// -----
+
+func.func @fragment(%c: !tile.accumulator<64x64xf32>) {
+  // expected-error@+1 {{expected a multiple of 8 below 64 and half 0 or 1, got 64 and 0}}
+  %pair = tile.fragment %c[64, 0] : !tile.accumulator<64x64xf32> -> vector<2xf32>
+  return
+}
+
+// -----
+
+func.func @fragment_type(%c: !tile.accumulator<64x64xi32>) {
+  // expected-error@+1 {{expected two elements of '!tile.accumulator<64x64xi32>', got 'vector<2xf32>'}}
+  %pair = tile.fragment %c[0, 0] : !tile.accumulator<64x64xi32> -> vector<2xf32>
+  return
+}
+
+// -----
+
+func.func @registers() {
+  // expected-error@+1 {{expected two numbers of registers, multiples of 8 from 24 to 256, of which a multiprocessor has enough, got [40, 240] for 2 consumers}}
+  tile.warp_specialize consumers 2 registers [40, 240] {
+    tile.yield
+  }, {
+  ^bb0(%warpgroup: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @consumer() {
+  // expected-error@+1 {{expected no argument of the producer and an index for the consumer}}
+  tile.warp_specialize consumers 2 {
+    tile.yield
+  }, {
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @persistent(%m: index) {
+  // expected-error@+1 {{expected three indices, then the carried values, as arguments}}
+  tile.persistent (%m, %m, %m) raster 8 {
+  ^bb0(%row: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @persistent_yield(%m: index) {
+  // expected-error@+1 {{expected the body to yield the carried values}}
+  tile.persistent (%m, %m, %m) raster 8 {
+  ^bb0(%row: index, %column: index, %batch: index):
+    tile.yield %row : index
+  }
+  return
+}
+
+// -----
+
+func.func @raster(%m: index) {
+  // expected-error@+1 {{expected at least one row in a group and one block for a tile, got 0 and 1}}
+  tile.persistent (%m, %m, %m) raster 0 {
+  ^bb0(%row: index, %column: index, %batch: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @reduce_columns(%c: !tile.accumulator<64x64xf32>, %s: !tile.shared<64x64xf32>, %i: index) {
+  // expected-error@+1 {{expected 2 to 16 blocks that share the columns of '!tile.accumulator<64x64xf32>' equally, got 2 of '!tile.accumulator<64x16xf32>'}}
+  %part = tile.reduce_blocks %c through %s[%i] blocks 2 : !tile.accumulator<64x64xf32>, !tile.shared<64x64xf32> -> !tile.accumulator<64x16xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_scratch(%c: !tile.accumulator<64x64xf32>, %s: !tile.shared<64x32xf32>, %i: index) {
+  // expected-error@+1 {{expected scratch of 64 rows for each warpgroup and the columns of '!tile.accumulator<64x64xf32>', got '!tile.shared<64x32xf32>'}}
+  %part = tile.reduce_blocks %c through %s[%i] blocks 2 : !tile.accumulator<64x64xf32>, !tile.shared<64x32xf32> -> !tile.accumulator<64x32xf32>
+  return
+}

@@ -1,0 +1,98 @@
+// RUN: xc-opt %s -verify-roundtrip | FileCheck %s
+
+// CHECK-LABEL: func.func @ring
+// CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}} : memref<524288xbf16> -> {{.*}}<128x64xbf16>
+// CHECK:         tile.ring arrivals 1 consumers 2 : {{.*}}<4, {{.*}}<128x64xbf16>, {{.*}}<64x256xbf16>>
+// CHECK:         tile.slot %{{.*}}[%{{.*}}] 1 :
+// CHECK:         tile.wait_empty %{{.*}}[%{{.*}}] phase %{{.*}} :
+// CHECK:         tile.publish %{{.*}}[%{{.*}}] bytes 16384 :
+// CHECK:         tile.load %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} signal %{{.*}}[%{{.*}}] :
+// CHECK:         tile.wait_full
+// CHECK:         tile.release
+func.func @ring(%a: memref<524288xbf16>, %stage: index, %phase: index) {
+  %map = tile.tensor_map %a {sizes = affine_map<() -> (1024, 512)>, strides = affine_map<() -> (512, 1)>} : memref<524288xbf16> -> !tile.tensor_map<128x64xbf16>
+  %ring = tile.ring arrivals 1 consumers 2 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>>
+  %slot = tile.slot %ring[%stage] 0 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>> -> !tile.shared<128x64xbf16>
+  %other = tile.slot %ring[%stage] 1 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>> -> !tile.shared<64x256xbf16>
+  tile.wait_empty %ring[%stage] phase %phase : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>>
+  tile.publish %ring[%stage] bytes 16384 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>>
+  tile.load %map[%stage, %phase] to %slot signal %ring[%stage] : !tile.tensor_map<128x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>>
+  tile.wait_full %ring[%stage] phase %phase : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>>
+  tile.release %ring[%stage] : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>>
+  return
+}
+
+// CHECK-LABEL: func.func @product
+// CHECK:         tile.undefined : {{.*}}<64x256xf32>
+// CHECK:         tile.mma %{{.*}}[%{{.*}}], %{{.*}}, %{{.*}} accumulate %{{.*}} {transposed_b} : {{.*}}<128x64xbf16>, {{.*}}<64x256xbf16>, {{.*}}<64x256xf32>
+// CHECK:         tile.wait_mma 0, %{{.*}} : {{.*}}<64x256xf32>
+// CHECK:         tile.wait_mma 1
+// CHECK:         tile.fragment %{{.*}}[8, 1] : {{.*}}<64x256xf32> -> vector<2xf32>
+func.func @product(%row: index, %later: i1) -> vector<2xf32> {
+  %a = tile.alloc : !tile.shared<128x64xbf16>
+  %b = tile.alloc : !tile.shared<64x256xbf16>
+  %none = tile.undefined : !tile.accumulator<64x256xf32>
+  %d = tile.mma %a[%row], %b, %none accumulate %later {transposed_b} : !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>, !tile.accumulator<64x256xf32>
+  %done = tile.wait_mma 0, %d : !tile.accumulator<64x256xf32>
+  tile.wait_mma 1
+  %pair = tile.fragment %done[8, 1] : !tile.accumulator<64x256xf32> -> vector<2xf32>
+  return %pair : vector<2xf32>
+}
+
+// CHECK-LABEL: func.func @stores
+// CHECK:         tile.write %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : vector<8xbf16>, {{.*}}<128x128xbf16>
+// CHECK:         tile.write_fragment %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : vector<2xbf16>, {{.*}}<128x128xbf16>
+// CHECK:         tile.fence_async
+// CHECK:         tile.sync_warpgroup
+// CHECK:         tile.store %{{.*}}[%{{.*}}] panel 1 to %{{.*}}[%{{.*}}, %{{.*}}] : {{.*}}<128x128xbf16>, {{.*}}<64x64xbf16>
+// CHECK:         tile.wait_stores 0 read
+// CHECK:         tile.wait_stores 0
+func.func @stores(%c: memref<524288xbf16>, %i: index, %chunk: vector<8xbf16>, %pair: vector<2xbf16>) {
+  %map = tile.tensor_map %c {sizes = affine_map<() -> (1024, 512)>, strides = affine_map<() -> (512, 1)>} : memref<524288xbf16> -> !tile.tensor_map<64x64xbf16>
+  %tile = tile.alloc : !tile.shared<128x128xbf16>
+  tile.write %chunk to %tile[%i, %i] : vector<8xbf16>, !tile.shared<128x128xbf16>
+  tile.write_fragment %pair, %pair, %pair, %pair to %tile[%i, %i] : vector<2xbf16>, !tile.shared<128x128xbf16>
+  tile.fence_async
+  tile.sync_warpgroup %i
+  tile.store %tile[%i] panel 1 to %map[%i, %i] : !tile.shared<128x128xbf16>, !tile.tensor_map<64x64xbf16>
+  tile.wait_stores 0 read
+  tile.wait_stores 0
+  return
+}
+
+// CHECK-LABEL: func.func @schedule
+// CHECK:         tile.warp_specialize consumers 2 registers [40, 232] {
+// CHECK:         }, {
+// CHECK:         ^bb0(%{{.*}}: index):
+// CHECK:           tile.persistent(%{{.*}}, %{{.*}}, %{{.*}}) raster 8 carry(%{{.*}} : index) {
+// CHECK:             tile.yield %{{.*}} : index
+// CHECK:           } -> index
+func.func @schedule(%m: index, %n: index, %one: index) {
+  tile.warp_specialize consumers 2 registers [40, 232] {
+    tile.yield
+  }, {
+  ^bb0(%warpgroup: index):
+    %last = tile.persistent (%m, %n, %one) raster 8 carry (%warpgroup : index) {
+    ^bb0(%row: index, %column: index, %batch: index, %current: index):
+      tile.yield %row : index
+    } -> index
+    tile.yield
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @blocks
+// CHECK:         tile.prefetch %{{.*}} : {{.*}}<64x64xbf16>
+// CHECK:         tile.reduce_blocks %{{.*}} through %{{.*}}[%{{.*}}] blocks 4 : <64x64xf32>, <64x64xf32> -> <64x16xf32>
+// CHECK:         tile.wait_blocks
+// CHECK:         tile.persistent(%{{.*}}, %{{.*}}, %{{.*}}) raster 8 share 4 {
+func.func @blocks(%map: !tile.tensor_map<64x64xbf16>, %c: !tile.accumulator<64x64xf32>, %s: !tile.shared<64x64xf32>, %i: index) {
+  tile.prefetch %map : !tile.tensor_map<64x64xbf16>
+  %part = tile.reduce_blocks %c through %s[%i] blocks 4 : !tile.accumulator<64x64xf32>, !tile.shared<64x64xf32> -> !tile.accumulator<64x16xf32>
+  tile.wait_blocks
+  tile.persistent (%i, %i, %i) raster 8 share 4 {
+  ^bb0(%row: index, %column: index, %batch: index):
+    tile.yield
+  }
+  return
+}
