@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -534,6 +535,22 @@ def refuses_bad_dumps(b):
 
 
 # ---- xcompile and its file -------------------------------------------------------------------------------------------------
+
+@test
+def compiler_keeps_the_old_file_where_there_is_no_room(b):
+    """A limit on the size of files stands for a full disk: the write fails half-way."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+    b.file("kept.vmfb", b"precious")
+    before = sorted(os.listdir(b.folder))
+    for output in ("kept.vmfb", "new.vmfb"):
+        done = subprocess.run([b.bin / "xcompile", "model.mlir", "-o", output, "--target=cuda:sm_80", "--ptxas=off"], cwd=b.folder,
+                              capture_output=True, text=True, preexec_fn=limit)
+        expect(done.returncode == 1 and f"cannot write '{output}': File too large" in done.stderr, f"{done.returncode}: {done.stderr}")
+    expect((b.folder / "kept.vmfb").read_bytes() == b"precious", "the old module is gone")
+    expect(sorted(os.listdir(b.folder)) == before, "left files behind")
+    (b.folder / "kept.vmfb").unlink()
+
 
 @test
 def compiler_leaves_no_half_file(b):

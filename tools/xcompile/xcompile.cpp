@@ -29,6 +29,8 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
+#include <csignal>
+
 using namespace mlir;
 
 static constexpr llvm::StringLiteral kVersion = "xcompile 0.1.0";
@@ -38,31 +40,36 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
+/// Writes all of |bytes|, and takes the stream's error from it, which would end the process later.
+static std::error_code writeAll(llvm::raw_fd_ostream &stream, llvm::StringRef bytes) {
+  stream << bytes;
+  stream.flush();
+  std::error_code code = stream.error();
+  stream.clear_error();
+  return code;
+}
+
 static int writeInPlace(llvm::StringRef path, llvm::StringRef bytes) {
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
-  if (!code) {
-    stream << bytes;
-    stream.close();
-    code = stream.error();
-    stream.clear_error();
-  }
+  if (!code)
+    code = writeAll(stream, bytes);
   return code ? fail("cannot write '" + path + "': " + code.message()) : 0;
 }
 
 /// Writes to a temporary file that takes the output's place when it is whole.
 static int writeOutput(llvm::StringRef path, llvm::StringRef bytes) {
   if (path == "-") {
-    llvm::outs() << bytes;
-    return 0;
+    std::error_code code = writeAll(llvm::outs(), bytes);
+    return code ? fail("cannot write to standard output: " + code.message()) : 0;
   }
   // A device or pipe (/dev/null, /dev/stdout) cannot be replaced by a file.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::is_other(status))
     return writeInPlace(path, bytes);
   llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream << bytes;
-    return llvm::Error::success();
+    // Checked before the file takes its place, so that a full disk costs nothing but the result.
+    return llvm::errorCodeToError(writeAll(llvm::cast<llvm::raw_fd_ostream>(stream), bytes));
   });
   if (error)
     return fail("cannot write '" + path + "': " + llvm::toString(std::move(error)));
@@ -181,6 +188,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  signal(SIGXFSZ, SIG_IGN); // a write beyond the limit of file sizes then fails like any other
   xc::CommandLine command;
   std::string error;
   if (!xc::parseCommandLine(argc, argv, command, error))

@@ -65,7 +65,7 @@ Status CudaExecutable::loadModule(const fb::Executable &code, Span<const uint8_t
                       code.arch()->c_str(), device.info.uri.c_str(), device.cu.nameOf(result),
                       device.cu.textOf(result), log[0] ? "; the driver's log: " : "", log);
   return addContext(device.check(result, "cuModuleLoadDataEx"), allocator,
-                    "cannot load the code for %s%s%s", code.arch()->c_str(),
+                    "cannot load the code for %s%s%s: ", code.arch()->c_str(),
                     log[0] ? "; the driver's log: " : "", log);
 }
 
