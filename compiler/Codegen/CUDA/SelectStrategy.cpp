@@ -507,6 +507,16 @@ std::optional<Choice> Chooser::chooseWGMMA(const Contraction &contraction) {
   // An empty tensor has no description; a sum of nothing never starts.
   if (!a || !b || problem.batch * problem.m * problem.n * problem.k == 0)
     return std::nullopt;
+  // A box has rows and columns: both the operand's own dim and k are longer than 1.
+  auto isBoxed = [](const TiledAccess &access, TiledAccess::Group own) {
+    auto has = [&](TiledAccess::Group group) {
+      return llvm::any_of(access.dims,
+                          [&](const TiledAccess::Dim &dim) { return dim.group == group; });
+    };
+    return has(own) && has(TiledAccess::Group::K);
+  };
+  if (!isBoxed(*a, TiledAccess::Group::M) || !isBoxed(*b, TiledAccess::Group::N))
+    return std::nullopt;
   problem.elementBytes = 2;
   problem.outputBytes =
       getElementBytes(getElementTypeOrSelf(contraction.group.results.front().output.tensor));

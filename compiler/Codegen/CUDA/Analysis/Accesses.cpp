@@ -118,6 +118,29 @@ SmallVector<Access> collectAccesses(Value result) {
   return known;
 }
 
+static bool dependsOn(Value value, Value tensor) {
+  SmallVector<Value> open = {value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (next == tensor)
+      return true;
+    if (Operation *op = next.getDefiningOp(); op && seen.insert(op).second)
+      llvm::append_range(open, op->getOperands());
+  }
+  return false;
+}
+
+/// True if every output that needs the tensor reads it as `access` does, and in no other way.
+static bool isReadAlike(const KernelInfo &kernel, const Access &access) {
+  return llvm::all_of(kernel.outputs, [&](const KernelOutput &output) {
+    return !dependsOn(output.tensor, access.tensor) ||
+           llvm::any_of(collectAccesses(output.tensor), [&](const Access &other) {
+             return other.tensor == access.tensor && other.coords == access.coords;
+           });
+  });
+}
+
 std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
   if (kernel.outputs.empty() || !kernel.getReductions().empty())
     return std::nullopt;
@@ -141,7 +164,8 @@ std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
       // Only what runs along both dims gains: else each row is a broadcast or a gather.
       bool alongInner = llvm::any_of(access.coords,
                                      [&](AffineExpr expr) { return expr.isFunctionOfDim(*inner); });
-      if (!dim || *dim == *inner || !alongInner || (result && result->outer != *dim))
+      if (!dim || *dim == *inner || !alongInner || (result && result->outer != *dim) ||
+          !isReadAlike(kernel, access))
         continue;
       if (!result)
         result = TransposedInputs{*dim, *inner, {}};
