@@ -57,3 +57,19 @@ func.func @batch_transposed(%a: tensor<4x2x8xf32>, %b: tensor<8x16xf32>) -> tens
   %1 = array.matmul %0, %b : (tensor<2x4x8xf32>, tensor<8x16xf32>) -> tensor<2x4x16xf32>
   return %1 : tensor<2x4x16xf32>
 }
+
+// -----
+
+// An exact conversion in between goes, unless it changes what happens to numbers that do not fit: the float saturates.
+// CHECK-LABEL: func.func @converts(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xi8>)
+// CHECK:         %[[HALF:.*]] = array.convert %[[X]] : tensor<4xi8> -> tensor<4xf16>
+// CHECK:         %[[SATURATED:.*]] = array.convert %[[HALF]] : tensor<4xf16> -> tensor<4xui16>
+// CHECK:         %[[WIDE:.*]] = array.convert %[[X]] : tensor<4xi8> -> tensor<4xi32>
+// CHECK:         return %[[SATURATED]], %[[WIDE]]
+func.func @converts(%x: tensor<4xi8>) -> (tensor<4xui16>, tensor<4xi32>) {
+  %half = array.convert %x : tensor<4xi8> -> tensor<4xf16>
+  %saturated = array.convert %half : tensor<4xf16> -> tensor<4xui16>
+  %wide = array.convert %half : tensor<4xf16> -> tensor<4xi32>
+  return %saturated, %wide : tensor<4xui16>, tensor<4xi32>
+}

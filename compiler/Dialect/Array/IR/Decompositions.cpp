@@ -86,7 +86,9 @@ template <typename OpTy>
 static FailureOr<Values> decomposeIntoReshape(OpTy op, OpBuilder &builder) {
   RankedTensorType type = op.getType();
   Values sizes;
-  if (type.getNumDynamicDims() > 1) {
+  // One size follows from the number of elements, unless that is 0.
+  bool isEmpty = llvm::is_contained(type.getShape(), 0);
+  if (type.getNumDynamicDims() > 1 || (type.getNumDynamicDims() == 1 && isEmpty)) {
     ReifiedRankedShapedTypeDims shapes;
     if (failed(op.reifyResultShapes(builder, shapes)))
       return failure();

@@ -116,9 +116,14 @@ struct FoldConvertOfConvert : OpRewritePattern<ConvertOp> {
     auto inner = op.getOperand().getDefiningOp<ConvertOp>();
     if (!inner)
       return rewriter.notifyMatchFailure(op, "operand is not a conversion");
-    if (!isExactConversion(inner.getOperand().getType().getElementType(),
-                           inner.getType().getElementType()))
+    Type from = inner.getOperand().getType().getElementType();
+    Type middle = inner.getType().getElementType(), to = op.getType().getElementType();
+    if (!isExactConversion(from, middle))
       return rewriter.notifyMatchFailure(op, "the first conversion may round or wrap");
+    // A float saturates where an integer would keep its low bits.
+    if (isa<IntegerType>(from) && isa<FloatType>(middle) && isa<IntegerType>(to) &&
+        !to.isInteger(1) && !isExactConversion(from, to))
+      return rewriter.notifyMatchFailure(op, "an integer that does not fit would saturate");
     rewriter.modifyOpInPlace(op, [&] { op.getOperandMutable().assign(inner.getOperand()); });
     return success();
   }

@@ -58,12 +58,15 @@ Value ExpressionBuilder::count(Value value, ArrayRef<int64_t> axes, int64_t corr
   OpFoldResult elements = sizes.constant(1);
   for (int64_t axis : axes)
     elements = sizes.mul(elements, sizes.size(value, axis));
-  if (correction != 0)
-    elements = sizes.max(sizes.sub(elements, sizes.constant(correction)), sizes.constant(0));
   if (std::optional<int64_t> constant = getConstantIntValue(elements))
-    return scalar(static_cast<double>(*constant), value);
+    return scalar(static_cast<double>(std::max<int64_t>(*constant - correction, 0)), value);
   auto type = RankedTensorType::get({}, getElementTypeOrSelf(value.getType()));
-  return make<FromIndexOp>(type, sizes.value(elements));
+  Value result = make<FromIndexOp>(type, sizes.value(elements));
+  if (correction == 0)
+    return result;
+  // Not on sizes: the formulas of a launch have no maximum.
+  result = make<SubOp>(result, scalar(static_cast<double>(correction), value));
+  return make<MaxOp>(result, scalar(0, value));
 }
 
 Value ExpressionBuilder::mean(Value value, ArrayRef<int64_t> axes, bool keepdims) {
