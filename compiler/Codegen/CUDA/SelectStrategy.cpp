@@ -504,18 +504,9 @@ std::optional<Choice> Chooser::chooseWGMMA(const Contraction &contraction) {
   problem.m = getSize(contraction.m, 4096);
   problem.n = getSize(contraction.n, 4096);
   problem.k = getSize(contraction.k, 1024);
-  // An empty tensor has no description; a sum of nothing never starts.
-  if (!a || !b || problem.batch * problem.m * problem.n * problem.k == 0)
-    return std::nullopt;
-  // A box has rows and columns: both the operand's own dim and k are longer than 1.
-  auto isBoxed = [](const TiledAccess &access, TiledAccess::Group own) {
-    auto has = [&](TiledAccess::Group group) {
-      return llvm::any_of(access.dims,
-                          [&](const TiledAccess::Dim &dim) { return dim.group == group; });
-    };
-    return has(own) && has(TiledAccess::Group::K);
-  };
-  if (!isBoxed(*a, TiledAccess::Group::M) || !isBoxed(*b, TiledAccess::Group::N))
+  // An empty tensor has no description; a sum of nothing never starts; and where k is 1, boxes have
+  // no dim for the rows of tiles that run along m or n.
+  if (!a || !b || problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
     return std::nullopt;
   problem.elementBytes = 2;
   problem.outputBytes =

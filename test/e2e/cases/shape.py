@@ -59,6 +59,11 @@ def transposes():
     for dtype in ("i8", "bf16", "f64", "i1"):
         x = random(dtype, (17, 9), 6)
         yield case(f"transpose_{dtype}", x, x.values.T, f"array.transpose %0 permutation = [1, 0] : {x.mlir}", dtype)
+    x = random("f32", (40, 40), 6)
+    yield simple("transpose_beside_its_inverse", [x], [("f32", x.values.T), ("f32", -x.values)],
+                 f"""%r0 = array.transpose %0 permutation = [1, 0] : {x.mlir} -> {x.mlir}
+                     %t = array.neg %r0 : {x.mlir}
+                     %r1 = array.transpose %t permutation = [1, 0] : {x.mlir} -> {x.mlir}""", "exact")
     for axes in ([0], [1], [0, 2], [0, 1, 2]):
         x = random("f32", (3, 5, 4), 7)
         yield case(f"reverse_{''.join(map(str, axes))}", x, np.flip(x.values, axes), f"array.reverse %0 axes = {axes} : {x.mlir}")
