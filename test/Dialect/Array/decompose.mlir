@@ -102,9 +102,9 @@ func.func @moments(%x: tensor<4x?xf32>) -> (tensor<?xf32>, tensor<4xf32>, tensor
   // CHECK: %[[DIFFERENCE:.*]] = array.sub %[[X]], %{{.*}} : (tensor<4x?xf32>, tensor<4x1xf32>) -> tensor<4x?xf32>
   // CHECK: %[[SQUARE:.*]] = array.mul %[[DIFFERENCE]], %[[DIFFERENCE]]
   // CHECK: array.reduce sum, %[[SQUARE]] axes = [1] : tensor<4x?xf32> -> tensor<4xf32>
-  // CHECK: arith.subi
-  // CHECK: arith.maxsi
-  // CHECK: array.from_index
+  // CHECK: %[[COUNT:.*]] = array.from_index
+  // CHECK: %[[CORRECTED:.*]] = array.sub %[[COUNT]]
+  // CHECK: array.max %[[CORRECTED]]
   %1 = array.var %x axes = [1] correction = 1 : tensor<4x?xf32> -> tensor<4xf32>
   // CHECK: %[[MAX:.*]] = array.reduce max, %[[X]] axes = [1] keepdims
   // CHECK: %[[FINITE:.*]] = array.is_finite %[[MAX]]
