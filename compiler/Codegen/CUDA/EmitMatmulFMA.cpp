@@ -252,12 +252,9 @@ struct EmitMatmulFMA final : impl::EmitMatmulFMABase<EmitMatmulFMA> {
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
-    std::string reason;
-    FailureOr<Contraction> contraction = matchContraction(*kernel, reason);
-    if (failed(contraction)) {
-      getOperation().emitOpError("expected a matrix product for ") << config << ": " << reason;
+    FailureOr<Contraction> contraction = requireContraction(*kernel, config);
+    if (failed(contraction))
       return signalPassFailure();
-    }
     if (failed(FMAEmitter(*kernel, *contraction, config).run()))
       signalPassFailure();
   }

@@ -455,12 +455,9 @@ struct EmitMatmulMMA final : impl::EmitMatmulMMABase<EmitMatmulMMA> {
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
-    std::string reason;
-    FailureOr<Contraction> contraction = matchContraction(*kernel, reason);
-    if (failed(contraction)) {
-      getOperation().emitOpError("expected a matrix product for ") << config << ": " << reason;
+    FailureOr<Contraction> contraction = requireContraction(*kernel, config);
+    if (failed(contraction))
       return signalPassFailure();
-    }
     if (!kernel->target->hasMMA16816 ||
         !(contraction->hasHalfOperands() || contraction->hasSingleOperands())) {
       getOperation().emitOpError(

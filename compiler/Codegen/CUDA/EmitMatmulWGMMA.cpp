@@ -528,12 +528,9 @@ struct EmitMatmulWGMMA final : impl::EmitMatmulWGMMABase<EmitMatmulWGMMA> {
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
-    std::string reason;
-    FailureOr<Contraction> contraction = matchContraction(*kernel, reason);
-    if (failed(contraction)) {
-      getOperation().emitOpError("expected a matrix product for ") << config << ": " << reason;
+    FailureOr<Contraction> contraction = requireContraction(*kernel, config);
+    if (failed(contraction))
       return signalPassFailure();
-    }
     if (!kernel->target->hasWGMMA || !contraction->hasHalfOperands()) {
       getOperation().emitOpError("expected f16 or bf16 operands with f32 sums and sm_90a for ")
           << config << ", got " << kernel->target->arch;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/SelectStrategy.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -29,8 +29,8 @@ static std::string describe(std::optional<int64_t> size) {
   return size ? std::to_string(*size) : std::string("a symbolic number of");
 }
 
-static LineChoice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, PointEmitter &points,
-                             int64_t vectorWidth) {
+static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, PointEmitter &points,
+                         int64_t vectorWidth) {
   MLIRContext *context = op.getContext();
   LineShape shape = getLineShape(op, points);
   std::optional<int64_t> length = getConstantIntValue(shape.segment);
@@ -65,7 +65,7 @@ static LineChoice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, PointE
                         describe(length), threads, vector)};
 }
 
-static LineChoice chooseSort(kernel::SortOp op, PointEmitter &points) {
+static Choice chooseSort(kernel::SortOp op, PointEmitter &points) {
   MLIRContext *context = op.getContext();
   LineShape shape = getLineShape(op, points);
   std::optional<int64_t> length = getConstantIntValue(shape.segment);
@@ -91,8 +91,8 @@ static LineChoice chooseSort(kernel::SortOp op, PointEmitter &points) {
                         describe(length))};
 }
 
-LineChoice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel,
-                              PointEmitter &points, int64_t vectorWidth) {
+Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, PointEmitter &points,
+                          int64_t vectorWidth) {
   if (auto scan = dyn_cast<kernel::ScanOp>(lines.op))
     return chooseScan(scan, kernel, points, vectorWidth);
   if (auto merge = dyn_cast<kernel::MergeOp>(lines.op))

@@ -12,21 +12,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Codegen/CUDA/Analysis/Accesses.h"
-#include "compiler/Codegen/CUDA/Analysis/Contraction.h"
-#include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
-#include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
-#include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
-#include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
-#include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
-#include "compiler/Codegen/CUDA/Passes.h"
 
 #include "compiler/Dialect/Plan/IR/Products.h"
 
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -37,8 +29,6 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_SELECTSTRATEGY
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// Bytes of the widest access of one thread.
-static constexpr int64_t kVectorBytes = 16;
 /// Threads of a block where nothing else decides.
 static constexpr int64_t kBlockThreads = 256;
 /// A thread keeps at most this many elements of a row in registers; beyond, a row gets more
@@ -50,12 +40,6 @@ static constexpr int64_t kLongestWalk = 8192;
 static constexpr int64_t kRowBounds[] = {1024, 4096, 16384};
 
 namespace {
-
-/// What was chosen, and why in a sentence.
-struct Choice {
-  Attribute config;
-  std::string reason;
-};
 
 class Chooser {
 public:
@@ -79,10 +63,6 @@ private:
   Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                        std::optional<int64_t> length);
   Choice chooseScatter(kernel::ScatterOp op);
-  Choice chooseProduct(const Contraction &contraction);
-  std::optional<Choice> chooseTuned(const Contraction &contraction);
-  std::optional<Choice> chooseWGMMA(const Contraction &contraction);
-  std::optional<TiledAccess> getBoxedOutput(const Contraction &contraction);
 
   /// A power of two that divides the innermost size of every output that is not 1.
   int64_t getInnerDivisor();
@@ -124,7 +104,7 @@ static int64_t getVectorWidth(const KernelInfo &kernel) {
   return std::min<int64_t>(kVectorBytes / narrowest, onlyBytes ? 16 : 8);
 }
 
-static std::optional<int64_t> getStaticProduct(linalg::LinalgOp op, ArrayRef<unsigned> dims) {
+std::optional<int64_t> getStaticProduct(linalg::LinalgOp op, ArrayRef<unsigned> dims) {
   int64_t product = 1;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   for (unsigned dim : dims) {
@@ -282,9 +262,8 @@ std::optional<Choice> Chooser::chooseWindow() {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// A power of two that divides the size of the innermost of `dims` that is not 1.
-static int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
-                                   ArrayRef<unsigned> dims) {
+int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
+                            ArrayRef<unsigned> dims) {
   SmallVector<Value> sizes = points.getLoopSizes(group.root);
   for (unsigned dim : llvm::reverse(dims))
     if (getConstantIntValue(sizes[dim]) != std::optional<int64_t>(1))
@@ -403,7 +382,7 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
   // Narrow blocks where columns are few, so that more multiprocessors have one; 8 threads still
   // read whole sectors of 32 bytes, and 4 do with vectors.
   int64_t threads = 32, rows = 8, multiprocessors = kernel.target->multiprocessors;
-  auto countBlocks = [&] { return llvm::divideCeil(*columns, threads * vector); };
+  auto countBlocks = [&]() -> int64_t { return llvm::divideCeil(*columns, threads * vector); };
   while (columns && threads * vector > 32 && countBlocks() < multiprocessors)
     (threads > 8 ? threads : vector) /= 2;
   while (columns && threads * vector > 8 && countBlocks() < multiprocessors)
@@ -433,165 +412,6 @@ Choice Chooser::chooseReduction(const ReductionGroup &group) {
   }
   return group.reducesContiguousDim ? chooseRows(group, kept, reduced)
                                     : chooseColumns(group, kept, reduced);
-}
-
-//===----------------------------------------------------------------------===//
-// Matrix products
-//===----------------------------------------------------------------------===//
-
-/// What identifies a product in a tuning database.
-static std::string getKey(const KernelInfo &kernel, const Contraction &contraction) {
-  linalg::LinalgOp op = contraction.getOp();
-  auto getSize = [&](ArrayRef<unsigned> dims) {
-    std::optional<int64_t> size = getStaticProduct(op, dims);
-    return size ? std::to_string(*size) : "?";
-  };
-  std::string types;
-  llvm::raw_string_ostream stream(types);
-  stream << getElementTypeOrSelf(contraction.a.operand->get()) << "*"
-         << getElementTypeOrSelf(contraction.b.operand->get()) << ">"
-         << getElementTypeOrSelf(contraction.group.results.front().output.tensor);
-  return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}", kernel.target->arch, types,
-                       getSize(contraction.batch), getSize(contraction.m), getSize(contraction.n),
-                       getSize(contraction.k), contraction.a.isKContiguous ? "n" : "t",
-                       contraction.b.isKContiguous ? "t" : "n")
-      .str();
-}
-
-std::optional<Choice> Chooser::chooseTuned(const Contraction &contraction) {
-  std::string key = getKey(kernel, contraction);
-  for (StringRef line : llvm::split(StringRef(options.tuning), '\n')) {
-    auto [name, config] = line.split(" = ");
-    if (name != key)
-      continue;
-    Attribute attr = parseAttribute(config, kernel.getFunction().getContext());
-    if (isa_and_nonnull<plan::LoweringConfigInterface>(attr))
-      return Choice{attr, "tuned: " + key};
-  }
-  return std::nullopt;
-}
-
-std::optional<TiledAccess> Chooser::getBoxedOutput(const Contraction &contraction) {
-  const ReductionGroup::Result &result = contraction.group.results.front();
-  if (contraction.group.results.size() != 1 ||
-      getElementBytes(getElementTypeOrSelf(result.output.tensor)) != 2)
-    return std::nullopt;
-  std::string reason;
-  return matchTiledOutput(contraction, result, points.getLoopSizes(contraction.getOp()),
-                          points.index, reason);
-}
-
-/// wgmma where boxes of both operands can be copied; the model says in which tiles.
-std::optional<Choice> Chooser::chooseWGMMA(const Contraction &contraction) {
-  if (!options.wgmma || !kernel.target->hasWGMMA || !contraction.hasHalfOperands())
-    return std::nullopt;
-  // Where sizes are symbolic, guards keep them from being zero or too large.
-  bool isStatic = llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
-  if (!isStatic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr))
-    return std::nullopt;
-  SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
-  std::string reason;
-  std::optional<TiledAccess> a =
-      matchTiledOperand(contraction, contraction.a, sizes, points.index, reason);
-  std::optional<TiledAccess> b =
-      matchTiledOperand(contraction, contraction.b, sizes, points.index, reason);
-  linalg::LinalgOp op = contraction.getOp();
-  auto getSize = [&](ArrayRef<unsigned> dims, int64_t guess) {
-    return getStaticProduct(op, dims).value_or(guess);
-  };
-  MatmulProblem problem;
-  problem.batch = getSize(contraction.batch, 1);
-  problem.m = getSize(contraction.m, 4096);
-  problem.n = getSize(contraction.n, 4096);
-  problem.k = getSize(contraction.k, 1024);
-  // An empty tensor has no description; a sum of nothing never starts; and where k is 1, boxes have
-  // no dim for the rows of tiles that run along m or n.
-  if (!a || !b || problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
-    return std::nullopt;
-  problem.elementBytes = 2;
-  problem.outputBytes =
-      getElementBytes(getElementTypeOrSelf(contraction.group.results.front().output.tensor));
-  problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
-  problem.isKContiguousB = b->dims.back().group == TiledAccess::Group::K;
-  problem.storesBoxes = getBoxedOutput(contraction).has_value();
-  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, problem);
-  if (plans.empty())
-    return std::nullopt;
-  const WGMMAPlan &plan = plans.front();
-  std::string text =
-      llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups, {3} stages, k "
-                    "split {4} times, {5:F1} us expected; key: {6}",
-                    plan.tileM, plan.tileN, plan.warpgroups, plan.stages, plan.split,
-                    plan.microseconds, getKey(kernel, contraction))
-          .str();
-  return Choice{MatmulWGMMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
-                                     plan.tileK, plan.warpgroups, plan.stages, plan.raster,
-                                     plan.blocks, plan.split),
-                text};
-}
-
-Choice Chooser::chooseProduct(const Contraction &contraction) {
-  MLIRContext *context = kernel.getFunction().getContext();
-  if (std::optional<Choice> choice = chooseTuned(contraction))
-    return *choice;
-  if (std::optional<Choice> choice = chooseWGMMA(contraction))
-    return *choice;
-  linalg::LinalgOp op = contraction.getOp();
-  std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
-                         m = getStaticProduct(op, contraction.m),
-                         n = getStaticProduct(op, contraction.n);
-  bool isTF32 = options.allowTF32 && contraction.hasSingleOperands();
-  if (kernel.target->hasMMA16816 && (contraction.hasHalfOperands() || isTF32)) {
-    int64_t elementBytes = isTF32 ? 4 : 2;
-    auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
-      plan::BindingOp binding = side.getCopySource();
-      ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
-      return binding && side.isVectorizable && binding.getAlignment() >= kVectorBytes &&
-             getInnermostDivisor(points, contraction.group, inner) >= kVectorBytes / elementBytes;
-    };
-    std::optional<int64_t> k = getStaticProduct(op, contraction.k);
-    ProductSize size{batch.value_or(1), m.value_or(4096), n.value_or(4096)};
-    size.isRagged = !m || !n || !k || *m % 256 != 0 || *n % 256 != 0 || *k % 64 != 0;
-    size.isCopied =
-        isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n);
-    size.elementBytes = elementBytes;
-    MatmulMMAAttr config = chooseMMATiles(context, *kernel.target, size);
-    std::string reason =
-        llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}",
-                      isTF32 ? " in TF32" : "", config.getTileM(), config.getTileN(),
-                      config.getTileK())
-            .str();
-    return {config, reason};
-  }
-  struct Tile {
-    int64_t m, n, k, threadM, threadN;
-  };
-  // Largest first: the first one that gives every multiprocessor a block is taken, else the one
-  // with most blocks.
-  static const Tile tiles[] = {{128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 2, 4}};
-  static const Tile flatTile = {16, 64, 32, 2, 4};
-  const Tile *chosen = nullptr;
-  if (m && *m <= 16) {
-    chosen = &flatTile;
-  } else {
-    for (const Tile &tile : tiles) {
-      bool wide = getElementBytes(contraction.accumulatorType) > 4;
-      if (wide && tile.threadM * tile.threadN > 16)
-        continue;
-      chosen = &tile;
-      int64_t blocks = llvm::divideCeil(m.value_or(4096), tile.m) *
-                       llvm::divideCeil(n.value_or(4096), tile.n) * batch.value_or(1);
-      if (blocks >= kernel.target->multiprocessors)
-        break;
-    }
-  }
-  std::string reason =
-      llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread",
-                    chosen->m, chosen->n, chosen->threadM, chosen->threadN)
-          .str();
-  return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM,
-                             chosen->threadN),
-          reason};
 }
 
 //===----------------------------------------------------------------------===//
@@ -628,10 +448,8 @@ Choice Chooser::chooseScatter(kernel::ScatterOp op) {
 }
 
 Choice Chooser::choose() {
-  if (std::optional<LineKernel> lines = matchLineKernel(kernel)) {
-    LineChoice choice = chooseLineStrategy(*lines, kernel, points, getVectorWidth(kernel));
-    return {choice.config, choice.reason};
-  }
+  if (std::optional<LineKernel> lines = matchLineKernel(kernel))
+    return chooseLineStrategy(*lines, kernel, points, getVectorWidth(kernel));
   if (kernel.outputs.size() == 1)
     if (auto scatter = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>())
       return chooseScatter(scatter);
@@ -645,11 +463,11 @@ Choice Chooser::choose() {
   // Groups of few features leave a tile of the product all but empty.
   bool isNarrow = succeeded(contraction) && isNarrowWindow(*contraction);
   if (succeeded(contraction) && !isNarrow)
-    return chooseProduct(*contraction);
+    return chooseProductStrategy(*contraction, kernel, points, options);
   if (std::optional<Choice> choice = chooseWindow())
     return *choice;
   if (succeeded(contraction))
-    return chooseProduct(*contraction);
+    return chooseProductStrategy(*contraction, kernel, points, options);
   FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
   if (succeeded(group))
     return chooseReduction(*group);

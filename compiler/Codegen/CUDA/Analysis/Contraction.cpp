@@ -202,4 +202,12 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
   return result;
 }
 
+FailureOr<Contraction> requireContraction(const KernelInfo &kernel, Attribute config) {
+  std::string reason;
+  FailureOr<Contraction> contraction = matchContraction(kernel, reason);
+  if (failed(contraction))
+    kernel.getFunction().emitOpError("expected a matrix product for ") << config << ": " << reason;
+  return contraction;
+}
+
 } // namespace xc::cuda

@@ -49,6 +49,8 @@ struct Contraction {
 
 /// Fails with a reason if the kernel is no such product, or one without m or n (a reduction, then).
 mlir::FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &reason);
+/// The same for a kernel that is configured to be one: if it is not, an error says why.
+mlir::FailureOr<Contraction> requireContraction(const KernelInfo &kernel, mlir::Attribute config);
 
 } // namespace xc::cuda
 

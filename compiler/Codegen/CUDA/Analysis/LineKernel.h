@@ -31,14 +31,6 @@ struct LineShape {
 };
 LineShape getLineShape(mlir::Operation *op, PointEmitter &points);
 
-/// What was chosen, and why in a sentence.
-struct LineChoice {
-  mlir::Attribute config;
-  std::string reason;
-};
-LineChoice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel,
-                              PointEmitter &points, int64_t vectorWidth);
-
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_ANALYSIS_LINEKERNEL_H

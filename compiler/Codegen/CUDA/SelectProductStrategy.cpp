@@ -1,0 +1,206 @@
+//===- SelectProductStrategy.cpp - How matrix products are laid out -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
+#include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
+#include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/SelectStrategy.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+namespace {
+
+class ProductChooser {
+public:
+  ProductChooser(const Contraction &contraction, const KernelInfo &kernel, PointEmitter &points,
+                 const SelectStrategyOptions &options)
+      : contraction(contraction), kernel(kernel), points(points), options(options) {}
+
+  Choice choose();
+
+private:
+  std::optional<Choice> chooseTuned();
+  std::optional<Choice> chooseWGMMA();
+  std::optional<TiledAccess> getBoxedOutput();
+
+  const Contraction &contraction;
+  const KernelInfo &kernel;
+  PointEmitter &points; // knows the sizes; nothing is emitted
+  const SelectStrategyOptions &options;
+};
+
+} // namespace
+
+/// What identifies a product in a tuning database.
+static std::string getKey(const KernelInfo &kernel, const Contraction &contraction) {
+  linalg::LinalgOp op = contraction.getOp();
+  auto getSize = [&](ArrayRef<unsigned> dims) {
+    std::optional<int64_t> size = getStaticProduct(op, dims);
+    return size ? std::to_string(*size) : "?";
+  };
+  std::string types;
+  llvm::raw_string_ostream stream(types);
+  stream << getElementTypeOrSelf(contraction.a.operand->get()) << "*"
+         << getElementTypeOrSelf(contraction.b.operand->get()) << ">"
+         << getElementTypeOrSelf(contraction.group.results.front().output.tensor);
+  return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}", kernel.target->arch, types,
+                       getSize(contraction.batch), getSize(contraction.m), getSize(contraction.n),
+                       getSize(contraction.k), contraction.a.isKContiguous ? "n" : "t",
+                       contraction.b.isKContiguous ? "t" : "n")
+      .str();
+}
+
+std::optional<Choice> ProductChooser::chooseTuned() {
+  std::string key = getKey(kernel, contraction);
+  for (StringRef line : llvm::split(StringRef(options.tuning), '\n')) {
+    auto [name, config] = line.split(" = ");
+    if (name != key)
+      continue;
+    Attribute attr = parseAttribute(config, kernel.getFunction().getContext());
+    if (isa_and_nonnull<plan::LoweringConfigInterface>(attr))
+      return Choice{attr, "tuned: " + key};
+  }
+  return std::nullopt;
+}
+
+std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
+  const ReductionGroup::Result &result = contraction.group.results.front();
+  if (contraction.group.results.size() != 1 ||
+      getElementBytes(getElementTypeOrSelf(result.output.tensor)) != 2)
+    return std::nullopt;
+  std::string reason;
+  return matchTiledOutput(contraction, result, points.getLoopSizes(contraction.getOp()),
+                          points.index, reason);
+}
+
+/// wgmma where boxes of both operands can be copied; the model says in which tiles.
+std::optional<Choice> ProductChooser::chooseWGMMA() {
+  if (!options.wgmma || !kernel.target->hasWGMMA || !contraction.hasHalfOperands())
+    return std::nullopt;
+  // Where sizes are symbolic, guards keep them from being zero or too large.
+  bool isStatic = llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
+  if (!isStatic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr))
+    return std::nullopt;
+  SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
+  std::string reason;
+  std::optional<TiledAccess> a =
+      matchTiledOperand(contraction, contraction.a, sizes, points.index, reason);
+  std::optional<TiledAccess> b =
+      matchTiledOperand(contraction, contraction.b, sizes, points.index, reason);
+  linalg::LinalgOp op = contraction.getOp();
+  auto getSize = [&](ArrayRef<unsigned> dims, int64_t guess) {
+    return getStaticProduct(op, dims).value_or(guess);
+  };
+  MatmulProblem problem;
+  problem.batch = getSize(contraction.batch, 1);
+  problem.m = getSize(contraction.m, 4096);
+  problem.n = getSize(contraction.n, 4096);
+  problem.k = getSize(contraction.k, 1024);
+  // An empty tensor has no description; a sum of nothing never starts; and where k is 1, boxes have
+  // no dim for the rows of tiles that run along m or n.
+  if (!a || !b || problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
+    return std::nullopt;
+  problem.elementBytes = 2;
+  problem.outputBytes =
+      getElementBytes(getElementTypeOrSelf(contraction.group.results.front().output.tensor));
+  problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
+  problem.isKContiguousB = b->dims.back().group == TiledAccess::Group::K;
+  problem.storesBoxes = getBoxedOutput().has_value();
+  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, problem);
+  if (plans.empty())
+    return std::nullopt;
+  const WGMMAPlan &plan = plans.front();
+  std::string text =
+      llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups, {3} stages, k "
+                    "split {4} times, {5:F1} us expected; key: {6}",
+                    plan.tileM, plan.tileN, plan.warpgroups, plan.stages, plan.split,
+                    plan.microseconds, getKey(kernel, contraction))
+          .str();
+  return Choice{MatmulWGMMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
+                                     plan.tileK, plan.warpgroups, plan.stages, plan.raster,
+                                     plan.blocks, plan.split),
+                text};
+}
+
+Choice ProductChooser::choose() {
+  MLIRContext *context = kernel.getFunction().getContext();
+  if (std::optional<Choice> choice = chooseTuned())
+    return *choice;
+  if (std::optional<Choice> choice = chooseWGMMA())
+    return *choice;
+  linalg::LinalgOp op = contraction.getOp();
+  std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
+                         m = getStaticProduct(op, contraction.m),
+                         n = getStaticProduct(op, contraction.n);
+  bool isTF32 = options.allowTF32 && contraction.hasSingleOperands();
+  if (kernel.target->hasMMA16816 && (contraction.hasHalfOperands() || isTF32)) {
+    int64_t elementBytes = isTF32 ? 4 : 2;
+    auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
+      plan::BindingOp binding = side.getCopySource();
+      ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
+      return binding && side.isVectorizable && binding.getAlignment() >= kVectorBytes &&
+             getInnermostDivisor(points, contraction.group, inner) >= kVectorBytes / elementBytes;
+    };
+    std::optional<int64_t> k = getStaticProduct(op, contraction.k);
+    ProductSize size{batch.value_or(1), m.value_or(4096), n.value_or(4096)};
+    size.isRagged = !m || !n || !k || *m % 256 != 0 || *n % 256 != 0 || *k % 64 != 0;
+    size.isCopied =
+        isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n);
+    size.elementBytes = elementBytes;
+    MatmulMMAAttr config = chooseMMATiles(context, *kernel.target, size);
+    std::string reason =
+        llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}",
+                      isTF32 ? " in TF32" : "", config.getTileM(), config.getTileN(),
+                      config.getTileK())
+            .str();
+    return {config, reason};
+  }
+  struct Tile {
+    int64_t m, n, k, threadM, threadN;
+  };
+  // Largest first: the first one that gives every multiprocessor a block is taken, else the one
+  // with most blocks.
+  static const Tile tiles[] = {{128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 2, 4}};
+  static const Tile flatTile = {16, 64, 32, 2, 4};
+  const Tile *chosen = nullptr;
+  if (m && *m <= 16) {
+    chosen = &flatTile;
+  } else {
+    for (const Tile &tile : tiles) {
+      bool wide = getElementBytes(contraction.accumulatorType) > 4;
+      if (wide && tile.threadM * tile.threadN > 16)
+        continue;
+      chosen = &tile;
+      int64_t blocks = llvm::divideCeil(m.value_or(4096), tile.m) *
+                       llvm::divideCeil(n.value_or(4096), tile.n) * batch.value_or(1);
+      if (blocks >= kernel.target->multiprocessors)
+        break;
+    }
+  }
+  std::string reason =
+      llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread",
+                    chosen->m, chosen->n, chosen->threadM, chosen->threadN)
+          .str();
+  return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM,
+                             chosen->threadN),
+          reason};
+}
+
+Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
+                             PointEmitter &points, const SelectStrategyOptions &options) {
+  return ProductChooser(contraction, kernel, points, options).choose();
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,47 @@
+//===- SelectStrategy.h - What the choices of strategies share ------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_SELECTSTRATEGY_H
+#define XC_CODEGEN_CUDA_SELECTSTRATEGY_H
+
+#include "compiler/Codegen/CUDA/Analysis/Contraction.h"
+#include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
+#include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+
+#include <string>
+
+namespace xc::cuda {
+
+/// Bytes of the widest access of one thread.
+constexpr int64_t kVectorBytes = 16;
+
+/// What was chosen, and why in a sentence.
+struct Choice {
+  mlir::Attribute config;
+  std::string reason;
+};
+
+/// The product of the sizes of `dims`, or nothing if one is symbolic.
+std::optional<int64_t> getStaticProduct(mlir::linalg::LinalgOp op, llvm::ArrayRef<unsigned> dims);
+
+/// A power of two that divides the size of the innermost of `dims` that is not 1.
+int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
+                            llvm::ArrayRef<unsigned> dims);
+
+/// For scans, sorts and their kin; `points` knows the sizes, and nothing is emitted.
+Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, PointEmitter &points,
+                          int64_t vectorWidth);
+
+/// For matrix products, in the same way: what the tuning file says, else `wgmma`, `mma.sync` or
+/// fused multiply-add, the first that can.
+Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
+                             PointEmitter &points, const SelectStrategyOptions &options);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_SELECTSTRATEGY_H
