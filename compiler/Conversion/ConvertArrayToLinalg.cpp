@@ -11,6 +11,7 @@
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -118,6 +119,21 @@ struct ConvertFill : OpConversionPattern<linalg::FillOp> {
   }
 };
 
+/// Calls of outlined regions, on values of other types.
+template <typename ControlOp> struct ConvertControl : OpConversionPattern<ControlOp> {
+  using OpConversionPattern<ControlOp>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(ControlOp op, typename ControlOp::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    if (failed(this->getTypeConverter()->convertTypes(op->getResultTypes(), types)))
+      return failure();
+    rewriter.replaceOp(
+        op, ControlOp::create(rewriter, op.getLoc(), types, adaptor.getOperands(), op->getAttrs()));
+    return success();
+  }
+};
+
 struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToLinalgPass> {
   void runOnOperation() override {
     recordDtypes();
@@ -155,8 +171,8 @@ private:
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);
     populateCallOpTypeConversionPattern(patterns, converter);
-    patterns.add<ConvertTensorOp, ConvertArithConstant, ConvertGeneric, ConvertFill>(converter,
-                                                                                     context);
+    patterns.add<ConvertTensorOp, ConvertArithConstant, ConvertGeneric, ConvertFill,
+                 ConvertControl<plan::BranchOp>, ConvertControl<plan::LoopOp>>(converter, context);
 
     ConversionTarget target(*context);
     target.addIllegalDialect<array::ArrayDialect>();

@@ -10,6 +10,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OutlineControl : Pass<"xc-outline-control", "::mlir::ModuleOp"> {
+  let summary = "Make functions of the regions of array.if and array.while";
+  let description = [{
+    Each region becomes a private function of what it captures (and, for a loop, of the values that it changes); the op becomes a
+    `plan.branch` or `plan.loop` that names them. Variables that a region assigns are carried through as values and assigned
+    behind the op. Later phases then see functions of one block only. Example:
+    ```mlir
+    %y = array.if %p : tensor<i1> -> (tensor<4xf32>) {                                              // input
+      %a = array.exp %x : tensor<4xf32>
+      array.yield %a : tensor<4xf32>
+    } else {
+      array.yield %x : tensor<4xf32>
+    }
+    %y = plan.branch %p then @main_if0_then otherwise @main_if0_else(%x)                            // output
+       : (tensor<i1>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect"];
+}
+
 def ConvertArrayToLinalg : Pass<"xc-convert-array-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Lower array ops to linalg on tensors";
   let description = [{

@@ -163,6 +163,20 @@ static LogicalResult verifyOp(Operation *op) {
   return success();
 }
 
+/// The ops of a function, or of a region of array.if or array.while.
+static LogicalResult verifyBlock(Block &block) {
+  for (Operation &op : block) {
+    if (failed(verifyOp(&op)))
+      return failure();
+    if (!isa<array::IfOp, array::WhileOp>(op))
+      continue;
+    for (Region &region : op.getRegions())
+      if (failed(verifyBlock(region.front())))
+        return failure();
+  }
+  return success();
+}
+
 static LogicalResult verifyFunction(func::FuncOp func) {
   if (func.isExternal())
     return func.emitError() << "function '" << func.getName()
@@ -173,10 +187,7 @@ static LogicalResult verifyFunction(func::FuncOp func) {
                             << " blocks; expected one: control flow is not supported";
   if (failed(verifySignature(func)))
     return failure();
-  for (Operation &op : func.getBody().front())
-    if (failed(verifyOp(&op)))
-      return failure();
-  return success();
+  return verifyBlock(func.getBody().front());
 }
 
 namespace {

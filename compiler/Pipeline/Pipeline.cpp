@@ -55,6 +55,8 @@ static void addArrayPasses(OpPassManager &pm) {
   addCleanup(pm);
   pm.addPass(array::createDecompose());
   addCleanup(pm);
+  // Regions see what surrounds them until here; from here on each is a function of its own.
+  pm.addPass(createOutlineControl());
 }
 
 static void addLinalgPasses(OpPassManager &pm) {

@@ -45,6 +45,7 @@ private:
   fb::Binding getBinding(plan::RangeAttr range);
   uint32_t addLocation(Location loc);
   void addCommand(fb::CommandKind kind, uint32_t ordinal, ArrayRef<int64_t> after);
+  void addCommandOp(Operation &op);
   void addLaunch(plan::LaunchOp launch);
   void addVariant(const KernelExports &kernel, unsigned variant, AffineMap scalars);
 
@@ -61,6 +62,9 @@ private:
   std::vector<fb::Binding> bindings;
   std::vector<fb::Copy> copies;
   std::vector<fb::Fill> fills;
+  std::vector<fb::Control> controls;
+  std::vector<uint32_t> regionOrdinals;
+  std::vector<Block *> blocks; // of the regions, in order
   std::vector<std::string> locations;
   llvm::StringMap<uint32_t> locationNumbers;
 };
@@ -141,22 +145,39 @@ void PlanWriter::addLaunch(plan::LaunchOp launch) {
   addCommand(fb::CommandKind::Dispatch, dispatches.size() - 1, launch.getAfter());
 }
 
+void PlanWriter::addCommandOp(Operation &op) {
+  llvm::TypeSwitch<Operation *>(&op)
+      .Case([&](plan::LaunchOp launch) { addLaunch(launch); })
+      .Case([&](plan::CopyOp copy) {
+        copies.emplace_back(getBinding(copy.getSource()), getBinding(copy.getTarget()));
+        addCommand(fb::CommandKind::Copy, copies.size() - 1, copy.getAfter());
+      })
+      .Case([&](plan::FillOp fill) {
+        fills.emplace_back(getBinding(fill.getTarget()), fill.getPattern(), fill.getPatternSize());
+        addCommand(fb::CommandKind::Fill, fills.size() - 1, fill.getAfter());
+      })
+      .Case([&](plan::ControlOp control) {
+        // Its regions follow all that were named before them, so each comes behind its parent.
+        fb::Range regionRange(regionOrdinals.size(), 2);
+        for (Region &region : control->getRegions()) {
+          regionOrdinals.push_back(blocks.size());
+          blocks.push_back(&region.front());
+        }
+        controls.emplace_back(control.getLoop(), getBinding(control.getCondition()), regionRange);
+        addCommand(fb::CommandKind::Control, controls.size() - 1, control.getAfter());
+      });
+}
+
 flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint32_t target) {
-  for (Operation &op : function.getBody().front()) {
-    llvm::TypeSwitch<Operation *>(&op)
-        .Case([&](plan::LaunchOp launch) { addLaunch(launch); })
-        .Case([&](plan::CopyOp copy) {
-          copies.emplace_back(getBinding(copy.getSource()), getBinding(copy.getTarget()));
-          addCommand(fb::CommandKind::Copy, copies.size() - 1, copy.getAfter());
-        })
-        .Case([&](plan::FillOp fill) {
-          fills.emplace_back(getBinding(fill.getTarget()), fill.getPattern(),
-                             fill.getPatternSize());
-          addCommand(fb::CommandKind::Fill, fills.size() - 1, fill.getAfter());
-        });
+  blocks.push_back(&function.getBody().front());
+  std::vector<fb::Region> regions;
+  for (size_t region = 0; region < blocks.size(); ++region) {
+    uint32_t begin = commands.size();
+    for (Operation &op : *blocks[region])
+      addCommandOp(op);
+    regions.emplace_back(fb::Range(begin, commands.size() - begin));
   }
   fb::Value arena = formulas.getValue(function.getArena().getResult(0));
-  std::vector<fb::Region> regions = {fb::Region(fb::Range(0, commands.size()))};
   auto regionVector = builder.CreateVectorOfStructs(regions);
   auto code = builder.CreateVectorOfStructs(formulas.getCode());
   auto ranges = builder.CreateVectorOfStructs(formulas.getFormulas());
@@ -169,6 +190,8 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint3
   auto bindingVector = builder.CreateVectorOfStructs(bindings);
   auto copyVector = builder.CreateVectorOfStructs(copies);
   auto fillVector = builder.CreateVectorOfStructs(fills);
+  auto controlVector = builder.CreateVectorOfStructs(controls);
+  auto ordinalVector = builder.CreateVector(regionOrdinals);
   auto locationVector = builder.CreateVectorOfStrings(locations);
   fb::PlanBuilder plan(builder);
   plan.add_target(target);
@@ -184,6 +207,10 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint3
   plan.add_bindings(bindingVector);
   plan.add_copies(copyVector);
   plan.add_fills(fillVector);
+  if (!controls.empty()) {
+    plan.add_controls(controlVector);
+    plan.add_region_ordinals(ordinalVector);
+  }
   plan.add_arena_size(&arena);
   plan.add_locations(locationVector);
   return plan.Finish();

@@ -27,7 +27,7 @@ struct Range {
   uint32_t begin = 0, count = 0;
 };
 
-enum class CommandKind : uint8_t { Dispatch, Copy, Fill };
+enum class CommandKind : uint8_t { Dispatch, Copy, Fill, Control };
 
 struct Command {
   CommandKind kind = CommandKind::Dispatch;
@@ -35,12 +35,15 @@ struct Command {
   bool isEmpty = false;
   /// Dispatch: the last address is the workspace.
   bool hasWorkspace = false;
+  /// Control: a while, else an if.
+  bool isLoop = false;
   /// Fill: bytes of the pattern: 1, 2, 4 or 8.
   uint8_t patternSize = 0;
-  /// Commands, all earlier, that must have ended before this one begins. Fixed
-  /// for the life of a recording.
+  /// Commands, all earlier ones of its region and counted from that one's first, that must have
+  /// ended before this one begins. Fixed for the life of a recording.
   Range edges;
-  /// Dispatch: bindings in order; Copy: source, target; Fill: target. A binding of no bytes may be
+  /// Dispatch: bindings in order; Copy: source, target; Fill: target; Control: the condition, one
+  /// byte. A binding of no bytes may be
   /// at address 0: an empty arena has none.
   Range addresses;
   /// Dispatch: the variant's scalars. The place in the vector is fixed, the
@@ -49,6 +52,10 @@ struct Command {
   Executable *executable = nullptr;
   uint32_t exportOrdinal = 0;
   uint32_t grid[3] = {1, 1, 1};
+  /// Control: ordinals of the regions. An if runs the first where the byte is not 0, else the
+  /// second; a while runs the first, and as long as the byte is then not 0 the second and the
+  /// first.
+  uint32_t regions[2] = {0, 0};
   /// Copy and Fill: bytes.
   uint64_t length = 0;
   /// Fill: in the lowest bytes.
@@ -62,6 +69,11 @@ struct CommandList {
   Span<const uint32_t> edges;
   Span<const uint64_t> addresses;
   Span<const int64_t> scalars;
+  /// Parts of the commands, one after the other. Region 0 is what a launch runs; the others are
+  /// named by commands of earlier ones.
+  Span<const Range> regions;
+
+  bool hasControl() const { return regions.size > 1; }
 };
 
 /// What has changed in a command since the list was last given to the driver.

@@ -48,6 +48,8 @@ public:
   /// until an update succeeds whose changes name every command.
   virtual Status update(const CommandList &list, Span<const CommandChange> changes,
                         UpdateCost *cost) = 0;
+  /// Whether the host decides the list's ifs and whiles.
+  virtual bool hasHostLoop() const = 0;
   /// Of launches that have ended, where options.profile was set.
   virtual CommandTimes times(uint32_t command) const = 0;
 };

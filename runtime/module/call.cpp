@@ -493,6 +493,7 @@ void xcr_call::statistics(xcr_call_statistics_t *out) const {
     out->dispatch_count += command.kind == hal::CommandKind::Dispatch;
   out->empty_count = resolver.emptyCount();
   out->arena_bytes = resolver.arenaBytes();
+  out->has_host_loop = recording && recording->hasHostLoop();
 }
 
 uint32_t xcr_call::profileCount() const {
@@ -506,7 +507,10 @@ Status xcr_call::profile(uint32_t entry, xcr_profile_entry_t *out) const {
   const hal::Command &command = resolver.list().commands[entry];
   hal::CommandTimes times = recording->times(entry);
   out->kind = static_cast<xcr_command_kind_t>(command.kind);
-  out->name = xcr_string(command.kind == hal::CommandKind::Copy ? "copy" : "fill");
+  out->name = xcr_string(command.kind == hal::CommandKind::Copy   ? "copy"
+                         : command.kind == hal::CommandKind::Fill ? "fill"
+                         : command.isLoop                         ? "while"
+                                                                  : "if");
   if (const fb::Export *code = resolver.exportOf(entry)) {
     out->name = text(code->name());
     out->strategy = text(code->strategy());

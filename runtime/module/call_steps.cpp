@@ -37,6 +37,11 @@ Status xcr_call::checkSteps(uint32_t command) const {
 }
 
 Status xcr_call::beginSteps(uint32_t *count) {
+  if (resolver.list().hasControl())
+    return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
+                      "'%s' holds an if or while: which of its commands run is decided in between, "
+                      "so they cannot be run one by one",
+                      target->table->name()->c_str());
   if (!stepStream)
     XCR_RETURN_IF_ERROR(instance.device().createStream(&stepStream));
   XCR_RETURN_IF_ERROR(prepare(*stepStream));

@@ -17,9 +17,9 @@ using hal::CommandKind;
 
 PlanResolver::PlanResolver(const HostAllocator &allocator)
     : allocator(allocator), buffers(allocator), variableUse(allocator), userBegins(allocator),
-      users(allocator), results(allocator), commands(allocator), edges(allocator),
-      addresses(allocator), scalars(allocator), chosenVariants(allocator), isDirty(allocator),
-      dirty(allocator) {}
+      users(allocator), results(allocator), commands(allocator), regions(allocator),
+      edges(allocator), addresses(allocator), scalars(allocator), chosenVariants(allocator),
+      isDirty(allocator), dirty(allocator) {}
 
 //===----------------------------------------------------------------------===//
 // Layout
@@ -34,9 +34,7 @@ Status PlanResolver::initialise(const Program &from, const fb::Plan &table, xcr_
                                 uint32_t inputs, uint32_t outputs) {
   program = &from;
   plan = &table;
-  rootCommands = firstOf(table.commands());
-  if (rootCommands)
-    rootCommands += table.regions()->Get(0)->commands().begin();
+  planCommands = firstOf(table.commands());
   dispatches = firstOf(table.dispatches());
   variants = firstOf(table.variants());
   bindings = firstOf(table.bindings());
@@ -71,68 +69,79 @@ Status PlanResolver::initialise(const Program &from, const fb::Plan &table, xcr_
 
 /// Gives every command its place in the flat vectors.
 Status PlanResolver::layOut() {
-  const fb::Range &root = plan->regions()->Get(0)->commands();
-  XCR_RETURN_IF_ERROR(commands.resize(root.count()));
-  XCR_RETURN_IF_ERROR(chosenVariants.resize(root.count()));
-  XCR_RETURN_IF_ERROR(isDirty.resize(root.count()));
-  XCR_RETURN_IF_ERROR(dirty.reserve(root.count()));
-  uint32_t addressCount = 0, scalarCount = 0;
-  for (uint32_t i = 0; i < root.count(); ++i) {
-    const fb::Command &from = *plan->commands()->Get(root.begin() + i);
-    hal::Command &to = commands[i];
-    to.edges = {static_cast<uint32_t>(edges.size()), from.edges().count()};
-    for (uint32_t e = 0; e < from.edges().count(); ++e)
-      XCR_RETURN_IF_ERROR(edges.push(plan->edges()->Get(from.edges().begin() + e)));
-    to.addresses.begin = addressCount;
-    to.scalars.begin = scalarCount;
-    switch (from.kind()) {
-    case fb::CommandKind::Dispatch: {
-      const fb::Dispatch &dispatch = *plan->dispatches()->Get(from.ordinal());
-      uint32_t most = 0;
-      for (uint32_t v = 0; v < dispatch.variants().count(); ++v)
-        most = std::max(most,
-                        plan->variants()->Get(dispatch.variants().begin() + v)->scalars().count());
-      to.kind = CommandKind::Dispatch;
-      addressCount += dispatch.bindings().count() + 1; // and the workspace
-      scalarCount += most;
-      break;
-    }
-    case fb::CommandKind::Copy:
-      to.kind = CommandKind::Copy;
-      to.addresses.count = 2;
-      addressCount += 2;
-      break;
-    case fb::CommandKind::Fill: {
-      const fb::Fill &fill = *plan->fills()->Get(from.ordinal());
-      to.kind = CommandKind::Fill;
-      to.addresses.count = 1;
-      to.pattern = fill.pattern();
-      to.patternSize = fill.pattern_size();
-      addressCount += 1;
-      break;
-    }
-    case fb::CommandKind::Collective:
-      return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
-                        "'%.*s' exchanges data between devices (command %u), "
-                        "which this version of the library cannot do",
-                        printLength(owner), owner.data, i);
-    case fb::CommandKind::Control:
-      return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
-                        "'%.*s' holds an if or while (command %u), which this "
-                        "version of the library cannot run",
-                        printLength(owner), owner.data, i);
-    }
+  uint32_t total = count(plan->commands());
+  XCR_RETURN_IF_ERROR(commands.resize(total));
+  XCR_RETURN_IF_ERROR(chosenVariants.resize(total));
+  XCR_RETURN_IF_ERROR(isDirty.resize(total));
+  XCR_RETURN_IF_ERROR(dirty.reserve(total));
+  for (uint32_t i = 0; i < count(plan->regions()); ++i) {
+    const fb::Range &range = plan->regions()->Get(i)->commands();
+    XCR_RETURN_IF_ERROR(regions.push({range.begin(), range.count()}));
   }
+  uint32_t addressCount = 0, scalarCount = 0;
+  for (uint32_t i = 0; i < total; ++i)
+    XCR_RETURN_IF_ERROR(layOutCommand(i, &addressCount, &scalarCount));
   XCR_RETURN_IF_ERROR(addresses.resize(addressCount));
   return scalars.resize(scalarCount);
 }
 
-/// Calls function(command, binding) for every binding of the root region, and
+Status PlanResolver::layOutCommand(uint32_t ordinal, uint32_t *addressCount,
+                                   uint32_t *scalarCount) {
+  const fb::Command &from = *plan->commands()->Get(ordinal);
+  hal::Command &to = commands[ordinal];
+  to.edges = {static_cast<uint32_t>(edges.size()), from.edges().count()};
+  for (uint32_t e = 0; e < from.edges().count(); ++e)
+    XCR_RETURN_IF_ERROR(edges.push(plan->edges()->Get(from.edges().begin() + e)));
+  to.addresses.begin = *addressCount;
+  to.scalars.begin = *scalarCount;
+  switch (from.kind()) {
+  case fb::CommandKind::Dispatch: {
+    const fb::Dispatch &dispatch = *plan->dispatches()->Get(from.ordinal());
+    uint32_t most = 0;
+    for (uint32_t v = 0; v < dispatch.variants().count(); ++v)
+      most =
+          std::max(most, plan->variants()->Get(dispatch.variants().begin() + v)->scalars().count());
+    to.kind = CommandKind::Dispatch;
+    *addressCount += dispatch.bindings().count() + 1; // and the workspace
+    *scalarCount += most;
+    return Status();
+  }
+  case fb::CommandKind::Copy:
+    to.kind = CommandKind::Copy;
+    to.addresses.count = 2;
+    break;
+  case fb::CommandKind::Fill: {
+    const fb::Fill &fill = *plan->fills()->Get(from.ordinal());
+    to.kind = CommandKind::Fill;
+    to.addresses.count = 1;
+    to.pattern = fill.pattern();
+    to.patternSize = fill.pattern_size();
+    break;
+  }
+  case fb::CommandKind::Control: {
+    const fb::Control &control = *plan->controls()->Get(from.ordinal());
+    to.kind = CommandKind::Control;
+    to.isLoop = control.is_loop();
+    to.addresses.count = 1;
+    for (uint32_t i = 0; i < 2; ++i)
+      to.regions[i] = plan->region_ordinals()->Get(control.regions().begin() + i);
+    break;
+  }
+  case fb::CommandKind::Collective:
+    return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
+                      "'%.*s' exchanges data between devices (command %u), "
+                      "which this version of the library cannot do",
+                      printLength(owner), owner.data, ordinal);
+  }
+  *addressCount += to.addresses.count;
+  return Status();
+}
+
+/// Calls function(command, binding) for every binding of the plan, and
 /// for the arena where a variant has a workspace in it.
 template <typename Function> void PlanResolver::forBindings(Function function) const {
-  const fb::Range &root = plan->regions()->Get(0)->commands();
-  for (uint32_t i = 0; i < root.count(); ++i) {
-    const fb::Command &command = *plan->commands()->Get(root.begin() + i);
+  for (uint32_t i = 0; i < commands.size(); ++i) {
+    const fb::Command &command = *plan->commands()->Get(i);
     if (command.kind() == fb::CommandKind::Dispatch) {
       const fb::Dispatch &dispatch = *plan->dispatches()->Get(command.ordinal());
       for (uint32_t b = 0; b < dispatch.bindings().count(); ++b)
@@ -151,6 +160,8 @@ template <typename Function> void PlanResolver::forBindings(Function function) c
       function(i, copy.target());
     } else if (command.kind() == fb::CommandKind::Fill) {
       function(i, plan->fills()->Get(command.ordinal())->target());
+    } else if (command.kind() == fb::CommandKind::Control) {
+      function(i, plan->controls()->Get(command.ordinal())->condition());
     }
   }
 }
@@ -176,7 +187,7 @@ Status PlanResolver::indexUsers() {
 }
 
 hal::CommandList PlanResolver::list() const {
-  return {commands.span(), edges.span(), addresses.span(), scalars.span()};
+  return {commands.span(), edges.span(), addresses.span(), scalars.span(), regions.span()};
 }
 
 uint32_t PlanResolver::emptyCount() const {
@@ -394,6 +405,12 @@ Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command, ui
       return fault(ordinal, "source and target overlap; they are apart by",
                    static_cast<int64_t>(place[1] - place[0]));
     command.bytes = 2 * length;
+  } else if (command.kind == CommandKind::Control) {
+    const fb::Control &control = *plan->controls()->Get(table);
+    XCR_RETURN_IF_ERROR(resolveBinding(ordinal, control.condition(), &place[0], &length, bits));
+    if (length != 1)
+      return fault(ordinal, "the condition of an if or while takes bytes",
+                   static_cast<int64_t>(length));
   } else {
     const fb::Fill &fill = *plan->fills()->Get(table);
     XCR_RETURN_IF_ERROR(resolveBinding(ordinal, fill.target(), &place[0], &length, bits));
@@ -411,7 +428,7 @@ Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command, ui
 // Telling about commands
 //===----------------------------------------------------------------------===//
 
-const fb::Command &PlanResolver::tableOf(uint32_t command) const { return rootCommands[command]; }
+const fb::Command &PlanResolver::tableOf(uint32_t command) const { return planCommands[command]; }
 
 void PlanResolver::codeOfDispatch(uint32_t command, uint32_t *executable,
                                   uint32_t *exportOrdinal) const {

@@ -78,6 +78,7 @@ private:
     return spaceBegins[static_cast<uint32_t>(space)] + ordinal;
   }
   Status layOut();
+  Status layOutCommand(uint32_t ordinal, uint32_t *addressCount, uint32_t *scalarCount);
   Status indexUsers();
   template <typename Function> void forBindings(Function function) const;
   Status resolveCommand(uint32_t ordinal, bool sizesChanged, uint8_t *bits);
@@ -98,7 +99,7 @@ private:
   const Program *program = nullptr;
   const fb::Plan *plan = nullptr;
   /// Vectors of the plan, whose look-up costs more than what is done with an element.
-  const fb::Command *rootCommands = nullptr; ///< of region 0
+  const fb::Command *planCommands = nullptr; ///< of all regions
   const fb::Dispatch *dispatches = nullptr;
   const fb::Variant *variants = nullptr;
   const fb::Binding *bindings = nullptr;
@@ -113,7 +114,8 @@ private:
   Vector<int64_t> results; ///< of the plan's formulas
   uint64_t arenaSize = 0;
 
-  Vector<hal::Command> commands;
+  Vector<hal::Command> commands; ///< of all regions, numbered as in the plan
+  Vector<hal::Range> regions;
   Vector<uint32_t> edges;
   Vector<uint64_t> addresses;
   Vector<int64_t> scalars;

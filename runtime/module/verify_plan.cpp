@@ -28,35 +28,50 @@ Status Verifier::verifyPlan(const fb::Plan &plan, const PlanContext &context) {
   return verifyRegions(plan, context);
 }
 
-/// Regions form a tree with region 0 as the root, and no command is in two.
+/// What runs a plan calls itself for each region inside another.
+static constexpr uint8_t kMaxRegionDepth = 32;
+
+/// Regions form a tree with region 0 as the root, and follow one another: each command is in one.
 Status Verifier::verifyRegions(const fb::Plan &plan, const PlanContext &context) {
   xcr_string_view_t owner = context.owner;
   uint32_t regionCount = count(plan.regions());
   if (regionCount == 0)
     return corrupt("a plan of '%.*s' has no regions", printLength(owner), owner.data);
-  Vector<uint8_t> commandTaken(allocator), regionTaken(allocator);
-  XCR_RETURN_IF_ERROR(commandTaken.resize(count(plan.commands())));
-  XCR_RETURN_IF_ERROR(regionTaken.resize(regionCount));
+  /// Of regions that have been found in another; 0: in none.
+  Vector<uint8_t> depths(allocator);
+  XCR_RETURN_IF_ERROR(depths.resize(regionCount));
+  uint32_t expected = 0;
   for (uint32_t r = 0; r < regionCount; ++r) {
     const fb::Region &region = *plan.regions()->Get(r);
     if (!isInside(region.commands(), plan.commands()))
       return corrupt("region %u of '%.*s' is outside the plan's %u commands", r, printLength(owner),
                      owner.data, count(plan.commands()));
     uint32_t begin = region.commands().begin();
-    for (uint32_t i = begin; i < begin + region.commands().count(); ++i) {
-      if (commandTaken[i]++)
-        return corrupt("command %u of '%.*s' is in two regions", i, printLength(owner), owner.data);
+    if (begin != expected)
+      return corrupt("region %u of '%.*s' begins at command %u, the one before it ends at %u", r,
+                     printLength(owner), owner.data, begin, expected);
+    expected = begin + region.commands().count();
+    for (uint32_t i = begin; i < expected; ++i) {
       XCR_RETURN_IF_ERROR(verifyCommand(plan, context, region, r, i));
       const fb::Command &command = *plan.commands()->Get(i);
       if (command.kind() != fb::CommandKind::Control)
         continue;
       const fb::Range &nested = plan.controls()->Get(command.ordinal())->regions();
-      for (uint32_t n = 0; n < nested.count(); ++n)
-        if (regionTaken[plan.region_ordinals()->Get(nested.begin() + n)]++)
+      for (uint32_t n = 0; n < nested.count(); ++n) {
+        uint8_t &depth = depths[plan.region_ordinals()->Get(nested.begin() + n)];
+        if (depth)
           return corrupt("a region of '%.*s' belongs to two commands", printLength(owner),
                          owner.data);
+        depth = static_cast<uint8_t>(depths[r] + 1);
+        if (depth > kMaxRegionDepth)
+          return corrupt("regions of '%.*s' are nested more than %u deep", printLength(owner),
+                         owner.data, kMaxRegionDepth);
+      }
     }
   }
+  if (expected != count(plan.commands()))
+    return corrupt("the regions of '%.*s' end at command %u, there are %u", printLength(owner),
+                   owner.data, expected, count(plan.commands()));
   return Status();
 }
 

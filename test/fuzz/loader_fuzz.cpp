@@ -62,6 +62,7 @@ public:
     check(list);
     return Status();
   }
+  bool hasHostLoop() const override { return false; }
   hal::CommandTimes times(uint32_t) const override { return {}; }
   void check(const hal::CommandList &list);
 
@@ -215,6 +216,11 @@ void CheckedMemory::destroy() {
   delete this;
 }
 
+/// Bytes that a command reads where its first address is.
+static uint64_t lengthOf(const hal::Command &command) {
+  return command.kind == hal::CommandKind::Control ? 1 : command.length;
+}
+
 void CheckedRecording::check(const hal::CommandList &list) {
   for (size_t i = 0; i < list.commands.size; ++i) {
     const hal::Command &command = list.commands[i];
@@ -226,7 +232,8 @@ void CheckedRecording::check(const hal::CommandList &list) {
     require(!isDispatch || command.executable);
     for (uint32_t a = 0; a < command.addresses.count; ++a) {
       uint64_t address = list.addresses[command.addresses.begin + a];
-      require(address == 0 ? isDispatch : device.knows(address, isDispatch ? 0 : command.length));
+      require(address == 0 ? isDispatch
+                           : device.knows(address, isDispatch ? 0 : lengthOf(command)));
     }
   }
 }

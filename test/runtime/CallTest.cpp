@@ -385,18 +385,39 @@ TEST_F(CallTest, BindingsOutsideTheirBuffer) {
                    "uses 20 bytes at 0 of Input 0, which has 16");
 }
 
-TEST_F(CallTest, ControlFlowIsRefusedWithASentence) {
+/// main(p: 1, x: 4, y: 4) -> x where p is true, else y.
+TEST_F(CallTest, AnIfRunsOneOfItsRegions) {
   ModuleSpec spec = addModule();
-  PlanSpec &plan = spec.functions[0].plans[0];
-  plan.regions = {fb::Region(fb::Range(0, 2)), fb::Region(fb::Range(2, 0)),
-                  fb::Region(fb::Range(2, 0))};
-  plan.regionOrdinals = {1, 2};
+  FunctionSpec &function = spec.functions[0];
+  function = FunctionSpec();
+  function.inputs = {{"p", fb::DType::I1, {literal(1)}, 1},
+                     {"x", fb::DType::F32, {literal(4)}},
+                     {"y", fb::DType::F32, {literal(4)}}};
+  function.outputs = {{"z", fb::DType::F32, {literal(4)}}};
+  PlanSpec plan;
   plan.controls.emplace_back(false, reads(fb::Space::Input, 0, literal(1)), fb::Range(0, 2));
   plan.commands.emplace_back(fb::CommandKind::Control, 0, fb::Range(0, 0));
+  for (uint32_t input : {1u, 2u})
+    plan.copy(reads(fb::Space::Input, input, literal(16)),
+              writes(fb::Space::Output, 0, literal(16)));
+  plan.regions = {fb::Region(fb::Range(0, 1)), fb::Region(fb::Range(1, 1)),
+                  fb::Region(fb::Range(2, 1))};
+  plan.regionOrdinals = {1, 2};
+  function.plans = {plan};
   use(spec);
-  xcr_call_t *refused = nullptr;
-  XCR_EXPECT_FAILS(xcr_call_create(instance.get(), xcr_string("main"), nullptr, &refused),
-                   XCR_STATUS_UNSUPPORTED, "holds an if or while");
+  call = makeCall(instance);
+  Buffer x = makeBuffer(device, iota(4)), y = makeBuffer(device, std::vector<float>{9, 8, 7, 6});
+  XCR_ASSERT_OK(set(1, x));
+  XCR_ASSERT_OK(set(2, y));
+  for (bool choice : {true, false, true}) {
+    uint8_t byte = choice;
+    Buffer p = makeBuffer(device, XCR_DTYPE_I1, {1}, &byte, 1);
+    XCR_ASSERT_OK(set(0, p));
+    XCR_ASSERT_OK(xcr_call_run(call.get()));
+    EXPECT_EQ(read<float>(xcr_call_output(call.get(), 0)),
+              choice ? iota(4) : (std::vector<float>{9, 8, 7, 6}));
+  }
+  EXPECT_EQ(statistics().command_count, 3u);
 }
 
 //===----------------------------------------------------------------------===//

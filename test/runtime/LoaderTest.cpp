@@ -355,8 +355,30 @@ static const BadTable kBadTables[] = {
     {"PlanArena", "the arena of 'main'", [](ModuleSpec &m) { plan(m).arenaSize = literal(-1); }},
     {"RegionOutside", "region 0 of 'main' is outside",
      [](ModuleSpec &m) { plan(m).regions = {fb::Region(fb::Range(0, 9))}; }},
-    {"CommandInTwoRegions", "is in two regions",
+    {"CommandInTwoRegions", "region 1 of 'main' begins at command 0, the one before it ends at 1",
      [](ModuleSpec &m) { plan(m).regions = {fb::Region(kOne), fb::Region(kOne)}; }},
+    {"CommandInNoRegion", "the regions of 'main' end at command 0, there are 1",
+     [](ModuleSpec &m) { plan(m).regions = {fb::Region(fb::Range(0, 0))}; }},
+    {"RegionsTooDeep", "regions of 'main' are nested more than 32 deep",
+     [](ModuleSpec &m) {
+       PlanSpec &deep = plan(m);
+       deep.commands.clear();
+       deep.regions.clear();
+       deep.controls.clear();
+       constexpr uint32_t kDepth = 34;
+       for (uint32_t i = 0; i < kDepth; ++i) {
+         // Region 2i - 1 holds the next if, region 2i is empty.
+         deep.regions.emplace_back(fb::Range(i, 1));
+         if (i)
+           deep.regions.emplace_back(fb::Range(i + 1, 0));
+         deep.commands.emplace_back(fb::CommandKind::Control, i, fb::Range(0, 0));
+         deep.controls.emplace_back(false, reads(fb::Space::Input, 0, literal(1)),
+                                    fb::Range(2 * i, 2));
+         deep.regionOrdinals.insert(deep.regionOrdinals.end(), {2 * i + 1, 2 * i + 2});
+       }
+       for (int i = 0; i < 2; ++i)
+         deep.regions.emplace_back(fb::Range(kDepth, 0));
+     }},
     {"CommandKind", "of kind 44",
      [](ModuleSpec &m) { setCommand(m, static_cast<fb::CommandKind>(44), 0); }},
     {"CommandOrdinal", "is number 8 of kind 0",

@@ -34,6 +34,10 @@ Status CpuRecording::create(const HostAllocator &allocator, ThreadPool &pool,
     return outOfHostMemory(sizeof(PlanState));
   PlanState &state = *recording->current;
   XCR_RETURN_IF_ERROR(recording->job.initialise(list));
+  for (const hal::Range &region : list.regions)
+    XCR_RETURN_IF_ERROR(recording->regions.push(region));
+  if (recording->regions.empty())
+    XCR_RETURN_IF_ERROR(recording->regions.push({0, static_cast<uint32_t>(list.commands.size)}));
   XCR_RETURN_IF_ERROR(state.commands.resize(list.commands.size));
   XCR_RETURN_IF_ERROR(state.addresses.resize(list.addresses.size));
   XCR_RETURN_IF_ERROR(state.scalars.resize(list.scalars.size));
@@ -80,6 +84,8 @@ Status CpuRecording::apply(const hal::CommandList &list, uint32_t ordinal, uint8
   PlanCommand &to = current->commands[ordinal];
   to.kind = from.kind;
   to.isEmpty = from.isEmpty;
+  to.isLoop = from.isLoop;
+  memcpy(to.regions, from.regions, sizeof(to.regions));
   to.patternSize = from.patternSize;
   to.pattern = from.pattern;
   to.length = from.length;
@@ -135,27 +141,58 @@ Status CpuRecording::finishState() {
   return pool.scratch(current->scratchBytes, &current->scratch);
 }
 
-void CpuRecording::run(PlanState &state, void *scratch) {
-  uint32_t count = static_cast<uint32_t>(state.commands.size());
-  bool isAlone = pool.workers() == 0;
-  if (!profile.empty()) {
-    uint64_t launchBegin = nowNanoseconds();
-    for (uint32_t i = 0; i < count; ++i) {
-      const PlanCommand &command = state.commands[i];
-      uint64_t begin = nowNanoseconds();
-      if (isAlone || command.nanoseconds < kInlineNanoseconds)
-        state.run(command, 0, command.pieces, scratch);
-      else
-        job.runOne(state, i, scratch);
-      profile[i].add(begin - launchBegin, nowNanoseconds() - begin);
-    }
+/// One command, on the pool's threads too if that is worth it.
+void CpuRecording::runCommand(PlanState &state, uint32_t ordinal, void *scratch) {
+  const PlanCommand &command = state.commands[ordinal];
+  if (command.kind == CommandKind::Control)
+    runControl(state, command, scratch);
+  else if (pool.workers() == 0 || command.nanoseconds < kInlineNanoseconds)
+    state.run(command, 0, command.pieces, scratch);
+  else
+    job.runOne(state, ordinal, scratch);
+}
+
+void CpuRecording::runTimed(PlanState &state, uint32_t ordinal, void *scratch) {
+  uint64_t begin = nowNanoseconds();
+  runCommand(state, ordinal, scratch);
+  profile[ordinal].add(begin - launchBegin, nowNanoseconds() - begin);
+}
+
+/// Edges point backwards, so the order of the plan respects them.
+void CpuRecording::runRegion(PlanState &state, uint32_t region, void *scratch) {
+  const hal::Range &range = regions[region];
+  for (uint32_t i = range.begin; i < range.begin + range.count; ++i)
+    if (profile.empty())
+      runCommand(state, i, scratch);
+    else
+      runTimed(state, i, scratch);
+}
+
+void CpuRecording::runControl(PlanState &state, const PlanCommand &command, void *scratch) {
+  const auto *condition = static_cast<const volatile uint8_t *>(state.addresses[command.addresses]);
+  if (!command.isLoop) {
+    runRegion(state, command.regions[*condition ? 0 : 1], scratch);
     return;
   }
-  if (!isAlone && state.nanoseconds >= kInlineNanoseconds) {
+  while (true) {
+    runRegion(state, command.regions[0], scratch);
+    if (!*condition)
+      return;
+    runRegion(state, command.regions[1], scratch);
+  }
+}
+
+void CpuRecording::run(PlanState &state, void *scratch) {
+  bool isOneByOne = regions.size() > 1 || !profile.empty();
+  if (!isOneByOne && pool.workers() != 0 && state.nanoseconds >= kInlineNanoseconds) {
     job.run(state, scratch);
     return;
   }
-  // Edges point backwards, so the order of the plan respects them.
+  if (isOneByOne) {
+    launchBegin = nowNanoseconds();
+    runRegion(state, 0, scratch);
+    return;
+  }
   for (const PlanCommand &command : state.commands)
     state.run(command, 0, command.pieces, scratch);
 }

@@ -24,6 +24,7 @@ public:
 
   Status update(const hal::CommandList &list, Span<const hal::CommandChange> changes,
                 hal::UpdateCost *cost) override;
+  bool hasHostLoop() const override { return regions.size() > 1; }
   hal::CommandTimes times(uint32_t command) const override {
     return profile.empty() ? hal::CommandTimes() : profile[command];
   }
@@ -36,17 +37,24 @@ public:
 private:
   friend class xc::HostAllocator;
   CpuRecording(const HostAllocator &allocator, ThreadPool &pool)
-      : allocator(allocator), pool(pool), job(allocator, pool), profile(allocator) {}
+      : allocator(allocator), pool(pool), job(allocator, pool), regions(allocator),
+        profile(allocator) {}
   void destroy() override { allocator.destroy(this); }
   Status makeStateWritable();
   Status apply(const hal::CommandList &list, uint32_t command, uint8_t bits);
   Status finishState();
+  void runCommand(PlanState &state, uint32_t ordinal, void *scratch);
+  void runTimed(PlanState &state, uint32_t ordinal, void *scratch);
+  void runRegion(PlanState &state, uint32_t region, void *scratch);
+  void runControl(PlanState &state, const PlanCommand &command, void *scratch);
 
   const HostAllocator allocator;
   ThreadPool &pool;
   PlanJob job;
   Ref<PlanState> current;
+  Vector<hal::Range> regions;
   Vector<hal::CommandTimes> profile;
+  uint64_t launchBegin = 0; ///< of the launch that is profiled
 };
 
 } // namespace xc::cpu

@@ -67,6 +67,8 @@ Status PlanJob::initialise(const hal::CommandList &list) {
   XCR_RETURN_IF_ERROR(progress.resize(count));
   XCR_RETURN_IF_ERROR(ready.resize(count));
   size_t edgeCount = 0;
+  if (list.hasControl())
+    return Status();
   for (size_t i = 0; i < count; ++i) {
     const hal::Range &edges = list.commands[i].edges;
     predecessorCounts[i] = edges.count;

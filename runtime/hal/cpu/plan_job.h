@@ -21,7 +21,9 @@ constexpr uint64_t kBlockBytes = 256 << 10;
 struct PlanCommand {
   hal::CommandKind kind = hal::CommandKind::Dispatch;
   bool isEmpty = false;
+  bool isLoop = false;
   uint8_t patternSize = 0;
+  uint32_t regions[2] = {0, 0};
   xc_cpu_kernel_t function = nullptr;
   uint32_t scratch = 0;
   uint32_t grid[3] = {1, 1, 1};
@@ -65,7 +67,7 @@ public:
       : pool(pool), successorBegins(allocator), successors(allocator), predecessorCounts(allocator),
         progress(allocator), ready(allocator) {}
 
-  /// The edges are fixed from then on.
+  /// The edges are fixed from then on. A list with control is only run command by command.
   Status initialise(const hal::CommandList &list);
   /// Runs all commands and returns when they have ended.
   void run(const PlanState &state, void *callerScratch);

@@ -8,6 +8,7 @@
 #include "runtime/hal/cuda/cuda_device.h"
 
 #include "runtime/base/checked.h"
+#include "runtime/hal/cuda/condition_kernel.h"
 #include "runtime/hal/cuda/cuda_event.h"
 #include "runtime/hal/cuda/cuda_executable.h"
 #include "runtime/hal/cuda/cuda_recording.h"
@@ -219,8 +220,9 @@ void CudaDevice::destroy() {
   if (context) {
     ContextScope scope(*this, ContextScope::kRelease);
     // Whatever the driver says, there is nobody left to tell.
-    if (fillModule)
-      cu.cuModuleUnload(fillModule);
+    for (CUmodule module : {fillModule, conditionModule})
+      if (module)
+        cu.cuModuleUnload(module);
     transfer.release();
     memory.release();
   }
@@ -290,15 +292,27 @@ Status CudaDevice::createRecording(const hal::CommandList &list,
   return CudaRecording::create(*this, list, options, out);
 }
 
-Status CudaDevice::getFillKernel(CUfunction *out) {
+Status CudaDevice::getKernel(const char *image, const char *name, CUmodule *module,
+                             CUfunction *function) {
   Lock lock(fillMutex);
-  if (!fillModule)
+  if (!*module)
     XCR_RETURN_IF_ERROR(
-        XCR_CUDA_CALL(*this, cuModuleLoadDataEx, &fillModule, kFillKernel, 0, nullptr, nullptr));
-  if (!fillFunction)
-    XCR_RETURN_IF_ERROR(
-        XCR_CUDA_CALL(*this, cuModuleGetFunction, &fillFunction, fillModule, kFillKernelName));
+        XCR_CUDA_CALL(*this, cuModuleLoadDataEx, module, image, 0, nullptr, nullptr));
+  if (!*function)
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(*this, cuModuleGetFunction, function, *module, name));
+  return Status();
+}
+
+Status CudaDevice::getFillKernel(CUfunction *out) {
+  XCR_RETURN_IF_ERROR(getKernel(kFillKernel, kFillKernelName, &fillModule, &fillFunction));
   *out = fillFunction;
+  return Status();
+}
+
+Status CudaDevice::getConditionKernel(CUfunction *out) {
+  XCR_RETURN_IF_ERROR(
+      getKernel(kConditionKernel, kConditionKernelName, &conditionModule, &conditionFunction));
+  *out = conditionFunction;
   return Status();
 }
 

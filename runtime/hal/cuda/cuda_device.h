@@ -63,6 +63,12 @@ public:
   void freeMemory(uint64_t address, uint64_t room);
   /// A kernel that fills bytes with a pattern of any size and alignment.
   Status getFillKernel(CUfunction *out);
+  /// Sets the condition of a graph's node; see condition_kernel.h.
+  Status getConditionKernel(CUfunction *out);
+  /// Whether a graph can hold ifs and whiles.
+  bool hasConditionalNodes() const {
+    return cu.cuGraphAddNode && cu.cuGraphConditionalHandleCreate;
+  }
 
   /// The streams that synchronize and trim go over.
   void remember(CudaStream &stream);
@@ -96,8 +102,10 @@ private:
   const CUcontext foreignContext; ///< or null
   CudaAllocator memory;
   CudaTransfer transfer;
-  CUmodule fillModule = nullptr;
-  CUfunction fillFunction = nullptr;
+  Status getKernel(const char *image, const char *name, CUmodule *module, CUfunction *function);
+
+  CUmodule fillModule = nullptr, conditionModule = nullptr;
+  CUfunction fillFunction = nullptr, conditionFunction = nullptr;
   Mutex fillMutex, listMutex, callbackMutex;
   CudaStream *streams = nullptr;
   Ref<CallbackQueue> callbacks;

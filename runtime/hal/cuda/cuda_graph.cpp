@@ -39,30 +39,62 @@ Status CudaGraph::begin(size_t count) {
   return XCR_CUDA_CALL(device, cuGraphCreate, &graph, 0);
 }
 
-Status CudaGraph::addNode(Node &node, const NodeWork &work, const Vector<CUgraphNode> &before) {
+Status CudaGraph::addTo(CUgraph into, const NodeWork &work, Span<const CUgraphNode> before,
+                        CUgraphNode *out) {
   switch (work.form.kind) {
   case NodeForm::Empty:
-    return XCR_CUDA_CALL(device, cuGraphAddEmptyNode, &node.handle, graph, before.data(),
-                         before.size());
+    return XCR_CUDA_CALL(device, cuGraphAddEmptyNode, out, into, before.data, before.size);
   case NodeForm::Copy:
-    return XCR_CUDA_CALL(device, cuGraphAddMemcpyNode, &node.handle, graph, before.data(),
-                         before.size(), &work.copy, device.context);
+    return XCR_CUDA_CALL(device, cuGraphAddMemcpyNode, out, into, before.data, before.size,
+                         &work.copy, device.context);
   case NodeForm::Memset:
-    return XCR_CUDA_CALL(device, cuGraphAddMemsetNode, &node.handle, graph, before.data(),
-                         before.size(), &work.fill.memset, device.context);
+    return XCR_CUDA_CALL(device, cuGraphAddMemsetNode, out, into, before.data, before.size,
+                         &work.fill.memset, device.context);
   case NodeForm::Kernel:
     break;
   }
-  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuGraphAddKernelNode, &node.handle, graph,
-                                    before.data(), before.size(), &work.kernel));
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuGraphAddKernelNode, out, into, before.data,
+                                    before.size, &work.kernel));
   if (!work.form.hasCluster())
     return Status();
   CUlaunchAttributeValue value = {};
   value.clusterDim.x = work.form.cluster[0];
   value.clusterDim.y = work.form.cluster[1];
   value.clusterDim.z = work.form.cluster[2];
-  return XCR_CUDA_CALL(device, cuGraphKernelNodeSetAttribute, node.handle,
+  return XCR_CUDA_CALL(device, cuGraphKernelNodeSetAttribute, *out,
                        CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value);
+}
+
+Status CudaGraph::createCondition(CUgraph into, CUgraphConditionalHandle *out) {
+  return XCR_CUDA_CALL(device, cuGraphConditionalHandleCreate, out, into, device.context, 0,
+                       CU_GRAPH_COND_ASSIGN_DEFAULT);
+}
+
+Status CudaGraph::addSetCondition(CUgraph into, CUgraphConditionalHandle handle, uint64_t address,
+                                  bool flip, CUgraphNode before, CUgraphNode *out) {
+  unsigned flipValue = flip;
+  void *arguments[] = {&handle, &address, &flipValue};
+  CUDA_KERNEL_NODE_PARAMS params = {};
+  XCR_RETURN_IF_ERROR(device.getConditionKernel(&params.func));
+  params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+  params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+  params.kernelParams = arguments;
+  return XCR_CUDA_CALL(device, cuGraphAddKernelNode, out, into, &before, 1, &params);
+}
+
+Status CudaGraph::addConditional(CUgraph into, CUgraphConditionalHandle handle,
+                                 CUgraphConditionalNodeType type, CUgraphNode before,
+                                 CUgraphNode *out, CUgraph *body) {
+  CUgraphNodeParams params = {};
+  params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+  params.conditional.handle = handle;
+  params.conditional.type = type;
+  params.conditional.size = 1;
+  params.conditional.ctx = device.context;
+  XCR_RETURN_IF_ERROR(
+      XCR_CUDA_CALL(device, cuGraphAddNode, out, into, &before, nullptr, 1, &params));
+  *body = params.conditional.phGraph_out[0];
+  return Status();
 }
 
 /// Whether a node of this form may be launched before the kernel in front of it has ended.
@@ -89,7 +121,7 @@ Status CudaGraph::add(const NodeWork &work, Span<const uint32_t> before) {
       XCR_RETURN_IF_ERROR(handles.push(nodes[earlier].handle));
   Node node;
   node.form = work.form;
-  XCR_RETURN_IF_ERROR(addNode(node, work, handles));
+  XCR_RETURN_IF_ERROR(addTo(graph, work, handles.span(), &node.handle));
   for (uint32_t earlier : before)
     if (isProgrammaticEdge(work.form, earlier))
       XCR_RETURN_IF_ERROR(addProgrammaticEdge(nodes[earlier], node));

@@ -50,6 +50,19 @@ public:
   Status add(const NodeWork &work, Span<const uint32_t> before);
   Status instantiate();
 
+  /// For plans with control, whose nodes are not set one by one.
+  CUgraph root() const { return graph; }
+  Status addTo(CUgraph into, const NodeWork &work, Span<const CUgraphNode> before,
+               CUgraphNode *out);
+  Status createCondition(CUgraph into, CUgraphConditionalHandle *out);
+  /// A kernel that sets the condition from a byte in memory, or with \p flip to the opposite.
+  Status addSetCondition(CUgraph into, CUgraphConditionalHandle handle, uint64_t address, bool flip,
+                         CUgraphNode before, CUgraphNode *out);
+  /// \p body: the graph that the node runs.
+  Status addConditional(CUgraph into, CUgraphConditionalHandle handle,
+                        CUgraphConditionalNodeType type, CUgraphNode before, CUgraphNode *out,
+                        CUgraph *body);
+
   const NodeForm &form(uint32_t node) const { return nodes[node].form; }
   /// Not of a node at a programmatic edge: what is behind a disabled kernel would no longer wait
   /// for what is before it.
@@ -73,7 +86,6 @@ private:
     bool hasProgrammaticEdge = false;
   };
   Status finishSet(Node &node, CUresult result, const char *call, bool *isRejected);
-  Status addNode(Node &node, const NodeWork &work, const Vector<CUgraphNode> &before);
   bool isProgrammaticEdge(const NodeForm &form, uint32_t before) const;
   Status addProgrammaticEdge(Node &from, Node &to);
   void release();

@@ -19,7 +19,8 @@ Status CudaRecording::create(CudaDevice &device, const hal::CommandList &list,
                              const hal::RecordingOptions &options, Ref<hal::Recording> *out) {
   // A graph pays from the second command on; single commands are timed only on a stream.
   bool isGraph = !options.profile && device.launchKind != LaunchKind::Stream &&
-                 (device.launchKind == LaunchKind::Graph || list.commands.size > 1);
+                 (device.launchKind == LaunchKind::Graph || list.commands.size > 1) &&
+                 (!list.hasControl() || device.hasConditionalNodes());
   auto recording =
       Ref<CudaRecording>::adopt(device.allocator.create<CudaRecording>(device, isGraph));
   if (!recording)
@@ -29,8 +30,10 @@ Status CudaRecording::create(CudaDevice &device, const hal::CommandList &list,
   XCR_RETURN_IF_ERROR(recording->copyList(list));
   if (options.profile)
     XCR_RETURN_IF_ERROR(recording->createTimers());
-  else
-    XCR_RETURN_IF_ERROR(isGraph ? recording->addGraph() : recording->createLanes());
+  else if (isGraph)
+    XCR_RETURN_IF_ERROR(recording->addGraph());
+  else if (!list.hasControl())
+    XCR_RETURN_IF_ERROR(recording->createLanes());
   *out = std::move(recording);
   return Status();
 }
@@ -87,6 +90,7 @@ Status CudaRecording::copyList(const hal::CommandList &list) {
   XCR_RETURN_IF_ERROR(copySpan(list.edges, edges));
   XCR_RETURN_IF_ERROR(copySpan(list.addresses, addresses));
   XCR_RETURN_IF_ERROR(copySpan(list.scalars, scalars));
+  XCR_RETURN_IF_ERROR(copySpan(list.regions, regions));
   XCR_RETURN_IF_ERROR(forms.resize(commands.size()));
   for (uint32_t i = 0; i < commands.size(); ++i)
     XCR_RETURN_IF_ERROR(adopt(i));
@@ -112,7 +116,7 @@ Status CudaRecording::apply(const hal::CommandList &list, hal::CommandChange cha
 Status CudaRecording::adopt(uint32_t ordinal) {
   const hal::Command &command = commands[ordinal];
   // The values of an empty command may be stale.
-  if (command.isEmpty) {
+  if (command.isEmpty || command.kind == CommandKind::Control) {
     forms[ordinal] = NodeForm();
     return Status();
   }
@@ -271,7 +275,9 @@ Status CudaRecording::getWork(uint32_t ordinal, NodeWork *out) {
 Status CudaRecording::addGraph() {
   CudaGraph graph(device);
   XCR_RETURN_IF_ERROR(graph.begin(commands.size()));
-  for (uint32_t i = 0; i < commands.size(); ++i) {
+  if (hasControl())
+    XCR_RETURN_IF_ERROR(addControlGraph(graph));
+  for (uint32_t i = 0; i < commands.size() && !hasControl(); ++i) {
     NodeWork work;
     XCR_RETURN_IF_ERROR(getWork(i, &work));
     const hal::Range &before = commands[i].edges;
@@ -356,6 +362,12 @@ Status CudaRecording::patchAll(size_t ordinal, Span<const hal::CommandChange> ch
 }
 
 Status CudaRecording::updateGraphs(Span<const hal::CommandChange> changes, hal::UpdateCost *cost) {
+  // The nodes of a conditional body are not set one by one.
+  if (hasControl()) {
+    graphs.clear();
+    ++cost->instantiations;
+    return addGraph();
+  }
   for (CudaGraph &graph : graphs)
     for (const hal::CommandChange &change : changes)
       graph.markStale(change.command);
@@ -479,7 +491,10 @@ Status CudaRecording::launch(const CUstream *streams) {
   if (isGraph)
     return graphs[current].launch(streams[0]);
   Status status;
-  if (timers.empty()) {
+  if (hasControl()) {
+    collectTimes();
+    status = launchRegion(0, streams[0]);
+  } else if (timers.empty()) {
     status = launchLanes(streams);
   } else {
     collectTimes();

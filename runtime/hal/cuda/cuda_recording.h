@@ -30,6 +30,7 @@ public:
 
   Status update(const hal::CommandList &list, Span<const hal::CommandChange> changes,
                 hal::UpdateCost *cost) override;
+  bool hasHostLoop() const override { return hasControl() && !isGraph; }
   hal::CommandTimes times(uint32_t command) const override;
 
   /// Streams that launch takes: the caller's, and others that nothing else uses meanwhile.
@@ -52,8 +53,8 @@ private:
       : device(device), isGraph(isGraph), commands(device.allocator), edges(device.allocator),
         addresses(device.allocator), scalars(device.allocator), executables(device.allocator),
         forms(device.allocator), maps(device.allocator), pointers(device.allocator),
-        graphs(device.allocator), lanes(device.allocator), marks(device.allocator),
-        timers(device.allocator) {}
+        regions(device.allocator), graphs(device.allocator), lanes(device.allocator),
+        marks(device.allocator), timers(device.allocator) {}
   ~CudaRecording() override = default;
   void destroy() override;
 
@@ -80,6 +81,17 @@ private:
                   bool *isRejected);
   Status addGraph();
 
+  //===--- cuda_control.cpp -----------------------------------------------===//
+
+  bool hasControl() const { return regions.size() > 1; }
+  Status addControlGraph(CudaGraph &graph);
+  Status addRegion(CudaGraph &graph, CUgraph into, uint32_t region, CUgraphNode start,
+                   CUgraphNode *end);
+  Status addControl(CudaGraph &graph, CUgraph into, const hal::Command &command,
+                    Span<const CUgraphNode> before, CUgraphNode *out);
+  Status launchRegion(uint32_t region, CUstream stream);
+  Status launchControl(const hal::Command &command, CUstream stream);
+
   Status launchCommand(uint32_t ordinal, CUstream stream, bool isBehindKernel);
   Status launchKernel(uint32_t ordinal, CUstream stream, bool isBehindKernel);
   Status launchLanes(const CUstream *streams);
@@ -99,6 +111,7 @@ private:
   Vector<CUtensorMap> maps; ///< mapStride of them for each command
   size_t mapStride = 0;
   Vector<void *> pointers; ///< to the parameters of the kernel at hand
+  Vector<hal::Range> regions;
   Vector<CudaGraph> graphs;
   size_t current = 0; ///< the graph that is launched; kMaxGraphs: none
   uint64_t useCount = 0;

@@ -695,18 +695,23 @@ typedef struct xcr_call_statistics {
   uint64_t checks;
   uint64_t instantiations; /* plans recorded (a CUDA graph instantiated) */
   uint64_t patches;        /* commands changed in a recorded plan */
-  uint32_t command_count;  /* dispatches, copies and fills in the plan */
+  uint32_t command_count;  /* dispatches, copies, fills, ifs and whiles in the plan */
   uint32_t dispatch_count;
   /* of them, with nothing to do for the sizes bound now */
   uint32_t empty_count;
   uint64_t arena_bytes; /* for the sizes bound now */
+  /* The host decides ifs and whiles of the plan: always on the CPU; on CUDA where the driver has no
+     conditional nodes, where graphs are off, and where the call is profiled. A launch on CUDA then
+     returns when the last decision has been made, not at once. False before the first launch. */
+  bool has_host_loop;
 } xcr_call_statistics_t;
-#define XCR_CALL_STATISTICS_INIT {sizeof(xcr_call_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0}
+#define XCR_CALL_STATISTICS_INIT {sizeof(xcr_call_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0, false}
 
 typedef enum xcr_command_kind {
   XCR_COMMAND_DISPATCH = 0,
   XCR_COMMAND_COPY = 1,
-  XCR_COMMAND_FILL = 2
+  XCR_COMMAND_FILL = 2,
+  XCR_COMMAND_CONTROL = 3 // an if or while; its time is that of what it ran
 } xcr_command_kind_t;
 
 /* What one command of the plan has cost so far, over all profiled launches. */

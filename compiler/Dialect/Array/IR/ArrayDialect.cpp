@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -25,7 +26,21 @@ using namespace xc::array;
 
 namespace xc::array {
 
+namespace {
+
+/// Every op may move into another function.
+struct ArrayInlinerInterface final : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Operation *, bool) const override { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const override { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
+};
+
+} // namespace
+
 void ArrayDialect::initialize() {
+  addInterfaces<ArrayInlinerInterface>();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "compiler/Dialect/Array/IR/ArrayOpsAttrs.cpp.inc"

@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
@@ -61,6 +62,20 @@ LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   Operation *kernel = symbolTable.lookupNearestSymbolFrom(*this, getKernelAttr());
   if (!kernel || !kernel->hasAttr(kKernelAttr))
     return emitOpError("expected the name of a kernel module, got ") << getKernelAttr();
+  return success();
+}
+
+LogicalResult LoopOp::verify() {
+  if (getInits().getTypes() != getResultTypes())
+    return emitOpError("expected results of the types of its inits ")
+           << getInits().getTypes() << ", got " << getResultTypes();
+  return success();
+}
+
+LogicalResult LoopOp::reifyResultShapes(OpBuilder &builder,
+                                        ReifiedRankedShapedTypeDims &reifiedShapes) {
+  for (Value init : getInits())
+    reifiedShapes.push_back(tensor::getMixedSizes(builder, getLoc(), init));
   return success();
 }
 

@@ -81,6 +81,45 @@ def Plan_DispatchOp : Plan_Op<"dispatch", [AttrSizedOperandSegments, Pure, Decla
   let hasVerifier = 1;
 }
 
+def Plan_BranchOp : Plan_Op<"branch", [Pure]> {
+  let summary = "One of two functions on tensors, as data says";
+  let description = [{
+    Calls `then` where `condition` (a truth value as i8) is not 0, else `otherwise`, with `captures`. The functions are private to
+    the module and used nowhere else; `-xc-build-plan` puts their commands into regions of a `plan.control`. Example:
+    ```mlir
+    %y = plan.branch %p then @main_if0_then otherwise @main_if0_else(%x) : (tensor<i8>, tensor<4xf32>) -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$condition, Variadic<AnyRankedTensor>:$captures,
+                       FlatSymbolRefAttr:$then, FlatSymbolRefAttr:$otherwise);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = [{
+    $condition `then` $then `otherwise` $otherwise `(` $captures `)` attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Plan_LoopOp : Plan_Op<"loop", [Pure, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
+  let summary = "A function on tensors called again and again, as data says";
+  let description = [{
+    The values start as `inits`. While `condition`, called with the values and `captures`, returns a truth value (as i8) that is not
+    0, `body`, called with the same, returns the next ones. Result i has the shape of init i. As for `plan.branch` the functions
+    become regions of a `plan.control`. Example:
+    ```mlir
+    %n, %y = plan.loop condition @main_while0_condition body @main_while0_body inits(%zero, %x : tensor<i32>, tensor<4xf32>)
+        captures(%limit : tensor<i32>) -> tensor<i32>, tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$condition, FlatSymbolRefAttr:$body, Variadic<AnyRankedTensor>:$inits,
+                       Variadic<AnyRankedTensor>:$captures);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = [{
+    `condition` $condition `body` $body `inits` `(` $inits `:` type($inits) `)`
+    (`captures` `(` $captures^ `:` type($captures) `)`)? attr-dict `->` type($outputs)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Inside a kernel: what it gets from outside
 //===----------------------------------------------------------------------===//
@@ -163,7 +202,8 @@ def Plan_FunctionOp : Plan_Op<"function", [IsolatedFromAbove, NoTerminator, Sing
   }];
 }
 
-class Plan_Command<string mnemonic> : Plan_Op<mnemonic, [HasParent<"FunctionOp">]>;
+class Plan_Command<string mnemonic, list<Trait> traits = []>
+    : Plan_Op<mnemonic, traits # [ParentOneOf<["FunctionOp", "ControlOp"]>]>;
 
 def Plan_LaunchOp : Plan_Command<"launch"> {
   let summary = "Launch a kernel";
@@ -190,6 +230,27 @@ def Plan_CopyOp : Plan_Command<"copy"> {
   }];
   let arguments = (ins Plan_RangeAttr:$source, Plan_RangeAttr:$target, DenseI64ArrayAttr:$after);
   let assemblyFormat = "$source `to` $target `after` $after attr-dict";
+}
+
+def Plan_ControlOp : Plan_Command<"control", [NoTerminator, NoRegionArguments, SingleBlock]> {
+  let summary = "Run commands that depend on data";
+  let description = [{
+    `condition` is one byte. Without `loop`: runs the first region where the byte is not 0, else the second. With `loop`: runs the
+    first region, and while the byte is then not 0, the second and the first again. In a region `after` counts its own commands.
+    Example:
+    ```mlir
+    plan.control loop <read, arena, 0 at 0 length 1> after [0] {
+      plan.launch @less [...] scalars affine_map<() -> ()> after []
+    } {
+      plan.launch @step [...] scalars affine_map<() -> ()> after []
+    }
+    ```
+  }];
+  let arguments = (ins Plan_RangeAttr:$condition, UnitAttr:$loop, DenseI64ArrayAttr:$after);
+  let regions = (region SizedRegion<1>:$first, SizedRegion<1>:$second);
+  let assemblyFormat = [{
+    (`loop` $loop^)? $condition `after` $after attr-dict-with-keyword $first $second
+  }];
 }
 
 def Plan_FillOp : Plan_Command<"fill"> {

@@ -18,11 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Plan/Transforms/ArenaLayout.h"
-#include "compiler/Dialect/Plan/Transforms/CommandGraph.h"
-#include "compiler/Dialect/Plan/Transforms/ModuleData.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
-#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
+#include "compiler/Dialect/Plan/Transforms/PlanBuilder.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
@@ -42,99 +39,36 @@ using namespace mlir;
 
 namespace xc::plan {
 
-namespace {
-
-/// Memory with one place: an input, an output, a variable, a constant, or some bytes of the arena.
-struct Buffer {
-  Space space;
-  unsigned ordinal;
-  AffineExpr size;
-  unsigned first = std::numeric_limits<unsigned>::max();
-  unsigned last = 0;
-};
-
-/// What a tensor is: a range of a buffer.
-struct Place {
-  unsigned buffer;
-  AffineExpr offset;
-  AffineExpr length;
-};
-
-struct Command {
-  Location loc;
-  FlatSymbolRefAttr kernel; // null: a copy from accesses[0] to accesses[1]
-  SmallVector<MemoryAccess> accesses;
-  SmallVector<AffineExpr> scalars;
-};
-
 /// A tensor that has no elements and so needs nobody to compute it.
-bool isEmptyTensor(Operation &op) {
+static bool isEmptyTensor(Operation &op) {
   auto empty = dyn_cast<tensor::EmptyOp>(op);
   return empty && llvm::is_contained(empty.getType().getShape(), 0);
 }
 
 /// Where a root value is used for the last time.
-constexpr unsigned kAfterAllDispatches = std::numeric_limits<unsigned>::max();
+static constexpr unsigned kAfterAllCommands = std::numeric_limits<unsigned>::max();
 
-class PlanBuilder {
-public:
-  PlanBuilder(func::FuncOp func, ModuleData &data)
-      : func(func), data(data), dims(func), context(func.getContext()) {}
+/// What takes a position of its own among the uses of values.
+static bool isStep(Operation &op) { return isa<DispatchOp, BranchOp, LoopOp>(op); }
 
-  LogicalResult run();
+FailureOr<AffineExpr> PlanBuilder::getExpr(OpFoldResult index) {
+  FailureOr<AffineExpr> expr = dims.getExpr(index);
+  if (failed(expr) || substitution.empty())
+    return expr;
+  return expr->replaceSymbols(substitution);
+}
 
-private:
-  AffineExpr constant(int64_t value) { return getAffineConstantExpr(value, context); }
-  FailureOr<AffineExpr> getByteSize(Value tensor);
-  static Value getRoot(Value tensor);
-  bool isWholeRoot(Value tensor);
-  void recordUses();
-  unsigned getLastUse(Value root) const { return lastUse.lookup(root); }
-
-  unsigned addBuffer(Space space, unsigned ordinal, AffineExpr size);
-  unsigned getFixedBuffer(Space space, unsigned ordinal, AffineExpr size);
-  LogicalResult placeArguments();
-  LogicalResult placeData(Operation &op);
-  LogicalResult placeView(Operation &op);
-  LogicalResult addDispatch(DispatchOp dispatch, unsigned position);
-  FailureOr<unsigned> chooseBuffer(DispatchOp dispatch, unsigned index, unsigned position,
-                                   AffineExpr size);
-  bool canOverwriteVariable(StringAttr name, DispatchOp dispatch, unsigned index,
-                            unsigned position);
-  LogicalResult addCopy(Location loc, Value value, unsigned target);
-  LogicalResult addReturns();
-  LogicalResult addAssigns();
-  void touch(Command &command, unsigned buffer, AffineExpr offset, AffineExpr length,
-             Access access);
-  LogicalResult layOut();
-  LogicalResult emit();
-  DictionaryAttr describe(StringRef fallbackName, unsigned index, Type type, DictionaryAttr attrs,
-                          ArrayRef<AffineExpr> shape, Builder &builder);
-  ArrayAttr describeSymbols(Builder &builder);
-
-  func::FuncOp func;
-  ModuleData &data;
-  SymbolicDims dims;
-  MLIRContext *context;
-  SmallVector<Buffer> buffers;
-  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> fixedBuffers;
-  llvm::DenseMap<Value, Place> places;
-  llvm::DenseMap<Value, unsigned> lastUse;
-  llvm::DenseMap<Value, SmallVector<unsigned>> outputsOf; // root -> outputs that are it, whole
-  llvm::DenseMap<Value, SmallVector<StringAttr>>
-      variablesOf;                          // root -> variables that it is assigned to, whole
-  llvm::DenseMap<StringAttr, Value> readOf; // variable -> its old value
-  llvm::DenseMap<unsigned, bool> outputDone;
-  llvm::DenseMap<StringAttr, bool> variableDone;
-  SmallVector<Command> commands;
-  ArenaPlacement arena;
-  SmallVector<SmallVector<int64_t>> edges;
-  SmallVector<unsigned> arenaIndex; // buffer -> its number in the arena's layout
-};
+FailureOr<SmallVector<AffineExpr>> PlanBuilder::getShape(Value tensor) {
+  FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(tensor);
+  if (succeeded(shape) && !substitution.empty())
+    for (AffineExpr &dim : *shape)
+      dim = dim.replaceSymbols(substitution);
+  return shape;
+}
 
 FailureOr<AffineExpr> PlanBuilder::getByteSize(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(tensor);
+  FailureOr<SmallVector<AffineExpr>> shape = getShape(tensor);
   if (failed(shape))
     return emitError(tensor.getLoc(), "expected sizes that are formulas over the dynamic dims of "
                                       "the function's inputs, got ")
@@ -169,20 +103,22 @@ bool PlanBuilder::isWholeRoot(Value tensor) {
 void PlanBuilder::recordUses() {
   unsigned position = 0;
   for (Operation &op : func.getBody().front()) {
-    if (isa<DispatchOp>(op)) {
-      for (Value operand : cast<DispatchOp>(op).getInputs()) {
+    if (isStep(op)) {
+      for (Value operand : op.getOperands()) {
+        if (!isa<RankedTensorType>(operand.getType()))
+          continue;
         unsigned &last = lastUse[getRoot(operand)];
         last = std::max(last, position);
       }
       ++position;
     } else if (auto ret = dyn_cast<func::ReturnOp>(op)) {
       for (auto [index, operand] : llvm::enumerate(ret.getOperands())) {
-        lastUse[getRoot(operand)] = kAfterAllDispatches;
+        lastUse[getRoot(operand)] = kAfterAllCommands;
         if (isWholeRoot(operand))
           outputsOf[getRoot(operand)].push_back(index);
       }
     } else if (auto assign = dyn_cast<array::VariableAssignOp>(op)) {
-      lastUse[getRoot(assign.getValue())] = kAfterAllDispatches;
+      lastUse[getRoot(assign.getValue())] = kAfterAllCommands;
       if (isWholeRoot(assign.getValue()))
         variablesOf[getRoot(assign.getValue())].push_back(assign.getVariableAttr().getAttr());
     } else if (auto read = dyn_cast<array::VariableReadOp>(op)) {
@@ -202,6 +138,21 @@ unsigned PlanBuilder::getFixedBuffer(Space space, unsigned ordinal, AffineExpr s
   if (isNew)
     addBuffer(space, ordinal, size);
   return it->second;
+}
+
+/// The buffer of the plan around this one that has the number `number` there.
+unsigned PlanBuilder::getOuterBuffer(unsigned number) {
+  auto [it, isNew] = outerBuffers.try_emplace(number, buffers.size());
+  if (isNew) {
+    addBuffer(Space::Input, 0, parent->buffers[number].size);
+    buffers.back().outer = number;
+  }
+  return it->second;
+}
+
+/// Where result `index` of the function goes.
+unsigned PlanBuilder::getTarget(unsigned index, AffineExpr size) {
+  return outer ? getOuterBuffer(outer->targets[index]) : getFixedBuffer(Space::Output, index, size);
 }
 
 LogicalResult PlanBuilder::placeArguments() {
@@ -251,10 +202,10 @@ LogicalResult PlanBuilder::placeView(Operation &op) {
   if (failed(size))
     return failure();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(slice.getSource());
+    FailureOr<SmallVector<AffineExpr>> shape = getShape(slice.getSource());
     AffineExpr elements = constant(0);
     for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
-      FailureOr<AffineExpr> start = dims.getExpr(offset);
+      FailureOr<AffineExpr> start = getExpr(offset);
       if (failed(shape) || failed(start))
         return op.emitOpError(
             "expected an offset that is a formula over the dynamic dims of the function's inputs");
@@ -276,20 +227,26 @@ void PlanBuilder::touch(Command &command, unsigned buffer, AffineExpr offset, Af
   command.accesses.push_back({buffer, offset, length, access});
 }
 
-/// True if nothing that runs after `dispatch` needs the variable's old value, and `dispatch` itself
-/// reads it, if at all, only at the element that it then writes.
-bool PlanBuilder::canOverwriteVariable(StringAttr name, DispatchOp dispatch, unsigned index,
-                                       unsigned position) {
-  Value old = readOf.lookup(name);
+/// True if nothing that runs after `dispatch` needs the value `old`, and `dispatch` itself reads
+/// it, if at all, only at the element that it then writes.
+bool PlanBuilder::canOverwrite(Value old, DispatchOp dispatch, unsigned index, unsigned position) {
   if (!old || !lastUse.count(old))
     return true;
-  if (getLastUse(old) != position)
+  if (getLastUse(old) != position || !dispatch)
     return getLastUse(old) < position;
   int64_t reused = dispatch.getReuse()[index];
   unsigned reads =
       llvm::count_if(dispatch.getInputs(), [&](Value input) { return getRoot(input) == old; });
   return reused >= 0 && getRoot(dispatch.getInputs()[reused]) == old &&
          isWholeRoot(dispatch.getInputs()[reused]) && reads == 1;
+}
+
+/// True if a result of the step at `position` may be computed where result `target` of the function
+/// goes.
+bool PlanBuilder::canTakeTarget(unsigned target, DispatchOp dispatch, unsigned index,
+                                unsigned position) {
+  return !outer || !outer->replacesArguments ||
+         canOverwrite(func.getArgument(target), dispatch, index, position);
 }
 
 FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned index,
@@ -299,21 +256,23 @@ FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned inde
     FailureOr<unsigned> ordinal = data.getVariable(name, dispatch.getLoc());
     if (failed(ordinal))
       return failure();
-    if (!canOverwriteVariable(name, dispatch, index, position))
+    if (!canOverwrite(readOf.lookup(name), dispatch, index, position))
       continue;
     variableDone[name] = true;
     return getFixedBuffer(Space::Variable, *ordinal, size);
   }
-  if (ArrayRef<unsigned> outputs = outputsOf[result]; !outputs.empty()) {
-    outputDone[outputs.front()] = true;
-    return getFixedBuffer(Space::Output, outputs.front(), size);
+  for (unsigned output : outputsOf.lookup(result)) {
+    if (!canTakeTarget(output, dispatch, index, position))
+      continue;
+    outputDone[output] = true;
+    return getTarget(output, size);
   }
   if (int64_t reused = dispatch.getReuse()[index]; reused >= 0) {
     Value input = dispatch.getInputs()[reused];
     Place place = places.at(input);
     const Buffer &buffer = buffers[place.buffer];
-    bool isDonated =
-        buffer.space == Space::Input && func.getArgAttr(buffer.ordinal, "array.donated");
+    bool isDonated = buffer.space == Space::Input && !buffer.outer &&
+                     func.getArgAttr(buffer.ordinal, "array.donated");
     bool isWhole = place.offset == constant(0) && place.length == size && buffer.size == size;
     // A buffer that was taken over before counts as used until the last of its owners' uses.
     if ((buffer.space == Space::Arena || isDonated) && isWhole &&
@@ -341,7 +300,7 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
     touch(command, *buffer, constant(0), *size, Access::Write);
   }
   for (Value scalar : dispatch.getScalars()) {
-    FailureOr<AffineExpr> expr = dims.getExpr(scalar);
+    FailureOr<AffineExpr> expr = getExpr(OpFoldResult(scalar));
     if (failed(expr))
       return dispatch.emitOpError(
           "expected scalars that are formulas over the dynamic dims of the function's inputs");
@@ -364,14 +323,30 @@ LogicalResult PlanBuilder::addCopy(Location loc, Value value, unsigned target) {
 
 LogicalResult PlanBuilder::addReturns() {
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  // A loop's body returns all its values at once: one that is the old value of another, or a part
+  // of such, is saved before that one changes.
+  SmallVector<std::pair<unsigned, Value>> pending;
+  llvm::SmallDenseSet<unsigned> replaced;
+  if (outer && outer->replacesArguments)
+    for (unsigned target : outer->targets)
+      replaced.insert(getOuterBuffer(target));
   for (auto [index, value] : llvm::enumerate(ret.getOperands())) {
-    if (outputDone.lookup(index) && buffers[places.at(value).buffer].space == Space::Output &&
-        buffers[places.at(value).buffer].ordinal == index)
+    Place &place = places.at(value);
+    unsigned target = getTarget(index, place.length);
+    bool isThere = place.buffer == target && place.offset == constant(0);
+    if (isThere && (outputDone.lookup(index) || replaced.contains(target)))
       continue;
-    unsigned target = getFixedBuffer(Space::Output, index, places.at(value).length);
+    if (replaced.contains(place.buffer)) {
+      unsigned saved = addBuffer(Space::Arena, 0, place.length);
+      if (failed(addCopy(ret.getLoc(), value, saved)))
+        return failure();
+      place = {saved, constant(0), place.length};
+    }
+    pending.push_back({target, value});
+  }
+  for (auto [target, value] : pending)
     if (failed(addCopy(ret.getLoc(), value, target)))
       return failure();
-  }
   return success();
 }
 
@@ -410,7 +385,7 @@ LogicalResult PlanBuilder::layOut() {
   SmallVector<unsigned> bufferOf;
   arenaIndex.assign(buffers.size(), 0);
   for (auto [index, buffer] : llvm::enumerate(buffers)) {
-    if (buffer.space != Space::Arena)
+    if (buffer.space != Space::Arena || buffer.outer)
       continue;
     arenaIndex[index] = live.size();
     bufferOf.push_back(index);
@@ -459,6 +434,52 @@ ArrayAttr PlanBuilder::describeSymbols(Builder &builder) {
   return builder.getArrayAttr(symbols);
 }
 
+const PlanBuilder &PlanBuilder::getRootPlan() const {
+  const PlanBuilder *root = this;
+  while (root->parent)
+    root = root->parent;
+  return *root;
+}
+
+PlanBuilder::Spot PlanBuilder::locate(unsigned number) {
+  const Buffer &buffer = buffers[number];
+  if (buffer.outer)
+    return parent->locate(*buffer.outer);
+  if (buffer.space != Space::Arena)
+    return {buffer.space, buffer.ordinal, constant(0)};
+  AffineExpr offset = arena.offsets[arenaIndex[number]];
+  if (parent)
+    offset = parent->locate(arenaBuffer).offset + offset;
+  return {Space::Arena, 0, offset};
+}
+
+RangeAttr PlanBuilder::getRange(const MemoryAccess &access) {
+  Spot spot = locate(access.buffer);
+  const SymbolicDims &symbols = getRootPlan().dims;
+  return RangeAttr::get(context, access.access, spot.space, spot.ordinal,
+                        AffineMapAttr::get(symbols.getMap(spot.offset + access.offset)),
+                        AffineMapAttr::get(symbols.getMap(access.length)));
+}
+
+void PlanBuilder::emitCommands(OpBuilder &builder) {
+  for (auto [command, after] : llvm::zip_equal(commands, edges)) {
+    if (command.control) {
+      emitControl(builder, command, getRange(command.accesses.front()), after);
+      continue;
+    }
+    SmallVector<Attribute> ranges;
+    for (const MemoryAccess &access : command.accesses)
+      ranges.push_back(getRange(access));
+    if (command.kernel)
+      LaunchOp::create(builder, command.loc, command.kernel, builder.getArrayAttr(ranges),
+                       AffineMapAttr::get(getRootPlan().dims.getMap(command.scalars)),
+                       builder.getDenseI64ArrayAttr(after));
+    else
+      CopyOp::create(builder, command.loc, cast<RangeAttr>(ranges[0]), cast<RangeAttr>(ranges[1]),
+                     builder.getDenseI64ArrayAttr(after));
+  }
+}
+
 LogicalResult PlanBuilder::emit() {
   OpBuilder builder(func);
   SmallVector<Attribute> inputs, outputs;
@@ -480,37 +501,20 @@ LogicalResult PlanBuilder::emit() {
     plan->setAttr("doc", doc);
   plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));
   builder.createBlock(&plan.getBody());
-  for (auto [command, after] : llvm::zip_equal(commands, edges)) {
-    SmallVector<Attribute> ranges;
-    for (const MemoryAccess &access : command.accesses) {
-      const Buffer &buffer = buffers[access.buffer];
-      AffineExpr offset = access.offset;
-      if (buffer.space == Space::Arena)
-        offset = arena.offsets[arenaIndex[access.buffer]] + offset;
-      ranges.push_back(RangeAttr::get(context, access.access, buffer.space, buffer.ordinal,
-                                      AffineMapAttr::get(dims.getMap(offset)),
-                                      AffineMapAttr::get(dims.getMap(access.length))));
-    }
-    if (command.kernel)
-      LaunchOp::create(builder, command.loc, command.kernel, builder.getArrayAttr(ranges),
-                       AffineMapAttr::get(dims.getMap(command.scalars)),
-                       builder.getDenseI64ArrayAttr(after));
-    else
-      CopyOp::create(builder, command.loc, cast<RangeAttr>(ranges[0]), cast<RangeAttr>(ranges[1]),
-                     builder.getDenseI64ArrayAttr(after));
-  }
+  emitCommands(builder);
   return success();
 }
 
-LogicalResult PlanBuilder::run() {
-  recordUses();
-  if (failed(placeArguments()))
-    return failure();
+LogicalResult PlanBuilder::placeOps() {
   unsigned position = 0;
   for (Operation &op : func.getBody().front().without_terminator()) {
     LogicalResult done = success();
     if (auto dispatch = dyn_cast<DispatchOp>(op))
-      done = addDispatch(dispatch, position++);
+      done = addDispatch(dispatch, position);
+    else if (auto branch = dyn_cast<BranchOp>(op))
+      done = addBranch(branch, position);
+    else if (auto loop = dyn_cast<LoopOp>(op))
+      done = addLoop(loop, position);
     else if (isView(&op))
       done = placeView(op);
     else if (isa<array::ParameterOp, array::VariableReadOp>(op) || isEmptyTensor(op) ||
@@ -523,25 +527,32 @@ LogicalResult PlanBuilder::run() {
                             "when the plan is built");
     if (failed(done))
       return failure();
+    position += isStep(op);
   }
-  if (failed(addReturns()) || failed(addAssigns()) || failed(layOut()) || failed(emit()))
+  return success();
+}
+
+LogicalResult PlanBuilder::run() {
+  recordUses();
+  if (failed(placeArguments()) || failed(placeOps()) || failed(addReturns()) ||
+      failed(addAssigns()) || failed(layOut()) || failed(emit()))
     return failure();
   func.erase();
   return success();
 }
 
+namespace {
+
 struct BuildPlan final : impl::BuildPlanBase<BuildPlan> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     ModuleData data(module);
-    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>())) {
-      if (func.isExternal() || !func.isPublic()) {
-        func.erase();
-        continue;
-      }
-      if (failed(PlanBuilder(func, data).run()))
+    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (!func.isExternal() && func.isPublic() && failed(PlanBuilder(func, data).run()))
         return signalPassFailure();
-    }
+    // The regions of control ops are in the plans now.
+    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
+      func.erase();
     data.write();
   }
 };

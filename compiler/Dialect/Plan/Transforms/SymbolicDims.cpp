@@ -236,6 +236,8 @@ FailureOr<AffineExpr> SymbolicDims::computeDim(OpResult result, int64_t dim) {
     return getExpr(selectDynamicSize(result, dim, dispatch.getDims()));
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return getDim(cast.getSource(), dim);
+  if (auto loop = dyn_cast<LoopOp>(op))
+    return getDim(loop.getInits()[result.getResultNumber()], dim);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     llvm::SmallBitVector dropped = slice.getDroppedDims();
     int64_t position = 0;

@@ -1,0 +1,312 @@
+//===- OutlineControl.cpp - Regions of if and while as functions ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every later phase works on functions of one block, so each region becomes one. Innermost first:
+// 1. Variables that a region assigns become values that it takes and yields, so that regions have
+//    no effects; variables that it only reads are read before it.
+// 2. Sizes and constants that a region uses from outside are cloned into it, so that what is left
+//    to capture are tensors.
+// 3. The regions become private functions, the op a plan.branch or plan.loop.
+//
+// Refuses results of array.if whose shapes are not static, variables assigned by a condition, and
+// calls that the inliner has left (functions that call themselves).
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/Passes.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace xc {
+#define GEN_PASS_DEF_OUTLINECONTROL
+#include "compiler/Conversion/Passes.h.inc"
+
+/// The variables that `region` assigns or, with `reads`, reads.
+static llvm::MapVector<StringAttr, Type> findVariables(Region &region, bool reads) {
+  llvm::MapVector<StringAttr, Type> found;
+  for (Operation &op : region.front()) {
+    if (auto assign = dyn_cast<array::VariableAssignOp>(op); assign && !reads)
+      found[assign.getVariableAttr().getAttr()] = assign.getValue().getType();
+    if (auto read = dyn_cast<array::VariableReadOp>(op); read && reads)
+      found[read.getVariableAttr().getAttr()] = read.getType();
+  }
+  return found;
+}
+
+/// Replaces reads in `block` of the variables in `values` by the value that each has there,
+/// starting with `values`, and takes out assignments; `values` holds the last ones in the end.
+static void followVariables(Block &block, llvm::MapVector<StringAttr, Value> &values) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto read = dyn_cast<array::VariableReadOp>(op)) {
+      auto known = values.find(read.getVariableAttr().getAttr());
+      if (known == values.end())
+        continue;
+      read.replaceAllUsesWith(known->second);
+      read.erase();
+    } else if (auto assign = dyn_cast<array::VariableAssignOp>(op)) {
+      values[assign.getVariableAttr().getAttr()] = assign.getValue();
+      assign.erase();
+    }
+  }
+}
+
+static void appendToYield(Block &block, ValueRange values) {
+  cast<array::YieldOp>(block.getTerminator()).getValuesMutable().append(values);
+}
+
+/// `value` as `type`, which may say more or less about its sizes.
+static Value castTo(OpBuilder &builder, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  return tensor::CastOp::create(builder, value.getLoc(), type, value);
+}
+
+/// Whether an op that a region uses is cloned into it rather than captured: constants, and what
+/// computes sizes.
+static bool isClonedInto(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>() || isa<array::ParameterOp>(op))
+    return true;
+  return op->getNumResults() == 1 && op->getResult(0).getType().isIndex() && isPure(op);
+}
+
+static void cloneSizesAndConstants(Region &region) {
+  IRMapping clones;
+  while (true) {
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(region, used);
+    bool changed = false;
+    for (Value value : used) {
+      Operation *definition = value.getDefiningOp();
+      if (!definition || !isClonedInto(definition))
+        continue;
+      OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
+      Operation *clone = builder.clone(*definition);
+      for (auto [old, copy] : llvm::zip_equal(definition->getResults(), clone->getResults()))
+        replaceAllUsesInRegionWith(old, copy, region);
+      changed = true;
+    }
+    if (!changed)
+      return;
+  }
+}
+
+namespace {
+
+struct OutlineControl final : impl::OutlineControlBase<OutlineControl> {
+  void runOnOperation() override {
+    for (auto func : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      unsigned next = 0;
+      SmallVector<Operation *> control;
+      func.walk<WalkOrder::PostOrder>([&](Operation *op) {
+        if (isa<array::IfOp, array::WhileOp>(op))
+          control.push_back(op);
+      });
+      for (Operation *op : control)
+        if (failed(outline(func, op, next++)))
+          return signalPassFailure();
+      WalkResult calls = func.walk([](func::CallOp call) {
+        call.emitOpError("expected a call that can be inlined, got one of @")
+            << call.getCallee() << ", which calls itself";
+        return WalkResult::interrupt();
+      });
+      if (calls.wasInterrupted())
+        return signalPassFailure();
+    }
+  }
+
+private:
+  LogicalResult outline(func::FuncOp func, Operation *op, unsigned number) {
+    std::string name = func.getName().str();
+    if (auto loop = dyn_cast<array::WhileOp>(op))
+      return outlineWhile(func, loop, name + "_while" + std::to_string(number));
+    return outlineIf(func, cast<array::IfOp>(op), name + "_if" + std::to_string(number));
+  }
+
+  LogicalResult outlineIf(func::FuncOp func, array::IfOp op, StringRef name);
+  LogicalResult outlineWhile(func::FuncOp func, array::WhileOp op, StringRef name);
+  array::IfOp liftVariables(array::IfOp op);
+  FailureOr<array::WhileOp> liftVariables(array::WhileOp op);
+  /// Moves `region` into a function that takes the region's arguments and `captures` and returns
+  /// values of `types`.
+  FlatSymbolRefAttr makeFunction(func::FuncOp func, Region &region, const Twine &name,
+                                 ValueRange captures, TypeRange types);
+};
+
+} // namespace
+
+/// Reads of variables that the regions leave alone move before the op.
+static void hoistReads(Operation *op) {
+  OpBuilder builder(op);
+  llvm::DenseMap<StringAttr, Value> before;
+  for (Region &region : op->getRegions())
+    for (auto read : llvm::make_early_inc_range(region.front().getOps<array::VariableReadOp>())) {
+      Value &value = before[read.getVariableAttr().getAttr()];
+      if (!value)
+        value = array::VariableReadOp::create(builder, read.getLoc(), read.getType(),
+                                              read.getVariableAttr());
+      read.replaceAllUsesWith(value);
+      read.erase();
+    }
+}
+
+array::IfOp OutlineControl::liftVariables(array::IfOp op) {
+  llvm::MapVector<StringAttr, Type> assigned = findVariables(op.getThenRegion(), /*reads=*/false);
+  for (auto [name, type] : findVariables(op.getElseRegion(), /*reads=*/false))
+    assigned.insert({name, type});
+  OpBuilder builder(op);
+  SmallVector<Type> types(op.getResultTypes());
+  llvm::MapVector<StringAttr, Value> before;
+  for (auto [name, type] : assigned) {
+    before[name] = array::VariableReadOp::create(builder, op.getLoc(), type, name);
+    types.push_back(type);
+  }
+  auto lifted = array::IfOp::create(builder, op.getLoc(), types, op.getCondition());
+  unsigned resultCount = op.getNumResults();
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), lifted->getRegions())) {
+    to.takeBody(from);
+    llvm::MapVector<StringAttr, Value> values = before;
+    followVariables(to.front(), values);
+    for (auto &[name, value] : values)
+      appendToYield(to.front(), value);
+  }
+  op.replaceAllUsesWith(lifted->getResults().take_front(resultCount));
+  for (auto [index, entry] : llvm::enumerate(assigned))
+    array::VariableAssignOp::create(builder, op.getLoc(), entry.first,
+                                    lifted.getResult(resultCount + index));
+  op.erase();
+  hoistReads(lifted);
+  return lifted;
+}
+
+FailureOr<array::WhileOp> OutlineControl::liftVariables(array::WhileOp op) {
+  for (auto assign : op.getCondition().getOps<array::VariableAssignOp>())
+    return assign.emitOpError(
+               "expected a condition that assigns no variable, got an assignment of ")
+           << assign.getVariableAttr();
+  llvm::MapVector<StringAttr, Type> assigned = findVariables(op.getBody(), /*reads=*/false);
+  OpBuilder builder(op);
+  SmallVector<Value> inits(op.getInits());
+  SmallVector<Type> types(op.getResultTypes());
+  for (auto [name, type] : assigned) {
+    inits.push_back(array::VariableReadOp::create(builder, op.getLoc(), type, name));
+    types.push_back(type);
+  }
+  auto lifted = array::WhileOp::create(builder, op.getLoc(), types, inits);
+  unsigned resultCount = op.getNumResults();
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), lifted->getRegions())) {
+    to.takeBody(from);
+    llvm::MapVector<StringAttr, Value> values;
+    for (auto [name, type] : assigned)
+      values[name] = to.front().addArgument(type, op.getLoc());
+    followVariables(to.front(), values);
+    if (&to == &lifted.getBody())
+      for (auto &[name, value] : values)
+        appendToYield(to.front(), value);
+  }
+  op.replaceAllUsesWith(lifted->getResults().take_front(resultCount));
+  for (auto [index, entry] : llvm::enumerate(assigned))
+    array::VariableAssignOp::create(builder, op.getLoc(), entry.first,
+                                    lifted.getResult(resultCount + index));
+  op.erase();
+  hoistReads(lifted);
+  return lifted;
+}
+
+FlatSymbolRefAttr OutlineControl::makeFunction(func::FuncOp func, Region &region, const Twine &name,
+                                               ValueRange captures, TypeRange types) {
+  Block &block = region.front();
+  for (Value capture : captures) {
+    BlockArgument argument = block.addArgument(capture.getType(), capture.getLoc());
+    replaceAllUsesInRegionWith(capture, argument, region);
+  }
+  auto yield = cast<array::YieldOp>(block.getTerminator());
+  OpBuilder builder(yield);
+  SmallVector<Value> values;
+  for (auto [value, type] : llvm::zip_equal(yield.getValues(), types))
+    values.push_back(castTo(builder, value, type));
+  func::ReturnOp::create(builder, yield.getLoc(), values);
+  yield.erase();
+  builder.setInsertionPoint(func);
+  auto outlined = func::FuncOp::create(builder, region.getParentOp()->getLoc(), name.str(),
+                                       builder.getFunctionType(block.getArgumentTypes(), types));
+  outlined.setPrivate();
+  outlined.getBody().takeBody(region);
+  return FlatSymbolRefAttr::get(outlined.getSymNameAttr());
+}
+
+/// The tensors from outside that the regions of `op` use.
+static SmallVector<Value> findCaptures(Operation *op) {
+  llvm::SetVector<Value> captures;
+  for (Region &region : op->getRegions())
+    cloneSizesAndConstants(region);
+  for (Region &region : op->getRegions())
+    getUsedValuesDefinedAbove(region, captures);
+  return captures.takeVector();
+}
+
+LogicalResult OutlineControl::outlineIf(func::FuncOp func, array::IfOp op, StringRef name) {
+  for (Type type : op.getResultTypes())
+    if (!cast<RankedTensorType>(type).hasStaticShape())
+      return op.emitOpError("expected results of static shapes, got ") << type;
+  op = liftVariables(op);
+  SmallVector<Value> captures = findCaptures(op);
+  FlatSymbolRefAttr then =
+      makeFunction(func, op.getThenRegion(), name + "_then", captures, op.getResultTypes());
+  FlatSymbolRefAttr otherwise =
+      makeFunction(func, op.getElseRegion(), name + "_else", captures, op.getResultTypes());
+  OpBuilder builder(op);
+  op->replaceAllUsesWith(plan::BranchOp::create(builder, op.getLoc(), op.getResultTypes(),
+                                                op.getCondition(), captures, then, otherwise));
+  op.erase();
+  return success();
+}
+
+LogicalResult OutlineControl::outlineWhile(func::FuncOp func, array::WhileOp op, StringRef name) {
+  FailureOr<array::WhileOp> lifted = liftVariables(op);
+  if (failed(lifted))
+    return failure();
+  op = *lifted;
+  // One type for a value all along: that of the result.
+  OpBuilder builder(op);
+  SmallVector<Value> inits;
+  for (auto [init, type] : llvm::zip_equal(op.getInits(), op.getResultTypes()))
+    inits.push_back(castTo(builder, init, type));
+  for (Region *region : {&op.getCondition(), &op.getBody()}) {
+    builder.setInsertionPointToStart(&region->front());
+    for (auto [argument, type] :
+         llvm::zip_equal(region->front().getArguments(), op.getResultTypes())) {
+      Type old = argument.getType();
+      if (old == type)
+        continue;
+      argument.setType(type);
+      Value cast = castTo(builder, argument, old);
+      argument.replaceAllUsesExcept(cast, cast.getDefiningOp());
+    }
+  }
+  SmallVector<Value> captures = findCaptures(op);
+  Type truth = RankedTensorType::get({}, builder.getI1Type());
+  FlatSymbolRefAttr condition =
+      makeFunction(func, op.getCondition(), name + "_condition", captures, truth);
+  FlatSymbolRefAttr body =
+      makeFunction(func, op.getBody(), name + "_body", captures, op.getResultTypes());
+  builder.setInsertionPoint(op);
+  op->replaceAllUsesWith(plan::LoopOp::create(builder, op.getLoc(), op.getResultTypes(), condition,
+                                              body, inits, captures));
+  op.erase();
+  return success();
+}
+
+} // namespace xc

@@ -1,0 +1,170 @@
+//===- PlanBuilder.h - The commands of one function, or of a region of one ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_PLAN_TRANSFORMS_PLANBUILDER_H
+#define XC_DIALECT_PLAN_TRANSFORMS_PLANBUILDER_H
+
+#include "compiler/Dialect/Plan/Transforms/ArenaLayout.h"
+#include "compiler/Dialect/Plan/Transforms/CommandGraph.h"
+#include "compiler/Dialect/Plan/Transforms/ModuleData.h"
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
+
+#include <limits>
+#include <memory>
+#include <optional>
+
+namespace xc::plan {
+
+class PlanBuilder;
+
+/// Memory with one place: an input, an output, a variable, a constant, some bytes of the arena, or
+/// a buffer of the plan around this one.
+struct Buffer {
+  Space space;
+  unsigned ordinal;
+  mlir::AffineExpr size;
+  unsigned first = std::numeric_limits<unsigned>::max();
+  unsigned last = 0;
+  /// Its number in the plan around this one.
+  std::optional<unsigned> outer = std::nullopt;
+};
+
+/// What a tensor is: a range of a buffer.
+struct Place {
+  unsigned buffer;
+  mlir::AffineExpr offset;
+  mlir::AffineExpr length;
+};
+
+/// The two regions of an if or a while, and the buffers that hold their arenas.
+struct ControlRegions {
+  bool isLoop;
+  std::unique_ptr<PlanBuilder> plans[2];
+  unsigned arenas[2];
+};
+
+struct Command {
+  mlir::Location loc;
+  mlir::FlatSymbolRefAttr kernel; // null: a copy from accesses[0] to accesses[1], or control
+  llvm::SmallVector<MemoryAccess> accesses;
+  llvm::SmallVector<mlir::AffineExpr> scalars;
+  std::shared_ptr<ControlRegions> control = nullptr; // accesses[0] is the condition
+};
+
+/// What a function that is a region of a control op gets from the plan around it.
+struct OuterPlan {
+  PlanBuilder &builder;
+  /// What the arguments are there.
+  llvm::SmallVector<mlir::Value> arguments;
+  llvm::SmallVector<Place> places;
+  /// The buffers that take the results.
+  llvm::SmallVector<unsigned> targets;
+  /// A loop's body: result i takes the place of argument i.
+  bool replacesArguments = false;
+};
+
+class PlanBuilder {
+public:
+  PlanBuilder(mlir::func::FuncOp func, ModuleData &data, const OuterPlan *outer = nullptr)
+      : func(func), data(data), outer(outer), dims(func), context(func.getContext()) {}
+
+  /// Replaces a function by its plan.
+  mlir::LogicalResult run();
+
+private:
+  mlir::AffineExpr constant(int64_t value) { return mlir::getAffineConstantExpr(value, context); }
+  mlir::FailureOr<mlir::AffineExpr> getExpr(mlir::OpFoldResult index);
+  mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> getShape(mlir::Value tensor);
+  mlir::FailureOr<mlir::AffineExpr> getByteSize(mlir::Value tensor);
+  static mlir::Value getRoot(mlir::Value tensor);
+  bool isWholeRoot(mlir::Value tensor);
+  void recordUses();
+  unsigned getLastUse(mlir::Value root) const { return lastUse.lookup(root); }
+
+  unsigned addBuffer(Space space, unsigned ordinal, mlir::AffineExpr size);
+  unsigned getFixedBuffer(Space space, unsigned ordinal, mlir::AffineExpr size);
+  unsigned getOuterBuffer(unsigned number);
+  unsigned getTarget(unsigned index, mlir::AffineExpr size);
+  mlir::LogicalResult placeArguments();
+  mlir::LogicalResult placeData(mlir::Operation &op);
+  mlir::LogicalResult placeView(mlir::Operation &op);
+  mlir::LogicalResult placeOps();
+  mlir::LogicalResult addDispatch(DispatchOp dispatch, unsigned position);
+  mlir::FailureOr<unsigned> chooseBuffer(DispatchOp dispatch, unsigned index, unsigned position,
+                                         mlir::AffineExpr size);
+  bool canOverwrite(mlir::Value old, DispatchOp dispatch, unsigned index, unsigned position);
+  bool canTakeTarget(unsigned target, DispatchOp dispatch, unsigned index, unsigned position);
+  mlir::LogicalResult addCopy(mlir::Location loc, mlir::Value value, unsigned target);
+  mlir::LogicalResult addReturns();
+  mlir::LogicalResult addAssigns();
+  void touch(Command &command, unsigned buffer, mlir::AffineExpr offset, mlir::AffineExpr length,
+             Access access);
+  mlir::LogicalResult layOut();
+
+  //===--- PlanControl.cpp ------------------------------------------------===//
+
+  mlir::LogicalResult buildRegion();
+  mlir::LogicalResult addBranch(BranchOp branch, unsigned position);
+  mlir::LogicalResult addLoop(LoopOp loop, unsigned position);
+  mlir::FailureOr<std::unique_ptr<PlanBuilder>>
+  buildNested(mlir::Operation *op, mlir::FlatSymbolRefAttr callee, const OuterPlan &around);
+  void addControl(Command command, std::shared_ptr<ControlRegions> regions);
+  unsigned chooseResult(mlir::Value result, unsigned position, mlir::AffineExpr size);
+  std::optional<unsigned> takeInit(LoopOp loop, unsigned index, unsigned position,
+                                   mlir::AffineExpr size);
+
+  //===--- Writing it -----------------------------------------------------===//
+
+  mlir::LogicalResult emit();
+  void emitCommands(mlir::OpBuilder &builder);
+  void emitControl(mlir::OpBuilder &builder, const Command &command, RangeAttr condition,
+                   llvm::ArrayRef<int64_t> after);
+  RangeAttr getRange(const MemoryAccess &access);
+  /// Where a buffer is in the whole function's plan.
+  struct Spot {
+    Space space;
+    unsigned ordinal;
+    mlir::AffineExpr offset;
+  };
+  Spot locate(unsigned buffer);
+  const PlanBuilder &getRootPlan() const;
+  mlir::DictionaryAttr describe(llvm::StringRef fallbackName, unsigned index, mlir::Type type,
+                                mlir::DictionaryAttr attrs, llvm::ArrayRef<mlir::AffineExpr> shape,
+                                mlir::Builder &builder);
+  mlir::ArrayAttr describeSymbols(mlir::Builder &builder);
+
+  mlir::func::FuncOp func;
+  ModuleData &data;
+  const OuterPlan *outer;
+  /// The plan around this one, and the buffer there that holds this one's arena.
+  PlanBuilder *parent = nullptr;
+  unsigned arenaBuffer = 0;
+  SymbolicDims dims;
+  /// The function's symbols as formulas over those of the whole plan, where they are others.
+  llvm::SmallVector<mlir::AffineExpr> substitution;
+  mlir::MLIRContext *context;
+  llvm::SmallVector<Buffer> buffers;
+  llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> fixedBuffers;
+  llvm::DenseMap<unsigned, unsigned> outerBuffers;
+  llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Value, unsigned> lastUse;
+  /// Root -> results of the function that are it, whole.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> outputsOf;
+  /// Root -> variables that it is assigned to, whole.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::StringAttr>> variablesOf;
+  llvm::DenseMap<mlir::StringAttr, mlir::Value> readOf; // variable -> its old value
+  llvm::DenseMap<unsigned, bool> outputDone;
+  llvm::DenseMap<mlir::StringAttr, bool> variableDone;
+  llvm::SmallVector<Command> commands;
+  ArenaPlacement arena;
+  llvm::SmallVector<llvm::SmallVector<int64_t>> edges;
+  llvm::SmallVector<unsigned> arenaIndex; // buffer -> its number in the arena's layout
+};
+
+} // namespace xc::plan
+
+#endif // XC_DIALECT_PLAN_TRANSFORMS_PLANBUILDER_H

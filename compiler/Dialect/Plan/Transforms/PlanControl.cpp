@@ -1,0 +1,205 @@
+//===- PlanControl.cpp - Ifs and whiles of a plan ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The function that a region was outlined to is planned like any other, but its arguments and
+// results are buffers of the plan around it, its symbols are formulas over that plan's, and its
+// arena is one more buffer there, which lives while the control command runs. So nothing of a
+// region needs memory of its own, and the commands around it see what it touches.
+//
+// A value that a loop carries has one buffer all along: the commands before the loop put the first
+// value there, the body replaces it, in place where nothing needs the old one any more.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/PlanBuilder.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// Everything but writing it: the plan around this one does that, when places are known.
+LogicalResult PlanBuilder::buildRegion() {
+  recordUses();
+  for (const SymbolDefinition &symbol : dims.getSymbols()) {
+    FailureOr<SmallVector<AffineExpr>> shape = parent->getShape(outer->arguments[symbol.input]);
+    if (failed(shape))
+      return failure();
+    substitution.push_back((*shape)[symbol.dim]);
+  }
+  for (auto [argument, value, place] :
+       llvm::zip_equal(func.getArguments(), outer->arguments, outer->places)) {
+    FailureOr<SmallVector<AffineExpr>> inside = getShape(argument),
+                                       around = parent->getShape(value);
+    if (failed(inside) || failed(around))
+      return failure();
+    if (*inside != *around)
+      return func.emitError("expected the sizes of what a region uses to be known as equal where "
+                            "it needs them to be, got ")
+             << argument.getType() << " of other formulas; name equal dims with array.dims";
+    places[argument] = {getOuterBuffer(place.buffer), place.offset, place.length};
+  }
+  if (failed(placeOps()) || failed(addReturns()) || failed(layOut()))
+    return failure();
+  return success();
+}
+
+FailureOr<std::unique_ptr<PlanBuilder>>
+PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPlan &around) {
+  auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, callee);
+  if (!function)
+    return op->emitOpError("expected the name of a function, got ") << callee;
+  auto nested = std::make_unique<PlanBuilder>(function, data, &around);
+  nested->parent = this;
+  if (failed(nested->buildRegion()))
+    return failure();
+  // A loop's values keep their sizes.
+  auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  for (auto [value, target] : llvm::zip_equal(ret.getOperands(), around.targets))
+    if (nested->places.at(value).length != buffers[target].size)
+      return emitError(ret.getLoc(), "expected a value of the size that it had before, got ")
+             << value.getType() << " of another size";
+  nested->outer = nullptr;
+  return nested;
+}
+
+/// Adds the command: it does to the buffers of this plan what the commands of the regions do.
+void PlanBuilder::addControl(Command command, std::shared_ptr<ControlRegions> regions) {
+  for (auto [nested, arenaOf] : llvm::zip_equal(regions->plans, regions->arenas)) {
+    arenaOf = addBuffer(Space::Arena, 0, nested->arena.size);
+    nested->arenaBuffer = arenaOf;
+    touch(command, arenaOf, constant(0), nested->arena.size, Access::ReadWrite);
+    for (const Command &inner : nested->commands)
+      for (const MemoryAccess &access : inner.accesses) {
+        const Buffer &buffer = nested->buffers[access.buffer];
+        unsigned number;
+        if (buffer.outer)
+          number = *buffer.outer;
+        else if (buffer.space == Space::Arena)
+          continue;
+        else
+          number = getFixedBuffer(buffer.space, buffer.ordinal, buffer.size);
+        bool isKnown = llvm::any_of(command.accesses, [&](const MemoryAccess &known) {
+          return known.buffer == number && known.offset == access.offset &&
+                 known.length == access.length && known.access == access.access;
+        });
+        if (!isKnown)
+          touch(command, number, access.offset, access.length, access.access);
+      }
+  }
+  command.control = std::move(regions);
+  commands.push_back(std::move(command));
+}
+
+/// A buffer for a result of the control op at `position`: that of the function's own result, if it
+/// is one.
+unsigned PlanBuilder::chooseResult(Value result, unsigned position, AffineExpr size) {
+  for (unsigned output : outputsOf.lookup(result)) {
+    if (outputDone.lookup(output) || !canTakeTarget(output, {}, 0, position))
+      continue;
+    outputDone[output] = true;
+    return getTarget(output, size);
+  }
+  return addBuffer(Space::Arena, 0, size);
+}
+
+LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
+  OuterPlan around{*this, llvm::to_vector(branch.getCaptures()), {}, {}};
+  for (Value capture : branch.getCaptures())
+    around.places.push_back(places.at(capture));
+  for (Value result : branch.getOutputs()) {
+    FailureOr<AffineExpr> size = getByteSize(result);
+    if (failed(size))
+      return failure();
+    unsigned buffer = chooseResult(result, position, *size);
+    around.targets.push_back(buffer);
+    places[result] = {buffer, constant(0), *size};
+  }
+  auto regions = std::make_shared<ControlRegions>();
+  regions->isLoop = false;
+  for (auto [nested, callee] :
+       llvm::zip_equal(regions->plans, ArrayRef<FlatSymbolRefAttr>{branch.getThenAttr(),
+                                                                   branch.getOtherwiseAttr()})) {
+    FailureOr<std::unique_ptr<PlanBuilder>> built = buildNested(branch, callee, around);
+    if (failed(built))
+      return failure();
+    nested = std::move(*built);
+  }
+  Command command{branch.getLoc(), {}, {}, {}};
+  Place condition = places.at(branch.getCondition());
+  touch(command, condition.buffer, condition.offset, condition.length, Access::Read);
+  addControl(std::move(command), std::move(regions));
+  return success();
+}
+
+/// The buffer of an init that nothing else needs: the loop's value may stay in it.
+std::optional<unsigned> PlanBuilder::takeInit(LoopOp loop, unsigned index, unsigned position,
+                                              AffineExpr size) {
+  Value init = loop.getInits()[index], root = getRoot(init);
+  Place place = places.at(init);
+  const Buffer &buffer = buffers[place.buffer];
+  unsigned uses = llvm::count_if(loop->getOperands(), [&](Value operand) {
+    return places.at(operand).buffer == place.buffer;
+  });
+  bool isWhole = place.offset == constant(0) && place.length == size && buffer.size == size;
+  if (buffer.space != Space::Arena || !isWhole || uses != 1 || getLastUse(root) != position)
+    return std::nullopt;
+  return place.buffer;
+}
+
+LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
+  OuterPlan around{*this, llvm::to_vector(loop.getInits()), {}, {}};
+  SmallVector<unsigned> values;
+  for (unsigned index = 0; index < loop.getNumResults(); ++index) {
+    Value init = loop.getInits()[index], result = loop.getResult(index);
+    AffineExpr size = places.at(init).length;
+    std::optional<unsigned> taken;
+    if (!outputsOf.count(result))
+      taken = takeInit(loop, index, position, size);
+    unsigned buffer = taken ? *taken : chooseResult(result, position, size);
+    if (!taken && failed(addCopy(loop.getLoc(), init, buffer)))
+      return failure();
+    values.push_back(buffer);
+    around.places.push_back({buffer, constant(0), size});
+    places[result] = {buffer, constant(0), size};
+  }
+  for (Value capture : loop.getCaptures()) {
+    around.arguments.push_back(capture);
+    around.places.push_back(places.at(capture));
+  }
+  auto regions = std::make_shared<ControlRegions>();
+  regions->isLoop = true;
+  unsigned condition = addBuffer(Space::Arena, 0, constant(1));
+  around.targets = {condition};
+  FailureOr<std::unique_ptr<PlanBuilder>> test = buildNested(loop, loop.getConditionAttr(), around);
+  if (failed(test))
+    return failure();
+  around.targets = values;
+  around.replacesArguments = true;
+  FailureOr<std::unique_ptr<PlanBuilder>> body = buildNested(loop, loop.getBodyAttr(), around);
+  if (failed(body))
+    return failure();
+  regions->plans[0] = std::move(*test);
+  regions->plans[1] = std::move(*body);
+  Command command{loop.getLoc(), {}, {}, {}};
+  touch(command, condition, constant(0), constant(1), Access::Read);
+  addControl(std::move(command), std::move(regions));
+  return success();
+}
+
+void PlanBuilder::emitControl(OpBuilder &builder, const Command &command, RangeAttr condition,
+                              ArrayRef<int64_t> after) {
+  auto control = ControlOp::create(builder, command.loc, condition,
+                                   command.control->isLoop ? builder.getUnitAttr() : UnitAttr(),
+                                   builder.getDenseI64ArrayAttr(after));
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [region, nested] : llvm::zip_equal(control->getRegions(), command.control->plans)) {
+    builder.createBlock(&region);
+    nested->emitCommands(builder);
+  }
+}
+
+} // namespace xc::plan

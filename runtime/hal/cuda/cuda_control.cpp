@@ -1,0 +1,129 @@
+//===- cuda_control.cpp - Ifs and whiles of a recording ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As a graph: an if is two conditional nodes, one for each region. A while is its first region,
+// then a conditional node whose body is the second region and the first once more. A kernel in
+// front of each, and at the end of a while's body, takes the byte that the plan's condition is over
+// to the node's handle. The host does nothing between the start and the end.
+//
+// On a stream, for drivers without conditional nodes and for profiles: the host waits for the byte
+// and launches what it says.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/hal/cuda/cuda_recording.h"
+
+using namespace xc;
+using namespace xc::cuda;
+using hal::CommandKind;
+
+//===----------------------------------------------------------------------===//
+// In a graph
+//===----------------------------------------------------------------------===//
+
+Status CudaRecording::addControlGraph(CudaGraph &graph) {
+  CUgraphNode end = nullptr;
+  return addRegion(graph, graph.root(), 0, nullptr, &end);
+}
+
+/// Adds the commands of a region behind \p start (null: at once); \p end is behind all of them.
+Status CudaRecording::addRegion(CudaGraph &graph, CUgraph into, uint32_t region, CUgraphNode start,
+                                CUgraphNode *end) {
+  const hal::Range &range = regions[region];
+  Vector<CUgraphNode> handles(device.allocator), before(device.allocator);
+  XCR_RETURN_IF_ERROR(handles.resize(range.count));
+  for (uint32_t i = 0; i < range.count; ++i) {
+    const hal::Command &command = commands[range.begin + i];
+    before.clear();
+    for (uint32_t e = 0; e < command.edges.count; ++e)
+      XCR_RETURN_IF_ERROR(before.push(handles[edges[command.edges.begin + e]]));
+    if (before.empty() && start)
+      XCR_RETURN_IF_ERROR(before.push(start));
+    if (command.kind == CommandKind::Control) {
+      XCR_RETURN_IF_ERROR(addControl(graph, into, command, before.span(), &handles[i]));
+      continue;
+    }
+    NodeWork work;
+    XCR_RETURN_IF_ERROR(getWork(range.begin + i, &work));
+    XCR_RETURN_IF_ERROR(graph.addTo(into, work, before.span(), &handles[i]));
+  }
+  if (handles.empty() && start)
+    XCR_RETURN_IF_ERROR(handles.push(start));
+  return graph.addTo(into, NodeWork(), handles.span(), end);
+}
+
+Status CudaRecording::addControl(CudaGraph &graph, CUgraph into, const hal::Command &command,
+                                 Span<const CUgraphNode> before, CUgraphNode *out) {
+  uint64_t condition = addresses[command.addresses.begin];
+  CUgraphNode start = nullptr;
+  XCR_RETURN_IF_ERROR(graph.addTo(into, NodeWork(), before, &start));
+  if (command.isLoop) {
+    CUgraphNode tested = nullptr, ran = nullptr, again = nullptr, set = nullptr;
+    CUgraphConditionalHandle handle = 0;
+    CUgraph body = nullptr;
+    XCR_RETURN_IF_ERROR(addRegion(graph, into, command.regions[0], start, &tested));
+    XCR_RETURN_IF_ERROR(graph.createCondition(into, &handle));
+    XCR_RETURN_IF_ERROR(graph.addSetCondition(into, handle, condition, false, tested, &set));
+    XCR_RETURN_IF_ERROR(
+        graph.addConditional(into, handle, CU_GRAPH_COND_TYPE_WHILE, set, out, &body));
+    XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[1], nullptr, &ran));
+    XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[0], ran, &again));
+    return graph.addSetCondition(body, handle, condition, false, again, &set);
+  }
+  CUgraphNode ends[2];
+  for (uint32_t i = 0; i < 2; ++i) {
+    CUgraphNode set = nullptr, end = nullptr;
+    CUgraphConditionalHandle handle = 0;
+    CUgraph body = nullptr;
+    XCR_RETURN_IF_ERROR(graph.createCondition(into, &handle));
+    XCR_RETURN_IF_ERROR(graph.addSetCondition(into, handle, condition, i == 1, start, &set));
+    XCR_RETURN_IF_ERROR(
+        graph.addConditional(into, handle, CU_GRAPH_COND_TYPE_IF, set, &ends[i], &body));
+    XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[i], nullptr, &end));
+  }
+  return graph.addTo(into, NodeWork(), {ends, 2}, out);
+}
+
+//===----------------------------------------------------------------------===//
+// On a stream
+//===----------------------------------------------------------------------===//
+
+Status CudaRecording::launchRegion(uint32_t region, CUstream stream) {
+  const hal::Range &range = regions[region];
+  for (uint32_t i = range.begin; i < range.begin + range.count; ++i) {
+    if (commands[i].kind == CommandKind::Control)
+      XCR_RETURN_IF_ERROR(launchControl(commands[i], stream));
+    else if (timers.empty())
+      XCR_RETURN_IF_ERROR(launchCommand(i, stream, /*isBehindKernel=*/false));
+    else
+      XCR_RETURN_IF_ERROR(launchTimed(i, stream));
+  }
+  return Status();
+}
+
+Status CudaRecording::launchControl(const hal::Command &command, CUstream stream) {
+  uint8_t value = 0;
+  auto read = [&]() -> Status {
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuMemcpyDtoHAsync, &value,
+                                      addresses[command.addresses.begin], 1, stream));
+    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuStreamSynchronize, stream));
+    // Commands of a loop run more than once, and each has one timer.
+    collectTimes();
+    return Status();
+  };
+  if (!command.isLoop) {
+    XCR_RETURN_IF_ERROR(read());
+    return launchRegion(command.regions[value ? 0 : 1], stream);
+  }
+  while (true) {
+    XCR_RETURN_IF_ERROR(launchRegion(command.regions[0], stream));
+    XCR_RETURN_IF_ERROR(read());
+    if (!value)
+      return Status();
+    XCR_RETURN_IF_ERROR(launchRegion(command.regions[1], stream));
+  }
+}

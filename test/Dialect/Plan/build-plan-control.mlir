@@ -1,0 +1,103 @@
+// RUN: xc-opt %s -pass-pipeline='builtin.module(builtin.module(xc-build-plan))' -split-input-file -verify-diagnostics | FileCheck %s
+
+// The values of the loop are computed in the output's memory all along, since the body needs none of the old ones later.
+// CHECK-LABEL: plan.function @in_place
+// CHECK:         plan.copy <read, input 0, {{.*}}> to <write, output 0, {{.*}}> after []
+// CHECK-NEXT:    plan.control loop <read, arena 0, {{.*}}> after [0] {
+// CHECK-NEXT:      plan.launch @test [#plan.range<read, output 0, {{.*}}>, #plan.range<write, arena 0, {{.*}}>] {{.*}} after []
+// CHECK-NEXT:    } {
+// CHECK-NEXT:      plan.launch @step [#plan.range<read, output 0, {{.*}}>, #plan.range<write, output 0, {{.*}}>] {{.*}} after []
+// CHECK-NEXT:    }
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @condition(%v: tensor<4xf32>) -> tensor<i8> {
+      %p = plan.dispatch @test(%v : tensor<4xf32>) -> (tensor<i8>) reuse [-1]
+      return %p : tensor<i8>
+    }
+    func.func private @body(%v: tensor<4xf32>) -> tensor<4xf32> {
+      %w = plan.dispatch @step(%v : tensor<4xf32>) -> (tensor<4xf32>) reuse [0]
+      return %w : tensor<4xf32>
+    }
+    func.func @in_place(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %y = plan.loop condition @condition body @body inits(%x : tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    module @test attributes {plan.kernel} {}
+    module @step attributes {plan.kernel} {}
+  }
+}
+
+// -----
+
+// Two values that change places: one is saved first.
+// CHECK-LABEL: plan.function @swap
+// CHECK:         plan.control loop
+// CHECK:         } {
+// CHECK-NEXT:      plan.copy <read, output 1, {{.*}}> to <write, arena 0, {{.*}}> after []
+// CHECK-NEXT:      plan.copy <read, output 0, {{.*}}> to <write, arena 0, {{.*}}> after []
+// CHECK-NEXT:      plan.copy <read, arena 0, {{.*}}> to <write, output 0, {{.*}}> after [0, 1]
+// CHECK-NEXT:      plan.copy <read, arena 0, {{.*}}> to <write, output 1, {{.*}}> after [0, 1]
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @condition(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<i8> {
+      %p = plan.dispatch @test(%a : tensor<4xf32>) -> (tensor<i8>) reuse [-1]
+      return %p : tensor<i8>
+    }
+    func.func private @body(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      return %b, %a : tensor<4xf32>, tensor<4xf32>
+    }
+    func.func @swap(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      %a, %b = plan.loop condition @condition body @body inits(%x, %y : tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32>
+      return %a, %b : tensor<4xf32>, tensor<4xf32>
+    }
+    module @test attributes {plan.kernel} {}
+  }
+}
+
+// -----
+
+// What runs behind an if waits for it.
+// CHECK-LABEL: plan.function @branch
+// CHECK:         plan.control <read, input 0, {{.*}}> after [] {
+// CHECK-NEXT:      plan.launch @step [#plan.range<read, input 1, {{.*}}>, #plan.range<write, arena 0, {{.*}}>] {{.*}} after []
+// CHECK-NEXT:    } {
+// CHECK-NEXT:      plan.copy <read, input 1, {{.*}}> to <write, arena 0, {{.*}}> after []
+// CHECK-NEXT:    }
+// CHECK-NEXT:    plan.launch @step [#plan.range<read, arena 0, {{.*}}>, #plan.range<write, output 0, {{.*}}>] {{.*}} after [0]
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @then(%v: tensor<4xf32>) -> tensor<4xf32> {
+      %w = plan.dispatch @step(%v : tensor<4xf32>) -> (tensor<4xf32>) reuse [-1]
+      return %w : tensor<4xf32>
+    }
+    func.func private @otherwise(%v: tensor<4xf32>) -> tensor<4xf32> {
+      return %v : tensor<4xf32>
+    }
+    func.func @branch(%p: tensor<i8>, %x: tensor<4xf32>) -> tensor<4xf32> {
+      %y = plan.branch %p then @then otherwise @otherwise(%x) : (tensor<i8>, tensor<4xf32>) -> tensor<4xf32>
+      %z = plan.dispatch @step(%y : tensor<4xf32>) -> (tensor<4xf32>) reuse [-1]
+      return %z : tensor<4xf32>
+    }
+    module @step attributes {plan.kernel} {}
+  }
+}
+
+// -----
+
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @condition(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<i8> {
+      %p = plan.dispatch @test(%v : tensor<?xf32>) -> (tensor<i8>) reuse [-1]
+      return %p : tensor<i8>
+    }
+    func.func private @body(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
+      // expected-error @+1 {{expected a value of the size that it had before, got 'tensor<?xf32>' of another size}}
+      return %w : tensor<?xf32>
+    }
+    func.func @grows(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+      %r = plan.loop condition @condition body @body inits(%x : tensor<?xf32>) captures(%y : tensor<?xf32>) -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    }
+    module @test attributes {plan.kernel} {}
+  }
+}
