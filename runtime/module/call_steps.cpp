@@ -61,7 +61,7 @@ Status xcr_call::step() {
   command.edges = {};
   Ref<hal::Recording> single;
   XCR_RETURN_IF_ERROR(instance.device().createRecording(
-      {{&command, 1}, {}, list.addresses, list.scalars}, hal::RecordingOptions(), &single));
+      {{&command, 1}, {}, list.addresses, list.scalars, {}}, hal::RecordingOptions(), &single));
   // A launch elsewhere may still use the same buffers.
   if (lastStream) {
     XCR_RETURN_IF_ERROR(lastStream->record(orderEvent));

@@ -496,6 +496,7 @@ uint32_t PlanResolver::bindingCount(uint32_t command) const {
   case CommandKind::Copy:
     return 2;
   case CommandKind::Fill:
+  case CommandKind::Control:
     return 1;
   }
   return 0;
@@ -514,6 +515,9 @@ Status PlanResolver::bindingAt(uint32_t command, uint32_t binding, BoundRange *o
     break;
   case CommandKind::Fill:
     out->table = &plan->fills()->Get(table)->target();
+    break;
+  case CommandKind::Control:
+    out->table = &plan->controls()->Get(table)->condition();
     break;
   }
   uint8_t bits = 0;
