@@ -12,8 +12,8 @@
 //    to capture are tensors.
 // 3. The regions become private functions, the op a plan.branch or plan.loop.
 //
-// Refuses results of array.if whose shapes are not static, variables assigned by a condition, and
-// calls that the inliner has left (functions that call themselves).
+// Refuses variables assigned by a condition, and calls that the inliner has left (functions that
+// call themselves).
 //
 //===----------------------------------------------------------------------===//
 
@@ -132,10 +132,11 @@ private:
     std::string name = func.getName().str();
     if (auto loop = dyn_cast<array::WhileOp>(op))
       return outlineWhile(func, loop, name + "_while" + std::to_string(number));
-    return outlineIf(func, cast<array::IfOp>(op), name + "_if" + std::to_string(number));
+    outlineIf(func, cast<array::IfOp>(op), name + "_if" + std::to_string(number));
+    return success();
   }
 
-  LogicalResult outlineIf(func::FuncOp func, array::IfOp op, StringRef name);
+  void outlineIf(func::FuncOp func, array::IfOp op, StringRef name);
   LogicalResult outlineWhile(func::FuncOp func, array::WhileOp op, StringRef name);
   array::IfOp liftVariables(array::IfOp op);
   FailureOr<array::WhileOp> liftVariables(array::WhileOp op);
@@ -257,10 +258,7 @@ static SmallVector<Value> findCaptures(Operation *op) {
   return captures.takeVector();
 }
 
-LogicalResult OutlineControl::outlineIf(func::FuncOp func, array::IfOp op, StringRef name) {
-  for (Type type : op.getResultTypes())
-    if (!cast<RankedTensorType>(type).hasStaticShape())
-      return op.emitOpError("expected results of static shapes, got ") << type;
+void OutlineControl::outlineIf(func::FuncOp func, array::IfOp op, StringRef name) {
   op = liftVariables(op);
   SmallVector<Value> captures = findCaptures(op);
   FlatSymbolRefAttr then =
@@ -271,7 +269,6 @@ LogicalResult OutlineControl::outlineIf(func::FuncOp func, array::IfOp op, Strin
   op->replaceAllUsesWith(plan::BranchOp::create(builder, op.getLoc(), op.getResultTypes(),
                                                 op.getCondition(), captures, then, otherwise));
   op.erase();
-  return success();
 }
 
 LogicalResult OutlineControl::outlineWhile(func::FuncOp func, array::WhileOp op, StringRef name) {

@@ -43,8 +43,7 @@ struct Command {
   /// ended before this one begins. Fixed for the life of a recording.
   Range edges;
   /// Dispatch: bindings in order; Copy: source, target; Fill: target; Control: the condition, one
-  /// byte. A binding of no bytes may be
-  /// at address 0: an empty arena has none.
+  /// byte. A binding of no bytes may be at address 0: an empty arena has none.
   Range addresses;
   /// Dispatch: the variant's scalars. The place in the vector is fixed, the
   /// count is the variant's.
@@ -63,6 +62,21 @@ struct Command {
   /// What one run is thought to take; a driver may schedule by it.
   uint64_t bytes = 0, flops = 0;
 };
+
+/// What people call a command that has no name of its own.
+inline const char *nameOf(const Command &command) {
+  switch (command.kind) {
+  case CommandKind::Dispatch:
+    return "dispatch";
+  case CommandKind::Copy:
+    return "copy";
+  case CommandKind::Fill:
+    return "fill";
+  case CommandKind::Control:
+    return command.isLoop ? "while" : "if";
+  }
+  return "";
+}
 
 struct CommandList {
   Span<const Command> commands;

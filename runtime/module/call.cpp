@@ -22,7 +22,7 @@ xcr_call::xcr_call(xcr_instance &of, const xcr_function &function, bool retainsI
       instanceRef(retainsInstance ? Ref<xcr_instance>::share(&of) : Ref<xcr_instance>()),
       target(&function), inputs(allocator), outputs(allocator), isOwnOutput(allocator),
       variables(allocator), shapes(allocator), resolver(allocator), changes(allocator),
-      extents(allocator) {}
+      extents(allocator), stepRegions(allocator) {}
 
 Status xcr_call::create(xcr_instance &instance, const xcr_function &function, uint32_t flags,
                         bool retainsInstance, Ref<xcr_call> *out) {
@@ -507,10 +507,7 @@ Status xcr_call::profile(uint32_t entry, xcr_profile_entry_t *out) const {
   const hal::Command &command = resolver.list().commands[entry];
   hal::CommandTimes times = recording->times(entry);
   out->kind = static_cast<xcr_command_kind_t>(command.kind);
-  out->name = xcr_string(command.kind == hal::CommandKind::Copy   ? "copy"
-                         : command.kind == hal::CommandKind::Fill ? "fill"
-                         : command.isLoop                         ? "while"
-                                                                  : "if");
+  out->name = xcr_string(nameOf(command));
   if (const fb::Export *code = resolver.exportOf(entry)) {
     out->name = text(code->name());
     out->strategy = text(code->strategy());

@@ -45,6 +45,7 @@ struct xcr_call final : xc::RefCounted {
   // call_steps.cpp
   xc::Status beginSteps(uint32_t *count);
   xc::Status step();
+  uint32_t nextCommand() const { return nextStep; }
   xc::Status command(uint32_t ordinal, xcr_command_info_t *out) const;
   xc::Status binding(uint32_t command, uint32_t ordinal, xcr_binding_info_t *out) const;
   xc::Status readBinding(uint32_t command, uint32_t ordinal, uint64_t offset, void *data,
@@ -116,6 +117,16 @@ private:
   xc::Ref<xc::hal::Event> orderEvent;
   /// Of a call that is run command by command, with an arena that nobody else writes to.
   xc::Ref<xc::hal::Stream> stepStream;
+  /// A region that is being run in steps.
+  struct StepRegion {
+    uint32_t next, end; ///< commands
+    uint32_t control;   ///< the command whose region it is
+    uint32_t which;     ///< of the two
+  };
+  xc::Status enterRegion(uint32_t control, uint32_t which);
+  xc::Status findNextStep();
+  xc::Status decide(uint32_t control);
+  xc::Vector<StepRegion> stepRegions; ///< innermost last
   uint32_t nextStep = 0;
 
   uint64_t launchCount = 0, checkCount = 0;

@@ -37,16 +37,63 @@ Status xcr_call::checkSteps(uint32_t command) const {
 }
 
 Status xcr_call::beginSteps(uint32_t *count) {
-  if (resolver.list().hasControl())
-    return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
-                      "'%s' holds an if or while: which of its commands run is decided in between, "
-                      "so they cannot be run one by one",
-                      target->table->name()->c_str());
   if (!stepStream)
     XCR_RETURN_IF_ERROR(instance.device().createStream(&stepStream));
   XCR_RETURN_IF_ERROR(prepare(*stepStream));
-  nextStep = 0;
-  *count = static_cast<uint32_t>(resolver.list().commands.size);
+  hal::CommandList list = resolver.list();
+  *count = static_cast<uint32_t>(list.commands.size);
+  stepRegions.clear();
+  XCR_RETURN_IF_ERROR(stepRegions.push(
+      {list.regions[0].begin, list.regions[0].begin + list.regions[0].count, 0, 0}));
+  return findNextStep();
+}
+
+Status xcr_call::enterRegion(uint32_t control, uint32_t which) {
+  hal::CommandList list = resolver.list();
+  const hal::Range &range = list.regions[list.commands[control].regions[which]];
+  return stepRegions.push({range.begin, range.begin + range.count, control, which});
+}
+
+/// Sets the command that comes next as far as no data decides it. An if or while is a step when it
+/// decides: a while each time that its first region has ended.
+Status xcr_call::findNextStep() {
+  hal::CommandList list = resolver.list();
+  while (true) {
+    StepRegion &region = stepRegions.back();
+    if (region.next < region.end) {
+      nextStep = region.next;
+      const hal::Command &command = list.commands[nextStep];
+      if (command.kind != hal::CommandKind::Control || !command.isLoop)
+        return Status();
+      XCR_RETURN_IF_ERROR(enterRegion(nextStep, 0));
+      continue;
+    }
+    if (stepRegions.size() == 1) {
+      nextStep = static_cast<uint32_t>(list.commands.size);
+      return Status();
+    }
+    StepRegion ended = region;
+    stepRegions.pop();
+    if (!list.commands[ended.control].isLoop) {
+      ++stepRegions.back().next;
+    } else if (ended.which == 1) {
+      XCR_RETURN_IF_ERROR(enterRegion(ended.control, 0));
+    } else {
+      nextStep = ended.control;
+      return Status();
+    }
+  }
+}
+
+/// What an if or while does next, as its condition says.
+Status xcr_call::decide(uint32_t control) {
+  uint8_t condition = 0;
+  XCR_RETURN_IF_ERROR(readBinding(control, 0, 0, &condition, sizeof(condition)));
+  if (!resolver.list().commands[control].isLoop)
+    return enterRegion(control, condition ? 0 : 1);
+  if (condition)
+    return enterRegion(control, 1);
+  ++stepRegions.back().next;
   return Status();
 }
 
@@ -54,7 +101,12 @@ Status xcr_call::step() {
   XCR_RETURN_IF_ERROR(checkSteps(nextStep));
   hal::CommandList list = resolver.list();
   hal::Command command = list.commands[nextStep];
-  ++nextStep;
+  if (command.kind == hal::CommandKind::Control) {
+    XCR_RETURN_IF_ERROR(decide(nextStep));
+    return findNextStep();
+  }
+  ++stepRegions.back().next;
+  XCR_RETURN_IF_ERROR(findNextStep());
   if (command.isEmpty)
     return Status();
   // What it waits for has ended.
@@ -83,7 +135,7 @@ Status xcr_call::command(uint32_t ordinal, xcr_command_info_t *out) const {
   const hal::Command &command = list.commands[ordinal];
   out->kind = static_cast<xcr_command_kind_t>(command.kind);
   out->is_empty = command.isEmpty;
-  out->name = xcr_string(command.kind == hal::CommandKind::Copy ? "copy" : "fill");
+  out->name = xcr_string(nameOf(command));
   out->location = resolver.locationOf(ordinal);
   out->binding_count = resolver.bindingCount(ordinal);
   if (command.kind != hal::CommandKind::Dispatch)
@@ -157,6 +209,8 @@ xcr_status_t xcr_call_begin_steps(xcr_call_t *call, uint32_t *out_count) {
     status = call->beginSteps(out_count);
   return status.release();
 }
+
+uint32_t xcr_call_next_step(const xcr_call_t *call) { return call ? call->nextCommand() : 0; }
 
 xcr_status_t xcr_call_step(xcr_call_t *call) {
   Status status = requireArgument(call, "call");

@@ -1,6 +1,6 @@
 // logistic_regression.mlir - One step of gradient descent, and the evaluation
 //
-// 10,000 rows of 100 features, bound once as inputs; the weights are a variable.
+// 10,000 rows of 100 features, bound once as inputs; the weights are a variable. @train is the whole training as one call.
 
 module {
   array.variable @weights : tensor<100x1xf32>
@@ -19,6 +19,24 @@ module {
     %way = array.mul %gradient, %rate : (tensor<100x1xf32>, tensor<f32>) -> tensor<100x1xf32>
     %next = array.sub %w, %way : tensor<100x1xf32>
     array.variable.assign @weights, %next : tensor<100x1xf32>
+    return
+  }
+
+  // `steps` times what @step does; the device counts.
+  func.func @train(%x: tensor<10000x100xf32> {array.name = "x"}, %y: tensor<10000x1xf32> {array.name = "y"},
+                   %steps: tensor<i32> {array.name = "steps"}) {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %done = array.while %zero : (tensor<i32>) -> tensor<i32> condition {
+    ^bb0(%i: tensor<i32>):
+      %more = array.compare lt, %i, %steps : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>):
+      func.call @step(%x, %y) : (tensor<10000x100xf32>, tensor<10000x1xf32>) -> ()
+      %next = array.add %i, %one : tensor<i32>
+      array.yield %next : tensor<i32>
+    }
     return
   }
 

@@ -84,18 +84,6 @@ func.func @nested(%p: tensor<i1>) -> tensor<i1> {
 
 // -----
 
-func.func @dynamic(%p: tensor<i1>, %x: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @+1 {{'array.if' op expected results of static shapes, got 'tensor<?xf32>'}}
-  %y = array.if %p : tensor<i1> -> (tensor<?xf32>) {
-    array.yield %x : tensor<?xf32>
-  } else {
-    array.yield %x : tensor<?xf32>
-  }
-  return %y : tensor<?xf32>
-}
-
-// -----
-
 array.variable @w : tensor<i1>
 func.func @condition_with_effects(%p: tensor<i1>) -> tensor<i1> {
   %r = array.while %p : (tensor<i1>) -> tensor<i1> condition {

@@ -30,6 +30,7 @@ class Generator:
         self.symbols = ["n", "m"][:self.choice([0, 0, 0, 1, 1, 2])]
         if self.symbols:
             self.program.environments = [{symbol: self.choice(SIZES + (0,)) for symbol in self.symbols} for _ in range(3)]
+        self.hidden, self.depth = set(), 0  # values of regions that have ended; regions around the one that is drawn
         self.tame = self.random() < 0.5  # small whole numbers and halves, so that little is rounded
 
     # ---- Chance ------------------------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ class Generator:
 
     def pick(self, accepts):
         """A value of an accepted type, more likely one of the latest, or None."""
-        found = [number for number in self.types if accepts(self.types[number])]
+        found = [number for number in self.types if number not in self.hidden and accepts(self.types[number])]
         if not found:
             return None
         return self.choice(found[-3:]) if self.random() < 0.6 else self.choice(found)
@@ -83,7 +84,8 @@ class Generator:
     def operand(self, dtype, dims, small=False):
         """A value of exactly this type; `small` asks for integers that make sense as indices."""
         type = Type(dtype, tuple(dims))
-        same = [number for number in self.types if self.types[number] == type and (not small or number in self.small)]
+        same = [number for number in self.types if number not in self.hidden and self.types[number] == type and
+                (not small or number in self.small)]
         if same and self.random() < 0.8:
             return self.choice(same)
         number = self.fresh(type)
@@ -115,6 +117,20 @@ class Generator:
         order = self.shuffled(range(count))
         return [operands[i] for i in order], dims
 
+    # ---- Regions -----------------------------------------------------------------------------------------------------
+
+    def forget(self, start):
+        """Takes back all values from `start` on."""
+        for number in [number for number in self.types if number >= start]:
+            del self.types[number]
+        self.program.inputs = [number for number in self.program.inputs if number < start]
+        self.small = {number for number in self.small if number < start}
+        self.hidden = {number for number in self.hidden if number < start}
+
+    def hide(self, start):
+        """Values from `start` on are those of a region; inputs stay visible."""
+        self.hidden.update(number for number in self.types if number >= start and number not in self.program.inputs)
+
     # ---- Programs ----------------------------------------------------------------------------------------------------
 
     def add_op(self):
@@ -127,7 +143,7 @@ class Generator:
                 raise Impossible
         except Impossible:
             for number in self.program.inputs[inputs:]:
-                del self.types[number]
+                self.types.pop(number, None)
             del self.program.inputs[inputs:]
             return
         operands, attributes, types = drawn

@@ -46,6 +46,59 @@ class Node:
     results: list
     types: list
 
+    @property
+    def regions(self):
+        return self.attributes.get("regions", ())
+
+    def mapped(self, change):
+        if not self.regions:
+            return change(self)
+        regions = [region.mapped(change) for region in self.regions]
+        return change(dataclasses.replace(self, attributes={**self.attributes, "regions": regions}))
+
+
+def walk(nodes):
+    """All nodes, those of regions behind the one that they are in."""
+    for node in nodes:
+        yield node
+        for region in node.regions:
+            yield from walk(region.nodes)
+
+
+@dataclasses.dataclass
+class Region:
+    """Nodes inside a node: see ops_control.py."""
+    arguments: list
+    nodes: list
+    outputs: list
+
+    def made(self):
+        return [number for node in self.nodes for number in node.results]
+
+    def free(self):
+        """Numbers from outside, in order of use."""
+        inside = {*self.arguments, *self.made()}
+        used = [operand for node in self.nodes for operand in node.operands] + self.outputs
+        return [number for number in dict.fromkeys(used) if number not in inside]
+
+    def pruned(self):
+        needed, nodes = set(self.outputs), []
+        for node in reversed(self.nodes):
+            if needed.intersection(node.results):
+                needed.update(node.operands)
+                nodes.insert(0, node)
+        return Region(self.arguments, nodes, self.outputs)
+
+    def lines(self, program, end, types_before=""):
+        """The nodes, and `end` with the outputs."""
+        outputs = ", ".join(f"%{number}" for number in self.outputs)
+        types = ", ".join(program.types[number].mlir for number in self.outputs)
+        return ["  " + line for line in program.lines(self.nodes) + [f"{end} {outputs} : {types_before}{types}"]]
+
+    def mapped(self, change):
+        """With every node replaced by change(node), inner ones first."""
+        return Region(self.arguments, [node.mapped(change) for node in self.nodes], self.outputs)
+
 
 @dataclasses.dataclass
 class Program:
@@ -63,14 +116,17 @@ class Program:
     def text(self):
         """The function, called @NAME, with its ops one to a line."""
         import ops
-        lines = []
-        for node in self.nodes:
-            lines += ["    " + line for line in ops.OPS[node.op].text(self, node).splitlines()]
+        lines = ["    " + line for line in self.lines(self.nodes)]
+        called = "".join(ops.OPS[node.op].function(self, node) for node in walk(self.nodes) if node.op == "call")
         arguments = ", ".join(f"%{number}: {self.types[number].mlir}{self.names_of_dims(number)}" for number in self.inputs)
         types = ", ".join(self.types[number].mlir for number in self.outputs)
         returned = ", ".join(f"%{number}" for number in self.outputs)
-        return (f"  func.func @NAME({arguments}) -> ({types}) {{\n" + "\n".join(lines) +
+        return called + (f"  func.func @NAME({arguments}) -> ({types}) {{\n" + "\n".join(lines) +
                 f"\n    return {returned} : {types}\n  }}\n")
+
+    def lines(self, nodes):
+        import ops
+        return [line for node in nodes for line in ops.OPS[node.op].text(self, node).splitlines()]
 
     def names_of_dims(self, number):
         type = self.types[number]
@@ -80,12 +136,19 @@ class Program:
 
     def evaluate(self, environment, data):
         """Every value as a Num, by number."""
+        return self.run(self.nodes, {number: exact(data[number]) for number in self.inputs}, environment)
+
+    def run(self, nodes, values, environment):
+        """`values` with those that the nodes make of them."""
         import ops
-        values = {number: exact(data[number]) for number in self.inputs}
-        for node in self.nodes:
+        for node in nodes:
             shapes = [type.shape(environment) for type in node.types]
+            op = ops.OPS[node.op]
             with np.errstate(all="ignore"):
-                results = ops.OPS[node.op].evaluate(node, [values[operand] for operand in node.operands], shapes)
+                if node.regions:
+                    results = op.evaluate_control(self, node, values, environment)
+                else:
+                    results = op.evaluate(node, [values[operand] for operand in node.operands], shapes)
             for number, type, shape, result in zip(node.results, node.types, shapes, results):
                 if result.dtype != type.dtype or result.shape != shape or np.shape(result.error) != shape:
                     raise AssertionError(f"{node.op}: the reference gives {result.dtype}{result.shape} with errors of shape "

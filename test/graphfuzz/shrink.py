@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from fuzzcase import case_of
-from program import Type
+from program import Type, walk
 from tensors import FLOATS, Tensor
 
 ATTEMPTS = 400
@@ -21,7 +21,8 @@ def static(program, index):
     """With the sizes of one environment."""
     environment = program.environments[index]
     types = {number: Type(type.dtype, type.shape(environment)) for number, type in program.types.items()}
-    nodes = [dataclasses.replace(node, types=[types[number] for number in node.results]) for node in program.nodes]
+    nodes = [node.mapped(lambda inner: dataclasses.replace(inner, types=[types[number] for number in inner.results]))
+             for node in program.nodes]
     return dataclasses.replace(program, types=types, nodes=nodes, environments=[{}], data=[program.data[index]])
 
 
@@ -41,11 +42,68 @@ def replaced_by_input(program, node):
                                inputs=program.inputs + node.results, data=data).pruned()
 
 
-def renamed(program, old, new):
-    nodes = [dataclasses.replace(node, operands=[new if operand == old else operand for operand in node.operands])
-             for node in program.nodes]
-    outputs = [new if output == old else output for output in program.outputs]
-    return dataclasses.replace(program, nodes=nodes, outputs=outputs).pruned()
+def renamed(program, names):
+    """With other values in place of some: `names` maps old numbers to new ones, also inside regions."""
+    def of(numbers):
+        return [names.get(number, number) for number in numbers]
+
+    def change(node):
+        regions = [dataclasses.replace(region, outputs=of(region.outputs)) for region in node.regions]
+        attributes = {**node.attributes, "regions": regions} if regions else node.attributes
+        return dataclasses.replace(node, operands=of(node.operands), attributes=attributes)
+    nodes = [node.mapped(change) for node in program.nodes]
+    return dataclasses.replace(program, nodes=nodes, outputs=of(program.outputs)).pruned()
+
+
+def unwrapped(program, node):
+    """One region's nodes in place of the node that holds them; a loop that is not run."""
+    index = next(i for i, other in enumerate(program.nodes) if other is node)
+    before, after = program.nodes[:index], program.nodes[index + 1:]
+    if node.op == "while":
+        inits = node.operands[1:1 + len(node.results)]
+        yield renamed(dataclasses.replace(program, nodes=before + after), dict(zip(node.results, inits)))
+        return
+    for region in node.regions:
+        yield renamed(dataclasses.replace(program, nodes=before + region.nodes + after), dict(zip(node.results, region.outputs)))
+
+
+def with_smaller_regions(program, node):
+    """Without one of the nodes inside: what it makes is what it is made of."""
+    for inner in list(walk([node]))[1:]:
+        for operand in inner.operands:
+            if len(inner.results) == 1 and program.types[operand] == inner.types[0]:
+                names = {inner.results[0]: operand}
+                nodes = [dataclasses.replace(other, attributes={**other.attributes, "regions": [
+                    trimmed(region, inner, names) for region in other.regions]}) if other is node else other
+                    for other in program.nodes]
+                yield with_captures(dataclasses.replace(program, nodes=nodes))
+
+
+def trimmed(region, without, names):
+    """`region` without a node, wherever it is inside, and with other names for its results."""
+    nodes = []
+    for node in region.nodes:
+        if node is without:
+            continue
+        attributes = node.attributes
+        if node.regions:
+            attributes = {**attributes, "regions": [trimmed(inner, without, names) for inner in node.regions]}
+        operands = [names.get(number, number) for number in node.operands]
+        nodes.append(dataclasses.replace(node, operands=operands, attributes=attributes))
+    return dataclasses.replace(region, nodes=nodes, outputs=[names.get(number, number) for number in region.outputs])
+
+
+def with_captures(program):
+    """With operands that say what the regions use now."""
+    def change(node):
+        if not node.regions:
+            return node
+        regions = [region.pruned() for region in node.regions]
+        captures = dict.fromkeys(number for region in regions for number in region.free())
+        fixed = {"if": 1, "while": 1 + len(node.results), "call": 0}[node.op]
+        return dataclasses.replace(node, operands=node.operands[:fixed] + list(captures),
+                                   attributes={**node.attributes, "regions": regions})
+    return dataclasses.replace(program, nodes=[node.mapped(change) for node in program.nodes]).pruned()
 
 
 def plainer(program, number):
@@ -76,7 +134,11 @@ def candidates(program):
     for node in reversed(program.nodes):
         for operand in node.operands:
             if len(node.results) == 1 and program.types[operand] == node.types[0]:
-                yield renamed(program, node.results[0], operand)
+                yield renamed(program, {node.results[0]: operand})
+    for node in reversed(program.nodes):
+        if node.regions:
+            yield from unwrapped(program, node)
+            yield from with_smaller_regions(program, node)
     # An end that is cut off leaves what it needs as outputs.
     for node in reversed(program.nodes):
         if set(node.results) & set(program.outputs) and node.operands:
@@ -86,7 +148,7 @@ def candidates(program):
     for number in program.inputs:
         for other in program.inputs:
             if other < number and program.types[other] == program.types[number]:
-                yield renamed(program, number, other)
+                yield renamed(program, {number: other})
 
 
 def shrink(case, problem, runner):

@@ -84,6 +84,65 @@ TEST_F(StepTest, BindingsHoldWhatEachCommandLeft) {
   XCR_EXPECT_FAILS(xcr_call_step(call.get()), XCR_STATUS_OUT_OF_RANGE, "there are 3");
 }
 
+/// main(n: 1, x: 16) -> x doubled as often as n says: the top byte of n as a float is the
+/// condition.
+static ModuleSpec loopModule() {
+  ModuleSpec module = kernelModule();
+  FunctionSpec function;
+  function.inputs = {{"n", fb::DType::F32, {literal(1)}}, {"x", fb::DType::F32, {literal(kSize)}}};
+  function.outputs = {{"y", fb::DType::F32, {literal(kSize)}}};
+  PlanSpec plan;
+  auto scaled = [&](int64_t size, int64_t factor, int64_t offset, fb::Binding from,
+                    fb::Binding to) {
+    VariantSpec variant;
+    variant.exportOrdinal = kScale;
+    variant.scalars = {literal(size), literal(factor), literal(offset)};
+    plan.dispatch({variant}, {from, to});
+  };
+  fb::Value length = literal(kBytes), word = literal(4);
+  plan.copy(reads(fb::Space::Input, 0, word), writes(fb::Space::Arena, 0, word));
+  plan.copy(reads(fb::Space::Input, 1, length), writes(fb::Space::Output, 0, length));
+  plan.controls.emplace_back(true, reads(fb::Space::Arena, 0, literal(1), literal(67)),
+                             fb::Range(0, 2));
+  plan.commands.emplace_back(fb::CommandKind::Control, 0, fb::Range(0, 0));
+  plan.copy(reads(fb::Space::Arena, 0, word), writes(fb::Space::Arena, 0, word, literal(64)));
+  scaled(kSize, 2, 0, reads(fb::Space::Output, 0, length), writes(fb::Space::Output, 0, length));
+  scaled(1, 1, -1, reads(fb::Space::Arena, 0, word), writes(fb::Space::Arena, 0, word));
+  plan.regions = {fb::Region(fb::Range(0, 3)), fb::Region(fb::Range(3, 1)),
+                  fb::Region(fb::Range(4, 2))};
+  plan.regionOrdinals = {1, 2};
+  plan.arenaSize = literal(128);
+  function.plans.push_back(plan);
+  module.functions.push_back(function);
+  return module;
+}
+
+TEST_F(StepTest, LoopsGoRoundAsTheirConditionSays) {
+  bytes = loopModule().finish();
+  module = loadModule(bytes);
+  instance = makeInstance(device, module);
+  call = makeCall(instance);
+  Buffer n = makeBuffer(device, std::vector<float>{2});
+  XCR_ASSERT_OK(xcr_call_set_input(call.get(), 0, n.get()));
+  XCR_ASSERT_OK(xcr_call_set_input(call.get(), 1, x.get()));
+  uint32_t count = 0;
+  XCR_ASSERT_OK(xcr_call_begin_steps(call.get(), &count));
+  ASSERT_EQ(count, 6u);
+  std::vector<uint32_t> order;
+  for (uint32_t next; (next = xcr_call_next_step(call.get())) < count && order.size() < 20;) {
+    order.push_back(next);
+    xcr_command_info_t command = XCR_COMMAND_INFO_INIT;
+    XCR_ASSERT_OK(xcr_call_get_command(call.get(), next, &command));
+    EXPECT_EQ(command.kind == XCR_COMMAND_CONTROL, next == 2);
+    if (next == 2)
+      EXPECT_STREQ(command.name.data, "while");
+    XCR_ASSERT_OK(xcr_call_step(call.get()));
+  }
+  EXPECT_EQ(order, (std::vector<uint32_t>{0, 1, 3, 2, 4, 5, 3, 2, 4, 5, 3, 2}));
+  EXPECT_EQ(read<float>(xcr_call_output(call.get(), 0))[3], 12.0f);
+  XCR_EXPECT_FAILS(xcr_call_step(call.get()), XCR_STATUS_OUT_OF_RANGE, "there are 6");
+}
+
 TEST_F(StepTest, CommandsAndBindingsTellWhatTheyAre) {
   uint32_t count = 0;
   XCR_ASSERT_OK(xcr_call_begin_steps(call.get(), &count));

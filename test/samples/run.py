@@ -82,6 +82,9 @@ class Samples:
         if not self.number(r"^loss: (\d+\.\d+)$", out) < want or not self.number(r"^accuracy: (\d+\.\d+) %$", out) > 85:
             raise RuntimeError(f"it does not learn: {out}")
         self.number(r"^(\d+) it/s$", out)
+        # The same kernels in the same order: the same bits.
+        if self.find(r"^loss: (\d+\.\d+)$", out) != self.find(r"^one call: loss (\d+\.\d+), \d+ it/s$", out):
+            raise RuntimeError(f"expected one loss, however it is trained: {out}")
 
     def transformer_encoder(self):
         source, data = self.folder / "encoder.mlir", self.folder / "data"

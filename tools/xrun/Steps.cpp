@@ -91,8 +91,9 @@ Error runSteps(const Session &session, xcr_call_t *call,
   uint32_t count = 0;
   if (Error error = toError(xcr_call_begin_steps(call, &count)))
     return error;
-  for (uint32_t ordinal = 0; ordinal < count; ++ordinal) {
-    Step step(session.module.get(), call, ordinal);
+  uint32_t ordinal;
+  for (uint32_t number = 0; (ordinal = xcr_call_next_step(call)) < count; ++number) {
+    Step step(session.module.get(), call, ordinal, number);
     if (Error error = step.initialise())
       return error;
     for (const std::unique_ptr<Probe> &probe : probes)
@@ -109,7 +110,7 @@ Error runSteps(const Session &session, xcr_call_t *call,
 }
 
 std::string fileStem(const Step &step) {
-  std::string number = std::to_string(step.ordinal);
+  std::string number = std::to_string(step.number);
   std::string text =
       std::string(number.size() < 4 ? 4 - number.size() : 0, '0') + number + "-" + step.name();
   if (step.info.kind == XCR_COMMAND_DISPATCH)

@@ -25,8 +25,8 @@ struct BoundArray {
 /// A command of a call that is run in steps.
 class Step {
 public:
-  Step(const xcr_module_t *module, xcr_call_t *call, uint32_t ordinal)
-      : call(call), ordinal(ordinal), module(module) {}
+  Step(const xcr_module_t *module, xcr_call_t *call, uint32_t ordinal, uint32_t number)
+      : call(call), ordinal(ordinal), number(number), module(module) {}
   Error initialise();
 
   std::string name() const { return toString(info.name); }
@@ -37,7 +37,8 @@ public:
   Result<std::vector<BoundArray>> readBindings(bool areRead) const;
 
   xcr_call_t *const call;
-  const uint32_t ordinal;
+  const uint32_t ordinal; ///< of the command
+  const uint32_t number;  ///< of the step: commands of loops run more than once
   xcr_command_info_t info = XCR_COMMAND_INFO_INIT;
 
 private:

@@ -8,7 +8,8 @@
 // As a graph: an if is two conditional nodes, one for each region. A while is its first region,
 // then a conditional node whose body is the second region and the first once more. A kernel in
 // front of each, and at the end of a while's body, takes the byte that the plan's condition is over
-// to the node's handle. The host does nothing between the start and the end.
+// to the node's handle. The host does nothing between the start and the end. Nodes of a body are
+// set through the whole executable graph like any other.
 //
 // On a stream, for drivers without conditional nodes and for profiles: the host waits for the byte
 // and launches what it says.
@@ -44,35 +45,37 @@ Status CudaRecording::addRegion(CudaGraph &graph, CUgraph into, uint32_t region,
     if (before.empty() && start)
       XCR_RETURN_IF_ERROR(before.push(start));
     if (command.kind == CommandKind::Control) {
-      XCR_RETURN_IF_ERROR(addControl(graph, into, command, before.span(), &handles[i]));
+      XCR_RETURN_IF_ERROR(addControl(graph, into, range.begin + i, before.span(), &handles[i]));
       continue;
     }
     NodeWork work;
     XCR_RETURN_IF_ERROR(getWork(range.begin + i, &work));
-    XCR_RETURN_IF_ERROR(graph.addTo(into, work, before.span(), &handles[i]));
+    XCR_RETURN_IF_ERROR(graph.addCopy(range.begin + i, into, work, before.span(), &handles[i]));
   }
   if (handles.empty() && start)
     XCR_RETURN_IF_ERROR(handles.push(start));
-  return graph.addTo(into, NodeWork(), handles.span(), end);
+  return graph.addJoin(into, handles.span(), end);
 }
 
-Status CudaRecording::addControl(CudaGraph &graph, CUgraph into, const hal::Command &command,
+Status CudaRecording::addControl(CudaGraph &graph, CUgraph into, uint32_t ordinal,
                                  Span<const CUgraphNode> before, CUgraphNode *out) {
+  const hal::Command &command = commands[ordinal];
   uint64_t condition = addresses[command.addresses.begin];
   CUgraphNode start = nullptr;
-  XCR_RETURN_IF_ERROR(graph.addTo(into, NodeWork(), before, &start));
+  XCR_RETURN_IF_ERROR(graph.addJoin(into, before, &start));
   if (command.isLoop) {
     CUgraphNode tested = nullptr, ran = nullptr, again = nullptr, set = nullptr;
     CUgraphConditionalHandle handle = 0;
     CUgraph body = nullptr;
     XCR_RETURN_IF_ERROR(addRegion(graph, into, command.regions[0], start, &tested));
     XCR_RETURN_IF_ERROR(graph.createCondition(into, &handle));
-    XCR_RETURN_IF_ERROR(graph.addSetCondition(into, handle, condition, false, tested, &set));
+    XCR_RETURN_IF_ERROR(
+        graph.addSetCondition(ordinal, into, handle, condition, false, tested, &set));
     XCR_RETURN_IF_ERROR(
         graph.addConditional(into, handle, CU_GRAPH_COND_TYPE_WHILE, set, out, &body));
     XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[1], nullptr, &ran));
     XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[0], ran, &again));
-    return graph.addSetCondition(body, handle, condition, false, again, &set);
+    return graph.addSetCondition(ordinal, body, handle, condition, false, again, &set);
   }
   CUgraphNode ends[2];
   for (uint32_t i = 0; i < 2; ++i) {
@@ -80,12 +83,13 @@ Status CudaRecording::addControl(CudaGraph &graph, CUgraph into, const hal::Comm
     CUgraphConditionalHandle handle = 0;
     CUgraph body = nullptr;
     XCR_RETURN_IF_ERROR(graph.createCondition(into, &handle));
-    XCR_RETURN_IF_ERROR(graph.addSetCondition(into, handle, condition, i == 1, start, &set));
+    XCR_RETURN_IF_ERROR(
+        graph.addSetCondition(ordinal, into, handle, condition, i == 1, start, &set));
     XCR_RETURN_IF_ERROR(
         graph.addConditional(into, handle, CU_GRAPH_COND_TYPE_IF, set, &ends[i], &body));
     XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[i], nullptr, &end));
   }
-  return graph.addTo(into, NodeWork(), {ends, 2}, out);
+  return graph.addJoin(into, {ends, 2}, out);
 }
 
 //===----------------------------------------------------------------------===//

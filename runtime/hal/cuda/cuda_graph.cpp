@@ -35,7 +35,7 @@ void CudaGraph::release() {
 }
 
 Status CudaGraph::begin(size_t count) {
-  XCR_RETURN_IF_ERROR(nodes.reserve(count));
+  XCR_RETURN_IF_ERROR(nodes.resize(count));
   return XCR_CUDA_CALL(device, cuGraphCreate, &graph, 0);
 }
 
@@ -70,24 +70,81 @@ Status CudaGraph::createCondition(CUgraph into, CUgraphConditionalHandle *out) {
                        CU_GRAPH_COND_ASSIGN_DEFAULT);
 }
 
-Status CudaGraph::addSetCondition(CUgraph into, CUgraphConditionalHandle handle, uint64_t address,
-                                  bool flip, CUgraphNode before, CUgraphNode *out) {
-  unsigned flipValue = flip;
-  void *arguments[] = {&handle, &address, &flipValue};
-  CUDA_KERNEL_NODE_PARAMS params = {};
-  XCR_RETURN_IF_ERROR(device.getConditionKernel(&params.func));
-  params.gridDimX = params.gridDimY = params.gridDimZ = 1;
-  params.blockDimX = params.blockDimY = params.blockDimZ = 1;
-  params.kernelParams = arguments;
-  return XCR_CUDA_CALL(device, cuGraphAddKernelNode, out, into, &before, 1, &params);
+/// The condition of a while is in a graph twice, so one inside another is there four times.
+static constexpr size_t kMostNodes = 1 << 20;
+
+/// Keeps \p node as the command's own, or as one more of it.
+Status CudaGraph::remember(uint32_t command, const Node &node) {
+  Node &first = nodes[command];
+  if (!first.handle) {
+    first = node;
+    return Status();
+  }
+  if (nodes.size() >= kMostNodes)
+    return makeStatus(device.allocator, XCR_STATUS_UNSUPPORTED,
+                      "whiles in the conditions of whiles make a graph of more than %zu nodes",
+                      kMostNodes);
+  Node further = node;
+  further.next = first.next;
+  first.next = static_cast<uint32_t>(nodes.size());
+  return nodes.push(further);
 }
 
-Status CudaGraph::addConditional(CUgraph into, CUgraphConditionalHandle handle,
+Status CudaGraph::addCopy(uint32_t command, CUgraph into, const NodeWork &work,
+                          Span<const CUgraphNode> before, CUgraphNode *out) {
+  Node node;
+  node.form = work.form;
+  XCR_RETURN_IF_ERROR(addTo(into, work, before, &node.handle));
+  *out = node.handle;
+  return remember(command, node);
+}
+
+Status CudaGraph::addJoin(CUgraph into, Span<const CUgraphNode> before, CUgraphNode *out) {
+  return XCR_CUDA_CALL(device, cuGraphAddEmptyNode, out, into, before.data, before.size);
+}
+
+namespace {
+
+/// One launch of the condition kernel; lives until the driver has copied the parameters.
+struct ConditionLaunch {
+  uint64_t condition, address;
+  uint32_t flip;
+  void *pointers[3] = {&condition, &address, &flip};
+
+  CUDA_KERNEL_NODE_PARAMS params(CUfunction function) {
+    CUDA_KERNEL_NODE_PARAMS params = {};
+    params.func = function;
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    params.kernelParams = pointers;
+    return params;
+  }
+};
+
+} // namespace
+
+Status CudaGraph::addSetCondition(uint32_t command, CUgraph into,
+                                  CUgraphConditionalHandle condition, uint64_t address, bool flip,
+                                  CUgraphNode before, CUgraphNode *out) {
+  ConditionLaunch launch{condition, address, flip};
+  CUfunction function = nullptr;
+  XCR_RETURN_IF_ERROR(device.getConditionKernel(&function));
+  CUDA_KERNEL_NODE_PARAMS params = launch.params(function);
+  Node node;
+  node.condition = condition;
+  node.isFlipped = flip;
+  XCR_RETURN_IF_ERROR(
+      XCR_CUDA_CALL(device, cuGraphAddKernelNode, &node.handle, into, &before, 1, &params));
+  *out = node.handle;
+  return remember(command, node);
+}
+
+Status CudaGraph::addConditional(CUgraph into, CUgraphConditionalHandle condition,
                                  CUgraphConditionalNodeType type, CUgraphNode before,
                                  CUgraphNode *out, CUgraph *body) {
   CUgraphNodeParams params = {};
   params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
-  params.conditional.handle = handle;
+  params.conditional.handle = condition;
   params.conditional.type = type;
   params.conditional.size = 1;
   params.conditional.ctx = device.context;
@@ -113,19 +170,19 @@ Status CudaGraph::addProgrammaticEdge(Node &from, Node &to) {
   return Status();
 }
 
-Status CudaGraph::add(const NodeWork &work, Span<const uint32_t> before) {
+Status CudaGraph::add(uint32_t command, const NodeWork &work, Span<const uint32_t> before) {
   Vector<CUgraphNode> handles(device.allocator);
   XCR_RETURN_IF_ERROR(handles.reserve(before.size));
   for (uint32_t earlier : before)
     if (!isProgrammaticEdge(work.form, earlier))
       XCR_RETURN_IF_ERROR(handles.push(nodes[earlier].handle));
-  Node node;
+  Node &node = nodes[command];
   node.form = work.form;
   XCR_RETURN_IF_ERROR(addTo(graph, work, handles.span(), &node.handle));
   for (uint32_t earlier : before)
     if (isProgrammaticEdge(work.form, earlier))
       XCR_RETURN_IF_ERROR(addProgrammaticEdge(nodes[earlier], node));
-  return nodes.push(node);
+  return Status();
 }
 
 Status CudaGraph::instantiate() {
@@ -134,56 +191,79 @@ Status CudaGraph::instantiate() {
 
 Status CudaGraph::setKernel(uint32_t ordinal, const CUDA_KERNEL_NODE_PARAMS &params,
                             bool *isRejected) {
-  Node &node = nodes[ordinal];
-  assert(node.form.kind == NodeForm::Kernel && "a node keeps its form");
-  return finishSet(node, device.cu.cuGraphExecKernelNodeSetParams(exec, node.handle, &params),
-                   "cuGraphExecKernelNodeSetParams", isRejected);
-}
-
-Status CudaGraph::set(uint32_t ordinal, const NodeWork &work, bool *isRejected) {
-  Node &node = nodes[ordinal];
-  assert(node.form == work.form && "a node keeps its form");
-  CUresult result = CUDA_SUCCESS;
-  const char *call = "";
-  switch (work.form.kind) {
-  case NodeForm::Empty:
-    break;
-  case NodeForm::Kernel:
-    return setKernel(ordinal, work.kernel, isRejected);
-  case NodeForm::Copy:
-    call = "cuGraphExecMemcpyNodeSetParams";
-    result =
-        device.cu.cuGraphExecMemcpyNodeSetParams(exec, node.handle, &work.copy, device.context);
-    break;
-  case NodeForm::Memset:
-    call = "cuGraphExecMemsetNodeSetParams";
-    result = device.cu.cuGraphExecMemsetNodeSetParams(exec, node.handle, &work.fill.memset,
-                                                      device.context);
-    break;
-  }
-  return finishSet(node, result, call, isRejected);
-}
-
-Status CudaGraph::finishSet(Node &node, CUresult result, const char *call, bool *isRejected) {
-  if (result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED ||
-      result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) {
-    *isRejected = true;
-    return Status();
-  }
-  XCR_RETURN_IF_ERROR(device.check(result, call));
-  if (!node.isEnabled)
-    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuGraphNodeSetEnabled, exec, node.handle, 1));
-  node.isEnabled = node.isCurrent = true;
+  assert(nodes[ordinal].form.kind == NodeForm::Kernel && "a node keeps its form");
+  for (Node *node = &nodes[ordinal]; node && !*isRejected; node = nextOf(*node))
+    XCR_RETURN_IF_ERROR(
+        finishSet(*node, device.cu.cuGraphExecKernelNodeSetParams(exec, node->handle, &params),
+                  "cuGraphExecKernelNodeSetParams", isRejected));
   return Status();
 }
 
-Status CudaGraph::disable(uint32_t ordinal) {
-  Node &node = nodes[ordinal];
-  // A placeholder does nothing as it is.
-  if (node.isEnabled && node.form.kind != NodeForm::Empty)
-    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuGraphNodeSetEnabled, exec, node.handle, 0));
-  node.isEnabled = node.form.kind == NodeForm::Empty;
+Status CudaGraph::setCondition(uint32_t ordinal, uint64_t address, bool *isRejected) {
+  CUfunction function = nullptr;
+  XCR_RETURN_IF_ERROR(device.getConditionKernel(&function));
+  for (Node *node = &nodes[ordinal]; node && !*isRejected; node = nextOf(*node)) {
+    ConditionLaunch launch{node->condition, address, node->isFlipped};
+    CUDA_KERNEL_NODE_PARAMS params = launch.params(function);
+    XCR_RETURN_IF_ERROR(
+        finishSet(*node, device.cu.cuGraphExecKernelNodeSetParams(exec, node->handle, &params),
+                  "cuGraphExecKernelNodeSetParams", isRejected));
+  }
+  return Status();
+}
+
+Status CudaGraph::set(uint32_t ordinal, const NodeWork &work, bool *isRejected) {
+  assert(nodes[ordinal].form == work.form && "a node keeps its form");
+  if (work.form.kind == NodeForm::Kernel)
+    return setKernel(ordinal, work.kernel, isRejected);
+  for (Node *node = &nodes[ordinal]; node && !*isRejected; node = nextOf(*node)) {
+    CUresult result = CUDA_SUCCESS;
+    const char *call = "";
+    if (work.form.kind == NodeForm::Copy) {
+      call = "cuGraphExecMemcpyNodeSetParams";
+      result =
+          device.cu.cuGraphExecMemcpyNodeSetParams(exec, node->handle, &work.copy, device.context);
+    } else if (work.form.kind == NodeForm::Memset) {
+      call = "cuGraphExecMemsetNodeSetParams";
+      result = device.cu.cuGraphExecMemsetNodeSetParams(exec, node->handle, &work.fill.memset,
+                                                        device.context);
+    }
+    XCR_RETURN_IF_ERROR(finishSet(*node, result, call, isRejected));
+  }
+  return Status();
+}
+
+/// Whether the driver only says that a node cannot take a change.
+static bool isRejection(CUresult result) {
+  return result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_NOT_SUPPORTED ||
+         result == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+Status CudaGraph::finishSet(Node &node, CUresult result, const char *call, bool *isRejected) {
+  *isRejected = isRejection(result);
+  if (*isRejected)
+    return Status();
+  XCR_RETURN_IF_ERROR(device.check(result, call));
   node.isCurrent = true;
+  return node.isEnabled ? Status() : setEnabled(node, true, isRejected);
+}
+
+Status CudaGraph::setEnabled(Node &node, bool isEnabled, bool *isRejected) {
+  CUresult result = device.cu.cuGraphNodeSetEnabled(exec, node.handle, isEnabled);
+  *isRejected = isRejection(result);
+  if (*isRejected)
+    return Status();
+  node.isEnabled = isEnabled;
+  return device.check(result, "cuGraphNodeSetEnabled");
+}
+
+Status CudaGraph::disable(uint32_t ordinal, bool *isRejected) {
+  for (Node *node = &nodes[ordinal]; node && !*isRejected; node = nextOf(*node)) {
+    node->isCurrent = true;
+    // A placeholder does nothing as it is.
+    if (node->isEnabled && node->form.kind != NodeForm::Empty)
+      XCR_RETURN_IF_ERROR(setEnabled(*node, false, isRejected));
+  }
   return Status();
 }
 

@@ -36,8 +36,9 @@ struct NodeWork {
   void *fillPointers[4] = {};
 };
 
-/// A graph with one node for each command of a plan, and its executable form, whose nodes are set
-/// one by one. The device's context is current in all functions but the constructor.
+/// A graph with a node for each command of a plan, and its executable form, whose nodes are set one
+/// by one. Commands of a loop's condition have two: one before the loop and one in its body. The
+/// device's context is current in all functions but the constructor.
 class CudaGraph {
 public:
   explicit CudaGraph(CudaDevice &device) : device(device), nodes(device.allocator) {}
@@ -45,23 +46,31 @@ public:
   CudaGraph &operator=(CudaGraph &&other);
   ~CudaGraph() { release(); }
 
+  /// \p count: of commands.
   Status begin(size_t count);
-  /// The next node; \p before names nodes that were added earlier.
-  Status add(const NodeWork &work, Span<const uint32_t> before);
+  /// The node of \p command; \p before names commands that were added earlier.
+  Status add(uint32_t command, const NodeWork &work, Span<const uint32_t> before);
   Status instantiate();
 
-  /// For plans with control, whose nodes are not set one by one.
+  //===--- For plans with control -----------------------------------------===//
+
   CUgraph root() const { return graph; }
-  Status addTo(CUgraph into, const NodeWork &work, Span<const CUgraphNode> before,
-               CUgraphNode *out);
+  /// One more node of \p command, in the graph \p into.
+  Status addCopy(uint32_t command, CUgraph into, const NodeWork &work,
+                 Span<const CUgraphNode> before, CUgraphNode *out);
+  /// A node that only waits.
+  Status addJoin(CUgraph into, Span<const CUgraphNode> before, CUgraphNode *out);
   Status createCondition(CUgraph into, CUgraphConditionalHandle *out);
-  /// A kernel that sets the condition from a byte in memory, or with \p flip to the opposite.
-  Status addSetCondition(CUgraph into, CUgraphConditionalHandle handle, uint64_t address, bool flip,
-                         CUgraphNode before, CUgraphNode *out);
+  /// A kernel of the control \p command that sets \p condition from the byte at \p address, or with
+  /// \p flip to the opposite.
+  Status addSetCondition(uint32_t command, CUgraph into, CUgraphConditionalHandle condition,
+                         uint64_t address, bool flip, CUgraphNode before, CUgraphNode *out);
   /// \p body: the graph that the node runs.
-  Status addConditional(CUgraph into, CUgraphConditionalHandle handle,
+  Status addConditional(CUgraph into, CUgraphConditionalHandle condition,
                         CUgraphConditionalNodeType type, CUgraphNode before, CUgraphNode *out,
                         CUgraph *body);
+
+  //===--- Changes --------------------------------------------------------===//
 
   const NodeForm &form(uint32_t node) const { return nodes[node].form; }
   /// Not of a node at a programmatic edge: what is behind a disabled kernel would no longer wait
@@ -72,7 +81,8 @@ public:
   /// \p isRejected: the driver does not take it for this node, so it needs a new graph.
   Status set(uint32_t node, const NodeWork &work, bool *isRejected);
   Status setKernel(uint32_t node, const CUDA_KERNEL_NODE_PARAMS &params, bool *isRejected);
-  Status disable(uint32_t node);
+  Status setCondition(uint32_t node, uint64_t address, bool *isRejected);
+  Status disable(uint32_t node, bool *isRejected);
   Status launch(CUstream stream);
 
   uint64_t lastUse = 0;
@@ -84,14 +94,22 @@ private:
     bool isEnabled = true;
     bool isCurrent = true; ///< it has the values of its command
     bool hasProgrammaticEdge = false;
+    bool isFlipped = false;                 ///< of a control command
+    CUgraphConditionalHandle condition = 0; ///< of a control command
+    uint32_t next = 0;                      ///< another node of the same command; 0: none
   };
+  Node *nextOf(const Node &node) { return node.next ? &nodes[node.next] : nullptr; }
+  Status remember(uint32_t command, const Node &node);
+  Status addTo(CUgraph into, const NodeWork &work, Span<const CUgraphNode> before,
+               CUgraphNode *out);
   Status finishSet(Node &node, CUresult result, const char *call, bool *isRejected);
+  Status setEnabled(Node &node, bool isEnabled, bool *isRejected);
   bool isProgrammaticEdge(const NodeForm &form, uint32_t before) const;
   Status addProgrammaticEdge(Node &from, Node &to);
   void release();
 
   CudaDevice &device;
-  Vector<Node> nodes;
+  Vector<Node> nodes; ///< one for each command, then the further ones of commands with several
   CUgraph graph = nullptr;
   CUgraphExec exec = nullptr;
 };

@@ -281,7 +281,7 @@ Status CudaRecording::addGraph() {
     NodeWork work;
     XCR_RETURN_IF_ERROR(getWork(i, &work));
     const hal::Range &before = commands[i].edges;
-    XCR_RETURN_IF_ERROR(graph.add(work, {edges.data() + before.begin, before.count}));
+    XCR_RETURN_IF_ERROR(graph.add(i, work, {edges.data() + before.begin, before.count}));
   }
   XCR_RETURN_IF_ERROR(graph.instantiate());
   graph.lastUse = ++useCount;
@@ -323,7 +323,9 @@ size_t CudaRecording::findGraph(Span<const hal::CommandChange> changes) const {
 
 Status CudaRecording::patch(CudaGraph &graph, uint32_t ordinal, bool *isRejected) {
   if (commands[ordinal].isEmpty)
-    return graph.disable(ordinal);
+    return graph.disable(ordinal, isRejected);
+  if (commands[ordinal].kind == CommandKind::Control)
+    return graph.setCondition(ordinal, addresses[commands[ordinal].addresses.begin], isRejected);
   if (commands[ordinal].kind == CommandKind::Dispatch) {
     CUDA_KERNEL_NODE_PARAMS params;
     XCR_RETURN_IF_ERROR(getKernelParams(ordinal, &params));
@@ -362,12 +364,6 @@ Status CudaRecording::patchAll(size_t ordinal, Span<const hal::CommandChange> ch
 }
 
 Status CudaRecording::updateGraphs(Span<const hal::CommandChange> changes, hal::UpdateCost *cost) {
-  // The nodes of a conditional body are not set one by one.
-  if (hasControl()) {
-    graphs.clear();
-    ++cost->instantiations;
-    return addGraph();
-  }
   for (CudaGraph &graph : graphs)
     for (const hal::CommandChange &change : changes)
       graph.markStale(change.command);

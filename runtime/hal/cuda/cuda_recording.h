@@ -87,7 +87,7 @@ private:
   Status addControlGraph(CudaGraph &graph);
   Status addRegion(CudaGraph &graph, CUgraph into, uint32_t region, CUgraphNode start,
                    CUgraphNode *end);
-  Status addControl(CudaGraph &graph, CUgraph into, const hal::Command &command,
+  Status addControl(CudaGraph &graph, CUgraph into, uint32_t ordinal,
                     Span<const CUgraphNode> before, CUgraphNode *out);
   Status launchRegion(uint32_t region, CUstream stream);
   Status launchControl(const hal::Command &command, CUstream stream);

@@ -711,14 +711,14 @@ typedef enum xcr_command_kind {
   XCR_COMMAND_DISPATCH = 0,
   XCR_COMMAND_COPY = 1,
   XCR_COMMAND_FILL = 2,
-  XCR_COMMAND_CONTROL = 3 // an if or while; its time is that of what it ran
+  XCR_COMMAND_CONTROL = 3 /* an if or while; its time is that of what it ran */
 } xcr_command_kind_t;
 
 /* What one command of the plan has cost so far, over all profiled launches. */
 typedef struct xcr_profile_entry {
   size_t struct_size;
   xcr_command_kind_t kind;
-  xcr_string_view_t name;     /* the kernel's, "copy" or "fill" */
+  xcr_string_view_t name;     /* the kernel's, "copy", "fill", "if" or "while" */
   xcr_string_view_t location; /* in the source of the model */
   xcr_string_view_t strategy;
   /* of one launch with the sizes bound now; -1: not known */
@@ -811,7 +811,7 @@ typedef struct xcr_command_info {
   size_t struct_size;
   xcr_command_kind_t kind;
   bool is_empty;              /* nothing to do; a step skips it */
-  xcr_string_view_t name;     /* the kernel's, "copy" or "fill" */
+  xcr_string_view_t name;     /* the kernel's, "copy", "fill", "if" or "while" */
   xcr_string_view_t location; /* in the source of the model */
   /* dispatches: the code in the module (xcr_module_get_export); executables of
    * one target that follow one another and have equal exports are alternatives,
@@ -821,7 +821,8 @@ typedef struct xcr_command_info {
   const int64_t *scalars; /* what the kernel gets besides the bindings */
   uint32_t scalar_count;
   uint64_t workspace_bytes;
-  /* dispatches: in the kernel's order; copies: source, target; fills: target */
+  /* dispatches: in the kernel's order; copies: source, target; fills: target; ifs and whiles:
+   * the byte that decides */
   uint32_t binding_count;
 } xcr_command_info_t;
 #define XCR_COMMAND_INFO_INIT                                                                      \
@@ -855,8 +856,13 @@ typedef struct xcr_binding_info {
   {sizeof(xcr_binding_info_t), false, false, XCR_SPACE_ARENA, 0, 0, 0, XCR_DTYPE_NONE, 0, {0}}
 
 /* Does what a launch does before its first command, and sets |out_count| to the
- * number of commands. Inputs must be bound. */
+ * number of commands, those inside ifs and whiles among them. Inputs must be
+ * bound. */
 XCR_API xcr_status_t xcr_call_begin_steps(xcr_call_t *call, uint32_t *out_count);
+/* The command that the next xcr_call_step runs; the number of commands after
+ * the last one. Without ifs and whiles they come in order; an if is a step of
+ * its own before what it chooses, a while after each run of its condition. */
+XCR_API uint32_t xcr_call_next_step(const xcr_call_t *call);
 /* Runs the next command and waits for it. After the last one the outputs are
  * as after xcr_call_run; OUT_OF_RANGE then. FAILED_PRECONDITION: not between
  * xcr_call_begin_steps and the next change of a binding or launch; the same for

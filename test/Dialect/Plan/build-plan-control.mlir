@@ -91,7 +91,7 @@ module {
       return %p : tensor<i8>
     }
     func.func private @body(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
-      // expected-error @+1 {{expected a value of the size that it had before, got 'tensor<?xf32>' of another size}}
+      // expected-error @+1 {{expected a value of the shape that it has around the region, got 'tensor<?xf32>' of another size}}
       return %w : tensor<?xf32>
     }
     func.func @grows(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
@@ -99,5 +99,45 @@ module {
       return %r : tensor<?xf32>
     }
     module @test attributes {plan.kernel} {}
+  }
+}
+
+// -----
+
+// Where both regions of an if give as much, that is the size of its result.
+// CHECK-LABEL: plan.function @dynamic
+// CHECK-SAME:    dims = affine_map<()[s0] -> (s0 * 2)>
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @then(%v: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %v, %c0 : tensor<?xf32>
+      %m = affine.apply affine_map<()[s0] -> (s0 * 2)>()[%n]
+      %w = plan.dispatch @twice(%v : tensor<?xf32>) dims(%m) -> (tensor<?xf32>) reuse [-1]
+      return %w : tensor<?xf32>
+    }
+    func.func @dynamic(%p: tensor<i8>, %x: tensor<?xf32>) -> tensor<?xf32> {
+      %y = plan.branch %p then @then otherwise @then(%x) : (tensor<i8>, tensor<?xf32>) -> tensor<?xf32>
+      return %y : tensor<?xf32>
+    }
+    module @twice attributes {plan.kernel} {}
+  }
+}
+
+// -----
+
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @then(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
+      return %v : tensor<?xf32>
+    }
+    func.func private @otherwise(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
+      // expected-error @+1 {{expected a value of the shape that it has around the region, got 'tensor<?xf32>' of another size}}
+      return %w : tensor<?xf32>
+    }
+    func.func @unlike(%p: tensor<i8>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+      %z = plan.branch %p then @then otherwise @otherwise(%x, %y) : (tensor<i8>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+      return %z : tensor<?xf32>
+    }
   }
 }

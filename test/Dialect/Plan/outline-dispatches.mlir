@@ -47,6 +47,33 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
 // -----
 
+// A region of a control op captures a view: its kernels know no more of the address than that has. The loop's value is a
+// buffer of its own.
+// CHECK-LABEL: module @body_k0_addf
+// CHECK:         plan.binding 0 read align 16
+// CHECK:         plan.binding 1 read align 8
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func private @condition(%v: tensor<4xf32>, %row: tensor<4xf32>) -> tensor<i8> {
+    %t = arith.constant dense<0> : tensor<i8>
+    return %t : tensor<i8>
+  }
+  func.func private @body(%v: tensor<4xf32>, %row: tensor<4xf32>) -> tensor<4xf32> {
+    %w = plan.region -> (tensor<4xf32>) {
+      %e = tensor.empty() : tensor<4xf32>
+      %r = linalg.add ins(%v, %row : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      plan.yield %r : tensor<4xf32>
+    }
+    return %w : tensor<4xf32>
+  }
+  func.func @captured_view(%x: tensor<10xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+    %row = tensor.extract_slice %x[2] [4] [1] : tensor<10xf32> to tensor<4xf32>
+    %z = plan.loop condition @condition body @body inits(%y : tensor<4xf32>) captures(%row : tensor<4xf32>) -> tensor<4xf32>
+    return %z : tensor<4xf32>
+  }
+}
+
+// -----
+
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
   func.func @unknown_size(%x: tensor<4xindex>) -> tensor<?xf32> {
     %c0 = arith.constant 0 : index

@@ -155,6 +155,212 @@ SWAP = """  func.func @NAME(%n: tensor<i32>, %a0: tensor<5xf32>, %b0: tensor<5xf
 """
 
 
+# An if in a while in a while, all over a size that is not known, and values that only the inner ones change.
+NESTED = """  func.func @NAME(%x: tensor<?xf32> {array.dims = ["n"]}, %rows: tensor<i32>) -> (tensor<?xf32>, tensor<i32>) {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %two = array.constant dense<2> : tensor<i32>
+    %r:3 = array.while %zero, %x, %zero : (tensor<i32>, tensor<?xf32>, tensor<i32>) -> (tensor<i32>, tensor<?xf32>, tensor<i32>) condition {
+    ^bb0(%i: tensor<i32>, %v: tensor<?xf32>, %n: tensor<i32>):
+      %more = array.compare lt, %i, %rows : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %v: tensor<?xf32>, %n: tensor<i32>):
+      %s:3 = array.while %zero, %v, %n : (tensor<i32>, tensor<?xf32>, tensor<i32>) -> (tensor<i32>, tensor<?xf32>, tensor<i32>) condition {
+      ^bb0(%j: tensor<i32>, %w: tensor<?xf32>, %m: tensor<i32>):
+        %more = array.compare le, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        array.yield %more : tensor<i1>
+      } body {
+      ^bb0(%j: tensor<i32>, %w: tensor<?xf32>, %m: tensor<i32>):
+        %sum = array.add %i, %j : tensor<i32>
+        %rest = array.rem %sum, %two : tensor<i32>
+        %even = array.compare eq, %rest, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        %u = array.if %even : tensor<i1> -> (tensor<?xf32>) {
+          %a = array.add %w, %x : tensor<?xf32>
+          array.yield %a : tensor<?xf32>
+        } else {
+          %b = array.neg %w : tensor<?xf32>
+          array.yield %b : tensor<?xf32>
+        }
+        %k = array.add %j, %one : tensor<i32>
+        %l = array.add %m, %one : tensor<i32>
+        array.yield %k, %u, %l : tensor<i32>, tensor<?xf32>, tensor<i32>
+      }
+      %k = array.add %i, %one : tensor<i32>
+      array.yield %k, %s#1, %s#2 : tensor<i32>, tensor<?xf32>, tensor<i32>
+    }
+    return %r#1, %r#2 : tensor<?xf32>, tensor<i32>
+  }
+"""
+
+# One region assigns one variable, the other another; both read both.
+ASSIGN = """  array.variable @NAME_a : tensor<3xf32> = dense<1.0>
+  array.variable @NAME_b : tensor<3xf32> = dense<2.0>
+  func.func @NAME_step(%p: tensor<i1>) -> tensor<3xf32> {
+    %r = array.if %p : tensor<i1> -> (tensor<3xf32>) {
+      %a = array.variable.read @NAME_a : tensor<3xf32>
+      %b = array.variable.read @NAME_b : tensor<3xf32>
+      %c = array.add %a, %b : tensor<3xf32>
+      array.variable.assign @NAME_a, %c : tensor<3xf32>
+      %again = array.variable.read @NAME_a : tensor<3xf32>
+      array.yield %again : tensor<3xf32>
+    } else {
+      %a = array.variable.read @NAME_a : tensor<3xf32>
+      array.variable.assign @NAME_b, %a : tensor<3xf32>
+      array.yield %a : tensor<3xf32>
+    }
+    return %r : tensor<3xf32>
+  }
+  func.func @NAME_both() -> (tensor<3xf32>, tensor<3xf32>) {
+    %a = array.variable.read @NAME_a : tensor<3xf32>
+    %b = array.variable.read @NAME_b : tensor<3xf32>
+    return %a, %b : tensor<3xf32>, tensor<3xf32>
+  }
+"""
+
+# A function of several results, called twice and in a region.
+CALLS = """  func.func private @NAME_divide(%x: tensor<4xi32>, %y: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+    %q = array.div %x, %y : tensor<4xi32>
+    %r = array.rem %x, %y : tensor<4xi32>
+    return %q, %r : tensor<4xi32>, tensor<4xi32>
+  }
+  func.func private @NAME_split(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+    %ten = array.constant dense<10> : tensor<4xi32>
+    %q, %r = func.call @NAME_divide(%x, %ten) : (tensor<4xi32>, tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>)
+    return %q, %r : tensor<4xi32>, tensor<4xi32>
+  }
+  func.func @NAME(%x: tensor<4xi32>, %p: tensor<i1>) -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+    %q, %low = func.call @NAME_split(%x) : (tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>)
+    %high, %middle = array.if %p : tensor<i1> -> (tensor<4xi32>, tensor<4xi32>) {
+      %a, %b = func.call @NAME_split(%q) : (tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>)
+      array.yield %a, %b : tensor<4xi32>, tensor<4xi32>
+    } else {
+      array.yield %q, %low : tensor<4xi32>, tensor<4xi32>
+    }
+    return %high, %middle, %low : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+  }
+"""
+
+# Values that a loop does not change, has twice, or gets from a view or a constant; the first value is used afterwards, too.
+CARRIED = """  func.func @NAME(%x: tensor<2x3xf32>, %n: tensor<ui8>) -> (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<i1>, tensor<2x3xf32>) {
+    %flat = array.reshape %x : tensor<2x3xf32> -> tensor<6xf32>
+    %ones = array.constant dense<1.0> : tensor<6xf32>
+    %yes = array.constant dense<true> : tensor<i1>
+    %one = array.constant dense<1> : tensor<ui8>
+    %zero = array.constant dense<0> : tensor<ui8>
+    %r:5 = array.while %n, %flat, %flat, %ones, %yes
+        : (tensor<ui8>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<i1>)
+        -> (tensor<ui8>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<i1>) condition {
+    ^bb0(%i: tensor<ui8>, %a: tensor<6xf32>, %b: tensor<6xf32>, %c: tensor<6xf32>, %p: tensor<i1>):
+      %more = array.compare gt, %i, %zero : (tensor<ui8>, tensor<ui8>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<ui8>, %a: tensor<6xf32>, %b: tensor<6xf32>, %c: tensor<6xf32>, %p: tensor<i1>):
+      %j = array.sub %i, %one : tensor<ui8>
+      %m = array.reshape %a : tensor<6xf32> -> tensor<3x2xf32>
+      %t = array.transpose %m axes = [1, 0] : tensor<3x2xf32> -> tensor<2x3xf32>
+      %u = array.reshape %t : tensor<2x3xf32> -> tensor<6xf32>
+      %v = array.add %c, %b : tensor<6xf32>
+      %q = array.logical_not %p : tensor<i1>
+      array.yield %j, %u, %b, %v, %q : tensor<ui8>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<i1>
+    }
+    %again = array.mul %x, %x : tensor<2x3xf32>
+    return %r#1, %r#2, %r#3, %r#4, %again : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<i1>, tensor<2x3xf32>
+  }
+"""
+
+# The condition is a loop itself: the sum of all numbers up to a value.
+CONDITION = """  func.func @NAME(%x: tensor<i32>, %limit: tensor<i32>) -> tensor<i32> {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %r = array.while %x : (tensor<i32>) -> tensor<i32> condition {
+    ^bb0(%v: tensor<i32>):
+      %s:2 = array.while %v, %zero : (tensor<i32>, tensor<i32>) -> (tensor<i32>, tensor<i32>) condition {
+      ^bb0(%i: tensor<i32>, %sum: tensor<i32>):
+        %more = array.compare gt, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        array.yield %more : tensor<i1>
+      } body {
+      ^bb0(%i: tensor<i32>, %sum: tensor<i32>):
+        %j = array.sub %i, %one : tensor<i32>
+        %t = array.add %sum, %i : tensor<i32>
+        array.yield %j, %t : tensor<i32>, tensor<i32>
+      }
+      %below = array.compare lt, %s#1, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %below : tensor<i1>
+    } body {
+    ^bb0(%v: tensor<i32>):
+      %w = array.add %v, %one : tensor<i32>
+      array.yield %w : tensor<i32>
+    }
+    return %r : tensor<i32>
+  }
+"""
+
+# What a region uses from outside begins where nothing is aligned.
+VIEW = """  func.func @NAME(%x: tensor<40xf32>, %y: tensor<32xf32>, %n: tensor<i32>, %p: tensor<i1>) -> (tensor<32xf32>, tensor<32xf32>) {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %part = array.slice %x [3:35] : tensor<40xf32> -> tensor<32xf32>
+    %r:2 = array.while %zero, %y : (tensor<i32>, tensor<32xf32>) -> (tensor<i32>, tensor<32xf32>) condition {
+    ^bb0(%i: tensor<i32>, %v: tensor<32xf32>):
+      %more = array.compare lt, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %v: tensor<32xf32>):
+      %j = array.add %i, %one : tensor<i32>
+      %w = array.if %p : tensor<i1> -> (tensor<32xf32>) {
+        %a = array.add %v, %part : tensor<32xf32>
+        array.yield %a : tensor<32xf32>
+      } else {
+        %b = array.sub %v, %part : tensor<32xf32>
+        array.yield %b : tensor<32xf32>
+      }
+      array.yield %j, %w : tensor<i32>, tensor<32xf32>
+    }
+    return %r#1, %part : tensor<32xf32>, tensor<32xf32>
+  }
+"""
+
+# Logistic regression on one batch, the weights in a variable; the loss of every step goes to its place.
+LOGISTIC = """  array.variable @NAME_w : tensor<5x3xf32> = dense<0.0>
+  func.func @NAME_train(%x: tensor<32x5xf32>, %y: tensor<32x3xf32>, %steps: tensor<i32>) -> tensor<16xf32> {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %rate = array.constant dense<0.015625> : tensor<f32>
+    %none = array.constant dense<0.0> : tensor<16xf32>
+    %r:2 = array.while %zero, %none : (tensor<i32>, tensor<16xf32>) -> (tensor<i32>, tensor<16xf32>) condition {
+    ^bb0(%i: tensor<i32>, %losses: tensor<16xf32>):
+      %more = array.compare lt, %i, %steps : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %losses: tensor<16xf32>):
+      %w = array.variable.read @NAME_w : tensor<5x3xf32>
+      %logits = array.matmul %x, %w : (tensor<32x5xf32>, tensor<5x3xf32>) -> tensor<32x3xf32>
+      %log = array.log_softmax %logits axis = 1 : tensor<32x3xf32>
+      %p = array.exp %log : tensor<32x3xf32>
+      %hit = array.mul %log, %y : tensor<32x3xf32>
+      %sum = array.reduce sum, %hit axes = [0, 1] : tensor<32x3xf32> -> tensor<f32>
+      %loss = array.neg %sum : tensor<f32>
+      %off = array.sub %p, %y : tensor<32x3xf32>
+      %xt = array.transpose %x axes = [1, 0] : tensor<32x5xf32> -> tensor<5x32xf32>
+      %gradient = array.matmul %xt, %off : (tensor<5x32xf32>, tensor<32x3xf32>) -> tensor<5x3xf32>
+      %change = array.mul %gradient, %rate : (tensor<5x3xf32>, tensor<f32>) -> tensor<5x3xf32>
+      %next = array.sub %w, %change : tensor<5x3xf32>
+      array.variable.assign @NAME_w, %next : tensor<5x3xf32>
+      %row = array.reshape %loss : tensor<f32> -> tensor<1xf32>
+      %kept = array.dynamic_update_slice %losses[%i] = %row : (tensor<16xf32>, tensor<1xf32>, tensor<i32>) -> tensor<16xf32>
+      %j = array.add %i, %one : tensor<i32>
+      array.yield %j, %kept : tensor<i32>, tensor<16xf32>
+    }
+    return %r#1 : tensor<16xf32>
+  }
+  func.func @NAME_weights() -> tensor<5x3xf32> {
+    %w = array.variable.read @NAME_w : tensor<5x3xf32>
+    return %w : tensor<5x3xf32>
+  }
+"""
+
+
 def scalar(value, dtype="i32"):
     return Tensor(dtype, np.array(value))
 
@@ -175,8 +381,78 @@ def choices():
         yield simple(f"if_{p}", [scalar(p, "i1"), x, y], want, text, "rounded")
 
 
+def nested():
+    steps = []
+    for n, rows in ((5, 0), (5, 1), (1, 4), (70, 3), (0, 2)):
+        x = random("f32", (n,), n)
+        x = Tensor("f32", np.round(x.values * 4))
+        want, count = x.values, 0
+        for i in range(rows):
+            for j in range(i + 1):
+                want = want + x.values if (i + j) % 2 == 0 else -want
+                count += 1
+        steps.append(Step([x, scalar(rows)], [("f32", want), ("i32", count)]))
+    yield Case("nested", NESTED, steps, "exact")
+
+
+def assignments():
+    a, b, steps = np.full(3, 1.0), np.full(3, 2.0), []
+    for p in (True, False, True, True, False):
+        a, b = (a + b, b) if p else (a, a)
+        steps += [Step([scalar(p, "i1")], [("f32", a)], "_step"), Step([], [("f32", a), ("f32", b)], "_both")]
+    yield Case("assign", ASSIGN, steps, "exact")
+
+
+def carried():
+    x = random("f32", (2, 3), 8)
+    steps = []
+    for n in (0, 1, 2, 5):
+        a, b = x.values.reshape(6), x.values.reshape(6)
+        c = np.float32(1)
+        for _ in range(n):
+            a, c = a.reshape(3, 2).T.reshape(6), np.float32(c + np.float32(b))
+        steps.append(Step([x, scalar(n, "u8")], [("f32", a), ("f32", b), ("f32", np.broadcast_to(c, 6)), ("i1", n % 2 == 0),
+                                                 ("f32", x.values ** 2)]))
+    yield Case("carried", CARRIED, steps, "rounded")
+
+
+def logistic():
+    x, labels = random("f32", (32, 5), 9), np.arange(32) % 3
+    y = Tensor("f32", np.eye(3)[labels])
+    weights, losses, steps = np.zeros((5, 3)), np.zeros(16), []
+    for count in (3, 0, 16):
+        losses = np.zeros(16)
+        for i in range(count):
+            logits = x.values @ weights
+            log = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+            losses[i] = -(log * y.values).sum()
+            weights = weights - x.values.T @ (np.exp(log) - y.values) * 0.015625
+        steps += [Step([x, y, scalar(count)], [("f32", losses)], "_train"), Step([], [("f32", weights)], "_weights")]
+    yield Case("logistic", LOGISTIC, steps, "sum")
+
+
 def cases():
     yield from choices()
+    yield from nested()
+    yield from assignments()
+    yield from carried()
+    yield from logistic()
+    x, y = Tensor("f32", np.arange(40)), Tensor("f32", np.arange(32) * 100)
+    part = x.values[3:35]
+    yield Case("view", VIEW, [Step([x, y, scalar(3), scalar(True, "i1")], [("f32", y.values + 3 * part), ("f32", part)]),
+                              Step([x, y, scalar(2), scalar(False, "i1")], [("f32", y.values - 2 * part), ("f32", part)])], "exact")
+    x = Tensor("i32", np.array([1234, 7, -85, 960]))
+    high, middle, low = np.fix(x.values / 100), np.fix(np.fmod(x.values, 100) / 10), np.fmod(x.values, 10)
+    yield Case("calls", CALLS, [Step([x, scalar(True, "i1")], [("i32", high), ("i32", middle), ("i32", low)]),
+                                Step([x, scalar(False, "i1")], [("i32", np.fix(x.values / 10)), ("i32", low), ("i32", low)])],
+               "exact")
+    steps = []
+    for start, limit in ((0, 0), (0, 1), (2, 30), (9, 3)):
+        last = start
+        while last * (last + 1) // 2 < limit:
+            last += 1
+        steps.append(Step([scalar(start), scalar(limit)], [("i32", last)]))
+    yield Case("condition", CONDITION, steps, "exact")
     x = random("f32", (4,), 3)
     steps = []
     for limit in (0, 1, 7, 30):

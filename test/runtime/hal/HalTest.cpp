@@ -70,11 +70,26 @@ uint32_t TestPlan::fill(uint64_t target, uint64_t length, uint64_t pattern, uint
   return static_cast<uint32_t>(commands.size()) - 1;
 }
 
+uint32_t TestPlan::control(bool isLoop, uint64_t condition, uint32_t first, uint32_t second,
+                           std::vector<uint32_t> after) {
+  hal::Command &command = add(hal::CommandKind::Control, {condition}, after);
+  command.isLoop = isLoop;
+  command.regions[0] = first;
+  command.regions[1] = second;
+  return static_cast<uint32_t>(commands.size()) - 1;
+}
+
+void TestPlan::endRegion() {
+  uint32_t begin = regions.empty() ? 0 : regions.back().begin + regions.back().count;
+  regions.push_back({begin, static_cast<uint32_t>(commands.size()) - begin});
+}
+
 hal::CommandList TestPlan::list() const {
   return {{commands.data(), commands.size()},
           {edges.data(), edges.size()},
           {addresses.data(), addresses.size()},
-          {scalars.data(), scalars.size()}};
+          {scalars.data(), scalars.size()},
+          {regions.data(), regions.size()}};
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,12 +42,18 @@ public:
                 std::vector<uint32_t> edges = {});
   uint32_t fill(uint64_t target, uint64_t length, uint64_t pattern, uint8_t patternSize,
                 std::vector<uint32_t> edges = {});
+  /// An if, or with \p isLoop a while, over the regions of these ordinals.
+  uint32_t control(bool isLoop, uint64_t condition, uint32_t first, uint32_t second,
+                   std::vector<uint32_t> edges = {});
+  /// What was added since the last call, or since the beginning, is the next region.
+  void endRegion();
   hal::CommandList list() const;
 
   std::vector<hal::Command> commands;
   std::vector<uint32_t> edges;
   std::vector<uint64_t> addresses;
   std::vector<int64_t> scalars;
+  std::vector<hal::Range> regions; ///< empty: one with all commands
 
 private:
   hal::Command &add(hal::CommandKind kind, std::vector<uint64_t> bindings,

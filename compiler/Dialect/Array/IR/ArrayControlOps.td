@@ -33,8 +33,8 @@ def Array_IfOp : Array_Op<"if", [RecursiveMemoryEffects, NoRegionArguments,
     As `stablehlo.if`: runs the first region where `condition` is true, else the
     second, and gives what that one yields. Only the chosen one is computed; where
     both are cheap `array.select` is faster. The regions see values from outside.
-    Results have static shapes. Variables that a region assigns keep their values
-    where the other one runs.
+    Both give results of one shape, which may hold `?`. Variables that a region
+    assigns keep their values where the other one runs.
 
     Example:
     ```mlir

@@ -59,6 +59,9 @@ static std::string describe(RegionOp region) {
   return word;
 }
 
+/// Of an argument of a region's function: bytes that its address is a multiple of.
+static constexpr StringLiteral kCaptureAlignmentAttr = "plan.alignment";
+
 /// Bytes that the tensor's address is surely a multiple of.
 static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
   int64_t alignment = kBufferAlignment;
@@ -83,7 +86,33 @@ static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
     }
     tensor = op->getOperand(0);
   }
+  // What a region captures may be a view itself.
+  if (auto argument = dyn_cast<BlockArgument>(tensor))
+    if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+      if (auto known =
+              func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kCaptureAlignmentAttr))
+        alignment = std::min<int64_t>(alignment, known.getInt());
   return alignment;
+}
+
+/// Tells the functions that are regions of `op` how their captures are aligned; values of loops
+/// have buffers of their own.
+static void recordAlignments(Operation *op, SymbolicDims &dims) {
+  auto record = [&](FlatSymbolRefAttr callee, ValueRange captures, unsigned first) {
+    auto func = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, callee);
+    for (auto [index, capture] : llvm::enumerate(captures))
+      if (int64_t alignment = getAlignment(capture, dims); alignment < kBufferAlignment)
+        func.setArgAttr(first + index, kCaptureAlignmentAttr,
+                        IntegerAttr::get(IntegerType::get(op->getContext(), 64), alignment));
+  };
+  if (auto branch = dyn_cast<BranchOp>(op)) {
+    record(branch.getThenAttr(), branch.getCaptures(), 0);
+    record(branch.getOtherwiseAttr(), branch.getCaptures(), 0);
+  } else if (auto loop = dyn_cast<LoopOp>(op)) {
+    unsigned values = loop.getInits().size();
+    record(loop.getConditionAttr(), loop.getCaptures(), values);
+    record(loop.getBodyAttr(), loop.getCaptures(), values);
+  }
 }
 
 namespace {
@@ -348,7 +377,16 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       module.emitOpError("expected a module with a target");
       return signalPassFailure();
     }
-    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>())) {
+    auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+    // Functions of regions stand before those that they are in.
+    for (func::FuncOp func : llvm::reverse(functions)) {
+      if (func.isExternal())
+        continue;
+      SymbolicDims dims(func);
+      for (Operation &op : func.getBody().front())
+        recordAlignments(&op, dims);
+    }
+    for (func::FuncOp func : functions) {
       if (func.isExternal())
         continue;
       SymbolicDims dims(func);

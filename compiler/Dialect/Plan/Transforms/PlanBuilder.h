@@ -63,8 +63,12 @@ struct OuterPlan {
   llvm::SmallVector<Place> places;
   /// The buffers that take the results.
   llvm::SmallVector<unsigned> targets;
+  /// The values there that the results become; none of a loop's condition.
+  mlir::ResultRange results;
   /// A loop's body: result i takes the place of argument i.
   bool replacesArguments = false;
+
+  OuterPlan(PlanBuilder &builder, mlir::ResultRange results) : builder(builder), results(results) {}
 };
 
 class PlanBuilder {

@@ -56,12 +56,14 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
   nested->parent = this;
   if (failed(nested->buildRegion()))
     return failure();
-  // A loop's values keep their sizes.
   auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
-  for (auto [value, target] : llvm::zip_equal(ret.getOperands(), around.targets))
-    if (nested->places.at(value).length != buffers[target].size)
-      return emitError(ret.getLoc(), "expected a value of the size that it had before, got ")
+  for (auto [value, result] : llvm::zip(ret.getOperands(), around.results)) {
+    FailureOr<SmallVector<AffineExpr>> inside = nested->getShape(value), outside = getShape(result);
+    if (failed(inside) || failed(outside) || *inside != *outside)
+      return emitError(ret.getLoc(), "expected a value of the shape that it has around the region, "
+                                     "got ")
              << value.getType() << " of another size";
+  }
   nested->outer = nullptr;
   return nested;
 }
@@ -107,7 +109,8 @@ unsigned PlanBuilder::chooseResult(Value result, unsigned position, AffineExpr s
 }
 
 LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
-  OuterPlan around{*this, llvm::to_vector(branch.getCaptures()), {}, {}};
+  OuterPlan around(*this, branch.getOutputs());
+  around.arguments = llvm::to_vector(branch.getCaptures());
   for (Value capture : branch.getCaptures())
     around.places.push_back(places.at(capture));
   for (Value result : branch.getOutputs()) {
@@ -151,7 +154,8 @@ std::optional<unsigned> PlanBuilder::takeInit(LoopOp loop, unsigned index, unsig
 }
 
 LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
-  OuterPlan around{*this, llvm::to_vector(loop.getInits()), {}, {}};
+  OuterPlan around(*this, loop.getOutputs().take_front(0));
+  around.arguments = llvm::to_vector(loop.getInits());
   SmallVector<unsigned> values;
   for (unsigned index = 0; index < loop.getNumResults(); ++index) {
     Value init = loop.getInits()[index], result = loop.getResult(index);
@@ -178,6 +182,7 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   if (failed(test))
     return failure();
   around.targets = values;
+  around.results = loop.getOutputs();
   around.replacesArguments = true;
   FailureOr<std::unique_ptr<PlanBuilder>> body = buildNested(loop, loop.getBodyAttr(), around);
   if (failed(body))

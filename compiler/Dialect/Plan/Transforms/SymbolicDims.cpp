@@ -226,6 +226,27 @@ static Value selectDynamicSize(OpResult result, int64_t dim, ValueRange dims) {
   llvm_unreachable("the result is one of its owner's");
 }
 
+/// Both regions give results of one shape (-xc-build-plan refuses others), so the first one tells.
+FailureOr<AffineExpr> SymbolicDims::computeBranchDim(OpResult result, int64_t dim) {
+  auto branch = cast<BranchOp>(result.getOwner());
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(branch, branch.getThenAttr());
+  if (!callee)
+    return failure();
+  SymbolicDims inside(callee);
+  auto ret = cast<func::ReturnOp>(callee.getBody().front().getTerminator());
+  FailureOr<AffineExpr> expr = inside.getDim(ret.getOperand(result.getResultNumber()), dim);
+  if (failed(expr))
+    return failure();
+  SmallVector<AffineExpr> around;
+  for (const SymbolDefinition &symbol : inside.getSymbols()) {
+    FailureOr<AffineExpr> size = getDim(branch.getCaptures()[symbol.input], symbol.dim);
+    if (failed(size))
+      return failure();
+    around.push_back(*size);
+  }
+  return expr->replaceSymbols(around);
+}
+
 FailureOr<AffineExpr> SymbolicDims::computeDim(OpResult result, int64_t dim) {
   Operation *op = result.getOwner();
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
@@ -238,6 +259,8 @@ FailureOr<AffineExpr> SymbolicDims::computeDim(OpResult result, int64_t dim) {
     return getDim(cast.getSource(), dim);
   if (auto loop = dyn_cast<LoopOp>(op))
     return getDim(loop.getInits()[result.getResultNumber()], dim);
+  if (isa<BranchOp>(op))
+    return computeBranchDim(result, dim);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     llvm::SmallBitVector dropped = slice.getDroppedDims();
     int64_t position = 0;

@@ -58,6 +58,7 @@ private:
   void unify(mlir::AffineExpr a, mlir::AffineExpr b);
   void numberSymbols();
   mlir::FailureOr<mlir::AffineExpr> computeDim(mlir::OpResult result, int64_t dim);
+  mlir::FailureOr<mlir::AffineExpr> computeBranchDim(mlir::OpResult result, int64_t dim);
   mlir::FailureOr<mlir::AffineExpr> computeExpr(mlir::Value index);
 
   mlir::func::FuncOp func;
