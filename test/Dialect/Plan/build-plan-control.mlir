@@ -105,15 +105,15 @@ module {
 // -----
 
 // Where both regions of an if give as much, that is the size of its result.
-// CHECK-LABEL: plan.function @dynamic
-// CHECK-SAME:    dims = affine_map<()[s0] -> (s0 * 2)>
+// CHECK:         #[[TWICE:map[0-9]*]] = affine_map<()[s0] -> (s0 * 2)>
+// CHECK:         plan.function @dynamic {{.*}} outputs [{dims = #[[TWICE]],
 module {
   module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     func.func private @then(%v: tensor<?xf32>) -> tensor<?xf32> {
       %c0 = arith.constant 0 : index
       %n = tensor.dim %v, %c0 : tensor<?xf32>
       %m = affine.apply affine_map<()[s0] -> (s0 * 2)>()[%n]
-      %w = plan.dispatch @twice(%v : tensor<?xf32>) dims(%m) -> (tensor<?xf32>) reuse [-1]
+      %w = plan.dispatch @twice(%v : tensor<?xf32>) -> (tensor<?xf32>) dims(%m) reuse [-1]
       return %w : tensor<?xf32>
     }
     func.func @dynamic(%p: tensor<i8>, %x: tensor<?xf32>) -> tensor<?xf32> {

@@ -258,7 +258,7 @@ CARRIED = """  func.func @NAME(%x: tensor<2x3xf32>, %n: tensor<ui8>) -> (tensor<
     ^bb0(%i: tensor<ui8>, %a: tensor<6xf32>, %b: tensor<6xf32>, %c: tensor<6xf32>, %p: tensor<i1>):
       %j = array.sub %i, %one : tensor<ui8>
       %m = array.reshape %a : tensor<6xf32> -> tensor<3x2xf32>
-      %t = array.transpose %m axes = [1, 0] : tensor<3x2xf32> -> tensor<2x3xf32>
+      %t = array.transpose %m permutation = [1, 0] : tensor<3x2xf32> -> tensor<2x3xf32>
       %u = array.reshape %t : tensor<2x3xf32> -> tensor<6xf32>
       %v = array.add %c, %b : tensor<6xf32>
       %q = array.logical_not %p : tensor<i1>
@@ -342,7 +342,7 @@ LOGISTIC = """  array.variable @NAME_w : tensor<5x3xf32> = dense<0.0>
       %sum = array.reduce sum, %hit axes = [0, 1] : tensor<32x3xf32> -> tensor<f32>
       %loss = array.neg %sum : tensor<f32>
       %off = array.sub %p, %y : tensor<32x3xf32>
-      %xt = array.transpose %x axes = [1, 0] : tensor<32x5xf32> -> tensor<5x32xf32>
+      %xt = array.transpose %x permutation = [1, 0] : tensor<32x5xf32> -> tensor<5x32xf32>
       %gradient = array.matmul %xt, %off : (tensor<5x32xf32>, tensor<32x3xf32>) -> tensor<5x3xf32>
       %change = array.mul %gradient, %rate : (tensor<5x3xf32>, tensor<f32>) -> tensor<5x3xf32>
       %next = array.sub %w, %change : tensor<5x3xf32>
