@@ -2,12 +2,15 @@
 """Measures memory-bound kernels on a GPU beside what a user would pick instead, in one run on one machine.
 
     peers_cuda_memory.py compile --folder=DIR [--xcompile=build/dev/bin/xcompile] [--only=REGEX]
-    peers_cuda_memory.py run --folder=DIR [--xbench=build/dev/bin/xbench] [--only=REGEX] [--peers=eager,compile,jax]
+    peers_cuda_memory.py run --folder=DIR [--library=build/dev/lib/libxcr.so] [--xbench=build/dev/bin/xbench] [--only=REGEX]
+                             [--peers=eager,compile,jax]
+    peers_cuda_memory.py warm [--only=REGEX]     fills the caches of torch.compile and JAX, so that run waits less; several may run at once
 
 The first writes and compiles the modules, on any machine; the second times them, and the same work in torch eager,
-torch.compile and JAX, and prints a table. Ours is the throughput of `xbench --rotate`: bound calls back to back, each on
-other inputs and outputs, more than twice the L2 cache in all. The peers' calls rotate likewise inside one CUDA graph
-(torch) or one after another (JAX). All figures are medians.
+torch.compile and JAX, and prints a table. Ours and torch's are measured alike: many calls captured in one CUDA graph by
+torch.cuda.graph, each on other inputs and outputs of random numbers, more than twice the L2 cache in all; the time of a
+replay between two events, over the number of calls. JAX captures nothing of a user's: all its calls are one program. Our
+results are compared with torch's. All figures are medians.
 """
 import argparse
 import json
@@ -18,6 +21,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+import xcr_torch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 L2_BYTES = 60 << 20
@@ -31,6 +36,7 @@ class Work:
     def __init__(self, op, rows, columns, dtype, inputs, outputs, body):
         self.op, self.rows, self.columns, self.dtype = op, rows, columns, dtype
         self.name = f"{op}_{rows}x{columns}_{dtype}"
+        self.inputs, self.outputs = inputs, outputs
         self.bytes = sum(math.prod(shape) * BYTES.get(dtype, 8) for shape in inputs + outputs)
         arguments = ", ".join(f"%{i}: {tensor(shape, dtype)}" for i, shape in enumerate(inputs))
         results = ", ".join(tensor(shape, dtype) for shape in outputs)
@@ -40,6 +46,10 @@ class Work:
     @property
     def sets(self):
         return max(2, min(64, 2 * L2_BYTES // self.bytes + 2))
+
+    @property
+    def calls(self):
+        return self.sets * max(1, 32 // self.sets)
 
 
 def tensor(shape, dtype):
@@ -114,14 +124,49 @@ def compile_all(args, works):
     print(f"{len(works) + 1} modules in {args.folder}")
 
 
-def time_ours(args, work):
-    command = [args.xbench, args.folder / f"{work.name}.vmfb", "--json", f"--rotate={work.sets}", "--warm-up=0.05",
-               f"--duration={args.duration}"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{work.name}: {done.stderr.strip()}")
-    report = json.loads(done.stdout)
-    return 1e6 / report["calls_per_s"], report["kernel_s"] * 1e6
+class Ours:
+    """Our calls in a graph that torch captures."""
+
+    def __init__(self, args, torch):
+        self.torch, self.folder = torch, args.folder
+        self.runtime = xcr_torch.Runtime(args.library)
+        self.stream = torch.torch.cuda.Stream()
+        self.queue = self.runtime.stream(self.stream.cuda_stream)
+
+    def time(self, work):
+        torch, runtime, kind = self.torch.torch, self.runtime, self.torch.types[work.dtype]
+        instance = runtime.instance(self.folder / f"{work.name}.vmfb")
+        sets = [([torch.randn(shape, device="cuda").to(kind) for shape in work.inputs],
+                 [torch.empty(shape, device="cuda", dtype=kind) for shape in work.outputs]) for _ in range(work.sets)]
+        calls = [runtime.call(instance, inputs, outputs, work.dtype) for inputs, outputs in sets]
+        torch.cuda.synchronize()
+        for call in calls:
+            runtime.launch(call, self.queue)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=self.stream):
+            for i in range(work.calls):
+                runtime.launch(calls[i % len(calls)], self.queue)
+        for _, outputs in sets:
+            for output in outputs:
+                output.fill_(float("nan"))
+        time_of_call = self.torch.time_replays(graph, work.calls)
+        self.compare(work, sets[-1])
+        del graph
+        for call in calls:
+            runtime.release("call", call)
+        runtime.release("instance", instance)
+        return time_of_call
+
+    def compare(self, work, bound):
+        inputs, outputs = bound
+        step = self.torch.function(work, *inputs[1:])
+        if not step:
+            return
+        want, got = step(inputs[0]).double(), outputs[0].double()
+        off = ((want - got).norm() / want.norm()).item()
+        if not off < 1e-2:
+            sys.exit(f"{work.name}: the result is off by {off}, relatively")
 
 
 # ---- Peers --------------------------------------------------------------------------------------------------------------
@@ -134,10 +179,11 @@ class Torch:
         self.types = {"f32": torch.float32, "bf16": torch.bfloat16}
         torch._dynamo.config.cache_size_limit = 1 << 12
 
-    def function(self, work):
+    def function(self, work, weight=None, bias=None):
         F, columns = self.torch.nn.functional, work.columns
-        weight = self.torch.randn(columns, device="cuda").to(self.types[work.dtype])
-        bias = self.torch.randn_like(weight)
+        if weight is None:
+            weight = self.torch.randn(columns, device="cuda").to(self.types[work.dtype])
+            bias = self.torch.randn_like(weight)
         return {
             "gelu": lambda x: F.gelu(x), "softmax": lambda x: self.torch.softmax(x, -1),
             "layernorm": lambda x: F.layer_norm(x, (columns,), weight, bias),
@@ -176,11 +222,15 @@ class Torch:
                 step(*arguments)
         torch.cuda.synchronize()
         calls = len(argument_sets) * max(1, 32 // len(argument_sets))
-        graph = torch.cuda.CUDAGraph()
+        graph, results = torch.cuda.CUDAGraph(), []
         with torch.cuda.graph(graph):
             for i in range(calls):
-                step(*argument_sets[i % len(argument_sets)])
-        times = []
+                # Kept, so that each call writes to memory of its own.
+                results.append(step(*argument_sets[i % len(argument_sets)]))
+        return self.time_replays(graph, calls)
+
+    def time_replays(self, graph, calls):
+        torch, times = self.torch, []
         for i in range(25):
             begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             begin.record()
@@ -215,14 +265,14 @@ def time_jax(work):
     if not function:
         return None
     sets = [jax.random.normal(jax.random.fold_in(key, i), (work.rows, work.columns), dtype) for i in range(work.sets)]
-    function = jax.jit(function)
-    jax.block_until_ready([function(x) for x in sets])
-    times = []
+    calls = jax.jit(lambda values: [jax.lax.optimization_barrier(function(value)) for value in values])
+    jax.block_until_ready(calls(sets))
+    rounds, times = max(1, 32 // work.sets), []
     for _ in range(9):
         begin = time.perf_counter()
-        results = [function(sets[i % len(sets)]) for i in range(64)]
+        results = [calls(sets) for _ in range(rounds)]
         jax.block_until_ready(results)
-        times.append((time.perf_counter() - begin) * 1e6 / 64)
+        times.append((time.perf_counter() - begin) * 1e6 / (rounds * work.sets))
         del results
     return statistics.median(times)
 
@@ -273,22 +323,31 @@ def run_steps(args):
           f"({hundred / ours:.2f}x)", flush=True)
 
 
+def warm_all(args, works):
+    torch = Torch()
+    for work in works:
+        if torch.function(work):
+            torch.time(work, compiled=True)
+            time_jax(work)
+
+
 def run_all(args, works):
     if re.search(args.only, "logistic_regression"):
         run_steps(args)
-    torch = Torch() if {"eager", "compile"} & set(args.peers) else None
-    print("| workload | ours, us | kernels alone, us | GB/s | torch eager | torch.compile | JAX | best peer / ours |")
-    print("|---|---|---|---|---|---|---|---|")
+    torch = Torch()
+    ours_of = Ours(args, torch)
+    print("| workload | ours, us | GB/s | torch eager | torch.compile | JAX | best peer / ours |")
+    print("|---|---|---|---|---|---|---|")
     ratios = []
     for work in works:
-        ours, kernels = time_ours(args, work)
+        ours = ours_of.time(work)
         peers = [torch.time(work, compiled=False) if "eager" in args.peers else None,
                  torch.time(work, compiled=True) if "compile" in args.peers and work.op != "layernorm_vjp" else None,
                  time_jax(work) if "jax" in args.peers else None]
         known = [peer for peer in peers if peer]
         ratios.append(min(known) / ours if known else float("nan"))
         cells = " | ".join(f"{peer:.1f}" if peer else "-" for peer in peers)
-        print(f"| {work.name} | {ours:.1f} | {kernels:.1f} | {work.bytes / ours * 1e-3:.0f} | {cells} | {ratios[-1]:.2f} |",
+        print(f"| {work.name} | {ours:.1f} | {work.bytes / ours * 1e-3:.0f} | {cells} | {ratios[-1]:.2f} |",
               flush=True)
     if ratios:
         print(f"geometric mean of best peer / ours: {statistics.geometric_mean(ratios):.3f}")
@@ -296,17 +355,19 @@ def run_all(args, works):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("compile", "run"))
-    parser.add_argument("--folder", type=pathlib.Path, required=True)
+    parser.add_argument("what", choices=("compile", "warm", "run"))
+    parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--xcompile", default="build/dev/bin/xcompile")
+    parser.add_argument("--library", default="build/dev/lib/libxcr.so")
     parser.add_argument("--xbench", default="build/dev/bin/xbench")
     parser.add_argument("--target", default="cuda:sm_90a")
     parser.add_argument("--only", default="")
     parser.add_argument("--peers", default="eager,compile,jax", type=lambda text: text.split(","))
-    parser.add_argument("--duration", default=0.5, type=float)
     args = parser.parse_args()
+    if args.what != "warm" and not args.folder:
+        parser.error("expected --folder=DIR")
     works = [work for work in list_work() if re.search(args.only, work.name)]
-    (compile_all if args.what == "compile" else run_all)(args, works)
+    {"compile": compile_all, "warm": warm_all, "run": run_all}[args.what](args, works)
 
 
 if __name__ == "__main__":
