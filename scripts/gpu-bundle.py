@@ -16,7 +16,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMIT = 64 << 20  # bytes that are still convenient to carry
-PROGRAMS = ("bin/xrun", "bin/xbench", "bin/xdump", "test/bin/xc-e2e", "test/bin/xcr-cuda-hal-test")
+PROGRAMS = ("bin/xrun", "bin/xbench", "bin/xdump", "test/bin/xc-e2e", "test/bin/xcr-hal-test", "test/bin/xcr-cuda-hal-test")
 CARRIED = ("libxcr.so", "libstdc++.so", "libgcc_s.so")  # of what the programs link; the C library is the machine's
 
 

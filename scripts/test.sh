@@ -118,10 +118,10 @@ run_stage() {
     ctest) run ctest run_ctest dev ;;
     lit) run lit run_lit ;;
     e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu ;;
-    cuda) # the same cases as PTX, on the stand-in for the driver, as an older and as a Hopper GPU
-      for arch in sm_80 sm_90a; do
-        XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=$arch run "cuda-$arch" \
-          /usr/bin/python3 test/e2e/run.py --build build/dev --device=cuda --target=cuda:$arch
+    cuda) # the same cases as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs on a Hopper GPU
+      for way in sm_80-stream sm_90a-graph; do
+        XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=${way%-*} run "cuda-$way" \
+          /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*}
       done ;;
     graphfuzz) # a fixed number of random programs; test/graphfuzz/run.py --seconds=600 looks for more
       run graphfuzz-cpu /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --count=480

@@ -27,10 +27,10 @@ class Bundle:
     def __init__(self, folder, driver):
         self.folder, self.driver = folder, driver
 
-    def run(self, *options):
+    def run(self, *options, **environment):
         """(passed, failed, skipped), what it printed and its exit code, in an environment that has nothing else."""
         done = subprocess.run([self.folder / "run.sh", *options], capture_output=True, text=True, timeout=600,
-                              env={"PATH": "/usr/bin:/bin", "XCR_CUDA_LIBRARY": str(self.driver)})
+                              env={"PATH": "/usr/bin:/bin", "XCR_CUDA_LIBRARY": str(self.driver), **environment})
         match = COUNTS.match((done.stdout.splitlines() or [""])[-1])
         if not match:
             raise Failed(f"run.sh {' '.join(options)}: no counts in {done.stdout}{done.stderr}")
@@ -45,7 +45,7 @@ def expect(condition, what):
 def one_wrong_reference_fails_in_both_modes(bundle):
     """Changes the first reference of one case, which no other case shares, and puts it back."""
     text = (bundle.folder / "e2e" / "cases.txt").read_text()
-    statements = text[text.index("case symbolic.softmax_rows "):].splitlines()
+    statements = text[text.index("case 0 symbolic.softmax_rows\n"):].splitlines()
     path = bundle.folder / "e2e" / next(line for line in statements if line.startswith("want ")).split()[-1]
     kept = path.read_bytes()
     values = np.load(path)
@@ -61,7 +61,7 @@ def a_broken_module_costs_its_own_cases(bundle):
     """A module that is cut short fails its cases; those of other modules pass."""
     counts, _, code = bundle.run("--filter=^symbolic\\.")
     expect(counts[0] > 10 and counts[1:] == (0, 0) and code == 0, f"{counts}, exit code {code}")
-    module = re.search(r"^module (\S+)\ncase symbolic\.", (bundle.folder / "e2e" / "cases.txt").read_text(), re.M).group(1)
+    module = re.search(r"^module (\S+)\ncase \d+ symbolic\.", (bundle.folder / "e2e" / "cases.txt").read_text(), re.M).group(1)
     path = bundle.folder / "e2e" / module
     kept = path.read_bytes()
     path.write_bytes(kept[:1000])
@@ -80,8 +80,37 @@ def large_cases_wait_for_a_large_device(bundle):
     expect(counts[:2] == (0, 0) and counts[2] > 0 and "needs 17179869184 bytes of memory" in out, out)
 
 
+# Runs what it is given, and finds something in the first share under the tool that FIND names.
+SANITIZER = r"""#!/usr/bin/env bash
+while [[ $1 == --* ]]; do
+  case $1 in --tool=*) tool=${1#*=} ;; --log-file=*) log=${1#*=} ;; esac
+  shift
+done
+"$@" || exit
+[[ $tool == "$FIND" && $* == *--shard=1/3* ]] || exit 0
+echo "a finding of $tool" > "$log"
+exit 97
+"""
+
+
+def findings_of_a_sanitizer_are_failures(bundle):
+    """Every case runs once for each tool and mode, in shares, and a finding costs a failure."""
+    program = bundle.folder / "sanitizer"
+    program.write_text(SANITIZER)
+    program.chmod(0o755)
+    (passed, *_), _, _ = bundle.run("--filter=^(symbolic|state)\\.")
+    options = ("--sanitizer", "--jobs=3", "--filter=^(symbolic|state)\\.")
+    counts, out, code = bundle.run(*options, COMPUTE_SANITIZER=str(program), FIND="")
+    expect(counts == (2 * passed, 0, 0) and code == 0, f"{counts}, exit code {code}: {out}")
+    expect(all(name in out for name in ("memcheck-graph", "racecheck-graph", "racecheck-stream", "synccheck-graph")), out)
+    counts, out, code = bundle.run(*options, COMPUTE_SANITIZER=str(program), FIND="synccheck")
+    expect(counts == (2 * passed, 1, 0) and code == 1 and "a finding of synccheck" in out, f"{counts}, exit code {code}: {out}")
+    counts, out, code = bundle.run("--sanitizer=memcheck", *options[1:], COMPUTE_SANITIZER="/nowhere/compute-sanitizer")
+    expect(counts == (0, 3, 0) and code == 1, f"{counts}, exit code {code}: {out}")
+
+
 TESTS = (one_wrong_reference_fails_in_both_modes, a_broken_module_costs_its_own_cases, without_a_driver_nothing_passes,
-         large_cases_wait_for_a_large_device)
+         large_cases_wait_for_a_large_device, findings_of_a_sanitizer_are_failures)
 
 
 def main():

@@ -57,7 +57,7 @@ class Writer:
         shutil.copyfile(module, self.folder / name)
         self.lines.append(f"module {name}")
         for case in cases:
-            self.lines.append(f"case {case.name} {case.memory}")
+            self.lines.append(f"case {case.memory} {case.name}")
             for scope, path in case.parameters:
                 path = pathlib.Path(path)
                 self.lines.append(f"parameters {scope} {self.file(path.read_bytes(), path.suffix)}")

@@ -50,9 +50,10 @@ bool CaseFileReader::add(const std::string &line) {
     return false;
   if (word == "case") {
     Case entry;
-    words >> entry.name >> entry.memory;
+    words >> entry.memory >> std::ws;
+    bool isNamed = bool(std::getline(words, entry.name));
     modules.back().cases.push_back(std::move(entry));
-    return bool(words);
+    return isNamed;
   }
   return !modules.back().cases.empty() && addToCase(word, words);
 }

@@ -9,7 +9,8 @@
 // it. test/e2e/bundle.py writes it:
 //
 //   module FILE                       the cases that follow are in it
-//   case NAME MEMORY                  MEMORY: bytes that a device must have for it
+//   case MEMORY NAME                  MEMORY: bytes that a device must have for it; the name is the
+//                                     rest of the line
 //   parameters SCOPE FILE             of the case's instance
 //   call FUNCTION LAUNCHES            of one bound call, with
 //   input DTYPE FILE                  its inputs in order, and

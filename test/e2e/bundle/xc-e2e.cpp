@@ -7,7 +7,9 @@
 //
 // Each module runs in a process of its own, which tells its parent the outcome of every case over
 // a pipe: a crash or a lost device costs one case, and the rest of the module goes on in another
-// process. The last line is "N passed, N failed, N skipped".
+// process. With --one-process they all run in this one, which is for tools that watch a process and
+// are slow to start: its end costs all that is left. --shard=2/16 takes every sixteenth module. The
+// last line is "N passed, N failed, N skipped".
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +55,19 @@ private:
 
 struct RunnerOptions {
   std::vector<std::string> files;
-  std::string device = "cuda", filter;
+  std::string device = "cuda", filter, shard = "1/1";
+  bool oneProcess = false;
+};
+
+struct Counts {
+  size_t passed = 0, failed = 0, skipped = 0;
+
+  /// Takes "+", "?REASON" or "-PROBLEM" about a case.
+  void take(const char *outcome, const std::string &name) {
+    ++(*outcome == '+' ? passed : *outcome == '?' ? skipped : failed);
+    if (*outcome != '+')
+      printf("%s %s: %s\n", *outcome == '?' ? "SKIPPED" : "FAILED", name.c_str(), outcome + 1);
+  }
 };
 
 /// The instances of one module, one for each set of parameters.
@@ -164,38 +178,41 @@ std::string ModuleRunner::run(const Case &entry) {
 // Processes
 //===----------------------------------------------------------------------===//
 
-/// The child: writes "+\n", "?REASON\n" (skipped) or "-PROBLEM\n" for each case from |begin| on.
-static int runCases(const ModuleCases &cases, size_t begin, const std::string &uri, int output) {
-  FILE *stream = fdopen(output, "w");
+/// Calls report(case, outcome) for each case from |begin| on: "+", "?REASON" (skipped) or
+/// "-PROBLEM".
+template <typename Report>
+static void runCases(const ModuleCases &cases, size_t begin, const std::string &uri,
+                     Report report) {
   DeviceRef device;
   Error broken = toError(xcr_device_create(toView(uri), nullptr, device.out()));
   xcr_device_info_t info = XCR_DEVICE_INFO_INIT;
   if (!broken)
     xcr_device_get_info(device.get(), &info);
-  {
-    ModuleRunner runner(cases.file, device);
-    for (size_t i = begin; i < cases.cases.size(); ++i) {
-      const Case &entry = cases.cases[i];
-      if (!broken && entry.memory > info.total_memory) {
-        fprintf(stream, "?needs %llu bytes of memory, the device has %llu\n",
-                (unsigned long long)entry.memory, (unsigned long long)info.total_memory);
-      } else {
-        std::string problem = broken ? broken.message() : runner.run(entry);
-        std::replace(problem.begin(), problem.end(), '\n', ' ');
-        fprintf(stream, "%c%s\n", problem.empty() ? '+' : '-', problem.c_str());
-      }
-      fflush(stream);
+  ModuleRunner runner(cases.file, device);
+  for (size_t i = begin; i < cases.cases.size(); ++i) {
+    const Case &entry = cases.cases[i];
+    if (!broken && entry.memory > info.total_memory) {
+      report(entry, "?needs " + std::to_string(entry.memory) + " bytes of memory, the device has " +
+                        std::to_string(info.total_memory));
+      continue;
     }
+    std::string problem = broken ? broken.message() : runner.run(entry);
+    std::replace(problem.begin(), problem.end(), '\n', ' ');
+    report(entry, (problem.empty() ? "+" : "-") + problem);
   }
+}
+
+/// The child.
+static int runCasesForParent(const ModuleCases &cases, size_t begin, const std::string &uri,
+                             int output) {
+  FILE *stream = fdopen(output, "w");
+  runCases(cases, begin, uri, [&](const Case &, const std::string &outcome) {
+    fprintf(stream, "%s\n", outcome.c_str());
+    fflush(stream);
+  });
   fclose(stream);
   return 0;
 }
-
-namespace {
-struct Counts {
-  size_t passed = 0, failed = 0, skipped = 0;
-};
-} // namespace
 
 /// Takes what the child says of the cases from |begin| on; returns the first that it says nothing
 /// about.
@@ -204,16 +221,7 @@ static size_t takeOutcomes(FILE *stream, const ModuleCases &cases, size_t begin,
   size_t room = 0;
   for (; begin < cases.cases.size() && getline(&line, &room, stream) > 0; ++begin) {
     line[strcspn(line, "\n")] = 0;
-    const char *name = cases.cases[begin].name.c_str();
-    if (line[0] == '+') {
-      ++counts.passed;
-    } else if (line[0] == '?') {
-      ++counts.skipped;
-      printf("SKIPPED %s: %s\n", name, line + 1);
-    } else {
-      ++counts.failed;
-      printf("FAILED %s: %s\n", name, line + 1);
-    }
+    counts.take(line, cases.cases[begin].name);
   }
   free(line);
   return begin;
@@ -228,7 +236,7 @@ static Error runModule(const ModuleCases &cases, const std::string &uri, Counts 
       return Error(std::string("cannot start a process: ") + strerror(errno));
     if (child == 0) {
       close(ends[0]);
-      _exit(runCases(cases, begin, uri, ends[1]));
+      _exit(runCasesForParent(cases, begin, uri, ends[1]));
     }
     close(ends[1]);
     FILE *stream = fdopen(ends[0], "r");
@@ -247,6 +255,13 @@ static Error runModule(const ModuleCases &cases, const std::string &uri, Counts 
   return Error::success();
 }
 
+/// "2/16": the second of sixteen.
+static bool parseShard(const std::string &text, size_t &index, size_t &count) {
+  int end = 0;
+  return sscanf(text.c_str(), "%zu/%zu%n", &index, &count, &end) == 2 &&
+         size_t(end) == text.size() && index >= 1 && index <= count;
+}
+
 static Result<Counts> run(const RunnerOptions &options) {
   auto modules = readCaseFile(options.files[0]);
   if (!modules)
@@ -254,12 +269,28 @@ static Result<Counts> run(const RunnerOptions &options) {
   Regex filter(options.filter);
   if (!filter.isValid())
     return Error("expected a regular expression for --filter, got '" + options.filter + "'");
+  size_t shard = 0, shards = 0, next = 0;
+  if (!parseShard(options.shard, shard, shards))
+    return Error("expected --shard=INDEX/COUNT from 1/COUNT on, got '" + options.shard + "'");
+  // So that the modules' devices share one context, which takes long to make.
+  DeviceRef context;
+  if (options.oneProcess)
+    if (Error error = toError(xcr_device_create(toView(options.device), nullptr, context.out())))
+      return error;
   Counts counts;
   for (ModuleCases &module : *modules) {
+    if (next++ % shards != shard - 1)
+      continue;
     auto isUnwanted = [&](const Case &entry) { return !filter.matches(entry.name); };
     module.cases.erase(std::remove_if(module.cases.begin(), module.cases.end(), isUnwanted),
                        module.cases.end());
-    if (Error error = runModule(module, options.device, counts))
+    if (module.cases.empty())
+      continue;
+    if (options.oneProcess)
+      runCases(module, 0, options.device, [&](const Case &entry, const std::string &outcome) {
+        counts.take(outcome.c_str(), entry.name);
+      });
+    else if (Error error = runModule(module, options.device, counts))
       return error;
   }
   return counts;
@@ -271,6 +302,8 @@ int main(int argc, char **argv) {
   parser.addPositional(&options.files);
   parser.addString("device", "DEVICE", "the device (cuda)", &options.device);
   parser.addString("filter", "REGEX", "only cases whose names match", &options.filter);
+  parser.addString("shard", "INDEX/COUNT", "only every COUNTth module (1/1: all)", &options.shard);
+  parser.addFlag("one-process", "start no process for each module", &options.oneProcess);
   Error error = parser.parse(argc, argv);
   if (!error && parser.helpRequested()) {
     fputs(parser.helpText().c_str(), stdout);
