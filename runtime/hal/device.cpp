@@ -13,6 +13,11 @@ using namespace xc::hal;
 xcr_event::~xcr_event() = default;
 xcr_stream::~xcr_stream() = default;
 
+Status xcr_stream::follow(hal::Stream &earlier, Ref<hal::Event> event) {
+  XCR_RETURN_IF_ERROR(earlier.record(event));
+  return wait(std::move(event));
+}
+
 void DeviceInfo::get(xcr_device_info_t *out) const {
   out->uri = uri.view();
   out->driver = xcr_string(driver);

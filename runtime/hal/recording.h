@@ -50,6 +50,8 @@ public:
                         UpdateCost *cost) = 0;
   /// Whether the host decides the list's ifs and whiles.
   virtual bool hasHostLoop() const = 0;
+  /// Streams that a launch takes, the caller's included.
+  virtual uint32_t streamCount() const { return 1; }
   /// Of launches that have ended, where options.profile was set.
   virtual CommandTimes times(uint32_t command) const = 0;
 };

@@ -53,9 +53,17 @@ struct xcr_stream : xc::RefCounted {
   /// fail: it waits if it must.
   virtual void releaseLater(xc::RefCounted *object) = 0;
 
-  /// Makes the stream's arena at least \p size bytes. Its base stays the same
-  /// for the life of the stream, and work in flight is not disturbed.
-  virtual xc::Status reserveArena(uint64_t size, uint64_t *base) = 0;
+  /// Orders what comes now behind what \p earlier has; \p event is free for that. A stream whose
+  /// work somebody captures into a graph is only ordered with others that are captured, too.
+  virtual xc::Status follow(xc::hal::Stream &earlier, xc::Ref<xc::hal::Event> event);
+
+  /// Makes the stream's arena at least \p size bytes; work in flight is not disturbed. The base
+  /// stays the same while arenaMoves does; \p holder, which may come back null, keeps the memory
+  /// there.
+  virtual xc::Status reserveArena(uint64_t size, uint64_t *base,
+                                  xc::Ref<xc::hal::Memory> *holder) = 0;
+  /// How often the arena has moved: never where the device maps memory behind reserved addresses.
+  std::atomic<uint32_t> arenaMoves{0};
 
   xc::Ref<xc::hal::Device> owner;
 

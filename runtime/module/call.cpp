@@ -70,6 +70,8 @@ void xcr_call::destroy() {
       for (Ref<xcr_buffer> &buffer : *buffers)
         if (buffer)
           stream->releaseLater(buffer.take());
+    if (arenaHolder)
+      stream->releaseLater(arenaHolder.take());
     if (instanceRef)
       stream->releaseLater(Ref<xcr_instance>(instanceRef).take());
   }
@@ -421,6 +423,8 @@ Status xcr_call::record() {
 
 Status xcr_call::prepare(hal::Stream &stream) {
   takeVariables();
+  if (arenaStream == &stream && arenaMoves != stream.arenaMoves.load(std::memory_order_acquire))
+    arenaStream = nullptr;
   if (!shapesChanged && !buffersChanged && !needsRecord && arenaStream == &stream)
     return Status();
   NamedRange range("prepare", target->table->name()->c_str());
@@ -435,10 +439,16 @@ Status xcr_call::prepare(hal::Stream &stream) {
     setBuffers();
     buffersChanged = false;
   }
+  // Before the base is asked for: one that moves meanwhile is noticed by the next launch.
+  arenaMoves = stream.arenaMoves.load(std::memory_order_acquire);
   if (resolver.arenaBytes() && arenaStream != &stream) {
     uint64_t base = 0;
-    XCR_RETURN_IF_ERROR(stream.reserveArena(resolver.arenaBytes(), &base));
+    Ref<hal::Memory> holder;
+    XCR_RETURN_IF_ERROR(stream.reserveArena(resolver.arenaBytes(), &base, &holder));
     resolver.setBuffer(fb::Space::Arena, 0, base, resolver.arenaBytes());
+    if (arenaHolder && arenaHolder.get() != holder.get() && lastStream)
+      lastStream->releaseLater(arenaHolder.take());
+    arenaHolder = std::move(holder);
   }
   XCR_RETURN_IF_ERROR(record());
   arenaStream = &stream;
@@ -449,10 +459,8 @@ Status xcr_call::prepare(hal::Stream &stream) {
 Status xcr_call::launch(hal::Stream &stream, hal::LaunchMode mode) {
   NamedRange range("launch", target->table->name()->c_str());
   XCR_RETURN_IF_ERROR(prepare(stream));
-  if (lastStream && lastStream.get() != &stream) {
-    XCR_RETURN_IF_ERROR(lastStream->record(orderEvent));
-    XCR_RETURN_IF_ERROR(stream.wait(orderEvent));
-  }
+  if (lastStream && lastStream.get() != &stream)
+    XCR_RETURN_IF_ERROR(stream.follow(*lastStream, orderEvent));
   if (touchesVariables)
     XCR_RETURN_IF_ERROR(
         instance.launchOrdered(stream, writesVariables, recording, resolver.arenaBytes(), mode));
@@ -494,6 +502,7 @@ void xcr_call::statistics(xcr_call_statistics_t *out) const {
   out->empty_count = resolver.emptyCount();
   out->arena_bytes = resolver.arenaBytes();
   out->has_host_loop = recording && recording->hasHostLoop();
+  out->stream_count = recording ? recording->streamCount() : 0;
 }
 
 uint32_t xcr_call::profileCount() const {

@@ -111,6 +111,8 @@ private:
   /// The arena that the commands have. Streams keep their base, and this one
   /// is kept alive by lastStream or by the device.
   const xc::hal::Stream *arenaStream = nullptr;
+  uint32_t arenaMoves = 0; ///< of it, when they got it
+  xc::Ref<xc::hal::Memory> arenaHolder;
   /// Where the last launch that nobody waited for was made.
   xc::Ref<xc::hal::Stream> lastStream;
   xc::hal::Stream *ownStream = nullptr; ///< the device's, used by run() before

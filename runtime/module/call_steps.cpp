@@ -115,10 +115,8 @@ Status xcr_call::step() {
   XCR_RETURN_IF_ERROR(instance.device().createRecording(
       {{&command, 1}, {}, list.addresses, list.scalars, {}}, hal::RecordingOptions(), &single));
   // A launch elsewhere may still use the same buffers.
-  if (lastStream) {
-    XCR_RETURN_IF_ERROR(lastStream->record(orderEvent));
-    XCR_RETURN_IF_ERROR(stepStream->wait(orderEvent));
-  }
+  if (lastStream)
+    XCR_RETURN_IF_ERROR(stepStream->follow(*lastStream, orderEvent));
   Status status =
       touchesVariables
           ? instance.launchOrdered(*stepStream, writesVariables, std::move(single),

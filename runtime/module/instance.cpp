@@ -137,9 +137,8 @@ Status xcr_instance::launchOrdered(hal::Stream &stream, bool writes, Ref<hal::Re
   auto follow = [&](hal::Stream &earlier) -> Status {
     if (&earlier == &stream)
       return Status();
-    // Waits capture what is recorded, so that one event serves all.
-    XCR_RETURN_IF_ERROR(earlier.record(orderEvent));
-    return stream.wait(orderEvent);
+    // A wait keeps what is recorded, so that one event serves all.
+    return stream.follow(earlier, orderEvent);
   };
   if (lastWriter)
     XCR_RETURN_IF_ERROR(follow(*lastWriter));

@@ -16,10 +16,10 @@ using namespace xc;
 using hal::CommandKind;
 
 PlanResolver::PlanResolver(const HostAllocator &allocator)
-    : allocator(allocator), buffers(allocator), variableUse(allocator), userBegins(allocator),
-      users(allocator), results(allocator), commands(allocator), regions(allocator),
-      edges(allocator), addresses(allocator), scalars(allocator), chosenVariants(allocator),
-      isDirty(allocator), dirty(allocator) {}
+    : allocator(allocator), buffers(allocator), variableUse(allocator), useBegins(allocator),
+      uses(allocator), changedBuffers(allocator), results(allocator), commands(allocator),
+      regions(allocator), edges(allocator), addresses(allocator), scalars(allocator),
+      chosenVariants(allocator), pending(allocator), dirty(allocator) {}
 
 //===----------------------------------------------------------------------===//
 // Layout
@@ -53,7 +53,7 @@ Status PlanResolver::initialise(const Program &from, const fb::Plan &table, xcr_
   XCR_RETURN_IF_ERROR(variableUse.resize(count(tables.variables())));
   XCR_RETURN_IF_ERROR(results.resize(count(table.formulas())));
   XCR_RETURN_IF_ERROR(layOut());
-  XCR_RETURN_IF_ERROR(indexUsers());
+  XCR_RETURN_IF_ERROR(indexUses());
   auto take = [&](fb::Space space, uint32_t ordinal, hal::Memory *memory) {
     if (memory)
       setBuffer(space, ordinal, memory->address(), memory->size());
@@ -72,7 +72,7 @@ Status PlanResolver::layOut() {
   uint32_t total = count(plan->commands());
   XCR_RETURN_IF_ERROR(commands.resize(total));
   XCR_RETURN_IF_ERROR(chosenVariants.resize(total));
-  XCR_RETURN_IF_ERROR(isDirty.resize(total));
+  XCR_RETURN_IF_ERROR(pending.resize(total));
   XCR_RETURN_IF_ERROR(dirty.reserve(total));
   for (uint32_t i = 0; i < count(plan->regions()); ++i) {
     const fb::Range &range = plan->regions()->Get(i)->commands();
@@ -137,51 +137,70 @@ Status PlanResolver::layOutCommand(uint32_t ordinal, uint32_t *addressCount,
   return Status();
 }
 
-/// Calls function(command, binding) for every binding of the plan, and
-/// for the arena where a variant has a workspace in it.
+/// Whether a variant asks for more than every move by kNeutralMove keeps.
+bool PlanResolver::asksForAlignment(const fb::Dispatch &dispatch) const {
+  for (uint32_t v = 0; v < dispatch.variants().count(); ++v) {
+    const fb::Range &range = plan->variants()->Get(dispatch.variants().begin() + v)->guards();
+    for (uint32_t g = 0; g < range.count(); ++g) {
+      const fb::Guard &guard = *plan->guards()->Get(range.begin() + g);
+      if (guard.kind() == fb::GuardKind::BindingAligned &&
+          kNeutralMove % static_cast<uint64_t>(guard.divisor()) != 0)
+        return true;
+    }
+  }
+  return false;
+}
+
+/// Calls function(command, binding, place) for every binding of the plan, and for the arena
+/// where a variant has a workspace in it.
 template <typename Function> void PlanResolver::forBindings(Function function) const {
   for (uint32_t i = 0; i < commands.size(); ++i) {
     const fb::Command &command = *plan->commands()->Get(i);
     if (command.kind() == fb::CommandKind::Dispatch) {
       const fb::Dispatch &dispatch = *plan->dispatches()->Get(command.ordinal());
+      bool isFixed = !asksForAlignment(dispatch);
       for (uint32_t b = 0; b < dispatch.bindings().count(); ++b)
-        function(i, *plan->bindings()->Get(dispatch.bindings().begin() + b));
+        function(i, *plan->bindings()->Get(dispatch.bindings().begin() + b),
+                 isFixed ? commands[i].addresses.begin + b : kNoPlace);
       static const fb::Binding arena(fb::Space::Arena, fb::Access::None, 0, fb::Value(-1, 0),
                                      fb::Value(-1, 0));
       for (uint32_t v = 0; v < dispatch.variants().count(); ++v) {
         const fb::Value &workspace =
             plan->variants()->Get(dispatch.variants().begin() + v)->workspace();
         if (workspace.formula() >= 0 || workspace.literal() > 0)
-          function(i, arena);
+          function(i, arena, kNoPlace);
       }
     } else if (command.kind() == fb::CommandKind::Copy) {
+      // Source and target must not overlap.
       const fb::Copy &copy = *plan->copies()->Get(command.ordinal());
-      function(i, copy.source());
-      function(i, copy.target());
+      function(i, copy.source(), kNoPlace);
+      function(i, copy.target(), kNoPlace);
     } else if (command.kind() == fb::CommandKind::Fill) {
-      function(i, plan->fills()->Get(command.ordinal())->target());
+      function(i, plan->fills()->Get(command.ordinal())->target(), commands[i].addresses.begin);
     } else if (command.kind() == fb::CommandKind::Control) {
-      function(i, plan->controls()->Get(command.ordinal())->condition());
+      function(i, plan->controls()->Get(command.ordinal())->condition(),
+               commands[i].addresses.begin);
     }
   }
 }
 
-Status PlanResolver::indexUsers() {
-  XCR_RETURN_IF_ERROR(userBegins.resize(buffers.size() + 1));
-  forBindings([&](uint32_t, const fb::Binding &binding) {
-    ++userBegins[bufferIndex(binding.space(), binding.ordinal()) + 1];
+Status PlanResolver::indexUses() {
+  XCR_RETURN_IF_ERROR(useBegins.resize(buffers.size() + 1));
+  XCR_RETURN_IF_ERROR(changedBuffers.reserve(buffers.size()));
+  forBindings([&](uint32_t, const fb::Binding &binding, uint32_t) {
+    ++useBegins[bufferIndex(binding.space(), binding.ordinal()) + 1];
     if (binding.space() == fb::Space::Variable)
       variableUse[binding.ordinal()] |= static_cast<uint8_t>(binding.access());
   });
   for (size_t i = 0; i < buffers.size(); ++i)
-    userBegins[i + 1] += userBegins[i];
-  XCR_RETURN_IF_ERROR(users.resize(userBegins[buffers.size()]));
+    useBegins[i + 1] += useBegins[i];
+  XCR_RETURN_IF_ERROR(uses.resize(useBegins[buffers.size()]));
   Vector<uint32_t> next(allocator);
   XCR_RETURN_IF_ERROR(next.resize(buffers.size()));
   for (size_t i = 0; i < buffers.size(); ++i)
-    next[i] = userBegins[i];
-  forBindings([&](uint32_t command, const fb::Binding &binding) {
-    users[next[bufferIndex(binding.space(), binding.ordinal())]++] = command;
+    next[i] = useBegins[i];
+  forBindings([&](uint32_t command, const fb::Binding &binding, uint32_t place) {
+    uses[next[bufferIndex(binding.space(), binding.ordinal())]++] = {command, place};
   });
   return Status();
 }
@@ -204,17 +223,48 @@ uint32_t PlanResolver::emptyCount() const {
 void PlanResolver::setBuffer(fb::Space space, uint32_t ordinal, uint64_t address, uint64_t size) {
   uint32_t index = bufferIndex(space, ordinal);
   Buffer &buffer = buffers[index];
-  if (buffer.address == address && buffer.size == size)
+  buffer.address = address;
+  buffer.size = size;
+  if (buffer.isListed || (address == buffer.resolvedAddress && size == buffer.resolvedSize))
     return;
-  buffer = {address, size};
-  for (uint32_t u = userBegins[index]; u < userBegins[index + 1]; ++u) {
-    uint32_t command = users[u];
-    if (isDirty[command])
-      continue;
-    isDirty[command] = true;
-    // There is room for every command.
-    dirty.push(command).ignore();
+  buffer.isListed = true;
+  changedBuffers.push(index).ignore(); // there is room
+}
+
+/// Moves a buffer's address where commands have it, or has them resolved where more than that may
+/// change: bounds with the size, a choice of variant with an alignment.
+void PlanResolver::followBuffer(Buffer &buffer, uint32_t index) {
+  uint64_t move = buffer.address - buffer.resolvedAddress;
+  if (move == 0 && buffer.size == buffer.resolvedSize)
+    return;
+  bool isPlain = move % kNeutralMove == 0 && buffer.size == buffer.resolvedSize;
+  for (uint32_t u = useBegins[index]; u < useBegins[index + 1]; ++u) {
+    const Use &use = uses[u];
+    uint8_t &state = pending[use.command];
+    if (!state)
+      dirty.push(use.command).ignore(); // there is room
+    if (isPlain && use.place != kNoPlace) {
+      addresses[use.place] += move;
+      state |= hal::kChangedAddresses;
+    } else {
+      state |= kUnresolved;
+    }
   }
+}
+
+/// The commands are as the buffers are, and everybody knows.
+void PlanResolver::settle() {
+  for (uint32_t index : changedBuffers) {
+    Buffer &buffer = buffers[index];
+    buffer.resolvedAddress = buffer.address;
+    buffer.resolvedSize = buffer.size;
+    buffer.isListed = false;
+  }
+  changedBuffers.clear();
+  for (uint32_t ordinal : dirty)
+    pending[ordinal] = 0;
+  dirty.clear();
+  allDirty = isUntold = false;
 }
 
 Status PlanResolver::setSymbols(Span<const int64_t> symbols) {
@@ -240,22 +290,23 @@ Status PlanResolver::resolve(Vector<hal::CommandChange> *changes) {
   changes->clear();
   XCR_RETURN_IF_ERROR(changes->reserve(commands.size()));
   bool all = allDirty || isUntold, tellAll = isUntold;
+  if (!all)
+    for (uint32_t index : changedBuffers)
+      followBuffer(buffers[index], index);
   uint32_t todo = static_cast<uint32_t>(all ? commands.size() : dirty.size());
   // Stays set if anything below fails: nobody is told what has changed so far.
   isUntold = true;
   for (uint32_t i = 0; i < todo; ++i) {
     uint32_t ordinal = all ? i : dirty[i];
-    uint8_t bits = 0;
-    XCR_RETURN_IF_ERROR(resolveCommand(ordinal, /*sizesChanged=*/all, &bits));
+    uint8_t bits = pending[ordinal] & hal::kChangedAll;
+    if (all || (pending[ordinal] & kUnresolved))
+      XCR_RETURN_IF_ERROR(resolveCommand(ordinal, /*sizesChanged=*/all, &bits));
     if (tellAll)
       bits = hal::kChangedAll;
     if (bits)
       XCR_RETURN_IF_ERROR(changes->push({ordinal, bits}));
   }
-  for (uint32_t ordinal : dirty)
-    isDirty[ordinal] = false;
-  dirty.clear();
-  allDirty = isUntold = false;
+  settle();
   return Status();
 }
 

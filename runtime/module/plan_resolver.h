@@ -71,7 +71,21 @@ public:
 private:
   struct Buffer {
     uint64_t address = 0, size = 0;
+    /// What the commands have.
+    uint64_t resolvedAddress = 0, resolvedSize = 0;
+    bool isListed = false; ///< in changedBuffers
   };
+  /// Where a command has a buffer's address, to which it adds an offset that only sizes change.
+  struct Use {
+    uint32_t command;
+    uint32_t place; ///< in `addresses`, or kNoPlace where more follows from the address
+  };
+  static constexpr uint32_t kNoPlace = UINT32_MAX;
+  /// No alignment that a variant asks for changes where a buffer moves by a multiple of this; a
+  /// dispatch that asks for a larger one is resolved anew.
+  static constexpr uint64_t kNeutralMove = 256;
+  /// Beside hal::ChangeBits.
+  static constexpr uint8_t kUnresolved = 128;
   static constexpr uint32_t kSpaces = static_cast<uint32_t>(fb::Space::MAX) + 1;
 
   uint32_t bufferIndex(fb::Space space, uint32_t ordinal) const {
@@ -79,8 +93,11 @@ private:
   }
   Status layOut();
   Status layOutCommand(uint32_t ordinal, uint32_t *addressCount, uint32_t *scalarCount);
-  Status indexUsers();
+  Status indexUses();
   template <typename Function> void forBindings(Function function) const;
+  bool asksForAlignment(const fb::Dispatch &dispatch) const;
+  void followBuffer(Buffer &buffer, uint32_t index);
+  void settle();
   Status resolveCommand(uint32_t ordinal, bool sizesChanged, uint8_t *bits);
   Status resolveDispatch(uint32_t ordinal, bool sizesChanged, hal::Command &command, uint8_t *bits);
   Status resolveVariant(uint32_t ordinal, const fb::Variant &variant, hal::Command &command,
@@ -108,8 +125,10 @@ private:
   Vector<Buffer> buffers; ///< of all spaces, one after the other
   uint32_t spaceBegins[kSpaces + 1] = {};
   Vector<uint8_t> variableUse;
-  /// The commands that use a buffer: users[userBegins[b] .. userBegins[b+1]].
-  Vector<uint32_t> userBegins, users;
+  /// Who uses a buffer: uses[useBegins[b] .. useBegins[b+1]].
+  Vector<uint32_t> useBegins;
+  Vector<Use> uses;
+  Vector<uint32_t> changedBuffers; ///< since the last resolve; there is room for all
 
   Vector<int64_t> results; ///< of the plan's formulas
   uint64_t arenaSize = 0;
@@ -120,8 +139,9 @@ private:
   Vector<uint64_t> addresses;
   Vector<int64_t> scalars;
   Vector<uint32_t> chosenVariants; ///< ordinal in the plan
-  Vector<uint8_t> isDirty;
-  Vector<uint32_t> dirty;
+  /// Of a command: what has changed of it, not told yet, and kUnresolved.
+  Vector<uint8_t> pending;
+  Vector<uint32_t> dirty; ///< commands with something pending; there is room for all
   bool allDirty = true;
   bool isUntold = true; ///< nobody knows the commands as they are
 };

@@ -413,7 +413,8 @@ Status Program::runInitPlan(const fb::InitPlan &init) {
   XCR_RETURN_IF_ERROR(deviceRef->borrowStream(nullptr, &stream));
   auto run = [&]() -> Status {
     uint64_t arena = 0;
-    XCR_RETURN_IF_ERROR(stream->reserveArena(resolver.arenaBytes(), &arena));
+    Ref<hal::Memory> arenaHolder;
+    XCR_RETURN_IF_ERROR(stream->reserveArena(resolver.arenaBytes(), &arena, &arenaHolder));
     resolver.setBuffer(fb::Space::Arena, 0, arena, resolver.arenaBytes());
     XCR_RETURN_IF_ERROR(resolver.resolve(&changes));
     Ref<hal::Recording> recording;

@@ -108,7 +108,7 @@ public:
   Status read(Ref<hal::Memory>, uint64_t, void *, uint64_t) override { return Status(); }
   Status write(Ref<hal::Memory>, uint64_t, const void *, uint64_t) override { return Status(); }
   void releaseLater(RefCounted *object) override { object->release(); }
-  Status reserveArena(uint64_t size, uint64_t *base) override {
+  Status reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> *) override {
     if (size > kArenaBytes)
       return makeOutOfMemory(HostAllocator(), size, kArenaBytes, "arena");
     *base = reinterpret_cast<uint64_t>(arena.data());

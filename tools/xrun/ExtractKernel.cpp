@@ -32,6 +32,7 @@ public:
 
 private:
   std::string fileOf(const char *kind, size_t number) const;
+  bool isWanted(const std::string &name) const;
 
   const Session &session;
   const std::string kernel, path;
@@ -50,11 +51,17 @@ std::string ExtractKernel::fileOf(const char *kind, size_t number) const {
          ".npy";
 }
 
+/// The name of what runs, or the kernel's as `xcompile --report` has it, without the variant's
+/// suffix.
+bool ExtractKernel::isWanted(const std::string &name) const {
+  return name == kernel || name.compare(0, kernel.size() + 1, kernel + "_") == 0;
+}
+
 Error ExtractKernel::before(const Step &step) {
   isHere = false;
   if (isDone || step.info.kind != XCR_COMMAND_DISPATCH)
     return Error::success();
-  if (step.name() != kernel) {
+  if (!isWanted(step.name())) {
     known += (known.empty() ? "" : ", ") + step.name();
     return Error::success();
   }

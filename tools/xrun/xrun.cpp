@@ -248,6 +248,10 @@ static void printStatistics(const Session &session, const xcr_call_t *call) {
   xcr_device_get_statistics(session.device.get(), &device);
   printf("commands: %u (%u dispatches, %u empty)\n", calls.command_count, calls.dispatch_count,
          calls.empty_count);
+  printf("launches: %llu (%llu checked, %llu instantiations, %llu patches), each on %u %s\n",
+         (unsigned long long)calls.launches, (unsigned long long)calls.checks,
+         (unsigned long long)calls.instantiations, (unsigned long long)calls.patches,
+         calls.stream_count, calls.stream_count == 1 ? "stream" : "streams");
   printf("arena: %s\n", formatBytes(calls.arena_bytes).c_str());
   printf("device memory: %s in use, %s at most, %llu allocations\n",
          formatBytes(device.bytes_in_use).c_str(), formatBytes(device.bytes_peak).c_str(),

@@ -294,7 +294,7 @@ void CpuStream::releaseLater(RefCounted *object) {
     waitUntil(issued);
 }
 
-Status CpuStream::reserveArena(uint64_t size, uint64_t *base) {
+Status CpuStream::reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> *) {
   Lock lock(mutex);
   XCR_RETURN_IF_ERROR(arena.grow(size));
   *base = arena.base();

@@ -38,7 +38,7 @@ public:
   Status read(Ref<hal::Memory> source, uint64_t offset, void *data, uint64_t size) override;
   Status write(Ref<hal::Memory> target, uint64_t offset, const void *data, uint64_t size) override;
   void releaseLater(RefCounted *object) override;
-  Status reserveArena(uint64_t size, uint64_t *base) override;
+  Status reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> *holder) override;
 
   /// Gives the arena back if nothing runs.
   void trim();

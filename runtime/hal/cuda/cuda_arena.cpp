@@ -20,16 +20,20 @@ static CUmemAllocationProp getProperties(const CudaDevice &device) {
   return properties;
 }
 
+/// Doubles at least, so that a growing need moves the base a few times only.
 Status CudaArena::growWithoutMapping(uint64_t size) {
-  if (plain)
-    return makeStatus(device.allocator, XCR_STATUS_UNSUPPORTED,
-                      "device %s has no virtual memory management, so a stream's arena cannot grow "
-                      "from %llu to %llu bytes; run the largest plan of a stream first",
-                      device.info.uri.c_str(), static_cast<unsigned long long>(committed),
-                      static_cast<unsigned long long>(size));
-  XCR_RETURN_IF_ERROR(device.allocate(size, &plain));
+  uint64_t wanted = committed > size / 2 && committed < UINT64_MAX / 2 ? 2 * committed : size;
+  Ref<hal::Memory> larger;
+  Status status = device.allocateOnce(wanted, &larger);
+  if (status.code() == XCR_STATUS_OUT_OF_MEMORY && wanted > size)
+    status = device.allocateOnce(wanted = size, &larger);
+  XCR_RETURN_IF_ERROR(std::move(status));
+  if (plain && isPinned)
+    XCR_RETURN_IF_ERROR(pinned.push(plain));
+  plain = std::move(larger);
   address = plain->address();
-  committed = size;
+  device.counter.refundArena(committed);
+  committed = wanted;
   device.counter.chargeArena(committed);
   return Status();
 }
@@ -79,13 +83,21 @@ Status CudaArena::map(uint64_t bytes) {
   return handles.push(piece);
 }
 
-Status CudaArena::grow(uint64_t size) {
+Status CudaArena::restore(uint64_t size) {
+  bool hasMoved = false;
+  // What cannot be mapped is not trimmed while a call holds it.
+  return device.capabilities.hasVirtualMemory ? grow(size, &hasMoved) : Status();
+}
+
+Status CudaArena::grow(uint64_t size, bool *hasMoved) {
   if (size <= committed && address)
     return Status();
   ContextScope scope(device);
   XCR_RETURN_IF_ERROR(scope.status());
-  if (!device.capabilities.hasVirtualMemory)
+  if (!device.capabilities.hasVirtualMemory) {
+    *hasMoved = true;
     return growWithoutMapping(size);
+  }
   if (!address)
     XCR_RETURN_IF_ERROR(reserve());
   uint64_t wanted, available = reserved;
@@ -108,8 +120,14 @@ Status CudaArena::grow(uint64_t size) {
 }
 
 void CudaArena::trim() {
-  if (!device.capabilities.hasVirtualMemory)
+  if (isPinned)
     return;
+  if (!device.capabilities.hasVirtualMemory) {
+    device.counter.refundArena(committed);
+    plain = Ref<hal::Memory>();
+    address = committed = 0;
+    return;
+  }
   ContextScope scope(device, ContextScope::kRelease);
   uint64_t offset = 0;
   for (const Piece &piece : handles) {
@@ -124,10 +142,7 @@ void CudaArena::trim() {
 }
 
 void CudaArena::release() {
-  if (plain) {
-    device.counter.refundArena(committed);
-    return;
-  }
+  isPinned = false;
   trim();
   if (address) {
     ContextScope scope(device, ContextScope::kRelease);

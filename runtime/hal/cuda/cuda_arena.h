@@ -13,16 +13,25 @@
 namespace xc::cuda {
 
 /// Reserves addresses for all of the device's memory and maps physical memory behind what is in
-/// use already as the need grows, so that the base never moves. A device without virtual memory
-/// management gets one allocation, which cannot grow. Not thread-safe.
+/// use already as the need grows, so that the base never moves. On a device without virtual memory
+/// management it is one allocation, and another one when it grows: who uses the old one holds it.
+/// Not thread-safe.
 class CudaArena {
 public:
-  explicit CudaArena(CudaDevice &device) : device(device), handles(device.allocator) {}
+  explicit CudaArena(CudaDevice &device)
+      : device(device), handles(device.allocator), pinned(device.allocator) {}
   ~CudaArena() { release(); }
 
-  Status grow(uint64_t size);
+  /// \p hasMoved: the base is another one; for the first allocation, too.
+  Status grow(uint64_t size, bool *hasMoved);
   /// Gives the physical memory back; the base stays. Nothing in flight uses it.
   void trim();
+  /// Maps again what trim has taken.
+  Status restore(uint64_t size);
+  /// A graph of somebody else's uses it: it stays for good.
+  void pin() { isPinned = true; }
+  /// What keeps the memory at the base, where that may move; else null.
+  const Ref<hal::Memory> &holder() const { return plain; }
 
   uint64_t base() const { return address; }
   uint64_t size() const { return committed; }
@@ -39,7 +48,9 @@ private:
   };
   CudaDevice &device;
   Vector<Piece> handles;
-  Ref<hal::Memory> plain; ///< without virtual memory management
+  Ref<hal::Memory> plain;          ///< without virtual memory management
+  Vector<Ref<hal::Memory>> pinned; ///< earlier ones that graphs use
+  bool isPinned = false;
   CUdeviceptr address = 0;
   uint64_t reserved = 0, committed = 0, granularity = 0;
 };

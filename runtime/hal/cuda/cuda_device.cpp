@@ -113,17 +113,26 @@ Status CudaDevice::checkAlive() const {
 
 ContextScope::ContextScope(const CudaDevice &device, Purpose purpose) : device(device) {
   CUcontext current = nullptr;
-  if (device.cu.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == device.context)
-    return;
-  result = device.cu.cuCtxPushCurrent(device.context);
-  if (result != CUDA_SUCCESS && purpose == kRelease)
+  if (device.cu.cuCtxGetCurrent(&current) != CUDA_SUCCESS || current != device.context) {
     result = device.cu.cuCtxPushCurrent(device.context);
-  isPushed = result == CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS && purpose == kRelease)
+      result = device.cu.cuCtxPushCurrent(device.context);
+    isPushed = result == CUDA_SUCCESS;
+    if (!isPushed)
+      return;
+  }
+  result = device.cu.cuThreadExchangeStreamCaptureMode(&captureMode);
+  if (result != CUDA_SUCCESS && purpose == kRelease)
+    result = device.cu.cuThreadExchangeStreamCaptureMode(&captureMode);
+  isRelaxed = result == CUDA_SUCCESS;
+  call = "cuThreadExchangeStreamCaptureMode";
 }
 
 ContextScope::~ContextScope() {
   CUcontext popped = nullptr;
-  // The thread's own context must be back, so a failure is met with a second try.
+  // What is the thread's own must be back, so a failure is met with a second try.
+  if (isRelaxed && device.cu.cuThreadExchangeStreamCaptureMode(&captureMode) != CUDA_SUCCESS)
+    device.cu.cuThreadExchangeStreamCaptureMode(&captureMode);
   if (isPushed && device.cu.cuCtxPopCurrent(&popped) != CUDA_SUCCESS && popped != device.context)
     device.cu.cuCtxPopCurrent(&popped);
 }
@@ -321,6 +330,15 @@ Status CudaDevice::getConditionKernel(CUfunction *out) {
 //===----------------------------------------------------------------------===//
 
 Status CudaDevice::allocate(uint64_t size, Ref<hal::Memory> *out) {
+  Status status = allocateOnce(size, out);
+  if (status.code() != XCR_STATUS_OUT_OF_MEMORY)
+    return status;
+  // Arenas of idle streams and what the pool keeps may be enough.
+  Status trimmed = trim();
+  return trimmed.failed() ? std::move(status) : allocateOnce(size, out);
+}
+
+Status CudaDevice::allocateOnce(uint64_t size, Ref<hal::Memory> *out) {
   XCR_RETURN_IF_ERROR(checkAlive());
   uint64_t room, available;
   if (!alignUp(size ? size : 1, kGranule, &room))
@@ -466,7 +484,9 @@ template <typename Function> Status CudaDevice::forEachStream(Function function)
 
 Status CudaDevice::synchronize() {
   XCR_RETURN_IF_ERROR(checkAlive());
-  return forEachStream([](CudaStream &stream) { return stream.synchronize(); });
+  // What is captured has not been launched.
+  return forEachStream(
+      [](CudaStream &stream) { return stream.isCaptured() ? Status() : stream.synchronize(); });
 }
 
 Status CudaDevice::startCallbacks() {

@@ -42,6 +42,8 @@ public:
   Status createRecording(const hal::CommandList &list, const hal::RecordingOptions &options,
                          Ref<hal::Recording> *out) override;
   Status allocate(uint64_t size, Ref<hal::Memory> *out) override;
+  /// Without a second try after a trim, for callers that have a stream locked.
+  Status allocateOnce(uint64_t size, Ref<hal::Memory> *out);
   Status import(void *data, uint64_t size, Ref<hal::Memory> *out) override;
   bool canImportHostMemory() const override { return false; }
   Status read(hal::Memory &source, uint64_t offset, void *data, uint64_t size) override;
@@ -113,7 +115,9 @@ private:
   mutable std::atomic<const char *> lostCall{nullptr};
 };
 
-/// Makes the device's context current on this thread for as long as the scope lasts.
+/// Makes the device's context current on this thread for as long as the scope lasts, and tells the
+/// driver that what is done there does not belong to a capture of somebody's streams, though he
+/// captures in the mode that forbids allocating and waiting to every thread.
 class ContextScope {
 public:
   /// Whoever releases something has nobody to tell a failure, and tries again.
@@ -121,12 +125,14 @@ public:
   explicit ContextScope(const CudaDevice &device, Purpose purpose = kWork);
   ContextScope(const ContextScope &) = delete;
   ~ContextScope();
-  Status status() const { return device.check(result, "cuCtxPushCurrent"); }
+  Status status() const { return device.check(result, call); }
 
 private:
   const CudaDevice &device;
   CUresult result = CUDA_SUCCESS;
-  bool isPushed = false;
+  const char *call = "cuCtxPushCurrent";
+  CUstreamCaptureMode captureMode = CU_STREAM_CAPTURE_MODE_RELAXED; ///< outside: the thread's own
+  bool isPushed = false, isRelaxed = false;
 };
 
 /// Calls the driver and turns the result into a status: XCR_CUDA_CALL(device, cuMemAlloc, &p, n).

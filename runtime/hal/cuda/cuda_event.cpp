@@ -31,15 +31,23 @@ void CudaEvent::destroy() {
   allocator.destroy(this);
 }
 
+Status CudaEvent::enter() const {
+  if (getMeaning() == Meaning::Captured)
+    return makeStatus(cudaDevice.allocator, XCR_STATUS_FAILED_PRECONDITION,
+                      "the event was recorded on a stream that was being captured into a graph, so "
+                      "there is nothing that the host can wait for");
+  return cudaDevice.checkAlive();
+}
+
 Status CudaEvent::synchronize() {
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  XCR_RETURN_IF_ERROR(enter());
   ContextScope scope(cudaDevice);
   XCR_RETURN_IF_ERROR(scope.status());
   return XCR_CUDA_CALL(cudaDevice, cuEventSynchronize, event);
 }
 
 Status CudaEvent::query(bool *isDone) {
-  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  XCR_RETURN_IF_ERROR(enter());
   ContextScope scope(cudaDevice);
   XCR_RETURN_IF_ERROR(scope.status());
   CUresult result = cudaDevice.cu.cuEventQuery(event);

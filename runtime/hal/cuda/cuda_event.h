@@ -20,15 +20,21 @@ public:
   Status query(bool *isDone) override;
 
   CUevent handle() const { return event; }
+  /// What it stands for: work, or a place in a capture, which nobody can wait for on the host.
+  enum class Meaning : uint8_t { Nothing, Work, Captured };
+  void setMeaning(Meaning value) { meaning.store(value, std::memory_order_release); }
+  Meaning getMeaning() const { return meaning.load(std::memory_order_acquire); }
 
 private:
   friend class xc::HostAllocator;
   explicit CudaEvent(CudaDevice &device) : hal::Event(device), cudaDevice(device) {}
   ~CudaEvent() override = default;
   void destroy() override;
+  Status enter() const;
 
   CudaDevice &cudaDevice;
   CUevent event = nullptr;
+  std::atomic<Meaning> meaning{Meaning::Nothing};
 };
 
 } // namespace xc::cuda

@@ -7,6 +7,8 @@
 
 #include "runtime/hal/cuda/cuda_recording.h"
 
+#include <algorithm>
+
 using namespace xc;
 using namespace xc::cuda;
 using hal::CommandKind;
@@ -92,9 +94,17 @@ Status CudaRecording::copyList(const hal::CommandList &list) {
   XCR_RETURN_IF_ERROR(copySpan(list.scalars, scalars));
   XCR_RETURN_IF_ERROR(copySpan(list.regions, regions));
   XCR_RETURN_IF_ERROR(forms.resize(commands.size()));
+  XCR_RETURN_IF_ERROR(kernels.resize(commands.size()));
   for (uint32_t i = 0; i < commands.size(); ++i)
     XCR_RETURN_IF_ERROR(adopt(i));
   return Status();
+}
+
+/// Whether nothing follows from a change but other addresses in a kernel's parameters.
+bool CudaRecording::isMove(const hal::CommandChange &change) const {
+  const hal::Command &command = commands[change.command];
+  return change.bits == hal::kChangedAddresses && command.kind == CommandKind::Dispatch &&
+         !command.isEmpty;
 }
 
 /// Takes over what has changed of one command.
@@ -103,9 +113,8 @@ Status CudaRecording::apply(const hal::CommandList &list, hal::CommandChange cha
   const hal::Command &from = list.commands[ordinal];
   for (uint32_t i = from.addresses.begin; i < from.addresses.begin + from.addresses.count; ++i)
     addresses[i] = list.addresses[i];
-  // The usual change; only maps and the form of a fill follow from it.
-  if (change.bits == hal::kChangedAddresses && from.kind == CommandKind::Dispatch && !from.isEmpty)
-    return getKernel(from).maps.empty() ? Status() : encodeMaps(ordinal);
+  if (isMove(change))
+    return mapStride == 0 || getKernel(from).maps.empty() ? Status() : encodeMaps(ordinal);
   commands[ordinal] = from;
   for (uint32_t i = from.scalars.begin; i < from.scalars.begin + from.scalars.count; ++i)
     scalars[i] = list.scalars[i];
@@ -124,10 +133,28 @@ Status CudaRecording::adopt(uint32_t ordinal) {
   if (command.kind != CommandKind::Dispatch)
     return Status();
   XCR_RETURN_IF_ERROR(keep(command.executable));
-  const Kernel &kernel = getKernel(command);
-  if (kernel.parameters.size() > pointers.size())
-    XCR_RETURN_IF_ERROR(pointers.resize(kernel.parameters.size()));
-  return kernel.maps.empty() ? Status() : encodeMaps(ordinal);
+  XCR_RETURN_IF_ERROR(makeRoom(getKernel(command)));
+  pointAt(ordinal);
+  return encodeMaps(ordinal);
+}
+
+/// For parameters and maps of a kernel; what the other commands have of them moves.
+Status CudaRecording::makeRoom(const Kernel &kernel) {
+  bool growsMaps = kernel.maps.size() > mapStride;
+  if (!growsMaps && kernel.parameters.size() <= pointerStride)
+    return Status();
+  mapStride = std::max(mapStride, kernel.maps.size());
+  pointerStride = std::max(pointerStride, kernel.parameters.size());
+  XCR_RETURN_IF_ERROR(maps.resize(mapStride * commands.size()));
+  XCR_RETURN_IF_ERROR(pointers.resize(pointerStride * commands.size()));
+  for (uint32_t i = 0; i < commands.size(); ++i) {
+    if (forms[i].kind != NodeForm::Kernel || commands[i].kind != CommandKind::Dispatch)
+      continue;
+    pointAt(i);
+    if (growsMaps)
+      XCR_RETURN_IF_ERROR(encodeMaps(i));
+  }
+  return Status();
 }
 
 Status CudaRecording::keep(hal::Executable *executable) {
@@ -164,15 +191,6 @@ NodeForm CudaRecording::getForm(const hal::Command &command) const {
 Status CudaRecording::encodeMaps(uint32_t ordinal) {
   const hal::Command &command = commands[ordinal];
   const Kernel &kernel = getKernel(command);
-  if (kernel.maps.size() > mapStride) {
-    // The maps of all commands move.
-    mapStride = kernel.maps.size();
-    XCR_RETURN_IF_ERROR(maps.resize(mapStride * commands.size()));
-    for (uint32_t i = 0; i < commands.size(); ++i)
-      if (i != ordinal && forms[i].kind == NodeForm::Kernel &&
-          commands[i].kind == CommandKind::Dispatch)
-        XCR_RETURN_IF_ERROR(encodeMaps(i));
-  }
   for (size_t i = 0; i < kernel.maps.size(); ++i)
     if (Status status = encodeMap(command, kernel.maps[i], &maps[ordinal * mapStride + i]);
         status.failed())
@@ -200,39 +218,40 @@ Status CudaRecording::encodeMap(const hal::Command &command, const TensorMapSpec
                        spec.oobFill);
 }
 
-/// The parameters point into the recording's own arrays; the driver copies them at once.
-Status CudaRecording::getKernelParams(uint32_t ordinal, CUDA_KERNEL_NODE_PARAMS *out) {
+/// Has a dispatch's parameters point to where their values are; the driver copies those at once.
+void CudaRecording::pointAt(uint32_t ordinal) {
   const hal::Command &command = commands[ordinal];
   const Kernel &kernel = getKernel(command);
+  void **values = pointers.data() + ordinal * pointerStride;
   for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     const KernelParameter &parameter = kernel.parameters[i];
     switch (parameter.kind) {
     case fb::ParameterKind::ScalarI32: // the low half of the value, on a little-endian host
     case fb::ParameterKind::ScalarI64:
-      pointers[i] = &scalars[command.scalars.begin + parameter.operand];
+      values[i] = &scalars[command.scalars.begin + parameter.operand];
       break;
     case fb::ParameterKind::Workspace:
-      pointers[i] = &addresses[command.addresses.begin + command.addresses.count - 1];
+      values[i] = &addresses[command.addresses.begin + command.addresses.count - 1];
       break;
     case fb::ParameterKind::TensorMap:
-      pointers[i] = &maps[ordinal * mapStride + parameter.operand];
+      values[i] = &maps[ordinal * mapStride + parameter.operand];
       break;
     default:
-      pointers[i] = &addresses[command.addresses.begin + parameter.operand];
+      values[i] = &addresses[command.addresses.begin + parameter.operand];
       break;
     }
   }
-  *out = {};
-  out->func = kernel.function;
-  out->gridDimX = command.grid[0];
-  out->gridDimY = command.grid[1];
-  out->gridDimZ = command.grid[2];
-  out->blockDimX = kernel.block[0];
-  out->blockDimY = kernel.block[1];
-  out->blockDimZ = kernel.block[2];
-  out->sharedMemBytes = kernel.sharedBytes;
-  out->kernelParams = pointers.data();
-  return Status();
+  CUDA_KERNEL_NODE_PARAMS &params = kernels[ordinal];
+  params = {};
+  params.func = kernel.function;
+  params.gridDimX = command.grid[0];
+  params.gridDimY = command.grid[1];
+  params.gridDimZ = command.grid[2];
+  params.blockDimX = kernel.block[0];
+  params.blockDimY = kernel.block[1];
+  params.blockDimZ = kernel.block[2];
+  params.sharedMemBytes = kernel.sharedBytes;
+  params.kernelParams = values;
 }
 
 CUDA_MEMCPY3D CudaRecording::getCopyParams(const hal::Command &command) const {
@@ -255,8 +274,10 @@ Status CudaRecording::getWork(uint32_t ordinal, NodeWork *out) {
   out->form = forms[ordinal];
   if (command.isEmpty)
     return Status();
-  if (command.kind == CommandKind::Dispatch)
-    return getKernelParams(ordinal, &out->kernel);
+  if (command.kind == CommandKind::Dispatch) {
+    out->kernel = kernels[ordinal];
+    return Status();
+  }
   if (command.kind == CommandKind::Copy) {
     out->copy = getCopyParams(command);
     return Status();
@@ -308,7 +329,7 @@ bool CudaRecording::accepts(const CudaGraph &graph, uint32_t ordinal) const {
 size_t CudaRecording::findGraph(Span<const hal::CommandChange> changes) const {
   bool isFine = current < graphs.size();
   for (const hal::CommandChange &change : changes)
-    isFine = isFine && accepts(graphs[current], change.command);
+    isFine = isFine && (isMove(change) || accepts(graphs[current], change.command));
   if (isFine)
     return current;
   for (size_t i = 0; i < graphs.size(); ++i) {
@@ -326,11 +347,8 @@ Status CudaRecording::patch(CudaGraph &graph, uint32_t ordinal, bool *isRejected
     return graph.disable(ordinal, isRejected);
   if (commands[ordinal].kind == CommandKind::Control)
     return graph.setCondition(ordinal, addresses[commands[ordinal].addresses.begin], isRejected);
-  if (commands[ordinal].kind == CommandKind::Dispatch) {
-    CUDA_KERNEL_NODE_PARAMS params;
-    XCR_RETURN_IF_ERROR(getKernelParams(ordinal, &params));
-    return graph.setKernel(ordinal, params, isRejected);
-  }
+  if (commands[ordinal].kind == CommandKind::Dispatch)
+    return graph.setKernel(ordinal, kernels[ordinal], isRejected);
   NodeWork work;
   XCR_RETURN_IF_ERROR(getWork(ordinal, &work));
   return graph.set(ordinal, work, isRejected);
@@ -410,8 +428,7 @@ Status CudaRecording::update(const hal::CommandList &list, Span<const hal::Comma
 /// by itself may begin before that has ended.
 Status CudaRecording::launchKernel(uint32_t ordinal, CUstream stream, bool isBehindKernel) {
   const Kernel &kernel = getKernel(commands[ordinal]);
-  CUDA_KERNEL_NODE_PARAMS params;
-  XCR_RETURN_IF_ERROR(getKernelParams(ordinal, &params));
+  const CUDA_KERNEL_NODE_PARAMS &params = kernels[ordinal];
   CUlaunchAttribute attributes[2] = {};
   CUlaunchConfig config = {};
   config.gridDimX = params.gridDimX;
@@ -480,10 +497,24 @@ Status CudaRecording::launchLanes(const CUstream *streams) {
   return Status();
 }
 
-Status CudaRecording::launch(const CUstream *streams) {
+Status CudaRecording::prepareCapture() {
+  if (hasControl())
+    return makeStatus(device.allocator, XCR_STATUS_FAILED_PRECONDITION,
+                      "the stream is being captured into a graph, which cannot take over a plan "
+                      "with an if or a while");
+  if (!timers.empty())
+    return makeStatus(device.allocator, XCR_STATUS_FAILED_PRECONDITION,
+                      "the stream is being captured into a graph, in which commands cannot be "
+                      "timed: launch a call without XCR_CALL_PROFILE");
+  return lanes.laneCount() == 0 ? createLanes() : Status();
+}
+
+Status CudaRecording::launch(const CUstream *streams, bool isCaptured) {
   if (isBroken)
     return makeStatus(device.allocator, XCR_STATUS_INTERNAL,
                       "the plan's last update failed, so there is nothing to launch");
+  if (isCaptured)
+    return launchLanes(streams);
   if (isGraph)
     return graphs[current].launch(streams[0]);
   Status status;
@@ -499,7 +530,7 @@ Status CudaRecording::launch(const CUstream *streams) {
   }
   // The caller takes a launch that has failed for one that was not begun.
   if (status.failed())
-    for (uint32_t lane = 0; lane < streamCount(); ++lane)
+    for (uint32_t lane = 0; lane < laneCount(isCaptured); ++lane)
       device.cu.cuStreamSynchronize(streams[lane]);
   return status;
 }

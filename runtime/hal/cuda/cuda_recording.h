@@ -33,11 +33,17 @@ public:
   bool hasHostLoop() const override { return hasControl() && !isGraph; }
   hal::CommandTimes times(uint32_t command) const override;
 
-  /// Streams that launch takes: the caller's, and others that nothing else uses meanwhile.
-  uint32_t streamCount() const { return lanes.laneCount() > 1 ? lanes.laneCount() : 1; }
+  uint32_t streamCount() const override { return laneCount(/*isCaptured=*/false); }
+  /// The streams that launch takes: the caller's, and others that nothing else uses meanwhile.
+  uint32_t laneCount(bool isCaptured) const {
+    return (isGraph && !isCaptured) || lanes.laneCount() == 0 ? 1 : lanes.laneCount();
+  }
+  /// For launches into a graph that somebody captures: their nodes are those of launches on
+  /// streams, whatever the mode is.
+  Status prepareCapture();
   /// On \p streams[0], behind what that has and before what comes. The device's context is current,
   /// and launches are ordered by the caller.
-  Status launch(const CUstream *streams);
+  Status launch(const CUstream *streams, bool isCaptured);
 
 private:
   friend class xc::HostAllocator;
@@ -53,8 +59,8 @@ private:
       : device(device), isGraph(isGraph), commands(device.allocator), edges(device.allocator),
         addresses(device.allocator), scalars(device.allocator), executables(device.allocator),
         forms(device.allocator), maps(device.allocator), pointers(device.allocator),
-        regions(device.allocator), graphs(device.allocator), lanes(device.allocator),
-        marks(device.allocator), timers(device.allocator) {}
+        kernels(device.allocator), regions(device.allocator), graphs(device.allocator),
+        lanes(device.allocator), marks(device.allocator), timers(device.allocator) {}
   ~CudaRecording() override = default;
   void destroy() override;
 
@@ -64,16 +70,18 @@ private:
   Status apply(const hal::CommandList &list, hal::CommandChange change);
   Status adopt(uint32_t ordinal);
   Status keep(hal::Executable *executable);
+  Status makeRoom(const Kernel &kernel);
+  void pointAt(uint32_t ordinal);
   const Kernel &getKernel(const hal::Command &command) const;
   NodeForm getForm(const hal::Command &command) const;
   Status encodeMaps(uint32_t ordinal);
   Status encodeMap(const hal::Command &command, const TensorMapSpec &spec, CUtensorMap *out) const;
-  Status getKernelParams(uint32_t ordinal, CUDA_KERNEL_NODE_PARAMS *out);
   CUDA_MEMCPY3D getCopyParams(const hal::Command &command) const;
   Status getFill(const hal::Command &command, FillLaunch *out) const;
   Status getWork(uint32_t ordinal, NodeWork *out);
 
   Status updateGraphs(Span<const hal::CommandChange> changes, hal::UpdateCost *cost);
+  bool isMove(const hal::CommandChange &change) const;
   bool accepts(const CudaGraph &graph, uint32_t ordinal) const;
   size_t findGraph(Span<const hal::CommandChange> changes) const;
   Status patch(CudaGraph &graph, uint32_t ordinal, bool *isRejected);
@@ -108,10 +116,14 @@ private:
   /// All that were ever used: those of before an update may still run.
   Vector<Ref<hal::Executable>> executables;
   Vector<NodeForm> forms;
-  Vector<CUtensorMap> maps; ///< mapStride of them for each command
-  size_t mapStride = 0;
-  Vector<void *> pointers; ///< to the parameters of the kernel at hand
   Vector<hal::Range> regions;
+  /// Of the dispatches, as the driver wants them: parameters that point into the arrays here, so
+  /// that another address needs nothing but to be written. mapStride and pointerStride elements
+  /// for each command.
+  Vector<CUtensorMap> maps;
+  Vector<void *> pointers;
+  Vector<CUDA_KERNEL_NODE_PARAMS> kernels;
+  size_t mapStride = 0, pointerStride = 0;
   Vector<CudaGraph> graphs;
   size_t current = 0; ///< the graph that is launched; kMaxGraphs: none
   uint64_t useCount = 0;

@@ -77,7 +77,8 @@ void CudaStream::destroy() {
 Status CudaStream::enter(Entry &entry) {
   XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
   ++submissions;
-  return entry.scope.status();
+  XCR_RETURN_IF_ERROR(entry.scope.status());
+  return entry.capture.status();
 }
 
 Status CudaStream::takeEvent(CUevent *out) {
@@ -91,6 +92,8 @@ Status CudaStream::takeEvent(CUevent *out) {
 
 /// Called before the object's work is submitted, so a full batch is closed without it.
 Status CudaStream::hold(Entry &entry, Ref<RefCounted> object) {
+  if (entry.capture.isCaptured())
+    return keepForGraph(std::move(object));
   // A call launched again and again is held once a batch.
   for (Ref<RefCounted> &held : open.objects)
     if (held.get() == object.get())
@@ -156,6 +159,12 @@ void CudaStream::dropAll(Entry &entry) {
 void CudaStream::releaseLater(RefCounted *object) {
   Ref<RefCounted> owned = Ref<RefCounted>::adopt(object);
   Entry entry(*this);
+  if (entry.capture.isCaptured()) {
+    // The driver cannot be asked, nor be waited for, and the graph may use it.
+    if (keepForGraph(owned).failed())
+      owned.take();
+    return;
+  }
   if (cudaDevice.cu.cuStreamQuery(stream) == CUDA_SUCCESS)
     return; // nothing in flight
   if (hold(entry, owned).failed())
@@ -167,6 +176,9 @@ void CudaStream::releaseLater(RefCounted *object) {
 //===----------------------------------------------------------------------===//
 
 Status CudaStream::synchronize() {
+  if (isCaptured())
+    return makeStatus(allocator, XCR_STATUS_FAILED_PRECONDITION,
+                      "the stream is being captured into a graph, so there is nothing to wait for");
   uint64_t seen = 0;
   CUstream side = nullptr;
   Ref<HostCallback> callback;
@@ -202,6 +214,7 @@ Status CudaStream::query(bool *isDone) {
     Entry entry(*this);
     XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
     XCR_RETURN_IF_ERROR(entry.scope.status());
+    XCR_RETURN_IF_ERROR(refuseCapture(entry, "a query"));
     CUresult result = cudaDevice.cu.cuStreamQuery(stream);
     if (result == CUDA_SUCCESS && callbackStream)
       result = cudaDevice.cu.cuStreamQuery(callbackStream);
@@ -220,17 +233,82 @@ Status CudaStream::query(bool *isDone) {
 Status CudaStream::record(Ref<hal::Event> event) {
   Entry entry(*this);
   XCR_RETURN_IF_ERROR(enter(entry));
-  CUevent handle = static_cast<CudaEvent &>(*event).handle();
-  XCR_RETURN_IF_ERROR(hold(entry, std::move(event)));
-  return XCR_CUDA_CALL(cudaDevice, cuEventRecord, handle, stream);
+  XCR_RETURN_IF_ERROR(hold(entry, event));
+  CudaEvent &target = static_cast<CudaEvent &>(*event);
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(cudaDevice, cuEventRecord, target.handle(), stream));
+  target.setMeaning(entry.capture.isCaptured() ? CudaEvent::Meaning::Captured
+                                               : CudaEvent::Meaning::Work);
+  return Status();
 }
 
 Status CudaStream::wait(Ref<hal::Event> event) {
   Entry entry(*this);
   XCR_RETURN_IF_ERROR(enter(entry));
-  CUevent handle = static_cast<CudaEvent &>(*event).handle();
+  const CudaEvent &source = static_cast<const CudaEvent &>(*event);
+  CudaEvent::Meaning meaning = source.getMeaning();
+  if (meaning == CudaEvent::Meaning::Work)
+    XCR_RETURN_IF_ERROR(refuseCapture(entry, "a wait for what is outside of the capture"));
+  if (meaning == CudaEvent::Meaning::Captured)
+    mayBeCaptured = true;
+  CUevent handle = source.handle();
   XCR_RETURN_IF_ERROR(hold(entry, std::move(event)));
   return XCR_CUDA_CALL(cudaDevice, cuStreamWaitEvent, stream, handle, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Captures
+//===----------------------------------------------------------------------===//
+
+CudaStream::CaptureState::CaptureState(CudaStream &stream) : stream(stream) {
+  if (!stream.mayBeCaptured)
+    return;
+  const Symbols &cu = stream.cudaDevice.cu;
+  result = cu.cuStreamIsCapturing(stream.stream, &state);
+  if (result != CUDA_SUCCESS)
+    state = CU_STREAM_CAPTURE_STATUS_NONE;
+  else if (!isCaptured())
+    stream.mayBeCaptured = stream.isForeign;
+}
+
+Status CudaStream::CaptureState::status() const {
+  if (state == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+    return makeStatus(stream.allocator, XCR_STATUS_FAILED_PRECONDITION,
+                      "the capture of the stream has failed before: it must be ended first");
+  return stream.cudaDevice.check(result, "cuStreamIsCapturing");
+}
+
+bool CudaStream::isCaptured() {
+  if (!mayBeCaptured)
+    return false;
+  Entry entry(*this);
+  return entry.capture.isCaptured();
+}
+
+Status CudaStream::refuseCapture(const Entry &entry, const char *what) const {
+  if (!entry.capture.isCaptured())
+    return Status();
+  return makeStatus(allocator, XCR_STATUS_FAILED_PRECONDITION,
+                    "the stream is being captured into a graph, which cannot hold %s", what);
+}
+
+/// Until the stream goes: nobody tells when the graph does.
+Status CudaStream::keepForGraph(Ref<RefCounted> object) {
+  for (Ref<RefCounted> &kept : captured)
+    if (kept.get() == object.get())
+      return Status();
+  return captured.push(std::move(object));
+}
+
+Status CudaStream::follow(hal::Stream &other, Ref<hal::Event> event) {
+  auto &earlier = static_cast<CudaStream &>(other);
+  if (mayBeCaptured || earlier.mayBeCaptured) {
+    ContextScope scope(cudaDevice);
+    XCR_RETURN_IF_ERROR(scope.status());
+    CaptureState mine(*this), its(earlier);
+    if (mine.isCaptured() != its.isCaptured())
+      return Status(); // when the graph runs is its owner's to decide
+  }
+  return hal::Stream::follow(other, std::move(event));
 }
 
 //===----------------------------------------------------------------------===//
@@ -269,6 +347,7 @@ void CudaStream::failCallbacks(const Status &status) {
 Status CudaStream::addCallback(xcr_host_callback_t function, void *userData) {
   Entry entry(*this);
   XCR_RETURN_IF_ERROR(enter(entry));
+  XCR_RETURN_IF_ERROR(refuseCapture(entry, "a callback"));
   XCR_RETURN_IF_ERROR(cudaDevice.startCallbacks());
   if (!callbackStream)
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(cudaDevice, cuStreamCreateWithPriority, &callbackStream,
@@ -321,12 +400,18 @@ Status CudaStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, ha
   XCR_RETURN_IF_ERROR(enter(entry));
   // A trim since the arena was reserved may have taken its memory.
   if (arenaBytes > arena.size())
-    XCR_RETURN_IF_ERROR(arena.grow(arenaBytes));
+    XCR_RETURN_IF_ERROR(arena.restore(arenaBytes));
   CudaRecording &cudaRecording = static_cast<CudaRecording &>(*recording);
+  bool isCaptured = entry.capture.isCaptured();
+  if (isCaptured) {
+    XCR_RETURN_IF_ERROR(cudaRecording.prepareCapture());
+    if (arenaBytes)
+      arena.pin();
+  }
   CUstream lanes[kMaxLanes];
-  XCR_RETURN_IF_ERROR(prepareLanes(cudaRecording.streamCount(), lanes));
+  XCR_RETURN_IF_ERROR(prepareLanes(cudaRecording.laneCount(isCaptured), lanes));
   XCR_RETURN_IF_ERROR(hold(entry, std::move(recording)));
-  return cudaRecording.launch(lanes);
+  return cudaRecording.launch(lanes, isCaptured);
 }
 
 Status CudaStream::copy(Ref<hal::Memory> source, uint64_t sourceOffset, Ref<hal::Memory> target,
@@ -359,6 +444,7 @@ Status CudaStream::read(Ref<hal::Memory> source, uint64_t offset, void *data, ui
   XCR_RETURN_IF_ERROR(enter(entry));
   if (size == 0)
     return Status();
+  XCR_RETURN_IF_ERROR(refuseCapture(entry, "a read into memory of the host"));
   CUdeviceptr address = source->address() + offset;
   XCR_RETURN_IF_ERROR(hold(entry, std::move(source)));
   return XCR_CUDA_CALL(cudaDevice, cuMemcpyDtoHAsync, data, address, size, stream);
@@ -370,21 +456,39 @@ Status CudaStream::write(Ref<hal::Memory> target, uint64_t offset, const void *d
   XCR_RETURN_IF_ERROR(enter(entry));
   if (size == 0)
     return Status();
+  XCR_RETURN_IF_ERROR(refuseCapture(entry, "a write from memory of the host"));
   CUdeviceptr address = target->address() + offset;
   XCR_RETURN_IF_ERROR(hold(entry, std::move(target)));
   return XCR_CUDA_CALL(cudaDevice, cuMemcpyHtoDAsync, address, data, size, stream);
 }
 
-Status CudaStream::reserveArena(uint64_t size, uint64_t *base) {
-  Entry entry(*this);
-  XCR_RETURN_IF_ERROR(enter(entry));
-  XCR_RETURN_IF_ERROR(arena.grow(size));
-  *base = arena.base();
-  return Status();
+Status CudaStream::reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> *holder) {
+  bool isSecond = false;
+  for (;;) {
+    Status status;
+    {
+      Entry entry(*this);
+      XCR_RETURN_IF_ERROR(enter(entry));
+      bool hasMoved = false;
+      status = arena.grow(size, &hasMoved);
+      if (status.succeeded()) {
+        if (hasMoved)
+          arenaMoves.fetch_add(1, std::memory_order_release);
+        *base = arena.base();
+        *holder = arena.holder();
+        return Status();
+      }
+    }
+    // Other streams' arenas and what the pool keeps may be enough; trim locks this stream, too.
+    if (isSecond || status.code() != XCR_STATUS_OUT_OF_MEMORY || cudaDevice.trim().failed())
+      return status;
+    isSecond = true;
+  }
 }
 
 void CudaStream::trim() {
   Entry entry(*this);
-  if (entry.scope.status().succeeded() && cudaDevice.cu.cuStreamQuery(stream) == CUDA_SUCCESS)
+  if (entry.scope.status().succeeded() && !entry.capture.isCaptured() &&
+      cudaDevice.cu.cuStreamQuery(stream) == CUDA_SUCCESS)
     arena.trim();
 }

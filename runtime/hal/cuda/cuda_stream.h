@@ -34,7 +34,10 @@ public:
   Status read(Ref<hal::Memory> source, uint64_t offset, void *data, uint64_t size) override;
   Status write(Ref<hal::Memory> target, uint64_t offset, const void *data, uint64_t size) override;
   void releaseLater(RefCounted *object) override;
-  Status reserveArena(uint64_t size, uint64_t *base) override;
+  Status follow(hal::Stream &earlier, Ref<hal::Event> event) override;
+  Status reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> *holder) override;
+  /// Whether somebody captures the stream now: what is put on it becomes nodes of his graph.
+  bool isCaptured();
   /// Gives the arena's memory back if nothing is in flight.
   void trim();
 
@@ -47,24 +50,41 @@ private:
     CUevent event = nullptr;
     Vector<Ref<RefCounted>> objects;
   };
+  /// Whether somebody captures the stream, asked of the driver once. The context is current.
+  class CaptureState {
+  public:
+    explicit CaptureState(CudaStream &stream);
+    /// Fails where the capture is invalid.
+    Status status() const;
+    bool isCaptured() const { return state != CU_STREAM_CAPTURE_STATUS_NONE; }
+
+  private:
+    CudaStream &stream;
+    CUresult result = CUDA_SUCCESS;
+    CUstreamCaptureStatus state = CU_STREAM_CAPTURE_STATUS_NONE;
+  };
   /// The stream, locked, with the context current. What has ended is dropped when the lock is gone:
   /// that may run code of the caller's.
   struct Entry {
     explicit Entry(CudaStream &stream)
-        : ended(stream.allocator), lock(stream.mutex), scope(stream.cudaDevice) {}
+        : ended(stream.allocator), lock(stream.mutex), scope(stream.cudaDevice), capture(stream) {}
     Vector<Batch> ended;
     Lock lock;
     ContextScope scope;
+    CaptureState capture;
   };
 
   CudaStream(CudaDevice &device, CUstream foreign)
       : hal::Stream(device), cudaDevice(device), allocator(device.allocator), stream(foreign),
-        isForeign(foreign != nullptr), arena(device), open(device.allocator),
-        closed(device.allocator), freeEvents(device.allocator) {}
+        isForeign(foreign != nullptr), mayBeCaptured(isForeign), arena(device),
+        open(device.allocator), closed(device.allocator), freeEvents(device.allocator),
+        captured(device.allocator) {}
   ~CudaStream() override = default;
   void destroy() override;
 
   Status enter(Entry &entry);
+  Status refuseCapture(const Entry &entry, const char *what) const;
+  Status keepForGraph(Ref<RefCounted> object);
   Status hold(Entry &entry, Ref<RefCounted> object);
   Status closeBatch(Entry &entry);
   void dropReached(Entry &entry);
@@ -79,6 +99,8 @@ private:
   Mutex mutex;
   CUstream stream = nullptr;
   const bool isForeign;
+  /// Somebody else's stream, or one that has waited for an event of a capture: the driver is asked.
+  std::atomic<bool> mayBeCaptured;
   /// For plans that are launched over several streams; their work begins and ends within that of
   /// `stream`.
   CUstream sideStreams[kMaxLanes - 1] = {};
@@ -91,6 +113,7 @@ private:
   Batch open;
   Vector<Batch> closed;
   Vector<CUevent> freeEvents;
+  Vector<Ref<RefCounted>> captured; ///< what graphs of somebody else's use
   uint64_t submissions = 0;
   /// Of the device's list.
   CudaStream *next = nullptr, **link = nullptr;

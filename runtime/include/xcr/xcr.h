@@ -578,6 +578,17 @@ XCR_API xcr_status_t xcr_buffer_unmap(xcr_buffer_t *buffer);
 
 /*===-- Streams and events ------------------------------------------------===*/
 
+/* What is put on a CUDA stream that its owner captures into a graph
+ * (cuStreamBeginCapture, torch.cuda.graph) becomes nodes of that graph: calls,
+ * whatever "launch=" says, with what is bound to them then; copies and fills;
+ * events, which take other streams along. What a graph cannot hold (waiting,
+ * queries, callbacks, host memory, calls made with XCR_CALL_PROFILE or whose plan
+ * has an if or a while) is FAILED_PRECONDITION, and the capture goes on. Code and scratch memory
+ * that the graph uses stay until the stream object is released, which must not happen during the
+ * capture; the buffers bound are the caller's to keep. Also the caller's is the order of the
+ * graph's launches: one after another, and not beside other work of these streams or calls that
+ * touch the same variables. */
+
 typedef struct xcr_stream_options {
   size_t struct_size;
   uint32_t flags; /* 0 */
@@ -704,8 +715,10 @@ typedef struct xcr_call_statistics {
      conditional nodes, where graphs are off, and where the call is profiled. A launch on CUDA then
      returns when the last decision has been made, not at once. False before the first launch. */
   bool has_host_loop;
+  /* that a launch is spread over, the caller's included; 0: not recorded yet */
+  uint32_t stream_count;
 } xcr_call_statistics_t;
-#define XCR_CALL_STATISTICS_INIT {sizeof(xcr_call_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0, false}
+#define XCR_CALL_STATISTICS_INIT {sizeof(xcr_call_statistics_t), 0, 0, 0, 0, 0, 0, 0, 0, false, 0}
 
 typedef enum xcr_command_kind {
   XCR_COMMAND_DISPATCH = 0,

@@ -12,9 +12,11 @@ using namespace xc::test;
 
 std::vector<Backend> xc::test::backends() {
   standIn(); // chooses the driver
+  static const std::string device = "cuda:" + std::to_string(cudaOrdinal());
+  static const std::string graph = device + "?launch=graph", stream = device + "?launch=stream";
   return {
-      {"cuda_graph", "cuda:0?launch=graph", cudaKernelModule},
-      {"cuda_stream", "cuda:0?launch=stream", cudaKernelModule},
-      {"cuda_auto", "cuda:0", cudaKernelModule},
+      {"cuda_graph", graph.c_str(), cudaKernelModule},
+      {"cuda_stream", stream.c_str(), cudaKernelModule},
+      {"cuda_auto", device.c_str(), cudaKernelModule},
   };
 }

@@ -14,6 +14,12 @@
 using namespace xc;
 using namespace xc::test;
 
+int xc::test::cudaOrdinal() {
+  const char *device = getenv("XC_TEST_CUDA_DEVICE");
+  const char *colon = device ? strchr(device, ':') : nullptr;
+  return colon ? atoi(colon + 1) : 0;
+}
+
 ModuleSpec xc::test::cudaKernelModule() {
   ModuleSpec module;
   module.targets = {{"cuda", "sm_70"}};
@@ -59,6 +65,37 @@ ModuleSpec xc::test::cudaKernelModule() {
   code.exports.back().parameters = {{fb::ParameterKind::TensorMap, 0},
                                     {fb::ParameterKind::BindingPointer, 1}};
   module.executables.push_back(code);
+  return module;
+}
+
+ModuleSpec xc::test::cudaScenarioModule(int64_t arenaBytes) {
+  ModuleSpec module = cudaKernelModule();
+  module.constants.push_back({fb::DType::F32, {64}, bytesOf(std::vector<float>(64, 1.0f)), 64});
+  FunctionSpec function;
+  function.symbols = {{"n", 0, 0, 1, 64}};
+  fb::Value n = function.formulas.add({symbol(0)});
+  function.inputs = {{"x", fb::DType::F32, {n}}};
+  function.outputs = {{"z", fb::DType::F32, {n}},
+                      {"copy", fb::DType::F32, {n}},
+                      {"fill", fb::DType::I64, {literal(8)}}};
+  PlanSpec plan;
+  fb::Value count = plan.formulas.add({symbol(0)});
+  fb::Value bytes = plan.formulas.add({symbol(0), constant(4), op(fb::FormulaOp::Mul)});
+  plan.arenaSize = literal(arenaBytes);
+  VariantSpec add, scale;
+  add.exportOrdinal = kAdd;
+  add.scalars = {count};
+  scale.exportOrdinal = kScale;
+  scale.scalars = {count, literal(2), literal(0)};
+  uint32_t sum =
+      plan.dispatch({add}, {reads(fb::Space::Input, 0, bytes), reads(fb::Space::Constant, 0, bytes),
+                            writes(fb::Space::Arena, 0, bytes)});
+  uint32_t scaled = plan.dispatch(
+      {scale}, {reads(fb::Space::Arena, 0, bytes), writes(fb::Space::Output, 0, bytes)}, {sum});
+  plan.copy(reads(fb::Space::Output, 0, bytes), writes(fb::Space::Output, 1, bytes), {scaled});
+  plan.fill(writes(fb::Space::Output, 2, literal(64)), 0x0102030405060708, 8);
+  function.plans = {plan};
+  module.functions = {function};
   return module;
 }
 

@@ -21,8 +21,14 @@ inline constexpr Kernel kClusterIds = static_cast<Kernel>(kWork + 2);
 /// Binding 0 as a map of 16 x scalar 0 elements from its byte 64 on, shown in binding 1.
 inline constexpr Kernel kShowMap = static_cast<Kernel>(kWork + 3);
 
+/// The device that is tested: the environment's XC_TEST_CUDA_DEVICE ("cuda:1"), else the first.
+int cudaOrdinal();
+
 /// As kernelModule, with kernels.ptx.
 ModuleSpec cudaKernelModule();
+/// main: z = (x + c) * 2, with c a constant of ones and the sum in the arena; then a pattern of
+/// eight bytes and a copy of z. x has 1 to 64 elements.
+ModuleSpec cudaScenarioModule(int64_t arenaBytes = 256);
 
 /// The control interface of the driver stand-in; null where another driver is tested.
 struct StandIn {

@@ -166,6 +166,53 @@ static void expectNoDevice(const char *uri, xcr_status_code_t code, const char *
       << status.message().data;
 }
 
+TEST_P(CudaDeviceTest, ACallFollowsAnArenaThatGrows) {
+  Device gpu = makeDevice(GetParam().uri);
+  Stream queue = makeStream(gpu);
+  std::vector<uint8_t> bytes[2] = {cudaScenarioModule(256).finish(),
+                                   cudaScenarioModule(8 << 20).finish()};
+  Buffer input = makeBuffer(gpu, iota(64));
+  std::vector<Call> calls;
+  for (const std::vector<uint8_t> &file : bytes) {
+    Module loaded = loadModule(file);
+    calls.push_back(makeCall(makeInstance(gpu, loaded)));
+    XCR_ASSERT_OK(xcr_call_set_input(calls.back().get(), 0, input.get()));
+  }
+  // The second has the arena grow behind the first one's back.
+  for (uint32_t i : {0, 1, 0, 1, 0}) {
+    XCR_ASSERT_OK(xcr_call_launch(calls[i].get(), queue.get()));
+    XCR_ASSERT_OK(xcr_stream_synchronize(queue.get()));
+    EXPECT_EQ(read<float>(xcr_call_output(calls[i].get(), 0))[63], 2.0f * 64);
+  }
+  xcr_call_statistics_t statistics = XCR_CALL_STATISTICS_INIT;
+  xcr_call_get_statistics(calls[0].get(), &statistics);
+  // Where the arena has moved, once more for its new place: then the old one is free.
+  EXPECT_EQ(statistics.checks, 1 + (queue->arenaMoves > 1 ? 1u : 0u));
+  EXPECT_EQ(gpu->counter.bytesArena() < (16u << 20), true);
+  calls.clear();
+  XCR_EXPECT_OK(xcr_device_trim(gpu.get()));
+  EXPECT_EQ(gpu->counter.bytesArena(), 0u);
+}
+
+TEST_P(CudaDeviceTest, WithoutMemoryATrimIsTriedFirst) {
+  const uint64_t large = 40 << 20;
+  Device gpu = makeDevice(GetParam().uri, 64 << 20);
+  Stream first = makeStream(gpu), second = makeStream(gpu);
+  uint64_t base = 0;
+  Ref<hal::Memory> holder, buffer;
+  ASSERT_TRUE(ok(first->reserveArena(large, &base, &holder)));
+  holder = Ref<hal::Memory>();
+  // The idle stream's arena gives way to a buffer, and to another stream's.
+  ASSERT_TRUE(ok(gpu->allocate(large, &buffer)));
+  EXPECT_EQ(first->reserveArena(large, &base, &holder).code(), XCR_STATUS_OUT_OF_MEMORY);
+  buffer = Ref<hal::Memory>();
+  ASSERT_TRUE(ok(first->reserveArena(large, &base, &holder)));
+  holder = Ref<hal::Memory>();
+  ASSERT_TRUE(ok(second->reserveArena(large, &base, &holder)));
+  holder = Ref<hal::Memory>();
+  EXPECT_EQ(gpu->allocate(uint64_t(65) << 20, &buffer).code(), XCR_STATUS_OUT_OF_MEMORY);
+}
+
 TEST(CudaUri, WrongOnesAreNamed) {
   standIn();
   expectNoDevice("cuda:0?launch=later", XCR_STATUS_INVALID_ARGUMENT, "auto, graph or stream");

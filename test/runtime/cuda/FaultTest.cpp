@@ -22,39 +22,6 @@ using namespace xc::test;
 
 namespace {
 
-/// main: z = (x + c) * 2, with c a constant and the sum in the arena; then a pattern of eight bytes
-/// and a copy of z.
-ModuleSpec scenarioModule() {
-  ModuleSpec module = cudaKernelModule();
-  module.constants.push_back({fb::DType::F32, {64}, bytesOf(std::vector<float>(64, 1.0f)), 64});
-  FunctionSpec function;
-  function.symbols = {{"n", 0, 0, 1, 64}};
-  fb::Value n = function.formulas.add({symbol(0)});
-  function.inputs = {{"x", fb::DType::F32, {n}}};
-  function.outputs = {{"z", fb::DType::F32, {n}},
-                      {"copy", fb::DType::F32, {n}},
-                      {"fill", fb::DType::I64, {literal(8)}}};
-  PlanSpec plan;
-  fb::Value count = plan.formulas.add({symbol(0)});
-  fb::Value bytes = plan.formulas.add({symbol(0), constant(4), op(fb::FormulaOp::Mul)});
-  plan.arenaSize = literal(256);
-  VariantSpec add, scale;
-  add.exportOrdinal = kAdd;
-  add.scalars = {count};
-  scale.exportOrdinal = kScale;
-  scale.scalars = {count, literal(2), literal(0)};
-  uint32_t sum =
-      plan.dispatch({add}, {reads(fb::Space::Input, 0, bytes), reads(fb::Space::Constant, 0, bytes),
-                            writes(fb::Space::Arena, 0, bytes)});
-  uint32_t scaled = plan.dispatch(
-      {scale}, {reads(fb::Space::Arena, 0, bytes), writes(fb::Space::Output, 0, bytes)}, {sum});
-  plan.copy(reads(fb::Space::Output, 0, bytes), writes(fb::Space::Output, 1, bytes), {scaled});
-  plan.fill(writes(fb::Space::Output, 2, literal(64)), 0x0102030405060708, 8);
-  function.plans = {plan};
-  module.functions = {function};
-  return module;
-}
-
 struct Outcome {
   xcr_status_code_t code = XCR_STATUS_OK;
   std::string message;
@@ -65,7 +32,7 @@ protected:
   void SetUp() override {
     if (!standIn())
       GTEST_SKIP() << "needs the driver stand-in (target cuda_sim)";
-    bytes = scenarioModule().finish();
+    bytes = cudaScenarioModule().finish();
     module = loadModule(bytes);
   }
 

@@ -26,13 +26,13 @@ protected:
   /// The device's context, which the C API does not tell.
   void enterPrimaryContext() {
     CUcontext context = nullptr;
-    ASSERT_EQ(cu->cuDevicePrimaryCtxRetain(&context, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cu->cuDevicePrimaryCtxRetain(&context, cudaOrdinal()), CUDA_SUCCESS);
     ASSERT_EQ(cu->cuCtxPushCurrent(context), CUDA_SUCCESS);
   }
   void leavePrimaryContext() {
     CUcontext context = nullptr;
     ASSERT_EQ(cu->cuCtxPopCurrent(&context), CUDA_SUCCESS);
-    ASSERT_EQ(cu->cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+    ASSERT_EQ(cu->cuDevicePrimaryCtxRelease(cudaOrdinal()), CUDA_SUCCESS);
   }
   xcr_status_t createStream(void *native, Stream &out) {
     xcr_stream_options_t options = XCR_STREAM_OPTIONS_INIT;

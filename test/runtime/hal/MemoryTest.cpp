@@ -149,8 +149,9 @@ TEST_P(MemoryTest, StreamReadsAndWritesAreInOrder) {
 TEST_P(MemoryTest, ArenaKeepsItsBaseWhileItGrows) {
   Ref<hal::Stream> queue = stream();
   uint64_t first = 0, second = 0;
-  ASSERT_TRUE(ok(queue->reserveArena(1000, &first)));
-  ASSERT_TRUE(ok(queue->reserveArena(40 << 20, &second)));
+  Ref<hal::Memory> holder;
+  ASSERT_TRUE(ok(queue->reserveArena(1000, &first, &holder)));
+  ASSERT_TRUE(ok(queue->reserveArena(40 << 20, &second, &holder)));
   EXPECT_EQ(first, second);
   EXPECT_GE(device->counter.bytesArena(), uint64_t(40) << 20);
   TestPlan plan;
@@ -166,7 +167,8 @@ TEST_P(MemoryTest, ArenaKeepsItsBaseWhileItGrows) {
 TEST_P(MemoryTest, TrimGivesTheArenaBackAndALaunchGetsItAgain) {
   Ref<hal::Stream> queue = stream();
   uint64_t base = 0;
-  ASSERT_TRUE(ok(queue->reserveArena(1 << 20, &base)));
+  Ref<hal::Memory> holder;
+  ASSERT_TRUE(ok(queue->reserveArena(1 << 20, &base, &holder)));
   TestPlan plan;
   Ref<hal::Memory> out = allocate(16);
   uint32_t fill = plan.fill(base, 16, 0x33, 1);
@@ -177,4 +179,40 @@ TEST_P(MemoryTest, TrimGivesTheArenaBackAndALaunchGetsItAgain) {
   ASSERT_TRUE(ok(queue->launch(recording, 1 << 20, hal::LaunchMode::Awaited)));
   ASSERT_TRUE(ok(queue->synchronize()));
   EXPECT_EQ(download<uint8_t>(*out, 16), std::vector<uint8_t>(16, 0x33));
+}
+
+TEST_P(MemoryTest, TransientBuffersOfTwoStreamsAreApart) {
+  const uint64_t bytes = 4096;
+  Ref<hal::Stream> queues[2] = {stream(), stream()};
+  Ref<hal::Memory> outs[2] = {allocate(bytes), allocate(bytes)}, holders[2];
+  for (uint32_t i = 0; i < 2; ++i) {
+    uint64_t base = 0;
+    ASSERT_TRUE(ok(queues[i]->reserveArena(bytes, &base, &holders[i])));
+    TestPlan plan;
+    uint32_t fill = plan.fill(base, bytes, 0x11 + i, 1);
+    plan.copy(base, outs[i]->address(), bytes, {fill});
+    Ref<hal::Recording> recording = record(plan);
+    for (int launch = 0; launch < 20; ++launch)
+      ASSERT_TRUE(ok(queues[i]->launch(recording, bytes, hal::LaunchMode::Asynchronous)));
+  }
+  for (uint32_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(ok(queues[i]->synchronize()));
+    EXPECT_EQ(download<uint8_t>(*outs[i], bytes),
+              std::vector<uint8_t>(bytes, static_cast<uint8_t>(0x11 + i)));
+  }
+}
+
+TEST_P(MemoryTest, ImportedMemoryIsUsedInPlace) {
+  Ref<hal::Memory> owner = upload(std::vector<uint8_t>(256, 0xEE)), imported;
+  uint64_t before = device->counter.bytesInUse();
+  ASSERT_TRUE(ok(device->import(reinterpret_cast<void *>(owner->address() + 64), 128, &imported)));
+  EXPECT_EQ(imported->address(), owner->address() + 64);
+  EXPECT_EQ(device->counter.bytesInUse(), before);
+  Ref<hal::Stream> queue = stream();
+  ASSERT_TRUE(ok(queue->fill(imported, 0, 128, 0x77, 1)));
+  ASSERT_TRUE(ok(queue->synchronize()));
+  imported = Ref<hal::Memory>();
+  std::vector<uint8_t> expected(256, 0xEE);
+  std::fill(expected.begin() + 64, expected.begin() + 192, 0x77);
+  EXPECT_EQ(download<uint8_t>(*owner, 256), expected);
 }

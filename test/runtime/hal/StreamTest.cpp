@@ -152,7 +152,8 @@ TEST_P(StreamTest, ReferencesAreHeldUntilTheWorkHasEnded) {
 TEST_P(StreamTest, AFailureLeavesDeviceAndStreamUsable) {
   Ref<hal::Stream> queue = stream();
   uint64_t base = 0;
-  Status status = queue->reserveArena(uint64_t(1) << 52, &base);
+  Ref<hal::Memory> holder;
+  Status status = queue->reserveArena(uint64_t(1) << 52, &base, &holder);
   EXPECT_EQ(status.code(), XCR_STATUS_OUT_OF_MEMORY);
   Ref<hal::Memory> value = upload(std::vector<int64_t>(1));
   ASSERT_TRUE(ok(queue->launch(increment(*value, 10), 0, LaunchMode::Asynchronous)));

@@ -50,20 +50,24 @@ uint64_t AddressArena::allocate(uint64_t bytes, uint64_t alignment) {
     fresh_ = base + wanted;
     return base;
   }
-  for (bool recycled = false;; recycled = true) {
-    for (auto it = free_.begin(); it != free_.end(); ++it) {
-      auto [start, size] = *it;
+  for (;;) {
+    // The smallest that fits: large ones are for reservations of all of a device's memory.
+    auto best = free_.end();
+    for (auto it = free_.begin(); it != free_.end(); ++it)
+      if (alignTo(it->first, alignment) + wanted <= it->first + it->second &&
+          (best == free_.end() || it->second < best->second))
+        best = it;
+    if (best != free_.end()) {
+      auto [start, size] = *best;
       base = alignTo(start, alignment);
-      if (base + wanted > start + size)
-        continue;
-      free_.erase(it);
+      free_.erase(best);
       if (base > start)
         free_[start] = base - start;
       if (start + size > base + wanted)
         free_[base + wanted] = start + size - base - wanted;
       return base;
     }
-    if (recycled || retired_.empty())
+    if (retired_.empty())
       return 0;
     recycleLocked();
   }

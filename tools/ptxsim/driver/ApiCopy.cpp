@@ -44,6 +44,8 @@ CUresult enqueueCopy(Context &context, CUstream handle, Copy copy, bool synchron
     return CUDA_ERROR_INVALID_HANDLE;
   if (copy.isEmpty())
     return CUDA_SUCCESS;
+  if (driver().captures.holds(*stream))
+    return driver().captures.add(*stream, CopyPayload{copy, context.handle()});
   bool wait = synchronous || copy.destinationPageable;
   std::shared_ptr<std::vector<uint8_t>> staged;
   if (copy.sourcePageable && !wait)
@@ -84,6 +86,8 @@ CUresult enqueueFill(Context &context, CUstream handle, CUdeviceptr destination,
   CUresult result = resolveFill({destination, pitch, value, elementSize, width, height}, fill);
   if (result != CUDA_SUCCESS || !width || !height)
     return result;
+  if (driver().captures.holds(*stream))
+    return driver().captures.add(*stream, FillPayload{fill, context.handle()});
   Context *owner = &context;
   CompletionRef end = context.submit(stream, [owner, fill] { runFill(*owner, fill); });
   if (!synchronous || fill.device)

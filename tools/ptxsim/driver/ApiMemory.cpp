@@ -50,6 +50,8 @@ CUresult allocateInStream(Context &context, CUdeviceptr *pointer, size_t bytes, 
     return CUDA_ERROR_INVALID_HANDLE;
   if (!pointer || !bytes || !pool)
     return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = driver().captures.refuse(*stream); result != CUDA_SUCCESS)
+    return result;
   Range range;
   CUresult result = allocateFromPool(context, handle, pool, bytes, range);
   if (result != CUDA_SUCCESS)
@@ -135,7 +137,9 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
   return inContext("cuMemAlloc", [&](Context &context) -> CUresult {
     if (!pointer)
       return CUDA_ERROR_INVALID_VALUE;
-    return allocateDevice(context, RangeKind::Device, bytes, *pointer);
+    CUresult result = driver().captures.checkUnsafe();
+    return result == CUDA_SUCCESS ? allocateDevice(context, RangeKind::Device, bytes, *pointer)
+                                  : result;
   });
 }
 
@@ -322,7 +326,9 @@ CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags) {
   return inContext("cuMemHostAlloc", [&](Context &context) -> CUresult {
     if (!pointer || (flags & ~7u))
       return CUDA_ERROR_INVALID_VALUE;
-    return pinHost(context, *pointer, bytes, flags, /*owned=*/true);
+    CUresult result = driver().captures.checkUnsafe();
+    return result == CUDA_SUCCESS ? pinHost(context, *pointer, bytes, flags, /*owned=*/true)
+                                  : result;
   });
 }
 

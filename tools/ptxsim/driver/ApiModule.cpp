@@ -38,6 +38,14 @@ CUresult enqueueLaunch(Context &context, std::shared_ptr<Function> function,
   CUresult result = prepareLaunch(std::move(function), shape, params, extra, *launch);
   if (result != CUDA_SUCCESS)
     return result;
+  if (driver().captures.holds(*stream)) {
+    LaunchShape attributes;
+    std::copy(std::begin(shape.cluster), std::end(shape.cluster), std::begin(attributes.cluster));
+    attributes.cooperative = shape.cooperative;
+    attributes.programmatic = shape.programmatic;
+    attributes.priority = shape.priority;
+    return driver().captures.add(*stream, KernelPayload{*launch, attributes});
+  }
   Context *owner = &context; // outlives its streams' operations
   context.submit(stream, [owner, launch] { runLaunch(*owner, *launch); });
   return CUDA_SUCCESS;

@@ -34,8 +34,21 @@ CUresult recordEvent(Context &context, CUevent handle, CUstream streamHandle) {
   std::shared_ptr<Stream> stream = context.findStream(streamHandle);
   if (!event || !stream || &event->context() != &context)
     return CUDA_ERROR_INVALID_HANDLE;
-  event->record(context.submit(stream, [] {}));
-  return CUDA_SUCCESS;
+  CUresult result = driver().captures.record(*event, *stream);
+  if (result == CUDA_SUCCESS && !event->capture)
+    event->record(context.submit(stream, [] {}));
+  return result;
+}
+
+/// Waiting and asking are nothing for a captured stream, and disturb captures of others.
+CUresult mayWait(const Stream &stream) {
+  CUresult result = driver().captures.refuse(stream);
+  return result == CUDA_SUCCESS ? driver().captures.checkUnsafe() : result;
+}
+
+CUresult mayWait(const Event &event) {
+  CUresult result = driver().captures.checkEvent(event);
+  return result == CUDA_SUCCESS ? driver().captures.checkUnsafe() : result;
 }
 
 /// Reads or writes a word that kernels and the host may touch at the same time.
@@ -72,6 +85,8 @@ CUresult waitValue(Context &context, CUstream handle, CUdeviceptr address, Word 
     return CUDA_ERROR_INVALID_VALUE;
   if (flags & CU_STREAM_WAIT_VALUE_FLUSH)
     return CUDA_ERROR_NOT_SUPPORTED; // no remote writes to flush
+  if (CUresult result = driver().captures.refuse(*stream); result != CUDA_SUCCESS)
+    return result;
   Context *owner = &context;
   context.submit(stream, [owner, address, value, condition] {
     while (!isSatisfied(readWord<Word>(address), value, condition) && !owner->isCancelled())
@@ -88,6 +103,8 @@ CUresult writeValue(Context &context, CUstream handle, CUdeviceptr address, Word
     return CUDA_ERROR_INVALID_HANDLE;
   if ((flags & ~CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) || !isWord(address, sizeof(Word)))
     return CUDA_ERROR_INVALID_VALUE;
+  if (CUresult result = driver().captures.refuse(*stream); result != CUDA_SUCCESS)
+    return result;
   std::optional<Range> range = driver().memory.find(address);
   Device *device = range->isHost() ? nullptr : driver().devices[range->device].get();
   context.submit(stream, [device, address, value] {
@@ -123,6 +140,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
     std::shared_ptr<Stream> stream = driver().streams.erase(handle);
     if (!stream)
       return CUDA_ERROR_INVALID_HANDLE;
+    driver().captures.forget(*stream);
     stream->context().releaseStream(stream);
     return stream->context().sticky();
   });
@@ -133,6 +151,8 @@ CUresult cuStreamQuery(CUstream handle) {
     std::shared_ptr<Stream> stream = context.findStream(handle);
     if (!stream)
       return CUDA_ERROR_INVALID_HANDLE;
+    if (CUresult result = mayWait(*stream); result != CUDA_SUCCESS)
+      return result;
     return stream->isIdle() ? context.sticky() : CUDA_ERROR_NOT_READY;
   });
 }
@@ -142,6 +162,8 @@ CUresult cuStreamSynchronize(CUstream handle) {
     std::shared_ptr<Stream> stream = context.findStream(handle);
     if (!stream)
       return CUDA_ERROR_INVALID_HANDLE;
+    if (CUresult result = mayWait(*stream); result != CUDA_SUCCESS)
+      return result;
     // Waiting for the default stream means waiting for what it would wait for.
     CompletionRef last =
         !handle || handle == cuStreamLegacy() ? context.submit(stream, [] {}) : stream->last();
@@ -160,9 +182,11 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent eventHandle, unsigned flags)
       return CUDA_ERROR_INVALID_HANDLE;
     if (flags & ~CU_EVENT_WAIT_EXTERNAL)
       return CUDA_ERROR_INVALID_VALUE;
-    if (CompletionRef recorded = event->recorded(); recorded)
+    bool isCaptured = false;
+    CUresult result = driver().captures.wait(*stream, *event, isCaptured);
+    if (CompletionRef recorded = event->recorded(); recorded && !isCaptured)
       context.submit(stream, [] {}, {recorded});
-    return CUDA_SUCCESS;
+    return result;
   });
 }
 
@@ -208,6 +232,8 @@ CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void *userData) {
       return CUDA_ERROR_INVALID_HANDLE;
     if (!function)
       return CUDA_ERROR_INVALID_VALUE;
+    if (driver().captures.holds(*stream))
+      return driver().captures.add(*stream, HostPayload{function, userData});
     context.submit(stream, [function, userData] { callHost(function, userData); });
     return CUDA_SUCCESS;
   });
@@ -284,6 +310,8 @@ CUresult cuEventQuery(CUevent handle) {
       return CUDA_ERROR_INVALID_HANDLE;
     if (event->context().sticky() != CUDA_SUCCESS)
       return event->context().sticky();
+    if (CUresult result = mayWait(*event); result != CUDA_SUCCESS)
+      return result;
     CompletionRef recorded = event->recorded();
     return !recorded || recorded->isDone() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
@@ -294,6 +322,8 @@ CUresult cuEventSynchronize(CUevent handle) {
     std::shared_ptr<Event> event = driver().events.find(handle);
     if (!event)
       return CUDA_ERROR_INVALID_HANDLE;
+    if (CUresult result = mayWait(*event); result != CUDA_SUCCESS)
+      return result;
     if (CompletionRef recorded = event->recorded())
       recorded->wait();
     trimPools(event->context());

@@ -9,6 +9,7 @@
 #define PTXSIM_DRIVER_DRIVER_H
 
 #include "AddressArena.h"
+#include "Capture.h"
 #include "Config.h"
 #include "Context.h"
 #include "Device.h"
@@ -70,6 +71,7 @@ struct Driver {
   MemoryMap memory;
   VirtualMemory virtualMemory;
   Conditions conditions;
+  Captures captures;
 
   HandleTable<CUcontext, Context> contexts{1};
   HandleTable<CUmodule, Module> modules{2};

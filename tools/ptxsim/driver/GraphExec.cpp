@@ -257,6 +257,8 @@ void Launcher::runConcurrently(const std::shared_ptr<Plan> &plan) {
 
 CUresult launchExec(Context &context, const std::shared_ptr<GraphExec> &exec,
                     const std::shared_ptr<Stream> &stream) {
+  if (CUresult result = driver().captures.refuse(*stream); result != CUDA_SUCCESS)
+    return result;
   std::lock_guard<std::mutex> lock(exec->mutex);
   std::shared_ptr<Plan> plan = exec->plan();
   auto events = std::make_shared<LaunchEvents>();

@@ -101,6 +101,10 @@ public:
     std::lock_guard<std::mutex> lock(mutex_);
     recorded_ = std::move(completion);
   }
+  /// Of an event that stands for nodes of a capture; guarded by `Captures`.
+  std::shared_ptr<struct Capture> capture;
+  std::vector<CUgraphNode> captured;
+
   /// Null if it was never recorded.
   CompletionRef recorded() const {
     std::lock_guard<std::mutex> lock(mutex_);
