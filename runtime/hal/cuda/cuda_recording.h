@@ -116,7 +116,6 @@ private:
   /// All that were ever used: those of before an update may still run.
   Vector<Ref<hal::Executable>> executables;
   Vector<NodeForm> forms;
-  Vector<hal::Range> regions;
   /// Of the dispatches, as the driver wants them: parameters that point into the arrays here, so
   /// that another address needs nothing but to be written. mapStride and pointerStride elements
   /// for each command.
@@ -124,6 +123,7 @@ private:
   Vector<void *> pointers;
   Vector<CUDA_KERNEL_NODE_PARAMS> kernels;
   size_t mapStride = 0, pointerStride = 0;
+  Vector<hal::Range> regions;
   Vector<CudaGraph> graphs;
   size_t current = 0; ///< the graph that is launched; kMaxGraphs: none
   uint64_t useCount = 0;

@@ -56,6 +56,7 @@ private:
 struct RunnerOptions {
   std::vector<std::string> files;
   std::string device = "cuda", filter, shard = "1/1";
+  uint64_t memory = 0; ///< for a case; 0: what the device has
   bool oneProcess = false;
 };
 
@@ -181,19 +182,21 @@ std::string ModuleRunner::run(const Case &entry) {
 /// Calls report(case, outcome) for each case from |begin| on: "+", "?REASON" (skipped) or
 /// "-PROBLEM".
 template <typename Report>
-static void runCases(const ModuleCases &cases, size_t begin, const std::string &uri,
+static void runCases(const ModuleCases &cases, size_t begin, const RunnerOptions &options,
                      Report report) {
   DeviceRef device;
-  Error broken = toError(xcr_device_create(toView(uri), nullptr, device.out()));
+  Error broken = toError(xcr_device_create(toView(options.device), nullptr, device.out()));
   xcr_device_info_t info = XCR_DEVICE_INFO_INIT;
   if (!broken)
     xcr_device_get_info(device.get(), &info);
+  uint64_t memory =
+      options.memory ? std::min(options.memory, info.total_memory) : info.total_memory;
   ModuleRunner runner(cases.file, device);
   for (size_t i = begin; i < cases.cases.size(); ++i) {
     const Case &entry = cases.cases[i];
-    if (!broken && entry.memory > info.total_memory) {
-      report(entry, "?needs " + std::to_string(entry.memory) + " bytes of memory, the device has " +
-                        std::to_string(info.total_memory));
+    if (!broken && entry.memory > memory) {
+      report(entry, "?needs " + std::to_string(entry.memory) + " bytes of memory, it has " +
+                        std::to_string(memory));
       continue;
     }
     std::string problem = broken ? broken.message() : runner.run(entry);
@@ -203,10 +206,10 @@ static void runCases(const ModuleCases &cases, size_t begin, const std::string &
 }
 
 /// The child.
-static int runCasesForParent(const ModuleCases &cases, size_t begin, const std::string &uri,
+static int runCasesForParent(const ModuleCases &cases, size_t begin, const RunnerOptions &options,
                              int output) {
   FILE *stream = fdopen(output, "w");
-  runCases(cases, begin, uri, [&](const Case &, const std::string &outcome) {
+  runCases(cases, begin, options, [&](const Case &, const std::string &outcome) {
     fprintf(stream, "%s\n", outcome.c_str());
     fflush(stream);
   });
@@ -227,7 +230,7 @@ static size_t takeOutcomes(FILE *stream, const ModuleCases &cases, size_t begin,
   return begin;
 }
 
-static Error runModule(const ModuleCases &cases, const std::string &uri, Counts &counts) {
+static Error runModule(const ModuleCases &cases, const RunnerOptions &options, Counts &counts) {
   for (size_t begin = 0; begin < cases.cases.size();) {
     int ends[2];
     fflush(stdout);
@@ -236,7 +239,7 @@ static Error runModule(const ModuleCases &cases, const std::string &uri, Counts 
       return Error(std::string("cannot start a process: ") + strerror(errno));
     if (child == 0) {
       close(ends[0]);
-      _exit(runCasesForParent(cases, begin, uri, ends[1]));
+      _exit(runCasesForParent(cases, begin, options, ends[1]));
     }
     close(ends[1]);
     FILE *stream = fdopen(ends[0], "r");
@@ -287,10 +290,10 @@ static Result<Counts> run(const RunnerOptions &options) {
     if (module.cases.empty())
       continue;
     if (options.oneProcess)
-      runCases(module, 0, options.device, [&](const Case &entry, const std::string &outcome) {
+      runCases(module, 0, options, [&](const Case &entry, const std::string &outcome) {
         counts.take(outcome.c_str(), entry.name);
       });
-    else if (Error error = runModule(module, options.device, counts))
+    else if (Error error = runModule(module, options, counts))
       return error;
   }
   return counts;
@@ -303,6 +306,8 @@ int main(int argc, char **argv) {
   parser.addString("device", "DEVICE", "the device (cuda)", &options.device);
   parser.addString("filter", "REGEX", "only cases whose names match", &options.filter);
   parser.addString("shard", "INDEX/COUNT", "only every COUNTth module (1/1: all)", &options.shard);
+  parser.addUnsigned("memory", "BYTES", "skip cases that need more (what the device has)",
+                     &options.memory);
   parser.addFlag("one-process", "start no process for each module", &options.oneProcess);
   Error error = parser.parse(argc, argv);
   if (!error && parser.helpRequested()) {
