@@ -7,6 +7,8 @@
 
 #include "compiler/Input/Passes.h"
 
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -20,6 +22,7 @@ namespace xc {
 #include "compiler/Input/Passes.h.inc"
 
 void addInputConversionPasses(OpPassManager &modulePM) {
+  modulePM.addPass(createImportTosa());
   modulePM.addPass(createVerifyInput());
   modulePM.addPass(createNormalizeInput());
 }

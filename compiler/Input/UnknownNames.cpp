@@ -17,7 +17,7 @@ using namespace mlir;
 namespace xc {
 
 static constexpr StringLiteral kDialects =
-    "known dialects are array, func, linalg, tensor, arith, math and affine";
+    "known dialects are array, func, linalg, tensor, tosa, arith, math and affine";
 static constexpr StringLiteral kTypes =
     "known types are tensor<...> of i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f16, bf16, f32 "
     "or f64, and index for sizes";

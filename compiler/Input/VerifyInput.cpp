@@ -147,8 +147,8 @@ static LogicalResult verifyOp(Operation *op) {
            !isa<func::ReturnOp, func::CallOp>(op))
     supported = op->emitError()
                 << "'" << op->getName()
-                << "' is not supported; supported are array ops, func, linalg on tensors, tensor, "
-                   "arith, math and affine";
+                << "' is not supported; supported are array ops, func, linalg on tensors, tosa, "
+                   "tensor, arith, math and affine";
   if (failed(supported))
     return failure();
   for (auto [index, type] : llvm::enumerate(op->getResultTypes())) {

@@ -222,10 +222,26 @@ static uint64_t lengthOf(const hal::Command &command) {
 }
 
 void CheckedRecording::check(const hal::CommandList &list) {
+  // Every command is in one region, behind those of its region that it waits for, and in front of
+  // the regions that it decides on.
+  size_t end = 0;
+  for (size_t r = 0; r < list.regions.size; ++r) {
+    const hal::Range &range = list.regions[r];
+    require(range.begin == end);
+    end += range.count;
+    require(end <= list.commands.size);
+    for (uint32_t i = 0; i < range.count; ++i) {
+      const hal::Command &command = list.commands[range.begin + i];
+      for (uint32_t e = 0; e < command.edges.count; ++e)
+        require(list.edges[command.edges.begin + e] < i);
+      for (uint32_t region : command.regions)
+        require(command.kind != hal::CommandKind::Control ||
+                (region > r && region < list.regions.size));
+    }
+  }
+  require(end == list.commands.size);
   for (size_t i = 0; i < list.commands.size; ++i) {
     const hal::Command &command = list.commands[i];
-    for (uint32_t e = 0; e < command.edges.count; ++e)
-      require(list.edges[command.edges.begin + e] < i);
     if (command.isEmpty)
       continue;
     bool isDispatch = command.kind == hal::CommandKind::Dispatch;

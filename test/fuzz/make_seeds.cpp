@@ -61,6 +61,32 @@ static ModuleSpec everything() {
   return spec;
 }
 
+/// An if in a while.
+static ModuleSpec control() {
+  ModuleSpec spec = addModule();
+  FunctionSpec function;
+  function.inputs = {{"p", fb::DType::I1, {literal(1)}, 1}, {"x", fb::DType::F32, {literal(4)}}};
+  function.outputs = {{"y", fb::DType::F32, {literal(4)}}};
+  PlanSpec plan;
+  fb::Value word = literal(16);
+  plan.copy(reads(fb::Space::Input, 1, word), writes(fb::Space::Output, 0, word));
+  plan.commands.emplace_back(fb::CommandKind::Control, 0, fb::Range(0, 0));
+  plan.controls.emplace_back(true, reads(fb::Space::Arena, 0, literal(1)), fb::Range(0, 2));
+  plan.copy(reads(fb::Space::Input, 0, literal(1)), writes(fb::Space::Arena, 0, literal(1)));
+  plan.commands.emplace_back(fb::CommandKind::Control, 1, fb::Range(0, 0));
+  plan.controls.emplace_back(false, reads(fb::Space::Input, 0, literal(1)), fb::Range(2, 2));
+  plan.fill(writes(fb::Space::Output, 0, word), 1, 4);
+  plan.fill(writes(fb::Space::Output, 0, word), 2, 4);
+  plan.regions = {fb::Region(fb::Range(0, 2)), fb::Region(fb::Range(2, 1)),
+                  fb::Region(fb::Range(3, 1)), fb::Region(fb::Range(4, 1)),
+                  fb::Region(fb::Range(5, 1))};
+  plan.regionOrdinals = {1, 2, 3, 4};
+  plan.arenaSize = literal(64);
+  function.plans = {plan};
+  spec.functions = {function};
+  return spec;
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: %s directory\n", argv[0]);
@@ -69,7 +95,8 @@ int main(int argc, char **argv) {
   std::string folder = argv[1];
   bool isWritten = write(folder + "/add.vmfb", small(addModule()).finish()) &&
                    write(folder + "/kernels.vmfb", small(kernelModule()).finish()) &&
-                   write(folder + "/everything.vmfb", small(everything()).finish());
+                   write(folder + "/everything.vmfb", small(everything()).finish()) &&
+                   write(folder + "/control.vmfb", small(control()).finish());
   if (!isWritten)
     fprintf(stderr, "cannot write to %s\n", argv[1]);
   return isWritten ? 0 : 1;

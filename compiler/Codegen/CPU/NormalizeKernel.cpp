@@ -43,7 +43,8 @@ struct CollapseBinding final : OpRewritePattern<tensor::CollapseShapeOp> {
     auto source = op.getSrc().getDefiningOp<bufferization::ToTensorOp>();
     if (!source)
       return rewriter.notifyMatchFailure(op, "not a whole binding");
-    Value memory = memref::CollapseShapeOp::create(rewriter, op.getLoc(), source.getBuffer(),
+    auto type = MemRefType::get(op.getType().getShape(), op.getType().getElementType());
+    Value memory = memref::CollapseShapeOp::create(rewriter, op.getLoc(), type, source.getBuffer(),
                                                    op.getReassociationIndices());
     rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(op, op.getType(), memory,
                                                            /*restrict=*/true);
@@ -81,7 +82,9 @@ struct StoreBeforeReshape final : OpRewritePattern<bufferization::MaterializeInD
     Value value, memory;
     if (auto expand = op.getSource().getDefiningOp<tensor::ExpandShapeOp>()) {
       value = expand.getSrc();
-      memory = memref::CollapseShapeOp::create(rewriter, op.getLoc(), op.getDest(),
+      RankedTensorType valueType = expand.getSrcType();
+      auto type = MemRefType::get(valueType.getShape(), valueType.getElementType());
+      memory = memref::CollapseShapeOp::create(rewriter, op.getLoc(), type, op.getDest(),
                                                expand.getReassociationIndices());
     } else if (auto collapse = op.getSource().getDefiningOp<tensor::CollapseShapeOp>()) {
       value = collapse.getSrc();

@@ -131,6 +131,17 @@ LaneIndex PointEvaluator::offset(Location loc, const LaneIndex &index, OpFoldRes
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// As memref.collapse_shape infers it, but for a group of unknown size with a dim of size 0, which
+/// it infers as 0 and then refuses.
+static MemRefType getCollapsedType(MemRefType type, ArrayRef<ReassociationIndices> groups) {
+  MemRefType inferred = memref::CollapseShapeOp::computeCollapsedType(type, groups);
+  SmallVector<int64_t> shape(inferred.getShape());
+  for (auto [size, group] : llvm::zip_equal(shape, groups))
+    if (llvm::any_of(group, [&](int64_t dim) { return type.isDynamicDim(dim); }))
+      size = ShapedType::kDynamic;
+  return MemRefType::Builder(inferred).setShape(shape);
+}
+
 std::pair<Value, SmallVector<LaneIndex>> PointEvaluator::resolve(Location loc, const Buffer &buffer,
                                                                  ArrayRef<LaneIndex> indices) {
   SmallVector<LaneIndex> all(indices);
@@ -164,7 +175,8 @@ std::pair<Value, SmallVector<LaneIndex>> PointEvaluator::resolve(Location loc, c
   // Collapsed once, where the memref is made, so that loops share it.
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(buffer.memref);
-  return {memref::CollapseShapeOp::create(builder, loc, buffer.memref, groups), merged};
+  MemRefType type = getCollapsedType(cast<MemRefType>(buffer.memref.getType()), groups);
+  return {memref::CollapseShapeOp::create(builder, loc, type, buffer.memref, groups), merged};
 }
 
 SmallVector<Value> PointEvaluator::indicesOfLane(Location loc, ArrayRef<LaneIndex> indices,

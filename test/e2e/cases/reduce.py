@@ -58,6 +58,10 @@ def reductions():
     for kind in ("sum", "prod", "max", "min"):
         yield reduction(kind, Tensor("f32", np.zeros((3, 0))), (1,), tag="_empty")
         yield reduction(kind, Tensor("f32", np.zeros((0, 3))), (1,), tag="_none")
+    # Dims that are reduced together, of unknown size, and with nothing in them all the same.
+    nothing = Tensor("i1", np.zeros((3, 8, 0), bool))
+    yield simple("or_of_nothing", [nothing], [("i1", False)],
+                 "%r0 = array.reduce or, %0 axes = [0, 1, 2] : tensor<?x8x0xi1> -> tensor<i1>", types=["tensor<?x8x0xi1>"])
     with_nan = random("f32", (4, 40), 6)
     with_nan.values[1, 17] = np.nan
     with_nan.values[2, 0] = -np.inf

@@ -1,0 +1,130 @@
+//===- ImportTosa.cpp - TOSA ops as array ops -----------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every op by itself, in program order, those of regions before the op that holds them. Constants
+// come first, so that zero points, shapes and shifts can be read from the array constants that
+// they have become. TOSA's integers are signless and mean signed ones, as ours do; an op that has
+// to take them as unsigned says so and is refused.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Input/ImportTosa.h"
+#include "compiler/Input/Passes.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace xc::array;
+
+namespace xc {
+#define GEN_PASS_DEF_IMPORTTOSA
+#include "compiler/Input/Passes.h.inc"
+} // namespace xc
+
+namespace xc::tosa_import {
+
+//===----------------------------------------------------------------------===//
+// For the converters
+//===----------------------------------------------------------------------===//
+
+Value integerScalar(ExpressionBuilder &e, int64_t value, Value like) {
+  auto type = RankedTensorType::get({}, elementOf(like));
+  auto attribute = e.getBuilder().getIntegerAttr(type.getElementType(), value);
+  return e.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, attribute)));
+}
+
+Value reshapeTo(ExpressionBuilder &e, Value operand, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, elementOf(operand));
+  if (operand.getType() == type)
+    return operand;
+  return e.make<ReshapeOp>(type, operand, ValueRange());
+}
+
+FailureOr<SmallVector<int64_t>> getShape(Operation *op, Value shape, StringRef name) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(shape, m_Constant(&elements)))
+    return op->emitError() << "'" << op->getName() << "' has a computed " << name
+                           << "; expected one from tosa.const_shape";
+  return llvm::to_vector(elements.getValues<int64_t>());
+}
+
+Value subtractZeroPoint(ExpressionBuilder &e, Value value, int64_t zeroPoint) {
+  if (zeroPoint == 0 || isFloat(value))
+    return value;
+  value = e.convert(value, e.getBuilder().getI32Type());
+  return e.sub(value, integerScalar(e, zeroPoint, value));
+}
+
+Value replaceNans(ExpressionBuilder &e, Value value, Value with) {
+  return e.select(e.make<IsNanOp>(value), with, value);
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct ImportTosa final : impl::ImportTosaBase<ImportTosa> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops, shapes;
+    getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
+      if (!isa_and_present<tosa::TosaDialect>(op->getDialect()) || isa<tosa::YieldOp>(op))
+        return;
+      if (auto constant = dyn_cast<tosa::ConstOp>(op))
+        replaceConstant(constant);
+      else if (isa<tosa::ConstShapeOp>(op))
+        shapes.push_back(op);
+      else
+        ops.push_back(op);
+    });
+    for (Operation *op : ops)
+      if (failed(replace(op)))
+        return signalPassFailure();
+    for (Operation *op : shapes)
+      if (op->use_empty())
+        op->erase();
+  }
+
+private:
+  void replaceConstant(tosa::ConstOp op) {
+    OpBuilder builder(op);
+    op.replaceAllUsesWith(
+        ConstantOp::create(builder, op.getLoc(), cast<ElementsAttr>(op.getValues())).getResult());
+    op.erase();
+  }
+
+  LogicalResult replace(Operation *op) {
+    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+      if (isa<UnrankedTensorType>(type))
+        return op->emitError() << "'" << op->getName() << "' has a tensor of unknown rank, " << type
+                               << "; run --tosa-infer-shapes on it before";
+    OpBuilder builder(op);
+    ExpressionBuilder e(builder, op->getLoc());
+    for (auto convert :
+         {convertElementwise, convertInteger, convertMovement, convertWindow, convertControl}) {
+      Replacement replacement = convert(op, e);
+      if (!replacement)
+        continue;
+      if (failed(*replacement))
+        return failure();
+      // The converters infer types; what was written may say less or more.
+      for (auto [result, value] : llvm::zip_equal(op->getResults(), **replacement))
+        result.replaceAllUsesWith(e.finish(value, result.getType()));
+      op->erase();
+      return success();
+    }
+    return op->emitError() << "'" << op->getName()
+                           << "' is not supported; there are no array ops that compute it";
+  }
+};
+
+} // namespace
+
+} // namespace xc::tosa_import

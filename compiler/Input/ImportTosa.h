@@ -1,0 +1,54 @@
+//===- ImportTosa.h - TOSA ops as array ops -------------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_INPUT_IMPORTTOSA_H
+#define XC_INPUT_IMPORTTOSA_H
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+#include <optional>
+
+namespace xc::tosa_import {
+
+/// What replaces an op's results: nothing where another family of ops has to be asked; failure
+/// where it has been refused with a diagnostic.
+using Replacement = std::optional<mlir::FailureOr<llvm::SmallVector<mlir::Value>>>;
+
+Replacement convertElementwise(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertInteger(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertMovement(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertWindow(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertControl(mlir::Operation *op, array::ExpressionBuilder &e);
+
+//===--- For the converters ---------------------------------------------===//
+
+inline mlir::Type elementOf(mlir::Value value) { return mlir::getElementTypeOrSelf(value); }
+inline bool isFloat(mlir::Value value) { return llvm::isa<mlir::FloatType>(elementOf(value)); }
+
+/// A rank-0 constant of any integer that the element type of \p like has.
+mlir::Value integerScalar(array::ExpressionBuilder &e, int64_t value, mlir::Value like);
+
+/// `operand` as a tensor of `rank` dims, ones in front, or as one of rank 0 from one element.
+mlir::Value reshapeTo(array::ExpressionBuilder &e, mlir::Value operand,
+                      llvm::ArrayRef<int64_t> shape);
+
+/// The elements of a constant shape operand; an error at \p op, with its name, where it is
+/// computed.
+mlir::FailureOr<llvm::SmallVector<int64_t>> getShape(mlir::Operation *op, mlir::Value shape,
+                                                     llvm::StringRef name);
+
+/// \p value minus its zero point, in i32, where it holds integers with one that is not 0.
+mlir::Value subtractZeroPoint(array::ExpressionBuilder &e, mlir::Value value, int64_t zeroPoint);
+
+/// \p value with its NaNs replaced by \p with, a rank-0 tensor.
+mlir::Value replaceNans(array::ExpressionBuilder &e, mlir::Value value, mlir::Value with);
+
+} // namespace xc::tosa_import
+
+#endif // XC_INPUT_IMPORTTOSA_H

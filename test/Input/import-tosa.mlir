@@ -1,0 +1,195 @@
+// RUN: xc-opt %s -xc-import-tosa -split-input-file -verify-diagnostics | FileCheck %s --implicit-check-not=tosa.
+
+// CHECK-LABEL: func.func @elementwise(
+// CHECK-SAME:    %[[A:.*]]: tensor<?x4xf32>, %[[B:.*]]: tensor<1x4xf32>)
+// CHECK:         %[[S:.*]] = array.add %[[A]], %[[B]] : (tensor<?x4xf32>, tensor<1x4xf32>) -> tensor<?x4xf32>
+// CHECK:         %[[T:.*]] = array.tanh %[[S]] : tensor<?x4xf32>
+// CHECK:         %[[G:.*]] = array.compare ge, %[[T]], %[[A]]
+// CHECK:         %[[R:.*]] = array.select %[[G]], %[[T]], %[[B]]
+// CHECK:         return %[[R]]
+func.func @elementwise(%a: tensor<?x4xf32>, %b: tensor<1x4xf32>) -> tensor<?x4xf32> {
+  %s = tosa.add %a, %b : (tensor<?x4xf32>, tensor<1x4xf32>) -> tensor<?x4xf32>
+  %t = tosa.tanh %s : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %g = tosa.greater_equal %t, %a : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xi1>
+  %r = tosa.select %g, %t, %b : (tensor<?x4xi1>, tensor<?x4xf32>, tensor<1x4xf32>) -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+
+// -----
+
+// A float becomes the nearest integer, not the one towards zero.
+// CHECK-LABEL: func.func @casts(
+// CHECK:         %[[R:.*]] = array.round %{{.*}} : tensor<4xf32>
+// CHECK:         array.convert %[[R]] : tensor<4xf32> -> tensor<4xi8>
+func.func @casts(%x: tensor<4xf32>) -> tensor<4xi8> {
+  %y = tosa.cast %x : (tensor<4xf32>) -> tensor<4xi8>
+  return %y : tensor<4xi8>
+}
+
+// -----
+
+// What a NaN does in a maximum.
+// CHECK-LABEL: func.func @nans(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x5xf32>)
+// CHECK:         array.reduce max, %[[X]] axes = [1] keepdims
+// CHECK:         %[[NAN:.*]] = array.is_nan %[[X]]
+// CHECK:         %[[NUMBERS:.*]] = array.select %[[NAN]], %{{.*}}, %[[X]]
+// CHECK:         array.reduce max, %[[NUMBERS]] axes = [1] keepdims
+func.func @nans(%x: tensor<4x5xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
+  %a = tosa.reduce_max %x {axis = 1 : i32} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  %b = tosa.reduce_max %x {axis = 1 : i32, nan_mode = IGNORE} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+  return %a, %b : tensor<4x1xf32>, tensor<4x1xf32>
+}
+
+// -----
+
+// Channels stay last; the filter is O x H x W x I.
+// CHECK-LABEL: func.func @conv(
+// CHECK:         %[[C:.*]] = array.conv %{{.*}}, %{{.*}} dims = <[b, 0, 1, f] x [o, 0, 1, i] -> [b, 0, 1, f]> strides = [2, 1] low = [1, 0] high = [1, 2] filter_dilation = [1, 1]
+// CHECK-SAME:      : (tensor<1x9x8x3xf32>, tensor<4x3x3x3xf32>) -> tensor<1x5x8x4xf32>
+// CHECK:         array.add %[[C]], %{{.*}} : (tensor<1x5x8x4xf32>, tensor<4xf32>) -> tensor<1x5x8x4xf32>
+func.func @conv(%x: tensor<1x9x8x3xf32>, %w: tensor<4x3x3x3xf32>, %b: tensor<4xf32>) -> tensor<1x5x8x4xf32> {
+  %zp = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %y = tosa.conv2d %x, %w, %b, %zp, %zp {acc_type = f32, pad = array<i64: 1, 1, 0, 2>, stride = array<i64: 2, 1>, dilation = array<i64: 1, 1>}
+     : (tensor<1x9x8x3xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x5x8x4xf32>
+  return %y : tensor<1x5x8x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @depthwise(
+// CHECK:         %[[W:.*]] = array.reshape %{{.*}} : tensor<3x3x4x2xf32> -> tensor<3x3x1x8xf32>
+// CHECK:         array.conv %{{.*}}, %[[W]] dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]>
+// CHECK-SAME:      feature_groups = 4
+func.func @depthwise(%x: tensor<1x9x8x4xf32>, %w: tensor<3x3x4x2xf32>, %b: tensor<8xf32>) -> tensor<1x7x6x8xf32> {
+  %zp = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %y = tosa.depthwise_conv2d %x, %w, %b, %zp, %zp {acc_type = f32, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>}
+     : (tensor<1x9x8x4xf32>, tensor<3x3x4x2xf32>, tensor<8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x7x6x8xf32>
+  return %y : tensor<1x7x6x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @transposed(
+// CHECK:         %[[W:.*]] = array.reverse %{{.*}} axes = [1, 2]
+// CHECK:         array.conv %{{.*}}, %[[W]] {{.*}} low = [2, 1] high = [2, 2] input_dilation = [2, 2]
+func.func @transposed(%x: tensor<1x4x4x3xf32>, %w: tensor<2x3x3x3xf32>, %b: tensor<2xf32>) -> tensor<1x9x8x2xf32> {
+  %zp = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %y = tosa.transpose_conv2d %x, %w, %b, %zp, %zp {acc_type = f32, out_pad = array<i64: 0, 0, -1, 0>, stride = array<i64: 2, 2>}
+     : (tensor<1x4x4x3xf32>, tensor<2x3x3x3xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x9x8x2xf32>
+  return %y : tensor<1x9x8x2xf32>
+}
+
+// -----
+
+// Zero points are taken off in 32 bits.
+// CHECK-LABEL: func.func @quantized(
+// CHECK-SAME:    %[[A:.*]]: tensor<1x4x8xi8>, %[[B:.*]]: tensor<1x8x2xi8>)
+// CHECK:         %[[WIDE:.*]] = array.convert %[[A]] : tensor<1x4x8xi8> -> tensor<1x4x8xi32>
+// CHECK:         %[[OFF:.*]] = array.sub %[[WIDE]], %{{.*}} : (tensor<1x4x8xi32>, tensor<i32>) -> tensor<1x4x8xi32>
+// CHECK:         %[[RIGHT:.*]] = array.convert %[[B]] : tensor<1x8x2xi8> -> tensor<1x8x2xi32>
+// CHECK:         array.matmul %[[OFF]], %[[RIGHT]]
+func.func @quantized(%a: tensor<1x4x8xi8>, %b: tensor<1x8x2xi8>) -> tensor<1x4x2xi32> {
+  %three = "tosa.const"() <{values = dense<3> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %zero = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %c = tosa.matmul %a, %b, %three, %zero : (tensor<1x4x8xi8>, tensor<1x8x2xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x4x2xi32>
+  return %c : tensor<1x4x2xi32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @movement(
+// CHECK:         %[[R:.*]] = array.reshape %{{.*}} : tensor<2x6xf32> -> tensor<3x4xf32>
+// CHECK:         %[[S:.*]] = array.slice %[[R]] [1:3, :2] : tensor<3x4xf32> -> tensor<2x2xf32>
+// CHECK:         %[[P:.*]] = array.pad %[[S]], %{{.*}} low = [1, 0] high = [0, 2]
+// CHECK:         array.tile %[[P]] repeats = [1, 2]
+func.func @movement(%x: tensor<2x6xf32>) -> tensor<3x8xf32> {
+  %shape = tosa.const_shape {values = dense<[3, 4]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %start = tosa.const_shape {values = dense<[1, 0]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %size = tosa.const_shape {values = dense<[2, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %padding = tosa.const_shape {values = dense<[1, 0, 0, 2]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %multiples = tosa.const_shape {values = dense<[1, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %with = "tosa.const"() <{values = dense<3.5> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %r = tosa.reshape %x, %shape : (tensor<2x6xf32>, !tosa.shape<2>) -> tensor<3x4xf32>
+  %s = tosa.slice %r, %start, %size : (tensor<3x4xf32>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<2x2xf32>
+  %p = tosa.pad %s, %padding, %with : (tensor<2x2xf32>, !tosa.shape<4>, tensor<1xf32>) -> tensor<3x4xf32>
+  %t = tosa.tile %p, %multiples : (tensor<3x4xf32>, !tosa.shape<2>) -> tensor<3x8xf32>
+  return %t : tensor<3x8xf32>
+}
+
+// -----
+
+// CHECK:       array.variable @v : tensor<4xf32> = dense<1.000000e+00>
+tosa.variable @v = dense<1.0> : tensor<4xf32>
+// CHECK-LABEL: func.func @control(
+// CHECK-SAME:    %[[P:.*]]: tensor<i1>, %[[X:.*]]: tensor<4xf32>)
+// CHECK:         %[[R:.*]] = array.if %[[P]] : tensor<i1> -> (tensor<4xf32>) {
+// CHECK:           %[[V:.*]] = array.variable.read @v : tensor<4xf32>
+// CHECK:           %[[S:.*]] = array.add %[[X]], %[[V]]
+// CHECK:           array.yield %[[S]]
+// CHECK:         } else {
+// CHECK:           array.yield %[[X]]
+// CHECK:         }
+// CHECK:         array.variable.assign @v, %[[R]]
+// CHECK:         %[[L:.*]] = array.while %{{.*}} : (tensor<i32>) -> tensor<i32> condition {
+// CHECK:         return %[[L]]
+func.func @control(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<i32> {
+  %r = tosa.cond_if %p (%in = %x) : tensor<i1> (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %v = tosa.variable_read @v : tensor<4xf32>
+    %s = tosa.add %a, %v : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    tosa.yield %s : tensor<4xf32>
+  } else {
+  ^bb0(%a: tensor<4xf32>):
+    tosa.yield %a : tensor<4xf32>
+  }
+  tosa.variable_write @v, %r : tensor<4xf32>
+  %zero = "tosa.const"() <{values = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %five = "tosa.const"() <{values = dense<5> : tensor<i32>}> : () -> tensor<i32>
+  %n = tosa.while_loop (%i = %zero) : (tensor<i32>) -> tensor<i32> {
+    %more = tosa.greater %five, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    tosa.yield %more : tensor<i1>
+  } do {
+  ^bb0(%i: tensor<i32>):
+    %one = "tosa.const"() <{values = dense<1> : tensor<i32>}> : () -> tensor<i32>
+    %j = tosa.add %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    tosa.yield %j : tensor<i32>
+  }
+  return %n : tensor<i32>
+}
+
+// -----
+
+func.func @no_array_op(%x: tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>) {
+  // expected-error @+1 {{'tosa.rfft2d' is not supported; there are no array ops that compute it}}
+  %r, %i = tosa.rfft2d %x : (tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>)
+  return %r, %i : tensor<1x8x5xf32>, tensor<1x8x5xf32>
+}
+
+// -----
+
+func.func @integer_pool(%x: tensor<1x4x4x2xi8>) -> tensor<1x2x2x2xi8> {
+  %zp = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  // expected-error @+1 {{'tosa.avg_pool2d' of 'i8' is not supported; expected floats}}
+  %y = tosa.avg_pool2d %x, %zp, %zp {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, acc_type = i32}
+     : (tensor<1x4x4x2xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x2x2x2xi8>
+  return %y : tensor<1x2x2x2xi8>
+}
+
+// -----
+
+func.func @unranked(%x: tensor<*xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{'tosa.exp' has a tensor of unknown rank, 'tensor<*xf32>'; run --tosa-infer-shapes on it before}}
+  %y = tosa.exp %x : (tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+func.func @image_of_unknown_size(%x: tensor<1x?x4x2xf32>) -> tensor<1x?x7x2xf32> {
+  %scale = tosa.const_shape {values = dense<[2, 1, 2, 1]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %none = tosa.const_shape {values = dense<[0, 0]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  // expected-error @+1 {{'tosa.resize' has an image of unknown height or width, 'tensor<1x?x4x2xf32>'}}
+  %y = tosa.resize %x, %scale, %none, %none {mode = NEAREST_NEIGHBOR} : (tensor<1x?x4x2xf32>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<1x?x7x2xf32>
+  return %y : tensor<1x?x7x2xf32>
+}
