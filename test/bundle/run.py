@@ -82,13 +82,15 @@ def large_cases_wait_for_a_large_device(bundle):
 
 # Runs what it is given, and finds something in the first share under the tool that FIND names.
 SANITIZER = r"""#!/usr/bin/env bash
+SUMMARY="ERROR SUMMARY: 0 errors"
 while [[ $1 == --* ]]; do
   case $1 in --tool=*) tool=${1#*=} ;; --log-file=*) log=${1#*=} ;; esac
   shift
 done
 "$@" || exit
+[ "$FIND" = silence ] || echo "========= $SUMMARY" > "$log"
 [[ $tool == "$FIND" && $* == *--shard=1/3* ]] || exit 0
-echo "a finding of $tool" > "$log"
+echo "a finding of $tool" >> "$log"
 exit 97
 """
 
@@ -105,6 +107,8 @@ def findings_of_a_sanitizer_are_failures(bundle):
     expect(all(name in out for name in ("memcheck-graph", "racecheck-graph", "racecheck-stream", "synccheck-graph")), out)
     counts, out, code = bundle.run(*options, COMPUTE_SANITIZER=str(program), FIND="synccheck")
     expect(counts == (2 * passed, 1, 0) and code == 1 and "a finding of synccheck" in out, f"{counts}, exit code {code}: {out}")
+    counts, out, code = bundle.run("--sanitizer=memcheck", *options[1:], COMPUTE_SANITIZER=str(program), FIND="silence")
+    expect(counts[1] == 3 and code == 1 and "no summary" in out, f"{counts}, exit code {code}: {out}")
     counts, out, code = bundle.run("--sanitizer=memcheck", *options[1:], COMPUTE_SANITIZER="/nowhere/compute-sanitizer")
     expect(counts == (0, 3, 0) and code == 1, f"{counts}, exit code {code}: {out}")
 
