@@ -91,6 +91,9 @@ CUresult waitValue(Context &context, CUstream handle, CUdeviceptr address, Word 
   context.submit(stream, [owner, address, value, condition] {
     while (!isSatisfied(readWord<Word>(address), value, condition) && !owner->isCancelled())
       std::this_thread::sleep_for(std::chrono::microseconds(20));
+    // Who wrote the value may have been the host.
+    currentOrder()->learn(driver().hostOrder.published(address));
+    currentOrder()->learn(driver().hostOrder.known());
   });
   return CUDA_SUCCESS;
 }
@@ -108,6 +111,9 @@ CUresult writeValue(Context &context, CUstream handle, CUdeviceptr address, Word
   std::optional<Range> range = driver().memory.find(address);
   Device *device = range->isHost() ? nullptr : driver().devices[range->device].get();
   context.submit(stream, [device, address, value] {
+    driver().hostOrder.publish(address, currentOrder()->known);
+    if (!device) // the host may read it, and needs no call for that
+      driver().hostOrder.learn(currentOrder()->known);
     __atomic_store_n(reinterpret_cast<Word *>(address), value, __ATOMIC_RELEASE);
     if (device)
       device->simulator().memory().markInitialised(address, sizeof(Word));
@@ -153,7 +159,8 @@ CUresult cuStreamQuery(CUstream handle) {
       return CUDA_ERROR_INVALID_HANDLE;
     if (CUresult result = mayWait(*stream); result != CUDA_SUCCESS)
       return result;
-    return stream->isIdle() ? context.sticky() : CUDA_ERROR_NOT_READY;
+    CompletionRef last = stream->last();
+    return !last || last->poll() ? context.sticky() : CUDA_ERROR_NOT_READY;
   });
 }
 
@@ -313,7 +320,7 @@ CUresult cuEventQuery(CUevent handle) {
     if (CUresult result = mayWait(*event); result != CUDA_SUCCESS)
       return result;
     CompletionRef recorded = event->recorded();
-    return !recorded || recorded->isDone() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    return !recorded || recorded->poll() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   });
 }
 

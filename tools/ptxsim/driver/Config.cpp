@@ -149,6 +149,13 @@ const Setting kSettings[] = {
        config.report = text;
        return "";
      }},
+    {"patch",
+     [](Config &config, const std::string &text) -> std::string {
+       size_t colon = text.find(':');
+       config.patch = colon == std::string::npos ? "" : text.substr(colon + 1);
+       return colon == std::string::npos ? "expected LINE:TEXT, got '" + text + "'"
+                                         : setNumber(config.patchLine, text.substr(0, colon), UINT32_MAX);
+     }},
     {"leaks",
      [](Config &config, const std::string &text) { return setNumber(config.leaks, text, 1); }},
 };

@@ -39,6 +39,8 @@ struct Config {
   uint64_t graphSeed = 0;
   std::string report; // a file; empty: stderr
   bool leaks = false;
+  unsigned patchLine = 0; // of each module, replaced by `patch`; 0: none
+  std::string patch;
 
   /// Applies one setting. Returns an empty string, or what is wrong with it.
   std::string set(const std::string &key, const std::string &value);

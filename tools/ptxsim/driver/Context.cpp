@@ -79,10 +79,11 @@ CompletionRef Context::submit(const std::shared_ptr<Stream> &stream, Stream::Wor
   std::lock_guard<std::mutex> lock(submitMutex_);
   if (stream == legacy_) {
     for (const std::shared_ptr<Stream> &other : streams_)
-      if (other != legacy_ && other->isBlocking() && !other->isIdle())
-        waits.push_back(other->last());
-  } else if (legacy_ && stream->isBlocking() && !legacy_->isIdle()) {
-    waits.push_back(legacy_->last());
+      if (CompletionRef last = other->last(); last && other != legacy_ && other->isBlocking())
+        waits.push_back(std::move(last));
+  } else if (legacy_ && stream->isBlocking()) {
+    if (CompletionRef last = legacy_->last())
+      waits.push_back(std::move(last));
   }
   return stream->submit(std::move(waits), std::move(work));
 }

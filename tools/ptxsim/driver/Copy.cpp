@@ -166,7 +166,27 @@ CUresult resolveCopy(const CUDA_MEMCPY2D &params, Copy &copy) {
   return resolveCopy(wide, copy);
 }
 
+/// The task of a copy or a fill, after what the operation comes after.
+static ptxsim::Task beginTask(const char *name) {
+  WorkOrder &order = *currentOrder();
+  ptxsim::Task task = driver().tasks->begin(name, order.known);
+  order.learn(task.after());
+  return task;
+}
+
+/// Notes that it touches the bytes, and reports a race with another task.
+static bool noteTask(Context &context, const ptxsim::Task &task, Device *device, uint64_t address,
+                     uint64_t bytes, bool writes) {
+  std::string problem;
+  if (!device || !driver().config.checks.race ||
+      device->simulator().memory().noteTask(task, address, bytes, writes, problem))
+    return true;
+  driver().fault(context, CUDA_ERROR_LAUNCH_FAILED, problem);
+  return false;
+}
+
 void runCopy(Context &context, const Copy &copy) {
+  ptxsim::Task task = beginTask("copy");
   for (uint64_t z = 0; z < copy.depth; ++z)
     for (uint64_t y = 0; y < copy.height; ++y) {
       uint64_t destination =
@@ -176,7 +196,10 @@ void runCopy(Context &context, const Copy &copy) {
           !checkAccessible(context, "copy from device memory", copy.sourceDevice, source,
                            copy.width) ||
           !checkAccessible(context, "copy to device memory", copy.destinationDevice, destination,
-                           copy.width))
+                           copy.width) ||
+          !noteTask(context, task, copy.sourceDevice, source, copy.width, /*writes=*/false) ||
+          !noteTask(context, task, copy.destinationDevice, destination, copy.width,
+                    /*writes=*/true))
         return;
       memmove(reinterpret_cast<void *>(destination), reinterpret_cast<const void *>(source),
               copy.width);
@@ -210,10 +233,12 @@ CUresult resolveFill(const CUDA_MEMSET_NODE_PARAMS &params, Fill &fill) {
 }
 
 void runFill(Context &context, const Fill &fill) {
+  ptxsim::Task task = beginTask("fill");
   uint64_t rowBytes = fill.width * fill.elementSize;
   for (uint64_t y = 0; y < fill.height && rowBytes; ++y) {
     uint64_t row = fill.destination + y * fill.pitch;
-    if (!checkAccessible(context, "fill", fill.device, row, rowBytes))
+    if (!checkAccessible(context, "fill", fill.device, row, rowBytes) ||
+        !noteTask(context, task, fill.device, row, rowBytes, /*writes=*/true))
       return;
     auto *bytes = reinterpret_cast<uint8_t *>(row);
     for (uint64_t i = 0; i < fill.width; ++i)

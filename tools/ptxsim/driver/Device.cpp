@@ -12,7 +12,8 @@
 namespace xc::cudasim {
 namespace {
 
-ptxsim::Options simulatorOptions(const Config &config) {
+ptxsim::Options simulatorOptions(const Config &config,
+                                 std::shared_ptr<ptxsim::TaskOrder> tasks) {
   ptxsim::Options options;
   options.arch = config.arch;
   options.checks = config.checks;
@@ -20,6 +21,7 @@ ptxsim::Options simulatorOptions(const Config &config) {
   options.hostThreads = config.threads;
   options.instructionLimit = config.instructionLimit;
   options.asyncSeed = config.asyncSeed;
+  options.tasks = std::move(tasks);
   return options;
 }
 
@@ -38,10 +40,10 @@ Product productOf(ptxsim::Arch arch) {
 
 } // namespace
 
-Device::Device(unsigned ordinal, const Config &config)
+Device::Device(unsigned ordinal, const Config &config, std::shared_ptr<ptxsim::TaskOrder> tasks)
     : ordinal_(ordinal), limits_(ptxsim::archLimits(config.arch)), pools_(config.pools),
       vmm_(config.vmm), managed_(config.managed), memoryBytes_(config.memory),
-      name_(productOf(config.arch).name), simulator_(simulatorOptions(config)) {}
+      name_(productOf(config.arch).name), simulator_(simulatorOptions(config, std::move(tasks))) {}
 
 bool Device::take(uint64_t bytes) {
   uint64_t used = usedBytes_.load();

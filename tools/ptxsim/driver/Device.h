@@ -23,7 +23,7 @@ class Context;
 
 class Device {
 public:
-  Device(unsigned ordinal, const Config &config);
+  Device(unsigned ordinal, const Config &config, std::shared_ptr<ptxsim::TaskOrder> tasks);
 
   unsigned ordinal() const { return ordinal_; }
   const ptxsim::ArchLimits &limits() const { return limits_; }

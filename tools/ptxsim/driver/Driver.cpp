@@ -124,7 +124,7 @@ Driver::~Driver() {
 void Driver::createDevices() {
   std::call_once(devicesOnce_, [this] {
     for (unsigned i = 0; i < config.devices; ++i) {
-      devices.push_back(std::make_unique<Device>(i, config));
+      devices.push_back(std::make_unique<Device>(i, config, tasks));
       Device &device = *devices.back();
       // What a kernel calls to steer a conditional node of its graph.
       device.simulator().defineExtern("cudaGraphSetConditional",

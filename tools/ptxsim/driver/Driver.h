@@ -72,6 +72,8 @@ struct Driver {
   VirtualMemory virtualMemory;
   Conditions conditions;
   Captures captures;
+  std::shared_ptr<ptxsim::TaskOrder> tasks = std::make_shared<ptxsim::TaskOrder>();
+  HostOrder hostOrder;
 
   HandleTable<CUcontext, Context> contexts{1};
   HandleTable<CUmodule, Module> modules{2};

@@ -165,6 +165,7 @@ struct PlanNode {
   Payload payload;              // its graphs are not used: see `bodies`
   std::shared_ptr<Context> context;
   std::vector<unsigned> dependencies, successors;
+  std::vector<bool> programmatic; // by dependency: of its start only, up to a wait
   bool enabled = true;
   std::vector<std::shared_ptr<struct Plan>> bodies; // child graph, conditional
 };

@@ -78,7 +78,7 @@ struct LaunchEvents {
   ~LaunchEvents() {
     for (const CompletionRef &completion : recorded)
       if (!completion->isDone())
-        completion->signal();
+        completion->signal({});
   }
 };
 
@@ -100,17 +100,56 @@ void bindEvents(const Plan &plan, LaunchEvents &events) {
   }
 }
 
+/// What the nodes of a plan that is running know at their start and their end.
+struct PlanOrder {
+  TaskKnowledge before; // the plan
+  std::vector<TaskKnowledge> ends;
+  std::vector<KnowledgeRef> kernels; // what happened before a kernel
+
+  PlanOrder(const Plan &plan, TaskKnowledge known)
+      : before(std::move(known)), ends(plan.nodes.size()), kernels(plan.nodes.size()) {}
+  WorkOrder startOf(const Plan &plan, unsigned index) const;
+  TaskKnowledge end() const;
+};
+
+WorkOrder PlanOrder::startOf(const Plan &plan, unsigned index) const {
+  const PlanNode &node = plan.nodes[index];
+  WorkOrder order;
+  TaskKnowledge early = before;
+  order.known = before;
+  for (size_t i = 0; i < node.dependencies.size(); ++i) {
+    unsigned from = node.dependencies[i];
+    bool isEarly = node.programmatic[i] && kernels[from];
+    order.hasProgrammaticEdge |= isEarly;
+    order.learn(ends[from]);
+    ptxsim::joinTasks(early, isEarly ? *kernels[from] : ends[from]);
+  }
+  if (order.hasProgrammaticEdge)
+    order.early = std::make_shared<const TaskKnowledge>(std::move(early));
+  return order;
+}
+
+TaskKnowledge PlanOrder::end() const {
+  TaskKnowledge all = before;
+  for (const TaskKnowledge &node : ends)
+    ptxsim::joinTasks(all, node);
+  return all;
+}
+
+/// Runs plans, each after what the calling thread's current order knows, which knows of
+/// the end of all its nodes then.
 struct Launcher {
   const LaunchEvents &events;
   uint64_t seed;
 
   void runPlan(const std::shared_ptr<Plan> &plan);
-  void runNode(const PlanNode &node);
+  void runNode(const Plan &plan, unsigned index, PlanOrder &order);
 
 private:
+  void runPayload(const PlanNode &node, const CompletionRef &event);
   void runConditional(const PlanNode &node, const ConditionalPayload &payload);
-  void runShuffled(const Plan &plan);
-  void runConcurrently(const std::shared_ptr<Plan> &plan);
+  void runShuffled(const Plan &plan, PlanOrder &order);
+  void runConcurrently(const std::shared_ptr<Plan> &plan, PlanOrder &order);
 };
 
 void Launcher::runConditional(const PlanNode &node, const ConditionalPayload &payload) {
@@ -137,10 +176,21 @@ void Launcher::runConditional(const PlanNode &node, const ConditionalPayload &pa
   }
 }
 
-void Launcher::runNode(const PlanNode &node) {
+void Launcher::runNode(const Plan &plan, unsigned index, PlanOrder &planOrder) {
+  const PlanNode &node = plan.nodes[index];
+  WorkOrder order = planOrder.startOf(plan, index);
+  OrderScope scope(order);
   CompletionRef event;
   if (auto found = events.completions.find(&node); found != events.completions.end())
     event = found->second;
+  runPayload(node, event);
+  if (std::get_if<EventRecordPayload>(&node.payload) && event)
+    event->signal(order.known);
+  planOrder.ends[index] = std::move(order.known);
+  planOrder.kernels[index] = std::move(order.beforeKernel);
+}
+
+void Launcher::runPayload(const PlanNode &node, const CompletionRef &event) {
   // A lost context does nothing more, but what waits for its events goes on.
   if (node.context->sticky() == CUDA_SUCCESS && node.enabled) {
     driver().delayStream();
@@ -159,18 +209,18 @@ void Launcher::runNode(const PlanNode &node) {
     else if (std::get_if<EventWaitPayload>(&node.payload) && event)
       event->wait();
   }
-  if (std::get_if<EventRecordPayload>(&node.payload) && event)
-    event->signal();
 }
 
 void Launcher::runPlan(const std::shared_ptr<Plan> &plan) {
+  PlanOrder order(*plan, currentOrder()->known);
   if (seed)
-    runShuffled(*plan);
+    runShuffled(*plan, order);
   else
-    runConcurrently(plan);
+    runConcurrently(plan, order);
+  currentOrder()->learn(order.end());
 }
 
-void Launcher::runShuffled(const Plan &plan) {
+void Launcher::runShuffled(const Plan &plan, PlanOrder &order) {
   std::mt19937_64 random(seed);
   std::vector<size_t> missing;
   std::vector<unsigned> ready;
@@ -183,7 +233,7 @@ void Launcher::runShuffled(const Plan &plan) {
     std::swap(ready[random() % ready.size()], ready.back());
     unsigned index = ready.back();
     ready.pop_back();
-    runNode(plan.nodes[index]);
+    runNode(plan, index, order);
     for (unsigned successor : plan.nodes[index].successors)
       if (!--missing[successor])
         ready.push_back(successor);
@@ -193,13 +243,14 @@ void Launcher::runShuffled(const Plan &plan) {
 /// One plan that is running.
 struct Progress {
   std::shared_ptr<Plan> plan;
+  PlanOrder &order; // lives as long as the launcher does
   std::vector<std::atomic<size_t>> missing;
   std::mutex mutex;
   std::condition_variable changed;
   size_t remaining;
 
-  explicit Progress(std::shared_ptr<Plan> running)
-      : plan(std::move(running)), missing(plan->nodes.size()), remaining(plan->nodes.size()) {
+  Progress(std::shared_ptr<Plan> running, PlanOrder &order)
+      : plan(std::move(running)), order(order), missing(plan->nodes.size()), remaining(plan->nodes.size()) {
     for (size_t i = 0; i < missing.size(); ++i)
       missing[i] = plan->nodes[i].dependencies.size();
   }
@@ -210,7 +261,7 @@ struct Progress {
 void runChain(Launcher &launcher, const std::shared_ptr<Progress> &progress, unsigned index) {
   for (bool more = true; more;) {
     const PlanNode &node = progress->plan->nodes[index];
-    launcher.runNode(node);
+    launcher.runNode(*progress->plan, index, progress->order);
     more = false;
     for (unsigned successor : node.successors) {
       if (--progress->missing[successor])
@@ -230,10 +281,10 @@ void runChain(Launcher &launcher, const std::shared_ptr<Progress> &progress, uns
   }
 }
 
-void Launcher::runConcurrently(const std::shared_ptr<Plan> &plan) {
+void Launcher::runConcurrently(const std::shared_ptr<Plan> &plan, PlanOrder &order) {
   if (plan->nodes.empty())
     return;
-  auto progress = std::make_shared<Progress>(plan);
+  auto progress = std::make_shared<Progress>(plan, order);
   bool first = true;
   unsigned own = 0;
   for (unsigned i = 0; i < plan->nodes.size(); ++i) {

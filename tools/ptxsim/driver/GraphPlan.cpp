@@ -105,6 +105,8 @@ CUresult makePlan(Context &context, const Graph &graph, bool insideConditional,
     for (const GraphNode::Edge &edge : source->dependencies) {
       unsigned from = indices[edge.from], to = indices[source.get()];
       plan->nodes[to].dependencies.push_back(from);
+      plan->nodes[to].programmatic.push_back(edge.data.type ==
+                                             CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
       plan->nodes[from].successors.push_back(to);
     }
   errorNode = nullptr;

@@ -8,6 +8,7 @@
 #ifndef PTXSIM_DRIVER_HOSTCALL_H
 #define PTXSIM_DRIVER_HOSTCALL_H
 
+#include "Driver.h"
 #include "runtime/hal/cuda/cuda_abi.h"
 
 namespace xc::cudasim {
@@ -20,9 +21,12 @@ inline bool &insideHostFunction() {
 }
 
 inline void callHost(CUhostFn function, void *userData) {
+  // It may tell other threads, and wait for them.
+  driver().hostOrder.learn(currentOrder()->known);
   insideHostFunction() = true;
   function(userData);
   insideHostFunction() = false;
+  currentOrder()->learn(driver().hostOrder.known());
 }
 
 } // namespace xc::cudasim

@@ -216,6 +216,13 @@ void runLaunch(Context &context, const Launch &launch) {
   config.cooperative = shape.cooperative;
   config.params = launch.params.data();
   config.paramBytes = launch.params.size();
+  WorkOrder &order = *currentOrder();
+  bool isProgrammatic = shape.programmatic || order.hasProgrammaticEdge;
+  ptxsim::Task task = driver().tasks->begin(function.kernel->info().name, order.known,
+                                            isProgrammatic ? order.early : nullptr);
+  config.task = &task;
+  order.learn(task.after());
+  order.beforeKernel = task.before;
   ptxsim::LaunchResult result = context.device().simulator().launch(*function.kernel, config);
   driver().kernels.add(function.kernel->info().name, result.counters);
   if (!result.ok())

@@ -83,6 +83,19 @@ void JitLogs::write(const std::string &error) {
 // Modules
 //===----------------------------------------------------------------------===//
 
+/// The text with the line that the settings want replaced. A module that has fewer lines
+/// stays as it is.
+static std::string patched(std::string text, const Config &config) {
+  size_t begin = config.patchLine ? 0 : std::string::npos;
+  for (unsigned line = 1; line < config.patchLine && begin != std::string::npos; ++line) {
+    begin = text.find('\n', begin);
+    begin += begin != std::string::npos;
+  }
+  return begin == std::string::npos || begin > text.size()
+             ? text
+             : text.replace(begin, std::min(text.find('\n', begin), text.size()) - begin, config.patch);
+}
+
 CUresult loadModule(Context &context, const void *image, JitLogs &logs, CUmodule &handle) {
   Driver &state = driver();
   switch (kindOf(image)) {
@@ -95,10 +108,10 @@ CUresult loadModule(Context &context, const void *image, JitLogs &logs, CUmodule
   case ImageKind::Text:
     break;
   }
-  const char *text = static_cast<const char *>(image);
+  std::string text = patched(static_cast<const char *>(image), state.config);
   ptxsim::ParseError error;
   std::unique_ptr<ptxsim::Module> code =
-      context.device().simulator().load(text, strlen(text), error);
+      context.device().simulator().load(text.data(), text.size(), error);
   if (!code) {
     logs.write("ptxsim " + error.str());
     return error.message.find(".version") != std::string::npos && error.unsupported

@@ -14,9 +14,10 @@
 
 namespace xc::cudasim {
 
-void Completion::signal() {
+void Completion::signal(const TaskKnowledge &known) {
   std::lock_guard<std::mutex> lock(mutex_);
   done_ = true;
+  known_ = known;
   time_ = Clock::now();
   changed_.notify_all();
 }
@@ -27,14 +28,31 @@ bool Completion::isDone() const {
 }
 
 void Completion::wait() const {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [this] { return done_; });
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return done_; });
+  }
+  pass();
+}
+
+bool Completion::poll() const {
+  if (!isDone())
+    return false;
+  pass();
+  return true;
+}
+
+void Completion::pass() const {
+  if (WorkOrder *order = currentOrder())
+    order->learn(known_);
+  else
+    driver().hostOrder.learn(known_);
 }
 
 CompletionRef Stream::submit(std::vector<CompletionRef> waits, Work work) {
   auto completion = std::make_shared<Completion>();
   std::lock_guard<std::mutex> lock(mutex_);
-  queue_.push_back({std::move(waits), std::move(work), completion});
+  queue_.push_back({std::move(waits), std::move(work), completion, driver().hostOrder.known()});
   last_ = completion;
   if (!started_) {
     started_ = true;
@@ -61,6 +79,8 @@ void Stream::close() {
 }
 
 void Stream::run() {
+  WorkOrder order; // of the operation, after all those before it
+  OrderScope scope(order);
   for (;;) {
     Operation operation;
     {
@@ -71,8 +91,21 @@ void Stream::run() {
       operation = std::move(queue_.front());
       queue_.pop_front();
     }
-    for (const CompletionRef &completion : operation.waits)
-      completion->wait();
+    WorkOrder waited;
+    waited.known = std::move(operation.host);
+    {
+      OrderScope waiting(waited);
+      for (const CompletionRef &completion : operation.waits)
+        completion->wait();
+    }
+    order.learn(waited.known);
+    // Only directly behind a kernel may another one start before its end.
+    order.early = nullptr;
+    if (KnowledgeRef before = std::move(order.beforeKernel)) {
+      ptxsim::joinTasks(waited.known, *before);
+      order.early = std::make_shared<const TaskKnowledge>(std::move(waited.known));
+    }
+    order.beforeKernel = nullptr;
     driver().delayStream();
     // A lost context runs nothing more, but whoever waits for it shall not hang.
     if (context_->sticky() == CUDA_SUCCESS)
@@ -80,7 +113,7 @@ void Stream::run() {
     // What the work holds on to must be gone when its end is known: a program may
     // look at the live objects, or start the driver afresh, right after.
     operation.work = nullptr;
-    operation.completion->signal();
+    operation.completion->signal(order.known);
   }
 }
 

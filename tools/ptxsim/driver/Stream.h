@@ -8,6 +8,7 @@
 #ifndef PTXSIM_DRIVER_STREAM_H
 #define PTXSIM_DRIVER_STREAM_H
 
+#include "WorkOrder.h"
 #include "runtime/hal/cuda/cuda_abi.h"
 
 #include <chrono>
@@ -28,17 +29,25 @@ class Completion {
 public:
   using Clock = std::chrono::steady_clock;
 
-  void signal();
+  /// `known`: what has happened then.
+  void signal(const TaskKnowledge &known);
   bool isDone() const;
+  /// Whoever waits knows what has happened from then on: the operation that the calling
+  /// thread runs, or the host.
   void wait() const;
+  /// The same without waiting, if it is done.
+  bool poll() const;
   /// When it was signalled; only once it is done.
   Clock::time_point time() const { return time_; }
 
 private:
+  void pass() const;
+
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   bool done_ = false;
   Clock::time_point time_;
+  TaskKnowledge known_; // not changed once it is done
 };
 
 using CompletionRef = std::shared_ptr<Completion>;
@@ -72,6 +81,7 @@ private:
     std::vector<CompletionRef> waits;
     Work work;
     CompletionRef completion;
+    TaskKnowledge host; // what the host knew when it submitted it
   };
   void run();
 

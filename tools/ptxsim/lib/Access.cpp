@@ -98,22 +98,35 @@ static bool raiseUninitialised(Warp &warp, const Inst &inst, const Access &acces
 }
 
 static bool raiseRace(Warp &warp, const Inst &inst, const Access &access, unsigned lane,
-                      uint64_t address, Space space, uint64_t other, bool otherRead) {
-  Block &block = *warp.block;
-  Epoch epoch = Epoch::unpack(other);
-  std::string who =
-      epoch.thread == block.threads ? "an asynchronous copy" : describeThread(block, epoch.thread);
-  if (space == Space::Global) {
-    const Dim3 &grid = block.launch->config.grid;
-    who += " of block (" + std::to_string(epoch.block % grid.x) + "," +
-           std::to_string(epoch.block / grid.x % grid.y) + "," +
-           std::to_string(epoch.block / grid.x / grid.y) + ")";
-  }
-  block.raise(FaultKind::Race, warp, lane, inst, address,
-              describe(access, space) + " at " + hex(address) + " races with the " +
-                  (epoch.strong ? "strong " : "") + (otherRead ? "read" : "write") + " by " + who +
-                  ": nothing orders them");
+                      uint64_t address, Space space, const Conflict &conflict) {
+  warp.block->raise(FaultKind::Race, warp, lane, inst, address,
+                    describe(access, space) + " at " + hex(address) + " races with the " +
+                        describeConflict(*warp.block, conflict, space == Space::Global) +
+                        ": nothing orders them");
   return false;
+}
+
+std::string xc::ptxsim::describeConflict(const Block &block, const Conflict &conflict,
+                                         bool withBlock) {
+  const Segment &other = conflict.segment;
+  bool isCopy = other.warp == Segment::kCopies;
+  std::string who = other.strong ? "strong " : "";
+  who += conflict.isRead ? "read by " : "write by ";
+  std::string task = block.launch->memory->tasks->nameOf({other.chain, other.seq});
+  if (other.block == Segment::kWholeTask)
+    return who + "'" + task + "', which is not ordered before this kernel";
+  uint32_t thread = other.warp * 32u + conflict.lane;
+  if (!other.isOf(block.launch->task.id))
+    return who + (isCopy ? "an asynchronous copy" : "thread number " + std::to_string(thread)) +
+           " of block number " + std::to_string(other.block) + " of '" + task +
+           "', which is not ordered before this kernel";
+  who += isCopy ? "an asynchronous copy" : describeThread(block, thread);
+  if (!withBlock && other.block == block.linearId)
+    return who;
+  const Dim3 &grid = block.launch->config.grid;
+  return who + " of block (" + std::to_string(other.block % grid.x) + "," +
+         std::to_string(other.block / grid.x % grid.y) + "," +
+         std::to_string(other.block / grid.x / grid.y) + ")";
 }
 
 //===----------------------------------------------------------------------===//
@@ -202,35 +215,87 @@ static uint32_t byteMask(uint64_t address, uint64_t end) {
   return mask;
 }
 
-/// Calls |function| with each cell that [offset, offset + bytes) touches and
-/// the mask of the bytes in it, until it returns non-zero.
-template <typename F>
-static uint64_t forCells(RaceCell *cells, uint64_t offset, unsigned bytes, F function) {
-  uint64_t end = offset + bytes;
-  for (uint64_t at = offset; at < end; at = (at & ~3ull) + 4)
-    if (uint64_t conflict = function(cells[at >> 2], byteMask(at, end)))
-      return conflict;
-  return 0;
+/// The cells of the bytes that a lane accesses.
+struct LaneCells {
+  RaceCell *cells = nullptr; // NULL: not tracked
+  uint64_t offset = 0;       // of the access in what they shadow
+  uint64_t page = 0;         // what copies did there
+  bool isShared = false;
+};
+
+/// Calls |function| with each cell that the access touches and the mask of the bytes in
+/// it, until it returns false.
+template <typename F> static bool forCells(const LaneCells &at, unsigned bytes, F function) {
+  uint64_t end = at.offset + bytes;
+  for (uint64_t place = at.offset; place < end; place = (place & ~3ull) + 4)
+    if (!function(at.cells[place >> 2], byteMask(place, end)))
+      return false;
+  return true;
 }
 
-static RaceCell *cellsOf(Block &block, const LaneAccess &lanes, unsigned lane, unsigned bytes,
-                         uint64_t &offset) {
+static LaneCells cellsOf(Block &block, const LaneAccess &lanes, unsigned lane, unsigned bytes) {
+  LaneCells at;
   if (!block.clocks)
-    return nullptr;
+    return at;
   if (lanes.space[lane] == Space::Shared) {
     Block &owner = *lanes.owner[lane];
-    offset = static_cast<uint64_t>(lanes.host[lane] - owner.shared.data());
+    at.isShared = true;
+    at.offset = static_cast<uint64_t>(lanes.host[lane] - owner.shared.data());
     SharedShadow &shadow = owner.sharedShadow;
-    RaceCell *cells = shadow.races->get(shadow.capacity);
+    at.cells = shadow.races->get(shadow.capacity);
     if (shadow.anyLine)
-      shadow.expandLines(cells, offset, bytes);
-    return cells;
+      shadow.expandLines(at.cells, at.offset, bytes);
+    return at;
   }
   Range *range = lanes.range[lane];
-  if (lanes.space[lane] != Space::Global || !range || !block.clocks->tracksGlobal())
-    return nullptr;
-  offset = lanes.address[lane] - range->base;
-  return range->races.get(range->size);
+  if (lanes.space[lane] != Space::Global || !range)
+    return at;
+  at.offset = lanes.address[lane] - range->base;
+  at.cells = range->races.get(range->size);
+  uint64_t page = at.offset / RaceCells::kPage;
+  range->touched.set(page, 1);
+  if (range->pages.used.load(std::memory_order_relaxed))
+    at.page = range->pages.get(range->size)[page].load(std::memory_order_relaxed);
+  return at;
+}
+
+/// The lanes of |rest| that access what |lane|, the first of them, does, as it does. Found
+/// where neighbours do: the rest is merely noted lane by lane.
+static uint32_t lanesAlike(const Block &block, const Warp &warp, const LaneAccess &lanes,
+                           unsigned lane, uint32_t rest) {
+  uint32_t others = rest & (rest - 1);
+  if (!others || lanes.host[__builtin_ctz(others)] != lanes.host[lane])
+    return 1u << lane;
+  uint32_t alike = 0;
+  forLanes(rest, [&](unsigned l) {
+    alike |= static_cast<uint32_t>(lanes.host[l] == lanes.host[lane]) << l;
+  });
+  return block.clocks->atSameClock(warp.threadOf(lane), alike);
+}
+
+/// The race check of the loads of |mask|.
+static bool checkReadRaces(Warp &warp, const Inst &inst, const Access &access, LaneAccess &lanes,
+                           uint32_t mask) {
+  Block &block = *warp.block;
+  BlockClocks &clocks = *block.clocks;
+  for (uint32_t rest = mask; rest;) {
+    auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    LaneCells at = cellsOf(block, lanes, lane, access.bytes);
+    if (!at.cells) {
+      rest &= rest - 1;
+      continue;
+    }
+    uint32_t alike = lanesAlike(block, warp, lanes, lane, rest);
+    rest &= ~alike;
+    uint32_t thread = warp.threadOf(lane);
+    Conflict conflict;
+    if ((at.page && !clocks.checkPage(at.page, thread, false, conflict)) ||
+        !forCells(at, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
+          return clocks.read(cell, at.isShared, thread, alike, bytes, access.strong, conflict);
+        }))
+      return raiseRace(warp, inst, access, lane, lanes.address[lane], lanes.space[lane], conflict);
+  }
+  return true;
 }
 
 static bool checkRead(Warp &warp, const Inst &inst, const Access &access, LaneAccess &lanes,
@@ -263,17 +328,7 @@ static bool checkRead(Warp &warp, const Inst &inst, const Access &access, LaneAc
                                   range->tag);
     }
   }
-  if (access.kind != AccessKind::Load)
-    return true;
-  uint64_t offset = 0;
-  RaceCell *cells = cellsOf(block, lanes, lane, access.bytes, offset);
-  if (!cells)
-    return true;
-  uint32_t thread = warp.threadOf(lane);
-  uint64_t other = forCells(cells, offset, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
-    return block.clocks->read(cell, thread, bytes, access.strong);
-  });
-  return !other || raiseRace(warp, inst, access, lane, address, space, other, false);
+  return true;
 }
 
 static bool resolveGlobal(Warp &warp, const Inst &inst, const Access &access, LaneAccess &lanes,
@@ -389,8 +444,7 @@ bool xc::ptxsim::resolveAccess(Warp &warp, const Inst &inst, uint32_t mask, cons
                                LaneAccess &lanes) {
   Block &block = *warp.block;
   const Checks &checks = block.launch->options.checks;
-  bool reads =
-      access.kind != AccessKind::Store && (checks.uninitialised || checks.race || checks.asyncCopy);
+  bool reads = access.kind != AccessKind::Store && (checks.uninitialised || checks.asyncCopy);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     auto lane = static_cast<unsigned>(__builtin_ctz(rest));
     if (!resolveLane(warp, inst, access, lanes, lane, checks))
@@ -398,6 +452,9 @@ bool xc::ptxsim::resolveAccess(Warp &warp, const Inst &inst, uint32_t mask, cons
     if (reads && !checkRead(warp, inst, access, lanes, lane))
       return false;
   }
+  if (block.clocks && access.kind == AccessKind::Load &&
+      !checkReadRaces(warp, inst, access, lanes, mask))
+    return false;
   if (block.launch->options.memoryCounters)
     countAccess(block, mask, lanes, access);
   return true;
@@ -445,20 +502,21 @@ static bool checkPendingStore(Warp &warp, const Inst &inst, const Access &access
 static bool checkWrite(Warp &warp, const Inst &inst, const Access &access, const LaneAccess &lanes,
                        unsigned lane) {
   Block &block = *warp.block;
-  uint64_t offset = 0;
-  RaceCell *cells = cellsOf(block, lanes, lane, access.bytes, offset);
-  if (!cells)
+  LaneCells at = cellsOf(block, lanes, lane, access.bytes);
+  if (!at.cells)
     return true;
   uint32_t thread = warp.threadOf(lane);
-  if (lanes.space[lane] == Space::Shared && lanes.owner[lane] == &block &&
-      !checkProductReads(warp, inst, lane, static_cast<uint32_t>(offset), access.bytes))
+  if (at.isShared && lanes.owner[lane] == &block &&
+      !checkProductReads(warp, inst, lane, static_cast<uint32_t>(at.offset), access.bytes))
     return false;
-  bool wasRead = false;
-  uint64_t other = forCells(cells, offset, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
-    return block.clocks->write(cell, thread, bytes, access.strong, wasRead);
-  });
-  return !other || raiseRace(warp, inst, access, lane, lanes.address[lane], lanes.space[lane],
-                             other, wasRead);
+  Conflict conflict;
+  BlockClocks &clocks = *block.clocks;
+  return ((!at.page || clocks.checkPage(at.page, thread, true, conflict)) &&
+          forCells(at, access.bytes,
+                   [&](RaceCell &cell, uint32_t bytes) {
+                     return clocks.write(cell, at.isShared, thread, bytes, access.strong, conflict);
+                   })) ||
+         raiseRace(warp, inst, access, lane, lanes.address[lane], lanes.space[lane], conflict);
 }
 
 bool xc::ptxsim::noteStore(Warp &warp, const Inst &inst, const Access &access,
@@ -490,7 +548,7 @@ bool xc::ptxsim::noteAtomic(Warp &warp, const Inst &inst, const Access &access,
 static SyncTable *tableOf(Block &block, const LaneAccess &lanes, unsigned lane) {
   if (lanes.space[lane] == Space::Shared)
     return lanes.owner[lane]->clocks->sharedSync.get();
-  return lanes.space[lane] == Space::Global && block.clocks->tracksGlobal()
+  return lanes.space[lane] == Space::Global
              ? block.launch->syncTable.get()
              : nullptr;
 }

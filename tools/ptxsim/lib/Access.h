@@ -26,7 +26,7 @@ struct Access {
   Space space = Space::Generic;
   unsigned bytes = 4; // per lane
   AccessKind kind = AccessKind::Load;
-  uint32_t strong = 0; // as Epoch::strong
+  uint32_t strong = 0; // as Segment::strong
 };
 
 struct LaneAccess {
@@ -63,6 +63,9 @@ bool noteAtomic(Warp &warp, const Inst &inst, const Access &access, const LaneAc
 /// checked.
 void releaseAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order, MemScope scope);
 void acquireAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order, MemScope scope);
+
+/// "write by thread (3,0,0)": who a conflict is with. |withBlock|: of which block, too.
+std::string describeConflict(const Block &block, const Conflict &conflict, bool withBlock);
 
 /// Delivers |copy| of |thread| to shared memory (the thread waited for it).
 /// False after a fault.

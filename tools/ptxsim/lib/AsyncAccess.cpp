@@ -17,16 +17,42 @@ static bool fail(const BulkCopy &copy, FaultKind kind, uint64_t address, std::st
   return false;
 }
 
-static std::string whoDid(const Block &block, uint64_t packed, const char *what) {
-  Epoch e = Epoch::unpack(packed);
-  std::string who =
-      e.thread == block.threads ? "an asynchronous copy" : describeThread(block, e.thread);
-  return std::string(what) + " by " + who +
-         (block.linearId == e.block ? "" : " of block number " + std::to_string(e.block));
-}
+/// The order as one sees it who issued a copy or a product.
+namespace {
+class ObserverOrder final : public HappensBefore {
+public:
+  ObserverOrder(const BlockClocks &clocks, const Observer &who) : clocks(clocks), who(who) {}
+  uint32_t unordered(const Segment &segment, uint32_t lanes) const override {
+    return clocks.unseen(segment, lanes, who);
+  }
+  bool isOwn(const Segment &segment) const override { return clocks.isOwn(segment); }
+
+private:
+  const BlockClocks &clocks;
+  const Observer &who;
+};
+} // namespace
 
 static const char *const kNoProxyFence =
     ", which fence.proxy.async has not made visible to asynchronous operations";
+
+/// Whether proxy fences have made the writes that a cell tells of, and that happened
+/// before, visible to |who|'s operation.
+static bool isVisible(const Ledger &ledger, const BlockClocks &clocks, uint64_t cell,
+                      const Observer &who, Conflict &conflict) {
+  AccessList writes;
+  ledger.decode(static_cast<uint32_t>(cell), writes);
+  for (const Accessors &item : writes) {
+    const Segment &segment = ledger.segment(item.segment());
+    if (clocks.unseen(segment, item.lanes, who) || clocks.isProxied(segment, item.lanes, who))
+      continue;
+    conflict.segment = segment;
+    conflict.lane = static_cast<unsigned>(__builtin_ctz(item.lanes));
+    conflict.isRead = false;
+    return false;
+  }
+  return true;
+}
 
 //===----------------------------------------------------------------------===//
 // Global memory
@@ -60,37 +86,41 @@ static Range *rangeOf(const BulkCopy &copy, uint64_t address, uint32_t bytes, bo
 }
 
 /// Checks the cells of global memory against what the issuer knew, and makes them say
-/// that the copy was there.
+/// that the copy, |segment|, was there.
 static bool noteCells(BulkCopy &copy, Range &range, uint64_t address, uint32_t bytes, bool write,
-                      uint64_t mine) {
+                      uint32_t segment) {
   BlockClocks *clocks = copy.issuer->clocks.get();
-  if (!clocks || !clocks->tracksGlobal())
+  if (!clocks)
     return true;
+  Ledger &ledger = clocks->ledger(/*isShared=*/false);
+  ObserverOrder order(*clocks, copy.observer);
+  auto note = write ? noteCellWrite : noteCellRead;
+  NewAccess access;
+  access.segment = segment;
+  access.lanes = 1;
+  access.strong = copy.op->reduces ? 2 : 0;
   RaceCell *cells = range.races.get(range.size);
-  uint64_t first = (address - range.base) / 4, end = (address - range.base + bytes + 3) / 4;
-  bool strong = copy.op->reduces;
-  auto conflicts = [&](uint64_t other) {
-    return !clocks->saw(other, copy.observer) && !(strong && Epoch::unpack(other).strong == 2);
-  };
-  for (uint64_t i = first; i < end; ++i) {
-    uint64_t other = cells[i].write.load(std::memory_order_relaxed);
-    const char *what = "write";
-    if (!conflicts(other)) {
-      if (!write) {
-        cells[i].read.store(mine, std::memory_order_relaxed);
-        continue;
-      }
-      other = cells[i].read.load(std::memory_order_relaxed);
-      what = "read";
-      if (!conflicts(other)) {
-        cells[i].write.store(mine, std::memory_order_relaxed);
-        continue;
-      }
+  uint64_t offset = address - range.base;
+  for (uint64_t at = offset, end = offset + bytes; at < end; at = (at & ~3ull) + 4) {
+    Conflict conflict;
+    uint64_t page = at / RaceCells::kPage;
+    bool ok = true;
+    access.bytes = 15u << (at & 3) & 15u;
+    if (end < (at & ~3ull) + 4)
+      access.bytes &= (1u << (end & 3)) - 1;
+    if (at == offset || at % RaceCells::kPage == 0) {
+      range.touched.set(page, 1);
+      NewAccess onlyChecked = access;
+      onlyChecked.segment = 0;
+      if (range.pages.used.load(std::memory_order_relaxed))
+        ok = note(ledger, range.pages.get(range.size)[page], onlyChecked, order, true, conflict);
     }
-    return fail(copy, FaultKind::Race, range.base + 4 * i,
+    if (ok && note(ledger, cells[at / 4], access, order, true, conflict))
+      continue;
+    return fail(copy, FaultKind::Race, range.base + at,
                 std::string("bulk copy's ") + (write ? "write to" : "read from") +
-                    " global memory at " + hex(range.base + 4 * i) + " races with the " +
-                    whoDid(*copy.issuer, other, what) + ": nothing orders them");
+                    " global memory at " + hex(range.base + at) + " races with the " +
+                    describeConflict(*copy.issuer, conflict, true) + ": nothing orders them");
   }
   return true;
 }
@@ -109,7 +139,8 @@ bool xc::ptxsim::readGlobal(BulkCopy &copy, uint64_t address, uint32_t bytes, ui
                       std::to_string(offset + range->initialised.prefix(offset, bytes)) + " of " +
                       range->tag + " was never written");
   }
-  uint64_t mine = block.clocks ? block.clocks->copyEpoch(block.clocks->copyCount() + 1) : 0;
+  uint32_t mine =
+      block.clocks ? block.clocks->copySegment(false, block.clocks->copyCount() + 1) : 0;
   if (range && !noteCells(copy, *range, address, bytes, false, mine))
     return false;
   std::memcpy(to, reinterpret_cast<const void *>(address), bytes);
@@ -122,7 +153,7 @@ bool xc::ptxsim::noteGlobalWrite(BulkCopy &copy, uint64_t address, uint32_t byte
   if (!ok)
     return false;
   Block &block = *copy.issuer;
-  uint64_t mine = clock ? block.clocks->copyEpoch(clock, copy.op->reduces ? 2 : 0) : 0;
+  uint32_t mine = clock ? block.clocks->copySegment(false, clock, copy.op->reduces ? 2 : 0) : 0;
   if (range && !noteCells(copy, *range, address, bytes, true, mine))
     return false;
   if (range && block.launch->options.checks.uninitialised && range->initialised.allocated()) {
@@ -159,18 +190,24 @@ bool xc::ptxsim::noteSharedRead(BulkCopy &copy, uint32_t offset, uint32_t bytes)
   RaceCell *cells = shadow.races->get(shadow.capacity);
   if (shadow.anyLine)
     shadow.expandLines(cells, offset, bytes);
-  uint64_t mine = clocks->readEpoch(copy.observer.thread);
+  Ledger &ledger = clocks->ledger(/*isShared=*/true);
+  ObserverOrder order(*clocks, copy.observer);
+  NewAccess access;
+  access.segment = clocks->segmentOf(true, copy.observer.thread, 0);
+  access.lanes = 1u << copy.observer.thread % 32;
+  access.bytes = 15;
   for (uint32_t i = offset / 4; i < (offset + bytes) / 4; ++i) {
-    uint64_t writer = cells[i].write.load(std::memory_order_relaxed);
-    if (!clocks->saw(writer, copy.observer))
+    Conflict conflict;
+    if (!checks.asyncCopy || isVisible(ledger, *clocks, cells[i], copy.observer, conflict)) {
+      if (noteCellRead(ledger, cells[i], access, order, false, conflict))
+        continue;
       return fail(copy, FaultKind::Race, 4 * i,
                   "bulk copy's read from shared memory at " + hex(4 * i) + " races with the " +
-                      whoDid(block, writer, "write") + ": nothing orders them");
-    if (checks.asyncCopy && !clocks->isProxied(writer, copy.observer))
-      return fail(copy, FaultKind::MissingProxyFence, 4 * i,
-                  "bulk copy reads shared memory at " + hex(4 * i) + " after the " +
-                      whoDid(block, writer, "write") + kNoProxyFence);
-    cells[i].read.store(mine, std::memory_order_relaxed);
+                      describeConflict(block, conflict, false) + ": nothing orders them");
+    }
+    return fail(copy, FaultKind::MissingProxyFence, 4 * i,
+                "bulk copy reads shared memory at " + hex(4 * i) + " after the " +
+                    describeConflict(block, conflict, false) + kNoProxyFence);
   }
   return true;
 }
@@ -203,40 +240,37 @@ bool xc::ptxsim::noteSharedWrite(BulkCopy &copy, Block &target, uint32_t offset,
     return true;
   RaceCell *cells = shadow.races->get(shadow.capacity);
   constexpr uint32_t kLine = SharedShadow::kLine;
-  uint64_t mine = clocks->copyEpoch(clock);
-  auto race = [&](uint32_t at, uint64_t other, const char *what) {
-    return fail(copy, FaultKind::Race, at,
-                "bulk copy's write to shared memory at " + hex(at) + " races with the " +
-                    whoDid(target, other, what) + ": nothing orders them");
-  };
+  Ledger &ledger = clocks->ledger(/*isShared=*/true);
+  ObserverOrder order(*clocks, copy.observer);
+  NewAccess access;
+  access.segment = clocks->copySegment(true, clock);
+  access.lanes = 1;
+  access.bytes = 15;
+  NewAccess onlyChecked = access;
+  onlyChecked.segment = 0;
   for (uint32_t line = offset / kLine; line <= (offset + bytes - 1) / kLine; ++line) {
     uint32_t low = std::max(offset, line * kLine),
              high = std::min(offset + bytes, (line + 1) * kLine);
-    bool whole = high - low == kLine;
+    bool whole = high - low == kLine && access.segment;
     uint32_t parts = (1u << (high - line * kLine + 15) / 16) - (1u << (low - line * kLine) / 16);
     if (!checkLineReads(copy, target, line, parts))
       return false;
-    if (shadow.lineWriter[line]) {
-      if (!clocks->saw(shadow.lineWriter[line], copy.observer))
-        return race(low, shadow.lineWriter[line], "write");
-      if (!whole)
-        shadow.expandLines(cells, low, 1);
-    } else {
-      for (uint32_t i = low / 4; i < high / 4; ++i) {
-        uint64_t write = cells[i].write.load(std::memory_order_relaxed);
-        uint64_t read = cells[i].read.load(std::memory_order_relaxed);
-        if (!clocks->saw(write, copy.observer))
-          return race(4 * i, write, "write");
-        if (!clocks->saw(read, copy.observer))
-          return race(4 * i, read, "read");
-      }
+    if (shadow.lineWriter[line] && !whole)
+      shadow.expandLines(cells, low, 1);
+    bool wasLine = shadow.lineWriter[line] != 0;
+    RaceCell lineCell{shadow.lineWriter[line]};
+    for (uint32_t i = low / 4; i < (wasLine ? low / 4 + 1 : high / 4); ++i) {
+      Conflict conflict;
+      if (noteCellWrite(ledger, wasLine ? lineCell : cells[i], whole ? onlyChecked : access, order,
+                        false, conflict))
+        continue;
+      return fail(copy, FaultKind::Race, 4 * i,
+                  "bulk copy's write to shared memory at " + hex(4 * i) + " races with the " +
+                      describeConflict(target, conflict, false) + ": nothing orders them");
     }
     if (whole) {
-      shadow.lineWriter[line] = mine;
+      shadow.lineWriter[line] = cellWord(access.segment, 0, kFormAll);
       shadow.anyLine = true;
-    } else {
-      for (uint32_t i = low / 4; i < high / 4; ++i)
-        cells[i].write.store(mine, std::memory_order_relaxed);
     }
   }
   return true;
@@ -283,10 +317,13 @@ ProductReads::ProductReads(Warp &warp, const Inst &inst, const Observer &observe
 /// Who wrote the 16 bytes, or the line, must have happened before, and be visible.
 bool ProductReads::checkWriters(uint32_t offset) {
   const BlockClocks &clocks = *warp.block->clocks;
-  uint64_t lineWriter = shadow.lineWriter[offset / SharedShadow::kLine];
-  uint64_t last = 0;
+  const Ledger &ledger = clocks.ledger(/*isShared=*/true);
+  ObserverOrder order(clocks, observer);
+  uint32_t lineWriter = shadow.lineWriter[offset / SharedShadow::kLine];
+  uint32_t last = 0;
   for (uint32_t i = offset / 4; i < offset / 4 + (lineWriter ? 1 : 4); ++i) {
-    uint64_t writer = lineWriter ? lineWriter : cells[i].write.load(std::memory_order_relaxed);
+    auto writer = lineWriter ? lineWriter
+                             : static_cast<uint32_t>(cells[i].load(std::memory_order_relaxed));
     if (writer == last)
       continue;
     last = writer;
@@ -294,14 +331,22 @@ bool ProductReads::checkWriters(uint32_t offset) {
       warp.block->raise(kind, warp, 0, inst, 4 * i, message);
       return false;
     };
-    if (!clocks.saw(writer, observer))
-      return raise(FaultKind::Race, "wgmma's read from shared memory at " + hex(4 * i) +
-                                        " races with the " + whoDid(*warp.block, writer, "write") +
-                                        ": nothing orders them");
-    if (checks.asyncCopy && !clocks.isProxied(writer, observer))
+    AccessList writes;
+    ledger.decode(writer, writes);
+    Conflict conflict;
+    for (const Accessors &item : writes) {
+      conflict.segment = ledger.segment(item.segment());
+      conflict.lane = static_cast<unsigned>(__builtin_ctz(item.lanes));
+      if (order.unordered(conflict.segment, item.lanes))
+        return raise(FaultKind::Race, "wgmma's read from shared memory at " + hex(4 * i) +
+                                          " races with the " +
+                                          describeConflict(*warp.block, conflict, false) +
+                                          ": nothing orders them");
+    }
+    if (checks.asyncCopy && !isVisible(ledger, clocks, writer, observer, conflict))
       return raise(FaultKind::MissingProxyFence,
                    "wgmma reads shared memory at " + hex(4 * i) + " after the " +
-                       whoDid(*warp.block, writer, "write") + kNoProxyFence);
+                       describeConflict(*warp.block, conflict, false) + kNoProxyFence);
   }
   return true;
 }

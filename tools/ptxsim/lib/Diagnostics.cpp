@@ -92,6 +92,10 @@ void Counters::add(const Counters &o) {
   sharedBankConflicts += o.sharedBankConflicts;
   atomicRequests += o.atomicRequests;
   barriers += o.barriers;
+  if (o.sharedRaceBytes > sharedRaceBytes) {
+    sharedRaceBytes = o.sharedRaceBytes;
+    sharedRaceOf = o.sharedRaceOf;
+  }
 }
 
 /// Prints one conversion of a format with its argument; returns the bytes used.

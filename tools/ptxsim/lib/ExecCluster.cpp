@@ -269,13 +269,22 @@ static bool decodeSetMaxRegisters(InstDecoder &d) {
   return true;
 }
 
-/// Kernels run one after another here: what a dependent one waits for has happened.
+/// What a dependent launch waits for has happened, since kernels that are ordered in any
+/// way run one after another here. For the race check it counts from the wait on.
+static void execGridWait(Warp &warp, const Inst &, uint32_t mask) {
+  if (BlockClocks *clocks = warp.block->clocks.get())
+    forLanes(mask, [&](unsigned l) { clocks->waitForTasks(warp.threadOf(l)); });
+}
+
 static bool decodeGridControl(InstDecoder &d) {
   if (!d.requireTarget(90))
     return false;
-  if (!d.flag("wait") && !d.flag("launch_dependents"))
+  bool wait = d.flag("wait");
+  if (!wait && !d.flag("launch_dependents"))
     return d.fail("expected .wait or .launch_dependents");
   d.out.fn = [](Warp &, const Inst &, uint32_t) {};
+  if (wait)
+    d.out.fn = execGridWait;
   d.out.instClass = InstClass::Sync;
   return d.expectOperands(0);
 }

@@ -83,15 +83,6 @@ static bool decodeNanosleep(InstDecoder &d) {
   return !d.failed();
 }
 
-/// Launches follow each other completely, so dependents need not wait.
-static bool decodeGridDepControl(InstDecoder &d) {
-  if (!d.flag("launch_dependents") && !d.flag("wait"))
-    return d.fail("expected .launch_dependents or .wait");
-  d.out.fn = execNothing;
-  d.out.instClass = InstClass::Control;
-  return d.expectOperands(0);
-}
-
 void xc::ptxsim::copySlots(Warp &warp, const std::vector<SlotCopy> &copies, uint32_t mask) {
   forLanes(mask, [&](unsigned l) {
     uint8_t *local = warp.localOf(l);
@@ -113,7 +104,6 @@ void xc::ptxsim::addControlOpcodes(OpcodeTable &table) {
   table["trap"] = [](InstDecoder &d) { return decodePlain(d, Control::Trap); };
   table["brkpt"] = [](InstDecoder &d) { return decodePlain(d, Control::Trap); };
   table["nanosleep"] = decodeNanosleep;
-  table["griddepcontrol"] = decodeGridDepControl;
   table["pmevent"] = [](InstDecoder &d) {
     d.flag("mask");
     d.out.fn = execNothing;

@@ -359,7 +359,8 @@ static void startBlock(Block &block, Launch &launch, uint64_t linear) {
   // now.
   if (block.clocks) {
     block.sharedShadow.races = std::make_unique<RaceCells>();
-    block.clocks->start(launch.launchId, linear, block.threads);
+    block.clocks->start(launch.task, linear, block.threads, *block.cluster->ledger,
+                        launch.memory->ledger);
   }
   for (BarrierState &barrier : block.barriers)
     barrier = BarrierState();
@@ -394,6 +395,12 @@ void xc::ptxsim::startCluster(Cluster &cluster, Launch &launch, uint64_t linear)
   Dim3 across{grid.x / size.x, grid.y / size.y, grid.z / size.z};
   uint64_t x = linear % across.x * size.x, y = linear / across.x % across.y * size.y,
            z = linear / across.x / across.y * size.z;
+  if (launch.options.checks.race) {
+    if (!cluster.ledger)
+      cluster.ledger = std::make_unique<Ledger>();
+    cluster.ledger->clear();
+    cluster.ledgerLimit = 0;
+  }
   for (uint32_t rank = 0; rank < count; ++rank) {
     uint64_t blockX = x + rank % size.x, blockY = y + rank / size.x % size.y,
              blockZ = z + rank / size.x / size.y;
@@ -402,4 +409,33 @@ void xc::ptxsim::startCluster(Cluster &cluster, Launch &launch, uint64_t linear)
     block.rank = rank;
     startBlock(block, launch, blockX + grid.x * (blockY + grid.y * blockZ));
   }
+}
+
+void xc::ptxsim::sweepShared(Cluster &cluster) {
+  if (!cluster.ledger)
+    return;
+  uint64_t used = cluster.ledger->bytes(), shared = 0;
+  for (const auto &block : cluster.blocks)
+    shared += block->sharedBytes;
+  Counters &counters = cluster.blocks[0]->counters;
+  if (used > counters.sharedRaceBytes) {
+    counters.sharedRaceBytes = used;
+    counters.sharedRaceOf = shared;
+  }
+  // As much as the cells take, or twice what was left the last time.
+  if (used <= std::max<uint64_t>({cluster.ledgerLimit, shared, 16 << 10}))
+    return;
+  Ledger fresh;
+  LedgerSweep sweep(*cluster.ledger, fresh, /*tasks=*/false);
+  for (const auto &block : cluster.blocks) {
+    SharedShadow &shadow = block->sharedShadow;
+    RaceCell *cells = shadow.races->get(shadow.capacity);
+    for (uint32_t i = 0; i < (block->sharedBytes + 3) / 4; ++i)
+      sweep.rewrite(cells[i]);
+    for (uint32_t &writer : shadow.lineWriter)
+      writer = sweep.rewrite(writer);
+    block->clocks->forgetSegments();
+  }
+  cluster.ledger->swap(fresh);
+  cluster.ledgerLimit = 2 * cluster.ledger->bytes();
 }

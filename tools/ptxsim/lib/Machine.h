@@ -37,7 +37,7 @@ struct Launch {
   Options options;
   std::vector<uint8_t> params;
   MemoryImpl *memory = nullptr;
-  uint32_t launchId = 0;
+  Task task; // its place among all launches
   uint64_t gridId = 0;
   std::unique_ptr<SyncTable> syncTable; // release/acquire through global memory
   std::atomic<bool> stop{false};
@@ -205,6 +205,8 @@ struct Cluster {
   std::vector<PhaseJoin> joins;                      // what each block's threads learn
   std::vector<std::shared_ptr<const Passed>> passed; // by the last phase
   uint64_t random = 0;                               // state of the seeded order of copies
+  std::unique_ptr<Ledger> ledger;                    // of shared memory; NULL: races unchecked
+  uint64_t ledgerLimit = 0;                          // sweep it when it is larger
 };
 
 /// Result of a control instruction.
@@ -244,6 +246,8 @@ enum class BlockStatus { Running, Done, Faulted, Stalled };
 /// Runs until the block ends, stalls, or has executed about |budget|
 /// warp-instructions.
 BlockStatus runBlock(Block &block, uint64_t budget);
+/// Sweeps the ledger of shared memory if it has grown.
+void sweepShared(Cluster &cluster);
 /// Makes |cluster| ready to run cluster number |linear|. Storage is kept from the
 /// blocks that ran in it before.
 void startCluster(Cluster &cluster, Launch &launch, uint64_t linear);

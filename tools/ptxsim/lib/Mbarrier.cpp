@@ -52,6 +52,15 @@ Mbarrier *xc::ptxsim::findMbarrier(const Actor &who, Block &owner, uint32_t offs
     misuse(who, offset, "none has been initialised there");
     return nullptr;
   }
+  const Mbarrier &found = it->second;
+  BlockClocks *clocks = who.warp.block->clocks.get();
+  if (clocks && !clocks->knows(found.init, found.initLane, who.warp.threadOf(who.lane))) {
+    who.warp.block->raise(FaultKind::Race, who.warp, who.lane, who.inst, offset,
+                          "mbarrier at " + hex(offset) + ": nothing orders this after its "
+                          "initialisation by " +
+                              describeThread(owner, found.init.warp * 32u + found.initLane));
+    return nullptr;
+  }
   uint64_t word;
   std::memcpy(&word, owner.shared.data() + offset, sizeof(word));
   if (word != it->second.word()) {
@@ -73,6 +82,10 @@ bool xc::ptxsim::initMbarrier(const Actor &who, Block &owner, uint32_t offset, u
                       "); mbarrier.inval must come first");
   Mbarrier &barrier = owner.mbarriers[offset];
   barrier.expected = barrier.pending = count;
+  if (BlockClocks *clocks = who.warp.block->clocks.get()) {
+    barrier.init = clocks->describe(who.warp.threadOf(who.lane));
+    barrier.initLane = who.lane;
+  }
   owner.sharedShadow.initialised.set(offset, 8);
   writeWord(owner, offset, barrier);
   return true;

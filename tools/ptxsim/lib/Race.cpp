@@ -101,6 +101,7 @@ void ClockJoin::add(const ThreadClock &thread, uint32_t index, uint32_t threads)
   }
   pending = join(pending, thread.pending);
   proxied.add(thread.proxied);
+  waited |= thread.waited;
 }
 
 void ClockJoin::apply(ThreadClock &thread, uint32_t index) {
@@ -112,6 +113,7 @@ void ClockJoin::apply(ThreadClock &thread, uint32_t index) {
   thread.pending = pending;
   if (proxied.joined)
     thread.proxied = proxied.joined;
+  thread.waited |= waited;
 }
 
 //===----------------------------------------------------------------------===//
@@ -120,6 +122,7 @@ void ClockJoin::apply(ThreadClock &thread, uint32_t index) {
 
 void PhaseJoin::arrive(BlockClocks &from, uint32_t thread, const BlockClocks &owner) {
   ThreadClock &me = from.threads[thread];
+  waited |= me.waited;
   if (&from == &owner) {
     known.add(me.base, thread, me.clock, owner.clockSize());
     proxied.add(me.proxied);
@@ -138,7 +141,7 @@ void PhaseJoin::completeCopy(const BlockClocks &owner, uint32_t clock) {
 std::shared_ptr<const Passed> PhaseJoin::finish() {
   std::shared_ptr<const Passed> passed;
   if (known.joined || others)
-    passed = std::make_shared<Passed>(Passed{known.joined, proxied.joined, others});
+    passed = std::make_shared<Passed>(Passed{known.joined, proxied.joined, others, waited});
   *this = PhaseJoin();
   return passed;
 }
@@ -147,84 +150,224 @@ std::shared_ptr<const Passed> PhaseJoin::finish() {
 // BlockClocks
 //===----------------------------------------------------------------------===//
 
-void BlockClocks::start(uint32_t launchId, uint64_t blockId, uint32_t threadCount) {
-  launch = launchId;
-  block = blockId < Epoch::kMaxBlock ? static_cast<uint32_t>(blockId) : kUntracked;
+void BlockClocks::start(const Task &launchTask, uint64_t blockId, uint32_t threadCount,
+                        Ledger &sharedLedger, Ledger &globalLedger) {
+  task = launchTask;
+  // Grids have fewer blocks than 2^32 - 1 in all that anybody will simulate.
+  block = static_cast<uint32_t>(blockId);
+  shared = &sharedLedger;
+  global = &globalLedger;
   copies = 0;
+  orderedPage = 0;
   lastLearned = {};
   lastOne = {};
   threads.clear();
   threads.resize(threadCount);
+  for (ThreadClock &thread : threads)
+    thread.waited = !task.early;
+  warpSegments.assign((threadCount + 31) / 32, {});
   sharedSync = std::make_unique<SyncTable>();
 }
 
-Epoch BlockClocks::epochOf(uint32_t thread, uint32_t bytes, uint32_t strong) const {
-  Epoch e;
-  e.launch = launch;
-  e.block = block & Epoch::kMaxBlock;
-  e.thread = thread;
-  e.clock = threads[thread].clock;
-  e.strong = strong;
-  e.bytes = bytes;
-  return e;
+//===----------------------------------------------------------------------===//
+// What happened before
+//===----------------------------------------------------------------------===//
+
+bool BlockClocks::knowsTask(const Segment &segment, bool waited) const {
+  const TaskKnowledge &known = waited ? *task.before : *task.early;
+  return segment.chain < known.size() && known[segment.chain] >= segment.seq;
 }
 
-bool BlockClocks::happenedBefore(uint64_t packed, uint32_t thread) const {
-  Epoch e = Epoch::unpack(packed);
-  // Launches on one stream are ordered; those on several are not our business.
-  if (e.launch != launch)
-    return true;
+/// The lanes whose clocks in |clock| are behind that of |segment|, of this block.
+uint32_t BlockClocks::behind(const Segment &segment, uint32_t lanes,
+                             const VectorClock *clock) const {
+  if (!clock)
+    return lanes;
+  if (segment.warp == Segment::kCopies)
+    return (*clock)[copyIndex()] >= segment.clock ? 0 : lanes;
+  const uint32_t *first = clock->data() + segment.warp * 32u;
+  uint32_t result = 0;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    result |= static_cast<uint32_t>(first[lane] < segment.clock) << lane;
+  }
+  return result;
+}
+
+uint32_t BlockClocks::unordered(const Segment &segment, uint32_t lanes, uint32_t thread) const {
   const ThreadClock &me = threads[thread];
-  if (e.block == (block & Epoch::kMaxBlock)) {
-    if (e.thread == thread)
-      return true;
-    return me.base && (*me.base)[e.thread] >= e.clock;
+  if (!segment.isOf(task.id))
+    return knowsTask(segment, me.waited) ? 0 : lanes;
+  if (segment.block == block) {
+    uint32_t result = behind(segment, lanes, me.base.get());
+    return segment.warp == thread / 32 ? result & ~(1u << thread % 32) : result;
   }
   if (!me.remote)
-    return false;
-  auto it = me.remote->find(e.block);
-  return it != me.remote->end() && (*it->second)[e.thread] >= e.clock;
+    return lanes;
+  auto it = me.remote->find(segment.block);
+  return it == me.remote->end() ? lanes : behind(segment, lanes, it->second.get());
 }
 
-bool BlockClocks::conflicts(uint64_t packed, uint32_t thread, uint32_t bytes,
-                            uint32_t strong) const {
-  if (packed == 0 || !(packed & bytes) || happenedBefore(packed, thread))
-    return false;
-  if (strong == 0)
-    return true;
-  Epoch e = Epoch::unpack(packed);
-  uint32_t needed = e.block == (block & Epoch::kMaxBlock) ? 1 : 2;
-  return strong < needed || e.strong < needed;
-}
+namespace xc::ptxsim {
+/// The order as lanes of one warp, all at the same clock, see it.
+class ThreadsOrder final : public HappensBefore {
+public:
+  ThreadsOrder(const BlockClocks &clocks, uint32_t thread, uint32_t lanes)
+      : clocks(clocks), first(thread / 32 * 32), lanes(lanes) {}
 
-uint64_t BlockClocks::read(RaceCell &cell, uint32_t thread, uint32_t bytes, uint32_t strong) const {
-  uint64_t write = cell.write.load(std::memory_order_relaxed);
-  if (conflicts(write, thread, bytes, strong))
-    return write;
-  uint64_t mine = epochOf(thread, bytes, strong).pack();
-  if (cell.read.load(std::memory_order_relaxed) != mine)
-    cell.read.store(mine, std::memory_order_relaxed);
-  return 0;
-}
-
-uint64_t BlockClocks::write(RaceCell &cell, uint32_t thread, uint32_t bytes, uint32_t strong,
-                            bool &wasRead) const {
-  uint64_t write = cell.write.load(std::memory_order_relaxed);
-  wasRead = false;
-  if (conflicts(write, thread, bytes, strong))
-    return write;
-  uint64_t read = cell.read.load(std::memory_order_relaxed);
-  if (conflicts(read, thread, bytes, strong)) {
-    wasRead = true;
-    return read;
+  uint32_t unordered(const Segment &segment, uint32_t of) const override {
+    uint32_t result = 0;
+    bool sameWarp = isOwn(segment) && segment.warp == first / 32;
+    const ThreadClock *last = nullptr;
+    for (uint32_t rest = lanes; rest && result != of; rest &= rest - 1) {
+      uint32_t thread = first + static_cast<uint32_t>(__builtin_ctz(rest));
+      const ThreadClock *me = &clocks.threads[thread];
+      // Threads that know the same need not be asked twice.
+      bool same = last && !sameWarp && last->base == me->base && last->remote == me->remote &&
+                  last->waited == me->waited;
+      if (!same)
+        result |= clocks.unordered(segment, of, thread);
+      last = me;
+    }
+    return result;
   }
-  cell.write.store(epochOf(thread, bytes, strong).pack(), std::memory_order_relaxed);
-  return 0;
+  bool isOwn(const Segment &segment) const override { return clocks.isOwn(segment); }
+  uint32_t replaced(const Segment &segment) const override {
+    return isOwn(segment) && segment.warp == first / 32 ? lanes : 0;
+  }
+
+private:
+  const BlockClocks &clocks;
+  uint32_t first, lanes;
+};
+} // namespace xc::ptxsim
+
+bool BlockClocks::isBefore(const Ledger &ledger, uint32_t word, uint32_t thread) const {
+  return word == 0 ||
+         ((word & 15) == kFormAll &&
+          !unordered(ledger.segment(word >> 9), 1u << (word >> 4 & 31), thread));
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+uint32_t BlockClocks::segmentOf(bool isShared, uint32_t thread, uint32_t strong) {
+  uint32_t clock = threads[thread].clock;
+  WarpSegment *slots = &warpSegments[thread / 32][2 * strong];
+  if (slots->clock != clock) {
+    std::swap(slots[0], slots[1]);
+    if (slots->clock != clock)
+      *slots = {clock, 0, 0};
+  }
+  uint32_t &number = isShared ? slots->shared : slots->global;
+  if (!number)
+    number = ledger(isShared).add(describe(thread, strong));
+  return number;
+}
+
+Segment BlockClocks::describe(uint32_t thread, uint32_t strong) const {
+  Segment segment;
+  segment.seq = task.id.seq;
+  segment.chain = task.id.chain;
+  segment.block = block;
+  segment.clock = threads[thread].clock;
+  segment.warp = static_cast<uint8_t>(thread / 32);
+  segment.strong = static_cast<uint8_t>(strong);
+  return segment;
+}
+
+uint32_t BlockClocks::copySegment(bool isShared, uint32_t clock, uint32_t strong) const {
+  Segment segment;
+  segment.seq = task.id.seq;
+  segment.chain = task.id.chain;
+  segment.block = block;
+  segment.clock = clock;
+  segment.warp = Segment::kCopies;
+  segment.strong = static_cast<uint8_t>(strong);
+  return ledger(isShared).add(segment);
+}
+
+uint32_t BlockClocks::atSameClock(uint32_t thread, uint32_t lanes) const {
+  uint32_t result = 0, first = thread / 32 * 32;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    result |= static_cast<uint32_t>(threads[first + lane].clock == threads[thread].clock) << lane;
+  }
+  return result;
+}
+
+bool BlockClocks::read(RaceCell &cell, bool isShared, uint32_t thread, uint32_t lanes,
+                       uint32_t bytes, uint32_t strong, Conflict &conflict) {
+  uint32_t segment = segmentOf(isShared, thread, strong);
+  Ledger &book = ledger(isShared);
+  uint64_t old = cell.load(std::memory_order_relaxed);
+  if (bytes == 15 && segment) {
+    bool single = !(lanes & (lanes - 1));
+    uint32_t mine = cellWord(segment, single ? thread % 32 : 31, single ? kFormAll : kFormWarp);
+    auto read = static_cast<uint32_t>(old >> 32);
+    // Nobody can have written since without a conflict.
+    if (read == mine && (single || lanes == ~0u))
+      return true;
+    if (single && isBefore(book, static_cast<uint32_t>(old), thread) &&
+        isBefore(book, read, thread)) {
+      uint64_t now = uint64_t(mine) << 32 | static_cast<uint32_t>(old);
+      if (isShared) {
+        cell.store(now, std::memory_order_relaxed);
+        return true;
+      }
+      if (cell.compare_exchange_strong(old, now, std::memory_order_relaxed))
+        return true;
+    }
+  }
+  return noteCellRead(book, cell, {segment, lanes, bytes, strong},
+                      ThreadsOrder(*this, thread, lanes), !isShared, conflict);
+}
+
+bool BlockClocks::write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t bytes,
+                        uint32_t strong, Conflict &conflict) {
+  uint32_t segment = segmentOf(isShared, thread, strong);
+  Ledger &book = ledger(isShared);
+  uint64_t old = cell.load(std::memory_order_relaxed);
+  if (bytes == 15 && segment) {
+    uint64_t mine = cellWord(segment, thread % 32, kFormAll);
+    if (old == mine)
+      return true;
+    if (isBefore(book, static_cast<uint32_t>(old), thread) &&
+        isBefore(book, static_cast<uint32_t>(old >> 32), thread)) {
+      if (isShared) {
+        cell.store(mine, std::memory_order_relaxed);
+        return true;
+      }
+      if (cell.compare_exchange_strong(old, mine, std::memory_order_relaxed))
+        return true;
+    }
+  }
+  uint32_t lane = 1u << thread % 32;
+  return noteCellWrite(book, cell, {segment, lane, bytes, strong},
+                       ThreadsOrder(*this, thread, lane), !isShared, conflict);
+}
+
+bool BlockClocks::checkPage(uint64_t word, uint32_t thread, bool writes, Conflict &conflict) {
+  if (word == orderedPage)
+    return true;
+  RaceCell page{word};
+  NewAccess access;
+  access.lanes = 1u << thread % 32;
+  access.bytes = 15;
+  ThreadsOrder order(*this, thread, access.lanes);
+  if (!writes)
+    return noteCellRead(*global, page, access, order, false, conflict);
+  if (!noteCellWrite(*global, page, access, order, false, conflict))
+    return false;
+  if (threads[thread].waited)
+    orderedPage = word;
+  return true;
 }
 
 void BlockClocks::step(ThreadClock &thread) const {
   // At the limit the clock stands still: races may be missed, none is invented.
-  if (thread.clock < Epoch::kMaxClock)
+  if (thread.clock < kMaxClock)
     ++thread.clock;
 }
 
@@ -320,37 +463,26 @@ void BlockClocks::fenceProxy(uint32_t thread) {
 
 Observer BlockClocks::observe(uint32_t thread) const {
   const ThreadClock &me = threads[thread];
-  return {me.base, me.proxied, me.remote, block & Epoch::kMaxBlock, thread, me.clock};
+  return {me.base, me.proxied, me.remote, block, thread, me.clock, me.waited};
 }
 
-uint64_t BlockClocks::copyEpoch(uint32_t clock, uint32_t strong) const {
-  Epoch e;
-  e.launch = launch;
-  e.block = block & Epoch::kMaxBlock;
-  e.thread = copyIndex();
-  e.clock = clock;
-  e.strong = strong;
-  e.bytes = 15;
-  return e.pack();
-}
-
-bool BlockClocks::saw(uint64_t packed, const Observer &who) const {
-  Epoch e = Epoch::unpack(packed);
-  if (packed == 0 || e.launch != launch)
-    return true;
-  if (e.block == who.block)
-    return e.thread == who.thread || (who.base && (*who.base)[e.thread] >= e.clock);
+uint32_t BlockClocks::unseen(const Segment &segment, uint32_t lanes, const Observer &who) const {
+  if (!segment.isOf(task.id))
+    return knowsTask(segment, who.waited) ? 0 : lanes;
+  if (segment.block == who.block) {
+    uint32_t result = behind(segment, lanes, who.base.get());
+    return segment.warp == who.thread / 32 ? result & ~(1u << who.thread % 32) : result;
+  }
   if (!who.remote)
-    return false;
-  auto it = who.remote->find(e.block);
-  return it != who.remote->end() && (*it->second)[e.thread] >= e.clock;
+    return lanes;
+  auto it = who.remote->find(segment.block);
+  return it == who.remote->end() ? lanes : behind(segment, lanes, it->second.get());
 }
 
-bool BlockClocks::isProxied(uint64_t packed, const Observer &who) const {
-  Epoch e = Epoch::unpack(packed);
-  if (packed == 0 || e.launch != launch || e.block != who.block || e.thread == copyIndex())
+bool BlockClocks::isProxied(const Segment &segment, uint32_t lanes, const Observer &who) const {
+  if (!segment.isOf(task.id) || segment.block != who.block || segment.warp == Segment::kCopies)
     return true;
-  return who.proxied && (*who.proxied)[e.thread] >= e.clock;
+  return !behind(segment, lanes, who.proxied.get());
 }
 
 void BlockClocks::learnOne(uint32_t thread, uint32_t index, uint32_t clock) {
@@ -378,7 +510,7 @@ void BlockClocks::learnProducts(uint32_t thread, uint32_t warpgroup, uint32_t cl
 
 bool BlockClocks::sawProducts(const Observer &who, uint32_t warpgroup, uint32_t clock) const {
   uint32_t index = productIndex(warpgroup);
-  if (who.block == (block & Epoch::kMaxBlock))
+  if (who.block == block)
     return who.base && (*who.base)[index] >= clock;
   if (!who.remote)
     return false;
@@ -397,6 +529,7 @@ void BlockClocks::learnPhase(uint32_t thread, const Passed &passed) {
     lastLearned = {old, passed.known, me.base};
   }
   me.proxied = join(me.proxied, passed.proxied);
+  me.waited |= passed.waited;
   if (passed.others)
     learn(me, *passed.others, true);
 }

@@ -34,8 +34,8 @@
 #ifndef PTXSIM_LIB_RACE_H
 #define PTXSIM_LIB_RACE_H
 
+#include "Cells.h"
 #include "Program.h"
-#include "Shadow.h"
 
 #include <array>
 #include <atomic>
@@ -47,36 +47,6 @@
 #include <vector>
 
 namespace xc::ptxsim {
-
-/// Who accessed memory, packed in 64 bits; 0 = nobody.
-struct Epoch {
-  uint32_t launch = 0; // 9 bits, never 0
-  uint32_t block = 0;  // 21 bits
-  uint32_t thread = 0; // 11 bits
-  uint32_t clock = 0;  // 17 bits
-  uint32_t strong = 0; // 2 bits: 0 weak, 1 block scope, 2 wider
-  uint32_t bytes = 0;  // 4 bits: which of the four
-
-  static constexpr uint32_t kMaxBlock = (1u << 21) - 1;
-  static constexpr uint32_t kMaxClock = (1u << 17) - 1;
-  static constexpr uint32_t kMaxLaunch = (1u << 9) - 1;
-
-  uint64_t pack() const {
-    return static_cast<uint64_t>(launch) << 55 | static_cast<uint64_t>(block) << 34 |
-           static_cast<uint64_t>(thread) << 23 | static_cast<uint64_t>(clock) << 6 | strong << 4 |
-           bytes;
-  }
-  static Epoch unpack(uint64_t bits) {
-    Epoch e;
-    e.launch = static_cast<uint32_t>(bits >> 55);
-    e.block = static_cast<uint32_t>(bits >> 34) & kMaxBlock;
-    e.thread = static_cast<uint32_t>(bits >> 23) & 2047;
-    e.clock = static_cast<uint32_t>(bits >> 6) & kMaxClock;
-    e.strong = static_cast<uint32_t>(bits >> 4) & 3;
-    e.bytes = static_cast<uint32_t>(bits) & 15;
-    return e;
-  }
-};
 
 using VectorClock = std::vector<uint32_t>; // by thread of one block
 using ClockPtr = std::shared_ptr<const VectorClock>;
@@ -125,6 +95,8 @@ struct ThreadClock {
   KnowledgePtr pending;
   // Which writes of the block proxy fences have made visible to the async proxy.
   ClockPtr proxied;
+  // It, or one that it waited for, has executed griddepcontrol.wait.
+  bool waited = false;
 };
 
 /// What a thread knew when it issued an asynchronous operation.
@@ -132,6 +104,7 @@ struct Observer {
   ClockPtr base, proxied;
   KnowledgePtr remote;
   uint32_t block = 0, thread = 0, clock = 0;
+  bool waited = false;
 };
 
 /// A vector clock under construction.
@@ -157,6 +130,7 @@ public:
 private:
   ClockSum known, fenced, proxied;
   KnowledgePtr remote, fencedRemote, pending;
+  bool waited = false;
 };
 
 class BlockClocks;
@@ -166,6 +140,7 @@ class BlockClocks;
 struct Passed {
   ClockPtr known, proxied;
   KnowledgePtr others;
+  bool waited = false;
 };
 
 /// Collects it. Threads that wait need not have arrived.
@@ -181,24 +156,36 @@ public:
 private:
   ClockSum known, proxied;
   KnowledgePtr others;
+  bool waited = false;
 };
 
 /// The clocks of one block's threads.
 class BlockClocks {
 public:
-  void start(uint32_t launch, uint64_t block, uint32_t threads);
+  /// |shared| and |global| number the accesses to the two kinds of memory.
+  void start(const Task &task, uint64_t block, uint32_t threads, Ledger &shared, Ledger &global);
 
-  /// Whether global accesses of this block can be tracked (block number in
-  /// range).
-  bool tracksGlobal() const { return block != kUntracked; }
+  /// Notes a read of |bytes| (mask) of a cell by |lanes| of the warp of |thread|, the
+  /// first of them, all at the same clock. False if it conflicts with a write.
+  bool read(RaceCell &cell, bool isShared, uint32_t thread, uint32_t lanes, uint32_t bytes,
+            uint32_t strong, Conflict &conflict);
+  /// The same for a write, which may conflict with a read, too.
+  bool write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t bytes, uint32_t strong,
+             Conflict &conflict);
+  /// What |thread| does now, and whether |thread| knows that a lane of |segment| did it.
+  Segment describe(uint32_t thread, uint32_t strong = 0) const;
+  bool knows(const Segment &segment, uint32_t lane, uint32_t thread) const {
+    return !unordered(segment, 1u << lane, thread);
+  }
+  /// The lanes of |lanes| that are at the clock of |thread|, one of them.
+  uint32_t atSameClock(uint32_t thread, uint32_t lanes) const;
 
-  /// Records a read of |bytes| (mask) of a cell by |thread|. Returns the packed
-  /// epoch of a conflicting write, or 0.
-  uint64_t read(RaceCell &cell, uint32_t thread, uint32_t bytes, uint32_t strong) const;
-  /// Records a write; returns the packed epoch of a conflicting access, or 0.
-  /// |wasRead| tells which.
-  uint64_t write(RaceCell &cell, uint32_t thread, uint32_t bytes, uint32_t strong,
-                 bool &wasRead) const;
+  /// Checks against what copies and fills did to a page, all of it before this launch
+  /// unless the program lacks an order.
+  bool checkPage(uint64_t word, uint32_t thread, bool writes, Conflict &conflict);
+
+  /// |thread| executes griddepcontrol.wait.
+  void waitForTasks(uint32_t thread) { threads[thread].waited = true; }
 
   void fence(uint32_t thread, MemScope scope);
   /// Before a strong write: publishes what was fenced (or, for |release|, all).
@@ -210,13 +197,19 @@ public:
   void fenceProxy(uint32_t thread);
   Observer observe(uint32_t thread) const;
   /// The number of a new copy, and the epoch of what it writes.
-  uint32_t nextCopy() { return copies < Epoch::kMaxClock ? ++copies : copies; }
-  uint64_t copyEpoch(uint32_t clock, uint32_t strong = 0) const;
+  uint32_t nextCopy() { return copies < kMaxClock ? ++copies : copies; }
+  /// The segment of copy number |clock|, in memory of the one kind or the other.
+  uint32_t copySegment(bool isShared, uint32_t clock, uint32_t strong = 0) const;
   uint32_t copyCount() const { return copies; }
-  /// Whether |who| saw the access |packed| when it issued its operation.
-  bool saw(uint64_t packed, const Observer &who) const;
-  /// Whether a proxy fence has made the write |packed| visible to |who|'s operation.
-  bool isProxied(uint64_t packed, const Observer &who) const;
+  /// |thread|'s current segment.
+  uint32_t segmentOf(bool isShared, uint32_t thread, uint32_t strong);
+  /// Which of |lanes| of |segment| the one who issued an operation had not seen.
+  uint32_t unseen(const Segment &segment, uint32_t lanes, const Observer &who) const;
+  /// Whether a proxy fence has made the writes visible to |who|'s operation.
+  bool isProxied(const Segment &segment, uint32_t lanes, const Observer &who) const;
+  bool isOwn(const Segment &segment) const {
+    return segment.block == block && segment.isOf(task.id);
+  }
   /// |thread| has waited for the copies up to |clock|.
   void learnCopies(uint32_t thread, uint32_t clock);
   void learnPhase(uint32_t thread, const Passed &passed);
@@ -228,7 +221,13 @@ public:
     return me.base && (*me.base)[productIndex(warpgroup)] >= clock;
   }
   bool sawProducts(const Observer &who, uint32_t warpgroup, uint32_t clock) const;
-  uint64_t readEpoch(uint32_t thread) const { return epochOf(thread, 15, 0).pack(); }
+  Ledger &ledger(bool isShared) const { return isShared ? *shared : *global; }
+  /// The numbers of segments of shared memory have changed: its ledger was swept.
+  void forgetSegments() {
+    for (auto &slots : warpSegments)
+      for (WarpSegment &slot : slots)
+        slot.shared = 0;
+  }
 
   void arrive(ClockJoin &join, uint32_t thread);
   void depart(ClockJoin &join, uint32_t thread) { join.apply(threads[thread], thread); }
@@ -238,11 +237,15 @@ public:
 
 private:
   friend class PhaseJoin;
-  static constexpr uint32_t kUntracked = 0xffffffffu;
+  friend class ThreadsOrder;
+  static constexpr uint32_t kMaxClock = 0xffffffffu;
 
-  Epoch epochOf(uint32_t thread, uint32_t bytes, uint32_t strong) const;
-  bool happenedBefore(uint64_t packed, uint32_t thread) const;
-  bool conflicts(uint64_t packed, uint32_t thread, uint32_t bytes, uint32_t strong) const;
+  /// Lanes of |segment| whose accesses did not happen before |thread|'s next one.
+  uint32_t unordered(const Segment &segment, uint32_t lanes, uint32_t thread) const;
+  uint32_t behind(const Segment &segment, uint32_t lanes, const VectorClock *clock) const;
+  bool knowsTask(const Segment &segment, bool waited) const;
+  /// Whether the one access that |word| says, of all bytes, happened before.
+  bool isBefore(const Ledger &ledger, uint32_t word, uint32_t thread) const;
   void step(ThreadClock &thread) const;
   void learn(ThreadClock &thread, const KnowledgeMap &knowledge, bool wide) const;
   KnowledgeMap knowledgeOf(const FencedClock &fenced, uint32_t thread) const;
@@ -253,8 +256,16 @@ private:
   uint32_t productIndex(uint32_t warpgroup) const { return copyIndex() + 1 + warpgroup; }
   void learnOne(uint32_t thread, uint32_t index, uint32_t clock);
 
-  uint32_t launch = 0;
+  /// The segments of a warp at its last two clocks, by strength.
+  struct WarpSegment {
+    uint32_t clock = 0, shared = 0, global = 0;
+  };
+
+  Task task;
   uint32_t block = 0;
+  Ledger *shared = nullptr, *global = nullptr;
+  std::vector<std::array<WarpSegment, 6>> warpSegments;
+  uint64_t orderedPage = 0; // all that it says happened before the launch
   uint32_t copies = 0;
   struct {
     ClockPtr from, passed, to;

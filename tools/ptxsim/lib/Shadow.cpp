@@ -76,10 +76,8 @@ uint64_t ByteBits::gap(uint64_t offset, uint64_t bytes) const {
 
 bool ByteBits::any(uint64_t offset, uint64_t bytes) const { return gap(offset, bytes) != bytes; }
 
-RaceCell *RaceCells::get(uint64_t bytes) {
-  RaceCell *found = cells.load(std::memory_order_acquire);
-  if (found)
-    return found;
+RaceCell *RaceCells::allocate(uint64_t bytes) {
+  RaceCell *found = nullptr;
   auto *fresh = static_cast<RaceCell *>(std::calloc(bytes / 4 + 2, sizeof(RaceCell)));
   if (cells.compare_exchange_strong(found, fresh, std::memory_order_acq_rel))
     return fresh;
@@ -91,10 +89,8 @@ void SharedShadow::expandLines(RaceCell *cells, uint64_t offset, uint64_t bytes)
   for (uint64_t line = offset / kLine; line <= (offset + bytes - 1) / kLine; ++line) {
     if (!lineWriter[line])
       continue;
-    for (unsigned i = 0; i < kLine / 4; ++i) {
-      cells[line * (kLine / 4) + i].write.store(lineWriter[line], std::memory_order_relaxed);
-      cells[line * (kLine / 4) + i].read.store(0, std::memory_order_relaxed);
-    }
+    for (unsigned i = 0; i < kLine / 4; ++i)
+      cells[line * (kLine / 4) + i].store(lineWriter[line], std::memory_order_relaxed);
     lineWriter[line] = 0;
   }
 }
@@ -140,6 +136,7 @@ bool MemoryImpl::add(uint64_t base, uint64_t size, std::string tag, bool initial
   range->tag = std::move(tag);
   if (!initialised)
     range->initialised.allocate(size);
+  range->touched.allocate(size / RaceCells::kPage + 1);
   ranges.emplace(base, std::move(range));
   return true;
 }
@@ -238,11 +235,116 @@ void MemoryImpl::leaveLaunch() {
     retired.clear();
 }
 
-void MemoryImpl::clearRaces() {
-  std::unique_lock<std::shared_mutex> lock(mutex);
-  for (auto &entry : ranges)
-    entry.second->races.reset();
+//===----------------------------------------------------------------------===//
+// Races between tasks
+//===----------------------------------------------------------------------===//
+
+bool MemoryImpl::noteTask(Range &range, uint64_t offset, uint64_t bytes, const NewAccess &access,
+                          const HappensBefore &order, bool writes, Conflict &conflict) {
+  constexpr uint64_t kPage = RaceCells::kPage;
+  RaceCell *pages = range.pages.get(range.size);
+  range.pages.used.store(true, std::memory_order_relaxed);
+  auto note = writes ? noteCellWrite : noteCellRead;
+  NewAccess onlyChecked = access;
+  onlyChecked.segment = 0;
+  for (uint64_t end = offset + bytes; offset < end;) {
+    uint64_t page = offset / kPage, stop = std::min(end, (page + 1) * kPage);
+    // The end of an allocation is the end of a page.
+    bool whole = offset % kPage == 0 && (stop % kPage == 0 || stop == range.size);
+    if (!note(ledger, pages[page], whole ? access : onlyChecked, order, true, conflict))
+      return false;
+    // Of a page that kernels have not touched, cells need not be read.
+    bool touched = range.races.allocated() && range.touched.any(page, 1);
+    if (!whole && !touched)
+      range.touched.set(page, 1);
+    for (; offset < stop && (touched || !whole); offset = (offset & ~3ull) + 4) {
+      NewAccess part = whole ? onlyChecked : access;
+      part.bytes = 15u << (offset & 3) & 15u;
+      if (stop < (offset & ~3ull) + 4)
+        part.bytes &= (1u << (stop & 3)) - 1;
+      RaceCell &cell = range.races.get(range.size)[offset / 4];
+      if (!note(ledger, cell, part, order, true, conflict))
+        return false;
+    }
+    offset = stop;
+  }
+  return true;
 }
+
+void MemoryImpl::sweep() {
+  if (ledger.bytes() < sweptBytes + (1 << 20))
+    return;
+  std::unique_lock<std::shared_mutex> alone(sweepMutex, std::try_to_lock);
+  if (!alone)
+    return; // a launch runs
+  std::unique_lock<std::shared_mutex> lock(mutex);
+  uint64_t shadowed = 0;
+  for (auto &entry : ranges)
+    shadowed += entry.second->races.allocated() ? entry.second->size : 0;
+  if (ledger.bytes() < sweptBytes + (1 << 20) + shadowed / 4)
+    return;
+  Ledger fresh;
+  LedgerSweep work(ledger, fresh, /*tasks=*/true);
+  for (auto &entry : ranges) {
+    Range &range = *entry.second;
+    uint64_t pages = (range.size + RaceCells::kPage - 1) / RaceCells::kPage;
+    for (uint64_t page = 0; page < pages; ++page) {
+      if (range.pages.allocated())
+        work.rewrite(range.pages.get(range.size)[page]);
+      uint64_t end = std::min(range.size, (page + 1) * RaceCells::kPage);
+      if (range.races.allocated() && range.touched.any(page, 1))
+        for (uint64_t at = page * RaceCells::kPage; at < end; at += 4)
+          work.rewrite(range.races.get(range.size)[at / 4]);
+    }
+  }
+  ledger.swap(fresh);
+  sweptBytes = ledger.bytes();
+}
+
+namespace {
+/// The order as a copy or a fill sees it.
+class TaskView final : public HappensBefore {
+public:
+  explicit TaskView(const Task &task) : task(task) {}
+  uint32_t unordered(const Segment &segment, uint32_t lanes) const override {
+    const TaskKnowledge &known = *task.before;
+    return isOwn(segment) || (segment.chain < known.size() && known[segment.chain] >= segment.seq)
+               ? 0
+               : lanes;
+  }
+  bool isOwn(const Segment &segment) const override { return segment.isOf(task.id); }
+
+private:
+  const Task &task;
+};
+} // namespace
+
+bool Memory::noteTask(const Task &task, uint64_t address, uint64_t size, bool writes,
+                      std::string &problem) {
+  Segment segment;
+  segment.seq = task.id.seq;
+  segment.chain = task.id.chain;
+  segment.block = Segment::kWholeTask;
+  Conflict conflict;
+  bool ok = true;
+  std::shared_lock<std::shared_mutex> noSweep(impl_->sweepMutex);
+  NewAccess access;
+  access.segment = impl_->ledger.add(segment);
+  access.lanes = 1;
+  access.bytes = 15;
+  TaskView order(task);
+  impl_->forParts(address, size, [&](Range &range, uint64_t offset, uint64_t bytes) {
+    ok = impl_->noteTask(range, offset, bytes, access, order, writes, conflict);
+    return ok;
+  });
+  if (!ok)
+    problem = "data race: " + tasks().nameOf(task.id) + (writes ? " writes" : " reads") +
+              " what " + tasks().nameOf({conflict.segment.chain, conflict.segment.seq}) +
+              (conflict.isRead ? " reads" : " writes") + ", and nothing orders them";
+  return ok;
+}
+
+TaskOrder &Memory::tasks() const { return *impl_->tasks; }
 
 //===----------------------------------------------------------------------===//
 // Memory: the public face

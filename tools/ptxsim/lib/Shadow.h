@@ -7,12 +7,14 @@
 //
 // A Range is one allocation of global memory with its shadow: a bit per byte
 // says whether it was written, and (allocated on first use) a RaceCell per four
-// bytes says who touched it last: 16 bytes per 4, so at most 4x.
+// bytes says who touched it last: 8 bytes per 4. Copies and fills say so by the page.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PTXSIM_LIB_SHADOW_H
 #define PTXSIM_LIB_SHADOW_H
+
+#include "Cells.h"
 
 #include "ptxsim/ptxsim.h"
 
@@ -69,25 +71,47 @@ private:
   uint64_t wordCount = 0;
 };
 
-/// The last write to and the last read from four bytes, as packed epochs
-/// (Race.h).
-struct RaceCell {
-  std::atomic<uint64_t> write;
-  std::atomic<uint64_t> read;
-};
-
+/// The cells of some memory, allocated (zero, and so that untouched pages cost nothing)
+/// on the first use.
 class RaceCells {
 public:
+  static constexpr uint64_t kPage = 4096;
+
   RaceCells() = default;
   ~RaceCells() { reset(); }
   RaceCells(const RaceCells &) = delete;
   RaceCells &operator=(const RaceCells &) = delete;
-  /// The cells of |bytes| bytes, allocated (zero) on the first call.
-  RaceCell *get(uint64_t bytes);
+  RaceCell *get(uint64_t bytes) {
+    RaceCell *found = cells.load(std::memory_order_acquire);
+    return found ? found : allocate(bytes);
+  }
+  bool allocated() const { return cells.load(std::memory_order_acquire) != nullptr; }
   void reset();
 
 private:
+  RaceCell *allocate(uint64_t bytes);
+
   std::atomic<RaceCell *> cells{nullptr};
+};
+
+/// What copies and fills did to whole pages, as one cell each.
+class RacePages {
+public:
+  RacePages() = default;
+  ~RacePages() { reset(); }
+  RacePages(const RacePages &) = delete;
+  RacePages &operator=(const RacePages &) = delete;
+  RaceCell *get(uint64_t bytes) { return words.get(bytes / RaceCells::kPage * 4 + 8); }
+  bool allocated() const { return words.allocated(); }
+  /// Whether a copy has touched a page: else kernels need not look at them.
+  std::atomic<bool> used{false};
+  void reset() {
+    words.reset();
+    used = false;
+  }
+
+private:
+  RaceCells words;
 };
 
 struct Range {
@@ -96,6 +120,8 @@ struct Range {
   std::atomic<bool> live{true};
   ByteBits initialised; // not allocated: all bytes are
   RaceCells races;
+  RacePages pages;
+  ByteBits touched; // a bit per page: cells of it say something
 
   bool contains(uint64_t address, uint64_t bytes) const {
     return address >= base && bytes <= size && address - base <= size - bytes;
@@ -122,8 +148,15 @@ public:
 
   void enterLaunch();
   void leaveLaunch();
-  /// Forgets all race epochs; only between launches.
-  void clearRaces();
+  /// Notes a task's access to a part of |range|; false on a conflict.
+  bool noteTask(Range &range, uint64_t offset, uint64_t bytes, const NewAccess &access,
+                const HappensBefore &order, bool writes, Conflict &conflict);
+  /// Sweeps the ledger if it has grown and no launch runs.
+  void sweep();
+
+  Ledger ledger; // of accesses to global memory
+  std::shared_mutex sweepMutex; // shared: somebody notes accesses
+  std::shared_ptr<TaskOrder> tasks;
 
 private:
   struct Freed {
@@ -138,6 +171,7 @@ private:
   std::map<uint64_t, uint64_t> reservations;
   std::vector<std::unique_ptr<Range>> retired; // unregistered while a launch ran
   unsigned launches = 0;
+  uint64_t sweptBytes = 0; // of the ledger after the last sweep
 };
 
 template <typename F> void MemoryImpl::forParts(uint64_t address, uint64_t size, F function) const {
@@ -167,9 +201,9 @@ struct SharedShadow {
   std::unique_ptr<RaceCells> races;
   uint32_t capacity = 0;
 
-  /// The epoch of the copy that wrote a whole line, which nobody has touched since
+  /// The copy that wrote a whole line (a word of a cell), which nobody has touched since
   /// but products of wgmma; 0: the cells of the line say more.
-  std::vector<uint64_t> lineWriter;
+  std::vector<uint32_t> lineWriter;
   /// Which 16-byte parts of a line (8 bits) each warpgroup's products have last read, and
   /// at which clock (24 bits): [line][warpgroup]. Empty until the first product.
   std::vector<uint32_t> productReads;

@@ -63,6 +63,7 @@ public:
     unsigned threads = options.hostThreads ? options.hostThreads
                                            : std::max(1u, std::thread::hardware_concurrency());
     this->options.hostThreads = threads;
+    memory.impl().tasks = options.tasks ? options.tasks : std::make_shared<TaskOrder>();
     pool = std::make_unique<ThreadPool>(threads - 1);
   }
 
@@ -70,9 +71,7 @@ public:
   Memory memory;
   std::map<std::string, ExternFunction> externs;
   std::unique_ptr<ThreadPool> pool;
-  std::mutex idMutex;
-  std::shared_mutex launchMutex; // shared: a launch runs
-  uint64_t launches = 0;
+  std::atomic<uint64_t> launches{0};
 };
 } // namespace xc::ptxsim
 
@@ -132,8 +131,10 @@ static void runWorker(Launch &launch) {
     wantsMore = false;
     turn %= live.size();
     uint64_t before = polls(*live[turn]);
+    sweepShared(*live[turn]);
     switch (runCluster(*live[turn], budget)) {
     case BlockStatus::Done:
+      sweepShared(*live[turn]);
       spare.push_back(std::move(live[turn]));
       live.erase(live.begin() + static_cast<long>(turn));
       break;
@@ -207,18 +208,7 @@ LaunchResult Simulator::launch(const Kernel &kernel, const LaunchConfig &config)
     return result;
   }
   auto launch = std::make_shared<Launch>();
-  std::shared_lock<std::shared_mutex> running;
-  {
-    std::lock_guard<std::mutex> lock(impl_->idMutex);
-    launch->gridId = ++impl_->launches;
-    // Epochs hold the launch modulo their field: forget the old ones in time.
-    launch->launchId = static_cast<uint32_t>((launch->gridId - 1) % Epoch::kMaxLaunch) + 1;
-    if (launch->launchId == 1 && launch->gridId > 1) {
-      std::unique_lock<std::shared_mutex> alone(impl_->launchMutex);
-      impl_->memory.impl().clearRaces();
-    }
-    running = std::shared_lock<std::shared_mutex>(impl_->launchMutex);
-  }
+  launch->gridId = ++impl_->launches;
   launch->program = &kernel.impl().program;
   launch->info = &kernel.info();
   launch->config = config;
@@ -229,8 +219,14 @@ LaunchResult Simulator::launch(const Kernel &kernel, const LaunchConfig &config)
   if (params)
     launch->params.assign(params, params + config.paramBytes);
   launch->params.resize(std::max<size_t>(config.paramBytes, kernel.info().paramBytes));
-  if (launch->options.checks.race)
+  std::shared_lock<std::shared_mutex> noSweep;
+  if (launch->options.checks.race) {
     launch->syncTable = std::make_unique<SyncTable>();
+    launch->task =
+        config.task ? *config.task : launch->memory->tasks->beginLast(kernel.info().name);
+    launch->memory->sweep();
+    noSweep = std::shared_lock<std::shared_mutex>(launch->memory->sweepMutex);
+  }
 
   launch->memory->enterLaunch();
   auto helpers = static_cast<unsigned>(
@@ -259,6 +255,8 @@ unsigned Simulator::maxActiveBlocks(const Kernel &kernel, unsigned threads,
   auto byShared = static_cast<unsigned>(limits.sharedPerSM / (shared + limits.sharedReserved));
   return std::min({byThreads, byRegisters, byShared, limits.maxBlocksPerSM});
 }
+
+uint64_t Simulator::raceBytes() const { return impl_->memory.impl().ledger.bytes(); }
 
 //===----------------------------------------------------------------------===//
 // Simulator

@@ -77,6 +77,8 @@ struct Checks {
   static Checks none() { return {false, false, false, false, false, false}; }
 };
 
+class TaskOrder;
+
 struct Options {
   Arch arch = Arch::SM80;
   Checks checks;
@@ -92,6 +94,53 @@ struct Options {
   /// Asynchronous copies and products take place as late as they may; with a seed
   /// some do so earlier, at random, and in any order.
   uint64_t asyncSeed = 0;
+  /// Where tasks of this and perhaps other simulators come from; NULL: its own.
+  std::shared_ptr<TaskOrder> tasks;
+};
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+/// Number |seq| of the tasks of a chain, each of which happened before the next.
+struct TaskId {
+  uint16_t chain = 0;
+  uint32_t seq = 0;
+};
+
+/// By chain, the last task that happened before; 0: none.
+using TaskKnowledge = std::vector<uint32_t>;
+
+/// Joins |from| into |into|.
+void joinTasks(TaskKnowledge &into, const TaskKnowledge &from);
+
+/// A launch, a copy or a fill, and what happened before it.
+struct Task {
+  TaskId id;
+  std::shared_ptr<const TaskKnowledge> before;
+  /// Of a programmatic launch: what happened before its threads' griddepcontrol.wait.
+  /// NULL if that is all.
+  std::shared_ptr<const TaskKnowledge> early;
+
+  /// What happened before what comes after it.
+  TaskKnowledge after() const;
+};
+
+/// Numbers tasks, for the race check between them. Thread-safe.
+class TaskOrder {
+public:
+  TaskOrder();
+  ~TaskOrder();
+  /// A task that comes after |before|, and as a programmatic launch (|early| given)
+  /// only from its wait on.
+  Task begin(const std::string &name, TaskKnowledge before,
+             std::shared_ptr<const TaskKnowledge> early = nullptr);
+  /// One that comes after all that have begun.
+  Task beginLast(const std::string &name);
+  std::string nameOf(const TaskId &id) const;
+
+private:
+  std::unique_ptr<class TaskOrderImpl> impl_;
 };
 
 //===----------------------------------------------------------------------===//
@@ -151,6 +200,12 @@ public:
   bool isAccessible(uint64_t address, uint64_t size) const;
   /// Bytes in live ranges; for leak tests.
   uint64_t liveBytes() const;
+  /// Notes that a copy or a fill touches the bytes. False, with a sentence about it, if
+  /// it races with another task.
+  bool noteTask(const Task &task, uint64_t address, uint64_t size, bool writes,
+                std::string &problem);
+  /// The order that noteTask() and the launches of a simulator speak of.
+  TaskOrder &tasks() const;
 
   MemoryImpl &impl() const { return *impl_; }
 
@@ -259,6 +314,8 @@ struct LaunchConfig {
   /// launch().
   const void *params = nullptr;
   size_t paramBytes = 0;
+  /// What it comes after, for the race check; NULL: all launches before it.
+  const Task *task = nullptr;
 };
 
 enum class FaultKind {
@@ -319,6 +376,9 @@ struct Counters {
   uint64_t sharedBankConflicts = 0; // wavefronts beyond the fewest possible
   uint64_t atomicRequests = 0;
   uint64_t barriers = 0; // barriers completed
+  // The most that the race check of a block's shared memory used beside its cells, and
+  // for how many bytes of shared memory. Not a sum: the block where it was most.
+  uint64_t sharedRaceBytes = 0, sharedRaceOf = 0;
 
   void add(const Counters &other);
 };
@@ -362,6 +422,10 @@ public:
 
   /// Blocks of |threads| threads with |dynamicShared| bytes that fit one SM.
   unsigned maxActiveBlocks(const Kernel &kernel, unsigned threads, uint32_t dynamicShared) const;
+
+  /// Memory that the race check of global memory uses beside its cells, which are twice
+  /// the bytes touched.
+  uint64_t raceBytes() const;
 
 private:
   std::unique_ptr<SimulatorImpl> impl_;

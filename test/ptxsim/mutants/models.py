@@ -1,0 +1,85 @@
+"""The models whose kernels run.py takes instructions out of: what the compiler emits for each kind of kernel that
+shares memory between threads."""
+import dataclasses
+
+
+@dataclasses.dataclass
+class Model:
+    name: str
+    text: str
+    inputs: list
+    flags: tuple = ()
+    targets: tuple = ("sm_80", "sm_90a")
+
+
+def model(name, inputs, result, body, **options):
+    """A model of one function; `inputs` are types, called %0, %1, ...; `body` ends with %r."""
+    arguments = ", ".join(f"%{i}: tensor<{type}>" for i, type in enumerate(inputs))
+    text = f"func.func @main({arguments}) -> tensor<{result}> {{\n  {body}\n  return %r : tensor<{result}>\n}}\n"
+    values = [f"random:{type}:{i + 1}:" + ("0.5:1.5" if "f" in type else "0:100") for i, type in enumerate(inputs)]
+    return Model(name, text, values, **options)
+
+
+NHWC = "dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]"
+
+MODELS = [
+    model("sum_rows", ["3x5000xf32"], "3xf32",
+          "%r = array.reduce sum, %0 axes = [1] : tensor<3x5000xf32> -> tensor<3xf32>"),
+    model("sum_all", ["70000xf32"], "f32", "%r = array.reduce sum, %0 axes = [0] : tensor<70000xf32> -> tensor<f32>"),
+    model("max_columns", ["600x40xf32"], "40xf32",
+          "%r = array.reduce max, %0 axes = [0] : tensor<600x40xf32> -> tensor<40xf32>"),
+    model("softmax", ["4x3000xf32"], "4x3000xf32", "%r = array.softmax %0 axis = 1 : tensor<4x3000xf32>"),
+    model("softmax_f16", ["4x3000xf16"], "4x3000xf16", "%r = array.softmax %0 axis = 1 : tensor<4x3000xf16>"),
+    model("layer_norm", ["4x3000xf32", "3000xf32", "3000xf32"], "4x3000xf32",
+          "%r = array.layer_norm %0 scale(%1 : tensor<3000xf32>) bias(%2 : tensor<3000xf32>) axis = 1 "
+          "epsilon = 1.0e-5 : tensor<4x3000xf32>"),
+    model("transpose", ["100x70xf32"], "70x100xf32",
+          "%r = array.transpose %0 permutation = [1, 0] : tensor<100x70xf32> -> tensor<70x100xf32>"),
+    model("transpose_f16", ["96x64xf16"], "64x96xf16",
+          "%r = array.transpose %0 permutation = [1, 0] : tensor<96x64xf16> -> tensor<64x96xf16>"),
+    model("transpose_i8", ["96x64xi8"], "64x96xi8",
+          "%r = array.transpose %0 permutation = [1, 0] : tensor<96x64xi8> -> tensor<64x96xi8>"),
+    model("matmul_f32", ["64x96xf32", "96x64xf32"], "64x64xf32",
+          "%r = array.matmul %0, %1 : (tensor<64x96xf32>, tensor<96x64xf32>) -> tensor<64x64xf32>"),
+    model("matmul_mma", ["128x192xf16", "192x128xf16"], "128x128xf16",
+          "%r = array.matmul %0, %1 : (tensor<128x192xf16>, tensor<192x128xf16>) -> tensor<128x128xf16>",
+          flags=("--no-wgmma",)),
+    model("matmul_splitk", ["32x4096xf16", "4096x32xf16"], "32x32xf16",
+          "%r = array.matmul %0, %1 : (tensor<32x4096xf16>, tensor<4096x32xf16>) -> tensor<32x32xf16>",
+          flags=("--no-wgmma",)),
+    # More tiles of k than stages of the ring; more tiles of the result than multiprocessors.
+    model("matmul_wgmma", ["128x1024xf16", "1024x128xf16"], "128x128xf16",
+          "%r = array.matmul %0, %1 : (tensor<128x1024xf16>, tensor<1024x128xf16>) -> tensor<128x128xf16>",
+          targets=("sm_90a",)),
+    model("matmul_wgmma_tiles", ["3072x192xf16", "192x3072xf16"], "3072x3072xf16",
+          "%r = array.matmul %0, %1 : (tensor<3072x192xf16>, tensor<192x3072xf16>) -> tensor<3072x3072xf16>",
+          targets=("sm_90a",)),
+    model("cumsum", ["3x3000xf32"], "3x3000xf32", "%r = array.cumsum %0 axis = 1 : tensor<3x3000xf32> -> tensor<3x3000xf32>"),
+    model("sort", ["2x1500xf32"], "2x1500xf32",
+          "%r = array.sort %0 axis = 1 : tensor<2x1500xf32> -> tensor<2x1500xf32>"),
+    model("conv_f32", ["1x8x8x16xf32", "3x3x16x32xf32"], "1x8x8x32xf32",
+          f"%r = array.conv %0, %1 {NHWC} : (tensor<1x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x8x8x32xf32>"),
+    model("conv_f16", ["1x8x8x32xf16", "3x3x32x64xf16"], "1x8x8x64xf16",
+          f"%r = array.conv %0, %1 {NHWC} : (tensor<1x8x8x32xf16>, tensor<3x3x32x64xf16>) -> tensor<1x8x8x64xf16>"),
+    model("attention", ["1x2x64x32xf16", "1x2x64x32xf16", "1x2x64x32xf16"], "1x2x64x32xf16",
+          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x2x64x32xf16>, tensor<1x2x64x32xf16>, "
+          "tensor<1x2x64x32xf16>) -> tensor<1x2x64x32xf16>"),
+]
+
+COLUMN_TREE = "the thread that sums the last two values of a column is the one that stores it"
+DRAIN = "the groups that are still open only fill stages with zeros that nobody reads"
+RING = "there are fewer tiles of k than stages, so that no stage is filled twice"
+FIRST_STORE = "a block has one tile of the result, so that no earlier store uses the staging memory"
+
+# (model, target, kernel, number of the instruction in it): why the kernel does not need it at these sizes.
+REDUNDANT = {
+    **{("max_columns", target, "main_k0_reduce", 8): COLUMN_TREE for target in ("sm_80", "sm_90a")},
+    **{(name, target, kernel, 5): DRAIN for name, kernel in (
+        ("matmul_mma", "main_k0_matmul"), ("matmul_splitk", "main_k0_matmul"), ("conv_f16", "main_k0_conv"))
+       for target in ("sm_80", "sm_90a")},
+    **{("attention", "sm_80", kernel, 5): DRAIN for kernel in ("main_k0_matmul", "main_k2_matmul")},
+    ("matmul_wgmma", "sm_90a", "main_k0_matmul", 6): FIRST_STORE,
+    ("matmul_wgmma", "sm_90a", "main_k0_matmul", 7): FIRST_STORE,
+    **{("attention", "sm_90a", kernel, number): reason for kernel in ("main_k0_matmul", "main_k2_matmul")
+       for number, reason in ((2, RING), (4, RING))},
+}
