@@ -153,8 +153,9 @@ const Setting kSettings[] = {
      [](Config &config, const std::string &text) -> std::string {
        size_t colon = text.find(':');
        config.patch = colon == std::string::npos ? "" : text.substr(colon + 1);
-       return colon == std::string::npos ? "expected LINE:TEXT, got '" + text + "'"
-                                         : setNumber(config.patchLine, text.substr(0, colon), UINT32_MAX);
+       return colon == std::string::npos
+                  ? "expected LINE:TEXT, got '" + text + "'"
+                  : setNumber(config.patchLine, text.substr(0, colon), UINT32_MAX);
      }},
     {"leaks",
      [](Config &config, const std::string &text) { return setNumber(config.leaks, text, 1); }},

@@ -12,8 +12,7 @@
 namespace xc::cudasim {
 namespace {
 
-ptxsim::Options simulatorOptions(const Config &config,
-                                 std::shared_ptr<ptxsim::TaskOrder> tasks) {
+ptxsim::Options simulatorOptions(const Config &config, std::shared_ptr<ptxsim::TaskOrder> tasks) {
   ptxsim::Options options;
   options.arch = config.arch;
   options.checks = config.checks;

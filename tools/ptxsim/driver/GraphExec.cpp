@@ -250,7 +250,8 @@ struct Progress {
   size_t remaining;
 
   Progress(std::shared_ptr<Plan> running, PlanOrder &order)
-      : plan(std::move(running)), order(order), missing(plan->nodes.size()), remaining(plan->nodes.size()) {
+      : plan(std::move(running)), order(order), missing(plan->nodes.size()),
+        remaining(plan->nodes.size()) {
     for (size_t i = 0; i < missing.size(); ++i)
       missing[i] = plan->nodes[i].dependencies.size();
   }

@@ -93,7 +93,8 @@ static std::string patched(std::string text, const Config &config) {
   }
   return begin == std::string::npos || begin > text.size()
              ? text
-             : text.replace(begin, std::min(text.find('\n', begin), text.size()) - begin, config.patch);
+             : text.replace(begin, std::min(text.find('\n', begin), text.size()) - begin,
+                            config.patch);
 }
 
 CUresult loadModule(Context &context, const void *image, JitLogs &logs, CUmodule &handle) {

@@ -548,9 +548,7 @@ bool xc::ptxsim::noteAtomic(Warp &warp, const Inst &inst, const Access &access,
 static SyncTable *tableOf(Block &block, const LaneAccess &lanes, unsigned lane) {
   if (lanes.space[lane] == Space::Shared)
     return lanes.owner[lane]->clocks->sharedSync.get();
-  return lanes.space[lane] == Space::Global
-             ? block.launch->syncTable.get()
-             : nullptr;
+  return lanes.space[lane] == Space::Global ? block.launch->syncTable.get() : nullptr;
 }
 
 void xc::ptxsim::releaseAt(Warp &warp, const LaneAccess &lanes, unsigned lane, Order order,

@@ -322,8 +322,8 @@ bool ProductReads::checkWriters(uint32_t offset) {
   uint32_t lineWriter = shadow.lineWriter[offset / SharedShadow::kLine];
   uint32_t last = 0;
   for (uint32_t i = offset / 4; i < offset / 4 + (lineWriter ? 1 : 4); ++i) {
-    auto writer = lineWriter ? lineWriter
-                             : static_cast<uint32_t>(cells[i].load(std::memory_order_relaxed));
+    auto writer =
+        lineWriter ? lineWriter : static_cast<uint32_t>(cells[i].load(std::memory_order_relaxed));
     if (writer == last)
       continue;
     last = writer;
@@ -338,10 +338,9 @@ bool ProductReads::checkWriters(uint32_t offset) {
       conflict.segment = ledger.segment(item.segment());
       conflict.lane = static_cast<unsigned>(__builtin_ctz(item.lanes));
       if (order.unordered(conflict.segment, item.lanes))
-        return raise(FaultKind::Race, "wgmma's read from shared memory at " + hex(4 * i) +
-                                          " races with the " +
-                                          describeConflict(*warp.block, conflict, false) +
-                                          ": nothing orders them");
+        return raise(FaultKind::Race,
+                     "wgmma's read from shared memory at " + hex(4 * i) + " races with the " +
+                         describeConflict(*warp.block, conflict, false) + ": nothing orders them");
     }
     if (checks.asyncCopy && !isVisible(ledger, clocks, writer, observer, conflict))
       return raise(FaultKind::MissingProxyFence,

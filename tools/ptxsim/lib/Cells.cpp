@@ -29,8 +29,8 @@ template <typename T> static void freePointers(std::atomic<T *> *pointers, uint3
 }
 
 Ledger::Ledger()
-    : chunks(allocatePointers<Segment>(kChunks)), setChunks(allocatePointers<uint32_t>(kSetChunks)) {
-}
+    : chunks(allocatePointers<Segment>(kChunks)),
+      setChunks(allocatePointers<uint32_t>(kSetChunks)) {}
 
 Ledger::~Ledger() {
   freePointers(chunks, kChunks);
@@ -262,8 +262,9 @@ static bool addAccess(const Ledger &ledger, AccessList &list, const NewAccess &a
     return false;
   list.add({access.segment, access.bytes, access.lanes});
   // Orders runs of lanes as their forms have them, whichever came first.
-  for (unsigned i = list.count; i > 1 && list.items[i - 1].segment() == list.items[i - 2].segment() &&
-                                list.items[i - 1].bytes() < list.items[i - 2].bytes();
+  for (unsigned i = list.count;
+       i > 1 && list.items[i - 1].segment() == list.items[i - 2].segment() &&
+       list.items[i - 1].bytes() < list.items[i - 2].bytes();
        --i)
     std::swap(list.items[i - 1], list.items[i - 2]);
   return true;

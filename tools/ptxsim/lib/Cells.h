@@ -31,8 +31,8 @@ namespace xc::ptxsim {
 
 /// A warp of a launch (the task |seq| of |chain|) at one value of its clock.
 struct Segment {
-  static constexpr uint8_t kCopies = 0xff;         // as |warp|: not a warp, a bulk copy
-  static constexpr uint32_t kWholeTask = ~0u;      // as |block|: some thread of the task
+  static constexpr uint8_t kCopies = 0xff;    // as |warp|: not a warp, a bulk copy
+  static constexpr uint32_t kWholeTask = ~0u; // as |block|: some thread of the task
   uint32_t seq = 0;
   uint32_t block = 0;
   uint32_t clock = 0;
@@ -45,10 +45,10 @@ struct Segment {
 
 /// Lanes of a segment, and which of the four bytes they accessed.
 struct Accessors {
-  uint32_t who = 0; // segment << 4 | bytes
-  uint32_t lanes = 0;
+  uint32_t who; // segment << 4 | bytes
+  uint32_t lanes;
 
-  Accessors() = default;
+  Accessors() {} // lists are long, and mostly empty
   Accessors(uint32_t segment, uint32_t bytes, uint32_t lanes)
       : who(segment << 4 | bytes), lanes(lanes) {}
   uint32_t segment() const { return who >> 4; }
@@ -160,10 +160,10 @@ constexpr unsigned kForeignReaders = 3;
 
 /// Checks an access against |cell| and notes it. False on a conflict. |parallel|: other
 /// host threads may touch the cell.
-bool noteCellRead(Ledger &ledger, RaceCell &cell, const NewAccess &access, const HappensBefore &order,
-                  bool parallel, Conflict &conflict);
-bool noteCellWrite(Ledger &ledger, RaceCell &cell, const NewAccess &access, const HappensBefore &order,
-                   bool parallel, Conflict &conflict);
+bool noteCellRead(Ledger &ledger, RaceCell &cell, const NewAccess &access,
+                  const HappensBefore &order, bool parallel, Conflict &conflict);
+bool noteCellWrite(Ledger &ledger, RaceCell &cell, const NewAccess &access,
+                   const HappensBefore &order, bool parallel, Conflict &conflict);
 
 /// Rewrites cells that refer to |from| so that they refer to |to|. With |tasks|, all
 /// that remains of an access is its task.
@@ -179,8 +179,10 @@ private:
   const Ledger &from;
   Ledger &to;
   const bool tasks;
-  std::vector<std::pair<uint32_t, uint32_t>> recent = std::vector<std::pair<uint32_t, uint32_t>>(1024);
-  std::vector<std::pair<uint64_t, uint32_t>> byTask = std::vector<std::pair<uint64_t, uint32_t>>(1024);
+  std::vector<std::pair<uint32_t, uint32_t>> recent =
+      std::vector<std::pair<uint32_t, uint32_t>>(1024);
+  std::vector<std::pair<uint64_t, uint32_t>> byTask =
+      std::vector<std::pair<uint64_t, uint32_t>>(1024);
 };
 
 } // namespace xc::ptxsim

@@ -423,7 +423,7 @@ void xc::ptxsim::sweepShared(Cluster &cluster) {
     counters.sharedRaceOf = shared;
   }
   // As much as the cells take, or twice what was left the last time.
-  if (used <= std::max<uint64_t>({cluster.ledgerLimit, shared, 16 << 10}))
+  if (used <= std::max<uint64_t>({cluster.ledgerLimit, shared, 32 << 10}))
     return;
   Ledger fresh;
   LedgerSweep sweep(*cluster.ledger, fresh, /*tasks=*/false);

@@ -56,8 +56,9 @@ Mbarrier *xc::ptxsim::findMbarrier(const Actor &who, Block &owner, uint32_t offs
   BlockClocks *clocks = who.warp.block->clocks.get();
   if (clocks && !clocks->knows(found.init, found.initLane, who.warp.threadOf(who.lane))) {
     who.warp.block->raise(FaultKind::Race, who.warp, who.lane, who.inst, offset,
-                          "mbarrier at " + hex(offset) + ": nothing orders this after its "
-                          "initialisation by " +
+                          "mbarrier at " + hex(offset) +
+                              ": nothing orders this after its "
+                              "initialisation by " +
                               describeThread(owner, found.init.warp * 32u + found.initLane));
     return nullptr;
   }

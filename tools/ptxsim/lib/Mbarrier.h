@@ -33,11 +33,11 @@ struct Inst;
 struct Mbarrier {
   static constexpr uint32_t kMaxCount = (1u << 20) - 1;
 
-  uint32_t expected = 0;   // arrivals of a phase
-  uint32_t pending = 0;    // arrivals still to come
-  int64_t bytes = 0;       // expected by expect_tx, less those that came
-  uint64_t phase = 0;      // number of phases completed
-  Segment init;            // who initialised it, if races are checked
+  uint32_t expected = 0; // arrivals of a phase
+  uint32_t pending = 0;  // arrivals still to come
+  int64_t bytes = 0;     // expected by expect_tx, less those that came
+  uint64_t phase = 0;    // number of phases completed
+  Segment init;          // who initialised it, if races are checked
   uint32_t initLane = 0;
   uint32_t operations = 0; // copies and cp.async that will arrive here
   PhaseJoin join;

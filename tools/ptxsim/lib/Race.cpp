@@ -243,9 +243,8 @@ private:
 } // namespace xc::ptxsim
 
 bool BlockClocks::isBefore(const Ledger &ledger, uint32_t word, uint32_t thread) const {
-  return word == 0 ||
-         ((word & 15) == kFormAll &&
-          !unordered(ledger.segment(word >> 9), 1u << (word >> 4 & 31), thread));
+  return word == 0 || ((word & 15) == kFormAll &&
+                       !unordered(ledger.segment(word >> 9), 1u << (word >> 4 & 31), thread));
 }
 
 //===----------------------------------------------------------------------===//

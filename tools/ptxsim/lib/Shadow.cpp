@@ -338,8 +338,8 @@ bool Memory::noteTask(const Task &task, uint64_t address, uint64_t size, bool wr
     return ok;
   });
   if (!ok)
-    problem = "data race: " + tasks().nameOf(task.id) + (writes ? " writes" : " reads") +
-              " what " + tasks().nameOf({conflict.segment.chain, conflict.segment.seq}) +
+    problem = "data race: " + tasks().nameOf(task.id) + (writes ? " writes" : " reads") + " what " +
+              tasks().nameOf({conflict.segment.chain, conflict.segment.seq}) +
               (conflict.isRead ? " reads" : " writes") + ", and nothing orders them";
   return ok;
 }

@@ -154,7 +154,7 @@ public:
   /// Sweeps the ledger if it has grown and no launch runs.
   void sweep();
 
-  Ledger ledger; // of accesses to global memory
+  Ledger ledger;                // of accesses to global memory
   std::shared_mutex sweepMutex; // shared: somebody notes accesses
   std::shared_ptr<TaskOrder> tasks;
 
