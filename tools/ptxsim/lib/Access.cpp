@@ -254,8 +254,8 @@ static LaneCells cellsOf(Block &block, const LaneAccess &lanes, unsigned lane, u
   at.cells = range->races.get(range->size);
   uint64_t page = at.offset / RaceCells::kPage;
   range->touched.set(page, 1);
-  if (range->pages.used.load(std::memory_order_relaxed))
-    at.page = range->pages.get(range->size)[page].load(std::memory_order_relaxed);
+  if (range->pages.used.load(std::memory_order_acquire))
+    at.page = range->pages.get(range->size)[page].load(std::memory_order_acquire);
   return at;
 }
 

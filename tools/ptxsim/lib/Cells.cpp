@@ -273,14 +273,14 @@ static bool addAccess(const Ledger &ledger, AccessList &list, const NewAccess &a
 /// Replaces |old| in the cell; false if another host thread was faster.
 static bool replace(RaceCell &cell, uint64_t &old, uint64_t now, bool parallel) {
   if (parallel)
-    return cell.compare_exchange_strong(old, now, std::memory_order_relaxed);
+    return cell.compare_exchange_strong(old, now, std::memory_order_acq_rel);
   cell.store(now, std::memory_order_relaxed);
   return true;
 }
 
 bool xc::ptxsim::noteCellRead(Ledger &ledger, RaceCell &cell, const NewAccess &access,
                               const HappensBefore &order, bool parallel, Conflict &conflict) {
-  uint64_t old = cell.load(std::memory_order_relaxed);
+  uint64_t old = cell.load(std::memory_order_acquire);
   for (;;) {
     AccessList writes, reads;
     ledger.decode(static_cast<uint32_t>(old), writes);
@@ -305,7 +305,7 @@ bool xc::ptxsim::noteCellRead(Ledger &ledger, RaceCell &cell, const NewAccess &a
 
 bool xc::ptxsim::noteCellWrite(Ledger &ledger, RaceCell &cell, const NewAccess &access,
                                const HappensBefore &order, bool parallel, Conflict &conflict) {
-  uint64_t old = cell.load(std::memory_order_relaxed);
+  uint64_t old = cell.load(std::memory_order_acquire);
   for (;;) {
     AccessList writes, reads;
     ledger.decode(static_cast<uint32_t>(old), writes);

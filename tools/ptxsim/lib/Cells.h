@@ -127,7 +127,8 @@ private:
   uint32_t setCount = 0;
 };
 
-/// The last writes of four bytes (the lower word) and the reads since (the upper).
+/// The last writes of four bytes (the lower word) and the reads since (the upper). Read
+/// with acquire, where host threads share it: what it refers to in the ledger comes along.
 using RaceCell = std::atomic<uint64_t>;
 
 /// An access that is to be noted.

@@ -300,7 +300,7 @@ bool BlockClocks::read(RaceCell &cell, bool isShared, uint32_t thread, uint32_t 
                        uint32_t bytes, uint32_t strong, Conflict &conflict) {
   uint32_t segment = segmentOf(isShared, thread, strong);
   Ledger &book = ledger(isShared);
-  uint64_t old = cell.load(std::memory_order_relaxed);
+  uint64_t old = cell.load(std::memory_order_acquire);
   if (bytes == 15 && segment) {
     bool single = !(lanes & (lanes - 1));
     uint32_t mine = cellWord(segment, single ? thread % 32 : 31, single ? kFormAll : kFormWarp);
@@ -315,7 +315,7 @@ bool BlockClocks::read(RaceCell &cell, bool isShared, uint32_t thread, uint32_t 
         cell.store(now, std::memory_order_relaxed);
         return true;
       }
-      if (cell.compare_exchange_strong(old, now, std::memory_order_relaxed))
+      if (cell.compare_exchange_strong(old, now, std::memory_order_acq_rel))
         return true;
     }
   }
@@ -327,7 +327,7 @@ bool BlockClocks::write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t
                         uint32_t strong, Conflict &conflict) {
   uint32_t segment = segmentOf(isShared, thread, strong);
   Ledger &book = ledger(isShared);
-  uint64_t old = cell.load(std::memory_order_relaxed);
+  uint64_t old = cell.load(std::memory_order_acquire);
   if (bytes == 15 && segment) {
     uint64_t mine = cellWord(segment, thread % 32, kFormAll);
     if (old == mine)
@@ -338,7 +338,7 @@ bool BlockClocks::write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t
         cell.store(mine, std::memory_order_relaxed);
         return true;
       }
-      if (cell.compare_exchange_strong(old, mine, std::memory_order_relaxed))
+      if (cell.compare_exchange_strong(old, mine, std::memory_order_acq_rel))
         return true;
     }
   }
@@ -355,10 +355,9 @@ bool BlockClocks::checkPage(uint64_t word, uint32_t thread, bool writes, Conflic
   access.lanes = 1u << thread % 32;
   access.bytes = 15;
   ThreadsOrder order(*this, thread, access.lanes);
-  if (!writes)
-    return noteCellRead(*global, page, access, order, false, conflict);
+  // Nearly always all of it happened before, so that a write would be right, too.
   if (!noteCellWrite(*global, page, access, order, false, conflict))
-    return false;
+    return !writes && noteCellRead(*global, page, access, order, false, conflict);
   if (threads[thread].waited)
     orderedPage = word;
   return true;
