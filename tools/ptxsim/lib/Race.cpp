@@ -158,7 +158,7 @@ void BlockClocks::start(const Task &launchTask, uint64_t blockId, uint32_t threa
   shared = &sharedLedger;
   global = &globalLedger;
   copies = 0;
-  orderedPage = 0;
+  orderedPages.fill(0);
   lastLearned = {};
   lastOne = {};
   threads.clear();
@@ -348,7 +348,9 @@ bool BlockClocks::write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t
 }
 
 bool BlockClocks::checkPage(uint64_t word, uint32_t thread, bool writes, Conflict &conflict) {
-  if (word == orderedPage)
+  uint64_t &ordered = orderedPages[word * 0x9e3779b97f4a7c15ull >> 61];
+  bool waited = threads[thread].waited;
+  if (waited && word == ordered)
     return true;
   RaceCell page{word};
   NewAccess access;
@@ -358,8 +360,8 @@ bool BlockClocks::checkPage(uint64_t word, uint32_t thread, bool writes, Conflic
   // Nearly always all of it happened before, so that a write would be right, too.
   if (!noteCellWrite(*global, page, access, order, false, conflict))
     return !writes && noteCellRead(*global, page, access, order, false, conflict);
-  if (threads[thread].waited)
-    orderedPage = word;
+  if (waited)
+    ordered = word;
   return true;
 }
 

@@ -265,7 +265,7 @@ private:
   uint32_t block = 0;
   Ledger *shared = nullptr, *global = nullptr;
   std::vector<std::array<WarpSegment, 6>> warpSegments;
-  uint64_t orderedPage = 0; // all that it says happened before the launch
+  std::array<uint64_t, 8> orderedPages{}; // all that these say happened before the launch
   uint32_t copies = 0;
   struct {
     ClockPtr from, passed, to;
