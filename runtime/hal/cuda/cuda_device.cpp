@@ -210,7 +210,7 @@ Status CudaDevice::retainPrimaryContext() {
   context = nullptr;
   return addContext(std::move(status), allocator,
                     "this process has lost the device by an earlier error and must be started "
-                    "again to use it");
+                    "again to use it: ");
 }
 
 Status CudaDevice::initialise() {

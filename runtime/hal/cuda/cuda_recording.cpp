@@ -194,7 +194,7 @@ Status CudaRecording::encodeMaps(uint32_t ordinal) {
   for (size_t i = 0; i < kernel.maps.size(); ++i)
     if (Status status = encodeMap(command, kernel.maps[i], &maps[ordinal * mapStride + i]);
         status.failed())
-      return addContext(std::move(status), device.allocator, "tensor map %zu of command %u", i,
+      return addContext(std::move(status), device.allocator, "tensor map %zu of command %u: ", i,
                         ordinal);
   return Status();
 }

@@ -92,13 +92,12 @@ Status CudaStream::takeEvent(CUevent *out) {
 
 /// Called before the object's work is submitted, so a full batch is closed without it.
 Status CudaStream::hold(Entry &entry, Ref<RefCounted> object) {
-  if (entry.capture.isCaptured())
-    return keepForGraph(std::move(object));
   // A call launched again and again is held once a batch.
   for (Ref<RefCounted> &held : open.objects)
     if (held.get() == object.get())
       return Status();
-  if (open.objects.size() >= kBatchObjects)
+  // An event for the batch would become a part of the capture.
+  if (open.objects.size() >= kBatchObjects && !entry.capture.isCaptured())
     XCR_RETURN_IF_ERROR(closeBatch(entry));
   return open.objects.push(std::move(object));
 }
@@ -160,8 +159,8 @@ void CudaStream::releaseLater(RefCounted *object) {
   Ref<RefCounted> owned = Ref<RefCounted>::adopt(object);
   Entry entry(*this);
   if (entry.capture.isCaptured()) {
-    // The driver cannot be asked, nor be waited for, and the graph may use it.
-    if (keepForGraph(owned).failed())
+    // Of what was launched before the capture; the driver can neither be asked nor be waited for.
+    if (hold(entry, owned).failed())
       owned.take();
     return;
   }
@@ -292,11 +291,11 @@ Status CudaStream::refuseCapture(const Entry &entry, const char *what) const {
 }
 
 /// Until the stream goes: nobody tells when the graph does.
-Status CudaStream::keepForGraph(Ref<RefCounted> object) {
-  for (Ref<RefCounted> &kept : captured)
-    if (kept.get() == object.get())
+Status CudaStream::keepForGraph(Ref<hal::Recording> recording) {
+  for (Ref<hal::Recording> &kept : captured)
+    if (kept.get() == recording.get())
       return Status();
-  return captured.push(std::move(object));
+  return captured.push(std::move(recording));
 }
 
 Status CudaStream::follow(hal::Stream &other, Ref<hal::Event> event) {
@@ -410,7 +409,8 @@ Status CudaStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, ha
   }
   CUstream lanes[kMaxLanes];
   XCR_RETURN_IF_ERROR(prepareLanes(cudaRecording.laneCount(isCaptured), lanes));
-  XCR_RETURN_IF_ERROR(hold(entry, std::move(recording)));
+  XCR_RETURN_IF_ERROR(isCaptured ? keepForGraph(std::move(recording))
+                                 : hold(entry, std::move(recording)));
   return cudaRecording.launch(lanes, isCaptured);
 }
 

@@ -84,7 +84,7 @@ private:
 
   Status enter(Entry &entry);
   Status refuseCapture(const Entry &entry, const char *what) const;
-  Status keepForGraph(Ref<RefCounted> object);
+  Status keepForGraph(Ref<hal::Recording> recording);
   Status hold(Entry &entry, Ref<RefCounted> object);
   Status closeBatch(Entry &entry);
   void dropReached(Entry &entry);
@@ -113,7 +113,7 @@ private:
   Batch open;
   Vector<Batch> closed;
   Vector<CUevent> freeEvents;
-  Vector<Ref<RefCounted>> captured; ///< what graphs of somebody else's use
+  Vector<Ref<hal::Recording>> captured; ///< whose code graphs of somebody else's use
   uint64_t submissions = 0;
   /// Of the device's list.
   CudaStream *next = nullptr, **link = nullptr;

@@ -251,3 +251,32 @@ TEST_P(CaptureTest, AnInvalidCaptureIsNamed) {
   XCR_ASSERT_OK(xcr_stream_synchronize(stream.get()));
   EXPECT_EQ(read<float>(xcr_call_output(call.get(), 0)), expected(0));
 }
+
+TEST_P(CaptureTest, BuffersThatWereBoundAreGivenBackAfterIt) {
+  CUdeviceptr pointer = 0;
+  ASSERT_EQ(cu->cuMemAlloc(&pointer, 256), CUDA_SUCCESS);
+  ASSERT_EQ(cu->cuMemsetD32(pointer, 0, 64), CUDA_SUCCESS);
+  xcr_buffer_options_t options = XCR_BUFFER_OPTIONS_INIT;
+  const int64_t shape = 64;
+  options.dtype = XCR_DTYPE_F32;
+  options.rank = 1;
+  options.shape = &shape;
+  int releases = 0;
+  auto release = [](void *count) { ++*static_cast<int *>(count); };
+  xcr_buffer_t *object = nullptr;
+  XCR_ASSERT_OK(xcr_buffer_wrap(device.get(), &options, reinterpret_cast<void *>(pointer), 256,
+                                release, &releases, &object));
+  Buffer wrapped(object), other = input(1);
+  XCR_ASSERT_OK(xcr_call_set_input(call.get(), 0, wrapped.get()));
+  wrapped.reset();
+  begin();
+  XCR_ASSERT_OK(xcr_call_launch(call.get(), stream.get()));
+  XCR_ASSERT_OK(xcr_call_set_input(call.get(), 0, other.get()));
+  XCR_ASSERT_OK(xcr_call_launch(call.get(), stream.get()));
+  EXPECT_EQ(releases, 0) << "a launch before the capture may use it";
+  end();
+  XCR_ASSERT_OK(xcr_stream_synchronize(stream.get()));
+  EXPECT_EQ(releases, 1);
+  launchGraph();
+  EXPECT_EQ(cu->cuMemFree(pointer), CUDA_SUCCESS);
+}

@@ -34,8 +34,9 @@ CUresult recordEvent(Context &context, CUevent handle, CUstream streamHandle) {
   std::shared_ptr<Stream> stream = context.findStream(streamHandle);
   if (!event || !stream || &event->context() != &context)
     return CUDA_ERROR_INVALID_HANDLE;
-  CUresult result = driver().captures.record(*event, *stream);
-  if (result == CUDA_SUCCESS && !event->capture)
+  bool isCaptured = false;
+  CUresult result = driver().captures.record(*event, *stream, isCaptured);
+  if (!isCaptured)
     event->record(context.submit(stream, [] {}));
   return result;
 }

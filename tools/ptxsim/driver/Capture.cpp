@@ -151,9 +151,10 @@ CUresult Captures::refuse(const Stream &stream) {
   return capture ? invalidate(*capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) : CUDA_SUCCESS;
 }
 
-CUresult Captures::record(Event &event, const Stream &stream) {
+CUresult Captures::record(Event &event, const Stream &stream, bool &isCaptured) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<Capture> capture = find(stream);
+  isCaptured = capture != nullptr;
   event.capture = capture;
   event.captured = capture ? capture->streams[&stream] : std::vector<CUgraphNode>();
   return capture && capture->isInvalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;

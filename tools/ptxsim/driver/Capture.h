@@ -40,8 +40,8 @@ public:
   /// For work that a graph here cannot hold, and for waiting: CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
   /// where the stream is captured.
   CUresult refuse(const Stream &stream);
-  /// The event stands for what the stream has captured, or for no capture any more.
-  CUresult record(Event &event, const Stream &stream);
+  /// The event stands for what the stream has captured (`isCaptured`), or for no capture any more.
+  CUresult record(Event &event, const Stream &stream, bool &isCaptured);
   /// `isCaptured`: the wait is part of a capture, to which the stream now belongs.
   CUresult wait(const Stream &stream, const Event &event, bool &isCaptured);
   /// CUDA_ERROR_CAPTURED_EVENT for an event that stands for a node.
