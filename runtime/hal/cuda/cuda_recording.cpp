@@ -48,6 +48,8 @@ void CudaRecording::destroy() {
     for (CUevent mark : marks)
       if (mark)
         device.cu.cuEventDestroy(mark);
+    if (launchBegin)
+      device.cu.cuEventDestroy(launchBegin);
     for (Timer &timer : timers) {
       if (timer.begin)
         device.cu.cuEventDestroy(timer.begin);
@@ -60,6 +62,7 @@ void CudaRecording::destroy() {
 
 Status CudaRecording::createTimers() {
   XCR_RETURN_IF_ERROR(timers.resize(commands.size()));
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &launchBegin, CU_EVENT_DEFAULT));
   for (Timer &timer : timers) {
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &timer.begin, CU_EVENT_DEFAULT));
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &timer.end, CU_EVENT_DEFAULT));
@@ -518,13 +521,15 @@ Status CudaRecording::launch(const CUstream *streams, bool isCaptured) {
   if (isGraph)
     return graphs[current].launch(streams[0]);
   Status status;
-  if (hasControl()) {
+  if (!timers.empty()) {
     collectTimes();
+    status = XCR_CUDA_CALL(device, cuEventRecord, launchBegin, streams[0]);
+  }
+  if (hasControl() && status.succeeded()) {
     status = launchRegion(0, streams[0]);
   } else if (timers.empty()) {
     status = launchLanes(streams);
   } else {
-    collectTimes();
     for (uint32_t i = 0; i < commands.size() && status.succeeded(); ++i)
       status = launchTimed(i, streams[0]);
   }
@@ -547,18 +552,16 @@ Status CudaRecording::launchTimed(uint32_t ordinal, CUstream stream) {
   return Status();
 }
 
-/// Adds up the launch before this one, waiting for it where it has not ended.
+/// Adds up what has been timed since the last time, waiting for it where it has not ended.
 void CudaRecording::collectTimes() {
-  const Timer *first = nullptr;
   for (Timer &timer : timers) {
     float begin = 0, taken = 0; // milliseconds
     if (!timer.isPending)
       continue;
     timer.isPending = false;
-    first = first ? first : &timer;
     Status status = XCR_CUDA_CALL(device, cuEventSynchronize, timer.end);
     if (status.succeeded())
-      status = XCR_CUDA_CALL(device, cuEventElapsedTime, &begin, first->begin, timer.begin);
+      status = XCR_CUDA_CALL(device, cuEventElapsedTime, &begin, launchBegin, timer.begin);
     if (status.succeeded())
       status = XCR_CUDA_CALL(device, cuEventElapsedTime, &taken, timer.begin, timer.end);
     if (status.succeeded()) // a launch that has failed is reported by its stream

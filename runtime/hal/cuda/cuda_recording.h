@@ -131,6 +131,7 @@ private:
   /// Of the commands that other lanes wait for, and, in the end, of the start; else null.
   Vector<CUevent> marks;
   Vector<Timer> timers;
+  CUevent launchBegin = nullptr; ///< of the last launch, for profiles
 };
 
 } // namespace xc::cuda

@@ -46,3 +46,24 @@ func.func @broadcast_of_something_dear(%x: tensor<8xf32>, %y: tensor<8x4xf32>) -
   } -> tensor<8x4xf32>
   return %b : tensor<8x4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// Over nothing, a reduction is its initial value, whatever its body has become.
+// CHECK-LABEL: func.func @nothing(
+// CHECK:         %[[INIT:.*]] = linalg.fill
+// CHECK:         return %[[INIT]]
+func.func @nothing(%x: tensor<4x0xf32>) -> tensor<4xi32> {
+  %zero = arith.constant 0 : i32
+  %all = arith.constant -1 : i32
+  %e = tensor.empty() : tensor<4xi32>
+  %init = linalg.fill ins(%all : i32) outs(%e : tensor<4xi32>) -> tensor<4xi32>
+  %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<4x0xf32>) outs(%init : tensor<4xi32>) {
+  ^bb0(%in: f32, %out: i32):
+    linalg.yield %zero : i32
+  } -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}

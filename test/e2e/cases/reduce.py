@@ -62,6 +62,11 @@ def reductions():
     nothing = Tensor("i1", np.zeros((3, 8, 0), bool))
     yield simple("or_of_nothing", [nothing], [("i1", False)],
                  "%r0 = array.reduce or, %0 axes = [0, 1, 2] : tensor<?x8x0xi1> -> tensor<i1>", types=["tensor<?x8x0xi1>"])
+    # Zeros and all bits set are what `and` makes of each other, unless there are no zeros.
+    yield simple("and_of_no_zeros", [random("bf16", (4, 5, 1), 1)], [("u64", np.full((4, 5), 2 ** 64 - 1, np.uint64))],
+                 """%s = array.slice %0 [0:4, 0:5, 1:1] : tensor<4x5x1xbf16> -> tensor<4x5x0xbf16>
+                    %c = array.convert %s : tensor<4x5x0xbf16> -> tensor<4x5x0xui64>
+                    %r0 = array.reduce and, %c axes = [2] : tensor<4x5x0xui64> -> tensor<4x5xui64>""")
     with_nan = random("f32", (4, 40), 6)
     with_nan.values[1, 17] = np.nan
     with_nan.values[2, 0] = -np.inf

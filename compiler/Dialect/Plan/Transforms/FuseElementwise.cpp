@@ -98,6 +98,23 @@ template <typename Reshape> struct FoldReshapeOfEmpty final : OpRewritePattern<R
   }
 };
 
+/// A reduction over nothing gives what it starts with. It goes before upstream's fusion drops the
+/// initial value of one whose body has become a constant, which is right after an iteration only.
+struct FoldReductionOfNothing final : OpRewritePattern<linalg::GenericOp> {
+  FoldReductionOfNothing(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    bool isEmpty = false;
+    for (auto [iterator, extent] :
+         llvm::zip_equal(op.getIteratorTypesArray(), op.getStaticLoopRanges()))
+      isEmpty |= iterator == utils::IteratorType::reduction && extent == 0;
+    if (!isEmpty || !op.hasPureTensorSemantics())
+      return rewriter.notifyMatchFailure(op, "not known to reduce nothing");
+    rewriter.replaceOp(op, op.getDpsInits());
+    return success();
+  }
+};
+
 struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
@@ -108,6 +125,7 @@ struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
       addFusionPatterns(patterns);
     linalg::populateConstantFoldLinalgOperations(
         patterns, [](OpOperand *use) { return use->get().hasOneUse(); });
+    patterns.add<FoldReductionOfNothing>(context);
     // Reshapes of initial values hide that they are initial values.
     tensor::populateFoldTensorEmptyPatterns(patterns);
     patterns.add<FoldReshapeOfEmpty<tensor::CollapseShapeOp>,
