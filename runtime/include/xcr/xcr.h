@@ -724,7 +724,8 @@ typedef enum xcr_command_kind {
   XCR_COMMAND_DISPATCH = 0,
   XCR_COMMAND_COPY = 1,
   XCR_COMMAND_FILL = 2,
-  XCR_COMMAND_CONTROL = 3 /* an if or while; on the CPU its time is that of what it ran, on CUDA it has none */
+  XCR_COMMAND_CONTROL =
+      3 /* an if or while; on the CPU its time is that of what it ran, on CUDA it has none */
 } xcr_command_kind_t;
 
 /* What one command of the plan has cost so far, over all profiled launches. */
