@@ -199,3 +199,33 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return %next, %plain : tensor<128xf32>, tensor<4x128xf32>
   }
 }
+
+// -----
+
+// A body that reads other elements of an input, too, must find them as they were: its memory is not taken over.
+// CHECK-LABEL: func.func @turned
+// CHECK:         plan.region
+// CHECK:         plan.region -> (tensor<8xf32>) {
+// CHECK:           tensor.extract
+#id = affine_map<(d0) -> (d0)>
+func.func @turned(%x: tensor<8x4xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c7 = arith.constant 7 : index
+  %e = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+                       iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x4xf32>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %t = arith.addf %acc, %a : f32
+    linalg.yield %t : f32
+  } -> tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%s : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %j = arith.subi %c7, %i : index
+    %b = tensor.extract %s[%j] : tensor<8xf32>
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}

@@ -138,6 +138,17 @@ def outputs():
     yield same
 
 
+def in_place():
+    """A value that is read at its place and turned around must not be overwritten while it is read."""
+    x = random("i32", (3, 64), 90, 0, 5)
+    y = x.values @ x.values.T
+    yield simple("reversed_in_place", [x], [("i32", (y * y[::-1, ::-1])[2:])],
+                 """%y = array.matmul %0, %0 transpose_b : (tensor<3x64xi32>, tensor<3x64xi32>) -> tensor<3x3xi32>
+                    %z = array.reverse %y axes = [0, 1] : tensor<3x3xi32> -> tensor<3x3xi32>
+                    %p = array.mul %y, %z : tensor<3x3xi32>
+                    %r0 = array.slice %p [2:3, 0:3] : tensor<3x3xi32> -> tensor<1x3xi32>""")
+
+
 def cases():
-    for make in (sources, broadcasts_and_reshapes, transposes, slices, joins, outputs):
+    for make in (sources, broadcasts_and_reshapes, transposes, slices, joins, outputs, in_place):
         yield from make()

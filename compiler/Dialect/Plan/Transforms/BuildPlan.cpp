@@ -274,8 +274,12 @@ FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned inde
     bool isDonated = buffer.space == Space::Input && !buffer.outer &&
                      func.getArgAttr(buffer.ordinal, "array.donated");
     bool isWhole = place.offset == constant(0) && place.length == size && buffer.size == size;
+    // Another view of it may be read at other elements.
+    bool isReadOnce = llvm::count_if(dispatch.getInputs(), [&](Value other) {
+                        return getRoot(other) == getRoot(input);
+                      }) == 1;
     // A buffer that was taken over before counts as used until the last of its owners' uses.
-    if ((buffer.space == Space::Arena || isDonated) && isWhole &&
+    if ((buffer.space == Space::Arena || isDonated) && isWhole && isReadOnce &&
         getLastUse(getRoot(input)) == position)
       return place.buffer;
   }

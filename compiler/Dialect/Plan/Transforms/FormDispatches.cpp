@@ -200,6 +200,9 @@ void FormDispatches::findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
       bool isReadElsewhere = llvm::any_of(linalgOp->getOpOperands(), [&](OpOperand &use) {
         return use.get() == source && linalgOp.getMatchingIndexingMap(&use) != written;
       });
+      // A body reads where it likes.
+      isReadElsewhere |= llvm::any_of(
+          source.getUsers(), [&](Operation *user) { return linalgOp->isProperAncestor(user); });
       if (!isLastReader || isReadElsewhere)
         continue;
       reuse[index] = reusable.size();

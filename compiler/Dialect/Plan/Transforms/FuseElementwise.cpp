@@ -131,6 +131,7 @@ struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
     patterns.add<FoldReshapeOfEmpty<tensor::CollapseShapeOp>,
                  FoldReshapeOfEmpty<tensor::ExpandShapeOp>>(context);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+    linalg::FillOp::getCanonicalizationPatterns(patterns, context);
     tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
     context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
