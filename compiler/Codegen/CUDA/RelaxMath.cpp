@@ -13,6 +13,7 @@
 //   exp(x)  = ex2(x * log2(e))
 //   tanh(x) = 1 - 2 / (1 + ex2(2 x * log2(e))), and near zero, where that cancels, x - x^3 / 3 + 2
 //   x^5 / 15
+//   1 + tanh(x) = 2 / (1 + ex2(-2 x * log2(e))), as in GELU: cancels nowhere
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -108,11 +110,30 @@ public:
     return arith::SelectOp::create(builder, loc, isSmall, small, large);
   }
 
+  Value onePlusTanh(Value x) {
+    Value power = approximate("ex2", mul(x, constant(-2 * 1.4426950408889634)));
+    return mul(approximate("rcp", add(power, constant(1))), constant(2));
+  }
+
 private:
   OpBuilder &builder;
   Location loc;
   Type type;
 };
+
+/// Replaces those uses of `tanh` that add 1 to it.
+void relaxSums(math::TanhOp tanh) {
+  for (Operation *user : llvm::make_early_inc_range(tanh->getUsers())) {
+    auto sum = dyn_cast<arith::AddFOp>(user);
+    if (!sum || !(matchPattern(sum.getLhs(), m_OneFloat()) ||
+                  matchPattern(sum.getRhs(), m_OneFloat())))
+      continue;
+    OpBuilder builder(sum);
+    Builder b(builder, sum.getLoc(), sum.getType());
+    sum.replaceAllUsesWith(b.onePlusTanh(tanh.getOperand()));
+    sum.erase();
+  }
+}
 
 struct RelaxMath final : impl::RelaxMathBase<RelaxMath> {
   void runOnOperation() override;
@@ -129,6 +150,12 @@ void RelaxMath::runOnOperation() {
       found.push_back(op);
   });
   for (Operation *op : found) {
+    if (auto tanh = dyn_cast<math::TanhOp>(op))
+      relaxSums(tanh);
+    if (op->use_empty()) {
+      op->erase();
+      continue;
+    }
     OpBuilder builder(op);
     Builder b(builder, op->getLoc(), op->getResult(0).getType());
     Value x = op->getOperand(0);

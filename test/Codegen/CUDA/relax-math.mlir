@@ -23,6 +23,24 @@ func.func @narrowed_tanh(%x: vector<2xf32>) -> vector<2xf16> {
   return %n : vector<2xf16>
 }
 
+// No series is needed where nothing cancels.
+// CHECK-LABEL: func.func @one_plus_tanh
+// CHECK-NOT:     math.tanh
+// CHECK:         %[[MINUS:.*]] = arith.constant -2.88539
+// CHECK:         %[[EXPONENT:.*]] = arith.mulf %{{.*}}, %[[MINUS]]
+// CHECK:         "ex2.approx.ftz.f32 $0, $1;", "=f,f" %[[EXPONENT]]
+// CHECK:         "rcp.approx.ftz.f32 $0, $1;"
+// CHECK-NOT:     arith.select
+// CHECK:         arith.truncf
+func.func @one_plus_tanh(%x: f32) -> bf16 {
+  %one = arith.constant 1.0 : f32
+  %y = math.tanh %x : f32
+  %z = arith.addf %y, %one : f32
+  %r = arith.mulf %z, %x : f32
+  %n = arith.truncf %r : f32 to bf16
+  return %n : bf16
+}
+
 // Another use wants all bits.
 // CHECK-LABEL: func.func @stored_too
 // CHECK:         math.exp
