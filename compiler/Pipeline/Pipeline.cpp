@@ -83,6 +83,8 @@ static void addDispatchPasses(OpPassManager &targetPM, bool fuse) {
   addCleanup(funcPM);
   funcPM.addPass(cuda::createSplitReductions());
   addCleanup(funcPM);
+  // After the last cleanup, which would fold copies with the slices that are read of them.
+  funcPM.addPass(cuda::createAlignOperands());
   funcPM.addPass(plan::createFormDispatches(regions));
   targetPM.addPass(plan::createOutlineDispatches());
   // No canonicalization from here on: it would undo copies that kernels are to make.

@@ -41,6 +41,23 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
 }
 
+def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
+  let summary = "Copy operands of large products into rows that the copy engine takes";
+  let description = [{
+    Only for targets with wgmma. An operand of 16 bits of a `linalg.contract` whose rows are no multiple of 16 bytes is padded along them,
+    and the product reads the first part of each row, where that should cost less than to do without wgmma. Static sizes only. No
+    cleanup may follow before kernels are formed: it would fold the padding away. Example:
+    ```mlir
+    %c = linalg.contract ... ins(%a, %b : tensor<4097x4099xbf16>, tensor<4099x4096xbf16>) ...    // input
+
+    %p = tensor.pad %a low[0, 0] high[0, 61] ... : tensor<4097x4099xbf16> to tensor<4097x4160xbf16>  // output
+    %s = tensor.extract_slice %p[0, 0] [4097, 4099] [1, 1] : tensor<4097x4160xbf16> to tensor<4097x4099xbf16>
+    %c = linalg.contract ... ins(%s, %b : tensor<4097x4099xbf16>, tensor<4099x4096xbf16>) ...
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
+}
+
 def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
   let summary = "Choose how each kernel of the module is laid out on the GPU";
   let description = [{

@@ -1,0 +1,46 @@
+// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(builtin.module(func.func(xc-cuda-align-operands)))" | FileCheck %s
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK-LABEL: func.func @unaligned_rows(
+// CHECK-SAME:    %[[A:.*]]: tensor<4097x4099xbf16>, %[[B:.*]]: tensor<4099x4096xbf16>, %[[C:.*]]: tensor<4097x4096xf32>
+// CHECK:         %[[WIDE:.*]] = tensor.pad %[[A]] low[0, 0] high[0, 61]
+// CHECK:         %[[ROWS:.*]] = tensor.extract_slice %[[WIDE]][0, 0] [4097, 4099] [1, 1] : tensor<4097x4160xbf16> to tensor<4097x4099xbf16>
+// CHECK:         linalg.contract {{.*}} ins(%[[ROWS]], %[[B]]
+builtin.module @unaligned attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @unaligned_rows(%a: tensor<4097x4099xbf16>, %b: tensor<4099x4096xbf16>, %c: tensor<4097x4096xf32>) -> tensor<4097x4096xf32> {
+    %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<4097x4099xbf16>, tensor<4099x4096xbf16>) outs(%c : tensor<4097x4096xf32>) -> tensor<4097x4096xf32>
+    return %p : tensor<4097x4096xf32>
+  }
+  // The copies would take longer than they save.
+  // CHECK-LABEL: func.func @small(
+  // CHECK-NOT:     tensor.pad
+  func.func @small(%a: tensor<257x259xbf16>, %b: tensor<259x256xbf16>, %c: tensor<257x256xf32>) -> tensor<257x256xf32> {
+    %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<257x259xbf16>, tensor<259x256xbf16>) outs(%c : tensor<257x256xf32>) -> tensor<257x256xf32>
+    return %p : tensor<257x256xf32>
+  }
+  // CHECK-LABEL: func.func @single(
+  // CHECK-NOT:     tensor.pad
+  func.func @single(%a: tensor<4097x4099xf32>, %b: tensor<4099x4096xf32>, %c: tensor<4097x4096xf32>) -> tensor<4097x4096xf32> {
+    %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<4097x4099xf32>, tensor<4099x4096xf32>) outs(%c : tensor<4097x4096xf32>) -> tensor<4097x4096xf32>
+    return %p : tensor<4097x4096xf32>
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Without wgmma the rows matter to nobody.
+// CHECK-LABEL: func.func @older(
+// CHECK-NOT:     tensor.pad
+builtin.module @older attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @older(%a: tensor<4097x4099xbf16>, %b: tensor<4099x4096xbf16>, %c: tensor<4097x4096xf32>) -> tensor<4097x4096xf32> {
+    %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<4097x4099xbf16>, tensor<4099x4096xbf16>) outs(%c : tensor<4097x4096xf32>) -> tensor<4097x4096xf32>
+    return %p : tensor<4097x4096xf32>
+  }
+}
