@@ -16,7 +16,9 @@
 //                                               compute the outputs; store them
 //
 // The ring of stages runs on from tile to tile, so that the first steps of a tile are fetched while
-// the outputs of the tile before are computed.
+// the outputs of the tile before are computed. Where warpgroups take turns, each team works on tiles
+// of its own, which follow one another in the ring: the outputs of one team are computed and stored
+// while the other team multiplies.
 //
 // Operands keep their own order: a tile's lines run along k, or along the operand's own dim, which
 // wgmma reads transposed. Outputs of 16 bits whose rows are aligned pass through shared memory and
@@ -61,7 +63,8 @@ public:
         frame(kernel, tile::kWarpgroupThreads * (1 + config.getWarpgroups())), points(frame.points),
         index(points.index), builder(points.builder), loc(points.loc),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()),
-        rowsPerWarpgroup(config.getTileM() / config.getWarpgroups()),
+        team(config.getWarpgroups() / config.getTurns()),
+        rowsPerWarpgroup(config.getTileM() / team),
         ownColumns(config.getTileN() / config.getSplit()) {}
 
   LogicalResult run();
@@ -71,6 +74,7 @@ private:
     const Contraction::Side &side;
     TiledAccess access;
     tile::SharedType type;
+    int64_t rows; // that boxes bring; there are no others where they are fewer than the slot's
     Value map;
   };
   LogicalResult addOperand(const Contraction::Side &side, int64_t own);
@@ -80,24 +84,29 @@ private:
   void prepareOutput();
   void makeScratch();
   void makeRing();
+  void clearRows(const Operand &operand, int64_t number);
   void makeSteps();
   void prefetch(Value map);
 
   /// Builds `body` into a new block of `region`, with arguments of type index and the given ones.
   Block *fill(Region &region, unsigned indices, TypeRange carried,
               llvm::function_ref<void(Block &)> body);
-  SmallVector<Value> emitTiles(ValueRange inits,
+  /// The body once for each tile of this block, or every `turns`-th from number `turn` on.
+  SmallVector<Value> emitTiles(Value turn, ValueRange inits,
                                llvm::function_ref<SmallVector<Value>(ValueRange)> body);
   RingState advance(RingState state);
+  /// The state `count` stages on.
+  RingState skip(RingState state, Value count);
   SmallVector<Value> getCoords(const TiledAccess &access, llvm::function_ref<Value(Group)> start);
 
   void emitProducer();
   void emitConsumer(Value warpgroup);
-  SmallVector<Value> emitProduct(ValueRange state, Value warpgroup, SmallVector<Value> &sums);
+  RingState emitProduct(RingState state, Value place, SmallVector<Value> &sums, Value other);
+  void giveTurn(Value team);
   void release(Value stage, Value condition);
   void reduce(Value warpgroup, SmallVector<Value> &sums);
-  void storeDirectly(Value warpgroup, ArrayRef<Value> sums);
-  void storeBoxes(Value warpgroup, ArrayRef<Value> sums);
+  void storeDirectly(Value place, ArrayRef<Value> sums);
+  void storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums);
 
   const KernelInfo &kernel;
   const Contraction &contraction;
@@ -108,6 +117,7 @@ private:
   OpBuilder &builder;
   Location loc;
   MatmulTile tile;
+  int64_t team; // warpgroups that share a tile
   int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
   SmallVector<Operand, 2> operands;
   std::optional<TiledAccess> output; // stored by boxes
@@ -154,11 +164,18 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
   int64_t k = config.getTileK();
   auto type = tile::SharedType::get(builder.getContext(), kInnermost ? own : k,
                                     kInnermost ? k : own, elementType);
+  // Rows beyond a small operand are not fetched with each box: filling them with zeros would take
+  // longer than the rows that are there.
+  int64_t rows = type.getRows();
+  if (kInnermost)
+    if (std::optional<int64_t> size =
+            getConstantIntValue(&side == &contraction.a ? tile.sizeM : tile.sizeN))
+      rows = std::min(rows, *size);
   Value map = makeMap(*access, elementType, [&](Group group) {
     bool isInnermost = (group == Group::K) == kInnermost;
-    return isInnermost ? type.getPanelColumns() : type.getRows();
+    return isInnermost ? type.getPanelColumns() : rows;
   });
-  operands.push_back({side, *access, type, map});
+  operands.push_back({side, *access, type, rows, map});
   return success();
 }
 
@@ -182,6 +199,11 @@ void WGMMAEmitter::prepareOutput() {
       matchTiledOutput(contraction, result, tile.getLoopSizes(), index, reason);
   if (!access || access->dims.back().group != Group::N || getElementBytes(elementType) != 2)
     return;
+  // A box of a vector is one row, which only the first warpgroup has.
+  bool hasRows =
+      llvm::any_of(access->dims, [](const auto &dim) { return dim.group == Group::M; });
+  if (!hasRows && config.getTileM() != tile::kWarpgroupRows)
+    return;
   auto type = tile::SharedType::get(
       builder.getContext(), config.getWarpgroups() * tile::kWarpgroupRows, columns, elementType);
   output = access;
@@ -200,12 +222,35 @@ void WGMMAEmitter::makeScratch() {
 void WGMMAEmitter::makeRing() {
   auto type = tile::RingType::get(builder.getContext(), config.getStages(),
                                   {operands[0].type, operands[1].type});
-  ring = tile::RingOp::create(builder, loc, type, /*arrivals=*/1, config.getWarpgroups(),
-                              IntegerAttr(), IntegerAttr());
+  ring = tile::RingOp::create(builder, loc, type, /*arrivals=*/1, team, IntegerAttr(),
+                              IntegerAttr());
+  for (auto [number, operand] : llvm::enumerate(operands))
+    if (operand.rows < operand.type.getRows())
+      clearRows(operand, number);
   // Up to here nothing that the kernel before it may have written is read.
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
   frame.barrier();
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
+}
+
+/// Rows that no box brings are zero from the start.
+void WGMMAEmitter::clearRows(const Operand &operand, int64_t number) {
+  tile::SharedType type = operand.type;
+  int64_t width = 16 / type.getElementBytes(), perRow = type.getColumns() / width;
+  Value zeros = points.zero(VectorType::get(width, type.getElementType()));
+  points.emitLoop(
+      thread, index.constant((type.getRows() - operand.rows) * perRow),
+      index.constant(tile::kWarpgroupThreads * (1 + config.getWarpgroups())), {},
+      [&](Value chunk, ValueRange) -> SmallVector<Value> {
+        Value row = index.add(index.div(chunk, perRow), operand.rows);
+        Value column = index.mul(index.rem(chunk, perRow), width);
+        for (int64_t stage = 0; stage < config.getStages(); ++stage) {
+          Value slot = tile::SlotOp::create(builder, loc, type, ring, index.constant(stage), number);
+          tile::WriteOp::create(builder, loc, zeros, slot, row, column);
+        }
+        return {};
+      });
+  tile::FenceAsyncOp::create(builder, loc);
 }
 
 void WGMMAEmitter::prefetch(Value map) {
@@ -243,10 +288,11 @@ Block *WGMMAEmitter::fill(Region &region, unsigned indices, TypeRange carried,
 }
 
 SmallVector<Value>
-WGMMAEmitter::emitTiles(ValueRange inits, llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
-  auto loop =
-      tile::PersistentOp::create(builder, loc, inits.getTypes(), tile.tilesM, tile.tilesN,
-                                 tile.batches, config.getRaster(), config.getSplit(), inits);
+WGMMAEmitter::emitTiles(Value turn, ValueRange inits,
+                        llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
+  auto loop = tile::PersistentOp::create(
+      builder, loc, inits.getTypes(), tile.tilesM, tile.tilesN, tile.batches, config.getRaster(),
+      config.getSplit(), turn, turn ? config.getTurns() : 1, inits);
   fill(loop.getBody(), 3, inits.getTypes(), [&](Block &block) {
     tile.place(block.getArgument(0), block.getArgument(1), block.getArgument(2));
     tile::YieldOp::create(builder, loc, body(ValueRange(block.getArguments()).drop_front(3)));
@@ -261,6 +307,13 @@ RingState WGMMAEmitter::advance(RingState state) {
   Value flipped = arith::XOrIOp::create(builder, loc, state.phase, one);
   return {arith::SelectOp::create(builder, loc, wraps, zero, next),
           arith::SelectOp::create(builder, loc, wraps, flipped, state.phase)};
+}
+
+RingState WGMMAEmitter::skip(RingState state, Value count) {
+  Value place = index.add(state.stage, count);
+  Value rounds = index.rem(index.div(place, config.getStages()), 2);
+  return {index.rem(place, config.getStages()),
+          arith::XOrIOp::create(builder, loc, state.phase, rounds)};
 }
 
 /// The corner of a box: the position in each group's dims; `start` says where M, N or K begin.
@@ -291,9 +344,9 @@ void WGMMAEmitter::emitProducer() {
   Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
   int64_t bytes = 0;
   for (const Operand &operand : operands)
-    bytes += operand.type.getBytes();
+    bytes += operand.rows * operand.type.getColumns() * operand.type.getElementBytes();
   points.emitIf(index.both(isFirstWarp, elected), [&] {
-    emitTiles({index.constant(0), index.constant(0)}, [&](ValueRange carried) {
+    emitTiles(Value(), {index.constant(0), index.constant(0)}, [&](ValueRange carried) {
       return points.emitLoop(
           firstStep, lastStep, index.constant(1), carried,
           [&](Value step, ValueRange inner) -> SmallVector<Value> {
@@ -327,16 +380,22 @@ void WGMMAEmitter::release(Value stage, Value condition) {
                 [&] { tile::ReleaseOp::create(builder, loc, ring, stage); });
 }
 
-SmallVector<Value> WGMMAEmitter::emitProduct(ValueRange state, Value warpgroup,
-                                             SmallVector<Value> &sums) {
+void WGMMAEmitter::giveTurn(Value team) {
+  tile::GiveTurnOp::create(builder, loc, team, config.getWarpgroups());
+}
+
+/// The product of the tile at hand: rows of it by the warpgroup that is `place` in its team. When
+/// all of it is under way it is the turn of team `other`, which may be null.
+RingState WGMMAEmitter::emitProduct(RingState state, Value place, SmallVector<Value> &sums,
+                                    Value other) {
   auto type = tile::AccumulatorType::get(builder.getContext(), config.getTileN(),
                                          contraction.accumulatorType);
   int64_t parts = rowsPerWarpgroup / tile::kWarpgroupRows;
-  SmallVector<Value> inits(state);
-  inits.push_back(state[0]); // the stage before, from the second step on
+  // The last one is the stage before, from the second step on.
+  SmallVector<Value> inits{state.stage, state.phase, state.stage};
   for (int64_t part = 0; part < parts; ++part)
     inits.push_back(tile::UndefinedOp::create(builder, loc, type));
-  Value row = index.mul(warpgroup, rowsPerWarpgroup);
+  Value row = index.mul(place, rowsPerWarpgroup);
   SmallVector<Value> results = points.emitLoop(
       firstStep, lastStep, index.constant(1), inits,
       [&](Value step, ValueRange carried) -> SmallVector<Value> {
@@ -362,6 +421,8 @@ SmallVector<Value> WGMMAEmitter::emitProduct(ValueRange state, Value warpgroup,
         llvm::append_range(yielded, started);
         return yielded;
       });
+  if (other)
+    giveTurn(other);
   auto done = tile::WaitMmaOp::create(builder, loc, 0, ArrayRef(results).drop_front(3));
   release(results[2], Value());
   llvm::append_range(sums, done.getResults());
@@ -383,17 +444,32 @@ void WGMMAEmitter::reduce(Value warpgroup, SmallVector<Value> &sums) {
 }
 
 void WGMMAEmitter::emitConsumer(Value warpgroup) {
-  emitTiles({index.constant(0), index.constant(0)}, [&](ValueRange state) {
+  // Each team passes over the stages of the tiles that are the others'.
+  Value zero = index.constant(0), turn, other, place = warpgroup;
+  RingState first{zero, zero};
+  if (config.getTurns() > 1) {
+    turn = index.div(warpgroup, team);
+    place = index.rem(warpgroup, team);
+    first = skip(first, index.mul(turn, lastStep));
+    other = index.sub(index.constant(1), turn);
+    points.emitIf(index.isEqual(turn, index.constant(1)), [&] { giveTurn(other); });
+  }
+  Value others = index.mul(lastStep, config.getTurns() - 1);
+  emitTiles(turn, {first.stage, first.phase}, [&](ValueRange state) -> SmallVector<Value> {
     SmallVector<Value> sums;
-    SmallVector<Value> next = emitProduct(state, warpgroup, sums);
+    if (turn)
+      tile::TakeTurnOp::create(builder, loc, turn, config.getWarpgroups());
+    RingState next = emitProduct({state[0], state[1]}, place, sums, other);
     startColumn = tile.startN;
     if (config.getSplit() > 1)
       reduce(warpgroup, sums);
     if (output)
-      storeBoxes(warpgroup, sums);
+      storeBoxes(warpgroup, place, sums);
     else
-      storeDirectly(warpgroup, sums);
-    return next;
+      storeDirectly(place, sums);
+    if (turn)
+      next = skip(next, others);
+    return {next.stage, next.phase};
   });
   // The block's shared memory must live until it has been read.
   if (output)
@@ -411,11 +487,11 @@ static Value getPair(OpBuilder &builder, Location loc, Value sums, int64_t colum
                                   column, half);
 }
 
-void WGMMAEmitter::storeDirectly(Value warpgroup, ArrayRef<Value> sums) {
+void WGMMAEmitter::storeDirectly(Value place, ArrayRef<Value> sums) {
   Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
   Value pair = index.mul(index.rem(lane, 4), 2);
   Value rowInPart = index.add(index.mul(warp, 16), index.div(lane, 4));
-  Value first = index.add(tile.startM, index.mul(warpgroup, rowsPerWarpgroup));
+  Value first = index.add(tile.startM, index.mul(place, rowsPerWarpgroup));
   for (auto [part, values] : llvm::enumerate(sums))
     for (int64_t half = 0; half < 2; ++half)
       for (int64_t column = 0; column < ownColumns; column += 8) {
@@ -425,7 +501,7 @@ void WGMMAEmitter::storeDirectly(Value warpgroup, ArrayRef<Value> sums) {
       }
 }
 
-void WGMMAEmitter::storeBoxes(Value warpgroup, ArrayRef<Value> sums) {
+void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums) {
   auto type = cast<tile::SharedType>(staging.getType());
   Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
   Value pair = index.mul(index.rem(lane, 4), 2);
@@ -433,7 +509,7 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, ArrayRef<Value> sums) {
   Value stagingRow = index.mul(warpgroup, tile::kWarpgroupRows);
   Value warpRow = index.add(stagingRow, index.mul(warp, 16));
   for (auto [part, values] : llvm::enumerate(sums)) {
-    Value startM = index.add(index.add(tile.startM, index.mul(warpgroup, rowsPerWarpgroup)),
+    Value startM = index.add(index.add(tile.startM, index.mul(place, rowsPerWarpgroup)),
                              part * tile::kWarpgroupRows);
     Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
     for (int64_t first = 0; first < ownColumns; first += type.getColumns()) {
@@ -443,10 +519,10 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, ArrayRef<Value> sums) {
         SmallVector<Value> words;
         for (int64_t right = 0; right < 16; right += 8)
           for (int64_t half = 0; half < 2; ++half) {
-            int64_t place = first + column + right;
-            Value n = index.add(index.add(startColumn, pair), place);
+            int64_t at = first + column + right;
+            Value n = index.add(index.add(startColumn, pair), at);
             words.push_back(tile.emitOutput(index.add(m, half * 8), n,
-                                            getPair(builder, loc, values, place, half)));
+                                            getPair(builder, loc, values, at, half)));
           }
         tile::WriteFragmentOp::create(builder, loc, words, staging, warpRow,
                                       index.constant(column));

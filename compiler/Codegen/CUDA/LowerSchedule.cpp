@@ -101,6 +101,13 @@ static void lowerPersistent(tile::PersistentOp op) {
     first = arith::DivUIOp::create(rewriter, loc, first, share);
     step = arith::DivUIOp::create(rewriter, loc, step, share);
   }
+  if (op.getTurns() > 1) {
+    Value turns = arith::ConstantIndexOp::create(rewriter, loc, op.getTurns());
+    auto flags = arith::IntegerOverflowFlags::nsw;
+    Value skipped = arith::MulIOp::create(rewriter, loc, op.getTurn(), step, flags);
+    first = arith::AddIOp::create(rewriter, loc, first, skipped, flags);
+    step = arith::MulIOp::create(rewriter, loc, step, turns, flags);
+  }
   auto loop = scf::ForOp::create(rewriter, loc, first, count, step, op.getInits());
   Block &body = op.getBody().front();
   auto yield = cast<tile::YieldOp>(body.getTerminator());

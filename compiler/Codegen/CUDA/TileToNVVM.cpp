@@ -356,6 +356,22 @@ struct LowerSyncWarpgroup final : TilePattern<tile::SyncWarpgroupOp> {
   }
 };
 
+/// Barriers of teams follow those of warpgroups; one team arrives, the other one waits.
+template <typename Op> struct LowerTurn final : TilePattern<Op> {
+  using TilePattern<Op>::TilePattern;
+
+  LogicalResult matchAndRewrite(Op op, typename TilePattern<Op>::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    auto consumers = static_cast<int64_t>(op.getConsumers());
+    Value number = b.add(b.toWord(adaptor.getTurn()), b.word(1 + consumers));
+    b.assembly(std::is_same_v<Op, tile::TakeTurnOp> ? "bar.sync $0, $1;" : "bar.arrive $0, $1;",
+               "r,n,~{memory}", {number, b.word(consumers * tile::kWarpgroupThreads)});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct LowerWrite final : TilePattern<tile::WriteOp> {
   using TilePattern::TilePattern;
 
@@ -672,7 +688,8 @@ void addTileTypeConversions(LLVMTypeConverter &converter) {
 void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
                LowerRelease, LowerLoad, LowerStore, LowerWaitStores, LowerFenceAsync,
-               LowerSyncWarpgroup, LowerWrite, LowerWriteFragment, LowerUndefined, LowerMma,
+               LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
+               LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerWriteFragment, LowerUndefined, LowerMma,
                LowerWaitMma, LowerFragment, LowerReduceBlocks, LowerWaitBlocks, LowerPrefetch>(
       converter);
 }

@@ -113,3 +113,8 @@ func.func private @wgmma_stages() attributes {lowering_config = #cuda.matmul_wgm
 
 // expected-error @below {{expected sums that leave 40 of 232 registers, got 256}}
 func.func private @wgmma_registers() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 256, tile_n = 256, tile_k = 64, warpgroups = 2, stages = 2, raster = 8, blocks = 1, split = 1>}
+
+// -----
+
+// expected-error @below {{expected 1 or 2 turns that divide the warpgroups, and one where blocks share tiles, got 2 for 2 warpgroups and a split of 2}}
+func.func private @wgmma_turns() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 2, stages = 2, raster = 8, blocks = 1, split = 2, turns = 2>}

@@ -55,3 +55,21 @@ func.func @persistent(%m: index, %n: index, %b: index, %init: index) -> index {
   } -> index
   return %last : index
 }
+
+// Threads of the second of two teams pass over the block's first tile, and take every second one.
+// CHECK-LABEL: func.func @turns
+// CHECK-SAME:    %[[TURN:[^:]*]]: index)
+// CHECK:         %[[BLOCK:.*]] = plan.workgroup_id x
+// CHECK:         %[[GRID:.*]] = gpu.grid_dim x
+// CHECK:         %[[TWO:.*]] = arith.constant 2 : index
+// CHECK:         %[[SKIPPED:.*]] = arith.muli %[[TURN]], %[[GRID]]
+// CHECK:         %[[FIRST:.*]] = arith.addi %[[BLOCK]], %[[SKIPPED]]
+// CHECK:         %[[STEP:.*]] = arith.muli %[[GRID]], %[[TWO]]
+// CHECK:         scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %[[STEP]]
+func.func @turns(%m: index, %n: index, %b: index, %turn: index) {
+  tile.persistent (%m, %n, %b) raster 8 turn %turn of 2 {
+  ^bb0(%row: index, %column: index, %batch: index):
+    tile.yield
+  }
+  return
+}

@@ -347,7 +347,7 @@ builtin.module @half_product_on_hopper attributes {plan.kernel, plan.target = #p
 // -----
 
 // CHECK-LABEL: func.func @few_tiles()
-// CHECK-SAME:    #cuda.matmul_wgmma<tile_m = 64, {{.*}}, split = {{[248]}}>
+// CHECK-SAME:    #cuda.matmul_wgmma<tile_m = 64, {{.*}}>
 builtin.module @few_tiles attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @few_tiles() {
     %b0 = plan.binding 0 read align 64 : memref<64x4096xbf16>

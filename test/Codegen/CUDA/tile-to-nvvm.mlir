@@ -53,6 +53,8 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         nvvm.stmatrix
   // CHECK:         nvvm.fence.proxy
   // CHECK:         llvm.inline_asm {{.*}}bar.sync $0, $1;
+  // CHECK:         llvm.inline_asm {{.*}}bar.sync $0, $1;
+  // CHECK:         llvm.inline_asm {{.*}}bar.arrive $0, $1;
   // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [$0, {$2, $3}], [$1];
   // CHECK:         nvvm.cp.async.bulk.commit.group
   // CHECK:         nvvm.cp.async.bulk.wait_group 0 {read}
@@ -65,6 +67,8 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     tile.write_fragment %x, %x, %x, %x to %tile[%i, %i] : vector<2xbf16>, !tile.shared<64x64xbf16>
     tile.fence_async
     tile.sync_warpgroup %i
+    tile.take_turn %i consumers 2
+    tile.give_turn %i consumers 2
     tile.store %tile[%i] panel 0 to %map[%i, %i] : !tile.shared<64x64xbf16>, !tile.tensor_map<64x64xbf16>
     tile.wait_stores 0 read
     return

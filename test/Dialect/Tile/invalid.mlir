@@ -95,9 +95,9 @@ func.func @slot(%ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
 
 // -----
 
-func.func @load_box(%map: !tile.tensor_map<64x64xbf16>, %slot: !tile.shared<128x64xbf16>, %ring: !tile.ring<2, !tile.shared<128x64xbf16>>, %i: index) {
-  // expected-error@+1 {{expected a box that is a panel of '!tile.shared<128x64xbf16>', got '!tile.tensor_map<64x64xbf16>'}}
-  tile.load %map[%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<2, !tile.shared<128x64xbf16>>
+func.func @load_box(%map: !tile.tensor_map<256x64xbf16>, %slot: !tile.shared<128x64xbf16>, %ring: !tile.ring<2, !tile.shared<128x64xbf16>>, %i: index) {
+  // expected-error@+1 {{expected a box that is a panel of '!tile.shared<128x64xbf16>', got '!tile.tensor_map<256x64xbf16>'}}
+  tile.load %map[%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<256x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<2, !tile.shared<128x64xbf16>>
   return
 }
 

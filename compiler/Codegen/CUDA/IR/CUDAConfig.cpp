@@ -78,10 +78,15 @@ static constexpr int64_t kOperandRegisters = 28;
 LogicalResult MatmulWGMMAAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                                       int64_t tileM, int64_t tileN, int64_t tileK,
                                       int64_t warpgroups, int64_t stages, int64_t raster,
-                                      int64_t blocks, int64_t split) {
-  if (warpgroups < 1 || warpgroups > 3 || tileM < 1 || tileM % (64 * warpgroups) != 0)
+                                      int64_t blocks, int64_t split, int64_t turns) {
+  if (turns < 1 || turns > 2 || warpgroups % turns != 0 || (turns > 1 && split > 1))
+    return emitError() << "expected 1 or 2 turns that divide the warpgroups, and one where blocks "
+                          "share tiles, got "
+                       << turns << " for " << warpgroups << " warpgroups and a split of " << split;
+  int64_t team = warpgroups / turns; // those that share a tile
+  if (warpgroups < 1 || warpgroups > 3 || tileM < 1 || tileM % (64 * team) != 0)
     return emitError() << "expected 1 to 3 warpgroups and a multiple of 64 rows for each, got "
-                       << warpgroups << " for " << tileM << " rows";
+                       << team << " for " << tileM << " rows";
   if (tileN < 8 || tileN > 256 || tileN % 8 != 0)
     return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << tileN;
   if (tileK < 16 || tileK > 256 || (tileK > 64 ? tileK % 64 : tileK & (tileK - 1)) != 0)
@@ -102,7 +107,7 @@ LogicalResult MatmulWGMMAAttr::verify(llvm::function_ref<InFlightDiagnostic()> e
                               2
                        << " columns for " << blocks << " blocks of " << warpgroups
                        << " warpgroups, got " << tileN;
-  int64_t sums = tileM / (64 * warpgroups) * tileN / 2;
+  int64_t sums = tileM / (64 * team) * tileN / 2;
   if (sums + kOtherRegisters > available)
     return emitError() << "expected sums that leave " << kOtherRegisters << " of " << available
                        << " registers, got " << sums;

@@ -62,9 +62,8 @@ LogicalResult SlotOp::verify() {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The box must be one panel of the tile, or of some rows of it, in the innermost two dims.
-static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile, size_t coords,
-                               bool allRows) {
+/// The box must be one panel of the tile, or of some rows of it.
+static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile, size_t coords) {
   ArrayRef<int64_t> box = map.getBox();
   if (coords != box.size())
     return op->emitOpError("expected ") << box.size() << " coordinates, got " << coords;
@@ -72,20 +71,20 @@ static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile
   for (int64_t size : box.drop_back())
     rows *= size;
   if (map.getElementType() != tile.getElementType() || box.back() != tile.getPanelColumns() ||
-      (allRows ? rows != tile.getRows() : rows > tile.getRows()))
+      rows > tile.getRows())
     return op->emitOpError("expected a box that is a panel of ") << tile << ", got " << map;
   return success();
 }
 
 LogicalResult LoadOp::verify() {
-  return verifyBox(*this, getMap().getType(), getSlot().getType(), getCoords().size(), true);
+  return verifyBox(*this, getMap().getType(), getSlot().getType(), getCoords().size());
 }
 
 LogicalResult StoreOp::verify() {
   if (getPanel() >= static_cast<uint64_t>(getTile().getType().getPanels()))
     return emitOpError("expected a panel below ")
            << getTile().getType().getPanels() << ", got " << getPanel();
-  return verifyBox(*this, getMap().getType(), getTile().getType(), getCoords().size(), false);
+  return verifyBox(*this, getMap().getType(), getTile().getType(), getCoords().size());
 }
 
 LogicalResult WriteOp::verify() {
@@ -262,6 +261,8 @@ LogicalResult PersistentOp::verify() {
   if (getRaster() < 1 || getShare() < 1)
     return emitOpError("expected at least one row in a group and one block for a tile, got ")
            << getRaster() << " and " << getShare();
+  if (getTurns() < 1 || (getTurns() > 1) != static_cast<bool>(getTurn()))
+    return emitOpError("expected a turn where there are several, got ") << getTurns() << " turns";
   return success();
 }
 

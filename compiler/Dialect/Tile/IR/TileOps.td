@@ -157,7 +157,7 @@ def Tile_LoadOp : Tile_EffectOp<"load"> {
   let summary = "Start copying a tile from global memory by boxes";
   let description = [{
     One thread executes it. Copies the `slot`'s panels from the tensor, the first from `coords` (outermost dim first) on, each next one
-    further along the innermost dim; the stage's full barrier counts the bytes. Becomes `cp.async.bulk.tensor` for each panel. Example:
+    further along the innermost dim; the stage's full barrier counts the bytes. Boxes of fewer rows leave the slot's last ones as they are. Becomes `cp.async.bulk.tensor` for each panel. Example:
     ```mlir
     tile.load %map[%row, %column] to %slot signal %ring[%stage]
         : !tile.tensor_map<128x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
@@ -250,6 +250,34 @@ def Tile_SyncWarpgroupOp : Tile_EffectOp<"sync_warpgroup"> {
   }];
   let arguments = (ins Index:$warpgroup);
   let assemblyFormat = "$warpgroup attr-dict";
+}
+
+class Tile_TurnOp<string mnemonic> : Tile_EffectOp<mnemonic> {
+  let arguments = (ins Index:$turn, I64Attr:$consumers);
+  let assemblyFormat = "$turn `consumers` $consumers attr-dict";
+}
+
+def Tile_TakeTurnOp : Tile_TurnOp<"take_turn"> {
+  let summary = "Wait until team `turn` of two may use the ring";
+  let description = [{
+    The `consumers` warpgroups of the role are two teams, which use stages in turn: a stage's barriers tell a phase only from the one
+    before it, so a team must not wait for a stage before the other one has seen the stages in front of it. All threads of the
+    team execute the op. Becomes `bar.sync` on a barrier of the team's own. Example:
+    ```mlir
+    tile.take_turn %team consumers 2
+    ```
+  }];
+}
+
+def Tile_GiveTurnOp : Tile_TurnOp<"give_turn"> {
+  let summary = "Let team `turn` of two use the ring";
+  let description = [{
+    All threads of the other team execute it; it does not wait. Nobody gives the first turn to the first team but the second one, before
+    it takes its own. Becomes `bar.arrive`. Example:
+    ```mlir
+    tile.give_turn %other consumers 2
+    ```
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -397,12 +425,13 @@ def Tile_WarpSpecializeOp : Tile_Op<"warp_specialize", [SingleBlock, RecursiveMe
   let hasVerifier = 1;
 }
 
-def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffects]> {
+def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffects, AttrSizedOperandSegments]> {
   let summary = "Walk over this block's share of a grid of tiles";
   let description = [{
     Block i of g works on tiles i, i + g, i + 2 * g, ... of each of `batches` grids of `tilesM` x `tilesN` tiles. Tiles
     are numbered in groups of `raster` rows, within a group column by column, so that blocks that run together share
-    operands in L2. With `share` s, s blocks that follow one another work on each tile together. The body's arguments are the tile's row, column and batch, then the values carried from tile to tile. Example:
+    operands in L2. With `share` s, s blocks that follow one another work on each tile together.
+    With `turn` i `of` n, the executing threads take only every n-th of their block's tiles, from number i on. The body's arguments are the tile's row, column and batch, then the values carried from tile to tile. Example:
     ```mlir
     %last = tile.persistent (%rows, %columns, %batches) raster 8 carry (%stage : index) {
     ^bb0(%row: index, %column: index, %batch: index, %current: index):
@@ -412,11 +441,12 @@ def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffec
     ```
   }];
   let arguments = (ins Index:$tilesM, Index:$tilesN, Index:$batches, I64Attr:$raster, DefaultValuedAttr<I64Attr, "1">:$share,
-                       Variadic<AnyType>:$inits);
+                       Optional<Index>:$turn, DefaultValuedAttr<I64Attr, "1">:$turns, Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `(` $tilesM `,` $tilesN `,` $batches `)` `raster` $raster (`share` $share^)? (`carry` `(` $inits^ `:` type($inits) `)`)? $body attr-dict
+    `(` $tilesM `,` $tilesN `,` $batches `)` `raster` $raster (`share` $share^)? (`turn` $turn^ `of` $turns)?
+    (`carry` `(` $inits^ `:` type($inits) `)`)? $body attr-dict
     (`->` type($results)^)?
   }];
   let hasVerifier = 1;

@@ -11,27 +11,29 @@ import pathlib
 import subprocess
 import sys
 
-# Tile, warpgroups, stages, blocks a multiprocessor, split.
-LARGE = (128, 256, 2, 4, 1, 1)
+# Tile, warpgroups, stages, blocks a multiprocessor, split, turns.
+LARGE = (128, 256, 2, 4, 1, 1, 1)
 CASES = [
     ("large", ("bf16", 1, 512, 512, 256, "nn", ""), LARGE),
     ("large_transposed", ("f16", 1, 512, 512, 256, "tt", ""), LARGE),
     ("large_bias_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), LARGE),
     ("large_f32", ("bf16", 1, 500, 513, 256, "nt", "f32"), LARGE),
-    ("tall", ("bf16", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1)),
-    ("three_warpgroups", ("bf16", 1, 512, 512, 256, "nn", ""), (192, 192, 3, 4, 1, 1)),
-    ("two_blocks", ("bf16", 1, 512, 512, 256, "nn", ""), (64, 128, 1, 4, 2, 1)),
-    ("two_blocks_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (64, 128, 1, 4, 2, 1)),
-    ("batched", ("bf16", 3, 200, 136, 72, "nt", ""), (64, 64, 1, 4, 1, 1)),
-    ("narrow", ("bf16", 1, 16, 512, 256, "nn", ""), (64, 32, 1, 6, 1, 1)),
-    ("split", ("bf16", 1, 64, 128, 2048, "nn", ""), (64, 64, 1, 6, 1, 4)),
+    ("tall", ("bf16", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1, 1)),
+    ("three_warpgroups", ("bf16", 1, 512, 512, 256, "nn", ""), (192, 192, 3, 4, 1, 1, 1)),
+    ("two_blocks", ("bf16", 1, 512, 512, 256, "nn", ""), (64, 128, 1, 4, 2, 1, 1)),
+    ("two_blocks_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (64, 128, 1, 4, 2, 1, 1)),
+    ("batched", ("bf16", 3, 200, 136, 72, "nt", ""), (64, 64, 1, 4, 1, 1, 1)),
+    ("narrow", ("bf16", 1, 16, 512, 256, "nn", ""), (64, 32, 1, 6, 1, 1, 1)),
+    ("split", ("bf16", 1, 64, 128, 2048, "nn", ""), (64, 64, 1, 6, 1, 4, 1)),
+    ("turns", ("bf16", 1, 512, 512, 256, "nn", ""), (128, 128, 2, 6, 1, 1, 2)),
+    ("turns_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (128, 128, 2, 6, 1, 1, 2)),
 ]
 
 
 def check(args, folder, name, work, tile, matmul):
-    tile_m, tile_n, groups, stages, blocks, split = tile
+    tile_m, tile_n, groups, stages, blocks, split, turns = tile
     config = (f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = 64, warpgroups = {groups}, stages = {stages}, "
-              f"raster = 8, blocks = {blocks}, split = {split}>")
+              f"raster = 8, blocks = {blocks}, split = {split}" + (f", turns = {turns}>" if turns > 1 else ">"))
     base = folder / name
     pathlib.Path(f"{base}.mlir").write_text(matmul.mlir(work))
     pathlib.Path(f"{base}.tuning").write_text(f"{matmul.key(work)} = {config}\n")
@@ -46,7 +48,7 @@ def check(args, folder, name, work, tile, matmul):
         return f"expected {config}, got {export['strategy']}"
     if export["spill_bytes"] != 0:
         return f"{export['spill_bytes']} bytes of spills"
-    expected = 64 // 16 * (tile_m // groups // 64)
+    expected = 64 // 16 * (tile_m * turns // groups // 64)
     found = ptx.count("wgmma.mma_async")
     return "" if found == expected else f"expected {expected} wgmma, got {found}"
 
