@@ -460,6 +460,13 @@ Choice Chooser::choose() {
     return chooseElementwise();
   std::string reason;
   FailureOr<Contraction> contraction = matchContraction(kernel, reason);
+  // A product with a vector is a reduction where it cannot be streamed.
+  if (succeeded(contraction) && isStreamedProduct(contraction->getOp(), *kernel.target)) {
+    Choice choice = chooseProductStrategy(*contraction, kernel, points, options);
+    if (isa<MatmulWGMMAAttr>(choice.config))
+      return choice;
+    contraction = failure();
+  }
   // Groups of few features leave a tile of the product all but empty.
   bool isNarrow = succeeded(contraction) && isNarrowWindow(*contraction);
   if (succeeded(contraction) && !isNarrow)

@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Analysis/Contraction.h"
 #include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Targets.h"
@@ -75,10 +76,11 @@ struct ReduceProducts final : impl::ReduceProductsBase<ReduceProducts> {
       }
   }
 
-  /// One operand has no dim of its own that is longer than 1, and no matrix unit would be used.
+  /// One operand has no dim of its own that is longer than 1: memory sets the time, and no matrix
+  /// unit would help.
   static bool isMatrixTimesVector(linalg::ContractOp op) {
     for (Value operand : op->getOperands())
-      if (Type type = getElementTypeOrSelf(operand); !type.isF32() && !type.isF64())
+      if (!isa<FloatType>(getElementTypeOrSelf(operand)))
         return false;
     FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
     if (failed(dims))
@@ -497,9 +499,13 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
     // All are chosen before the first one is split: that replaces ops which it carries along,
     // reductions of rows among them, and sums over the same rows are to have the same parts.
     SmallVector<Split> splits;
-    for (linalg::GenericOp op : reductions)
+    const Target *arch = findTarget(target.getArch());
+    for (linalg::GenericOp op : reductions) {
+      if (arch && isStreamedProduct(op, *arch))
+        continue;
       if (std::optional<Split> split = chooseSplit(op))
         splits.push_back(*split);
+    }
     for (const Split &split : splits) {
       FailureOr<Combiner> combiner = Combiner::match(split.root);
       bool hasStarts = succeeded(combiner);

@@ -148,6 +148,30 @@ static bool isVectorizable(linalg::LinalgOp op, const Contraction::Side &side,
   return false;
 }
 
+bool isStreamedProduct(linalg::LinalgOp op, const Target &target) {
+  constexpr int64_t kRowBytes = 16, kLargeBytes = 1 << 20;
+  std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
+  if (!target.hasWGMMA || !loops || op.hasDynamicShape() || loops->k.size() != 1)
+    return false;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto isOne = [&](ArrayRef<unsigned> dims) {
+    return llvm::all_of(dims, [&](unsigned dim) { return ranges[dim] == 1; });
+  };
+  if (!isOne(loops->batch) || isOne(loops->m) == isOne(loops->n))
+    return false;
+  OpOperand *matrix = op.getDpsInputOperand(isOne(loops->m) ? 1 : 0),
+            *vector = op.getDpsInputOperand(isOne(loops->m) ? 0 : 1);
+  auto type = cast<RankedTensorType>(matrix->get().getType());
+  Type elementType = type.getElementType();
+  if (!(elementType.isF16() || elementType.isBF16()) ||
+      getElementTypeOrSelf(vector->get()) != elementType ||
+      !getElementTypeOrSelf(op->getResult(0)).isF32())
+    return false;
+  auto inner = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(matrix).getResults().back());
+  return inner && inner.getPosition() != loops->k.front() && type.getRank() == 2 &&
+         type.getShape().back() * 2 % kRowBytes == 0 && type.getNumElements() * 2 >= kLargeBytes;
+}
+
 FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &reason) {
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
   std::optional<plan::ProductLoops> loops =
@@ -179,7 +203,7 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
       product = ShapedType::isDynamic(ranges[dim]) ? ShapedType::kDynamic : product * ranges[dim];
     return product;
   };
-  if (count(result.m) == 1 || count(result.n) == 1) {
+  if ((count(result.m) == 1 || count(result.n) == 1) && !isStreamedProduct(op, *kernel.target)) {
     reason = "a product of a matrix and a vector is a reduction";
     return failure();
   }

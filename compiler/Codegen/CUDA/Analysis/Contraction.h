@@ -47,7 +47,12 @@ struct Contraction {
   bool hasSingleOperands() const;
 };
 
-/// Fails with a reason if the kernel is no such product, or one without m or n (a reduction, then).
+/// True if `op` is the product of a vector and a matrix of 16-bit types that wgmma streams best: the
+/// matrix is large, is not reduced along its rows, and its rows are aligned.
+bool isStreamedProduct(mlir::linalg::LinalgOp op, const Target &target);
+
+/// Fails with a reason if the kernel is no such product, or one without m or n (a reduction, then,
+/// unless it is a streamed product).
 mlir::FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &reason);
 /// The same for a kernel that is configured to be one: if it is not, an error says why.
 mlir::FailureOr<Contraction> requireContraction(const KernelInfo &kernel, mlir::Attribute config);
