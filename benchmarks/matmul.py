@@ -24,7 +24,8 @@ import sys
 # name, type, batch, M, N, K, layouts of A and B (n: rows are contiguous, t: columns are), epilogue
 SHAPES = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 14336, 4096), (8192, 4096, 14336), (2048, 2048, 2048),
           (1024, 1024, 1024), (512, 512, 512), (4096, 3072, 768), (4096, 768, 3072), (4096, 768, 768), (1000, 1000, 1000),
-          (128, 128, 65536), (32, 1000, 2048), (64, 4096, 4096), (16, 4096, 4096), (8, 4096, 4096)]
+          (128, 128, 65536), (32, 1000, 2048), (64, 4096, 4096), (16, 4096, 4096), (8, 4096, 4096), (1, 4096, 4096),
+          (64, 14336, 4096), (16, 14336, 4096), (8, 14336, 4096), (1, 14336, 4096), (4097, 4095, 4099)]
 
 
 def workloads():
@@ -71,8 +72,10 @@ def key(work):
     return f"sm_90a matmul {dtype}*{dtype}>{result} {batch}x{m}x{n}x{k} {layout}"
 
 
-TILES = [(128, 256, 2), (256, 128, 2), (192, 192, 3), (128, 192, 2), (192, 128, 3), (128, 128, 2), (128, 128, 1), (128, 96, 2),
-         (128, 64, 2), (64, 256, 1), (64, 192, 1), (64, 128, 1), (64, 96, 1), (64, 64, 1), (64, 32, 1), (64, 16, 1)]
+# Rows, columns, warpgroups, turns.
+TILES = [(128, 256, 2, 1), (256, 128, 2, 1), (192, 192, 3, 1), (128, 192, 2, 1), (192, 128, 3, 1), (128, 128, 2, 1), (128, 128, 1, 1),
+         (128, 96, 2, 1), (128, 64, 2, 1), (64, 256, 1, 1), (64, 192, 1, 1), (64, 128, 1, 1), (64, 96, 1, 1), (64, 64, 1, 1),
+         (64, 32, 1, 1), (64, 16, 1, 1), (128, 192, 2, 2), (128, 128, 2, 2), (128, 96, 2, 2), (64, 256, 2, 2), (64, 128, 2, 2)]
 
 
 def consumer_registers(groups, blocks):
@@ -83,16 +86,20 @@ def consumer_registers(groups, blocks):
 def candidates(work, most):
     """Configurations, those that should be fast first."""
     dtype, batch, m, n, k, layout, epilogue = work
+    if m == 1 or n == 1:  # reductions
+        return []
     found = []
-    for tile_m, tile_n, groups in TILES:
+    for tile_m, tile_n, groups, turns in TILES:
         for blocks in (1, 2):
             for split in (1, 2, 4, 8):
                 whole = all(tile % 64 == 0 or tile in (16, 32) for tile, side in ((tile_m, layout[0] == "t"), (tile_n, layout[1] == "n"))
                             if side)
                 steps = math.ceil(k / 64)
                 share = math.ceil(steps / split)
-                sums = tile_m // groups // 64 * tile_n // 2
-                if (not whole or sums + 40 > consumer_registers(groups, blocks)
+                sums = tile_m * turns // groups // 64 * tile_n // 2
+                double = turns > 1 and (blocks > 1 or split > 1)
+                wasteful = tile_m > 64 and m <= tile_m // 2
+                if (not whole or double or wasteful or sums + 40 > consumer_registers(groups, blocks)
                         or tile_n // 2 + 28 > min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248) or tile_n % (8 * split)
                         or (split - 1) * share >= steps):
                     continue
@@ -109,10 +116,14 @@ def candidates(work, most):
                 active = max(min(tiles, 132) / 132, 0.6)
                 step = max(tile_m * max(tile_n, 64) / 32, (tile_m + tile_n) * 128 / 52 * active, 1800 / stages / together)
                 store = (tile_m * tile_n / split / 20 + 900 + (1200 + tile_m * tile_n / 10 if split > 1 else 0)) / together
+                store += tile_m * tile_n * 20 / 128 if epilogue == "gelu" else 0
                 cost = waves * (step * share + store)
+                if turns > 1:
+                    cost = waves * max(step * share, step * share / 2 + store) + 2 * store
                 raster = max(1, round(math.sqrt(132 * tile_n / tile_m)))
                 found.append((cost, f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = 64, warpgroups = {groups}, "
-                                    f"stages = {stages}, raster = {raster}, blocks = {blocks}, split = {split}>"))
+                                    f"stages = {stages}, raster = {raster}, blocks = {blocks}, split = {split}"
+                                    + (f", turns = {turns}>" if turns > 1 else ">")))
     found.sort(key=lambda item: item[0])
     return [config for _, config in found[:most]]
 
@@ -130,12 +141,19 @@ def compile_one(args, folder, name, work, number, config):
     tables = json.loads(subprocess.run([f"{args.build}/bin/xdump", f"{base}.vmfb", "--json"], capture_output=True, text=True,
                                        check=True).stdout)
     executable = next(e for e in tables["executables"] if e["kind"] == "Cubin")
-    export = executable["exports"][0]
     plan = tables["functions"][0]["plans"][0]
+    launches = []
+    for dispatch in plan["dispatches"]:
+        variant = plan["variants"][dispatch["variants"]["begin"]]
+        first, count = dispatch["bindings"]["begin"], dispatch["bindings"]["count"]
+        launches.append({"export": executable["exports"][variant["export_ordinal"]], "grid": variant["grid_x"]["literal"],
+                         "bindings": [(b["space"], b["ordinal"], b["offset"]["literal"]) for b in plan["bindings"][first:first + count]]})
+    export = next((launch["export"] for launch in launches if "expected; key" in launch["export"]["reason"]
+                   or "tuned" in launch["export"]["reason"]), launches[-1]["export"])
     image = pathlib.Path(f"{base}.vmfb").read_bytes()[executable["image"]["offset"]:][:executable["image"]["size"]]
     pathlib.Path(f"{base}.cubin").write_bytes(image)
     return {"name": name, "work": work, "config": export["strategy"], "reason": export["reason"], "export": export, "image": f"{base.name}.cubin",
-            "dispatches": len(plan["dispatches"]), "grid": plan["variants"][0]["grid_x"]["literal"], "log": done.stderr.strip()[-300:]}
+            "launches": launches, "arena": plan["arena_size"]["literal"], "log": done.stderr.strip()[-300:]}
 
 
 def build(args):
@@ -171,11 +189,11 @@ class Kernel:
 
     TYPES = {"F16": 6, "BF16": 9, "F32": 7}
 
-    def __init__(self, driver, folder, spec):
-        self.driver, self.spec = driver, spec
-        export = spec["export"]
+    def __init__(self, driver, image, launch):
+        self.driver, self.spec = driver, launch
+        export = launch["export"]
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.check(driver.cuModuleLoadData(ctypes.byref(module), (folder / spec["image"]).read_bytes()))
+        self.check(driver.cuModuleLoadData(ctypes.byref(module), image))
         self.check(driver.cuModuleGetFunction(ctypes.byref(self.function), module, export["name"].encode()))
         self.check(driver.cuFuncSetAttribute(self.function, 8, export["dynamic_shared_memory"]))
 
@@ -221,6 +239,24 @@ class Kernel:
         config = LaunchConfig((ctypes.c_uint * 3)(self.spec["grid"], 1, 1), (ctypes.c_uint * 3)(*export["block"]),
                               export["dynamic_shared_memory"], ctypes.c_void_p(stream), attributes, count)
         self.check(self.driver.cuLaunchKernelEx(ctypes.byref(config), self.function, bound[0], None))
+
+
+class Plan:
+    """The kernels of a module's function, one after another."""
+
+    def __init__(self, driver, folder, spec, arena):
+        image = (folder / spec["image"]).read_bytes()
+        self.kernels = [Kernel(driver, image, launch) for launch in spec["launches"]]
+        self.arena = arena
+
+    def bind(self, inputs, outputs):
+        places = {"Input": inputs, "Output": outputs, "Arena": [self.arena]}
+        return [kernel.bind([places[space][ordinal] + offset for space, ordinal, offset in kernel.spec["bindings"]])
+                for kernel in self.kernels]
+
+    def launch(self, bound, stream):
+        for kernel, values in zip(self.kernels, bound):
+            kernel.launch(values, stream)
 
 
 def time_graph(torch, launch, sets, iterations):
@@ -284,14 +320,13 @@ def run(args):
             expected = torch.nn.functional.gelu(expected + sets[0][2].float(), approximate="tanh")
         rows = []
         for spec in mine:
-            if spec["dispatches"] != 1:
-                continue
             try:
-                kernel = Kernel(driver, folder, spec)
+                arena = torch.empty(spec["arena"] + 256, dtype=torch.uint8, device="cuda")
+                kernel = Plan(driver, folder, spec, (arena.data_ptr() + 255) // 256 * 256)
                 bound = []
                 for a, b, bias, c in sets:
-                    pointers = [a.data_ptr(), b.data_ptr()] + ([bias.data_ptr()] if epilogue == "gelu" else []) + [c.data_ptr()]
-                    bound.append(kernel.bind(pointers))
+                    inputs = [a.data_ptr(), b.data_ptr()] + ([bias.data_ptr()] if epilogue == "gelu" else [])
+                    bound.append(kernel.bind(inputs, [c.data_ptr()]))
                 sets[0][3].fill_(float("nan"))
                 kernel.launch(bound[0], torch.cuda.current_stream().cuda_stream)
                 torch.cuda.synchronize()
@@ -303,11 +338,7 @@ def run(args):
                     print(f"WRONG {name} {spec['config']}: error {error}, {len(where)} elements from {where[0].tolist() if len(where) else '-'} "
                           f"to {where[-1].tolist() if len(where) else '-'}", flush=True)
                     continue
-                us = 0.0
-                if not name.startswith("check"):
-                    us = time_graph(torch, lambda item: kernel.launch(item, torch.cuda.current_stream().cuda_stream), bound,
-                                    5 if args.quick else 20)
-                rows.append((us, spec["config"], spec["reason"], spec["export"]["registers"]))
+                rows.append((spec, kernel, bound, arena))
             except RuntimeError as failure:
                 print(f"FAILED {name} {spec['config']}: {failure}", flush=True)
                 if "700" in str(failure) or "719" in str(failure):
@@ -315,20 +346,33 @@ def run(args):
         if name.startswith("check"):
             print(f"{name}: {len(rows)} of {len(mine)} right", flush=True)
             continue
+        count = 5 if args.quick else 20
+
+        def time_ours(item):
+            _, kernel, bound, _ = item
+            return time_graph(torch, lambda values: kernel.launch(values, torch.cuda.current_stream().cuda_stream), bound, count)
         if epilogue == "gelu":
             peer = lambda s: torch.nn.functional.gelu(torch.nn.functional.linear(s[0], s[1], s[2]), approximate="tanh")
         else:
             peer = lambda s: torch.matmul(left(s[0]), right(s[1]), out=s[3])
-        theirs = time_graph(torch, peer, sets, 5 if args.quick else 20)
+        # Twice each, in turn, and the shorter time: what the GPU is granted changes with what it has just done.
+        theirs, times = math.inf, [math.inf] * len(rows)
+        for _ in range(2):
+            theirs = min(theirs, time_graph(torch, peer, sets, count))
+            times = [min(before, time_ours(item)) for before, item in zip(times, rows)]
+        rows = [(us, spec["config"], spec["reason"], spec["export"]["registers"]) for us, (spec, _, _, _) in zip(times, rows)]
         chosen = rows[0] if rows else (float("nan"), "", "")
         best = min(rows) if rows else chosen
-        results.append({"name": name, "torch_us": theirs, "chosen_us": chosen[0], "best_us": best[0], "best": best[1], "all": rows})
+        named = re.search("key: (.*)", chosen[2])
+        results.append({"name": name, "key": named.group(1) if named else key(mine[0]["work"]), "torch_us": theirs, "chosen_us": chosen[0], "best_us": best[0], "best": best[1], "all": rows})
         rate = 2 * batch * m * n * k / 1e6
         brief = re.sub(r"[^0-9,]", "", best[1]).replace(",", "/")
         predicted = re.search(r"([0-9.]+) us expected", chosen[2])
         print(f"{name:32} torch {theirs:8.1f} ({rate / theirs:5.0f})  model's choice {chosen[0]:8.1f} ({theirs / chosen[0]:.2f}x, predicted "
               f"{predicted.group(1) if predicted else '-'})  best {best[0]:8.1f} ({theirs / best[0]:.2f}x) {brief}", flush=True)
-    (pathlib.Path(os.environ.get("OUT", args.out)) / "results.json").write_text(json.dumps(results))
+    out = pathlib.Path(os.environ.get("OUT", args.out))
+    (out / "results.json").write_text(json.dumps(results))
+    (out / "best.tuning").write_text("".join(f"{result['key']} = {result['best']}\n" for result in results if result["best"]))
     return 0
 
 

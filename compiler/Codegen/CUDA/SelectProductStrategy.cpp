@@ -12,6 +12,7 @@
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -43,6 +44,23 @@ private:
 
 } // namespace
 
+/// Instructions that each element of the output takes; a function of mathematics is several.
+static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contraction) {
+  constexpr int64_t kFunction = 12;
+  int64_t count = 0;
+  kernel.getFunction().walk([&](linalg::LinalgOp op) {
+    if (op == contraction.getOp() || op.getNumReductionLoops() > 0)
+      return;
+    for (Operation &inner : op.getBlock()->without_terminator())
+      if (!isa<CastOpInterface>(inner))
+        count += isa<math::MathDialect>(inner.getDialect()) ? kFunction : 1;
+  });
+  return count;
+}
+
+/// Before what says how much is fused to a product.
+static constexpr llvm::StringLiteral kFused = " fused ";
+
 /// What identifies a product in a tuning database.
 static std::string getKey(const KernelInfo &kernel, const Contraction &contraction) {
   linalg::LinalgOp op = contraction.getOp();
@@ -55,23 +73,39 @@ static std::string getKey(const KernelInfo &kernel, const Contraction &contracti
   stream << getElementTypeOrSelf(contraction.a.operand->get()) << "*"
          << getElementTypeOrSelf(contraction.b.operand->get()) << ">"
          << getElementTypeOrSelf(contraction.group.results.front().output.tensor);
-  return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}", kernel.target->arch, types,
+  int64_t fused = countOutputOps(kernel, contraction);
+  return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
                        getSize(contraction.batch), getSize(contraction.m), getSize(contraction.n),
                        getSize(contraction.k), contraction.a.isKContiguous ? "n" : "t",
-                       contraction.b.isKContiguous ? "t" : "n")
+                       contraction.b.isKContiguous ? "t" : "n",
+                       fused ? kFused.str() + std::to_string(fused) : "")
       .str();
+}
+
+/// What was measured on the GPUs of each target, in the form of --tuning; see tools/xtune.
+static constexpr llvm::StringLiteral kShippedTuning =
+#include "compiler/Codegen/CUDA/Tuning/sm_90a.inc"
+    ;
+
+/// The configuration that `lines` hold for the product `key`, or for that product without what is
+/// fused to it; null if they hold none.
+static Attribute findTuned(StringRef lines, StringRef key, MLIRContext *context) {
+  for (StringRef wanted : {key, key.take_front(key.find(kFused))})
+    for (StringRef line : llvm::split(lines, '\n')) {
+      auto [name, config] = line.split(" = ");
+      if (name != wanted)
+        continue;
+      Attribute attr = parseAttribute(config, context);
+      if (isa_and_nonnull<plan::LoweringConfigInterface>(attr))
+        return attr;
+    }
+  return nullptr;
 }
 
 std::optional<Choice> ProductChooser::chooseTuned() {
   std::string key = getKey(kernel, contraction);
-  for (StringRef line : llvm::split(StringRef(options.tuning), '\n')) {
-    auto [name, config] = line.split(" = ");
-    if (name != key)
-      continue;
-    Attribute attr = parseAttribute(config, kernel.getFunction().getContext());
-    if (isa_and_nonnull<plan::LoweringConfigInterface>(attr))
-      return Choice{attr, "tuned: " + key};
-  }
+  if (Attribute attr = findTuned(options.tuning, key, kernel.getFunction().getContext()))
+    return Choice{attr, "tuned: " + key};
   return std::nullopt;
 }
 
@@ -118,20 +152,30 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
   problem.isKContiguousB = b->dims.back().group == TiledAccess::Group::K;
   problem.storesBoxes = getBoxedOutput().has_value();
+  problem.outputOps = countOutputOps(kernel, contraction);
   SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, problem);
   if (plans.empty())
     return std::nullopt;
-  const WGMMAPlan &plan = plans.front();
+  MLIRContext *context = kernel.getFunction().getContext();
+  auto toConfig = [&](const WGMMAPlan &plan) {
+    return MatmulWGMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpgroups,
+                                plan.stages, plan.raster, plan.blocks, plan.split, plan.turns);
+  };
+  std::string key = getKey(kernel, contraction);
+  MatmulWGMMAAttr config = toConfig(plans.front());
+  std::string expected = llvm::formatv("{0:F1} us expected", plans.front().microseconds);
+  if (auto measured = dyn_cast_or_null<MatmulWGMMAAttr>(findTuned(kShippedTuning, key, context))) {
+    config = measured;
+    expected = "as measured before";
+  }
   std::string text =
-      llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups, {3} stages, k "
-                    "split {4} times, {5:F1} us expected; key: {6}",
-                    plan.tileM, plan.tileN, plan.warpgroups, plan.stages, plan.split,
-                    plan.microseconds, getKey(kernel, contraction))
+      llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups{3}, {4} stages, "
+                    "k split {5} times, {6}; key: {7}",
+                    config.getTileM(), config.getTileN(), config.getWarpgroups(),
+                    config.getTurns() > 1 ? " in turns" : "", config.getStages(),
+                    config.getSplit(), expected, key)
           .str();
-  return Choice{MatmulWGMMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
-                                     plan.tileK, plan.warpgroups, plan.stages, plan.raster,
-                                     plan.blocks, plan.split),
-                text};
+  return Choice{config, text};
 }
 
 Choice ProductChooser::choose() {

@@ -38,6 +38,8 @@ static constexpr double kMemoryRate = 4000;
 static constexpr double kFillCycles = 1400, kStepCycles = 24, kStoreCycles = 900;
 /// Bytes of outputs that a multiprocessor converts and stores in a cycle.
 static constexpr double kStoreBytesPerCycle = 40;
+/// Instructions a cycle for what is fused behind the product: a warp waits for its own results.
+static constexpr double kOutputOpsPerCycle = 64;
 /// Cycles from a copy's start to its bytes' arrival under load.
 static constexpr double kLatencyCycles = 1800;
 /// Cycles of a cluster's two barriers, and the bytes a cycle that its blocks exchange.
@@ -93,23 +95,30 @@ static double estimate(const Target &target, const MatmulProblem &problem, const
   // Narrow tiles leave wgmma waiting for shared memory: the rows of A are read for few columns.
   double columns = std::max<double>(plan.tileN, 64);
   double multiply = plan.tileM * columns * plan.tileK / rate + kStepCycles / together;
-  double bytes = (plan.tileM + plan.tileN) * plan.tileK * problem.elementBytes;
+  double bytes = static_cast<double>(std::min(plan.tileM, problem.m) +
+                                     std::min(plan.tileN, problem.n)) *
+                 plan.tileK * problem.elementBytes;
   double fetch = bytes / (kL2BytesPerCycle / std::max(active, 0.6));
   // What is under way covers memory's latency, or does not.
   double latency = kLatencyCycles / (plan.stages * together);
   double step = std::max({multiply, fetch, latency});
-  double store = plan.tileM * plan.tileN / plan.split * problem.outputBytes / kStoreBytesPerCycle +
-                 kStoreCycles;
+  double outputs = static_cast<double>(plan.tileM * plan.tileN / plan.split);
+  double store = outputs * problem.outputBytes / kStoreBytesPerCycle +
+                 outputs * problem.outputOps / kOutputOpsPerCycle + kStoreCycles;
   if (plan.split > 1)
     store += kClusterCycles + plan.tileM * plan.tileN * 4 / kClusterBytesPerCycle;
   double tile = steps * step + store / together;
   double cycles = kFillCycles + busiest * tile + store * (1 - 1 / together);
+  // Teams that take turns store while the other one multiplies; half as many threads store a tile.
+  if (plan.turns > 1)
+    cycles = kFillCycles + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) +
+             2 * store;
   bool isLoaded = multiply > fetch && active > 0.9 && busiest * steps > 64;
   double clock = isLoaded ? kLoadedClock : kLightClock;
   double operands =
       problem.batch * problem.k * problem.elementBytes * static_cast<double>(problem.m + problem.n);
-  double outputs = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
-  double memory = (operands + outputs) / kMemoryRate;
+  double results = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
+  double memory = (operands + results) / kMemoryRate;
   return kLaunchTime + std::max(cycles / clock, memory) / 1000;
 }
 
@@ -122,16 +131,18 @@ static bool hasWholeLines(int64_t own, bool isKContiguous, const MatmulProblem &
 
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem) {
   struct Shape {
-    int64_t tileM, tileN, warpgroups;
+    int64_t tileM, tileN, warpgroups, turns = 1;
   };
   static constexpr Shape shapes[] = {
       {128, 256, 2}, {256, 128, 2}, {192, 192, 3}, {128, 192, 2}, {192, 128, 3},
       {128, 128, 2}, {128, 96, 2},  {128, 64, 2},  {64, 256, 1},  {64, 192, 1},
       {64, 128, 1},  {64, 96, 1},   {64, 64, 1},   {64, 32, 1},   {64, 16, 1},
+      {128, 192, 2, 2}, {128, 128, 2, 2}, {128, 96, 2, 2}, {64, 256, 2, 2}, {64, 128, 2, 2},
   };
   llvm::SmallVector<WGMMAPlan> plans;
   auto consider = [&](const Shape &shape, int64_t blocks, int64_t split) {
-    int64_t sums = shape.tileM / shape.warpgroups / 64 * shape.tileN / 2;
+    int64_t team = shape.warpgroups / shape.turns;
+    int64_t sums = shape.tileM / team / 64 * shape.tileN / 2;
     int64_t steps = llvm::divideCeil(problem.k, 128 / problem.elementBytes);
     // Each block of a cluster needs a part of k and of the columns.
     bool canSplit = split == 1 || (shape.tileN % (8 * split) == 0 &&
@@ -142,7 +153,9 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
         blocks == 1 || sums + 28 <= getWarpgroupRegisters(shape.warpgroups, blocks).launched;
     // Rows beyond the product's are fetched and added up for nothing.
     bool wastesRows = shape.tileM > 64 && problem.m <= shape.tileM / 2;
-    if (!canSplit || wastesRows || !fitsStart ||
+    // Teams that take turns on one multiprocessor do what two blocks would.
+    bool isDouble = shape.turns > 1 && (blocks > 1 || split > 1);
+    if (!canSplit || wastesRows || !fitsStart || isDouble ||
         sums + 40 > getWarpgroupRegisters(shape.warpgroups, blocks).consumer ||
         shape.tileN / 2 + 28 > getWarpgroupRegisters(shape.warpgroups, blocks).launched ||
         !hasWholeLines(shape.tileM, problem.isKContiguousA, problem) ||
@@ -150,7 +163,8 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
       return;
     WGMMAPlan plan{shape.tileM,      shape.tileN, 128 / problem.elementBytes,
                    shape.warpgroups, 0,           1,
-                   blocks,           split,       0};
+                   blocks,           split,       shape.turns,
+                   0};
     if (!fit(target, problem, plan))
       return;
     // Square groups of tiles are shared best.

@@ -20,11 +20,12 @@ struct MatmulProblem {
   int64_t elementBytes, outputBytes;
   bool isKContiguousA, isKContiguousB;
   bool storesBoxes; // the output passes through shared memory
+  int64_t outputOps; // instructions for one element of the output, beyond its store
 };
 
 /// The parameters of #cuda.matmul_wgmma, and the time that they should take.
 struct WGMMAPlan {
-  int64_t tileM, tileN, tileK, warpgroups, stages, raster, blocks, split;
+  int64_t tileM, tileN, tileK, warpgroups, stages, raster, blocks, split, turns;
   double microseconds;
 };
 
