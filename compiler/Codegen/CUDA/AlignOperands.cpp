@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The copy engine takes rows whose distance is a multiple of 16 bytes. An operand whose rows are not
-// would have to be brought to shared memory element by element, as often as there are tiles of the
-// other operand. Where the product is large, one copy into wider rows costs less: the product then
-// reads the first part of each.
+// The copy engine takes rows whose distance is a multiple of 16 bytes. An operand whose rows are
+// not would have to be brought to shared memory element by element, as often as there are tiles of
+// the other operand. Where the product is large, one copy into wider rows costs less: the product
+// then reads the first part of each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,8 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_ALIGNOPERANDS
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// What distances of rows must be multiples of, and what copies are fastest from: whole lines of the
-/// cache.
+/// What distances of rows must be multiples of, and what copies are fastest from: whole lines of
+/// the cache.
 static constexpr int64_t kRowBytes = 16, kLineBytes = 128;
 /// Rows from which on a line more costs little.
 static constexpr int64_t kLongRowBytes = 1024;
@@ -62,8 +62,8 @@ static Value alignRows(OpBuilder &builder, Location loc, Value tensor) {
   int64_t unit = bytes < kLongRowBytes ? kRowBytes : kLineBytes;
   SmallVector<int64_t> shape(type.getShape());
   shape.back() = llvm::alignTo(bytes, unit) / 2;
-  SmallVector<OpFoldResult> low(type.getRank(), builder.getIndexAttr(0)), high = low,
-                            ones(type.getRank(), builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> low(type.getRank(), builder.getIndexAttr(0)),
+      high = low, ones(type.getRank(), builder.getIndexAttr(1));
   high.back() = builder.getIndexAttr(shape.back() - type.getShape().back());
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type.getElementType(), 0));
@@ -79,8 +79,8 @@ namespace {
 struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
-    auto attribute = module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr)
-                            : plan::TargetAttr();
+    auto attribute =
+        module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr) : plan::TargetAttr();
     const Target *target =
         attribute && attribute.isCUDA() ? findTarget(attribute.getArch()) : nullptr;
     if (!target || !target->hasWGMMA)

@@ -16,9 +16,9 @@
 //                                               compute the outputs; store them
 //
 // The ring of stages runs on from tile to tile, so that the first steps of a tile are fetched while
-// the outputs of the tile before are computed. Where warpgroups take turns, each team works on tiles
-// of its own, which follow one another in the ring: the outputs of one team are computed and stored
-// while the other team multiplies.
+// the outputs of the tile before are computed. Where warpgroups take turns, each team works on
+// tiles of its own, which follow one another in the ring: the outputs of one team are computed and
+// stored while the other team multiplies.
 //
 // Operands keep their own order: a tile's lines run along k, or along the operand's own dim, which
 // wgmma reads transposed. Outputs of 16 bits whose rows are aligned pass through shared memory and
@@ -117,7 +117,7 @@ private:
   OpBuilder &builder;
   Location loc;
   MatmulTile tile;
-  int64_t team; // warpgroups that share a tile
+  int64_t team;                         // warpgroups that share a tile
   int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
   SmallVector<Operand, 2> operands;
   std::optional<TiledAccess> output; // stored by boxes
@@ -200,8 +200,7 @@ void WGMMAEmitter::prepareOutput() {
   if (!access || access->dims.back().group != Group::N || getElementBytes(elementType) != 2)
     return;
   // A box of a vector is one row, which only the first warpgroup has.
-  bool hasRows =
-      llvm::any_of(access->dims, [](const auto &dim) { return dim.group == Group::M; });
+  bool hasRows = llvm::any_of(access->dims, [](const auto &dim) { return dim.group == Group::M; });
   if (!hasRows && config.getTileM() != tile::kWarpgroupRows)
     return;
   auto type = tile::SharedType::get(
@@ -222,8 +221,8 @@ void WGMMAEmitter::makeScratch() {
 void WGMMAEmitter::makeRing() {
   auto type = tile::RingType::get(builder.getContext(), config.getStages(),
                                   {operands[0].type, operands[1].type});
-  ring = tile::RingOp::create(builder, loc, type, /*arrivals=*/1, team, IntegerAttr(),
-                              IntegerAttr());
+  ring =
+      tile::RingOp::create(builder, loc, type, /*arrivals=*/1, team, IntegerAttr(), IntegerAttr());
   for (auto [number, operand] : llvm::enumerate(operands))
     if (operand.rows < operand.type.getRows())
       clearRows(operand, number);
@@ -238,18 +237,18 @@ void WGMMAEmitter::clearRows(const Operand &operand, int64_t number) {
   tile::SharedType type = operand.type;
   int64_t width = 16 / type.getElementBytes(), perRow = type.getColumns() / width;
   Value zeros = points.zero(VectorType::get(width, type.getElementType()));
-  points.emitLoop(
-      thread, index.constant((type.getRows() - operand.rows) * perRow),
-      index.constant(tile::kWarpgroupThreads * (1 + config.getWarpgroups())), {},
-      [&](Value chunk, ValueRange) -> SmallVector<Value> {
-        Value row = index.add(index.div(chunk, perRow), operand.rows);
-        Value column = index.mul(index.rem(chunk, perRow), width);
-        for (int64_t stage = 0; stage < config.getStages(); ++stage) {
-          Value slot = tile::SlotOp::create(builder, loc, type, ring, index.constant(stage), number);
-          tile::WriteOp::create(builder, loc, zeros, slot, row, column);
-        }
-        return {};
-      });
+  points.emitLoop(thread, index.constant((type.getRows() - operand.rows) * perRow),
+                  index.constant(tile::kWarpgroupThreads * (1 + config.getWarpgroups())), {},
+                  [&](Value chunk, ValueRange) -> SmallVector<Value> {
+                    Value row = index.add(index.div(chunk, perRow), operand.rows);
+                    Value column = index.mul(index.rem(chunk, perRow), width);
+                    for (int64_t stage = 0; stage < config.getStages(); ++stage) {
+                      Value slot = tile::SlotOp::create(builder, loc, type, ring,
+                                                        index.constant(stage), number);
+                      tile::WriteOp::create(builder, loc, zeros, slot, row, column);
+                    }
+                    return {};
+                  });
   tile::FenceAsyncOp::create(builder, loc);
 }
 
@@ -290,9 +289,9 @@ Block *WGMMAEmitter::fill(Region &region, unsigned indices, TypeRange carried,
 SmallVector<Value>
 WGMMAEmitter::emitTiles(Value turn, ValueRange inits,
                         llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
-  auto loop = tile::PersistentOp::create(
-      builder, loc, inits.getTypes(), tile.tilesM, tile.tilesN, tile.batches, config.getRaster(),
-      config.getSplit(), turn, turn ? config.getTurns() : 1, inits);
+  auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), tile.tilesM, tile.tilesN,
+                                         tile.batches, config.getRaster(), config.getSplit(), turn,
+                                         turn ? config.getTurns() : 1, inits);
   fill(loop.getBody(), 3, inits.getTypes(), [&](Block &block) {
     tile.place(block.getArgument(0), block.getArgument(1), block.getArgument(2));
     tile::YieldOp::create(builder, loc, body(ValueRange(block.getArguments()).drop_front(3)));

@@ -125,8 +125,8 @@ private:
 void relaxSums(math::TanhOp tanh) {
   for (Operation *user : llvm::make_early_inc_range(tanh->getUsers())) {
     auto sum = dyn_cast<arith::AddFOp>(user);
-    if (!sum || !(matchPattern(sum.getLhs(), m_OneFloat()) ||
-                  matchPattern(sum.getRhs(), m_OneFloat())))
+    if (!sum ||
+        !(matchPattern(sum.getLhs(), m_OneFloat()) || matchPattern(sum.getRhs(), m_OneFloat())))
       continue;
     OpBuilder builder(sum);
     Builder b(builder, sum.getLoc(), sum.getType());

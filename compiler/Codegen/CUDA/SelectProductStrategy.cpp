@@ -172,8 +172,8 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
       llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups{3}, {4} stages, "
                     "k split {5} times, {6}; key: {7}",
                     config.getTileM(), config.getTileN(), config.getWarpgroups(),
-                    config.getTurns() > 1 ? " in turns" : "", config.getStages(),
-                    config.getSplit(), expected, key)
+                    config.getTurns() > 1 ? " in turns" : "", config.getStages(), config.getSplit(),
+                    expected, key)
           .str();
   return Choice{config, text};
 }

@@ -688,10 +688,9 @@ void addTileTypeConversions(LLVMTypeConverter &converter) {
 void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
                LowerRelease, LowerLoad, LowerStore, LowerWaitStores, LowerFenceAsync,
-               LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
-               LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerWriteFragment, LowerUndefined, LowerMma,
-               LowerWaitMma, LowerFragment, LowerReduceBlocks, LowerWaitBlocks, LowerPrefetch>(
-      converter);
+               LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>, LowerTurn<tile::GiveTurnOp>,
+               LowerWrite, LowerWriteFragment, LowerUndefined, LowerMma, LowerWaitMma,
+               LowerFragment, LowerReduceBlocks, LowerWaitBlocks, LowerPrefetch>(converter);
 }
 
 } // namespace xc::cuda

@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(builtin.module(func.func(xc-cuda-align-operands)))" | FileCheck %s
+// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-align-operands))" | FileCheck %s
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>

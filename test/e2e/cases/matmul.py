@@ -73,7 +73,7 @@ def tensor_cores():
     """16-bit products whose rows are 16-byte aligned, which tensor copies and warpgroups take on a Hopper GPU."""
     for dtype, (m, k, n) in (("bf16", (64, 64, 64)), ("bf16", (136, 72, 200)), ("f16", (8, 128, 16)), ("f16", (257, 200, 264)),
                              ("bf16", (1, 64, 64)), ("bf16", (320, 8, 136)), ("f16", (16, 2048, 64)), ("bf16", (40, 1000, 24)),
-                             ("f16", (32, 1, 40))):
+                             ("f16", (32, 1, 40)), ("bf16", (1, 1040, 520)), ("f16", (520, 1040, 1))):
         a, b = random(dtype, (m, k), 30), random(dtype, (k, n), 31)
         yield product(a, b, tag="_warpgroups")
         if m % 8 == 0:

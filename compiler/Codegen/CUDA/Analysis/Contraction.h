@@ -47,8 +47,8 @@ struct Contraction {
   bool hasSingleOperands() const;
 };
 
-/// True if `op` is the product of a vector and a matrix of 16-bit types that wgmma streams best: the
-/// matrix is large, is not reduced along its rows, and its rows are aligned.
+/// True if `op` is the product of a vector and a matrix of 16-bit types that wgmma streams best:
+/// the matrix is large, is not reduced along its rows, and its rows are aligned.
 bool isStreamedProduct(mlir::linalg::LinalgOp op, const Target &target);
 
 /// Fails with a reason if the kernel is no such product, or one without m or n (a reduction, then,

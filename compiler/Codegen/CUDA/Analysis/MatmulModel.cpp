@@ -30,22 +30,22 @@ static constexpr double kProductsPerCycle = 2048;
 /// GHz under full load of the tensor cores, and otherwise.
 static constexpr double kLoadedClock = 1.62, kLightClock = 1.75;
 /// Bytes a cycle from L2 to one multiprocessor when all ask.
-static constexpr double kL2BytesPerCycle = 52;
-/// Bytes a nanosecond from memory.
-static constexpr double kMemoryRate = 4000;
-/// Cycles until the first operands are there; until a step's products are, beyond its share; to
-/// store one tile, beyond its bytes.
-static constexpr double kFillCycles = 1400, kStepCycles = 24, kStoreCycles = 900;
+static constexpr double kL2BytesPerCycle = 50;
+/// Bytes a nanosecond from memory, and the nanoseconds until it is at that rate.
+static constexpr double kMemoryRate = 3650, kMemoryStart = 1300;
+/// Cycles until the first operands are there, and until a step's products are, beyond its share.
+static constexpr double kFillCycles = 500, kStepCycles = 100;
 /// Bytes of outputs that a multiprocessor converts and stores in a cycle.
-static constexpr double kStoreBytesPerCycle = 40;
+static constexpr double kStoreBytesPerCycle = 18;
 /// Instructions a cycle for what is fused behind the product: a warp waits for its own results.
-static constexpr double kOutputOpsPerCycle = 64;
+static constexpr double kOutputOpsPerCycle = 110;
 /// Cycles from a copy's start to its bytes' arrival under load.
-static constexpr double kLatencyCycles = 1800;
-/// Cycles of a cluster's two barriers, and the bytes a cycle that its blocks exchange.
-static constexpr double kClusterCycles = 2000, kClusterBytesPerCycle = 12;
+static constexpr double kLatencyCycles = 2230;
+/// Cycles that a cluster's barriers take for each of its blocks, and the bytes a cycle that they
+/// exchange.
+static constexpr double kClusterCycles = 680, kClusterBytesPerCycle = 13;
 /// Microseconds that a launch behind another kernel costs.
-static constexpr double kLaunchTime = 0.6;
+static constexpr double kLaunchTime = 0.7;
 
 static constexpr int64_t kTileAlignment = 1024;
 
@@ -95,30 +95,30 @@ static double estimate(const Target &target, const MatmulProblem &problem, const
   // Narrow tiles leave wgmma waiting for shared memory: the rows of A are read for few columns.
   double columns = std::max<double>(plan.tileN, 64);
   double multiply = plan.tileM * columns * plan.tileK / rate + kStepCycles / together;
-  double bytes = static_cast<double>(std::min(plan.tileM, problem.m) +
-                                     std::min(plan.tileN, problem.n)) *
-                 plan.tileK * problem.elementBytes;
+  double bytes =
+      static_cast<double>(std::min(plan.tileM, problem.m) + std::min(plan.tileN, problem.n)) *
+      plan.tileK * problem.elementBytes;
   double fetch = bytes / (kL2BytesPerCycle / std::max(active, 0.6));
   // What is under way covers memory's latency, or does not.
   double latency = kLatencyCycles / (plan.stages * together);
   double step = std::max({multiply, fetch, latency});
   double outputs = static_cast<double>(plan.tileM * plan.tileN / plan.split);
   double store = outputs * problem.outputBytes / kStoreBytesPerCycle +
-                 outputs * problem.outputOps / kOutputOpsPerCycle + kStoreCycles;
+                 outputs * problem.outputOps / kOutputOpsPerCycle;
   if (plan.split > 1)
-    store += kClusterCycles + plan.tileM * plan.tileN * 4 / kClusterBytesPerCycle;
+    store += kClusterCycles * plan.split + plan.tileM * plan.tileN * 4 / kClusterBytesPerCycle;
   double tile = steps * step + store / together;
   double cycles = kFillCycles + busiest * tile + store * (1 - 1 / together);
   // Teams that take turns store while the other one multiplies; half as many threads store a tile.
   if (plan.turns > 1)
-    cycles = kFillCycles + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) +
-             2 * store;
+    cycles =
+        kFillCycles + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) + 2 * store;
   bool isLoaded = multiply > fetch && active > 0.9 && busiest * steps > 64;
   double clock = isLoaded ? kLoadedClock : kLightClock;
   double operands =
       problem.batch * problem.k * problem.elementBytes * static_cast<double>(problem.m + problem.n);
   double results = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
-  double memory = (operands + results) / kMemoryRate;
+  double memory = (operands + results) / kMemoryRate + kMemoryStart;
   return kLaunchTime + std::max(cycles / clock, memory) / 1000;
 }
 
@@ -134,9 +134,9 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     int64_t tileM, tileN, warpgroups, turns = 1;
   };
   static constexpr Shape shapes[] = {
-      {128, 256, 2}, {256, 128, 2}, {192, 192, 3}, {128, 192, 2}, {192, 128, 3},
-      {128, 128, 2}, {128, 96, 2},  {128, 64, 2},  {64, 256, 1},  {64, 192, 1},
-      {64, 128, 1},  {64, 96, 1},   {64, 64, 1},   {64, 32, 1},   {64, 16, 1},
+      {128, 256, 2},    {256, 128, 2},    {192, 192, 3},   {128, 192, 2},   {192, 128, 3},
+      {128, 128, 2},    {128, 96, 2},     {128, 64, 2},    {64, 256, 1},    {64, 192, 1},
+      {64, 128, 1},     {64, 96, 1},      {64, 64, 1},     {64, 32, 1},     {64, 16, 1},
       {128, 192, 2, 2}, {128, 128, 2, 2}, {128, 96, 2, 2}, {64, 256, 2, 2}, {64, 128, 2, 2},
   };
   llvm::SmallVector<WGMMAPlan> plans;
@@ -161,9 +161,15 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
         !hasWholeLines(shape.tileM, problem.isKContiguousA, problem) ||
         !hasWholeLines(shape.tileN, problem.isKContiguousB, problem))
       return;
-    WGMMAPlan plan{shape.tileM,      shape.tileN, 128 / problem.elementBytes,
-                   shape.warpgroups, 0,           1,
-                   blocks,           split,       shape.turns,
+    WGMMAPlan plan{shape.tileM,
+                   shape.tileN,
+                   128 / problem.elementBytes,
+                   shape.warpgroups,
+                   0,
+                   1,
+                   blocks,
+                   split,
+                   shape.turns,
                    0};
     if (!fit(target, problem, plan))
       return;
