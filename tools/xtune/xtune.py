@@ -27,6 +27,7 @@ import shutil
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 KEY = re.compile(r"key: ((\S+) matmul (f16|bf16)\*\3>(\w+) (\d+)x(\d+)x(\d+)x(\d+) ([nt]{2}))")
