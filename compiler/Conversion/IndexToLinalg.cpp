@@ -187,7 +187,8 @@ struct ConvertScatter : OpConversionPattern<array::ScatterOp> {
       updates = loadTensor(rewriter, loc, updates, element);
     }
     auto scatter = kernel::ScatterOp::create(rewriter, loc, operand.getType(), kindOf(op.getKind()),
-                                             adaptor.getIndices(), updates, operand, op.getAxes(),
+                                             adaptor.getIndices(), updates, /*rows=*/Value(),
+                                             /*order=*/Value(), operand, op.getAxes(),
                                              /*unsigned_indices=*/indexType.isUnsignedInteger(),
                                              /*unsigned_elements=*/element.isUnsignedInteger(),
                                              op.getUnique());

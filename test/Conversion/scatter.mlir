@@ -2,7 +2,7 @@
 
 // The destination of a scatter of 16-bit sums is widened, and rounded once at the end.
 // CHECK-LABEL: func.func @sums_accumulate_in_f32(
-// CHECK:         %[[SUM:.*]] = kernel.scatter add, %{{.*}}, %{{.*}} into %{{.*}} axes = [0] : tensor<8x1xi32>, tensor<8x4xf32>, tensor<9x4xf32>
+// CHECK:         %[[SUM:.*]] = kernel.scatter add, %{{.*}}, %{{.*}} into %{{.*}} axes = [0] : tensor<8x1xi32>, tensor<8x4xf32> into tensor<9x4xf32>
 // CHECK:         linalg.generic {{.*}} ins(%[[SUM]] : tensor<9x4xf32>)
 // CHECK:           arith.truncf %{{.*}} : f32 to bf16
 func.func @sums_accumulate_in_f32(%x: tensor<9x4xbf16>, %i: tensor<8x1xi32>, %u: tensor<8x4xbf16>) -> tensor<9x4xbf16> {

@@ -11,6 +11,9 @@
 // over all updates and applies those that go to its rows. All threads of a block look at the same
 // index vector at the same time.
 //
+// Where the updates come sorted by row, a block searches for the first one of its rows instead, and
+// an element's updates are the run of those from there on that have its row.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Emit/KernelFrame.h"
@@ -31,21 +34,41 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITSCATTER
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
+namespace {
+
+/// What a thread owns: a place of the window in some rows of the destination.
+struct Share {
+  Share(kernel::ScatterOp op, KernelFrame &frame, int64_t threads, int64_t rowsPerBlock)
+      : points(frame.points), index(points.index), rows(op, points) {
+    window = index.product(rows.windowSizes);
+    rowCount = index.product(rows.rowSizes);
+    Value blocksAcross = index.ceilDiv(window, index.constant(threads));
+    Value block = frame.getBlockId();
+    firstRow = index.mul(index.div(block, blocksAcross), rowsPerBlock);
+    endRow = index.min(index.add(firstRow, rowsPerBlock), rowCount);
+    place = index.add(index.mul(index.rem(block, blocksAcross), threads), frame.getThreadId());
+    blocks = index.mul(blocksAcross, index.ceilDiv(rowCount, index.constant(rowsPerBlock)));
+  }
+
+  PointEmitter &points;
+  IndexBuilder &index;
+  ScatterRows rows;
+  Value window, rowCount, firstRow, endRow, place, blocks;
+};
+
+} // namespace
+
 static LogicalResult emitScatter(const KernelInfo &kernel, ScatterAttr config) {
   auto op = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>();
   plan::BindingOp output = kernel.outputs.front().binding;
   KernelFrame frame(kernel, config.getThreads());
+  Share share(op, frame, config.getThreads(), config.getRows());
   PointEmitter &points = frame.points;
   IndexBuilder &index = points.index;
-  ScatterRows rows(op, points);
+  ScatterRows &rows = share.rows;
   SmallVector<Value> sizes = points.getSizes(output);
-  Value window = index.product(rows.windowSizes), rowCount = index.product(rows.rowSizes);
-  Value blocksAcross = index.ceilDiv(window, index.constant(config.getThreads()));
-  Value block = frame.getBlockId(), one = index.constant(1);
-  Value firstRow = index.mul(index.div(block, blocksAcross), config.getRows());
-  Value endRow = index.min(index.add(firstRow, config.getRows()), rowCount);
-  Value place = index.add(index.mul(index.rem(block, blocksAcross), config.getThreads()),
-                          frame.getThreadId());
+  Value firstRow = share.firstRow, endRow = share.endRow, place = share.place,
+        window = share.window, one = index.constant(1);
 
   points.emitIf(index.isLess(place, window), [&] {
     SmallVector<Value> windowCoords = index.delinearize(place, rows.windowSizes);
@@ -74,16 +97,112 @@ static LogicalResult emitScatter(const KernelInfo &kernel, ScatterAttr config) {
                       return {};
                     });
   });
-  return frame.finish(
-      index.mul(blocksAcross, index.ceilDiv(rowCount, index.constant(config.getRows()))));
+  return frame.finish(share.blocks);
+}
+
+/// The number of updates whose row is below `row`, which is where those of `row` begin.
+static Value emitSearch(PointEmitter &points, kernel::ScatterOp op, Value row) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  IndexBuilder &index = points.index;
+  Value count = points.getSizes(op.getRows()).front();
+  SmallVector<Type> types(2, builder.getIndexType());
+  auto search = scf::WhileOp::create(builder, loc, types, ValueRange{index.constant(0), count});
+  OpBuilder::InsertionGuard guard(builder);
+  Block *before = builder.createBlock(&search.getBefore(), {}, types, {loc, loc});
+  {
+    PointEmitter::Scope scope(points);
+    Value isOpen = index.isLess(before->getArgument(0), before->getArgument(1));
+    scf::ConditionOp::create(builder, loc, isOpen, before->getArguments());
+  }
+  Block *after = builder.createBlock(&search.getAfter(), {}, types, {loc, loc});
+  {
+    PointEmitter::Scope scope(points);
+    Value low = after->getArgument(0), high = after->getArgument(1);
+    Value middle = index.div(index.add(low, high), 2);
+    Value stored = points.emit(op.getRows(), Point{{}, Coord::uniform(middle), 1, {}});
+    Value found = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), stored);
+    Value isBelow = index.isLess(found, row);
+    scf::YieldOp::create(
+        builder, loc,
+        ValueRange{arith::SelectOp::create(builder, loc, isBelow, index.add(middle, 1), low),
+                   arith::SelectOp::create(builder, loc, isBelow, high, middle)});
+  }
+  builder.setInsertionPointAfter(search);
+  return search.getResult(0);
+}
+
+/// Applies the run of updates from number `cursor` on that go to `row` to `start`; returns the
+/// element, and where the next row's updates begin.
+static std::pair<Value, Value> emitRun(ScatterRows &rows, Value row, Value start, Value cursor,
+                                       ArrayRef<Value> windowCoords) {
+  PointEmitter &points = rows.points;
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  IndexBuilder &index = points.index;
+  auto load = [&](Value tensor, Value position) -> Value {
+    Value stored = points.emit(tensor, Point{{}, Coord::uniform(position), 1, {}});
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), stored);
+  };
+  SmallVector<Type> types{start.getType(), builder.getIndexType()};
+  auto run = scf::WhileOp::create(builder, loc, types, ValueRange{start, cursor});
+  OpBuilder::InsertionGuard guard(builder);
+  Block *before = builder.createBlock(&run.getBefore(), {}, types, {loc, loc});
+  {
+    PointEmitter::Scope scope(points);
+    Value number = before->getArgument(1);
+    Value isThere = index.isLess(number, points.getSizes(rows.op.getRows()).front());
+    Value isMine = points.emitIf(
+        isThere, builder.getI1Type(), 1,
+        [&] { return index.isEqual(load(rows.op.getRows(), number), row); },
+        [&] { return points.constant(builder.getBoolAttr(false)); });
+    scf::ConditionOp::create(builder, loc, isMine, before->getArguments());
+  }
+  Block *after = builder.createBlock(&run.getAfter(), {}, types, {loc, loc});
+  {
+    PointEmitter::Scope scope(points);
+    Value number = after->getArgument(1);
+    Value update = load(rows.op.getOrder(), number);
+    Value next = rows.combine(after->getArgument(0), rows.emitUpdate(update, windowCoords));
+    scf::YieldOp::create(builder, loc, ValueRange{next, index.add(number, 1)});
+  }
+  builder.setInsertionPointAfter(run);
+  return {run.getResult(0), run.getResult(1)};
+}
+
+static LogicalResult emitOrderedScatter(const KernelInfo &kernel, OrderedScatterAttr config) {
+  auto op = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>();
+  if (!op.getRows())
+    return op.emitOpError("expected updates sorted by row for ") << config;
+  plan::BindingOp output = kernel.outputs.front().binding;
+  KernelFrame frame(kernel, config.getThreads());
+  Share share(op, frame, config.getThreads(), config.getRows());
+  PointEmitter &points = frame.points;
+  IndexBuilder &index = points.index;
+  SmallVector<Value> sizes = points.getSizes(output);
+  points.emitIf(index.isLess(share.place, share.window), [&] {
+    SmallVector<Value> windowCoords = index.delinearize(share.place, share.rows.windowSizes);
+    Value cursor = emitSearch(points, op, share.firstRow);
+    points.emitLoop(share.firstRow, share.endRow, index.constant(1), cursor,
+                    [&](Value row, ValueRange carried) -> SmallVector<Value> {
+                      SmallVector<Coord> coords = share.rows.joinCoords(
+                          index.delinearize(row, share.rows.rowSizes), windowCoords);
+                      Value start = points.emit(op.getDest(), Point{coords, {}, 1, {}});
+                      auto [element, next] =
+                          emitRun(share.rows, row, start, carried.front(), windowCoords);
+                      points.store(output, points.linearize(coords, sizes, 1), element, 1);
+                      return {next};
+                    });
+  });
+  return frame.finish(share.blocks);
 }
 
 namespace {
 
 struct EmitScatter final : impl::EmitScatterBase<EmitScatter> {
   void runOnOperation() override {
-    auto config = getOperation()->getAttrOfType<ScatterAttr>(plan::kConfigAttr);
-    if (!config)
+    Attribute config = getOperation()->getAttr(plan::kConfigAttr);
+    if (!isa_and_nonnull<ScatterAttr, OrderedScatterAttr>(config))
       return;
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
@@ -94,7 +213,9 @@ struct EmitScatter final : impl::EmitScatterBase<EmitScatter> {
           << config;
       return signalPassFailure();
     }
-    if (failed(emitScatter(*kernel, config)))
+    auto plain = dyn_cast<ScatterAttr>(config);
+    if (failed(plain ? emitScatter(*kernel, plain)
+                     : emitOrderedScatter(*kernel, cast<OrderedScatterAttr>(config))))
       signalPassFailure();
   }
 };

@@ -227,10 +227,11 @@ def PlanSharedMemory : Pass<"xc-cuda-plan-shared-memory", "mlir::func::FuncOp"> 
 }
 
 def EmitScatter : EmitPass<"xc-cuda-emit-scatter"> {
-  let summary = "Emit the threads of kernels configured as #cuda.scatter";
+  let summary = "Emit the threads of kernels configured as #cuda.scatter or #cuda.ordered_scatter";
   let description = [{
     Each thread owns elements of the window and applies the updates one after the other, so that the result is
-    the same on every run. Example:
+    the same on every run: all that go to its rows, whose indices it compares, or those that stand in a row of
+    updates sorted by row. Example:
     ```mlir
     scf.for %u = %c0 to %updates step %c1 { ... memref.load ... memref.store ... }
     ```

@@ -432,7 +432,8 @@ Choice Chooser::chooseScatter(kernel::ScatterOp op) {
   int64_t threads = 128;
   while (threads > 32 && window && *window <= threads / 2)
     threads /= 2;
-  // Every block reads all indices, so no more blocks than keep the multiprocessors busy.
+  // Every block searches for its rows, or reads all indices: no more blocks than keep the
+  // multiprocessors busy.
   int64_t rowsPerBlock = 16;
   if (window && rows) {
     int64_t blocks = kernel.target->multiprocessors * int64_t(8);
@@ -441,9 +442,11 @@ Choice Chooser::chooseScatter(kernel::ScatterOp op) {
     rowsPerBlock = std::max<int64_t>(1, llvm::divideCeil(*rows, down));
   }
   std::string reason =
-      llvm::formatv("scatter in order: a block owns {0} rows and {1} places of the window",
-                    rowsPerBlock, threads)
+      llvm::formatv("scatter in order{0}: a block owns {1} rows and {2} places of the window",
+                    op.getRows() ? " of rows" : "", rowsPerBlock, threads)
           .str();
+  if (op.getRows())
+    return {OrderedScatterAttr::get(context, threads, rowsPerBlock), reason};
   return {ScatterAttr::get(context, threads, rowsPerBlock), reason};
 }
 

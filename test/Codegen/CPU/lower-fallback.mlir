@@ -46,7 +46,7 @@ func.func @scatter() attributes {lowering_config = #config} {
   %ti = bufferization.to_tensor %i restrict : memref<4x1xi32> to tensor<4x1xi32>
   %tu = bufferization.to_tensor %u restrict : memref<4xf32> to tensor<4xf32>
   %td = bufferization.to_tensor %d restrict : memref<?xf32> to tensor<?xf32>
-  %r = kernel.scatter add, %ti, %tu into %td axes = [0] : tensor<4x1xi32>, tensor<4xf32>, tensor<?xf32> -> tensor<?xf32>
+  %r = kernel.scatter add, %ti, %tu into %td axes = [0] : tensor<4x1xi32>, tensor<4xf32> into tensor<?xf32> -> tensor<?xf32>
   bufferization.materialize_in_destination %r in restrict writable %y : (tensor<?xf32>, memref<?xf32>) -> ()
   return
 }

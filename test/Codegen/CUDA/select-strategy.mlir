@@ -430,7 +430,7 @@ builtin.module @scatter attributes {plan.kernel, plan.target = #plan.target<"cud
     %t1 = bufferization.to_tensor %b1 restrict : memref<20x1xi32> to tensor<20x1xi32>
     %b2 = plan.binding 2 read align 64 : memref<20x64xf32>
     %t2 = bufferization.to_tensor %b2 restrict : memref<20x64xf32> to tensor<20x64xf32>
-    %r = kernel.scatter add, %t1, %t2 into %t0 axes = [0] : tensor<20x1xi32>, tensor<20x64xf32>, tensor<1000x64xf32> -> tensor<1000x64xf32>
+    %r = kernel.scatter add, %t1, %t2 into %t0 axes = [0] : tensor<20x1xi32>, tensor<20x64xf32> into tensor<1000x64xf32> -> tensor<1000x64xf32>
     %b3 = plan.binding 3 write align 64 : memref<1000x64xf32>
     bufferization.materialize_in_destination %r in restrict writable %b3 : (tensor<1000x64xf32>, memref<1000x64xf32>) -> ()
     return

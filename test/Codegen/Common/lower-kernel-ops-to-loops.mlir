@@ -16,7 +16,7 @@
 // CHECK:               memref.store %[[SUM]], %[[DEST]][%[[ROW]], %[[J]]]
 func.func @rows_are_added_in_order(%indices: memref<8x1xi32>, %updates: memref<8x64xf32>, %dest: memref<?x64xf32>) {
   kernel.scatter add, %indices, %updates into %dest axes = [0]
-    : memref<8x1xi32>, memref<8x64xf32>, memref<?x64xf32>
+    : memref<8x1xi32>, memref<8x64xf32> into memref<?x64xf32>
   return
 }
 
@@ -25,7 +25,7 @@ func.func @rows_are_added_in_order(%indices: memref<8x1xi32>, %updates: memref<8
 // CHECK:         arith.maxui
 func.func @unsigned_maximum(%indices: memref<8x2xi8>, %updates: memref<8xi32>, %dest: memref<3x4xi32>) {
   kernel.scatter max, %indices, %updates into %dest axes = [0, 1] unsigned_indices unsigned_elements
-    : memref<8x2xi8>, memref<8xi32>, memref<3x4xi32>
+    : memref<8x2xi8>, memref<8xi32> into memref<3x4xi32>
   return
 }
 
@@ -36,7 +36,7 @@ func.func @unsigned_maximum(%indices: memref<8x2xi8>, %updates: memref<8xi32>, %
 // CHECK:         memref.store %[[UPDATE]]
 func.func @set_reads_nothing(%indices: memref<8x1xi64>, %updates: memref<8xf32>, %dest: memref<9xf32>) {
   kernel.scatter set, %indices, %updates into %dest axes = [0] unique
-    : memref<8x1xi64>, memref<8xf32>, memref<9xf32>
+    : memref<8x1xi64>, memref<8xf32> into memref<9xf32>
   return
 }
 
@@ -45,6 +45,6 @@ func.func @set_reads_nothing(%indices: memref<8x1xi64>, %updates: memref<8xf32>,
 func.func @tensors(%indices: tensor<8x1xi32>, %updates: tensor<8xf32>, %dest: tensor<9xf32>) -> tensor<9xf32> {
   // expected-error @below {{expected memrefs, got tensors; bufferise before lowering to loops}}
   %0 = kernel.scatter set, %indices, %updates into %dest axes = [0]
-    : tensor<8x1xi32>, tensor<8xf32>, tensor<9xf32> -> tensor<9xf32>
+    : tensor<8x1xi32>, tensor<8xf32> into tensor<9xf32> -> tensor<9xf32>
   return %0 : tensor<9xf32>
 }

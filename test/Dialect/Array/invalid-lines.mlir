@@ -69,3 +69,43 @@ func.func @f(%e: tensor<8xf64>, %x: tensor<4xf32>) {
   %0 = array.searchsorted %e, %x : (tensor<8xf64>, tensor<4xf32>) -> tensor<4xi32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %m: tensor<4x7xi1>, %s: tensor<3xf32>) {
+  // expected-error @+1 {{'array.masked_scatter' op expected operand and mask of one shape, got 'tensor<4x8xf32>' and 'tensor<4x7xi1>'}}
+  %0 = array.masked_scatter %x, %m, %s : (tensor<4x8xf32>, tensor<4x7xi1>, tensor<3xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %m: tensor<4xi1>, %s: tensor<0xf32>) {
+  // expected-error @+1 {{'array.masked_scatter' op expected a source that is not empty, got 'tensor<0xf32>'}}
+  %0 = array.masked_scatter %x, %m, %s : (tensor<4xf32>, tensor<4xi1>, tensor<0xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<f32>) {
+  // expected-error @+1 {{'array.nonzero' op expected at least one dim, got 'tensor<f32>'}}
+  %0, %1 = array.nonzero %x size = 4 : tensor<f32> -> tensor<4x0xi32>, tensor<i32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'array.nonzero' op expected a size that is not negative, got -4}}
+  %0, %1 = array.nonzero %x size = -4 : tensor<8xf32> -> tensor<4x1xi32>, tensor<i32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<8xf32>) {
+  // expected-error @+1 {{'array.nonzero' op expected indices and count of one type, got 'i32' and 'i64'}}
+  %0, %1 = array.nonzero %x size = 4 : tensor<8xf32> -> tensor<4x1xi32>, tensor<i64>
+  return
+}

@@ -29,3 +29,12 @@ func.func @sorts(%x: tensor<4x?xf32>, %e: tensor<9xf32>) {
   %5 = array.searchsorted %e, %x right : (tensor<9xf32>, tensor<4x?xf32>) -> tensor<4x?xi32>
   return
 }
+
+// CHECK-LABEL: func.func @masks(
+func.func @masks(%x: tensor<4x?xf32>, %m: tensor<4x?xi1>, %s: tensor<?xf32>) {
+  // CHECK: array.masked_scatter %{{.*}}, %{{.*}}, %{{.*}} : (tensor<4x?xf32>, tensor<4x?xi1>, tensor<?xf32>) -> tensor<4x?xf32>
+  %0 = array.masked_scatter %x, %m, %s : (tensor<4x?xf32>, tensor<4x?xi1>, tensor<?xf32>) -> tensor<4x?xf32>
+  // CHECK: array.nonzero %{{.*}} size = 9 : tensor<4x?xf32> -> tensor<9x2xi32>, tensor<i32>
+  %1, %2 = array.nonzero %x size = 9 : tensor<4x?xf32> -> tensor<9x2xi32>, tensor<i32>
+  return
+}

@@ -121,3 +121,26 @@ func.func @logaddexp(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   %r = array.logaddexp %x, %y {vjp} : tensor<4xf32>
   return
 }
+
+// CHECK-LABEL: func.func @scatter_add(
+// CHECK-SAME:    %{{.*}}: tensor<5x3xf32>, %[[I:.*]]: tensor<7x1xi32>
+func.func @scatter_add(%x: tensor<5x3xf32>, %i: tensor<7x1xi32>, %u: tensor<7x3xf32>) {
+  // CHECK: %[[Y:.*]] = array.scatter add
+  // CHECK: array.reduce and
+  // CHECK: %[[INSIDE:.*]] = array.expand_dims
+  // CHECK: %[[BACK:.*]] = array.gather %[[Y]][%[[I]]] axes = [0]
+  // CHECK: %[[G:.*]] = array.select %[[INSIDE]], %[[BACK]]
+  // CHECK: return %[[Y]], %[[G]]
+  %y = array.scatter add, %x[%i] axes = [0] = %u {vjp} : (tensor<5x3xf32>, tensor<7x1xi32>, tensor<7x3xf32>) -> tensor<5x3xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @scatter_set(
+func.func @scatter_set(%x: tensor<5xf32>, %i: tensor<7x1xi32>, %u: tensor<7xf32>) {
+  // CHECK: %[[Y:.*]] = array.scatter set
+  // CHECK: %[[G:.*]] = array.select
+  // CHECK: %[[KEPT:.*]] = array.scatter set, %[[Y]]
+  // CHECK: return %[[KEPT]], %[[G]]
+  %y = array.scatter set, %x[%i] axes = [0] = %u unique {vjp} : (tensor<5xf32>, tensor<7x1xi32>, tensor<7xf32>) -> tensor<5xf32>
+  return
+}

@@ -2,7 +2,7 @@
 
 func.func @scalar_indices(%i: tensor<i32>, %u: tensor<5xf32>, %d: tensor<5xf32>) -> tensor<5xf32> {
   // expected-error @below {{expected indices of rank 1 or more and signless integers, got 'tensor<i32>'}}
-  %0 = kernel.scatter set, %i, %u into %d axes = [] : tensor<i32>, tensor<5xf32>, tensor<5xf32> -> tensor<5xf32>
+  %0 = kernel.scatter set, %i, %u into %d axes = [] : tensor<i32>, tensor<5xf32> into tensor<5xf32> -> tensor<5xf32>
   return %0 : tensor<5xf32>
 }
 
@@ -10,7 +10,7 @@ func.func @scalar_indices(%i: tensor<i32>, %u: tensor<5xf32>, %d: tensor<5xf32>)
 
 func.func @element_types(%i: tensor<4x1xi32>, %u: tensor<4xf16>, %d: tensor<5xf32>) -> tensor<5xf32> {
   // expected-error @below {{expected updates and destination of one signless integer or float type, got 'f16' and 'f32'}}
-  %0 = kernel.scatter set, %i, %u into %d axes = [0] : tensor<4x1xi32>, tensor<4xf16>, tensor<5xf32> -> tensor<5xf32>
+  %0 = kernel.scatter set, %i, %u into %d axes = [0] : tensor<4x1xi32>, tensor<4xf16> into tensor<5xf32> -> tensor<5xf32>
   return %0 : tensor<5xf32>
 }
 
@@ -19,7 +19,7 @@ func.func @element_types(%i: tensor<4x1xi32>, %u: tensor<4xf16>, %d: tensor<5xf3
 func.func @axes(%i: tensor<4x2xi32>, %u: tensor<4xf32>, %d: tensor<5x6xf32>) -> tensor<5x6xf32> {
   // expected-error @below {{expected strictly increasing axes in [0, 2), got [1, 0]}}
   %0 = kernel.scatter set, %i, %u into %d axes = [1, 0]
-    : tensor<4x2xi32>, tensor<4xf32>, tensor<5x6xf32> -> tensor<5x6xf32>
+    : tensor<4x2xi32>, tensor<4xf32> into tensor<5x6xf32> -> tensor<5x6xf32>
   return %0 : tensor<5x6xf32>
 }
 
@@ -28,7 +28,7 @@ func.func @axes(%i: tensor<4x2xi32>, %u: tensor<4xf32>, %d: tensor<5x6xf32>) -> 
 func.func @components(%i: tensor<4x3xi32>, %u: tensor<4x6xf32>, %d: tensor<5x6xf32>) -> tensor<5x6xf32> {
   // expected-error @below {{expected index vectors of 1 components, got 3}}
   %0 = kernel.scatter set, %i, %u into %d axes = [0]
-    : tensor<4x3xi32>, tensor<4x6xf32>, tensor<5x6xf32> -> tensor<5x6xf32>
+    : tensor<4x3xi32>, tensor<4x6xf32> into tensor<5x6xf32> -> tensor<5x6xf32>
   return %0 : tensor<5x6xf32>
 }
 
@@ -37,7 +37,7 @@ func.func @components(%i: tensor<4x3xi32>, %u: tensor<4x6xf32>, %d: tensor<5x6xf
 func.func @update_shape(%i: tensor<4x1xi32>, %u: tensor<4x7xf32>, %d: tensor<5x6xf32>) -> tensor<5x6xf32> {
   // expected-error @below {{expected updates of shape [4, 6], got [4, 7]}}
   %0 = kernel.scatter set, %i, %u into %d axes = [0]
-    : tensor<4x1xi32>, tensor<4x7xf32>, tensor<5x6xf32> -> tensor<5x6xf32>
+    : tensor<4x1xi32>, tensor<4x7xf32> into tensor<5x6xf32> -> tensor<5x6xf32>
   return %0 : tensor<5x6xf32>
 }
 
@@ -45,7 +45,7 @@ func.func @update_shape(%i: tensor<4x1xi32>, %u: tensor<4x7xf32>, %d: tensor<5x6
 
 func.func @mixed(%i: tensor<4x1xi32>, %u: memref<4x6xf32>, %d: memref<5x6xf32>) {
   // expected-error @below {{expected only tensors or only memrefs, got 'tensor<4x1xi32>', 'memref<4x6xf32>', 'memref<5x6xf32>'}}
-  kernel.scatter set, %i, %u into %d axes = [0] : tensor<4x1xi32>, memref<4x6xf32>, memref<5x6xf32>
+  kernel.scatter set, %i, %u into %d axes = [0] : tensor<4x1xi32>, memref<4x6xf32> into memref<5x6xf32>
   return
 }
 
@@ -53,7 +53,25 @@ func.func @mixed(%i: tensor<4x1xi32>, %u: memref<4x6xf32>, %d: memref<5x6xf32>) 
 
 func.func @no_result(%i: tensor<4x1xi32>, %u: tensor<4x6xf32>, %d: tensor<5x6xf32>) {
   // expected-error @below {{expected a result of each destination's type}}
-  kernel.scatter set, %i, %u into %d axes = [0] : tensor<4x1xi32>, tensor<4x6xf32>, tensor<5x6xf32>
+  kernel.scatter set, %i, %u into %d axes = [0] : tensor<4x1xi32>, tensor<4x6xf32> into tensor<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_order(%i: memref<4x1xi32>, %u: memref<4x6xf32>, %r: memref<3xi32>, %o: memref<4xi32>, %d: memref<5x6xf32>) {
+  // expected-error @below {{expected rows and order to be vectors of integers, one for each index vector, got 'memref<3xi32>' and 'memref<4xi32>'}}
+  kernel.scatter set, %i, %u by %r, %o into %d axes = [0]
+    : memref<4x1xi32>, memref<4x6xf32> by memref<3xi32>, memref<4xi32> into memref<5x6xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_half(%i: memref<4x1xi32>, %u: memref<4x6xf32>, %r: memref<4xi32>, %d: memref<5x6xf32>) {
+  // expected-error @below {{expected both rows and their order, or neither}}
+  "kernel.scatter"(%i, %u, %r, %d) <{kind = #kernel<scatter_kind set>, axes = array<i64: 0>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1>}>
+    : (memref<4x1xi32>, memref<4x6xf32>, memref<4xi32>, memref<5x6xf32>) -> ()
   return
 }
 

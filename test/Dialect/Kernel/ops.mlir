@@ -5,7 +5,7 @@
 func.func @scatter_on_tensors(%indices: tensor<7x2xi8>, %updates: tensor<7x5xi32>, %dest: tensor<4x5x6xi32>)
     -> tensor<4x5x6xi32> {
   %0 = kernel.scatter add, %indices, %updates into %dest axes = [0, 2] unsigned_indices unsigned_elements unique
-    : tensor<7x2xi8>, tensor<7x5xi32>, tensor<4x5x6xi32> -> tensor<4x5x6xi32>
+    : tensor<7x2xi8>, tensor<7x5xi32> into tensor<4x5x6xi32> -> tensor<4x5x6xi32>
   return %0 : tensor<4x5x6xi32>
 }
 
@@ -13,7 +13,7 @@ func.func @scatter_on_tensors(%indices: tensor<7x2xi8>, %updates: tensor<7x5xi32
 // CHECK:         kernel.scatter set, %{{.*}}, %{{.*}} into %{{.*}} axes = [0]
 func.func @scatter_on_memrefs(%indices: memref<?x1xi64>, %updates: memref<?x5xf16>, %dest: memref<4x5xf16>) {
   kernel.scatter set, %indices, %updates into %dest axes = [0]
-    : memref<?x1xi64>, memref<?x5xf16>, memref<4x5xf16>
+    : memref<?x1xi64>, memref<?x5xf16> into memref<4x5xf16>
   return
 }
 
@@ -46,4 +46,13 @@ func.func @sorts(%x: tensor<4x?xi32>, %v: tensor<4x8xi32>, %i: tensor<4x8xi64>, 
   kernel.merge %m, %p into %m, %p run = 512 descending
     : memref<1000xf16>, memref<1000xi32> into memref<1000xf16>, memref<1000xi32>
   return %0#1 : tensor<4x8xi64>
+}
+
+// CHECK-LABEL: func.func @scatter_by_row(
+// CHECK:         kernel.scatter add, %{{.*}}, %{{.*}} by %{{.*}}, %{{.*}} into %{{.*}} axes = [0] :
+// CHECK-SAME:      memref<8x1xi32>, memref<8x5xf16> by memref<8xi32>, memref<8xi64> into memref<4x5xf16>
+func.func @scatter_by_row(%i: memref<8x1xi32>, %u: memref<8x5xf16>, %r: memref<8xi32>, %o: memref<8xi64>, %d: memref<4x5xf16>) {
+  kernel.scatter add, %i, %u by %r, %o into %d axes = [0]
+    : memref<8x1xi32>, memref<8x5xf16> by memref<8xi32>, memref<8xi64> into memref<4x5xf16>
+  return
 }

@@ -75,3 +75,31 @@ builtin.module @cpu attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} 
     return %0 : tensor<100000xf32>
   }
 }
+
+// -----
+
+// CHECK-LABEL: func.func @scatter(
+// CHECK-SAME:    %[[D:.*]]: tensor<50x60x8xf32>, %[[I:.*]]: tensor<2x4096x2xi16>, %[[U:.*]]: tensor<2x4096x8xf32>
+// CHECK:         %[[FLAT:.*]] = tensor.collapse_shape %[[I]] {{.*}} : tensor<2x4096x2xi16> into tensor<8192x2xi16>
+// CHECK:         %[[KEYS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8192xi32>)
+// CHECK-COUNT-2:   tensor.extract %[[FLAT]]
+// CHECK:           %[[NONE:.*]] = arith.constant 3000 : i64
+// CHECK:           arith.select %{{.*}}, %{{.*}}, %[[NONE]]
+// CHECK:         kernel.sort %[[KEYS]] into %{{.*}}, %{{.*}} segment = 2048
+// CHECK:         kernel.merge
+// CHECK:         %[[SORTED:.*]]:2 = kernel.merge
+// CHECK:         kernel.scatter add, %[[I]], %[[U]] by %[[SORTED]]#0, %[[SORTED]]#1 into %[[D]] axes = [0, 1]
+// CHECK-LABEL: func.func @few(
+// CHECK-NOT:     by
+builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @scatter(%d: tensor<50x60x8xf32>, %i: tensor<2x4096x2xi16>, %u: tensor<2x4096x8xf32>) -> tensor<50x60x8xf32> {
+    %0 = kernel.scatter add, %i, %u into %d axes = [0, 1]
+      : tensor<2x4096x2xi16>, tensor<2x4096x8xf32> into tensor<50x60x8xf32> -> tensor<50x60x8xf32>
+    return %0 : tensor<50x60x8xf32>
+  }
+  func.func @few(%d: tensor<50x8xf32>, %i: tensor<100x1xi32>, %u: tensor<100x8xf32>) -> tensor<50x8xf32> {
+    %0 = kernel.scatter add, %i, %u into %d axes = [0]
+      : tensor<100x1xi32>, tensor<100x8xf32> into tensor<50x8xf32> -> tensor<50x8xf32>
+    return %0 : tensor<50x8xf32>
+  }
+}

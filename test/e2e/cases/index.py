@@ -90,6 +90,53 @@ def scatters():
                          : (tensor<20x33xf32>, {index.mlir}, {gradient.mlir}) -> tensor<20x33xf32>""", "sum")
 
 
+def many_updates():
+    """So many that they are sorted by row first: runs of one row, rows without any, indices outside."""
+    for kind, dtype in (("add", "f32"), ("add", "bf16"), ("add", "i64"), ("set", "f32"), ("max", "f16"), ("mul", "f64"), ("min", "u8")):
+        count, window = (4096, 5) if kind == "add" else (5000, 3)
+        base, index = random(dtype, (37, window), 24), random("i32", (count, 1), 25, -2, 39)
+        index = Tensor("i32", np.where(np.arange(count)[:, None] % 3 == 0, 7, index.values))
+        low, high = (0.999, 1.001) if kind == "mul" else (None, None)
+        updates = random(dtype, (count, window), 26, low, high)
+        if dtype in ("bf16", "f32") and kind == "add":
+            updates = Tensor(dtype, np.round(updates.values))  # sums are exact
+        result = base.values.copy()
+        ufunc = {"add": np.add, "max": np.maximum, "min": np.minimum, "mul": np.multiply}.get(kind)
+        for row, update in zip(index.values[:, 0], updates.values):
+            if 0 <= row < 37:
+                result[row] = ufunc(result[row], update) if ufunc else update
+        yield simple(f"scatter_many_{kind}_{dtype}", [base, index, updates], [(dtype, result)],
+                     f"%r0 = array.scatter {kind}, %0[%1] axes = [0] = %2 : ({base.mlir}, {index.mlir}, {updates.mlir}) -> {base.mlir}",
+                     "sum" if ufunc else "exact")
+    base, points, values = random("i32", (6, 4, 5), 27), random("u8", (70, 60, 2), 28, 0, 8), random("i32", (70, 60, 4), 29)
+    result = base.values.copy()
+    for point, value in zip(points.values.reshape(-1, 2), values.values.reshape(-1, 4)):
+        if point[0] < 6 and point[1] < 5:
+            result[point[0], :, point[1]] += value
+    yield simple("scatter_many_points", [base, points, values], [("i32", result)],
+                 f"%r0 = array.scatter add, %0[%1] axes = [0, 2] = %2 : ({base.mlir}, {points.mlir}, {values.mlir}) -> {base.mlir}")
+
+
+def masks():
+    for dtype in ("f32", "i1", "bf16", "i64"):
+        x, mask, source = random(dtype, (5, 7), 30), random("i1", (5, 7), 31), random(dtype, (40,), 32)
+        result = x.values.copy()
+        result[mask.values] = source.values[:mask.values.sum()]
+        yield simple(f"masked_scatter_{dtype}", [x, mask, source], [(dtype, result)],
+                     f"%r0 = array.masked_scatter %0, %1, %2 : ({x.mlir}, {mask.mlir}, {source.mlir}) -> {x.mlir}", "exact")
+        holes = Tensor(dtype, np.where(mask.values, x.values, 0))
+        where = np.argwhere(holes.values)
+        for size in (3, 50, 0):
+            rows = np.full((size, 2), -1)
+            rows[:len(where)] = where[:size]
+            yield simple(f"nonzero_{dtype}_{size}", [holes], [("i32", rows), ("i32", np.array(len(where)))],
+                         f"%r0, %r1 = array.nonzero %0 size = {size} : {holes.mlir} -> tensor<{size}x2xi32>, tensor<i32>")
+    x = Tensor("f32", [[0.0, -0.0, np.nan, 1], [np.inf, 0, 0, -2], [0, 0, 0, 5]])
+    rows = np.array([[0, 2], [0, 3], [1, 0], [1, 3], [2, 3], [-1, -1]])
+    yield simple("nonzero_dynamic", [x], [("i64", rows), ("i64", np.array(5))],
+                 "%r0, %r1 = array.nonzero %0 size = 6 : tensor<?x?xf32> -> tensor<6x2xi64>, tensor<i64>", types=["tensor<?x?xf32>"])
+
+
 def one_hots():
     label = Tensor("i32", [3, 0, 9, -1, 10, 5])
     for dtype in ("f32", "i1", "bf16", "i64"):
@@ -99,5 +146,5 @@ def one_hots():
 
 
 def cases():
-    for make in (takes, gathers, scatters, one_hots):
+    for make in (takes, gathers, scatters, many_updates, masks, one_hots):
         yield from make()

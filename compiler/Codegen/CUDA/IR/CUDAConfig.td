@@ -148,6 +148,15 @@ def CUDA_MergeAttr : CUDA_Config<"Merge", "merge", "merge", 1> {
   let parameters = (ins "int64_t":$threads, "int64_t":$items);
 }
 
+def CUDA_OrderedScatterAttr : CUDA_Config<"OrderedScatter", "ordered_scatter", "ordered-scatter", 1> {
+  let summary = "Each element of the destination has one owner, which finds its updates by bisection";
+  let description = [{
+    As `#cuda.scatter`, for a scatter that has its updates sorted by row: a block searches for the first update of
+    its `rows` rows, and reads on from there. Example: `#cuda.ordered_scatter<threads = 128, rows = 16>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows);
+}
+
 def CUDA_MatmulFMAAttr : CUDA_Config<"MatmulFMA", "matmul_fma", "matmul-fma", 1> {
   let summary = "Matrix product on the ordinary arithmetic units, tiles in shared memory";
   let description = [{

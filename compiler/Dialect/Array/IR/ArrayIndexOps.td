@@ -75,7 +75,7 @@ def Array_GatherOp : Array_InferredOp<"gather", [Array_Vjp]> {
   }];
 }
 
-def Array_ScatterOp : Array_InferredOp<"scatter"> {
+def Array_ScatterOp : Array_InferredOp<"scatter", [Array_Vjp]> {
   let summary = "Writes or accumulates slices at given index vectors";
   let description = [{
     The operand, with `updates` brought in where `array.gather` with the same
@@ -101,6 +101,49 @@ def Array_ScatterOp : Array_InferredOp<"scatter"> {
     `` $kind `,` $operand `[` $indices `]` `axes` `=` $axes `=` $updates (`unique` $unique^)? attr-dict
     `:` functional-type(operands, results)
   }];
+  let hasVerifier = 1;
+}
+
+def Array_MaskedScatterOp : Array_InferredOp<"masked_scatter", [Array_Decomposable]> {
+  let summary = "Elements of a source, one after the other, where a mask is true";
+  let description = [{
+    As `torch.Tensor.masked_scatter`: the operand, with its elements for which `mask` is
+    true replaced by the elements of `source`, all in row-major order. A source that is too
+    short gives its last element from there on.
+
+    Example:
+    ```mlir
+    %y = array.masked_scatter %x, %mask, %source
+       : (tensor<4x8xf32>, tensor<4x8xi1>, tensor<10xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Array_Tensor:$operand, Array_BoolTensor:$mask, Array_Tensor:$source);
+  let results = (outs Array_Tensor:$result);
+  let assemblyFormat = [{
+    $operand `,` $mask `,` $source attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def Array_NonzeroOp : Array_InferredOp<"nonzero", [Array_Decomposable]> {
+  let summary = "Where elements are not zero, up to a number of them";
+  let description = [{
+    As `numpy.argwhere`, and `jax.numpy.nonzero` with a `size`: row `i` of `indices` is
+    the index vector of the `i`-th element, in row-major order, that is not zero (NaN is
+    not). There are `size` rows; those for which there is no such element hold -1.
+    `count` is the number of such elements, which may be more. Both count in `i32` or
+    `i64`, as their types say.
+
+    Example:
+    ```mlir
+    %i, %n = array.nonzero %x size = 16 : tensor<4x8xf32> -> tensor<16x2xi32>, tensor<i32>
+    ```
+  }];
+  let arguments = (ins Array_Tensor:$operand, I64Attr:$size);
+  let results = (outs RankedTensorOf<[I32, I64]>:$indices, Array_ScalarOf<AnyTypeOf<[I32, I64]>>:$count);
+  let assemblyFormat = [{
+    $operand `size` `=` $size attr-dict `:` type($operand) `->` type($indices) `,` type($count)
+  }];
+  let extraClassDeclaration = compatibleShapes;
   let hasVerifier = 1;
 }
 

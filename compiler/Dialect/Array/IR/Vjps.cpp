@@ -273,6 +273,49 @@ FailureOr<Values> TakeOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   return Values{e.finish(*back, getOperand().getType()), Value()};
 }
 
+/// True where the index vectors of a scatter lie in its operand, with dims of size 1 for the
+/// window.
+static FailureOr<Value> isInside(ExpressionBuilder &e, ScatterOp op) {
+  Value indices = op.getIndices();
+  SmallVector<double> limits;
+  for (int64_t axis : op.getAxes()) {
+    int64_t size = op.getOperand().getType().getDimSize(axis);
+    if (ShapedType::isDynamic(size))
+      return failure();
+    limits.push_back(static_cast<double>(size));
+  }
+  Value wide = e.convert(indices, IntegerType::get(op.getContext(), 64));
+  Value limit = e.constant(limits, static_cast<int64_t>(limits.size()), wide);
+  Value inside = e.make<AndOp>(e.compare(CompareDirection::Ge, wide, e.scalar(0, wide)),
+                               e.compare(CompareDirection::Lt, wide, limit));
+  int64_t last = typeOf(indices).getRank() - 1;
+  inside = e.reduce(ReduceKind::And, inside, last, /*keepdims=*/false);
+  SmallVector<int64_t> window;
+  for (int64_t dim = last; dim < op.getUpdates().getType().getRank(); ++dim)
+    window.push_back(dim);
+  return window.empty() ? inside : e.make<ExpandDimsOp>(inside, window);
+}
+
+FailureOr<Values> ScatterOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  // Of competing updates that replace, it is not known which one counts.
+  bool adds = getKind() == ScatterKind::Add,
+       replaces = getKind() == ScatterKind::Set && getUnique();
+  if (!isFloat(getResult()) || (!adds && !replaces))
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  FailureOr<Value> inside = isInside(e, *this);
+  if (failed(inside))
+    return failure();
+  Value g = cotangents.front();
+  Value gathered = e.make<GatherOp>(g, getIndices(), getAxes());
+  Value updates = e.select(*inside, gathered, e.scalar(0, g));
+  Value operand = adds ? g
+                       : e.make<ScatterOp>(ScatterKind::Set, g, getIndices(),
+                                           zerosLike(e, getUpdates()), getAxes(), /*unique=*/true);
+  return Values{e.finish(operand, getOperand().getType()), Value(),
+                e.finish(updates, getUpdates().getType())};
+}
+
 FailureOr<Values> TakeAlongAxisOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   // One element per line, as in a loss over labels: a comparison finds it. More
   // would have to be accumulated.

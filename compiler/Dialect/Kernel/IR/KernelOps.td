@@ -62,7 +62,7 @@ class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, m
   let hasVerifier = 1;
 }
 
-def Kernel_ScatterOp : Kernel_Op<"scatter"> {
+def Kernel_ScatterOp : Kernel_Op<"scatter", [AttrSizedOperandSegments]> {
   let summary = "Brings slices into a destination at index vectors that are data";
   let description = [{
     The last dim of `indices` holds index vectors, one component for each of the destination's dims `axes`
@@ -77,22 +77,31 @@ def Kernel_ScatterOp : Kernel_Op<"scatter"> {
     the destination is touched, whatever the indices are. `max` and `min` propagate NaN. `unsigned_indices` and
     `unsigned_elements` say how to read signless integers.
 
+    `by %rows, %order` says where updates go in another way, for targets on which each row of the destination has an
+    owner: `rows` are the row-major numbers, among the destination's rows along `axes`, of all index vectors (the
+    number of rows for those that are skipped) in ascending order, and `order` the updates that they belong to, equal
+    rows in the order of the updates.
+
     The iteration space is the window; its dims are parallel. Example:
     ```mlir
     %r = kernel.scatter add, %rows, %grad into %zeros axes = [0]
-       : tensor<32x1xi32>, tensor<32x64xf32>, tensor<1000x64xf32> -> tensor<1000x64xf32>
+       : tensor<32x1xi32>, tensor<32x64xf32> into tensor<1000x64xf32> -> tensor<1000x64xf32>
     kernel.scatter set, %rows, %grad into %m axes = [0] unique
-       : memref<32x1xi32>, memref<32x64xf32>, memref<1000x64xf32>
+       : memref<32x1xi32>, memref<32x64xf32> into memref<1000x64xf32>
+    kernel.scatter add, %i, %grad by %sorted, %order into %m axes = [0]
+       : memref<32x1xi32>, memref<32x64xf32> by memref<32xi32>, memref<32xi32> into memref<1000x64xf32>
     ```
   }];
-  let arguments = (ins Kernel_ScatterKindAttr:$kind, AnyShaped:$indices, AnyShaped:$updates, AnyShaped:$dest,
+  let arguments = (ins Kernel_ScatterKindAttr:$kind, AnyShaped:$indices, AnyShaped:$updates,
+                       Optional<AnyShaped>:$rows, Optional<AnyShaped>:$order, AnyShaped:$dest,
                        DenseI64ArrayAttr:$axes, UnitAttr:$unsigned_indices, UnitAttr:$unsigned_elements,
                        UnitAttr:$unique);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
-    $kind `,` $indices `,` $updates `into` $dest `axes` `=` $axes (`unsigned_indices` $unsigned_indices^)?
-    (`unsigned_elements` $unsigned_elements^)? (`unique` $unique^)? attr-dict
-    `:` type($indices) `,` type($updates) `,` type($dest) (`->` type($results)^)?
+    $kind `,` $indices `,` $updates (`by` $rows^ `,` $order)? `into` $dest `axes` `=` $axes
+    (`unsigned_indices` $unsigned_indices^)? (`unsigned_elements` $unsigned_elements^)? (`unique` $unique^)? attr-dict
+    `:` type($indices) `,` type($updates) (`by` type($rows)^ `,` type($order))? `into` type($dest)
+    (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getDestMutable(); }

@@ -33,6 +33,27 @@ int64_t ScatterOp::getBatchRank() { return cast<ShapedType>(getIndices().getType
 // Verification
 //===----------------------------------------------------------------------===//
 
+/// A row and an update for each index vector.
+static LogicalResult verifyOrder(ScatterOp op) {
+  if (!op.getRows() && !op.getOrder())
+    return success();
+  if (!op.getRows() || !op.getOrder())
+    return op.emitOpError("expected both rows and their order, or neither");
+  auto rows = cast<ShapedType>(op.getRows().getType()),
+       order = cast<ShapedType>(op.getOrder().getType());
+  auto batch = cast<ShapedType>(op.getIndices().getType()).getShape().drop_back();
+  int64_t count = ShapedType::kDynamic;
+  if (!ShapedType::isDynamicShape(batch))
+    count = ShapedType::getNumElements(batch);
+  for (ShapedType type : {rows, order})
+    if (!type.hasRank() || type.getRank() != 1 || !agree(type.getDimSize(0), count) ||
+        !type.getElementType().isSignlessInteger())
+      return op.emitOpError("expected rows and order to be vectors of integers, one for each index "
+                            "vector, got ")
+             << rows << " and " << order;
+  return success();
+}
+
 LogicalResult ScatterOp::verify() {
   auto indices = cast<ShapedType>(getIndices().getType()),
        updates = cast<ShapedType>(getUpdates().getType());
@@ -66,6 +87,8 @@ LogicalResult ScatterOp::verify() {
     return emitOpError("expected updates of shape [")
            << expected << "], got [" << updates.getShape() << "]";
 
+  if (failed(verifyOrder(*this)))
+    return failure();
   return verifyTensorsOrMemrefs(*this);
 }
 
@@ -152,8 +175,11 @@ FailureOr<TilingResult> ScatterOp::getTiledImplementation(OpBuilder &builder,
   SmallVector<Type> resultTypes;
   if (getNumResults() == 1)
     resultTypes.push_back(dest->getResult(0).getType());
-  Operation *tiled = mlir::clone(builder, getOperation(), resultTypes,
-                                 {getIndices(), updates->getResult(0), dest->getResult(0)});
+  SmallVector<Value> operands{getIndices(), updates->getResult(0)};
+  if (getRows())
+    operands.append({getRows(), getOrder()});
+  operands.push_back(dest->getResult(0));
+  Operation *tiled = mlir::clone(builder, getOperation(), resultTypes, operands);
   return TilingResult{{tiled}, SmallVector<Value>(tiled->getResults()), {updates, dest}};
 }
 

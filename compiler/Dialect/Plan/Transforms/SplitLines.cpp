@@ -11,6 +11,9 @@
 // the order becomes one of each tile, and one of what those found. How a line is cut depends on
 // sizes alone, so results are the same on every run.
 //
+// A scatter of many updates gets them sorted by the row that they go to, so that the owner of a row
+// need not look at all of them.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
@@ -19,6 +22,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -186,6 +190,91 @@ static void splitSort(kernel::SortOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Scatters
+//===----------------------------------------------------------------------===//
+
+/// Updates that every block may well look at.
+static constexpr int64_t kFewUpdates = 4096;
+
+/// The row that each index vector goes to, in the order of the updates: a number past the last row
+/// where a component is outside of its dim.
+static Value computeRows(OpBuilder &builder, kernel::ScatterOp op, int64_t updates, Type type) {
+  Location loc = op.getLoc();
+  Value indices = op.getIndices();
+  auto indicesType = cast<RankedTensorType>(indices.getType());
+  auto destType = cast<RankedTensorType>(op.getDest().getType());
+  int64_t components = op.getAxes().size();
+  auto flatType = RankedTensorType::get({updates, components}, indicesType.getElementType());
+  if (indicesType.getRank() != 2) {
+    ReassociationIndices batch = llvm::to_vector(llvm::seq<int64_t>(0, indicesType.getRank() - 1));
+    SmallVector<ReassociationIndices> groups{batch, {indicesType.getRank() - 1}};
+    indices = tensor::CollapseShapeOp::create(builder, loc, flatType, indices, groups);
+  }
+  Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(updates), type);
+  AffineMap identity = builder.getMultiDimIdentityMap(1);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, TypeRange(empty.getType()), ValueRange(), empty, ArrayRef<AffineMap>(identity),
+      utils::IteratorType::parallel, [&](OpBuilder &b, Location bodyLoc, ValueRange) {
+        Value update = linalg::IndexOp::create(b, bodyLoc, 0), row, isInside;
+        Type i64 = b.getI64Type();
+        int64_t rows = 1;
+        for (auto [component, axis] : llvm::enumerate(op.getAxes())) {
+          int64_t size = destType.getDimSize(axis);
+          rows *= size;
+          Value place = arith::ConstantIndexOp::create(b, bodyLoc, component);
+          Value stored = tensor::ExtractOp::create(b, bodyLoc, indices, ValueRange{update, place});
+          if (stored.getType() != i64)
+            stored = op.getUnsignedIndices()
+                         ? arith::ExtUIOp::create(b, bodyLoc, i64, stored).getResult()
+                         : arith::ExtSIOp::create(b, bodyLoc, i64, stored).getResult();
+          Value limit = arith::ConstantOp::create(b, bodyLoc, b.getI64IntegerAttr(size));
+          // As an unsigned number, a negative component is too large.
+          Value fits = arith::CmpIOp::create(b, bodyLoc, arith::CmpIPredicate::ult, stored, limit);
+          isInside =
+              isInside ? arith::AndIOp::create(b, bodyLoc, isInside, fits).getResult() : fits;
+          row = row ? arith::AddIOp::create(
+                          b, bodyLoc, arith::MulIOp::create(b, bodyLoc, row, limit).getResult(),
+                          stored)
+                          .getResult()
+                    : stored;
+        }
+        Value none = arith::ConstantOp::create(b, bodyLoc, b.getI64IntegerAttr(rows));
+        row = arith::SelectOp::create(b, bodyLoc, isInside, row, none);
+        if (type != i64)
+          row = arith::TruncIOp::create(b, bodyLoc, type, row);
+        linalg::YieldOp::create(b, bodyLoc, row);
+      });
+  return generic.getResult(0);
+}
+
+/// The sort that puts the op's updates in order of their rows; null where that is not worth it.
+static kernel::SortOp sortUpdates(kernel::ScatterOp op) {
+  auto indices = cast<RankedTensorType>(op.getIndices().getType());
+  auto dest = cast<RankedTensorType>(op.getDest().getType());
+  int64_t rows = 1;
+  for (int64_t axis : op.getAxes())
+    if (dest.isDynamicDim(axis) || llvm::MulOverflow(rows, dest.getDimSize(axis), rows))
+      return nullptr;
+  if (op.getRows() || op.getAxes().empty() || !indices.hasStaticShape() || rows < 2)
+    return nullptr;
+  int64_t updates = ShapedType::getNumElements(indices.getShape().drop_back());
+  if (updates < kFewUpdates || updates > INT32_MAX)
+    return nullptr;
+  OpBuilder builder(op);
+  Type i32 = builder.getI32Type(), type = rows < INT32_MAX ? i32 : Type(builder.getI64Type());
+  Value keys = computeRows(builder, op, updates, type);
+  Value values = tensor::EmptyOp::create(builder, op.getLoc(), ArrayRef<int64_t>(updates), type);
+  Value order = tensor::EmptyOp::create(builder, op.getLoc(), ArrayRef<int64_t>(updates), i32);
+  auto sort = kernel::SortOp::create(
+      builder, op.getLoc(), TypeRange{values.getType(), order.getType()}, keys,
+      /*payload=*/Value(), values, order, /*descending=*/false, /*unsigned_elements=*/false,
+      /*keep=*/0, /*segment=*/0);
+  op.getRowsMutable().assign(sort.getResult(0));
+  op.getOrderMutable().assign(sort.getResult(1));
+  return sort;
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -207,6 +296,10 @@ struct SplitLines final : impl::SplitLinesBase<SplitLines> {
       if (std::optional<int64_t> segment = chooseSegment(op))
         scans.push_back(splitScan(op, *segment));
     }
+    getOperation().walk([&](kernel::ScatterOp op) {
+      if (kernel::SortOp sort = sortUpdates(op))
+        sorts.push_back(sort);
+    });
     for (kernel::SortOp op : sorts)
       splitSort(op);
   }

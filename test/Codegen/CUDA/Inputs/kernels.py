@@ -340,7 +340,7 @@ def scatter(kind, dest, axes, count, element="f32", seed=0):
     index_shape, update_shape = [count, len(axes)], [count] + window
     x, i, u = kernel.input(dest, element), kernel.input(index_shape, "i32"), kernel.input(update_shape, element)
     kernel.lines.append(f"%r = kernel.scatter {kind}, {i}, {u} into {x} axes = {list(axes)} : {kernel.type(index_shape, 'i32')}, "
-                        f"{kernel.type(update_shape, element)}, {kernel.type(dest, element)} -> {kernel.type(dest, element)}")
+                        f"{kernel.type(update_shape, element)} into {kernel.type(dest, element)} -> {kernel.type(dest, element)}")
     kernel.output("%r", dest, element)
 
     def reference(x, i, u):

@@ -1,0 +1,148 @@
+//===- MaskOps.cpp - Elements that a condition picks -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A running count of what is picked says where each element goes to or comes from.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+using Values = SmallVector<Value>;
+
+/// `value` as a vector.
+static Value flatten(ExpressionBuilder &e, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getRank() == 1)
+    return value;
+  int64_t count = type.hasStaticShape() ? type.getNumElements() : ShapedType::kDynamic;
+  return e.make<ReshapeOp>(RankedTensorType::get(count, type.getElementType()), value,
+                           ValueRange());
+}
+
+/// How many elements of vector `mask` are true before each one, as `element`s.
+static Value countBefore(ExpressionBuilder &e, Value mask, Type element) {
+  return e.make<CumSumOp>(e.convert(mask, element), /*axis=*/0, /*exclusive=*/true,
+                          /*reverse=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Masked scatter
+//===----------------------------------------------------------------------===//
+
+LogicalResult MaskedScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto mask = cast<RankedTensorType>(adaptor.getMask().getType());
+  auto source = cast<RankedTensorType>(adaptor.getSource().getType());
+  if (failed(verifyCompatibleShape(type, mask)))
+    return rule.error("expected operand and mask of one shape, got ", type, " and ", mask);
+  if (source.hasStaticShape() && source.getNumElements() == 0)
+    return rule.error("expected a source that is not empty, got ", source);
+  inferred.push_back(RankedTensorType::get(type.getShape(), type.getElementType()));
+  return checkSameElementType(rule, {adaptor.getOperand(), adaptor.getSource()});
+}
+
+LogicalResult MaskedScatterOp::reifyResultShapes(OpBuilder &builder,
+                                                 ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+FailureOr<Values> MaskedScatterOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  Value before = countBefore(e, flatten(e, getMask()), builder.getI64Type());
+  Value taken = e.make<TakeOp>(flatten(e, getSource()), before, /*axis=*/0);
+  RankedTensorType type = getOperand().getType();
+  Value placed = e.make<ReshapeOp>(type, taken, e.dynamicSizes(getOperand()));
+  return Values{e.finish(e.select(getMask(), placed, getOperand()), getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// Nonzero
+//===----------------------------------------------------------------------===//
+
+LogicalResult NonzeroOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  int64_t size = adaptor.getSize();
+  if (type.getRank() == 0)
+    return rule.error("expected at least one dim, got ", type);
+  if (size < 0)
+    return rule.error("expected a size that is not negative, got ", size);
+  // The counts' type is the results' to choose; i64 where nobody does.
+  Type i64 = IntegerType::get(context, 64);
+  inferred.push_back(RankedTensorType::get({size, type.getRank()}, i64));
+  inferred.push_back(RankedTensorType::get({}, i64));
+  return success();
+}
+
+LogicalResult NonzeroOp::verify() {
+  Type first = getIndices().getType().getElementType(),
+       second = getCount().getType().getElementType();
+  if (first != second)
+    return emitOpError("expected indices and count of one type, got ")
+           << first << " and " << second;
+  return success();
+}
+
+LogicalResult NonzeroOp::reifyResultShapes(OpBuilder &builder,
+                                           ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes{builder.getIndexAttr(getSize()),
+                                  builder.getIndexAttr(getOperand().getType().getRank())};
+  if (failed(reifyAs(getIndices().getType(), sizes, builder, shapes)))
+    return failure();
+  return reifyAs(getCount().getType(), {}, builder, shapes);
+}
+
+FailureOr<Values> NonzeroOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  RankedTensorType type = getOperand().getType();
+  int64_t size = getSize(), rank = type.getRank();
+  Type element = getIndices().getType().getElementType();
+  Value flat = flatten(e, getOperand());
+  Value mask = type.getElementType().isInteger(1)
+                   ? flat
+                   : e.compare(CompareDirection::Ne, flat, e.scalar(0, flat));
+  Value picked = e.convert(mask, element), before = countBefore(e, mask, element);
+  // What is not picked goes to a row that is not there.
+  Value row = e.select(mask, before, e.scalar(static_cast<double>(size), before));
+  auto flatType = cast<RankedTensorType>(flat.getType()).clone(element);
+  Value numbers = e.make<IotaOp>(flatType, e.dynamicSizes(flat), /*axis=*/0);
+  Value none = e.make<BroadcastInDimOp>(RankedTensorType::get(size, element), e.scalar(-1, picked),
+                                        ValueRange(), ArrayRef<int64_t>());
+  int64_t lead = 0;
+  Value places = e.make<ScatterOp>(ScatterKind::Set, none, e.make<ExpandDimsOp>(row, int64_t(1)),
+                                   numbers, ArrayRef<int64_t>(lead), /*unique=*/false);
+  SizeBuilder sizes(builder, getLoc());
+  auto sizeOf = [&](int64_t dim) -> Value {
+    if (!type.isDynamicDim(dim))
+      return e.scalar(static_cast<double>(type.getDimSize(dim)), places);
+    Value known = sizes.value(sizes.size(getOperand(), dim));
+    return e.make<FromIndexOp>(RankedTensorType::get({}, element), known);
+  };
+  // Places as index vectors, the last component first.
+  auto column = RankedTensorType::get({size, 1}, element);
+  Value isNone = e.compare(CompareDirection::Lt, places, e.scalar(0, places));
+  Values columns(rank);
+  Value rest = places;
+  for (int64_t dim = rank - 1; dim >= 0; --dim) {
+    Value count = sizeOf(dim);
+    Value component = dim == 0 ? rest : e.make<RemOp>(rest, count);
+    rest = e.div(rest, count);
+    columns[dim] = e.make<ReshapeOp>(column, e.select(isNone, places, component), ValueRange());
+  }
+  Value indices = rank == 1 ? columns[0] : e.make<ConcatenateOp>(columns, /*axis=*/1);
+  Value total = e.reduce(ReduceKind::Sum, picked, ArrayRef<int64_t>(lead), /*keepdims=*/false);
+  return Values{e.finish(indices, getIndices().getType()), e.finish(total, getCount().getType())};
+}
+
+} // namespace xc::array
