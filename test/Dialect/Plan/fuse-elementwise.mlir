@@ -66,4 +66,61 @@ func.func @nothing(%x: tensor<4x0xf32>) -> tensor<4xi32> {
     linalg.yield %zero : i32
   } -> tensor<4xi32>
   return %r : tensor<4xi32>
+
+// -----
+
+#one = affine_map<(d0) -> (d0)>
+
+// Of nine sines, which are long in machine code, not all are fused.
+// CHECK-LABEL: func.func @chain_of_something_long(
+// CHECK-COUNT-2: linalg.generic
+// CHECK-NOT:     linalg.generic
+func.func @chain_of_something_long(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %v0 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.sin %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %v1 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%v0 : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.sin %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %v2 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%v1 : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.sin %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %v3 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%v2 : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.sin %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %v4 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%v3 : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.sin %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %v5 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%v4 : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.sin %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %v6 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%v5 : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.sin %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %v7 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%v6 : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.sin %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  %v8 = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%v7 : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.sin %in : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %v8 : tensor<8xf32>
 }

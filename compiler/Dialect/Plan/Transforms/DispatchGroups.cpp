@@ -9,6 +9,7 @@
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/Transforms/BodyCost.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,8 +27,19 @@ static constexpr int64_t kMaxSerialElements = 16384;
 /// Ops in a group; more make a kernel that spills and compiles slowly.
 static constexpr unsigned kMaxGroupOps = 32;
 
+/// Of all bodies of a group: a reduction with what feeds it and with what follows, each as long as
+/// a fused body may be.
+static constexpr unsigned kMaxGroupCost = 2 * kMaxFusedCost;
+
 /// Different tensors that a kernel may bind.
 static constexpr unsigned kMaxBindings = 24;
+
+static unsigned getCost(ArrayRef<Operation *> ops) {
+  unsigned cost = 0;
+  for (Operation *op : ops)
+    cost += getBodyCost(op);
+  return cost;
+}
 
 /// Operands of `op`, and what its body uses from above (a gather reads a whole tensor there).
 static SmallVector<Value> getUsedValues(Operation *op) {
@@ -330,7 +342,7 @@ void DispatchGrouping::keepRows(DispatchGroup &group, ArrayRef<bool> keep) {
 
 bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   if (group.isClosed || group.ops.size() >= kMaxGroupOps || isContraction(op) ||
-      isWindowReduction(op))
+      isWindowReduction(op) || getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
     return false;
   auto linalgOp = cast<linalg::LinalgOp>(op);
   std::optional<SmallVector<int>> rows = matchRows(group, op);
@@ -495,7 +507,8 @@ bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction)
 /// same rows.
 bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other, Operation *user) {
   if (other.isClosed || other.hasContraction || into.hasContraction ||
-      other.ops.size() + into.ops.size() > kMaxGroupOps)
+      other.ops.size() + into.ops.size() > kMaxGroupOps ||
+      getCost(other.ops) + getCost(into.ops) > kMaxGroupCost)
     return false;
   auto linalgUser = cast<linalg::LinalgOp>(user);
   std::optional<SmallVector<int>> rowsOfOther = matchRows(other, user);

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Plan/Transforms/BodyCost.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -33,9 +34,6 @@ namespace xc::plan {
 /// Ops in a body that cost about an instruction each; more than this many make recomputation dear.
 static constexpr unsigned kCheapOps = 4;
 
-/// Ops in a fused body beyond which fusing stops: registers run out, and compile time grows.
-static constexpr unsigned kMaxFusedOps = 256;
-
 static bool isCheap(linalg::GenericOp op) {
   unsigned count = 0;
   for (Operation &inner : op.getBody()->without_terminator()) {
@@ -46,14 +44,12 @@ static bool isCheap(linalg::GenericOp op) {
   return count <= kCheapOps;
 }
 
-static unsigned countOps(linalg::GenericOp op) { return op.getBody()->getOperations().size(); }
-
 static bool shouldFuse(OpOperand *use) {
   auto producer = use->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(use->getOwner());
   if (!producer || !consumer || producer->getBlock() != consumer->getBlock())
     return false;
-  if (countOps(producer) + countOps(consumer) > kMaxFusedOps)
+  if (getBodyCost(producer) + getBodyCost(consumer) > kMaxFusedCost)
     return false;
   AffineMap map = consumer.getMatchingIndexingMap(use);
   bool readsEachElementOnce = map.isPermutation();

@@ -29,7 +29,8 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
   let description = [{
     Merges a `linalg.generic` whose iterators are all parallel into the one generic that uses its result, where the user
     reads each element once. A producer that a broadcast would compute again for each element is merged only where it is cheap: no
-    `math` op and at most four ops. Runs before `-xc-form-dispatches`, which then sees whole chains as one op. Example:
+    `math` op and at most four ops. A body grows to a cost of 256 at most, where an `arith` op counts 1 and a `math` op up to 32
+    (a sine), so that compile time stays linear. Runs before `-xc-form-dispatches`, which then sees whole chains as one op. Example:
     ```mlir
     %a = linalg.generic {...identity maps...} ins(%x) outs(%e) { math.exp }        // input
     %b = linalg.generic {...identity maps...} ins(%a, %y) outs(%e) { arith.addf }
@@ -76,7 +77,7 @@ def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
     Puts every op that computes into a `plan.region`. Ops share a region if they iterate over the same rows: each dim of the region's
     row space is a parallel loop of every op in it, so that a workgroup that owns some rows never waits for another one.
     A softmax or a layer norm thus becomes one region; a contraction takes in its elementwise consumers and cheap producers. Views
-    (reshapes, contiguous slices) stay outside; other slices are cloned into their users. With `fuse=false` every op
+    (reshapes, contiguous slices) stay outside; the bodies of a region cost 512 at most (see `-xc-fuse-elementwise`); other slices are cloned into their users. With `fuse=false` every op
     gets a region of its own. Example:
     ```mlir
     %m = linalg.generic {iterators parallel, reduction} ...     // input: max of a row
