@@ -8,6 +8,7 @@
 // What compiler and runtime agree on before the tables can be read. All fields
 // are little-endian. The tables (a size-prefixed FlatBuffer, schemas/module.fbs)
 // follow at `tablesOffset`, blobs after them, each at a multiple of 64 bytes.
+// Bytes that belong to none of these are zero.
 //
 //===----------------------------------------------------------------------===//
 

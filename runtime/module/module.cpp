@@ -179,20 +179,22 @@ Status xcr_module::blob(const fb::BlobRef &reference, const char *what, uint32_t
   return Status();
 }
 
-/// Every checksum, and that what lies between the blobs is zero.
 Status xcr_module::verifyBlobs() {
-  Vector<const fb::BlobRef *> blobs(allocator);
   Span<const uint8_t> bytes;
-  for (uint32_t i = 0; i < count(root->executables()); ++i) {
-    const fb::BlobRef *image = root->executables()->Get(i)->image();
-    XCR_RETURN_IF_ERROR(blob(*image, "executable", i, &bytes));
-    XCR_RETURN_IF_ERROR(blobs.push(image));
-  }
-  for (uint32_t i = 0; i < count(root->constants()); ++i) {
-    const fb::BlobRef *data = root->constants()->Get(i)->data();
-    XCR_RETURN_IF_ERROR(blob(*data, "constant", i, &bytes));
-    XCR_RETURN_IF_ERROR(blobs.push(data));
-  }
+  for (uint32_t i = 0; i < count(root->executables()); ++i)
+    XCR_RETURN_IF_ERROR(blob(*root->executables()->Get(i)->image(), "executable", i, &bytes));
+  for (uint32_t i = 0; i < count(root->constants()); ++i)
+    XCR_RETURN_IF_ERROR(blob(*root->constants()->Get(i)->data(), "constant", i, &bytes));
+  return Status();
+}
+
+/// No checksum covers what lies between tables and blobs.
+Status xcr_module::verifyPadding() {
+  Vector<const fb::BlobRef *> blobs(allocator);
+  for (uint32_t i = 0; i < count(root->executables()); ++i)
+    XCR_RETURN_IF_ERROR(blobs.push(root->executables()->Get(i)->image()));
+  for (uint32_t i = 0; i < count(root->constants()); ++i)
+    XCR_RETURN_IF_ERROR(blobs.push(root->constants()->Get(i)->data()));
   std::sort(blobs.begin(), blobs.end(),
             [](const fb::BlobRef *a, const fb::BlobRef *b) { return a->offset() < b->offset(); });
   auto isZero = [&](uint64_t begin, uint64_t end) {
@@ -239,6 +241,7 @@ Status xcr_module::loadFile(const HostAllocator &allocator, xcr_string_view_t pa
       return Status();
     XCR_RETURN_IF_ERROR(Mapping::map(allocator, file, path, &module->mapping));
     module->fileBytes = {module->mapping.data(), module->mapping.size()};
+    XCR_RETURN_IF_ERROR(module->verifyPadding());
     return flags & XCR_MODULE_VERIFY_BLOBS ? module->verifyBlobs() : Status();
   };
   XCR_RETURN_IF_ERROR(addContext(load(), allocator, "%.*s: ", printLength(path), path.data));
@@ -257,6 +260,7 @@ Status xcr_module::loadMemory(const HostAllocator &allocator, Span<const uint8_t
   XCR_RETURN_IF_ERROR(module->verifyTables());
   if (!(flags & XCR_MODULE_METADATA_ONLY)) {
     module->fileBytes = bytes;
+    XCR_RETURN_IF_ERROR(module->verifyPadding());
     if (flags & XCR_MODULE_VERIFY_BLOBS)
       XCR_RETURN_IF_ERROR(module->verifyBlobs());
   }

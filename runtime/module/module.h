@@ -69,6 +69,7 @@ private:
   xc::Status verifyHeader(xc::Span<const uint8_t> bytes, uint64_t fileSize);
   xc::Status verifyTables();
   xc::Status verifyBlobs();
+  xc::Status verifyPadding();
   xc::Status checkNativeCode() const;
   xc::Status listFunctions();
 
