@@ -11,6 +11,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
@@ -18,6 +19,9 @@ namespace xc {
 
 static constexpr StringLiteral kDialects =
     "known dialects are array, func, linalg, tensor, tosa, arith, math and affine";
+/// Forms that models come in elsewhere.
+static constexpr StringLiteral kOtherForms[] = {"stablehlo", "chlo", "mhlo", "vhlo",
+                                                "tosa",      "onnx", "torch"};
 static constexpr StringLiteral kTypes =
     "known types are tensor<...> of i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f16, bf16, f32 "
     "or f64, and index for sizes";
@@ -30,6 +34,18 @@ static StringRef getQuoted(StringRef message, StringRef prefix) {
   return message.drop_front(begin + prefix.size()).take_until([](char c) { return c == '\''; });
 }
 
+/// What can be said of an op or type of a dialect that does not exist.
+static std::string describeDialects(StringRef dialect) {
+  if (llvm::is_contained(kOtherForms, dialect))
+    return ("'" + dialect +
+            "' is not an input form; a model is given as array ops (docs/reference/array.md says "
+            "which "
+            "are like StableHLO's), or as TOSA or linalg on tensors, which other compilers make; " +
+            kDialects)
+        .str();
+  return kDialects.str();
+}
+
 static std::string describeOps(MLIRContext *context, StringRef unknown) {
   StringRef dialect = unknown.split('.').first;
   context->getOrLoadDialect(dialect); // the parser has not, where it found no such op
@@ -40,7 +56,7 @@ static std::string describeOps(MLIRContext *context, StringRef unknown) {
   llvm::sort(known,
              [](auto left, auto right) { return left.getStringRef() < right.getStringRef(); });
   if (known.empty())
-    return kDialects.str();
+    return describeDialects(dialect);
   auto distance = [&](RegisteredOperationName name) {
     return unknown.edit_distance(name.getStringRef());
   };
@@ -63,20 +79,42 @@ static std::string explain(MLIRContext *context, StringRef message) {
                                           : std::string();
   if (message.starts_with("unregistered operation '"))
     return describeOps(context, getQuoted(message, "unregistered operation '"));
-  if (message.starts_with("operation being parsed with an unregistered dialect") ||
-      message.starts_with("Dialect `"))
+  if (message.starts_with("Dialect `"))
+    return describeDialects(getQuoted(message, "Dialect `"));
+  if (message.starts_with("operation being parsed with an unregistered dialect"))
     return kDialects.str();
   if (message == "expected non-function type" || message.contains("unknown type") ||
+      message.contains("type created with unregistered dialect") ||
       message.contains("provides no type parsing hook"))
     return kTypes.str();
   return {};
 }
 
-UnknownNameHandler::UnknownNameHandler(MLIRContext *context) : ScopedDiagnosticHandler(context) {
-  setHandler([context](Diagnostic &diagnostic) {
-    std::string note = diagnostic.getSeverity() == DiagnosticSeverity::Error
-                           ? explain(context, diagnostic.str())
-                           : std::string();
+/// The dialect of an op in quotes, `"stablehlo.add"(...)`, whose error stands after its name; empty
+/// where that is not to be seen.
+static StringRef findQuotedDialect(llvm::SourceMgr &sources, const Diagnostic &diagnostic) {
+  auto loc = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+  if (!loc || !StringRef(diagnostic.str())
+                   .starts_with("operation being parsed with an unregistered dialect"))
+    return {};
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  llvm::SMLoc place =
+      sources.FindLocForLineAndColumn(sources.getMainFileID(), loc.getLine(), loc.getColumn());
+  if (!place.isValid())
+    return {};
+  StringRef before(buffer->getBufferStart(), place.getPointer() - buffer->getBufferStart());
+  auto [head, name] = before.rtrim("\"").rsplit('"');
+  return name.contains('\n') ? StringRef() : name.split('.').first;
+}
+
+UnknownNameHandler::UnknownNameHandler(llvm::SourceMgr &sources, MLIRContext *context)
+    : ScopedDiagnosticHandler(context) {
+  setHandler([&sources, context](Diagnostic &diagnostic) {
+    std::string note;
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+      StringRef dialect = findQuotedDialect(sources, diagnostic);
+      note = dialect.empty() ? explain(context, diagnostic.str()) : describeDialects(dialect);
+    }
     if (!note.empty())
       diagnostic.attachNote() << note;
     return failure(); // the next handler prints it

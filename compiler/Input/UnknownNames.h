@@ -10,6 +10,10 @@
 
 #include "mlir/IR/Diagnostics.h"
 
+namespace llvm {
+class SourceMgr;
+}
+
 namespace xc {
 
 /// While it lives, errors of MLIR's parser about an unknown op, dialect or type get a note with the
@@ -17,7 +21,8 @@ namespace xc {
 /// Construct it after the handler that prints.
 class UnknownNameHandler : public mlir::ScopedDiagnosticHandler {
 public:
-  explicit UnknownNameHandler(mlir::MLIRContext *context);
+  /// `sources` holds the input as its first buffer.
+  UnknownNameHandler(llvm::SourceMgr &sources, mlir::MLIRContext *context);
 };
 
 } // namespace xc

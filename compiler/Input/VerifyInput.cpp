@@ -18,6 +18,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -76,6 +78,75 @@ static LogicalResult verifySignature(func::FuncOp func) {
   for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
     if (failed(verifyTensor(type, reporter("result", index))))
       return failure();
+  return success();
+}
+
+/// Callers find inputs and outputs by name; one without a name is called after its number.
+static LogicalResult verifyNames(func::FuncOp func) {
+  llvm::StringMap<unsigned> inputs, outputs;
+  auto nameOf = [](StringAttr given, StringRef kind, unsigned index) {
+    return given ? given.str() : (kind + Twine(index)).str();
+  };
+  for (BlockArgument argument : func.getArguments()) {
+    unsigned index = argument.getArgNumber();
+    std::string name =
+        nameOf(func.getArgAttrOfType<StringAttr>(index, "array.name"), "input", index);
+    auto [it, isNew] = inputs.try_emplace(name, index);
+    if (isNew)
+      continue;
+    InFlightDiagnostic error = emitError(argument.getLoc())
+                               << "inputs " << it->second << " and " << index << " of '"
+                               << func.getName() << "' are both called '" << name << "'";
+    error.attachNote(func.getArgument(it->second).getLoc()) << "input " << it->second << " is here";
+    return error;
+  }
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (unsigned index = 0; index < func.getNumResults(); ++index) {
+    std::string name =
+        nameOf(func.getResultAttrOfType<StringAttr>(index, "array.name"), "output", index);
+    auto [it, isNew] = outputs.try_emplace(name, index);
+    if (isNew)
+      continue;
+    // Results have no location but that of the function; what is returned has one.
+    InFlightDiagnostic error = func.emitError()
+                               << "outputs " << it->second << " and " << index << " of '"
+                               << func.getName() << "' are both called '" << name << "'";
+    for (unsigned output : {it->second, index})
+      error.attachNote(terminator->getOperand(output).getLoc())
+          << "output " << output << " is computed here";
+    return error;
+  }
+  return success();
+}
+
+/// Every call is inlined, so a function must not come back to itself.
+static LogicalResult verifyCalls(func::FuncOp func, SmallVectorImpl<func::CallOp> &path,
+                                 llvm::DenseSet<Operation *> &done) {
+  if (done.contains(func))
+    return success();
+  WalkResult walk = func.walk([&](func::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    if (!callee)
+      return WalkResult::advance(); // func's own verifier has said so
+    path.push_back(call);
+    auto first = llvm::find_if(path, [&](func::CallOp earlier) {
+      return earlier->getParentOfType<func::FuncOp>() == callee;
+    });
+    if (first != path.end()) {
+      InFlightDiagnostic error = call.emitError() << "'" << callee.getName() << "' calls itself: ";
+      for (func::CallOp step : llvm::make_range(first, path.end()))
+        error << step->getParentOfType<func::FuncOp>().getName() << " -> ";
+      error << callee.getName() << "; recursive calls are not supported";
+      return WalkResult::interrupt();
+    }
+    if (failed(verifyCalls(callee, path, done)))
+      return WalkResult::interrupt();
+    path.pop_back();
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  done.insert(func);
   return success();
 }
 
@@ -185,7 +256,7 @@ static LogicalResult verifyFunction(func::FuncOp func) {
     return func.emitError() << "function '" << func.getName() << "' has "
                             << std::distance(func.getBody().begin(), func.getBody().end())
                             << " blocks; expected one: control flow is not supported";
-  if (failed(verifySignature(func)))
+  if (failed(verifySignature(func)) || (func.isPublic() && failed(verifyNames(func))))
     return failure();
   return verifyBlock(func.getBody().front());
 }
@@ -206,6 +277,12 @@ struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
             << "' is not supported in a module; supported are func.func and array.variable";
         return signalPassFailure();
       }
+    }
+    llvm::DenseSet<Operation *> done;
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      SmallVector<func::CallOp> path;
+      if (failed(verifyCalls(func, path, done)))
+        return signalPassFailure();
     }
     if (!hasEntry) {
       getOperation().emitError("expected at least one public function");

@@ -18,7 +18,7 @@ using namespace mlir;
 
 namespace xc {
 
-LogicalResult Dump::writeFile(Location loc, StringRef name, StringRef text) {
+LogicalResult Dump::writeFile(MLIRContext *context, StringRef name, StringRef text) {
   SmallString<128> path(directory);
   llvm::sys::path::append(path, name);
   std::error_code error = llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path));
@@ -32,7 +32,8 @@ LogicalResult Dump::writeFile(Location loc, StringRef name, StringRef text) {
     }
   }
   if (error)
-    return emitError(loc, "cannot write ") << path << ": " << error.message();
+    return emitError(UnknownLoc::get(context))
+           << "cannot write '" << path << "': " << error.message();
   return success();
 }
 
@@ -47,7 +48,7 @@ static std::string print(Operation *op) {
 LogicalResult Dump::writePhase(ModuleOp module, unsigned index, StringRef phase) {
   if (directory.empty())
     return success();
-  if (failed(writeFile(module.getLoc(), std::to_string(index) + "-" + phase.str() + ".mlir",
+  if (failed(writeFile(module.getContext(), std::to_string(index) + "-" + phase.str() + ".mlir",
                        print(module))))
     return failure();
   if (phase != "dispatch")
@@ -55,7 +56,7 @@ LogicalResult Dump::writePhase(ModuleOp module, unsigned index, StringRef phase)
   for (auto target : module.getOps<ModuleOp>())
     for (auto kernel : target.getOps<ModuleOp>())
       if (failed(writeFile(
-              kernel.getLoc(),
+              kernel.getContext(),
               ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + ".mlir").str(),
               print(kernel))))
         return failure();
@@ -71,7 +72,7 @@ LogicalResult Dump::writeKernelCode(ModuleOp target) {
     std::string name =
         ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + (isCUDA ? ".ptx" : ".s"))
             .str();
-    if (text && failed(writeFile(kernel.getLoc(), name, text.getValue())))
+    if (text && failed(writeFile(kernel.getContext(), name, text.getValue())))
       return failure();
   }
   return success();

@@ -26,7 +26,8 @@ public:
   mlir::LogicalResult writeKernelCode(mlir::ModuleOp target);
 
 private:
-  mlir::LogicalResult writeFile(mlir::Location loc, llvm::StringRef name, llvm::StringRef text);
+  mlir::LogicalResult writeFile(mlir::MLIRContext *context, llvm::StringRef name,
+                                llvm::StringRef text);
 
   std::string directory;
 };

@@ -143,3 +143,68 @@ module {
     return
   }
 }
+
+// -----
+
+func.func @main(
+    // expected-note @below {{input 0 is here}}
+    %x: tensor<4xf32> {array.name = "x"},
+    // expected-error @below {{inputs 0 and 1 of 'main' are both called 'x'}}
+    %y: tensor<4xf32> {array.name = "x"}) {
+  return
+}
+
+// -----
+
+func.func @main(
+    // expected-note @below {{input 0 is here}}
+    %x: tensor<4xf32> {array.name = "input1"},
+    // expected-error @below {{inputs 0 and 1 of 'main' are both called 'input1'}}
+    %y: tensor<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @below {{outputs 0 and 1 of 'main' are both called 'y'}}
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32> {array.name = "y"}, tensor<4xf32> {array.name = "y"}) {
+  // expected-note @below {{output 0 is computed here}}
+  %0 = array.abs %x : tensor<4xf32>
+  // expected-note @below {{output 1 is computed here}}
+  %1 = array.neg %x : tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'main' calls itself: main -> main; recursive calls are not supported}}
+  %0 = call @main(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Two calls of one function are none.
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @twice(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @once(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @once(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func private @once(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'affine.for' is not supported: control flow is not}}
+  affine.for %i = 0 to 4 {
+  }
+  return %x : tensor<4xf32>
+}

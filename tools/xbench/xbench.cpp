@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <map>
 #include <tuple>
@@ -370,6 +371,7 @@ static void printJson(const BoundCall &bound, const Report &report) {
 }
 
 int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN); // a write beyond the limit of file sizes then fails like any other
   BenchOptions options;
   OptionParser parser("xbench MODULE.vmfb [options]", "Times a function of a compiled module.");
   addOptions(parser, options);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
+#include "compiler/Input/Nesting.h"
 #include "compiler/Input/UnknownNames.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
@@ -13,6 +14,7 @@
 #include "tools/xcompile/Options.h"
 #include "tools/xcompile/Report.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -148,6 +150,30 @@ static LogicalResult readTuning(xc::CommandLine &command) {
   return success();
 }
 
+/// MLIR's parser goes down into brackets without looking at the stack.
+static LogicalResult checkNesting(llvm::StringRef text, llvm::StringRef path) {
+  if (isBytecode(llvm::MemoryBufferRef(text, path)))
+    return success();
+  std::optional<size_t> place = xc::findDeepNesting(text);
+  if (!place)
+    return success();
+  llvm::StringRef before = text.take_front(*place);
+  // Without the source line, which can be as long as the brackets are deep.
+  fail(path + ":" + llvm::Twine(before.count('\n') + 1) + ":" +
+       llvm::Twine(before.size() - (before.rfind('\n') + 1) + 1) + ": expected at most " +
+       llvm::Twine(xc::kMaxNesting) + " levels of brackets or signs, got more");
+  return failure();
+}
+
+/// Errors that are about no place in the input: a target, a file to write.
+static LogicalResult printWithoutPlace(Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error ||
+      !isa<UnknownLoc>(diagnostic.getLocation()))
+    return failure(); // the next handler prints it
+  fail(diagnostic.str());
+  return success();
+}
+
 static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingScope &timing) {
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(command.input, &message);
@@ -158,16 +184,19 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   command.compile.provenance.sourceHash = llvm::xxh3_64bits(
       llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 
+  if (failed(checkNesting(text, command.input)))
+    return 1;
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(*sources, &context);
+  ScopedDiagnosticHandler withoutPlace(&context, printWithoutPlace);
+  xc::UnknownNameHandler unknownNames(*sources, &context);
   if (failed(resolveCPUs(command.compile.targets, context)) ||
       failed(resolvePtxas(command.compile, context)))
     return 1;
   command.compile.provenance.flags = describeFlags(command.compile);
   if (failed(readTuning(command)))
     return 1;
-  auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  SourceMgrDiagnosticHandler diagnostics(*sources, &context);
-  xc::UnknownNameHandler unknownNames(&context);
   TimingScope parsing = timing.nest("Parse");
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   parsing.stop();

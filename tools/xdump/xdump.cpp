@@ -14,6 +14,7 @@
 #include "tools/common/Options.h"
 #include "tools/common/Session.h"
 
+#include <csignal>
 #include <cstdio>
 
 using namespace xc;
@@ -87,6 +88,7 @@ static Result<std::string> dump(const DumpOptions &options) {
 }
 
 int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN); // a write beyond the limit of file sizes then fails like any other
   DumpOptions options;
   OptionParser parser("xdump MODULE.vmfb [options]", "Shows what is in a compiled module.");
   parser.addPositional(&options.files);

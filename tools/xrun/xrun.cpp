@@ -18,6 +18,7 @@
 #include "tools/xrun/Steps.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 
 using namespace xc::tools;
@@ -384,6 +385,7 @@ static Result<bool> run(const RunOptions &options) {
 }
 
 int main(int argc, char **argv) {
+  signal(SIGXFSZ, SIG_IGN); // a write beyond the limit of file sizes then fails like any other
   RunOptions options;
   OptionParser parser("xrun MODULE.vmfb [options]", "Runs a function of a compiled module.");
   addOptions(parser, options);
