@@ -9,6 +9,7 @@
 #define XC_CONVERSION_ARRAYTOLINALG_H
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -70,6 +71,14 @@ mlir::Value dropUnitDims(mlir::OpBuilder &builder, mlir::Location loc, mlir::Val
 /// Gives `tensor` a type that may say more or less about its sizes.
 mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
                    mlir::Type type);
+
+/// Demands that two sizes compare so when inputs are bound; makes nothing where they surely do.
+/// `what` says what is expected, after the op's name.
+void requireSizes(mlir::OpBuilder &builder, mlir::Operation *op, mlir::OpFoldResult left,
+                  plan::Comparison comparison, mlir::OpFoldResult right, const llvm::Twine &what);
+/// Demands that dim `leftDim` of `left` is as large as dim `rightDim` of `right`.
+void requireEqualDims(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value left,
+                      int64_t leftDim, mlir::Value right, int64_t rightDim);
 
 /// `tensor` with constant amounts of `value` around it; itself where all are 0.
 mlir::Value padTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,

@@ -162,6 +162,42 @@ Value castTo(OpBuilder &builder, Location loc, Value tensor, Type type) {
   return tensor.getType() == type ? tensor : tensor::CastOp::create(builder, loc, type, tensor);
 }
 
+static bool isKnownToHold(OpFoldResult left, plan::Comparison comparison, OpFoldResult right) {
+  if (left == right)
+    return true;
+  std::optional<int64_t> a = getConstantIntValue(left), b = getConstantIntValue(right);
+  switch (comparison) {
+  case plan::Comparison::Equal:
+    return a && a == b;
+  case plan::Comparison::AtMost:
+    return a && (*a == 0 || (b && *a <= *b));
+  case plan::Comparison::OneOrEqual:
+    return a && (*a == 1 || a == b);
+  }
+  llvm_unreachable("unknown comparison");
+}
+
+void requireSizes(OpBuilder &builder, Operation *op, OpFoldResult left, plan::Comparison comparison,
+                  OpFoldResult right, const Twine &what) {
+  if (isKnownToHold(left, comparison, right))
+    return;
+  Location loc = op->getLoc();
+  array::SizeBuilder sizeBuilder(builder, loc);
+  plan::RequireOp::create(builder, loc, sizeBuilder.value(left), comparison,
+                          sizeBuilder.value(right),
+                          (op->getName().getStringRef() + ": " + what).str());
+}
+
+void requireEqualDims(OpBuilder &builder, Operation *op, Value left, int64_t leftDim, Value right,
+                      int64_t rightDim) {
+  array::SizeBuilder sizeBuilder(builder, op->getLoc());
+  std::string what;
+  llvm::raw_string_ostream(what) << "expected dim " << leftDim << " of " << left.getType()
+                                 << " to be dim " << rightDim << " of " << right.getType();
+  requireSizes(builder, op, sizeBuilder.size(left, leftDim), plan::Comparison::Equal,
+               sizeBuilder.size(right, rightDim), what);
+}
+
 Value buildElementwise(OpBuilder &builder, Location loc, Type element, ArrayRef<OpFoldResult> sizes,
                        ValueRange inputs, ArrayRef<AffineMap> inputMaps, BodyBuilder body) {
   Value init = emptyTensor(builder, loc, sizes, element);

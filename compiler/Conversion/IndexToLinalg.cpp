@@ -105,6 +105,9 @@ struct ConvertTakeAlongAxis : OpConversionPattern<array::TakeAlongAxisOp> {
     Type indexType = getElementTypeOrSelf(op.getIndices().getType());
     SmallVector<OpFoldResult> sizes =
         refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, indices));
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (dim != axis)
+        requireEqualDims(rewriter, op, indices, dim, operand, dim);
     Value result =
         buildElementwise(rewriter, loc, type.getElementType(), sizes, indices,
                          rewriter.getMultiDimIdentityMap(type.getRank()),
@@ -178,7 +181,13 @@ struct ConvertScatter : OpConversionPattern<array::ScatterOp> {
     Type element = getElementTypeOrSelf(op.getOperand().getType());
     auto type = cast<RankedTensorType>(storageType(op.getType()));
     Value operand = castTo(rewriter, loc, adaptor.getOperand(), type),
-          updates = adaptor.getUpdates();
+          updates = adaptor.getUpdates(), indices = adaptor.getIndices();
+    int64_t batchRank = cast<RankedTensorType>(indices.getType()).getRank() - 1;
+    for (int64_t dim = 0; dim < batchRank; ++dim)
+      requireEqualDims(rewriter, op, updates, dim, indices, dim);
+    for (int64_t dim = 0, window = batchRank; dim < type.getRank(); ++dim)
+      if (!llvm::is_contained(op.getAxes(), dim))
+        requireEqualDims(rewriter, op, updates, window++, operand, dim);
     // Sums and products of 16-bit floats accumulate in f32, as those of reductions do.
     bool accumulates =
         op.getKind() == array::ScatterKind::Add || op.getKind() == array::ScatterKind::Mul;
@@ -186,12 +195,11 @@ struct ConvertScatter : OpConversionPattern<array::ScatterOp> {
       operand = loadTensor(rewriter, loc, operand, element);
       updates = loadTensor(rewriter, loc, updates, element);
     }
-    auto scatter = kernel::ScatterOp::create(rewriter, loc, operand.getType(), kindOf(op.getKind()),
-                                             adaptor.getIndices(), updates, /*rows=*/Value(),
-                                             /*order=*/Value(), operand, op.getAxes(),
-                                             /*unsigned_indices=*/indexType.isUnsignedInteger(),
-                                             /*unsigned_elements=*/element.isUnsignedInteger(),
-                                             op.getUnique());
+    auto scatter = kernel::ScatterOp::create(
+        rewriter, loc, operand.getType(), kindOf(op.getKind()), indices, updates, /*rows=*/Value(),
+        /*order=*/Value(), operand, op.getAxes(),
+        /*unsigned_indices=*/indexType.isUnsignedInteger(),
+        /*unsigned_elements=*/element.isUnsignedInteger(), op.getUnique());
     Value result = scatter.getResult(0);
     if (accumulates)
       result = storeTensor(rewriter, loc, result, element);

@@ -53,7 +53,8 @@ def ConvertArrayToLinalg : Pass<"xc-convert-array-to-linalg", "::mlir::ModuleOp"
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect", "::xc::kernel::KernelDialect"];
+                           "::mlir::tensor::TensorDialect", "::xc::kernel::KernelDialect",
+                           "::xc::plan::PlanDialect"];
 }
 
 #endif // XC_CONVERSION_PASSES_TD

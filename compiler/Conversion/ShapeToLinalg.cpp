@@ -92,9 +92,16 @@ struct ConvertBroadcast : OpConversionPattern<array::BroadcastInDimOp> {
     RankedTensorType type = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
     SmallVector<Repeat> repeats;
-    for (int64_t dim = 0; dim < storedType(op.getOperand()).getRank(); ++dim)
-      repeats.push_back(classify(op, dim));
     Value operand = adaptor.getOperand();
+    array::SizeBuilder sizeBuilder(rewriter, loc);
+    for (int64_t dim = 0; dim < storedType(op.getOperand()).getRank(); ++dim) {
+      repeats.push_back(classify(op, dim));
+      if (repeats.back() == Repeat::AtRunTime)
+        requireSizes(rewriter, op, sizeBuilder.size(operand, dim), plan::Comparison::OneOrEqual,
+                     sizes[op.getAxes()[dim]],
+                     "expected dim " + Twine(dim) + " of the operand to be 1 or the result's dim " +
+                         Twine(op.getAxes()[dim]));
+    }
     Value result = llvm::is_contained(repeats, Repeat::AtRunTime)
                        ? repeatAtRunTime(rewriter, op, operand, sizes, repeats)
                        : repeatByMap(rewriter, op, operand, sizes, repeats);
@@ -182,6 +189,7 @@ struct ConvertReshape : OpConversionPattern<array::ReshapeOp> {
     auto from = cast<RankedTensorType>(operand.getType());
     RankedTensorType to = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = resultSizes(rewriter, op, adaptor, to);
+    requireEqualCounts(rewriter, op, operand, sizes);
     if (from == to && from.getNumDynamicDims() <= 1) {
       rewriter.replaceOp(op, operand);
       return success();
@@ -219,6 +227,34 @@ struct ConvertReshape : OpConversionPattern<array::ReshapeOp> {
   }
 
 private:
+  /// Demands equally many elements where types do not say so.
+  static void requireEqualCounts(OpBuilder &builder, array::ReshapeOp op, Value operand,
+                                 ArrayRef<OpFoldResult> sizes) {
+    // A size that was found by a division without remainder.
+    auto knownFactors = [](RankedTensorType type) {
+      int64_t product = 1;
+      for (int64_t size : type.getShape())
+        product *= ShapedType::isDynamic(size) ? 1 : size;
+      return product;
+    };
+    RankedTensorType from = op.getOperand().getType(), to = op.getType();
+    int64_t divisor = knownFactors(to);
+    if (op.getSizes().empty() && !to.hasStaticShape() && divisor != 0 &&
+        knownFactors(from) % divisor == 0)
+      return;
+    array::SizeBuilder sizeBuilder(builder, op.getLoc());
+    auto count = [&](ArrayRef<OpFoldResult> shape) {
+      OpFoldResult product = sizeBuilder.constant(1);
+      for (OpFoldResult size : shape)
+        product = sizeBuilder.mul(product, size);
+      return product;
+    };
+    std::string what;
+    llvm::raw_string_ostream(what) << "expected as many elements in " << from << " as in " << to;
+    requireSizes(builder, op, count(sizeBuilder.sizes(operand)), plan::Comparison::Equal,
+                 count(sizes), what);
+  }
+
   /// The sizes of the result, of which a single `?` may have to be found by division.
   static SmallVector<OpFoldResult> resultSizes(OpBuilder &builder, array::ReshapeOp op,
                                                OpAdaptor adaptor, RankedTensorType to) {
@@ -343,6 +379,9 @@ struct ConvertSlice : OpConversionPattern<array::SliceOp> {
       OpFoldResult limit = ShapedType::isDynamic(op.getLimits()[dim])
                                ? sizeBuilder.size(adaptor.getOperand(), dim)
                                : sizeBuilder.constant(op.getLimits()[dim]);
+      requireSizes(rewriter, op, ShapedType::isDynamic(op.getLimits()[dim]) ? start : limit,
+                   plan::Comparison::AtMost, sizeBuilder.size(adaptor.getOperand(), dim),
+                   "expected a slice within dim " + Twine(dim) + " of the operand");
       offsets.push_back(start);
       strides.push_back(stride);
       OpFoldResult extent = sizeBuilder.sub(limit, start);
@@ -381,13 +420,17 @@ static SmallVector<Value> clampedStarts(OpBuilder &b, Location loc, ValueRange s
   return results;
 }
 
-/// The largest start for each dim: size - box.
-static SmallVector<Value> lastStarts(OpBuilder &builder, Location loc, Value operand,
+/// The largest start for each dim: size - box. The box must fit.
+static SmallVector<Value> lastStarts(OpBuilder &builder, Operation *op, Value operand,
                                      ArrayRef<OpFoldResult> boxSizes) {
-  array::SizeBuilder sizeBuilder(builder, loc);
+  array::SizeBuilder sizeBuilder(builder, op->getLoc());
   SmallVector<Value> results;
-  for (auto [dim, box] : llvm::enumerate(boxSizes))
-    results.push_back(sizeBuilder.value(sizeBuilder.sub(sizeBuilder.size(operand, dim), box)));
+  for (auto [dim, box] : llvm::enumerate(boxSizes)) {
+    OpFoldResult size = sizeBuilder.size(operand, dim);
+    requireSizes(builder, op, box, plan::Comparison::AtMost, size,
+                 "expected a box that fits into dim " + Twine(dim) + " of the operand");
+    results.push_back(sizeBuilder.value(sizeBuilder.sub(size, box)));
+  }
   return results;
 }
 
@@ -399,7 +442,7 @@ struct ConvertDynamicSlice : OpConversionPattern<array::DynamicSliceOp> {
     Location loc = op.getLoc();
     RankedTensorType type = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
-    SmallVector<Value> last = lastStarts(rewriter, loc, adaptor.getOperand(), sizes);
+    SmallVector<Value> last = lastStarts(rewriter, op, adaptor.getOperand(), sizes);
     SmallVector<AffineMap> maps(op.getStarts().size(),
                                 AffineMap::get(type.getRank(), 0, rewriter.getContext()));
     Value result = buildElementwise(
@@ -433,7 +476,7 @@ struct ConvertDynamicUpdateSlice : OpConversionPattern<array::DynamicUpdateSlice
       rewriter.replaceOp(op, castTo(rewriter, loc, operand, type));
       return success();
     }
-    SmallVector<Value> last = lastStarts(rewriter, loc, operand, box);
+    SmallVector<Value> last = lastStarts(rewriter, op, operand, box);
     SmallVector<Value> boxSizes;
     for (OpFoldResult size : box)
       boxSizes.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
@@ -488,6 +531,9 @@ struct ConvertConcatenate : OpConversionPattern<array::ConcatenateOp> {
     SmallVector<OpFoldResult> starts, sizes = sizeBuilder.sizes(adaptor.getOperands().front());
     OpFoldResult end = sizeBuilder.constant(0);
     for (Value part : adaptor.getOperands()) {
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (dim != axis)
+          requireEqualDims(rewriter, op, part, dim, adaptor.getOperands().front(), dim);
       starts.push_back(end);
       end = sizeBuilder.add(end, sizeBuilder.size(part, axis));
     }

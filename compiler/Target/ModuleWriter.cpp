@@ -154,6 +154,8 @@ private:
   flatbuffers::Offset<fb::Function> buildFunction(StringRef name);
   flatbuffers::Offset<fb::Argument> buildArgument(DictionaryAttr entry, FormulaTable &formulas);
   flatbuffers::Offset<fb::Symbol> buildSymbol(DictionaryAttr entry);
+  flatbuffers::Offset<fb::Requirement> buildRequirement(DictionaryAttr entry,
+                                                        FormulaTable &formulas);
   flatbuffers::Offset<flatbuffers::String> string(StringRef text) {
     return builder.CreateString(text.data(), text.size());
   }
@@ -169,6 +171,7 @@ private:
   SmallVector<DataNumbers> numbers; // for each target
   SmallVector<llvm::StringMap<KernelExports>> kernels;
   SmallVector<Code> executables;
+  bool hasRequirements = false;
 };
 
 } // namespace
@@ -363,6 +366,8 @@ flatbuffers::Offset<fb::Argument> ModuleWriter::buildArgument(DictionaryAttr ent
   result.add_dims(dimVector);
   result.add_alignment(kBufferAlignment);
   result.add_donated(entry.contains("donated"));
+  if (auto alias = entry.getAs<IntegerAttr>("alias"))
+    result.add_alias(alias.getInt());
   return result.Finish();
 }
 
@@ -387,6 +392,18 @@ flatbuffers::Offset<fb::Symbol> ModuleWriter::buildSymbol(DictionaryAttr entry) 
   return result.Finish();
 }
 
+flatbuffers::Offset<fb::Requirement> ModuleWriter::buildRequirement(DictionaryAttr entry,
+                                                                    FormulaTable &formulas) {
+  AffineMap sizes = entry.getAs<AffineMapAttr>("sizes").getValue();
+  auto comparison = entry.getAs<plan::ComparisonAttr>("comparison").getValue();
+  uint32_t left = formulas.getFormula(sizes.getResult(0)),
+           right = formulas.getFormula(sizes.getResult(1));
+  auto what = string(entry.getAs<StringAttr>("what").getValue()),
+       location = string(printLocation(Location(entry.getAs<LocationAttr>("loc"))));
+  return fb::CreateRequirement(builder, static_cast<fb::Comparison>(comparison), left, right, what,
+                               location);
+}
+
 flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
   FormulaTable formulas;
   std::vector<flatbuffers::Offset<fb::Argument>> inputs, outputs;
@@ -399,6 +416,11 @@ flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
     outputs.push_back(buildArgument(cast<DictionaryAttr>(entry), formulas));
   for (Attribute entry : first.getSymbols())
     symbols.push_back(buildSymbol(cast<DictionaryAttr>(entry)));
+  std::vector<flatbuffers::Offset<fb::Requirement>> requirements;
+  if (auto list = first->getAttrOfType<ArrayAttr>("requirements"))
+    for (Attribute entry : list)
+      requirements.push_back(buildRequirement(cast<DictionaryAttr>(entry), formulas));
+  hasRequirements |= !requirements.empty();
   for (auto [index, target] : llvm::enumerate(targets))
     plans.push_back(writePlan(
         builder, cast<plan::FunctionOp>(SymbolTable::lookupSymbolIn(ModuleOp(target), name)), index,
@@ -411,6 +433,7 @@ flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
   auto codeVector = builder.CreateVectorOfStructs(formulas.getCode());
   auto formulaVector = builder.CreateVectorOfStructs(formulas.getFormulas());
   auto planVector = builder.CreateVector(plans);
+  auto requirementVector = builder.CreateVector(requirements);
   fb::FunctionBuilder result(builder);
   result.add_name(nameString);
   result.add_doc(docString);
@@ -420,6 +443,7 @@ flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
   result.add_formula_code(codeVector);
   result.add_formulas(formulaVector);
   result.add_plans(planVector);
+  result.add_requirements(requirementVector);
   return result.Finish();
 }
 
@@ -472,7 +496,10 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
   auto origin = fb::CreateProvenance(builder, string(provenance.compiler), string(provenance.flags),
                                      string(provenance.sourceName), provenance.sourceHash,
                                      string(provenance.ptxas));
-  auto features = builder.CreateVectorOfStrings(std::vector<std::string>());
+  std::vector<std::string> requiredFeatures;
+  if (hasRequirements)
+    requiredFeatures.push_back("requirements");
+  auto features = builder.CreateVectorOfStrings(requiredFeatures);
   auto module =
       fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables),
                        builder.CreateVector(functions), builder.CreateVector(executableTables),

@@ -274,7 +274,13 @@ Status xcr_call::bindShapes() {
   XCR_RETURN_IF_ERROR(shapes.evaluate());
   for (uint32_t i = 0; i < inputs.size(); ++i)
     XCR_RETURN_IF_ERROR(checkShape("input", i, inputTable(i), *inputs[i]));
-  XCR_RETURN_IF_ERROR(resolver.setSymbols(shapes.symbols.span()));
+  XCR_RETURN_IF_ERROR(shapes.checkRequirements());
+  Status sized = resolver.setSymbols(shapes.symbols.span());
+  if (sized.failed()) {
+    String values(allocator);
+    XCR_RETURN_IF_ERROR(shapes.describeSymbols(&values));
+    return addContext(std::move(sized), allocator, "for %s: ", values.c_str());
+  }
   shapesChanged = false;
   arenaStream = nullptr;
   return Status();

@@ -121,7 +121,8 @@ static Status evaluateShapes(const xcr_function_t *function, const int64_t *symb
                       function->table->name()->c_str(), shapes->symbols.size(), symbolCount);
   for (uint32_t i = 0; i < symbolCount; ++i)
     shapes->symbols[i] = symbolValues[i];
-  return shapes->evaluate();
+  XCR_RETURN_IF_ERROR(shapes->evaluate());
+  return shapes->checkRequirements();
 }
 
 xcr_status_t xcr_function_get_output_shape(const xcr_function_t *function, uint32_t output,

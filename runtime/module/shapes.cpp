@@ -47,15 +47,49 @@ Status FunctionShapes::evaluate() {
   return addContext(overflow(), allocator, "formula %u %s: ", failed, describe(error));
 }
 
-Status FunctionShapes::overflow() const {
-  String values(allocator);
+static bool holds(fb::Comparison comparison, int64_t left, int64_t right) {
+  switch (comparison) {
+  case fb::Comparison::Equal:
+    return left == right;
+  case fb::Comparison::AtMost:
+    return left <= right;
+  case fb::Comparison::OneOrEqual:
+    return left == 1 || left == right;
+  }
+  return false;
+}
+
+Status FunctionShapes::checkRequirements() const {
+  for (uint32_t i = 0; i < count(function->requirements()); ++i) {
+    const fb::Requirement &requirement = *function->requirements()->Get(i);
+    int64_t left = results[requirement.left()], right = results[requirement.right()];
+    if (holds(requirement.comparison(), left, right))
+      continue;
+    xcr_string_view_t what = text(requirement.what()), location = text(requirement.location());
+    String values(allocator);
+    XCR_RETURN_IF_ERROR(describeSymbols(&values));
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                      "'%s' at %.*s: %.*s, got %" PRId64 " and %" PRId64 " for %s",
+                      function->name()->c_str(), printLength(location), location.data,
+                      printLength(what), what.data, left, right, values.c_str());
+  }
+  return Status();
+}
+
+Status FunctionShapes::describeSymbols(String *values) const {
   for (uint32_t i = 0; i < symbols.size(); ++i) {
     char value[32];
     snprintf(value, sizeof(value), " = %" PRId64, symbols[i]);
-    XCR_RETURN_IF_ERROR(values.append(xcr_string(i ? ", " : "")));
-    XCR_RETURN_IF_ERROR(values.append(text(function->symbols()->Get(i)->name())));
-    XCR_RETURN_IF_ERROR(values.append(xcr_string(value)));
+    XCR_RETURN_IF_ERROR(values->append(xcr_string(i ? ", " : "")));
+    XCR_RETURN_IF_ERROR(values->append(text(function->symbols()->Get(i)->name())));
+    XCR_RETURN_IF_ERROR(values->append(xcr_string(value)));
   }
+  return Status();
+}
+
+Status FunctionShapes::overflow() const {
+  String values(allocator);
+  XCR_RETURN_IF_ERROR(describeSymbols(&values));
   return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "a size in '%s' overflows 64 bits for %.*s",
                     function->name()->c_str(), printLength(values.view()), values.c_str());
 }

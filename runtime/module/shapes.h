@@ -23,12 +23,17 @@ public:
   /// names the symbol and its bounds.
   Status evaluate();
 
+  /// OUT_OF_RANGE where an op cannot work with the shapes; after evaluate().
+  Status checkRequirements() const;
+
   /// The dims of an argument; OUT_OF_RANGE if one is negative.
   Status shapeOf(const fb::Argument &argument, int64_t *shape) const;
   Status bytesOf(const fb::Argument &argument, uint64_t *bytes) const;
   Status arenaBytes(const fb::Plan &plan, uint64_t *bytes) const;
   /// OUT_OF_RANGE with the values of the symbols.
   Status overflow() const;
+  /// "x.0 = 3, n = 4": the symbols as they are.
+  Status describeSymbols(String *values) const;
 
   Vector<int64_t> symbols;
 

@@ -65,6 +65,7 @@ private:
                         const fb::Argument *argument);
   Status verifyAliases(const fb::Function &function);
   Status verifySymbols(const fb::Function &function);
+  Status verifyRequirements(const fb::Function &function);
   Status verifyFormulas(xcr_string_view_t owner, const FormulaCode *code,
                         const FormulaRanges *formulas, uint32_t symbolCount);
 

@@ -7,6 +7,7 @@
 
 #include "runtime/module/verifier.h"
 
+#include <algorithm>
 #include <cinttypes>
 
 using namespace xc;
@@ -26,6 +27,7 @@ Status Verifier::verifyFunction(uint32_t ordinal) {
     XCR_RETURN_IF_ERROR(verifyArgument(function, "output", i, function.outputs()->Get(i)));
   XCR_RETURN_IF_ERROR(verifyAliases(function));
   XCR_RETURN_IF_ERROR(verifySymbols(function));
+  XCR_RETURN_IF_ERROR(verifyRequirements(function));
   if (count(function.plans()) > count(module.targets()))
     return corrupt("function '%.*s' has %u plans for %u targets", printLength(name), name.data,
                    count(function.plans()), count(module.targets()));
@@ -115,6 +117,20 @@ Status Verifier::verifySymbols(const fb::Function &function) {
       return corrupt("symbol %u of '%s' is between %" PRId64 " and %" PRId64
                      " and a multiple of %" PRId64,
                      i, owner, symbol.min(), symbol.max(), symbol.divisor());
+  }
+  return Status();
+}
+
+Status Verifier::verifyRequirements(const fb::Function &function) {
+  for (uint32_t i = 0; i < count(function.requirements()); ++i) {
+    const fb::Requirement &requirement = *function.requirements()->Get(i);
+    if (requirement.comparison() > fb::Comparison::MAX)
+      return corrupt("requirement %u of '%s' compares in way %u, which is not known", i,
+                     function.name()->c_str(), static_cast<unsigned>(requirement.comparison()));
+    uint32_t largest = std::max(requirement.left(), requirement.right());
+    if (largest >= count(function.formulas()))
+      return corrupt("requirement %u of '%s' names formula %u, there are %u", i,
+                     function.name()->c_str(), largest, count(function.formulas()));
   }
   return Status();
 }

@@ -92,3 +92,36 @@ func.func @empty_slice(%x: tensor<3x1xf32>) -> tensor<3x0xf32> {
   %0 = array.slice %x [0:3, 1:1] : tensor<3x1xf32> -> tensor<3x0xf32>
   return %0 : tensor<3x0xf32>
 }
+
+// Element counts that types do not tell are compared when inputs are bound.
+// CHECK-LABEL: func.func @reshape_requires_equal_counts(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x?xf32>
+// CHECK-DAG:     %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK-DAG:     %[[N:.*]] = arith.muli
+// CHECK:         plan.require %[[N]] equal %[[FOUR]], "array.reshape: expected as many elements in tensor<?x?xf32> as in tensor<4xf32>"
+func.func @reshape_requires_equal_counts(%x: tensor<?x?xf32>) -> tensor<4xf32> {
+  %0 = array.reshape %x : tensor<?x?xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @a_divided_size_needs_no_check(
+// CHECK-NOT:     plan.require
+// CHECK:         return
+func.func @a_divided_size_needs_no_check(%x: tensor<?x6xf32>) -> tensor<?x3xf32> {
+  %0 = array.reshape %x : tensor<?x6xf32> -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+
+// CHECK-LABEL: func.func @other_requirements(
+// CHECK:         plan.require %{{.*}} at_most %{{.*}}, "array.slice: expected a slice within dim 0 of the operand"
+// CHECK:         plan.require %{{.*}} equal %{{.*}}, "array.concatenate: expected dim 1 of tensor<3x?xf32> to be dim 1 of tensor<?x?xf32>"
+// CHECK:         plan.require %{{.*}} one_or_equal %{{.*}}, "array.broadcast_in_dim: expected dim 0 of the operand to be 1 or the result's dim 1"
+// CHECK:         plan.require %{{.*}} at_most %{{.*}}, "array.dynamic_slice: expected a box that fits into dim 0 of the operand"
+func.func @other_requirements(%x: tensor<?x?xf32>, %y: tensor<3x?xf32>, %z: tensor<?xf32>, %i: tensor<i32>)
+    -> (tensor<2x?xf32>, tensor<?x?xf32>, tensor<4x8xf32>, tensor<5xf32>) {
+  %0 = array.slice %x [1:3, :] : tensor<?x?xf32> -> tensor<2x?xf32>
+  %1 = array.concatenate %x, %y axis = 0 : (tensor<?x?xf32>, tensor<3x?xf32>) -> tensor<?x?xf32>
+  %2 = array.broadcast_in_dim %z axes = [1] : tensor<?xf32> -> tensor<4x8xf32>
+  %3 = array.dynamic_slice %z[%i] : (tensor<?xf32>, tensor<i32>) -> tensor<5xf32>
+  return %0, %1, %2, %3 : tensor<2x?xf32>, tensor<?x?xf32>, tensor<4x8xf32>, tensor<5xf32>
+}

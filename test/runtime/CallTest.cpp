@@ -315,6 +315,51 @@ TEST_F(CallTest, SymbolsHaveBounds) {
   XCR_EXPECT_OK(xcr_call_run(call.get()));
 }
 
+TEST_F(CallTest, RequirementsAreCheckedWhenInputsAreBound) {
+  ModuleSpec spec = addModule();
+  FunctionSpec &function = spec.functions[0];
+  uint32_t n = static_cast<uint32_t>(function.formulas.add({symbol(0)}).formula()),
+           four = static_cast<uint32_t>(function.formulas.add({constant(4)}).formula());
+  struct {
+    fb::Comparison comparison;
+    std::vector<size_t> good, bad;
+  } cases[] = {{fb::Comparison::Equal, {4}, {3, 5, 1}},
+               {fb::Comparison::AtMost, {1, 4}, {5}},
+               {fb::Comparison::OneOrEqual, {1, 4}, {2, 8}}};
+  spec.requiredFeatures = {"requirements"};
+  for (const auto &entry : cases) {
+    function.requirements = {{entry.comparison, n, four, "expected n to fit", "a.mlir:3:4"}};
+    use(spec);
+    call = makeCall(instance);
+    for (size_t size : entry.good) {
+      Buffer x = makeBuffer(device, iota(size));
+      XCR_ASSERT_OK(set(0, x));
+      XCR_ASSERT_OK(set(1, x));
+      XCR_EXPECT_OK(xcr_call_run(call.get()));
+    }
+    for (size_t size : entry.bad) {
+      Buffer x = makeBuffer(device, iota(size));
+      XCR_ASSERT_OK(set(0, x));
+      XCR_ASSERT_OK(set(1, x));
+      std::string message = "'main' at a.mlir:3:4: expected n to fit, got " + std::to_string(size) +
+                            " and 4 for n = " + std::to_string(size);
+      XCR_EXPECT_FAILS(xcr_call_run(call.get()), XCR_STATUS_OUT_OF_RANGE, message.c_str());
+    }
+  }
+}
+
+TEST_F(CallTest, PlanFormulasThatOverflowNameTheSymbols) {
+  ModuleSpec spec = addModule();
+  PlanSpec &plan = spec.functions[0].plans[0];
+  plan.formulas.add({symbol(0), constant(int64_t(1) << 62), op(fb::FormulaOp::Mul)});
+  use(spec);
+  call = makeCall(instance);
+  Buffer x = makeBuffer(device, iota(4));
+  XCR_ASSERT_OK(set(0, x));
+  XCR_ASSERT_OK(set(1, x));
+  XCR_EXPECT_FAILS(xcr_call_run(call.get()), XCR_STATUS_OUT_OF_RANGE, "for n = 4: formula");
+}
+
 TEST_F(CallTest, StridedAndMisalignedBuffers) {
   call = makeCall(instance);
   std::vector<float> data = iota(16);

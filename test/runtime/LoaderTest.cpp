@@ -149,6 +149,50 @@ TEST(LoaderTest, EveryBitFlipIsRefused) {
     }
 }
 
+/// Without VERIFY_BLOBS, too: code and data are checked before their first use, all else at once.
+TEST(LoaderTest, EveryByteFlipIsRefusedUpToItsUse) {
+  std::vector<uint8_t> bytes = addModule().finish();
+  Device device = makeDevice();
+  size_t before = 0, later = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::vector<uint8_t> damaged = bytes;
+    damaged[i] ^= 0xff;
+    xcr_module_t *loaded = nullptr;
+    xcr_status_t status =
+        xcr_module_load_memory(damaged.data(), damaged.size(), nullptr, nullptr, nullptr, &loaded);
+    Module owner(loaded);
+    if (!xcr_is_ok(status)) {
+      ++before;
+    } else {
+      xcr_instance_t *instance = nullptr;
+      status = xcr_instance_create(device.get(), loaded, nullptr, &instance);
+      ASSERT_FALSE(xcr_is_ok(status)) << "byte " << i;
+      EXPECT_EQ(xcr_status_code(status), XCR_STATUS_CORRUPT) << "byte " << i;
+      ++later;
+    }
+    xcr_status_release(status);
+  }
+  EXPECT_GT(before, sizeof(ModuleHeader));
+  EXPECT_GT(later, 1000u);
+}
+
+TEST(LoaderTest, PaddingIsZero) {
+  ModuleSpec spec = addModule();
+  const uint8_t data[] = {1, 2, 3};
+  spec.constants.push_back({fb::DType::I8, {3}, {1, 2, 3}});
+  spec.constants.push_back({fb::DType::I8, {3}, {4, 5, 6}});
+  std::vector<uint8_t> bytes = spec.finish();
+  XCR_ASSERT_OK(load(bytes));
+  auto first = std::search(bytes.begin() + sizeof(ModuleHeader), bytes.end(), std::begin(data),
+                           std::end(data));
+  ASSERT_NE(first, bytes.end());
+  first[sizeof(data)] = 1;
+  XCR_EXPECT_FAILS(load(bytes), XCR_STATUS_CORRUPT, "bytes between its parts are not zero");
+  TemporaryFile file(bytes);
+  XCR_EXPECT_FAILS(loadPath(file.path.c_str()), XCR_STATUS_CORRUPT,
+                   "bytes between its parts are not zero");
+}
+
 /// What the checksums hide: damage that somebody has signed again.
 TEST(LoaderTest, BitFlipsWithGoodChecksumsDoNoHarm) {
   std::vector<uint8_t> bytes = addModule().finish();
@@ -264,6 +308,10 @@ static const BadTable kBadTables[] = {
      [](ModuleSpec &m) {
        m.executables[0].exports[0].operands.assign(3, {fb::DType::F32, {formula(9)}});
      }},
+    {"RequirementFormula", "requirement 0 of 'main' names formula 99",
+     [](ModuleSpec &m) { m.functions[0].requirements = {{fb::Comparison::Equal, 0, 99}}; }},
+    {"RequirementComparison", "requirement 0 of 'main' compares in way 7",
+     [](ModuleSpec &m) { m.functions[0].requirements = {{static_cast<fb::Comparison>(7), 0, 0}}; }},
     {"ConstantType", "constant 0 has element type",
      [](ModuleSpec &m) { m.constants = {{static_cast<fb::DType>(99), {1}, {0, 0, 0, 0}}}; }},
     {"ConstantSize", "has 4 bytes, its shape takes 8",

@@ -124,6 +124,11 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
   std::vector<Offset<fb::Plan>> plans;
   for (const PlanSpec &plan : spec.plans)
     plans.push_back(writePlan(builder, plan));
+  std::vector<Offset<fb::Requirement>> requirements;
+  for (const RequirementSpec &requirement : spec.requirements)
+    requirements.push_back(fb::CreateRequirement(
+        builder, requirement.comparison, requirement.left, requirement.right,
+        builder.CreateString(requirement.what), builder.CreateString(requirement.location)));
   auto name = builder.CreateString(spec.name);
   auto doc = builder.CreateString(spec.doc);
   auto symbolVector = builder.CreateVector(symbols);
@@ -131,7 +136,7 @@ static Offset<fb::Function> writeFunction(FlatBufferBuilder &builder, const Func
   auto formulas = builder.CreateVectorOfStructs(spec.formulas.ranges);
   auto planVector = builder.CreateVector(plans);
   return fb::CreateFunction(builder, name, doc, inputs, outputs, symbolVector, code, formulas,
-                            planVector);
+                            planVector, builder.CreateVector(requirements));
 }
 
 static Offset<fb::TensorMap> writeTensorMap(FlatBufferBuilder &builder, const TensorMapSpec &spec) {

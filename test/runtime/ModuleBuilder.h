@@ -108,6 +108,12 @@ inline fb::Binding writes(fb::Space space, uint32_t ordinal, fb::Value length,
   return binding(space, ordinal, length, fb::Access::Write, offset);
 }
 
+struct RequirementSpec {
+  fb::Comparison comparison = fb::Comparison::Equal;
+  uint32_t left = 0, right = 0; ///< formulas of the function
+  std::string what = "expected equal sizes", location = "model.mlir:1:2";
+};
+
 struct FunctionSpec {
   std::string name = "main";
   std::string doc;
@@ -115,6 +121,7 @@ struct FunctionSpec {
   std::vector<SymbolSpec> symbols;
   FormulaTable formulas;
   std::vector<PlanSpec> plans;
+  std::vector<RequirementSpec> requirements;
 };
 
 struct TensorMapSpec {

@@ -235,6 +235,20 @@ static void printSymbols(const fb::Function &function, const SymbolNames &symbol
   }
 }
 
+static void printRequirements(const fb::Function &function, const SymbolNames &symbols,
+                              std::string &out) {
+  static constexpr const char *comparisons[] = {" = ", " <= ", " is 1 or "};
+  for (uint32_t i = 0; i < sizeOf(function.requirements()); ++i) {
+    const fb::Requirement &requirement = *function.requirements()->Get(i);
+    auto formula = [&](uint32_t ordinal) {
+      return formulaText(function.formulas(), function.formula_code(), ordinal, symbols);
+    };
+    out += "  requires " + formula(requirement.left()) +
+           comparisons[size_t(requirement.comparison())] + formula(requirement.right()) + ": " +
+           textOf(requirement.what()) + " (" + textOf(requirement.location()) + ")\n";
+  }
+}
+
 static void printFunction(const fb::Module &module, const fb::Function &function,
                           std::string &out) {
   SymbolNames symbols = symbolNames(function);
@@ -248,6 +262,7 @@ static void printFunction(const fb::Module &module, const fb::Function &function
     out += "  output " + std::to_string(i) + ": " +
            argumentText(function, *function.outputs()->Get(i), symbols) + "\n";
   printSymbols(function, symbols, out);
+  printRequirements(function, symbols, out);
   for (uint32_t i = 0; i < sizeOf(function.plans()); ++i) {
     const fb::Plan &plan = *function.plans()->Get(i);
     out += "  plan for " + targetName(module, plan.target()) + ": ";

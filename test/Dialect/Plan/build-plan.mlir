@@ -129,3 +129,46 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %y : tensor<4xf32>
   }
 }
+
+// -----
+
+// What sizes must be like goes into the plan.
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // CHECK-LABEL: plan.function @required
+  // CHECK-SAME:    requirements = [{comparison = 0 : i32, loc = loc(
+  // CHECK-SAME:    sizes = affine_map<()[s0] -> (s0, 4)>, what = "expected four"}]
+  func.func @required(%x: tensor<?xf32>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    plan.require %n equal %c4, "expected four"
+    return %x : tensor<?xf32>
+  }
+}
+
+// -----
+
+// A result with array.alias lies in the input's buffer: computed there where nothing else needs the old value, else copied there
+// last, behind what reads it.
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  module @k attributes {plan.kernel} {}
+
+  // CHECK-LABEL: plan.function @over_its_input
+  // CHECK-SAME:    outputs [{alias = 0 : i64,
+  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<write, input 0,
+  // CHECK-NOT:     plan.copy
+  func.func @over_its_input(%x: tensor<64xf32> {array.donated}) -> (tensor<64xf32> {array.alias = 0}) {
+    %a = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [0]
+    return %a : tensor<64xf32>
+  }
+
+  // CHECK-LABEL: plan.function @after_the_last_read
+  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<write, arena 0,
+  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<write, output 1,
+  // CHECK:         plan.copy <read, arena 0, {{.*}}> to <write, input 0, {{.*}}> after [0, 1]
+  func.func @after_the_last_read(%x: tensor<64xf32> {array.donated}) -> (tensor<64xf32> {array.alias = 0}, tensor<64xf32>) {
+    %a = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [0]
+    %b = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [0]
+    return %a, %b : tensor<64xf32>, tensor<64xf32>
+  }
+}

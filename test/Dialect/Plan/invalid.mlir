@@ -87,3 +87,13 @@ func.func private @grid() attributes {plan.launch = #plan.launch_config<grid = a
 
 // expected-error @+1 {{expected positive block dims, got 0}}
 func.func private @block() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [0, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}
+
+// -----
+
+// expected-error @+1 {{expected 3 block and 3 cluster dims, got 2 and 3}}
+func.func private @dims() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}
+
+// -----
+
+// expected-error @+1 {{expected positive cluster dims, got 0}}
+func.func private @cluster() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 0, 1], shared = 0, scratch = 0>}

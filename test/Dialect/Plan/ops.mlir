@@ -23,6 +23,8 @@ func.func @tensors(%x: tensor<?x64xf32>, %n: index) -> (tensor<?x64xf32>, tensor
   %a = plan.region -> (tensor<?x64xf32>) dims(%n) reusable(%x : tensor<?x64xf32>) attributes {reuse = array<i64: 0>} {
     plan.yield %x : tensor<?x64xf32>
   }
+  // CHECK: plan.require %{{.*}} at_most %{{.*}}, "expected few rows"
+  plan.require %n at_most %n, "expected few rows"
   // CHECK: plan.dispatch @kernel(%{{.*}} : tensor<?x64xf32>) scalars(%{{.*}}) -> (tensor<?x64xf32>) dims(%{{.*}}) reuse [-1]
   %b = plan.dispatch @kernel(%a : tensor<?x64xf32>) scalars(%n) -> (tensor<?x64xf32>) dims(%n) reuse [-1]
   return %a, %b : tensor<?x64xf32>, tensor<?x64xf32>

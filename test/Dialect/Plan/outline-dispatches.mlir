@@ -94,3 +94,75 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // expected-error @+1 {{expected a module with a target}}
 module {
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Sizes that ops demand to be equal and that may not be are required to be, once, in terms of the inputs' sizes. What follows from
+// one symbol is proven. Sizes of two inputs that must be equal become one symbol, as everywhere.
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // CHECK-LABEL: func.func @loops_agree(
+  // CHECK-SAME:    %[[X:.*]]: tensor<?xf32> {array.dims = ["arg0.0"]}, %{{.*}}: tensor<?xf32> {array.dims = ["arg0.0"]}, %{{.*}}: tensor<8xf32>
+  // CHECK-DAG:     %[[N:.*]] = tensor.dim %[[X]]
+  // CHECK-DAG:     %[[EIGHT:.*]] = arith.constant 8 : index
+  // CHECK:         plan.require %[[N]] equal %[[EIGHT]], "expected operands that agree in a dim: tensor<?xf32> and tensor<8xf32>"
+  // CHECK-NOT:     plan.require
+  // CHECK:         plan.dispatch
+  func.func @loops_agree(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<8xf32>) -> tensor<8xf32> {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %twice = arith.muli %n, %c2 : index
+    %sum = arith.addi %n, %n : index
+    plan.require %twice equal %sum, "expected what is proven"
+    %r = plan.region -> (tensor<8xf32>) {
+      %e = tensor.empty() : tensor<8xf32>
+      %s = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]}
+          ins(%x, %y, %z : tensor<?xf32>, tensor<?xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+      ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+        %t = arith.addf %a, %b : f32
+        linalg.yield %t : f32
+      } -> tensor<8xf32>
+      plan.yield %s : tensor<8xf32>
+    }
+    return %r : tensor<8xf32>
+  }
+
+  // CHECK-LABEL: func.func @requires_are_formulas(
+  // CHECK:         %[[F:.*]] = affine.apply
+  // CHECK:         plan.require %[[F]] at_most %{{.*}}, "expected few"
+  func.func @requires_are_formulas(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?x?xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = tensor.dim %x, %c0 : tensor<?x?xf32>
+    %m = tensor.dim %x, %c1 : tensor<?x?xf32>
+    %k = tensor.dim %y, %c0 : tensor<?xf32>
+    %nm = arith.muli %n, %m : index
+    plan.require %nm at_most %k, "expected few"
+    return %x : tensor<?x?xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @never(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %c3 = arith.constant 3 : index
+    %c4 = arith.constant 4 : index
+    // expected-error @+1 {{expected a match, got 4 and 3}}
+    plan.require %c4 equal %c3, "expected a match"
+    return %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @data(%x: tensor<4xf32>, %i: index) -> tensor<4xf32> {
+    %c4 = arith.constant 4 : index
+    // expected-error @+1 {{expected a match; it depends on sizes that are no formulas over the dynamic dims of the function's inputs, so that it cannot be checked}}
+    plan.require %c4 equal %i, "expected a match"
+    return %x : tensor<4xf32>
+  }
+}

@@ -139,6 +139,38 @@ def decode():
 """, steps, "sum")
 
 
+def rotate(x, positions, base, interleaved=False):
+    """Rotary embedding: pairs of the last dim turned by position * base ** (-2 i / D)."""
+    half = x.shape[-1] // 2
+    angles = positions[..., None] * base ** (-2.0 * np.arange(half) / x.shape[-1])
+    first, second = (x[..., ::2], x[..., 1::2]) if interleaved else (x[..., :half], x[..., half:])
+    turned = first * np.cos(angles) - second * np.sin(angles), second * np.cos(angles) + first * np.sin(angles)
+    return np.stack(turned, -1).reshape(x.shape) if interleaved else np.concatenate(turned, -1)
+
+
+def rope():
+    positions = Tensor("i32", [3, 0, 17, 4, 5, 6, 99])
+    for dtype in ("f32", "f64", "f16", "bf16"):
+        x = tensors.random(dtype, (2, 3, 7, 16), 1, -1, 1)
+        for interleaved in (False, True):
+            yield simple(f"rope{'_interleaved' * interleaved}_{dtype}", [x, positions],
+                         [(dtype, rotate(x.values, positions.values, 1e4, interleaved))],
+                         f"%r0 = array.rope %0, %1 base = 1.0e4 {'interleaved' * interleaved} : ({x.mlir}, {positions.mlir}) -> {x.mlir}",
+                         "sum")
+    x, places = tensors.random("f32", (2, 5, 4), 2, -1, 1), tensors.random("f32", (2, 5), 3, 0, 9)
+    yield simple("rope_float_positions", [x, places], [("f32", rotate(x.values, places.values, 100.0))],
+                 f"%r0 = array.rope %0, %1 base = 100.0 : ({x.mlir}, {places.mlir}) -> {x.mlir}", "sum")
+    steps = []
+    for length in (1, 5, 64, 0):
+        x, places = tensors.random("f32", (2, length, 8), length, -1, 1), Tensor("i64", np.arange(length))
+        steps.append(Step([x, places], [("f32", rotate(x.values, places.values, 1e4, True))]))
+    yield Case("rope_symbolic", """  func.func @NAME(%x: tensor<2x?x8xf32>, %p: tensor<?xi64>) -> (tensor<2x?x8xf32>) {
+    %r = array.rope %x, %p base = 1.0e4 interleaved : (tensor<2x?x8xf32>, tensor<?xi64>) -> tensor<2x?x8xf32>
+    return %r : tensor<2x?x8xf32>
+  }
+""", steps, "sum")
+
+
 def cases():
-    for make in (shapes, types, masks, symbolic, parts, decode):
+    for make in (shapes, types, masks, symbolic, parts, decode, rope):
         yield from make()

@@ -1,8 +1,13 @@
 """Variables, donated inputs, results in place, several calls of one function."""
+import pathlib
+import tempfile
+
 import numpy as np
 
 from harness import Case, Step
 from tensors import Tensor, random
+
+SCRATCH = tempfile.TemporaryDirectory(prefix="xc-e2e-")  # lives as long as the run
 
 
 def variables():
@@ -155,6 +160,48 @@ def arena():
 """, [Step([x], [("f32", f), ("f32", c)], launches=3)], "model")
 
 
+def aliases():
+    """Results that lie in the buffers of donated inputs."""
+    x, w = random("f32", (20, 20), 7), random("f32", (20, 20), 8)
+    yield Case("alias", """  func.func @NAME(%x: tensor<?x20xf32> {array.donated}, %w: tensor<20x20xf32>) -> (tensor<?x20xf32> {array.alias = 0}) {
+    %p = array.matmul %x, %w : (tensor<?x20xf32>, tensor<20x20xf32>) -> tensor<?x20xf32>
+    %y = array.add %p, %x : tensor<?x20xf32>
+    return %y : tensor<?x20xf32>
+  }
+""", [Step([x, w], [("f32", x.values @ w.values + x.values)])], "sum")
+    yield Case("alias_in_turn", """  func.func @NAME(%x: tensor<20x20xf32> {array.donated}, %w: tensor<20x20xf32> {array.donated})
+      -> (tensor<20x20xf32> {array.alias = 1}, tensor<20x20xf32> {array.alias = 0}, tensor<20x20xf32>, tensor<20xf32>) {
+    %n = array.neg %w : tensor<20x20xf32>
+    %s = array.reduce sum, %x axes = [0] : tensor<20x20xf32> -> tensor<20xf32>
+    return %x, %n, %w, %s : tensor<20x20xf32>, tensor<20x20xf32>, tensor<20x20xf32>, tensor<20xf32>
+  }
+""", [Step([x, w], [("f32", x.values), ("f32", -w.values), ("f32", w.values), ("f32", x.values.sum(0))])], "sum")
+    yield Case("alias_and_variable", """  array.variable @NAME_last : tensor<20x20xf32>
+  func.func @NAME_step(%x: tensor<20x20xf32> {array.donated}) -> (tensor<20x20xf32> {array.alias = 0}) {
+    %n = array.neg %x : tensor<20x20xf32>
+    array.variable.assign @NAME_last, %x : tensor<20x20xf32>
+    return %n : tensor<20x20xf32>
+  }
+  func.func @NAME_read() -> (tensor<20x20xf32>) {
+    %v = array.variable.read @NAME_last : tensor<20x20xf32>
+    return %v : tensor<20x20xf32>
+  }
+""", [Step([x], [("f32", -x.values)], "_step"), Step([], [("f32", x.values)], "_read")], "exact")
+
+
+def parameters():
+    """Data that the module names only: a .npy file is a scope of its own."""
+    x, w = random("f32", (3, 4), 1), random("f32", (4,), 2)
+    file = pathlib.Path(SCRATCH.name) / "scale.npy"
+    np.save(file, w.values.astype(np.float32))
+    yield Case("parameter", """  func.func @NAME(%x: tensor<3x4xf32>) -> (tensor<3x4xf32>) {
+    %w = array.parameter "scale.npy" : tensor<4xf32>
+    %y = array.mul %x, %w : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+    return %y : tensor<3x4xf32>
+  }
+""", [Step([x], [("f32", x.values * w.values)])], "rounded", parameters=(("scale.npy", file),), alone=True)
+
+
 def cases():
-    for make in (variables, donation, arena):
+    for make in (variables, donation, arena, aliases, parameters):
         yield from make()

@@ -153,6 +153,112 @@ def shapes():
       for index in (Tensor("i32", random("i32", (2, n), n, 0, 20).values) for n in (1, 5, 33, 0))], "exact")
 
 
+def refused(name, text, good, bad, reference, kind="exact"):
+    """Sizes that an op can work with and sizes that it cannot; `bad` is a list of (shapes, what the message says)."""
+    def inputs(shapes):
+        return [Tensor("i32", np.zeros(shape, np.int32)) if dtype == "i32" else random(dtype, shape, 60 + i)
+                for i, (dtype, shape) in enumerate(shapes)]
+    steps = []
+    for shapes in good:
+        given = inputs(shapes)
+        steps.append(Step(given, [("f32", result) for result in reference(*(tensor.values for tensor in given))]))
+    for shapes, message in bad:
+        steps.append(Step(inputs(shapes), error=message))
+    return Case(name, text, steps, kind)
+
+
+def f32(*shapes):
+    return [("f32", shape) for shape in shapes]
+
+
+def requirements():
+    """Sizes that only a call shows to disagree: no op may read or write beyond what is there, or drop elements."""
+    yield refused("reshape_to_a_size", """  func.func @NAME(%x: tensor<?x?xf32> {array.name = "x"}) -> (tensor<4xf32>) {
+    %y = array.reshape %x : tensor<?x?xf32> -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+""", [f32((2, 2)), f32((1, 4))],
+        [(f32((3, 3)), r"array.reshape: expected as many elements in .*, got 9 and 4 for x.0 = 3, x.1 = 3"),
+         (f32((0, 5)), "got 0 and 4"), (f32((1, 3)), "got 3 and 4")], lambda x: [x.reshape(4)])
+    yield refused("reshape_with_a_remainder", """  func.func @NAME(%x: tensor<?x8xf32>) -> (tensor<?x3xf32>) {
+    %y = array.reshape %x : tensor<?x8xf32> -> tensor<?x3xf32>
+    %z = array.neg %y : tensor<?x3xf32>
+    return %z : tensor<?x3xf32>
+  }
+""", [f32((3, 8)), f32((6, 8)), f32((0, 8))], [(f32((2, 8)), "got 16 and 15"), (f32((1, 8)), "got 8 and 6")],
+        lambda x: [-x.reshape(-1, 3)])
+    yield refused("reshape_to_computed_sizes", """  func.func @NAME(%x: tensor<?x?xf32>, %w: tensor<?xf32>) -> (tensor<?x?xf32>) {
+    %both = array.concatenate %x, %x axis = 0 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+    %a = array.dim %x, 1 : tensor<?x?xf32>
+    %b = array.dim %w, 0 : tensor<?xf32>
+    %y = array.reshape %both sizes(%a, %b) : tensor<?x?xf32> -> tensor<?x?xf32>
+    return %y : tensor<?x?xf32>
+  }
+""", [f32((2, 3), (4,)), f32((5, 2), (10,))], [(f32((2, 3), (3,)), "got 12 and 9"), (f32((2, 3), (5,)), "got 12 and 15")],
+        lambda x, w: [np.concatenate([x, x]).reshape(x.shape[1], len(w))])
+    yield refused("sum_of_sizes", """  func.func @NAME(%x: tensor<?xf32>, %w: tensor<?xf32>) -> (tensor<?xf32>) {
+    %both = array.concatenate %x, %x axis = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    %y = array.add %both, %w : tensor<?xf32>
+    return %y : tensor<?xf32>
+  }
+""", [f32((3,), (6,)), f32((1,), (2,))], [(f32((3,), (5,)), "expected operands that agree in a dim.*6 and 5|5 and 6")],
+        lambda x, w: [np.concatenate([x, x]) + w], "rounded")
+    yield refused("a_size_beside_none", """  func.func @NAME(%x: tensor<?xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>) {
+    %y = array.add %x, %w : (tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+""", [f32((4,), (4,))], [(f32((5,), (4,)), "4 and 5|5 and 4"), (f32((3,), (4,)), "4 and 3|3 and 4")],
+        lambda x, w: [x + w], "rounded")
+    yield refused("product_over_a_size", """  func.func @NAME(%a: tensor<3x?xf32>, %b: tensor<8x5xf32>) -> (tensor<3x5xf32>) {
+    %c = array.matmul %a, %b : (tensor<3x?xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
+    return %c : tensor<3x5xf32>
+  }
+""", [f32((3, 8), (8, 5))], [(f32((3, 9), (8, 5)), "8 and 9|9 and 8"), (f32((3, 1), (8, 5)), "8 and 1|1 and 8")],
+        lambda a, b: [a @ b], "sum")
+    yield refused("slice_within", """  func.func @NAME(%x: tensor<?x3xf32>) -> (tensor<3x3xf32>) {
+    %y = array.slice %x [2:5, :] : tensor<?x3xf32> -> tensor<3x3xf32>
+    return %y : tensor<3x3xf32>
+  }
+""", [f32((5, 3)), f32((9, 3))], [(f32((4, 3)), "expected a slice within dim 0 of the operand, got 5 and 4")],
+        lambda x: [x[2:5]])
+    yield refused("box_that_fits", """  func.func @NAME(%x: tensor<?xf32>, %i: tensor<i32>) -> (tensor<4xf32>) {
+    %y = array.dynamic_slice %x[%i] : (tensor<?xf32>, tensor<i32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+""", [f32((4,)) + [("i32", ())], f32((9,)) + [("i32", ())]],
+        [(f32((3,)) + [("i32", ())], "expected a box that fits into dim 0 of the operand, got 4 and 3")], lambda x, i: [x[:4]])
+    yield refused("update_that_fits", """  func.func @NAME(%x: tensor<?xf32>, %u: tensor<?xf32>, %i: tensor<i32>) -> (tensor<?xf32>) {
+    %y = array.dynamic_update_slice %x[%i] = %u : (tensor<?xf32>, tensor<?xf32>, tensor<i32>) -> tensor<?xf32>
+    return %y : tensor<?xf32>
+  }
+""", [f32((4,), (2,)) + [("i32", ())], f32((4,), (4,)) + [("i32", ())]],
+        [(f32((3,), (4,)) + [("i32", ())], "got 4 and 3")], lambda x, u, i: [np.concatenate([u, x[len(u):]])])
+    yield refused("parts_that_join", """  func.func @NAME(%a: tensor<2x?xf32>, %b: tensor<3x?xf32>) -> (tensor<5x?xf32>) {
+    %y = array.concatenate %a, %b axis = 0 : (tensor<2x?xf32>, tensor<3x?xf32>) -> tensor<5x?xf32>
+    return %y : tensor<5x?xf32>
+  }
+""", [f32((2, 4), (3, 4))], [(f32((2, 4), (3, 5)), r"array.concatenate: .*got 5 and 4"), (f32((2, 4), (3, 3)), "got 3 and 4")],
+        lambda a, b: [np.concatenate([a, b])])
+    yield refused("broadcast_of_one", """  func.func @NAME(%x: tensor<?xf32>) -> (tensor<2x6xf32>) {
+    %y = array.broadcast_in_dim %x axes = [1] : tensor<?xf32> -> tensor<2x6xf32>
+    return %y : tensor<2x6xf32>
+  }
+""", [f32((6,)), f32((1,))], [(f32((5,)), "to be 1 or the result's dim 1, got 5 and 6"), (f32((7,)), "got 7 and 6")],
+        lambda x: [np.broadcast_to(x, (2, 6))])
+    yield refused("indices_beside", """  func.func @NAME(%x: tensor<?x7xf32>, %i: tensor<?x1xi32>) -> (tensor<?x1xf32>) {
+    %y = array.take_along_axis %x[%i] axis = 1 : (tensor<?x7xf32>, tensor<?x1xi32>) -> tensor<?x1xf32>
+    return %y : tensor<?x1xf32>
+  }
+""", [f32((3, 7)) + [("i32", (3, 1))]], [(f32((3, 7)) + [("i32", (4, 1))], "got 4 and 3")], lambda x, i: [x[:, :1]])
+    yield refused("scattered_rows", """  func.func @NAME(%x: tensor<5x3xf32>, %i: tensor<?x1xi32>, %u: tensor<?x3xf32>) -> (tensor<5x3xf32>) {
+    %y = array.scatter add, %x[%i] axes = [0] = %u : (tensor<5x3xf32>, tensor<?x1xi32>, tensor<?x3xf32>) -> tensor<5x3xf32>
+    return %y : tensor<5x3xf32>
+  }
+""", [f32((5, 3)) + [("i32", (2, 1)), ("f32", (2, 3))]],
+        [(f32((5, 3)) + [("i32", (3, 1)), ("f32", (2, 3))], "got 2 and 3")],
+        lambda x, i, u: [np.concatenate([x[:1] + u.sum(0), x[1:]])], "sum")
+
+
 def cases():
-    for make in (elementwise, named, kernels, shapes):
+    for make in (elementwise, named, kernels, shapes, requirements):
         yield from make()

@@ -121,6 +121,26 @@ def Plan_LoopOp : Plan_Op<"loop", [Pure, AttrSizedOperandSegments,
 }
 
 //===----------------------------------------------------------------------===//
+// What sizes must be like
+//===----------------------------------------------------------------------===//
+
+def Plan_RequireOp : Plan_Op<"require"> {
+  let summary = "Demand that two sizes agree";
+  let description = [{
+    Refuses a call whose inputs have other shapes than an op can work with, where that is not known before: `left` and
+    `right` must be `equal`, `left` must be `at_most` `right`, or 1 or equal to it (`one_or_equal`). `what` says what was
+    expected; the runtime appends both numbers and the sizes that they come from. Made where array ops
+    become linalg, and by `-xc-outline-dispatches` for operands of one op that must agree in a dim; that pass drops what it can prove, and
+    `-xc-build-plan` lists the others as `requirements` of the plan. Example:
+    ```mlir
+    plan.require %n equal %m, "array.reshape: expected equally many elements in operand and result"
+    ```
+  }];
+  let arguments = (ins Index:$left, Plan_Comparison:$comparison, Index:$right, StrAttr:$what);
+  let assemblyFormat = "$left $comparison $right `,` $what attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
 // Inside a kernel: what it gets from outside
 //===----------------------------------------------------------------------===//
 
@@ -186,7 +206,8 @@ def Plan_FunctionOp : Plan_Op<"function", [IsolatedFromAbove, NoTerminator, Sing
   let description = [{
     A block of commands whose edges say what must have ended before. `symbols`,
     `inputs`, `outputs`: a list of one dictionary each, as `-xc-build-plan` writes them; `arena` maps the symbols to the
-    bytes of scratch memory that a call needs. Example:
+    bytes of scratch memory that a call needs. The attribute `requirements`, where there is one, lists what sizes must
+    be like (`plan.require`): a comparison, two formulas, what is expected and where. Example:
     ```mlir
     plan.function @main symbols [...] inputs [...] outputs [...] arena affine_map<()[s0] -> (0)> {
       plan.launch @exp [#plan.range<...>, #plan.range<...>] scalars affine_map<()[s0] -> (s0)> after []

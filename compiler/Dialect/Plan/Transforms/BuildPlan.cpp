@@ -45,6 +45,9 @@ static bool isEmptyTensor(Operation &op) {
   return empty && llvm::is_contained(empty.getType().getShape(), 0);
 }
 
+/// Of a result: the argument whose buffer it takes over.
+static constexpr StringLiteral kAliasAttr = "array.alias";
+
 /// Where a root value is used for the last time.
 static constexpr unsigned kAfterAllCommands = std::numeric_limits<unsigned>::max();
 
@@ -151,8 +154,20 @@ unsigned PlanBuilder::getOuterBuffer(unsigned number) {
 }
 
 /// Where result `index` of the function goes.
+std::optional<unsigned> PlanBuilder::getReplacedArgument(unsigned result) {
+  if (outer)
+    return outer->replacesArguments ? std::optional<unsigned>(result) : std::nullopt;
+  if (auto alias = func.getResultAttrOfType<IntegerAttr>(result, kAliasAttr))
+    return alias.getInt();
+  return std::nullopt;
+}
+
 unsigned PlanBuilder::getTarget(unsigned index, AffineExpr size) {
-  return outer ? getOuterBuffer(outer->targets[index]) : getFixedBuffer(Space::Output, index, size);
+  if (outer)
+    return getOuterBuffer(outer->targets[index]);
+  if (std::optional<unsigned> argument = getReplacedArgument(index))
+    return getFixedBuffer(Space::Input, *argument, size);
+  return getFixedBuffer(Space::Output, index, size);
 }
 
 LogicalResult PlanBuilder::placeArguments() {
@@ -245,8 +260,8 @@ bool PlanBuilder::canOverwrite(Value old, DispatchOp dispatch, unsigned index, u
 /// goes.
 bool PlanBuilder::canTakeTarget(unsigned target, DispatchOp dispatch, unsigned index,
                                 unsigned position) {
-  return !outer || !outer->replacesArguments ||
-         canOverwrite(func.getArgument(target), dispatch, index, position);
+  std::optional<unsigned> argument = getReplacedArgument(target);
+  return !argument || canOverwrite(func.getArgument(*argument), dispatch, index, position);
 }
 
 FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned index,
@@ -271,8 +286,12 @@ FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned inde
     Value input = dispatch.getInputs()[reused];
     Place place = places.at(input);
     const Buffer &buffer = buffers[place.buffer];
+    // What a result of the function is to take over, nothing else does.
     bool isDonated = buffer.space == Space::Input && !buffer.outer &&
-                     func.getArgAttr(buffer.ordinal, "array.donated");
+                     func.getArgAttr(buffer.ordinal, "array.donated") &&
+                     llvm::none_of(llvm::seq(func.getNumResults()), [&](unsigned other) {
+                       return getReplacedArgument(other) == buffer.ordinal;
+                     });
     bool isWhole = place.offset == constant(0) && place.length == size && buffer.size == size;
     // Another view of it may be read at other elements.
     bool isReadOnce = llvm::count_if(dispatch.getInputs(), [&](Value other) {
@@ -327,25 +346,33 @@ LogicalResult PlanBuilder::addCopy(Location loc, Value value, unsigned target) {
 
 LogicalResult PlanBuilder::addReturns() {
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
-  // A loop's body returns all its values at once: one that is the old value of another, or a part
-  // of such, is saved before that one changes.
+  // Results that take over arguments, as all of a loop's body do, change them at once: what is the
+  // old value of another, or a part of such, is saved before that one changes.
   SmallVector<std::pair<unsigned, Value>> pending;
   llvm::SmallDenseSet<unsigned> replaced;
-  if (outer && outer->replacesArguments)
-    for (unsigned target : outer->targets)
-      replaced.insert(getOuterBuffer(target));
+  for (auto [index, value] : llvm::enumerate(ret.getOperands()))
+    if (getReplacedArgument(index))
+      replaced.insert(getTarget(index, places.at(value).length));
+  auto save = [&](Location loc, Value value) -> LogicalResult {
+    Place &place = places.at(value);
+    unsigned saved = addBuffer(Space::Arena, 0, place.length);
+    if (failed(addCopy(loc, value, saved)))
+      return failure();
+    place = {saved, constant(0), place.length};
+    return success();
+  };
+  for (auto assign : func.getBody().getOps<array::VariableAssignOp>())
+    if (replaced.contains(places.at(assign.getValue()).buffer) &&
+        failed(save(assign.getLoc(), assign.getValue())))
+      return failure();
   for (auto [index, value] : llvm::enumerate(ret.getOperands())) {
     Place &place = places.at(value);
     unsigned target = getTarget(index, place.length);
     bool isThere = place.buffer == target && place.offset == constant(0);
     if (isThere && (outputDone.lookup(index) || replaced.contains(target)))
       continue;
-    if (replaced.contains(place.buffer)) {
-      unsigned saved = addBuffer(Space::Arena, 0, place.length);
-      if (failed(addCopy(ret.getLoc(), value, saved)))
-        return failure();
-      place = {saved, constant(0), place.length};
-    }
+    if (replaced.contains(place.buffer) && failed(save(ret.getLoc(), value)))
+      return failure();
     pending.push_back({target, value});
   }
   for (auto [target, value] : pending)
@@ -420,6 +447,8 @@ DictionaryAttr PlanBuilder::describe(StringRef fallbackName, unsigned index, Typ
     result.set("dtype", dtype);
   if (get("array.donated"))
     result.set("donated", builder.getUnitAttr());
+  if (Attribute alias = get(kAliasAttr))
+    result.set("alias", alias);
   return result.getDictionary(context);
 }
 
@@ -438,8 +467,8 @@ ArrayAttr PlanBuilder::describeSymbols(Builder &builder) {
   return builder.getArrayAttr(symbols);
 }
 
-const PlanBuilder &PlanBuilder::getRootPlan() const {
-  const PlanBuilder *root = this;
+PlanBuilder &PlanBuilder::getRootPlan() {
+  PlanBuilder *root = this;
   while (root->parent)
     root = root->parent;
   return *root;
@@ -484,6 +513,24 @@ void PlanBuilder::emitCommands(OpBuilder &builder) {
   }
 }
 
+/// Into the plan of the whole function. Regions that data does not choose count, too.
+LogicalResult PlanBuilder::addRequirement(RequireOp op) {
+  FailureOr<AffineExpr> left = getExpr(op.getLeft()), right = getExpr(op.getRight());
+  if (failed(left) || failed(right))
+    return op.emitOpError(
+        "expected sizes that are formulas over the dynamic dims of the function's inputs");
+  if (*left == *right)
+    return success();
+  PlanBuilder &root = getRootPlan();
+  Builder builder(context);
+  root.requirements.push_back(builder.getDictionaryAttr(
+      {builder.getNamedAttr("comparison", op.getComparisonAttr()),
+       builder.getNamedAttr("sizes", AffineMapAttr::get(root.dims.getMap({*left, *right}))),
+       builder.getNamedAttr("what", op.getWhatAttr()),
+       builder.getNamedAttr("loc", cast<LocationAttr>(Attribute(op.getLoc())))}));
+  return success();
+}
+
 LogicalResult PlanBuilder::emit() {
   OpBuilder builder(func);
   SmallVector<Attribute> inputs, outputs;
@@ -503,6 +550,8 @@ LogicalResult PlanBuilder::emit() {
                          AffineMapAttr::get(dims.getMap(arena.size)));
   if (Attribute doc = func->getAttr("array.doc"))
     plan->setAttr("doc", doc);
+  if (!requirements.empty())
+    plan->setAttr("requirements", builder.getArrayAttr(requirements));
   plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));
   builder.createBlock(&plan.getBody());
   emitCommands(builder);
@@ -519,6 +568,8 @@ LogicalResult PlanBuilder::placeOps() {
       done = addBranch(branch, position);
     else if (auto loop = dyn_cast<LoopOp>(op))
       done = addLoop(loop, position);
+    else if (auto require = dyn_cast<RequireOp>(op))
+      done = addRequirement(require);
     else if (isView(&op))
       done = placeView(op);
     else if (isa<array::ParameterOp, array::VariableReadOp>(op) || isEmptyTensor(op) ||

@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
+#include "compiler/Dialect/Plan/Transforms/Requirements.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 
@@ -311,18 +312,9 @@ void Outliner::dropUnused(func::FuncOp kernel) {
 void Outliner::buildDispatch() {
   OpBuilder builder(region);
   Location loc = region.getLoc();
-  auto func = region->getParentOfType<func::FuncOp>();
   SmallVector<Value> symbolValues;
-  auto materialize = [&](AffineExpr expr) -> Value {
-    if (symbolValues.empty())
-      for (const SymbolDefinition &symbol : dims.getSymbols())
-        symbolValues.push_back(
-            tensor::DimOp::create(builder, loc, func.getArgument(symbol.input), symbol.dim));
-    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-      return symbolValues[symbol.getPosition()];
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      return arith::ConstantIndexOp::create(builder, loc, constant.getValue());
-    return affine::AffineApplyOp::create(builder, loc, dims.getMap(expr), symbolValues);
+  auto materialize = [&](AffineExpr expr) {
+    return dims.materialize(builder, loc, expr, symbolValues);
   };
   SmallVector<Value> scalarValues;
   for (auto &[expr, ordinal] : scalars)
@@ -391,6 +383,8 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
         continue;
       SymbolicDims dims(func);
       recordSymbols(func, dims);
+      if (failed(listRequirements(func, dims)))
+        return signalPassFailure();
       unsigned next = 0;
       for (auto region : llvm::to_vector(func.getBody().getOps<RegionOp>())) {
         std::string name =

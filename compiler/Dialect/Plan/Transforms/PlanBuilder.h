@@ -92,6 +92,8 @@ private:
   unsigned addBuffer(Space space, unsigned ordinal, mlir::AffineExpr size);
   unsigned getFixedBuffer(Space space, unsigned ordinal, mlir::AffineExpr size);
   unsigned getOuterBuffer(unsigned number);
+  /// The argument whose buffer result `result` of the function takes over.
+  std::optional<unsigned> getReplacedArgument(unsigned result);
   unsigned getTarget(unsigned index, mlir::AffineExpr size);
   mlir::LogicalResult placeArguments();
   mlir::LogicalResult placeData(mlir::Operation &op);
@@ -107,6 +109,7 @@ private:
   mlir::LogicalResult addAssigns();
   void touch(Command &command, unsigned buffer, mlir::AffineExpr offset, mlir::AffineExpr length,
              Access access);
+  mlir::LogicalResult addRequirement(RequireOp op);
   mlir::LogicalResult layOut();
 
   //===--- PlanControl.cpp ------------------------------------------------===//
@@ -135,7 +138,7 @@ private:
     mlir::AffineExpr offset;
   };
   Spot locate(unsigned buffer);
-  const PlanBuilder &getRootPlan() const;
+  PlanBuilder &getRootPlan();
   mlir::DictionaryAttr describe(llvm::StringRef fallbackName, unsigned index, mlir::Type type,
                                 mlir::DictionaryAttr attrs, llvm::ArrayRef<mlir::AffineExpr> shape,
                                 mlir::Builder &builder);
@@ -164,6 +167,8 @@ private:
   llvm::DenseMap<unsigned, bool> outputDone;
   llvm::DenseMap<mlir::StringAttr, bool> variableDone;
   llvm::SmallVector<Command> commands;
+  /// What sizes must be like; those of regions are in the whole function's plan.
+  llvm::SmallVector<mlir::Attribute> requirements;
   ArenaPlacement arena;
   llvm::SmallVector<llvm::SmallVector<int64_t>> edges;
   llvm::SmallVector<unsigned> arenaIndex; // buffer -> its number in the arena's layout

@@ -122,6 +122,19 @@ AffineMap SymbolicDims::getMap(ArrayRef<AffineExpr> results) const {
   return AffineMap::get(/*dimCount=*/0, symbols.size(), results, context);
 }
 
+Value SymbolicDims::materialize(OpBuilder &builder, Location loc, AffineExpr expr,
+                                SmallVectorImpl<Value> &symbolValues) {
+  if (symbolValues.empty())
+    for (const SymbolDefinition &symbol : symbols)
+      symbolValues.push_back(
+          tensor::DimOp::create(builder, loc, func.getArgument(symbol.input), symbol.dim));
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbolValues[symbol.getPosition()];
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return arith::ConstantIndexOp::create(builder, loc, constant.getValue());
+  return affine::AffineApplyOp::create(builder, loc, getMap(expr), symbolValues);
+}
+
 FailureOr<AffineExpr> SymbolicDims::getExpr(OpFoldResult index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return getAffineConstantExpr(*constant, context);

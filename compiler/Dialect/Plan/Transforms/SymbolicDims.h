@@ -52,6 +52,11 @@ public:
   /// The map with no dims, one symbol for each symbol of the function, and these results.
   mlir::AffineMap getMap(llvm::ArrayRef<mlir::AffineExpr> results) const;
 
+  /// Makes a formula's value of the sizes of the function's arguments. `symbolValues` holds those
+  /// of the symbols, once the first call has made them.
+  mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr,
+                          llvm::SmallVectorImpl<mlir::Value> &symbolValues);
+
 private:
   void nameArgumentSymbols();
   void unifyLoopSizes(mlir::Operation *op);

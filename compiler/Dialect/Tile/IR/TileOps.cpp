@@ -189,8 +189,6 @@ LogicalResult WaitMmaOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 LogicalResult WaitMmaOp::verify() {
   if (getPending() > 7)
     return emitOpError("expected at most 7 pending groups, got ") << getPending();
-  if (getAccumulators().getTypes() != getResults().getTypes())
-    return emitOpError("expected results of the accumulators' types");
   return success();
 }
 

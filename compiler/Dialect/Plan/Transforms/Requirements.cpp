@@ -1,0 +1,159 @@
+//===- Requirements.cpp - What sizes must be like -------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/Requirements.h"
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+namespace {
+
+/// Makes the requires of one function.
+class RequirementBuilder {
+public:
+  RequirementBuilder(func::FuncOp func, SymbolicDims &dims)
+      : func(func), dims(dims), builder(OpBuilder::atBlockBegin(&func.getBody().front())) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult add(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
+                    StringRef what);
+  LogicalResult addLoops(linalg::LinalgOp op);
+  LogicalResult addCast(tensor::CastOp op);
+
+  func::FuncOp func;
+  SymbolicDims &dims;
+  OpBuilder builder;
+  llvm::DenseSet<std::tuple<AffineExpr, AffineExpr, unsigned>> known;
+};
+
+} // namespace
+
+/// Whether the comparison holds, or not, for any symbols; nothing where that depends on them.
+static std::optional<bool> evaluate(AffineExpr left, Comparison comparison, AffineExpr right,
+                                    unsigned symbolCount) {
+  if (left == right)
+    return true;
+  AffineExpr difference = simplifyAffineExpr(left - right, /*numDims=*/0, symbolCount);
+  auto constant = dyn_cast<AffineConstantExpr>(difference);
+  auto leftConstant = dyn_cast<AffineConstantExpr>(left);
+  if (comparison == Comparison::OneOrEqual && leftConstant && leftConstant.getValue() == 1)
+    return true;
+  if (!constant)
+    return std::nullopt;
+  if (comparison == Comparison::AtMost)
+    return constant.getValue() <= 0;
+  if (constant.getValue() == 0)
+    return true;
+  // A symbol that must be 1 may be.
+  return comparison == Comparison::OneOrEqual && !leftConstant ? std::nullopt
+                                                               : std::optional<bool>(false);
+}
+
+LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison comparison,
+                                      AffineExpr right, StringRef what) {
+  std::optional<bool> holds = evaluate(left, comparison, right, dims.getSymbols().size());
+  if (holds == true || !known.insert({left, right, static_cast<unsigned>(comparison)}).second)
+    return success();
+  auto leftConstant = dyn_cast<AffineConstantExpr>(left),
+       rightConstant = dyn_cast<AffineConstantExpr>(right);
+  if (holds == false && leftConstant && rightConstant)
+    return emitError(loc) << what << ", got " << leftConstant.getValue() << " and "
+                          << rightConstant.getValue();
+  // What fails for all sizes fails when it is called, with their values.
+  SmallVector<Value> symbolValues;
+  Value leftValue = dims.materialize(builder, loc, left, symbolValues),
+        rightValue = dims.materialize(builder, loc, right, symbolValues);
+  RequireOp::create(builder, loc, leftValue, comparison, rightValue, what);
+  return success();
+}
+
+/// All operands whose dim is a loop must say the same of its size.
+LogicalResult RequirementBuilder::addLoops(linalg::LinalgOp op) {
+  SmallVector<std::pair<AffineExpr, OpOperand *>> sizes(op.getNumLoops(), {AffineExpr(), nullptr});
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop)
+        continue;
+      FailureOr<AffineExpr> size = dims.getDim(operand.get(), dim);
+      if (failed(size))
+        continue;
+      auto &[knownSize, from] = sizes[loop.getPosition()];
+      if (!knownSize) {
+        knownSize = *size;
+        from = &operand;
+        continue;
+      }
+      std::string what;
+      llvm::raw_string_ostream(what)
+          << "expected operands that agree in a dim: " << from->get().getType() << " and " << type;
+      if (failed(add(op.getLoc(), knownSize, Comparison::Equal, *size, what)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult RequirementBuilder::addCast(tensor::CastOp op) {
+  auto to = dyn_cast<RankedTensorType>(op.getType());
+  if (!to || !isa<RankedTensorType>(op.getSource().getType()))
+    return success();
+  for (auto [dim, size] : llvm::enumerate(to.getShape())) {
+    FailureOr<AffineExpr> from = dims.getDim(op.getSource(), dim);
+    if (ShapedType::isDynamic(size) || failed(from))
+      continue;
+    std::string what;
+    llvm::raw_string_ostream(what)
+        << "expected dim " << dim << " of " << op.getSource().getType() << " to be that of " << to;
+    if (failed(
+            add(op.getLoc(), *from, Comparison::Equal, builder.getAffineConstantExpr(size), what)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult RequirementBuilder::run() {
+  SmallVector<RequireOp> given(func.getBody().getOps<RequireOp>());
+  for (RequireOp op : given) {
+    FailureOr<AffineExpr> left = dims.getExpr(op.getLeft()), right = dims.getExpr(op.getRight());
+    if (failed(left) || failed(right))
+      return op.emitError(op.getWhat())
+             << "; it depends on sizes that are no formulas over the dynamic dims of the "
+                "function's inputs, so that it cannot be checked";
+    if (failed(add(op.getLoc(), *left, op.getComparison(), *right, op.getWhat())))
+      return failure();
+    op.erase();
+  }
+  WalkResult walk = func.walk([&](Operation *op) {
+    LogicalResult added = success();
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      added = addLoops(linalgOp);
+    else if (auto cast = dyn_cast<tensor::CastOp>(op))
+      added = addCast(cast);
+    return failed(added) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult listRequirements(func::FuncOp func, SymbolicDims &dims) {
+  return RequirementBuilder(func, dims).run();
+}
+
+} // namespace xc::plan

@@ -1,0 +1,23 @@
+//===- Requirements.h - What sizes must be like ---------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_PLAN_TRANSFORMS_REQUIREMENTS_H
+#define XC_DIALECT_PLAN_TRANSFORMS_REQUIREMENTS_H
+
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
+
+namespace xc::plan {
+
+/// Replaces the `plan.require`s of a function by ones at its start whose operands are formulas over
+/// its symbols, and adds those that linalg ops and casts imply: operands of one op agree in the
+/// sizes of its loops, and a `?` that is cast to a number is that number. What can be proven is
+/// left out; what fails for all inputs, between constants, is an error.
+mlir::LogicalResult listRequirements(mlir::func::FuncOp func, SymbolicDims &dims);
+
+} // namespace xc::plan
+
+#endif // XC_DIALECT_PLAN_TRANSFORMS_REQUIREMENTS_H
