@@ -87,6 +87,35 @@ def missing_verify_diagnostics():
             yield f"{name}:1: has expected-* but no RUN line has -verify-diagnostics"
 
 
+VERIFIERS = re.compile(r"compiler/(Dialect/\w+/IR/|Input/Verify)")
+SHORTEST_MESSAGE = 6
+
+
+def untested_messages():
+    """Every message of a verifier, or of the check of the input, is expected by a test."""
+    expected, texts = [], []
+    for name in tracked(LIT_FILES + (".py",), ("test/",)):
+        text = (ROOT / name).read_text(errors="replace")
+        texts.append(text)
+        expected += re.findall(r"expected-error[^{]*\{\{(.*?)\}\}\s*$", text, re.M)
+    everything = "\n".join(texts)
+    for name in tracked((".cpp",), ("compiler/",)):
+        if not VERIFIERS.match(name):
+            continue
+        text = (ROOT / name).read_text()
+        for match in re.finditer(r"\b(?:emitOpError|emitError|report|error)\s*\(", text):
+            statement = re.sub(r'"\s*\n\s*"', "", text[match.start():text.find(";", match.end())])
+            parts = [part.replace('\\"', '"').strip() for part in re.findall(r'"((?:[^"\\]|\\.)*)"', statement)]
+            parts = [part for part in parts if len(part) >= SHORTEST_MESSAGE]
+            if any("did not converge" in part for part in parts):
+                continue  # nothing is known that provokes it
+            # What a test expects may end before the message does.
+            if parts and not any(part in everything or any(len(text) >= SHORTEST_MESSAGE and text in part for text in expected)
+                                 for part in parts):
+                number = text[:match.start()].count("\n") + 1
+                yield f"{name}:{number}: no test expects '{parts[0]}'"
+
+
 # ---- Documentation ---------------------------------------------------------------------------------------------------
 
 def records(name):
@@ -224,7 +253,7 @@ def todos():
                 yield f"{name}:{number}: a TODO without its issue"
 
 
-CHECKS = (dead_check_lines, missing_verify_diagnostics, undocumented_ops, undocumented_passes, include_directions,
+CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, include_directions,
           forbidden_calls, formatting, headings, machine_paths, todos)
 
 

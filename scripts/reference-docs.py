@@ -52,7 +52,24 @@ def pass_page(tblgen, files):
     for td in files:
         place = td.parent.relative_to(ROOT)
         parts.append(f"## {place}\n\n" + tidy(generate(tblgen, td, "-gen-pass-doc")))
+        parts += filter(None, [pipelines(td.parent)])
     return "passes.md", note(*files) + "\n".join(parts)
+
+
+def pipelines(folder):
+    """What C++ registers as pipelines beside the passes of a folder: name, description and options."""
+    text = "\n".join(source.read_text() for source in sorted(folder.glob("*.cpp")))
+    found = re.findall(r'PassPipelineRegistration<(\w*)>\(\s*"([\w-]+)",\s*((?:"[^"]*"\s*)+),', text)
+    if len(found) != text.count("PassPipelineRegistration<"):
+        sys.exit(f"reference-docs: {folder.relative_to(ROOT)}: a pipeline is registered in a form that is not known here")
+    parts = []
+    for options, name, description in found:
+        parts.append(f"### `-{name}` (pipeline)\n\n_{' '.join(re.findall(chr(34) + '([^' + chr(34) + ']*)' + chr(34), description))}_\n")
+        body = re.search(rf"struct {options} .*?\n}};", text, re.S) if options else None
+        rows = re.findall(r'Option<[^>]*> \w+\{\s*\*this,\s*"([\w-]+)",\s*llvm::cl::desc\("([^"]*)"\)', body.group(0)) if body else []
+        if rows:
+            parts.append("#### Options\n\n```\n" + "\n".join(f"-{option:<14} : {text}" for option, text in rows) + "\n```\n")
+    return "\n".join(parts)
 
 
 def note(*files):

@@ -25,6 +25,10 @@ FAULTS = {
     "missing_verify_diagnostics": [
         ("test/a.mlir", "// RUN: xc-opt %s\n// expected-error @+1 {{x}}\n", "// RUN: xc-opt %s -verify-diagnostics\n// expected-error @+1 {{x}}\n"),
     ],
+    "untested_messages": [
+        ("compiler/Dialect/A/IR/A.cpp", 'auto x = op.emitOpError("expected a thing");\n', 'auto x = op.getThing("expected a thing");\n'),
+        ("compiler/Input/VerifyA.cpp", 'auto x = op->emitError() << "\'" << "is not known here";\n', "int x;\n"),
+    ],
     "undocumented_ops": [
         ("compiler/A.td", TD + 'def AOp : Op<D, "a"> { let summary = "A"; let description = "No example."; }\n',
          TD + 'def AOp : Op<D, "a"> { let summary = "A"; let description = "```mlir\\nd.a\\n```"; }\n'),

@@ -246,3 +246,11 @@ func.func @reduce_scratch(%c: !tile.accumulator<64x64xf32>, %s: !tile.shared<64x
   %part = tile.reduce_blocks %c through %s[%i] blocks 2 : !tile.accumulator<64x64xf32>, !tile.shared<64x32xf32> -> !tile.accumulator<64x32xf32>
   return
 }
+
+// -----
+
+func.func @mma_bytes(%a: !tile.shared<8x64xbf16>, %b: !tile.shared<8x64xbf16>, %c: !tile.accumulator<64x64xf32>, %i: index, %f: i1) {
+  // expected-error@+1 {{expected a multiple of 32 bytes along k, got 16}}
+  %d = tile.mma %a[%i], %b, %c accumulate %f {transposed_a, transposed_b} : !tile.shared<8x64xbf16>, !tile.shared<8x64xbf16>, !tile.accumulator<64x64xf32>
+  return
+}

@@ -13,9 +13,7 @@ namespace xc::array {
 
 /// Checks that what `region` yields can stand for values of `types`.
 static LogicalResult verifyYield(Operation *op, Region &region, StringRef name, TypeRange types) {
-  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
-  if (!yield)
-    return op->emitOpError("expected array.yield at the end of its ") << name;
+  auto yield = cast<YieldOp>(region.front().getTerminator());
   if (yield.getValues().size() == types.size() &&
       areCompatibleTypes(yield.getValues().getTypes(), types))
     return success();
