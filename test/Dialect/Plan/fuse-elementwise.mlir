@@ -66,6 +66,7 @@ func.func @nothing(%x: tensor<4x0xf32>) -> tensor<4xi32> {
     linalg.yield %zero : i32
   } -> tensor<4xi32>
   return %r : tensor<4xi32>
+}
 
 // -----
 

@@ -254,3 +254,14 @@ func.func @mma_bytes(%a: !tile.shared<8x64xbf16>, %b: !tile.shared<8x64xbf16>, %
   %d = tile.mma %a[%i], %b, %c accumulate %f {transposed_a, transposed_b} : !tile.shared<8x64xbf16>, !tile.shared<8x64xbf16>, !tile.accumulator<64x64xf32>
   return
 }
+
+// -----
+
+func.func @turns(%m: index) {
+  // expected-error@+1 {{expected a turn where there are several, got 1 turns}}
+  tile.persistent (%m, %m, %m) raster 1 turn %m of 1 {
+  ^bb0(%row: index, %column: index, %batch: index):
+    tile.yield
+  }
+  return
+}
