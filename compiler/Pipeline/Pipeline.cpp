@@ -82,6 +82,7 @@ static void addDispatchPasses(OpPassManager &targetPM, bool fuse) {
   funcPM.addPass(plan::createFuseElementwise(elementwise));
   addCleanup(funcPM);
   funcPM.addPass(cuda::createSplitReductions());
+  funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
   // After the last cleanup, which would fold copies with the slices that are read of them.
   funcPM.addPass(cuda::createAlignOperands());
@@ -111,6 +112,7 @@ static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target,
   cudaOptions.lineInfo = options.lineInfo;
   cudaOptions.wgmma = options.wgmma;
   cudaOptions.tuning = options.tuning;
+  cudaOptions.tuningFile = options.tuningFile;
   cuda::buildCodegenPipeline(kernelPM, cudaOptions);
 }
 

@@ -36,8 +36,9 @@ struct CompileOptions {
   bool fuse = true;
   /// CUDA: products of 16-bit types on wgmma where the target has it.
   bool wgmma = true;
-  /// CUDA: lines `KEY = CONFIG` that say how products are laid out.
-  std::string tuning;
+  /// CUDA: lines `KEY = CONFIG` that say how products are laid out, and the file that they are
+  /// from.
+  std::string tuning, tuningFile;
   /// The ptxas to assemble PTX with; empty: modules hold PTX only.
   std::string ptxas;
   /// Where to write the IR after every phase and each kernel's IR and assembly; empty: nowhere.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
+#include "compiler/Codegen/CUDA/Tuning.h"
 #include "compiler/Input/Nesting.h"
 #include "compiler/Input/UnknownNames.h"
 #include "compiler/Pipeline/Pipeline.h"
@@ -135,7 +136,7 @@ static LogicalResult resolvePtxas(xc::CompileOptions &options, MLIRContext &cont
 }
 
 /// Reads the configurations that --tuning names, and records which they are.
-static LogicalResult readTuning(xc::CommandLine &command) {
+static LogicalResult readTuning(xc::CommandLine &command, MLIRContext &context) {
   if (command.tuning.empty())
     return success();
   std::string message;
@@ -145,9 +146,13 @@ static LogicalResult readTuning(xc::CommandLine &command) {
     return failure();
   }
   command.compile.tuning = buffer->getBuffer().str();
+  command.compile.tuningFile = command.tuning;
   command.compile.provenance.flags +=
       " --tuning=" + llvm::utohexstr(llvm::xxh3_64bits(buffer->getBuffer()));
-  return success();
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  return xc::cuda::TuningTable::parse(&context, command.compile.tuning, command.tuning);
 }
 
 /// MLIR's parser goes down into brackets without looking at the stack.
@@ -195,7 +200,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
       failed(resolvePtxas(command.compile, context)))
     return 1;
   command.compile.provenance.flags = describeFlags(command.compile);
-  if (failed(readTuning(command)))
+  if (failed(readTuning(command, context)))
     return 1;
   TimingScope parsing = timing.nest("Parse");
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));

@@ -192,6 +192,7 @@ SmallVector<Value> FMAEmitter::multiply(Value bufferNumber, ArrayRef<Value> accu
 }
 
 LogicalResult FMAEmitter::run() {
+  frame.setFewestBlocks(1);
   tile.placeAtBlock();
   thread = frame.getThreadId();
   int64_t across = config.getTileN() / config.getThreadN();

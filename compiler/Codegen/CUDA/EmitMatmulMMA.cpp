@@ -413,6 +413,7 @@ void MMAEmitter::emitOutputs(ArrayRef<Value> sums) {
 }
 
 LogicalResult MMAEmitter::run() {
+  frame.setFewestBlocks(1);
   tile.placeAtBlock();
   thread = frame.getThreadId();
   lane = index.rem(thread, 32);

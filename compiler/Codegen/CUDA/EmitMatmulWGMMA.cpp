@@ -553,10 +553,8 @@ static DenseI64ArrayAttr getRegisters(OpBuilder &builder, MatmulWGMMAAttr config
 }
 
 LogicalResult WGMMAEmitter::run() {
-  func::FuncOp function = kernel.getFunction();
-  function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                    builder.getI32IntegerAttr(config.getBlocks()));
-  function->setAttr(kProgrammaticAttr, builder.getUnitAttr());
+  frame.setFewestBlocks(config.getBlocks());
+  kernel.getFunction()->setAttr(kProgrammaticAttr, builder.getUnitAttr());
   thread = frame.getThreadId();
   threadInWarpgroup = index.rem(thread, tile::kWarpgroupThreads);
   makeSteps();

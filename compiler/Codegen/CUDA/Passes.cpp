@@ -42,6 +42,8 @@ struct PipelineOptions final : PassPipelineOptions<PipelineOptions> {
   Option<bool> wgmma{*this, "wgmma", llvm::cl::desc("Products of 16-bit types on wgmma"),
                      llvm::cl::init(true)};
   Option<std::string> tuning{*this, "tuning", llvm::cl::desc("Lines KEY = CONFIG")};
+  Option<int64_t> gridLimit{*this, "grid-limit", llvm::cl::desc("Blocks of a grid"),
+                            llvm::cl::init(INT32_MAX)};
 };
 
 } // namespace
@@ -58,6 +60,7 @@ void registerPasses() {
                                               options.emitAssembly = parsed.emitAssembly;
                                               options.wgmma = parsed.wgmma;
                                               options.tuning = parsed.tuning;
+                                              options.gridLimit = parsed.gridLimit;
                                               buildCodegenPipeline(pm, options);
                                             });
 }

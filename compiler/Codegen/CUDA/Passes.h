@@ -40,8 +40,10 @@ struct CodegenOptions {
   bool emitAssembly = false;
   /// Products of 16-bit types on wgmma where the target has it.
   bool wgmma = true;
-  /// Lines `KEY = CONFIG`, see -xc-cuda-select-strategy.
-  std::string tuning;
+  /// Lines `KEY = CONFIG`, see -xc-cuda-select-strategy, and the file that errors name.
+  std::string tuning, tuningFile = "tuning";
+  /// Blocks of a grid; fewer than hardware launches are for tests.
+  int64_t gridLimit = INT32_MAX;
 };
 
 /// Adds the passes that turn one kernel module (docs/architecture.md) into PTX.

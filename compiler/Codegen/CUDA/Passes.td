@@ -29,7 +29,10 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     A reduction whose results are few, each over many elements, becomes a reduction of some hundred parts, and
     one of their results, in a fixed order. Ops that each work on one row of what a column reduction sums up get
     the same two loops for their rows, and the first step is marked `plan.partial`, so that they can share a
-    kernel with it. Static sizes only; does nothing for other targets than CUDA. Example:
+    kernel with it. Where no number of parts divides a loop, or its length is symbolic, what equal parts leave over is
+    reduced by one more op, and joined to their result. A product of so few tiles that most multiprocessors would have
+    none, with a long sum for each element, becomes a batch of products of parts of that sum, and their sum; on targets
+    with wgmma, 16-bit types are left to its own way to share a sum. Does nothing for other targets than CUDA. Example:
     ```mlir
     %s = linalg.generic {iterator_types = ["reduction", "parallel"]} ins(%x : tensor<32768x1024xf32>) ...   // input
 
@@ -38,7 +41,8 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     %s = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%p : tensor<256x1024xf32>) ...
     ```
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
+                           "mlir::arith::ArithDialect"];
 }
 
 def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
@@ -65,7 +69,8 @@ def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
     `lowering_config` yet. Where a symbolic size decides (is it a multiple of the vector width, do 32-bit indices
     do), the function is cloned: the first variant has `plan.guards` and relies on them, the last has none.
     A product is looked up in `tuning` first, by what `plan.reason` names as its key: the target, the types, batch x M x N x K and
-    the layout of both operands (n: rows of a matrix are contiguous, t: columns are). Refuses, with its location, an op that code generation does not know. Example:
+    the layout of both operands (n: rows of a matrix are contiguous, t: columns are). f32 operands that may be rounded,
+    by `allow-tf32` or by the op's own `allow_tf32`, are called tf32 there. Refuses, with its location, an op that code generation does not know. Example:
     ```mlir
     func.func @k() { ... }                                                                       // input
     func.func @k() attributes {lowering_config = #cuda.elementwise<threads = 256, ...>, ...} { ... }  // output
@@ -73,9 +78,10 @@ def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"allowTF32", "allow-tf32", "bool", /*default=*/"false",
-           "Multiply f32 matrices on the tensor cores, which take 10 bits of the mantissas">,
+           "Multiply f32 matrices on the tensor cores, which take 10 bits of the mantissas, also where ops do not say so">,
     Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products of 16-bit types on wgmma where the target has it">,
-    Option<"tuning", "tuning", "std::string", /*default=*/"", "Lines `KEY = CONFIG`: the configuration of products by key">
+    Option<"tuning", "tuning", "std::string", /*default=*/"", "Lines `KEY = CONFIG`: the configuration of products by key">,
+    Option<"tuningFile", "tuning-file", "std::string", /*default=*/"\"tuning\"", "What errors call the file of those lines">
   ];
   let dependentDialects = ["xc::cuda::CUDADialect"];
 }
@@ -271,6 +277,24 @@ def EmitMerge : EmitPass<"xc-cuda-emit-merge"> {
     %split:2 = scf.while (%low = %from, %high = %to) ...
     ```
   }];
+}
+
+def FoldGrids : Pass<"xc-cuda-fold-grids", "mlir::func::FuncOp"> {
+  let summary = "Give blocks several tiles each where a grid would be too large";
+  let description = [{
+    A grid has at most 2^31 - 1 blocks. Where a kernel needs more, or may need more for some sizes, each block does the
+    work of every so many blocks: the body becomes that of a loop. Kernels with narrow indices have fewer elements than
+    that, and are left alone; so are clusters. Example, of n blocks:
+    ```mlir
+    %b = plan.workgroup_id x                           // input; launch = grid () -> (n, 1, 1)
+    ...
+    %first = plan.workgroup_id x                       // output; launch = grid () -> (n ceildiv (n / 2147483647 + 1), 1, 1)
+    scf.for %b = %first to %n step %blocks { ... }
+    ```
+  }];
+  let options = [Option<"limit", "limit", "int64_t", /*default=*/"INT32_MAX", "Blocks of a grid">];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect",
+                           "mlir::scf::SCFDialect"];
 }
 
 def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {

@@ -35,6 +35,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   select.allowTF32 = options.allowTF32;
   select.wgmma = options.wgmma;
   select.tuning = options.tuning;
+  select.tuningFile = options.tuningFile;
   kernelPM.addPass(createSelectStrategy(select));
   kernelPM.addNestedPass<func::FuncOp>(createEmitElementwise());
   kernelPM.addNestedPass<func::FuncOp>(createEmitTranspose());
@@ -48,6 +49,9 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createEmitSort());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMerge());
   kernelPM.addNestedPass<func::FuncOp>(createEmitPointwise());
+
+  // No grid is larger than hardware launches.
+  kernelPM.addNestedPass<func::FuncOp>(createFoldGrids({options.gridLimit}));
 
   // Tiles get their places in shared memory, and roles of warpgroups become branches.
   kernelPM.addNestedPass<func::FuncOp>(createPlanSharedMemory());

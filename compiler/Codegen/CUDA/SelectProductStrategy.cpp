@@ -11,9 +11,7 @@
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -26,12 +24,15 @@ namespace {
 class ProductChooser {
 public:
   ProductChooser(const Contraction &contraction, const KernelInfo &kernel, PointEmitter &points,
-                 const SelectStrategyOptions &options)
-      : contraction(contraction), kernel(kernel), points(points), options(options) {}
+                 const SelectStrategyOptions &options, const ProductTuning &tuning)
+      : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
+        isTF32(contraction.hasSingleOperands() &&
+               (options.allowTF32 || contraction.getOp()->hasAttr(kAllowTF32Attr))) {}
 
   Choice choose();
 
 private:
+  std::string getKey();
   std::optional<Choice> chooseTuned();
   std::optional<Choice> chooseWGMMA();
   std::optional<TiledAccess> getBoxedOutput();
@@ -40,13 +41,17 @@ private:
   const KernelInfo &kernel;
   PointEmitter &points; // knows the sizes; nothing is emitted
   const SelectStrategyOptions &options;
+  const ProductTuning &tuning;
+  bool isTF32; // f32 factors may be rounded
 };
 
 } // namespace
 
+/// Instructions that a function of mathematics is counted as.
+static constexpr int64_t kFunction = 12;
+
 /// Instructions that each element of the output takes; a function of mathematics is several.
 static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contraction) {
-  constexpr int64_t kFunction = 12;
   int64_t count = 0;
   kernel.getFunction().walk([&](linalg::LinalgOp op) {
     if (op == contraction.getOp() || op.getNumReductionLoops() > 0)
@@ -58,11 +63,8 @@ static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contr
   return count;
 }
 
-/// Before what says how much is fused to a product.
-static constexpr llvm::StringLiteral kFused = " fused ";
-
-/// What identifies a product in a tuning database.
-static std::string getKey(const KernelInfo &kernel, const Contraction &contraction) {
+/// What identifies a product in a tuning table.
+std::string ProductChooser::getKey() {
   linalg::LinalgOp op = contraction.getOp();
   auto getSize = [&](ArrayRef<unsigned> dims) {
     std::optional<int64_t> size = getStaticProduct(op, dims);
@@ -70,42 +72,25 @@ static std::string getKey(const KernelInfo &kernel, const Contraction &contracti
   };
   std::string types;
   llvm::raw_string_ostream stream(types);
-  stream << getElementTypeOrSelf(contraction.a.operand->get()) << "*"
-         << getElementTypeOrSelf(contraction.b.operand->get()) << ">"
-         << getElementTypeOrSelf(contraction.group.results.front().output.tensor);
+  if (isTF32)
+    stream << "tf32*tf32";
+  else
+    stream << getElementTypeOrSelf(contraction.a.operand->get()) << "*"
+           << getElementTypeOrSelf(contraction.b.operand->get());
+  stream << ">" << getElementTypeOrSelf(contraction.group.results.front().output.tensor);
   int64_t fused = countOutputOps(kernel, contraction);
   return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
                        getSize(contraction.batch), getSize(contraction.m), getSize(contraction.n),
                        getSize(contraction.k), contraction.a.isKContiguous ? "n" : "t",
                        contraction.b.isKContiguous ? "t" : "n",
-                       fused ? kFused.str() + std::to_string(fused) : "")
+                       fused ? TuningTable::kFused.str() + std::to_string(fused) : "")
       .str();
 }
 
-/// What was measured on the GPUs of each target, in the form of --tuning; see tools/xtune.
-static constexpr llvm::StringLiteral kShippedTuning =
-#include "compiler/Codegen/CUDA/Tuning/sm_90a.inc"
-    ;
-
-/// The configuration that `lines` hold for the product `key`, or for that product without what is
-/// fused to it; null if they hold none.
-static Attribute findTuned(StringRef lines, StringRef key, MLIRContext *context) {
-  for (StringRef wanted : {key, key.take_front(key.find(kFused))})
-    for (StringRef line : llvm::split(lines, '\n')) {
-      auto [name, config] = line.split(" = ");
-      if (name != wanted)
-        continue;
-      Attribute attr = parseAttribute(config, context);
-      if (isa_and_nonnull<plan::LoweringConfigInterface>(attr))
-        return attr;
-    }
-  return nullptr;
-}
-
 std::optional<Choice> ProductChooser::chooseTuned() {
-  std::string key = getKey(kernel, contraction);
-  if (Attribute attr = findTuned(options.tuning, key, kernel.getFunction().getContext()))
-    return Choice{attr, "tuned: " + key};
+  std::string key = getKey();
+  if (Attribute config = tuning.given.lookup(key))
+    return Choice{config, "tuned: " + key};
   return std::nullopt;
 }
 
@@ -161,10 +146,10 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
     return MatmulWGMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpgroups,
                                 plan.stages, plan.raster, plan.blocks, plan.split, plan.turns);
   };
-  std::string key = getKey(kernel, contraction);
+  std::string key = getKey();
   MatmulWGMMAAttr config = toConfig(plans.front());
   std::string expected = llvm::formatv("{0:F1} us expected", plans.front().microseconds);
-  if (auto measured = dyn_cast_or_null<MatmulWGMMAAttr>(findTuned(kShippedTuning, key, context))) {
+  if (auto measured = dyn_cast_or_null<MatmulWGMMAAttr>(tuning.shipped.lookup(key))) {
     config = measured;
     expected = "as measured before";
   }
@@ -188,7 +173,6 @@ Choice ProductChooser::choose() {
   std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
                          m = getStaticProduct(op, contraction.m),
                          n = getStaticProduct(op, contraction.n);
-  bool isTF32 = options.allowTF32 && contraction.hasSingleOperands();
   if (kernel.target->hasMMA16816 && (contraction.hasHalfOperands() || isTF32)) {
     int64_t elementBytes = isTF32 ? 4 : 2;
     auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
@@ -203,11 +187,16 @@ Choice ProductChooser::choose() {
     size.isCopied =
         isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n);
     size.elementBytes = elementBytes;
+    bool isSymbolic = !batch || !m || !n || !k;
+    size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
+    size.isDemanding = countOutputOps(kernel, contraction) >= kFunction ||
+                       getInnermostDivisor(points, contraction.group, contraction.n) == 1;
     MatmulMMAAttr config = chooseMMATiles(context, *kernel.target, size);
     std::string reason =
-        llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}",
+        llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}; "
+                      "key: {4}",
                       isTF32 ? " in TF32" : "", config.getTileM(), config.getTileN(),
-                      config.getTileK())
+                      config.getTileK(), getKey())
             .str();
     return {config, reason};
   }
@@ -234,8 +223,9 @@ Choice ProductChooser::choose() {
     }
   }
   std::string reason =
-      llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread",
-                    chosen->m, chosen->n, chosen->threadM, chosen->threadN)
+      llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread; "
+                    "key: {4}",
+                    chosen->m, chosen->n, chosen->threadM, chosen->threadN, getKey())
           .str();
   return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM,
                              chosen->threadN),
@@ -243,8 +233,9 @@ Choice ProductChooser::choose() {
 }
 
 Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
-                             PointEmitter &points, const SelectStrategyOptions &options) {
-  return ProductChooser(contraction, kernel, points, options).choose();
+                             PointEmitter &points, const SelectStrategyOptions &options,
+                             const ProductTuning &tuning) {
+  return ProductChooser(contraction, kernel, points, options, tuning).choose();
 }
 
 } // namespace xc::cuda

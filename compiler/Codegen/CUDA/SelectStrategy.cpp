@@ -45,8 +45,8 @@ class Chooser {
 public:
   /// `rowBound` limits the length of rows, if that is symbolic.
   Chooser(const KernelInfo &kernel, PointEmitter &points, const SelectStrategyOptions &options,
-          std::optional<int64_t> rowBound)
-      : kernel(kernel), points(points), options(options), rowBound(rowBound) {}
+          const ProductTuning &tuning, std::optional<int64_t> rowBound)
+      : kernel(kernel), points(points), options(options), tuning(tuning), rowBound(rowBound) {}
 
   Choice choose();
 
@@ -70,6 +70,7 @@ private:
   const KernelInfo &kernel;
   PointEmitter &points; // knows the sizes; nothing is emitted
   const SelectStrategyOptions &options;
+  const ProductTuning &tuning;
   std::optional<int64_t> rowBound;
 };
 
@@ -473,11 +474,11 @@ Choice Chooser::choose() {
   // Groups of few features leave a tile of the product all but empty.
   bool isNarrow = succeeded(contraction) && isNarrowWindow(*contraction);
   if (succeeded(contraction) && !isNarrow)
-    return chooseProductStrategy(*contraction, kernel, points, options);
+    return chooseProductStrategy(*contraction, kernel, points, options, tuning);
   if (std::optional<Choice> choice = chooseWindow())
     return *choice;
   if (succeeded(contraction))
-    return chooseProductStrategy(*contraction, kernel, points, options);
+    return chooseProductStrategy(*contraction, kernel, points, options, tuning);
   FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
   if (succeeded(group))
     return chooseReduction(*group);
@@ -573,6 +574,14 @@ namespace {
 struct SelectStrategy final : impl::SelectStrategyBase<SelectStrategy> {
   using SelectStrategyBase::SelectStrategyBase;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    FailureOr<TuningTable> given = TuningTable::parse(context, tuning, tuningFile);
+    FailureOr<TuningTable> shipped = TuningTable::parseShipped(context);
+    if (failed(given) || failed(shipped))
+      return failure();
+    tables = {std::move(*given), std::move(*shipped)};
+    return success();
+  }
   void runOnOperation() override;
 
 private:
@@ -582,6 +591,8 @@ private:
   LogicalResult addRowVariants(const KernelInfo &kernel);
   /// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
   LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow);
+
+  ProductTuning tables;
 };
 
 } // namespace
@@ -590,7 +601,6 @@ Choice SelectStrategy::choose(const KernelInfo &kernel, std::optional<int64_t> r
   SelectStrategyOptions options;
   options.allowTF32 = allowTF32;
   options.wgmma = wgmma;
-  options.tuning = tuning;
   Block &body = kernel.getFunction().getBody().front();
   llvm::SmallPtrSet<Operation *, 32> before;
   for (Operation &op : body)
@@ -599,7 +609,7 @@ Choice SelectStrategy::choose(const KernelInfo &kernel, std::optional<int64_t> r
   Choice choice;
   {
     PointEmitter points(builder, kernel);
-    choice = Chooser(kernel, points, options, rowBound).choose();
+    choice = Chooser(kernel, points, options, tables, rowBound).choose();
   }
   // Asking for sizes built some arithmetic; the passes to come build their own.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))

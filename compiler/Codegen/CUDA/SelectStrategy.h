@@ -12,6 +12,7 @@
 #include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
 #include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/Tuning.h"
 
 #include <string>
 
@@ -40,7 +41,8 @@ Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, Poi
 /// For matrix products, in the same way: what the tuning file says, else `wgmma`, `mma.sync` or
 /// fused multiply-add, the first that can.
 Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
-                             PointEmitter &points, const SelectStrategyOptions &options);
+                             PointEmitter &points, const SelectStrategyOptions &options,
+                             const ProductTuning &tuning);
 
 } // namespace xc::cuda
 

@@ -137,3 +137,129 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return %r#1 : tensor<i32>
   }
 }
+
+// -----
+
+#first = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// A symbolic length: 512 parts cover a multiple of 8 elements each, one more reduction takes the rest, and
+// where both meet, positions are an operand.
+// CHECK-LABEL: func.func @symbolic
+// CHECK:         %[[COVERED:.*]] = tensor.extract_slice %arg0[0] [%{{.*}}] [1]
+// CHECK:         tensor.expand_shape %[[COVERED]] {{\[\[}}0, 1]] output_shape [512, %[[LENGTH:.*]]]
+// CHECK:         %[[PARTS:.*]]:2 = linalg.generic
+// CHECK-SAME:      iterator_types = ["parallel", "reduction"]
+// CHECK:           arith.muli %[[FIRST:.*]], %{{.*}}
+// CHECK:         %[[TAIL:.*]] = tensor.extract_slice %arg0[%[[BEGIN:.*]]] [%{{.*}}] [1]
+// CHECK:         %[[REST:.*]]:2 = linalg.generic
+// CHECK-SAME:      iterator_types = ["reduction"]
+// CHECK-SAME:      ins(%[[TAIL]]
+// CHECK-SAME:      {plan.partial}
+// CHECK:           arith.addi %{{.*}}, %[[BEGIN]]
+// CHECK:         %[[LAST:.*]]:2 = linalg.generic
+// CHECK-SAME:      ins(%[[PARTS]]#0, %[[PARTS]]#1 : tensor<512xf32>, tensor<512xi32>)
+// CHECK-SAME:      {plan.position = 1 : i64}
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[LAST]]#0, %[[LAST]]#1, %[[REST]]#0, %[[REST]]#1
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @symbolic(%x: tensor<?xf32>) -> (tensor<f32>, tensor<i32>) {
+    %low = arith.constant 0xFF800000 : f32
+    %zero = arith.constant 0 : i32
+    %e0 = tensor.empty() : tensor<f32>
+    %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
+    %e1 = tensor.empty() : tensor<i32>
+    %f1 = linalg.fill ins(%zero : i32) outs(%e1 : tensor<i32>) -> tensor<i32>
+    %r:2 = linalg.generic {indexing_maps = [#first, #none, #none], iterator_types = ["reduction"]}
+        ins(%x : tensor<?xf32>) outs(%f0, %f1 : tensor<f32>, tensor<i32>) {
+    ^bb0(%in: f32, %best: f32, %where: i32):
+      %i = linalg.index 0 : index
+      %at = arith.index_cast %i : index to i32
+      %more = arith.cmpf ogt, %in, %best : f32
+      %v = arith.select %more, %in, %best : f32
+      %w = arith.select %more, %at, %where : i32
+      linalg.yield %v, %w : f32, i32
+    } -> (tensor<f32>, tensor<i32>)
+    return %r#0, %r#1 : tensor<f32>, tensor<i32>
+  }
+}
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#none = affine_map<(d0, d1) -> ()>
+
+// 3 x 1000003 elements: parts of neither loop would do, so both become one.
+// CHECK-LABEL: func.func @prime
+// CHECK:         %[[FLAT:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0, 1]] : tensor<3x1000003xf32> into tensor<3000009xf32>
+// CHECK:         tensor.extract_slice %[[FLAT]][0] [{{.*}}] [1]
+// CHECK:         linalg.generic
+// CHECK-SAME:      iterator_types = ["parallel", "reduction"]
+// CHECK:         tensor.extract_slice %[[FLAT]]
+// CHECK:         linalg.generic
+// CHECK-SAME:      iterator_types = ["reduction"]
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @prime(%x: tensor<3x1000003xf32>, %init: tensor<f32>) -> tensor<f32> {
+    %sum = linalg.generic {indexing_maps = [#whole, #none], iterator_types = ["reduction", "reduction"]}
+        ins(%x : tensor<3x1000003xf32>) outs(%init : tensor<f32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<f32>
+    return %sum : tensor<f32>
+  }
+
+  // Rows of symbolic length that are needed again are left to one kernel, which holds them.
+  // CHECK-LABEL: func.func @held
+  // CHECK-NOT:     tensor.extract_slice
+  func.func @held(%x: tensor<3x?xf32>, %init: tensor<3xf32>, %empty: tensor<3x?xf32>) -> tensor<3x?xf32> {
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<3x?xf32>) outs(%init : tensor<3xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<3xf32>
+    %share = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %sum : tensor<3x?xf32>, tensor<3xf32>) outs(%empty : tensor<3x?xf32>) {
+    ^bb0(%in: f32, %whole: f32, %out: f32):
+      %d = arith.divf %in, %whole : f32
+      linalg.yield %d : f32
+    } -> tensor<3x?xf32>
+    return %share : tensor<3x?xf32>
+  }
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// One tile, and sums of 16384: 32 blocks have 512 of each.
+// CHECK-DAG: #[[A:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+// CHECK-DAG: #[[B:.*]] = affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>
+// CHECK-LABEL: func.func @product
+// CHECK:         tensor.expand_shape %arg0 {{.*}} into tensor<64x32x512xbf16>
+// CHECK:         tensor.expand_shape %arg1 {{.*}} into tensor<32x512x64xbf16>
+// CHECK:         %[[PARTS:.*]] = linalg.contract
+// CHECK-SAME:      outs(%{{.*}} : tensor<32x64x64xf32>)
+// CHECK:         linalg.generic
+// CHECK-SAME:      iterator_types = ["reduction", "parallel", "parallel"]
+// CHECK-SAME:      ins(%[[PARTS]] : tensor<32x64x64xf32>) outs(%arg2 : tensor<64x64xf32>)
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @product(%a: tensor<64x16384xbf16>, %b: tensor<16384x64xbf16>, %init: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    %c = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<64x16384xbf16>, tensor<16384x64xbf16>)
+        outs(%init : tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %c : tensor<64x64xf32>
+  }
+
+  // Enough tiles.
+  // CHECK-LABEL: func.func @large_product
+  // CHECK-NOT:     tensor.expand_shape
+  func.func @large_product(%a: tensor<1024x4096xbf16>, %b: tensor<4096x1024xbf16>, %init: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+    %c = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<1024x4096xbf16>, tensor<4096x1024xbf16>)
+        outs(%init : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+    return %c : tensor<1024x1024xf32>
+  }
+}

@@ -27,6 +27,10 @@ def sizes():
                     (65, 63, 66), (1, 64, 64), (64, 64, 1), (1, 300, 1), (100, 1, 100), (128, 256, 130), (257, 129, 255),
                     (13, 1000, 10), (1000, 10, 13), (384, 384, 384)):
         yield product(random("f32", (m, k), 1), random("f32", (k, n), 2))
+    # Few tiles with long sums, which blocks share; the last one no number of blocks divides.
+    for dtype, m, k, n in (("f32", 20, 4096, 33), ("bf16", 32, 4096, 48), ("f32", 9, 4099, 17)):
+        yield product(random(dtype, (m, k), 1), random(dtype, (k, n), 2), tag="_long")
+    yield product(random("f16", (2, 16, 2048), 1), random("f16", (2, 2048, 24), 2), tag="_long")
     for m, k, n in ((0, 4, 5), (4, 5, 0), (4, 0, 5)):
         yield product(random("f32", (m, k), 1), random("f32", (k, n), 2), tag="_empty")
 

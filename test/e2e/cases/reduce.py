@@ -196,6 +196,28 @@ def large():
     yield reduction("max", random("bf16", (2048, 136), 31), (0,), tag="_two_steps")
     yield reduction("sum", random("f32", (300, 1000), 32), (0, 1), tag="_two_steps")
     yield reduction("prod", random("f64", (70000,), 33, 0.9998, 1.0002), (0,), tag="_two_steps")
+    # No number of parts divides these.
+    yield reduction("sum", random("f32", (100003,), 43), (0,), tag="_uneven")
+    yield reduction("max", random("bf16", (3, 40009), 44), (1,), tag="_uneven")
+    yield reduction("sum", random("f32", (4099, 70), 45), (0,), tag="_uneven")
+    yield reduction("sum", random("f32", (211, 307), 46), (0, 1), tag="_uneven")
+    yield reduction("sum", random("f32", (3, 29989), 47), (0, 1), tag="_uneven")
+    yield reduction("sum", random("f32", (67, 61, 65), 48), (0, 1), tag="_uneven")
+    values = np.floor(random("f32", (70001,), 49, -50, 50).values)
+    for tag, place in (("", None), ("_last", 70000), ("_rest", 69999)):
+        x = Tensor("f32", values.copy())
+        if place:
+            x.values[place] = 77
+        for op in ("argmax", "argmin"):
+            yield simple(f"{op}_uneven{tag}", [x], [("i32", getattr(np, op)(x.values))],
+                         f"%r0 = array.{op} %0 axis = 0 : {x.mlir} -> tensor<i32>", "exact")
+    for shape, axis in (((2, 40009), 1), ((2, 40960), 1), ((20011, 20), 0), ((20480, 20), 0)):
+        x = Tensor("f32", np.floor(random("f32", shape, 51, -50, 50).values))
+        index = x.values.argmax(axis)
+        yield simple(f"argmax_long_{x.mlir}", [x], [("i32", index)],
+                     f"%r0 = array.argmax %0 axis = {axis} : {x.mlir} -> {mlir_type('i32', index.shape)}", "exact")
+    x = random("f32", (50021,), 50)
+    yield simple("var_uneven", [x], [("f32", x.values.var())], f"%r0 = array.var %0 axes = [0] : {x.mlir} -> tensor<f32>", "sum")
     x = Tensor("f32", np.floor(random("f32", (65536,), 34, -50, 50).values))
     yield simple("argmax_two_steps", [x], [("i64", x.values.argmax(0))],
                  f"%r0 = array.argmax %0 axis = 0 : {x.mlir} -> tensor<i64>", "exact")

@@ -1,4 +1,6 @@
 """Dims that are known when inputs are bound: one compiled function, many sizes, sizes that disagree."""
+import re
+
 import numpy as np
 
 from harness import Case, Step
@@ -259,6 +261,35 @@ def requirements():
         lambda x, i, u: [np.concatenate([x[:1] + u.sum(0), x[1:]])], "sum")
 
 
+LENGTHS = (1, 7, 4095, 4096, 4104, 9001, 0)
+
+
+def few_results():
+    """Reductions to so few results that the length decides how many blocks have something to do."""
+    def case(name, argument, body, result, shape_of, reference, kind="sum", sizes=LENGTHS, values=lambda x: x):
+        steps = []
+        for size in sizes:
+            x = random("f32", shape_of(size), 50)
+            x = Tensor("f32", values(x.values))
+            steps.append(Step([x], [(re.search(r"[fi]32", result)[0], np.asarray(reference(x.values)))]))
+        text = f"  func.func @NAME(%a: {argument}) -> ({result}) {{\n    {body}\n    return %r : {result}\n  }}\n"
+        return Case(name, text, steps, kind)
+
+    yield case("sum_all", "tensor<?xf32>", "%r = array.reduce sum, %a axes = [0] : tensor<?xf32> -> tensor<f32>", "tensor<f32>",
+               lambda n: (n,), lambda a: a.sum())
+    yield case("sum_all_of_two", "tensor<?x?xf32>", "%r = array.reduce sum, %a axes = [0, 1] : tensor<?x?xf32> -> tensor<f32>",
+               "tensor<f32>", lambda n: (n % 90, n // 90), lambda a: a.sum())
+    yield case("max_of_rows", "tensor<3x?xf32>", "%r = array.reduce max, %a axes = [1] : tensor<3x?xf32> -> tensor<3xf32>",
+               "tensor<3xf32>", lambda n: (3, n), lambda a: a.max(1, initial=-np.inf), "exact")
+    yield case("sum_of_columns", "tensor<?x70xf32>", "%r = array.reduce sum, %a axes = [0] : tensor<?x70xf32> -> tensor<70xf32>",
+               "tensor<70xf32>", lambda n: (n, 70), lambda a: a.sum(0), sizes=(1, 127, 128, 1000, 0))
+    for op, reference in (("argmax", np.argmax), ("argmin", np.argmin)):
+        yield case(op, "tensor<?xf32>", f"%r = array.{op} %a axis = 0 : tensor<?xf32> -> tensor<i32>", "tensor<i32>",
+                   lambda n: (n,), reference, "exact", sizes=LENGTHS[:-1], values=lambda x: np.floor(x * 8))
+    yield case("var_all", "tensor<?xf32>", "%r = array.var %a axes = [0] : tensor<?xf32> -> tensor<f32>", "tensor<f32>",
+               lambda n: (n,), lambda a: a.var(), sizes=LENGTHS[:-1])
+
+
 def cases():
-    for make in (elementwise, named, kernels, shapes, requirements):
+    for make in (elementwise, named, kernels, shapes, requirements, few_results):
         yield from make()

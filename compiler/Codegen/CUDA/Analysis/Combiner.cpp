@@ -18,6 +18,7 @@
 #include "compiler/Codegen/CUDA/Analysis/Combiner.h"
 
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -111,11 +112,16 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
     if (isa_and_nonnull<linalg::IndexOp>(definition))
       result.position = index;
   }
+  // Where partial results meet again, their positions are an operand.
+  if (auto given = op->getAttrOfType<IntegerAttr>(plan::kPositionAttr);
+      given && given.getInt() >= 0 && given.getInt() < result.getNumResults() &&
+      isa<IntegerType>(result.accumulators[given.getInt()].getType()))
+    result.position = given.getInt();
   return result;
 }
 
-SmallVector<Value> Combiner::apply(OpBuilder &builder, Location loc, ValueRange first,
-                                   ValueRange second) const {
+SmallVector<Value> Combiner::combineInOrder(OpBuilder &builder, Location loc, ValueRange first,
+                                            ValueRange second) const {
   IRMapping mapping;
   for (auto [accumulator, value] : llvm::zip_equal(accumulators, first))
     mapping.map(accumulator, value);
@@ -131,10 +137,10 @@ SmallVector<Value> Combiner::apply(OpBuilder &builder, Location loc, ValueRange 
 
 SmallVector<Value> Combiner::combine(OpBuilder &builder, Location loc, ValueRange first,
                                      ValueRange second) const {
-  SmallVector<Value> forward = apply(builder, loc, first, second);
+  SmallVector<Value> forward = combineInOrder(builder, loc, first, second);
   if (!position)
     return forward;
-  SmallVector<Value> backward = apply(builder, loc, second, first);
+  SmallVector<Value> backward = combineInOrder(builder, loc, second, first);
   Value where = forward[*position], other = backward[*position];
   auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
     return arith::CmpIOp::create(builder, loc, predicate, lhs, rhs);

@@ -12,9 +12,10 @@
 //   ^bb0(%x: f32, %best: f32, %where: i32):
 //     %i = linalg.index 1 : index
 //     %at = arith.index_cast %i : index to i32        // f: (%x, %at)
-//     %more = arith.cmpf ogt, %x, %best : f32         // g, with (%best, %where) the first partial
-//     result %v = arith.select %more, %x, %best : f32        //    and (%x, %at) the second %w =
-//     arith.select %more, %at, %where : i32 linalg.yield %v, %w : f32, i32
+//     %more = arith.cmpf ogt, %x, %best : f32         // g, with (%best, %where) the first
+//     %v = arith.select %more, %x, %best : f32        //    partial result and (%x, %at) the
+//     %w = arith.select %more, %at, %where : i32      //    second
+//     linalg.yield %v, %w : f32, i32
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +45,12 @@ public:
   /// Builds g(first, second). The operands may be vectors: g is then applied lane by lane.
   llvm::SmallVector<mlir::Value> combine(mlir::OpBuilder &builder, mlir::Location loc,
                                          mlir::ValueRange first, mlir::ValueRange second) const;
+  /// The same for results of which the first is known to be that of earlier elements.
+  llvm::SmallVector<mlir::Value> combineInOrder(mlir::OpBuilder &builder, mlir::Location loc,
+                                                mlir::ValueRange first,
+                                                mlir::ValueRange second) const;
+  /// The result that says where the best element is, if g picks elements.
+  std::optional<unsigned> getPosition() const { return position; }
 
 private:
   mutable mlir::linalg::LinalgOp op; // MLIR's op handles are not const-correct
@@ -56,9 +63,6 @@ private:
   llvm::SmallVector<mlir::Operation *> steps;
   /// The accumulator that says where the best element is, if g picks elements: ties go to one end.
   std::optional<unsigned> position;
-
-  llvm::SmallVector<mlir::Value> apply(mlir::OpBuilder &builder, mlir::Location loc,
-                                       mlir::ValueRange first, mlir::ValueRange second) const;
 };
 
 } // namespace xc::cuda

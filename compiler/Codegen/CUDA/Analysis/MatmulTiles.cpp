@@ -23,6 +23,7 @@ struct MMATile {
   double rate;       // of the first one's, where all multiprocessors are busy
   int64_t registers; // of a thread, rounded up to what hardware gives
   bool isTight;      // leaves no registers for loads under way, or for more addresses
+  bool isCrowded;    // the same for a thread with twice as many copies
 };
 
 } // namespace
@@ -31,10 +32,10 @@ struct MMATile {
 // those of the smaller ones follow from how much more of shared memory their warps read for a
 // product.
 static const MMATile kTiles[] = {
-    {128, 256, 2, 4, 1.00, 256, true}, {256, 128, 4, 2, 0.99, 256, true},
-    {128, 128, 2, 2, 0.95, 256, true}, {128, 128, 2, 4, 0.80, 168, false},
-    {64, 128, 2, 2, 0.75, 168, false}, {128, 64, 2, 2, 0.75, 168, false},
-    {64, 64, 2, 2, 0.60, 128, false},
+    {128, 256, 2, 4, 1.00, 256, true, false}, {256, 128, 4, 2, 0.99, 256, true, false},
+    {128, 128, 2, 2, 0.95, 256, true, true},  {128, 128, 2, 4, 0.80, 168, false, false},
+    {64, 128, 2, 2, 0.75, 168, false, false}, {128, 64, 2, 2, 0.75, 168, false, false},
+    {64, 64, 2, 2, 0.60, 128, false, false},
 };
 
 static int64_t countBlocks(const MMATile &tile, const ProductSize &size) {
@@ -43,7 +44,10 @@ static int64_t countBlocks(const MMATile &tile, const ProductSize &size) {
 
 static double predictTime(const MMATile &tile, const Target &target, const ProductSize &size) {
   // Fragments of f32 need more addresses, and so do checks.
-  if (tile.isTight && (!size.isCopied || (size.isRagged && size.elementBytes == 4)))
+  if (tile.isTight &&
+      (!size.isCopied || size.isDemanding || (size.isRagged && size.elementBytes == 4)))
+    return std::numeric_limits<double>::infinity();
+  if (tile.isCrowded && size.elementBytes == 4)
     return std::numeric_limits<double>::infinity();
   int64_t perMultiprocessor = llvm::divideCeil(countBlocks(tile, size), target.multiprocessors);
   return static_cast<double>(perMultiprocessor * tile.m * tile.n) / tile.rate;
@@ -64,6 +68,8 @@ MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const P
                                    target.sharedPerMultiprocessor / std::max<int64_t>(resident, 1));
   int64_t tileK = (size.isCopied ? 128 : 64) / size.elementBytes;
   auto stageBytes = [&] { return (best->m + best->n) * tileK * size.elementBytes; };
+  if (size.isWide && !size.isCopied)
+    tileK = 16; // few elements under way, each of which has an address of two registers
   while (tileK > 16 && 2 * stageBytes() > room)
     tileK /= 2;
   int64_t stages = std::clamp<int64_t>(room / stageBytes(), 2, 4);

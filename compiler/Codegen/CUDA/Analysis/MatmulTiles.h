@@ -23,6 +23,11 @@ struct ProductSize {
   bool isRagged = false;
   /// Both operands go to shared memory by cp.async; else registers hold what is on its way.
   bool isCopied = false;
+  /// Indices are 64 bits wide.
+  bool isWide = false;
+  /// What follows the product needs registers of its own: it computes math functions, or stores
+  /// elements one by one.
+  bool isDemanding = false;
   /// Of the operands: 2, or 4 for f32 that is multiplied as TF32.
   int64_t elementBytes = 2;
 };

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -100,15 +101,17 @@ Value KernelFrame::shuffle(Value value, Value offset, gpu::ShuffleMode mode) {
   return vector::ExtractOp::create(builder, loc, joined, ArrayRef<int64_t>{0});
 }
 
+void KernelFrame::setFewestBlocks(int64_t blocks) {
+  kernel.getFunction()->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                                builder.getI32IntegerAttr(blocks));
+}
+
 LogicalResult KernelFrame::finish(Value blocks, int64_t cluster) {
   MLIRContext *context = builder.getContext();
   AffineExpr formula = getScalarFormula(blocks, context);
   if (!formula)
     return kernel.getFunction().emitOpError(
         "expected a number of blocks that is a formula over the kernel's scalars");
-  if (auto number = dyn_cast<AffineConstantExpr>(formula); number && number.getValue() > INT32_MAX)
-    return kernel.getFunction().emitOpError("expected at most ")
-           << INT32_MAX << " blocks, got " << number.getValue();
   if (sharedBytes > kernel.target->sharedPerBlock)
     return kernel.getFunction().emitOpError("expected at most ")
            << kernel.target->sharedPerBlock << " bytes of shared memory, got " << sharedBytes;

@@ -36,8 +36,12 @@ public:
   /// The value that thread `lane` (i32) of the warp holds; all 32 take part.
   mlir::Value shuffleFrom(mlir::Value value, mlir::Value lane);
 
+  /// Says how many blocks are to fit on a multiprocessor. Without a word, ptxas may spill a few
+  /// registers so that one more does.
+  void setFewestBlocks(int64_t blocks);
+
   /// `blocks` is the number of blocks, made of scalars of the kernel; `cluster` of them run
-  /// together.
+  /// together. There may be more than hardware launches: see -xc-cuda-fold-grids.
   mlir::LogicalResult finish(mlir::Value blocks, int64_t cluster = 1);
 
 private:

@@ -43,6 +43,9 @@ inline constexpr llvm::StringLiteral kConfigAttr = "lowering_config"; // on kern
 /// Unit, on a reduction over some of the rows that another kernel sums up; it may share a kernel
 /// with ops that each work on one of those rows.
 inline constexpr llvm::StringLiteral kPartialAttr = "plan.partial";
+/// Integer, on a reduction that picks the best of results with their positions: the number of the
+/// operand that holds the positions, which ascend along the reduced loop.
+inline constexpr llvm::StringLiteral kPositionAttr = "plan.position";
 inline constexpr llvm::StringLiteral kReasonAttr = "plan.reason"; // string, on kernel functions
 inline constexpr llvm::StringLiteral kImageAttr =
     "plan.image"; // string of bytes, on kernel modules

@@ -72,6 +72,15 @@ static void replaceEmptyResults(Block &block) {
   eraseDeadOps(block);
 }
 
+/// True if `op` only shows another shape of a slice that is no view, to ops that compute.
+static bool expandsFarSlice(Operation *op) {
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+  auto slice =
+      expand ? expand.getSrc().getDefiningOp<tensor::ExtractSliceOp>() : tensor::ExtractSliceOp();
+  return slice && !isContiguousSlice(slice) &&
+         llvm::all_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp, tensor::DimOp>);
+}
+
 /// Clones slices that are no views into the computing ops that read them; copies them for other
 /// users.
 static void placeSlices(Block &block) {
@@ -83,7 +92,7 @@ static void placeSlices(Block &block) {
     builder.setInsertionPointAfter(slice);
     Value copy;
     for (OpOperand &use : llvm::make_early_inc_range(slice->getUses())) {
-      if (isa<linalg::LinalgOp>(use.getOwner()) || isa<tensor::DimOp>(use.getOwner()))
+      if (isa<linalg::LinalgOp, tensor::DimOp>(use.getOwner()) || expandsFarSlice(use.getOwner()))
         continue;
       if (!copy) {
         auto type = slice.getType();
@@ -108,7 +117,7 @@ static void placeSlices(Block &block) {
 /// True for what a kernel holds itself: initial values, scalar and splat constants, slices and
 /// padding of what it binds.
 static bool isClonedIntoKernels(Operation *op) {
-  if (isPaddingOfWindows(op))
+  if (isPaddingOfWindows(op) || expandsFarSlice(op))
     return true;
   if (isa<tensor::EmptyOp, linalg::FillOp>(op))
     return !DispatchGrouping::isCompute(op);

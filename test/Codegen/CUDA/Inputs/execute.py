@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===--------------------------------------------------------------------------===#
-"""execute.py --xc-opt=... --driver=libcuda_sim.so [--only=name] [--ptxas=...] [--arch=sm_80]
+"""execute.py --xc-opt=... --driver=libcuda_sim.so [--only=name] [--ptxas=...] [--arch=sm_80] [--grid-limit=N]
 
 Every variant whose guards hold is run. With --ptxas the PTX is assembled too, and spills or lost performance fail."""
 import argparse
@@ -23,8 +23,9 @@ from kernels import DTYPES, decode, random
 TOLERANCES = {"f32": (2e-5, 2e-5), "f64": (1e-12, 1e-12), "f16": (2e-3, 2e-3), "bf16": (1.6e-2, 1.6e-2)}
 
 
-def compile_kernel(xc_opt, text):
-    result = subprocess.run([xc_opt, "-", "-xc-cuda-codegen=wgmma=false"], input=text, capture_output=True, text=True)
+def compile_kernel(xc_opt, text, grid_limit):
+    pipeline = f"-xc-cuda-codegen=wgmma=false grid-limit={grid_limit}"
+    result = subprocess.run([xc_opt, "-", pipeline], input=text, capture_output=True, text=True)
     if result.returncode != 0:
         raise DriverError("xc-opt failed: " + result.stderr.strip()[:600])
     return kernel_image.find_images(result.stdout)[0], kernel_image.find_exports(result.stdout)
@@ -67,7 +68,7 @@ def compare(actual, expected, element):
 
 
 def run_case(options, driver, kernel, reference, config):
-    ptx, exports = compile_kernel(options.xc_opt, kernel.text(options.arch, config))
+    ptx, exports = compile_kernel(options.xc_opt, kernel.text(options.arch, config), options.grid_limit)
     report = assemble(options.ptxas, options.arch, ptx) if options.ptxas else ""
     module = driver.load(ptx)
     rng = np.random.default_rng(1)
@@ -86,6 +87,8 @@ def run_case(options, driver, kernel, reference, config):
         if not kernel_image.holds(export, scalars):
             continue
         grid = [formula.evaluate(scalars) for formula in export["grid"]]
+        if grid[0] > options.grid_limit:
+            raise DriverError(f"a grid of {grid[0]} blocks")
         results = driver.launch(module, export, grid, arrays, scalars)
         outputs = [(result, element) for result, (element, _, is_output) in zip(results, kernel.bindings) if is_output]
         for (result, element), value in zip(outputs, expected):
@@ -102,6 +105,7 @@ def main():
     parser.add_argument("--driver", required=True)
     parser.add_argument("--arch", default="sm_80")
     parser.add_argument("--ptxas", default="")
+    parser.add_argument("--grid-limit", type=int, default=2**31 - 1)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     driver = Driver(options.driver)

@@ -1,0 +1,151 @@
+//===- SplitProducts.cpp - Share the sums of few tiles among many blocks --===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/SplitProducts.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// The smallest tiles: of products on tensor cores, and of others.
+static constexpr int64_t kSmallestTile = 64, kSmallestScalarTile = 32;
+/// The shortest sum that is shared, and what is left of it in each part at least; parts are a
+/// multiple of the steps that tiles are computed in.
+static constexpr int64_t kLongSum = 2048, kShortestPart = 512, kStep = 64;
+
+namespace {
+
+/// A loop that is summed over, and in how many parts.
+struct ProductSplit {
+  unsigned loop;
+  int64_t parts;
+};
+
+} // namespace
+
+static bool isHalf(linalg::ContractOp op) {
+  return llvm::all_of(op.getDpsInputs(), [](Value operand) {
+    Type type = getElementTypeOrSelf(operand);
+    return type.isF16() || type.isBF16();
+  });
+}
+
+static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Target &target) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
+  if (failed(dims) || llvm::any_of(ranges, ShapedType::isDynamic) || !op.hasPureTensorSemantics() ||
+      (target.hasWGMMA && isHalf(op)))
+    return std::nullopt;
+  auto product = [&](ArrayRef<unsigned> loops) {
+    int64_t result = 1;
+    for (unsigned loop : loops)
+      result *= ranges[loop];
+    return result;
+  };
+  int64_t tile = isHalf(op) && target.hasMMA16816 ? kSmallestTile : kSmallestScalarTile;
+  int64_t tiles = product(dims->batch) * llvm::divideCeil(product(dims->m), tile) *
+                  llvm::divideCeil(product(dims->n), tile);
+  int64_t sum = product(dims->k), processors = target.multiprocessors;
+  if (tiles == 0 || tiles * 2 > processors || sum < kLongSum)
+    return std::nullopt;
+  int64_t most = std::min(processors / tiles, sum / kShortestPart);
+  std::optional<ProductSplit> best;
+  for (unsigned loop : dims->k)
+    for (int64_t parts = most; parts > (best ? best->parts : 1); --parts)
+      if (ranges[loop] % parts == 0 && sum / parts % kStep == 0)
+        best = ProductSplit{loop, parts};
+  return best;
+}
+
+/// `map` over the loops after the one that is split became two.
+static AffineMap splitLoop(AffineMap map, unsigned loop) {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults()) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    if (dim == loop)
+      results.push_back(getAffineDimExpr(loop, map.getContext()));
+    results.push_back(getAffineDimExpr(dim >= loop ? dim + 1 : dim, map.getContext()));
+  }
+  return AffineMap::get(map.getNumDims() + 1, 0, results, map.getContext());
+}
+
+/// `operand` with the dim that `map` reads along `loop` as two.
+static Value expandOperand(OpBuilder &builder, Value operand, AffineMap map, ProductSplit split) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  SmallVector<int64_t> shape;
+  SmallVector<ReassociationIndices> groups;
+  for (auto [size, expr] : llvm::zip_equal(type.getShape(), map.getResults())) {
+    groups.push_back({static_cast<int64_t>(shape.size())});
+    if (cast<AffineDimExpr>(expr).getPosition() == split.loop) {
+      shape.push_back(split.parts);
+      groups.back().push_back(shape.size());
+      shape.push_back(size / split.parts);
+    } else {
+      shape.push_back(size);
+    }
+  }
+  return tensor::ExpandShapeOp::create(builder, operand.getLoc(),
+                                       RankedTensorType::get(shape, type.getElementType()), operand,
+                                       groups);
+}
+
+/// The sum of the results of all parts, in their order, and of what the product was added to.
+static Value addParts(OpBuilder &builder, Location loc, Value parts, Value init) {
+  auto type = cast<RankedTensorType>(init.getType());
+  AffineMap all = builder.getMultiDimIdentityMap(type.getRank() + 1), kept = all.dropResult(0);
+  SmallVector<utils::IteratorType> iterators(type.getRank() + 1, utils::IteratorType::parallel);
+  iterators.front() = utils::IteratorType::reduction;
+  return linalg::GenericOp::create(
+             builder, loc, type, parts, init, ArrayRef{all, kept}, iterators,
+             [&](OpBuilder &body, Location bodyLoc, ValueRange arguments) {
+               Value sum = isa<FloatType>(type.getElementType())
+                               ? arith::AddFOp::create(body, bodyLoc, arguments[1], arguments[0])
+                                     .getResult()
+                               : arith::AddIOp::create(body, bodyLoc, arguments[1], arguments[0])
+                                     .getResult();
+               linalg::YieldOp::create(body, bodyLoc, sum);
+             })
+      .getResult(0);
+}
+
+void splitProduct(linalg::ContractOp op, const Target &target) {
+  std::optional<ProductSplit> split = chooseParts(op, target);
+  if (!split)
+    return;
+  IRRewriter rewriter(op);
+  Location loc = op.getLoc();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<Value> operands;
+  for (auto [operand, map] : llvm::zip(op.getDpsInputs(), maps))
+    operands.push_back(expandOperand(rewriter, operand, map, *split));
+  Value init = op.getDpsInits().front();
+  auto type = cast<RankedTensorType>(init.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), split->parts);
+  Value zero =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
+  Value empty = tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType());
+  Value start = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+  for (AffineMap &map : maps)
+    map = splitLoop(map, split->loop);
+  maps.back() = maps.back().insertResult(rewriter.getAffineDimExpr(split->loop), 0);
+
+  // What else the product says about itself holds for those of its parts.
+  SmallVector<NamedAttribute> attributes;
+  for (NamedAttribute attribute : op->getAttrs())
+    if (attribute.getName() != op.getIndexingMapsAttrName())
+      attributes.push_back(attribute);
+  auto parts = linalg::ContractOp::create(rewriter, loc, start.getType(), operands, start,
+                                          rewriter.getAffineMapArrayAttr(maps), attributes);
+  rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), init));
+}
+
+} // namespace xc::cuda
