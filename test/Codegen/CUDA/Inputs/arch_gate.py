@@ -1,0 +1,71 @@
+#===- arch_gate.py - What ptxas makes of kernels on every target --------------===#
+#
+# Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===--------------------------------------------------------------------------===#
+"""Compiles the samples, the encoder and one of each kind of kernel for all targets that this ptxas knows, and checks what came out:
+no spills, no warnings, and no kernel that falls back."""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+TARGETS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a")
+
+
+def write_encoder(args, folder):
+    output = folder / "encoder.mlir"
+    generate = pathlib.Path(args.source) / "samples" / "transformer_encoder" / "generate.py"
+    subprocess.run([sys.executable, "-B", generate, f"--output={output}", "--weights=splat", "--layers=1"], check=True)
+    return output
+
+
+def check(args, model, targets, output):
+    """The problems of one model."""
+    done = subprocess.run(["xcompile", model, "-o", output, "--target=" + ",".join(f"cuda:{arch}" for arch in targets),
+                           f"--ptxas={args.ptxas}", "--report=json"], capture_output=True, text=True)
+    if done.returncode:
+        return [done.stderr.strip()]
+    problems = [line for line in done.stderr.splitlines() if "warning" in line or "C75" in line]
+    kernels = 0
+    for table in json.loads(done.stdout):
+        for kernel in table["kernels"]:
+            kernels += 1
+            if kernel["fallback"]:
+                problems.append(f"{table['target']}: {kernel['name']} falls back")
+            for variant in kernel["variants"]:
+                if "registers" not in variant:
+                    problems.append(f"{table['target']}: nothing known about {variant['name']}")
+                elif variant["spills"]:
+                    problems.append(f"{table['target']}: {variant['name']} spills {variant['spills']} bytes: {variant['reason']}")
+    print(f"{model.name}: {kernels} kernels")
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--ptxas", required=True)
+    parser.add_argument("--scratch", required=True)
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    folder = pathlib.Path(args.scratch)
+    folder.mkdir(parents=True, exist_ok=True)
+    known = re.findall(r"sm_\w+", subprocess.run([args.ptxas, "--help"], capture_output=True, text=True, check=True).stdout)
+    targets = [arch for arch in TARGETS if arch in known]
+    models = [pathlib.Path(__file__).parent / "arch_gate.mlir", write_encoder(args, folder),
+              *sorted((pathlib.Path(args.source) / "samples").glob("*/*.mlir"))]
+    failed = 0
+    for model in models:
+        if not re.search(args.only, model.name):
+            continue
+        for problem in check(args, model, targets, folder / f"{model.stem}.vmfb"):
+            failed += 1
+            print(f"FAIL {model.name}: {problem}")
+    print(f"{len(targets)} targets, {failed} failed")
+
+
+main()
