@@ -40,6 +40,7 @@
 #include "compiler/Codegen/CUDA/Emit/MatmulTile.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -147,6 +148,15 @@ private:
 };
 
 } // namespace
+
+static void keepRolled(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto unroll =
+      LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
+  loop->setAttr(kLoopAnnotationAttr,
+                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {},
+                                              {}, {}, {}, {}, {}));
+}
 
 //===----------------------------------------------------------------------===//
 // From global to shared memory
@@ -440,6 +450,9 @@ LogicalResult MMAEmitter::run() {
                             [&](Value step, ValueRange values) {
                               return emitRound(step, steps, SmallVector<Value>(values));
                             });
+  // Unrolled by ptxas, a step would keep the addresses in windows of the steps before it.
+  if (plan::isWindowReduction(contraction.getOp()))
+    keepRolled(carried.front().getDefiningOp<scf::ForOp>());
   // No copy may be under way when the block ends.
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
   emitOutputs(ArrayRef(carried).take_front(sumCount));

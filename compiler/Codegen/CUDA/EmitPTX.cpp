@@ -104,11 +104,21 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigne
   passes.run(module, modules);
 }
 
+/// Conversions leave the annotation of a loop on its back edge, as an attribute that the
+/// translation to LLVM IR does not look at.
+static void restoreLoopAnnotations(Operation *module) {
+  module->walk([](LLVM::BrOp branch) {
+    if (auto annotation = branch->getAttrOfType<LLVM::LoopAnnotationAttr>(kLoopAnnotationAttr))
+      branch.setLoopAnnotationAttr(annotation);
+  });
+}
+
 FailureOr<std::string> EmitPTX::compile(const Target &target) {
   initializeBackend();
   std::string errors;
   llvm::LLVMContext context;
   context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
+  restoreLoopAnnotations(getOperation());
   std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(getOperation(), context);
   if (!module)
     return getOperation().emitOpError("cannot be translated to LLVM IR");

@@ -466,7 +466,7 @@ Choice Chooser::choose() {
   FailureOr<Contraction> contraction = matchContraction(kernel, reason);
   // A product with a vector is a reduction where it cannot be streamed.
   if (succeeded(contraction) && isStreamedProduct(contraction->getOp(), *kernel.target)) {
-    Choice choice = chooseProductStrategy(*contraction, kernel, points, options);
+    Choice choice = chooseProductStrategy(*contraction, kernel, points, options, tuning);
     if (isa<MatmulWGMMAAttr>(choice.config))
       return choice;
     contraction = failure();
