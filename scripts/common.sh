@@ -5,7 +5,7 @@ root=$PWD
 prefix=$root/build/install
 jobs=$(nproc)
 # What `cmake --install` puts under the prefix.
-installed_targets=(xcompile xc-opt xrun xbench xdump xcr xcr_static)
+installed_targets=(xcompile xc-opt xrun xbench xdump xcr xcr_static cuda_sim)
 
 # configure PRESET: only when there is no build tree yet; ninja looks after changes itself.
 configure() {
@@ -21,8 +21,9 @@ build() {
 
 # Puts the dev build under $prefix and builds the samples against it.
 install_and_build_samples() {
-  # Without a component of its own: all but the CUDA stand-in, which is for tests.
+  # Without a component of its own: all but the CUDA stand-in, which packages may leave out.
   cmake --install build/dev --component Unspecified --prefix "$prefix" > /dev/null
+  cmake --install build/dev --component ptxsim --prefix "$prefix" > /dev/null
   [ -f build/samples/build.ninja ] ||
     cmake -S samples -B build/samples -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > /dev/null
   cmake --build build/samples > /dev/null

@@ -165,11 +165,12 @@ Status xc::makeStatus(const HostAllocator &allocator, xcr_status_code_t code, co
 Status xc::makeOutOfMemory(const HostAllocator &allocator, uint64_t asked, uint64_t available,
                            const char *format, ...) {
   char tail[96];
-  int size =
-      available == UINT64_MAX
-          ? snprintf(tail, sizeof(tail), ": asked for %" PRIu64 " bytes", asked)
-          : snprintf(tail, sizeof(tail), ": asked for %" PRIu64 " bytes, %" PRIu64 " available",
-                     asked, available);
+  int size = 0;
+  if (available != UINT64_MAX)
+    size = snprintf(tail, sizeof(tail), ": asked for %" PRIu64 " bytes, %" PRIu64 " available",
+                    asked, available);
+  else if (asked != 0) // else who failed does not say how much it was
+    size = snprintf(tail, sizeof(tail), ": asked for %" PRIu64 " bytes", asked);
   va_list arguments;
   va_start(arguments, format);
   Status status = formatStatus(allocator, XCR_STATUS_OUT_OF_MEMORY, asked, available, format,

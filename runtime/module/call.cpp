@@ -72,8 +72,10 @@ void xcr_call::destroy() {
           stream->releaseLater(buffer.take());
     if (arenaHolder)
       stream->releaseLater(arenaHolder.take());
+    // The constants and the code, not the instance: that keeps the streams of variables, and a
+    // stream that kept it in turn would be there for ever.
     if (instanceRef)
-      stream->releaseLater(Ref<xcr_instance>(instanceRef).take());
+      stream->releaseLater(Ref<Program>(instance.program).take());
   }
   Ref<xcr_instance> keep = instanceRef;
   allocator.destroy(this);

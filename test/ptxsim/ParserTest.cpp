@@ -149,4 +149,137 @@ TEST_F(Parser, DebugSectionsAndPragmasAreSkipped) {
        ".section .debug_str { $L__info0: .b8 1, 2, 3\n { .b8 4 } }\n");
 }
 
+//===----------------------------------------------------------------------===//
+// Nothing is accepted silently
+//===----------------------------------------------------------------------===//
+
+TEST_F(Parser, FunctionsThatNobodyCallsAreDecodedToo) {
+  ParseError error = errorOf(head("sm_80") +
+                             ".func idle()\n{\n  .reg .b32 %r<2>;\n"
+                             "  frobnicate.b32 %r0, %r1;\n  ret;\n}\n" +
+                             kernel(""));
+  EXPECT_EQ(error.message, "unknown instruction 'frobnicate.b32'");
+  EXPECT_EQ(error.line, kHeadLines + 4);
+  // One that only such a function calls.
+  error = errorOf(head("sm_80") +
+                  ".func inner() { bra NOWHERE; }\n"
+                  ".func outer() { call.uni inner; ret; }\n" +
+                  kernel(""));
+  EXPECT_EQ(error.message, "'bra': unknown label 'NOWHERE'");
+  EXPECT_EQ(error.line, kHeadLines + 1);
+}
+
+struct Refused {
+  const char *name;
+  const char *text;    ///< behind the head unless it brings its own
+  const char *message; ///< a part of it
+};
+class RefusedTest : public Parser, public ::testing::WithParamInterface<Refused> {};
+const char kBody[] = "{ ret; }\n";
+
+TEST_P(RefusedTest, WithASentence) {
+  std::string text = GetParam().text;
+  if (text.compare(0, 8, ".version") != 0)
+    text = head("sm_80") + text;
+  // Where the text ends with a function's head, it gets a body.
+  if (text.back() == ')' || text.back() == ' ')
+    text += kBody;
+  ParseError error = errorOf(text);
+  EXPECT_NE(error.message.find(GetParam().message), std::string::npos) << error.str();
+  EXPECT_GT(error.line, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Module, RefusedTest,
+    ::testing::Values(
+        Refused{"VersionOfTheFuture", ".version 9.9\n.target sm_80\n",
+                "unsupported '.version 9.9'"},
+        Refused{"VersionOfThePast", ".version 4.3\n.target sm_50\n", "expected 6.0 to 9.1"},
+        Refused{"VersionTwice", ".version 8.0\n.version 8.0\n.target sm_80\n",
+                "one '.version' directive"},
+        Refused{"VersionOlderThanTarget", ".version 7.0\n.target sm_90\n",
+                "target sm_90 needs '.version 7.8' or later"},
+        Refused{"TargetUnknown", ".version 8.0\n.target sm_83\n", "unknown target 'sm_83'"},
+        Refused{"TargetSuffix", ".version 8.0\n.target sm_80a\n", "unknown target 'sm_80a'"},
+        Refused{"TargetTwice", ".version 8.0\n.target sm_80, sm_86\n", "one target"},
+        Refused{"TargetOption", ".version 8.0\n.target sm_80, map_f64_to_f32\n",
+                "unsupported target option 'map_f64_to_f32'"},
+        Refused{"AddressSize", ".version 8.0\n.target sm_80\n.address_size 32\n",
+                "expected '.address_size 64', got 32"},
+        Refused{"Directive", ".blob x;\n", "unsupported directive '.blob'"},
+        Refused{"MetadataSection", ".metadata_section \"x\" { 1 };\n",
+                "unsupported directive '.metadata_section'"},
+        Refused{"Space", ".surf .b32 x;\n", "unsupported directive '.surf'"},
+        Refused{"TextureSpace", ".tex .u64 x;\n", "unsupported directive '.tex'"}),
+    [](const auto &info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Variables, RefusedTest,
+    ::testing::Values(
+        Refused{"Attribute", ".global .attribute(.managed) .b32 x;\n",
+                "unsupported attribute '.attribute' of a variable"},
+        Refused{"TypeOfInstructions", ".global .bf16 x;\n", "unsupported attribute '.bf16'"},
+        Refused{"Predicate", ".global .pred x;\n", "unsupported attribute '.pred'"},
+        Refused{"TwoTypes", ".global .b32 .f32 x;\n", "expected one type"},
+        Refused{"NoType", ".global .align 4 x;\n", "expected a type"},
+        Refused{"Alignment", ".global .align 3 .b32 x;\n", "a power of two, got 3"},
+        Refused{"NoSize", ".shared .b8 x[];\n", "neither a size nor values"},
+        Refused{"InnerExtent", ".extern .shared .b8 x[4][];\n", "only the first extent"},
+        Refused{"ExternWithValue", ".extern .global .b32 x = 1;\n", "has an initialiser"},
+        Refused{"FloatForInteger", ".global .b32 x = 1.5;\n", "cannot be a value of 'x'"},
+        Refused{"IntegerForFloat", ".global .f32 x = 1;\n", "of type .f32"},
+        Refused{"SingleForDouble", ".global .f64 x = 0f3F800000;\n", "of type .f64"},
+        Refused{"TooManyValues", ".global .b32 x[2] = {1, 2, 3};\n", "more initial values"},
+        Refused{"SharedWithValue", ".shared .b32 x = 1;\n", "cannot have an initialiser"}),
+    [](const auto &info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Functions, RefusedTest,
+    ::testing::Values(
+        Refused{"Directive", ".entry k() .wishful 3 ", "unsupported function directive '.wishful'"},
+        Refused{"BlocksAreClusters", ".entry k() .blocksareclusters ", "'.blocksareclusters'"},
+        Refused{"ZeroThreads", ".entry k() .reqntid 0 ", "above 0"},
+        Refused{"TooManyThreads", ".entry k() .maxntid 1024, 2 ", "a product of at most 1024"},
+        Refused{"BothBounds", ".entry k() .maxntid 32 .reqntid 32 ", "one of '.reqntid'"},
+        Refused{"NoRegisters", ".entry k() .maxnreg 0 ", "unexpected value 0 of '.maxnreg'"},
+        Refused{"LargeCluster", ".entry k() .reqnctapercluster 32 ", "at most 16"},
+        Refused{"BoundOfAFunction", ".func f() .maxntid 32 ", "for kernels, not functions"},
+        Refused{"KernelThatReturnsNot", ".entry k() .noreturn ", "for functions, not kernels"},
+        Refused{"ParameterType", ".entry k(.param .pred p)", "unsupported attribute '.pred'"},
+        Refused{"ParameterOfInstructions", ".entry k(.param .tf32 p)", "'.tf32'"},
+        Refused{"ParameterInARegister", ".func f(.reg .b32 p)", "unsupported '.reg' parameter"},
+        Refused{"ParameterOfAnotherSpace", ".entry k(.const .b32 p)", "expected '.param'"},
+        Refused{"ParameterBytes", ".entry k(.param .b8 p[4353])", "expected at most 4352"},
+        Refused{"OtherPrototype", ".func f(.param .b32 a);\n.func f(.param .b64 a)",
+                "declared with other parameters"},
+        Refused{"Twice", ".func f() { ret; }\n.func f()", "'f' is defined twice"}),
+    [](const auto &info) { return info.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Bodies, RefusedTest,
+    ::testing::Values(
+        Refused{"Directive", ".entry k() { .wishful 3; }", "unsupported directive '.wishful'"},
+        Refused{"Space", ".entry k() { .tex .u64 t; }", "unsupported directive '.tex'"},
+        Refused{"RegisterTwice", ".entry k() { .reg .b32 %r<2>; .reg .b64 %r<2>; }",
+                "register '%r' is declared twice"},
+        Refused{"RegisterType", ".entry k() { .reg .bf16 %h; }", "expected a register type"},
+        Refused{"SpecialRegister", ".entry k() { .reg .b32 %r; mov.u32 %r, %warpspeed; }",
+                "unknown register '%warpspeed'"},
+        Refused{"SpecialComponent", ".entry k() { .reg .b32 %r; mov.u32 %r, %laneid.x; }",
+                "'%laneid.x' cannot be an operand"},
+        Refused{"SpecialWithoutComponent", ".entry k() { .reg .b32 %r; mov.u32 %r, %tid; }",
+                "'%tid' cannot be an operand"},
+        Refused{"TrailingComma", ".entry k() { .reg .b32 %r<3>; add.u32 %r0, %r1, %r2,; }",
+                "expected an operand, got ';'"},
+        Refused{"StateSpace", ".entry k() { .reg .b32 %r; .reg .b64 %d; ld.moon.b32 %r, [%d]; }",
+                "unsupported modifier '.moon'"},
+        Refused{"TwoSpaces",
+                ".entry k() { .reg .b32 %r; .reg .b64 %d; ld.global.shared.b32 %r, [%d]; }",
+                "unsupported modifier '.shared'"},
+        Refused{"TwoRoundings", ".entry k() { .reg .f32 %f<3>; add.rn.rz.f32 %f0, %f1, %f2; }",
+                "unsupported modifier '.rz'"},
+        Refused{"LocationKeyword", ".entry k() { .loc 1 2 3, somewhere $L, inlined_at 1 2 3 }",
+                "expected 'function_name'"}),
+    [](const auto &info) { return info.param.name; });
+
 } // namespace

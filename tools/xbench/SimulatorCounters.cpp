@@ -39,8 +39,8 @@ static std::string ratio(uint64_t part, uint64_t whole) {
 }
 
 std::string formatSimulatorCounters(const std::vector<SimulatedKernel> &kernels) {
-  Table table({"kernel", ">launches", ">instructions", ">integer", ">float", ">matrix", ">memory",
-               ">sync", ">sectors/load", ">sectors/store", ">bank conflicts/request"});
+  Table table({"kernel", ">launches", ">warp instructions", ">integer", ">float", ">matrix",
+               ">memory", ">sync", ">sectors/load", ">sectors/store", ">bank conflicts/request"});
   for (const SimulatedKernel &kernel : kernels) {
     const PtxsimKernelCounters &c = kernel.counters;
     table.addRow({kernel.name, std::to_string(c.launches), std::to_string(c.warpInstructions),

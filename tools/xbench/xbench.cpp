@@ -325,7 +325,8 @@ static void printText(const BoundCall &bound, const Report &report, const BenchO
   if (report.kernels.size() > options.top)
     printf("and %zu more (--top)\n", report.kernels.size() - options.top);
   if (std::vector<SimulatedKernel> simulated = readSimulatorCounters(); !simulated.empty())
-    printf("\ncounted by the driver's stand-in, in warp instructions, over all launches:\n%s",
+    printf("\ncounted by the driver's stand-in over all launches, classes in instructions of "
+           "threads:\n%s",
            formatSimulatorCounters(simulated).c_str());
   for (const std::string &doubt : findDoubts(m))
     printf("not to be trusted: %s\n", doubt.c_str());

@@ -60,7 +60,7 @@ Status CudaArena::map(uint64_t bytes) {
     bool isKnown = device.cu.cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
       return makeOutOfMemory(device.allocator, bytes, isKnown ? free : UINT64_MAX,
-                             "cuMemCreate: out of memory for the arena on device %s",
+                             "cuMemCreate for an arena on device %s: CUDA_ERROR_OUT_OF_MEMORY",
                              device.info.uri.c_str());
     return device.check(result, "cuMemCreate");
   }

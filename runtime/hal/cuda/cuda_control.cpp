@@ -114,7 +114,11 @@ Status CudaRecording::launchControl(const hal::Command &command, CUstream stream
   auto read = [&]() -> Status {
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuMemcpyDtoHAsync, &value,
                                       addresses[command.addresses.begin], 1, stream));
-    XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuStreamSynchronize, stream));
+    Status end = XCR_CUDA_CALL(device, cuStreamSynchronize, stream);
+    // The value must not be written when it has gone.
+    if (end.failed() && !device.isLost())
+      device.cu.cuStreamSynchronize(stream);
+    XCR_RETURN_IF_ERROR(std::move(end));
     // Commands of a loop run more than once, and each has one timer.
     collectTimes();
     return Status();

@@ -95,8 +95,8 @@ Status CudaDevice::check(CUresult result, const char *call) const {
                       info.uri.c_str(), call, cu.nameOf(result), cu.textOf(result));
   }
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
-    return makeOutOfMemory(allocator, 0, UINT64_MAX, "%s: out of memory on device %s", call,
-                           info.uri.c_str());
+    return makeOutOfMemory(allocator, 0, UINT64_MAX, "%s on device %s: %s (%s)", call,
+                           info.uri.c_str(), cu.nameOf(result), cu.textOf(result));
   return makeStatus(allocator, XCR_STATUS_INTERNAL, "%s on device %s: %s (%s)", call,
                     info.uri.c_str(), cu.nameOf(result), cu.textOf(result));
 }
@@ -377,6 +377,9 @@ Status CudaDevice::import(void *data, uint64_t size, Ref<hal::Memory> *out) {
   unsigned type = 0;
   CUresult result = cu.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                              reinterpret_cast<CUdeviceptr>(data));
+  // The driver's way to say that it knows no such memory.
+  if (result != CUDA_ERROR_INVALID_VALUE)
+    XCR_RETURN_IF_ERROR(check(result, "cuPointerGetAttribute"));
   if (result != CUDA_SUCCESS || type != CU_MEMORYTYPE_DEVICE)
     return makeStatus(
         allocator, XCR_STATUS_INVALID_ARGUMENT,

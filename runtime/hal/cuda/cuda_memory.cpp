@@ -106,8 +106,8 @@ Status CudaAllocator::allocate(uint64_t bytes, CUdeviceptr *address, uint64_t *r
   size_t free = 0, total = 0;
   bool isKnown = device.cu.cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
   return makeOutOfMemory(device.allocator, bytes, isKnown ? free : UINT64_MAX,
-                         "%s: out of memory on device %s, of which this device object holds %llu "
-                         "bytes",
+                         "%s on device %s: CUDA_ERROR_OUT_OF_MEMORY (this device object holds %llu "
+                         "bytes)",
                          call, device.info.uri.c_str(),
                          static_cast<unsigned long long>(device.counter.bytesInUse()));
 }

@@ -188,12 +188,15 @@ Status CudaStream::synchronize() {
     callback = Ref<HostCallback>::share(lastCallback);
   }
   // Others may use the stream while this thread waits.
-  ContextScope scope(cudaDevice);
+  ContextScope scope(cudaDevice, ContextScope::kRelease);
   Status status = cudaDevice.checkAlive();
   if (status.succeeded())
     status = scope.status();
   if (status.succeeded())
     status = XCR_CUDA_CALL(cudaDevice, cuStreamSynchronize, stream);
+  // Who hears of a failure frees what the work uses, so it must have ended all the same.
+  if (status.failed() && !cudaDevice.isLost())
+    cudaDevice.cu.cuStreamSynchronize(stream);
   if (status.succeeded() && side)
     status = XCR_CUDA_CALL(cudaDevice, cuStreamSynchronize, side);
   if (status.succeeded() && callback)

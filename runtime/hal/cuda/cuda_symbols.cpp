@@ -82,11 +82,17 @@ static Status findSymbols(const HostAllocator &allocator, void *library, const c
   if (!getVersion)
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
                       "'%s' is not a CUDA driver: it has no cuDriverGetVersion", name);
-  if (CUresult result = getVersion(&out->driverVersion); result != CUDA_SUCCESS)
+  if (CUresult result = getVersion(&out->driverVersion); result != CUDA_SUCCESS) {
+    auto getName =
+        reinterpret_cast<decltype(out->cuGetErrorName)>(dlsym(library, "cuGetErrorName"));
+    const char *text = nullptr;
+    if (!getName || getName(result, &text) != CUDA_SUCCESS || !text)
+      text = "no error of CUDA";
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
                       "the CUDA driver '%s' does not say its version "
-                      "(cuDriverGetVersion returned %u)",
-                      name, unsigned(result));
+                      "(cuDriverGetVersion returned %s, %u)",
+                      name, text, unsigned(result));
+  }
   const int version = out->driverVersion;
   if (version < kMinDriverVersion)
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,

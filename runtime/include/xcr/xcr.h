@@ -571,8 +571,9 @@ XCR_API xcr_status_t xcr_buffer_read(xcr_buffer_t *buffer, uint64_t byte_offset,
 XCR_API xcr_status_t xcr_buffer_write(xcr_buffer_t *buffer, uint64_t byte_offset, const void *data,
                                       size_t size);
 /* Gives a host pointer to the whole buffer until xcr_buffer_unmap: the memory
- * itself where the host can see it, else a copy that unmap writes back. One
- * mapping at a time. Not ordered with streams, as above. */
+ * itself where the host can see it, else a copy that unmap writes back (where
+ * that fails, the mapping has ended and what was written is lost). One mapping
+ * at a time. Not ordered with streams, as above. */
 XCR_API xcr_status_t xcr_buffer_map(xcr_buffer_t *buffer, xcr_map_access_t access, void **out_data);
 XCR_API xcr_status_t xcr_buffer_unmap(xcr_buffer_t *buffer);
 

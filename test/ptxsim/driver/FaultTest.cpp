@@ -78,13 +78,49 @@ TEST_F(FaultTest, BadFaultsAreRefused) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cu.setFault("cuInit", 1, 0, 0));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cu.setFault("", 1, 1, 0));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cu.setFault("cuInit", 1, 1, 8));
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cu.setFault("cuMemAlloca", 1, 1, 0));
+  EXPECT_NE(std::string::npos, report().find("unknown driver function 'cuMemAlloca'")) << report();
+  EXPECT_NE(std::string::npos, report().find("cuMemAlloc, cuMemFree")) << report();
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cu.setFault("cuMemAlloc", 1, 4711, 0));
+  EXPECT_NE(std::string::npos, report().find("'4711' is no CUresult")) << report();
+  EXPECT_NE(std::string::npos, report().find("CUDA_ERROR_OUT_OF_MEMORY (2)")) << report();
+}
+
+TEST_F(FaultTest, EveryFunctionOfTheRuntimeCanBeNamed) {
+#define XCR_CUDA_SYMBOL(name, symbol, params)                                                      \
+  EXPECT_EQ(CUDA_SUCCESS, cu.setFault(#symbol, 1000, CUDA_ERROR_UNKNOWN, 0));
+#include "runtime/hal/cuda/cuda_symbols.inl"
+}
+
+TEST_F(FaultTest, TheLatestFaultTellsItsFunction) {
+  auto last = [&] {
+    char name[64];
+    cu.lastFault(name, sizeof(name));
+    return std::string(name);
+  };
+  EXPECT_EQ("", last());
+  ASSERT_EQ(CUDA_SUCCESS, cu.setFault("*", 2, CUDA_ERROR_UNKNOWN, 0));
+  allocate(16);
+  EXPECT_EQ("", last());
+  CUdeviceptr pointer = 0;
+  EXPECT_EQ(CUDA_ERROR_UNKNOWN, cu.cuMemAlloc(&pointer, 16));
+  EXPECT_EQ("cuMemAlloc", last());
 }
 
 TEST_F(FaultTest, FaultsOfTheEnvironment) {
   EXPECT_EQ(CUDA_SUCCESS, cu.cuDevicePrimaryCtxRelease(0));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cu.configure("fault=cuMemAlloc"));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cu.configure("fault=cuMemAlloc:x=2"));
-  start("fault=cuMemAlloc:1=2,cuEventCreate:2=999");
+  auto refused = [&](const char *settings, const char *sentence) {
+    EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cu.configure(settings));
+    EXPECT_NE(std::string::npos, report().find(sentence)) << report();
+    EXPECT_EQ(CUDA_ERROR_SYSTEM_NOT_READY, cu.cuInit(0));
+  };
+  refused("fault=cuMemAlloc:-1=2", "expected FUNCTION:N=RESULT with N above 0");
+  refused("fault=cuMemAllok:1=2", "setting 'fault': unknown driver function 'cuMemAllok'");
+  refused("fault=cuMemAlloc:1=0", "'0' is no CUresult that a call can fail with");
+  refused("fault=cuMemAlloc:1=CUDA_ERROR_OUT_OF_LUCK", "expected one of CUDA_ERROR_INVALID_VALUE");
+  start("fault=cuMemAlloc:1=CUDA_ERROR_OUT_OF_MEMORY,cuEventCreate:2=999");
   CUdeviceptr pointer = 0;
   EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemAlloc(&pointer, 16));
   createEvent();
@@ -93,11 +129,39 @@ TEST_F(FaultTest, FaultsOfTheEnvironment) {
 }
 
 TEST_F(FaultTest, LargeAllocationsFail) {
-  cu.setMaxAllocation(1 << 20);
+  const size_t most = 2 << 20; // a granule of virtual memory
+  cu.setMaxAllocation(most);
   CUdeviceptr pointer = 0;
-  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemAlloc(&pointer, (1 << 20) + 1));
-  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemAllocAsync(&pointer, (1 << 20) + 1, nullptr));
-  allocate(1 << 20);
+  void *host = nullptr;
+  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemAlloc(&pointer, most + 1));
+  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemAllocAsync(&pointer, most + 1, nullptr));
+  auto allocateManaged = cu.get<CUresult(CUdeviceptr *, size_t, unsigned)>("cuMemAllocManaged");
+  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, allocateManaged(&pointer, most + 1, CU_MEM_ATTACH_GLOBAL));
+  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemHostAlloc(&host, most + 1, 0));
+  std::vector<char> pageable(most + 1);
+  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemHostRegister(pageable.data(), most + 1, 0));
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  CUmemGenericAllocationHandle handle = 0;
+  EXPECT_EQ(CUDA_ERROR_OUT_OF_MEMORY, cu.cuMemCreate(&handle, 2 * most, &properties, 0));
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuMemCreate(&handle, most, &properties, 0));
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuMemRelease(handle));
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuMemHostAlloc(&host, most, 0));
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuMemFreeHost(host));
+  allocate(most);
+}
+
+TEST_F(FaultTest, UnknownVariablesAreRefused) {
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuDevicePrimaryCtxRelease(0));
+  setenv("PTXSIM_ARK", "sm_80", 1);
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, cu.configure(""));
+  unsetenv("PTXSIM_ARK");
+  EXPECT_EQ(CUDA_ERROR_SYSTEM_NOT_READY, cu.cuInit(0));
+  EXPECT_NE(std::string::npos,
+            report().find("unknown variable 'PTXSIM_ARK', expected one of PTXSIM_ARCH, "))
+      << report();
+  start("");
 }
 
 //===----------------------------------------------------------------------===//

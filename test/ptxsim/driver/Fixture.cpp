@@ -44,6 +44,7 @@ Cuda &cuda() {
     XC_CONTROL(setFault, ptxsimSetFault);
     XC_CONTROL(clearFaults, ptxsimClearFaults);
     XC_CONTROL(faultsFired, ptxsimFaultsFired);
+    XC_CONTROL(lastFault, ptxsimLastFault);
     XC_CONTROL(setMaxAllocation, ptxsimSetMaxAllocation);
     XC_CONTROL(setStreamDelay, ptxsimSetStreamDelay);
     XC_CONTROL(setGraphSeed, ptxsimSetGraphSeed);

@@ -33,6 +33,7 @@ struct Cuda {
   decltype(&ptxsimSetFault) setFault;
   decltype(&ptxsimClearFaults) clearFaults;
   decltype(&ptxsimFaultsFired) faultsFired;
+  decltype(&ptxsimLastFault) lastFault;
   decltype(&ptxsimSetMaxAllocation) setMaxAllocation;
   decltype(&ptxsimSetStreamDelay) setStreamDelay;
   decltype(&ptxsimSetGraphSeed) setGraphSeed;

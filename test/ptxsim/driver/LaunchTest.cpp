@@ -77,6 +77,27 @@ TEST_F(LaunchTest, ParserMessageIsInTheErrorLog) {
   EXPECT_EQ(7u, strlen(tiny));
 }
 
+TEST_F(LaunchTest, PtxOfALaterToolkitIsRefused) {
+  auto load = [&](const std::string &version, CUmodule &module, char *log, size_t size) {
+    std::string text = ".version " + version +
+                       "\n.target sm_80\n.address_size 64\n"
+                       ".visible .entry k() { ret; }\n";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, reinterpret_cast<void *>(size)};
+    return cu.cuModuleLoadDataEx(&module, text.c_str(), 2, options, values);
+  };
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuDevicePrimaryCtxRelease(0));
+  start("driver_version=12040");
+  CUmodule module = nullptr;
+  char log[256] = "";
+  EXPECT_EQ(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, load("8.5", module, log, sizeof(log)));
+  EXPECT_NE(nullptr, strstr(log, "this driver takes PTX up to 8.4")) << log;
+  EXPECT_EQ(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, load("9.9", module, log, sizeof(log)));
+  EXPECT_NE(nullptr, strstr(log, "unsupported '.version 9.9'")) << log;
+  ASSERT_EQ(CUDA_SUCCESS, load("8.4", module, log, sizeof(log))) << log;
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuModuleUnload(module));
+}
+
 TEST_F(LaunchTest, FunctionsAndGlobals) {
   CUfunction add = kernel("add");
   CUmodule module = nullptr;

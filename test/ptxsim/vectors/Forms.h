@@ -45,6 +45,7 @@ struct Form {
   unsigned target = 80;
   Match match = Match::Exact;
   double limit = 0;
+  const char *version = nullptr; // of PTX; null: the least that the target needs
 };
 
 /// All forms, in a fixed order.
@@ -52,6 +53,7 @@ const std::vector<Form> &allForms();
 
 /// The parts of allForms().
 void addIntegerForms(std::vector<Form> &forms);
+void addMemoryForms(std::vector<Form> &forms);
 void addFloatForms(std::vector<Form> &forms);
 void addConvertForms(std::vector<Form> &forms);
 void addWarpForms(std::vector<Form> &forms);

@@ -20,6 +20,7 @@ const std::vector<Form> &allForms() {
     addFloatForms(all);
     addConvertForms(all);
     addWarpForms(all);
+    addMemoryForms(all);
     return all;
   }();
   return forms;
@@ -49,10 +50,10 @@ unsigned kindBytes(char kind) {
 static std::string bits(char kind) { return std::to_string(kindBytes(kind) * 8); }
 
 std::string kernelText(const Form &form) {
+  // The fp8 forms of mma came with PTX 8.4.
+  const char *version = form.version ? form.version : form.target == 89 ? "8.4" : "8.0";
   std::string text =
-      // The fp8 forms of mma came with PTX 8.4.
-      std::string(form.target == 89 ? ".version 8.4" : ".version 8.0") + "\n.target sm_" +
-      std::to_string(form.target) +
+      std::string(".version ") + version + "\n.target sm_" + std::to_string(form.target) +
       "\n.address_size 64\n\n.visible .entry form(.param .u64 in, .param .u64 out)\n{\n"
       "  .reg .pred %p<4>;\n  .reg .b32 %t<8>;\n  .reg .b64 %q<8>;\n  .reg .b16 %h<8>;\n";
   for (size_t i = 0; i < form.inputs.size(); ++i)

@@ -196,11 +196,82 @@ void addClusters(std::vector<TileForm> &forms) {
        "st.shared.b32 [%r4], %r11;");
 }
 
+/// Functions that call functions, with results of several sizes.
+void addCalls(std::vector<TileForm> &forms) {
+  TileForm form;
+  form.name = "call, call.uni";
+  form.text = R"(.version 8.0
+.target sm_90a
+.address_size 64
+
+.func (.param .b32 r) twice(.param .b32 x)
+{
+  .reg .b32 %a;
+  ld.param.b32 %a, [x];
+  add.u32 %a, %a, %a;
+  st.param.b32 [r], %a;
+  ret;
+}
+.func (.param .b64 r) combine(.param .b32 x, .param .align 16 .b8 pair[16])
+{
+  .reg .b32 %a, %t;
+  .reg .b64 %q<4>;
+  ld.param.b32 %a, [x];
+  {
+    .param .b32 arg;
+    .param .b32 result;
+    st.param.b32 [arg], %a;
+    call.uni (result), twice, (arg);
+    ld.param.b32 %t, [result];
+  }
+  ld.param.v2.b64 {%q0, %q1}, [pair];
+  cvt.u64.u32 %q2, %t;
+  add.u64 %q2, %q2, %q0;
+  xor.b64 %q2, %q2, %q1;
+  st.param.b64 [r], %q2;
+  ret;
+}
+.visible .entry form(.param .u64 in, .param .u64 out)
+{
+  .reg .pred %p;
+  .reg .b32 %t;
+  .reg .b64 %in, %out, %q<4>;
+  ld.param.u64 %in, [in];
+  ld.param.u64 %out, [out];
+  mov.u32 %t, %tid.x;
+  mul.wide.u32 %q0, %t, 8;
+  add.u64 %out, %out, %q0;
+  ld.global.b64 %q1, [%in];
+  mov.u64 %q3, 0;
+  setp.lt.u32 %p, %t, 20;
+  @!%p bra STORE;
+  {
+    .param .b32 x;
+    .param .align 16 .b8 pair[16];
+    .param .b64 result;
+    st.param.b32 [x], %t;
+    st.param.v2.b64 [pair], {%q1, %q0};
+    call (result), combine, (x, pair);
+    ld.param.b64 %q3, [result];
+  }
+STORE:
+  st.global.b64 [%out], %q3;
+  ret;
+}
+)";
+  form.threads = 32;
+  for (unsigned i = 0; i < 256; ++i)
+    form.input.push_back(static_cast<uint8_t>(37 * i + 11));
+  form.initialOutput.assign(32 * 8, 0xff);
+  forms.push_back(form);
+}
+
 } // namespace
 
 void addSyncTileForms(std::vector<TileForm> &forms) {
   addBarriers(forms);
   addClusters(forms);
+  addCalls(forms);
 }
 
 } // namespace xc::vectors

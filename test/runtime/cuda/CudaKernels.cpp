@@ -111,6 +111,8 @@ static const StandIn *findStandIn(StandIn &functions) {
   return find(functions.setFault, "ptxsimSetFault") &&
                  find(functions.clearFaults, "ptxsimClearFaults") &&
                  find(functions.faultsFired, "ptxsimFaultsFired") &&
+                 find(functions.lastFault, "ptxsimLastFault") &&
+                 find(functions.setMaxAllocation, "ptxsimSetMaxAllocation") &&
                  find(functions.reviveDevices, "ptxsimReviveDevices") &&
                  find(functions.setStreamDelay, "ptxsimSetStreamDelay") &&
                  find(functions.getLive, "ptxsimGetLive") &&
@@ -127,9 +129,14 @@ const StandIn *xc::test::standIn() {
   return found;
 }
 
-std::string xc::test::leaks() {
-  std::string text(standIn()->leakReport(nullptr, 0) + 1, '\0');
-  standIn()->leakReport(&text[0], text.size());
+/// What a function of the stand-in writes into a buffer.
+static std::string textOf(size_t (*write)(char *, size_t)) {
+  std::string text(write(nullptr, 0) + 1, '\0');
+  write(&text[0], text.size());
   text.resize(strlen(text.c_str()));
   return text;
 }
+
+std::string xc::test::leaks() { return textOf(standIn()->leakReport); }
+
+std::string xc::test::lastFault() { return textOf(standIn()->lastFault); }

@@ -35,8 +35,10 @@ struct StandIn {
   decltype(&ptxsimSetFault) setFault = nullptr;
   decltype(&ptxsimClearFaults) clearFaults = nullptr;
   decltype(&ptxsimFaultsFired) faultsFired = nullptr;
+  decltype(&ptxsimLastFault) lastFault = nullptr;
   decltype(&ptxsimReviveDevices) reviveDevices = nullptr;
   decltype(&ptxsimSetStreamDelay) setStreamDelay = nullptr;
+  decltype(&ptxsimSetMaxAllocation) setMaxAllocation = nullptr;
   decltype(&ptxsimGetLive) getLive = nullptr;
   decltype(&ptxsimLeakReport) leakReport = nullptr;
   decltype(&ptxsimCallCount) callCount = nullptr;
@@ -48,6 +50,8 @@ const StandIn *standIn();
 
 /// What the stand-in still holds, empty if nothing.
 std::string leaks();
+/// The function that the latest fault struck.
+std::string lastFault();
 
 } // namespace xc::test
 

@@ -47,6 +47,8 @@ uint64_t AddressArena::allocate(uint64_t bytes, uint64_t alignment) {
   uint64_t wanted = bytes + kPage;
   uint64_t base = alignTo(fresh_, alignment);
   if (base < end_ && wanted <= end_ - base) {
+    if (base > fresh_) // the gap of the alignment
+      retired_.emplace_back(fresh_, base - fresh_);
     fresh_ = base + wanted;
     return base;
   }

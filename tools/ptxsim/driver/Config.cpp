@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <unistd.h>
 
 namespace xc::cudasim {
 namespace {
@@ -161,6 +162,14 @@ const Setting kSettings[] = {
      [](Config &config, const std::string &text) { return setNumber(config.leaks, text, 1); }},
 };
 
+/// "max_allocation" -> "PTXSIM_MAX_ALLOCATION".
+std::string variableOf(const Setting &setting) {
+  std::string variable = "PTXSIM_";
+  for (const char *c = setting.key; *c; ++c)
+    variable += *c >= 'a' && *c <= 'z' ? static_cast<char>(*c - 'a' + 'A') : *c;
+  return variable;
+}
+
 } // namespace
 
 std::string Config::set(const std::string &key, const std::string &value) {
@@ -176,13 +185,26 @@ std::string Config::set(const std::string &key, const std::string &value) {
 }
 
 std::string Config::setFromEnvironment() {
-  for (const Setting &setting : kSettings) {
-    std::string variable = "PTXSIM_";
-    for (const char *c = setting.key; *c; ++c)
-      variable += *c >= 'a' && *c <= 'z' ? static_cast<char>(*c - 'a' + 'A') : *c;
-    if (const char *value = getenv(variable.c_str()); value && *value)
-      if (std::string error = set(setting.key, value); !error.empty())
-        return error;
+  const std::string prefix = "PTXSIM_";
+  for (char **entry = environ; entry && *entry; ++entry) {
+    std::string text = *entry;
+    size_t equals = text.find('=');
+    if (text.compare(0, prefix.size(), prefix) != 0 || equals == std::string::npos)
+      continue;
+    const Setting *found = nullptr;
+    std::string known;
+    for (const Setting &setting : kSettings) {
+      std::string variable = variableOf(setting);
+      if (text.compare(0, equals, variable) == 0)
+        found = &setting;
+      known += (known.empty() ? "" : ", ") + variable;
+    }
+    if (!found)
+      return "unknown variable '" + text.substr(0, equals) + "', expected one of " + known;
+    if (equals + 1 == text.size()) // set to nothing: not set
+      continue;
+    if (std::string error = set(found->key, text.substr(equals + 1)); !error.empty())
+      return error;
   }
   return "";
 }

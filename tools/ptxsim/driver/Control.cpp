@@ -9,6 +9,7 @@
 
 #include "Driver.h"
 #include "Entry.h"
+#include "Names.h"
 #include "ptxsim/control.h"
 
 #include <cstring>
@@ -97,13 +98,23 @@ PTXSIM_API int ptxsimSetFault(const char *function, uint64_t nth, int result, un
   if (!function || !*function || !nth || result == CUDA_SUCCESS ||
       (flags & ~static_cast<unsigned>(PTXSIM_FAULT_REPEAT)))
     return CUDA_ERROR_INVALID_VALUE;
-  driver().faults.add(function, nth, static_cast<CUresult>(result), flags);
-  return CUDA_SUCCESS;
+  CUresult known = CUDA_SUCCESS;
+  std::string error = parseResult(std::to_string(result), known);
+  if (error.empty())
+    error = driver().faults.add(function, nth, known, flags);
+  if (error.empty())
+    return CUDA_SUCCESS;
+  driver().report.add("ptxsimSetFault: " + error);
+  return CUDA_ERROR_INVALID_VALUE;
 }
 
 PTXSIM_API void ptxsimClearFaults(void) { driver().faults.clear(); }
 
 PTXSIM_API uint64_t ptxsimFaultsFired(void) { return driver().faults.fired(); }
+
+PTXSIM_API size_t ptxsimLastFault(char *function, size_t size) {
+  return copyText(driver().faults.lastStruck(), function, size);
+}
 
 PTXSIM_API void ptxsimReviveDevices(void) {
   for (const std::unique_ptr<Device> &device : driver().devices)

@@ -7,11 +7,17 @@
 
 #include "Faults.h"
 
+#include "Names.h"
+
+#include <cassert>
 #include <cstdlib>
 
 namespace xc::cudasim {
 
 std::string plainName(const std::string &name) {
+  // cuda.h gives this function its newest name by another scheme.
+  if (name == "cuGraphInstantiateWithFlags")
+    return "cuGraphInstantiate";
   size_t underscore = name.rfind("_v");
   if (underscore == std::string::npos || underscore + 2 == name.size() ||
       name.find_first_not_of("0123456789", underscore + 2) != std::string::npos)
@@ -24,6 +30,7 @@ CallSite &CallSites::get(const std::string &name) {
   std::string plain = plainName(name);
   CallSite &site = sites_[plain];
   if (site.name.empty()) {
+    assert(checkFunction(plain).empty() && "a function that faults cannot name");
     site.name = plain;
     // A program names the error that it was given by these: they must not use up
     // the position that a sweep over all calls is after.
@@ -48,11 +55,16 @@ void CallSites::reset() {
     site.calls = 0;
 }
 
-void Faults::add(const std::string &function, uint64_t nth, CUresult result, unsigned flags) {
+std::string Faults::add(const std::string &function, uint64_t nth, CUresult result,
+                        unsigned flags) {
+  std::string plain = plainName(function);
+  if (plain != "*")
+    if (std::string error = checkFunction(plain); !error.empty())
+      return error;
   std::lock_guard<std::mutex> lock(mutex_);
-  faults_.push_back(
-      {function == "*" ? function : plainName(function), nth, result, (flags & kRepeat) != 0});
+  faults_.push_back({plain, nth, result, (flags & kRepeat) != 0});
   armed_.store(true, std::memory_order_release);
+  return "";
 }
 
 std::string Faults::addFromText(const std::string &text) {
@@ -63,20 +75,24 @@ std::string Faults::addFromText(const std::string &text) {
     size_t colon = item.find(':');
     size_t equals = item.find('=');
     char *nthEnd = nullptr;
-    char *resultEnd = nullptr;
     uint64_t nth = 0;
-    unsigned long result = 0;
-    if (colon != std::string::npos && equals != std::string::npos && colon < equals) {
+    if (colon != std::string::npos && equals != std::string::npos && colon < equals)
       nth = strtoull(item.c_str() + colon + 1, &nthEnd, 10);
-      result = strtoul(item.c_str() + equals + 1, &resultEnd, 10);
-    }
-    if (!nth || !result || nthEnd != item.c_str() + equals || *resultEnd)
-      return "setting 'fault': expected FUNCTION:N=RESULT with numbers above 0, "
-             "got '" +
-             item + "'";
-    add(item.substr(0, colon), nth, static_cast<CUresult>(result), 0);
+    if (!nth || nthEnd != item.c_str() + equals || item[colon + 1] == '-')
+      return "setting 'fault': expected FUNCTION:N=RESULT with N above 0, got '" + item + "'";
+    CUresult result = CUDA_SUCCESS;
+    std::string error = parseResult(item.substr(equals + 1), result);
+    if (error.empty())
+      error = add(item.substr(0, colon), nth, result, 0);
+    if (!error.empty())
+      return "setting 'fault': " + error;
   }
   return "";
+}
+
+std::string Faults::lastStruck() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return lastStruck_;
 }
 
 void Faults::clear() {
@@ -99,6 +115,7 @@ bool Faults::strikesSlow(const CallSite &site, CUresult &result) {
     if (fires && !struck) {
       struck = true;
       result = fault.result;
+      lastStruck_ = site.name;
       ++fired_;
     }
   }

@@ -48,12 +48,15 @@ class Faults {
 public:
   static constexpr unsigned kRepeat = 1;
 
-  void add(const std::string &function, uint64_t nth, CUresult result, unsigned flags);
-  /// Reads "cuMemAlloc:3=2,*:10=719": function, which call, result. Returns what
-  /// is wrong with the text, or nothing.
+  /// Returns what is wrong with the name of the function, or nothing.
+  std::string add(const std::string &function, uint64_t nth, CUresult result, unsigned flags);
+  /// Reads "cuMemAlloc:3=CUDA_ERROR_OUT_OF_MEMORY,*:10=719": function, which call,
+  /// result. Returns what is wrong with the text, or nothing.
   std::string addFromText(const std::string &text);
   void clear();
   uint64_t fired() const { return fired_.load(); }
+  /// The function that the latest fault struck; empty if none has.
+  std::string lastStruck();
 
   /// Called once per call. True if the call must return `result`.
   bool strikes(const CallSite &site, CUresult &result) {
@@ -71,6 +74,7 @@ private:
 
   std::mutex mutex_;
   std::vector<Fault> faults_;
+  std::string lastStruck_;
   std::atomic<bool> armed_{false};
   std::atomic<uint64_t> fired_{0};
 };

@@ -139,6 +139,8 @@ CUresult pinHost(Context &context, void *&pointer, uint64_t bytes, unsigned flag
   Driver &state = driver();
   if (!bytes)
     return CUDA_ERROR_INVALID_VALUE;
+  if (bytes > state.maxAllocation.load())
+    return CUDA_ERROR_OUT_OF_MEMORY;
   Range range;
   range.size = bytes;
   range.kind = owned ? RangeKind::HostAlloc : RangeKind::HostRegistered;

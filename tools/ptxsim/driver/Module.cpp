@@ -36,6 +36,19 @@ ImageKind kindOf(const void *image) {
   return *c == '.' || *c == '/' ? ImageKind::Text : ImageKind::Unknown;
 }
 
+/// The PTX version that came with a driver: 87 is 8.7.
+unsigned newestPtx(int driverVersion) {
+  constexpr struct {
+    int driver;
+    unsigned ptx;
+  } kVersions[] = {{13010, 91}, {13000, 90}, {12090, 88}, {12080, 87}, {12070, 86},
+                   {12050, 85}, {12040, 84}, {12030, 83}, {12020, 82}, {12010, 81}};
+  for (const auto &version : kVersions)
+    if (driverVersion >= version.driver)
+      return version.ptx;
+  return 80;
+}
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -118,6 +131,14 @@ CUresult loadModule(Context &context, const void *image, JitLogs &logs, CUmodule
     return error.message.find(".version") != std::string::npos && error.unsupported
                ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION
                : CUDA_ERROR_INVALID_PTX;
+  }
+  if (unsigned newest = newestPtx(state.config.driverVersion); code->version() > newest) {
+    auto textOf = [](unsigned version) {
+      return std::to_string(version / 10) + "." + std::to_string(version % 10);
+    };
+    logs.write("ptxsim: unsupported '.version " + textOf(code->version()) +
+               "', this driver takes PTX up to " + textOf(newest));
+    return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
   }
   logs.write("");
   auto module = std::make_shared<Module>(context.shared_from_this(), std::move(code));

@@ -11,6 +11,8 @@
 
 using namespace xc::ptxsim;
 
+DecoderCoverage *xc::ptxsim::decoderCoverage = nullptr;
+
 const OpcodeTable &xc::ptxsim::opcodeTable() {
   static const OpcodeTable table = [] {
     OpcodeTable t;
@@ -85,11 +87,19 @@ bool InstDecoder::requireTarget(unsigned sm, bool specific) {
 // Modifiers
 //===----------------------------------------------------------------------===//
 
+void InstDecoder::take(size_t index) {
+  taken |= 1ull << index;
+  if (decoderCoverage)
+    decoderCoverage->taken[std::string(ast.opcode)].emplace(ast.modifiers[index]);
+}
+
 bool InstDecoder::flag(std::string_view name) {
+  if (decoderCoverage)
+    decoderCoverage->asked[std::string(ast.opcode)].emplace(name);
   for (size_t i = 0; i < ast.modifiers.size(); ++i) {
     if ((taken >> i & 1) || ast.modifiers[i] != name)
       continue;
-    taken |= 1ull << i;
+    take(i);
     return true;
   }
   return false;
@@ -116,7 +126,7 @@ Type InstDecoder::takeOptionalType() {
     Type type = parseType(ast.modifiers[i]);
     if (type == Type::None)
       continue;
-    taken |= 1ull << i;
+    take(i);
     return type;
   }
   return Type::None;
@@ -136,7 +146,7 @@ Space InstDecoder::takeSpace(Space fallback) {
     Space space = parseSpace(ast.modifiers[i]);
     if (space == Space::None || space == Space::Reg)
       continue;
-    taken |= 1ull << i;
+    take(i);
     return space;
   }
   return fallback;

@@ -20,6 +20,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,6 +28,13 @@
 namespace xc::ptxsim {
 
 class ProgramBuilder;
+
+/// The modifiers that instructions, by opcode, were asked for and had. Compared with the vector
+/// suite by a test, which sets decoderCoverage while it loads modules.
+struct DecoderCoverage {
+  std::map<std::string, std::set<std::string>> asked, taken;
+};
+extern DecoderCoverage *decoderCoverage; // null: nobody wants to know
 
 /// A predicate operand; `flip` is all ones for !%p.
 struct PredicateRef {
@@ -111,6 +119,9 @@ public:
   bool finish();
 
 private:
+  /// Takes the modifier at |index|.
+  void take(size_t index);
+
   ProgramBuilder &builder;
   const Instruction &ast;
   uint64_t taken = 0; // modifiers, a bit each
@@ -153,6 +164,12 @@ public:
       : module(module), externs(externs), arch(arch), error(error) {}
 
   bool build(Function &kernel, Program &program);
+  /// Adds the functions that build() has decoded.
+  void addPlaced(std::set<const Function *> &functions) const {
+    for (const auto &entry : placed)
+      if (entry.second.done)
+        functions.insert(entry.first);
+  }
 
   Program &program() { return *current; }
   Function &function() { return *currentFunction; }

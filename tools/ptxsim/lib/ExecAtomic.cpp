@@ -226,15 +226,17 @@ ExecFn pickAtomic(std::string_view name, Type type, Space space) {
   return nullptr;
 }
 
-void takeAtomicOrder(InstDecoder &d, MemOp &op) {
+/// What returns nothing acquires nothing.
+void takeAtomicOrder(InstDecoder &d, bool isRed, MemOp &op) {
   op.order = Order::Relaxed;
-  d.flag("relaxed");
-  if (d.flag("acquire"))
+  if (!isRed && d.flag("acquire"))
     op.order = Order::Acquire;
-  if (d.flag("release"))
+  else if (d.flag("release"))
     op.order = Order::Release;
-  if (d.flag("acq_rel"))
+  else if (!isRed && d.flag("acq_rel"))
     op.order = Order::AcqRel;
+  else
+    d.flag("relaxed");
   op.scope = d.takeScope();
   if (op.scope == MemScope::None)
     op.scope = MemScope::Gpu;
@@ -257,7 +259,7 @@ bool takeRows(InstDecoder &d, const Operand *operand, Type type, bool isDst, Mem
 
 bool decodeAtomic(InstDecoder &d, bool isRed) {
   MemOp op;
-  takeAtomicOrder(d, op);
+  takeAtomicOrder(d, isRed, op);
   op.space = d.takeSpace(Space::Generic);
   bool hasPolicy = d.flag("L2::cache_hint");
   d.flag("noftz"); // required on the 16-bit types, which never flush

@@ -60,7 +60,8 @@ static bool decodeBrx(InstDecoder &d) {
 }
 
 static bool decodePlain(InstDecoder &d, Control control) {
-  d.flag("uni");
+  if (d.syntax().opcode == "ret") // which leaves a kernel, too
+    d.flag("uni");
   d.out.control = control;
   d.out.instClass = InstClass::Control;
   return d.expectOperands(0);

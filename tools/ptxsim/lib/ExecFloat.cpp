@@ -217,16 +217,28 @@ template <ExecFn Fn> ExecFn pickRounding(Rounding rounding) {
   }
 }
 
+/// Operations that have several roundings must say which.
+bool hasRounding(const InstDecoder &d) {
+  for (std::string_view modifier : d.syntax().modifiers)
+    if (modifier == "rn" || modifier == "rz" || modifier == "rm" || modifier == "rp")
+      return true;
+  return false;
+}
+
+bool requireRounding(InstDecoder &d) {
+  return hasRounding(d) || d.fail("expected a rounding mode");
+}
+
 struct FloatFlags {
   Rounding rounding = Rounding::NearestEven;
   bool ftz = false, sat = false;
 };
 
-FloatFlags takeFlags(InstDecoder &d) {
+FloatFlags takeFlags(InstDecoder &d, bool mayClamp = true) {
   FloatFlags flags;
   flags.rounding = takeRounding(d);
   flags.ftz = d.flag("ftz");
-  flags.sat = d.flag("sat");
+  flags.sat = mayClamp && d.flag("sat");
   return flags;
 }
 
@@ -248,9 +260,10 @@ FloatFlags takeFlags(InstDecoder &d) {
 
 using PickFn = ExecFn (*)(Type, FloatFlags);
 
-bool decodeArithmetic(InstDecoder &d, Type type, unsigned sources, PickFn pick) {
+bool decodeArithmetic(InstDecoder &d, Type type, unsigned sources, PickFn pick,
+                      bool mayClamp = true) {
   d.out.instClass = InstClass::Floating;
-  return decodeSame(d, type, sources, pick(type, takeFlags(d)));
+  return decodeSame(d, type, sources, pick(type, takeFlags(d, mayClamp)));
 }
 
 /// One f32 source, .approx[.ftz]; the pairs of functions are without and with
@@ -266,7 +279,9 @@ bool decodeApprox(InstDecoder &d, ExecFn plain, ExecFn ftz) {
 
 bool decodeRcp(InstDecoder &d) {
   bool approx = d.flag("approx");
-  FloatFlags flags = takeFlags(d);
+  if (!approx && !requireRounding(d))
+    return false;
+  FloatFlags flags = takeFlags(d, /*mayClamp=*/false);
   Type type = d.takeType();
   d.out.instClass = InstClass::Floating;
   if (approx && type == Type::F64)
@@ -275,8 +290,10 @@ bool decodeRcp(InstDecoder &d) {
 }
 
 bool decodeSqrt(InstDecoder &d) {
-  d.flag("approx"); // rounded correctly all the same
-  FloatFlags flags = takeFlags(d);
+  bool approx = d.flag("approx"); // rounded correctly all the same
+  if (!approx && !requireRounding(d))
+    return false;
+  FloatFlags flags = takeFlags(d, /*mayClamp=*/false);
   Type type = d.takeType();
   d.out.instClass = InstClass::Floating;
   return decodeSame(d, type, 1, PTXSIM_PICK(Sqrt, exec1)(type, flags));
@@ -409,12 +426,16 @@ bool xc::ptxsim::decodeFloatMul(InstDecoder &d, Type type) {
 bool xc::ptxsim::decodeFloatFma(InstDecoder &d, Type type) {
   if (isHalf(type))
     return decodeHalfArithmetic(d, type, HalfOp::Fma);
+  if (!requireRounding(d))
+    return false;
   return decodeArithmetic(d, type, 3, PTXSIM_PICK(Fma, exec3));
 }
 
 bool xc::ptxsim::decodeFloatDiv(InstDecoder &d, Type type) {
   bool approx = d.flag("approx");
-  d.flag("full"); // rounded correctly all the same
+  bool full = !approx && d.flag("full"); // rounded correctly all the same
+  if (!approx && !full && !requireRounding(d))
+    return false;
   if (approx && type == Type::F32) {
     bool ftz = d.flag("ftz");
     d.out.instClass = InstClass::Floating;
@@ -422,7 +443,7 @@ bool xc::ptxsim::decodeFloatDiv(InstDecoder &d, Type type) {
                       ftz ? exec2<DivApprox<true>, float, float>
                           : exec2<DivApprox<false>, float, float>);
   }
-  return decodeArithmetic(d, type, 2, PTXSIM_PICK(Div, exec2));
+  return decodeArithmetic(d, type, 2, PTXSIM_PICK(Div, exec2), /*mayClamp=*/false);
 }
 
 bool xc::ptxsim::decodeFloatMinMax(InstDecoder &d, Type type, bool isMin) {
@@ -482,7 +503,6 @@ void xc::ptxsim::addFloatOpcodes(OpcodeTable &table) {
                              /*isTanh=*/false);
   };
   table["tanh"] = [](InstDecoder &d) {
-    return decodeExponential(d, exec1<Tanh<false>, float, float>, exec1<Tanh<true>, float, float>,
-                             /*isTanh=*/true);
+    return decodeExponential(d, exec1<Tanh<false>, float, float>, nullptr, /*isTanh=*/true);
   };
 }

@@ -239,7 +239,7 @@ bool xc::ptxsim::decodeHalfAbsNeg(InstDecoder &d, Type type, bool isAbs) {
 bool xc::ptxsim::decodeExponential(InstDecoder &d, ExecFn plain, ExecFn ftz, bool isTanh) {
   if (!d.flag("approx"))
     return d.fail("expected .approx");
-  bool flushes = d.flag("ftz");
+  bool flushes = !isTanh && d.flag("ftz");
   Type type = d.takeType();
   d.out.instClass = InstClass::Floating;
   if (type == Type::F32)
@@ -247,7 +247,7 @@ bool xc::ptxsim::decodeExponential(InstDecoder &d, ExecFn plain, ExecFn ftz, boo
   if (!isHalf(type))
     return d.fail("unsupported type ." + std::string(typeName(type)));
   if (isTanh)
-    return decodeSame(d, type, 1, flushes ? nullptr : pickFormat<HalfTanh, kPlain, 1>(type));
+    return decodeSame(d, type, 1, pickFormat<HalfTanh, kPlain, 1>(type));
   return decodeSame(d, type, 1,
                     flushes ? pickFormat<HalfEx2, kFtz, 1>(type)
                             : pickFormat<HalfEx2, kPlain, 1>(type));

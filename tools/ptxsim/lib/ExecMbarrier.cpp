@@ -214,7 +214,8 @@ void takeOrder(InstDecoder &d, MbarrierOp &op) {
     op.order = Order::Relaxed;
   else if (!d.flag("release"))
     d.flag("acquire");
-  d.takeScope();
+  if (!d.flag("cta"))
+    d.flag("cluster");
 }
 
 /// The space comes before the address, as .shared, .shared::cta or .shared::cluster.

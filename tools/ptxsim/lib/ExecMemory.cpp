@@ -116,46 +116,49 @@ MemoryFns pickMemory(unsigned elementBytes, bool sign, unsigned registerBytes) {
   }
 }
 
-/// Takes .weak, .relaxed, .acquire, .release, .volatile, .mmio and the scope.
-void takeOrder(InstDecoder &d, MemOp &op) {
+/// Takes .weak, .relaxed, .acquire or .release, .volatile, .mmio and the scope.
+void takeOrder(InstDecoder &d, bool isLoad, MemOp &op) {
   bool isVolatile = d.flag("volatile"), isMmio = d.flag("mmio");
-  d.flag("weak");
-  if (d.flag("relaxed") || isVolatile || isMmio)
+  if (!isVolatile && d.flag("weak"))
+    return;
+  if ((!isVolatile && d.flag("relaxed")) || isVolatile)
     op.order = Order::Relaxed;
-  if (d.flag("acquire"))
+  else if (isMmio)
+    d.fail("expected .relaxed with .mmio");
+  else if (isLoad && d.flag("acquire"))
     op.order = Order::Acquire;
-  if (d.flag("release"))
+  else if (!isLoad && d.flag("release"))
     op.order = Order::Release;
-  op.scope = d.takeScope();
-  if (isVolatile)
+  else
+    return;
+  if (isVolatile) {
     op.scope = MemScope::Sys;
+    return;
+  }
+  op.scope = d.takeScope();
+  if (op.scope == MemScope::None)
+    d.fail("expected a scope");
 }
 
-/// Caching is not simulated; the hints are only recognised. True if a
-/// cache-policy operand follows.
-bool takeCacheHints(InstDecoder &d) {
-  for (const char *name : {"nc",
-                           "ca",
-                           "cg",
-                           "cs",
-                           "lu",
-                           "cv",
-                           "wb",
-                           "wt",
-                           "unified",
-                           "L1::evict_normal",
-                           "L1::evict_unchanged",
-                           "L1::evict_first",
-                           "L1::evict_last",
-                           "L1::no_allocate",
-                           "L2::evict_normal",
-                           "L2::evict_first",
-                           "L2::evict_last",
-                           "L2::64B",
-                           "L2::128B",
-                           "L2::256B"})
-    d.flag(name);
-  return d.flag("L2::cache_hint");
+/// Caching is not simulated; the hints are only recognised. True if a cache-policy operand follows.
+bool takeCacheHints(InstDecoder &d, bool isLoad) {
+  auto takeOne = [&](std::initializer_list<const char *> names) {
+    for (const char *name : names)
+      if (d.flag(name))
+        return;
+  };
+  if (isLoad) {
+    d.flag("nc");
+    takeOne({"ca", "cg", "cs", "lu", "cv"});
+  } else {
+    takeOne({"wb", "cg", "cs", "wt"});
+  }
+  takeOne({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
+           "L1::no_allocate"});
+  bool hasPolicy = d.flag("L2::cache_hint");
+  if (isLoad)
+    takeOne({"L2::64B", "L2::128B", "L2::256B"});
+  return hasPolicy;
 }
 
 bool takeVector(InstDecoder &d, MemOp &op) {
@@ -163,8 +166,6 @@ bool takeVector(InstDecoder &d, MemOp &op) {
     op.count = 2;
   else if (d.flag("v4"))
     op.count = 4;
-  else if (d.flag("v8"))
-    op.count = 8;
   return op.count > 1;
 }
 
@@ -208,11 +209,17 @@ Space effectiveSpace(InstDecoder &d, Space space, const AddressRef &address) {
   return address.row != kNoRow && !d.owner().function().isEntry ? Space::Local : Space::Param;
 }
 
-bool decodeLoadStore(InstDecoder &d, bool isLoad) {
+enum class Direction { Load, LoadUniform, Store };
+
+bool decodeLoadStore(InstDecoder &d, Direction direction) {
+  bool isLoad = direction != Direction::Store, isUniformLoad = direction == Direction::LoadUniform;
   MemOp op;
-  takeOrder(d, op);
+  if (!isUniformLoad)
+    takeOrder(d, isLoad, op);
   op.space = d.takeSpace(Space::Generic);
-  bool hasPolicy = takeCacheHints(d);
+  if (isUniformLoad && op.space != Space::Global && op.space != Space::Generic)
+    return d.fail("expected global memory");
+  bool hasPolicy = !isUniformLoad && takeCacheHints(d, isLoad);
   takeVector(d, op);
   Type type = d.takeType();
   if (d.failed() || !d.expectOperands(2, hasPolicy ? 3 : 2))
@@ -251,18 +258,41 @@ bool decodeLoadStore(InstDecoder &d, bool isLoad) {
 
 void execNothing(Warp &, const Inst &, uint32_t) {}
 
-/// prefetch, prefetchu, discard, applypriority: hints about caches.
-bool decodeHint(InstDecoder &d) {
+/// prefetch{.space}.level [a], a hint about caches.
+bool decodePrefetch(InstDecoder &d) {
   if (d.flag("tensormap"))
     return decodePrefetchMap(d);
   Space space = d.takeSpace(Space::Generic);
-  if (space != Space::Global && space != Space::Local && space != Space::Generic &&
-      space != Space::Const && space != Space::Param)
+  if (space != Space::Global && space != Space::Local && space != Space::Generic)
     return d.fail("unsupported state space");
-  if (!d.flag("L1") && !d.flag("L2") && !d.flag("L2::evict_last") && !d.flag("L2::evict_normal"))
+  bool evicts = space == Space::Global && (d.flag("L2::evict_last") || d.flag("L2::evict_normal"));
+  if (!evicts && !d.flag("L1") && !d.flag("L2"))
     return d.fail("expected a cache level");
-  if (!d.expectOperands(1, 2))
-    return false;
+  d.address(0u, space);
+  d.out.fn = execNothing;
+  d.out.instClass = InstClass::Memory;
+  return d.expectOperands(1) && !d.failed();
+}
+
+/// prefetchu.L1 [a]
+bool decodePrefetchUniform(InstDecoder &d) {
+  if (!d.flag("L1"))
+    return d.fail("expected .L1");
+  d.address(0u, Space::Generic);
+  d.out.fn = execNothing;
+  d.out.instClass = InstClass::Memory;
+  return d.expectOperands(1) && !d.failed();
+}
+
+/// discard{.global}.L2 [a], 128 and applypriority{.global}.L2::evict_normal [a], 128. What is
+/// discarded may be read as anything; it is left as it is.
+bool decodeLine(InstDecoder &d, const char *level) {
+  Space space = d.takeSpace(Space::Generic);
+  if (space != Space::Global && space != Space::Generic)
+    return d.fail("unsupported state space");
+  int64_t bytes = 0;
+  if (!d.flag(level) || !d.expectOperands(2) || !d.immediate(1, bytes) || bytes != 128)
+    return d.failed() ? false : d.fail(std::string("expected .") + level + " and 128 bytes");
   d.address(0u, space);
   d.out.fn = execNothing;
   d.out.instClass = InstClass::Memory;
@@ -275,10 +305,34 @@ void execPolicy(Warp &warp, const Inst &inst, uint32_t mask) {
   forLanes(mask, [&](unsigned l) { d[l] = 0; });
 }
 
+/// createpolicy.fractional.L2::primary[.L2::secondary].b64 d[, fraction];
+/// createpolicy.range[.global].L2::primary[.L2::secondary].b64 d, [a], primary size, total size;
+/// createpolicy.cvt.L2.b64 d, property
 bool decodePolicy(InstDecoder &d) {
-  while (!d.peekModifier().empty() && d.peekModifier() != "b64")
-    d.nextModifier();
-  d.takeType();
+  bool isFractional = d.flag("fractional"), isRange = !isFractional && d.flag("range");
+  if (isRange)
+    d.flag("global");
+  if (isFractional || isRange) {
+    if (!d.flag("L2::evict_last") && !d.flag("L2::evict_normal") && !d.flag("L2::evict_first") &&
+        !d.flag("L2::evict_unchanged"))
+      return d.fail("expected a priority");
+    if (!d.flag("L2::evict_first"))
+      d.flag("L2::evict_unchanged");
+  } else if (!d.flag("cvt") || !d.flag("L2")) {
+    return d.fail("expected .fractional, .range or .cvt.L2");
+  }
+  Type type = d.takeType();
+  if (d.failed() || type != Type::B64)
+    return d.failed() ? false : d.fail("expected type .b64");
+  if (!d.expectOperands(isFractional ? 1 : isRange ? 4 : 2, isRange ? 4 : 2))
+    return false;
+  if (isRange) {
+    d.address(1, Space::Global);
+    d.src(2, Type::U32);
+    d.src(3, Type::U32);
+  } else if (d.operandCount() == 2) {
+    d.src(1, isFractional ? Type::F32 : Type::B64);
+  }
   d.out.dst = d.dst(0, Type::B64);
   d.out.fn = execPolicy;
   return !d.failed();
@@ -287,12 +341,12 @@ bool decodePolicy(InstDecoder &d) {
 } // namespace
 
 void xc::ptxsim::addMemoryOpcodes(OpcodeTable &table) {
-  table["ld"] = [](InstDecoder &d) { return decodeLoadStore(d, true); };
-  table["ldu"] = [](InstDecoder &d) { return decodeLoadStore(d, true); };
-  table["st"] = [](InstDecoder &d) { return decodeLoadStore(d, false); };
-  table["prefetch"] = decodeHint;
-  table["prefetchu"] = decodeHint;
-  table["applypriority"] = decodeHint;
-  table["discard"] = decodeHint;
+  table["ld"] = [](InstDecoder &d) { return decodeLoadStore(d, Direction::Load); };
+  table["ldu"] = [](InstDecoder &d) { return decodeLoadStore(d, Direction::LoadUniform); };
+  table["st"] = [](InstDecoder &d) { return decodeLoadStore(d, Direction::Store); };
+  table["prefetch"] = decodePrefetch;
+  table["prefetchu"] = decodePrefetchUniform;
+  table["applypriority"] = [](InstDecoder &d) { return decodeLine(d, "L2::evict_normal"); };
+  table["discard"] = [](InstDecoder &d) { return decodeLine(d, "L2"); };
   table["createpolicy"] = decodePolicy;
 }

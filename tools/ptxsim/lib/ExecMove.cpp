@@ -124,7 +124,6 @@ ExecFn clockFn(std::string_view name, unsigned &bits) {
 }
 
 bool decodeMov(InstDecoder &d) {
-  d.flag("volatile");
   Type type = d.takeType();
   if (d.failed() || !d.expectOperands(2))
     return false;

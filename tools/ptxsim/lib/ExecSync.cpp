@@ -117,18 +117,19 @@ static bool decodeBarrierRed(InstDecoder &d, BarrierOp &op) {
   return takeBarrier(d, 1, d.operandCount() - 1, op);
 }
 
-/// bar.* is the aligned form of barrier.*.
+/// bar.* is the aligned form of barrier.*; each has one more kind.
 static bool decodeBarrier(InstDecoder &d, bool aligned) {
-  if (d.flag("warp"))
+  const bool isShort = aligned;
+  if (isShort && d.flag("warp"))
     return decodeWarpBarrier(d);
-  if (d.flag("cluster"))
+  if (!isShort && d.flag("cluster"))
     return decodeClusterBarrier(d);
   d.flag("cta");
   BarrierOp op;
   bool sync = d.flag("sync"), arrive = d.flag("arrive"), red = d.flag("red");
   if (sync + arrive + red != 1)
     return d.fail("expected one of .sync, .arrive, .red");
-  if (d.flag("aligned"))
+  if (!isShort && d.flag("aligned"))
     aligned = true;
   if (red) {
     if (!decodeBarrierRed(d, op))

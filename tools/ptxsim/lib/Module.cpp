@@ -97,11 +97,12 @@ static uint32_t volume(const uint32_t (&dims)[3]) { return dims[0] * dims[1] * d
 
 bool ModuleImpl::buildKernel(Function &function,
                              const std::map<std::string, ExternFunction> &externs, Arch arch,
-                             ParseError &error) {
+                             std::set<const Function *> &decoded, ParseError &error) {
   auto impl = std::make_unique<KernelImpl>();
   ProgramBuilder builder(ast, externs, arch, error);
   if (!builder.build(function, impl->program))
     return false;
+  builder.addPlaced(decoded);
   const Program &program = impl->program;
   Kernel kernel;
   KernelInfo &info = kernel.info_;
@@ -148,10 +149,21 @@ bool ModuleImpl::load(std::string newText, const std::map<std::string, ExternFun
   if (!Parser(text, ast, error).run() || !checkTarget(arch, error) || !placeVariables(error) ||
       !initialiseVariables(error))
     return false;
-  for (size_t i = 0; i < ast.functions.size(); ++i)
-    if (ast.functions[i].isEntry && ast.functions[i].isDefined &&
-        !buildKernel(ast.functions[i], externs, arch, error))
+  std::set<const Function *> decoded;
+  for (Function &function : ast.functions)
+    if (function.isEntry && function.isDefined &&
+        !buildKernel(function, externs, arch, decoded, error))
       return false;
+  // What no kernel calls is decoded too, for its errors.
+  for (Function &function : ast.functions) {
+    if (!function.isDefined || decoded.count(&function))
+      continue;
+    Program unused;
+    ProgramBuilder builder(ast, externs, arch, error);
+    if (!builder.build(function, unused))
+      return false;
+    builder.addPlaced(decoded);
+  }
   return true;
 }
 

@@ -15,6 +15,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 namespace xc::ptxsim {
 
@@ -42,7 +43,7 @@ private:
   bool placeVariables(ParseError &error);
   bool initialiseVariables(ParseError &error);
   bool buildKernel(Function &function, const std::map<std::string, ExternFunction> &externs,
-                   Arch arch, ParseError &error);
+                   Arch arch, std::set<const Function *> &decoded, ParseError &error);
 
   std::vector<std::unique_ptr<KernelImpl>> implementations;
   std::vector<std::pair<uint64_t, void *>> allocations; // range base, what to free

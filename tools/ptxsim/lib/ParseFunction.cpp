@@ -127,7 +127,7 @@ bool Parser::parseRegisters(Function &function) {
   if (peek().isDot("v2") || peek().isDot("v4"))
     return unsupported("unsupported vector register");
   Type type = peek().kind == TokenKind::Dot ? parseType(peek().text) : Type::None;
-  if (type == Type::None)
+  if (type != Type::Pred && !isDeclarable(type))
     return fail("expected a register type, got " + describe(peek()));
   take();
   do {
@@ -135,12 +135,10 @@ bool Parser::parseRegisters(Function &function) {
     if (!expectWord(name))
       return false;
     auto &names = function.scopes[scope].registers;
-    auto add = [&](std::string_view full) {
-      names.emplace(full, static_cast<uint32_t>(function.registers.size()));
-      function.registers.push_back({full, type});
-    };
+    if (!names.emplace(name, static_cast<uint32_t>(function.registers.size())).second)
+      return fail("register '" + std::string(name) + "' is declared twice");
     if (!accept('<')) {
-      add(name);
+      function.registers.push_back({name, type});
       continue;
     }
     uint64_t count = 0;
@@ -149,7 +147,6 @@ bool Parser::parseRegisters(Function &function) {
     if (count > (1u << 20))
       return fail("expected fewer than 2^20 registers, got " + std::to_string(count));
     // Numbered registers are found by prefix and number: see findRegister().
-    names.emplace(name, static_cast<uint32_t>(function.registers.size()));
     for (uint64_t i = 0; i < count; ++i)
       function.registers.push_back({name, type});
   } while (accept(','));
@@ -192,14 +189,20 @@ bool Parser::parseLocation() {
   location.column = static_cast<uint32_t>(column);
   if (!accept(','))
     return true;
-  std::string_view word;
+  std::string_view label;
   uint64_t ignored = 0;
-  if (!expectWord(word) || !expectWord(word))
+  auto expectKeyword = [&](std::string_view keyword) {
+    if (!peek().isWord(keyword))
+      return fail("expected '" + std::string(keyword) + "', got " + describe(peek()));
+    take();
+    return true;
+  };
+  if (!expectKeyword("function_name") || !expectWord(label))
     return false;
   if (accept('+') && !expectInteger(ignored))
     return false;
-  return expect(',') && expectWord(word) && expectInteger(ignored) && expectInteger(ignored) &&
-         expectInteger(ignored);
+  return expect(',') && expectKeyword("inlined_at") && expectInteger(ignored) &&
+         expectInteger(ignored) && expectInteger(ignored);
 }
 
 bool Parser::parseLabel(Function &function) {
@@ -247,13 +250,12 @@ bool Parser::parseInstruction(Function &function) {
     inst.modifiers.push_back(take().text);
   if (inst.modifiers.size() > 32)
     return fail("too many modifiers");
-  while (!peek().is(';')) {
-    inst.operands.emplace_back();
-    if (!parseOperand(function, inst.operands.back()))
-      return false;
-    if (!accept(','))
-      break;
-  }
+  if (!peek().is(';'))
+    do {
+      inst.operands.emplace_back();
+      if (!parseOperand(function, inst.operands.back()))
+        return false;
+    } while (accept(','));
   inst.text = text.substr(begin, peek().end - begin);
   if (!expect(';'))
     return false;

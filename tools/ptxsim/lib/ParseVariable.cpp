@@ -34,12 +34,9 @@ bool Parser::parseVariable(Space space, bool isExtern, Variable &variable) {
       lanes = name[1] == '2' ? 2 : 4;
     } else if (name == "ptr") {
       isPointer = true;
-    } else if (name == "attribute") {
-      if (!expect('('))
-        return false;
-      while (!accept(')'))
-        take();
-    } else if (Type type = parseType(name); type != Type::None && type != Type::Pred) {
+    } else if (Type type = parseType(name); isDeclarable(type)) {
+      if (variable.type != Type::None)
+        return fail("expected one type, got '." + std::string(name) + "' as well");
       variable.type = type;
     } else if (!(isPointer && parseSpace(name) != Space::None)) {
       return unsupported("unsupported attribute '." + std::string(name) + "' of a variable");
@@ -62,12 +59,22 @@ bool Parser::parseVariable(Space space, bool isExtern, Variable &variable) {
   if (variable.bytes > (isSmall ? 1ull << 24 : 1ull << 40) || variable.align > 4096)
     return fail("'" + std::string(variable.name) +
                 "' is too large: " + std::to_string(variable.bytes) + " bytes");
-  return !accept('=') || parseInitialiser(variable);
+  if (accept('=')) {
+    if (isExtern)
+      return fail("extern variable '" + std::string(variable.name) + "' has an initialiser");
+    return parseInitialiser(variable);
+  }
+  // Shared memory whose size the launch gives, and what another module defines.
+  if (variable.isUnsizedArray && !isExtern)
+    return fail("array '" + std::string(variable.name) + "' has neither a size nor values");
+  return true;
 }
 
 bool Parser::parseArrayBounds(Variable &variable, uint64_t &count, std::vector<uint64_t> &dims) {
   while (accept('[')) {
     if (accept(']')) {
+      if (variable.isUnsizedArray || !dims.empty())
+        return fail("only the first extent of an array can be left out");
       variable.isUnsizedArray = true;
       count = 0;
       continue;
@@ -119,6 +126,38 @@ bool Parser::parseInitialList(Variable &variable, uint64_t &offset) {
   return expect('}');
 }
 
+/// A number as the variable's type has it; one of another kind is an error, but for zero.
+bool Parser::parseInitialNumber(const Variable &variable, uint64_t &bits) {
+  const Token token = peek();
+  bool isFloating = token.kind == TokenKind::Single || token.kind == TokenKind::Double;
+  bool isFloat = variable.type == Type::F32 || variable.type == Type::F64;
+  auto mismatch = [&] {
+    return failAt(token, describe(token) + " cannot be a value of '" + std::string(variable.name) +
+                             "', which is of type ." + typeName(variable.type));
+  };
+  if (!isFloating) {
+    int64_t value = 0;
+    if (!parseConstant(value))
+      return false;
+    bits = static_cast<uint64_t>(value);
+    return !isFloat || value == 0 || mismatch();
+  }
+  take();
+  bits = token.value;
+  if (variable.type == Type::F64)
+    return token.kind == TokenKind::Double || mismatch();
+  if (variable.type != Type::F32)
+    return mismatch();
+  if (token.kind == TokenKind::Double) {
+    double wide;
+    std::memcpy(&wide, &bits, sizeof(wide));
+    float narrow = static_cast<float>(wide);
+    bits = 0;
+    std::memcpy(&bits, &narrow, sizeof(narrow));
+  }
+  return true;
+}
+
 bool Parser::parseInitialElement(Variable &variable, uint64_t &offset) {
   unsigned bytes = typeBytes(variable.type);
   if (variable.isUnsizedArray && variable.initial.size() < offset + bytes)
@@ -126,25 +165,11 @@ bool Parser::parseInitialElement(Variable &variable, uint64_t &offset) {
   if (offset + bytes > variable.initial.size())
     return fail("more initial values than '" + std::string(variable.name) + "' has elements");
   uint64_t bits = 0;
-  if (peek().kind == TokenKind::Single || peek().kind == TokenKind::Double) {
-    const Token token = take();
-    bits = token.value;
-    if (token.kind == TokenKind::Double && variable.type == Type::F32) {
-      double wide;
-      std::memcpy(&wide, &bits, sizeof(wide));
-      float narrow = static_cast<float>(wide);
-      bits = 0;
-      std::memcpy(&bits, &narrow, sizeof(narrow));
-    }
-  } else if (peek().kind == TokenKind::Word ||
-             (peek().kind == TokenKind::Integer && peek(1).is('('))) {
+  if (peek().kind == TokenKind::Word || (peek().kind == TokenKind::Integer && peek(1).is('('))) {
     if (!parseInitialAddress(variable, offset))
       return false;
-  } else {
-    int64_t value = 0;
-    if (!parseConstant(value))
-      return false;
-    bits = static_cast<uint64_t>(value);
+  } else if (!parseInitialNumber(variable, bits)) {
+    return false;
   }
   std::memcpy(variable.initial.data() + offset, &bits, bytes < 8 ? bytes : 8);
   offset += bytes;

@@ -30,12 +30,14 @@ private:
   bool parseModuleItem();
   bool parseVersion();
   bool parseTarget();
+  bool setTarget(const Token &token);
   bool parseFile();
   bool parseLinkedItem();
   bool parseFunction(bool isEntry, bool isExtern);
   bool parseParameterList(Function &function, std::vector<uint32_t> &list);
   bool parsePerformanceDirective(Function &function);
-  bool parseDimensions(uint32_t (&dims)[3]);
+  bool parseDimensions(uint32_t (&dims)[3], uint64_t most);
+  bool checkParameterBytes(const Function &function);
   bool skipBraces();
   bool skipToSemicolon();
 
@@ -44,6 +46,7 @@ private:
   bool parseArrayBounds(Variable &variable, uint64_t &count, std::vector<uint64_t> &dims);
   bool parseInitialiser(Variable &variable);
   bool parseInitialList(Variable &variable, uint64_t &offset);
+  bool parseInitialNumber(const Variable &variable, uint64_t &bits);
   bool parseInitialElement(Variable &variable, uint64_t &offset);
   bool parseInitialAddress(Variable &variable, uint64_t offset);
   bool parseConstant(int64_t &value);
@@ -105,6 +108,9 @@ private:
   SourceLocation location;
   unsigned depth = 0; // of nested lists and expressions
   static constexpr unsigned kMaxDepth = 64;
+  static constexpr uint64_t kMaxBlockThreads = 1024;
+  /// What sm_90 allows where it is asked for.
+  static constexpr uint64_t kMaxClusterBlocks = 16;
 };
 
 } // namespace xc::ptxsim

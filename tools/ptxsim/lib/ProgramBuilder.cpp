@@ -313,6 +313,8 @@ bool ProgramBuilder::decodeBody(Function &function) {
   for (const Instruction &inst : function.instructions) {
     codeOffsets.push_back(static_cast<uint32_t>(p.code.size()));
     InstDecoder decoder(*this, inst);
+    if (decoderCoverage)
+      decoderCoverage->taken[std::string(inst.opcode)];
     auto it = opcodeTable().find(inst.opcode);
     if (it == opcodeTable().end())
       return fail(inst, "unknown instruction '" + decoder.opcodeText() + "'", true);

@@ -49,6 +49,26 @@ unsigned xc::ptxsim::typeBits(Type type) { return kTypes[static_cast<unsigned>(t
 
 TypeKind xc::ptxsim::typeKind(Type type) { return kTypes[static_cast<unsigned>(type)].kind; }
 
+bool xc::ptxsim::isDeclarable(Type type) {
+  switch (type) {
+  case Type::None:
+  case Type::Pred:
+  case Type::U16x2:
+  case Type::S16x2:
+  case Type::BF16:
+  case Type::BF16x2:
+  case Type::TF32:
+  case Type::F32x2:
+  case Type::E4M3:
+  case Type::E5M2:
+  case Type::E4M3x2:
+  case Type::E5M2x2:
+    return false;
+  default:
+    return true;
+  }
+}
+
 Space xc::ptxsim::parseSpace(std::string_view name) {
   if (name == "global")
     return Space::Global;

@@ -49,6 +49,8 @@ enum class TypeKind : uint8_t { None, Pred, Bits, Unsigned, Signed, Float };
 
 /// The type that |name| (without its dot) spells, or Type::None.
 Type parseType(std::string_view name);
+/// Whether a variable can be of this type: some that are packed or narrow are of instructions only.
+bool isDeclarable(Type type);
 const char *typeName(Type type);
 unsigned typeBits(Type type);
 TypeKind typeKind(Type type);

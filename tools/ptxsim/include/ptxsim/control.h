@@ -46,8 +46,9 @@ enum {
 // except for calls that release something: those release it first, since the
 // driver's own failures there are those of earlier work. A result that destroys
 // a context (CUDA_ERROR_ILLEGAL_ADDRESS, ...) also destroys the one current to
-// the caller. Returns a CUresult. Any number of faults may be set; each fires
-// once, unless it repeats.
+// the caller. Returns a CUresult: CUDA_ERROR_INVALID_VALUE (and a line in the
+// report that lists what there is) for a function or result that is not known.
+// Any number of faults may be set; each fires once, unless it repeats.
 int ptxsimSetFault(const char *function, uint64_t nth, int result, unsigned flags);
 
 // Takes back all faults that have not fired.
@@ -56,13 +57,18 @@ void ptxsimClearFaults(void);
 // The number of faults that have fired since the last ptxsimConfigure.
 uint64_t ptxsimFaultsFired(void);
 
+// Copies the plain name of the function that the latest fault struck, empty if
+// none has; as ptxsimLeakReport otherwise.
+size_t ptxsimLastFault(char *function, size_t size);
+
 // A context that a fault has ended takes its device along: like hardware, the
 // stand-in makes no other context on it in this process. After this call it
 // does again, as for a new process. Contexts that were lost stay lost.
 void ptxsimReviveDevices(void);
 
-// Device allocations of more than |bytes| fail with CUDA_ERROR_OUT_OF_MEMORY.
-// UINT64_MAX: no such limit.
+// Allocations of more than |bytes| fail with CUDA_ERROR_OUT_OF_MEMORY: of device,
+// pool, managed, physical and pinned host memory, host memory that is registered
+// included. UINT64_MAX: no such limit.
 void ptxsimSetMaxAllocation(uint64_t bytes);
 
 // Delays every operation of every stream by up to |microseconds| (a seeded
