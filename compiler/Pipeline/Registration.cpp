@@ -18,6 +18,11 @@
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Input/Passes.h"
 
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,11 +34,13 @@
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/TilingInterfaceImpl.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
@@ -48,6 +55,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/Transforms/SubsetOpInterfaceImpl.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -82,8 +90,22 @@ void registerAllDialects(DialectRegistry &registry) {
   cuda::registerDialectsAndInterfaces(registry);
 }
 
-void registerAllPasses() {
+/// Those of MLIR that pipelines use, so that a phase can be run again pass by pass.
+static void registerUsedPasses() {
   registerTransformsPasses();
+  registerPass([]() -> std::unique_ptr<Pass> { return createConvertToLLVMPass(); });
+  registerPass([]() -> std::unique_ptr<Pass> { return createConvertVectorToLLVMPass(); });
+  registerPass([]() -> std::unique_ptr<Pass> { return createLinalgFoldUnitExtentDimsPass(); });
+  registerPass([]() -> std::unique_ptr<Pass> { return createLowerAffinePass(); });
+  registerPass([]() -> std::unique_ptr<Pass> { return createReconcileUnrealizedCastsPass(); });
+  registerPass([]() -> std::unique_ptr<Pass> { return createSCFToControlFlowPass(); });
+  registerPass([]() -> std::unique_ptr<Pass> { return memref::createExpandStridedMetadataPass(); });
+  registerPass(
+      []() -> std::unique_ptr<Pass> { return memref::createResolveShapedTypeResultDimsPass(); });
+}
+
+void registerAllPasses() {
+  registerUsedPasses();
   array::registerPasses();
   registerInputPasses();
   registerConversionPasses();

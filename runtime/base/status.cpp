@@ -98,9 +98,7 @@ static xcr_status_t sharedStatus(xcr_status_code_t code) {
   return &statuses[code];
 }
 
-/// Bytes of host memory that are free by the system's account, or UINT64_MAX where it gives none.
-/// An allocator or a limit of the process's own may stop earlier.
-static uint64_t freeHostMemory() {
+uint64_t xc::freeHostMemory() {
   long pages = sysconf(_SC_AVPHYS_PAGES), pageSize = sysconf(_SC_PAGESIZE);
   if (pages < 0 || pageSize < 0)
     return UINT64_MAX;

@@ -63,6 +63,11 @@ private:
 [[gnu::format(printf, 4, 5)]] Status makeOutOfMemory(const HostAllocator &allocator, uint64_t asked,
                                                      uint64_t available, const char *format, ...);
 
+/// Bytes of host memory that are free by the system's account, or UINT64_MAX
+/// where it gives none. An allocator or a limit of the process's own may stop
+/// earlier.
+uint64_t freeHostMemory();
+
 /// The host allocator could not give \p asked bytes. Needs no memory.
 Status outOfHostMemory(uint64_t asked);
 

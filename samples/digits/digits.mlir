@@ -1,8 +1,8 @@
 // digits.mlir - A classifier of handwritten digits and the step that trains it
 //
 // Two layers (64 -> 128 -> 10) with a relu between them. The weights and their
-// momenta are variables: they live in the instance, training updates them in
-// place, and classification reads what training left there.
+// momenta are variables: they live in the instance, training assigns them, and
+// classification reads what training left there.
 //
 // `batch` is symbolic: the last batch of an epoch may be smaller.
 

@@ -8,6 +8,7 @@
 #include "tools/xbench/Trace.h"
 
 #include "tools/common/Json.h"
+#include "tools/common/NpyFile.h"
 #include "tools/common/Session.h"
 
 #include <algorithm>
@@ -143,10 +144,5 @@ Error xc::tools::writeTrace(const std::string &path, const std::string &function
     if (Error error = addCommands(timeline, profiled, *end))
       return error;
   }
-  const std::string text = timeline.finish();
-  FILE *file = fopen(path.c_str(), "wb");
-  bool isWritten = file && fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file)
-    isWritten = fclose(file) == 0 && isWritten;
-  return isWritten ? Error::success() : Error("cannot write '" + path + "'");
+  return writeFileAtomically(path, timeline.finish(), nullptr, 0);
 }

@@ -11,8 +11,10 @@
 #include "tools/xcompile/LocalGpu.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Path.h"
 
 namespace xc {
 
@@ -258,10 +260,17 @@ bool Parser::finish() {
   if ((emit == "mlir" || emit == "bytecode") && result.compile.compileTo == Phase::Vmfb)
     result.compile.compileTo = Phase::Plan;
   result.emitBytecode = emit == "bytecode";
-  if (result.output.empty())
-    result.output = result.compile.compileTo == Phase::Vmfb
-                        ? (llvm::StringRef(result.input).rsplit('.').first + ".vmfb").str()
-                        : "-";
+  if (result.output.empty() && result.compile.compileTo != Phase::Vmfb)
+    result.output = "-";
+  if (result.output.empty() && result.input == "-") {
+    error = "expected -o FILE for a module from standard input";
+    return false;
+  }
+  if (result.output.empty()) {
+    llvm::SmallString<128> path(result.input);
+    llvm::sys::path::replace_extension(path, "vmfb");
+    result.output = path.str().str();
+  }
   if (result.output == "-" && result.report != ReportKind::None) {
     error = "expected -o FILE with --report, since both would go to standard output";
     return false;

@@ -180,6 +180,11 @@ static LogicalResult printWithoutPlace(Diagnostic &diagnostic) {
 }
 
 static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingScope &timing) {
+  // Of files only: a terminal may well be both.
+  bool isSame = false;
+  if (llvm::sys::fs::is_regular_file(command.input) &&
+      !llvm::sys::fs::equivalent(command.input, command.output, isSame) && isSame)
+    return fail("expected an output that is not the input, got '" + command.output + "' for both");
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(command.input, &message);
   if (!buffer)

@@ -36,7 +36,8 @@ Status CpuArena::reserve(uint64_t size) {
     reserved = wanted;
     return Status();
   }
-  return makeOutOfMemory(allocator, size, UINT64_MAX, "cannot reserve addresses for an arena");
+  return makeOutOfMemory(allocator, size, freeHostMemory(),
+                         "cannot reserve addresses for an arena");
 }
 
 Status CpuArena::grow(uint64_t size) {
@@ -44,7 +45,8 @@ Status CpuArena::grow(uint64_t size) {
     return Status();
   uint64_t wanted, available = UINT64_MAX;
   if (!alignUp(size, kStep, &wanted))
-    return makeOutOfMemory(allocator, size, UINT64_MAX, "an arena does not fit into memory");
+    return makeOutOfMemory(allocator, size, counter.bytesLimit(),
+                           "an arena does not fit into memory");
   if (!counter.charge(wanted - committed, &available))
     return makeOutOfMemory(allocator, wanted - committed, available,
                            "cannot grow an arena to %llu bytes on the CPU",
@@ -54,7 +56,7 @@ Status CpuArena::grow(uint64_t size) {
     status = reserve(wanted);
   if (status.succeeded() && (wanted > reserved || mprotect(memory + committed, wanted - committed,
                                                            PROT_READ | PROT_WRITE) != 0))
-    status = makeOutOfMemory(allocator, wanted - committed, UINT64_MAX,
+    status = makeOutOfMemory(allocator, wanted - committed, freeHostMemory(),
                              "the system gives no memory for an arena");
   if (status.failed()) {
     counter.refund(wanted - committed);

@@ -171,7 +171,8 @@ Status CpuDevice::allocate(uint64_t size, Ref<hal::Memory> *out) {
   void *data = allocator.allocate(roomSize, alignment);
   if (!data) {
     counter.refund(roomSize);
-    return makeOutOfMemory(allocator, roomSize, UINT64_MAX, "out of memory on the CPU device");
+    return makeOutOfMemory(allocator, roomSize, freeHostMemory(),
+                           "out of memory on the CPU device");
   }
   // Fewer page faults and TLB misses; only a hint.
   if (size >= kHugeBytes)
