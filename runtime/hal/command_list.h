@@ -88,6 +88,14 @@ struct CommandList {
   Span<const Range> regions;
 
   bool hasControl() const { return regions.size > 1; }
+  /// Whether a region that an if or a while names has one of its own.
+  bool hasNestedControl() const {
+    for (size_t i = 1; i < regions.size; ++i)
+      for (uint32_t j = 0; j < regions[i].count; ++j)
+        if (commands[regions[i].begin + j].kind == CommandKind::Control)
+          return true;
+    return false;
+  }
 };
 
 /// What has changed in a command since the list was last given to the driver.

@@ -56,7 +56,7 @@ Result<Session> openSession(const std::string &modulePath, const SessionOptions 
   instanceOptions.source_count = sources.size();
   if (Error error = toError(xcr_instance_create(session.device.get(), session.module.get(),
                                                 &instanceOptions, session.instance.out())))
-    return error;
+    return Error(modulePath + ": " + error.message());
   return session;
 }
 

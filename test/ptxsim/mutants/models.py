@@ -48,8 +48,8 @@ MODELS = [
           "%r = array.matmul %0, %1 : (tensor<32x4096xf16>, tensor<4096x32xf16>) -> tensor<32x32xf16>",
           flags=("--no-wgmma",)),
     # More tiles of k than stages of the ring; more tiles of the result than multiprocessors.
-    model("matmul_wgmma", ["128x1024xf16", "1024x128xf16"], "128x128xf16",
-          "%r = array.matmul %0, %1 : (tensor<128x1024xf16>, tensor<1024x128xf16>) -> tensor<128x128xf16>",
+    model("matmul_wgmma", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
+          "%r = array.matmul %0, %1 : (tensor<128x8192xf16>, tensor<8192x128xf16>) -> tensor<128x128xf16>",
           targets=("sm_90a",)),
     model("matmul_wgmma_tiles", ["3072x192xf16", "192x3072xf16"], "3072x3072xf16",
           "%r = array.matmul %0, %1 : (tensor<3072x192xf16>, tensor<192x3072xf16>) -> tensor<3072x3072xf16>",

@@ -30,7 +30,8 @@ inline constexpr llvm::StringLiteral kAllowTF32Attr = "allow_tf32";
 inline constexpr llvm::StringLiteral kScalarsAttr = "cuda.scalars";
 inline constexpr llvm::StringLiteral kTensorMapsAttr = "cuda.tensor_maps";
 
-/// On a loop, and on its back edge once it has become blocks: what LLVM and ptxas are told about it.
+/// On a loop, and on its back edge once it has become blocks: what LLVM and ptxas are told about
+/// it.
 inline constexpr llvm::StringLiteral kLoopAnnotationAttr = "llvm.loop_annotation";
 
 /// The external array in shared memory that all of a block's buffers lie in.
