@@ -163,6 +163,17 @@ static void hoistReads(Operation *op) {
     }
 }
 
+/// Puts `lifted`, whose last results are the variables that are assigned, in the place of `op`.
+static void replaceByLifted(Operation *op, Operation *lifted,
+                            const llvm::MapVector<StringAttr, Type> &assigned) {
+  op->replaceAllUsesWith(lifted->getResults().take_front(op->getNumResults()));
+  OpBuilder builder(op);
+  for (auto [entry, value] :
+       llvm::zip_equal(assigned, lifted->getResults().drop_front(op->getNumResults())))
+    array::VariableAssignOp::create(builder, op->getLoc(), entry.first, value);
+  op->erase();
+}
+
 array::IfOp OutlineControl::liftVariables(array::IfOp op) {
   llvm::MapVector<StringAttr, Type> assigned = findVariables(op.getThenRegion(), /*reads=*/false);
   for (auto [name, type] : findVariables(op.getElseRegion(), /*reads=*/false))
@@ -175,7 +186,6 @@ array::IfOp OutlineControl::liftVariables(array::IfOp op) {
     types.push_back(type);
   }
   auto lifted = array::IfOp::create(builder, op.getLoc(), types, op.getCondition());
-  unsigned resultCount = op.getNumResults();
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), lifted->getRegions())) {
     to.takeBody(from);
     llvm::MapVector<StringAttr, Value> values = before;
@@ -183,11 +193,7 @@ array::IfOp OutlineControl::liftVariables(array::IfOp op) {
     for (auto &[name, value] : values)
       appendToYield(to.front(), value);
   }
-  op.replaceAllUsesWith(lifted->getResults().take_front(resultCount));
-  for (auto [index, entry] : llvm::enumerate(assigned))
-    array::VariableAssignOp::create(builder, op.getLoc(), entry.first,
-                                    lifted.getResult(resultCount + index));
-  op.erase();
+  replaceByLifted(op, lifted, assigned);
   hoistReads(lifted);
   return lifted;
 }
@@ -206,7 +212,6 @@ FailureOr<array::WhileOp> OutlineControl::liftVariables(array::WhileOp op) {
     types.push_back(type);
   }
   auto lifted = array::WhileOp::create(builder, op.getLoc(), types, inits);
-  unsigned resultCount = op.getNumResults();
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), lifted->getRegions())) {
     to.takeBody(from);
     llvm::MapVector<StringAttr, Value> values;
@@ -217,11 +222,7 @@ FailureOr<array::WhileOp> OutlineControl::liftVariables(array::WhileOp op) {
       for (auto &[name, value] : values)
         appendToYield(to.front(), value);
   }
-  op.replaceAllUsesWith(lifted->getResults().take_front(resultCount));
-  for (auto [index, entry] : llvm::enumerate(assigned))
-    array::VariableAssignOp::create(builder, op.getLoc(), entry.first,
-                                    lifted.getResult(resultCount + index));
-  op.erase();
+  replaceByLifted(op, lifted, assigned);
   hoistReads(lifted);
   return lifted;
 }

@@ -24,15 +24,12 @@ namespace {
 class ProductChooser {
 public:
   ProductChooser(const Contraction &contraction, const KernelInfo &kernel, PointEmitter &points,
-                 const SelectStrategyOptions &options, const ProductTuning &tuning)
-      : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
-        isTF32(contraction.hasSingleOperands() &&
-               (options.allowTF32 || contraction.getOp()->hasAttr(kAllowTF32Attr))) {}
+                 const SelectStrategyOptions &options, const ProductTuning &tuning);
 
   Choice choose();
 
 private:
-  std::string getKey();
+  std::string makeKey() const;
   std::optional<Choice> chooseTuned();
   std::optional<Choice> chooseWGMMA();
   std::optional<TiledAccess> getBoxedOutput();
@@ -42,7 +39,9 @@ private:
   PointEmitter &points; // knows the sizes; nothing is emitted
   const SelectStrategyOptions &options;
   const ProductTuning &tuning;
-  bool isTF32; // f32 factors may be rounded
+  bool isTF32;       // f32 factors may be rounded
+  int64_t outputOps; // see countOutputOps
+  std::string key;   // what identifies the product in a tuning table
 };
 
 } // namespace
@@ -63,8 +62,15 @@ static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contr
   return count;
 }
 
-/// What identifies a product in a tuning table.
-std::string ProductChooser::getKey() {
+ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo &kernel,
+                               PointEmitter &points, const SelectStrategyOptions &options,
+                               const ProductTuning &tuning)
+    : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
+      isTF32(contraction.hasSingleOperands() &&
+             (options.allowTF32 || contraction.getOp()->hasAttr(kAllowTF32Attr))),
+      outputOps(countOutputOps(kernel, contraction)), key(makeKey()) {}
+
+std::string ProductChooser::makeKey() const {
   linalg::LinalgOp op = contraction.getOp();
   auto getSize = [&](ArrayRef<unsigned> dims) {
     std::optional<int64_t> size = getStaticProduct(op, dims);
@@ -78,17 +84,15 @@ std::string ProductChooser::getKey() {
     stream << getElementTypeOrSelf(contraction.a.operand->get()) << "*"
            << getElementTypeOrSelf(contraction.b.operand->get());
   stream << ">" << getElementTypeOrSelf(contraction.group.results.front().output.tensor);
-  int64_t fused = countOutputOps(kernel, contraction);
   return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
                        getSize(contraction.batch), getSize(contraction.m), getSize(contraction.n),
                        getSize(contraction.k), contraction.a.isKContiguous ? "n" : "t",
                        contraction.b.isKContiguous ? "t" : "n",
-                       fused ? TuningTable::kFused.str() + std::to_string(fused) : "")
+                       outputOps ? TuningTable::kFused.str() + std::to_string(outputOps) : "")
       .str();
 }
 
 std::optional<Choice> ProductChooser::chooseTuned() {
-  std::string key = getKey();
   if (Attribute config = tuning.given.lookup(key))
     return Choice{config, "tuned: " + key};
   return std::nullopt;
@@ -137,7 +141,7 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
   problem.isKContiguousB = b->dims.back().group == TiledAccess::Group::K;
   problem.storesBoxes = getBoxedOutput().has_value();
-  problem.outputOps = countOutputOps(kernel, contraction);
+  problem.outputOps = outputOps;
   SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, problem);
   if (plans.empty())
     return std::nullopt;
@@ -146,7 +150,6 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
     return MatmulWGMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpgroups,
                                 plan.stages, plan.raster, plan.blocks, plan.split, plan.turns);
   };
-  std::string key = getKey();
   MatmulWGMMAAttr config = toConfig(plans.front());
   std::string expected = llvm::formatv("{0:F1} us expected", plans.front().microseconds);
   if (auto measured = dyn_cast_or_null<MatmulWGMMAAttr>(tuning.shipped.lookup(key))) {
@@ -189,14 +192,14 @@ Choice ProductChooser::choose() {
     size.elementBytes = elementBytes;
     bool isSymbolic = !batch || !m || !n || !k;
     size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
-    size.isDemanding = countOutputOps(kernel, contraction) >= kFunction ||
+    size.isDemanding = outputOps >= kFunction ||
                        getInnermostDivisor(points, contraction.group, contraction.n) == 1;
     MatmulMMAAttr config = chooseMMATiles(context, *kernel.target, size);
     std::string reason =
         llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}; "
                       "key: {4}",
                       isTF32 ? " in TF32" : "", config.getTileM(), config.getTileN(),
-                      config.getTileK(), getKey())
+                      config.getTileK(), key)
             .str();
     return {config, reason};
   }
@@ -225,7 +228,7 @@ Choice ProductChooser::choose() {
   std::string reason =
       llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread; "
                     "key: {4}",
-                    chosen->m, chosen->n, chosen->threadM, chosen->threadN, getKey())
+                    chosen->m, chosen->n, chosen->threadM, chosen->threadN, key)
           .str();
   return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM,
                              chosen->threadN),
