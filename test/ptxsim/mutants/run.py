@@ -46,7 +46,8 @@ class Mutant:
 
 
 def compile_model(args, model, target, scratch):
-    source, module = scratch / f"{model.name}.mlir", scratch / f"{model.name}-{target}.vmfb"
+    # Named after the target too: both targets of a model are compiled side by side.
+    source, module = scratch / f"{model.name}-{target}.mlir", scratch / f"{model.name}-{target}.vmfb"
     source.write_text(model.text)
     subprocess.run([args.build / "bin" / "xcompile", source, "-o", module, f"--target=cuda:{target}", "--ptxas=off",
                     *model.flags], check=True, capture_output=True, text=True)

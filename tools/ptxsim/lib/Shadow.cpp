@@ -272,11 +272,11 @@ bool MemoryImpl::noteTask(Range &range, uint64_t offset, uint64_t bytes, const N
 }
 
 void MemoryImpl::sweep() {
-  if (ledger.bytes() < sweptBytes + (1 << 20))
-    return;
   std::unique_lock<std::shared_mutex> alone(sweepMutex, std::try_to_lock);
   if (!alone)
     return; // a launch runs
+  if (ledger.bytes() < sweptBytes + (1 << 20))
+    return;
   std::unique_lock<std::shared_mutex> lock(mutex);
   uint64_t shadowed = 0;
   for (auto &entry : ranges)
