@@ -62,6 +62,46 @@ void Thread::detach() {
   running = false;
 }
 
+static uint32_t currentProcessor() {
+#ifdef __linux__
+  int processor = sched_getcpu();
+  return processor < 0 ? OccupiedProcessors::kUnknown : static_cast<uint32_t>(processor);
+#else
+  return OccupiedProcessors::kUnknown;
+#endif
+}
+
+uint32_t OccupiedProcessors::stay() {
+  uint32_t processor = currentProcessor();
+  if (processor >= kCount)
+    return kUnknown;
+  threads[processor].fetch_add(1, std::memory_order_relaxed);
+  return processor;
+}
+
+uint32_t OccupiedProcessors::enter() {
+#ifdef __linux__
+  uint32_t processor = currentProcessor();
+  cpu_set_t allowed, open;
+  if (processor < kCount && threads[processor].load(std::memory_order_relaxed) &&
+      sched_getaffinity(0, sizeof(allowed), &allowed) == 0) {
+    CPU_ZERO(&open);
+    for (uint32_t other = 0; other < kCount; ++other)
+      if (CPU_ISSET(other, &allowed) && !threads[other].load(std::memory_order_relaxed))
+        CPU_SET(other, &open);
+    // Moves at once, as it may not stay; where that is not permitted, it stays.
+    if (CPU_COUNT(&open) && sched_setaffinity(0, sizeof(open), &open) == 0)
+      sched_setaffinity(0, sizeof(allowed), &allowed);
+  }
+#endif
+  return stay();
+}
+
+void OccupiedProcessors::leave(uint32_t processor) {
+  if (processor != kUnknown)
+    threads[processor].fetch_sub(1, std::memory_order_relaxed);
+}
+
 uint32_t xc::processorCount() {
 #ifdef __linux__
   cpu_set_t set;

@@ -10,6 +10,7 @@
 
 #include "runtime/base/status.h"
 
+#include <atomic>
 #include <pthread.h>
 
 namespace xc {
@@ -75,6 +76,28 @@ private:
   bool running = false;
   void (*function)(void *) = nullptr;
   void *argument = nullptr;
+};
+
+/// The processors that the threads of a pool, and its callers, compute on. A
+/// scheduler may wake a thread on its caller's processor and leave both there
+/// for tens of milliseconds, while others idle: a thread that enters goes to
+/// one that nobody has entered. All functions may be called from any thread.
+class OccupiedProcessors {
+public:
+  /// Stands for a processor that is not known.
+  static constexpr uint32_t kUnknown = ~0u;
+
+  /// The calling thread computes from now on, where it is. Returns the
+  /// processor, for leave.
+  uint32_t stay();
+  /// As stay, but goes to a free processor first if this one is occupied and
+  /// the thread may run there. What it may run on later is as before.
+  uint32_t enter();
+  void leave(uint32_t processor);
+
+private:
+  static constexpr uint32_t kCount = 1024; // as many as a cpu_set_t has
+  std::atomic<uint16_t> threads[kCount] = {};
 };
 
 /// Tells the processor that this is a waiting loop.

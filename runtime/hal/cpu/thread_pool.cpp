@@ -76,6 +76,7 @@ Status ThreadPool::start(uint32_t count) {
 void ThreadPool::offer(Job &job) {
   if (threads.empty())
     return;
+  job.callersProcessor = processors.stay();
   {
     Lock lock(mutex);
     job.next = jobs;
@@ -88,6 +89,7 @@ void ThreadPool::offer(Job &job) {
 void ThreadPool::retire(Job &job) {
   if (threads.empty())
     return;
+  processors.leave(job.callersProcessor);
   Lock lock(mutex);
   Job **link = &jobs;
   while (*link != &job)
@@ -128,7 +130,9 @@ bool ThreadPool::helpSomeone(uint32_t ordinal) {
       return false;
     ++job->helpers;
   }
+  uint32_t processor = processors.enter();
   job->help(ordinal);
+  processors.leave(processor);
   Lock lock(mutex);
   if (--job->helpers == 0)
     left.notifyAll();

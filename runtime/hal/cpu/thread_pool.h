@@ -50,6 +50,7 @@ private:
   friend class ThreadPool;
   Job *next = nullptr;  // under the pool's mutex
   uint32_t helpers = 0; // under the pool's mutex
+  uint32_t callersProcessor = OccupiedProcessors::kUnknown;
 };
 
 /// The threads of a device. They sleep when no job has open work.
@@ -94,6 +95,7 @@ private:
   Job *jobs = nullptr;
   bool isEnding = false;
   std::atomic<uint32_t> signals{0}, sleepers{0}, openJobs{0};
+  OccupiedProcessors processors;
   Ref<Scratch> currentScratch; ///< under the mutex
 };
 
