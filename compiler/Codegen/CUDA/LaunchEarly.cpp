@@ -44,10 +44,52 @@ static bool fitsTwice(plan::LaunchAttr launch, const Target &target) {
   return blocks <= resident * target.multiprocessors / 2;
 }
 
+/// The argument whose buffer `pointer` points into; null if that is not plain to see.
+static BlockArgument findArgument(Value pointer) {
+  while (Operation *op = pointer.getDefiningOp()) {
+    if (!isa<LLVM::GEPOp, LLVM::AddrSpaceCastOp, LLVM::BitcastOp>(op))
+      return nullptr;
+    pointer = op->getOperand(0);
+  }
+  auto argument = cast<BlockArgument>(pointer);
+  return argument.getOwner()->isEntryBlock() ? argument : nullptr;
+}
+
+/// Says of each access that it meets none through another argument that is `noalias`, which holds
+/// without that attribute as well.
+static void scopeAccesses(LLVM::LLVMFuncOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  Builder builder(context);
+  auto domain = LLVM::AliasScopeDomainAttr::get(
+      context, builder.getStringAttr(kernel.getName() + ".bindings"), StringAttr());
+  SmallVector<Attribute> scopes(kernel.getNumArguments());
+  for (auto [number, scope] : llvm::enumerate(scopes))
+    if (kernel.getArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName()))
+      scope = LLVM::AliasScopeAttr::get(
+          context, builder.getStringAttr(kernel.getName() + ".binding" + Twine(number)), domain,
+          StringAttr());
+  kernel.walk([&](LLVM::AliasAnalysisOpInterface access) {
+    SmallVector<Value> pointers = access.getAccessedOperands();
+    BlockArgument argument = pointers.size() == 1 ? findArgument(pointers.front()) : nullptr;
+    if (!argument)
+      return;
+    Attribute own = scopes[argument.getArgNumber()];
+    SmallVector<Attribute> others;
+    llvm::copy_if(scopes, std::back_inserter(others),
+                  [&](Attribute scope) { return scope && scope != own; });
+    if (own)
+      access.setAliasScopes(builder.getArrayAttr(own));
+    if (!others.empty())
+      access.setNoAliasScopes(builder.getArrayAttr(others));
+  });
+}
+
 /// Until a kernel has waited, those before it may still write what it reads, so no load may pass
 /// for one of memory that never changes: such loads move freely, and go through a cache that sees
-/// no writes. LLVM takes every load through a `noalias` argument that is only read for one.
+/// no writes. LLVM takes every load through a `noalias` argument that is only read for one. That
+/// the kernel's own stores are to other buffers its accesses say themselves.
 static void dropInvariance(LLVM::LLVMFuncOp kernel) {
+  scopeAccesses(kernel);
   kernel.walk([](LLVM::LoadOp load) { load.setInvariant(false); });
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     kernel.removeArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName());

@@ -9,7 +9,14 @@
 // CHECK-SAME:  cuda.programmatic
 // CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
 // CHECK-NEXT:    nvvm.griddepcontrol wait
-// CHECK-NEXT:    llvm.load %{{.*}} : !llvm.ptr<1> -> f32
+// Each access says that it meets none through the other argument.
+// CHECK-NEXT:    llvm.load %{{.*}} {alias_scopes = [#[[X:[a-z0-9_]+]]], noalias_scopes = [#[[Y:[a-z0-9_]+]]]} : !llvm.ptr<1> -> f32
+// CHECK-NEXT:    llvm.store %{{.*}} {alias_scopes = [#[[Y]]], noalias_scopes = [#[[X]]]} : f32, !llvm.ptr<1>
+
+// What may share memory with others has no scope; what is read by way of it still meets no `noalias` argument.
+// CHECK-LABEL: llvm.func @shares(
+// CHECK:         llvm.load %{{.*}} {noalias_scopes = [#[[OUT:[a-z0-9_]+]]]} : !llvm.ptr<1> -> f32
+// CHECK-NEXT:    llvm.store %{{.*}} {alias_scopes = [#[[OUT]]]} : f32, !llvm.ptr<1>
 
 // 1056 blocks of 256 threads fill an H200.
 // CHECK-LABEL: llvm.func @wide(
@@ -29,6 +36,12 @@
 builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   llvm.func @small(%x: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = #small, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %v = llvm.load %x invariant : !llvm.ptr<1> -> f32
+    llvm.store %v, %y : f32, !llvm.ptr<1>
+    llvm.return
+  }
+  llvm.func @shares(%x: !llvm.ptr<1>, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = #small, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+    %p = llvm.getelementptr %x[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32
+    %v = llvm.load %p : !llvm.ptr<1> -> f32
     llvm.store %v, %y : f32, !llvm.ptr<1>
     llvm.return
   }
