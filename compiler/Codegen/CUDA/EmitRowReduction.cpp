@@ -22,6 +22,10 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITROWREDUCTION
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
+/// Chunks that a thread brings to shared memory at a time, and that it computes with at a time,
+/// beside elements of other inputs.
+static constexpr int64_t kFillUnroll = 4, kSharedUnroll = 2;
+
 namespace {
 
 class RowEmitter final : public ReductionEmitter {
@@ -44,17 +48,20 @@ protected:
 private:
   /// Everything that is computed from `row`.
   void emitRow();
-  Place makeChunk(int64_t chunk);
+  Place makeChunk(Value chunk);
   SmallVector<Value> combineLanes(const Combiner &combiner, ArrayRef<Value> partial);
   SmallVector<Value> combineWarp(const Combiner &combiner, SmallVector<Value> values,
                                  int64_t width);
 
   // The part of a row that shared memory holds. Each thread reads what it wrote itself.
-  Value getSharedPosition(int64_t chunk) {
-    return index.mul(index.add(lane, chunk * config.getThreads()), lanes);
+  Value getSharedPosition(Value chunk) {
+    return index.mul(index.add(lane, index.mul(chunk, config.getThreads())), lanes);
   }
+  /// Calls `body` for all chunks of it, several at a time.
+  using SharedVisitor = llvm::function_ref<SmallVector<Value>(ArrayRef<Value>, ValueRange)>;
+  SmallVector<Value> forSharedChunks(int64_t unroll, ValueRange inits, SharedVisitor body);
   void fillShared();
-  void visitShared(int64_t chunk, llvm::function_ref<void(const Place &)> body);
+  SmallVector<Value> visitShared(Value chunk, ValueRange inits, Visitor body);
 
   // Groups with partials: a block walks over all rows that a partial result sums up.
   LogicalResult runWalk();
@@ -75,11 +82,11 @@ private:
 // One row
 //===----------------------------------------------------------------------===//
 
-Place RowEmitter::makeChunk(int64_t chunk) {
+Place RowEmitter::makeChunk(Value chunk) {
   int64_t perChunk = config.getThreads() * lanes;
-  std::optional<int64_t> length = getConstantIntValue(count);
-  Value column = index.add(index.mul(lane, lanes), chunk * perChunk), inside;
-  if (!length || (chunk + 1) * perChunk > *length) {
+  std::optional<int64_t> length = getConstantIntValue(count), number = getConstantIntValue(chunk);
+  Value column = index.add(index.mul(lane, lanes), index.mul(chunk, perChunk)), inside;
+  if (!length || (number ? (*number + 1) * perChunk > *length : *length % perChunk != 0)) {
     // Threads beyond the row's end repeat its last vector, which counts for nothing: that spares a
     // branch at each load.
     inside = index.isLess(column, count);
@@ -89,28 +96,48 @@ Place RowEmitter::makeChunk(int64_t chunk) {
                    index.both(inside, rowMask));
 }
 
-void RowEmitter::fillShared() {
-  OpBuilder &builder = points.builder;
-  for (const ReductionGroup::Input &input : group.inputs) {
-    auto type = input.getMemoryType();
-    inputBuffers.push_back(frame.allocateShared(type.getElementType(),
-                                                config.getShared() * config.getThreads() * lanes));
-    // All loads first, so that they are under way together.
-    SmallVector<Value> values;
-    for (int64_t chunk = 0; chunk < config.getShared(); ++chunk) {
-      Place place = makeChunk(config.getChunks() + chunk);
-      Point point{{}, {}, lanes, {}};
-      for (AffineExpr expr : input.coords)
-        point.coords.push_back(points.apply(expr, place.coords, lanes));
-      values.push_back(splatTo(builder, points.loc, points.emit(input.tensor, point), lanes));
-    }
-    for (auto [chunk, value] : llvm::enumerate(values))
-      storeShared(inputBuffers.back(), getSharedPosition(chunk), value);
-  }
+SmallVector<Value> RowEmitter::forSharedChunks(int64_t unroll, ValueRange inits,
+                                               SharedVisitor body) {
+  int64_t shared = config.getShared(), looped = shared / unroll * unroll;
+  auto visit = [&](Value first, int64_t number, ValueRange values) {
+    SmallVector<Value> several;
+    for (int64_t i = 0; i < number; ++i)
+      several.push_back(index.add(first, i));
+    return body(several, values);
+  };
+  // A loop keeps the assembler from loading more of them at a time than it has registers for.
+  SmallVector<Value> carried =
+      points.emitLoop(index.constant(0), index.constant(looped), index.constant(unroll), inits,
+                      [&](Value first, ValueRange values) { return visit(first, unroll, values); });
+  return looped == shared ? carried : visit(index.constant(looped), shared - looped, carried);
 }
 
-void RowEmitter::visitShared(int64_t chunk, llvm::function_ref<void(const Place &)> body) {
-  Place place = makeChunk(config.getChunks() + chunk);
+void RowEmitter::fillShared() {
+  for (const ReductionGroup::Input &input : group.inputs)
+    inputBuffers.push_back(frame.allocateShared(input.getMemoryType().getElementType(),
+                                                config.getShared() * config.getThreads() * lanes));
+  for (auto [input, buffer] : llvm::zip_equal(group.inputs, inputBuffers))
+    forSharedChunks(kFillUnroll, {},
+                    [&, source = &input, held = buffer](ArrayRef<Value> several,
+                                                        ValueRange) -> SmallVector<Value> {
+                      // All loads first, so that they are under way together.
+                      SmallVector<Value> values;
+                      for (Value chunk : several) {
+                        Place place = makeChunk(index.add(chunk, config.getChunks()));
+                        Point point{{}, {}, lanes, {}};
+                        for (AffineExpr expr : source->coords)
+                          point.coords.push_back(points.apply(expr, place.coords, lanes));
+                        values.push_back(splatTo(points.builder, points.loc,
+                                                 points.emit(source->tensor, point), lanes));
+                      }
+                      for (auto [chunk, value] : llvm::zip_equal(several, values))
+                        storeShared(held, getSharedPosition(chunk), value);
+                      return {};
+                    });
+}
+
+SmallVector<Value> RowEmitter::visitShared(Value chunk, ValueRange inits, Visitor body) {
+  Place place = makeChunk(index.add(chunk, config.getChunks()));
   Value position = getSharedPosition(chunk);
   // What is computed from shared memory is computed again at the next visit, rather than kept.
   PointEmitter::Scope scope(points);
@@ -129,9 +156,10 @@ void RowEmitter::visitShared(int64_t chunk, llvm::function_ref<void(const Place 
       return loadShared(held, position, type);
     });
   }
-  body(place);
+  SmallVector<Value> carried = body(place, inits);
   for (const ReductionGroup::Input &input : group.inputs)
     points.withdraw(input.tensor);
+  return carried;
 }
 
 SmallVector<Value> RowEmitter::visitShare(ValueRange inits, Visitor body) {
@@ -139,9 +167,14 @@ SmallVector<Value> RowEmitter::visitShare(ValueRange inits, Visitor body) {
   if (config.getChunks() > 0) {
     for (const Place &chunk : chunks)
       carried = body(chunk, carried);
-    for (int64_t chunk = 0; chunk < config.getShared(); ++chunk)
-      visitShared(chunk, [&](const Place &place) { carried = body(place, carried); });
-    return carried;
+    if (config.getShared() == 0)
+      return carried;
+    return forSharedChunks(kSharedUnroll, carried, [&](ArrayRef<Value> several, ValueRange values) {
+      SmallVector<Value> current(values);
+      for (Value chunk : several)
+        current = visitShared(chunk, current, body);
+      return current;
+    });
   }
   return visitByLoops(index.mul(lane, lanes), count, config.getThreads() * lanes,
                       config.getUnroll(), inits, [&](Value position, ValueRange values) {
@@ -206,7 +239,7 @@ SmallVector<Value> RowEmitter::combineThreads(const Combiner &combiner,
 void RowEmitter::emitRow() {
   chunks.clear();
   for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk)
-    chunks.push_back(makeChunk(chunk));
+    chunks.push_back(makeChunk(index.constant(chunk)));
   if (config.getShared() > 0)
     fillShared();
   for (const ReductionGroup::Member &member : group.members)
@@ -317,7 +350,7 @@ LogicalResult RowEmitter::runWalk() {
   row = firstRow;
   chunks.clear();
   for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk)
-    chunks.push_back(makeChunk(chunk));
+    chunks.push_back(makeChunk(index.constant(chunk)));
   SmallVector<Value> inits;
   for (const ReductionGroup::Member &member : group.partials)
     for (const Place &chunk : chunks)
@@ -343,7 +376,7 @@ LogicalResult RowEmitter::runWalk() {
   row = firstRow;
   chunks.clear();
   for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk)
-    chunks.push_back(makeChunk(chunk));
+    chunks.push_back(makeChunk(index.constant(chunk)));
   ArrayRef<Value> rest = sums;
   for (const ReductionGroup::Member &member : group.partials) {
     size_t taken = chunks.size() * member.combiner.getNumResults();

@@ -31,9 +31,9 @@ namespace xc::cuda {
 
 /// Threads of a block where nothing else decides.
 static constexpr int64_t kBlockThreads = 256;
-/// A thread keeps at most this many elements of a row in registers; beyond, a row gets more
-/// threads, then shared memory.
-static constexpr int64_t kRowElementsPerThread = 32;
+/// A thread keeps at most this many values of a row in registers, of up to 32 bits each; beyond, a
+/// row gets more threads, then shared memory.
+static constexpr int64_t kRowValuesPerThread = 32;
 /// Rows up to this length are held in registers where several of them are also summed up.
 static constexpr int64_t kLongestWalk = 8192;
 /// Rows of a symbolic length get a variant for each of these longest lengths, in registers.
@@ -272,6 +272,26 @@ int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
   return 1;
 }
 
+/// The registers that one element of a row takes, computed as its widest type; narrow ones are
+/// widened.
+static int64_t getRegistersPerElement(const ReductionGroup &group) {
+  int64_t bytes = 4;
+  for (const ReductionGroup::Input &input : group.inputs)
+    bytes = std::max(bytes, getElementBytes(input.getMemoryType().getElementType()));
+  for (const ReductionGroup::Member &member : group.members)
+    for (Type type : member.combiner.getOp()->getResultTypes())
+      bytes = std::max(bytes, getElementBytes(getElementTypeOrSelf(type)));
+  return llvm::divideCeil(bytes, 4);
+}
+
+/// True if elements of a row are needed again after a first reduction of it.
+static bool isReusedRow(const ReductionGroup &group) {
+  return group.members.size() > 1 ||
+         llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
+           return result.kind == ReductionGroup::Result::Kind::Whole;
+         });
+}
+
 /// The most threads, a power of two, with which each still has a vector of `length` elements.
 static int64_t getMostThreads(int64_t length, int64_t vector, int64_t limit) {
   int64_t threads = 1;
@@ -290,7 +310,8 @@ std::optional<Choice> Chooser::chooseHeldRows(const ReductionGroup &group,
   // As few threads as hold the row, but a whole warp for what is worth it. Beyond a warp, threads
   // are cheaper than registers: more rows are in flight on a multiprocessor.
   int64_t threads = getMostThreads(length, vector, 32);
-  int64_t perThread = length <= 1024 ? kRowElementsPerThread : kRowElementsPerThread / 2;
+  int64_t most = kRowValuesPerThread / getRegistersPerElement(group);
+  int64_t perThread = length <= 1024 ? most : most / 2;
   while (threads >= 32 && threads < mostThreads && threads * perThread < length)
     threads *= 2;
   // Few rows have to keep the multiprocessors busy with more threads each.
@@ -299,16 +320,27 @@ std::optional<Choice> Chooser::chooseHeldRows(const ReductionGroup &group,
          threads < getMostThreads(length, vector, mostThreads))
     threads *= 2;
   int64_t chunks = llvm::divideCeil(length, threads * vector);
+  if (threads == mostThreads && inputs > 1) {
+    // The largest blocks have no registers to spare: what a thread holds of each input counts, and
+    // narrower accesses leave less of the last one unused.
+    most = most * 3 / (4 * inputs);
+    for (; vector > 4 && chunks * vector > most;
+         chunks = llvm::divideCeil(length, threads * vector))
+      vector /= 2;
+  }
   int64_t shared = 0;
-  if (chunks * vector > kRowElementsPerThread && threads == mostThreads && bytes > 0) {
+  if (chunks * vector > most && threads == mostThreads && bytes > 0) {
+    // A row that is read once and gone needs no place to stay.
+    if (!isReusedRow(group))
+      return std::nullopt;
     // Shared memory, but for a part that the exchange between warps needs, first: registers are
     // short where a block has so many threads.
     int64_t fits = (kernel.target->sharedPerBlock - (4 << 10)) / (threads * vector * bytes);
-    int64_t wanted = kRowElementsPerThread * 5 / 8 / (vector * inputs);
+    int64_t wanted = kRowValuesPerThread / (2 * getRegistersPerElement(group) * vector * inputs);
     shared = std::min(fits, chunks - std::max<int64_t>(1, wanted));
     chunks -= shared;
   }
-  if (chunks * vector * (shared ? inputs : 1) > kRowElementsPerThread)
+  if (chunks * vector > most)
     return std::nullopt;
   int64_t rowsPerBlock = threads <= 32 ? std::max<int64_t>(1, 128 / threads) : 1;
   std::string reason =
@@ -329,8 +361,12 @@ Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> r
   if (std::optional<int64_t> longest = length ? length : rowBound; longest && *longest > 0)
     if (std::optional<Choice> choice = chooseHeldRows(group, rows, *longest, vector))
       return *choice;
-  int64_t threads = 256;
-  while (length && threads < 1024 && *length > threads * vector * 16)
+  // Multiprocessors that have several rows each take them side by side, with more registers a
+  // thread.
+  int64_t width = getRegistersPerElement(group);
+  int64_t threads = 256,
+          limit = rows && *rows > kernel.target->multiprocessors ? 512 : 1024 / width;
+  while (length && threads < limit && *length > threads * vector * 16)
     threads *= 2;
   std::string size = length ? std::to_string(*length) : "a symbolic number of";
   std::string reason =
@@ -339,7 +375,8 @@ Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> r
           threads)
           .str();
   return {RowReductionAttr::get(kernel.getFunction().getContext(), threads, /*rows=*/1, vector,
-                                /*chunks=*/0, /*shared=*/0, /*unroll=*/4),
+                                /*chunks=*/0, /*shared=*/0,
+                                /*unroll=*/4 / width),
           reason};
 }
 

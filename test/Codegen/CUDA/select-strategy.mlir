@@ -170,7 +170,7 @@ builtin.module @block_per_row attributes {plan.kernel, plan.target = #plan.targe
 // -----
 
 // CHECK-LABEL: func.func @row_too_long_for_registers()
-// CHECK-SAME:    #cuda.row_reduction<threads = 1024, rows = 1, vector = 4, chunks = 5, shared = 11>
+// CHECK-SAME:    #cuda.row_reduction<threads = 1024, rows = 1, vector = 4, chunks = 4, shared = 12>
 builtin.module @row_too_long_for_registers attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @row_too_long_for_registers() {
     %b0 = plan.binding 0 read align 64 : memref<128x65536xf32>

@@ -122,6 +122,12 @@ LogicalResult KernelFrame::finish(Value blocks, int64_t cluster) {
                     plan::LaunchAttr::get(context, AffineMapAttr::get(grid), {threads, 1, 1},
                                           {cluster, 1, 1}, sharedBytes,
                                           /*scratch=*/0));
+  // Where no multiprocessor gets a second of the largest blocks, the assembler had better not save
+  // registers for one.
+  constexpr int64_t largestBlock = 1024;
+  auto number = dyn_cast<AffineConstantExpr>(formula);
+  if (number && number.getValue() <= kernel.target->multiprocessors && threads == largestBlock)
+    setFewestBlocks(1);
   // Users before operands. Scalars and arithmetic on sizes stay where the new code uses them.
   for (Operation *op : llvm::reverse(replaced))
     if (op->use_empty())

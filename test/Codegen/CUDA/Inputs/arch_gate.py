@@ -4,8 +4,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===--------------------------------------------------------------------------===#
-"""Compiles the samples, the encoder and one of each kind of kernel for all targets that this ptxas knows, and checks what came out:
-no spills, no warnings, and no kernel that falls back."""
+"""Compiles the samples, the encoder and one of each kind of kernel for all targets that this ptxas knows, and the memory-bound
+kernels that are measured against others for the one that they are measured on. Checks what came out: no spills, no warnings, and
+no kernel that falls back."""
 import argparse
 import json
 import pathlib
@@ -14,12 +15,29 @@ import subprocess
 import sys
 
 TARGETS = ("sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_110a", "sm_120a", "sm_121a")
+MEASURED = "sm_90a"
+GRADIENTS = ((1000, 12288, "bf16"), (1000, 12288, "f32"), (4096, 8192, "bf16"), (4096, 2048, "f16"))
 
 
 def write_encoder(args, folder):
     output = folder / "encoder.mlir"
     generate = pathlib.Path(args.source) / "samples" / "transformer_encoder" / "generate.py"
     subprocess.run([sys.executable, "-B", generate, f"--output={output}", "--weights=splat", "--layers=1"], check=True)
+    return output
+
+
+def write_measured(args, folder):
+    """The programs of benchmarks/peers_cuda_memory.py in one module."""
+    sys.path.insert(0, str(pathlib.Path(args.source) / "benchmarks"))
+    sys.dont_write_bytecode = True
+    import peers_cuda_memory as measured
+    works = list(measured.list_work())
+    for rows, columns, dtype in GRADIENTS:
+        whole, column = (rows, columns), (columns,)
+        works.append(measured.Work("layernorm_vjp", rows, columns, dtype, [whole, column, whole], [whole, column, column],
+                                   measured.layer_norm_gradient(rows, columns, dtype)))
+    output = folder / "measured.mlir"
+    output.write_text("\n".join(work.text.replace("@main", f"@{work.name}") for work in works))
     return output
 
 
@@ -56,13 +74,16 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     known = re.findall(r"sm_\w+", subprocess.run([args.ptxas, "--help"], capture_output=True, text=True, check=True).stdout)
     targets = [arch for arch in TARGETS if arch in known]
-    models = [pathlib.Path(__file__).parent / "arch_gate.mlir", write_encoder(args, folder),
-              *sorted((pathlib.Path(args.source) / "samples").glob("*/*.mlir"))]
+    here = pathlib.Path(__file__).parent
+    models = [(model, targets) for model in (here / "arch_gate.mlir", write_encoder(args, folder),
+                                             *sorted((pathlib.Path(args.source) / "samples").glob("*/*.mlir")))]
+    if MEASURED in targets:
+        models += [(model, [MEASURED]) for model in (here / "arch_gate_rows.mlir", write_measured(args, folder))]
     failed = 0
-    for model in models:
+    for model, archs in models:
         if not re.search(args.only, model.name):
             continue
-        for problem in check(args, model, targets, folder / f"{model.stem}.vmfb"):
+        for problem in check(args, model, archs, folder / f"{model.stem}.vmfb"):
             failed += 1
             print(f"FAIL {model.name}: {problem}")
     print(f"{len(targets)} targets, {failed} failed")
