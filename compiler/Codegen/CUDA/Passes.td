@@ -30,7 +30,8 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     one of their results, in a fixed order. Ops that each work on one row of what a column reduction sums up get
     the same two loops for their rows, and the first step is marked `plan.partial`, so that they can share a
     kernel with it. Where no number of parts divides a loop, or its length is symbolic, what equal parts leave over is
-    reduced by one more op, and joined to their result. A product of so few tiles that most multiprocessors would have
+    reduced by one more op, and joined to their result. Elementwise inputs that others use too are computed once more by the first
+    step, where that reads no more than they are: then they are not in memory before it begins. A product of so few tiles that most multiprocessors would have
     none, with a long sum for each element, becomes a batch of products of parts of that sum, and their sum; on targets
     with wgmma, 16-bit types are left to its own way to share a sum. Does nothing for other targets than CUDA. Example:
     ```mlir

@@ -24,6 +24,7 @@
 #include "compiler/Codegen/CUDA/Analysis/Contraction.h"
 #include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/RecomputeInputs.h"
 #include "compiler/Codegen/CUDA/SplitProducts.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -129,6 +130,8 @@ public:
       partSize = size / (split.parts * split.multiple) * split.multiple;
   }
 
+  /// True if ops that work on the rows which the root sums up are split as well.
+  bool carriesRowOps() { return split.isColumn && !split.hasRest && collectRowOps(); }
   void run();
 
 private:
@@ -530,7 +533,8 @@ void Splitter::splitRoot() {
 }
 
 void Splitter::run() {
-  if (!split.isColumn || split.hasRest || !collectRowOps())
+  loops.clear();
+  if (!carriesRowOps())
     loops.clear();
   SmallVector<linalg::GenericOp> rowOps;
   for (auto op : split.root->getBlock()->getOps<linalg::GenericOp>())
@@ -586,35 +590,35 @@ static int64_t getCount(ArrayRef<int64_t> ranges, ArrayRef<unsigned> dims) {
   return count;
 }
 
-/// True if an op that follows `op` goes over its whole space again.
-static bool isNeededAgain(linalg::GenericOp op, int64_t kept, unsigned depth = 0) {
+/// True if `isWanted` holds for an op that follows `op`, near or far.
+static bool isFollowedBy(linalg::GenericOp op, llvm::function_ref<bool(linalg::GenericOp)> isWanted,
+                         unsigned depth = 0) {
   return depth < 8 && llvm::any_of(
                           op->getUsers(),
                           [&](Operation *user) {
                             auto next = dyn_cast<linalg::GenericOp>(user);
-                            if (!next)
-                              return false;
-                            int64_t count = 1;
-                            for (int64_t range : next.getStaticLoopRanges())
-                              count *= ShapedType::isDynamic(range) ? 1 : range;
-                            return count > kept || isNeededAgain(next, kept, depth + 1);
+                            return next &&
+                                   (isWanted(next) || isFollowedBy(next, isWanted, depth + 1));
                           });
+}
+
+/// True if an op that follows `op` goes over its whole space again.
+static bool isNeededAgain(linalg::GenericOp op, int64_t kept) {
+  return isFollowedBy(op, [&](linalg::GenericOp next) {
+    int64_t count = 1;
+    for (int64_t range : next.getStaticLoopRanges())
+      count *= ShapedType::isDynamic(range) ? 1 : range;
+    return count > kept;
+  });
 }
 
 /// True if an op that follows `op` computes something for all of a space of symbolic size: then one
 /// kernel had better hold what `op` reduces.
-static bool feedsSymbolicSpace(linalg::GenericOp op, unsigned depth = 0) {
-  return depth < 8 && llvm::any_of(
-                          op->getUsers(),
-                          [&](Operation *user) {
-                            auto next = dyn_cast<linalg::GenericOp>(user);
-                            if (!next)
-                              return false;
-                            bool isElementwise = next.getNumReductionLoops() == 0;
-                            return (isElementwise && llvm::any_of(next.getStaticLoopRanges(),
-                                                                  ShapedType::isDynamic)) ||
-                                   feedsSymbolicSpace(next, depth + 1);
-                          });
+static bool feedsSymbolicSpace(linalg::GenericOp op) {
+  return isFollowedBy(op, [](linalg::GenericOp next) {
+    return next.getNumReductionLoops() == 0 &&
+           llvm::any_of(next.getStaticLoopRanges(), ShapedType::isDynamic);
+  });
 }
 
 static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const ReductionGroup &group) {
@@ -750,8 +754,12 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
       if (std::optional<Split> split = chooseSplit(op))
         splits.push_back(*split);
     }
-    for (const Split &split : splits) {
+    for (Split split : splits) {
       FailureOr<Combiner> combiner = Combiner::match(split.root);
+      if (succeeded(combiner) && !Splitter(split, *combiner).carriesRowOps()) {
+        split.root = recomputeInputs(split.root);
+        combiner = Combiner::match(split.root);
+      }
       bool hasStarts = succeeded(combiner);
       for (unsigned i = 0; hasStarts && i < combiner->getNumResults(); ++i)
         hasStarts = static_cast<bool>(getStart(*combiner, i));

@@ -263,3 +263,37 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return %c : tensor<1024x1024xf32>
   }
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// What the sum reads, others use as well: the first step computes it itself, from what it is made of.
+// CHECK-LABEL: func.func @shared_producer
+// CHECK:         %[[X:.*]] = tensor.expand_shape %arg0
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]
+// CHECK-SAME:      ins(%[[X]], %arg1 : tensor<256x16x64xf32>, tensor<64xf32>) outs(%{{.*}} : tensor<256x64xf32>)
+// CHECK:           math.exp
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @shared_producer(%x: tensor<4096x64xf32>, %m: tensor<64xf32>) -> (tensor<4096x64xf32>, tensor<64xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %empty = tensor.empty() : tensor<64xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<64xf32>) -> tensor<64xf32>
+    %e = tensor.empty() : tensor<4096x64xf32>
+    %exp = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %m : tensor<4096x64xf32>, tensor<64xf32>) outs(%e : tensor<4096x64xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %d = arith.subf %a, %b : f32
+      %y = math.exp %d : f32
+      linalg.yield %y : f32
+    } -> tensor<4096x64xf32>
+    %sum = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%exp : tensor<4096x64xf32>) outs(%init : tensor<64xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<64xf32>
+    return %exp, %sum : tensor<4096x64xf32>, tensor<64xf32>
+  }
+}

@@ -229,3 +229,52 @@ func.func @turned(%x: tensor<8x4xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %y : tensor<8xf32>
 }
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// What a sum of parts is spread over is not what it reduced: no thread of the sum has a part of it. A second reduction whose
+// elements are others is a kernel of its own, too; one of the same elements is not.
+// CHECK-LABEL: func.func @spread
+// CHECK:         plan.region -> (tensor<64xf32>) {
+// CHECK-COUNT-1:   linalg.generic
+// CHECK:         plan.region -> (tensor<64x512xf32>, tensor<64xf32>) {
+// CHECK-COUNT-2:   linalg.generic
+// CHECK:         plan.region -> (tensor<64x32xf32>)
+// CHECK-COUNT-1:   linalg.generic
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @spread(%parts: tensor<64x32xf32>, %x: tensor<64x512xf32>) -> (tensor<64x512xf32>, tensor<64xf32>, tensor<64x32xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%parts : tensor<64x32xf32>) outs(%init : tensor<64xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<64xf32>
+    %e2 = tensor.empty() : tensor<64x512xf32>
+    %shares = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %sum : tensor<64x512xf32>, tensor<64xf32>) outs(%e2 : tensor<64x512xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %s = arith.divf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<64x512xf32>
+    %other = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%shares : tensor<64x512xf32>) outs(%init : tensor<64xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<64xf32>
+    %e3 = tensor.empty() : tensor<64x32xf32>
+    %back = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
+        ins(%parts, %other : tensor<64x32xf32>, tensor<64xf32>) outs(%e3 : tensor<64x32xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %s = arith.divf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<64x32xf32>
+    return %shares, %other, %back : tensor<64x512xf32>, tensor<64xf32>, tensor<64x32xf32>
+  }
+}

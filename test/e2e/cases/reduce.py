@@ -226,6 +226,37 @@ def large():
         shares = np.exp(x.values - x.values.max(1, keepdims=True))
         yield simple(f"softmax_long_{x.mlir}", [x], [("f32", shares / shares.sum(1, keepdims=True))],
                      f"%r0 = array.softmax %0 axis = 1 : {x.mlir}", "composite")
+    # What follows the second step goes over another space than that.
+    x = random("f32", (4096, 66), 52, -8, 8)
+    shares = np.exp(x.values - x.values.max(0))
+    yield simple("softmax_of_columns", [x], [("f32", shares / shares.sum(0))], f"%r0 = array.softmax %0 axis = 0 : {x.mlir}", "composite")
+    x = random("f32", (140000,), 53, 0.5, 1.5)
+    yield simple("share_of_sum", [x], [("f32", x.values / x.values.sum())],
+                 f"""%s = array.reduce sum, %0 axes = [0] keepdims : {x.mlir} -> tensor<1xf32>
+                     %r0 = array.div %0, %s : ({x.mlir}, tensor<1xf32>) -> {x.mlir}""", "sum")
+    x, scale, bias = random("f32", (4096, 66), 54), random("f32", (66,), 55), random("f32", (66,), 56)
+    normed = (x.values - x.values.mean(0)) / np.sqrt(x.values.var(0) + 1e-5) * scale.values + bias.values
+    yield simple("batch_norm_of_columns", [x, scale, bias], [("f32", normed), ("f32", x.values.mean(0)), ("f32", x.values.var(0))],
+                 f"%r0, %r1, %r2 = array.batch_norm_training %0, %1, %2 axis = 1 epsilon = 1.0e-5 "
+                 f": ({x.mlir}, {scale.mlir}, {scale.mlir}) -> ({x.mlir}, {scale.mlir}, {scale.mlir})", "sum")
+    # Rows of different lengths that meet in their sums.
+    x, y = random("f32", (40, 256), 57), random("f32", (40, 100), 58)
+    sums = x.values.sum(1)
+    yield simple("rows_of_two_lengths", [x, y], [("f32", y.values + sums[:, None]), ("f32", (y.values * sums[:, None]).sum(1))],
+                 f"""%s = array.reduce sum, %0 axes = [1] keepdims : {x.mlir} -> tensor<40x1xf32>
+                     %r0 = array.add %1, %s : ({y.mlir}, tensor<40x1xf32>) -> {y.mlir}
+                     %q = array.mul %1, %s : ({y.mlir}, tensor<40x1xf32>) -> {y.mlir}
+                     %r1 = array.reduce sum, %q axes = [1] : {y.mlir} -> tensor<40xf32>""", "sum")
+    # Rows that fill registers and shared memory, of one input and of two, and rows of which nothing stays.
+    x, scale = random("f32", (2, 34000), 59, -2, 2), random("f32", (34000,), 60)
+    yield simple("rms_norm_long", [x, scale],
+                 [("f32", x.values / np.sqrt((x.values ** 2).mean(1, keepdims=True) + 1e-6) * scale.values)],
+                 f"%r0 = array.rms_norm %0 scale(%1 : {scale.mlir}) axis = 1 epsilon = 1.0e-6 : {x.mlir}", "sum")
+    x, y = random("f32", (2, 20000), 61, -3, 3), random("f32", (2, 20000), 62, -2, 2)
+    shares = np.exp(x.values * y.values - (x.values * y.values).max(1, keepdims=True))
+    yield simple("softmax_of_product_long", [x, y], [("f32", shares / shares.sum(1, keepdims=True))],
+                 f"""%p = array.mul %0, %1 : {x.mlir}
+                     %r0 = array.softmax %p axis = 1 : {x.mlir}""", "composite")
     for dtype, shape in (("f32", (2048, 132)), ("bf16", (2048, 136)), ("f32", (512, 1060)), ("f32", (128, 2056))):
         yield layer_norm_gradient(dtype, shape)
     x, y, w = (random("f32", shape, seed) for shape, seed in (((5000, 100), 40), ((5000,), 41), ((100,), 42)))

@@ -384,12 +384,16 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
       (*rows)[loop] = -1;
-  group.rowOfLoop[op] = *rows;
+  DispatchGroup joined = group;
+  joined.rowOfLoop[op] = *rows;
   // Rows that the new op reduces are rows no longer, for any op of the group.
-  group.ops.push_back(op);
+  joined.ops.push_back(op);
+  keepRows(joined, keep);
+  joined.hasReduction |= isReduction;
+  if (isCUDA && !sharesSpace(joined))
+    return false;
+  group = std::move(joined);
   groupOf[op] = &group;
-  keepRows(group, keep);
-  group.hasReduction |= isReduction;
   return true;
 }
 
@@ -537,17 +541,23 @@ bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other,
       llvm::append_range(operands, getUsedValues(op));
   if (countBindings(into, other.ops) > kMaxBindings || wouldMakeCycle(into, operands, &other))
     return false;
+  DispatchGroup merged = into;
   for (Operation *op : other.ops) {
     SmallVector<int> rows = other.rowOfLoop[op];
     for (int &row : rows)
       row = row < 0 ? -1 : translation[row];
-    into.rowOfLoop[op] = rows;
-    groupOf[op] = &into;
+    merged.rowOfLoop[op] = rows;
   }
-  into.ops.append(other.ops);
-  llvm::sort(into.ops, [&](Operation *a, Operation *b) { return position.at(a) < position.at(b); });
-  into.firstPosition = std::min(into.firstPosition, other.firstPosition);
-  into.hasReduction |= other.hasReduction;
+  merged.ops.append(other.ops);
+  llvm::sort(merged.ops,
+             [&](Operation *a, Operation *b) { return position.at(a) < position.at(b); });
+  merged.firstPosition = std::min(into.firstPosition, other.firstPosition);
+  merged.hasReduction |= other.hasReduction;
+  if (isCUDA && !sharesSpace(merged))
+    return false;
+  for (Operation *op : other.ops)
+    groupOf[op] = &into;
+  into = std::move(merged);
   other.ops.clear();
   return true;
 }

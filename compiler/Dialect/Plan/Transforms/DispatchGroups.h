@@ -48,6 +48,11 @@ bool isContraction(mlir::Operation *op);
 /// Erases the ops of a block that nothing uses and that have no effect, and what only they used.
 void eraseDeadOps(mlir::Block &block);
 
+/// True if the reductions of a group, and what depends on them, go over one space: each of their
+/// loops that is no row is one of the loops that all of the reductions go through. What a group on
+/// CUDA computes from its reductions has to, since threads hold a part of that space.
+bool sharesSpace(const DispatchGroup &group);
+
 /// Groups the computing ops of one block.
 class DispatchGrouping {
 public:
