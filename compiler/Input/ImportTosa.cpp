@@ -33,12 +33,6 @@ namespace xc::tosa_import {
 // For the converters
 //===----------------------------------------------------------------------===//
 
-Value integerScalar(ExpressionBuilder &e, int64_t value, Value like) {
-  auto type = RankedTensorType::get({}, elementOf(like));
-  auto attribute = e.getBuilder().getIntegerAttr(type.getElementType(), value);
-  return e.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, attribute)));
-}
-
 Value reshapeTo(ExpressionBuilder &e, Value operand, ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, elementOf(operand));
   if (operand.getType() == type)
@@ -46,19 +40,18 @@ Value reshapeTo(ExpressionBuilder &e, Value operand, ArrayRef<int64_t> shape) {
   return e.make<ReshapeOp>(type, operand, ValueRange());
 }
 
-FailureOr<SmallVector<int64_t>> getShape(Operation *op, Value shape, StringRef name) {
+SmallVector<int64_t> getShape(Value shape) {
   DenseIntElementsAttr elements;
-  if (!matchPattern(shape, m_Constant(&elements)))
-    return op->emitError() << "'" << op->getName() << "' has a computed " << name
-                           << "; expected one from tosa.const_shape";
-  return llvm::to_vector(elements.getValues<int64_t>());
+  bool isConstant = matchPattern(shape, m_Constant(&elements));
+  assert(isConstant && "TOSA's verifiers demand shapes that are known");
+  return isConstant ? llvm::to_vector(elements.getValues<int64_t>()) : SmallVector<int64_t>();
 }
 
 Value subtractZeroPoint(ExpressionBuilder &e, Value value, int64_t zeroPoint) {
   if (zeroPoint == 0 || isFloat(value))
     return value;
   value = e.convert(value, e.getBuilder().getI32Type());
-  return e.sub(value, integerScalar(e, zeroPoint, value));
+  return e.sub(value, e.integer(zeroPoint, elementOf(value)));
 }
 
 Value replaceNans(ExpressionBuilder &e, Value value, Value with) {
@@ -108,7 +101,8 @@ private:
     OpBuilder builder(op);
     ExpressionBuilder e(builder, op->getLoc());
     for (auto convert :
-         {convertElementwise, convertInteger, convertMovement, convertWindow, convertControl}) {
+         {convertElementwise, convertInteger, convertMovement, convertWindow,
+                         convertTransform, convertControl}) {
       Replacement replacement = convert(op, e);
       if (!replacement)
         continue;

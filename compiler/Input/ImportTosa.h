@@ -24,6 +24,7 @@ Replacement convertElementwise(mlir::Operation *op, array::ExpressionBuilder &e)
 Replacement convertInteger(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertMovement(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertWindow(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertTransform(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertControl(mlir::Operation *op, array::ExpressionBuilder &e);
 
 //===--- For the converters ---------------------------------------------===//
@@ -31,17 +32,12 @@ Replacement convertControl(mlir::Operation *op, array::ExpressionBuilder &e);
 inline mlir::Type elementOf(mlir::Value value) { return mlir::getElementTypeOrSelf(value); }
 inline bool isFloat(mlir::Value value) { return llvm::isa<mlir::FloatType>(elementOf(value)); }
 
-/// A rank-0 constant of any integer that the element type of \p like has.
-mlir::Value integerScalar(array::ExpressionBuilder &e, int64_t value, mlir::Value like);
-
 /// `operand` as a tensor of `rank` dims, ones in front, or as one of rank 0 from one element.
 mlir::Value reshapeTo(array::ExpressionBuilder &e, mlir::Value operand,
                       llvm::ArrayRef<int64_t> shape);
 
-/// The elements of a constant shape operand; an error at \p op, with its name, where it is
-/// computed.
-mlir::FailureOr<llvm::SmallVector<int64_t>> getShape(mlir::Operation *op, mlir::Value shape,
-                                                     llvm::StringRef name);
+/// The elements of a shape operand, which TOSA's verifiers demand to be a constant.
+llvm::SmallVector<int64_t> getShape(mlir::Value shape);
 
 /// \p value minus its zero point, in i32, where it holds integers with one that is not 0.
 mlir::Value subtractZeroPoint(array::ExpressionBuilder &e, mlir::Value value, int64_t zeroPoint);

@@ -58,9 +58,9 @@ static Result convertNegate(tosa::NegateOp op, ExpressionBuilder &e) {
   // In i32, which holds what 8 and 16 bits give; then saturated.
   auto type = cast<IntegerType>(elementOf(input));
   Value wide = e.convert(input, e.getBuilder().getI32Type());
-  wide = e.sub(integerScalar(e, *from + *to, wide), wide);
+  wide = e.sub(e.integer(*from + *to, elementOf(wide)), wide);
   int64_t limit = int64_t(1) << (type.getWidth() - 1);
-  wide = e.make<ClampOp>(integerScalar(e, -limit, wide), wide, integerScalar(e, limit - 1, wide));
+  wide = e.make<ClampOp>(e.integer(-limit, elementOf(wide)), wide, e.integer(limit - 1, elementOf(wide)));
   return SmallVector<Value>{e.convert(wide, type)};
 }
 

@@ -32,8 +32,8 @@ static Result convertMul(tosa::MulOp op, ExpressionBuilder &e) {
         e.mul(e.convert(op.getInput1(), element), e.convert(op.getInput2(), element))};
   Type wide = e.getBuilder().getI64Type();
   Value product = e.mul(e.convert(op.getInput1(), wide), e.convert(op.getInput2(), wide));
-  product = e.add(product, integerScalar(e, int64_t(1) << (shift - 1), product));
-  product = e.make<ShiftRightArithmeticOp>(product, integerScalar(e, shift, product));
+  product = e.add(product, e.integer(int64_t(1) << (shift - 1), elementOf(product)));
+  product = e.make<ShiftRightArithmeticOp>(product, e.integer(shift, elementOf(product)));
   return SmallVector<Value>{e.convert(product, element)};
 }
 
@@ -43,7 +43,7 @@ static Value convertShift(tosa::ArithmeticRightShiftOp op, ExpressionBuilder &e)
   Value shifted = e.make<ShiftRightArithmeticOp>(value, shift);
   if (!op.getRound())
     return shifted;
-  Value zero = integerScalar(e, 0, value), one = integerScalar(e, 1, value);
+  Value zero = e.integer(0, elementOf(value)), one = e.integer(1, elementOf(value));
   // A shift by 0 has no such bit.
   Value before = e.make<MaxOp>(e.sub(shift, one), zero);
   Value last = e.make<AndOp>(e.make<ShiftRightArithmeticOp>(value, before), one);
@@ -76,12 +76,16 @@ static Result convertRescale(tosa::RescaleOp op, ExpressionBuilder &e) {
   FailureOr<int64_t> from = op.getInputZeroPoint(), to = op.getOutputZeroPoint();
   if (failed(from) || failed(to))
     return op.emitError("'tosa.rescale' has zero points that are not constants");
-  if (op.getInputUnsigned() || op.getOutputUnsigned())
-    return op.emitError("'tosa.rescale' takes its integers as unsigned; expected signed ones");
   Type i64 = e.getBuilder().getI64Type();
   auto type = cast<IntegerType>(elementOf(op.getOutput()));
-  Value value = e.convert(op.getInput(), i64);
-  auto constant = [&](int64_t number) { return integerScalar(e, number, value); };
+  Value value = op.getInput();
+  if (op.getInputUnsigned()) {
+    auto from = cast<IntegerType>(elementOf(value));
+    auto bits = IntegerType::get(op.getContext(), from.getWidth(), IntegerType::Unsigned);
+    value = e.make<BitcastOp>(cast<RankedTensorType>(value.getType()).clone(bits), value);
+  }
+  value = e.convert(value, i64);
+  auto constant = [&](int64_t number) { return e.integer(number, elementOf(value)); };
   value = e.sub(value, constant(*from));
   Value multiplier = perChannel(e, op.getMultiplier(), op.getPerChannel(), i64);
   Value shift = perChannel(e, op.getShift(), op.getPerChannel(), i64);
@@ -94,12 +98,32 @@ static Result convertRescale(tosa::RescaleOp op, ExpressionBuilder &e) {
     round = e.add(round, e.select(isLong, half, constant(0)));
   }
   value = e.make<ShiftRightArithmeticOp>(e.add(e.mul(value, multiplier), round), shift);
-  int64_t limit = int64_t(1) << (type.getWidth() - 1);
-  value = e.make<ClampOp>(constant(-limit), e.add(value, constant(*to)), constant(limit - 1));
+  // Integers that are converted wrap, so the bits come out right either way.
+  int64_t count = int64_t(1) << type.getWidth(), lowest = op.getOutputUnsigned() ? 0 : -count / 2;
+  value = e.make<ClampOp>(constant(lowest), e.add(value, constant(*to)),
+                          constant(lowest + count - 1));
   return SmallVector<Value>{e.convert(value, type)};
 }
 
+/// The number of zeros above the highest bit that is set, by bisection.
+static Value convertClz(tosa::ClzOp op, ExpressionBuilder &e) {
+  Value rest = op.getInput1();
+  auto type = cast<IntegerType>(elementOf(rest));
+  Value count = e.integer(type.getWidth(), elementOf(rest));
+  for (int64_t half = type.getWidth() / 2; half > 0; half /= 2) {
+    Value shift = e.integer(half, elementOf(rest));
+    Value upper = e.make<ShiftRightLogicalOp>(rest, shift);
+    Value isAbove = e.compare(CompareDirection::Ne, upper, e.integer(0, elementOf(rest)));
+    count = e.select(isAbove, e.sub(count, shift), count);
+    rest = e.select(isAbove, upper, rest);
+  }
+  // What is left is the highest bit, or 0.
+  return e.sub(count, rest);
+}
+
 Replacement convertInteger(Operation *op, ExpressionBuilder &e) {
+  if (auto clz = dyn_cast<tosa::ClzOp>(op))
+    return SmallVector<Value>{convertClz(clz, e)};
   if (auto mul = dyn_cast<tosa::MulOp>(op))
     return convertMul(mul, e);
   if (auto shift = dyn_cast<tosa::ArithmeticRightShiftOp>(op))

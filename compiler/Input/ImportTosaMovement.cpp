@@ -20,10 +20,8 @@ using Result = FailureOr<SmallVector<Value>>;
 /// `list` where every number is at least `least`.
 static FailureOr<SmallVector<int64_t>> getList(Operation *op, Value shape, StringRef name,
                                                int64_t least) {
-  FailureOr<SmallVector<int64_t>> list = getShape(op, shape, name);
-  if (failed(list))
-    return failure();
-  for (int64_t number : *list)
+  SmallVector<int64_t> list = getShape(shape);
+  for (int64_t number : list)
     if (number < least)
       return op->emitError() << "'" << op->getName() << "' has the " << name << " " << number
                              << "; expected at least " << least;
@@ -55,8 +53,6 @@ static Result convertReshape(tosa::ReshapeOp op, ExpressionBuilder &e) {
   auto wanted = RankedTensorType::get(*shape, type.getElementType());
   if (type.hasStaticShape())
     wanted = type;
-  if (wanted.getNumDynamicDims() > 1)
-    return op.emitError("'tosa.reshape' leaves more than one size open; expected at most one -1");
   return SmallVector<Value>{e.make<ReshapeOp>(wanted, op.getInput1(), ValueRange())};
 }
 

@@ -151,10 +151,61 @@ static Value convertMaxPool(tosa::MaxPool2dOp op, ExpressionBuilder &e) {
                                 list(around(everySecond(op.getPad(), 1), 0)), DenseI64ArrayAttr());
 }
 
+/// How many places of dim `dim` of the image each window holds.
+static SmallVector<int64_t> countInWindows(tosa::AvgPool2dOp op, int64_t dim) {
+  int64_t size = cast<RankedTensorType>(op.getInput().getType()).getDimSize(dim + 1);
+  int64_t kernel = op.getKernel()[dim], stride = op.getStride()[dim], low = op.getPad()[2 * dim],
+          high = op.getPad()[2 * dim + 1];
+  SmallVector<int64_t> counts;
+  for (int64_t begin = -low; begin + kernel <= size + high; begin += stride)
+    counts.push_back(std::min(begin + kernel, size) - std::max<int64_t>(begin, 0));
+  return counts;
+}
+
+/// TOSA's mean of integers: a sum in i32, times a reciprocal that is rounded to 31 bits.
+static Result convertIntegerAvgPool(tosa::AvgPool2dOp op, ExpressionBuilder &e) {
+  FailureOr<int64_t> from = op.getInputZeroPoint(), to = op.getOutputZeroPoint();
+  if (failed(from) || failed(to))
+    return op.emitError("'tosa.avg_pool2d' has zero points that are not constants");
+  auto type = cast<RankedTensorType>(op.getInput().getType());
+  if (type.isDynamicDim(1) || type.isDynamicDim(2))
+    return op.emitError("'tosa.avg_pool2d' of integers has an image of unknown height or width, ")
+           << type;
+  auto list = [&](ArrayRef<int64_t> numbers) {
+    return e.getBuilder().getDenseI64ArrayAttr(numbers);
+  };
+  Type i32 = e.getBuilder().getI32Type(), i64 = e.getBuilder().getI64Type();
+  Value input = e.convert(subtractZeroPoint(e, op.getInput(), *from), i32);
+  Value sum = e.make<ReduceWindowOp>(ReduceKind::Sum, input, around(op.getKernel(), 1),
+                                     list(around(op.getStride(), 1)),
+                                     list(around(everySecond(op.getPad(), 0), 0)),
+                                     list(around(everySecond(op.getPad(), 1), 0)),
+                                     DenseI64ArrayAttr());
+  SmallVector<int64_t> rows = countInWindows(op, 0), columns = countInWindows(op, 1);
+  SmallVector<int64_t> multipliers, shifts;
+  for (int64_t row : rows)
+    for (int64_t column : columns) {
+      int64_t count = row * column, k = llvm::Log2_64_Ceil(count);
+      multipliers.push_back((((int64_t(1) << 30) + 1) << k) / count);
+      shifts.push_back(30 + k);
+    }
+  auto table = RankedTensorType::get(
+      {static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns.size()), 1}, i64);
+  auto constant = [&](ArrayRef<int64_t> values) {
+    return e.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(table, values)));
+  };
+  Value shift = constant(shifts), one = e.integer(1, i64);
+  Value round = e.make<ShiftLeftOp>(one, e.sub(shift, one));
+  Value product = e.add(e.mul(e.convert(sum, i64), constant(multipliers)), round);
+  Value mean = e.add(e.make<ShiftRightArithmeticOp>(product, shift), e.integer(*to, i64));
+  int64_t limit = int64_t(1) << (type.getElementTypeBitWidth() - 1);
+  mean = e.make<ClampOp>(e.integer(-limit, i64), mean, e.integer(limit - 1, i64));
+  return SmallVector<Value>{e.convert(mean, type.getElementType())};
+}
+
 static Result convertAvgPool(tosa::AvgPool2dOp op, ExpressionBuilder &e) {
   if (!isFloat(op.getInput()))
-    return op.emitError("'tosa.avg_pool2d' of ")
-           << elementOf(op.getInput()) << " is not supported; expected floats";
+    return convertIntegerAvgPool(op, e);
   auto list = [&](ArrayRef<int64_t> numbers) {
     return e.getBuilder().getDenseI64ArrayAttr(numbers);
   };
@@ -229,11 +280,8 @@ static Value resizeDim(ExpressionBuilder &e, Value image, const Samples &samples
 }
 
 static Result convertResize(tosa::ResizeOp op, ExpressionBuilder &e) {
-  FailureOr<SmallVector<int64_t>> scale = getShape(op, op.getScale(), "scale");
-  FailureOr<SmallVector<int64_t>> offset = getShape(op, op.getOffset(), "offset");
-  FailureOr<SmallVector<int64_t>> border = getShape(op, op.getBorder(), "border");
-  if (failed(scale) || failed(offset) || failed(border))
-    return failure();
+  SmallVector<int64_t> scale = getShape(op.getScale()), offset = getShape(op.getOffset()),
+                       border = getShape(op.getBorder());
   auto type = cast<RankedTensorType>(op.getInput().getType());
   if (type.isDynamicDim(1) || type.isDynamicDim(2))
     return op.emitError("'tosa.resize' has an image of unknown height or width, ") << type;
@@ -242,8 +290,8 @@ static Result convertResize(tosa::ResizeOp op, ExpressionBuilder &e) {
   if (isBilinear && !isFloat(image))
     image = e.convert(image, elementOf(op.getOutput()));
   for (int64_t dim : {0, 1}) {
-    Samples samples = sample(type.getDimSize(dim + 1), (*scale)[2 * dim], (*scale)[2 * dim + 1],
-                             (*offset)[dim], (*border)[dim]);
+    Samples samples = sample(type.getDimSize(dim + 1), scale[2 * dim], scale[2 * dim + 1],
+                             offset[dim], border[dim]);
     image = resizeDim(e, image, samples, dim + 1, isBilinear);
   }
   return SmallVector<Value>{image};

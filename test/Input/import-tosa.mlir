@@ -160,21 +160,177 @@ func.func @control(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<i32> {
 
 // -----
 
-func.func @no_array_op(%x: tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>) {
-  // expected-error @+1 {{'tosa.rfft2d' is not supported; there are no array ops that compute it}}
-  %r, %i = tosa.rfft2d %x : (tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>)
-  return %r, %i : tensor<1x8x5xf32>, tensor<1x8x5xf32>
+// A transform along rows and one along columns, as products with matrices of roots of unity from tables.
+// CHECK-LABEL: func.func @fourier(
+// CHECK:         %[[NUMBER:.*]] = array.rem
+// CHECK:         %[[COS:.*]] = array.take %{{.*}}[%[[NUMBER]]] axis = 0 : (tensor<8xf32>, tensor<8x5xi64>) -> tensor<8x5xf32>
+// CHECK:         %[[SIN:.*]] = array.take
+// CHECK:         array.matmul %{{.*}}, %[[COS]] : (tensor<1x4x8xf32>, tensor<8x5xf32>) -> tensor<1x4x5xf32>
+// CHECK:         array.matmul %{{.*}}, %[[SIN]]
+// CHECK-COUNT-4: array.matmul {{.*}} : (tensor<4x4xf32>, tensor<1x4x5xf32>) -> tensor<1x4x5xf32>
+func.func @fourier(%x: tensor<1x4x8xf32>) -> (tensor<1x4x5xf32>, tensor<1x4x5xf32>) {
+  %r, %i = tosa.rfft2d %x : (tensor<1x4x8xf32>) -> (tensor<1x4x5xf32>, tensor<1x4x5xf32>)
+  return %r, %i : tensor<1x4x5xf32>, tensor<1x4x5xf32>
 }
 
 // -----
 
+// Sums in i32, times reciprocals of the numbers of elements.
+// CHECK-LABEL: func.func @integer_pool(
+// CHECK:         array.reduce_window sum, %{{.*}} : tensor<1x4x4x2xi32> -> tensor<1x2x2x2xi32>
+// CHECK:         array.shift_right_arithmetic {{.*}} (tensor<1x2x2x2xi64>, tensor<2x2x1xi64>)
+// CHECK:         array.clamp
+// CHECK:         array.convert {{.*}} -> tensor<1x2x2x2xi8>
 func.func @integer_pool(%x: tensor<1x4x4x2xi8>) -> tensor<1x2x2x2xi8> {
   %zp = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
-  // expected-error @+1 {{'tosa.avg_pool2d' of 'i8' is not supported; expected floats}}
   %y = tosa.avg_pool2d %x, %zp, %zp {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, acc_type = i32}
      : (tensor<1x4x4x2xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x2x2x2xi8>
   return %y : tensor<1x2x2x2xi8>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @unsigned_rescale(
+// CHECK:         array.bitcast %{{.*}} : tensor<4xi8> -> tensor<4xui8>
+// CHECK:         array.convert {{.*}} : tensor<4xui8> -> tensor<4xi64>
+func.func @unsigned_rescale(%x: tensor<4xi8>) -> tensor<4xi8> {
+  %m = "tosa.const"() <{values = dense<1073741824> : tensor<1xi32>}> : () -> tensor<1xi32>
+  %s = "tosa.const"() <{values = dense<30> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %from = "tosa.const"() <{values = dense<-128> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %to = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  %y = tosa.rescale %x, %m, %s, %from, %to {rounding_mode = SINGLE_ROUND, scale32 = true, per_channel = false, input_unsigned = true, output_unsigned = false}
+     : (tensor<4xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<4xi8>
+  return %y : tensor<4xi8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @leading_zeros(
+// CHECK-COUNT-5: array.shift_right_logical
+// CHECK:         array.sub
+func.func @leading_zeros(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %y = tosa.clz %x : (tensor<4xi32>) -> tensor<4xi32>
+  return %y : tensor<4xi32>
+}
+
+// -----
+
+func.func @no_array_op(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'tosa.custom' is not supported; there are no array ops that compute it}}
+  %y = tosa.custom %x {operator_name = "swish", domain_name = "mine", implementation_attrs = ""} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @transform_of_unknown_size(%x: tensor<1x4x?xf32>) -> (tensor<1x4x?xf32>, tensor<1x4x?xf32>) {
+  // expected-error @+1 {{'tosa.fft2d' has an image of unknown height or width, 'tensor<1x4x?xf32>'}}
+  %r, %i = tosa.fft2d %x, %x {inverse = false} : (tensor<1x4x?xf32>, tensor<1x4x?xf32>) -> (tensor<1x4x?xf32>, tensor<1x4x?xf32>)
+  return %r, %i : tensor<1x4x?xf32>, tensor<1x4x?xf32>
+}
+
+// -----
+
+func.func @integer_pool_of_unknown_size(%x: tensor<1x?x4x2xi8>) -> tensor<1x?x2x2xi8> {
+  %zp = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>
+  // expected-error @+1 {{'tosa.avg_pool2d' of integers has an image of unknown height or width, 'tensor<1x?x4x2xi8>'}}
+  %y = tosa.avg_pool2d %x, %zp, %zp {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, acc_type = i32}
+     : (tensor<1x?x4x2xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x?x2x2xi8>
+  return %y : tensor<1x?x2x2xi8>
+}
+
+// -----
+
+func.func @computed_pool_zero_point(%x: tensor<1x4x4x2xi8>, %zp: tensor<1xi8>) -> tensor<1x2x2x2xi8> {
+  // expected-error @+1 {{'tosa.avg_pool2d' has zero points that are not constants}}
+  %y = tosa.avg_pool2d %x, %zp, %zp {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0, 0, 0>, acc_type = i32}
+     : (tensor<1x4x4x2xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x2x2x2xi8>
+  return %y : tensor<1x2x2x2xi8>
+}
+
+// -----
+
+func.func @computed_shift(%x: tensor<4xi32>, %s: tensor<1xi8>) -> tensor<4xi32> {
+  // expected-error @+1 {{'tosa.mul' has a computed shift; expected a constant}}
+  %y = tosa.mul %x, %x, %s : (tensor<4xi32>, tensor<4xi32>, tensor<1xi8>) -> tensor<4xi32>
+  return %y : tensor<4xi32>
+}
+
+// -----
+
+func.func @computed_negate_zero_point(%x: tensor<4xi8>, %zp: tensor<1xi8>) -> tensor<4xi8> {
+  // expected-error @+1 {{'tosa.negate' has zero points that are not constants}}
+  %y = tosa.negate %x, %zp, %zp : (tensor<4xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<4xi8>
+  return %y : tensor<4xi8>
+}
+
+// -----
+
+func.func @computed_product_zero_point(%x: tensor<1x4x4xi8>, %zp: tensor<1xi8>) -> tensor<1x4x4xi32> {
+  // expected-error @+1 {{'tosa.matmul' has zero points that are not constants}}
+  %y = tosa.matmul %x, %x, %zp, %zp : (tensor<1x4x4xi8>, tensor<1x4x4xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x4x4xi32>
+  return %y : tensor<1x4x4xi32>
+}
+
+// -----
+
+func.func @computed_rescale_zero_point(%x: tensor<4xi8>, %m: tensor<1xi32>, %s: tensor<1xi8>, %zp: tensor<1xi8>) -> tensor<4xi8> {
+  // expected-error @+1 {{'tosa.rescale' has zero points that are not constants}}
+  %y = tosa.rescale %x, %m, %s, %zp, %zp {rounding_mode = SINGLE_ROUND, scale32 = true, per_channel = false, input_unsigned = false, output_unsigned = false}
+     : (tensor<4xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<4xi8>
+  return %y : tensor<4xi8>
+}
+
+// -----
+
+func.func @computed_convolution_zero_point(%x: tensor<1x4x4x2xi8>, %w: tensor<3x1x1x2xi8>, %b: tensor<3xi32>, %zp: tensor<1xi8>) -> tensor<1x4x4x3xi32> {
+  // expected-error @+1 {{'tosa.conv2d' has zero points that are not constants}}
+  %y = tosa.conv2d %x, %w, %b, %zp, %zp {acc_type = i32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+     : (tensor<1x4x4x2xi8>, tensor<3x1x1x2xi8>, tensor<3xi32>, tensor<1xi8>, tensor<1xi8>) -> tensor<1x4x4x3xi32>
+  return %y : tensor<1x4x4x3xi32>
+}
+
+// -----
+
+func.func @depthwise_filter_of_unknown_size(%x: tensor<1x4x4x2xf32>, %w: tensor<?x1x2x1xf32>, %b: tensor<2xf32>) -> tensor<1x?x4x2xf32> {
+  %zp = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  // expected-error @+1 {{'tosa.depthwise_conv2d' has a filter of unknown size, 'tensor<?x1x2x1xf32>'}}
+  %y = tosa.depthwise_conv2d %x, %w, %b, %zp, %zp {acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+     : (tensor<1x4x4x2xf32>, tensor<?x1x2x1xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x?x4x2xf32>
+  return %y : tensor<1x?x4x2xf32>
+}
+
+// -----
+
+func.func @transposed_filter_of_unknown_size(%x: tensor<1x4x4x2xf32>, %w: tensor<3x?x1x2xf32>, %b: tensor<3xf32>) -> tensor<1x?x4x3xf32> {
+  %zp = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  // expected-error @+1 {{'tosa.transpose_conv2d' has a filter of unknown size, 'tensor<3x?x1x2xf32>'}}
+  %y = tosa.transpose_conv2d %x, %w, %b, %zp, %zp {acc_type = f32, out_pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+     : (tensor<1x4x4x2xf32>, tensor<3x?x1x2xf32>, tensor<3xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x?x4x3xf32>
+  return %y : tensor<1x?x4x3xf32>
+}
+
+// -----
+
+func.func @negative_start(%x: tensor<?xf32>) -> tensor<2xf32> {
+  %start = tosa.const_shape {values = dense<-3> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %size = tosa.const_shape {values = dense<2> : tensor<1xindex>} : () -> !tosa.shape<1>
+  // expected-error @+1 {{'tosa.slice' has the start -3; expected at least 0}}
+  %y = tosa.slice %x, %start, %size : (tensor<?xf32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+gpu.module @inside {
+  // expected-error @+1 {{'tosa.variable' is inside of 'gpu.module'; expected it in the module}}
+  tosa.variable @v = dense<1.0> : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'tosa.variable' has a size that is not known; expected a static shape}}
+tosa.variable @v : tensor<?xf32>
 
 // -----
 

@@ -73,3 +73,59 @@ func.func @converts(%x: tensor<4xi8>) -> (tensor<4xui16>, tensor<4xi32>) {
   %wide = array.convert %half : tensor<4xf16> -> tensor<4xi32>
   return %saturated, %wide : tensor<4xui16>, tensor<4xi32>
 }
+
+// CHECK-LABEL: func.func @conv_of_padding(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x?x7x3xf32>
+// CHECK-NOT:     array.pad
+// CHECK:         array.conv %[[X]], %{{.*}} low = [1, 1] high = [3, 1] input_dilation = [1, 3]
+func.func @conv_of_padding(%x: tensor<1x?x7x3xf32>, %w: tensor<3x3x3x4xf32>) -> tensor<1x?x?x4xf32> {
+  %zero = array.constant dense<-0.0> : tensor<f32>
+  %p = array.pad %x, %zero low = [0, 1, 2, 0] high = [0, 2, 1, 0] interior = [0, 0, 2, 0]
+     : (tensor<1x?x7x3xf32>, tensor<f32>) -> tensor<1x?x22x3xf32>
+  %y = array.conv %p, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [0, -1] high = [1, 0]
+     : (tensor<1x?x22x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x?x?x4xf32>
+  return %y : tensor<1x?x?x4xf32>
+}
+
+// Not zeros; features that are padded; padding that is spread.
+// CHECK-LABEL: func.func @conv_of_other_padding(
+// CHECK-COUNT-3: array.pad
+func.func @conv_of_other_padding(%x: tensor<1x5x2xf32>, %w: tensor<3x2x4xf32>, %v: tensor<3x4x4xf32>)
+    -> (tensor<1x5x4xf32>, tensor<1x3x4xf32>, tensor<1x11x4xf32>) {
+  %zero = array.constant dense<0.0> : tensor<f32>
+  %one = array.constant dense<1.0> : tensor<f32>
+  %0 = array.pad %x, %one low = [0, 1, 0] high = [0, 1, 0] : (tensor<1x5x2xf32>, tensor<f32>) -> tensor<1x7x2xf32>
+  %a = array.conv %0, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : (tensor<1x7x2xf32>, tensor<3x2x4xf32>) -> tensor<1x5x4xf32>
+  %1 = array.pad %x, %zero low = [0, 0, 1] high = [0, 0, 1] : (tensor<1x5x2xf32>, tensor<f32>) -> tensor<1x5x4xf32>
+  %b = array.conv %1, %v dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : (tensor<1x5x4xf32>, tensor<3x4x4xf32>) -> tensor<1x3x4xf32>
+  %2 = array.pad %x, %zero low = [0, 1, 0] high = [0, 1, 0] : (tensor<1x5x2xf32>, tensor<f32>) -> tensor<1x7x2xf32>
+  %c = array.conv %2, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> input_dilation = [2]
+     : (tensor<1x7x2xf32>, tensor<3x2x4xf32>) -> tensor<1x11x4xf32>
+  return %a, %b, %c : tensor<1x5x4xf32>, tensor<1x3x4xf32>, tensor<1x11x4xf32>
+}
+
+// CHECK-LABEL: func.func @window_of_padding(
+// CHECK-NOT:     array.pad
+// CHECK:         array.reduce_window max, %{{.*}} window = [3] low = [1] high = [3]
+// CHECK:         array.reduce_window min, %{{.*}} window = [3] low = [1] high = [2]
+func.func @window_of_padding(%x: tensor<5xf32>, %i: tensor<5xui8>) -> (tensor<7xf32>, tensor<6xui8>) {
+  %lowest = array.constant dense<0xFF800000> : tensor<f32>
+  %0 = array.pad %x, %lowest low = [1] high = [2] : (tensor<5xf32>, tensor<f32>) -> tensor<8xf32>
+  %a = array.reduce_window max, %0 window = [3] high = [1] : tensor<8xf32> -> tensor<7xf32>
+  %highest = array.constant dense<255> : tensor<ui8>
+  %1 = array.pad %i, %highest low = [1] high = [2] : (tensor<5xui8>, tensor<ui8>) -> tensor<8xui8>
+  %b = array.reduce_window min, %1 window = [3] : tensor<8xui8> -> tensor<6xui8>
+  return %a, %b : tensor<7xf32>, tensor<6xui8>
+}
+
+// Zeros count in a maximum, and elements apart are not padding.
+// CHECK-LABEL: func.func @window_of_other_padding(
+// CHECK-COUNT-2: array.pad
+func.func @window_of_other_padding(%x: tensor<5xf32>) -> (tensor<6xf32>, tensor<7xf32>) {
+  %zero = array.constant dense<0.0> : tensor<f32>
+  %0 = array.pad %x, %zero low = [1] high = [2] : (tensor<5xf32>, tensor<f32>) -> tensor<8xf32>
+  %a = array.reduce_window max, %0 window = [3] : tensor<8xf32> -> tensor<6xf32>
+  %1 = array.pad %x, %zero low = [0] high = [0] interior = [1] : (tensor<5xf32>, tensor<f32>) -> tensor<9xf32>
+  %b = array.reduce_window sum, %1 window = [3] : tensor<9xf32> -> tensor<7xf32>
+  return %a, %b : tensor<6xf32>, tensor<7xf32>
+}

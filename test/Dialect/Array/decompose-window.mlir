@@ -74,3 +74,28 @@ func.func @group_norm(%x: tensor<?x8x6xf32>, %s: tensor<6xf32>) -> tensor<?x8x6x
      : (tensor<?x8x6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<?x8x6xf32>
   return %0 : tensor<?x8x6xf32>
 }
+
+// Windows of one size are a pool; others are gathered by a table, the last ones filled up.
+// CHECK-LABEL: func.func @adaptive_pool(
+// CHECK:         array.reduce_window max, %{{.*}} window = [1, 3, 2] strides = [1, 3, 2]
+// CHECK:         array.take %{{.*}} axis = 1 : (tensor<?x6x4xf32>, tensor<4x2xi32>) -> tensor<?x4x2x4xf32>
+// CHECK-NOT:     array.select
+// CHECK:         array.reduce sum, %{{.*}} axes = [2] : tensor<?x4x2x4xf32> -> tensor<?x4x4xf32>
+// CHECK:         array.take %{{.*}} axis = 2 : (tensor<?x4x4xf32>, tensor<3x2xi32>) -> tensor<?x4x3x2xf32>
+func.func @adaptive_pool(%x: tensor<?x6x4xf32>) -> (tensor<?x2x2xf32>, tensor<?x4x3xf32>) {
+  %0 = array.adaptive_pool max, %x axes = [1, 2] sizes = [2, 2] : tensor<?x6x4xf32> -> tensor<?x2x2xf32>
+  %1 = array.adaptive_pool avg, %x axes = [1, 2] sizes = [4, 3] : tensor<?x6x4xf32> -> tensor<?x4x3xf32>
+  return %0, %1 : tensor<?x2x2xf32>, tensor<?x4x3xf32>
+}
+
+// A part of the queries is shown only the keys that its window reaches.
+// CHECK-LABEL: func.func @long_window(
+// CHECK:         array.slice %{{.*}} [:, :512, :] : tensor<4x2048x8xf32> -> tensor<4x512x8xf32>
+// CHECK:         array.matmul {{.*}} -> tensor<4x512x512xf32>
+// CHECK:         array.slice %{{.*}} [:, 413:1024, :] : tensor<4x2048x8xf32> -> tensor<4x611x8xf32>
+// CHECK:         array.matmul {{.*}} -> tensor<4x512x611xf32>
+func.func @long_window(%q: tensor<4x2048x8xf32>, %k: tensor<4x2048x8xf32>) -> tensor<4x2048x8xf32> {
+  %0 = array.attention %q, %k, %k causal window = 100 scale = 0.5
+     : (tensor<4x2048x8xf32>, tensor<4x2048x8xf32>, tensor<4x2048x8xf32>) -> tensor<4x2048x8xf32>
+  return %0 : tensor<4x2048x8xf32>
+}

@@ -309,3 +309,83 @@ func.func @f(%x: tensor<4x8xf32>) {
   %0 = array.resize linear, %x axes = [0] sizes = [-4] : tensor<4x8xf32> -> tensor<4x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<6x8xf32>, %w: tensor<8x5xf32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.grouped_matmul' op expected a matrix, a batch of matrices and a vector, got 'tensor<6x8xf32>', 'tensor<8x5xf32>' and 'tensor<3xi32>'}}
+  %0 = array.grouped_matmul %x, %w, %n : (tensor<6x8xf32>, tensor<8x5xf32>, tensor<3xi32>) -> tensor<6x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<6x8xf32>, %w: tensor<3x8x5xf32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.grouped_matmul' op expected equal inner dims, got 8 of 'tensor<6x8xf32>' and 5 of 'tensor<3x8x5xf32>'}}
+  %0 = array.grouped_matmul %x, %w, %n transpose_b : (tensor<6x8xf32>, tensor<3x8x5xf32>, tensor<3xi32>) -> tensor<6x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<6x8xf32>, %w: tensor<3x8x5xf32>, %n: tensor<4xi32>) {
+  // expected-error @+1 {{'array.grouped_matmul' op expected a size for each matrix, got 'tensor<3x8x5xf32>' and 'tensor<4xi32>'}}
+  %0 = array.grouped_matmul %x, %w, %n : (tensor<6x8xf32>, tensor<3x8x5xf32>, tensor<4xi32>) -> tensor<6x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<6x8xf32>, %w: tensor<?x8x5xf32>, %n: tensor<?xi32>) {
+  // expected-error @+1 {{'array.grouped_matmul' op expected a number of groups that is static and not 0, got 'tensor<?x8x5xf32>'}}
+  %0 = array.grouped_matmul %x, %w, %n : (tensor<6x8xf32>, tensor<?x8x5xf32>, tensor<?xi32>) -> tensor<6x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<6x8xf32>, %w: tensor<3x8x5xf16>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.grouped_matmul' op expected operands of one element type}}
+  %0 = array.grouped_matmul %x, %w, %n : (tensor<6x8xf32>, tensor<3x8x5xf16>, tensor<3xi32>) -> tensor<6x5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<6x8xf32>, %w: tensor<3x8x5xf32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.grouped_matmul' op expected a result of 'f32' or of the type that 'f32' accumulates in, got 'f64'}}
+  %0 = array.grouped_matmul %x, %w, %n : (tensor<6x8xf32>, tensor<3x8x5xf32>, tensor<3xi32>) -> tensor<6x5xf64>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<?xi32>) {
+  // expected-error @+1 {{'array.sinusoidal' op expected an even size of at least 2, got 7}}
+  %0 = array.sinusoidal %p size = 7 base = 1.0e4 : tensor<?xi32> -> tensor<?x7xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<?xi32>) {
+  // expected-error @+1 {{'array.sinusoidal' op expected a base above 0, got 0}}
+  %0 = array.sinusoidal %p size = 8 base = 0.0 : tensor<?xi32> -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: tensor<?x2xi32>, %q: tensor<4xi32>) {
+  // expected-error @+1 {{'array.alibi' op expected vectors of positions, got 'tensor<?x2xi32>' and 'tensor<4xi32>'}}
+  %0 = array.alibi %p, %q heads = 2 : (tensor<?x2xi32>, tensor<4xi32>) -> tensor<2x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4xi32>) {
+  // expected-error @+1 {{'array.alibi' op expected at least one head, got 0}}
+  %0 = array.alibi %q, %q heads = 0 : (tensor<4xi32>, tensor<4xi32>) -> tensor<0x4x4xf32>
+  return
+}

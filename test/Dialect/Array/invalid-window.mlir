@@ -333,3 +333,83 @@ func.func @f(%x: tensor<4x8x6xf32>, %s: tensor<6xf32>) {
   %0 = array.group_norm %x, %s, %s axis = 1 groups = 2 epsilon = 0.1 : (tensor<4x8x6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<4x8x6xf32>
   return
 }
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %k: tensor<2x7x8xf32>) {
+  // expected-error @+1 {{'array.attention' op expected 'causal' beside a window}}
+  %0 = array.attention %q, %k, %k window = 3 scale = 0.5 : (tensor<4x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %k: tensor<2x7x8xf32>) {
+  // expected-error @+1 {{'array.attention' op expected a window of at least 1 key, got 0}}
+  %0 = array.attention %q, %k, %k causal window = 0 scale = 0.5 : (tensor<4x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %k: tensor<2x7x8xf32>, %s: tensor<3xf32>) {
+  // expected-error @+1 {{'array.attention' op expected a sink for each of 4 query heads, got 'tensor<3xf32>'}}
+  %0 = array.attention %q, %k, %k sinks(%s : tensor<3xf32>) scale = 0.5 : (tensor<4x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %k: tensor<2x7x8xf32>, %s: tensor<4xf16>) {
+  // expected-error @+1 {{'array.attention' op expected sinks of f32 or 'f32', got 'f16'}}
+  %0 = array.attention %q, %k, %k sinks(%s : tensor<4xf16>) scale = 0.5 : (tensor<4x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %k: tensor<2x7x8xf32>) {
+  // expected-error @+1 {{'array.attention' op expected 2 results, got 1}}
+  %0 = array.attention %q, %k, %k logsumexp scale = 0.5 : (tensor<4x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %k: tensor<2x7x8xf32>) {
+  // expected-error @+1 {{'array.attention' op expected a result compatible with 'tensor<4x5xf32>', got 'tensor<4x5xf64>'}}
+  %0, %1 = array.attention %q, %k, %k logsumexp scale = 0.5 : (tensor<4x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5xf64>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{'array.adaptive_pool' op expected a size for each of axes [1], got [2, 3]}}
+  %0 = array.adaptive_pool avg, %x axes = [1] sizes = [2, 3] : tensor<?x6xf32> -> tensor<?x2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{'array.adaptive_pool' op expected dim 0 to be of static size and not empty, got 'tensor<?x6xf32>'}}
+  %0 = array.adaptive_pool avg, %x axes = [0] sizes = [2] : tensor<?x6xf32> -> tensor<2x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{'array.adaptive_pool' op expected sizes of at least 1, got [0]}}
+  %0 = array.adaptive_pool avg, %x axes = [1] sizes = [0] : tensor<?x6xf32> -> tensor<?x0xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x6xf32>) {
+  // expected-error @+1 {{'array.adaptive_pool' op expected a result compatible with 'tensor<?x2xf32>', got 'tensor<?x3xf32>'}}
+  %0 = array.adaptive_pool avg, %x axes = [1] sizes = [2] : tensor<?x6xf32> -> tensor<?x3xf32>
+  return
+}

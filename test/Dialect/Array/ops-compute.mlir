@@ -110,3 +110,19 @@ func.func @positions_and_images(%q: tensor<1x8x?x64xf16>, %p: tensor<?xi32>, %im
   %3 = array.resize nearest, %image axes = [1] sizes = [16] align_corners : tensor<?x8x8x3xf32> -> tensor<?x16x8x3xf32>
   return
 }
+
+// CHECK-LABEL: func.func @grouped_matmul(
+func.func @grouped_matmul(%x: tensor<?x64xf16>, %w: tensor<8x128x64xf16>, %n: tensor<8xi64>) {
+  // CHECK: array.grouped_matmul %{{.*}}, %{{.*}}, %{{.*}} transpose_b : (tensor<?x64xf16>, tensor<8x128x64xf16>, tensor<8xi64>) -> tensor<?x128xf32>
+  %0 = array.grouped_matmul %x, %w, %n transpose_b : (tensor<?x64xf16>, tensor<8x128x64xf16>, tensor<8xi64>) -> tensor<?x128xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @positions(
+func.func @positions(%p: tensor<2x?xi32>, %q: tensor<?xi32>) {
+  // CHECK: array.sinusoidal %{{.*}} size = 64 base = 1.000000e+04 interleaved : tensor<2x?xi32> -> tensor<2x?x64xf16>
+  %0 = array.sinusoidal %p size = 64 base = 1.0e4 interleaved : tensor<2x?xi32> -> tensor<2x?x64xf16>
+  // CHECK: array.alibi %{{.*}}, %{{.*}} heads = 12 : (tensor<?xi32>, tensor<?xi32>) -> tensor<12x?x?xf32>
+  %1 = array.alibi %q, %q heads = 12 : (tensor<?xi32>, tensor<?xi32>) -> tensor<12x?x?xf32>
+  return
+}

@@ -62,3 +62,19 @@ func.func @group_norm(%x: tensor<?x8x16xf32>, %s: tensor<16xf32>) {
      : (tensor<?x8x16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<?x8x16xf32>
   return
 }
+
+// CHECK-LABEL: func.func @attention_window(
+func.func @attention_window(%q: tensor<8x?x64xf16>, %k: tensor<2x?x64xf16>, %t: tensor<8xf32>) {
+  // CHECK: array.attention %{{.*}}, %{{.*}}, %{{.*}} causal window = 128 sinks(%{{.*}} : tensor<8xf32>) logsumexp scale = 1.250000e-01
+  // CHECK-SAME: -> tensor<8x?x64xf16>, tensor<8x?xf32>
+  %0, %1 = array.attention %q, %k, %k causal window = 128 sinks(%t : tensor<8xf32>) logsumexp scale = 0.125
+     : (tensor<8x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<8x?x64xf16>, tensor<8x?xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @adaptive_pool(
+func.func @adaptive_pool(%x: tensor<?x30x40x16xf32>) {
+  // CHECK: array.adaptive_pool max, %{{.*}} axes = [1, 2] sizes = [7, 7] : tensor<?x30x40x16xf32> -> tensor<?x7x7x16xf32>
+  %0 = array.adaptive_pool max, %x axes = [1, 2] sizes = [7, 7] : tensor<?x30x40x16xf32> -> tensor<?x7x7x16xf32>
+  return
+}

@@ -10,7 +10,7 @@ func.func @f(%x: tensor<4xi32>) {
 
 func.func @f(%x: tensor<4xf32>) {
   // expected-error @+1 {{has no gradient}}
-  %y = array.floor %x {vjp} : tensor<4xf32>
+  %y = array.nextafter %x, %x {vjp} : tensor<4xf32>
   return
 }
 
@@ -24,25 +24,9 @@ func.func @f(%x: tensor<?xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<?x4xf32>) {
+func.func @f(%x: tensor<4xi32>) {
   // expected-error @+1 {{has no gradient}}
-  %y = array.concatenate %x, %x axis = 0 {vjp} : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{has no gradient}}
-  %y = array.reduce prod, %x axes = [0] {vjp} : tensor<4xf32> -> tensor<f32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<?xf32>, %i: tensor<3xi32>) {
-  // expected-error @+1 {{has no gradient}}
-  %y = array.take %x[%i] axis = 0 {vjp} : (tensor<?xf32>, tensor<3xi32>) -> tensor<3xf32>
+  %y = array.reduce prod, %x axes = [0] {vjp} : tensor<4xi32> -> tensor<i32>
   return
 }
 
@@ -58,7 +42,7 @@ func.func @f(%x: tensor<4x4xi8>) {
 
 func.func @f(%x: tensor<?xf32>) {
   // expected-error @+1 {{has no gradient}}
-  %y = array.slice %x [1:3] {vjp} : tensor<?xf32> -> tensor<2xf32>
+  %y = array.slice %x [1:6:2] {vjp} : tensor<?xf32> -> tensor<3xf32>
   return
 }
 
@@ -66,14 +50,14 @@ func.func @f(%x: tensor<?xf32>) {
 
 func.func @f(%x: tensor<?xf32>, %v: tensor<f32>) {
   // expected-error @+1 {{has no gradient}}
-  %y = array.pad %x, %v low = [1] high = [0] {vjp} : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  %y = array.pad %x, %v low = [0] high = [0] interior = [1] {vjp} : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
   return
 }
 
 // -----
 
-func.func @f(%x: tensor<4xf32>, %i: tensor<2xi32>) {
+func.func @f(%x: tensor<4xi32>) {
   // expected-error @+1 {{has no gradient}}
-  %y = array.take_along_axis %x[%i] axis = 0 {vjp} : (tensor<4xf32>, tensor<2xi32>) -> tensor<2xf32>
+  %y = array.sort %x axis = 0 {vjp} : tensor<4xi32> -> tensor<4xi32>
   return
 }

@@ -460,7 +460,8 @@ func.func @take(%x: tensor<3x10x4xf32>, %i: tensor<2x5xui8>) {
   // CHECK: %[[Y:.*]] = array.take
   // CHECK: %[[T:.*]] = array.transpose %[[Y]] permutation = [1, 2, 0, 3] : tensor<3x2x5x4xf32> -> tensor<2x5x3x4xf32>
   // CHECK: %[[V:.*]] = array.expand_dims %{{.*}} axes = [2]
-  // CHECK: array.constant dense<9> : tensor<1xui8>
+  // CHECK: array.convert %[[V]]
+  // CHECK: array.constant dense<9> : tensor<1xi64>
   // CHECK: %[[C:.*]] = array.clamp
   // CHECK: %[[Z:.*]] = array.broadcast_in_dim
   // CHECK: array.scatter add, %[[Z]][%[[C]]] axes = [1] = %[[T]]
@@ -471,7 +472,7 @@ func.func @take(%x: tensor<3x10x4xf32>, %i: tensor<2x5xui8>) {
 // CHECK-LABEL: func.func @gather(
 func.func @gather(%x: tensor<4x5x6xf32>, %i: tensor<7x2xi32>) {
   // CHECK: %[[Y:.*]] = array.gather
-  // CHECK: array.constant dense<[3, 5]> : tensor<2xi32>
+  // CHECK: array.constant dense<[3, 5]> : tensor<2xi64>
   // CHECK: %[[C:.*]] = array.clamp
   // CHECK: array.scatter add, %{{.*}}[%[[C]]] axes = [0, 2] = %[[Y]]
   %y = array.gather %x[%i] axes = [0, 2] {vjp} : (tensor<4x5x6xf32>, tensor<7x2xi32>) -> tensor<7x5xf32>

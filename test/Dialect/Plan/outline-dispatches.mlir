@@ -166,3 +166,68 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %x : tensor<4xf32>
   }
 }
+
+// -----
+
+// What the user says of a size: kernels get an eighth of it, and know the most that this can be. The sizes of both inputs are
+// one, so what is known of either holds.
+// CHECK:         #[[EIGHTH:.*]] = affine_map<()[s0] -> (s0 floordiv 8)>
+// CHECK-LABEL: func.func @ranges(
+// CHECK-SAME:    array.dims = ["n"]
+// CHECK-SAME:    array.dims = ["n"]
+// CHECK-SAME:    array.dim_range = {n = [8, 4096, 24]}
+// CHECK:         %[[PASSED:.*]] = affine.apply #[[EIGHTH]]()[%{{.*}}]
+// CHECK:         plan.dispatch @ranges_k0_addf({{.*}}) scalars(%[[PASSED]])
+// CHECK-LABEL: module @ranges_k0_addf
+// CHECK-DAG:     %[[EIGHT:.*]] = arith.constant 8 : index
+// CHECK-DAG:     %[[S:.*]] = plan.scalar 0 max 512 : index
+// CHECK:         %[[N:.*]] = arith.muli %[[S]], %[[EIGHT]]
+// CHECK:         plan.binding 0 read align 16 sizes(%[[N]]) : memref<?xf32>
+#vector = affine_map<(d0) -> (d0)>
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @ranges(%x: tensor<?xf32> {array.dims = ["n"]}, %y: tensor<?xf32> {array.dims = ["m"]}) -> tensor<?xf32>
+      attributes {array.dim_range = {n = [1, 4096, 3], m = [8, -1, 8]}} {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %z = plan.region -> (tensor<?xf32>) dims(%n) {
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %r = linalg.add ins(%x, %y : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      plan.yield %r : tensor<?xf32>
+    }
+    return %z : tensor<?xf32>
+  }
+}
+
+// -----
+
+// The name of the one that has one; a row of a matrix whose rows are multiples of 8 floats is aligned.
+// CHECK-LABEL: func.func @named_later(
+// CHECK-SAME:    array.dims = ["", "columns"]
+// CHECK-SAME:    array.dims = ["columns"]
+// CHECK-LABEL: module @named_later_k1_addf
+// CHECK:         plan.binding 0 read align 16
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @named_later(%x: tensor<4x?xf32>, %y: tensor<?xf32> {array.dims = ["columns"]}) -> tensor<?xf32>
+      attributes {array.dim_range = {columns = [0, -1, 8]}} {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %y, %c0 : tensor<?xf32>
+    %row = tensor.extract_slice %x[1, 0] [1, %n] [1, 1] : tensor<4x?xf32> to tensor<?xf32>
+    %wide = plan.region -> (tensor<4x?xf32>) dims(%n) {
+      %e = tensor.empty(%n) : tensor<4x?xf32>
+      %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
+                                            affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+          ins(%x, %y : tensor<4x?xf32>, tensor<?xf32>) outs(%e : tensor<4x?xf32>) {
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %s = arith.addf %a, %b : f32
+        linalg.yield %s : f32
+      } -> tensor<4x?xf32>
+      plan.yield %r : tensor<4x?xf32>
+    }
+    %z = plan.region -> (tensor<?xf32>) dims(%n) {
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %r = linalg.add ins(%row, %y : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      plan.yield %r : tensor<?xf32>
+    }
+    return %z : tensor<?xf32>
+  }
+}

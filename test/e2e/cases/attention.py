@@ -6,8 +6,9 @@ import tensors
 from tensors import Tensor, mlir_type
 
 
-def attend(q, k, v, scale, mask=None, causal=False, offset=None):
-    """In float64, [..., heads, length, width]; keys that are hidden weigh nothing, rows without keys give 0."""
+def attend(q, k, v, scale, mask=None, causal=False, offset=None, window=None, sinks=None, logsumexp=False):
+    """In float64, [..., heads, length, width]; keys that are hidden weigh nothing, rows without keys give 0. A sink is
+    one more key, whose value is 0."""
     repeat = q.shape[-3] // k.shape[-3]
     k, v = np.repeat(k, repeat, -3), np.repeat(v, repeat, -3)
     scores = q @ k.swapaxes(-1, -2) * scale
@@ -15,11 +16,19 @@ def attend(q, k, v, scale, mask=None, causal=False, offset=None):
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
     if causal:
         offset = k.shape[-2] - q.shape[-2] if offset is None else offset
-        scores = np.where(np.arange(k.shape[-2]) <= np.arange(q.shape[-2])[:, None] + offset, scores, -np.inf)
+        distance = np.arange(q.shape[-2])[:, None] + offset - np.arange(k.shape[-2])
+        scores = np.where((distance >= 0) & (distance < (window or np.inf)), scores, -np.inf)
+    if sinks is not None:
+        column = np.broadcast_to(sinks[:, None, None], scores.shape[:-1] + (1,))
+        scores, v = np.concatenate([scores, column], -1), np.concatenate([v, np.zeros_like(v[..., :1, :])], -2)
     maximum = scores.max(-1, keepdims=True, initial=-np.inf)
     weights = np.exp(scores - np.where(np.isinf(maximum), 0, maximum))
     sums = weights.sum(-1, keepdims=True)
-    return weights @ v / np.where(sums == 0, 1, sums)
+    result = weights @ v / np.where(sums == 0, 1, sums)
+    if not logsumexp:
+        return result
+    with np.errstate(divide="ignore"):
+        return result, (np.log(sums) + np.where(np.isinf(maximum), 0, maximum))[..., 0]
 
 
 def inputs(dtype, q, k, v=None, seed=1):
@@ -81,6 +90,50 @@ def masks():
     yield case("causal_and_mask", inputs("f32", **shape), "causal", mask=Tensor("i1", hidden), causal=True)
 
 
+def windows():
+    square = inputs("f32", (2, 4, 20, 16), (2, 2, 20, 16))
+    for window in (1, 3, 64):
+        yield case(f"window_{window}", square, f"causal window = {window}", causal=True, window=window)
+    # The last query sees the last key, so the first ones see none.
+    yield case("window_few_keys", inputs("f32", (1, 2, 9, 16), (1, 2, 5, 16)), "causal window = 2", causal=True, window=2)
+    yield case("window_f16", inputs("f16", (1, 2, 33, 32), (1, 2, 40, 32)), "causal window = 7", causal=True, window=7)
+    q, k, v = square
+    scale, types, result = 0.3, ", ".join(t.mlir for t in square), mlir_type("f32", q.shape)
+    for name, sinks, options, more in (
+            ("plain", Tensor("f32", [0.5, -1, 3, 0]), "", {}),
+            ("causal", Tensor("f32", [-np.inf, -1, 80, 0]), "causal window = 4", dict(causal=True, window=4))):
+        yield simple(f"sinks_{name}", square + [sinks], [("f32", attend(q.values, k.values, v.values, scale, sinks=sinks.values, **more))],
+                     f"%r0 = array.attention %0, %1, %2 {options} sinks(%3 : {sinks.mlir}) scale = 0.3 "
+                     f": ({types}) -> {result}", "sum")
+    sums = mlir_type("f32", q.shape[:-1])
+    hidden = np.random.default_rng(7).random((20, 20)) < 0.5
+    hidden[3] = False
+    mask = Tensor("i1", hidden)
+    want = attend(q.values, k.values, v.values, scale, mask=mask.values, logsumexp=True)
+    yield simple("logsumexp", square + [mask], [("f32", want[0]), ("f32", want[1])],
+                 f"%r0, %r1 = array.attention %0, %1, %2 mask(%3 : {mask.mlir}) logsumexp scale = 0.3 : ({types}) -> {result}, {sums}", "sum")
+    # Two halves of the keys, attended to apart, then joined.
+    want = attend(q.values, k.values, v.values, scale)
+    half = "tensor<2x2x10x16xf32>"
+    yield simple("logsumexp_joins", square, [("f32", want)],
+                 f"""%k0 = array.slice %1 [0:2, 0:2, 0:10, 0:16] : {k.mlir} -> {half}
+                     %k1 = array.slice %1 [0:2, 0:2, 10:20, 0:16] : {k.mlir} -> {half}
+                     %v0 = array.slice %2 [0:2, 0:2, 0:10, 0:16] : {k.mlir} -> {half}
+                     %v1 = array.slice %2 [0:2, 0:2, 10:20, 0:16] : {k.mlir} -> {half}
+                     %a, %l = array.attention %0, %k0, %v0 logsumexp scale = 0.3 : ({q.mlir}, {half}, {half}) -> {result}, {sums}
+                     %b, %m = array.attention %0, %k1, %v1 logsumexp scale = 0.3 : ({q.mlir}, {half}, {half}) -> {result}, {sums}
+                     %n = array.logaddexp %l, %m : {sums}
+                     %dl = array.sub %l, %n : {sums}
+                     %dm = array.sub %m, %n : {sums}
+                     %wl = array.exp %dl : {sums}
+                     %wm = array.exp %dm : {sums}
+                     %cl = array.expand_dims %wl axes = [3] : {sums} -> tensor<2x4x20x1xf32>
+                     %cm = array.expand_dims %wm axes = [3] : {sums} -> tensor<2x4x20x1xf32>
+                     %p = array.mul %a, %cl : ({result}, tensor<2x4x20x1xf32>) -> {result}
+                     %o = array.mul %b, %cm : ({result}, tensor<2x4x20x1xf32>) -> {result}
+                     %r0 = array.add %p, %o : {result}""", "sum")
+
+
 def symbolic():
     steps = []
     for queries, keys in ((1, 1), (5, 8), (32, 32), (33, 65), (1, 100), (0, 4)):
@@ -97,7 +150,8 @@ def symbolic():
 
 def parts():
     """More scores than are held at once; on the stand-in they would take minutes."""
-    for name, options, more in (("plain", "", {}), ("causal", "causal", dict(causal=True))):
+    for name, options, more in (("plain", "", {}), ("causal", "causal", dict(causal=True)),
+                                ("window", "causal window = 70", dict(causal=True, window=70))):
         given = inputs("f32", (1, 2050, 4), (1, 2100, 4))
         one = case(f"in_parts_{name}", given, options, **more)
         one.cuda = False
@@ -171,6 +225,24 @@ def rope():
 """, steps, "sum")
 
 
+def positions():
+    places = Tensor("i32", [[3, 0, 17], [4, 5, 99]])
+    angles = places.values[..., None] * 1e4 ** (-2.0 * np.arange(4) / 8)
+    for dtype in ("f32", "f64", "f16"):
+        for options, joined in (("", np.concatenate([np.sin(angles), np.cos(angles)], -1)),
+                                ("interleaved", np.stack([np.sin(angles), np.cos(angles)], -1).reshape(2, 3, 8))):
+            yield simple(f"sinusoidal_{dtype}_{options}", [places], [(dtype, joined)],
+                         f"%r0 = array.sinusoidal %0 size = 8 base = 1.0e4 {options} : tensor<?x3xi32> -> tensor<?x3x8x{dtype}>", "sum",
+                         types=["tensor<?x3xi32>"], result_types=[f"tensor<?x3x8x{dtype}>"])
+    query, key = Tensor("i64", [4, 5]), Tensor("i64", [0, 1, 2, 3, 4, 5, 6])
+    slopes = {1: [2.0 ** -8], 8: [2.0 ** -h for h in range(1, 9)], 6: [2.0 ** -2, 2.0 ** -4, 2.0 ** -6, 2.0 ** -8, 2.0 ** -1, 2.0 ** -3]}
+    for heads, slope in slopes.items():
+        bias = -np.array(slope)[:, None, None] * np.abs(query.values[:, None] - key.values)
+        yield simple(f"alibi_{heads}", [query, key], [("f32", bias)],
+                     f"%r0 = array.alibi %0, %1 heads = {heads} : (tensor<?xi64>, tensor<7xi64>) -> tensor<{heads}x?x7xf32>", "rounded",
+                     types=["tensor<?xi64>", "tensor<7xi64>"], result_types=[f"tensor<{heads}x?x7xf32>"])
+
+
 def cases():
-    for make in (shapes, types, masks, symbolic, parts, decode, rope):
+    for make in (shapes, types, masks, windows, symbolic, parts, decode, rope, positions):
         yield from make()

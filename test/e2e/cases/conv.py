@@ -152,6 +152,23 @@ def fused():
                          : (tensor<2x8x8x16xf32>, {v.mlir}) -> tensor<2x8x8x8xf32>""", "model")
 
 
+def padded():
+    """Padding by an op of its own, before a convolution that pads, cuts or spreads as well."""
+    x, w = random("f32", (1, 6, 7, 3), 30), random("f32", (3, 3, 3, 4), 31)
+    for name, window, interior in (("plain", {}, [0, 0, 0, 0]), ("more", dict(low=[1, 0], high=[0, 2]), [0, 0, 0, 0]),
+                                   ("cut", dict(low=[-2, 0], high=[1, -2]), [0, 0, 0, 0]), ("spread", {}, [0, 1, 2, 0]),
+                                   ("spread_twice", dict(input_dilation=[2, 1]), [0, 0, 0, 0])):
+        wide = np.zeros((1, (6 - 1) * (interior[1] + 1) + 1, (7 - 1) * (interior[2] + 1) + 1, 3))
+        wide[:, ::interior[1] + 1, ::interior[2] + 1] = x.values
+        wide = np.pad(wide, ((0, 0), (1, 2), (2, 1), (0, 0)))
+        y = convolve(wide, w.values, NHWC, **window)
+        type = mlir_type("f32", wide.shape)
+        yield simple(f"padded_{name}", [x, w], [("f32", y)],
+                     f"""%z = array.constant dense<0.0> : tensor<f32>
+                         %p = array.pad %0, %z low = [0, 1, 2, 0] high = [0, 2, 1, 0] interior = {interior} : ({x.mlir}, tensor<f32>) -> {type}
+                         %r0 = array.conv %p, %1 {attributes(NHWC, window)} : ({type}, {w.mlir}) -> {mlir_type("f32", y.shape)}""", "sum")
+
+
 def cases():
-    for make in (windows, ranks, dim_orders, groups, types, symbolic, fused):
+    for make in (windows, ranks, dim_orders, groups, types, symbolic, fused, padded):
         yield from make()

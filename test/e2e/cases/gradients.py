@@ -5,7 +5,7 @@ below; a numerical derivative in float64 stands in where the formula is what is 
 """
 import numpy as np
 
-from cases import attention, conv, pool
+from cases import attention, conv, matmul, pool
 from harness import simple
 import tensors
 from tensors import Tensor, mlir_type
@@ -27,12 +27,13 @@ def numerical(function, operands):
     return gradients
 
 
-def case(name, operands, function, text, out_types, kind="model", dtype="f32"):
-    """`text` has one op with results %y, ... of `out_types`, marked by {vjp}."""
+def case(name, operands, function, text, out_types, kind="model", dtype="f32", constants=(), types=None):
+    """`text` has one op with results %y, ... of `out_types`, marked by {vjp}. Nothing flows back to `constants`, which
+    follow the operands."""
     gradients = numerical(lambda *x: function(*x), [o.values for o in operands])
     names = ["%r0"] + [f"%r{i}" for i in range(1, len(out_types))]
-    case = simple(name, operands, [(dtype, g) for g in gradients], text.replace("%y", ", ".join(names), 1), kind,
-                  result_types=out_types)
+    case = simple(name, [*operands, *constants], [(dtype, g) for g in gradients], text.replace("%y", ", ".join(names), 1), kind,
+                  types=types, result_types=out_types)
     return case
 
 
@@ -88,6 +89,120 @@ def attentions():
     yield one("plain", (2, 4, 3), (2, 5, 3))
     yield one("narrow_values", (2, 4, 3), (2, 5, 3), (2, 5, 2))
     yield one("grouped_causal", (1, 4, 3, 4), (1, 2, 5, 4), options="causal", causal=True)
+    yield one("window", (2, 6, 3), (2, 6, 3), options="causal window = 2", causal=True, window=2)
+    operands, sinks = attention.inputs("f32", (2, 4, 3, 4), (2, 2, 5, 4)), random((4,), 9)
+    yield case("attention_sinks", operands + [sinks],
+               lambda q, k, v, t: [attention.attend(q, k, v, 0.5, causal=True, sinks=t)],
+               "%y = array.attention %0, %1, %2 causal sinks(%3 : tensor<4xf32>) scale = 0.5 {vjp} : "
+               f"({', '.join(o.mlir for o in operands)}) -> tensor<2x4x3x4xf32>", ["tensor<2x4x3x4xf32>"])
+
+
+def adaptive_pools():
+    x = random((2, 5, 7, 2), 10)
+    for kind in ("avg", "max"):
+        for name, sizes in (("uneven", [3, 4]), ("more", [7, 3]), ("one", [1, 1])):
+            y = pool.adapted(kind, x.values, [1, 2], sizes)
+            yield case(f"adaptive_{kind}_{name}", [x], lambda a: [pool.adapted(kind, a, [1, 2], sizes)],
+                       f"%y = array.adaptive_pool {kind}, %0 axes = [1, 2] sizes = {sizes} {{vjp}} : {x.mlir} -> {mlir_type('f32', y.shape)}",
+                       [mlir_type("f32", y.shape)])
+
+
+def accumulated(function, x, axis, exclusive, reverse, first):
+    """`function.accumulate` of lines; with `exclusive` of the elements before, beginning with `first`."""
+    x = np.flip(x, axis) if reverse else x
+    if exclusive:
+        x = np.concatenate([np.full_like(np.take(x, [0], axis), first), np.delete(x, -1, axis)], axis)
+    y = function.accumulate(x, axis)
+    return np.flip(y, axis) if reverse else y
+
+
+def lines():
+    x = random((3, 7), 11)
+    zeros = Tensor("f32", [[1, 2, 0, 3, 4, 5, 2], [1, 0, 2, 0, 3, 1, 1], [2, 1, 0.5, 3, 1, 2, 0]])
+    text = "%y = array.{op} %0 axis = {axis} {options} {{vjp}} : " + f"{x.mlir} -> {x.mlir}"
+    for op, function, first in (("cumprod", np.multiply, 1), ("cummax", np.maximum, 0), ("cummin", np.minimum, 0),
+                                ("logcumsumexp", np.logaddexp, -1e4)):
+        for axis, exclusive, reverse in ((1, False, False), (0, False, True), (1, True, False), (1, True, True)):
+            options = " ".join(["exclusive"] * exclusive + ["reverse"] * reverse)
+            # What is before the first element is no finite number, whose square cannot be differentiated.
+            if exclusive and op != "cumprod":
+                continue
+            yield case(f"{op}_{axis}{'_exclusive' * exclusive}{'_reverse' * reverse}", [zeros if op == "cumprod" else x],
+                       lambda a: [accumulated(function, a, axis, exclusive, reverse, first)],
+                       text.format(op=op, axis=axis, options=options), [x.mlir])
+    for options in ("", "descending"):
+        sign = -1 if options else 1
+        yield case(f"sort_{options}", [x], lambda a: [sign * np.sort(sign * a, 1)], text.format(op="sort", axis=1, options=options),
+                   [x.mlir])
+    yield case("sort_symbolic", [x], lambda a: [np.sort(a, 0)], "%y = array.sort %0 axis = 0 {vjp} : tensor<?x?xf32> -> tensor<?x?xf32>",
+               ["tensor<?x?xf32>"], types=["tensor<?x?xf32>"])
+    for options, sign in (("", -1), ("smallest", 1)):
+        yield case(f"topk_{options}", [x], lambda a: [sign * np.sort(sign * a, 1)[:, :3]],
+                   f"%y = array.topk %0 k = 3 axis = 1 {options} {{vjp}} : {x.mlir} -> tensor<3x3xf32>, tensor<3x3xi32>",
+                   ["tensor<3x3xf32>", "tensor<3x3xi32>"])
+
+
+def indexed():
+    x = random((4, 5), 12)
+    where = Tensor("i32", [[0, 2, 2, 9], [4, -1, 0, 0], [1, 1, 1, 1], [3, 2, 1, 0]])
+    clamped = np.clip(where.values, 0, 4)
+    for name, type in (("", x.mlir), ("_symbolic", "tensor<?x?xf32>")):
+        yield case(f"take_along_axis{name}", [x], lambda a: [np.take_along_axis(a, clamped, 1)],
+                   f"%y = array.take_along_axis %0[%1] axis = 1 {{vjp}} : ({type}, {where.mlir}) -> tensor<4x4xf32>",
+                   ["tensor<4x4xf32>"], constants=[where], types=[type, where.mlir])
+    rows = Tensor("i32", [1, 7, 1])
+    yield case("take_symbolic", [x], lambda a: [a[np.clip(rows.values, 0, 3)]],
+               "%y = array.take %0[%1] axis = 0 {vjp} : (tensor<?x5xf32>, tensor<3xi32>) -> tensor<3x5xf32>", ["tensor<3x5xf32>"],
+               constants=[rows], types=["tensor<?x5xf32>", "tensor<3xi32>"])
+    start, zero = Tensor("i32", np.int32(3)), Tensor("i32", np.int32(0))
+    # The box begins where it fits.
+    yield case("dynamic_slice", [x], lambda a: [a[2:, :3]],
+               f"%y = array.dynamic_slice %0[%1, %2] {{vjp}} : ({x.mlir}, tensor<i32>, tensor<i32>) -> tensor<2x3xf32>",
+               ["tensor<2x3xf32>"], constants=[start, zero])
+
+    def updated(a, u):
+        a = a.copy()
+        a[2:, :3] = u
+        return [a]
+
+    update = random((2, 3), 13)
+    yield case("dynamic_update_slice", [x, update], updated,
+               f"%y = array.dynamic_update_slice %0[%2, %3] = %1 {{vjp}} : ({x.mlir}, {update.mlir}, tensor<i32>, tensor<i32>) -> {x.mlir}",
+               [x.mlir], constants=[start, zero])
+    some = "tensor<?x?xf32>"
+    yield case("slice_symbolic", [x], lambda a: [a[1:3, 1:]], f"%y = array.slice %0 [1:3, 1:] {{vjp}} : {some} -> tensor<2x?xf32>",
+               ["tensor<2x?xf32>"], types=[some])
+    yield case("concatenate_symbolic", [x, random((2, 5), 14)], lambda a, b: [np.concatenate([a, b])],
+               f"%y = array.concatenate %0, %1 axis = 0 {{vjp}} : ({some}, {some}) -> {some}", [some], types=[some] * 2)
+    value = Tensor("f32", np.float32(0.5))
+    yield case("pad_symbolic", [x, value], lambda a, v: [np.pad(a, ((1, 0), (0, 2)), constant_values=v)],
+               f"%y = array.pad %0, %1 low = [1, 0] high = [0, 2] {{vjp}} : ({some}, tensor<f32>) -> {some}", [some],
+               types=[some, "tensor<f32>"])
+    image = random((1, 7, 8, 1), 15)
+    type = "tensor<1x?x?x1xf32>"
+    window = dict(window=[1, 3, 2, 1], strides=[1, 3, 2, 1], low=[0, 1, 0, 0], high=[0, 1, 1, 0])
+    yield case("sum_pool_symbolic", [image], lambda a: [pool.reduced("sum", Tensor("f64", a), **window)],
+               f"%y = array.reduce_window sum, %0 {pool.attributes(window)} {{vjp}} : {type} -> {type}", [type], types=[type])
+
+
+def arithmetic():
+    x, y = Tensor("f32", [[1.25, -2.25, 7, -3.5], [0.5, 5.5, -6.5, 4.25]]), Tensor("f32", [0.75, 1.75, -2, 3])
+    for op, function in (("rem", np.fmod), ("mod", np.mod)):
+        yield case(op, [x, y], lambda a, b: [function(a, b)], f"%y = array.{op} %0, %1 {{vjp}} : ({x.mlir}, {y.mlir}) -> {x.mlir}", [x.mlir])
+    zeros = Tensor("f32", [[1, 2, 3, 4], [2, 0, 3, 5], [0, 1, 2, 0]])
+    yield case("reduce_prod", [zeros], lambda a: [a.prod(1)], "%y = array.reduce prod, %0 axes = [1] {vjp} : tensor<3x4xf32> -> tensor<3xf32>",
+               ["tensor<3xf32>"])
+    a, b = random((3, 4, 2, 5), 16), random((5, 2, 3, 6), 17)
+    yield case("dot_general", [a, b], lambda a, b: [np.einsum("bmkl,lkbn->bmn", a, b)],
+               f"%y = array.dot_general %0, %1 batch = [0] x [2] contract = [2, 3] x [1, 0] {{vjp}} : ({a.mlir}, {b.mlir}) -> tensor<3x4x6xf32>",
+               ["tensor<3x4x6xf32>"])
+    sizes = Tensor("i32", [3, 0, 4, 1])
+    for options, shape in (("", (4, 3, 5)), ("transpose_b", (4, 5, 3))):
+        rows, matrices = random((10, 3), 18), random(shape, 19)
+        yield case(f"grouped_matmul_{options}", [rows, matrices],
+                   lambda a, b: [matmul.grouped(a, b.swapaxes(1, 2) if options else b, sizes.values)],
+                   f"%y = array.grouped_matmul %0, %1, %2 {options} {{vjp}} : ({rows.mlir}, {matrices.mlir}, {sizes.mlir}) -> tensor<10x5xf32>",
+                   ["tensor<10x5xf32>"], constants=[sizes])
 
 
 def norms():
@@ -124,5 +239,5 @@ def norms():
 
 
 def cases():
-    for make in (convolutions, pools, attentions, norms):
+    for make in (convolutions, pools, adaptive_pools, attentions, lines, indexed, arithmetic, norms):
         yield from make()

@@ -160,6 +160,33 @@ def constant_weights():
                      %r0 = array.matmul %0, %w : ({a.mlir}, tensor<4x3xf32>) -> tensor<9x3xf32>""", "sum")
 
 
+def grouped(a, b, sizes):
+    """Rows of a in groups of `sizes`, each times its matrix; 0 behind the last."""
+    ends = np.minimum(np.cumsum(np.maximum(sizes, 0)), len(a))
+    result = np.zeros((len(a), b.shape[2]))
+    for group, (begin, end) in enumerate(zip([0, *ends], ends)):
+        result[begin:end] = a[begin:end] @ b[group]
+    return result
+
+
+def groups():
+    for name, dtype, rows, sizes in (("decode", "f32", 3, [0, 1, 0, 0, 2]), ("uneven", "f32", 70, [40, 0, 3, 27]), ("rest", "f32", 20, [4, 5]),
+                                     ("too_many", "f32", 9, [4, -3, 4, 7, 2]), ("one", "f32", 12, [12]), ("f16", "f16", 130, [100, 30]),
+                                     ("bf16", "bf16", 33, [11, 22, 0]), ("i8", "i8", 12, [5, 7])):
+        a, b = random(dtype, (rows, 16), 50), random(dtype, (len(sizes), 16, 24), 51)
+        count = Tensor("i32", sizes)
+        wide = a.values.astype(np.int64) if dtype == "i8" else a.values
+        out = "i32" if dtype == "i8" else dtype
+        yield simple(f"grouped_{name}", [a, b, count], [(out, grouped(wide, b.values.astype(wide.dtype), count.values))],
+                     f"%r0 = array.grouped_matmul %0, %1, %2 : ({a.mlir}, {b.mlir}, {count.mlir}) -> {mlir_type(out, (rows, 24))}", "sum")
+    b, count = random("f32", (3, 24, 16), 52), Tensor("i64", [2, 0, 60])
+    for rows in (1, 2, 65, 200, 0):
+        a = random("f32", (rows, 16), 53)
+        yield simple(f"grouped_symbolic_{rows}", [a, b, count], [("f32", grouped(a.values, b.values.swapaxes(1, 2), count.values))],
+                     "%r0 = array.grouped_matmul %0, %1, %2 transpose_b : (tensor<?x16xf32>, tensor<3x24x16xf32>, tensor<3xi64>) -> tensor<?x24xf32>",
+                     "sum", types=["tensor<?x16xf32>", b.mlir, count.mlir], result_types=["tensor<?x24xf32>"])
+
+
 def cases():
-    for make in (sizes, layouts, batches, types, tensor_cores, fused, constant_weights):
+    for make in (sizes, layouts, batches, types, tensor_cores, fused, constant_weights, groups):
         yield from make()

@@ -140,6 +140,51 @@ def scatters():
                  types=["tensor<?x?x?x2xf32>"] * 2, result_types=["tensor<?x?x?x2xf32>"])
 
 
+def adapted(kind, x, axes, sizes):
+    """Each dim of `axes` in as many windows as `sizes` says, one dim after the other."""
+    for axis, size in zip(axes, sizes):
+        n = x.shape[axis]
+        parts = [np.take(x, range(o * n // size, -(-(o + 1) * n // size)), axis) for o in range(size)]
+        x = np.concatenate([(np.max if kind == "max" else np.mean)(part, axis, keepdims=True) for part in parts], axis)
+    return x
+
+
+def adaptive():
+    for dtype in FLOATS:
+        x = tensors.random(dtype, (2, 7, 10, 3), 10, -1, 1)
+        for kind in ("avg", "max"):
+            y = adapted(kind, x.values, [1, 2], [3, 4])
+            yield simple(f"adaptive_{kind}_{dtype}", [x], [(dtype, y)],
+                         f"%r0 = array.adaptive_pool {kind}, %0 axes = [1, 2] sizes = [3, 4] : {x.mlir} -> {mlir_type(dtype, y.shape)}",
+                         "sum" if kind == "avg" else "exact")
+    x = tensors.random("f32", (2, 3, 8, 9), 11, -1, 1)
+    for name, sizes in (("even", [4, 3]), ("global", [1, 1]), ("more_than_there_are", [11, 9]), ("same", [8, 9])):
+        for kind in ("avg", "max"):
+            y = adapted(kind, x.values, [2, 3], sizes)
+            yield simple(f"adaptive_{kind}_{name}", [x], [("f32", y)],
+                         f"%r0 = array.adaptive_pool {kind}, %0 axes = [2, 3] sizes = {sizes} : tensor<?x3x8x9xf32> -> "
+                         f"tensor<?x3x{sizes[0]}x{sizes[1]}xf32>", "sum" if kind == "avg" else "exact",
+                         types=["tensor<?x3x8x9xf32>"], result_types=[f"tensor<?x3x{sizes[0]}x{sizes[1]}xf32>"])
+    odd = Tensor("f32", np.where(np.arange(35) % 6 == 0, np.inf, np.where(np.arange(35) % 17 == 1, np.nan, 1.0)))
+    for kind in ("avg", "max"):
+        yield simple(f"adaptive_{kind}_inf_nan", [odd], [("f32", adapted(kind, odd.values, [0], [8]))],
+                     f"%r0 = array.adaptive_pool {kind}, %0 axes = [0] sizes = [8] : tensor<35xf32> -> tensor<8xf32>", "sum")
+
+
+def padded():
+    """Padding that an op of its own made, of what counts as nothing in the window and of what does not."""
+    x = tensors.random("f32", (1, 6, 7, 2), 12, -1, 1)
+    for kind, value in (("sum", 0.0), ("max", -np.inf), ("max", 0.25)):
+        wide = np.pad(x.values, ((0, 0), (1, 2), (3, 0), (0, 0)), constant_values=value)
+        y = reduced(kind, Tensor("f32", wide), **POOL)
+        number = "0xFF800000" if np.isinf(value) else value
+        yield simple(f"{kind}_of_padding_{value}", [x], [("f32", y)],
+                     f"""%v = array.constant dense<{number}> : tensor<f32>
+                         %p = array.pad %0, %v low = [0, 1, 3, 0] high = [0, 2, 0, 0] : ({x.mlir}, tensor<f32>) -> tensor<1x9x10x2xf32>
+                         %r0 = array.reduce_window {kind}, %p {attributes(POOL)} : tensor<1x9x10x2xf32> -> {mlir_type("f32", y.shape)}""",
+                     "sum")
+
+
 def cases():
-    for make in (geometry, types, averages, scatters):
+    for make in (geometry, types, averages, scatters, adaptive, padded):
         yield from make()

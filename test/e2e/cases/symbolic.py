@@ -47,6 +47,33 @@ def elementwise():
 """, lambda n: [(n, n + 2), (n + 2,)], lambda a, b: [a - b], dtypes=("f32", "f32"))
 
 
+def ranges():
+    """Multiples of 8, of at most 4096: kernels get an eighth of the size, and have no other variant for what cannot be. The
+    second input's name is the one that is known, the first one's size turns out to be the same."""
+    text = """  func.func @NAME(%a: tensor<?x?xf32>, %b: tensor<?xf32> {array.dims = ["columns"]}, %w: tensor<?x24xf16> {array.dims = ["k"]},
+                  %x: tensor<?x?xf16> {array.dims = ["rows", "k"]}) -> (tensor<?x?xf32>, tensor<?x24xf16>, tensor<?xf32>)
+      attributes {array.dim_range = {columns = [8, 4096, 8], k = [16, 64, 16], rows = [0, 100, 4]}} {
+    %s = array.add %a, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+    %t = array.transpose %s permutation = [1, 0] : tensor<?x?xf32> -> tensor<?x?xf32>
+    %p = array.matmul %x, %w : (tensor<?x?xf16>, tensor<?x24xf16>) -> tensor<?x24xf16>
+    %r = array.reduce sum, %t axes = [0] : tensor<?x?xf32> -> tensor<?xf32>
+    return %t, %p, %r : tensor<?x?xf32>, tensor<?x24xf16>, tensor<?xf32>
+  }
+"""
+    def inputs(rows, columns, k):
+        return [random("f32", (3, columns), 50, -1, 1), random("f32", (columns,), 51, -1, 1), random("f16", (k, 24), 52, -1, 1),
+                random("f16", (rows, k), 53, -1, 1)]
+
+    steps = []
+    for rows, columns, k in ((4, 8, 16), (100, 136, 64), (0, 4096, 32)):
+        given = inputs(rows, columns, k)
+        a, b, w, x = (tensor.values for tensor in given)
+        steps.append(Step(given, [("f32", (a + b).T), ("f16", x @ w), ("f32", (a + b).sum(1))]))
+    errors = [Step(inputs(4, 12, 16), error=r"12\b.*8\b|8\b.*12\b"), Step(inputs(4, 8, 128), error=r"128\b.*64\b|64\b.*128\b"),
+              Step(inputs(2, 8, 16), error=r"2\b.*4\b|4\b.*2\b"), Step(inputs(4, 0, 16), error=r"\b0\b.*8\b|8\b.*\b0\b")]
+    yield Case("ranges", text, steps + errors, "sum")
+
+
 def named():
     text = """  func.func @NAME(%a: tensor<?x?xf32> {array.dims = ["rows", "columns"]}, %b: tensor<?xf32> {array.dims = ["columns"]})
       -> (tensor<?xf32>) attributes {array.dim_range = {columns = [1, 64, 1]}} {
@@ -291,5 +318,5 @@ def few_results():
 
 
 def cases():
-    for make in (elementwise, named, kernels, shapes, requirements, few_results):
+    for make in (elementwise, ranges, named, kernels, shapes, requirements, few_results):
         yield from make()

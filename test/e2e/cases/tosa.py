@@ -37,12 +37,13 @@ def array(values):
     return "array<i64: " + ", ".join(map(str, values)) + ">"
 
 
-def case(name, op, inputs, outputs, before="", operands="", kind="rounded", attributes="", types=""):
-    """One op on all inputs, then `operands` of `types`."""
+def case(name, op, inputs, outputs, before="", operands="", kind="rounded", attributes="", types="", result=""):
+    """One op on all inputs, then `operands` of `types`. With `result` the types of several results stand in brackets."""
     names = ", ".join([f"%{i}" for i in range(len(inputs))] + ([operands] if operands else []))
     input_types = ", ".join([x.mlir for x in inputs] + ([types] if types else []))
     results = ", ".join(f"%r{i}" for i in range(len(outputs)))
     output_types = ", ".join(mlir_type(dtype, np.shape(values)) for dtype, values in outputs)
+    output_types = f"({output_types})" if result else output_types
     attributes = f"{{{attributes}}} " if attributes else ""
     return simple(name, inputs, outputs, f"{before}\n{results} = tosa.{op} {names} {attributes}: ({input_types}) -> {output_types}", kind)
 
@@ -123,6 +124,35 @@ def integers():
         yield case(f"rescale_{mode}", "rescale", [v], [("i8", want)], before, "%m, %s, %i, %o",
                    types="tensor<3xi32>, tensor<3xi8>, tensor<1xi32>, tensor<1xi8>",
                    attributes=f"rounding_mode = {mode}, scale32 = true, per_channel = true, input_unsigned = false, output_unsigned = false")
+
+
+    # Bytes that stand for 0 to 255, on either side.
+    u = random("i8", (4, 3), 60, -128, 128)
+    before = "\n".join([constant("%m", "i32", 1 << 30), constant("%s", "i8", 30)])
+    for name, source, target in (("from_unsigned", 128, 0), ("to_unsigned", 0, 200), ("unsigned", 128, 10)):
+        value = u.values.astype(np.int64) % 256 if source else u.values.astype(np.int64)
+        want = value - source + target
+        want = np.clip(want, 0, 255) if target else np.clip(want, -128, 127)
+        signs = f"input_unsigned = {str(source > 0).lower()}, output_unsigned = {str(target > 0).lower()}"
+        zeros = "\n".join([constant("%i", "i8", (source + 128) % 256 - 128), constant("%o", "i8", (target + 128) % 256 - 128)])
+        yield case(f"rescale_{name}", "rescale", [u], [("i8", (want + 128) % 256 - 128)], before + "\n" + zeros, "%m, %s, %i, %o",
+                   types="tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>",
+                   attributes=f"rounding_mode = SINGLE_ROUND, scale32 = true, per_channel = false, {signs}")
+    bits = Tensor("i32", [0, 1, -1, 2, 255, 256, 65535, 65536, 2 ** 30, 2 ** 31 - 1, -2 ** 31])
+    zeros = [32 - (int(v) % 2 ** 32).bit_length() for v in bits.values]
+    yield case("clz", "clz", [bits], [("i32", zeros)])
+
+
+def transforms():
+    for height, width in ((4, 8), (1, 1), (2, 16)):
+        real, imaginary = random("f32", (2, height, width), 61, -1, 1), random("f32", (2, height, width), 62, -1, 1)
+        given = real.values + 1j * imaginary.values
+        for inverse in (False, True):
+            want = np.fft.ifft2(given) * height * width if inverse else np.fft.fft2(given)
+            yield case(f"fft2d_{height}_{width}_{inverse}", "fft2d", [real, imaginary], [("f32", want.real), ("f32", want.imag)], kind="sum",
+                       attributes=f"inverse = {str(inverse).lower()}", result="pair")
+        want = np.fft.rfft2(real.values)
+        yield case(f"rfft2d_{height}_{width}", "rfft2d", [real], [("f32", want.real), ("f32", want.imag)], kind="sum", result="pair")
 
 
 def reductions():
@@ -219,6 +249,17 @@ def windows():
     yield case("max_pool2d", "max_pool2d", [x], [("f32", np.where(outside, -np.inf, taps).max(-1))], kind="exact", attributes=attributes)
     yield case("avg_pool2d", "avg_pool2d", [x], [("f32", taps.sum(-1) / (~outside).sum(-1))], ZERO, "%z, %z", "sum",
                types="tensor<1xf32>, tensor<1xf32>", attributes=attributes + ", acc_type = f32")
+    for dtype, zeros in (("i8", (3, -5)), ("i16", (0, 0))):
+        image = random(dtype, x.values.shape, 63, *((-128, 128) if dtype == "i8" else (-32768, 32768)))
+        taps, outside = windows_of(image.values.astype(np.int64) - zeros[0], 0, [1, 3, 2, 1], [1, 2, 2, 1], [0, 1, 0, 0], [0, 1, 0, 0])
+        count = (~outside).sum(-1)
+        shift = np.vectorize(lambda n: (int(n) - 1).bit_length())(count)
+        multiplier = (((1 << 30) + 1) << shift) // count
+        limits = np.iinfo(image.values.dtype)
+        mean = ((taps.sum(-1) * multiplier + (np.int64(1) << (29 + shift))) >> (30 + shift)) + zeros[1]
+        before = constant("%i", dtype, zeros[0]) + "\n" + constant("%o", dtype, zeros[1])
+        yield case(f"avg_pool2d_{dtype}", "avg_pool2d", [image], [(dtype, np.clip(mean, limits.min, limits.max))], before, "%i, %o",
+                   types=f"tensor<1x{dtype}>, tensor<1x{dtype}>", attributes=attributes + ", acc_type = i32")
 
 
 def resized(x, scale, offset, border, mode):
@@ -330,5 +371,5 @@ def network():
 
 
 def cases():
-    for part in (elementwise, integers, reductions, movement, windows, resizes, control, network):
+    for part in (elementwise, integers, transforms, reductions, movement, windows, resizes, control, network):
         yield from part()

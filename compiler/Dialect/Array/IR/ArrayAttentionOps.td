@@ -23,9 +23,18 @@ def Array_AttentionOp
     are added to the scaled scores. With `causal`, query `i` sees key `j` if
     `j <= i + offset`; `offset` is a number on the device (decoding with a cache of keys:
     how many came before), by default `K - Q`, so that the last query sees all keys. A
-    query that sees no key gives 0. Scores, softmax and sums are computed in `f32` for
-    16-bit floats; what the values are multiplied with is rounded to their type. Where all
-    sizes are known, the queries are taken some at a time, so that the scores of all of
+    `window` of `n` keys, beside `causal`, is one that slides along: a query sees the last
+    `n` of those keys, `j > i + offset - n`. `sinks` is one number for each query head, a
+    score that counts in its softmax like one more key whose value is 0 (attention sinks).
+    A query that sees no key gives 0.
+
+    With `logsumexp` there is a second result, `[..., H, Q]` in `f32` (`f64` for `f64`): the
+    logarithm of the sum of `exp` of all scores of a query, by which parts of the keys that
+    were attended to apart can be joined; -infinity where there was none.
+
+    Scores, softmax and sums are computed in `f32` for 16-bit floats; what the values are
+    multiplied with is rounded to their type. Where all sizes are known, the queries are
+    taken some at a time, each with the keys that it can see, so that the scores of all of
     them never exist at once.
 
     Example:
@@ -34,18 +43,23 @@ def Array_AttentionOp
        : (tensor<?x8x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>) -> tensor<?x8x?x64xf16>
     %z = array.attention %q, %k, %v mask(%m : tensor<1x1x?x?xi1>) scale = 0.125
        : (tensor<?x8x?x64xf16>, tensor<?x8x?x64xf16>, tensor<?x8x?x64xf16>) -> tensor<?x8x?x64xf16>
+    %s, %l = array.attention %q, %k, %v causal window = 128 sinks(%t : tensor<8xf32>) logsumexp scale = 0.125
+       : (tensor<8x512x64xf16>, tensor<2x512x64xf16>, tensor<2x512x64xf16>)
+      -> tensor<8x512x64xf16>, tensor<8x512xf32>
     ```
   }];
   let arguments = (ins Array_FloatTensor:$query, Array_FloatTensor:$key, Array_FloatTensor:$value,
                        Optional<Array_TensorOf<
                            AnyTypeOf<[I1, F16, BF16, F32, F64], "truth value or float">>>:$mask,
                        Optional<Array_ScalarOf<AnyTypeOf<[I32, I64]>>>:$offset,
-                       UnitAttr:$causal, F64Attr:$scale);
-  let results = (outs Array_FloatTensor:$result);
+                       Optional<Array_FloatTensor>:$sinks, UnitAttr:$causal,
+                       OptionalAttr<I64Attr>:$window, UnitAttr:$with_logsumexp, F64Attr:$scale);
+  let results = (outs Array_FloatTensor:$result, Optional<RankedTensorOf<[F32, F64]>>:$logsumexp);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)?
-    (`offset` `(` $offset^ `:` type($offset) `)`)? `scale` `=` $scale attr-dict
-    `:` `(` type($query) `,` type($key) `,` type($value) `)` `->` type($result)
+    (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)?
+    (`sinks` `(` $sinks^ `:` type($sinks) `)`)? (`logsumexp` $with_logsumexp^)? `scale` `=` $scale attr-dict
+    `:` `(` type($query) `,` type($key) `,` type($value) `)` `->` type($result) (`,` type($logsumexp)^)?
   }];
   let hasVerifier = 1;
 }

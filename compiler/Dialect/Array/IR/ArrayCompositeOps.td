@@ -169,6 +169,53 @@ def Array_RopeOp : Array_InferredOp<"rope", [Array_Decomposable, Array_Vjp]> {
   }];
 }
 
+def Array_SinusoidalOp : Array_InferredOp<"sinusoidal", [Array_Decomposable]> {
+  let summary = "Sines and cosines of positions, as embeddings of them";
+  let description = [{
+    As in "Attention Is All You Need": a new last dim of even size D holds, for pair `i` of
+    D / 2, the sine and the cosine of `position * base ** (-2 i / D)`: all sines before all
+    cosines, or with `interleaved` the sine at `2 i` and the cosine at `2 i + 1`, as the
+    paper writes it. Positions are numbers, data on the device like any other; nothing
+    flows back to them. The result type names the element type; computed in `f32`, in `f64`
+    for `f64`.
+
+    Example:
+    ```mlir
+    %e = array.sinusoidal %positions size = 64 base = 1.0e4 : tensor<?xi32> -> tensor<?x64xf16>
+    ```
+  }];
+  let arguments = (ins Array_NumberTensor:$positions, I64Attr:$size, F64Attr:$base, UnitAttr:$interleaved);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $positions `size` `=` $size `base` `=` $base (`interleaved` $interleaved^)? attr-dict
+    `:` type($positions) `->` type($result)
+  }];
+  let extraClassDeclaration = compatibleShapes;
+}
+
+def Array_AlibiOp : Array_InferredOp<"alibi", [Array_Decomposable]> {
+  let summary = "Linear biases of attention by distance";
+  let description = [{
+    As in "Train Short, Test Long" (ALiBi): `[heads, Q, K]` with
+    `-slope(head) * |query position - key position|`, for vectors of positions `[Q]` and
+    `[K]`, data on the device like any other; a `mask` for `array.attention`. For a power of
+    two of heads the slopes are `2 ** (-8 (h + 1) / heads)`; else those of the next lower
+    power of two, and then every second one of twice as many. The result type names the
+    element type; computed in `f32`, in `f64` for `f64`.
+
+    Example:
+    ```mlir
+    %bias = array.alibi %q, %k heads = 12 : (tensor<?xi32>, tensor<?xi32>) -> tensor<12x?x?xf32>
+    ```
+  }];
+  let arguments = (ins Array_NumberTensor:$query, Array_NumberTensor:$key, I64Attr:$heads);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $query `,` $key `heads` `=` $heads attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = compatibleShapes;
+}
+
 def Array_ResizeOp : Array_InferredOp<"resize", [Array_Decomposable]> {
   let summary = "Resamples dims to other sizes";
   let description = [{

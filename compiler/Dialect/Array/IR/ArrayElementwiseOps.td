@@ -91,7 +91,7 @@ def Array_AbsOp : Array_NumberUnaryOp<"abs", "absolute value",
 def Array_NegOp : Array_NumberUnaryOp<"neg", "negation",
   "As `stablehlo.negate`: flips the sign of a float (NaN and zero included); integers wrap.", [Array_Vjp]>;
 def Array_SignOp : Array_NumberUnaryOp<"sign", "sign: -1, 0 or 1",
-  "As `stablehlo.sign`: -0 gives -0 and NaN gives NaN.">;
+  "As `stablehlo.sign`: -0 gives -0 and NaN gives NaN.", [Array_Vjp]>;
 def Array_SquareOp : Array_NumberUnaryOp<"square", "`x * x`",
   "As `numpy.square`; rounds once, integers wrap. Decomposes into `array.mul`.",
   [Array_Decomposable, Array_Vjp]>;
@@ -113,10 +113,10 @@ def Array_Log2Op : Array_FloatUnaryOp<"log2", "logarithm to base 2",
   "As `numpy.log2`: -infinity for zero, NaN for numbers below zero.", [Array_Vjp]>;
 def Array_Log1pOp : Array_FloatUnaryOp<"log1p", "`log(1 + x)`",
   "As `stablehlo.log_plus_one`: exact near zero; -infinity for -1, NaN below.", [Array_Vjp]>;
-def Array_FloorOp : Array_FloatUnaryOp<"floor", "the largest integer not above `x`", "As `stablehlo.floor`.">;
-def Array_CeilOp : Array_FloatUnaryOp<"ceil", "the smallest integer not below `x`", "As `stablehlo.ceil`.">;
+def Array_FloorOp : Array_FloatUnaryOp<"floor", "the largest integer not above `x`", "As `stablehlo.floor`.", [Array_Vjp]>;
+def Array_CeilOp : Array_FloatUnaryOp<"ceil", "the smallest integer not below `x`", "As `stablehlo.ceil`.", [Array_Vjp]>;
 def Array_RoundOp : Array_FloatUnaryOp<"round", "the nearest integer, ties to even",
-  "As `stablehlo.round_nearest_even` and `numpy.round`.">;
+  "As `stablehlo.round_nearest_even` and `numpy.round`.", [Array_Vjp]>;
 def Array_SinOp : Array_FloatUnaryOp<"sin", "sine of an angle in radians",
   "As `stablehlo.sine`: NaN for infinities.", [Array_Vjp]>;
 def Array_CosOp : Array_FloatUnaryOp<"cos", "cosine of an angle in radians",
@@ -197,7 +197,8 @@ def Array_DivOp : Array_BinaryOp<"div", Array_NumberTensor, "quotient",
   "signed number divided by -1 gives itself.", [Array_Vjp]>;
 def Array_RemOp : Array_BinaryOp<"rem", Array_NumberTensor, "remainder, with the sign of the dividend",
   "As `stablehlo.remainder` and C's `fmod`; exact for floats, NaN for a zero divisor or an infinite "
-  "dividend. The remainder of an integer by zero is the dividend; that of the lowest signed number by -1 is 0.">;
+  "dividend. The remainder of an integer by zero is the dividend; that of the lowest signed number by -1 is 0.",
+  [Array_Vjp]>;
 def Array_PowOp : Array_BinaryOp<"pow", Array_NumberTensor, "power",
   "As `stablehlo.power` and C's `pow` for floats. Integers wrap; a negative exponent gives 1 / x ** -y "
   "rounded towards zero, so 0 unless x is 1 or -1, and all bits set where x is 0.", [Array_Vjp]> {

@@ -40,10 +40,10 @@ def Array_NextAfterOp : Array_BinaryOp<"nextafter", Array_FloatTensor, "the numb
 def Array_FloorDivOp : Array_BinaryOp<"floor_div", Array_NumberTensor, "quotient rounded down",
   "As `numpy.floor_divide`: rounds towards -infinity. For floats it is what is left of the exact quotient "
   "when `array.mod` is taken out, so `floor_div(a, b) * b + mod(a, b)` is `a` but for rounding. Dividing an "
-  "integer by zero gives all bits set, as in `array.div`.">;
+  "integer by zero gives all bits set, as in `array.div`.", [Array_Vjp]>;
 def Array_ModOp : Array_BinaryOp<"mod", Array_NumberTensor, "remainder, with the sign of the divisor",
   "As `numpy.mod` and Python's `%`; a zero has the divisor's sign. The remainder of an integer by zero is the "
-  "dividend, as in `array.rem`; a float's is NaN.">;
+  "dividend, as in `array.rem`; a float's is NaN.", [Array_Vjp]>;
 
 class Array_ShiftOp<string mnemonic, string formula, string semantics>
     : Array_BinaryOp<mnemonic, Array_IntTensor, formula, semantics, [], "i32">;

@@ -53,8 +53,8 @@ def ArrayVjpOpInterface : OpInterface<"ArrayVjpOpInterface"> {
       that was broadcast gets the sum over what it was broadcast along;
     - a result that the loss does not depend on has a null cotangent, which
       counts as zero; at least one is not null;
-    - an operand through which nothing flows (integers, indices, predicates)
-      gets a null value;
+    - an operand through which nothing flows (integers, indices, predicates, what
+      is rounded to a step) gets a null value;
     - results of the op itself may be used (`exp` multiplies by its own
       result), so the op must stay alive.
 

@@ -42,7 +42,7 @@ def Array_MatMulOp : Array_InferredOp<"matmul", [Array_Vjp]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Array_DotGeneralOp : Array_InferredOp<"dot_general"> {
+def Array_DotGeneralOp : Array_InferredOp<"dot_general", [Array_Vjp]> {
   let summary = "Product summed over chosen pairs of dims";
   let description = [{
     As `stablehlo.dot_general`: `batch` pairs dims that go along, `contract` pairs
@@ -64,6 +64,41 @@ def Array_DotGeneralOp : Array_InferredOp<"dot_general"> {
   let assemblyFormat = [{
     $lhs `,` $rhs `batch` `=` $lhs_batch `x` $rhs_batch `contract` `=` $lhs_contract `x` $rhs_contract
     (`allow_tf32` $allow_tf32^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = compatibleShapes # [{
+    /// The dims of `operand` that are neither in `batch` nor in `contract`.
+    static ::llvm::SmallVector<int64_t> getFreeDims(::mlir::Value operand, ::llvm::ArrayRef<int64_t> batch,
+                                                    ::llvm::ArrayRef<int64_t> contract);
+  }];
+  let hasVerifier = 1;
+}
+
+def Array_GroupedMatMulOp : Array_InferredOp<"grouped_matmul", [Array_Decomposable, Array_Vjp]> {
+  let summary = "Rows in groups, each group times a matrix of its own";
+  let description = [{
+    As `jax.lax.ragged_dot`, for a mixture of experts: the first `sizes[0]` rows of `lhs`
+    `[M, K]` are multiplied with `rhs[0]` of `rhs` `[G, K, N]`, the next `sizes[1]` with
+    `rhs[1]`, and so on; rows behind the last group give 0. `sizes` are numbers on the
+    device, negative ones count as 0, and rows that they ask for beyond `M` are not there.
+    `transpose_b` says that `rhs` is `[G, N, K]`. Element types and `allow_tf32` as in
+    `array.matmul`.
+
+    Decomposes into one batched `array.matmul` of tiles of rows, of which no group has more
+    than one that is not full: the work is that of `M` rows and at most a tile for each
+    group, whatever the sizes are.
+
+    Example:
+    ```mlir
+    %y = array.grouped_matmul %x, %experts, %count
+       : (tensor<?x64xf16>, tensor<8x64x128xf16>, tensor<8xi32>) -> tensor<?x128xf16>
+    ```
+  }];
+  let arguments = (ins Array_NumberTensor:$lhs, Array_NumberTensor:$rhs, RankedTensorOf<[I32, I64]>:$sizes,
+                       UnitAttr:$transpose_b, UnitAttr:$allow_tf32);
+  let results = (outs Array_NumberTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `,` $sizes (`transpose_b` $transpose_b^)? (`allow_tf32` $allow_tf32^)? attr-dict
+    `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = compatibleShapes;
   let hasVerifier = 1;

@@ -48,14 +48,14 @@ class Array_ScanOp<string mnemonic, Type tensor, string what, string semantics, 
 def Array_CumSumOp : Array_ScanOp<"cumsum", Array_NumberTensor, "sum",
     "As `numpy.cumsum`; integers wrap.", "0", [Array_Vjp]>;
 def Array_CumProdOp : Array_ScanOp<"cumprod", Array_NumberTensor, "product",
-    "As `numpy.cumprod`; integers wrap.", "1">;
+    "As `numpy.cumprod`; integers wrap.", "1", [Array_Vjp]>;
 def Array_CumMaxOp : Array_ScanOp<"cummax", Array_NumberTensor, "maximum",
     "As `numpy.maximum.accumulate`: once there was a NaN, all is NaN.",
-    "the lowest number, or -infinity">;
+    "the lowest number, or -infinity", [Array_Vjp]>;
 def Array_CumMinOp : Array_ScanOp<"cummin", Array_NumberTensor, "minimum",
     "As `numpy.minimum.accumulate`: once there was a NaN, all is NaN.",
-    "the highest number, or infinity">;
+    "the highest number, or infinity", [Array_Vjp]>;
 def Array_LogCumSumExpOp : Array_ScanOp<"logcumsumexp", Array_FloatTensor, "logarithm of the sum of exponentials",
-    "As `numpy.logaddexp.accumulate`: nothing overflows on the way.", "-infinity">;
+    "As `numpy.logaddexp.accumulate`: nothing overflows on the way.", "-infinity", [Array_Vjp]>;
 
 #endif // XC_DIALECT_ARRAY_IR_ARRAYSCANOPS_TD

@@ -274,7 +274,7 @@ def Array_SliceOp : Array_InferredOp<"slice", [Array_Vjp]> {
   let hasFolder = 1;
 }
 
-def Array_DynamicSliceOp : Array_SizedOp<"dynamic_slice", [AttrSizedOperandSegments]> {
+def Array_DynamicSliceOp : Array_SizedOp<"dynamic_slice", [AttrSizedOperandSegments, Array_Vjp]> {
   let summary = "A box of the operand at a position that is data";
   let description = [{
     As `stablehlo.dynamic_slice`: one rank-0 integer per dim says where the box
@@ -296,7 +296,7 @@ def Array_DynamicSliceOp : Array_SizedOp<"dynamic_slice", [AttrSizedOperandSegme
   }];
 }
 
-def Array_DynamicUpdateSliceOp : Array_InferredOp<"dynamic_update_slice"> {
+def Array_DynamicUpdateSliceOp : Array_InferredOp<"dynamic_update_slice", [Array_Vjp]> {
   let summary = "Replaces a box at a position that is data";
   let description = [{
     As `stablehlo.dynamic_update_slice`: the operand, with the box of `update`'s

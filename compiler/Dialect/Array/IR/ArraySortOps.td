@@ -10,7 +10,7 @@
 
 include "compiler/Dialect/Array/IR/ArrayScanOps.td"
 
-def Array_SortOp : Array_AlongAxisOp<"sort"> {
+def Array_SortOp : Array_AlongAxisOp<"sort", [Array_Vjp]> {
   let summary = "Elements of each line in ascending or descending order";
   let description = [{
     As `numpy.sort(kind="stable")` along `axis`: ascending, NaN last, and what
@@ -50,7 +50,7 @@ def Array_ArgSortOp : Array_InferredOp<"argsort"> {
   let extraClassDeclaration = compatibleShapes;
 }
 
-def Array_TopKOp : Array_InferredOp<"topk"> {
+def Array_TopKOp : Array_InferredOp<"topk", [Array_Vjp]> {
   let summary = "The largest or smallest elements of each line, and where they are";
   let description = [{
     As `torch.topk` and `jax.lax.top_k`: the first `k` elements of each line along

@@ -86,6 +86,7 @@ def Array_ConvOp : Array_InferredOp<"conv", [Array_Decomposable, Array_Vjp]> {
     ::llvm::SmallVector<::xc::array::WindowDim> getWindow();
   }];
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 // What all windows look like, in every op that has one.
@@ -124,6 +125,7 @@ def Array_ReduceWindowOp : Array_WindowOp<"reduce_window", [Array_Vjp]> {
   let assemblyFormat = !strconcat(
       "`` $kind `,` $operand ", Array_WindowFormat, "attr-dict `:` type($operand) `->` type($result)");
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def Array_AvgPoolOp : Array_WindowOp<"avg_pool", [Array_Decomposable, Array_Vjp]> {
@@ -173,6 +175,36 @@ def Array_SelectAndScatterOp : Array_WindowOp<"select_and_scatter"> {
   let assemblyFormat = !strconcat(
       "`` $kind `,` $operand `,` $source ", Array_WindowFormat, "attr-dict `:` functional-type(operands, results)");
   let hasVerifier = 1;
+}
+
+def Array_PoolKind : Array_Enum<"PoolKind", "what a pool makes of its window", [
+  I32EnumAttrCase<"Avg", 0, "avg">, I32EnumAttrCase<"Max", 1, "max">]>;
+def Array_PoolKindAttr : Array_EnumAttr<Array_PoolKind, "pool_kind">;
+
+def Array_AdaptivePoolOp : Array_InferredOp<"adaptive_pool", [Array_Decomposable, Array_Vjp]> {
+  let summary = "Mean or maximum over windows that divide a dim into a number of parts";
+  let description = [{
+    As `torch.nn.AdaptiveAvgPool2d` and `AdaptiveMaxPool2d`: each of `axes` (strictly
+    increasing, of static size, not empty) comes out with the size in `sizes`; its element
+    `o` is made of the elements from `floor(o * in / out)` up to
+    `ceil((o + 1) * in / out)`. Windows differ in size and overlap where `out` does not
+    divide `in`. NaN wins in a maximum. Computed in `f32` for 16-bit floats. Of equal
+    elements that are a window's maximum each gets the same share of its gradient.
+    Decomposes into `array.avg_pool` or `array.reduce_window` where all windows are of one
+    size, else into gathers.
+
+    Example:
+    ```mlir
+    %y = array.adaptive_pool avg, %x axes = [1, 2] sizes = [7, 7]
+       : tensor<?x30x40x16xf32> -> tensor<?x7x7x16xf32>
+    ```
+  }];
+  let arguments = (ins Array_PoolKindAttr:$kind, Array_FloatTensor:$operand,
+                       DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$sizes);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    `` $kind `,` $operand `axes` `=` $axes `sizes` `=` $sizes attr-dict `:` type($operand) `->` type($result)
+  }];
 }
 
 #endif // XC_DIALECT_ARRAY_IR_ARRAYWINDOWOPS_TD

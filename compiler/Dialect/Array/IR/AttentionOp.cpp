@@ -33,6 +33,11 @@ static LogicalResult checkMask(const RuleContext &rule, Value mask, ArrayRef<int
                     mask.getType());
 }
 
+/// The type that scores of `element`s are computed in.
+static Type sumType(Type element) {
+  return element.isF64() ? element : Float32Type::get(element.getContext());
+}
+
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                             Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   RuleContext rule{location, getOperationName()};
@@ -69,7 +74,15 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   scores.push_back(mergeDims(key.getDimSize(batch + 1), value.getDimSize(batch + 1)));
   if (adaptor.getMask() && failed(checkMask(rule, adaptor.getMask(), scores)))
     return failure();
+  if (Value sinks = adaptor.getSinks())
+    if (typeOf(sinks).getRank() != 1 || !areCompatibleDims(typeOf(sinks).getDimSize(0), heads))
+      return rule.error("expected a sink for each of ", heads, " query heads, got ",
+                        sinks.getType());
   inferred.push_back(RankedTensorType::get(shape, query.getElementType()));
+  if (adaptor.getWithLogsumexp()) {
+    shape.pop_back();
+    inferred.push_back(RankedTensorType::get(shape, sumType(query.getElementType())));
+  }
   return success();
 }
 
@@ -77,14 +90,28 @@ LogicalResult AttentionOp::reifyResultShapes(OpBuilder &builder,
                                              ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizes(builder, getLoc());
   SmallVector<OpFoldResult> result = sizes.sizes(getQuery());
-  result.back() = sizes.size(getValue(), getType().getRank() - 1);
-  return reifyAs(getType(), std::move(result), builder, shapes);
+  result.back() = sizes.size(getValue(), getResult().getType().getRank() - 1);
+  if (failed(reifyAs(getResult().getType(), result, builder, shapes)))
+    return failure();
+  result.pop_back();
+  return getLogsumexp() ? reifyAs(getLogsumexp().getType(), std::move(result), builder, shapes)
+                        : success();
 }
 
 LogicalResult AttentionOp::verify() {
   if (getOffset() && !getCausal())
     return emitOpError("expected 'causal' beside an offset");
+  if (getWindow() && !getCausal())
+    return emitOpError("expected 'causal' beside a window");
+  if (getWindow() && static_cast<int64_t>(*getWindow()) < 1)
+    return emitOpError("expected a window of at least 1 key, got ")
+           << static_cast<int64_t>(*getWindow());
   Type element = getQuery().getType().getElementType();
+  if (getSinks()) {
+    Type sink = getSinks().getType().getElementType();
+    if (sink != element && !sink.isF32())
+      return emitOpError("expected sinks of f32 or ") << element << ", got " << sink;
+  }
   if (!getMask())
     return success();
   Type mask = getMask().getType().getElementType();
@@ -121,8 +148,13 @@ public:
     return isGrouped() ? e.reduce(ReduceKind::Sum, value, batch + 1, /*keepdims=*/false) : value;
   }
   Value product(Value lhs, Value rhs, bool transposeA, bool transposeB);
-  /// exp(scores - maximum) in f32 or f64, 0 where a key is hidden; and its sums over the keys.
-  std::pair<Value, Value> buildWeights();
+  /// What the softmax is made of, in f32 or f64: exp(scores - maximum), 0 where a key is hidden;
+  /// the maximum, or 0 where no key is seen; the sink's exp(score - maximum), if there is one; and
+  /// the sums of all of those exponentials over the keys.
+  struct Weights {
+    Value exponentials, maximum, sink, sums;
+  };
+  Weights buildWeights();
   /// The sums with 1 for 0, to divide by.
   Value makeDivisor(Value sums) {
     Value none = e.compare(CompareDirection::Eq, sums, e.scalar(0, sums));
@@ -132,6 +164,8 @@ public:
 private:
   bool isGrouped() const { return heads != groups; }
   Value buildCausalMask();
+  /// The sinks as scores of one more key, in `element`: [H, 1, 1] with split heads.
+  Value buildSinkScores(Type element);
 
   AttentionOp op;
   ExpressionBuilder e;
@@ -202,10 +236,21 @@ Value AttentionSteps::buildCausalMask() {
                     : e.make<FromIndexOp>(RankedTensorType::get({}, builder.getI64Type()),
                                           sizes.value(size));
   }
-  return e.compare(CompareDirection::Le, key, e.add(query, offset));
+  Value latest = e.add(query, offset);
+  Value isSeen = e.compare(CompareDirection::Le, key, latest);
+  if (!op.getWindow())
+    return isSeen;
+  Value outside = e.sub(latest, e.integer(*op.getWindow(), builder.getI64Type()));
+  return e.make<AndOp>(isSeen, e.compare(CompareDirection::Gt, key, outside));
 }
 
-std::pair<Value, Value> AttentionSteps::buildWeights() {
+Value AttentionSteps::buildSinkScores(Type element) {
+  Value sinks = e.convert(op.getSinks(), element);
+  return split(e.make<ReshapeOp>(RankedTensorType::get({heads, 1, 1}, element), sinks,
+                                 ValueRange()));
+}
+
+AttentionSteps::Weights AttentionSteps::buildWeights() {
   Value scores = product(split(op.getQuery()), share(op.getKey()), false, true);
   scores = e.mul(scores, op.getScale().convertToDouble());
   Value lowest = e.scalar(-std::numeric_limits<double>::infinity(), scores);
@@ -218,12 +263,21 @@ std::pair<Value, Value> AttentionSteps::buildWeights() {
   if (op.getCausal())
     scores = e.select(buildCausalMask(), scores, lowest);
   int64_t axis = typeOf(scores).getRank() - 1;
-  Value maximum = e.reduce(ReduceKind::Max, scores, axis);
+  Value maximum = e.reduce(ReduceKind::Max, scores, axis), sink;
+  if (op.getSinks()) {
+    sink = buildSinkScores(typeOf(scores).getElementType());
+    maximum = e.make<MaxOp>(maximum, sink);
+  }
   // Where no key is seen: an infinity must not be subtracted from itself.
   Value isNone = e.compare(CompareDirection::Eq, maximum, lowest);
   maximum = e.select(isNone, e.scalar(0, scores), maximum);
   Value weights = e.make<ExpOp>(e.sub(scores, maximum));
-  return {weights, e.reduce(ReduceKind::Sum, weights, axis)};
+  Value sums = e.reduce(ReduceKind::Sum, weights, axis);
+  if (sink) {
+    sink = e.make<ExpOp>(e.sub(sink, maximum));
+    sums = e.add(sums, sink);
+  }
+  return {weights, maximum, sink, sums};
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,19 +314,25 @@ public:
       : op(op), e(e), begin(begin), end(end), dim(op.getQuery().getType().getRank() - 2),
         lead(op.getKey().getType().getDimSize(dim) - op.getQuery().getType().getDimSize(dim)) {}
 
-  Value build() {
+  AttentionOp build() {
     Value query = slice(op.getQuery(), dim, begin, end), key = op.getKey(), value = op.getValue();
     Value mask = op.getMask(), offset = op.getOffset();
-    int64_t keys = typeOf(key).getDimSize(dim), seen = keys;
-    // The last query of the part sees the most keys.
-    if (op.getCausal() && !offset)
-      seen = std::clamp<int64_t>(end + lead, 1, keys);
-    key = slice(key, dim, 0, seen);
-    value = slice(value, dim, 0, seen);
+    int64_t keys = typeOf(key).getDimSize(dim), first = 0, last = keys;
+    if (op.getCausal() && !offset) {
+      // The last query of the part sees the latest key, the first one the earliest.
+      last = std::clamp<int64_t>(end + lead, 1, keys);
+      if (op.getWindow())
+        first = std::clamp<int64_t>(begin + lead + 1 - static_cast<int64_t>(*op.getWindow()), 0,
+                                    last - 1);
+    }
+    key = slice(key, dim, first, last);
+    value = slice(value, dim, first, last);
     if (mask)
-      mask = sliceMask(mask, keys, seen);
-    return e.make<AttentionOp>(query, key, value, mask, buildOffset(offset), op.getCausal(),
-                               op.getScale());
+      mask = sliceMask(mask, keys, first, last);
+    OpBuilder &builder = e.getBuilder();
+    return AttentionOp::create(builder, op.getLoc(), query, key, value, mask,
+                               buildOffset(offset, first), op.getSinks(), op.getCausalAttr(),
+                               op.getWindowAttr(), op.getWithLogsumexpAttr(), op.getScaleAttr());
   }
 
 private:
@@ -284,20 +344,20 @@ private:
     limits[along] = to;
     return e.make<SliceOp>(tensor, starts, limits, strides);
   }
-  Value sliceMask(Value mask, int64_t keys, int64_t seen) {
+  Value sliceMask(Value mask, int64_t keys, int64_t first, int64_t last) {
     int64_t rank = typeOf(mask).getRank();
     if (rank >= 2 && typeOf(mask).getDimSize(rank - 2) != 1)
       mask = slice(mask, rank - 2, begin, end);
-    if (rank >= 1 && seen != keys && typeOf(mask).getDimSize(rank - 1) != 1)
-      mask = slice(mask, rank - 1, 0, seen);
+    if (rank >= 1 && last - first != keys && typeOf(mask).getDimSize(rank - 1) != 1)
+      mask = slice(mask, rank - 1, first, last);
     return mask;
   }
-  /// The first query of the part is not the first one.
-  Value buildOffset(Value given) {
+  /// The first query of the part is not the first one, nor is its first key.
+  Value buildOffset(Value given, int64_t firstKey) {
     if (!op.getCausal())
       return {};
     Builder &builder = e.getBuilder();
-    int64_t distance = given ? begin : begin + lead;
+    int64_t distance = given ? begin : begin + lead - firstKey;
     auto type = RankedTensorType::get({}, builder.getI64Type());
     Value added = e.make<ConstantOp>(DenseElementsAttr::get(type, distance));
     return given ? e.add(e.convert(given, builder.getI64Type()), added) : added;
@@ -314,10 +374,16 @@ static FailureOr<Values> decomposeIntoParts(AttentionOp op, OpBuilder &builder, 
   ExpressionBuilder e(builder, op.getLoc());
   int64_t dim = op.getQuery().getType().getRank() - 2,
           queries = op.getQuery().getType().getDimSize(dim);
-  Values parts;
-  for (int64_t begin = 0; begin < queries; begin += size)
-    parts.push_back(QueryPart(op, e, begin, std::min(begin + size, queries)).build());
-  return Values{e.finish(e.make<ConcatenateOp>(parts, dim), op.getType())};
+  SmallVector<Values> parts(op->getNumResults());
+  for (int64_t begin = 0; begin < queries; begin += size) {
+    AttentionOp part = QueryPart(op, e, begin, std::min(begin + size, queries)).build();
+    for (auto [results, result] : llvm::zip_equal(parts, part->getResults()))
+      results.push_back(result);
+  }
+  Values results;
+  for (auto [values, result] : llvm::zip_equal(parts, op->getResults()))
+    results.push_back(e.finish(e.make<ConcatenateOp>(values, dim), result.getType()));
+  return results;
 }
 
 FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
@@ -326,11 +392,18 @@ FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
     return decomposeIntoParts(*this, builder, partSize);
   AttentionSteps steps(*this, builder);
   ExpressionBuilder &e = steps.getBuilder();
-  auto [weights, sums] = steps.buildWeights();
-  Value narrow = e.convert(weights, getType().getElementType());
+  AttentionSteps::Weights weights = steps.buildWeights();
+  Value narrow = e.convert(weights.exponentials, getResult().getType().getElementType());
   Value result = steps.product(narrow, steps.share(getValue()), false, false);
-  result = steps.merge(e.div(result, steps.makeDivisor(sums)));
-  return Values{e.finish(result, getType())};
+  result = steps.merge(e.div(result, steps.makeDivisor(weights.sums)));
+  Values results = {e.finish(result, getResult().getType())};
+  if (getLogsumexp()) {
+    Value logarithm = e.add(e.make<LogOp>(weights.sums), weights.maximum);
+    logarithm = steps.merge(logarithm);
+    int64_t last = typeOf(logarithm).getRank() - 1;
+    results.push_back(e.finish(e.make<SqueezeOp>(logarithm, last), getLogsumexp().getType()));
+  }
+  return results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -340,12 +413,15 @@ FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
 FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (getMask() && !getMask().getType().getElementType().isInteger(1))
     return failure(); // differentiated through the decomposition, to get the mask's too
+  if (getLogsumexp())
+    return failure(); // as above: both results have a gradient
   AttentionSteps steps(*this, builder);
   ExpressionBuilder &e = steps.getBuilder();
-  Type element = getType().getElementType();
+  Type element = getResult().getType().getElementType();
   Value g = steps.split(cotangents.front());
-  auto [weights, sums] = steps.buildWeights();
-  Value shares = e.div(weights, steps.makeDivisor(sums));
+  AttentionSteps::Weights weights = steps.buildWeights();
+  Value divisor = steps.makeDivisor(weights.sums);
+  Value shares = e.div(weights.exponentials, divisor);
   Value narrow = e.convert(shares, element);
   Value value = steps.product(narrow, g, true, false);
   // Through the softmax: each score's share of what its row changes by.
@@ -362,6 +438,17 @@ FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangent
     results.push_back(Value());
   if (getOffset())
     results.push_back(Value());
+  if (getSinks()) {
+    // A sink's value is 0, so it only takes from the others.
+    Value taken = steps.merge(e.make<NegOp>(e.mul(e.div(weights.sink, divisor), row)));
+    SmallVector<int64_t> others;
+    int64_t rank = typeOf(taken).getRank();
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (dim != rank - 3)
+        others.push_back(dim);
+    Value sinks = e.reduce(ReduceKind::Sum, taken, others, /*keepdims=*/false);
+    results.push_back(e.finish(sinks, getSinks().getType()));
+  }
   return results;
 }
 

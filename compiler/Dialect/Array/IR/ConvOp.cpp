@@ -8,6 +8,9 @@
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "mlir/IR/DialectImplementation.h"
 
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
 using namespace mlir;
 
 namespace xc::array {
@@ -231,6 +234,52 @@ FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
                              getFilterDilationAttr(), getFeatureGroupsAttr(), getBatchGroupsAttr(),
                              getAllowTf32Attr());
   return Values{conv};
+}
+
+//===----------------------------------------------------------------------===//
+// Canonicalization
+//===----------------------------------------------------------------------===//
+
+/// True for a constant 0 of any sign.
+static bool isZero(Value value) {
+  SplatElementsAttr splat;
+  if (!matchPattern(value, m_Constant(&splat)))
+    return false;
+  if (isa<FloatType>(splat.getElementType()))
+    return splat.getSplatValue<APFloat>().isZero();
+  return splat.getSplatValue<APInt>().isZero();
+}
+
+/// conv(pad(x)) -> conv(x) with the padding, and with what was put between elements: of zeros, in
+/// spatial dims.
+LogicalResult ConvOp::canonicalize(ConvOp op, PatternRewriter &rewriter) {
+  auto pad = op.getInput().getDefiningOp<PadOp>();
+  if (!pad || !isZero(pad.getValue()))
+    return rewriter.notifyMatchFailure(op, "the input is not padded by zeros");
+  ConvDimsAttr dims = op.getDims();
+  auto interiorOf = [&](int64_t dim) { return pad.getInterior() ? (*pad.getInterior())[dim] : 0; };
+  for (int64_t label : {ConvDimsAttr::kBatch, ConvDimsAttr::kFeature}) {
+    int64_t dim = dims.inputDim(label);
+    if (pad.getLow()[dim] != 0 || pad.getHigh()[dim] != 0 || interiorOf(dim) != 0)
+      return rewriter.notifyMatchFailure(op, "the batch or the features are padded");
+  }
+  SmallVector<int64_t> low, high, dilation;
+  for (auto [spatial, window] : llvm::enumerate(op.getWindow())) {
+    int64_t dim = dims.inputDim(spatial);
+    if (window.inputDilation != 1 &&
+        (pad.getLow()[dim] != 0 || pad.getHigh()[dim] != 0 || interiorOf(dim) != 0))
+      return rewriter.notifyMatchFailure(op, "the padding itself is spread");
+    low.push_back(window.low + pad.getLow()[dim]);
+    high.push_back(window.high + pad.getHigh()[dim]);
+    dilation.push_back(window.inputDilation * (interiorOf(dim) + 1));
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getInputMutable().assign(pad.getOperand());
+    op.setLow(low);
+    op.setHigh(high);
+    op.setInputDilation(dilation);
+  });
+  return success();
 }
 
 } // namespace xc::array

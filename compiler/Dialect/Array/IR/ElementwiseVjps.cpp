@@ -153,6 +153,30 @@ FailureOr<Values> ConvertOp::buildVjp(OpBuilder &builder, ValueRange cotangents)
   return elementwiseVjp(*this, builder, [&](ExpressionBuilder &) { return Values{g}; });
 }
 
+/// `lhs` less a whole multiple of `rhs`.
+template <typename OpTy>
+static FailureOr<Values> remainderVjp(OpTy op, OpBuilder &builder, Value g) {
+  return elementwiseVjp(op, builder, [&](ExpressionBuilder &e) {
+    Value multiple = e.make<RoundOp>(e.div(e.sub(op.getLhs(), op.getResult()), op.getRhs()));
+    return Values{g, e.make<NegOp>(e.mul(g, multiple))};
+  });
+}
+
+FailureOr<Values> RemOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  return remainderVjp(*this, builder, cotangents.front());
+}
+
+FailureOr<Values> ModOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  return remainderVjp(*this, builder, cotangents.front());
+}
+
+// Steps are flat, so nothing flows through them.
+FailureOr<Values> FloorDivOp::buildVjp(OpBuilder &, ValueRange) { return Values(2); }
+FailureOr<Values> FloorOp::buildVjp(OpBuilder &, ValueRange) { return Values(1); }
+FailureOr<Values> CeilOp::buildVjp(OpBuilder &, ValueRange) { return Values(1); }
+FailureOr<Values> RoundOp::buildVjp(OpBuilder &, ValueRange) { return Values(1); }
+FailureOr<Values> SignOp::buildVjp(OpBuilder &, ValueRange) { return Values(1); }
+
 //===----------------------------------------------------------------------===//
 // Functions of one operand
 //===----------------------------------------------------------------------===//

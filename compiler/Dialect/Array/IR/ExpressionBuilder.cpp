@@ -28,6 +28,12 @@ Value ExpressionBuilder::constant(ArrayRef<double> values, ArrayRef<int64_t> sha
 
 Value ExpressionBuilder::scalar(double value, Value like) { return constant(value, {}, like); }
 
+Value ExpressionBuilder::integer(int64_t number, Type element) {
+  auto type = RankedTensorType::get({}, element);
+  return make<ConstantOp>(
+      cast<ElementsAttr>(DenseElementsAttr::get(type, builder.getIntegerAttr(element, number))));
+}
+
 Value ExpressionBuilder::convert(Value value, Type element) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getElementType() == element)
@@ -72,6 +78,21 @@ Value ExpressionBuilder::count(Value value, ArrayRef<int64_t> axes, int64_t corr
 Value ExpressionBuilder::mean(Value value, ArrayRef<int64_t> axes, bool keepdims) {
   Value sum = reduce(ReduceKind::Sum, value, axes, keepdims);
   return make<DivOp>(sum, count(value, axes));
+}
+
+Value ExpressionBuilder::zerosLike(Value like) {
+  return make<BroadcastInDimOp>(like.getType(), scalar(0, like), dynamicSizes(like),
+                                ArrayRef<int64_t>());
+}
+
+Value ExpressionBuilder::sizeLess(Value value, int64_t dim, int64_t distance, Type element) {
+  SizeBuilder sizes(builder, location);
+  OpFoldResult size = sizes.size(value, dim);
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return integer(*constant - distance, element);
+  // Not on sizes, which are not negative.
+  Value count = make<FromIndexOp>(RankedTensorType::get({}, element), sizes.value(size));
+  return distance == 0 ? count : sub(count, integer(distance, element));
 }
 
 SmallVector<Value> ExpressionBuilder::dynamicSizes(Value value) {

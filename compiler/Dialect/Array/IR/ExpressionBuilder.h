@@ -41,6 +41,9 @@ public:
   /// A rank-0 constant of the element type of `like`.
   mlir::Value scalar(double value, mlir::Value like);
 
+  /// A rank-0 constant of `number` in the integer type `element`.
+  mlir::Value integer(int64_t number, mlir::Type element);
+
   /// A constant of `values` under `shape`, in the element type of `like`.
   mlir::Value constant(llvm::ArrayRef<double> values, llvm::ArrayRef<int64_t> shape,
                        mlir::Value like);
@@ -65,6 +68,14 @@ public:
   mlir::Value broadcastLike(mlir::Value value, mlir::Value like);
   /// The sum of `value` over what `like` was broadcast along to give its shape.
   mlir::Value sumToShape(mlir::Value value, mlir::Value like);
+  /// Zeros in the type and sizes of `like`.
+  mlir::Value zerosLike(mlir::Value like);
+  /// Size `dim` of `value` less `distance` as a rank-0 tensor of `element`, an integer type.
+  mlir::Value sizeLess(mlir::Value value, int64_t dim, int64_t distance, mlir::Type element);
+  /// The last index of dim `dim` of `value`: -1 where it is empty.
+  mlir::Value lastIndex(mlir::Value value, int64_t dim, mlir::Type element) {
+    return sizeLess(value, dim, 1, element);
+  }
   /// The sizes of those dims of `value` that are dynamic.
   llvm::SmallVector<mlir::Value> dynamicSizes(mlir::Value value);
 

@@ -161,6 +161,11 @@ static LogicalResult checkPairs(const RuleContext &rule, StringRef what, RankedT
   return success();
 }
 
+SmallVector<int64_t> DotGeneralOp::getFreeDims(Value operand, ArrayRef<int64_t> batch,
+                                               ArrayRef<int64_t> contract) {
+  return freeDims(cast<RankedTensorType>(operand.getType()).getRank(), batch, contract);
+}
+
 LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                              Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   RuleContext rule{location, getOperationName()};

@@ -7,6 +7,9 @@
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
 using namespace mlir;
 
 namespace xc::array {
@@ -123,6 +126,63 @@ LogicalResult SelectAndScatterOp::verify() {
   return emitOpError("expected max or min to select with, got ") << stringifyReduceKind(getKind());
 }
 
+/// True for a constant that changes nothing in such a reduction.
+static bool isNeutral(Value value, ReduceKind kind) {
+  SplatElementsAttr splat;
+  if (!matchPattern(value, m_Constant(&splat)))
+    return false;
+  Type element = splat.getElementType();
+  if (isa<FloatType>(element)) {
+    APFloat number = splat.getSplatValue<APFloat>();
+    switch (kind) {
+    case ReduceKind::Sum:
+      return number.isZero();
+    case ReduceKind::Prod:
+      return number.isExactlyValue(1);
+    case ReduceKind::Max:
+    case ReduceKind::Min:
+      return number.isInfinity() && number.isNegative() == (kind == ReduceKind::Max);
+    default:
+      return false;
+    }
+  }
+  APInt number = splat.getSplatValue<APInt>();
+  bool isUnsigned = element.isUnsignedInteger();
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Or:
+    return number.isZero();
+  case ReduceKind::Prod:
+    return number.isOne();
+  case ReduceKind::And:
+    return number.isAllOnes();
+  case ReduceKind::Max:
+    return isUnsigned ? number.isMinValue() : number.isMinSignedValue();
+  case ReduceKind::Min:
+    return isUnsigned ? number.isMaxValue() : number.isMaxSignedValue();
+  }
+  llvm_unreachable("unknown kind of reduction");
+}
+
+/// reduce_window(pad(x)) -> reduce_window(x) with the padding, where that counts as nothing.
+LogicalResult ReduceWindowOp::canonicalize(ReduceWindowOp op, PatternRewriter &rewriter) {
+  auto pad = op.getOperand().getDefiningOp<PadOp>();
+  if (!pad || !isNeutral(pad.getValue(), op.getKind()) ||
+      (pad.getInterior() && llvm::any_of(*pad.getInterior(), [](int64_t n) { return n != 0; })))
+    return rewriter.notifyMatchFailure(op, "the operand is not padded by what counts as nothing");
+  SmallVector<int64_t> low, high;
+  for (auto [dim, window] : llvm::enumerate(op.getWindowDims())) {
+    low.push_back(window.low + pad.getLow()[dim]);
+    high.push_back(window.high + pad.getHigh()[dim]);
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getOperandMutable().assign(pad.getOperand());
+    op.setLow(low);
+    op.setHigh(high);
+  });
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Average
 //===----------------------------------------------------------------------===//
@@ -168,25 +228,31 @@ FailureOr<Values> AvgPoolOp::decompose(OpBuilder &builder) {
 // Gradients
 //===----------------------------------------------------------------------===//
 
-/// The gradient of a sum over `window`: each element gets what the windows that hold it got. Null
-/// where padding would depend on a size that is not known.
-static Value spreadWindows(ExpressionBuilder &e, Value g, RankedTensorType operand,
+/// The gradient of a sum over `window`: each element of `operand` gets what the windows that hold
+/// it got. Null where a size that is not known would have to be cut.
+static Value spreadWindows(ExpressionBuilder &e, Value g, Value operand,
                            ArrayRef<WindowDim> window) {
   OpBuilder &builder = e.getBuilder();
   SmallVector<int64_t> sizes, dilation, low, high, interior, starts, limits;
+  auto type = cast<RankedTensorType>(operand.getType());
   auto places = cast<RankedTensorType>(g.getType());
+  bool isLonger = false;
   for (auto [dim, windowDim] : llvm::enumerate(window)) {
-    int64_t size = operand.getDimSize(dim), count = places.getDimSize(dim);
+    int64_t size = type.getDimSize(dim), count = places.getDimSize(dim);
     bool known = !ShapedType::isDynamic(size) && !ShapedType::isDynamic(count);
-    if (!known && !windowDim.isTrivial())
-      return {};
     sizes.push_back(windowDim.size);
     dilation.push_back(windowDim.dilation);
     interior.push_back(windowDim.stride - 1);
-    // Negative where a place holds nothing but padding: cut.
     int64_t before = windowDim.getExtent() - 1 - windowDim.low;
     int64_t spread = known && count > 0 ? (count - 1) * windowDim.stride + 1 : 0;
-    int64_t after = known ? size + windowDim.getExtent() - 1 - before - spread : 0;
+    // How far the last place is from the end depends on the size, but is less than a stride: as
+    // much is added, and what is too much cut off in the end.
+    int64_t after = known ? size + windowDim.getExtent() - 1 - before - spread
+                          : windowDim.getExtent() - 1 - windowDim.high + windowDim.stride - 1;
+    isLonger |= !known && windowDim.stride > 1;
+    if (!known && (before < 0 || after < 0))
+      return {};
+    // Negative where a place holds nothing but padding: cut.
     low.push_back(std::max<int64_t>(before, 0));
     high.push_back(std::max<int64_t>(after, 0));
     starts.push_back(std::max<int64_t>(-before, 0));
@@ -195,9 +261,14 @@ static Value spreadWindows(ExpressionBuilder &e, Value g, RankedTensorType opera
   SmallVector<int64_t> ones(window.size(), 1);
   g = e.make<PadOp>(g, e.scalar(0, g), low, high, builder.getDenseI64ArrayAttr(interior));
   g = e.make<SliceOp>(g, starts, limits, ones);
-  return e.make<ReduceWindowOp>(ReduceKind::Sum, g, builder.getDenseI64ArrayAttr(sizes),
-                                DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-                                builder.getDenseI64ArrayAttr(dilation));
+  g = e.make<ReduceWindowOp>(ReduceKind::Sum, g, builder.getDenseI64ArrayAttr(sizes),
+                             DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+                             builder.getDenseI64ArrayAttr(dilation));
+  if (!isLonger)
+    return g;
+  Values origin(window.size(), e.integer(0, builder.getI64Type()));
+  Type element = cast<RankedTensorType>(g.getType()).getElementType();
+  return e.make<DynamicSliceOp>(type.clone(element), g, origin, e.dynamicSizes(operand));
 }
 
 FailureOr<Values> ReduceWindowOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
@@ -207,7 +278,7 @@ FailureOr<Values> ReduceWindowOp::buildVjp(OpBuilder &builder, ValueRange cotang
   Value g = cotangents.front();
   switch (getKind()) {
   case ReduceKind::Sum: {
-    Value back = spreadWindows(e, g, getOperand().getType(), getWindowDims());
+    Value back = spreadWindows(e, g, getOperand(), getWindowDims());
     if (!back)
       return failure();
     return Values{e.finish(back, getOperand().getType())};
@@ -227,7 +298,7 @@ FailureOr<Values> AvgPoolOp::buildVjp(OpBuilder &builder, ValueRange cotangents)
   ExpressionBuilder e(builder, getLoc());
   Value g = e.widen(cotangents.front()), x = e.widen(getOperand());
   Value share = e.div(g, countElements(e, x, *this));
-  Value back = spreadWindows(e, share, getOperand().getType(), getWindowDims());
+  Value back = spreadWindows(e, share, getOperand(), getWindowDims());
   if (!back)
     return failure();
   return Values{e.finish(back, getOperand().getType())};

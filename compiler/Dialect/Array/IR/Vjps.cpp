@@ -58,14 +58,22 @@ FailureOr<Values> TransposeOp::buildVjp(OpBuilder &builder, ValueRange cotangent
 }
 
 FailureOr<Values> ConcatenateOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  // Static slices only: every operand but the last says where the next begins.
-  bool placed = llvm::none_of(getOperands().drop_back(), [&](Value operand) {
-    return typeOf(operand).isDynamicDim(getAxis());
-  });
-  if (!isFloat(getResult()) || !placed)
+  if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
   int64_t rank = getType().getRank();
+  // Every operand but the last says where the next begins.
+  if (llvm::any_of(getOperands().drop_back(),
+                   [&](Value operand) { return typeOf(operand).isDynamicDim(getAxis()); })) {
+    Values starts(rank, e.integer(0, builder.getI64Type())), parts;
+    Value &start = starts[getAxis()];
+    for (Value operand : getOperands()) {
+      parts.push_back(e.make<DynamicSliceOp>(operand.getType(), cotangents.front(), starts,
+                                             e.dynamicSizes(operand)));
+      start = e.add(start, e.sizeLess(operand, getAxis(), 0, builder.getI64Type()));
+    }
+    return parts;
+  }
   SmallVector<int64_t> starts(rank, 0), limits(rank, ShapedType::kDynamic), strides(rank, 1);
   Values parts;
   for (Value operand : getOperands()) {
@@ -87,45 +95,101 @@ FailureOr<Values> ReverseOp::buildVjp(OpBuilder &builder, ValueRange cotangents)
   return Values{e.finish(reversed, getOperand().getType())};
 }
 
+/// Rank-0 constants of type i64.
+static Values makeStarts(ExpressionBuilder &e, ArrayRef<int64_t> starts) {
+  return llvm::map_to_vector(
+      starts, [&](int64_t start) { return e.integer(start, e.getBuilder().getI64Type()); });
+}
+
 FailureOr<Values> SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  // The amounts to pad are attributes.
-  if (!isFloat(getResult()) || !getOperand().getType().hasStaticShape())
+  if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
   RankedTensorType type = getOperand().getType();
-  SmallVector<int64_t> low(getStarts()), high, interior;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    int64_t stride = getStrides()[dim], taken = getType().getDimSize(dim);
-    if (ShapedType::isDynamic(taken))
-      return failure();
-    int64_t span = taken == 0 ? 0 : (taken - 1) * stride + 1;
-    high.push_back(type.getDimSize(dim) - low[dim] - span);
-    interior.push_back(stride - 1);
-  }
   Value g = cotangents.front();
+  SmallVector<int64_t> low(getStarts()), high, interior;
+  // The amounts to pad are attributes, so they have to be known; a box can be put anywhere.
+  bool isPadded = true, isBox = true;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t stride = getStrides()[dim], taken = getType().getDimSize(dim),
+            size = type.getDimSize(dim);
+    interior.push_back(stride - 1);
+    isBox &= stride == 1;
+    if (ShapedType::isDynamic(size)) {
+      isPadded &= low[dim] == 0 && ShapedType::isDynamic(getLimits()[dim]) && stride == 1;
+      high.push_back(0);
+      continue;
+    }
+    int64_t span = taken == 0 ? 0 : (taken - 1) * stride + 1;
+    high.push_back(size - low[dim] - span);
+  }
+  if (!isPadded) {
+    if (!isBox)
+      return failure();
+    Value placed = e.make<DynamicUpdateSliceOp>(e.zerosLike(getOperand()), g,
+                                                makeStarts(e, getStarts()));
+    return Values{e.finish(placed, type)};
+  }
   auto spaces = builder.getDenseI64ArrayAttr(interior);
   return Values{e.make<PadOp>(type, g, e.scalar(0, g), builder.getDenseI64ArrayAttr(low),
                               builder.getDenseI64ArrayAttr(high), spaces)};
 }
 
 FailureOr<Values> PadOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  if (!isFloat(getResult()) || !getOperand().getType().hasStaticShape())
+  if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
   Value g = cotangents.front();
   SmallVector<int64_t> limits, strides;
+  // A slice has to know its end; a box does not, but where elements are apart.
+  bool isSlice = true, isBox = true;
   for (auto [dim, size] : llvm::enumerate(getOperand().getType().getShape())) {
     int64_t stride = getInterior() ? (*getInterior())[dim] + 1 : 1;
+    strides.push_back(stride);
+    isBox &= stride == 1 && getLow()[dim] >= 0 && getHigh()[dim] >= 0;
+    if (ShapedType::isDynamic(size)) {
+      isSlice &= getLow()[dim] == 0 && getHigh()[dim] == 0 && stride == 1;
+      limits.push_back(size);
+      continue;
+    }
     int64_t span = size == 0 ? 0 : (size - 1) * stride + 1;
     limits.push_back(getLow()[dim] + span);
-    strides.push_back(stride);
   }
-  Value inner = e.make<SliceOp>(g, getLow(), limits, strides);
+  if (!isSlice && !isBox)
+    return failure();
+  Value inner = isSlice ? e.make<SliceOp>(g, getLow(), limits, strides)
+                        : e.make<DynamicSliceOp>(getOperand().getType(), g,
+                                                 makeStarts(e, getLow()),
+                                                 e.dynamicSizes(getOperand()));
   // The padding value got what did not come from the operand.
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, getType().getRank()));
   Value all = e.reduce(ReduceKind::Sum, g, axes, /*keepdims=*/false);
   Value kept = e.reduce(ReduceKind::Sum, inner, axes, /*keepdims=*/false);
   return Values{e.finish(inner, getOperand().getType()), e.sub(all, kept)};
+}
+
+FailureOr<Values> DynamicSliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  if (!isFloat(getResult()))
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  Value placed =
+      e.make<DynamicUpdateSliceOp>(e.zerosLike(getOperand()), cotangents.front(), getStarts());
+  Values results(getNumOperands());
+  results.front() = e.finish(placed, getOperand().getType());
+  return results;
+}
+
+FailureOr<Values> DynamicUpdateSliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  if (!isFloat(getResult()))
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  Value g = cotangents.front();
+  Value kept = e.make<DynamicUpdateSliceOp>(g, e.zerosLike(getUpdate()), getStarts());
+  Values results(getNumOperands());
+  results[0] = e.finish(kept, getOperand().getType());
+  results[1] = e.make<DynamicSliceOp>(getUpdate().getType(), g, getStarts(),
+                                      e.dynamicSizes(getUpdate()));
+  return results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,10 +201,26 @@ static Value restoreDims(ExpressionBuilder &e, Value g, ArrayRef<int64_t> axes, 
   return keepdims ? g : e.make<ExpandDimsOp>(g, axes);
 }
 
+/// `g` times the product of all others along `axes`, for each element of `x`. Products leave zeros
+/// out: with one zero only its place gets something, with more none does.
+static Value productSlope(ExpressionBuilder &e, Value g, Value x, ArrayRef<int64_t> axes) {
+  x = e.widen(x);
+  Value zero = e.scalar(0, x);
+  Value isZero = e.compare(CompareDirection::Eq, x, zero);
+  Value others = e.select(isZero, e.scalar(1, x), x);
+  Value zeros = e.reduce(ReduceKind::Sum, e.convert(isZero, e.getBuilder().getI64Type()), axes);
+  auto hasZeros = [&](double count) {
+    return e.compare(CompareDirection::Eq, zeros, e.scalar(count, zeros));
+  };
+  Value product = e.mul(e.widen(g), e.reduce(ReduceKind::Prod, others, axes));
+  return e.select(isZero, e.select(hasZeros(1), product, zero),
+                  e.select(hasZeros(0), e.div(product, others), zero));
+}
+
 FailureOr<Values> ReduceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   ReduceKind kind = getKind();
   bool extremum = kind == ReduceKind::Max || kind == ReduceKind::Min;
-  if (!isFloat(getResult()) || (kind != ReduceKind::Sum && !extremum))
+  if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
   Value g = restoreDims(e, cotangents.front(), getAxes(), getKeepdims());
@@ -152,6 +232,8 @@ FailureOr<Values> ReduceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) 
     Value share = e.div(g, e.reduce(ReduceKind::Sum, ones, getAxes()));
     return Values{e.finish(e.select(attains, share, e.scalar(0, g)), getOperand().getType())};
   }
+  if (kind == ReduceKind::Prod)
+    return Values{e.finish(productSlope(e, g, getOperand(), getAxes()), getOperand().getType())};
   return Values{e.broadcastLike(g, getOperand())};
 }
 
@@ -160,15 +242,6 @@ FailureOr<Values> MeanOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   Value g = restoreDims(e, cotangents.front(), getAxes(), getKeepdims());
   Value share = e.div(g, e.count(getOperand(), getAxes()));
   return Values{e.broadcastLike(share, getOperand())};
-}
-
-FailureOr<Values> CumSumOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  if (!isFloat(getResult()))
-    return failure();
-  ExpressionBuilder e(builder, getLoc());
-  // An element counts in all sums that come after it, so these run backwards.
-  Value sum = e.make<CumSumOp>(cotangents.front(), getAxis(), getExclusive(), !getReverse());
-  return Values{e.finish(sum, getOperand().getType())};
 }
 
 FailureOr<Values> SoftmaxOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
@@ -210,36 +283,76 @@ FailureOr<Values> MatMulOp::buildVjp(OpBuilder &builder, ValueRange cotangents) 
   return Values{e.sumToShape(lhs, getLhs()), e.sumToShape(rhs, getRhs())};
 }
 
+/// The cotangent of one operand of a dot_general, `operand`, from that of the result and the other
+/// operand. The result's dims that come from `other` begin at `otherDims`.
+static Value dotBack(ExpressionBuilder &e, Value g, Value operand, ArrayRef<int64_t> batch,
+                     ArrayRef<int64_t> contract, ArrayRef<int64_t> freeDims, Value other,
+                     ArrayRef<int64_t> otherBatch, ArrayRef<int64_t> otherContract,
+                     ArrayRef<int64_t> otherFree, int64_t otherDims, bool allowTf32) {
+  auto batchDims = llvm::to_vector(llvm::seq<int64_t>(0, batch.size()));
+  auto summedDims =
+      llvm::to_vector(llvm::seq<int64_t>(otherDims, otherDims + otherFree.size()));
+  Value product = e.make<DotGeneralOp>(g, other, batchDims, otherBatch, summedDims, otherFree,
+                                       allowTf32);
+  // Its dims: batch, the operand's own, those that were contracted in the order of `other`.
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, contract.size()));
+  llvm::sort(order, [&](int64_t a, int64_t b) { return otherContract[a] < otherContract[b]; });
+  SmallVector<int64_t> owners(batch);
+  llvm::append_range(owners, freeDims);
+  for (int64_t pair : order)
+    owners.push_back(contract[pair]);
+  SmallVector<int64_t> permutation(owners.size());
+  for (auto [position, dim] : llvm::enumerate(owners))
+    permutation[dim] = position;
+  return e.finish(e.make<TransposeOp>(product, permutation), operand.getType());
+}
+
+FailureOr<Values> DotGeneralOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  if (!isFloat(getResult()))
+    return failure();
+  ExpressionBuilder e(builder, getLoc());
+  Value g = e.convert(cotangents.front(), getLhs().getType().getElementType());
+  SmallVector<int64_t> lhsFree = getFreeDims(getLhs(), getLhsBatch(), getLhsContract()),
+                       rhsFree = getFreeDims(getRhs(), getRhsBatch(), getRhsContract());
+  int64_t batch = getLhsBatch().size(), rows = lhsFree.size();
+  return Values{dotBack(e, g, getLhs(), getLhsBatch(), getLhsContract(), lhsFree, getRhs(),
+                        getRhsBatch(), getRhsContract(), rhsFree, batch + rows, getAllowTf32()),
+                dotBack(e, g, getRhs(), getRhsBatch(), getRhsContract(), rhsFree, getLhs(),
+                        getLhsBatch(), getLhsContract(), lhsFree, batch, getAllowTf32())};
+}
+
 //===----------------------------------------------------------------------===//
 // Indexing
 //===----------------------------------------------------------------------===//
 
-/// Zeros of the type of `like`.
-static Value zerosLike(ExpressionBuilder &e, Value like) {
-  return e.make<BroadcastInDimOp>(like.getType(), e.scalar(0, like), e.dynamicSizes(like),
-                                  ArrayRef<int64_t>());
+/// The sizes of dims `axes` of `operand`, each less `distance`, as a vector of i64.
+static Value sizesAlong(ExpressionBuilder &e, Value operand, ArrayRef<int64_t> axes,
+                        int64_t distance) {
+  Type i64 = e.getBuilder().getI64Type();
+  RankedTensorType type = typeOf(operand);
+  if (llvm::none_of(axes, [&](int64_t axis) { return type.isDynamicDim(axis); })) {
+    auto numbers = llvm::map_to_vector(
+        axes, [&](int64_t axis) { return type.getDimSize(axis) - distance; });
+    auto vector = RankedTensorType::get(static_cast<int64_t>(axes.size()), i64);
+    return e.make<ConstantOp>(
+        cast<ElementsAttr>(DenseElementsAttr::get(vector, ArrayRef(numbers))));
+  }
+  Values sizes = llvm::map_to_vector(axes, [&](int64_t axis) {
+    Value size = e.sizeLess(operand, axis, distance, i64);
+    return e.make<ExpandDimsOp>(size, int64_t(0));
+  });
+  return sizes.size() == 1 ? sizes.front() : e.make<ConcatenateOp>(sizes, uint64_t(0));
 }
 
 /// What `gather(operand[indices] axes)` sends back to `operand`. The gather
 /// clamps its indices, which a scatter would skip.
-static FailureOr<Value> scatterBack(ExpressionBuilder &e, Value g, Value operand, Value indices,
-                                    ArrayRef<int64_t> axes) {
-  auto element = cast<IntegerType>(typeOf(indices).getElementType());
-  auto highest = APInt::getMaxValue(element.getWidth());
-  if (!element.isUnsigned())
-    highest = APInt::getSignedMaxValue(element.getWidth());
-  SmallVector<APInt> limits;
-  for (int64_t axis : axes) {
-    int64_t size = typeOf(operand).getDimSize(axis);
-    if (ShapedType::isDynamic(size))
-      return failure();
-    uint64_t last = std::min<uint64_t>(std::max<int64_t>(size - 1, 0), highest.getZExtValue());
-    limits.emplace_back(element.getWidth(), last);
-  }
-  auto limitType = RankedTensorType::get(static_cast<int64_t>(axes.size()), element);
-  Value limit = e.make<ConstantOp>(DenseElementsAttr::get(limitType, limits));
-  Value clamped = e.make<ClampOp>(e.scalar(0, indices), indices, limit);
-  return e.make<ScatterOp>(ScatterKind::Add, zerosLike(e, operand), clamped, g, axes,
+static Value scatterBack(ExpressionBuilder &e, Value g, Value operand, Value indices,
+                         ArrayRef<int64_t> axes) {
+  Type i64 = e.getBuilder().getI64Type();
+  indices = e.convert(indices, i64);
+  Value clamped = e.make<ClampOp>(e.scalar(0, indices), indices,
+                                  sizesAlong(e, operand, axes, /*distance=*/1));
+  return e.make<ScatterOp>(ScatterKind::Add, e.zerosLike(operand), clamped, g, axes,
                            /*unique=*/false);
 }
 
@@ -247,14 +360,12 @@ FailureOr<Values> GatherOp::buildVjp(OpBuilder &builder, ValueRange cotangents) 
   if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
-  FailureOr<Value> back = scatterBack(e, cotangents.front(), getOperand(), getIndices(), getAxes());
-  if (failed(back))
-    return failure();
-  return Values{e.finish(*back, getOperand().getType()), Value()};
+  Value back = scatterBack(e, cotangents.front(), getOperand(), getIndices(), getAxes());
+  return Values{e.finish(back, getOperand().getType()), Value()};
 }
 
 FailureOr<Values> TakeOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  if (!isFloat(getResult()) || getOperand().getType().isDynamicDim(getAxis()))
+  if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
   int64_t axis = getAxis(), indexRank = getIndices().getType().getRank();
@@ -267,25 +378,16 @@ FailureOr<Values> TakeOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
       permutation.push_back(dim);
   Value g = e.make<TransposeOp>(cotangents.front(), permutation);
   Value vectors = e.make<ExpandDimsOp>(getIndices(), indexRank);
-  FailureOr<Value> back = scatterBack(e, g, getOperand(), vectors, axis);
-  if (failed(back))
-    return failure();
-  return Values{e.finish(*back, getOperand().getType()), Value()};
+  Value back = scatterBack(e, g, getOperand(), vectors, axis);
+  return Values{e.finish(back, getOperand().getType()), Value()};
 }
 
 /// True where the index vectors of a scatter lie in its operand, with dims of size 1 for the
 /// window.
-static FailureOr<Value> isInside(ExpressionBuilder &e, ScatterOp op) {
+static Value isInside(ExpressionBuilder &e, ScatterOp op) {
   Value indices = op.getIndices();
-  SmallVector<double> limits;
-  for (int64_t axis : op.getAxes()) {
-    int64_t size = op.getOperand().getType().getDimSize(axis);
-    if (ShapedType::isDynamic(size))
-      return failure();
-    limits.push_back(static_cast<double>(size));
-  }
   Value wide = e.convert(indices, IntegerType::get(op.getContext(), 64));
-  Value limit = e.constant(limits, static_cast<int64_t>(limits.size()), wide);
+  Value limit = sizesAlong(e, op.getOperand(), op.getAxes(), /*distance=*/0);
   Value inside = e.make<AndOp>(e.compare(CompareDirection::Ge, wide, e.scalar(0, wide)),
                                e.compare(CompareDirection::Lt, wide, limit));
   int64_t last = typeOf(indices).getRank() - 1;
@@ -303,36 +405,15 @@ FailureOr<Values> ScatterOp::buildVjp(OpBuilder &builder, ValueRange cotangents)
   if (!isFloat(getResult()) || (!adds && !replaces))
     return failure();
   ExpressionBuilder e(builder, getLoc());
-  FailureOr<Value> inside = isInside(e, *this);
-  if (failed(inside))
-    return failure();
+  Value inside = isInside(e, *this);
   Value g = cotangents.front();
   Value gathered = e.make<GatherOp>(g, getIndices(), getAxes());
-  Value updates = e.select(*inside, gathered, e.scalar(0, g));
+  Value updates = e.select(inside, gathered, e.scalar(0, g));
   Value operand = adds ? g
                        : e.make<ScatterOp>(ScatterKind::Set, g, getIndices(),
-                                           zerosLike(e, getUpdates()), getAxes(), /*unique=*/true);
+                                           e.zerosLike(getUpdates()), getAxes(), /*unique=*/true);
   return Values{e.finish(operand, getOperand().getType()), Value(),
                 e.finish(updates, getUpdates().getType())};
-}
-
-FailureOr<Values> TakeAlongAxisOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  // One element per line, as in a loss over labels: a comparison finds it. More
-  // would have to be accumulated.
-  RankedTensorType type = getOperand().getType();
-  int64_t axis = getAxis(), size = type.getDimSize(axis);
-  if (!isFloat(getResult()) || getIndices().getType().getDimSize(axis) != 1 ||
-      ShapedType::isDynamic(size))
-    return failure();
-  ExpressionBuilder e(builder, getLoc());
-  Value indices = e.convert(getIndices(), builder.getI64Type());
-  Value last = e.scalar(static_cast<double>(size - 1), indices);
-  Value clamped = e.make<ClampOp>(e.scalar(0, indices), indices, last);
-  Value positions = e.make<IotaOp>(RankedTensorType::get(type.getShape(), builder.getI64Type()),
-                                   e.dynamicSizes(getOperand()), axis);
-  Value hit = e.compare(CompareDirection::Eq, clamped, positions);
-  Value g = cotangents.front();
-  return Values{e.finish(e.select(hit, g, e.scalar(0, g)), type), Value()};
 }
 
 } // namespace xc::array

@@ -39,6 +39,11 @@ public:
       return getAffineConstantExpr(constant.getInt(), context);
     if (auto scalar = value.getDefiningOp<ScalarOp>())
       return getAffineSymbolExpr(scalar.getOrdinal(), context);
+    // A size that is known to be a multiple.
+    if (auto product = value.getDefiningOp<arith::MulIOp>()) {
+      AffineExpr lhs = getIndex(product.getLhs()), rhs = getIndex(product.getRhs());
+      return lhs && rhs ? lhs * rhs : AffineExpr();
+    }
     return {};
   }
 

@@ -53,7 +53,8 @@ static SmallVector<Value> getUsedValues(Operation *op) {
   return values;
 }
 
-static bool isInitialValue(Operation *op) {
+/// True for a tensor.empty, and for a fill that only initialises: looks at all of its uses.
+static bool onlyInitializes(Operation *op) {
   if (isa<tensor::EmptyOp>(op))
     return true;
   auto fill = dyn_cast<linalg::FillOp>(op);
@@ -66,7 +67,7 @@ static bool isInitialValue(Operation *op) {
 }
 
 bool DispatchGrouping::isCompute(Operation *op) {
-  if (isInitialValue(op) || isPaddingOfWindows(op))
+  if (onlyInitializes(op) || isPaddingOfWindows(op))
     return false;
   return isa<linalg::LinalgOp, tensor::InsertSliceOp, tensor::PadOp>(op) ||
          (isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0);
@@ -136,8 +137,11 @@ static bool isForCUDA(Block &block) {
 
 DispatchGrouping::DispatchGrouping(Block &block, bool fuse) : fuse(fuse), isCUDA(isForCUDA(block)) {
   unsigned next = 0;
-  for (Operation &op : block)
+  for (Operation &op : block) {
     position[&op] = next++;
+    if (onlyInitializes(&op))
+      initialValues.insert(&op);
+  }
   for (Operation &op : block)
     if (isCompute(&op))
       add(&op);
@@ -225,8 +229,8 @@ void DispatchGrouping::add(Operation *op) {
       tryPrologue(*candidate, op);
 }
 
-/// Tensors from outside that the group's ops, and `op`, would bind.
-static unsigned countBindings(const DispatchGroup &group, ArrayRef<Operation *> more) {
+unsigned DispatchGrouping::countBindings(const DispatchGroup &group,
+                                         ArrayRef<Operation *> more) const {
   llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
   inside.insert(more.begin(), more.end());
   llvm::SmallPtrSet<void *, 16> bound;

@@ -18,6 +18,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -64,6 +65,8 @@ public:
   /// True for an op that computes, so that it needs a kernel; views, constants, index arithmetic,
   /// state and initial values (tensor.empty, a fill that only initialises) do not.
   static bool isCompute(mlir::Operation *op);
+  /// True for such an initial value of the block, as the block was when it was grouped.
+  bool isInitialValue(mlir::Operation *op) const { return initialValues.contains(op); }
 
 private:
   void add(mlir::Operation *op);
@@ -81,12 +84,16 @@ private:
   bool wouldMakeCycle(DispatchGroup &group, mlir::ValueRange operands,
                       DispatchGroup *alsoInside = nullptr);
   void keepRows(DispatchGroup &group, llvm::ArrayRef<bool> keep);
+  /// Tensors from outside that the group's ops, and `more`, would bind.
+  unsigned countBindings(const DispatchGroup &group, llvm::ArrayRef<mlir::Operation *> more) const;
 
   bool fuse;
   bool isCUDA;
   llvm::SmallVector<std::unique_ptr<DispatchGroup>> groups;
   llvm::DenseMap<mlir::Operation *, DispatchGroup *> groupOf;
   llvm::DenseMap<mlir::Operation *, unsigned> position;
+  /// All kernels may share one, so its uses are looked at once.
+  llvm::DenseSet<mlir::Operation *> initialValues;
 };
 
 } // namespace xc::plan

@@ -116,11 +116,11 @@ static void placeSlices(Block &block) {
 
 /// True for what a kernel holds itself: initial values, scalar and splat constants, slices and
 /// padding of what it binds.
-static bool isClonedIntoKernels(Operation *op) {
+static bool isClonedIntoKernels(Operation *op, const DispatchGrouping &grouping) {
   if (isPaddingOfWindows(op) || expandsFarSlice(op))
     return true;
   if (isa<tensor::EmptyOp, linalg::FillOp>(op))
-    return !DispatchGrouping::isCompute(op);
+    return grouping.isInitialValue(op);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return !isContiguousSlice(slice);
   DenseElementsAttr elements;
@@ -143,7 +143,7 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     placeSlices(block);
     DispatchGrouping grouping(block, fuse);
     for (DispatchGroup *group : grouping.getGroups())
-      formRegion(*group);
+      formRegion(*group, grouping);
     eraseDeadOps(block);
     if (!sortTopologically(&block)) {
       func.emitOpError("expected no cycle between dispatches");
@@ -151,8 +151,8 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     }
   }
 
-  void formRegion(DispatchGroup &group);
-  void cloneConstantsInto(RegionOp region);
+  void formRegion(DispatchGroup &group, const DispatchGrouping &grouping);
+  void cloneConstantsInto(RegionOp region, const DispatchGrouping &grouping);
   static void findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
                         SmallVectorImpl<Value> &reusable, SmallVectorImpl<int64_t> &reuse);
 };
@@ -221,7 +221,7 @@ void FormDispatches::findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
   }
 }
 
-void FormDispatches::formRegion(DispatchGroup &group) {
+void FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &grouping) {
   Operation *last = group.ops.back();
   llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
   SmallVector<Value> escaping;
@@ -260,10 +260,10 @@ void FormDispatches::formRegion(DispatchGroup &group) {
   for (auto [inner, outer] : llvm::zip_equal(escaping, region.getResults()))
     inner.replaceUsesWithIf(
         outer, [&](OpOperand &use) { return !region->isProperAncestor(use.getOwner()); });
-  cloneConstantsInto(region);
+  cloneConstantsInto(region, grouping);
 }
 
-void FormDispatches::cloneConstantsInto(RegionOp region) {
+void FormDispatches::cloneConstantsInto(RegionOp region, const DispatchGrouping &grouping) {
   // Operands of a clone may themselves have to be cloned, so walk until nothing is left.
   Block &body = region.getBody().front();
   IRMapping clones;
@@ -273,7 +273,7 @@ void FormDispatches::cloneConstantsInto(RegionOp region) {
     Operation *op = worklist.pop_back_val();
     for (OpOperand &operand : op->getOpOperands()) {
       Operation *definition = operand.get().getDefiningOp();
-      if (!definition || region->isAncestor(definition) || !isClonedIntoKernels(definition))
+      if (!definition || region->isAncestor(definition) || !isClonedIntoKernels(definition, grouping))
         continue;
       if (!clones.contains(operand.get())) {
         OpBuilder builder = OpBuilder::atBlockBegin(&body);

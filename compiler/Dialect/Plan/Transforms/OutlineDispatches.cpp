@@ -63,6 +63,9 @@ static std::string describe(RegionOp region) {
 /// Of an argument of a region's function: bytes that its address is a multiple of.
 static constexpr StringLiteral kCaptureAlignmentAttr = "plan.alignment";
 
+/// The largest power of two that divides `number`, which is above 0.
+static int64_t powerOfTwoIn(int64_t number) { return number & -number; }
+
 /// Bytes that the tensor's address is surely a multiple of.
 static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
   int64_t alignment = kBufferAlignment;
@@ -81,9 +84,8 @@ static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
         offset = offset * (*shape)[dim] + *start;
       }
       offset = offset * bytes;
-      uint64_t divisor = offset.getLargestKnownDivisor();
-      if (divisor != 0)
-        alignment = std::min<int64_t>(alignment, divisor & ~(divisor - 1));
+      if (offset != getAffineConstantExpr(0, op->getContext()))
+        alignment = std::min(alignment, powerOfTwoIn(dims.getRange(offset).divisor));
     }
     tensor = op->getOperand(0);
   }
@@ -130,6 +132,8 @@ private:
   LogicalResult collectCaptures();
   LogicalResult addScalar(FailureOr<AffineExpr> expr, Location loc);
   LogicalResult addDims(Value tensor);
+  int64_t getFactor(AffineExpr expr);
+  Value makeScalar(OpBuilder &builder, AffineExpr expr, unsigned ordinal);
   Value makeIndex(OpBuilder &builder, AffineExpr expr);
   Value makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type,
                     int64_t alignment, bool mayAlias, ArrayRef<AffineExpr> shape);
@@ -202,6 +206,26 @@ LogicalResult Outliner::collectCaptures() {
   return success();
 }
 
+/// The most that codegen can make use of: elements of a copy of 128 bits, or of a tile's row.
+static constexpr int64_t kMaxFactor = 128;
+
+/// What the scalar of a formula is multiplied with in the kernel: a power of two that divides the
+/// formula, so that codegen sees that it does.
+int64_t Outliner::getFactor(AffineExpr expr) {
+  return std::min(powerOfTwoIn(dims.getRange(expr).divisor), kMaxFactor);
+}
+
+Value Outliner::makeScalar(OpBuilder &builder, AffineExpr expr, unsigned ordinal) {
+  Location loc = region.getLoc();
+  int64_t factor = getFactor(expr), max = dims.getRange(expr).max;
+  IntegerAttr bound = max < 0 ? IntegerAttr() : builder.getI64IntegerAttr(max / factor);
+  Value scalar = ScalarOp::create(builder, loc, builder.getIndexType(), ordinal, bound);
+  if (factor == 1)
+    return scalar;
+  return arith::MulIOp::create(builder, loc, scalar,
+                               arith::ConstantIndexOp::create(builder, loc, factor));
+}
+
 /// The kernel's value of a formula: a constant or a scalar.
 Value Outliner::makeIndex(OpBuilder &builder, AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -232,8 +256,7 @@ func::FuncOp Outliner::buildKernel(ModuleOp module) {
   Block *body = func.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   for (auto &[expr, ordinal] : scalars)
-    scalarInKernel[expr] =
-        ScalarOp::create(builder, loc, builder.getIndexType(), ordinal, IntegerAttr());
+    scalarInKernel[expr] = makeScalar(builder, expr, ordinal);
 
   IRMapping mapping;
   for (Value index : indices)
@@ -318,7 +341,7 @@ void Outliner::buildDispatch() {
   };
   SmallVector<Value> scalarValues;
   for (auto &[expr, ordinal] : scalars)
-    scalarValues.push_back(materialize(expr));
+    scalarValues.push_back(materialize(expr.floorDiv(getFactor(expr))));
   // Made anew from the symbols: what the region was given may hang on tensors that nothing else
   // needs.
   SmallVector<Value> sizes;
@@ -345,7 +368,7 @@ LogicalResult Outliner::run(ModuleOp module) {
 }
 
 /// Writes the symbols' names into the arguments' `array.dims`, so that dims which ops demand to be
-/// equal stay one symbol when those ops are gone.
+/// equal stay one symbol when those ops are gone; and what is known of all of a symbol's names.
 static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
   Builder builder(func.getContext());
   for (BlockArgument argument : func.getArguments()) {
@@ -360,6 +383,8 @@ static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
     }
     func.setArgAttr(argument.getArgNumber(), "array.dims", builder.getArrayAttr(names));
   }
+  if (DictionaryAttr ranges = dims.getRanges())
+    func->setAttr("array.dim_range", ranges);
 }
 
 struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> {

@@ -17,10 +17,16 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 
 namespace xc::plan {
+
+static constexpr StringLiteral kDimRangeAttr = "array.dim_range";
 
 SymbolicDims::SymbolicDims(func::FuncOp func) : func(func), context(func.getContext()) {
   nameArgumentSymbols();
@@ -31,8 +37,18 @@ SymbolicDims::SymbolicDims(func::FuncOp func) : func(func), context(func.getCont
   dimCache.clear();
 }
 
+/// The range in `ranges`, an `array.dim_range`, of a dim.
+static SizeRange lookUpRange(DictionaryAttr ranges, StringRef name) {
+  auto bounds = ranges ? ranges.getAs<ArrayAttr>(name) : ArrayAttr();
+  if (!bounds)
+    return {};
+  auto number = [&](unsigned index) { return cast<IntegerAttr>(bounds[index]).getInt(); };
+  return {number(0), number(1), number(2)};
+}
+
 void SymbolicDims::nameArgumentSymbols() {
   llvm::StringMap<unsigned> byName;
+  auto ranges = func->getAttrOfType<DictionaryAttr>(kDimRangeAttr);
   for (auto [index, argument] : llvm::enumerate(func.getArguments())) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type)
@@ -48,6 +64,7 @@ void SymbolicDims::nameArgumentSymbols() {
           given = string.getValue();
       unsigned candidate = symbols.size();
       if (!given.empty()) {
+        givenNames.insert(given);
         auto [it, isNew] = byName.try_emplace(given, candidate);
         argumentSymbol[{index, dim}] = it->second;
         if (!isNew)
@@ -58,7 +75,8 @@ void SymbolicDims::nameArgumentSymbols() {
       std::string base =
           argumentName ? argumentName.getValue().str() : ("arg" + std::to_string(index));
       symbols.push_back({given.empty() ? base + "." + std::to_string(dim) : given.str(),
-                         static_cast<unsigned>(index), static_cast<unsigned>(dim)});
+                         static_cast<unsigned>(index), static_cast<unsigned>(dim), !given.empty(),
+                         lookUpRange(ranges, given)});
       parent.push_back(candidate);
       finalExpr.push_back(getAffineSymbolExpr(candidate, context));
     }
@@ -111,11 +129,125 @@ void SymbolicDims::numberSymbols() {
     if (root == candidate) {
       finalExpr[candidate] = getAffineSymbolExpr(kept.size(), context);
       kept.push_back(symbols[candidate]);
-    } else {
-      finalExpr[candidate] = finalExpr[root];
+      continue;
+    }
+    finalExpr[candidate] = finalExpr[root];
+    SymbolDefinition &symbol =
+        kept[cast<AffineSymbolExpr>(finalExpr[candidate]).getPosition()];
+    symbol.range = SizeRange::intersect(symbol.range, symbols[candidate].range);
+    if (!symbol.isNamed && symbols[candidate].isNamed) {
+      symbol.name = symbols[candidate].name;
+      symbol.isNamed = true;
     }
   }
   symbols = std::move(kept);
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+SizeRange SizeRange::intersect(SizeRange a, SizeRange b) {
+  int64_t max = a.max < 0 ? b.max : b.max < 0 ? a.max : std::min(a.max, b.max);
+  // Divisors that are too much together leave the one that is known.
+  std::optional<int64_t> divisor =
+      llvm::checkedMul(a.divisor / std::gcd(a.divisor, b.divisor), b.divisor);
+  return {std::max(a.min, b.min), max, divisor.value_or(a.divisor)};
+}
+
+namespace {
+
+/// Bounds of a formula, whose parts may be negative. A divisor of 0 is that of 0, which everything
+/// divides.
+struct Bounds {
+  std::optional<int64_t> low, high;
+  int64_t divisor = 1;
+};
+
+} // namespace
+
+/// `combine` of two bounds, where both are known and nothing overflows.
+template <typename Combine>
+static std::optional<int64_t> both(std::optional<int64_t> a, std::optional<int64_t> b,
+                                   Combine combine) {
+  return a && b ? combine(*a, *b) : std::nullopt;
+}
+
+static Bounds multiply(const Bounds &a, const Bounds &b) {
+  auto times = [](int64_t x, int64_t y) { return llvm::checkedMul(x, y); };
+  Bounds result;
+  result.divisor = times(a.divisor, b.divisor).value_or(1);
+  bool isPositive = a.low.value_or(-1) >= 0 && b.low.value_or(-1) >= 0;
+  if (isPositive) {
+    result.low = both(a.low, b.low, times);
+    result.high = both(a.high, b.high, times);
+  } else if (b.low == b.high && b.low.value_or(0) < 0) {
+    result.low = both(a.high, b.low, times);
+    result.high = both(a.low, b.low, times);
+  }
+  return result;
+}
+
+static Bounds computeBounds(AffineExpr expr, ArrayRef<SymbolDefinition> symbols) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return {constant.getValue(), constant.getValue(), std::abs(constant.getValue())};
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    const SizeRange &range = symbols[symbol.getPosition()].range;
+    return {range.min, range.max < 0 ? std::nullopt : std::optional(range.max), range.divisor};
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Bounds a = computeBounds(binary.getLHS(), symbols), b = computeBounds(binary.getRHS(), symbols);
+  auto plus = [](int64_t x, int64_t y) { return llvm::checkedAdd(x, y); };
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return {both(a.low, b.low, plus), both(a.high, b.high, plus), std::gcd(a.divisor, b.divisor)};
+  case AffineExprKind::Mul:
+    return multiply(a, b);
+  default:
+    break;
+  }
+  // What divides is a constant above 0, or nothing is known.
+  if (b.low != b.high || b.low.value_or(0) < 1)
+    return {};
+  int64_t divisor = *b.low;
+  auto divide = [&](std::optional<int64_t> bound, auto rounded) -> std::optional<int64_t> {
+    return bound ? std::optional(rounded(*bound, divisor)) : std::nullopt;
+  };
+  int64_t rest = a.divisor % divisor == 0 ? a.divisor / divisor : 1;
+  switch (expr.getKind()) {
+  case AffineExprKind::FloorDiv:
+    return {divide(a.low, llvm::divideFloorSigned<int64_t, int64_t>),
+            divide(a.high, llvm::divideFloorSigned<int64_t, int64_t>), rest};
+  case AffineExprKind::CeilDiv:
+    return {divide(a.low, llvm::divideCeilSigned<int64_t, int64_t>),
+            divide(a.high, llvm::divideCeilSigned<int64_t, int64_t>), rest};
+  case AffineExprKind::Mod:
+    return {0, divisor - 1, std::gcd(a.divisor, divisor)};
+  default:
+    return {};
+  }
+}
+
+SizeRange SymbolicDims::getRange(AffineExpr expr) const {
+  Bounds bounds = computeBounds(expr, symbols);
+  // Sizes are not negative.
+  return {std::max<int64_t>(bounds.low.value_or(0), 0), std::max<int64_t>(bounds.high.value_or(-1), -1),
+          std::max<int64_t>(bounds.divisor, 1)};
+}
+
+DictionaryAttr SymbolicDims::getRanges() const {
+  Builder builder(context);
+  NamedAttrList ranges;
+  // Of dims that only results name, nothing has changed.
+  if (auto given = func->getAttrOfType<DictionaryAttr>(kDimRangeAttr))
+    for (NamedAttribute range : given)
+      if (!givenNames.contains(range.getName()))
+        ranges.append(range);
+  for (const SymbolDefinition &symbol : symbols)
+    if (!symbol.range.isTrivial())
+      ranges.set(symbol.name, builder.getI64ArrayAttr({symbol.range.min, symbol.range.max,
+                                                       symbol.range.divisor}));
+  return ranges.empty() ? DictionaryAttr() : ranges.getDictionary(context);
 }
 
 AffineMap SymbolicDims::getMap(ArrayRef<AffineExpr> results) const {

@@ -19,16 +19,29 @@
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <string>
 
 namespace xc::plan {
 
-/// One symbolic dimension and the input dimension that defines it.
+/// What is known of a size: its bounds, -1 for none above, and a number that divides it.
+struct SizeRange {
+  int64_t min = 0, max = -1, divisor = 1;
+
+  bool isTrivial() const { return min == 0 && max == -1 && divisor == 1; }
+  /// What holds where both hold.
+  static SizeRange intersect(SizeRange a, SizeRange b);
+};
+
+/// One symbolic dimension and the input dimension that defines it. Where several names have turned
+/// out to be one size, the first that was given, and what is known of any of them.
 struct SymbolDefinition {
   std::string name;
   unsigned input;
   unsigned dim;
+  bool isNamed;
+  SizeRange range;
 };
 
 /// Formulas of the index values and tensor sizes of one function. Built once; valid while the
@@ -48,6 +61,12 @@ public:
 
   /// All dims of a ranked tensor.
   mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> getShape(mlir::Value tensor);
+
+  /// What follows for a formula from the ranges that the user gave.
+  SizeRange getRange(mlir::AffineExpr expr) const;
+  /// `array.dim_range` of the function, with the names that the symbols have; null where nothing is
+  /// known.
+  mlir::DictionaryAttr getRanges() const;
 
   /// The map with no dims, one symbol for each symbol of the function, and these results.
   mlir::AffineMap getMap(llvm::ArrayRef<mlir::AffineExpr> results) const;
@@ -69,6 +88,8 @@ private:
   mlir::func::FuncOp func;
   mlir::MLIRContext *context;
   llvm::SmallVector<SymbolDefinition> symbols;
+  /// All names that the user gave to dims of arguments.
+  llvm::StringSet<> givenNames;
   /// Before numbering: union-find over the candidate symbols. After it: candidate -> final symbol.
   llvm::SmallVector<unsigned> parent;
   llvm::SmallVector<mlir::AffineExpr> finalExpr;

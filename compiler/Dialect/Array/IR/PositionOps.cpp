@@ -1,0 +1,196 @@
+//===- PositionOps.cpp - Embeddings and biases of positions -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+using Values = SmallVector<Value>;
+
+/// `positions` times the frequencies of pairs of `size` features: a new last dim of half of them.
+static Value buildAngles(ExpressionBuilder &e, Value positions, int64_t size, double base,
+                         Type element) {
+  SmallVector<double> frequencies;
+  for (int64_t pair = 0; pair < size / 2; ++pair)
+    frequencies.push_back(std::pow(base, -2.0 * pair / size));
+  positions = e.convert(positions, element);
+  int64_t rank = cast<RankedTensorType>(positions.getType()).getRank();
+  Value column = e.make<ExpandDimsOp>(positions, rank);
+  return e.mul(column, e.constant(frequencies, size / 2, column));
+}
+
+/// Two tensors joined along the last dim, or with their elements by turns.
+static Value joinHalves(ExpressionBuilder &e, Value first, Value second, bool interleaved) {
+  auto type = cast<RankedTensorType>(first.getType());
+  int64_t rank = type.getRank();
+  if (!interleaved)
+    return e.make<ConcatenateOp>(ValueRange{first, second}, rank - 1);
+  // Pairs become a dim of their own, which then merges into the last one.
+  Values sizes = e.dynamicSizes(first);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() *= 2;
+  Value pairs = e.make<ConcatenateOp>(
+      ValueRange{e.make<ExpandDimsOp>(first, rank), e.make<ExpandDimsOp>(second, rank)}, rank);
+  return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), pairs, sizes);
+}
+
+//===----------------------------------------------------------------------===//
+// Rope
+//===----------------------------------------------------------------------===//
+
+LogicalResult RopeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                       Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
+  auto positions = cast<RankedTensorType>(adaptor.getPositions().getType());
+  if (type.getRank() == 0 || type.isDynamicDim(type.getRank() - 1) ||
+      type.getShape().back() % 2 != 0)
+    return rule.error("expected a last dim of even static size, got ", type);
+  ArrayRef<int64_t> outer = type.getShape().drop_back();
+  FailureOr<Dims> shape =
+      broadcastShapes({std::nullopt, getOperationName()}, outer, positions.getShape());
+  if (failed(shape) || failed(verifyCompatibleShape(*shape, outer)))
+    return rule.error("expected positions that broadcast to ", formatDims(outer), ", got ",
+                      positions);
+  double base = adaptor.getBase().convertToDouble();
+  if (!(base > 0))
+    return rule.error("expected a base above 0, got ", base);
+  inferred.push_back(RankedTensorType::get(type.getShape(), type.getElementType()));
+  return success();
+}
+
+LogicalResult RopeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+/// The features `start`, `start + stride`, ... of the last dim, `count` of them.
+static Value features(ExpressionBuilder &e, Value x, int64_t start, int64_t count, int64_t stride) {
+  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
+  SmallVector<int64_t> starts(rank, 0), limits(rank, ShapedType::kDynamic), strides(rank, 1);
+  starts.back() = start;
+  limits.back() = start + (count - 1) * stride + 1;
+  strides.back() = stride;
+  return e.make<SliceOp>(x, starts, limits, strides);
+}
+
+FailureOr<Values> RopeOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  Value x = e.widen(getOperand());
+  auto type = cast<RankedTensorType>(x.getType());
+  int64_t size = type.getShape().back(), half = size / 2;
+  if (half == 0)
+    return Values{e.finish(x, getType())};
+
+  Value angles = buildAngles(e, getPositions(), size, getBase().convertToDouble(),
+                             type.getElementType());
+  Value cos = e.make<CosOp>(angles), sin = e.make<SinOp>(angles);
+
+  bool interleaved = getInterleaved();
+  Value first = features(e, x, 0, half, interleaved ? 2 : 1);
+  Value second = features(e, x, interleaved ? 1 : half, half, interleaved ? 2 : 1);
+  Value newFirst = e.sub(e.mul(first, cos), e.mul(second, sin));
+  Value newSecond = e.add(e.mul(second, cos), e.mul(first, sin));
+  return Values{e.finish(joinHalves(e, newFirst, newSecond, interleaved), getType())};
+}
+
+FailureOr<Values> RopeOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  ExpressionBuilder e(builder, getLoc());
+  // A rotation's transposed is the rotation back. Unsigned positions have no negative.
+  Value positions = getPositions();
+  if (isa<IntegerType>(getElementTypeOrSelf(positions.getType())))
+    positions = e.convert(positions, builder.getI64Type());
+  Value back = e.make<RopeOp>(cotangents.front(), e.make<NegOp>(positions), getBaseAttr(),
+                              getInterleavedAttr());
+  return Values{e.finish(back, getOperand().getType()), Value()};
+}
+
+//===----------------------------------------------------------------------===//
+// Sinusoidal
+//===----------------------------------------------------------------------===//
+
+LogicalResult SinusoidalOp::inferReturnTypes(MLIRContext *context,
+                                             std::optional<Location> location, Adaptor adaptor,
+                                             SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  int64_t size = adaptor.getSize();
+  if (size < 2 || size % 2 != 0)
+    return rule.error("expected an even size of at least 2, got ", size);
+  double base = adaptor.getBase().convertToDouble();
+  if (!(base > 0))
+    return rule.error("expected a base above 0, got ", base);
+  Dims shape(cast<RankedTensorType>(adaptor.getPositions().getType()).getShape());
+  shape.push_back(size);
+  inferred.push_back(RankedTensorType::get(shape, Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult SinusoidalOp::reifyResultShapes(OpBuilder &builder,
+                                              ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getPositions());
+  sizes.push_back(builder.getIndexAttr(getSize()));
+  return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+/// The type that a result of `type` is computed in.
+static Type computeType(Builder &builder, RankedTensorType type) {
+  return type.getElementType().isF64() ? type.getElementType() : builder.getF32Type();
+}
+
+FailureOr<Values> SinusoidalOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  Value angles = buildAngles(e, getPositions(), getSize(), getBase().convertToDouble(),
+                             computeType(builder, getType()));
+  Value joined =
+      joinHalves(e, e.make<SinOp>(angles), e.make<CosOp>(angles), getInterleaved());
+  return Values{e.finish(joined, getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// Alibi
+//===----------------------------------------------------------------------===//
+
+LogicalResult AlibiOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                        Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  auto query = cast<RankedTensorType>(adaptor.getQuery().getType());
+  auto key = cast<RankedTensorType>(adaptor.getKey().getType());
+  int64_t heads = adaptor.getHeads();
+  if (query.getRank() != 1 || key.getRank() != 1)
+    return rule.error("expected vectors of positions, got ", query, " and ", key);
+  if (heads < 1)
+    return rule.error("expected at least one head, got ", heads);
+  inferred.push_back(RankedTensorType::get({heads, query.getDimSize(0), key.getDimSize(0)},
+                                           Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult AlibiOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizes(builder, getLoc());
+  return reifyAs(getType(),
+                 {builder.getIndexAttr(getHeads()), sizes.size(getQuery(), 0),
+                  sizes.size(getKey(), 0)},
+                 builder, shapes);
+}
+
+FailureOr<Values> AlibiOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  int64_t heads = getHeads(), power = llvm::bit_floor(static_cast<uint64_t>(heads));
+  SmallVector<double> slopes;
+  for (int64_t head = 1; head <= power; ++head)
+    slopes.push_back(-std::exp2(-8.0 * head / power));
+  for (int64_t head = 1; head <= heads - power; ++head)
+    slopes.push_back(-std::exp2(-4.0 * (2 * head - 1) / power));
+  Type element = computeType(builder, getType());
+  Value query = e.make<ExpandDimsOp>(e.convert(getQuery(), element), int64_t(1));
+  Value distance = e.make<AbsOp>(e.sub(query, e.convert(getKey(), element)));
+  Value bias = e.mul(e.constant(slopes, {heads, 1, 1}, distance), distance);
+  return Values{e.finish(bias, getType())};
+}
+
+} // namespace xc::array
