@@ -44,6 +44,25 @@ static Value lastIndex(OpBuilder &builder, Location loc, Value tensor, int64_t d
   return sizeBuilder.value(sizeBuilder.sub(sizeBuilder.size(tensor, dim), sizeBuilder.constant(1)));
 }
 
+/// No tensor has as many elements.
+static constexpr int64_t kMoreThanAll = int64_t(1) << 48;
+
+/// Demands that dim `dim` of `operand` is not empty where the result, of `sizes`, has elements:
+/// their indices are clamped into it.
+static void requireElement(OpBuilder &builder, Operation *op, ArrayRef<OpFoldResult> sizes,
+                           Value operand, int64_t dim) {
+  int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(dim);
+  if (!ShapedType::isDynamic(size) && size > 0)
+    return;
+  array::SizeBuilder sizeBuilder(builder, op->getLoc());
+  OpFoldResult count = sizeBuilder.constant(1);
+  for (OpFoldResult resultSize : sizes)
+    count = sizeBuilder.mul(count, resultSize);
+  OpFoldResult one = sizeBuilder.ceilDiv(count, sizeBuilder.constant(kMoreThanAll));
+  requireSizes(builder, op, one, plan::Comparison::AtMost, sizeBuilder.size(operand, dim),
+               "expected an element in dim " + Twine(dim) + " of the operand, to take");
+}
+
 static AffineMap mapOfDims(Builder &builder, int64_t rank, ArrayRef<int64_t> dims) {
   SmallVector<AffineExpr> exprs;
   for (int64_t dim : dims)
@@ -68,14 +87,16 @@ struct ConvertTake : OpConversionPattern<array::TakeOp> {
                               indexSizes = sizeBuilder.sizes(indices);
     sizes.erase(sizes.begin() + axis);
     sizes.insert(sizes.begin() + axis, indexSizes.begin(), indexSizes.end());
+    sizes = refineSizes(rewriter, type, sizes);
+    requireElement(rewriter, op, sizes, operand, axis);
     SmallVector<int64_t> indexDims;
     for (int64_t dim = 0; dim < indexRank; ++dim)
       indexDims.push_back(axis + dim);
     Value last = lastIndex(rewriter, loc, operand, axis);
     Type indexType = getElementTypeOrSelf(op.getIndices().getType());
     Value result =
-        buildElementwise(rewriter, loc, type.getElementType(), refineSizes(rewriter, type, sizes),
-                         indices, mapOfDims(rewriter, type.getRank(), indexDims),
+        buildElementwise(rewriter, loc, type.getElementType(), sizes, indices,
+                         mapOfDims(rewriter, type.getRank(), indexDims),
                          [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
                            SmallVector<Value> position;
                            for (int64_t dim = 0; dim < operandRank; ++dim) {
@@ -108,6 +129,7 @@ struct ConvertTakeAlongAxis : OpConversionPattern<array::TakeAlongAxisOp> {
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (dim != axis)
         requireEqualDims(rewriter, op, indices, dim, operand, dim);
+    requireElement(rewriter, op, sizes, operand, axis);
     Value result =
         buildElementwise(rewriter, loc, type.getElementType(), sizes, indices,
                          rewriter.getMultiDimIdentityMap(type.getRank()),
@@ -147,8 +169,11 @@ struct ConvertGather : OpConversionPattern<array::GatherOp> {
         sizes.push_back(operandSizes[dim]);
     }
     Type indexType = getElementTypeOrSelf(op.getIndices().getType());
+    sizes = refineSizes(rewriter, type, sizes);
+    for (int64_t axis : op.getAxes())
+      requireElement(rewriter, op, sizes, operand, axis);
     Value result = buildElementwise(
-        rewriter, loc, type.getElementType(), refineSizes(rewriter, type, sizes), {}, {},
+        rewriter, loc, type.getElementType(), sizes, {}, {},
         [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
           SmallVector<Value> where, position;
           for (int64_t dim = 0; dim < batchRank; ++dim)

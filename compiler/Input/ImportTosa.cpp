@@ -100,8 +100,7 @@ private:
                                << "; run --tosa-infer-shapes on it before";
     OpBuilder builder(op);
     ExpressionBuilder e(builder, op->getLoc());
-    for (auto convert :
-         {convertElementwise, convertInteger, convertMovement, convertWindow,
+    for (auto convert : {convertElementwise, convertInteger, convertMovement, convertWindow,
                          convertTransform, convertControl}) {
       Replacement replacement = convert(op, e);
       if (!replacement)

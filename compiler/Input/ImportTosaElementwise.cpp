@@ -60,7 +60,8 @@ static Result convertNegate(tosa::NegateOp op, ExpressionBuilder &e) {
   Value wide = e.convert(input, e.getBuilder().getI32Type());
   wide = e.sub(e.integer(*from + *to, elementOf(wide)), wide);
   int64_t limit = int64_t(1) << (type.getWidth() - 1);
-  wide = e.make<ClampOp>(e.integer(-limit, elementOf(wide)), wide, e.integer(limit - 1, elementOf(wide)));
+  wide = e.make<ClampOp>(e.integer(-limit, elementOf(wide)), wide,
+                         e.integer(limit - 1, elementOf(wide)));
   return SmallVector<Value>{e.convert(wide, type)};
 }
 

@@ -100,8 +100,8 @@ static Result convertRescale(tosa::RescaleOp op, ExpressionBuilder &e) {
   value = e.make<ShiftRightArithmeticOp>(e.add(e.mul(value, multiplier), round), shift);
   // Integers that are converted wrap, so the bits come out right either way.
   int64_t count = int64_t(1) << type.getWidth(), lowest = op.getOutputUnsigned() ? 0 : -count / 2;
-  value = e.make<ClampOp>(constant(lowest), e.add(value, constant(*to)),
-                          constant(lowest + count - 1));
+  value =
+      e.make<ClampOp>(constant(lowest), e.add(value, constant(*to)), constant(lowest + count - 1));
   return SmallVector<Value>{e.convert(value, type)};
 }
 

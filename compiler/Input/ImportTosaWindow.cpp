@@ -176,11 +176,10 @@ static Result convertIntegerAvgPool(tosa::AvgPool2dOp op, ExpressionBuilder &e) 
   };
   Type i32 = e.getBuilder().getI32Type(), i64 = e.getBuilder().getI64Type();
   Value input = e.convert(subtractZeroPoint(e, op.getInput(), *from), i32);
-  Value sum = e.make<ReduceWindowOp>(ReduceKind::Sum, input, around(op.getKernel(), 1),
-                                     list(around(op.getStride(), 1)),
-                                     list(around(everySecond(op.getPad(), 0), 0)),
-                                     list(around(everySecond(op.getPad(), 1), 0)),
-                                     DenseI64ArrayAttr());
+  Value sum = e.make<ReduceWindowOp>(
+      ReduceKind::Sum, input, around(op.getKernel(), 1), list(around(op.getStride(), 1)),
+      list(around(everySecond(op.getPad(), 0), 0)), list(around(everySecond(op.getPad(), 1), 0)),
+      DenseI64ArrayAttr());
   SmallVector<int64_t> rows = countInWindows(op, 0), columns = countInWindows(op, 1);
   SmallVector<int64_t> multipliers, shifts;
   for (int64_t row : rows)

@@ -1,7 +1,7 @@
 """Gather, scatter and what is made of them."""
 import numpy as np
 
-from harness import simple
+from harness import Case, Step, simple
 from tensors import Tensor, mlir_type, random
 
 
@@ -145,6 +145,24 @@ def one_hots():
                      f"%r0 = array.one_hot %0 depth = 10 : {label.mlir} -> {mlir_type(dtype, result.shape)}", "exact")
 
 
+def nothing_to_take():
+    """Indices are clamped into a dim, so that one without elements is refused, unless nothing is taken."""
+    for op, indices, result in (("take", "tensor<?xi32>", "tensor<?x3xf32>"), ("take_along_axis", "tensor<?x3xi32>", "tensor<?x3xf32>"),
+                                ("gather", "tensor<?x1xi32>", "tensor<?x3xf32>")):
+        axes = "axes = [0]" if op == "gather" else "axis = 0"
+        shape = {"take": (), "take_along_axis": (3,), "gather": (1,)}[op]
+        table = random("f32", (4, 3), 20)
+        index = Tensor("i32", np.zeros((2, *shape)))
+        steps = [Step([table, index], [("f32", table.values[[0, 0]])]),
+                 Step([Tensor("f32", np.zeros((0, 3))), Tensor("i32", np.zeros((0, *shape)))], [("f32", np.zeros((0, 3)))]),
+                 Step([Tensor("f32", np.zeros((0, 3))), index], error="expected an element in dim 0 of the operand, to take")]
+        yield Case(f"{op}_of_nothing", f"""  func.func @NAME(%x: tensor<?x3xf32>, %i: {indices}) -> ({result}) {{
+    %r = array.{op} %x[%i] {axes} : (tensor<?x3xf32>, {indices}) -> {result}
+    return %r : {result}
+  }}
+""", steps, "exact")
+
+
 def cases():
-    for make in (takes, gathers, scatters, many_updates, masks, one_hots):
+    for make in (nothing_to_take, takes, gathers, scatters, many_updates, masks, one_hots):
         yield from make()

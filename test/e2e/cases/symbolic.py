@@ -50,7 +50,7 @@ def elementwise():
 def ranges():
     """Multiples of 8, of at most 4096: kernels get an eighth of the size, and have no other variant for what cannot be. The
     second input's name is the one that is known, the first one's size turns out to be the same."""
-    text = """  func.func @NAME(%a: tensor<?x?xf32>, %b: tensor<?xf32> {array.dims = ["columns"]}, %w: tensor<?x24xf16> {array.dims = ["k"]},
+    text = """  func.func @NAME(%a: tensor<?x?xf32>, %b: tensor<?xf32> {array.dims = ["columns"]}, %w: tensor<?x24xf16> {array.dims = ["k", ""]},
                   %x: tensor<?x?xf16> {array.dims = ["rows", "k"]}) -> (tensor<?x?xf32>, tensor<?x24xf16>, tensor<?xf32>)
       attributes {array.dim_range = {columns = [8, 4096, 8], k = [16, 64, 16], rows = [0, 100, 4]}} {
     %s = array.add %a, %b : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>

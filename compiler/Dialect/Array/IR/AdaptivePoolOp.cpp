@@ -170,9 +170,10 @@ FailureOr<Values> AdaptivePoolOp::decompose(OpBuilder &builder) {
   if (!llvm::is_contained(window, 0)) {
     auto windowAttr = builder.getDenseI64ArrayAttr(window);
     auto none = DenseI64ArrayAttr();
-    Value pooled = isMax ? e.make<ReduceWindowOp>(ReduceKind::Max, getOperand(), windowAttr,
-                                                  windowAttr, none, none, none)
-                         : e.make<AvgPoolOp>(getOperand(), windowAttr, windowAttr, none, none, none);
+    Value pooled = isMax
+                       ? e.make<ReduceWindowOp>(ReduceKind::Max, getOperand(), windowAttr,
+                                                windowAttr, none, none, none)
+                       : e.make<AvgPoolOp>(getOperand(), windowAttr, windowAttr, none, none, none);
     return Values{e.finish(pooled, getType())};
   }
   Value x = e.widen(getOperand());
@@ -194,12 +195,12 @@ static Value spreadAxis(ExpressionBuilder &e, Value g, Value x, Value pooled, in
   Value maximum = e.make<ExpandDimsOp>(pooled, axis + 1);
   Value attains =
       e.compare(CompareDirection::Eq, gatherRanges(e, x, axis, windows, kLowest), maximum);
-  Value count = e.reduce(ReduceKind::Sum, e.convert(attains, typeOf(g).getElementType()),
-                         axis + 1, /*keepdims=*/false);
+  Value count = e.reduce(ReduceKind::Sum, e.convert(attains, typeOf(g).getElementType()), axis + 1,
+                         /*keepdims=*/false);
   Value share = e.div(g, count);
   Value element = e.make<ExpandDimsOp>(x, axis + 1);
-  Value isMaximum = e.compare(
-      CompareDirection::Eq, gatherRanges(e, pooled, axis, holders, std::nan("")), element);
+  Value isMaximum = e.compare(CompareDirection::Eq,
+                              gatherRanges(e, pooled, axis, holders, std::nan("")), element);
   Value shares = gatherRanges(e, share, axis, holders, 0);
   return e.reduce(ReduceKind::Sum, e.select(isMaximum, shares, e.scalar(0, shares)), axis + 1,
                   /*keepdims=*/false);

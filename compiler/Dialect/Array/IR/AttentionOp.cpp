@@ -246,8 +246,8 @@ Value AttentionSteps::buildCausalMask() {
 
 Value AttentionSteps::buildSinkScores(Type element) {
   Value sinks = e.convert(op.getSinks(), element);
-  return split(e.make<ReshapeOp>(RankedTensorType::get({heads, 1, 1}, element), sinks,
-                                 ValueRange()));
+  return split(
+      e.make<ReshapeOp>(RankedTensorType::get({heads, 1, 1}, element), sinks, ValueRange()));
 }
 
 AttentionSteps::Weights AttentionSteps::buildWeights() {

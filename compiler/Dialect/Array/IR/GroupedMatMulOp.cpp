@@ -133,11 +133,13 @@ GroupTiles::GroupTiles(GroupedMatMulOp op, OpBuilder &builder)
   tileBegin = sumBefore(tiles);
   Value tileEnd = e.add(tileBegin, tiles);
 
-  // Of M rows in G groups.
+  // Of M rows in G groups; of none none, since there is no row to fill tiles with.
   SizeBuilder sizeBuilder(builder, op.getLoc());
+  OpFoldResult all = sizeBuilder.size(op.getLhs(), 0);
+  OpFoldResult full = sizeBuilder.floorDiv(all, sizeBuilder.constant(tileRows));
+  OpFoldResult isAny = sizeBuilder.ceilDiv(all, sizeBuilder.constant(int64_t(1) << 48));
   OpFoldResult most = sizeBuilder.add(
-      sizeBuilder.floorDiv(sizeBuilder.size(op.getLhs(), 0), sizeBuilder.constant(tileRows)),
-      sizeBuilder.constant(tileRows == 1 ? 0 : groups));
+      full, sizeBuilder.mul(isAny, sizeBuilder.constant(tileRows == 1 ? 0 : groups)));
   std::optional<int64_t> known = getConstantIntValue(most);
   Values dynamic;
   if (!known)
@@ -170,8 +172,7 @@ Value GroupTiles::placeRows(Value tiles, Value rowsLike) {
   int64_t count = typeOf(tiles).getDimSize(0);
   Values flatSizes;
   if (ShapedType::isDynamic(count))
-    flatSizes.push_back(sizes.value(
-        sizes.mul(sizes.size(tiles, 0), sizes.constant(tileRows))));
+    flatSizes.push_back(sizes.value(sizes.mul(sizes.size(tiles, 0), sizes.constant(tileRows))));
   if (ShapedType::isDynamic(columns))
     flatSizes.push_back(sizes.value(sizes.size(tiles, 2)));
   int64_t flatRows = ShapedType::isDynamic(count) ? count : count * tileRows;
@@ -230,8 +231,8 @@ FailureOr<Values> GroupedMatMulOp::buildVjp(OpBuilder &builder, ValueRange cotan
   Value x = tiles.gatherRowsOrZeros(getLhs()), y = tiles.gatherRowsOrZeros(g);
   if (getTransposeB())
     std::swap(x, y);
-  Value products = e.make<MatMulOp>(x, y, /*transpose_a=*/true, /*transpose_b=*/false,
-                                    getAllowTf32());
+  Value products =
+      e.make<MatMulOp>(x, y, /*transpose_a=*/true, /*transpose_b=*/false, getAllowTf32());
   return Values{e.finish(lhs, getLhs().getType()),
                 e.finish(tiles.sumTiles(products, getRhs()), getRhs().getType()), Value()};
 }

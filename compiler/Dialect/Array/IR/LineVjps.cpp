@@ -68,18 +68,16 @@ FailureOr<Values> CumProdOp::buildVjp(OpBuilder &builder, ValueRange cotangents)
   Value zeros = e.convert(isZero, builder.getI64Type());
   Value before = e.make<CumSumOp>(zeros, getAxis(), /*exclusive=*/true, getReverse());
   Value count = getExclusive() ? before : e.add(before, zeros);
-  Value product =
-      e.mul(g, e.make<CumProdOp>(others, getAxis(), getExclusive(), getReverse()));
+  Value product = e.mul(g, e.make<CumProdOp>(others, getAxis(), getExclusive(), getReverse()));
   auto sumWhere = [&](int64_t wanted) {
-    Value hit = e.compare(CompareDirection::Eq, count,
-                          e.scalar(static_cast<double>(wanted), count));
-    return e.make<CumSumOp>(e.select(hit, product, zero), getAxis(), getExclusive(),
-                            !getReverse());
+    Value hit =
+        e.compare(CompareDirection::Eq, count, e.scalar(static_cast<double>(wanted), count));
+    return e.make<CumSumOp>(e.select(hit, product, zero), getAxis(), getExclusive(), !getReverse());
   };
   Value isFirst = e.compare(CompareDirection::Eq, before, e.scalar(0, before));
   Value atZero = e.select(isFirst, sumWhere(1), zero);
-  return Values{e.finish(e.select(isZero, atZero, e.div(sumWhere(0), others)),
-                         getOperand().getType())};
+  return Values{
+      e.finish(e.select(isZero, atZero, e.div(sumWhere(0), others)), getOperand().getType())};
 }
 
 /// The first element that attains the extremum so far gets what that gets.
@@ -123,8 +121,8 @@ FailureOr<Values> LogCumSumExpOp::buildVjp(OpBuilder &builder, ValueRange cotang
   Value isEmpty = e.compare(CompareDirection::Eq, y, nothing);
   auto share = [&](Value part) {
     Value logs = e.sub(e.make<LogOp>(e.make<MaxOp>(part, zero)), y);
-    Value sums = e.make<LogCumSumExpOp>(e.select(isEmpty, nothing, logs), getAxis(),
-                                        getExclusive(), !getReverse());
+    Value sums = e.make<LogCumSumExpOp>(e.select(isEmpty, nothing, logs), getAxis(), getExclusive(),
+                                        !getReverse());
     return e.make<ExpOp>(e.add(x, sums));
   };
   return Values{e.finish(e.sub(share(g), share(e.make<NegOp>(g))), getOperand().getType())};
@@ -166,8 +164,8 @@ FailureOr<Values> TopKOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (getK() == 0)
     return Values{e.zerosLike(getOperand())};
   Value ranks = ranksAlong(e, getOperand(), getAxis(), !getSmallest());
-  Value isChosen = e.compare(CompareDirection::Lt, ranks,
-                             e.scalar(static_cast<double>(getK()), ranks));
+  Value isChosen =
+      e.compare(CompareDirection::Lt, ranks, e.scalar(static_cast<double>(getK()), ranks));
   // Indices beyond the last are clamped.
   Value taken = e.select(isChosen, e.make<TakeAlongAxisOp>(g, ranks, getAxis()), e.scalar(0, g));
   return Values{e.finish(taken, getOperand().getType())};

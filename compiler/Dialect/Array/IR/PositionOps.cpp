@@ -87,8 +87,8 @@ FailureOr<Values> RopeOp::decompose(OpBuilder &builder) {
   if (half == 0)
     return Values{e.finish(x, getType())};
 
-  Value angles = buildAngles(e, getPositions(), size, getBase().convertToDouble(),
-                             type.getElementType());
+  Value angles =
+      buildAngles(e, getPositions(), size, getBase().convertToDouble(), type.getElementType());
   Value cos = e.make<CosOp>(angles), sin = e.make<SinOp>(angles);
 
   bool interleaved = getInterleaved();
@@ -114,9 +114,8 @@ FailureOr<Values> RopeOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
 // Sinusoidal
 //===----------------------------------------------------------------------===//
 
-LogicalResult SinusoidalOp::inferReturnTypes(MLIRContext *context,
-                                             std::optional<Location> location, Adaptor adaptor,
-                                             SmallVectorImpl<Type> &inferred) {
+LogicalResult SinusoidalOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                             Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   RuleContext rule{location, getOperationName()};
   int64_t size = adaptor.getSize();
   if (size < 2 || size % 2 != 0)
@@ -146,8 +145,7 @@ FailureOr<Values> SinusoidalOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   Value angles = buildAngles(e, getPositions(), getSize(), getBase().convertToDouble(),
                              computeType(builder, getType()));
-  Value joined =
-      joinHalves(e, e.make<SinOp>(angles), e.make<CosOp>(angles), getInterleaved());
+  Value joined = joinHalves(e, e.make<SinOp>(angles), e.make<CosOp>(angles), getInterleaved());
   return Values{e.finish(joined, getType())};
 }
 
@@ -172,10 +170,10 @@ LogicalResult AlibiOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
 
 LogicalResult AlibiOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizes(builder, getLoc());
-  return reifyAs(getType(),
-                 {builder.getIndexAttr(getHeads()), sizes.size(getQuery(), 0),
-                  sizes.size(getKey(), 0)},
-                 builder, shapes);
+  return reifyAs(
+      getType(),
+      {builder.getIndexAttr(getHeads()), sizes.size(getQuery(), 0), sizes.size(getKey(), 0)},
+      builder, shapes);
 }
 
 FailureOr<Values> AlibiOp::decompose(OpBuilder &builder) {

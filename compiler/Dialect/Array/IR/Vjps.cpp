@@ -126,8 +126,8 @@ FailureOr<Values> SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (!isPadded) {
     if (!isBox)
       return failure();
-    Value placed = e.make<DynamicUpdateSliceOp>(e.zerosLike(getOperand()), g,
-                                                makeStarts(e, getStarts()));
+    Value placed =
+        e.make<DynamicUpdateSliceOp>(e.zerosLike(getOperand()), g, makeStarts(e, getStarts()));
     return Values{e.finish(placed, type)};
   }
   auto spaces = builder.getDenseI64ArrayAttr(interior);
@@ -158,8 +158,7 @@ FailureOr<Values> PadOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (!isSlice && !isBox)
     return failure();
   Value inner = isSlice ? e.make<SliceOp>(g, getLow(), limits, strides)
-                        : e.make<DynamicSliceOp>(getOperand().getType(), g,
-                                                 makeStarts(e, getLow()),
+                        : e.make<DynamicSliceOp>(getOperand().getType(), g, makeStarts(e, getLow()),
                                                  e.dynamicSizes(getOperand()));
   // The padding value got what did not come from the operand.
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, getType().getRank()));
@@ -187,8 +186,8 @@ FailureOr<Values> DynamicUpdateSliceOp::buildVjp(OpBuilder &builder, ValueRange 
   Value kept = e.make<DynamicUpdateSliceOp>(g, e.zerosLike(getUpdate()), getStarts());
   Values results(getNumOperands());
   results[0] = e.finish(kept, getOperand().getType());
-  results[1] = e.make<DynamicSliceOp>(getUpdate().getType(), g, getStarts(),
-                                      e.dynamicSizes(getUpdate()));
+  results[1] =
+      e.make<DynamicSliceOp>(getUpdate().getType(), g, getStarts(), e.dynamicSizes(getUpdate()));
   return results;
 }
 
@@ -290,10 +289,9 @@ static Value dotBack(ExpressionBuilder &e, Value g, Value operand, ArrayRef<int6
                      ArrayRef<int64_t> otherBatch, ArrayRef<int64_t> otherContract,
                      ArrayRef<int64_t> otherFree, int64_t otherDims, bool allowTf32) {
   auto batchDims = llvm::to_vector(llvm::seq<int64_t>(0, batch.size()));
-  auto summedDims =
-      llvm::to_vector(llvm::seq<int64_t>(otherDims, otherDims + otherFree.size()));
-  Value product = e.make<DotGeneralOp>(g, other, batchDims, otherBatch, summedDims, otherFree,
-                                       allowTf32);
+  auto summedDims = llvm::to_vector(llvm::seq<int64_t>(otherDims, otherDims + otherFree.size()));
+  Value product =
+      e.make<DotGeneralOp>(g, other, batchDims, otherBatch, summedDims, otherFree, allowTf32);
   // Its dims: batch, the operand's own, those that were contracted in the order of `other`.
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, contract.size()));
   llvm::sort(order, [&](int64_t a, int64_t b) { return otherContract[a] < otherContract[b]; });
@@ -331,8 +329,8 @@ static Value sizesAlong(ExpressionBuilder &e, Value operand, ArrayRef<int64_t> a
   Type i64 = e.getBuilder().getI64Type();
   RankedTensorType type = typeOf(operand);
   if (llvm::none_of(axes, [&](int64_t axis) { return type.isDynamicDim(axis); })) {
-    auto numbers = llvm::map_to_vector(
-        axes, [&](int64_t axis) { return type.getDimSize(axis) - distance; });
+    auto numbers =
+        llvm::map_to_vector(axes, [&](int64_t axis) { return type.getDimSize(axis) - distance; });
     auto vector = RankedTensorType::get(static_cast<int64_t>(axes.size()), i64);
     return e.make<ConstantOp>(
         cast<ElementsAttr>(DenseElementsAttr::get(vector, ArrayRef(numbers))));
@@ -350,8 +348,8 @@ static Value scatterBack(ExpressionBuilder &e, Value g, Value operand, Value ind
                          ArrayRef<int64_t> axes) {
   Type i64 = e.getBuilder().getI64Type();
   indices = e.convert(indices, i64);
-  Value clamped = e.make<ClampOp>(e.scalar(0, indices), indices,
-                                  sizesAlong(e, operand, axes, /*distance=*/1));
+  Value clamped =
+      e.make<ClampOp>(e.scalar(0, indices), indices, sizesAlong(e, operand, axes, /*distance=*/1));
   return e.make<ScatterOp>(ScatterKind::Add, e.zerosLike(operand), clamped, g, axes,
                            /*unique=*/false);
 }

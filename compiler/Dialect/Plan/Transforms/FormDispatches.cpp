@@ -273,7 +273,8 @@ void FormDispatches::cloneConstantsInto(RegionOp region, const DispatchGrouping 
     Operation *op = worklist.pop_back_val();
     for (OpOperand &operand : op->getOpOperands()) {
       Operation *definition = operand.get().getDefiningOp();
-      if (!definition || region->isAncestor(definition) || !isClonedIntoKernels(definition, grouping))
+      if (!definition || region->isAncestor(definition) ||
+          !isClonedIntoKernels(definition, grouping))
         continue;
       if (!clones.contains(operand.get())) {
         OpBuilder builder = OpBuilder::atBlockBegin(&body);

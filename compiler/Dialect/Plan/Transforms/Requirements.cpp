@@ -65,6 +65,12 @@ static std::optional<bool> evaluate(AffineExpr left, Comparison comparison, Affi
 LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison comparison,
                                       AffineExpr right, StringRef what) {
   std::optional<bool> holds = evaluate(left, comparison, right, dims.getSymbols().size());
+  // What the user says of sizes is checked already.
+  if (!holds && comparison == Comparison::AtMost) {
+    int64_t most = dims.getRange(left).max;
+    if (most >= 0 && most <= dims.getRange(right).min)
+      holds = true;
+  }
   if (holds == true || !known.insert({left, right, static_cast<unsigned>(comparison)}).second)
     return success();
   auto leftConstant = dyn_cast<AffineConstantExpr>(left),

@@ -132,8 +132,7 @@ void SymbolicDims::numberSymbols() {
       continue;
     }
     finalExpr[candidate] = finalExpr[root];
-    SymbolDefinition &symbol =
-        kept[cast<AffineSymbolExpr>(finalExpr[candidate]).getPosition()];
+    SymbolDefinition &symbol = kept[cast<AffineSymbolExpr>(finalExpr[candidate]).getPosition()];
     symbol.range = SizeRange::intersect(symbol.range, symbols[candidate].range);
     if (!symbol.isNamed && symbols[candidate].isNamed) {
       symbol.name = symbols[candidate].name;
@@ -231,8 +230,8 @@ static Bounds computeBounds(AffineExpr expr, ArrayRef<SymbolDefinition> symbols)
 SizeRange SymbolicDims::getRange(AffineExpr expr) const {
   Bounds bounds = computeBounds(expr, symbols);
   // Sizes are not negative.
-  return {std::max<int64_t>(bounds.low.value_or(0), 0), std::max<int64_t>(bounds.high.value_or(-1), -1),
-          std::max<int64_t>(bounds.divisor, 1)};
+  return {std::max<int64_t>(bounds.low.value_or(0), 0),
+          std::max<int64_t>(bounds.high.value_or(-1), -1), std::max<int64_t>(bounds.divisor, 1)};
 }
 
 DictionaryAttr SymbolicDims::getRanges() const {
@@ -245,8 +244,8 @@ DictionaryAttr SymbolicDims::getRanges() const {
         ranges.append(range);
   for (const SymbolDefinition &symbol : symbols)
     if (!symbol.range.isTrivial())
-      ranges.set(symbol.name, builder.getI64ArrayAttr({symbol.range.min, symbol.range.max,
-                                                       symbol.range.divisor}));
+      ranges.set(symbol.name, builder.getI64ArrayAttr(
+                                  {symbol.range.min, symbol.range.max, symbol.range.divisor}));
   return ranges.empty() ? DictionaryAttr() : ranges.getDictionary(context);
 }
 
