@@ -66,6 +66,7 @@ private:
 static bool isSticky(CUresult result) {
   switch (result) {
   case CUDA_ERROR_ECC_UNCORRECTABLE:
+  case CUDA_ERROR_NVLINK_UNCORRECTABLE:
   case CUDA_ERROR_CONTAINED:
   case CUDA_ERROR_ILLEGAL_ADDRESS:
   case CUDA_ERROR_LAUNCH_TIMEOUT:
@@ -77,6 +78,8 @@ static bool isSticky(CUresult result) {
   case CUDA_ERROR_INVALID_ADDRESS_SPACE:
   case CUDA_ERROR_INVALID_PC:
   case CUDA_ERROR_LAUNCH_FAILED:
+  case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+  case CUDA_ERROR_MPS_CLIENT_TERMINATED:
   case CUDA_ERROR_EXTERNAL_DEVICE:
     return true;
   default:
@@ -371,20 +374,44 @@ void CudaDevice::freeMemory(uint64_t address, uint64_t room) {
   memory.free(address, room);
 }
 
+/// The device that has the byte at \p address in its memory; -1 if none has.
+Status CudaDevice::findOwner(CUdeviceptr address, int *ordinal) const {
+  unsigned type = 0;
+  *ordinal = -1;
+  CUresult result = cu.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+  // The driver's way to say that it knows no such memory.
+  if (result == CUDA_ERROR_INVALID_VALUE ||
+      (result == CUDA_SUCCESS && type != CU_MEMORYTYPE_DEVICE))
+    return Status();
+  XCR_RETURN_IF_ERROR(check(result, "cuPointerGetAttribute"));
+  return XCR_CUDA_CALL(*this, cuPointerGetAttribute, ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                       address);
+}
+
 Status CudaDevice::import(void *data, uint64_t size, Ref<hal::Memory> *out) {
   ContextScope scope(*this);
   XCR_RETURN_IF_ERROR(scope.status());
-  unsigned type = 0;
-  CUresult result = cu.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                             reinterpret_cast<CUdeviceptr>(data));
-  // The driver's way to say that it knows no such memory.
-  if (result != CUDA_ERROR_INVALID_VALUE)
-    XCR_RETURN_IF_ERROR(check(result, "cuPointerGetAttribute"));
-  if (result != CUDA_SUCCESS || type != CU_MEMORYTYPE_DEVICE)
+  // Both ends: what lies between them may be several pieces, mapped one behind the other.
+  const CUdeviceptr begin = reinterpret_cast<CUdeviceptr>(data), last = begin + size - 1;
+  const int own = static_cast<int>(info.ordinal);
+  int owner = -1, lastOwner = own;
+  XCR_RETURN_IF_ERROR(findOwner(begin, &owner));
+  if (owner >= 0 && owner != own)
+    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                      "expected device memory of %s, got %p, which is memory of cuda:%d",
+                      info.uri.c_str(), data, owner);
+  if (owner < 0)
     return makeStatus(
         allocator, XCR_STATUS_INVALID_ARGUMENT,
         "expected device memory of %s, got %p, which the driver does not know as such",
         info.uri.c_str(), data);
+  if (size > 1)
+    XCR_RETURN_IF_ERROR(findOwner(last, &lastOwner));
+  if (lastOwner != own || (size && last < begin))
+    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                      "expected %llu bytes of device memory of %s, got memory at %p that ends "
+                      "before that",
+                      static_cast<unsigned long long>(size), info.uri.c_str(), data);
   auto *memory = allocator.create<ImportedCudaMemory>(allocator, data, size);
   if (!memory)
     return outOfHostMemory(sizeof(ImportedCudaMemory));

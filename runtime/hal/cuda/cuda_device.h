@@ -67,9 +67,10 @@ public:
   Status getFillKernel(CUfunction *out);
   /// Sets the condition of a graph's node; see condition_kernel.h.
   Status getConditionKernel(CUfunction *out);
-  /// Whether a graph can hold ifs and whiles.
+  /// Whether a graph can hold ifs and whiles. Drivers have known conditional nodes since 12.3; the
+  /// earlier ones refuse empty nodes and changed fills in their bodies, or hang on empty bodies.
   bool hasConditionalNodes() const {
-    return cu.cuGraphAddNode && cu.cuGraphConditionalHandleCreate;
+    return cu.driverVersion >= 12080 && cu.cuGraphAddNode && cu.cuGraphConditionalHandleCreate;
   }
 
   /// The streams that synchronize and trim go over.
@@ -98,6 +99,7 @@ private:
   Status initialise();
   template <typename Function> Status forEachStream(Function function);
 
+  Status findOwner(CUdeviceptr address, int *ordinal) const;
   Status enterForeignContext();
   Status retainPrimaryContext();
 

@@ -15,6 +15,18 @@
 using namespace xc;
 using namespace xc::cuda;
 
+/// What a call that is asked before there is a device has failed with.
+static Status describeFailure(const HostAllocator &allocator, const Symbols &cu, const char *call,
+                              CUresult result) {
+  return makeStatus(allocator,
+                    result == CUDA_ERROR_OUT_OF_MEMORY ? XCR_STATUS_OUT_OF_MEMORY
+                                                       : XCR_STATUS_INTERNAL,
+                    "%s: %s (%s)%s", call, cu.nameOf(result), cu.textOf(result),
+                    result == CUDA_ERROR_NOT_INITIALIZED
+                        ? "; a process cannot use the driver that it was forked with"
+                        : "");
+}
+
 /// What can be said of a device without a context on it.
 static Status describeDevice(const Symbols &cu, int ordinal, hal::DeviceInfo *info) {
   char text[160];
@@ -91,7 +103,10 @@ public:
     int count = 0;
     if (Status status = loadSymbols(allocator, &cu); status.failed())
       return report->reason.assign(status.message());
-    if (cu->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
+    if (CUresult result = cu->cuDeviceGetCount(&count))
+      return report->reason.assign(
+          describeFailure(allocator, *cu, "cuDeviceGetCount", result).message());
+    if (count == 0)
       return report->reason.assign(xcr_string("the driver finds no device"));
     for (int ordinal = 0; ordinal < count; ++ordinal) {
       hal::DeviceInfo info(allocator);
@@ -111,10 +126,7 @@ public:
     XCR_RETURN_IF_ERROR(loadSymbols(allocator, &cu));
     int count = 0, ordinal = 0;
     if (CUresult result = cu->cuDeviceGetCount(&count))
-      return makeStatus(allocator,
-                        result == CUDA_ERROR_OUT_OF_MEMORY ? XCR_STATUS_OUT_OF_MEMORY
-                                                           : XCR_STATUS_INTERNAL,
-                        "cuDeviceGetCount: %s (%s)", cu->nameOf(result), cu->textOf(result));
+      return describeFailure(allocator, *cu, "cuDeviceGetCount", result);
     if (count == 0)
       return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "the CUDA driver finds no device");
     for (size_t i = 0; i < selector.size && ordinal < count; ++i) {

@@ -36,6 +36,10 @@ public:
 
   Status build(Span<const hal::Command> commands, Span<const uint32_t> edges);
 
+  /// As before build.
+  void clear() { lanes = 0; }
+
+  /// 0 before build.
   uint32_t laneCount() const { return lanes; }
   const Step &step(uint32_t command) const { return steps[command]; }
   Span<const uint32_t> waitsOf(const Step &step) const {

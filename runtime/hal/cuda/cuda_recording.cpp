@@ -72,12 +72,19 @@ Status CudaRecording::createTimers() {
 }
 
 Status CudaRecording::createLanes() {
-  XCR_RETURN_IF_ERROR(lanes.build(commands.span(), edges.span()));
-  if (lanes.laneCount() <= 1)
-    return Status();
+  Status status = lanes.build(commands.span(), edges.span());
+  if (status.succeeded() && lanes.laneCount() > 1)
+    status = createMarks();
+  // Whoever asks for lanes again must not find half of them.
+  if (status.failed())
+    lanes.clear();
+  return status;
+}
+
+Status CudaRecording::createMarks() {
   XCR_RETURN_IF_ERROR(marks.resize(commands.size() + 1));
   for (uint32_t i = 0; i < marks.size(); ++i)
-    if (i == commands.size() || lanes.step(i).isAwaited)
+    if (!marks[i] && (i == commands.size() || lanes.step(i).isAwaited))
       XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventCreate, &marks[i], CU_EVENT_DISABLE_TIMING));
   return Status();
 }
@@ -147,10 +154,13 @@ Status CudaRecording::makeRoom(const Kernel &kernel) {
   bool growsMaps = kernel.maps.size() > mapStride;
   if (!growsMaps && kernel.parameters.size() <= pointerStride)
     return Status();
-  mapStride = std::max(mapStride, kernel.maps.size());
-  pointerStride = std::max(pointerStride, kernel.parameters.size());
-  XCR_RETURN_IF_ERROR(maps.resize(mapStride * commands.size()));
-  XCR_RETURN_IF_ERROR(pointers.resize(pointerStride * commands.size()));
+  // The strides hold once there is room for them. Parameters point to maps, so these move last.
+  size_t pointersEach = std::max(pointerStride, kernel.parameters.size());
+  size_t mapsEach = std::max(mapStride, kernel.maps.size());
+  XCR_RETURN_IF_ERROR(pointers.resize(pointersEach * commands.size()));
+  XCR_RETURN_IF_ERROR(maps.resize(mapsEach * commands.size()));
+  pointerStride = pointersEach;
+  mapStride = mapsEach;
   for (uint32_t i = 0; i < commands.size(); ++i) {
     if (forms[i].kind != NodeForm::Kernel || commands[i].kind != CommandKind::Dispatch)
       continue;

@@ -67,6 +67,7 @@ private:
   Status copyList(const hal::CommandList &list);
   Status createTimers();
   Status createLanes();
+  Status createMarks();
   Status apply(const hal::CommandList &list, hal::CommandChange change);
   Status adopt(uint32_t ordinal);
   Status keep(hal::Executable *executable);

@@ -210,23 +210,24 @@ Status CudaStream::synchronize() {
   return status;
 }
 
+Status CudaStream::queryLocked(bool *isDone) {
+  Entry entry(*this);
+  XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
+  XCR_RETURN_IF_ERROR(entry.scope.status());
+  XCR_RETURN_IF_ERROR(refuseCapture(entry, "a query"));
+  CUresult result = cudaDevice.cu.cuStreamQuery(stream);
+  if (result == CUDA_SUCCESS && callbackStream)
+    result = cudaDevice.cu.cuStreamQuery(callbackStream);
+  *isDone = result == CUDA_SUCCESS && (!lastCallback || lastCallback->hasEnded());
+  pruneCallbacks();
+  if (*isDone)
+    dropAll(entry);
+  return result == CUDA_ERROR_NOT_READY ? Status() : cudaDevice.check(result, "cuStreamQuery");
+}
+
 Status CudaStream::query(bool *isDone) {
-  Status status;
-  {
-    Entry entry(*this);
-    XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
-    XCR_RETURN_IF_ERROR(entry.scope.status());
-    XCR_RETURN_IF_ERROR(refuseCapture(entry, "a query"));
-    CUresult result = cudaDevice.cu.cuStreamQuery(stream);
-    if (result == CUDA_SUCCESS && callbackStream)
-      result = cudaDevice.cu.cuStreamQuery(callbackStream);
-    *isDone = result == CUDA_SUCCESS && (!lastCallback || lastCallback->hasEnded());
-    pruneCallbacks();
-    if (*isDone)
-      dropAll(entry);
-    if (result != CUDA_ERROR_NOT_READY)
-      status = cudaDevice.check(result, "cuStreamQuery");
-  }
+  Status status = queryLocked(isDone);
+  // Another stream may have seen the loss: the callbacks of this one wait all the same.
   if (status.code() == XCR_STATUS_DEVICE_LOST)
     failCallbacks(status);
   return status;
@@ -268,7 +269,12 @@ CudaStream::CaptureState::CaptureState(CudaStream &stream) : stream(stream) {
   result = cu.cuStreamIsCapturing(stream.stream, &state);
   if (result != CUDA_SUCCESS)
     state = CU_STREAM_CAPTURE_STATUS_NONE;
-  else if (!isCaptured())
+}
+
+CudaStream::Entry::Entry(CudaStream &stream)
+    : ended(stream.allocator), lock(stream.mutex), scope(stream.cudaDevice), capture(stream) {
+  // Only under the lock: a wait for what is captured sets it, and enters the capture after that.
+  if (capture.isKnown() && !capture.isCaptured())
     stream.mayBeCaptured = stream.isForeign;
 }
 
@@ -398,11 +404,24 @@ Status CudaStream::prepareLanes(uint32_t count, CUstream *out) {
 }
 
 Status CudaStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, hal::LaunchMode) {
-  Entry entry(*this);
-  XCR_RETURN_IF_ERROR(enter(entry));
-  // A trim since the arena was reserved may have taken its memory.
-  if (arenaBytes > arena.size())
-    XCR_RETURN_IF_ERROR(arena.restore(arenaBytes));
+  for (bool isSecond = false;; isSecond = true) {
+    Status status;
+    {
+      Entry entry(*this);
+      XCR_RETURN_IF_ERROR(enter(entry));
+      // A trim since the arena was reserved may have taken its memory.
+      if (arenaBytes > arena.size())
+        status = arena.restore(arenaBytes);
+      if (status.succeeded())
+        return launchLocked(entry, std::move(recording), arenaBytes);
+    }
+    // As for reserveArena.
+    if (isSecond || status.code() != XCR_STATUS_OUT_OF_MEMORY || cudaDevice.trim().failed())
+      return status;
+  }
+}
+
+Status CudaStream::launchLocked(Entry &entry, Ref<hal::Recording> recording, uint64_t arenaBytes) {
   CudaRecording &cudaRecording = static_cast<CudaRecording &>(*recording);
   bool isCaptured = entry.capture.isCaptured();
   if (isCaptured) {
@@ -491,7 +510,12 @@ Status CudaStream::reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> 
 
 void CudaStream::trim() {
   Entry entry(*this);
-  if (entry.scope.status().succeeded() && !entry.capture.isCaptured() &&
-      cudaDevice.cu.cuStreamQuery(stream) == CUDA_SUCCESS)
-    arena.trim();
+  if (entry.scope.status().failed() || entry.capture.isCaptured())
+    return;
+  if (cudaDevice.cu.cuStreamQuery(stream) != CUDA_SUCCESS) {
+    dropReached(entry);
+    return;
+  }
+  dropAll(entry);
+  arena.trim();
 }

@@ -38,7 +38,7 @@ public:
   Status reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> *holder) override;
   /// Whether somebody captures the stream now: what is put on it becomes nodes of his graph.
   bool isCaptured();
-  /// Gives the arena's memory back if nothing is in flight.
+  /// Lets go of what ended work held; gives the arena's memory back if nothing is in flight.
   void trim();
 
 private:
@@ -56,6 +56,7 @@ private:
     explicit CaptureState(CudaStream &stream);
     /// Fails where the capture is invalid.
     Status status() const;
+    bool isKnown() const { return result == CUDA_SUCCESS; }
     bool isCaptured() const { return state != CU_STREAM_CAPTURE_STATUS_NONE; }
 
   private:
@@ -66,8 +67,7 @@ private:
   /// The stream, locked, with the context current. What has ended is dropped when the lock is gone:
   /// that may run code of the caller's.
   struct Entry {
-    explicit Entry(CudaStream &stream)
-        : ended(stream.allocator), lock(stream.mutex), scope(stream.cudaDevice), capture(stream) {}
+    explicit Entry(CudaStream &stream);
     Vector<Batch> ended;
     Lock lock;
     ContextScope scope;
@@ -83,6 +83,8 @@ private:
   void destroy() override;
 
   Status enter(Entry &entry);
+  Status queryLocked(bool *isDone);
+  Status launchLocked(Entry &entry, Ref<hal::Recording> recording, uint64_t arenaBytes);
   Status refuseCapture(const Entry &entry, const char *what) const;
   Status keepForGraph(Ref<hal::Recording> recording);
   Status hold(Entry &entry, Ref<RefCounted> object);

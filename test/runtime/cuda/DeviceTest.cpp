@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/hal/cuda/cuda_abi.h"
 #include "runtime/hal/driver.h"
 #include "test/runtime/cuda/CudaKernels.h"
 #include "test/runtime/hal/HalTest.h"
@@ -211,6 +212,32 @@ TEST_P(CudaDeviceTest, WithoutMemoryATrimIsTriedFirst) {
   ASSERT_TRUE(ok(second->reserveArena(large, &base, &holder)));
   holder = Ref<hal::Memory>();
   EXPECT_EQ(gpu->allocate(uint64_t(65) << 20, &buffer).code(), XCR_STATUS_OUT_OF_MEMORY);
+}
+
+TEST_P(CudaDeviceTest, WhatEndedWorkHeldMakesRoom) {
+  Device gpu = makeDevice(GetParam().uri, 16 << 20);
+  Stream queue = makeStream(gpu);
+  Ref<hal::Event> event;
+  ASSERT_TRUE(ok(gpu->createEvent(&event)));
+  for (int round = 0; round < 8; ++round) {
+    Ref<hal::Memory> memory;
+    ASSERT_TRUE(ok(gpu->allocate(3 << 20, &memory))) << "round " << round;
+    ASSERT_TRUE(ok(queue->fill(memory, 0, 64, 0, 1)));
+    // As a pipeline does: nobody ever waits for the stream itself.
+    ASSERT_TRUE(ok(queue->record(event)));
+    ASSERT_TRUE(ok(event->synchronize()));
+  }
+}
+
+TEST(CudaUri, WhyThereIsNoDeviceIsSaid) {
+  if (!standIn())
+    GTEST_SKIP() << "faults need the stand-in";
+  makeDevice("cuda:0"); // the driver works before
+  standIn()->setFault("cuDeviceGetCount", 1, CUDA_ERROR_NOT_INITIALIZED, 0);
+  expectNoDevice("cuda:0", XCR_STATUS_INTERNAL, "CUDA_ERROR_NOT_INITIALIZED");
+  standIn()->setFault("cuDeviceGetCount", 1, CUDA_ERROR_NOT_INITIALIZED, 0);
+  expectNoDevice("cuda:0", XCR_STATUS_INTERNAL, "forked");
+  standIn()->clearFaults();
 }
 
 TEST(CudaUri, WrongOnesAreNamed) {

@@ -96,6 +96,11 @@ TEST_P(ImportTest, DeviceMemoryIsUsedInPlaceAndGivenBack) {
   XCR_EXPECT_FAILS(
       xcr_buffer_wrap(device.get(), &options, seen.data(), 64, nullptr, nullptr, &object),
       XCR_STATUS_INVALID_ARGUMENT, "expected device memory");
+  // Nor is what lies behind the end.
+  shape = int64_t(1) << 45;
+  XCR_EXPECT_FAILS(xcr_buffer_wrap(device.get(), &options, reinterpret_cast<void *>(pointer),
+                                   uint64_t(4) << 45, nullptr, nullptr, &object),
+                   XCR_STATUS_INVALID_ARGUMENT, "ends before that");
   EXPECT_EQ(cu->cuMemFree(pointer), CUDA_SUCCESS);
   leavePrimaryContext();
 }
