@@ -14,15 +14,21 @@
 
 namespace xc {
 
-/// The caller's options, with defaults for what his version does not have.
-template <typename T> T readOptions(const T *given, const T &defaults) {
-  T result = defaults;
+/// The caller's options, with defaults for what his version does not have. INVALID_ARGUMENT where
+/// he has not said which version that is: his flags would count for nothing.
+template <typename T> Status readOptions(const T *given, const T &defaults, T *out) {
+  *out = defaults;
   if (given) {
+    if (given->struct_size <= sizeof(size_t))
+      return makeStatus(HostAllocator(), XCR_STATUS_INVALID_ARGUMENT,
+                        "options.struct_size: expected the size of the structure, got %zu: begin "
+                        "with its XCR_..._INIT",
+                        given->struct_size);
     size_t size = given->struct_size < sizeof(T) ? given->struct_size : sizeof(T);
-    memcpy(static_cast<void *>(&result), given, size);
+    memcpy(static_cast<void *>(out), given, size);
   }
-  result.struct_size = sizeof(T);
-  return result;
+  out->struct_size = sizeof(T);
+  return Status();
 }
 
 /// Writes what the caller's version of the structure has room for.

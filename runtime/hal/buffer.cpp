@@ -167,7 +167,8 @@ Status xcr_buffer::unmap() {
 static Status readLayout(const HostAllocator &allocator, const xcr_buffer_options_t *given,
                          bool allowStrides, Layout *out) {
   const xcr_buffer_options_t defaults = XCR_BUFFER_OPTIONS_INIT;
-  xcr_buffer_options_t options = readOptions(given, defaults);
+  xcr_buffer_options_t options;
+  XCR_RETURN_IF_ERROR(readOptions(given, defaults, &options));
   if (options.strides && !allowStrides)
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "strides: a new buffer is row-major, expected NULL");

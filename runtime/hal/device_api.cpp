@@ -107,7 +107,9 @@ xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t
                                xcr_device_t **out_device) {
   *out_device = nullptr;
   const xcr_device_options_t defaults = XCR_DEVICE_OPTIONS_INIT;
-  xcr_device_options_t given = readOptions(options, defaults);
+  xcr_device_options_t given;
+  if (Status status = readOptions(options, defaults, &given); status.failed())
+    return status.release();
   DeviceOptions settings;
   settings.allocator = HostAllocator(given.host_allocator);
   settings.memoryLimit = given.memory_limit;

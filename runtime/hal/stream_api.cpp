@@ -41,8 +41,9 @@ static Status checkEvent(xcr_stream_t *stream, xcr_event_t *event) {
   XCR_RETURN_IF_ERROR(requireArgument(event, "event"));
   if (&event->device() != &stream->device())
     return makeStatus(stream->device().allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "event: it is of device %s, the stream of %s",
-                      event->device().info.uri.c_str(), stream->device().info.uri.c_str());
+                      "event: it is of device object %p (%s), the stream of %p (%s)",
+                      static_cast<void *>(&event->device()), event->device().info.uri.c_str(),
+                      static_cast<void *>(&stream->device()), stream->device().info.uri.c_str());
   return Status();
 }
 
@@ -54,7 +55,8 @@ static Status createStream(xcr_device_t *device, const xcr_stream_options_t *giv
                            Ref<Stream> *out) {
   XCR_RETURN_IF_ERROR(requireArgument(device, "device"));
   const xcr_stream_options_t defaults = XCR_STREAM_OPTIONS_INIT;
-  xcr_stream_options_t options = readOptions(given, defaults);
+  xcr_stream_options_t options;
+  XCR_RETURN_IF_ERROR(readOptions(given, defaults, &options));
   if (options.flags != 0)
     return makeStatus(device->allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "options.flags: expected 0, got 0x%x", options.flags);

@@ -14,7 +14,8 @@ static Status createCall(xcr_instance_t *instance, xcr_string_view_t name,
                          const xcr_call_options_t *given, Ref<xcr_call> *out) {
   XCR_RETURN_IF_ERROR(requireArgument(instance, "instance"));
   const xcr_call_options_t defaults = XCR_CALL_OPTIONS_INIT;
-  xcr_call_options_t options = readOptions(given, defaults);
+  xcr_call_options_t options;
+  XCR_RETURN_IF_ERROR(readOptions(given, defaults, &options));
   if (options.flags & ~static_cast<uint32_t>(XCR_CALL_PROFILE))
     return makeStatus(instance->allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "options.flags: 0x%x holds bits that are no flags", options.flags);
@@ -79,8 +80,9 @@ static Status checkStream(xcr_call_t *call, xcr_stream_t *stream) {
   XCR_RETURN_IF_ERROR(requireArgument(stream, "stream"));
   if (&stream->device() != &call->device())
     return makeStatus(call->allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "stream: it is of device %s, the call of %s",
-                      stream->device().info.uri.c_str(), call->device().info.uri.c_str());
+                      "stream: it is of device object %p (%s), the call of %p (%s)",
+                      static_cast<void *>(&stream->device()), stream->device().info.uri.c_str(),
+                      static_cast<void *>(&call->device()), call->device().info.uri.c_str());
   return Status();
 }
 

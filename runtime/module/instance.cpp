@@ -195,7 +195,8 @@ static Status createInstance(xcr_device_t *device, xcr_module_t *module,
   XCR_RETURN_IF_ERROR(requireArgument(device, "device"));
   XCR_RETURN_IF_ERROR(requireArgument(module, "module"));
   const xcr_instance_options_t defaults = XCR_INSTANCE_OPTIONS_INIT;
-  xcr_instance_options_t options = readOptions(given, defaults);
+  xcr_instance_options_t options;
+  XCR_RETURN_IF_ERROR(readOptions(given, defaults, &options));
   if (options.source_count)
     XCR_RETURN_IF_ERROR(requireArgument(options.sources, "options.sources"));
   return xcr_instance::create(Ref<xcr_device>::share(device), Ref<xcr_module>::share(module),

@@ -19,7 +19,8 @@ static constexpr uint32_t kKnownFlags =
 static Status readModuleOptions(const xcr_module_options_t *given, HostAllocator *allocator,
                                 uint32_t *flags) {
   const xcr_module_options_t defaults = XCR_MODULE_OPTIONS_INIT;
-  xcr_module_options_t options = readOptions(given, defaults);
+  xcr_module_options_t options;
+  XCR_RETURN_IF_ERROR(readOptions(given, defaults, &options));
   *allocator = HostAllocator(options.host_allocator);
   *flags = options.flags;
   if (options.flags & ~kKnownFlags)

@@ -106,7 +106,7 @@ Status xc::chooseTarget(const xcr_module &module, const xcr_device &device, uint
     return Status();
   return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
                     "no target of the module runs on device %s (%s)%s", device.info.uri.c_str(),
-                    device.info.arch.c_str(), reasons.c_str());
+                    device.info.description.c_str(), reasons.c_str());
 }
 
 //===----------------------------------------------------------------------===//

@@ -114,6 +114,20 @@ TEST(DeviceTest, BadUris) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
+TEST(DeviceTest, OptionsWithoutASizeAreRefused) {
+  // A limit in a structure that says nothing of its size would be passed over.
+  xcr_device_options_t options = {};
+  options.memory_limit = 1;
+  xcr_device_t *device = nullptr;
+  XCR_EXPECT_FAILS(xcr_device_create(xcr_string("cpu"), &options, &device),
+                   XCR_STATUS_INVALID_ARGUMENT, "options.struct_size");
+  xcr_module_options_t refusing = {};
+  refusing.flags = XCR_MODULE_REFUSE_NATIVE_CODE;
+  xcr_module_t *module = nullptr;
+  XCR_EXPECT_FAILS(xcr_module_load_memory("", 0, &refusing, nullptr, nullptr, &module),
+                   XCR_STATUS_INVALID_ARGUMENT, "options.struct_size");
+}
+
 TEST(BufferTest, ShapesStridesAndViews) {
   Device device = makeDevice();
   Buffer buffer = makeBuffer(device, {3, 4}, iota(12));

@@ -218,6 +218,8 @@ def refuses_bad_command_lines(b):
     b.refuses("xrun", "model.vmfb", *XY, "--device=tpu", says="tpu")
     b.refuses("xrun", "model.vmfb", "--function=nope", *XY, says="nope.*main")
     b.refuses("xrun", "model.vmfb", *XY, "--variable=nope=3xf32=1", says="nope.*weight")
+    b.refuses("xrun", "model.vmfb", *XY, "--variable=nope=>@w.npy", says="nope.*weight")
+    expect(not b.run("xrun", "model.vmfb", *XY, "--variable=nope=>@w.npy").stdout.count("output"), "it ran all the same")
     b.refuses("xrun", "model.vmfb", *XY, "--output=nope=@out.npy", says="no output is called 'nope'.*sum")
 
 
@@ -557,6 +559,20 @@ def checks_the_machine(b):
     data[-100] ^= 1
     b.file("damaged.vmfb", bytes(data))
     b.tool("xdump", "damaged.vmfb", "--check", "--device=cpu")
+
+
+@test
+def says_in_one_line_where_a_module_does_not_run(b):
+    b.tool("xcompile", "model.mlir", "-o", "gpu.vmfb", "--target=cuda:sm_90a")
+    done = b.run("xdump", "gpu.vmfb", "--check", "--device=cpu")
+    expect(done.stdout.startswith("target cuda:sm_90a"), done.stdout)
+    expect(done.stderr.count("\n") == 1 and done.stderr.startswith("xdump: error: does not run on cpu"), done.stderr)
+
+
+@test
+def refuses_what_xbench_cannot_measure(b):
+    b.refuses("xbench", "model.vmfb", "--rotate=0", says="--rotate=N of 1 to 65536, got 0")
+    b.refuses("xbench", "model.vmfb", "--rotate=999999999999", says="got 999999999999")
 
 
 @test

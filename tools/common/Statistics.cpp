@@ -62,8 +62,9 @@ static std::string percent(double share) { return formatSignificant(100 * share,
 /// Adds what speaks against the times of one kind, which |what| names: "latencies".
 static void doubtTimes(const Summary &times, const char *what, std::vector<std::string> &doubts) {
   if (times.spread > 0.1)
-    doubts.push_back("the middle half of the " + std::string(what) + " spreads over " +
-                     percent(times.spread) + " of the median: something else uses this machine");
+    doubts.push_back(
+        "the middle half of the " + std::string(what) + " spreads over " + percent(times.spread) +
+        " of the median: something else uses this machine, or calls wait for those before them");
   if (times.median > 0 && times.p99 > 2 * times.median)
     doubts.push_back("one in a hundred of the " + std::string(what) + " is " +
                      formatSignificant(times.p99 / times.median, 3) +

@@ -99,6 +99,9 @@ static double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// Of inputs and outputs: each is a call of its own, with what that keeps.
+static constexpr uint64_t kMostSets = 1u << 16;
+
 /// Makes the calls that --rotate asks for beside the first one.
 static Error bindOthers(BoundCall &bound, const std::vector<HostArray> &arrays, uint64_t count) {
   for (uint64_t set = 0; set < count; ++set) {
@@ -397,6 +400,9 @@ int main(int argc, char **argv) {
   }
   if (options.files.size() != 1)
     return fail(Error("expected one module, got " + std::to_string(options.files.size())));
+  if (options.rotate < 1 || options.rotate > kMostSets)
+    return fail(Error("expected --rotate=N of 1 to " + std::to_string(kMostSets) + ", got " +
+                      std::to_string(options.rotate)));
   Result<BoundCall> bound = bind(options);
   if (!bound)
     return fail(bound.error());

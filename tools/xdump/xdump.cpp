@@ -29,16 +29,15 @@ struct DumpOptions {
 };
 } // namespace
 
-/// What every target needs of a machine, then whether |uri| has it.
+/// Prints what every target needs of a machine; the result says on which |uri| has it.
 static Result<std::string> checkMachine(const xcr_module_t *module, const std::string &uri) {
-  std::string text;
   xcr_module_info_t info = XCR_MODULE_INFO_INIT;
   xcr_module_get_info(module, &info);
   for (uint32_t i = 0; i < info.target_count; ++i) {
     xcr_target_info_t target = XCR_TARGET_INFO_INIT;
     if (Error error = toError(xcr_module_get_target(module, i, &target)))
       return error;
-    text += "target " + toString(target.kind) + ":" + toString(target.arch);
+    std::string text = "target " + toString(target.kind) + ":" + toString(target.arch);
     if (target.has_cubin)
       text += ", cubin";
     if (target.has_ptx)
@@ -48,19 +47,19 @@ static Result<std::string> checkMachine(const xcr_module_t *module, const std::s
     if (target.min_driver)
       text += ", driver " + std::to_string(target.min_driver / 1000) + "." +
               std::to_string(target.min_driver % 1000 / 10) + " or later";
-    text += "\n";
+    puts(text.c_str());
   }
   DeviceRef device;
   if (Error error = toError(xcr_device_create(toView(uri), nullptr, device.out())))
-    return Error(text + error.message());
+    return error;
   uint32_t chosen = 0;
   if (Error error = toError(xcr_module_check_device(module, device.get(), &chosen)))
-    return Error(text + "does not run on " + describeDevice(device.get()) + ": " + error.message());
+    return Error("does not run on " + describeDevice(device.get()) + ": " + error.message());
   xcr_target_info_t target = XCR_TARGET_INFO_INIT;
   if (Error error = toError(xcr_module_get_target(module, chosen, &target)))
     return error;
-  return text + "runs on " + describeDevice(device.get()) + ", as target " + toString(target.kind) +
-         ":" + toString(target.arch) + "\n";
+  return "runs on " + describeDevice(device.get()) + ", as target " + toString(target.kind) + ":" +
+         toString(target.arch) + "\n";
 }
 
 static Result<std::string> dump(const DumpOptions &options) {

@@ -204,13 +204,13 @@ static Error handleVariables(const Session &session, const std::vector<std::stri
     if (equals == 0 || equals == std::string::npos)
       return Error("expected --variable=NAME=VALUE or NAME=>@FILE.npy, got '" + text + "'");
     bool writes = text.compare(equals, 3, "=>@") == 0;
-    if (writes != after)
-      continue;
     std::string name = text.substr(0, equals);
     xcr_buffer_t *buffer = nullptr;
     if (Error error =
             toError(xcr_instance_get_variable(session.instance.get(), toView(name), &buffer)))
-      return fail(error);
+      return fail(error); // before the run also for what is written after it
+    if (writes != after)
+      continue;
     if (writes) {
       Result<HostArray> array = download(buffer);
       if (!array)
