@@ -352,7 +352,7 @@ def dumps_every_tensor(b):
         expect(done.returncode == 0 and f"3 tensors written to dump-{device}" in done.stdout, done.stdout + done.stderr)
         folder = b.folder / f"dump-{device}"
         files = sorted(folder.glob("*.npy"))
-        expect([re.sub("_guarded", "", file.name) for file in files] ==
+        expect([re.sub("_guarded|_narrow", "", file.name) for file in files] ==
                ["0000-main_k0_matmul-probed.mlir.5.10-2.npy", "0001-main_k1_reduce-probed.mlir.7.10-1.npy",
                 "0002-main_k2_matmul-probed.mlir.8.10-2.npy"], f"{device}: {files}")
         for file, values in zip(files, want):
@@ -385,7 +385,7 @@ def extracts_a_kernel(b):
     _, _, want = probe(b)
     for device, environment in b.on_both():
         # By the name that --report prints, and by that of the variant, which xbench prints.
-        suffix = "_guarded" if device == "cuda" else ""
+        suffix = "_narrow" if device == "cuda" else ""
         for output, kernel in (("k.vmfb", "main_k1_reduce"), (str(b.folder / "k.vmfb"), "main_k1_reduce" + suffix)):
             done = b.run("xrun", "probed.vmfb", *PROBE_INPUTS, f"--device={device}", f"--extract-kernel={kernel}", "-o", output, **environment)
             expect(done.returncode == 0, done.stderr)

@@ -7,13 +7,15 @@
 //
 // The kind of a kernel follows from its ops: what contracts, what reduces along or across memory,
 // what does neither. Within a kind, sizes decide: how many elements a thread takes, how many
-// threads share a row. Where a size is symbolic, up to two variants are made: a fast one under
-// guards (sizes that are multiples of the vector width, 32-bit indices), and a general one.
+// threads share a row. Where a size is symbolic, up to three variants are made, or families of them
+// for rows of several lengths: one under guards on sizes, which are multiples of the vector width
+// and have 32-bit indices, one for other sizes with such indices, and a general one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Codegen/CUDA/Analysis/Accesses.h"
+#include "compiler/Codegen/CUDA/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -87,8 +89,7 @@ static std::optional<int64_t> getStaticCount(plan::BindingOp binding) {
   return type.getNumElements();
 }
 
-/// The number of elements of the narrowest big binding that fill a vector access.
-static int64_t getVectorWidth(const KernelInfo &kernel) {
+int64_t getVectorWidth(const KernelInfo &kernel) {
   int64_t largest = 0, narrowest = kVectorBytes;
   for (plan::BindingOp binding : kernel.bindings)
     largest = std::max(largest, getStaticCount(binding).value_or(INT64_MAX));
@@ -524,87 +525,8 @@ Choice Chooser::choose() {
 }
 
 //===----------------------------------------------------------------------===//
-// Index width and variants
+// Variants
 //===----------------------------------------------------------------------===//
-
-/// Element numbers up to here leave room for positions a little past the end in 32 bits.
-static constexpr int64_t kNarrowLimit = INT32_MAX / 2;
-
-/// True if every element number of bindings and loops is known to fit narrow indices.
-static bool fitsNarrowIndices(const KernelInfo &kernel) {
-  bool loopsFit = llvm::all_of(kernel.tensorOps, [](Operation *op) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-    return !linalgOp || llvm::all_of(linalgOp.getStaticLoopRanges(),
-                                     [](int64_t range) { return range <= kNarrowLimit; });
-  });
-  return loopsFit && llvm::all_of(kernel.bindings, [&](plan::BindingOp binding) {
-           auto type = cast<MemRefType>(binding.getMemory().getType());
-           int64_t count = 1;
-           for (OpFoldResult size :
-                getMixedValues(type.getShape(), binding.getSizes(), binding.getContext())) {
-             std::optional<int64_t> bound = getUpperBound(size);
-             if (!bound || *bound > kNarrowLimit ||
-                 (count *= std::max<int64_t>(*bound, 1)) > kNarrowLimit)
-               return false;
-           }
-           return true;
-         });
-}
-
-/// Makes `kernel` rely on guards: on element counts that fit narrow indices, and on scalars that
-/// are innermost sizes and multiples of the vector width. False if there is nothing to guard, or
-/// some count is no formula.
-static bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths) {
-  MLIRContext *context = kernel.getFunction().getContext();
-  Builder builder(context);
-  unsigned scalars = countScalars(kernel.function);
-  SmallVector<Attribute> guards;
-  auto addGuard = [&](AffineExpr value, int64_t max, int64_t divisor) {
-    auto map = AffineMapAttr::get(AffineMap::get(0, scalars, value));
-    auto guard = plan::ValueGuardAttr::get(context, map, /*min=*/0, max, divisor);
-    if (!llvm::is_contained(guards, Attribute(guard)))
-      guards.push_back(guard);
-  };
-  int64_t width = getVectorWidth(kernel);
-  for (plan::BindingOp binding : kernel.bindings) {
-    AffineExpr count = getElementCountFormula(binding);
-    if (!count)
-      return false;
-    if (guardCounts && !isa<AffineConstantExpr>(count))
-      addGuard(count, kNarrowLimit, 1);
-    auto type = cast<MemRefType>(binding.getMemory().getType());
-    if (type.getRank() < 1 || !type.isDynamicDim(type.getRank() - 1))
-      continue;
-    auto scalar = binding.getSizes().back().getDefiningOp<plan::ScalarOp>();
-    if (!scalar || width == 1 || !guardWidths)
-      continue;
-    addGuard(getAffineSymbolExpr(scalar.getOrdinal(), context), kNarrowLimit, width);
-    // Every op that reads this scalar, also where it is not an innermost size.
-    kernel.getFunction().walk([&](plan::ScalarOp other) {
-      if (other.getOrdinal() == scalar.getOrdinal())
-        other->setAttr(kDivisorAttr, builder.getI64IntegerAttr(width));
-    });
-  }
-  kernel.getFunction()->setAttr(plan::kGuardsAttr, builder.getArrayAttr(guards));
-  return !guards.empty();
-}
-
-/// Adds guards that no binding is empty: of an empty tensor there is no description for copies.
-static void addNonEmptyGuards(const KernelInfo &kernel) {
-  func::FuncOp function = kernel.getFunction();
-  MLIRContext *context = function.getContext();
-  SmallVector<Attribute> guards(function->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
-  for (plan::BindingOp binding : kernel.bindings) {
-    AffineExpr count = getElementCountFormula(binding);
-    if (isa<AffineConstantExpr>(count))
-      continue;
-    auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(function), count));
-    auto guard = plan::ValueGuardAttr::get(context, map, /*min=*/1, kNarrowLimit, 1);
-    if (!llvm::is_contained(guards, Attribute(guard)))
-      guards.push_back(guard);
-  }
-  function->setAttr(plan::kGuardsAttr, ArrayAttr::get(context, guards));
-}
 
 namespace {
 
@@ -625,9 +547,10 @@ private:
   LogicalResult configure(func::FuncOp function);
   Choice choose(const KernelInfo &kernel, std::optional<int64_t> rowBound = std::nullopt);
   /// Puts variants before `kernel` for rows of symbolic length that are short enough to be held.
-  LogicalResult addRowVariants(const KernelInfo &kernel);
+  LogicalResult addRowVariants(const KernelInfo &kernel, bool guardWidths);
   /// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
-  LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow);
+  LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow,
+                                  bool guardWidths);
 
   ProductTuning tables;
 };
@@ -662,32 +585,35 @@ static void record(func::FuncOp function, const Choice &choice, int64_t indexBit
   function->setAttr(kIndexBitsAttr, builder.getI32IntegerAttr(indexBits));
 }
 
-/// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
+/// True if code of `config` reads and writes by what is known to divide sizes, whatever the
+/// configuration says.
+static bool dependsOnDivisors(Attribute config) {
+  return isa<MatmulFMAAttr, MatmulMMAAttr, MatmulWGMMAAttr>(config);
+}
+
 LogicalResult SelectStrategy::addGuardedVariant(const KernelInfo &kernel, const Choice &general,
-                                                bool narrow) {
+                                                bool narrow, bool guardWidths) {
   func::FuncOp function = kernel.getFunction();
-  if (countScalars(function) == 0)
+  // Without either guard it would be the general one.
+  if (countScalars(function) == 0 || (narrow && !guardWidths))
     return success();
-  // Sizes that are multiples of the vector width matter only where they lead to another
-  // configuration.
-  for (bool guardWidths : {true, false}) {
-    OpBuilder builder(function);
-    auto clone = cast<func::FuncOp>(builder.clone(*function));
-    clone.setName((function.getName() + "_guarded").str());
-    FailureOr<KernelInfo> variant = analyzeKernel(clone);
-    if (failed(variant))
-      return failure();
-    if (addGuards(*variant, /*guardCounts=*/!narrow, guardWidths)) {
-      Choice choice = choose(*variant);
-      if (choice.config != general.config || (!guardWidths && !narrow)) {
-        if (isa<MatmulWGMMAAttr>(choice.config))
-          addNonEmptyGuards(*variant);
-        record(clone, choice, 32);
-        return success();
-      }
+  OpBuilder builder(function);
+  auto clone = cast<func::FuncOp>(builder.clone(*function));
+  clone.setName((function.getName() + (guardWidths ? "_guarded" : "_narrow")).str());
+  FailureOr<KernelInfo> variant = analyzeKernel(clone);
+  if (failed(variant))
+    return failure();
+  if (addGuards(*variant, /*guardCounts=*/!narrow, guardWidths)) {
+    Choice choice = choose(*variant);
+    // Sizes that are multiples of the vector width matter only where they lead to other code.
+    if (!guardWidths || choice.config != general.config || dependsOnDivisors(choice.config)) {
+      if (isa<MatmulWGMMAAttr>(choice.config))
+        addNonEmptyGuards(*variant);
+      record(clone, choice, 32);
+      return success();
     }
-    clone.erase();
   }
+  clone.erase();
   return success();
 }
 
@@ -720,7 +646,7 @@ static AffineExpr getSymbolicRowLength(const KernelInfo &kernel) {
   return length;
 }
 
-LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel) {
+LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel, bool guardWidths) {
   func::FuncOp function = kernel.getFunction();
   AffineExpr length = getSymbolicRowLength(kernel);
   if (!length)
@@ -728,11 +654,12 @@ LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel) {
   for (int64_t bound : kRowBounds) {
     OpBuilder builder(function);
     auto clone = cast<func::FuncOp>(builder.clone(*function));
-    clone.setName((function.getName() + "_rows" + Twine(bound)).str());
+    clone.setName(
+        (function.getName() + (guardWidths ? "_rows" : "_narrow_rows") + Twine(bound)).str());
     FailureOr<KernelInfo> variant = analyzeKernel(clone);
     if (failed(variant))
       return failure();
-    if (addGuards(*variant, /*guardCounts=*/true, /*guardWidths=*/true)) {
+    if (addGuards(*variant, /*guardCounts=*/true, guardWidths)) {
       Choice choice = choose(*variant, bound);
       auto config = dyn_cast<RowReductionAttr>(choice.config);
       if (config && config.getChunks() > 0) {
@@ -765,8 +692,11 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
     return success();
   }
   Choice choice = choose(*kernel);
-  if (failed(addRowVariants(*kernel)) || failed(addGuardedVariant(*kernel, choice, narrow)))
-    return failure();
+  for (bool guardWidths : {true, false})
+    if (!guardWidths || hasSymbolicWidths(*kernel))
+      if (failed(addRowVariants(*kernel, guardWidths)) ||
+          failed(addGuardedVariant(*kernel, choice, narrow, guardWidths)))
+        return failure();
   record(function, choice, narrow ? 32 : 64);
   return success();
 }

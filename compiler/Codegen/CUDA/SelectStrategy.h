@@ -27,6 +27,9 @@ struct Choice {
   std::string reason;
 };
 
+/// The number of elements of the narrowest big binding that fill a vector access.
+int64_t getVectorWidth(const KernelInfo &kernel);
+
 /// The product of the sizes of `dims`, or nothing if one is symbolic.
 std::optional<int64_t> getStaticProduct(mlir::linalg::LinalgOp op, llvm::ArrayRef<unsigned> dims);
 

@@ -38,11 +38,11 @@ builtin.module @scale attributes {plan.kernel, plan.target = #plan.target<"cuda"
 // A symbolic size becomes an i64 parameter; the first variant relies on 32-bit indices.
 // CHECK-LABEL: module @symbolic
 // CHECK-SAME:    guards = [#plan.value_guard<#{{.*}}, min = 0, max = 1073741823, divisor = 1>]
-// CHECK-SAME:    name = "symbolic_guarded", parameters = {{\[}}["binding", 0], ["binding", 1], ["i64", 0]]
+// CHECK-SAME:    name = "symbolic_narrow", parameters = {{\[}}["binding", 0], ["binding", 1], ["i64", 0]]
 // CHECK-SAME:    name = "symbolic", parameters = {{\[}}["binding", 0], ["binding", 1], ["i64", 0]]
 
 // In place, loads must not go through the read-only path.
-// PTX-LABEL: .entry symbolic_guarded(
+// PTX-LABEL: .entry symbolic_narrow(
 // PTX-NOT:     ld.global.nc
 // PTX:         ld.global.v4.b32
 // PTX-LABEL: .entry symbolic(

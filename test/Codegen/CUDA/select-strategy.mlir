@@ -248,6 +248,18 @@ builtin.module @columns attributes {plan.kernel, plan.target = #plan.target<"cud
 // CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 4, chunks = 0, unroll = 4>
 // CHECK-SAME:    plan.guards = [#plan.value_guard<#{{.*}}, min = 0, max = 1073741823, divisor = 1>, #plan.value_guard<#{{.*}}, min = 0, max = 1073741823, divisor = 4>]
 // CHECK:         plan.scalar 0 {cuda.divisor = 4 : i64}
+// Other sizes have such variants as well, with accesses of one element.
+// CHECK-LABEL: func.func @columns_of_symbolic_length_narrow_rows1024()
+// CHECK-SAME:    cuda.index_bits = 32 : i32
+// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 1024, rows = 1, vector = 1, chunks = 1>
+// CHECK-SAME:    #plan.value_guard<#{{.*}}, min = 1, max = 1024, divisor = 1>]
+// CHECK:         plan.scalar 0 : index
+// CHECK-LABEL: func.func @columns_of_symbolic_length_narrow_rows4096()
+// CHECK-LABEL: func.func @columns_of_symbolic_length_narrow_rows16384()
+// CHECK-LABEL: func.func @columns_of_symbolic_length_narrow()
+// CHECK-SAME:    cuda.index_bits = 32 : i32
+// CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 1, chunks = 0, unroll = 4>
+// CHECK-SAME:    plan.guards = [#plan.value_guard<#{{.*}}, min = 0, max = 1073741823, divisor = 1>]
 // CHECK-LABEL: func.func @columns_of_symbolic_length()
 // CHECK-SAME:    cuda.index_bits = 64 : i32
 // CHECK-SAME:    lowering_config = #cuda.row_reduction<threads = 256, rows = 1, vector = 1, chunks = 0, unroll = 4>
@@ -433,6 +445,37 @@ builtin.module @scatter attributes {plan.kernel, plan.target = #plan.target<"cud
     %r = kernel.scatter add, %t1, %t2 into %t0 axes = [0] : tensor<20x1xi32>, tensor<20x64xf32> into tensor<1000x64xf32> -> tensor<1000x64xf32>
     %b3 = plan.binding 3 write align 64 : memref<1000x64xf32>
     bufferization.materialize_in_destination %r in restrict writable %b3 : (tensor<1000x64xf32>, memref<1000x64xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A product of symbolic sizes stores by wide accesses where they are multiples of 4, though its tiles are the same.
+// CHECK-LABEL: func.func @symbolic_product_guarded()
+// CHECK-SAME:    #cuda.matmul_fma<
+// CHECK-SAME:    max = 1073741823, divisor = 4>
+// CHECK:         plan.scalar 2 {cuda.divisor = 4 : i64}
+// CHECK-LABEL: func.func @symbolic_product_narrow()
+// CHECK-SAME:    cuda.index_bits = 32 : i32
+// CHECK-NOT:     divisor = 4
+// CHECK-LABEL: func.func @symbolic_product()
+// CHECK-SAME:    cuda.index_bits = 64 : i32
+builtin.module @symbolic_product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @symbolic_product() {
+    %m = plan.scalar 0 : index
+    %k = plan.scalar 1 : index
+    %n = plan.scalar 2 : index
+    %b0 = plan.binding 0 read align 64 sizes(%m, %k) : memref<?x?xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<?x?xf32> to tensor<?x?xf32>
+    %b1 = plan.binding 1 read align 64 sizes(%k, %n) : memref<?x?xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<?x?xf32> to tensor<?x?xf32>
+    %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+    %zero = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<?x?xf32>, tensor<?x?xf32>) outs(%f : tensor<?x?xf32>) -> tensor<?x?xf32>
+    %b2 = plan.binding 2 write align 64 sizes(%m, %n) : memref<?x?xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<?x?xf32>, memref<?x?xf32>) -> ()
     return
   }
 }

@@ -1,0 +1,31 @@
+//===- Guards.h - What variants of a kernel rely on -----------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_GUARDS_H
+#define XC_CODEGEN_CUDA_GUARDS_H
+
+#include "compiler/Codegen/CUDA/Analysis/KernelInfo.h"
+
+namespace xc::cuda {
+
+/// True if every element number of bindings and loops is known to fit narrow indices.
+bool fitsNarrowIndices(const KernelInfo &kernel);
+
+/// True if a guard could make vectors of what may not be a multiple of their width.
+bool hasSymbolicWidths(const KernelInfo &kernel);
+
+/// Makes `kernel` rely on guards: on element counts that fit narrow indices, and on scalars that
+/// are innermost sizes and multiples of the vector width. False if there is nothing to guard, or
+/// some count is no formula.
+bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths);
+
+/// Adds guards that no binding is empty: of an empty tensor there is no description for copies.
+void addNonEmptyGuards(const KernelInfo &kernel);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_GUARDS_H
