@@ -22,9 +22,12 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITROWREDUCTION
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// Chunks that a thread brings to shared memory at a time, and that it computes with at a time,
-/// beside elements of other inputs.
-static constexpr int64_t kFillUnroll = 4, kSharedUnroll = 2;
+/// Chunks that a thread brings to shared memory at a time, and elements that it computes with at a
+/// time, beside those of other inputs.
+static constexpr int64_t kFillUnroll = 4, kSharedElements = 8;
+
+/// Bytes of the next row that a thread has under way while it works on one.
+static constexpr int64_t kEarlyBytes = 64;
 
 namespace {
 
@@ -46,8 +49,20 @@ protected:
   Value isStoringThread() override { return index.isEqual(lane, index.constant(0)); }
 
 private:
-  /// Everything that is computed from `row`.
-  void emitRow();
+  /// Everything that is computed from `row`, whose elements in registers may be loaded already.
+  void emitRow(ValueRange loaded = {});
+  void makeChunks();
+
+  // A barrier may let in what other threads wrote, so nothing that is loaded before it would still
+  // be known behind it: a row that is needed again is loaded by hand.
+  bool holdsInputs() const;
+  SmallVector<Value> loadInputs();
+  void provideInputs();
+  Coord getFlat(const ReductionGroup::Input &input, const Place &place);
+  Value loadElements(const ReductionGroup::Input &input, const Place &place);
+  /// Makes `getElements`, given the number of a chunk in `places`, what `input` is there.
+  void provideInput(const ReductionGroup::Input &input, ArrayRef<Place> places,
+                    std::function<Value(size_t)> getElements);
   Place makeChunk(Value chunk);
   SmallVector<Value> combineLanes(const Combiner &combiner, ArrayRef<Value> partial);
   SmallVector<Value> combineWarp(const Combiner &combiner, SmallVector<Value> values,
@@ -65,6 +80,7 @@ private:
 
   // Groups with partials: a block walks over all rows that a partial result sums up.
   LogicalResult runWalk();
+  bool loadsEarly() const;
   SmallVector<Value> accumulatePartials(SmallVector<Value> carried);
   SmallVector<Value> combineTeams(const Combiner &combiner, SmallVector<Value> values,
                                   ArrayRef<Value> buffers);
@@ -73,6 +89,7 @@ private:
   RowReductionAttr config;
   Value row, rowMask, lane, team, count;
   SmallVector<Place> chunks;       // in registers
+  SmallVector<Value> held;         // of each input, what `chunks` hold, if loaded by hand
   SmallVector<Value> inputBuffers; // for each input of the group, what shared memory holds
 };
 
@@ -112,28 +129,49 @@ SmallVector<Value> RowEmitter::forSharedChunks(int64_t unroll, ValueRange inits,
   return looped == shared ? carried : visit(index.constant(looped), shared - looped, carried);
 }
 
+Coord RowEmitter::getFlat(const ReductionGroup::Input &input, const Place &place) {
+  Point point{{}, {}, lanes, {}};
+  for (AffineExpr expr : input.coords)
+    point.coords.push_back(points.apply(expr, place.coords, lanes));
+  return points.getFlat(point, input.tensor);
+}
+
+Value RowEmitter::loadElements(const ReductionGroup::Input &input, const Place &place) {
+  return splatTo(points.builder, points.loc,
+                 points.load(input.binding, getFlat(input, place), lanes), lanes);
+}
+
+void RowEmitter::provideInput(const ReductionGroup::Input &input, ArrayRef<Place> places,
+                              std::function<Value(size_t)> getElements) {
+  SmallVector<Coord> flats =
+      llvm::map_to_vector(places, [&](const Place &place) { return getFlat(input, place); });
+  points.provide(input.tensor, [=, source = &input](const Point &point) {
+    Point asked = point;
+    Coord flat = points.getFlat(asked, source->tensor);
+    for (auto [number, expected] : llvm::enumerate(flats))
+      if (flat.kind == expected.kind && flat.first() == expected.first())
+        return getElements(number);
+    return points.load(source->binding, flat, asked.lanes, asked.mask);
+  });
+}
+
 void RowEmitter::fillShared() {
   for (const ReductionGroup::Input &input : group.inputs)
     inputBuffers.push_back(frame.allocateShared(input.getMemoryType().getElementType(),
                                                 config.getShared() * config.getThreads() * lanes));
-  for (auto [input, buffer] : llvm::zip_equal(group.inputs, inputBuffers))
-    forSharedChunks(kFillUnroll, {},
-                    [&, source = &input, held = buffer](ArrayRef<Value> several,
-                                                        ValueRange) -> SmallVector<Value> {
-                      // All loads first, so that they are under way together.
-                      SmallVector<Value> values;
-                      for (Value chunk : several) {
-                        Place place = makeChunk(index.add(chunk, config.getChunks()));
-                        Point point{{}, {}, lanes, {}};
-                        for (AffineExpr expr : source->coords)
-                          point.coords.push_back(points.apply(expr, place.coords, lanes));
-                        values.push_back(splatTo(points.builder, points.loc,
-                                                 points.emit(source->tensor, point), lanes));
-                      }
-                      for (auto [chunk, value] : llvm::zip_equal(several, values))
-                        storeShared(held, getSharedPosition(chunk), value);
-                      return {};
-                    });
+  for (auto [input, buffer] : llvm::zip_equal(group.inputs, inputBuffers)) {
+    auto fill = [&, source = &input, to = buffer](ArrayRef<Value> several,
+                                                  ValueRange) -> SmallVector<Value> {
+      // All loads first, so that they are under way together.
+      SmallVector<Value> values;
+      for (Value chunk : several)
+        values.push_back(loadElements(*source, makeChunk(index.add(chunk, config.getChunks()))));
+      for (auto [chunk, value] : llvm::zip_equal(several, values))
+        storeShared(to, getSharedPosition(chunk), value);
+      return {};
+    };
+    forSharedChunks(kFillUnroll, {}, fill);
+  }
 }
 
 SmallVector<Value> RowEmitter::visitShared(Value chunk, ValueRange inits, Visitor body) {
@@ -142,24 +180,41 @@ SmallVector<Value> RowEmitter::visitShared(Value chunk, ValueRange inits, Visito
   // What is computed from shared memory is computed again at the next visit, rather than kept.
   PointEmitter::Scope scope(points);
   for (auto [input, buffer] : llvm::zip_equal(group.inputs, inputBuffers)) {
-    Point own{{}, {}, lanes, {}};
-    for (AffineExpr expr : input.coords)
-      own.coords.push_back(points.apply(expr, place.coords, lanes));
-    Coord expected = points.getFlat(own, input.tensor);
     Type element = input.getMemoryType().getElementType();
     Type type = lanes == 1 ? element : VectorType::get(lanes, element);
-    points.provide(input.tensor, [=, source = &input, held = buffer](const Point &point) {
-      Point asked = point;
-      Coord flat = points.getFlat(asked, source->tensor);
-      if (flat.kind != expected.kind || flat.first() != expected.first())
-        return points.load(source->binding, flat, asked.lanes, asked.mask);
-      return loadShared(held, position, type);
-    });
+    provideInput(input, place,
+                 [=, from = buffer](size_t) { return loadShared(from, position, type); });
   }
   SmallVector<Value> carried = body(place, inits);
   for (const ReductionGroup::Input &input : group.inputs)
     points.withdraw(input.tensor);
   return carried;
+}
+
+bool RowEmitter::holdsInputs() const {
+  bool isReused = group.members.size() + group.partials.size() > 1 ||
+                  llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
+                    return result.kind == ReductionGroup::Result::Kind::Whole;
+                  });
+  // Beside shared memory registers hold little, and have nothing to spare.
+  return isReused && config.getThreads() > 32 && config.getShared() == 0;
+}
+
+SmallVector<Value> RowEmitter::loadInputs() {
+  SmallVector<Value> values;
+  for (const ReductionGroup::Input &input : group.inputs)
+    for (const Place &chunk : chunks)
+      values.push_back(loadElements(input, chunk));
+  return values;
+}
+
+void RowEmitter::provideInputs() {
+  if (held.empty())
+    return;
+  for (auto [number, input] : llvm::enumerate(group.inputs)) {
+    SmallVector<Value> own(ArrayRef(held).slice(number * chunks.size(), chunks.size()));
+    provideInput(input, chunks, [own = std::move(own)](size_t chunk) { return own[chunk]; });
+  }
 }
 
 SmallVector<Value> RowEmitter::visitShare(ValueRange inits, Visitor body) {
@@ -169,12 +224,13 @@ SmallVector<Value> RowEmitter::visitShare(ValueRange inits, Visitor body) {
       carried = body(chunk, carried);
     if (config.getShared() == 0)
       return carried;
-    return forSharedChunks(kSharedUnroll, carried, [&](ArrayRef<Value> several, ValueRange values) {
-      SmallVector<Value> current(values);
-      for (Value chunk : several)
-        current = visitShared(chunk, current, body);
-      return current;
-    });
+    return forSharedChunks(std::max<int64_t>(1, kSharedElements / lanes), carried,
+                           [&](ArrayRef<Value> several, ValueRange values) {
+                             SmallVector<Value> current(values);
+                             for (Value chunk : several)
+                               current = visitShared(chunk, current, body);
+                             return current;
+                           });
   }
   return visitByLoops(index.mul(lane, lanes), count, config.getThreads() * lanes,
                       config.getUnroll(), inits, [&](Value position, ValueRange values) {
@@ -236,12 +292,20 @@ SmallVector<Value> RowEmitter::combineThreads(const Combiner &combiner,
   return combineWarp(combiner, values, warps);
 }
 
-void RowEmitter::emitRow() {
+void RowEmitter::makeChunks() {
   chunks.clear();
   for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk)
     chunks.push_back(makeChunk(index.constant(chunk)));
+}
+
+void RowEmitter::emitRow(ValueRange loaded) {
+  makeChunks();
+  held.assign(loaded.begin(), loaded.end());
   if (config.getShared() > 0)
     fillShared();
+  if (held.empty() && holdsInputs())
+    held = loadInputs();
+  provideInputs();
   for (const ReductionGroup::Member &member : group.members)
     emitMember(member);
   emitResults();
@@ -337,6 +401,13 @@ void RowEmitter::storePartials(const ReductionGroup::Member &member, ArrayRef<Va
   }
 }
 
+bool RowEmitter::loadsEarly() const {
+  int64_t bytes = 0;
+  for (const ReductionGroup::Input &input : group.inputs)
+    bytes += getElementBytes(input.getMemoryType().getElementType());
+  return holdsInputs() && bytes * config.getChunks() * lanes <= kEarlyBytes;
+}
+
 LogicalResult RowEmitter::runWalk() {
   Value blocks = index.product(ArrayRef(parallelSizes).drop_back());
   Value rowsOfBlock = parallelSizes.back();
@@ -348,9 +419,7 @@ LogicalResult RowEmitter::runWalk() {
            << teams;
 
   row = firstRow;
-  chunks.clear();
-  for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk)
-    chunks.push_back(makeChunk(index.constant(chunk)));
+  makeChunks();
   SmallVector<Value> inits;
   for (const ReductionGroup::Member &member : group.partials)
     for (const Place &chunk : chunks)
@@ -359,24 +428,43 @@ LogicalResult RowEmitter::runWalk() {
   int64_t rounds = *number / teams, unroll = config.getUnroll();
   while (rounds % unroll != 0)
     --unroll;
-  SmallVector<Value> sums = points.emitLoop(
-      index.constant(0), index.constant(rounds), index.constant(unroll), inits,
-      [&](Value round, ValueRange values) {
-        SmallVector<Value> carried(values);
-        for (int64_t i = 0; i < unroll; ++i) {
-          row = index.add(firstRow, index.add(index.mul(index.add(round, i), teams), team));
-          emitRow();
-          carried = accumulatePartials(carried);
-        }
-        // What the warps left for each other must have been read before the next round writes.
-        if (config.getThreads() > 32)
-          frame.barrier();
-        return carried;
-      });
+  auto getRow = [&](Value round) {
+    return index.add(firstRow, index.add(index.mul(round, teams), team));
+  };
+  // Where threads wait for each other, the next row is on its way meanwhile.
+  bool isEarly = unroll == 1 && loadsEarly();
+  size_t numSums = inits.size();
+  if (isEarly) {
+    row = getRow(index.constant(0));
+    makeChunks();
+    llvm::append_range(inits, loadInputs());
+  }
+  SmallVector<Value> last =
+      points.emitLoop(index.constant(0), index.constant(rounds), index.constant(unroll), inits,
+                      [&](Value round, ValueRange values) {
+                        SmallVector<Value> carried(values.take_front(numSums)), next;
+                        if (isEarly) {
+                          row = getRow(index.min(index.add(round, 1), index.constant(rounds - 1)));
+                          makeChunks();
+                          next = loadInputs();
+                        }
+                        for (int64_t i = 0; i < unroll; ++i) {
+                          row = getRow(index.add(round, i));
+                          emitRow(values.drop_front(numSums));
+                          carried = accumulatePartials(carried);
+                        }
+                        // What the warps left for each other must have been read before the next
+                        // round writes.
+                        if (config.getThreads() > 32)
+                          frame.barrier();
+                        llvm::append_range(carried, next);
+                        return carried;
+                      });
+  for (const ReductionGroup::Input &input : group.inputs)
+    points.withdraw(input.tensor);
+  ArrayRef<Value> sums = ArrayRef(last).take_front(numSums);
   row = firstRow;
-  chunks.clear();
-  for (int64_t chunk = 0; chunk < config.getChunks(); ++chunk)
-    chunks.push_back(makeChunk(index.constant(chunk)));
+  makeChunks();
   ArrayRef<Value> rest = sums;
   for (const ReductionGroup::Member &member : group.partials) {
     size_t taken = chunks.size() * member.combiner.getNumResults();

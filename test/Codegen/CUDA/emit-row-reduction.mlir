@@ -207,3 +207,47 @@ builtin.module @walk attributes {plan.kernel, plan.target = #plan.target<"cuda",
     return
   }
 }
+
+// -----
+
+// Threads that wait for each other have the next row on its way before they work on one, and load each element once.
+// CHECK-LABEL: func.func @walk_in_blocks
+// CHECK:         %[[FIRST:.*]] = vector.load %{{.*}} : memref<4096xf32>, vector<2xf32>
+// CHECK:         scf.for %[[ROUND:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[ROW:.*]] = %[[FIRST]])
+// CHECK:           %[[NEXT:.*]] = vector.load %{{.*}} : memref<4096xf32>, vector<2xf32>
+// CHECK-NOT:       vector.load %{{.*}} : memref<4096xf32>
+// CHECK:           arith.addf %[[ROW]],
+// CHECK:           gpu.barrier
+// CHECK:           scf.yield %{{.*}}, %[[NEXT]]
+#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#row = affine_map<(d0, d1, d2) -> (d0, d1)>
+#column = affine_map<(d0, d1, d2) -> (d0, d2)>
+builtin.module @walk_in_blocks attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @walk_in_blocks() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 1, vector = 2, chunks = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<4x8x128xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4x8xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4x128xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<4x8x128xf32> to tensor<4x8x128xf32>
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<4x8xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x : tensor<4x8x128xf32>) outs(%f0 : tensor<4x8xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x8xf32>
+    %e1 = tensor.empty() : tensor<4x128xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %sum : tensor<4x8x128xf32>, tensor<4x8xf32>) outs(%f1 : tensor<4x128xf32>) {
+    ^bb0(%a: f32, %r: f32, %acc: f32):
+      %p = arith.mulf %a, %r : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x128xf32>
+    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
+    bufferization.materialize_in_destination %part in restrict writable %b2 : (tensor<4x128xf32>, memref<4x128xf32>) -> ()
+    return
+  }
+}
