@@ -507,11 +507,12 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums
   Value isLeader = index.isEqual(threadInWarpgroup, index.constant(0));
   Value stagingRow = index.mul(warpgroup, tile::kWarpgroupRows);
   Value warpRow = index.add(stagingRow, index.mul(warp, 16));
-  for (auto [part, values] : llvm::enumerate(sums)) {
-    Value startM = index.add(index.add(tile.startM, index.mul(place, rowsPerWarpgroup)),
-                             part * tile::kWarpgroupRows);
-    Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
-    for (int64_t first = 0; first < ownColumns; first += type.getColumns()) {
+  // What belongs to columns, a bias say, is read once for all parts of these rows and then let go.
+  for (int64_t first = 0; first < ownColumns; first += type.getColumns())
+    for (auto [part, values] : llvm::enumerate(sums)) {
+      Value startM = index.add(index.add(tile.startM, index.mul(place, rowsPerWarpgroup)),
+                               part * tile::kWarpgroupRows);
+      Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
       points.emitIf(isLeader, [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
       for (int64_t column = 0; column < type.getColumns(); column += 16) {
@@ -537,7 +538,6 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums
         }
       });
     }
-  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -76,3 +76,30 @@ func.func @double(%x: f64) -> bf16 {
   %n = arith.truncf %y : f64 to bf16
   return %n : bf16
 }
+
+// As in GELU: the tail by an exponential and a quotient, on either side of zero.
+// CHECK-LABEL: func.func @one_plus_erf
+// CHECK-NOT:     math.erf
+// CHECK:         "rcp.approx.ftz.f32 $0, $1;"
+// CHECK:         "ex2.approx.ftz.f32 $0, $1;"
+// CHECK-COUNT-5: math.fma
+// CHECK:         %[[TAIL:.*]] = arith.mulf
+// CHECK:         %[[REST:.*]] = arith.subf %{{.*}}, %{{.*}} : f32
+// CHECK:         arith.select %{{.*}}, %{{.*}}, %[[REST]]
+// CHECK:         arith.truncf
+func.func @one_plus_erf(%x: f32) -> bf16 {
+  %one = arith.constant 1.0 : f32
+  %y = math.erf %x : f32
+  %z = arith.addf %y, %one : f32
+  %r = arith.mulf %z, %x : f32
+  %n = arith.truncf %r : f32 to bf16
+  return %n : bf16
+}
+
+// CHECK-LABEL: func.func @erf_alone
+// CHECK:         math.erf
+func.func @erf_alone(%x: f32) -> bf16 {
+  %y = math.erf %x : f32
+  %n = arith.truncf %y : f32 to bf16
+  return %n : bf16
+}
