@@ -42,15 +42,20 @@ Status FillLaunch::prepare(CudaDevice &device, uint64_t target, uint64_t bytes, 
   XCR_RETURN_IF_ERROR(device.getFillKernel(&function));
   arguments[0] = target;
   arguments[1] = bytes;
+  // Eight bytes of it, whatever its size.
+  for (uint32_t size = patternSize; size < 8; size *= 2) {
+    pattern &= (uint64_t(1) << (8 * size)) - 1;
+    pattern |= pattern << (8 * size);
+  }
   arguments[2] = pattern;
-  arguments[3] = patternSize - 1;
-  uint64_t blocks = (bytes + kFillThreads - 1) / kFillThreads;
+  constexpr uint64_t perBlock = uint64_t(kFillThreads) * kFillBytes;
+  uint64_t blocks = (bytes + perBlock - 1) / perBlock;
   grid = static_cast<unsigned>(blocks < 65535 ? blocks : 65535);
   return Status();
 }
 
 CUDA_KERNEL_NODE_PARAMS FillLaunch::getKernelParams(void **pointers) const {
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 3; ++i)
     pointers[i] = const_cast<uint64_t *>(&arguments[i]);
   CUDA_KERNEL_NODE_PARAMS params = {};
   params.func = function;
@@ -64,7 +69,7 @@ CUDA_KERNEL_NODE_PARAMS FillLaunch::getKernelParams(void **pointers) const {
 
 Status FillLaunch::launch(CudaDevice &device, CUstream stream) const {
   if (isKernel) {
-    void *pointers[4];
+    void *pointers[3];
     CUDA_KERNEL_NODE_PARAMS params = getKernelParams(pointers);
     return XCR_CUDA_CALL(device, cuLaunchKernel, params.func, grid, 1, 1, kFillThreads, 1, 1, 0,
                          stream, params.kernelParams, nullptr);

@@ -17,14 +17,14 @@ struct FillLaunch {
   bool isKernel = false;
   CUDA_MEMSET_NODE_PARAMS memset = {};
   CUfunction function = nullptr;
-  uint64_t arguments[4] = {}; ///< target, bytes, pattern, mask
+  uint64_t arguments[3] = {}; ///< target, bytes, eight bytes of the pattern
   unsigned grid = 1;
 
   static bool needsKernel(uint64_t target, uint64_t bytes, uint64_t pattern, uint32_t patternSize);
   Status prepare(CudaDevice &device, uint64_t target, uint64_t bytes, uint64_t pattern,
                  uint32_t patternSize);
   Status launch(CudaDevice &device, CUstream stream) const;
-  /// The kernel as a graph's node; \p pointers has room for four.
+  /// The kernel as a graph's node; \p pointers has room for three.
   CUDA_KERNEL_NODE_PARAMS getKernelParams(void **pointers) const;
 };
 

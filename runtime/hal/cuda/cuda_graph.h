@@ -33,7 +33,7 @@ struct NodeWork {
   CUDA_KERNEL_NODE_PARAMS kernel = {};
   CUDA_MEMCPY3D copy = {};
   FillLaunch fill;
-  void *fillPointers[4] = {};
+  void *fillPointers[3] = {};
 };
 
 /// A graph with a node for each command of a plan, and its executable form, whose nodes are set one

@@ -94,6 +94,23 @@ TEST_P(MemoryTest, StreamFillsLeaveTheRestAlone) {
       }
 }
 
+/// Also within what is stored at a time.
+TEST_P(MemoryTest, FillsBeginAnywhere) {
+  const uint64_t pattern = 0x8877665544332211;
+  Ref<hal::Stream> queue = stream();
+  for (uint8_t patternSize : {2, 4, 8})
+    for (size_t offset : {1, 6, 15, 16, 23})
+      for (size_t count : {1, 2, 5, 1003}) {
+        size_t size = count * patternSize, total = offset + size + 32;
+        Ref<hal::Memory> memory = upload(std::vector<uint8_t>(total, 0xEE));
+        ASSERT_TRUE(ok(queue->fill(memory, offset, size, pattern, patternSize)));
+        ASSERT_TRUE(ok(queue->synchronize()));
+        EXPECT_EQ(download<uint8_t>(*memory, total),
+                  filled(total, offset, size, pattern, patternSize))
+            << "pattern of " << int(patternSize) << ", " << size << " at " << offset;
+      }
+}
+
 TEST_P(MemoryTest, RecordedFillsLeaveTheRestAlone) {
   const uint64_t pattern = 0x8877665544332211;
   for (uint8_t patternSize : {1, 2, 4, 8})
