@@ -14,9 +14,9 @@ namespace xc::vectors {
 /// What a thread stores to its slot of the output it loads again: the order and the caching that
 /// the modifiers ask for change no value here, but the forms are taken, and move what they should.
 static void addLoadsAndStores(std::vector<Form> &forms) {
-  auto load = [&](const std::string &modifiers) {
-    std::string name = "ld." + modifiers + ".b32";
-    forms.push_back({name, "xi", "ii", name + " %d0, [%in]; ld.global.b32 %d1, [%in+8];", 90});
+  auto add = [&](const std::string &op, const std::string &modifiers, const std::string &code) {
+    std::string name = op + "." + modifiers + ".b32";
+    forms.push_back({name, "xi", "ii", name + code, 90});
     if (modifiers.compare(0, 4, "mmio") == 0)
       forms.back().version = "8.2";
   };
@@ -45,14 +45,7 @@ static void addLoadsAndStores(std::vector<Form> &forms) {
                                 "global.L1::no_allocate",
                                 "global.L2::64B",
                                 "global.L2::256B"})
-    load(modifiers);
-  auto store = [&](const std::string &modifiers) {
-    std::string name = "st." + modifiers + ".b32";
-    forms.push_back({name, "xi", "ii",
-                     name + " [%out], %a0; ld.global.b32 %d0, [%out]; mov.b32 %d1, %a1;", 90});
-    if (modifiers.compare(0, 4, "mmio") == 0)
-      forms.back().version = "8.2";
-  };
+    add("ld", modifiers, " %d0, [%in]; ld.global.b32 %d1, [%in+8];");
   for (const char *modifiers : {"weak.global",
                                 "volatile.global",
                                 "relaxed.cta.global",
@@ -73,7 +66,7 @@ static void addLoadsAndStores(std::vector<Form> &forms) {
                                 "global.L1::evict_normal",
                                 "global.L1::evict_unchanged",
                                 "global.L1::no_allocate"})
-    store(modifiers);
+    add("st", modifiers, " [%out], %a0; ld.global.b32 %d0, [%out]; mov.b32 %d1, %a1;");
   // Two slots of 8 bytes are four words.
   for (const char *op : {"ld", "ldu"}) {
     std::string name = std::string(op) + ".global.v2.b32";
