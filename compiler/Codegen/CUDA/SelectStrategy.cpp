@@ -605,8 +605,12 @@ LogicalResult SelectStrategy::addGuardedVariant(const KernelInfo &kernel, const 
     return failure();
   if (addGuards(*variant, /*guardCounts=*/!narrow, guardWidths)) {
     Choice choice = choose(*variant);
-    // Sizes that are multiples of the vector width matter only where they lead to other code.
-    if (!guardWidths || choice.config != general.config || dependsOnDivisors(choice.config)) {
+    // Sizes that are multiples of the vector width matter only where they lead to other code. On
+    // tensor cores other widths wait for loads of single elements, not for index arithmetic.
+    bool isWanted = guardWidths
+                        ? choice.config != general.config || dependsOnDivisors(choice.config)
+                        : !isa<MatmulMMAAttr>(choice.config) || !hasSymbolicWidths(kernel);
+    if (isWanted) {
       if (isa<MatmulWGMMAAttr>(choice.config))
         addNonEmptyGuards(*variant);
       record(clone, choice, 32);
