@@ -19,9 +19,9 @@ inline constexpr unsigned kFillThreads = 256;
 /// Bytes that a thread stores at a time.
 inline constexpr unsigned kFillBytes = 16;
 
-/// void xcr_fill(u64 target, u64 bytes, u64 pattern): byte i becomes byte i mod 8 of the pattern. Up
-/// to the first and from the last multiple of 16 on by bytes, which the first threads store; between
-/// them by 16 bytes, which are the pattern, rotated by what comes before, twice.
+/// void xcr_fill(u64 target, u64 bytes, u64 pattern): byte i becomes byte i mod 8 of the pattern.
+/// Up to the first and from the last multiple of 16 on by bytes, which the first threads store;
+/// between them by 16 bytes, which are the pattern, rotated by what comes before, twice.
 inline constexpr char kFillKernel[] = R"(
 .version 7.0
 .target sm_52
