@@ -203,6 +203,153 @@ struct ConvertReduce : OpConversionPattern<array::ReduceOp> {
   }
 };
 
+/// The ops of a body of rank-0 tensors, one after the other, on stored scalars.
+class ScalarBody {
+public:
+  ScalarBody(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  void map(Value from, Value stored) { scalars[from] = stored; }
+  Value getStored(Value value) const { return scalars.lookup(value); }
+  LogicalResult build(Operation *op);
+
+private:
+  /// The scalar to compute with. A truth value that was just stored is taken as it was before.
+  Value load(Value value) {
+    Value stored = getStored(value);
+    Type element = getElementTypeOrSelf(value.getType());
+    if (auto widened = stored.getDefiningOp<arith::ExtUIOp>();
+        widened && element.isInteger(1) && widened.getIn().getType().isInteger(1))
+      return widened.getIn();
+    return loadScalar(builder, loc, stored, element);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  llvm::DenseMap<Value, Value> scalars;
+};
+
+LogicalResult ScalarBody::build(Operation *op) {
+  Value result = op->getResult(0);
+  Type storage = storageElement(getElementTypeOrSelf(result.getType()));
+  if (auto constant = dyn_cast<array::ConstantOp>(op)) {
+    ElementsAttr elements = storageElements(constant.getValue());
+    map(result, arith::ConstantOp::create(builder, loc,
+                                          cast<TypedAttr>(*elements.value_begin<Attribute>())));
+    return success();
+  }
+  if (auto cast = dyn_cast<array::BitcastOp>(op)) {
+    Value stored = getStored(cast.getOperand());
+    if (stored.getType() != storage)
+      stored = arith::BitcastOp::create(builder, loc, storage, stored);
+    map(result, stored);
+    return success();
+  }
+  if (auto select = dyn_cast<array::SelectOp>(op)) {
+    map(result,
+        arith::SelectOp::create(builder, loc, load(select.getPredicate()),
+                                getStored(select.getOnTrue()), getStored(select.getOnFalse())));
+    return success();
+  }
+  SmallVector<Value> operands =
+      llvm::map_to_vector(op->getOperands(), [&](Value operand) { return load(operand); });
+  FailureOr<Value> stored = buildElementwiseScalar(builder, op, operands);
+  if (failed(stored))
+    return failure();
+  map(result, *stored);
+  return success();
+}
+
+/// A reduction with a body of array ops, which `-xc-array-decompose` has left none but simple ones
+/// in.
+struct ConvertReduceWith : OpConversionPattern<array::ReduceWithOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::ReduceWithOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    ValueRange operands = adaptor.getOperands();
+    SmallVector<Value> results(operands);
+    if (!op.getAxes().empty() && failed(reduce(op, operands, rewriter, results)))
+      return failure();
+    for (auto [result, original] : llvm::zip_equal(results, op.getResults()))
+      result = finish(rewriter, loc, result, op.getAxes(), op.getKeepdims(),
+                      cast<RankedTensorType>(storageType(original.getType())));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+private:
+  /// Sums are kept in what 16-bit floats are computed in, rounded after every step.
+  static Type sumType(Type element) { return computeElement(storageElement(element)); }
+  static bool isNarrow(Type element) { return sumType(element) != storageElement(element); }
+
+  static LogicalResult reduce(array::ReduceWithOp op, ValueRange operands,
+                              ConversionPatternRewriter &rewriter, SmallVector<Value> &results) {
+    Location loc = op.getLoc();
+    Reduction reduction = analyze(rewriter, loc, operands.front(), op.getAxes());
+    SmallVector<Value> inits;
+    SmallVector<Type> elements, types;
+    for (auto [operand, attr] : llvm::zip_equal(op.getOperands(), op.getInit())) {
+      elements.push_back(getElementTypeOrSelf(operand.getType()));
+      Value scalar = arith::ConstantOp::create(rewriter, loc, initialValue(attr, elements.back()));
+      inits.push_back(filledTensor(rewriter, loc, reduction.keptSizes, scalar));
+      types.push_back(inits.back().getType());
+    }
+    for (Value operand : operands.drop_front())
+      for (unsigned dim = 0; dim < reduction.inputMap.getNumResults(); ++dim)
+        requireEqualDims(rewriter, op, operands.front(), dim, operand, dim);
+    SmallVector<AffineMap> maps(operands.size(), reduction.inputMap);
+    maps.append(operands.size(), reduction.resultMap);
+    bool isBuilt = true;
+    auto generic =
+        linalg::GenericOp::create(rewriter, loc, types, operands, inits, maps, reduction.iterators,
+                                  [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+                                    isBuilt = succeeded(buildBody(b, bodyLoc, op, elements, args));
+                                  });
+    if (!isBuilt)
+      return rewriter.notifyMatchFailure(op, "no scalar form of its body");
+    for (auto [result, reduced, element] : llvm::zip_equal(results, generic.getResults(), elements))
+      result = storeTensor(rewriter, loc, reduced, storageElement(element));
+    return success();
+  }
+
+  static TypedAttr initialValue(Attribute attr, Type element) {
+    auto type = RankedTensorType::get({}, element);
+    ElementsAttr stored = storageElements(cast<ElementsAttr>(DenseElementsAttr::get(type, attr)));
+    auto value = cast<TypedAttr>(*stored.value_begin<Attribute>());
+    if (!isNarrow(element))
+      return value;
+    APFloat wide = cast<FloatAttr>(value).getValue();
+    bool losesInfo;
+    wide.convert(cast<FloatType>(sumType(element)).getFloatSemantics(),
+                 APFloat::rmNearestTiesToEven, &losesInfo);
+    return FloatAttr::get(sumType(element), wide);
+  }
+
+  static LogicalResult buildBody(OpBuilder &b, Location loc, array::ReduceWithOp op,
+                                 ArrayRef<Type> elements, ValueRange args) {
+    Block &block = op.getBody().front();
+    ScalarBody body(b, loc);
+    size_t count = elements.size();
+    for (auto [index, element] : llvm::enumerate(elements)) {
+      Value sum = args[count + index];
+      body.map(block.getArgument(index),
+               isNarrow(element) ? storeScalar(b, loc, sum, element) : sum);
+      body.map(block.getArgument(count + index), args[index]);
+    }
+    for (Operation &inner : block.without_terminator())
+      if (failed(body.build(&inner)))
+        return failure();
+    SmallVector<Value> yielded;
+    for (auto [value, element] : llvm::zip_equal(block.getTerminator()->getOperands(), elements)) {
+      Value stored = body.getStored(value);
+      yielded.push_back(isNarrow(element) ? loadScalar(b, loc, stored, element) : stored);
+    }
+    linalg::YieldOp::create(b, loc, yielded);
+    return success();
+  }
+};
+
 /// argmax and argmin: a pair of value and index.
 template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
@@ -246,8 +393,8 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
 } // namespace
 
 void populateReductionPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertReduce, ConvertArg<array::ArgMaxOp>, ConvertArg<array::ArgMinOp>>(
-      converter, patterns.getContext());
+  patterns.add<ConvertReduce, ConvertReduceWith, ConvertArg<array::ArgMaxOp>,
+               ConvertArg<array::ArgMinOp>>(converter, patterns.getContext());
 }
 
 } // namespace xc

@@ -55,3 +55,24 @@ func.func @no_axes(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = array.reduce sum, %x axes = [] : tensor<4xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @reduce_with(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x?xf32>, %[[P:.*]]: tensor<4x?xi8>
+// CHECK:         linalg.generic
+// CHECK-SAME:      iterator_types = ["parallel", "reduction"]
+// CHECK-SAME:      ins(%[[X]], %[[P]] : tensor<4x?xf32>, tensor<4x?xi8>)
+// CHECK:         ^bb0(%[[C:.*]]: f32, %[[D:.*]]: i8, %[[A:.*]]: f32, %[[B:.*]]: i8):
+// CHECK:           %[[SUM:.*]] = arith.addf %[[A]], %[[C]]
+// CHECK:           %[[OR:.*]] = arith.ori
+// CHECK:           %[[BYTE:.*]] = arith.extui %[[OR]] : i1 to i8
+// CHECK:           linalg.yield %[[SUM]], %[[BYTE]] : f32, i8
+func.func @reduce_with(%x: tensor<4x?xf32>, %p: tensor<4x?xi1>) -> (tensor<4x1xf32>, tensor<4x1xi1>) {
+  %0, %1 = array.reduce_with %x, %p axes = [1] init = [0.0 : f32, false] keepdims
+      : (tensor<4x?xf32>, tensor<4x?xi1>) -> (tensor<4x1xf32>, tensor<4x1xi1>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<i1>, %c: tensor<f32>, %d: tensor<i1>):
+    %s = array.add %a, %c : tensor<f32>
+    %o = array.or %b, %d : tensor<i1>
+    array.yield %s, %o : tensor<f32>, tensor<i1>
+  }
+  return %0, %1 : tensor<4x1xf32>, tensor<4x1xi1>
+}

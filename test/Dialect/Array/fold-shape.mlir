@@ -134,3 +134,36 @@ func.func @contradictions(%x: tensor<4x6xf32>) -> (tensor<?x6xf32>, tensor<?x6xf
   %1 = array.broadcast_in_dim %x axes = [0, 1] sizes(%c5) : tensor<4x6xf32> -> tensor<?x6xf32>
   return %0, %1 : tensor<?x6xf32>, tensor<?x6xf32>
 }
+
+// Integers, and extrema of floats: sums of those depend on the order, which is the device's.
+// CHECK-LABEL: func.func @reduce_constants(
+// CHECK-DAG:     array.constant dense<[5, 7, 9]> : tensor<3xi32>
+// CHECK-DAG:     array.constant dense<[{{\[}}3.000000e+00], [0x7FC00000]]> : tensor<2x1xf32>
+// CHECK-DAG:     array.constant dense<-128> : tensor<i8>
+// CHECK-DAG:     array.constant dense<true> : tensor<i1>
+// CHECK:         array.reduce sum
+// CHECK-NOT:     array.reduce
+func.func @reduce_constants() -> (tensor<3xi32>, tensor<2x1xf32>, tensor<i8>, tensor<i1>, tensor<f32>) {
+  %i = array.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
+  %f = array.constant dense<[[1.0, 3.0], [0x7FC00000, 2.0]]> : tensor<2x2xf32>
+  %b = array.constant dense<64> : tensor<2xi8>
+  %p = array.constant dense<[true, false]> : tensor<2xi1>
+  %0 = array.reduce sum, %i axes = [0] : tensor<2x3xi32> -> tensor<3xi32>
+  %1 = array.reduce max, %f axes = [1] keepdims : tensor<2x2xf32> -> tensor<2x1xf32>
+  %2 = array.reduce sum, %b axes = [0] : tensor<2xi8> -> tensor<i8>
+  %3 = array.reduce or, %p axes = [0] : tensor<2xi1> -> tensor<i1>
+  %4 = array.reduce sum, %f axes = [0, 1] : tensor<2x2xf32> -> tensor<f32>
+  return %0, %1, %2, %3, %4 : tensor<3xi32>, tensor<2x1xf32>, tensor<i8>, tensor<i1>, tensor<f32>
+}
+
+// CHECK-LABEL: func.func @square_roots(
+// CHECK-DAG:     array.constant dense<[1.41421354, 0.000000e+00, 0x7FC00000]> : tensor<3xf32>
+// CHECK-DAG:     array.constant dense<1.4142135623730951> : tensor<f64>
+// CHECK-NOT:     array.sqrt
+func.func @square_roots() -> (tensor<3xf32>, tensor<f64>) {
+  %f = array.constant dense<[2.0, 0.0, -1.0]> : tensor<3xf32>
+  %d = array.constant dense<2.0> : tensor<f64>
+  %0 = array.sqrt %f : tensor<3xf32>
+  %1 = array.sqrt %d : tensor<f64>
+  return %0, %1 : tensor<3xf32>, tensor<f64>
+}

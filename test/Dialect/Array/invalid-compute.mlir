@@ -389,3 +389,82 @@ func.func @f(%q: tensor<4xi32>) {
   %0 = array.alibi %q, %q heads = 0 : (tensor<4xi32>, tensor<4xi32>) -> tensor<0x4x4xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<5xi32>) {
+  // expected-error @+1 {{'array.reduce_with' op expected operands of one shape, got 'tensor<4xf32>' and 'tensor<5xi32>'}}
+  %0:2 = array.reduce_with %x, %y axes = [0] init = [0.0 : f32, 0 : i32] : (tensor<4xf32>, tensor<5xi32>) -> (tensor<f32>, tensor<i32>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<i32>, %c: tensor<f32>, %d: tensor<i32>):
+    array.yield %a, %b : tensor<f32>, tensor<i32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xi32>) {
+  // expected-error @+1 {{'array.reduce_with' op expected at least one operand}}
+  array.reduce_with  axes = [0] init = [] : () -> () {
+  ^bb0:
+    array.yield
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xi32>) {
+  // expected-error @+1 {{'array.reduce_with' op expected an initial value for each of 2 operands, got 1}}
+  %0:2 = array.reduce_with %x, %y axes = [0] init = [0.0 : f32] : (tensor<4xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<i32>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<i32>, %c: tensor<f32>, %d: tensor<i32>):
+    array.yield %a, %b : tensor<f32>, tensor<i32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xi32>) {
+  // expected-error @+1 {{'array.reduce_with' op expected an initial value of 'i32', got 0 : i64}}
+  %0:2 = array.reduce_with %x, %y axes = [0] init = [0.0 : f32, 0 : i64] : (tensor<4xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<i32>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<i32>, %c: tensor<f32>, %d: tensor<i32>):
+    array.yield %a, %b : tensor<f32>, tensor<i32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xi32>) {
+  // expected-error @+1 {{'array.reduce_with' op expected its body to take ('tensor<f32>', 'tensor<i32>', 'tensor<f32>', 'tensor<i32>'), got ('tensor<f32>', 'tensor<i32>')}}
+  %0:2 = array.reduce_with %x, %y axes = [0] init = [0.0 : f32, 0 : i32] : (tensor<4xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<i32>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<i32>):
+    array.yield %a, %b : tensor<f32>, tensor<i32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xi32>) {
+  // expected-error @+1 {{'array.reduce_with' op expected constants and elementwise ops on rank-0 tensors in its body}}
+  %0:2 = array.reduce_with %x, %y axes = [0] init = [0.0 : f32, 0 : i32] : (tensor<4xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<i32>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<i32>, %c: tensor<f32>, %d: tensor<i32>):
+    // expected-note @+1 {{got 'array.iota'}}
+    %i = array.iota axis = 0 : tensor<4xi32>
+    array.yield %a, %b : tensor<f32>, tensor<i32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xi32>) {
+  // expected-error @+1 {{'array.reduce_with' op expected its body to yield ('tensor<f32>', 'tensor<i32>'), got ('tensor<i32>', 'tensor<f32>')}}
+  %0:2 = array.reduce_with %x, %y axes = [0] init = [0.0 : f32, 0 : i32] : (tensor<4xf32>, tensor<4xi32>) -> (tensor<f32>, tensor<i32>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<i32>, %c: tensor<f32>, %d: tensor<i32>):
+    array.yield %b, %a : tensor<i32>, tensor<f32>
+  }
+  return
+}

@@ -126,3 +126,19 @@ func.func @positions(%p: tensor<2x?xi32>, %q: tensor<?xi32>) {
   %1 = array.alibi %q, %q heads = 12 : (tensor<?xi32>, tensor<?xi32>) -> tensor<12x?x?xf32>
   return
 }
+
+// CHECK-LABEL: func.func @reduce_with(
+func.func @reduce_with(%x: tensor<4x?xf32>, %p: tensor<4x?xi1>) {
+  // CHECK: array.reduce_with %{{.*}}, %{{.*}} axes = [1] init = [0.000000e+00 : f32, false] keepdims
+  // CHECK-SAME: : (tensor<4x?xf32>, tensor<4x?xi1>) -> (tensor<4x1xf32>, tensor<4x1xi1>) {
+  // CHECK-NEXT: ^bb0(%{{.*}}: tensor<f32>, %{{.*}}: tensor<i1>, %{{.*}}: tensor<f32>, %{{.*}}: tensor<i1>):
+  // CHECK: array.yield %{{.*}}, %{{.*}} : tensor<f32>, tensor<i1>
+  %0, %1 = array.reduce_with %x, %p axes = [1] init = [0.0 : f32, false] keepdims
+      : (tensor<4x?xf32>, tensor<4x?xi1>) -> (tensor<4x1xf32>, tensor<4x1xi1>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<i1>, %c: tensor<f32>, %d: tensor<i1>):
+    %s = array.add %a, %c : tensor<f32>
+    %o = array.or %b, %d : tensor<i1>
+    array.yield %s, %o : tensor<f32>, tensor<i1>
+  }
+  return
+}

@@ -314,7 +314,62 @@ def layer_norm_gradient(dtype, shape):
                   convert("%r2", "%db", c, scale.mlir), "sum")
 
 
+def bodies():
+    """Reductions with a body: products of complex numbers, the maximum with the largest mark beside it, sums of other types."""
+    shape = (3, 37)
+    re, im = random("f32", shape, 70, -1, 1), random("f32", shape, 71, -1, 1)
+    scalar = "tensor<f32>"
+
+    def complex_product(axis, types, results):
+        product = (re.values + 1j * im.values).prod(axis)
+        return simple(f"with_complex_product_{axis}_{types[0][7]}", [re, im], [("f32", product.real), ("f32", product.imag)],
+                      f"""%r0, %r1 = array.reduce_with %0, %1 axes = [{axis}] init = [1.0 : f32, 0.0 : f32] : ({", ".join(types)}) -> ({", ".join(results)}) {{
+                          ^bb0(%a: {scalar}, %b: {scalar}, %c: {scalar}, %d: {scalar}):
+                          %ac = array.mul %a, %c : {scalar}
+                          %bd = array.mul %b, %d : {scalar}
+                          %ad = array.mul %a, %d : {scalar}
+                          %bc = array.mul %b, %c : {scalar}
+                          %x = array.sub %ac, %bd : {scalar}
+                          %y = array.add %ad, %bc : {scalar}
+                          array.yield %x, %y : {scalar}, {scalar}
+                          }}""", "sum", types=types, result_types=results)
+
+    yield complex_product(1, [re.mlir] * 2, ["tensor<3xf32>"] * 2)
+    yield complex_product(0, ["tensor<?x?xf32>"] * 2, ["tensor<?xf32>"] * 2)
+    x, mark = Tensor("f32", np.random.default_rng(72).integers(-4, 4, shape)), random("u8", shape, 73)
+    highest = x.values.max(1, keepdims=True)
+    marks = np.where(x.values == highest, mark.values, 0).max(1, keepdims=True)
+    yield simple("with_mark_of_maximum", [x, mark], [("f32", highest), ("u8", marks)],
+                 f"""%r0, %r1 = array.reduce_with %0, %1 axes = [1] init = [0xFF800000 : f32, 0 : ui8] keepdims : ({x.mlir}, {mark.mlir}) -> (tensor<3x1xf32>, tensor<3x1xui8>) {{
+                     ^bb0(%best: tensor<f32>, %m: tensor<ui8>, %y: tensor<f32>, %n: tensor<ui8>):
+                     %more = array.compare gt, %y, %best : (tensor<f32>, tensor<f32>) -> tensor<i1>
+                     %v = array.select %more, %y, %best : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+                     %same = array.compare eq, %y, %best : (tensor<f32>, tensor<f32>) -> tensor<i1>
+                     %larger = array.max %n, %m : tensor<ui8>
+                     %l = array.select %same, %larger, %m : (tensor<i1>, tensor<ui8>, tensor<ui8>) -> tensor<ui8>
+                     %k = array.select %more, %n, %l : (tensor<i1>, tensor<ui8>, tensor<ui8>) -> tensor<ui8>
+                     array.yield %v, %k : tensor<f32>, tensor<ui8>
+                     }}""", "exact")
+    for dtype, (number, result) in {"f16": ("0.0", None), "i64": ("0", None), "i1": ("false", None)}.items():
+        values = random(dtype, (5, 9), 74, *((-1, 1) if dtype == "f16" else ()))
+        element = values.mlir[values.mlir.rindex("x") + 1:-1]
+        op, want = ("xor", np.bitwise_xor.reduce(values.values, 0)) if dtype == "i1" else ("add", values.values.sum(0))
+        yield simple(f"with_{op}_{dtype}", [values], [(dtype, want)],
+                     f"""%r0 = array.reduce_with %0 axes = [0] init = [{number if dtype == "i1" else f"{number} : {element}"}] : ({values.mlir}) -> (tensor<9x{element}>) {{
+                         ^bb0(%a: tensor<{element}>, %b: tensor<{element}>):
+                         %s = array.{op} %a, %b : tensor<{element}>
+                         array.yield %s : tensor<{element}>
+                         }}""", "composite" if dtype == "f16" else "exact")
+    yield simple("with_nothing", [Tensor("f32", np.zeros((3, 0)))], [("f32", np.full(3, 7.0))],
+                 """%r0 = array.reduce_with %0 axes = [1] init = [7.0 : f32] : (tensor<3x0xf32>) -> (tensor<3xf32>) {
+                    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+                    %r = array.relu %b : tensor<f32>
+                    %s = array.add %a, %r : tensor<f32>
+                    array.yield %s : tensor<f32>
+                    }""", "exact")
+
+
 def cases():
     with np.errstate(all="ignore"):
-        for make in (reductions, arguments, moments, scans, softmaxes, norms, large):
+        for make in (reductions, bodies, arguments, moments, scans, softmaxes, norms, large):
             yield from make()

@@ -11,8 +11,8 @@
 include "compiler/Dialect/Array/IR/ArrayBase.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 
-def Array_YieldOp : Array_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["IfOp", "WhileOp"]>]> {
-  let summary = "Values of a region of `array.if` or `array.while`";
+def Array_YieldOp : Array_Op<"yield", [Pure, Terminator, ReturnLike, ParentOneOf<["IfOp", "ReduceWithOp", "WhileOp"]>]> {
+  let summary = "Values of a region of `array.if`, `array.while` or `array.reduce_with`";
   let description = [{
     Ends a region.
 

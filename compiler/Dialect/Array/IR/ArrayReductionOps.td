@@ -43,6 +43,41 @@ def Array_ReduceOp : Array_AxesOp<"reduce", [Array_Vjp]> {
   let hasFolder = 1;
 }
 
+def Array_ReduceWithOp : Array_AxesOp<"reduce_with", [IsolatedFromAbove, SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "Reduces dims with a body of its own";
+  let description = [{
+    As `stablehlo.reduce`: the body takes what has been combined so far, one rank-0 tensor
+    for each operand, and then an element of each; it yields what has been combined with
+    these. The operands have one shape. `init` has a number for each operand, which the
+    body must not change anything by, and which is the result over no elements. The body
+    has to be associative and commutative: elements are combined in an order that is not
+    specified, but the same on every run. It is made of constants and elementwise ops on
+    rank-0 tensors and sees nothing from outside. Computed in the operands' element types.
+
+    Example:
+    ```mlir
+    %m, %i = array.reduce_with %x, %where axes = [1] init = [0xFF800000 : f32, 0 : i32]
+        : (tensor<4x8xf32>, tensor<4x8xi32>) -> (tensor<4xf32>, tensor<4xi32>) {
+    ^bb0(%best: tensor<f32>, %at: tensor<i32>, %y: tensor<f32>, %j: tensor<i32>):
+      // Elements that differ: of equal ones either may be taken.
+      %more = array.compare gt, %y, %best : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %v = array.select %more, %y, %best : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+      %k = array.select %more, %j, %at : (tensor<i1>, tensor<i32>, tensor<i32>) -> tensor<i32>
+      array.yield %v, %k : tensor<f32>, tensor<i32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Array_Tensor>:$operands, DenseI64ArrayAttr:$axes, ArrayAttr:$init,
+                       UnitAttr:$keepdims);
+  let results = (outs Variadic<Array_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $operands `axes` `=` $axes `init` `=` $init (`keepdims` $keepdims^)? attr-dict
+    `:` functional-type($operands, $results) $body
+  }];
+  let hasRegionVerifier = 1;
+}
+
 class Array_MomentOp<string mnemonic, list<Trait> traits = []>
     : Array_AxesOp<mnemonic, traits # [Array_Decomposable]> {
   let arguments = (ins Array_FloatTensor:$operand, DenseI64ArrayAttr:$axes, UnitAttr:$keepdims);

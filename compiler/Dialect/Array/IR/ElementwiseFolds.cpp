@@ -15,6 +15,8 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace xc::array {
@@ -62,6 +64,20 @@ static APFloat quotient(APFloat lhs, const APFloat &rhs) {
   return lhs;
 }
 
+/// Correctly rounded, as on the targets; that of 16 bits is computed in 32.
+static APFloat squareRoot(const APFloat &x) {
+  if (x.isNaN() || (x.isNegative() && !x.isZero()))
+    return APFloat::getNaN(x.getSemantics());
+  if (&x.getSemantics() == &APFloat::IEEEdouble())
+    return APFloat(std::sqrt(x.convertToDouble()));
+  bool losesInfo;
+  APFloat wide = x;
+  wide.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
+  APFloat root(std::sqrt(wide.convertToFloat()));
+  root.convert(x.getSemantics(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return root;
+}
+
 static APFloat fusedMultiplyAdd(APFloat a, const APFloat &b, const APFloat &c) {
   a.fusedMultiplyAdd(b, c, APFloat::rmNearestTiesToEven);
   return a;
@@ -103,6 +119,7 @@ static std::optional<APFloat> evaluateFloat(Operation *op, ArrayRef<APFloat> x) 
       .Case([&](ReciprocalOp) -> Result {
         return quotient(APFloat::getOne(x[0].getSemantics()), x[0]);
       })
+      .Case([&](SqrtOp) -> Result { return squareRoot(x[0]); })
       .Case([&](FloorOp) { return roundTo(x[0], llvm::RoundingMode::TowardNegative); })
       .Case([&](CeilOp) { return roundTo(x[0], llvm::RoundingMode::TowardPositive); })
       .Case([&](RoundOp) { return roundTo(x[0], llvm::RoundingMode::NearestTiesToEven); })

@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/ElementwiseFolds.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 
@@ -68,11 +71,138 @@ LogicalResult ReduceOp::verify() {
   return verifyReduction(*this, getKind(), getOperand().getType().getElementType());
 }
 
-OpFoldResult ReduceOp::fold(FoldAdaptor) {
+/// Two elements combined, as bits; nothing for floats whose result depends on the order.
+static std::optional<APInt> combineElements(ReduceKind kind, Type element, const APInt &a,
+                                            const APInt &b) {
+  bool isMax = kind == ReduceKind::Max, isExtremum = isMax || kind == ReduceKind::Min;
+  if (auto type = dyn_cast<FloatType>(element)) {
+    if (!isExtremum)
+      return std::nullopt;
+    APFloat x(type.getFloatSemantics(), a), y(type.getFloatSemantics(), b);
+    return (isMax ? llvm::maximum(x, y) : llvm::minimum(x, y)).bitcastToAPInt();
+  }
+  bool isLess = element.isUnsignedInteger() ? a.ult(b) : a.slt(b);
+  if (isExtremum)
+    return isLess == isMax ? b : a;
+  switch (kind) {
+  case ReduceKind::Sum:
+    return a + b;
+  case ReduceKind::Prod:
+    return a * b;
+  case ReduceKind::And:
+    return a & b;
+  default:
+    return a | b;
+  }
+}
+
+/// A reduction of a constant that holds elements.
+static DenseElementsAttr foldReduction(ReduceOp op, DenseElementsAttr constant) {
+  RankedTensorType from = op.getOperand().getType(), to = op.getType();
+  if (!to.hasStaticShape() || constant.empty() || constant.getNumElements() > maxFoldedElements)
+    return {};
+  SmallVector<APInt> bits = elementBits(constant);
+  SmallVector<std::optional<APInt>> sums(to.getNumElements());
+  SmallVector<int64_t> strides = computeStrides(
+                           reducedShape(from.getShape(), op.getAxes(), /*keepdims=*/true)),
+                       position(from.getRank(), 0);
+  for (int64_t i = 0; i < from.getNumElements(); ++i) {
+    int64_t place = 0;
+    for (auto [dim, at] : llvm::enumerate(position))
+      if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(dim)))
+        place += at * strides[dim];
+    const APInt &value = bits.size() == 1 ? bits.front() : bits[i];
+    std::optional<APInt> &sum = sums[place];
+    sum = sum ? combineElements(op.getKind(), from.getElementType(), *sum, value)
+              : std::optional(value);
+    if (!sum)
+      return {};
+    for (int64_t dim = from.getRank() - 1; dim >= 0 && ++position[dim] == from.getDimSize(dim);
+         --dim)
+      position[dim] = 0;
+  }
+  return elementsFromBits(to, llvm::map_to_vector(sums, [](const auto &sum) { return *sum; }));
+}
+
+OpFoldResult ReduceOp::fold(FoldAdaptor adaptor) {
   // Over no axes nothing is combined.
   if (getAxes().empty() && getOperand().getType() == getType())
     return getOperand();
+  if (auto constant = dyn_cast_if_present<DenseElementsAttr>(adaptor.getOperand()))
+    return foldReduction(*this, constant);
   return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Reduce with a body
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReduceWithOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                             Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  if (adaptor.getOperands().empty())
+    return rule.error("expected at least one operand");
+  auto first = cast<RankedTensorType>(adaptor.getOperands().front().getType());
+  Dims shape(first.getShape());
+  for (Value operand : adaptor.getOperands()) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (failed(verifyCompatibleShape(type.getShape(), shape)))
+      return rule.error("expected operands of one shape, got ", first, " and ", type);
+    for (auto [size, other] : llvm::zip_equal(shape, type.getShape()))
+      size = mergeDims(size, other);
+  }
+  if (failed(checkAxes(rule, adaptor.getAxes(), first.getRank())))
+    return failure();
+  for (Value operand : adaptor.getOperands())
+    inferred.push_back(
+        RankedTensorType::get(reducedShape(shape, adaptor.getAxes(), adaptor.getKeepdims()),
+                              getElementTypeOrSelf(operand.getType())));
+  return success();
+}
+
+LogicalResult ReduceWithOp::reifyResultShapes(OpBuilder &builder,
+                                              ReifiedRankedShapedTypeDims &shapes) {
+  for (Value result : getResults())
+    if (failed(reifyReduction(builder, getOperands().front(), getAxes(), getKeepdims(), result,
+                              shapes)))
+      return failure();
+  return success();
+}
+
+LogicalResult ReduceWithOp::verifyRegions() {
+  if (getInit().size() != getOperands().size())
+    return emitOpError("expected an initial value for each of ")
+           << getOperands().size() << " operands, got " << getInit().size();
+  SmallVector<Type> scalars;
+  for (auto [value, operand] : llvm::zip_equal(getInit(), getOperands())) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    auto number = dyn_cast<TypedAttr>(value);
+    if (!isa<IntegerAttr, FloatAttr>(value) || number.getType() != element)
+      return emitOpError("expected an initial value of ") << element << ", got " << value;
+    scalars.push_back(RankedTensorType::get({}, element));
+  }
+  SmallVector<Type> arguments(scalars);
+  llvm::append_range(arguments, scalars);
+  Block &block = getBody().front();
+  if (TypeRange(block.getArgumentTypes()) != TypeRange(arguments))
+    return emitOpError("expected its body to take (")
+           << arguments << "), got (" << block.getArgumentTypes() << ")";
+  for (Operation &op : block.without_terminator()) {
+    bool isScalar = llvm::all_of(op.getResultTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.getRank() == 0;
+    });
+    if (!isScalar || !isa<ConstantOp, ArrayElementwiseOpInterface>(op)) {
+      InFlightDiagnostic diagnostic =
+          emitOpError("expected constants and elementwise ops on rank-0 tensors in its body");
+      diagnostic.attachNote(op.getLoc()) << "got '" << op.getName() << "'";
+      return diagnostic;
+    }
+  }
+  TypeRange yielded = block.getTerminator()->getOperandTypes();
+  if (yielded != TypeRange(scalars))
+    return emitOpError("expected its body to yield (") << scalars << "), got (" << yielded << ")";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
