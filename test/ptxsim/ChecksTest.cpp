@@ -216,6 +216,19 @@ TEST_F(Checks, SharedBoundsHoldWithChecksOff) {
               {1, 1, 1});
 }
 
+TEST_F(Checks, GlobalBoundsHoldWithChecksOff) {
+  Options options;
+  options.checks = xc::ptxsim::Checks::none();
+  reset(options);
+  load(kernel("  ld.global.b32 %r0, [%o+8];"));
+  std::vector<uint32_t> buffer(16);
+  map(buffer);
+  EXPECT_TRUE(launch(Params().add(buffer), {}, {}).ok());
+  unmap(buffer);
+  EXPECT_EQ(launch(Params().add(buffer), {}, {}).fault.kind, FaultKind::UseAfterFree);
+  EXPECT_EQ(launch(Params().add(uint64_t(16)), {}, {}).fault.kind, FaultKind::OutOfBounds);
+}
+
 TEST_F(Checks, UseAfterFreeIsNamed) {
   load(kernel("  ld.global.b32 %r0, [%o+8];"));
   std::vector<uint32_t> buffer(16);
@@ -362,6 +375,18 @@ TEST_F(Checks, ReportsNameTheSource) {
   EXPECT_EQ(fault.kind, FaultKind::OutOfBounds);
   EXPECT_EQ(fault.source, "model.mlir:13:9");
   EXPECT_NE(fault.str().find("thread (5,0,0) of block (0,0,0)"), std::string::npos);
+}
+
+TEST_F(Checks, LineZeroIsNoSource) {
+  load(".file 1 \"model.mlir\"\n" +
+       kernel("  .loc 1 12 7\n  mov.u32 %r0, 1;\n  .loc 1 0 0\n  st.global.b32 [%o+64], %t;"));
+  std::vector<uint32_t> buffer(16);
+  map(buffer);
+  Fault fault = launch(Params().add(buffer), {}, {}).fault;
+  EXPECT_EQ(fault.kind, FaultKind::OutOfBounds);
+  EXPECT_EQ(fault.source, "");
+  load(".file 0 \"model.mlir\"\n" + kernel("  .loc 0 3 1\n  st.global.b32 [%o+64], %t;"));
+  EXPECT_EQ(launch(Params().add(buffer), {}, {}).fault.source, "model.mlir:3:1");
 }
 
 TEST_F(Checks, InstructionLimitEndsLoops) {

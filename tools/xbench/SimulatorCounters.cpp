@@ -53,4 +53,35 @@ std::string formatSimulatorCounters(const std::vector<SimulatedKernel> &kernels)
   return table.str();
 }
 
+void writeSimulatorCounters(JsonWriter &json, const std::vector<SimulatedKernel> &kernels) {
+  json.beginArray();
+  for (const SimulatedKernel &kernel : kernels) {
+    const PtxsimKernelCounters &c = kernel.counters;
+    json.beginObject();
+    json.field("name", kernel.name);
+    json.field("launches", c.launches);
+    json.field("warp_instructions", c.warpInstructions);
+    json.field("thread_instructions", c.threadInstructions);
+    json.field("integer", c.integer);
+    json.field("float", c.floating);
+    json.field("conversion", c.conversion);
+    json.field("control", c.control);
+    json.field("memory", c.memory);
+    json.field("sync", c.sync);
+    json.field("matrix", c.matrix);
+    json.field("global_load_requests", c.globalLoadRequests);
+    json.field("global_load_sectors", c.globalLoadSectors);
+    json.field("global_store_requests", c.globalStoreRequests);
+    json.field("global_store_sectors", c.globalStoreSectors);
+    json.field("shared_requests", c.sharedRequests);
+    json.field("shared_bank_conflicts", c.sharedBankConflicts);
+    json.field("atomic_requests", c.atomicRequests);
+    json.field("barriers", c.barriers);
+    json.field("shared_race_bytes", c.sharedRaceBytes);
+    json.field("shared_race_of", c.sharedRaceOf);
+    json.endObject();
+  }
+  json.endArray();
+}
+
 } // namespace xc::tools

@@ -8,6 +8,7 @@
 #ifndef XC_TOOLS_XBENCH_SIMULATORCOUNTERS_H
 #define XC_TOOLS_XBENCH_SIMULATORCOUNTERS_H
 
+#include "tools/common/Json.h"
 #include "tools/ptxsim/include/ptxsim/control.h"
 
 #include <string>
@@ -27,6 +28,8 @@ std::vector<SimulatedKernel> readSimulatorCounters();
 /// Instructions by class, global sectors for each request, shared-memory bank conflicts: one row a
 /// kernel.
 std::string formatSimulatorCounters(const std::vector<SimulatedKernel> &kernels);
+/// The same, and everything else that is counted, as an array of objects.
+void writeSimulatorCounters(JsonWriter &json, const std::vector<SimulatedKernel> &kernels);
 
 } // namespace xc::tools
 

@@ -365,6 +365,9 @@ static void printJson(const BoundCall &bound, const Report &report) {
     json.endObject();
   }
   json.endArray();
+  // Empty on a real driver, which counts nothing of this.
+  json.key("simulated");
+  writeSimulatorCounters(json, readSimulatorCounters());
   json.key("doubts");
   json.beginArray();
   for (const std::string &doubt : findDoubts(m))

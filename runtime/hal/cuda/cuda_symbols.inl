@@ -3,7 +3,8 @@
 // Licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Define before inclusion, and find undefined after it:
+// Define before inclusion, and find undefined after it (unless
+// XCR_CUDA_KEEP_SYMBOL_MACROS is defined):
 //
 //   XCR_CUDA_SYMBOL(name, symbol, params)
 //       a call that every supported driver (CUDA 12.2, R535, or newer) has
@@ -35,58 +36,35 @@ XCR_CUDA_SYMBOL(cuGetErrorString, cuGetErrorString, (CUresult error, const char 
 XCR_CUDA_SYMBOL(cuDeviceGetCount, cuDeviceGetCount, (int *count))
 XCR_CUDA_SYMBOL(cuDeviceGet, cuDeviceGet, (CUdevice *device, int ordinal))
 XCR_CUDA_SYMBOL(cuDeviceGetName, cuDeviceGetName, (char *name, int length, CUdevice device))
-XCR_CUDA_SYMBOL(cuDeviceGetUuid, cuDeviceGetUuid_v2, (CUuuid *uuid, CUdevice device))
-XCR_CUDA_SYMBOL(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, (char *id, int length, CUdevice device))
 XCR_CUDA_SYMBOL(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device))
 XCR_CUDA_SYMBOL(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *value, CUdevice_attribute attribute, CUdevice device))
-XCR_CUDA_SYMBOL(cuDeviceCanAccessPeer, cuDeviceCanAccessPeer, (int *canAccess, CUdevice device, CUdevice peer))
 
 // Contexts.
 XCR_CUDA_SYMBOL(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (CUcontext *context, CUdevice device))
 XCR_CUDA_SYMBOL(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device))
-XCR_CUDA_SYMBOL(cuDevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState, (CUdevice device, unsigned *flags, int *active))
 XCR_CUDA_SYMBOL(cuCtxGetCurrent, cuCtxGetCurrent, (CUcontext *context))
 XCR_CUDA_SYMBOL(cuCtxSetCurrent, cuCtxSetCurrent, (CUcontext context))
 XCR_CUDA_SYMBOL(cuCtxPushCurrent, cuCtxPushCurrent_v2, (CUcontext context))
 XCR_CUDA_SYMBOL(cuCtxPopCurrent, cuCtxPopCurrent_v2, (CUcontext *context))
 XCR_CUDA_SYMBOL(cuCtxGetDevice, cuCtxGetDevice, (CUdevice *device))
-XCR_CUDA_SYMBOL(cuCtxGetApiVersion, cuCtxGetApiVersion, (CUcontext context, unsigned *version))
-XCR_CUDA_SYMBOL(cuCtxGetId, cuCtxGetId, (CUcontext context, unsigned long long *id))
-XCR_CUDA_SYMBOL(cuCtxSynchronize, cuCtxSynchronize, (void))
-XCR_CUDA_SYMBOL(cuCtxGetLimit, cuCtxGetLimit, (size_t *value, CUlimit limit))
-XCR_CUDA_SYMBOL(cuCtxSetLimit, cuCtxSetLimit, (CUlimit limit, size_t value))
-XCR_CUDA_SYMBOL(cuCtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange, (int *least, int *greatest))
-XCR_CUDA_SYMBOL(cuCtxEnablePeerAccess, cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags))
 
 // Device memory.
 XCR_CUDA_SYMBOL(cuMemGetInfo, cuMemGetInfo_v2, (size_t *free, size_t *total))
 XCR_CUDA_SYMBOL(cuMemAlloc, cuMemAlloc_v2, (CUdeviceptr *pointer, size_t bytes))
 XCR_CUDA_SYMBOL(cuMemFree, cuMemFree_v2, (CUdeviceptr pointer))
-XCR_CUDA_SYMBOL(cuMemGetAddressRange, cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr pointer))
 XCR_CUDA_SYMBOL(cuPointerGetAttribute, cuPointerGetAttribute, (void *data, CUpointer_attribute attribute, CUdeviceptr pointer))
-XCR_CUDA_SYMBOL(cuPointerGetAttributes, cuPointerGetAttributes, (unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr pointer))
 
 // Stream-ordered memory and its pools.
-XCR_CUDA_SYMBOL(cuMemAllocAsync, cuMemAllocAsync, (CUdeviceptr *pointer, size_t bytes, CUstream stream))
 XCR_CUDA_SYMBOL(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync, (CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream))
 XCR_CUDA_SYMBOL(cuMemFreeAsync, cuMemFreeAsync, (CUdeviceptr pointer, CUstream stream))
-XCR_CUDA_SYMBOL(cuDeviceGetDefaultMemPool, cuDeviceGetDefaultMemPool, (CUmemoryPool *pool, CUdevice device))
-XCR_CUDA_SYMBOL(cuDeviceGetMemPool, cuDeviceGetMemPool, (CUmemoryPool *pool, CUdevice device))
-XCR_CUDA_SYMBOL(cuDeviceSetMemPool, cuDeviceSetMemPool, (CUdevice device, CUmemoryPool pool))
 XCR_CUDA_SYMBOL(cuMemPoolCreate, cuMemPoolCreate, (CUmemoryPool *pool, const CUmemPoolProps *properties))
 XCR_CUDA_SYMBOL(cuMemPoolDestroy, cuMemPoolDestroy, (CUmemoryPool pool))
-XCR_CUDA_SYMBOL(cuMemPoolGetAttribute, cuMemPoolGetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value))
 XCR_CUDA_SYMBOL(cuMemPoolSetAttribute, cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value))
-XCR_CUDA_SYMBOL(cuMemPoolSetAccess, cuMemPoolSetAccess, (CUmemoryPool pool, const CUmemAccessDesc *descriptors, size_t count))
 XCR_CUDA_SYMBOL(cuMemPoolTrimTo, cuMemPoolTrimTo, (CUmemoryPool pool, size_t minBytesToKeep))
 
 // Pinned host memory.
 XCR_CUDA_SYMBOL(cuMemHostAlloc, cuMemHostAlloc, (void **pointer, size_t bytes, unsigned flags))
 XCR_CUDA_SYMBOL(cuMemFreeHost, cuMemFreeHost, (void *pointer))
-XCR_CUDA_SYMBOL(cuMemHostRegister, cuMemHostRegister_v2, (void *pointer, size_t bytes, unsigned flags))
-XCR_CUDA_SYMBOL(cuMemHostUnregister, cuMemHostUnregister, (void *pointer))
-XCR_CUDA_SYMBOL(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2, (CUdeviceptr *devicePointer, void *pointer, unsigned flags))
-XCR_CUDA_SYMBOL(cuMemHostGetFlags, cuMemHostGetFlags, (unsigned *flags, void *pointer))
 
 // Virtual memory management.
 XCR_CUDA_SYMBOL(cuMemAddressReserve, cuMemAddressReserve, (CUdeviceptr *pointer, size_t bytes, size_t alignment, CUdeviceptr hint, unsigned long long flags))
@@ -99,20 +77,9 @@ XCR_CUDA_SYMBOL(cuMemSetAccess, cuMemSetAccess, (CUdeviceptr pointer, size_t byt
 XCR_CUDA_SYMBOL(cuMemGetAllocationGranularity, cuMemGetAllocationGranularity, (size_t *granularity, const CUmemAllocationProp *properties, CUmemAllocationGranularity_flags option))
 
 // Copies and fills.
-XCR_CUDA_SYMBOL(cuMemcpy, cuMemcpy, (CUdeviceptr destination, CUdeviceptr source, size_t bytes))
-XCR_CUDA_SYMBOL(cuMemcpyAsync, cuMemcpyAsync, (CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream))
-XCR_CUDA_SYMBOL(cuMemcpyHtoD, cuMemcpyHtoD_v2, (CUdeviceptr destination, const void *source, size_t bytes))
-XCR_CUDA_SYMBOL(cuMemcpyDtoH, cuMemcpyDtoH_v2, (void *destination, CUdeviceptr source, size_t bytes))
-XCR_CUDA_SYMBOL(cuMemcpyDtoD, cuMemcpyDtoD_v2, (CUdeviceptr destination, CUdeviceptr source, size_t bytes))
 XCR_CUDA_SYMBOL(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, (CUdeviceptr destination, const void *source, size_t bytes, CUstream stream))
 XCR_CUDA_SYMBOL(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2, (void *destination, CUdeviceptr source, size_t bytes, CUstream stream))
 XCR_CUDA_SYMBOL(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream))
-XCR_CUDA_SYMBOL(cuMemcpyPeerAsync, cuMemcpyPeerAsync, (CUdeviceptr destination, CUcontext destinationContext, CUdeviceptr source, CUcontext sourceContext, size_t bytes, CUstream stream))
-XCR_CUDA_SYMBOL(cuMemcpy2DAsync, cuMemcpy2DAsync_v2, (const CUDA_MEMCPY2D *copy, CUstream stream))
-XCR_CUDA_SYMBOL(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, (const CUDA_MEMCPY3D *copy, CUstream stream))
-XCR_CUDA_SYMBOL(cuMemsetD8, cuMemsetD8_v2, (CUdeviceptr destination, unsigned char value, size_t count))
-XCR_CUDA_SYMBOL(cuMemsetD16, cuMemsetD16_v2, (CUdeviceptr destination, unsigned short value, size_t count))
-XCR_CUDA_SYMBOL(cuMemsetD32, cuMemsetD32_v2, (CUdeviceptr destination, unsigned value, size_t count))
 XCR_CUDA_SYMBOL(cuMemsetD8Async, cuMemsetD8Async, (CUdeviceptr destination, unsigned char value, size_t count, CUstream stream))
 XCR_CUDA_SYMBOL(cuMemsetD16Async, cuMemsetD16Async, (CUdeviceptr destination, unsigned short value, size_t count, CUstream stream))
 XCR_CUDA_SYMBOL(cuMemsetD32Async, cuMemsetD32Async, (CUdeviceptr destination, unsigned value, size_t count, CUstream stream))
@@ -121,16 +88,8 @@ XCR_CUDA_SYMBOL(cuMemsetD32Async, cuMemsetD32Async, (CUdeviceptr destination, un
 XCR_CUDA_SYMBOL(cuModuleLoadDataEx, cuModuleLoadDataEx, (CUmodule *module, const void *image, unsigned optionCount, CUjit_option *options, void **values))
 XCR_CUDA_SYMBOL(cuModuleUnload, cuModuleUnload, (CUmodule module))
 XCR_CUDA_SYMBOL(cuModuleGetFunction, cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name))
-XCR_CUDA_SYMBOL(cuModuleGetGlobal, cuModuleGetGlobal_v2, (CUdeviceptr *pointer, size_t *bytes, CUmodule module, const char *name))
-XCR_CUDA_SYMBOL(cuFuncGetAttribute, cuFuncGetAttribute, (int *value, CUfunction_attribute attribute, CUfunction function))
 XCR_CUDA_SYMBOL(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value))
-XCR_CUDA_SYMBOL(cuFuncGetModule, cuFuncGetModule, (CUmodule *module, CUfunction function))
-XCR_CUDA_OPTIONAL_SYMBOL(cuFuncGetName, cuFuncGetName, 12030, (const char **name, CUfunction function))
 XCR_CUDA_OPTIONAL_SYMBOL(cuFuncGetParamInfo, cuFuncGetParamInfo, 12040, (CUfunction function, size_t index, size_t *offset, size_t *bytes))
-XCR_CUDA_SYMBOL(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, CUfunction function, int blockSize, size_t dynamicSharedBytes))
-XCR_CUDA_SYMBOL(cuOccupancyMaxPotentialBlockSize, cuOccupancyMaxPotentialBlockSize, (int *minGridSize, int *blockSize, CUfunction function, CUoccupancyB2DSize dynamicSharedBytesOf, size_t dynamicSharedBytes, int blockSizeLimit))
-XCR_CUDA_SYMBOL(cuOccupancyMaxPotentialClusterSize, cuOccupancyMaxPotentialClusterSize, (int *clusterSize, CUfunction function, const CUlaunchConfig *config))
-XCR_CUDA_SYMBOL(cuOccupancyMaxActiveClusters, cuOccupancyMaxActiveClusters, (int *clusters, CUfunction function, const CUlaunchConfig *config))
 
 // Launches.
 XCR_CUDA_SYMBOL(cuLaunchKernel, cuLaunchKernel, (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ, unsigned dynamicSharedBytes, CUstream stream, void **params, void **extra))
@@ -144,20 +103,12 @@ XCR_CUDA_SYMBOL(cuStreamQuery, cuStreamQuery, (CUstream stream))
 XCR_CUDA_SYMBOL(cuStreamSynchronize, cuStreamSynchronize, (CUstream stream))
 XCR_CUDA_SYMBOL(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))
 XCR_CUDA_SYMBOL(cuStreamGetCtx, cuStreamGetCtx, (CUstream stream, CUcontext *context))
-XCR_CUDA_SYMBOL(cuStreamGetFlags, cuStreamGetFlags, (CUstream stream, unsigned *flags))
-XCR_CUDA_SYMBOL(cuStreamGetPriority, cuStreamGetPriority, (CUstream stream, int *priority))
 XCR_CUDA_SYMBOL(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))
-XCR_CUDA_SYMBOL(cuStreamEndCapture, cuStreamEndCapture, (CUstream stream, CUgraph *graph))
 XCR_CUDA_SYMBOL(cuStreamIsCapturing, cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *status))
 XCR_CUDA_SYMBOL(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *mode))
-XCR_CUDA_SYMBOL(cuStreamWriteValue32, cuStreamWriteValue32_v2, (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags))
-XCR_CUDA_SYMBOL(cuStreamWriteValue64, cuStreamWriteValue64_v2, (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags))
-XCR_CUDA_SYMBOL(cuStreamWaitValue32, cuStreamWaitValue32_v2, (CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags))
-XCR_CUDA_SYMBOL(cuStreamWaitValue64, cuStreamWaitValue64_v2, (CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned flags))
 XCR_CUDA_SYMBOL(cuEventCreate, cuEventCreate, (CUevent *event, unsigned flags))
 XCR_CUDA_SYMBOL(cuEventDestroy, cuEventDestroy_v2, (CUevent event))
 XCR_CUDA_SYMBOL(cuEventRecord, cuEventRecord, (CUevent event, CUstream stream))
-XCR_CUDA_SYMBOL(cuEventRecordWithFlags, cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned flags))
 XCR_CUDA_SYMBOL(cuEventQuery, cuEventQuery, (CUevent event))
 XCR_CUDA_SYMBOL(cuEventSynchronize, cuEventSynchronize, (CUevent event))
 XCR_CUDA_SYMBOL(cuEventElapsedTime, cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end))
@@ -165,21 +116,11 @@ XCR_CUDA_SYMBOL(cuEventElapsedTime, cuEventElapsedTime, (float *milliseconds, CU
 // Graphs: construction.
 XCR_CUDA_SYMBOL(cuGraphCreate, cuGraphCreate, (CUgraph *graph, unsigned flags))
 XCR_CUDA_SYMBOL(cuGraphDestroy, cuGraphDestroy, (CUgraph graph))
-XCR_CUDA_SYMBOL(cuGraphClone, cuGraphClone, (CUgraph *clone, CUgraph original))
-XCR_CUDA_SYMBOL(cuGraphNodeFindInClone, cuGraphNodeFindInClone, (CUgraphNode *node, CUgraphNode originalNode, CUgraph clone))
 XCR_CUDA_SYMBOL(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount, const CUDA_KERNEL_NODE_PARAMS *params))
 XCR_CUDA_SYMBOL(cuGraphAddMemcpyNode, cuGraphAddMemcpyNode, (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount, const CUDA_MEMCPY3D *params, CUcontext context))
 XCR_CUDA_SYMBOL(cuGraphAddMemsetNode, cuGraphAddMemsetNode, (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context))
-XCR_CUDA_SYMBOL(cuGraphAddHostNode, cuGraphAddHostNode, (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount, const CUDA_HOST_NODE_PARAMS *params))
-XCR_CUDA_SYMBOL(cuGraphAddChildGraphNode, cuGraphAddChildGraphNode, (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount, CUgraph child))
 XCR_CUDA_SYMBOL(cuGraphAddEmptyNode, cuGraphAddEmptyNode, (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount))
-XCR_CUDA_SYMBOL(cuGraphAddEventRecordNode, cuGraphAddEventRecordNode, (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount, CUevent event))
-XCR_CUDA_SYMBOL(cuGraphAddEventWaitNode, cuGraphAddEventWaitNode, (CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t dependencyCount, CUevent event))
-XCR_CUDA_SYMBOL(cuGraphGetNodes, cuGraphGetNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count))
-XCR_CUDA_SYMBOL(cuGraphGetRootNodes, cuGraphGetRootNodes, (CUgraph graph, CUgraphNode *nodes, size_t *count))
-XCR_CUDA_SYMBOL(cuGraphNodeGetType, cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *type))
 XCR_CUDA_SYMBOL(cuGraphKernelNodeSetAttribute, cuGraphKernelNodeSetAttribute, (CUgraphNode node, CUlaunchAttributeID attribute, const CUlaunchAttributeValue *value))
-XCR_CUDA_SYMBOL(cuGraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute, (CUgraphNode node, CUlaunchAttributeID attribute, CUlaunchAttributeValue *value))
 
 // Graphs: edges added later or carrying data, conditional nodes. Edges that are
 // known when a node is added need none of these.
@@ -189,25 +130,19 @@ XCR_CUDA_OPTIONAL_SYMBOL(cuGraphConditionalHandleCreate, cuGraphConditionalHandl
 
 // Graphs: executables.
 XCR_CUDA_SYMBOL(cuGraphInstantiate, cuGraphInstantiateWithFlags, (CUgraphExec *exec, CUgraph graph, unsigned long long flags))
-XCR_CUDA_SYMBOL(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, (CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *params))
 XCR_CUDA_SYMBOL(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, (CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params))
 XCR_CUDA_SYMBOL(cuGraphExecMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams, (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params, CUcontext context))
 XCR_CUDA_SYMBOL(cuGraphExecMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams, (CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context))
-XCR_CUDA_SYMBOL(cuGraphExecHostNodeSetParams, cuGraphExecHostNodeSetParams, (CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params))
-XCR_CUDA_SYMBOL(cuGraphExecChildGraphNodeSetParams, cuGraphExecChildGraphNodeSetParams, (CUgraphExec exec, CUgraphNode node, CUgraph child))
 XCR_CUDA_SYMBOL(cuGraphNodeSetEnabled, cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned isEnabled))
-XCR_CUDA_SYMBOL(cuGraphNodeGetEnabled, cuGraphNodeGetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned *isEnabled))
-XCR_CUDA_SYMBOL(cuGraphExecUpdate, cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info))
-XCR_CUDA_SYMBOL(cuGraphUpload, cuGraphUpload, (CUgraphExec exec, CUstream stream))
 XCR_CUDA_SYMBOL(cuGraphLaunch, cuGraphLaunch, (CUgraphExec exec, CUstream stream))
 XCR_CUDA_SYMBOL(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec exec))
 
 // Tensor maps.
 XCR_CUDA_SYMBOL(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, (CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill))
-XCR_CUDA_SYMBOL(cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2col, (CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *dims, const cuuint64_t *strides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill))
-XCR_CUDA_SYMBOL(cuTensorMapReplaceAddress, cuTensorMapReplaceAddress, (CUtensorMap *map, void *address))
 
 // clang-format on
 
+#ifndef XCR_CUDA_KEEP_SYMBOL_MACROS
 #undef XCR_CUDA_SYMBOL
 #undef XCR_CUDA_OPTIONAL_SYMBOL
+#endif

@@ -27,7 +27,7 @@ namespace xc {
 /// Function pointers of everything that the tests call.
 struct Cuda {
 #define XCR_CUDA_SYMBOL(name, symbol, params) CUresult(*name) params = nullptr;
-#include "runtime/hal/cuda/cuda_symbols.inl"
+#include "tools/ptxsim/driver/driver_symbols.inl"
 
   decltype(&ptxsimConfigure) configure;
   decltype(&ptxsimSetFault) setFault;

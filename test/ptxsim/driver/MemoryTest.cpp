@@ -74,7 +74,21 @@ TEST_F(MemoryTest, AddressesAreNotReusedSoon) {
 }
 
 TEST_F(MemoryTest, FreshMemoryHoldsOnes) {
+  start("checks=-uninitialised");
   EXPECT_EQ(std::vector<uint32_t>(4, ~0u), read(allocate(16), 4));
+}
+
+TEST_F(MemoryTest, CopiesOfWhatNobodyWroteToTheHostAreFound) {
+  CUdeviceptr pointer = allocate(64), other = allocate(64);
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32(pointer, 7, 12));
+  EXPECT_EQ(std::vector<uint32_t>(12, 7), read(pointer, 12));
+  // A copy on the device takes along what is not there; the host may not have it.
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemcpyDtoD(other, pointer, 64));
+  std::vector<uint32_t> values(16);
+  EXPECT_EQ(CUDA_ERROR_LAUNCH_FAILED, cu.cuMemcpyDtoH(values.data(), other, 64));
+  EXPECT_NE(std::string::npos, report().find("byte at offset 48 of cuMemAlloc")) << report();
+  EXPECT_NE(std::string::npos, report().find("was never written")) << report();
+  expectLost = true;
 }
 
 TEST_F(MemoryTest, PointerAttributes) {

@@ -189,6 +189,53 @@ TEST_F(OrderTest, HostFunctionsPassOnWhatTheirStreamDid) {
 }
 
 //===----------------------------------------------------------------------===//
+// Stream-ordered memory
+//===----------------------------------------------------------------------===//
+
+TEST_F(OrderTest, UseOfStreamOrderedMemoryComesBetweenAllocationAndFree) {
+  CUstream first = createStream(), second = createStream();
+  CUevent event = createEvent();
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemAllocAsync(&memory, 128, first));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32Async(memory, 1, 32, first));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuEventRecord(event, first));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamWaitEvent(second, event, 0));
+  ASSERT_EQ(CUDA_SUCCESS, add1(second, memory));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuEventRecord(event, second));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamWaitEvent(first, event, 0));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemFreeAsync(memory, first));
+  expectClean();
+}
+
+TEST_F(OrderTest, UseThatNothingOrdersAfterTheAllocationIsFound) {
+  CUstream first = createStream(), second = createStream();
+  CUdeviceptr memory = 0;
+  Gate &gate = createGate();
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemAllocAsync(&memory, 128, first));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuLaunchHostFunc(second, Gate::waitFor, &gate));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32Async(memory, 1, 32, second));
+  // It runs after the allocation, but was submitted without knowing of its end.
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamSynchronize(first));
+  gate.open = true;
+  expectRace("fill", "stream-ordered allocation");
+}
+
+TEST_F(OrderTest, FreeThatNothingOrdersAfterTheUseIsFound) {
+  CUstream first = createStream(), second = createStream();
+  CUdeviceptr memory = 0;
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemAllocAsync(&memory, 128, first));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32Async(memory, 1, 32, first));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamSynchronize(first));
+  Gate &gate = createGate();
+  ASSERT_EQ(CUDA_SUCCESS, add1(second, memory));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuLaunchHostFunc(first, Gate::waitFor, &gate));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemFreeAsync(memory, first));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamSynchronize(second));
+  gate.open = true;
+  expectRace("stream-ordered free frees", "add");
+}
+
+//===----------------------------------------------------------------------===//
 // Graphs
 //===----------------------------------------------------------------------===//
 

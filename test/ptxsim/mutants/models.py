@@ -7,17 +7,22 @@ import dataclasses
 class Model:
     name: str
     text: str
-    inputs: list
+    types: list  # of the inputs
     flags: tuple = ()
     targets: tuple = ("sm_80", "sm_90a")
+
+    def inputs(self, zeros):
+        """As xrun takes them. Of zeros, too, a report must come: a store that changes nothing is still a store."""
+        if zeros:
+            return [f"zeros:{type}" for type in self.types]
+        return [f"random:{type}:{i + 1}:" + ("0.5:1.5" if "f" in type else "0:100") for i, type in enumerate(self.types)]
 
 
 def model(name, inputs, result, body, **options):
     """A model of one function; `inputs` are types, called %0, %1, ...; `body` ends with %r."""
     arguments = ", ".join(f"%{i}: tensor<{type}>" for i, type in enumerate(inputs))
     text = f"func.func @main({arguments}) -> tensor<{result}> {{\n  {body}\n  return %r : tensor<{result}>\n}}\n"
-    values = [f"random:{type}:{i + 1}:" + ("0.5:1.5" if "f" in type else "0:100") for i, type in enumerate(inputs)]
-    return Model(name, text, values, **options)
+    return Model(name, text, inputs, **options)
 
 
 NHWC = "dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]"
@@ -47,12 +52,13 @@ MODELS = [
     model("matmul_splitk", ["32x4096xf16", "4096x32xf16"], "32x32xf16",
           "%r = array.matmul %0, %1 : (tensor<32x4096xf16>, tensor<4096x32xf16>) -> tensor<32x32xf16>",
           flags=("--no-wgmma",)),
-    # More tiles of k than stages of the ring; more tiles of the result than multiprocessors.
+    # More tiles of k than stages of the ring; more tiles of the result than multiprocessors, with as many tiles of k as
+    # there are stages, so that the last one is filled again.
     model("matmul_wgmma", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x8192xf16>, tensor<8192x128xf16>) -> tensor<128x128xf16>",
           targets=("sm_90a",)),
-    model("matmul_wgmma_tiles", ["3072x192xf16", "192x3072xf16"], "3072x3072xf16",
-          "%r = array.matmul %0, %1 : (tensor<3072x192xf16>, tensor<192x3072xf16>) -> tensor<3072x3072xf16>",
+    model("matmul_wgmma_tiles", ["3072x256xf16", "256x3072xf16"], "3072x3072xf16",
+          "%r = array.matmul %0, %1 : (tensor<3072x256xf16>, tensor<256x3072xf16>) -> tensor<3072x3072xf16>",
           targets=("sm_90a",)),
     model("cumsum", ["3x3000xf32"], "3x3000xf32", "%r = array.cumsum %0 axis = 1 : tensor<3x3000xf32> -> tensor<3x3000xf32>"),
     model("sort", ["2x1500xf32"], "2x1500xf32",
@@ -69,21 +75,33 @@ MODELS = [
 COLUMN_TREE = "the thread that sums the last two values of a column is the one that stores it"
 DRAIN = "the groups that are still open only fill stages with zeros that nobody reads"
 RING = "there are fewer tiles of k than stages, so that no stage is filled twice"
+LAST = "nobody fills the stage of the last tile of k again"
+FIRST = "no kernel comes before a model's first one"
+EQUAL = "equal keys change no places, so that nothing is written"
 
 # (model, target, kernel, number of the instruction in it): why the kernel does not need it at these sizes.
 REDUNDANT = {
-    **{("max_columns", target, "main_k0_reduce", 8): COLUMN_TREE for target in ("sm_80", "sm_90a")},
-    **{(name, target, kernel, 5): DRAIN for name, kernel in (
+    ("max_columns", "sm_80", "main_k0_reduce", 8): COLUMN_TREE,
+    ("max_columns", "sm_90a", "main_k0_reduce", 9): COLUMN_TREE,
+    **{(name, target, kernel, number): DRAIN for name, kernel in (
         ("matmul_mma", "main_k0_matmul"), ("matmul_splitk", "main_k0_matmul"), ("conv_f16", "main_k0_conv"))
-       for target in ("sm_80", "sm_90a")},
-    **{("attention", "sm_80", kernel, 5): DRAIN for kernel in ("main_k0_matmul", "main_k2_matmul")},
+       for target, number in (("sm_80", 9), ("sm_90a", 10))},
+    **{("attention", "sm_80", kernel, 9): DRAIN for kernel in ("main_k0_matmul", "main_k2_matmul")},
     ("matmul_splitk", "sm_80", "main_k1_reduce", 3): COLUMN_TREE,
-    **{("attention", "sm_90a", kernel, number): reason for kernel in ("main_k0_matmul", "main_k2_matmul")
-       for number, reason in ((2, RING), (4, RING))},
+    ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
+    **{("attention", "sm_90a", kernel, number): RING for kernel in ("main_k0_matmul", "main_k2_matmul")
+       for number in (3, 7, 9)},
+}
+# The same of inputs that are zeros.
+REDUNDANT_OF_ZEROS = {
+    **{("sort", target, "main_k0_sort", number): EQUAL for target, numbers in (("sm_80", (2, 3)), ("sm_90a", (3, 4)))
+       for number in numbers},
 }
 
-# What another check than that of races says first of a kernel without the instruction.
-OTHER_REPORTS = {
-    ("matmul_wgmma", "sm_90a", "main_k0_matmul", 4): "arrives at the cluster's barrier a second time before waiting",
-    ("matmul_wgmma", "sm_90a", "main_k0_matmul", 5): "is in the shared memory of block 7 of the cluster, which has exited",
-}
+
+def redundant(model, target, kernel, number, instruction, zeros):
+    """Why the kernel does not need an instruction, or None."""
+    if instruction.startswith("griddepcontrol.wait") and kernel.startswith("main_k0_"):
+        return FIRST
+    place = (model, target, kernel, number)
+    return REDUNDANT.get(place) or (REDUNDANT_OF_ZEROS.get(place) if zeros else None)

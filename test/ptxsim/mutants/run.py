@@ -3,9 +3,9 @@
 
     run.py --build=build/dev [--target=sm_80] [--filter=REGEX] [--list]
 
-Each model is compiled to PTX only and run as it is, which must give no report. Then, for each barrier, wait and proxy
-fence in its PTX, the model runs on the same inputs with just that one blanked (PTXSIM_PATCH), and must be reported. A wait that
-yields a predicate is replaced by one that is always true. REDUNDANT says of which instructions the kernels have no
+Each model is compiled to PTX only and run as it is, which must give no report. Then, for each barrier, arrival, commit, wait and
+fence in its PTX, the model runs on the same inputs, and on zeros, with just that one blanked (PTXSIM_PATCH), and must be reported. A wait that
+yields a predicate is replaced by one that is always true. models.py says of which instructions the kernels have no
 need, and why; of such a one the stand-in must say nothing.
 The last line is "N passed, N failed, N skipped".
 """
@@ -27,9 +27,12 @@ import models  # noqa: E402
 # What orders threads, or copies and threads. A kernel without one of these is wrong, or had no need of it.
 SYNC = re.compile(r"""(?:^[ \t]*|:[ ])(?:@!?%p\d+\s+)?(?P<op>(?:bar(?:rier)?\.(?:cta\.)?(?:sync|warp\.sync)|barrier\.cluster\.wait
     |cp\.async\.(?:bulk\.)?wait_(?:group|all)|mbarrier\.(?:try|test)_wait|fence\.proxy\.async
-    |wgmma\.wait_group|membar|fence\.acq_rel|fence\.sc)[^;]*;)""", re.X)
+    |wgmma\.(?:fence|wait_group)|membar|fence\.acq_rel|fence\.sc
+    |mbarrier\.arrive|barrier\.cluster\.arrive|cp\.async\.(?:bulk\.)?commit_group|cp\.async\.mbarrier\.arrive
+    |griddepcontrol\.wait)[^;]*;)""", re.X)
 REPORTS = ("data race", "async-copy", "missing-proxy-fence", "uninitialised", "asynchronous copy", "proxy",
-           "has not been waited for", "deadlock", "mbarrier")
+           "has not been waited for", "deadlock", "mbarrier", "wgmma.fence", "the cluster's barrier",
+           "of the cluster, which has exited")
 
 
 class Mutant:
@@ -67,8 +70,8 @@ def mutants_of(model, target, image):
     return found
 
 
-def run(args, model, target, scratch, name, mutant=None):
-    """What the stand-in reports of one run: "" if nothing."""
+def run(args, model, target, scratch, name, mutant=None, zeros=False):
+    """What the stand-in reports of one run, of zeros or of random numbers: "" if nothing."""
     module, report = scratch / f"{model.name}-{target}.vmfb", scratch / f"{name}.report"
     environment = dict(os.environ, XCR_CUDA_LIBRARY=str(args.driver), PTXSIM_ARCH=target,
                        PTXSIM_REPORT=str(report), PTXSIM_THREADS="1", PTXSIM_INSTRUCTION_LIMIT="100000000")
@@ -76,7 +79,7 @@ def run(args, model, target, scratch, name, mutant=None):
         # What is read too early has often not been written at all: races must be found without that.
         environment["PTXSIM_CHECKS"] = "all,-uninitialised"
         environment["PTXSIM_PATCH"] = f"{mutant.line}:{mutant.patch}"
-    inputs = [f"--input={value}" for value in model.inputs]
+    inputs = [f"--input={value}" for value in model.inputs(zeros)]
     done = subprocess.run([args.build / "bin" / "xrun", module, "--device=cuda", *inputs], env=environment,
                           capture_output=True, text=True, timeout=120)
     text = report.read_text() if report.exists() else ""
@@ -87,17 +90,20 @@ def run(args, model, target, scratch, name, mutant=None):
 
 def check(args, mutant, scratch, number):
     """None, or what is wrong."""
-    place = (mutant.model.name, mutant.target, mutant.kernel, mutant.number)
-    reason, other = models.REDUNDANT.get(place), models.OTHER_REPORTS.get(place)
-    report = run(args, mutant.model, mutant.target, scratch, str(number), mutant)
-    first = report.split("\n")[0]
-    if args.verbose:
-        print(f"{mutant}: {first or 'nothing'}", flush=True)
-    if reason:
-        return f"the list calls it redundant ({reason}), but: {first}" if report else None
-    if not report:
-        return "nothing was reported"
-    return None if any(word in report for word in ([other] if other else REPORTS)) else f"reported something else: {first}"
+    for zeros in (False, True):
+        of = "of zeros " if zeros else ""
+        reason = models.redundant(mutant.model.name, mutant.target, mutant.kernel, mutant.number, mutant.text, zeros)
+        report = run(args, mutant.model, mutant.target, scratch, f"{number}-{zeros}", mutant, zeros)
+        first = report.split("\n")[0]
+        if args.verbose:
+            print(f"{mutant}: {of}{first or 'nothing'}", flush=True)
+        if reason and report:
+            return f"the list calls it redundant ({reason}), but {of}: {first}"
+        if not reason and not report:
+            return f"nothing was reported {of}"
+        if not reason and not any(word in report for word in REPORTS):
+            return f"{of}reported something else: {first}"
+    return None
 
 
 def main():

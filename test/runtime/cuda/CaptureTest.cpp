@@ -55,8 +55,11 @@ protected:
   void begin() {
     ASSERT_EQ(cu->cuStreamBeginCapture(native, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
   }
+  CUresult endCapture() {
+    return driverCall<CUresult(CUstream, CUgraph *)>("cuStreamEndCapture")(native, &graph);
+  }
   void end() {
-    ASSERT_EQ(cu->cuStreamEndCapture(native, &graph), CUDA_SUCCESS);
+    ASSERT_EQ(endCapture(), CUDA_SUCCESS);
     ASSERT_EQ(cu->cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
   }
   void launchGraph() {
@@ -110,7 +113,8 @@ TEST_P(CaptureTest, RotatingBindingsBecomeNodesOfOneGraph) {
   end();
   EXPECT_EQ(statistics().instantiations, 1u);
   size_t nodes = 0;
-  ASSERT_EQ(cu->cuGraphGetNodes(graph, nullptr, &nodes), CUDA_SUCCESS);
+  auto getNodes = driverCall<CUresult(CUgraph, CUgraphNode *, size_t *)>("cuGraphGetNodes");
+  ASSERT_EQ(getNodes(graph, nullptr, &nodes), CUDA_SUCCESS);
   EXPECT_EQ(nodes, 3u * statistics().command_count);
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(read<float>(outputs[i].get())[0], -1) << "nothing runs before the graph does";
@@ -246,7 +250,7 @@ TEST_P(CaptureTest, AnInvalidCaptureIsNamed) {
   EXPECT_EQ(cu->cuStreamSynchronize(native), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   XCR_EXPECT_FAILS(xcr_call_launch(call.get(), stream.get()), XCR_STATUS_FAILED_PRECONDITION,
                    "has failed before");
-  EXPECT_EQ(cu->cuStreamEndCapture(native, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  EXPECT_EQ(endCapture(), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   XCR_ASSERT_OK(xcr_call_launch(call.get(), stream.get()));
   XCR_ASSERT_OK(xcr_stream_synchronize(stream.get()));
   EXPECT_EQ(read<float>(xcr_call_output(call.get(), 0)), expected(0));
@@ -255,8 +259,8 @@ TEST_P(CaptureTest, AnInvalidCaptureIsNamed) {
 TEST_P(CaptureTest, BuffersThatWereBoundAreGivenBackAfterIt) {
   CUdeviceptr pointer = 0;
   ASSERT_EQ(cu->cuMemAlloc(&pointer, 256), CUDA_SUCCESS);
-  ASSERT_EQ(cu->cuMemsetD32(pointer, 0, 64), CUDA_SUCCESS);
-  ASSERT_EQ(cu->cuCtxSynchronize(), CUDA_SUCCESS); // the other streams do not wait for a fill
+  ASSERT_EQ(cu->cuMemsetD32Async(pointer, 0, 64, nullptr), CUDA_SUCCESS);
+  ASSERT_EQ(cu->cuStreamSynchronize(nullptr), CUDA_SUCCESS); // the other streams do not wait for a fill
   xcr_buffer_options_t options = XCR_BUFFER_OPTIONS_INIT;
   const int64_t shape = 64;
   options.dtype = XCR_DTYPE_F32;

@@ -99,10 +99,24 @@ ModuleSpec xc::test::cudaScenarioModule(int64_t arenaBytes) {
   return module;
 }
 
+static void *driverLibrary() {
+  setenv("XCR_CUDA_LIBRARY", XC_TEST_CUDA_LIBRARY, /*overwrite=*/0);
+  return dlopen(getenv("XCR_CUDA_LIBRARY"), RTLD_NOW);
+}
+
+void *xc::test::findDriverCall(const char *symbol) {
+  void *library = driverLibrary();
+  void *function = library ? dlsym(library, symbol) : nullptr;
+  if (!function) {
+    fprintf(stderr, "the CUDA driver has no %s\n", symbol);
+    exit(1);
+  }
+  return function;
+}
+
 /// Null unless the driver in use is the stand-in.
 static const StandIn *findStandIn(StandIn &functions) {
-  setenv("XCR_CUDA_LIBRARY", XC_TEST_CUDA_LIBRARY, /*overwrite=*/0);
-  void *library = dlopen(getenv("XCR_CUDA_LIBRARY"), RTLD_NOW);
+  void *library = driverLibrary();
   auto find = [&](auto &function, const char *name) {
     function = reinterpret_cast<std::decay_t<decltype(function)>>(library ? dlsym(library, name)
                                                                           : nullptr);

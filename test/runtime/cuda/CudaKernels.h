@@ -48,6 +48,13 @@ struct StandIn {
 /// stand-in was not built.
 const StandIn *standIn();
 
+/// A function of the driver in use that the runtime does not call; ends the test program if
+/// there is none.
+void *findDriverCall(const char *symbol);
+template <typename Function> Function *driverCall(const char *symbol) {
+  return reinterpret_cast<Function *>(findDriverCall(symbol));
+}
+
 /// What the stand-in still holds, empty if nothing.
 std::string leaks();
 /// The function that the latest fault struck.

@@ -184,7 +184,7 @@ protected:
   bool isContextLost() const {
     CUcontext popped = nullptr;
     foreign.cu->cuCtxPushCurrent(foreign.context);
-    CUresult result = foreign.cu->cuCtxSynchronize();
+    CUresult result = foreign.cu->cuStreamSynchronize(nullptr);
     foreign.cu->cuCtxPopCurrent(&popped);
     return result != CUDA_SUCCESS;
   }

@@ -87,7 +87,8 @@ TEST_P(ImportTest, DeviceMemoryIsUsedInPlaceAndGivenBack) {
   std::vector<float> data = iota(16);
   XCR_EXPECT_OK(xcr_buffer_write(object, 0, data.data(), 64));
   std::vector<float> seen(16);
-  EXPECT_EQ(cu->cuMemcpyDtoH(seen.data(), pointer, 64), CUDA_SUCCESS);
+  EXPECT_EQ(cu->cuMemcpyDtoHAsync(seen.data(), pointer, 64, nullptr), CUDA_SUCCESS);
+  EXPECT_EQ(cu->cuStreamSynchronize(nullptr), CUDA_SUCCESS);
   EXPECT_EQ(seen, data);
   EXPECT_FALSE(isReleased);
   xcr_buffer_release(object);

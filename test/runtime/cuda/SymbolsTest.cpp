@@ -55,7 +55,7 @@ TEST_F(SymbolsTest, OptionalSymbolsNeedTheirDriver) {
   Status status = openStandIn("driver_version=12020");
   ASSERT_TRUE(status.succeeded()) << status.message().data;
   EXPECT_EQ(nullptr, symbols.cuGraphAddNode);
-  EXPECT_EQ(nullptr, symbols.cuFuncGetName);
+  EXPECT_EQ(nullptr, symbols.cuFuncGetParamInfo);
   EXPECT_NE(nullptr, symbols.cuGraphAddKernelNode);
 }
 

@@ -6,7 +6,7 @@
 // Compiled only where cuda.h (12.9 or newer) is found; compiling it is the
 // test. Checks the value of every enumerator, the size of every type, the
 // offset of every field, and the shape of every call that cuda_abi.h and
-// cuda_symbols.inl declare.
+// driver_symbols.inl declare.
 //
 //===----------------------------------------------------------------------===//
 
@@ -790,7 +790,7 @@ struct SameShape<R1(A1...), R2(A2...)> {
 namespace xc {
 #define XCR_CUDA_SYMBOL(name, symbol, params)                                                      \
   static_assert(SameShape<CUresult params, decltype(::symbol)>::value, #symbol);
-#include "runtime/hal/cuda/cuda_symbols.inl"
+#include "tools/ptxsim/driver/driver_symbols.inl"
 } // namespace xc
 
 int main() { return 0; }

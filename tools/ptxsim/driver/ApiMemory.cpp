@@ -57,7 +57,9 @@ CUresult allocateInStream(Context &context, CUdeviceptr *pointer, size_t bytes, 
   if (result != CUDA_SUCCESS)
     return result;
   *pointer = range.base;
-  context.submit(stream, [range] { makeAccessible(range); });
+  context.submit(stream, [owner = context.shared_from_this(), range] {
+    runAllocation(*owner, range);
+  });
   return CUDA_SUCCESS;
 }
 
@@ -245,7 +247,7 @@ CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream streamHandle) {
     if (context->sticky() != CUDA_SUCCESS)
       releaseRange(*range); // nothing runs any more
     else
-      context->submit(stream, [range = *range] { releaseRange(range); });
+      context->submit(stream, [context, range = *range] { runFree(*context, range); });
     return context->sticky();
   });
 }

@@ -110,8 +110,7 @@ const Setting kSettings[] = {
     {"checks",
      [](Config &config, const std::string &text) {
        ptxsim::Checks &checks = config.checks;
-       return setSwitches({{"bounds", &checks.bounds},
-                           {"uninitialised", &checks.uninitialised},
+       return setSwitches({{"uninitialised", &checks.uninitialised},
                            {"misaligned", &checks.misaligned},
                            {"race", &checks.race},
                            {"barrier", &checks.barrierDivergence},

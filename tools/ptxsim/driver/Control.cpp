@@ -168,6 +168,8 @@ PTXSIM_API int ptxsimGetKernelCounters(const char *name, PtxsimKernelCounters *o
   out->sharedBankConflicts = counters.sharedBankConflicts;
   out->atomicRequests = counters.atomicRequests;
   out->barriers = counters.barriers;
+  out->sharedRaceBytes = counters.sharedRaceBytes;
+  out->sharedRaceOf = counters.sharedRaceOf;
   return 1;
 }
 

@@ -166,22 +166,37 @@ CUresult resolveCopy(const CUDA_MEMCPY2D &params, Copy &copy) {
   return resolveCopy(wide, copy);
 }
 
-/// The task of a copy or a fill, after what the operation comes after.
-static ptxsim::Task beginTask(const char *name) {
+ptxsim::Task beginTask(const char *name) {
   WorkOrder &order = *currentOrder();
   ptxsim::Task task = driver().tasks->begin(name, order.known);
   order.learn(task.after());
   return task;
 }
 
-/// Notes that it touches the bytes, and reports a race with another task.
-static bool noteTask(Context &context, const ptxsim::Task &task, Device *device, uint64_t address,
-                     uint64_t bytes, bool writes) {
+bool noteTask(Context &context, const ptxsim::Task &task, Device *device, uint64_t address,
+              uint64_t bytes, bool writes, const char *verb) {
   std::string problem;
   if (!device || !driver().config.checks.race ||
-      device->simulator().memory().noteTask(task, address, bytes, writes, problem))
+      device->simulator().memory().noteTask(task, address, bytes, writes, problem, verb))
     return true;
   driver().fault(context, CUDA_ERROR_LAUNCH_FAILED, problem);
+  return false;
+}
+
+/// Reports that the host is given bytes that nobody wrote.
+static bool checkWritten(Context &context, const Copy &copy, uint64_t address) {
+  if (!copy.sourceDevice || copy.destinationDevice || !driver().config.checks.uninitialised)
+    return true;
+  ptxsim::Memory &memory = copy.sourceDevice->simulator().memory();
+  uint64_t written = memory.initialisedPrefix(address, copy.width);
+  if (written == copy.width)
+    return true;
+  ptxsim::RangeInfo info = memory.lookup(address + written);
+  driver().fault(context, CUDA_ERROR_LAUNCH_FAILED,
+                 "uninitialised read: copy of " + std::to_string(copy.width) +
+                     " bytes from device memory at " + hex(address) + " to the host: byte at offset " +
+                     std::to_string(address + written - info.base) + " of " + info.tag +
+                     " was never written");
   return false;
 }
 
@@ -199,7 +214,8 @@ void runCopy(Context &context, const Copy &copy) {
                            copy.width) ||
           !noteTask(context, task, copy.sourceDevice, source, copy.width, /*writes=*/false) ||
           !noteTask(context, task, copy.destinationDevice, destination, copy.width,
-                    /*writes=*/true))
+                    /*writes=*/true) ||
+          !checkWritten(context, copy, source))
         return;
       memmove(reinterpret_cast<void *>(destination), reinterpret_cast<const void *>(source),
               copy.width);

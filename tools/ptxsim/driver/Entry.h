@@ -20,12 +20,12 @@
 
 #define PTXSIM_API __attribute__((visibility("default")))
 
-// The prototypes of all functions that the runtime uses, so that the compiler
-// compares our definitions with the list that the runtime casts by.
+// The prototypes of all functions, so that the compiler compares our definitions with
+// the list that the runtime casts by.
 namespace xc::cudasim {
 extern "C" {
 #define XCR_CUDA_SYMBOL(name, symbol, params) PTXSIM_API CUresult symbol params;
-#include "runtime/hal/cuda/cuda_symbols.inl"
+#include "tools/ptxsim/driver/driver_symbols.inl"
 }
 
 /// The context current to the calling thread: CUDA_ERROR_INVALID_CONTEXT if

@@ -135,6 +135,19 @@ void releaseRange(const Range &range) {
   giveAddresses(range.base, range.size);
 }
 
+void runAllocation(Context &context, const Range &range) {
+  makeAccessible(range);
+  noteTask(context, beginTask("stream-ordered allocation"),
+           driver().devices[range.device].get(), range.base, range.size, /*writes=*/true,
+           "allocates");
+}
+
+void runFree(Context &context, const Range &range) {
+  noteTask(context, beginTask("stream-ordered free"), driver().devices[range.device].get(),
+           range.base, range.size, /*writes=*/true, "frees");
+  releaseRange(range);
+}
+
 CUresult pinHost(Context &context, void *&pointer, uint64_t bytes, unsigned flags, bool owned) {
   Driver &state = driver();
   if (!bytes)

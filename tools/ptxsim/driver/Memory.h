@@ -9,6 +9,7 @@
 #define PTXSIM_DRIVER_MEMORY_H
 
 #include "MemoryMap.h"
+#include "ptxsim/ptxsim.h"
 #include "runtime/hal/cuda/cuda_abi.h"
 
 #include <map>
@@ -38,6 +39,22 @@ void makeAccessible(const Range &range);
 /// Makes a range that the memory map has given up unusable for kernels, and gives
 /// its memory back.
 void releaseRange(const Range &range);
+
+/// The same two as operations of a stream: what uses the memory must come after the one
+/// and before the other.
+void runAllocation(Context &context, const Range &range);
+void runFree(Context &context, const Range &range);
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+/// The task of an operation that is no kernel, after what the operation comes after.
+ptxsim::Task beginTask(const char *name);
+/// Notes that it touches the bytes, and reports a race with another task. |verb| says what
+/// it does to them, if it neither reads nor writes.
+bool noteTask(Context &context, const ptxsim::Task &task, Device *device, uint64_t address,
+              uint64_t bytes, bool writes, const char *verb = nullptr);
 
 /// Pinned host memory: `owned` is allocated here, else `pointer` is registered.
 CUresult pinHost(Context &context, void *&pointer, uint64_t bytes, unsigned flags, bool owned);

@@ -117,11 +117,11 @@ const ErrorText kErrors[] = {
 };
 #undef XC_ERROR
 
-/// What Entry.h's templates are given as names: the list of the runtime, and what
-/// the stand-in has besides. All versions of a function are one.
+/// What Entry.h's templates are given as names: the list of functions, and what is exported
+/// besides. All versions of a function are one.
 const char *const kFunctions[] = {
 #define XCR_CUDA_SYMBOL(name, symbol, params) #name,
-#include "runtime/hal/cuda/cuda_symbols.inl"
+#include "tools/ptxsim/driver/driver_symbols.inl"
     "cuCtxCreate",
     "cuCtxDestroy",
     "cuDevicePrimaryCtxReset",

@@ -223,12 +223,12 @@ struct LaneCells {
   bool isShared = false;
 };
 
-/// Calls |function| with each cell that the access touches and the mask of the bytes in
-/// it, until it returns false.
+/// Calls |function| with each cell that the access touches, the mask of the bytes in it, and
+/// which byte of the access the first of these is, until it returns false.
 template <typename F> static bool forCells(const LaneCells &at, unsigned bytes, F function) {
   uint64_t end = at.offset + bytes;
   for (uint64_t place = at.offset; place < end; place = (place & ~3ull) + 4)
-    if (!function(at.cells[place >> 2], byteMask(place, end)))
+    if (!function(at.cells[place >> 2], byteMask(place, end), place - at.offset))
       return false;
   return true;
 }
@@ -259,10 +259,8 @@ static LaneCells cellsOf(Block &block, const LaneAccess &lanes, unsigned lane, u
   return at;
 }
 
-/// The lanes of |rest| that access what |lane|, the first of them, does, as it does. Found
-/// where neighbours do: the rest is merely noted lane by lane.
-static uint32_t lanesAlike(const Block &block, const Warp &warp, const LaneAccess &lanes,
-                           unsigned lane, uint32_t rest) {
+uint32_t xc::ptxsim::lanesAlike(const Warp &warp, const LaneAccess &lanes, unsigned lane,
+                                uint32_t rest) {
   uint32_t others = rest & (rest - 1);
   if (!others || lanes.host[__builtin_ctz(others)] != lanes.host[lane])
     return 1u << lane;
@@ -270,7 +268,7 @@ static uint32_t lanesAlike(const Block &block, const Warp &warp, const LaneAcces
   forLanes(rest, [&](unsigned l) {
     alike |= static_cast<uint32_t>(lanes.host[l] == lanes.host[lane]) << l;
   });
-  return block.clocks->atSameClock(warp.threadOf(lane), alike);
+  return warp.block->clocks->atSameClock(warp.threadOf(lane), alike);
 }
 
 /// The race check of the loads of |mask|.
@@ -285,12 +283,12 @@ static bool checkReadRaces(Warp &warp, const Inst &inst, const Access &access, L
       rest &= rest - 1;
       continue;
     }
-    uint32_t alike = lanesAlike(block, warp, lanes, lane, rest);
+    uint32_t alike = lanesAlike(warp, lanes, lane, rest);
     rest &= ~alike;
     uint32_t thread = warp.threadOf(lane);
     Conflict conflict;
     if ((at.page && !clocks.checkPage(at.page, thread, false, conflict)) ||
-        !forCells(at, access.bytes, [&](RaceCell &cell, uint32_t bytes) {
+        !forCells(at, access.bytes, [&](RaceCell &cell, uint32_t bytes, uint64_t) {
           return clocks.read(cell, at.isShared, thread, alike, bytes, access.strong, conflict);
         }))
       return raiseRace(warp, inst, access, lane, lanes.address[lane], lanes.space[lane], conflict);
@@ -332,13 +330,11 @@ static bool checkRead(Warp &warp, const Inst &inst, const Access &access, LaneAc
 }
 
 static bool resolveGlobal(Warp &warp, const Inst &inst, const Access &access, LaneAccess &lanes,
-                          unsigned lane, const Checks &checks) {
+                          unsigned lane) {
   Block &block = *warp.block;
   uint64_t address = lanes.address[lane];
   lanes.host[lane] = reinterpret_cast<uint8_t *>(address);
   lanes.range[lane] = nullptr;
-  if (!(checks.bounds || checks.uninitialised || checks.race))
-    return true;
   Range *range = block.lastRange;
   if (!range || !range->contains(address, access.bytes) ||
       !range->live.load(std::memory_order_relaxed)) {
@@ -346,7 +342,7 @@ static bool resolveGlobal(Warp &warp, const Inst &inst, const Access &access, La
     if (!range || !range->contains(address, access.bytes)) {
       if (range && block.launch->memory->covers(address, access.bytes))
         return true; // over the seam of two mapped ranges
-      return !checks.bounds || raiseGlobal(warp, inst, access, lane, address);
+      return raiseGlobal(warp, inst, access, lane, address);
     }
     block.lastRange = range;
   }
@@ -377,7 +373,7 @@ static bool resolveLane(Warp &warp, const Inst &inst, const Access &access, Lane
     return false;
   }
   if (space == Space::Global)
-    return resolveGlobal(warp, inst, access, lanes, lane, checks);
+    return resolveGlobal(warp, inst, access, lanes, lane);
   uint64_t limit = 0;
   uint8_t *base = nullptr;
   if (space == Space::Shared) {
@@ -499,8 +495,10 @@ static bool checkPendingStore(Warp &warp, const Inst &inst, const Access &access
   return false;
 }
 
+/// The race check of a write by the lanes of |alike|, |lane| the first of them. |value| is
+/// what a store writes, else NULL.
 static bool checkWrite(Warp &warp, const Inst &inst, const Access &access, const LaneAccess &lanes,
-                       unsigned lane) {
+                       unsigned lane, uint32_t alike, const void *value) {
   Block &block = *warp.block;
   LaneCells at = cellsOf(block, lanes, lane, access.bytes);
   if (!at.cells)
@@ -511,35 +509,35 @@ static bool checkWrite(Warp &warp, const Inst &inst, const Access &access, const
     return false;
   Conflict conflict;
   BlockClocks &clocks = *block.clocks;
+  // Of stores of one value nobody can tell which came last: several threads may write the
+  // same result. But nobody may read it meanwhile.
+  auto isSilent = [&](uint32_t bytes, uint64_t from) {
+    return value && std::memcmp(lanes.host[lane] + from, static_cast<const char *>(value) + from,
+                                static_cast<size_t>(__builtin_popcount(bytes))) == 0;
+  };
   return ((!at.page || clocks.checkPage(at.page, thread, true, conflict)) &&
           forCells(at, access.bytes,
-                   [&](RaceCell &cell, uint32_t bytes) {
-                     return clocks.write(cell, at.isShared, thread, bytes, access.strong, conflict);
+                   [&](RaceCell &cell, uint32_t bytes, uint64_t from) {
+                     return clocks.write(cell, at.isShared, thread, alike, bytes, access.strong,
+                                         isSilent(bytes, from), conflict);
                    })) ||
          raiseRace(warp, inst, access, lane, lanes.address[lane], lanes.space[lane], conflict);
 }
 
 bool xc::ptxsim::noteStore(Warp &warp, const Inst &inst, const Access &access,
-                           const LaneAccess &lanes, unsigned lane, const void *value) {
-  Block &block = *warp.block;
-  if (!checkPendingStore(warp, inst, access, lanes, lane))
+                           const LaneAccess &lanes, unsigned lane, uint32_t alike,
+                           const void *value) {
+  if (!checkPendingStore(warp, inst, access, lanes, lane) ||
+      !checkWrite(warp, inst, access, lanes, lane, alike, value))
     return false;
-  // A store of what is there already changes nothing that another thread could
-  // see: several threads may write the same result. It does count if the bytes
-  // were never written.
-  if (block.clocks) {
-    bool silent = std::memcmp(lanes.host[lane], value, access.bytes) == 0;
-    if (!silent && !checkWrite(warp, inst, access, lanes, lane))
-      return false;
-  }
-  markWritten(block, lanes, lane, access.bytes);
+  markWritten(*warp.block, lanes, lane, access.bytes);
   return true;
 }
 
 bool xc::ptxsim::noteAtomic(Warp &warp, const Inst &inst, const Access &access,
                             const LaneAccess &lanes, unsigned lane) {
   if (!checkPendingStore(warp, inst, access, lanes, lane) ||
-      !checkWrite(warp, inst, access, lanes, lane))
+      !checkWrite(warp, inst, access, lanes, lane, 1u << lane, nullptr))
     return false;
   markWritten(*warp.block, lanes, lane, access.bytes);
   return true;
@@ -592,7 +590,7 @@ bool xc::ptxsim::beginAsyncCopy(Warp &warp, const Inst &inst, unsigned lane, uin
   Access access{Space::Shared, bytes, AccessKind::Store, 0};
   // It may be written from now on: others must have finished reading.
   if (!checkPendingStore(warp, inst, access, lanes, lane) ||
-      !checkWrite(warp, inst, access, lanes, lane))
+      !checkWrite(warp, inst, access, lanes, lane, 1u << lane, nullptr))
     return false;
   if (block.launch->options.checks.asyncCopy) {
     block.sharedShadow.pending.assign(offset, bytes, true);
@@ -608,7 +606,7 @@ bool xc::ptxsim::deliverAsyncCopy(Warp &warp, unsigned lane, const AsyncCopy &co
   Access access{Space::Shared, copy.bytes, AccessKind::Store, 0};
   if (block.launch->options.checks.asyncCopy)
     block.sharedShadow.pending.assign(copy.destination, copy.bytes, false);
-  if (!checkWrite(warp, *copy.inst, access, lanes, lane))
+  if (!checkWrite(warp, *copy.inst, access, lanes, lane, 1u << lane, nullptr))
     return false;
   std::memcpy(lanes.host[lane], copy.data, copy.bytes);
   markWritten(block, lanes, lane, copy.bytes);

@@ -8,7 +8,7 @@
 // Every memory instruction goes through resolveAccess(): it computes the lanes'
 // addresses, applies the checks that are on, counts sectors and bank conflicts,
 // and returns host pointers. Stores call noteStore() per lane before they
-// write, because whether a store races may depend on the value (see README,
+// write, because whether two stores race depends on their values (see README,
 // "Races").
 //
 //===----------------------------------------------------------------------===//
@@ -33,7 +33,7 @@ struct LaneAccess {
   uint8_t *host[kWarpSize];
   uint64_t address[kWarpSize]; // as the program sees it
   Space space[kWarpSize];      // Global, Shared, Local or Param
-  Range *range[kWarpSize];     // of global lanes; NULL if not looked up
+  Range *range[kWarpSize];     // of global lanes; NULL over the seam of two
   Block *owner[kWarpSize];     // of shared lanes: whose memory it is
 };
 
@@ -51,10 +51,47 @@ Block *sharedOwner(Warp &warp, const Inst &inst, unsigned lane, Space space, uin
 bool resolveAccess(Warp &warp, const Inst &inst, uint32_t mask, const Access &access,
                    LaneAccess &lanes);
 
-/// Records the store of |bytes| bytes at |value| by a lane: race check, then
-/// marks the bytes initialised. False after a fault.
+/// Keeps the other host threads from a line of global memory while races are checked,
+/// from the look at what a store replaces to the store itself.
+class LineLock {
+public:
+  explicit LineLock(const Block &block)
+      : memory(block.clocks ? block.launch->memory : nullptr) {}
+  ~LineLock() { release(); }
+  LineLock(const LineLock &) = delete;
+  LineLock &operator=(const LineLock &) = delete;
+  /// Takes the line that |lane| accesses, and gives back the one held before. (Aligned
+  /// accesses lie in one line.)
+  void take(const LaneAccess &lanes, unsigned lane) {
+    if (!memory || lanes.space[lane] != Space::Global)
+      return;
+    std::mutex *wanted = &memory->lineMutex(lanes.address[lane]);
+    if (wanted == held)
+      return;
+    release();
+    wanted->lock();
+    held = wanted;
+  }
+
+private:
+  void release() {
+    if (held)
+      held->unlock();
+    held = nullptr;
+  }
+  MemoryImpl *memory;
+  std::mutex *held = nullptr;
+};
+
+/// The lanes of |rest| that access what |lane|, the first of them, does, as it does. Found
+/// where neighbours do: the rest is merely noted lane by lane.
+uint32_t lanesAlike(const Warp &warp, const LaneAccess &lanes, unsigned lane, uint32_t rest);
+
+/// Records the store of |bytes| bytes at |value| by the lanes of |alike|, |lane| the first
+/// of them: race check, then marks the bytes initialised. False after a fault. The caller
+/// holds the line's lock.
 bool noteStore(Warp &warp, const Inst &inst, const Access &access, const LaneAccess &lanes,
-               unsigned lane, const void *value);
+               unsigned lane, uint32_t alike, const void *value);
 /// The same for an atomic read-modify-write.
 bool noteAtomic(Warp &warp, const Inst &inst, const Access &access, const LaneAccess &lanes,
                 unsigned lane);
@@ -81,9 +118,7 @@ bool checkProductReads(Warp &warp, const Inst &inst, unsigned lane, uint32_t off
                        uint32_t bytes);
 
 inline uint32_t strengthOf(Order order, MemScope scope) {
-  if (order == Order::Weak)
-    return 0;
-  return scope == MemScope::Cta ? 1 : 2;
+  return order == Order::Weak ? 0 : 1u + reachOf(scope);
 }
 
 } // namespace xc::ptxsim

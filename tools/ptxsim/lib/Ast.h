@@ -77,8 +77,8 @@ struct Operand {
 };
 
 struct SourceLocation {
-  uint32_t file = 0; // 0 = none
-  uint32_t line = 0;
+  uint32_t file = 0;
+  uint32_t line = 0; // 0 = none
   uint32_t column = 0;
 };
 

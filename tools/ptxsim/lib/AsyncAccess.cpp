@@ -25,7 +25,10 @@ public:
   uint32_t unordered(const Segment &segment, uint32_t lanes) const override {
     return clocks.unseen(segment, lanes, who);
   }
-  bool isOwn(const Segment &segment) const override { return clocks.isOwn(segment); }
+  Reach reachTo(const Segment &segment) const override { return clocks.reachTo(segment); }
+  bool isSettled(const Segment &segment, uint32_t lanes) const override {
+    return clocks.isSettled(segment, lanes, /*isShared=*/false);
+  }
 
 private:
   const BlockClocks &clocks;
@@ -58,21 +61,18 @@ static bool isVisible(const Ledger &ledger, const BlockClocks &clocks, uint64_t 
 // Global memory
 //===----------------------------------------------------------------------===//
 
-/// The allocation that holds the bytes; NULL after a fault, or if bounds are not
-/// checked and it is none.
+/// The allocation that holds the bytes; NULL after a fault, or if they are over the seam
+/// of two.
 static Range *rangeOf(const BulkCopy &copy, uint64_t address, uint32_t bytes, bool &ok) {
   Block &block = *copy.issuer;
   ok = true;
   Range *range = block.lastRange;
   if (range && range->contains(address, bytes) && range->live.load(std::memory_order_relaxed))
     return range;
-  const Checks &checks = block.launch->options.checks;
-  if (!(checks.bounds || checks.uninitialised || checks.race))
-    return nullptr;
   range = block.launch->memory->find(address);
   if (range && range->contains(address, bytes))
     return block.lastRange = range;
-  if (!checks.bounds || (range && block.launch->memory->covers(address, bytes)))
+  if (range && block.launch->memory->covers(address, bytes))
     return nullptr;
   RangeInfo info = block.launch->memory->describe(address);
   std::string where = !info.found ? ": no allocation there"
@@ -98,7 +98,7 @@ static bool noteCells(BulkCopy &copy, Range &range, uint64_t address, uint32_t b
   NewAccess access;
   access.segment = segment;
   access.lanes = 1;
-  access.strong = copy.op->reduces ? 2 : 0;
+  access.strong = copy.op->reduces ? strengthOf(Order::Relaxed, MemScope::Gpu) : 0;
   RaceCell *cells = range.races.get(range.size);
   uint64_t offset = address - range.base;
   for (uint64_t at = offset, end = offset + bytes; at < end; at = (at & ~3ull) + 4) {
@@ -153,7 +153,8 @@ bool xc::ptxsim::noteGlobalWrite(BulkCopy &copy, uint64_t address, uint32_t byte
   if (!ok)
     return false;
   Block &block = *copy.issuer;
-  uint32_t mine = clock ? block.clocks->copySegment(false, clock, copy.op->reduces ? 2 : 0) : 0;
+  uint32_t strength = copy.op->reduces ? strengthOf(Order::Relaxed, MemScope::Gpu) : 0;
+  uint32_t mine = clock ? block.clocks->copySegment(false, clock, strength) : 0;
   if (range && !noteCells(copy, *range, address, bytes, true, mine))
     return false;
   if (range && block.launch->options.checks.uninitialised && range->initialised.allocated()) {

@@ -43,6 +43,8 @@ static void completeBarrier(Block &block, unsigned id) {
       ++group.pc;
     }
   }
+  if (block.clocks && state.wholeBlock)
+    block.clocks->settle(state.join);
   ++block.counters.barriers;
   state.arrived = state.expected = state.predicateCount = 0;
   state.join.reset();

@@ -7,6 +7,7 @@
 
 #include "Cells.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -208,47 +209,58 @@ uint32_t Ledger::intern(const AccessList &list) {
 
 /// Whether a strong access does not race with those of |other|.
 static bool areStrong(const Segment &other, uint32_t strong, const HappensBefore &order) {
-  uint32_t needed = order.isOwn(other) ? 1 : 2;
-  return strong >= needed && other.strong >= needed;
+  return std::min<uint32_t>(strong, other.strong) > order.reachTo(other);
 }
 
-/// Looks for an access in |list| that conflicts with |access|.
+/// Looks for an access in |list| that conflicts with |access|; |writes|: these are writes.
 static bool findConflict(const Ledger &ledger, const AccessList &list, const NewAccess &access,
-                         const HappensBefore &order, Conflict &conflict) {
+                         const HappensBefore &order, bool writes, Conflict &conflict) {
   for (const Accessors &item : list) {
     if (!(item.bytes() & access.bytes))
       continue;
     const Segment &other = ledger.segment(item.segment());
+    if (writes && access.silent && other.warp != Segment::kCopies)
+      continue;
     uint32_t lanes = order.unordered(other, item.lanes);
     if (!lanes || areStrong(other, access.strong, order))
       continue;
     conflict.segment = other;
     conflict.lane = static_cast<unsigned>(__builtin_ctz(lanes));
+    conflict.isRead = !writes;
     return true;
   }
   return false;
 }
 
 /// |list| without what the access makes needless: the bytes of accesses that happened
-/// before it. (For a write, |drop|: those of all accesses.)
+/// before it, unless they conflict with accesses that it does not conflict with, as weak
+/// ones do with strong ones of others. |dropStrong|: nor are strong ones kept that nothing
+/// orders.
 static AccessList without(const Ledger &ledger, const AccessList &list, const NewAccess &access,
-                          const HappensBefore &order, bool drop) {
+                          const HappensBefore &order, bool dropStrong) {
   AccessList rest;
   for (const Accessors &item : list) {
     uint32_t common = item.bytes() & access.bytes;
     rest.add({item.segment(), item.bytes() & ~common, item.lanes});
-    if (!common || drop)
+    if (!common)
       continue;
     const Segment &segment = ledger.segment(item.segment());
-    uint32_t lanes = item.lanes & ~order.replaced(segment);
-    rest.add({item.segment(), common, lanes ? order.unordered(segment, lanes) : 0});
+    bool isWeaker = segment.strong < access.strong;
+    uint32_t others = item.lanes & ~order.replaced(segment);
+    uint32_t beside = others ? order.unordered(segment, others) : 0;
+    uint32_t before = item.lanes & ~beside;
+    if (dropStrong && beside && !isWeaker && areStrong(segment, access.strong, order))
+      beside = 0;
+    if (!isWeaker || order.isSettled(segment, before))
+      before = 0;
+    rest.add({item.segment(), common, beside | before});
   }
   return rest;
 }
 
-/// Adds the access; false if it is a read and |list| holds as many of others as are kept.
+/// Adds the access; false if |list| holds as many of others as are kept of |limited| ones.
 static bool addAccess(const Ledger &ledger, AccessList &list, const NewAccess &access,
-                      const HappensBefore &order, bool isRead) {
+                      const HappensBefore &order, bool limited) {
   unsigned foreign = 0;
   for (unsigned i = 0; i < list.count; ++i) {
     Accessors &item = list.items[i];
@@ -256,9 +268,9 @@ static bool addAccess(const Ledger &ledger, AccessList &list, const NewAccess &a
       item.lanes |= access.lanes;
       return true;
     }
-    foreign += !order.isOwn(ledger.segment(item.segment()));
+    foreign += order.reachTo(ledger.segment(item.segment())) != kReachBlock;
   }
-  if (isRead && foreign >= kForeignReaders)
+  if (limited && foreign >= kForeignAccessors)
     return false;
   list.add({access.segment, access.bytes, access.lanes});
   // Orders runs of lanes as their forms have them, whichever came first.
@@ -284,8 +296,7 @@ bool xc::ptxsim::noteCellRead(Ledger &ledger, RaceCell &cell, const NewAccess &a
   for (;;) {
     AccessList writes, reads;
     ledger.decode(static_cast<uint32_t>(old), writes);
-    conflict.isRead = false;
-    if (findConflict(ledger, writes, access, order, conflict))
+    if (findConflict(ledger, writes, access, order, /*writes=*/true, conflict))
       return false;
     if (!access.segment)
       return true;
@@ -294,8 +305,8 @@ bool xc::ptxsim::noteCellRead(Ledger &ledger, RaceCell &cell, const NewAccess &a
       if (item.segment() == access.segment && (item.bytes() & access.bytes) == access.bytes &&
           (item.lanes & access.lanes) == access.lanes)
         return true;
-    AccessList rest = without(ledger, reads, access, order, /*drop=*/false);
-    if (!addAccess(ledger, rest, access, order, /*isRead=*/true))
+    AccessList rest = without(ledger, reads, access, order, /*dropStrong=*/false);
+    if (!addAccess(ledger, rest, access, order, /*limited=*/true))
       return true;
     uint64_t now = uint64_t(ledger.encode(rest)) << 32 | static_cast<uint32_t>(old);
     if (replace(cell, old, now, parallel))
@@ -310,17 +321,14 @@ bool xc::ptxsim::noteCellWrite(Ledger &ledger, RaceCell &cell, const NewAccess &
     AccessList writes, reads;
     ledger.decode(static_cast<uint32_t>(old), writes);
     ledger.decode(static_cast<uint32_t>(old >> 32), reads);
-    conflict.isRead = false;
-    if (findConflict(ledger, writes, access, order, conflict))
-      return false;
-    conflict.isRead = true;
-    if (findConflict(ledger, reads, access, order, conflict))
+    if (findConflict(ledger, writes, access, order, /*writes=*/true, conflict) ||
+        findConflict(ledger, reads, access, order, /*writes=*/false, conflict))
       return false;
     if (!access.segment)
       return true;
-    writes = without(ledger, writes, access, order, /*drop=*/true);
-    addAccess(ledger, writes, access, order, /*isRead=*/false);
-    reads = without(ledger, reads, access, order, /*drop=*/false);
+    writes = without(ledger, writes, access, order, /*dropStrong=*/true);
+    addAccess(ledger, writes, access, order, /*limited=*/access.silent);
+    reads = without(ledger, reads, access, order, /*dropStrong=*/false);
     uint64_t now = uint64_t(ledger.encode(reads)) << 32 | ledger.encode(writes);
     if (replace(cell, old, now, parallel))
       return true;
@@ -338,11 +346,13 @@ uint32_t LedgerSweep::segmentFor(uint32_t number) {
   Segment segment = from.segment(number);
   uint32_t result = 0;
   if (tasks) {
-    uint64_t task = uint64_t(segment.chain) << 34 | uint64_t(segment.strong) << 32 | segment.seq;
+    bool isCopy = segment.warp == Segment::kCopies;
+    uint64_t task = uint64_t(isCopy) << 50 | uint64_t(segment.chain) << 34 |
+                    uint64_t(segment.strong) << 32 | segment.seq;
     auto &same = byTask[(task * 0x9e3779b97f4a7c15ull >> 40) % byTask.size()];
     if (!same.second || same.first != task) {
       segment.block = Segment::kWholeTask;
-      segment.warp = 0;
+      segment.warp = isCopy ? Segment::kCopies : 0;
       segment.clock = 0;
       same = {task, to.add(segment)};
     }

@@ -29,16 +29,21 @@
 
 namespace xc::ptxsim {
 
+/// How far a scope reaches.
+enum Reach : uint8_t { kReachBlock, kReachCluster, kReachAll };
+constexpr unsigned kReaches = 3;
+constexpr unsigned kStrengths = kReaches + 1; // values of Segment::strong
+
 /// A warp of a launch (the task |seq| of |chain|) at one value of its clock.
 struct Segment {
-  static constexpr uint8_t kCopies = 0xff;    // as |warp|: not a warp, a bulk copy
+  static constexpr uint8_t kCopies = 0xff;    // as |warp|: not a warp, a copy or a fill
   static constexpr uint32_t kWholeTask = ~0u; // as |block|: some thread of the task
   uint32_t seq = 0;
   uint32_t block = 0;
   uint32_t clock = 0;
   uint16_t chain = 0;
   uint8_t warp = 0;
-  uint8_t strong = 0; // 0 weak, 1 block scope, 2 wider
+  uint8_t strong = 0; // 0 weak, else one more than how far its scope reaches (Reach)
 
   bool isOf(const TaskId &task) const { return chain == task.chain && seq == task.seq; }
 };
@@ -135,6 +140,9 @@ using RaceCell = std::atomic<uint64_t>;
 struct NewAccess {
   uint32_t segment = 0, lanes = 0, bytes = 0;
   uint32_t strong = 0;
+  /// A store of the value that is in memory already: with stores alone, of which nobody
+  /// can tell which came last, it does not conflict.
+  bool silent = false;
 };
 
 /// The access that one conflicts with.
@@ -150,14 +158,18 @@ public:
   virtual ~HappensBefore() = default;
   /// Whether |lanes|, a part of those that |segment| had, accessed before.
   virtual uint32_t unordered(const Segment &segment, uint32_t lanes) const = 0;
-  /// Whether |segment| is of the block (or the task, if it is a copy's) itself.
-  virtual bool isOwn(const Segment &segment) const = 0;
+  /// What |segment| has in common with who accesses: block (or task, if it is a copy's),
+  /// cluster, or neither.
+  virtual Reach reachTo(const Segment &segment) const = 0;
+  /// Whether all who may access the memory from now on know what |segment| did.
+  virtual bool isSettled(const Segment &, uint32_t /*lanes*/) const { return false; }
   /// The lanes of |segment| that are the same threads as those that access now.
   virtual uint32_t replaced(const Segment &) const { return 0; }
 };
 
-/// Of warps of other blocks that read the same bytes of global memory, so many are kept.
-constexpr unsigned kForeignReaders = 3;
+/// Of warps of other blocks that read the same bytes of global memory, or write the same
+/// value to them, so many are kept.
+constexpr unsigned kForeignAccessors = 3;
 
 /// Checks an access against |cell| and notes it. False on a conflict. |parallel|: other
 /// host threads may touch the cell.

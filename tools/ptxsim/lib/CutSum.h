@@ -55,11 +55,13 @@ struct Factors {
   size_t pitch;
 };
 
-/// c[j] += sum over k of a(k, 0) * b(k, j), for j below |n|, at most kColumns. A term
-/// that a great constant is added to loses what is below the constant's unit.
+/// c[j] += sum over k of a(k, 0) * b(k, j), for j below |count|, at most kColumns (and
+/// just so many if these are so few that the host's registers hold them). A term that a
+/// great constant is added to loses what is below the constant's unit.
 template <unsigned kColumns>
-void cutSum(const Factors &a, const Factors &b, double *c, double leastOfC, unsigned n,
+void cutSum(const Factors &a, const Factors &b, double *c, double leastOfC, unsigned count,
             unsigned depth, unsigned fraction) {
+  const unsigned n = kColumns <= 8 ? kColumns : count;
   alignas(64) double cut[kColumns], sums[kColumns];
   for (unsigned j = 0; j < n; ++j)
     cut[j] = powerOf(c[j], leastOfC);

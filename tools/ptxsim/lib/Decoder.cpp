@@ -153,10 +153,11 @@ Space InstDecoder::takeSpace(Space fallback) {
 }
 
 MemScope InstDecoder::takeScope() {
-  if (flag("cta"))
-    return MemScope::Cta;
-  if (flag("cluster"))
-    return MemScope::Cluster;
+  bool isCta = flag("cta");
+  if (isCta || flag("cluster")) {
+    program().narrowScopes = true;
+    return isCta ? MemScope::Cta : MemScope::Cluster;
+  }
   if (flag("gpu"))
     return MemScope::Gpu;
   if (flag("sys"))

@@ -127,8 +127,10 @@ template <typename Op, typename T> void execAtomic(Warp &warp, const Inst &inst,
   if (!resolveAccess(warp, inst, mask, access, lanes))
     return;
   const T *c = inst.c == kNoRow ? nullptr : warp.row<T>(inst.c);
+  LineLock lock(*warp.block);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     auto l = static_cast<unsigned>(__builtin_ctz(rest));
+    lock.take(lanes, l);
     if (!noteAtomic(warp, inst, access, lanes, l))
       return;
     releaseAt(warp, lanes, l, op.order, op.scope);

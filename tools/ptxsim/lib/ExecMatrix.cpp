@@ -313,7 +313,8 @@ void execStoreMatrix(Warp &warp, const Inst &inst, uint32_t mask) {
     }
     for (unsigned r = 0; r < 8; ++r) {
       unsigned lane = 8 * i + r;
-      if (!noteStore(warp, inst, {op.space, 16, AccessKind::Store, 0}, lanes, lane, matrix[r]))
+      if (!noteStore(warp, inst, {op.space, 16, AccessKind::Store, 0}, lanes, lane, 1u << lane,
+                     matrix[r]))
         return;
       std::memcpy(lanes.host[lane], matrix[r], 16);
     }

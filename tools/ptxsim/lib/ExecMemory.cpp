@@ -15,6 +15,10 @@ struct Wide {
   uint64_t low, high;
 };
 
+template <typename M> bool isSame(const M &a, const M &b) {
+  return std::memcmp(&a, &b, sizeof(M)) == 0;
+}
+
 Access accessOf(const MemOp &op, AccessKind kind) {
   return {op.space, static_cast<unsigned>(op.elementBytes) * op.count, kind,
           strengthOf(op.order, op.scope)};
@@ -65,12 +69,23 @@ template <typename M, typename R> void execStore(Warp &warp, const Inst &inst, u
   const R *rows[8];
   for (unsigned i = 0; i < op.count; ++i)
     rows[i] = warp.row<R>(op.regs[i]);
-  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+  LineLock lock(*warp.block);
+  for (uint32_t rest = mask; rest;) {
     auto l = static_cast<unsigned>(__builtin_ctz(rest));
     M values[8];
     for (unsigned i = 0; i < op.count; ++i)
       values[i] = static_cast<M>(rows[i][l]);
-    if (!noteStore(warp, inst, access, lanes, l, values))
+    uint32_t alike = 1u << l;
+    if (warp.block->clocks && op.order == Order::Weak)
+      forLanes(lanesAlike(warp, lanes, l, rest), [&](unsigned other) {
+        bool same = true;
+        for (unsigned i = 0; i < op.count; ++i)
+          same &= isSame(static_cast<M>(rows[i][other]), values[i]);
+        alike |= static_cast<uint32_t>(same) << other;
+      });
+    rest &= ~alike;
+    lock.take(lanes, l);
+    if (!noteStore(warp, inst, access, lanes, l, alike, values))
       return;
     if (op.order != Order::Weak)
       releaseAt(warp, lanes, l, op.order, op.scope);

@@ -29,9 +29,10 @@ static void execFenceProxy(Warp &warp, const Inst &, uint32_t mask) {
 
 static bool decodeMembar(InstDecoder &d) {
   MemScope scope;
-  if (d.flag("cta"))
+  if (d.flag("cta")) {
     scope = MemScope::Cta;
-  else if (d.flag("gl"))
+    d.program().narrowScopes = true;
+  } else if (d.flag("gl"))
     scope = MemScope::Gpu;
   else if (d.flag("sys"))
     scope = MemScope::Sys;

@@ -43,8 +43,8 @@ void Launch::report(const Fault &newFault) {
 }
 
 static std::string sourceText(const Program &program, const SourceLocation &location) {
-  if (location.file == 0)
-    return {};
+  if (location.line == 0)
+    return {}; // of no line: the compiler's own
   auto it = program.ast->files.find(location.file);
   std::string file =
       it == program.ast->files.end() ? "file " + std::to_string(location.file) : it->second;
@@ -340,10 +340,11 @@ static void clearAsync(Block &block) {
   }
 }
 
-/// Prepares |block| to run block number |linear| of its launch.
-static void startBlock(Block &block, Launch &launch, uint64_t linear) {
+/// Prepares |block| to run the block of its launch that |place| says.
+static void startBlock(Block &block, Launch &launch, const BlockPlace &place) {
   if (block.launch != &launch)
     prepareBlock(block, launch);
+  uint64_t linear = place.block;
   const Dim3 &grid = launch.config.grid;
   block.linearId = linear;
   block.id.x = static_cast<uint32_t>(linear % grid.x);
@@ -359,7 +360,7 @@ static void startBlock(Block &block, Launch &launch, uint64_t linear) {
   // now.
   if (block.clocks) {
     block.sharedShadow.races = std::make_unique<RaceCells>();
-    block.clocks->start(launch.task, linear, block.threads, *block.cluster->ledger,
+    block.clocks->start(launch.task, place, block.threads, *block.cluster->ledger,
                         launch.memory->ledger);
   }
   for (BarrierState &barrier : block.barriers)
@@ -401,13 +402,21 @@ void xc::ptxsim::startCluster(Cluster &cluster, Launch &launch, uint64_t linear)
     cluster.ledger->clear();
     cluster.ledgerLimit = 0;
   }
+  // Grids have fewer blocks than 2^32 - 1 in all that anybody will simulate.
+  BlockPlace place;
+  place.cluster = static_cast<uint32_t>(linear);
+  place.narrowScopes = launch.program->narrowScopes;
   for (uint32_t rank = 0; rank < count; ++rank) {
     uint64_t blockX = x + rank % size.x, blockY = y + rank / size.x % size.y,
              blockZ = z + rank / size.x / size.y;
+    place.near.push_back(static_cast<uint32_t>(blockX + grid.x * (blockY + grid.y * blockZ)));
+  }
+  for (uint32_t rank = 0; rank < count; ++rank) {
     Block &block = *cluster.blocks[rank];
     block.cluster = &cluster;
     block.rank = rank;
-    startBlock(block, launch, blockX + grid.x * (blockY + grid.y * blockZ));
+    place.block = place.near[rank];
+    startBlock(block, launch, place);
   }
 }
 
@@ -422,10 +431,14 @@ void xc::ptxsim::sweepShared(Cluster &cluster) {
     counters.sharedRaceBytes = used;
     counters.sharedRaceOf = shared;
   }
-  // As much as the cells take, or twice what was left the last time.
-  if (used <= std::max<uint64_t>({cluster.ledgerLimit, shared, 32 << 10}))
+  // With the cells (2x) and the bits (1/4x) this makes less than 4x, if no more is left.
+  constexpr uint64_t kLeast = 8 << 10;
+  if (used <= std::max({cluster.ledgerLimit, shared * 3 / 2, kLeast}))
     return;
-  Ledger fresh;
+  if (!cluster.spareLedger)
+    cluster.spareLedger = std::make_unique<Ledger>();
+  Ledger &fresh = *cluster.spareLedger;
+  fresh.clear();
   LedgerSweep sweep(*cluster.ledger, fresh, /*tasks=*/false);
   for (const auto &block : cluster.blocks) {
     SharedShadow &shadow = block->sharedShadow;
@@ -434,8 +447,10 @@ void xc::ptxsim::sweepShared(Cluster &cluster) {
       sweep.rewrite(cells[i]);
     for (uint32_t &writer : shadow.lineWriter)
       writer = sweep.rewrite(writer);
-    block->clocks->forgetSegments();
   }
-  cluster.ledger->swap(fresh);
-  cluster.ledgerLimit = 2 * cluster.ledger->bytes();
+  std::swap(cluster.ledger, cluster.spareLedger);
+  for (const auto &block : cluster.blocks)
+    block->clocks->useLedger(*cluster.ledger);
+  uint64_t left = cluster.ledger->bytes();
+  cluster.ledgerLimit = left + std::max(left / 2, kLeast / 2);
 }

@@ -179,10 +179,6 @@ struct Block {
   uint64_t polls = 0; // strong reads so far: its threads may be waiting for others
   std::vector<uint8_t> registerStorage, localStorage;
 
-  bool checking() const {
-    const Checks &c = launch->options.checks;
-    return c.bounds || c.uninitialised || c.misaligned || c.race || c.asyncCopy;
-  }
   Dim3 threadId(uint32_t linear) const;
   /// Records a fault of |lane| at |inst| and stops the launch.
   void raise(FaultKind kind, const Warp &warp, unsigned lane, const Inst &inst, uint64_t address,
@@ -206,6 +202,7 @@ struct Cluster {
   std::vector<std::shared_ptr<const Passed>> passed; // by the last phase
   uint64_t random = 0;                               // state of the seeded order of copies
   std::unique_ptr<Ledger> ledger;                    // of shared memory; NULL: races unchecked
+  std::unique_ptr<Ledger> spareLedger;               // for sweeps
   uint64_t ledgerLimit = 0;                          // sweep it when it is larger
 };
 

@@ -287,6 +287,7 @@ struct Program {
   uint32_t staticShared = 0;
   uint32_t dynamicSharedOffset = 0;
   bool usesDynamicShared = false;
+  bool narrowScopes = false; // has operations of block or cluster scope
   uint32_t entry = 0; // index in code
   unsigned maxCallDepth = 0;
   std::string name;

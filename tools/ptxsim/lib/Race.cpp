@@ -43,16 +43,23 @@ static KnowledgePtr join(const KnowledgePtr &a, const KnowledgePtr &b) {
 // SyncTable
 //===----------------------------------------------------------------------===//
 
-void SyncTable::publish(uint64_t address, uint32_t block, bool wide,
+void SyncTable::publish(uint64_t address, const BlockPlace &from, Reach reach,
                         const KnowledgeMap &knowledge) {
   used.store(true, std::memory_order_release);
   Shard &shard = shardOf(address);
   std::lock_guard<std::mutex> lock(shard.mutex);
   Variable &variable = shard.variables[address];
-  joinInto(wide ? variable.wide : variable.narrow[block], knowledge);
+  if (reach == kReachAll)
+    joinInto(variable.wide, knowledge);
+  // Those who look no further than their block or cluster see all that comes from there.
+  if (reach == kReachBlock || from.narrowScopes)
+    joinInto(variable.block[from.block], knowledge);
+  if (reach != kReachBlock && from.narrowScopes && from.near.size() > 1)
+    joinInto(variable.cluster[from.cluster], knowledge);
 }
 
-bool SyncTable::acquire(uint64_t address, uint32_t block, KnowledgeMap &into) {
+bool SyncTable::acquire(uint64_t address, const BlockPlace &by, Reach reach,
+                        std::array<KnowledgeMap, kReaches> &into) {
   if (!used.load(std::memory_order_acquire))
     return false;
   Shard &shard = shardOf(address);
@@ -60,10 +67,17 @@ bool SyncTable::acquire(uint64_t address, uint32_t block, KnowledgeMap &into) {
   auto it = shard.variables.find(address);
   if (it == shard.variables.end())
     return false;
-  joinInto(into, it->second.wide);
-  auto narrow = it->second.narrow.find(block);
-  if (narrow != it->second.narrow.end())
-    joinInto(into, narrow->second);
+  const Variable &variable = it->second;
+  auto take = [](const std::map<uint32_t, KnowledgeMap> &from, uint32_t number,
+                 KnowledgeMap &to) {
+    if (auto found = from.find(number); found != from.end())
+      joinInto(to, found->second);
+  };
+  take(variable.block, by.block, into[kReachBlock]);
+  if (reach >= kReachCluster)
+    take(variable.cluster, by.cluster, into[kReachCluster]);
+  if (reach == kReachAll)
+    joinInto(into[kReachAll], variable.wide);
   return true;
 }
 
@@ -95,11 +109,14 @@ void ClockSum::add(const ClockPtr &base, uint32_t index, uint32_t clock, uint32_
 void ClockJoin::add(const ThreadClock &thread, uint32_t index, uint32_t threads) {
   known.add(thread.base, index, thread.clock, threads);
   remote = join(remote, thread.remote);
-  if (thread.wide.clock) {
-    fenced.add(thread.wide.base, index, thread.wide.clock, threads);
-    fencedRemote = join(fencedRemote, thread.wide.remote);
+  for (unsigned reach = 0; reach < kReaches; ++reach) {
+    const FencedClock &fence = thread.fenced[reach];
+    pending[reach] = join(pending[reach], thread.pending[reach]);
+    if (reach == kReachBlock || !fence.clock)
+      continue;
+    fenced[reach].add(fence.base, index, fence.clock, threads);
+    fencedRemote[reach] = join(fencedRemote[reach], fence.remote);
   }
-  pending = join(pending, thread.pending);
   proxied.add(thread.proxied);
   waited |= thread.waited;
 }
@@ -108,8 +125,9 @@ void ClockJoin::apply(ThreadClock &thread, uint32_t index) {
   // Whoever departs has arrived before, so the joined clocks include its own.
   thread.base = known.joined;
   thread.remote = remote;
-  if (fenced.joined)
-    thread.wide = {fenced.joined, fencedRemote, std::max(1u, (*fenced.joined)[index])};
+  for (unsigned reach = kReachCluster; reach < kReaches; ++reach)
+    if (const std::shared_ptr<VectorClock> &joined = fenced[reach].joined)
+      thread.fenced[reach] = {joined, fencedRemote[reach], std::max(1u, (*joined)[index])};
   thread.pending = pending;
   if (proxied.joined)
     thread.proxied = proxied.joined;
@@ -150,11 +168,11 @@ std::shared_ptr<const Passed> PhaseJoin::finish() {
 // BlockClocks
 //===----------------------------------------------------------------------===//
 
-void BlockClocks::start(const Task &launchTask, uint64_t blockId, uint32_t threadCount,
+void BlockClocks::start(const Task &launchTask, const BlockPlace &blockPlace, uint32_t threadCount,
                         Ledger &sharedLedger, Ledger &globalLedger) {
   task = launchTask;
-  // Grids have fewer blocks than 2^32 - 1 in all that anybody will simulate.
-  block = static_cast<uint32_t>(blockId);
+  place = blockPlace;
+  settled = nullptr;
   shared = &sharedLedger;
   global = &globalLedger;
   copies = 0;
@@ -198,7 +216,7 @@ uint32_t BlockClocks::unordered(const Segment &segment, uint32_t lanes, uint32_t
   const ThreadClock &me = threads[thread];
   if (!segment.isOf(task.id))
     return knowsTask(segment, me.waited) ? 0 : lanes;
-  if (segment.block == block) {
+  if (segment.block == place.block) {
     uint32_t result = behind(segment, lanes, me.base.get());
     return segment.warp == thread / 32 ? result & ~(1u << thread % 32) : result;
   }
@@ -208,16 +226,25 @@ uint32_t BlockClocks::unordered(const Segment &segment, uint32_t lanes, uint32_t
   return it == me.remote->end() ? lanes : behind(segment, lanes, it->second.get());
 }
 
+Reach BlockClocks::reachTo(const Segment &segment) const {
+  if (!segment.isOf(task.id))
+    return kReachAll;
+  if (segment.block == place.block)
+    return kReachBlock;
+  bool isNear = std::find(place.near.begin(), place.near.end(), segment.block) != place.near.end();
+  return isNear ? kReachCluster : kReachAll;
+}
+
 namespace xc::ptxsim {
 /// The order as lanes of one warp, all at the same clock, see it.
 class ThreadsOrder final : public HappensBefore {
 public:
-  ThreadsOrder(const BlockClocks &clocks, uint32_t thread, uint32_t lanes)
-      : clocks(clocks), first(thread / 32 * 32), lanes(lanes) {}
+  ThreadsOrder(const BlockClocks &clocks, uint32_t thread, uint32_t lanes, bool isShared)
+      : clocks(clocks), first(thread / 32 * 32), lanes(lanes), isShared(isShared) {}
 
   uint32_t unordered(const Segment &segment, uint32_t of) const override {
     uint32_t result = 0;
-    bool sameWarp = isOwn(segment) && segment.warp == first / 32;
+    bool sameWarp = clocks.isOwn(segment) && segment.warp == first / 32;
     const ThreadClock *last = nullptr;
     for (uint32_t rest = lanes; rest && result != of; rest &= rest - 1) {
       uint32_t thread = first + static_cast<uint32_t>(__builtin_ctz(rest));
@@ -231,20 +258,29 @@ public:
     }
     return result;
   }
-  bool isOwn(const Segment &segment) const override { return clocks.isOwn(segment); }
+  Reach reachTo(const Segment &segment) const override { return clocks.reachTo(segment); }
+  bool isSettled(const Segment &segment, uint32_t of) const override {
+    return clocks.isSettled(segment, of, isShared);
+  }
   uint32_t replaced(const Segment &segment) const override {
-    return isOwn(segment) && segment.warp == first / 32 ? lanes : 0;
+    return clocks.isOwn(segment) && segment.warp == first / 32 ? lanes : 0;
   }
 
 private:
   const BlockClocks &clocks;
   uint32_t first, lanes;
+  bool isShared;
 };
 } // namespace xc::ptxsim
 
-bool BlockClocks::isBefore(const Ledger &ledger, uint32_t word, uint32_t thread) const {
-  return word == 0 || ((word & 15) == kFormAll &&
-                       !unordered(ledger.segment(word >> 9), 1u << (word >> 4 & 31), thread));
+bool BlockClocks::isBefore(const Ledger &ledger, uint32_t word, uint32_t thread, uint32_t strong,
+                           bool isShared) const {
+  if (!word || (word & 15) != kFormAll)
+    return !word;
+  const Segment &segment = ledger.segment(word >> 9);
+  uint32_t lane = 1u << (word >> 4 & 31);
+  return !unordered(segment, lane, thread) &&
+         (segment.strong >= strong || isSettled(segment, lane, isShared));
 }
 
 //===----------------------------------------------------------------------===//
@@ -269,7 +305,7 @@ Segment BlockClocks::describe(uint32_t thread, uint32_t strong) const {
   Segment segment;
   segment.seq = task.id.seq;
   segment.chain = task.id.chain;
-  segment.block = block;
+  segment.block = place.block;
   segment.clock = threads[thread].clock;
   segment.warp = static_cast<uint8_t>(thread / 32);
   segment.strong = static_cast<uint8_t>(strong);
@@ -280,7 +316,7 @@ uint32_t BlockClocks::copySegment(bool isShared, uint32_t clock, uint32_t strong
   Segment segment;
   segment.seq = task.id.seq;
   segment.chain = task.id.chain;
-  segment.block = block;
+  segment.block = place.block;
   segment.clock = clock;
   segment.warp = Segment::kCopies;
   segment.strong = static_cast<uint8_t>(strong);
@@ -308,8 +344,9 @@ bool BlockClocks::read(RaceCell &cell, bool isShared, uint32_t thread, uint32_t 
     // Nobody can have written since without a conflict.
     if (read == mine && (single || lanes == ~0u))
       return true;
-    if (single && isBefore(book, static_cast<uint32_t>(old), thread) &&
-        isBefore(book, read, thread)) {
+    // A read makes no write needless, whatever its strength.
+    if (single && isBefore(book, static_cast<uint32_t>(old), thread, /*strong=*/0, isShared) &&
+        isBefore(book, read, thread, strong, isShared)) {
       uint64_t now = uint64_t(mine) << 32 | static_cast<uint32_t>(old);
       if (isShared) {
         cell.store(now, std::memory_order_relaxed);
@@ -319,21 +356,21 @@ bool BlockClocks::read(RaceCell &cell, bool isShared, uint32_t thread, uint32_t 
         return true;
     }
   }
-  return noteCellRead(book, cell, {segment, lanes, bytes, strong},
-                      ThreadsOrder(*this, thread, lanes), !isShared, conflict);
+  return noteCellRead(book, cell, {segment, lanes, bytes, strong, /*silent=*/false},
+                      ThreadsOrder(*this, thread, lanes, isShared), !isShared, conflict);
 }
 
-bool BlockClocks::write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t bytes,
-                        uint32_t strong, Conflict &conflict) {
+bool BlockClocks::write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t lanes,
+                        uint32_t bytes, uint32_t strong, bool silent, Conflict &conflict) {
   uint32_t segment = segmentOf(isShared, thread, strong);
   Ledger &book = ledger(isShared);
   uint64_t old = cell.load(std::memory_order_acquire);
-  if (bytes == 15 && segment) {
+  if (bytes == 15 && segment && !(lanes & (lanes - 1))) {
     uint64_t mine = cellWord(segment, thread % 32, kFormAll);
     if (old == mine)
       return true;
-    if (isBefore(book, static_cast<uint32_t>(old), thread) &&
-        isBefore(book, static_cast<uint32_t>(old >> 32), thread)) {
+    if (isBefore(book, static_cast<uint32_t>(old), thread, strong, isShared) &&
+        isBefore(book, static_cast<uint32_t>(old >> 32), thread, strong, isShared)) {
       if (isShared) {
         cell.store(mine, std::memory_order_relaxed);
         return true;
@@ -342,9 +379,8 @@ bool BlockClocks::write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t
         return true;
     }
   }
-  uint32_t lane = 1u << thread % 32;
-  return noteCellWrite(book, cell, {segment, lane, bytes, strong},
-                       ThreadsOrder(*this, thread, lane), !isShared, conflict);
+  return noteCellWrite(book, cell, {segment, lanes, bytes, strong, silent},
+                       ThreadsOrder(*this, thread, lanes, isShared), !isShared, conflict);
 }
 
 bool BlockClocks::checkPage(uint64_t word, uint32_t thread, bool writes, Conflict &conflict) {
@@ -356,7 +392,7 @@ bool BlockClocks::checkPage(uint64_t word, uint32_t thread, bool writes, Conflic
   NewAccess access;
   access.lanes = 1u << thread % 32;
   access.bytes = 15;
-  ThreadsOrder order(*this, thread, access.lanes);
+  ThreadsOrder order(*this, thread, access.lanes, /*isShared=*/false);
   // Nearly always all of it happened before, so that a write would be right, too.
   if (!noteCellWrite(*global, page, access, order, false, conflict))
     return !writes && noteCellRead(*global, page, access, order, false, conflict);
@@ -371,12 +407,12 @@ void BlockClocks::step(ThreadClock &thread) const {
     ++thread.clock;
 }
 
-void BlockClocks::learn(ThreadClock &thread, const KnowledgeMap &knowledge, bool wide) const {
+void BlockClocks::learn(ThreadClock &thread, const KnowledgeMap &knowledge) const {
   std::shared_ptr<KnowledgeMap> remote;
   for (const auto &entry : knowledge) {
-    if (entry.first == block) {
+    if (entry.first == place.block) {
       thread.base = join(thread.base, entry.second);
-    } else if (wide) {
+    } else {
       if (!remote)
         remote = thread.remote ? std::make_shared<KnowledgeMap>(*thread.remote)
                                : std::make_shared<KnowledgeMap>();
@@ -395,51 +431,57 @@ KnowledgeMap BlockClocks::knowledgeOf(const FencedClock &fenced, uint32_t thread
   auto own = fenced.base ? std::make_shared<VectorClock>(*fenced.base)
                          : std::make_shared<VectorClock>(clockSize(), 0);
   (*own)[thread] = std::max((*own)[thread], fenced.clock);
-  knowledge[block] = own;
+  knowledge[place.block] = own;
   return knowledge;
 }
 
 void BlockClocks::fence(uint32_t thread, MemScope scope) {
   ThreadClock &me = threads[thread];
-  bool isWide = scope != MemScope::Cta;
-  if (me.pending) {
-    learn(me, *me.pending, isWide);
-    // A block-scope fence leaves other blocks' knowledge for a wider one.
-    if (isWide)
-      me.pending.reset();
-  }
-  me.narrow = {me.base, me.remote, me.clock};
-  if (isWide)
-    me.wide = me.narrow;
+  for (unsigned reach = 0; reach <= reachOf(scope); ++reach)
+    if (KnowledgePtr pending = std::move(me.pending[reach])) {
+      me.pending[reach] = nullptr;
+      learn(me, *pending);
+    }
+  FencedClock now = {me.base, me.remote, me.clock};
+  std::fill_n(me.fenced.begin(), reachOf(scope) + 1u, now);
   step(me);
 }
 
 void BlockClocks::release(uint32_t thread, uint64_t address, SyncTable &table, bool releases,
                           MemScope scope) {
   ThreadClock &me = threads[thread];
-  bool isWide = scope != MemScope::Cta;
+  Reach reach = reachOf(scope);
   if (releases) {
-    table.publish(address, block, isWide, knowledgeOf({me.base, me.remote, me.clock}, thread));
+    table.publish(address, place, reach, knowledgeOf({me.base, me.remote, me.clock}, thread));
     step(me);
     return;
   }
-  if (isWide && me.wide.clock)
-    table.publish(address, block, true, knowledgeOf(me.wide, thread));
-  // What a later block-scope fence covered is for this block only.
-  if (me.narrow.clock > me.wide.clock)
-    table.publish(address, block, false, knowledgeOf(me.narrow, thread));
+  // What a later fence covered that reaches less far is for those within its reach only.
+  const FencedClock *published = nullptr;
+  for (unsigned i = reach + 1u; i-- > 0;) {
+    const FencedClock &fenced = me.fenced[i];
+    if (!fenced.clock || (published && fenced == *published))
+      continue;
+    table.publish(address, place, static_cast<Reach>(i), knowledgeOf(fenced, thread));
+    published = &fenced;
+  }
 }
 
 void BlockClocks::acquire(uint32_t thread, uint64_t address, SyncTable &table, bool acquires,
                           MemScope scope) {
   ThreadClock &me = threads[thread];
-  auto knowledge = std::make_shared<KnowledgeMap>();
-  if (!table.acquire(address, block, *knowledge))
+  std::array<KnowledgeMap, kReaches> found;
+  if (!table.acquire(address, place, reachOf(scope), found))
     return;
-  if (acquires)
-    learn(me, *knowledge, scope != MemScope::Cta);
-  else
-    me.pending = join(me.pending, knowledge);
+  for (unsigned reach = 0; reach < kReaches; ++reach) {
+    if (found[reach].empty())
+      continue;
+    if (acquires)
+      learn(me, found[reach]);
+    else
+      me.pending[reach] =
+          join(me.pending[reach], std::make_shared<const KnowledgeMap>(std::move(found[reach])));
+  }
 }
 
 void BlockClocks::arrive(ClockJoin &join, uint32_t thread) {
@@ -463,7 +505,7 @@ void BlockClocks::fenceProxy(uint32_t thread) {
 
 Observer BlockClocks::observe(uint32_t thread) const {
   const ThreadClock &me = threads[thread];
-  return {me.base, me.proxied, me.remote, block, thread, me.clock, me.waited};
+  return {me.base, me.proxied, me.remote, place.block, thread, me.clock, me.waited};
 }
 
 uint32_t BlockClocks::unseen(const Segment &segment, uint32_t lanes, const Observer &who) const {
@@ -510,11 +552,11 @@ void BlockClocks::learnProducts(uint32_t thread, uint32_t warpgroup, uint32_t cl
 
 bool BlockClocks::sawProducts(const Observer &who, uint32_t warpgroup, uint32_t clock) const {
   uint32_t index = productIndex(warpgroup);
-  if (who.block == block)
+  if (who.block == place.block)
     return who.base && (*who.base)[index] >= clock;
   if (!who.remote)
     return false;
-  auto it = who.remote->find(block);
+  auto it = who.remote->find(place.block);
   return it != who.remote->end() && (*it->second)[index] >= clock;
 }
 
@@ -531,5 +573,5 @@ void BlockClocks::learnPhase(uint32_t thread, const Passed &passed) {
   me.proxied = join(me.proxied, passed.proxied);
   me.waited |= passed.waited;
   if (passed.others)
-    learn(me, *passed.others, true);
+    learn(me, *passed.others);
 }

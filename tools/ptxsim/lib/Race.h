@@ -18,7 +18,7 @@
 // A fence followed by a strong write publishes what the thread knew at the
 // fence under the written address; a strong read takes that along, and the next
 // fence makes it the thread's own (PTX memory model, release and acquire
-// patterns).
+// patterns), as far as the scopes of all of them reach.
 //
 // Copies by the hardware and products of wgmma are no thread's. What a copy writes
 // has an epoch of the pseudo-thread behind the block's last one, whose clock counts
@@ -53,20 +53,35 @@ using ClockPtr = std::shared_ptr<const VectorClock>;
 using KnowledgeMap = std::map<uint32_t, ClockPtr>; // by block
 using KnowledgePtr = std::shared_ptr<const KnowledgeMap>;
 
+inline Reach reachOf(MemScope scope) {
+  return scope == MemScope::Cta ? kReachBlock
+                                : scope == MemScope::Cluster ? kReachCluster : kReachAll;
+}
+
+/// Where a block is.
+struct BlockPlace {
+  uint32_t block = 0, cluster = 0;
+  std::vector<uint32_t> near; // the blocks of its cluster
+  /// The kernel has operations of block or cluster scope.
+  bool narrowScopes = false;
+};
+
 /// What releases published, by address.
 class SyncTable {
 public:
-  /// Adds |knowledge| under |address|. |wide| is false for block-scope
-  /// releases, which only threads of |block| see.
-  void publish(uint64_t address, uint32_t block, bool wide, const KnowledgeMap &knowledge);
-  /// Joins what |block| sees under |address| into |into|; false if there is
-  /// nothing.
-  bool acquire(uint64_t address, uint32_t block, KnowledgeMap &into);
+  /// Adds |knowledge| under |address| for those within |reach| of the block at |from|.
+  void publish(uint64_t address, const BlockPlace &from, Reach reach,
+               const KnowledgeMap &knowledge);
+  /// Joins what those within |reach| of the block at |by| have published for it under
+  /// |address| into |into|, by how far away they may be; false if there is nothing.
+  bool acquire(uint64_t address, const BlockPlace &by, Reach reach,
+               std::array<KnowledgeMap, kReaches> &into);
 
 private:
   struct Variable {
     KnowledgeMap wide;
-    std::map<uint32_t, KnowledgeMap> narrow;
+    // By block and by cluster, what these themselves have published.
+    std::map<uint32_t, KnowledgeMap> block, cluster;
   };
   struct Shard {
     std::mutex mutex;
@@ -83,16 +98,20 @@ struct FencedClock {
   ClockPtr base;
   KnowledgePtr remote;
   uint32_t clock = 0; // the thread's own; 0: it has not fenced
+
+  bool operator==(const FencedClock &other) const {
+    return base == other.base && remote == other.remote && clock == other.clock;
+  }
 };
 
 struct ThreadClock {
   uint32_t clock = 1;
   ClockPtr base;       // NULL: knows nothing of the others
   KnowledgePtr remote; // other blocks; NULL: nothing
-  // What a strong write publishes, to all blocks and to its own.
-  FencedClock wide, narrow;
-  // What strong reads took along, for the next fence.
-  KnowledgePtr pending;
+  // What a strong write publishes, by how far the fence reached.
+  std::array<FencedClock, kReaches> fenced;
+  // What strong reads took along, for the next fence, by how far it must reach.
+  std::array<KnowledgePtr, kReaches> pending;
   // Which writes of the block proxy fences have made visible to the async proxy.
   ClockPtr proxied;
   // It, or one that it waited for, has executed griddepcontrol.wait.
@@ -126,10 +145,15 @@ public:
   /// Gives |thread| the joined knowledge.
   void apply(ThreadClock &thread, uint32_t index);
   void reset() { *this = ClockJoin(); }
+  /// What the threads of the block know of each other now.
+  ClockPtr base() const { return known.joined; }
 
 private:
-  ClockSum known, fenced, proxied;
-  KnowledgePtr remote, fencedRemote, pending;
+  ClockSum known, proxied;
+  KnowledgePtr remote;
+  // Of fences that reach beyond the block.
+  std::array<ClockSum, kReaches> fenced;
+  std::array<KnowledgePtr, kReaches> fencedRemote, pending;
   bool waited = false;
 };
 
@@ -163,15 +187,16 @@ private:
 class BlockClocks {
 public:
   /// |shared| and |global| number the accesses to the two kinds of memory.
-  void start(const Task &task, uint64_t block, uint32_t threads, Ledger &shared, Ledger &global);
+  void start(const Task &task, const BlockPlace &place, uint32_t threads, Ledger &shared,
+             Ledger &global);
 
   /// Notes a read of |bytes| (mask) of a cell by |lanes| of the warp of |thread|, the
   /// first of them, all at the same clock. False if it conflicts with a write.
   bool read(RaceCell &cell, bool isShared, uint32_t thread, uint32_t lanes, uint32_t bytes,
             uint32_t strong, Conflict &conflict);
-  /// The same for a write, which may conflict with a read, too.
-  bool write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t bytes, uint32_t strong,
-             Conflict &conflict);
+  /// The same for a write, which may conflict with a read, too; |silent| as in NewAccess.
+  bool write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t lanes, uint32_t bytes,
+             uint32_t strong, bool silent, Conflict &conflict);
   /// What |thread| does now, and whether |thread| knows that a lane of |segment| did it.
   Segment describe(uint32_t thread, uint32_t strong = 0) const;
   bool knows(const Segment &segment, uint32_t lane, uint32_t thread) const {
@@ -208,7 +233,14 @@ public:
   /// Whether a proxy fence has made the writes visible to |who|'s operation.
   bool isProxied(const Segment &segment, uint32_t lanes, const Observer &who) const;
   bool isOwn(const Segment &segment) const {
-    return segment.block == block && segment.isOf(task.id);
+    return segment.block == place.block && segment.isOf(task.id);
+  }
+  Reach reachTo(const Segment &segment) const;
+  /// Whether nobody who may access the memory still has to learn of |lanes| of |segment|,
+  /// which happened before; other tasks are taken to know of those before this one.
+  bool isSettled(const Segment &segment, uint32_t lanes, bool isShared) const {
+    return !segment.isOf(task.id) || (isShared && place.near.size() == 1 && settled &&
+                                      isOwn(segment) && !behind(segment, lanes, settled.get()));
   }
   /// |thread| has waited for the copies up to |clock|.
   void learnCopies(uint32_t thread, uint32_t clock);
@@ -222,8 +254,9 @@ public:
   }
   bool sawProducts(const Observer &who, uint32_t warpgroup, uint32_t clock) const;
   Ledger &ledger(bool isShared) const { return isShared ? *shared : *global; }
-  /// The numbers of segments of shared memory have changed: its ledger was swept.
-  void forgetSegments() {
+  /// The ledger of shared memory was swept into |swept|, where segments have other numbers.
+  void useLedger(Ledger &swept) {
+    shared = &swept;
     for (auto &slots : warpSegments)
       for (WarpSegment &slot : slots)
         slot.shared = 0;
@@ -231,6 +264,8 @@ public:
 
   void arrive(ClockJoin &join, uint32_t thread);
   void depart(ClockJoin &join, uint32_t thread) { join.apply(threads[thread], thread); }
+  /// All threads of the block have departed from a barrier.
+  void settle(const ClockJoin &join) { settled = join.base(); }
 
   /// For strong operations on the block's shared memory.
   std::unique_ptr<SyncTable> sharedSync;
@@ -244,10 +279,12 @@ private:
   uint32_t unordered(const Segment &segment, uint32_t lanes, uint32_t thread) const;
   uint32_t behind(const Segment &segment, uint32_t lanes, const VectorClock *clock) const;
   bool knowsTask(const Segment &segment, bool waited) const;
-  /// Whether the one access that |word| says, of all bytes, happened before.
-  bool isBefore(const Ledger &ledger, uint32_t word, uint32_t thread) const;
+  /// Whether the one access that |word| says, of all bytes, happened before one that
+  /// makes it needless.
+  bool isBefore(const Ledger &ledger, uint32_t word, uint32_t thread, uint32_t strong,
+                bool isShared) const;
   void step(ThreadClock &thread) const;
-  void learn(ThreadClock &thread, const KnowledgeMap &knowledge, bool wide) const;
+  void learn(ThreadClock &thread, const KnowledgeMap &knowledge) const;
   KnowledgeMap knowledgeOf(const FencedClock &fenced, uint32_t thread) const;
 
   /// Elements of a vector clock: the threads, the copies, the warpgroups' products.
@@ -262,9 +299,10 @@ private:
   };
 
   Task task;
-  uint32_t block = 0;
+  BlockPlace place;
+  ClockPtr settled; // what all threads of the block know
   Ledger *shared = nullptr, *global = nullptr;
-  std::vector<std::array<WarpSegment, 6>> warpSegments;
+  std::vector<std::array<WarpSegment, 2 * kStrengths>> warpSegments;
   std::array<uint64_t, 8> orderedPages{}; // all that these say happened before the launch
   uint32_t copies = 0;
   struct {

@@ -312,19 +312,24 @@ public:
                ? 0
                : lanes;
   }
-  bool isOwn(const Segment &segment) const override { return segment.isOf(task.id); }
+  Reach reachTo(const Segment &segment) const override {
+    return isOwn(segment) ? kReachBlock : kReachAll;
+  }
 
 private:
+  bool isOwn(const Segment &segment) const { return segment.isOf(task.id); }
+
   const Task &task;
 };
 } // namespace
 
 bool Memory::noteTask(const Task &task, uint64_t address, uint64_t size, bool writes,
-                      std::string &problem) {
+                      std::string &problem, const char *verb) {
   Segment segment;
   segment.seq = task.id.seq;
   segment.chain = task.id.chain;
   segment.block = Segment::kWholeTask;
+  segment.warp = Segment::kCopies;
   Conflict conflict;
   bool ok = true;
   std::shared_lock<std::shared_mutex> noSweep(impl_->sweepMutex);
@@ -338,7 +343,11 @@ bool Memory::noteTask(const Task &task, uint64_t address, uint64_t size, bool wr
     return ok;
   });
   if (!ok)
-    problem = "data race: " + tasks().nameOf(task.id) + (writes ? " writes" : " reads") + " what " +
+    problem = "data race: " + tasks().nameOf(task.id) + " " +
+              (verb     ? verb
+               : writes ? "writes"
+                        : "reads") +
+              " what " +
               tasks().nameOf({conflict.segment.chain, conflict.segment.seq}) +
               (conflict.isRead ? " reads" : " writes") + ", and nothing orders them";
   return ok;

@@ -19,6 +19,7 @@
 #include "ptxsim/ptxsim.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -146,6 +147,11 @@ public:
   uint64_t liveBytes() const;
   template <typename F> void forParts(uint64_t address, uint64_t size, F function) const;
 
+  /// For stores to the line that holds |address|.
+  std::mutex &lineMutex(uint64_t address) {
+    return lines[(address >> 7) * 0x9e3779b97f4a7c15ull >> 56].mutex;
+  }
+
   void enterLaunch();
   void leaveLaunch();
   /// Notes a task's access to a part of |range|; false on a conflict.
@@ -165,6 +171,10 @@ private:
   };
   void forgetFreed(uint64_t base, uint64_t size);
 
+  struct alignas(64) Line {
+    std::mutex mutex;
+  };
+  std::array<Line, 256> lines;
   mutable std::shared_mutex mutex;
   std::map<uint64_t, std::unique_ptr<Range>> ranges; // by base
   std::map<uint64_t, Freed> freed;

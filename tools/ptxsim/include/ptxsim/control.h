@@ -148,6 +148,8 @@ typedef struct PtxsimKernelCounters {
   uint64_t sharedBankConflicts;
   uint64_t atomicRequests;
   uint64_t barriers;
+  uint64_t sharedRaceBytes;
+  uint64_t sharedRaceOf;
 } PtxsimKernelCounters;
 
 // Fills |counters| for kernel |name|; returns 0 if no kernel of that name ran.

@@ -63,9 +63,8 @@ struct ArchLimits {
 
 const ArchLimits &archLimits(Arch arch);
 
-/// The checks; each may be switched by itself.
+/// The checks; each may be switched by itself. Bounds always hold.
 struct Checks {
-  bool bounds = true;            // global, shared, local and parameter bounds; use after free
   bool uninitialised = true;     // reads of global and shared bytes never written
   bool misaligned = true;        // addresses that are no multiple of the access size
   bool race = true;              // within a block, and between blocks
@@ -74,7 +73,7 @@ struct Checks {
                                  // before the wait; missing proxy fences (with race)
 
   static Checks all() { return Checks(); }
-  static Checks none() { return {false, false, false, false, false, false}; }
+  static Checks none() { return {false, false, false, false, false}; }
 };
 
 class TaskOrder;
@@ -200,10 +199,10 @@ public:
   bool isAccessible(uint64_t address, uint64_t size) const;
   /// Bytes in live ranges; for leak tests.
   uint64_t liveBytes() const;
-  /// Notes that a copy or a fill touches the bytes. False, with a sentence about it, if
-  /// it races with another task.
+  /// Notes that a task that is no kernel touches the bytes. False, with a sentence about
+  /// it, if it races with another task. |verb| says what it does, NULL: reads or writes.
   bool noteTask(const Task &task, uint64_t address, uint64_t size, bool writes,
-                std::string &problem);
+                std::string &problem, const char *verb = nullptr);
   /// The order that noteTask() and the launches of a simulator speak of.
   TaskOrder &tasks() const;
 
