@@ -202,8 +202,8 @@ TEST_F(Races, OneValueFromBlocksInParallel) {
 TEST_F(Races, StrongAccessesHideNoWeakOnes) {
   // Block 0 writes, or reads, weakly and then strongly; the atomic of block 1 races with the first.
   for (const char *first : {"st.global.u32 [%o], 1000;", "ld.global.u32 %r1, [%o];"})
-    for (const char *second : {"st.volatile.global.u32 [%o], 1000;",
-                               "atom.global.add.u32 %r2, [%o], 1;"}) {
+    for (const char *second :
+         {"st.volatile.global.u32 [%o], 1000;", "atom.global.add.u32 %r2, [%o], 1;"}) {
       std::string body = std::string("setp.ne.u32 %p0, %b, 0; @%p0 bra OTHER; ") + first + second +
                          " bra END; OTHER: atom.global.add.u32 %r3, [%o], 1; END:";
       Options options;

@@ -39,6 +39,26 @@ const char *const kDependent = R"(
 }
 )";
 
+/// Signals through memory from one stream to another, after a store and before one.
+const char *const kSignals = R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry tell(.param .u64 flag, .param .u64 data) {
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [flag]; ld.param.u64 %rd2, [data];
+  st.global.u32 [%rd2], 5; membar.gl; st.volatile.global.u32 [%rd1], 1;
+  ret;
+}
+.visible .entry await(.param .u64 flag, .param .u64 data) {
+  .reg .b64 %rd<3>; .reg .b32 %r<2>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [flag]; ld.param.u64 %rd2, [data];
+WAIT: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra WAIT;
+  membar.gl; st.global.u32 [%rd2], 6;
+  ret;
+}
+)";
+
 /// Starts the driver afresh for each run, since a race loses the device.
 class OrderTest : public GraphFixture {
 protected:
@@ -52,20 +72,23 @@ protected:
     add = kernel("add");
   }
   void TearDown() override {
-    if (dependent)
-      cu.cuModuleUnload(dependent);
+    for (CUmodule module : {dependent, signals})
+      if (module)
+        cu.cuModuleUnload(module);
     GraphFixture::TearDown();
   }
 
-  /// Loads a kernel of kDependent.
-  CUfunction programmatic(const char *name) {
-    if (!dependent) {
-      EXPECT_EQ(CUDA_SUCCESS, cu.cuModuleLoadDataEx(&dependent, kDependent, 0, nullptr, nullptr));
+  /// Loads a kernel of |text| into |module|.
+  CUfunction load(CUmodule &module, const char *text, const char *name) {
+    if (!module) {
+      EXPECT_EQ(CUDA_SUCCESS, cu.cuModuleLoadDataEx(&module, text, 0, nullptr, nullptr));
     }
     CUfunction function = nullptr;
-    EXPECT_EQ(CUDA_SUCCESS, cu.cuModuleGetFunction(&function, dependent, name));
+    EXPECT_EQ(CUDA_SUCCESS, cu.cuModuleGetFunction(&function, module, name));
     return function;
   }
+  CUfunction programmatic(const char *name) { return load(dependent, kDependent, name); }
+  CUfunction signal(const char *name) { return load(signals, kSignals, name); }
 
   CUresult add1(CUstream stream, CUdeviceptr to) { return launch(add, 32, stream, to, 1u); }
 
@@ -81,7 +104,7 @@ protected:
 
   CUdeviceptr data = 0, other = 0;
   CUfunction add = nullptr;
-  CUmodule dependent = nullptr;
+  CUmodule dependent = nullptr, signals = nullptr;
 };
 
 //===----------------------------------------------------------------------===//
@@ -173,7 +196,7 @@ TEST_F(OrderTest, FillsOfWholePagesTakePart) {
   expectClean();
   ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32Async(large, 6, 16 << 10, first));
   add1(second, large + 8192);
-  expectRace("fill", "'add'");
+  expectRace("fill", "add");
 }
 
 TEST_F(OrderTest, HostFunctionsPassOnWhatTheirStreamDid) {
@@ -208,31 +231,27 @@ TEST_F(OrderTest, UseOfStreamOrderedMemoryComesBetweenAllocationAndFree) {
 }
 
 TEST_F(OrderTest, UseThatNothingOrdersAfterTheAllocationIsFound) {
+  // A signal in memory makes it run later; for the race check it orders nothing.
   CUstream first = createStream(), second = createStream();
-  CUdeviceptr memory = 0;
-  Gate &gate = createGate();
+  CUdeviceptr memory = 0, flag = allocate(4);
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32(flag, 0, 1));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuCtxSynchronize());
   ASSERT_EQ(CUDA_SUCCESS, cu.cuMemAllocAsync(&memory, 128, first));
-  ASSERT_EQ(CUDA_SUCCESS, cu.cuLaunchHostFunc(second, Gate::waitFor, &gate));
-  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32Async(memory, 1, 32, second));
-  // It runs after the allocation, but was submitted without knowing of its end.
-  ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamSynchronize(first));
-  gate.open = true;
-  expectRace("fill", "stream-ordered allocation");
+  ASSERT_EQ(CUDA_SUCCESS, launch(signal("tell"), 1, first, flag, data));
+  launch(signal("await"), 1, second, flag, memory);
+  expectRace("'await'", "stream-ordered allocation");
 }
 
 TEST_F(OrderTest, FreeThatNothingOrdersAfterTheUseIsFound) {
   CUstream first = createStream(), second = createStream();
-  CUdeviceptr memory = 0;
+  CUdeviceptr memory = 0, flag = allocate(4);
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32(flag, 0, 1));
   ASSERT_EQ(CUDA_SUCCESS, cu.cuMemAllocAsync(&memory, 128, first));
-  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemsetD32Async(memory, 1, 32, first));
-  ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamSynchronize(first));
-  Gate &gate = createGate();
-  ASSERT_EQ(CUDA_SUCCESS, add1(second, memory));
-  ASSERT_EQ(CUDA_SUCCESS, cu.cuLaunchHostFunc(first, Gate::waitFor, &gate));
-  ASSERT_EQ(CUDA_SUCCESS, cu.cuMemFreeAsync(memory, first));
-  ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamSynchronize(second));
-  gate.open = true;
-  expectRace("stream-ordered free frees", "add");
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuCtxSynchronize());
+  ASSERT_EQ(CUDA_SUCCESS, launch(signal("tell"), 1, second, flag, memory));
+  ASSERT_EQ(CUDA_SUCCESS, launch(signal("await"), 1, first, flag, data));
+  cu.cuMemFreeAsync(memory, first);
+  expectRace("stream-ordered free frees", "tell");
 }
 
 //===----------------------------------------------------------------------===//

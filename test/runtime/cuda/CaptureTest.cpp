@@ -260,7 +260,8 @@ TEST_P(CaptureTest, BuffersThatWereBoundAreGivenBackAfterIt) {
   CUdeviceptr pointer = 0;
   ASSERT_EQ(cu->cuMemAlloc(&pointer, 256), CUDA_SUCCESS);
   ASSERT_EQ(cu->cuMemsetD32Async(pointer, 0, 64, nullptr), CUDA_SUCCESS);
-  ASSERT_EQ(cu->cuStreamSynchronize(nullptr), CUDA_SUCCESS); // the other streams do not wait for a fill
+  ASSERT_EQ(cu->cuStreamSynchronize(nullptr),
+            CUDA_SUCCESS); // the other streams do not wait for a fill
   xcr_buffer_options_t options = XCR_BUFFER_OPTIONS_INIT;
   const int64_t shape = 64;
   options.dtype = XCR_DTYPE_F32;

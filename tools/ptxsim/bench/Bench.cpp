@@ -109,8 +109,10 @@ std::vector<Mode> modes() {
   Checks uninitialised = Checks::none(), race = uninitialised;
   uninitialised.uninitialised = uninitialised.asyncCopy = true;
   race.race = true;
-  return {{"off", false, Checks::none()}, {"counters", true, Checks::none()},
-          {"uninit", false, uninitialised}, {"race", false, race},
+  return {{"off", false, Checks::none()},
+          {"counters", true, Checks::none()},
+          {"uninit", false, uninitialised},
+          {"race", false, race},
           {"all", true, Checks::all()}};
 }
 

@@ -57,9 +57,8 @@ CUresult allocateInStream(Context &context, CUdeviceptr *pointer, size_t bytes, 
   if (result != CUDA_SUCCESS)
     return result;
   *pointer = range.base;
-  context.submit(stream, [owner = context.shared_from_this(), range] {
-    runAllocation(*owner, range);
-  });
+  context.submit(stream,
+                 [owner = context.shared_from_this(), range] { runAllocation(*owner, range); });
   return CUDA_SUCCESS;
 }
 

@@ -192,11 +192,11 @@ static bool checkWritten(Context &context, const Copy &copy, uint64_t address) {
   if (written == copy.width)
     return true;
   ptxsim::RangeInfo info = memory.lookup(address + written);
-  driver().fault(context, CUDA_ERROR_LAUNCH_FAILED,
-                 "uninitialised read: copy of " + std::to_string(copy.width) +
-                     " bytes from device memory at " + hex(address) + " to the host: byte at offset " +
-                     std::to_string(address + written - info.base) + " of " + info.tag +
-                     " was never written");
+  driver().fault(
+      context, CUDA_ERROR_LAUNCH_FAILED,
+      "uninitialised read: copy of " + std::to_string(copy.width) +
+          " bytes from device memory at " + hex(address) + " to the host: byte at offset " +
+          std::to_string(address + written - info.base) + " of " + info.tag + " was never written");
   return false;
 }
 

@@ -137,9 +137,8 @@ void releaseRange(const Range &range) {
 
 void runAllocation(Context &context, const Range &range) {
   makeAccessible(range);
-  noteTask(context, beginTask("stream-ordered allocation"),
-           driver().devices[range.device].get(), range.base, range.size, /*writes=*/true,
-           "allocates");
+  noteTask(context, beginTask("stream-ordered allocation"), driver().devices[range.device].get(),
+           range.base, range.size, /*writes=*/true, "allocates");
 }
 
 void runFree(Context &context, const Range &range) {

@@ -55,8 +55,7 @@ bool resolveAccess(Warp &warp, const Inst &inst, uint32_t mask, const Access &ac
 /// from the look at what a store replaces to the store itself.
 class LineLock {
 public:
-  explicit LineLock(const Block &block)
-      : memory(block.clocks ? block.launch->memory : nullptr) {}
+  explicit LineLock(const Block &block) : memory(block.clocks ? block.launch->memory : nullptr) {}
   ~LineLock() { release(); }
   LineLock(const LineLock &) = delete;
   LineLock &operator=(const LineLock &) = delete;

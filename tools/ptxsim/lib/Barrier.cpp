@@ -48,8 +48,6 @@ static void completeBarrier(Block &block, unsigned id) {
   ++block.counters.barriers;
   state.arrived = state.expected = state.predicateCount = 0;
   state.join.reset();
-  // Loops pass here, and what was read before is in few cells any more after a while.
-  sweepShared(*block.cluster);
 }
 
 static bool fail(Warp &warp, const Inst &inst, unsigned lane, std::string message) {

@@ -431,9 +431,9 @@ void xc::ptxsim::sweepShared(Cluster &cluster) {
     counters.sharedRaceBytes = used;
     counters.sharedRaceOf = shared;
   }
-  // With the cells (2x) and the bits (1/4x) this makes less than 4x, if no more is left.
-  constexpr uint64_t kLeast = 8 << 10;
-  if (used <= std::max({cluster.ledgerLimit, shared * 3 / 2, kLeast}))
+  // With the cells (2x) and the bits (1/4x) less than 4x, unless more is left by the sweep.
+  constexpr uint64_t kLeast = 12 << 10;
+  if (used <= std::max({cluster.ledgerLimit, shared, kLeast}))
     return;
   if (!cluster.spareLedger)
     cluster.spareLedger = std::make_unique<Ledger>();

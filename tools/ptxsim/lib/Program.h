@@ -288,7 +288,7 @@ struct Program {
   uint32_t dynamicSharedOffset = 0;
   bool usesDynamicShared = false;
   bool narrowScopes = false; // has operations of block or cluster scope
-  uint32_t entry = 0; // index in code
+  uint32_t entry = 0;        // index in code
   unsigned maxCallDepth = 0;
   std::string name;
   const ModuleAst *ast = nullptr; // for file names

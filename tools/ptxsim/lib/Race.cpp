@@ -68,8 +68,7 @@ bool SyncTable::acquire(uint64_t address, const BlockPlace &by, Reach reach,
   if (it == shard.variables.end())
     return false;
   const Variable &variable = it->second;
-  auto take = [](const std::map<uint32_t, KnowledgeMap> &from, uint32_t number,
-                 KnowledgeMap &to) {
+  auto take = [](const std::map<uint32_t, KnowledgeMap> &from, uint32_t number, KnowledgeMap &to) {
     if (auto found = from.find(number); found != from.end())
       joinInto(to, found->second);
   };

@@ -54,8 +54,9 @@ using KnowledgeMap = std::map<uint32_t, ClockPtr>; // by block
 using KnowledgePtr = std::shared_ptr<const KnowledgeMap>;
 
 inline Reach reachOf(MemScope scope) {
-  return scope == MemScope::Cta ? kReachBlock
-                                : scope == MemScope::Cluster ? kReachCluster : kReachAll;
+  return scope == MemScope::Cta       ? kReachBlock
+         : scope == MemScope::Cluster ? kReachCluster
+                                      : kReachAll;
 }
 
 /// Where a block is.

@@ -419,6 +419,9 @@ BlockStatus xc::ptxsim::runBlock(Block &block, uint64_t budget) {
           return BlockStatus::Faulted;
       }
       spent += turn;
+      // What was read before is in few cells any more after a while.
+      if (turn)
+        sweepShared(*block.cluster);
     }
     if (block.launch->stop.load(std::memory_order_relaxed))
       return BlockStatus::Faulted;

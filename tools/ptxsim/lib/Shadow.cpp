@@ -347,8 +347,7 @@ bool Memory::noteTask(const Task &task, uint64_t address, uint64_t size, bool wr
               (verb     ? verb
                : writes ? "writes"
                         : "reads") +
-              " what " +
-              tasks().nameOf({conflict.segment.chain, conflict.segment.seq}) +
+              " what " + tasks().nameOf({conflict.segment.chain, conflict.segment.seq}) +
               (conflict.isRead ? " reads" : " writes") + ", and nothing orders them";
   return ok;
 }
