@@ -395,9 +395,11 @@ void RowEmitter::storePartials(const ReductionGroup::Member &member, ArrayRef<Va
     Place stored = chunk;
     Value isFirst = config.getRows() == 1 ? Value() : index.isEqual(team, index.constant(0));
     stored.mask = index.both(isFirst, chunk.mask);
-    for (const ReductionGroup::Result &result : group.results)
-      if (result.output.tensor.getDefiningOp() == op)
-        emitResult(result, stored, lanes);
+    emitResults(
+        [&](const ReductionGroup::Result &result) {
+          return result.output.tensor.getDefiningOp() == op;
+        },
+        stored, lanes);
   }
 }
 

@@ -145,11 +145,13 @@ void TransposeEmitter::emitOutputs() {
         }
         points.provide(input.tensor, fromLanes(builder, loc, values));
       }
-      for (const KernelOutput &output : kernel.outputs) {
-        Point point{coords, {}, lanes, {}};
-        Coord flat = points.linearize(coords, sizes, lanes);
-        points.store(output.binding, flat, points.emit(output.tensor, point), lanes);
-      }
+      // All loads before all stores: a result may be in the memory of an input.
+      SmallVector<Value> values;
+      for (const KernelOutput &output : kernel.outputs)
+        values.push_back(points.emit(output.tensor, Point{coords, {}, lanes, {}}));
+      Coord flat = points.linearize(coords, sizes, lanes);
+      for (auto [output, value] : llvm::zip_equal(kernel.outputs, values))
+        points.store(output.binding, flat, value, lanes);
     });
   }
 }

@@ -189,6 +189,110 @@ def aliases():
 """, [Step([x], [("f32", -x.values)], "_step"), Step([], [("f32", x.values)], "_read")], "exact")
 
 
+def update(name, shapes, inputs, body, step, kind="sum"):
+    """Variables @NAME_<v> that a step assigns from what it reads of them, three times; `step` is the same in NumPy."""
+    types = {v: f"tensor<{'x'.join(map(str, shape))}xf32>" for v, shape in shapes.items()}
+    start = {v: random("f32", shape, 20 + i) for i, (v, shape) in enumerate(shapes.items())}
+    text = "".join(f"  array.variable @NAME_{v} : {type}\n" for v, type in types.items())
+    arguments = ", ".join(f"%{v}: {type}" for v, type in types.items())
+    text += f"  func.func @NAME_set({arguments}) {{\n" + \
+        "".join(f"    array.variable.assign @NAME_{v}, %{v} : {type}\n" for v, type in types.items()) + "    return\n  }\n"
+    text += f"  func.func @NAME_get() -> ({', '.join(types.values())}) {{\n" + \
+        "".join(f"    %{v} = array.variable.read @NAME_{v} : {type}\n" for v, type in types.items()) + \
+        f"    return {', '.join('%' + v for v in types)} : {', '.join(types.values())}\n  }}\n"
+    arguments = ", ".join(f"%{i}: {x.mlir}" for i, x in enumerate(inputs))
+    text += f"  func.func @NAME_step({arguments}) {{\n" + \
+        "".join(f"    %{v} = array.variable.read @NAME_{v} : {type}\n" for v, type in types.items()) + body + \
+        "".join(f"    array.variable.assign @NAME_{v}, %{v}_new : {type}\n" for v, type in types.items()) + "    return\n  }\n"
+    now = {v: x.values for v, x in start.items()}
+    for _ in range(3):
+        now = dict(zip(now, step(*now.values(), *(x.values for x in inputs))))
+    return Case(name, text, [Step(list(start.values()), [], "_set"), Step(inputs, [], "_step", launches=3),
+                             Step([], [("f32", values) for values in now.values()], "_get")], kind)
+
+
+def updates():
+    """Steps of training, where new values take the place of old ones, and steps where they must not."""
+    x, g, rate = random("f32", (37, 30), 10, -0.5, 0.5), random("f32", (37, 21), 11, -0.5, 0.5), Tensor("f32", 0.05)
+    t, v = "tensor<30x21xf32>", "tensor<21xf32>"
+
+    def momentum(w, m, b, c, x, g, rate):
+        m, c = 0.9 * m + x.T @ g + 0.01 * w, 0.9 * c + g.sum(0)
+        return w - rate * m, m, b - rate * c, c
+    yield update("momentum", {"w": (30, 21), "m": (30, 21), "b": (21,), "c": (21,)}, [x, g, rate], f"""
+    %friction = array.constant dense<0.9> : tensor<f32>
+    %decay = array.constant dense<0.01> : tensor<f32>
+    %dw = array.matmul %0, %1 transpose_a : (tensor<37x30xf32>, tensor<37x21xf32>) -> {t}
+    %db = array.reduce sum, %1 axes = [0] : tensor<37x21xf32> -> {v}
+    %m0 = array.mul %m, %friction : ({t}, tensor<f32>) -> {t}
+    %m1 = array.add %m0, %dw : {t}
+    %pull = array.mul %w, %decay : ({t}, tensor<f32>) -> {t}
+    %m_new = array.add %m1, %pull : {t}
+    %way = array.mul %m_new, %2 : ({t}, tensor<f32>) -> {t}
+    %w_new = array.sub %w, %way : {t}
+    %c0 = array.mul %c, %friction : ({v}, tensor<f32>) -> {v}
+    %c_new = array.add %c0, %db : {v}
+    %down = array.mul %c_new, %2 : ({v}, tensor<f32>) -> {v}
+    %b_new = array.sub %b, %down : {v}
+""", momentum)
+
+    def adam(w, m, s, d):
+        m, s = 0.9 * m + 0.1 * d, 0.99 * s + 0.01 * d * d
+        return w - 0.1 * m / (np.sqrt(np.abs(s)) + 0.5), m, s
+    q = "tensor<33x65xf32>"
+    yield update("adam", {"w": (33, 65), "m": (33, 65), "s": (33, 65)}, [random("f32", (33, 65), 12)], f"""
+    %k0 = array.constant dense<0.9> : {q}
+    %k1 = array.constant dense<0.1> : {q}
+    %k2 = array.constant dense<0.99> : {q}
+    %k3 = array.constant dense<0.01> : {q}
+    %k4 = array.constant dense<0.5> : {q}
+    %m0 = array.mul %m, %k0 : {q}
+    %m1 = array.mul %0, %k1 : {q}
+    %m_new = array.add %m0, %m1 : {q}
+    %s0 = array.mul %s, %k2 : {q}
+    %d2 = array.mul %0, %0 : {q}
+    %s1 = array.mul %d2, %k3 : {q}
+    %s_new = array.add %s0, %s1 : {q}
+    %size = array.abs %s_new : {q}
+    %root = array.sqrt %size : {q}
+    %below = array.add %root, %k4 : {q}
+    %way = array.div %m_new, %below : {q}
+    %part = array.mul %way, %k1 : {q}
+    %w_new = array.sub %w, %part : {q}
+""", adam)
+
+    # Each new value needs both old ones.
+    r = "tensor<24x24xf32>"
+    yield update("rotation", {"a": (24, 24), "b": (24, 24)}, [random("f32", (24, 24), 13, -0.5, 0.5)], f"""
+    %p = array.mul %b, %0 : {r}
+    %a_new = array.add %a, %p : {r}
+    %q = array.mul %a, %0 : {r}
+    %b_new = array.sub %b, %q : {r}
+""", lambda a, b, g: (a + b * g, b - a * g))
+    # The old value is read elsewhere, too: in its transpose, in a slice, in a product, in a sum.
+    yield update("transposed", {"a": (24, 24), "b": (24, 24)}, [random("f32", (24, 24), 14, -0.5, 0.5)], f"""
+    %turned = array.transpose %a permutation = [1, 0] : {r} -> {r}
+    %p = array.matmul %0, %b : ({r}, {r}) -> {r}
+    %a0 = array.add %a, %p : {r}
+    %a_new = array.add %a0, %turned : {r}
+    %b_new = array.sub %b, %a : {r}
+""", lambda a, b, g: (a + g @ b + a.T, b - a))
+    yield update("sliced", {"a": (24, 24), "b": (24,)}, [random("f32", (24, 24), 15, -0.5, 0.5)], f"""
+    %column = array.slice %a [:, 3:4] : {r} -> tensor<24x1xf32>
+    %p = array.add %a, %column : ({r}, tensor<24x1xf32>) -> {r}
+    %a_new = array.mul %p, %0 : {r}
+    %row = array.slice %a [5:6, :] : {r} -> tensor<1x24xf32>
+    %flat = array.reshape %row : tensor<1x24xf32> -> tensor<24xf32>
+    %b_new = array.add %b, %flat : tensor<24xf32>
+""", lambda a, b, g: ((a + a[:, 3:4]) * g, b + a[5]))
+    yield update("own_product", {"a": (24, 24), "b": (24,)}, [random("f32", (24, 24), 16, -0.2, 0.2)], f"""
+    %p = array.matmul %a, %0 : ({r}, {r}) -> {r}
+    %a_new = array.sub %a, %p : {r}
+    %sum = array.reduce sum, %a axes = [0] : {r} -> tensor<24xf32>
+    %b_new = array.add %b, %sum : tensor<24xf32>
+""", lambda a, b, g: (a - a @ g, b + a.sum(0)))
+
+
 def parameters():
     """Data that the module names only: a .npy file is a scope of its own."""
     x, w = random("f32", (3, 4), 1), random("f32", (4,), 2)
@@ -203,5 +307,5 @@ def parameters():
 
 
 def cases():
-    for make in (variables, donation, arena, aliases, parameters):
+    for make in (variables, donation, arena, aliases, updates, parameters):
         yield from make()

@@ -183,12 +183,15 @@ Value MatmulTile::addInit(Value accumulators, ArrayRef<Coord> loops, int64_t lan
 void MatmulTile::emitOutputsAt(const Coord &m, const Coord &n, Value accumulators, int64_t lanes) {
   SmallVector<Coord> loops = makeLoops(m, n, Coord::uniform(index.constant(0)), lanes);
   points.provide(contraction.getOp()->getResult(0), addInit(accumulators, loops, lanes, {}));
+  // All loads before all stores: a result may be in the memory of an input.
+  SmallVector<std::pair<Coord, Value>> values;
   for (const ReductionGroup::Result &result : contraction.group.results) {
     Point point = makeOutputPoint(result.coords, loops, lanes, {});
     Coord flat = points.getFlat(point, result.output.tensor);
-    Value value = points.emit(result.output.tensor, point);
-    points.store(result.output.binding, flat, value, lanes);
+    values.push_back({flat, points.emit(result.output.tensor, point)});
   }
+  for (auto [result, value] : llvm::zip_equal(contraction.group.results, values))
+    points.store(result.output.binding, value.first, value.second, lanes);
 }
 
 static bool isMultiple(Value size, int64_t tile) {

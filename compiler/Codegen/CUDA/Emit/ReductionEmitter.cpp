@@ -145,38 +145,41 @@ void ReductionEmitter::emitMember(const ReductionGroup::Member &member) {
     points.provide(result, value);
 }
 
-void ReductionEmitter::emitResult(const ReductionGroup::Result &result, const Place &place,
-                                  int64_t pointLanes) {
-  Point point{{}, {}, pointLanes, place.loadMask};
-  for (AffineExpr expr : result.coords)
-    point.coords.push_back(points.apply(expr, place.coords, pointLanes));
-  if (point.coords.empty())
-    point.flat = Coord::uniform(index.constant(0));
-  Coord flat = points.getFlat(point, result.output.tensor);
-  Value value = points.emit(result.output.tensor, point);
-  points.store(result.output.binding, flat, value, pointLanes, place.mask);
+void ReductionEmitter::emitResults(function_ref<bool(const ReductionGroup::Result &)> isWanted,
+                                   const Place &place, int64_t pointLanes) {
+  // All loads before all stores: a result may be in the memory of an input.
+  SmallVector<std::tuple<plan::BindingOp, Coord, Value>> stores;
+  for (const ReductionGroup::Result &result : group.results) {
+    if (!isWanted(result))
+      continue;
+    Point point{{}, {}, pointLanes, place.loadMask};
+    for (AffineExpr expr : result.coords)
+      point.coords.push_back(points.apply(expr, place.coords, pointLanes));
+    if (point.coords.empty())
+      point.flat = Coord::uniform(index.constant(0));
+    Coord flat = points.getFlat(point, result.output.tensor);
+    stores.push_back({result.output.binding, flat, points.emit(result.output.tensor, point)});
+  }
+  for (auto &[binding, flat, value] : stores)
+    points.store(binding, flat, value, pointLanes, place.mask);
 }
 
 void ReductionEmitter::emitResults() {
   using Kind = ReductionGroup::Result::Kind;
-  auto has = [&](Kind kind) {
-    return llvm::any_of(group.results,
-                        [&](const ReductionGroup::Result &result) { return result.kind == kind; });
+  auto isWhole = [](const ReductionGroup::Result &result) { return result.kind == Kind::Whole; };
+  auto isReduced = [](const ReductionGroup::Result &result) {
+    return result.kind == Kind::Reduced;
   };
-  if (has(Kind::Whole))
+  if (llvm::any_of(group.results, isWhole))
     visitShare({}, [&](const Place &place, ValueRange) -> SmallVector<Value> {
-      for (const ReductionGroup::Result &result : group.results)
-        if (result.kind == Kind::Whole)
-          emitResult(result, place, lanes);
+      emitResults(isWhole, place, lanes);
       return {};
     });
-  if (has(Kind::Reduced)) {
+  if (llvm::any_of(group.results, isReduced)) {
     Place place = getReducedPlace();
     points.emitIf(index.both(isStoringThread(), place.mask), [&] {
       place.mask = place.loadMask = {};
-      for (const ReductionGroup::Result &result : group.results)
-        if (result.kind == Kind::Reduced)
-          emitResult(result, place, getReducedLanes());
+      emitResults(isReduced, place, getReducedLanes());
     });
   }
 }

@@ -55,8 +55,9 @@ protected:
   void emitMember(const ReductionGroup::Member &member);
   /// Computes and stores the results of the whole space and of the parallel dims.
   void emitResults();
-  /// Stores one result at `place`.
-  void emitResult(const ReductionGroup::Result &result, const Place &place, int64_t pointLanes);
+  /// Computes the results that are wanted at `place`, and stores them.
+  void emitResults(llvm::function_ref<bool(const ReductionGroup::Result &)> isWanted,
+                   const Place &place, int64_t pointLanes);
   /// What each thread starts from; null if that is the value of the reduction's init.
   llvm::SmallVector<mlir::Value> getStarts(const Combiner &combiner, mlir::ValueRange inits,
                                            int64_t pointLanes);

@@ -17,6 +17,7 @@
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
+#include "compiler/Dialect/Plan/Transforms/ReusableMemory.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -153,73 +154,7 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
 
   void formRegion(DispatchGroup &group, const DispatchGrouping &grouping);
   void cloneConstantsInto(RegionOp region, const DispatchGrouping &grouping);
-  static void findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
-                        SmallVectorImpl<Value> &reusable, SmallVectorImpl<int64_t> &reuse);
 };
-
-/// True if a reduction of the group needs `tensor`, so that an element is read in other places than
-/// its own.
-static bool feedsReduction(Value tensor, const DispatchGroup &group) {
-  return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(user);
-    if (!llvm::is_contained(group.ops, user))
-      return false;
-    return !linalgOp || linalgOp.getNumReductionLoops() > 0 ||
-           llvm::any_of(user->getResults(),
-                        [&](Value result) { return feedsReduction(result, group); });
-  });
-}
-
-/// Results of an elementwise op may take the memory of an input that it reads at the same element
-/// for the last time. On CUDA the op may follow others in its kernel: the thread that computes an
-/// element of the result is the one that reads that of the input.
-void FormDispatches::findReuse(DispatchGroup &group, ArrayRef<Value> escaping,
-                               SmallVectorImpl<Value> &reusable, SmallVectorImpl<int64_t> &reuse) {
-  reuse.assign(escaping.size(), -1);
-  auto module = group.ops.front()->getParentOfType<ModuleOp>();
-  auto target = module->getAttrOfType<TargetAttr>(kTargetAttr);
-  bool mayFollowOthers = target && target.isCUDA() && !group.hasContraction;
-  if (group.ops.size() != 1 && !mayFollowOthers)
-    return;
-  for (auto [index, value] : llvm::enumerate(escaping)) {
-    auto linalgOp = dyn_cast<linalg::LinalgOp>(value.getDefiningOp());
-    // Whoever else computes from its results would have to read the old elements.
-    if (!linalgOp || linalgOp.getNumReductionLoops() > 0 ||
-        llvm::any_of(linalgOp->getUsers(),
-                     [&](Operation *user) { return llvm::is_contained(group.ops, user); }))
-      continue;
-    AffineMap written = linalgOp.getMatchingIndexingMap(
-        linalgOp.getDpsInitOperand(cast<OpResult>(value).getResultNumber()));
-    for (OpOperand *input : linalgOp.getDpsInputOperands()) {
-      Value source = input->get();
-      if (source.getType() != value.getType() ||
-          linalgOp.getMatchingIndexingMap(input) != written || !written.isPermutation() ||
-          llvm::is_contained(reusable, source) || feedsReduction(source, group))
-        continue;
-      if (Operation *definition = source.getDefiningOp();
-          definition && llvm::is_contained(group.ops, definition))
-        continue;
-      // Nobody else in the kernel, and nobody later.
-      bool isLastReader = llvm::all_of(source.getUses(), [&](OpOperand &use) {
-        // Kernels before this one are regions already.
-        Operation *user = linalgOp->getBlock()->findAncestorOpInBlock(*use.getOwner());
-        return user == linalgOp ||
-               (user && !llvm::is_contained(group.ops, user) && user->isBeforeInBlock(linalgOp));
-      });
-      bool isReadElsewhere = llvm::any_of(linalgOp->getOpOperands(), [&](OpOperand &use) {
-        return use.get() == source && linalgOp.getMatchingIndexingMap(&use) != written;
-      });
-      // A body reads where it likes.
-      isReadElsewhere |= llvm::any_of(
-          source.getUsers(), [&](Operation *user) { return linalgOp->isProperAncestor(user); });
-      if (!isLastReader || isReadElsewhere)
-        continue;
-      reuse[index] = reusable.size();
-      reusable.push_back(source);
-      break;
-    }
-  }
-}
 
 void FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &grouping) {
   Operation *last = group.ops.back();
@@ -247,7 +182,7 @@ void FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &gr
     llvm::append_range(dims, materializeDynamicSizes(builder, value));
   SmallVector<Value> reusable;
   SmallVector<int64_t> reuse;
-  findReuse(group, escaping, reusable, reuse);
+  findReusableMemory(group, escaping, reusable, reuse);
   if (reusable.empty())
     reuse.clear();
   auto region = RegionOp::create(builder, builder.getFusedLoc(locations),
