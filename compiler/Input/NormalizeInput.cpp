@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -126,6 +127,49 @@ struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 };
 
+/// |value| of a body in f32: the product of its factors, where it is one.
+static Value widenTerm(OpBuilder &builder, Value value) {
+  auto widen = [&](Value narrow) -> Value {
+    return arith::ExtFOp::create(builder, narrow.getLoc(), builder.getF32Type(), narrow);
+  };
+  if (auto product = value.getDefiningOp<arith::MulFOp>())
+    return arith::MulFOp::create(builder, product.getLoc(), widen(product.getLhs()),
+                                 widen(product.getRhs()));
+  return widen(value);
+}
+
+/// Sums and products of 16-bit floats (convolutions, pools, reductions) accumulate in f32.
+struct WidenAccumulator : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    if (op.getNumReductionLoops() == 0 || op->getNumResults() != 1)
+      return rewriter.notifyMatchFailure(op, "has no accumulator, or several");
+    Value init = op.getDpsInits()[0];
+    Type element = getElementTypeOrSelf(init.getType());
+    BlockArgument accumulator = op.getMatchingBlockArgument(op.getDpsInitOperand(0));
+    Operation *combiner = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+    if ((!element.isF16() && !element.isBF16()) || !accumulator.hasOneUse() || !combiner ||
+        !isa<arith::AddFOp, arith::MulFOp>(combiner) || *accumulator.getUsers().begin() != combiner)
+      return rewriter.notifyMatchFailure(op, "no sum or product of 16-bit floats");
+    Location loc = op.getLoc();
+    Value wide = widenInit(rewriter, loc, init);
+    Value term = combiner->getOperand(combiner->getOperand(0) == accumulator ? 1 : 0);
+    auto result = linalg::GenericOp::create(rewriter, loc, wide.getType(), op.getDpsInputs(), wide,
+                                            op.getIndexingMapsArray(), op.getIteratorTypesArray());
+    rewriter.inlineRegionBefore(op.getRegion(), result.getRegion(), result.getRegion().begin());
+    rewriter.setInsertionPoint(combiner);
+    accumulator.setType(rewriter.getF32Type());
+    OperationState state(combiner->getLoc(), combiner->getName(),
+                         {accumulator, widenTerm(rewriter, term)}, {rewriter.getF32Type()},
+                         combiner->getAttrs());
+    rewriter.replaceOp(combiner, rewriter.create(state));
+    rewriter.setInsertionPointAfter(result);
+    rewriter.replaceOp(op, convertTensor(rewriter, loc, result.getResult(0), element));
+    return success();
+  }
+};
+
 /// An init that is not read ties the result to a value that has nothing to do with it.
 struct DropUnreadInits : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -166,8 +210,9 @@ struct NormalizeInputPass : impl::NormalizeInputBase<NormalizeInputPass> {
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     // A contraction must be seen as such before it is generalised.
     patterns.add<ToContract>(&getContext(), /*benefit=*/2);
-    patterns.add<Generalize, DecomposeSoftmax, DropUnreadInits, linalg::DecomposePadOpPattern>(
-        &getContext());
+    patterns.add<Generalize, DecomposeSoftmax, DropUnreadInits, WidenAccumulator,
+                 linalg::DecomposePadOpPattern>(&getContext());
+    tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
       getOperation().emitError(
           "linalg ops could not be normalised: the rewriting did not converge");

@@ -47,8 +47,9 @@ def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
     - arith and math ops on whole tensors become `linalg.generic`;
     - contractions, named or generic, whose body multiplies and adds become `linalg.contract`; 16-bit floats then
       accumulate in f32;
-    - other named ops become `linalg.generic`, but for `linalg.fill`; `tensor.pad` becomes a fill and an
-      insertion.
+    - other named ops become `linalg.generic`, but for `linalg.fill`; sums and products of 16-bit floats
+      (convolutions, pools, reductions) accumulate in f32, too;
+    - `tensor.pad` becomes a fill and an insertion, `tensor.concat` insertions.
 
     Array ops stay. Example:
     ```mlir

@@ -152,9 +152,10 @@ static LogicalResult verifyCalls(func::FuncOp func, SmallVectorImpl<func::CallOp
 
 /// Ops of `tensor` that later phases know.
 static bool isSupportedTensorOp(Operation *op) {
-  return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::DimOp, tensor::EmptyOp,
-             tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp,
-             tensor::YieldOp>(op);
+  // Scalars outside of bodies are constants, so the last two become constants, too.
+  return isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ConcatOp, tensor::DimOp,
+             tensor::EmptyOp, tensor::ExpandShapeOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
+             tensor::PadOp, tensor::YieldOp, tensor::FromElementsOp, tensor::SplatOp>(op);
 }
 
 /// An op in the body of a linalg op: arithmetic on scalars, or a read at a computed position.
@@ -179,6 +180,14 @@ static LogicalResult verifyLinalgOp(Operation *op) {
   for (Type type : op->getOperandTypes())
     if (isa<BaseMemRefType>(type))
       return op->emitError() << "'" << op->getName() << "' works on memrefs; expected tensors";
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    for (OpResult result : op->getResults()) {
+      AffineMap map = structured.getIndexingMapMatchingResult(result);
+      if (!map.isProjectedPermutation())
+        return op->emitError() << "result " << result.getResultNumber() << " of '" << op->getName()
+                               << "' is written at " << AffineMapAttr::get(map)
+                               << "; expected different loops of the op as its indices";
+    }
   WalkResult result = op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
     return inner == op || succeeded(verifyScalarOp(inner)) ? WalkResult::advance()
                                                            : WalkResult::interrupt();
@@ -213,7 +222,8 @@ static LogicalResult verifyOp(Operation *op) {
     supported = op->emitError()
                 << "'" << op->getName()
                 << "' is not supported outside of linalg bodies; supported of tensor are cast, "
-                   "collapse_shape, dim, empty, expand_shape, extract_slice, insert_slice and pad";
+                   "collapse_shape, concat, dim, empty, expand_shape, extract_slice, "
+                   "from_elements, insert_slice, pad and splat";
   else if (!isa_and_present<tensor::TensorDialect, array::ArrayDialect>(dialect) &&
            !isa<func::ReturnOp, func::CallOp>(op))
     supported = op->emitError()
@@ -248,6 +258,19 @@ static LogicalResult verifyBlock(Block &block) {
   return success();
 }
 
+/// A result must have values.
+static LogicalResult verifyReturned(func::FuncOp func) {
+  Operation *terminator = func.getBody().front().getTerminator();
+  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+    auto empty = value.getDefiningOp<tensor::EmptyOp>();
+    if (empty && !llvm::is_contained(empty.getType().getShape(), 0))
+      return empty.emitError() << "output " << index << " of '" << func.getName()
+                               << "' is 'tensor.empty', whose elements have no values; expected an "
+                                  "op that computes them, such as linalg.fill";
+  }
+  return success();
+}
+
 static LogicalResult verifyFunction(func::FuncOp func) {
   if (func.isExternal())
     return func.emitError() << "function '" << func.getName()
@@ -258,7 +281,7 @@ static LogicalResult verifyFunction(func::FuncOp func) {
                             << " blocks; expected one: control flow is not supported";
   if (failed(verifySignature(func)) || (func.isPublic() && failed(verifyNames(func))))
     return failure();
-  return verifyBlock(func.getBody().front());
+  return failure(failed(verifyBlock(func.getBody().front())) || failed(verifyReturned(func)));
 }
 
 namespace {

@@ -78,3 +78,40 @@ func.func @array_ops_stay(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = array.add %x, %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @windows_accumulate_in_f32(
+// CHECK:         %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK:         %[[INIT:.*]] = linalg.fill ins(%[[ZERO]] : f32)
+// CHECK:         %[[SUM:.*]] = linalg.generic {{.*}} outs(%[[INIT]] : tensor<1x4x4x2xf32>)
+// CHECK:         ^bb0(%[[X:.*]]: f16, %[[W:.*]]: f16, %[[ACC:.*]]: f32):
+// CHECK:           %[[XF:.*]] = arith.extf %[[X]]
+// CHECK:           %[[WF:.*]] = arith.extf %[[W]]
+// CHECK:           %[[P:.*]] = arith.mulf %[[XF]], %[[WF]] : f32
+// CHECK:           arith.addf %[[ACC]], %[[P]] : f32
+// CHECK:         linalg.generic {{.*}} ins(%[[SUM]] : tensor<1x4x4x2xf32>)
+// CHECK:           arith.truncf %{{.*}} : f32 to f16
+func.func @windows_accumulate_in_f32(%x: tensor<1x6x6x3xf16>, %w: tensor<3x3x3x2xf16>) -> tensor<1x4x4x2xf16> {
+  %zero = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<1x4x4x2xf16>
+  %f = linalg.fill ins(%zero : f16) outs(%e : tensor<1x4x4x2xf16>) -> tensor<1x4x4x2xf16>
+  %0 = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x6x6x3xf16>, tensor<3x3x3x2xf16>) outs(%f : tensor<1x4x4x2xf16>)
+       -> tensor<1x4x4x2xf16>
+  return %0 : tensor<1x4x4x2xf16>
+}
+
+// A maximum rounds nothing.
+// CHECK-LABEL: func.func @maximum_stays_narrow(
+// CHECK-NOT:     extf
+// CHECK:         arith.maximumf {{.*}} : f16
+func.func @maximum_stays_narrow(%x: tensor<4x8xf16>, %init: tensor<4xf16>) -> tensor<4xf16> {
+  %0 = linalg.reduce { arith.maximumf } ins(%x : tensor<4x8xf16>) outs(%init : tensor<4xf16>) dimensions = [1]
+  return %0 : tensor<4xf16>
+}
+
+// CHECK-LABEL: func.func @concatenations_are_insertions(
+// CHECK:         tensor.insert_slice
+// CHECK:         tensor.insert_slice
+func.func @concatenations_are_insertions(%x: tensor<4xf32>, %y: tensor<2xf32>) -> tensor<6xf32> {
+  %0 = tensor.concat dim(0) %x, %y : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
+  return %0 : tensor<6xf32>
+}

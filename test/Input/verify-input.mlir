@@ -208,3 +208,44 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// Every element of a result is written once.
+func.func @main(%x: tensor<4xf32>, %init: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{result 0 of 'linalg.generic' is written at affine_map<(d0) -> (d0, d0)>; expected different loops of the op as its indices}}
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%init : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // expected-error @below {{output 1 of 'main' is 'tensor.empty', whose elements have no values; expected an op that computes them, such as linalg.fill}}
+  %0 = tensor.empty() : tensor<4xf32>
+  return %x, %0 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<16x8xf32>, %init: tensor<2x2x8x4xf32>) -> tensor<2x2x8x4xf32> {
+  // expected-error @below {{'linalg.pack' is not supported; supported of linalg are the structured ops and linalg.softmax}}
+  %0 = linalg.pack %x inner_dims_pos = [0, 1] inner_tiles = [8, 4] into %init : tensor<16x8xf32> -> tensor<2x2x8x4xf32>
+  return %0 : tensor<2x2x8x4xf32>
+}
+
+// -----
+
+func.func @main() -> tensor<4xi64> {
+  // expected-error @below {{'tensor.generate' is not supported outside of linalg bodies; supported of tensor are cast, collapse_shape, concat, dim, empty, expand_shape, extract_slice, from_elements, insert_slice, pad and splat}}
+  %0 = tensor.generate {
+  ^bb0(%i: index):
+    %n = arith.index_cast %i : index to i64
+    tensor.yield %n : i64
+  } : tensor<4xi64>
+  return %0 : tensor<4xi64>
+}

@@ -35,6 +35,7 @@ class Case:
     kind: str = "rounded"       # of the tolerance
     parameters: tuple = ()      # (scope, file) of external parameters
     alone: bool = False         # in a module of its own: for sizes or flags that others must not share
+    bytecode: bool = False      # compiled from MLIR bytecode instead of text
     cuda: bool = True           # False: says why not, in a comment beside it
     memory: int = 0             # bytes that a device must have: large cases run where they can
 
@@ -169,6 +170,12 @@ class Runner:
             if text is None:
                 return None, said
         source.write_text(text)
+        if any(case.bytecode for case in cases):
+            done = subprocess.run([str(self.build / "bin" / "xc-opt"), str(source), "--emit-bytecode", "-o", str(source) + "bc"],
+                                  capture_output=True, text=True)
+            if done.returncode != 0:
+                return None, "xc-opt failed: " + (done.stderr.splitlines() or ["it said nothing"])[0]
+            source = pathlib.Path(str(source) + "bc")
         command = [str(self.build / "bin" / "xcompile"), str(source), "-o", str(module), f"--target={self.target}", *self.flags]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=600)

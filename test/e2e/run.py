@@ -46,7 +46,7 @@ def groups_of(cases):
     """Cases that share a module: those of one file, a few at a time, but those that want to be alone."""
     groups, open_groups = [], {}
     for case in cases:
-        key = case.name.split(".")[0]
+        key = (case.name.split(".")[0], case.bytecode)
         if case.alone:
             groups.append([case])
             continue
