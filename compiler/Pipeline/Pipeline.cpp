@@ -14,6 +14,7 @@
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Pipeline/Dump.h"
+#include "compiler/Pipeline/VerifyPhase.h"
 
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -128,7 +129,9 @@ public:
 
 private:
   LogicalResult runPhase(Phase phase);
-  LogicalResult runPasses(ModuleOp root, llvm::function_ref<void(PassManager &)> add);
+  LogicalResult verifyPhase(Phase phase);
+  LogicalResult runPasses(ModuleOp root, StringRef name,
+                          llvm::function_ref<void(PassManager &)> add);
   LogicalResult runCodegen();
   FailureOr<std::string> write();
   SmallVector<ModuleOp> getTargets() { return llvm::to_vector(module.getOps<ModuleOp>()); }
@@ -141,9 +144,13 @@ private:
 
 } // namespace
 
-LogicalResult Compiler::runPasses(ModuleOp root, llvm::function_ref<void(PassManager &)> add) {
+/// Each pass manager reports its times under a name of its own: timers know passes by their
+/// address, which those of a later manager may have again.
+LogicalResult Compiler::runPasses(ModuleOp root, StringRef name,
+                                  llvm::function_ref<void(PassManager &)> add) {
+  TimingScope scope = timing.nest(name);
   PassManager pm(module.getContext());
-  pm.enableTiming(timing);
+  pm.enableTiming(scope);
   add(pm);
   return pm.run(root);
 }
@@ -151,8 +158,11 @@ LogicalResult Compiler::runPasses(ModuleOp root, llvm::function_ref<void(PassMan
 LogicalResult Compiler::runCodegen() {
   for (ModuleOp target : getTargets()) {
     auto attr = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
-    if (failed(runPasses(
-            target, [&](PassManager &pm) { addKernelPasses(pm.nest<ModuleOp>(), attr, options); })))
+    std::string name =
+        ("Phase codegen of " + attr.getKind().getValue() + ":" + attr.getArch().getValue()).str();
+    if (failed(runPasses(target, name, [&](PassManager &pm) {
+          addKernelPasses(pm.nest<ModuleOp>(), attr, options);
+        })))
       return failure();
     if (failed(dump.writeKernelCode(target)))
       return failure();
@@ -161,31 +171,42 @@ LogicalResult Compiler::runCodegen() {
 }
 
 LogicalResult Compiler::runPhase(Phase phase) {
+  std::string name = ("Phase " + kPhaseNames[static_cast<unsigned>(phase)]).str();
   switch (phase) {
   case Phase::Input:
-    return runPasses(module, [](PassManager &pm) { addInputPasses(pm); });
+    return runPasses(module, name, [](PassManager &pm) { addInputPasses(pm); });
   case Phase::Array:
-    return runPasses(module, [](PassManager &pm) { addArrayPasses(pm); });
+    return runPasses(module, name, [](PassManager &pm) { addArrayPasses(pm); });
   case Phase::Linalg:
-    return runPasses(module, [](PassManager &pm) { addLinalgPasses(pm); });
+    return runPasses(module, name, [](PassManager &pm) { addLinalgPasses(pm); });
   case Phase::Layout:
-    return runPasses(module, [&](PassManager &pm) {
+    return runPasses(module, name, [&](PassManager &pm) {
       plan::CloneForTargetsOptions cloneOptions;
       cloneOptions.targets = options.targets;
       pm.addPass(plan::createCloneForTargets(cloneOptions));
     });
   case Phase::Dispatch:
-    return runPasses(
-        module, [&](PassManager &pm) { addDispatchPasses(pm.nest<ModuleOp>(), options.fuse); });
+    return runPasses(module, name, [&](PassManager &pm) {
+      addDispatchPasses(pm.nest<ModuleOp>(), options.fuse);
+    });
   case Phase::Codegen:
     return runCodegen();
   case Phase::Plan:
-    return runPasses(module,
+    return runPasses(module, name,
                      [](PassManager &pm) { pm.nest<ModuleOp>().addPass(plan::createBuildPlan()); });
   case Phase::Vmfb:
     return success();
   }
   return failure();
+}
+
+/// Checks that what the next phase relies on is so.
+LogicalResult Compiler::verifyPhase(Phase phase) {
+  return runPasses(module, "Verify the phases", [&](PassManager &pm) {
+    VerifyPhaseOptions verify;
+    verify.phase = kPhaseNames[static_cast<unsigned>(phase)].str();
+    pm.addPass(createVerifyPhase(verify));
+  });
 }
 
 FailureOr<std::string> Compiler::write() {
@@ -206,7 +227,9 @@ FailureOr<std::string> Compiler::run() {
     Phase phase = static_cast<Phase>(index);
     if (failed(runPhase(phase)))
       return failure();
-    if (phase != Phase::Vmfb && failed(dump.writePhase(module, index, kPhaseNames[index])))
+    if (phase == Phase::Vmfb)
+      break;
+    if (failed(dump.writePhase(module, index, kPhaseNames[index])) || failed(verifyPhase(phase)))
       return failure();
   }
   if (options.compileTo != Phase::Vmfb)

@@ -17,6 +17,7 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Input/Passes.h"
+#include "compiler/Pipeline/VerifyPhase.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
@@ -113,6 +114,7 @@ void registerAllPasses() {
   cpu::registerPasses();
   cuda::registerPasses();
   plan::registerPasses();
+  registerPipelinePasses();
 }
 
 } // namespace xc
