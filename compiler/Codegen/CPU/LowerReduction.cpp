@@ -16,6 +16,9 @@
 // and no accumulator has to be folded at the end. The order in which elements are combined depends
 // on sizes and configuration only.
 //
+// Sums and products of floats go part by part, each of kPartSteps steps: a long sum of one element
+// after the other would lose what is small beside it.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
@@ -37,6 +40,9 @@ namespace xc::cpu {
 #define GEN_PASS_DEF_LOWERREDUCTION
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
+/// Steps that a float accumulator takes one after the other.
+static constexpr int64_t kPartSteps = 256;
+
 namespace {
 
 /// Steps of one phase over the same space: they share their loops.
@@ -47,6 +53,8 @@ struct StepNest {
 
 /// Accumulators of a nest: one list for each width that its innermost loop runs with.
 using Accumulators = SmallVector<SmallVector<Value>>;
+
+class PanelNest;
 
 class ReductionLowering {
 public:
@@ -59,14 +67,14 @@ public:
   LogicalResult run();
 
 private:
+  friend class PanelNest;
+
   void planLoops();
   LogicalResult planGrid();
   void allocateKeptValues();
   void emitPhases(Environment &environment, function_ref<void(StepNest &)> emit);
   void emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kept, int64_t lanes);
   void emitPanel(OpBuilder &builder, ArrayRef<LaneIndex> kept, Range range);
-  void emitPanelNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, Range range,
-                     Environment &environment);
   void emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, int64_t lanes,
                 Environment &environment);
   void emitElements(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point,
@@ -276,6 +284,20 @@ void ReductionLowering::finish(OpBuilder &builder, StepNest &nest, ArrayRef<Lane
   }
 }
 
+/// What combines each accumulator of |nest| with another one, in their order; empty where they need
+/// not be combined in parts, or cannot be.
+static SmallVector<Operation *> getPartCombiners(const StepNest &nest) {
+  SmallVector<Operation *> combiners;
+  for (Step *step : nest.steps)
+    if (step->reduction)
+      for (unsigned index = 0; index < step->reduction->getNumResults(); ++index)
+        combiners.push_back(getCombiner(step->reduction, index));
+  bool rounds = llvm::any_of(combiners, llvm::IsaAndPresentPred<arith::AddFOp, arith::MulFOp>);
+  if (!rounds || llvm::is_contained(combiners, nullptr))
+    combiners.clear();
+  return combiners;
+}
+
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
@@ -326,6 +348,34 @@ static void emitCarryingLoop(OpBuilder &builder, Location loc, Value begin, Valu
   llvm::copy(loop.getResults(), values.begin());
 }
 
+/// emitCarryingLoop for the accumulators of |nest|, in parts where sums are long. |values| are
+/// those of one width or of several.
+static void emitReducingLoop(OpBuilder &builder, Location loc, const StepNest &nest, Value begin,
+                             Value end, int64_t step, MutableArrayRef<Value> values,
+                             function_ref<void(OpBuilder &, Value, MutableArrayRef<Value>)> body) {
+  SmallVector<Operation *> combiners = getPartCombiners(nest);
+  std::optional<int64_t> first = getConstantIntValue(begin), last = getConstantIntValue(end);
+  int64_t part = kPartSteps * step;
+  if (values.empty() || combiners.empty() || (first && last && *last - *first <= part))
+    return emitCarryingLoop(builder, loc, begin, end, step, values, body);
+  emitCarryingLoop(
+      builder, loc, begin, end, part, values,
+      [&](OpBuilder &outer, Value start, MutableArrayRef<Value> totals) {
+        Value size = arith::ConstantIndexOp::create(outer, loc, part);
+        Value next = arith::AddIOp::create(outer, loc, start, size);
+        Value stop = arith::MinUIOp::create(outer, loc, next, end);
+        SmallVector<Value> sums;
+        for (auto [index, total] : llvm::enumerate(totals)) {
+          auto vector = dyn_cast<VectorType>(total.getType());
+          sums.push_back(splat(outer, loc, getNeutral(combiners[index % combiners.size()]),
+                               vector ? vector.getNumElements() : 1));
+        }
+        emitCarryingLoop(outer, loc, start, stop, step, sums, body);
+        for (auto [index, total] : llvm::enumerate(totals))
+          total = combine(outer, combiners[index % combiners.size()], total, sums[index]);
+      });
+}
+
 /// The innermost loop of |nest|: in vectors of each of |widths| in turn, or element by element
 /// where lanes are columns.
 void ReductionLowering::emitInnerLoops(OpBuilder &builder, StepNest &nest,
@@ -344,8 +394,8 @@ void ReductionLowering::emitInnerLoops(OpBuilder &builder, StepNest &nest,
                                           arith::ConstantIndexOp::create(builder, loc, step));
       end = builder.createOrFold<arith::SubIOp>(loc, size, rest);
     }
-    emitCarryingLoop(
-        builder, loc, begin, end, step, accumulators[index],
+    emitReducingLoop(
+        builder, loc, nest, begin, end, step, accumulators[index],
         [&, width = width](OpBuilder &inner, Value position, MutableArrayRef<Value> values) {
           loop.setIndex(point, {position, byColumns || width == 1 ? 0 : 1});
           emitElements(inner, nest, point, width, environment, values);
@@ -383,7 +433,7 @@ void ReductionLowering::emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<La
     ArrayRef<LoopDim> outer = ArrayRef(nest.loops).drop_back();
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     Value count = getValueOrCreateConstantIndexOp(builder, loc, getProduct(builder, loc, outer));
-    emitCarryingLoop(builder, loc, zero, count, 1, all,
+    emitReducingLoop(builder, loc, nest, zero, count, 1, all,
                      [&](OpBuilder &inner, Value linear, MutableArrayRef<Value> values) {
                        setLinearIndex(inner, loc, linear, outer, point);
                        unflatten(values, accumulators);
@@ -420,72 +470,149 @@ void ReductionLowering::emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kep
 // Panels
 //===----------------------------------------------------------------------===//
 
+namespace {
+
 /// One nest over a panel of columns: row by row of what is reduced, so that memory is read in long
-/// runs. The accumulators are a row on the stack.
-void ReductionLowering::emitPanelNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
-                                      Range range, Environment &environment) {
-  Location loc = kernel.getLoc();
-  SmallVector<int64_t> widths = getWidths(config.getLanes(), registerLanes, range.divisor);
-  SmallVector<LaneIndex> point(kept);
-  point.resize(nest.steps[0]->dims.size());
-  auto overColumns = [&](OpBuilder &outer, function_ref<void(OpBuilder &, int64_t)> body) {
-    emitLaneLoops(outer, loc, range, widths, [&](OpBuilder &inner, Value index, int64_t lanes) {
-      columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
-      body(inner, lanes);
+/// runs. The accumulators are rows on the stack: one for all of a sum, and one for a part where it
+/// is summed up in parts.
+class PanelNest {
+public:
+  PanelNest(ReductionLowering &lowering, StepNest &nest, ArrayRef<LaneIndex> kept, Range range)
+      : lowering(lowering), nest(nest), range(range), loc(lowering.kernel.getLoc()),
+        widths(getWidths(lowering.config.getLanes(), lowering.registerLanes, range.divisor)),
+        point(kept), combiners(getPartCombiners(nest)) {
+    point.resize(nest.steps[0]->dims.size());
+  }
+
+  void emit(OpBuilder &builder, Environment &environment);
+
+private:
+  /// A result of a reduction.
+  struct Sum {
+    Value result, init;
+    Buffer total = {}, part = {};
+  };
+
+  ArrayRef<LaneIndex> getKept() { return ArrayRef(point).take_front(lowering.group.getNumKept()); }
+  Buffer allocateRow(OpBuilder &builder, Value result);
+  void overColumns(OpBuilder &builder, function_ref<void(OpBuilder &, int64_t)> body);
+  void emitRows(OpBuilder &builder, Value begin, Value end, const Environment &environment);
+  void emitPart(OpBuilder &builder, Value begin, Value end, const Environment &environment);
+
+  ReductionLowering &lowering;
+  StepNest &nest;
+  Range range;
+  Location loc;
+  SmallVector<int64_t> widths;
+  SmallVector<LaneIndex> point;
+  SmallVector<Operation *> combiners; // of sums, where they go part by part
+  std::vector<Sum> sums;
+};
+
+} // namespace
+
+Buffer PanelNest::allocateRow(OpBuilder &builder, Value result) {
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  Value row =
+      memref::AllocOp::create(builder, loc, MemRefType::get({lowering.config.getChunk()}, element));
+  unsigned column = lowering.columns.dims.back();
+  Buffer buffer{row, {column}, SmallVector<Value>(lowering.group.getNumKept())};
+  buffer.origins[column] = range.begin;
+  return buffer;
+}
+
+void PanelNest::overColumns(OpBuilder &builder, function_ref<void(OpBuilder &, int64_t)> body) {
+  emitLaneLoops(builder, loc, range, widths, [&](OpBuilder &inner, Value index, int64_t lanes) {
+    lowering.columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
+    body(inner, lanes);
+  });
+}
+
+/// Adds rows |begin| to |end| to the parts.
+void PanelNest::emitRows(OpBuilder &builder, Value begin, Value end,
+                         const Environment &environment) {
+  auto emitRow = [&](OpBuilder &row) {
+    overColumns(row, [&](OpBuilder &inner, int64_t lanes) {
+      Environment accumulating = environment;
+      for (const Sum &sum : sums)
+        accumulating.buffers[sum.result] = sum.part;
+      PointEvaluator evaluator(inner, accumulating, lanes);
+      SmallVector<Value> values;
+      for (const Sum &sum : sums)
+        values.push_back(evaluator.toLanes(loc, evaluator.evaluate(sum.result, getKept())));
+      lowering.emitElements(inner, nest, point, lanes, environment, values);
+      for (auto [value, sum] : llvm::zip_equal(values, sums))
+        evaluator.store(loc, value, sum.part, getKept());
     });
   };
-  SmallVector<std::pair<Value, Value>> results; // of reductions, with what they start with
+  if (nest.loops.empty())
+    return emitRow(builder);
+  emitLoop(builder, loc, {begin, end}, 1, [&](OpBuilder &inner, Location, Value linear) {
+    setLinearIndex(inner, loc, linear, nest.loops, point);
+    emitRow(inner);
+  });
+}
+
+/// Adds rows |begin| to |end|, on their own, to the totals.
+void PanelNest::emitPart(OpBuilder &builder, Value begin, Value end,
+                         const Environment &environment) {
+  overColumns(builder, [&](OpBuilder &inner, int64_t lanes) {
+    PointEvaluator evaluator(inner, environment, lanes);
+    for (auto [sum, combiner] : llvm::zip_equal(sums, combiners))
+      evaluator.store(loc, splat(inner, loc, getNeutral(combiner), lanes), sum.part, getKept());
+  });
+  emitRows(builder, begin, end, environment);
+  overColumns(builder, [&](OpBuilder &inner, int64_t lanes) {
+    for (auto [sum, combiner] : llvm::zip_equal(sums, combiners)) {
+      Environment totals, parts;
+      totals.buffers[sum.result] = sum.total;
+      parts.buffers[sum.result] = sum.part;
+      PointEvaluator total(inner, totals, lanes), part(inner, parts, lanes);
+      Value value = combine(inner, combiner, total.evaluate(sum.result, getKept()),
+                            part.evaluate(sum.result, getKept()));
+      total.store(loc, value, sum.total, getKept());
+    }
+  });
+}
+
+void PanelNest::emit(OpBuilder &builder, Environment &environment) {
+  OpFoldResult rowCount = getProduct(builder, loc, nest.loops);
+  std::optional<int64_t> number = getConstantIntValue(rowCount);
+  bool hasParts = !combiners.empty() && (!number || *number > kPartSteps);
   for (Step *step : nest.steps)
     if (step->reduction)
       for (auto [result, init] :
            llvm::zip(step->reduction->getResults(), step->reduction.getDpsInits()))
-        results.push_back({result, init});
-  Environment accumulating = environment;
-  for (auto [result, init] : results) {
-    Type element = cast<RankedTensorType>(result.getType()).getElementType();
-    Value row =
-        memref::AllocOp::create(builder, loc, MemRefType::get({config.getChunk()}, element));
-    Buffer buffer{row, {columns.dims.back()}, SmallVector<Value>(group.getNumKept())};
-    buffer.origins[columns.dims.back()] = range.begin;
-    accumulating.buffers[result] = buffer;
+        sums.push_back({result, init});
+  for (Sum &sum : sums) {
+    sum.total = allocateRow(builder, sum.result);
+    sum.part = hasParts ? allocateRow(builder, sum.result) : sum.total;
   }
-  auto getKept = [&] { return ArrayRef(point).take_front(group.getNumKept()); };
-  if (!results.empty())
+  if (!sums.empty())
     overColumns(builder, [&](OpBuilder &inner, int64_t lanes) {
       PointEvaluator evaluator(inner, environment, lanes);
-      for (auto [result, init] : results)
-        evaluator.store(loc, evaluator.evaluate(init, getKept()), accumulating.buffers[result],
-                        getKept());
+      for (const Sum &sum : sums)
+        evaluator.store(loc, evaluator.evaluate(sum.init, getKept()), sum.total, getKept());
     });
-  auto emitRow = [&](OpBuilder &outer) {
-    overColumns(outer, [&](OpBuilder &inner, int64_t lanes) {
-      PointEvaluator evaluator(inner, accumulating, lanes);
-      SmallVector<Value> values;
-      for (auto [result, init] : results)
-        values.push_back(evaluator.toLanes(loc, evaluator.evaluate(result, getKept())));
-      emitElements(inner, nest, point, lanes, environment, values);
-      for (auto [value, result] : llvm::zip(values, results))
-        evaluator.store(loc, value, accumulating.buffers[result.first], getKept());
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value count = getValueOrCreateConstantIndexOp(builder, loc, rowCount);
+  if (!hasParts)
+    emitRows(builder, zero, count, environment);
+  else
+    emitLoop(builder, loc, {zero, count}, kPartSteps, [&](OpBuilder &inner, Location, Value begin) {
+      Value size = arith::ConstantIndexOp::create(inner, loc, kPartSteps);
+      Value next = arith::AddIOp::create(inner, loc, begin, size);
+      emitPart(inner, begin, arith::MinUIOp::create(inner, loc, next, count), environment);
     });
-  };
-  if (nest.loops.empty()) {
-    emitRow(builder);
-  } else {
-    Value count =
-        getValueOrCreateConstantIndexOp(builder, loc, getProduct(builder, loc, nest.loops));
-    emitLoop(builder, loc, {arith::ConstantIndexOp::create(builder, loc, 0), count}, 1,
-             [&](OpBuilder &inner, Location, Value linear) {
-               setLinearIndex(inner, loc, linear, nest.loops, point);
-               emitRow(inner);
-             });
-  }
-  environment.buffers = accumulating.buffers;
+  for (const Sum &sum : sums)
+    environment.buffers[sum.result] = sum.total;
 }
 
 void ReductionLowering::emitPanel(OpBuilder &builder, ArrayRef<LaneIndex> kept, Range range) {
   Environment environment;
-  emitPhases(environment,
-             [&](StepNest &nest) { emitPanelNest(builder, nest, kept, range, environment); });
+  emitPhases(environment, [&](StepNest &nest) {
+    PanelNest(*this, nest, kept, range).emit(builder, environment);
+  });
 }
 
 //===----------------------------------------------------------------------===//

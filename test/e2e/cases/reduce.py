@@ -199,7 +199,7 @@ def large():
     # No number of parts divides these.
     yield reduction("sum", random("f32", (100003,), 43), (0,), tag="_uneven")
     yield reduction("max", random("bf16", (3, 40009), 44), (1,), tag="_uneven")
-    yield reduction("sum", random("f32", (1031, 70), 45), (0,), tag="_uneven")
+    yield reduction("sum", random("f32", (4099, 70), 45), (0,), tag="_uneven")
     yield reduction("sum", random("f32", (211, 307), 46), (0, 1), tag="_uneven")
     yield reduction("sum", random("f32", (3, 29989), 47), (0, 1), tag="_uneven")
     yield reduction("sum", random("f32", (67, 61, 65), 48), (0, 1), tag="_uneven")
