@@ -11,6 +11,7 @@
 #include "runtime/base/status.h"
 
 #include <cstring>
+#include <initializer_list>
 
 namespace xc {
 
@@ -46,6 +47,29 @@ inline Status requireArgument(const void *pointer, const char *name) {
                  : makeStatus(HostAllocator(), XCR_STATUS_INVALID_ARGUMENT,
                               "%s: expected a value, got NULL", name);
 }
+
+/// The status of requireArgument for the first of \p pointers that is null; \p names lists their
+/// names.
+inline xcr_status_t requireArguments(const char *names,
+                                     std::initializer_list<const void *> pointers) {
+  for (const void *pointer : pointers) {
+    const char *end = strchr(names, ',');
+    size_t size = end ? static_cast<size_t>(end - names) : strlen(names);
+    if (!pointer)
+      return makeStatus(HostAllocator(), XCR_STATUS_INVALID_ARGUMENT,
+                        "%.*s: expected a value, got NULL", static_cast<int>(size), names)
+          .release();
+    names += end ? size + 2 : size;
+  }
+  return nullptr;
+}
+
+/// Leaves a function of the C API where one of the named parameters is NULL.
+#define XCR_REQUIRE(...)                                                                           \
+  do {                                                                                             \
+    if (xcr_status_t xcrMissing = ::xc::requireArguments(#__VA_ARGS__, {__VA_ARGS__}))             \
+      return xcrMissing;                                                                           \
+  } while (false)
 
 } // namespace xc
 

@@ -197,6 +197,7 @@ static Status createBuffer(xcr_device_t *device, const xcr_buffer_options_t *opt
 
 xcr_status_t xcr_buffer_create_from_host(xcr_device_t *device, const xcr_buffer_options_t *options,
                                          const void *data, size_t size, xcr_buffer_t **out_buffer) {
+  XCR_REQUIRE(out_buffer);
   *out_buffer = nullptr;
   Ref<Buffer> buffer;
   Status status = createBuffer(device, options, data, size, &buffer);
@@ -227,6 +228,7 @@ static Status wrapBuffer(xcr_device_t *device, const xcr_buffer_options_t *optio
 xcr_status_t xcr_buffer_wrap(xcr_device_t *device, const xcr_buffer_options_t *options, void *data,
                              size_t size, void (*release)(void *user_data), void *user_data,
                              xcr_buffer_t **out_buffer) {
+  XCR_REQUIRE(out_buffer);
   *out_buffer = nullptr;
   Ref<Buffer> buffer;
   Status status = wrapBuffer(device, options, data, size, release, user_data, &buffer);
@@ -252,6 +254,7 @@ static Status viewBuffer(xcr_buffer_t *buffer, const xcr_buffer_options_t *optio
 
 xcr_status_t xcr_buffer_view(xcr_buffer_t *buffer, const xcr_buffer_options_t *options,
                              uint64_t byte_offset, xcr_buffer_t **out_view) {
+  XCR_REQUIRE(out_view);
   *out_view = nullptr;
   Ref<Buffer> view;
   Status status = viewBuffer(buffer, options, byte_offset, &view);
@@ -315,6 +318,7 @@ xcr_status_t xcr_buffer_write(xcr_buffer_t *buffer, uint64_t byte_offset, const 
 }
 
 xcr_status_t xcr_buffer_map(xcr_buffer_t *buffer, xcr_map_access_t access, void **out_data) {
+  XCR_REQUIRE(out_data);
   *out_data = nullptr;
   Status status = requireArgument(buffer, "buffer");
   if (status.succeeded())

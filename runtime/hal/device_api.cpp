@@ -39,6 +39,7 @@ static Status fillList(xcr_device_list_t &list) {
 
 xcr_status_t xcr_device_list_create(const xcr_host_allocator_t *host_allocator,
                                     xcr_device_list_t **out_list) {
+  XCR_REQUIRE(out_list);
   *out_list = nullptr;
   HostAllocator allocator(host_allocator);
   xcr_device_list_t *list = allocator.create<xcr_device_list>(allocator);
@@ -63,6 +64,7 @@ size_t xcr_device_list_device_count(const xcr_device_list_t *list) {
 
 xcr_status_t xcr_device_list_get_driver(const xcr_device_list_t *list, size_t ordinal,
                                         xcr_driver_info_t *out_info) {
+  XCR_REQUIRE(list, out_info);
   if (ordinal >= list->drivers.size())
     return makeStatus(list->allocator, XCR_STATUS_OUT_OF_RANGE, "driver %zu: there are %zu",
                       ordinal, list->drivers.size())
@@ -78,6 +80,7 @@ xcr_status_t xcr_device_list_get_driver(const xcr_device_list_t *list, size_t or
 
 xcr_status_t xcr_device_list_get_device(const xcr_device_list_t *list, size_t ordinal,
                                         xcr_device_info_t *out_info) {
+  XCR_REQUIRE(list, out_info);
   size_t left = ordinal;
   for (const xcr_device_list::Entry &entry : list->drivers) {
     const Vector<DeviceInfo> &devices = entry.report.devices;
@@ -105,6 +108,7 @@ void xcr_device_list_release(xcr_device_list_t *list) {
 
 xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t *options,
                                xcr_device_t **out_device) {
+  XCR_REQUIRE(out_device);
   *out_device = nullptr;
   const xcr_device_options_t defaults = XCR_DEVICE_OPTIONS_INIT;
   xcr_device_options_t given;
@@ -160,8 +164,12 @@ void xcr_device_get_statistics(const xcr_device_t *device,
 
 void xcr_device_reset_peak(xcr_device_t *device) { device->counter.resetPeak(); }
 
-xcr_status_t xcr_device_trim(xcr_device_t *device) { return device->trim().release(); }
+xcr_status_t xcr_device_trim(xcr_device_t *device) {
+  XCR_REQUIRE(device);
+  return device->trim().release();
+}
 
 xcr_status_t xcr_device_synchronize(xcr_device_t *device) {
+  XCR_REQUIRE(device);
   return device->synchronize().release();
 }

@@ -130,6 +130,7 @@ static Status fromTensor(xcr_device_t *device, DLManagedTensor *managed, Ref<Buf
 
 xcr_status_t xcr_buffer_from_dlpack(xcr_device_t *device, struct DLManagedTensor *tensor,
                                     xcr_buffer_t **out_buffer) {
+  XCR_REQUIRE(out_buffer);
   *out_buffer = nullptr;
   Ref<Buffer> buffer;
   Status status = fromTensor(device, tensor, &buffer);
@@ -176,6 +177,7 @@ static Status toTensor(xcr_buffer_t *buffer, DLManagedTensor **out) {
 }
 
 xcr_status_t xcr_buffer_to_dlpack(xcr_buffer_t *buffer, struct DLManagedTensor **out_tensor) {
+  XCR_REQUIRE(out_tensor);
   *out_tensor = nullptr;
   return toTensor(buffer, out_tensor).release();
 }

@@ -68,6 +68,7 @@ static Status createStream(xcr_device_t *device, const xcr_stream_options_t *giv
 
 xcr_status_t xcr_stream_create(xcr_device_t *device, const xcr_stream_options_t *options,
                                xcr_stream_t **out_stream) {
+  XCR_REQUIRE(out_stream);
   *out_stream = nullptr;
   Ref<Stream> stream;
   Status status = createStream(device, options, &stream);
@@ -99,6 +100,7 @@ xcr_status_t xcr_stream_synchronize(xcr_stream_t *stream) {
 }
 
 xcr_status_t xcr_stream_query(xcr_stream_t *stream, bool *out_done) {
+  XCR_REQUIRE(out_done);
   *out_done = false;
   Status status = requireArgument(stream, "stream");
   if (status.succeeded())
@@ -187,6 +189,7 @@ xcr_status_t xcr_stream_write(xcr_stream_t *stream, xcr_buffer_t *target, uint64
 //===----------------------------------------------------------------------===//
 
 xcr_status_t xcr_event_create(xcr_device_t *device, xcr_event_t **out_event) {
+  XCR_REQUIRE(out_event);
   *out_event = nullptr;
   Status status = requireArgument(device, "device");
   Ref<Event> event;
@@ -217,6 +220,7 @@ xcr_status_t xcr_event_synchronize(xcr_event_t *event) {
 }
 
 xcr_status_t xcr_event_query(xcr_event_t *event, bool *out_done) {
+  XCR_REQUIRE(out_done);
   *out_done = false;
   Status status = requireArgument(event, "event");
   if (status.succeeded())

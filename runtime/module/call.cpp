@@ -7,6 +7,7 @@
 
 #include "runtime/module/call.h"
 
+#include "runtime/base/api_struct.h"
 #include "runtime/base/checked.h"
 #include "runtime/base/dtype.h"
 #include "runtime/base/named_range.h"
@@ -292,6 +293,8 @@ Status xcr_call::queryOutputShape(uint32_t ordinal, int64_t *shape) {
   if (ordinal >= outputs.size())
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "output %u: '%s' has %zu", ordinal,
                       target->table->name()->c_str(), outputs.size());
+  if (count(outputTable(ordinal).dims()))
+    XCR_RETURN_IF_ERROR(requireArgument(shape, "out_shape"));
   XCR_RETURN_IF_ERROR(bindShapes());
   return shapes.shapeOf(outputTable(ordinal), shape);
 }

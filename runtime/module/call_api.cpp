@@ -27,6 +27,7 @@ static Status createCall(xcr_instance_t *instance, xcr_string_view_t name,
 
 xcr_status_t xcr_call_create(xcr_instance_t *instance, xcr_string_view_t function,
                              const xcr_call_options_t *options, xcr_call_t **out_call) {
+  XCR_REQUIRE(out_call);
   *out_call = nullptr;
   Ref<xcr_call> call;
   Status status = createCall(instance, function, options, &call);
@@ -117,6 +118,7 @@ uint32_t xcr_call_profile_count(const xcr_call_t *call) { return call->profileCo
 
 xcr_status_t xcr_call_get_profile(const xcr_call_t *call, uint32_t entry,
                                   xcr_profile_entry_t *out_entry) {
+  XCR_REQUIRE(call, out_entry);
   xcr_profile_entry_t result = XCR_PROFILE_ENTRY_INIT;
   Status status = call->profile(entry, &result);
   if (status.succeeded())

@@ -201,6 +201,7 @@ Status xcr_call::readBinding(uint32_t command, uint32_t ordinal, uint64_t offset
 //===----------------------------------------------------------------------===//
 
 xcr_status_t xcr_call_begin_steps(xcr_call_t *call, uint32_t *out_count) {
+  XCR_REQUIRE(out_count);
   *out_count = 0;
   Status status = requireArgument(call, "call");
   if (status.succeeded())
@@ -219,6 +220,7 @@ xcr_status_t xcr_call_step(xcr_call_t *call) {
 
 xcr_status_t xcr_call_get_command(const xcr_call_t *call, uint32_t command,
                                   xcr_command_info_t *out_info) {
+  XCR_REQUIRE(out_info);
   xcr_command_info_t info = XCR_COMMAND_INFO_INIT;
   Status status = requireArgument(call, "call");
   if (status.succeeded())
@@ -229,6 +231,7 @@ xcr_status_t xcr_call_get_command(const xcr_call_t *call, uint32_t command,
 
 xcr_status_t xcr_call_get_binding(const xcr_call_t *call, uint32_t command, uint32_t binding,
                                   xcr_binding_info_t *out_info) {
+  XCR_REQUIRE(out_info);
   xcr_binding_info_t info = XCR_BINDING_INFO_INIT;
   Status status = requireArgument(call, "call");
   if (status.succeeded())

@@ -23,7 +23,9 @@ static Status checkOrdinal(const xcr_module_t *module, const char *kind, uint32_
 
 xcr_status_t xcr_module_get_function(const xcr_module_t *module, uint32_t ordinal,
                                      const xcr_function_t **out_function) {
+  XCR_REQUIRE(out_function);
   *out_function = nullptr;
+  XCR_REQUIRE(module);
   Status status = checkOrdinal(module, "function", ordinal, module->functions.size());
   if (status.succeeded())
     *out_function = &module->functions[ordinal];
@@ -32,7 +34,9 @@ xcr_status_t xcr_module_get_function(const xcr_module_t *module, uint32_t ordina
 
 xcr_status_t xcr_module_find_function(const xcr_module_t *module, xcr_string_view_t name,
                                       const xcr_function_t **out_function) {
+  XCR_REQUIRE(out_function);
   *out_function = nullptr;
+  XCR_REQUIRE(module);
   return module->findFunction(name, out_function).release();
 }
 
@@ -69,6 +73,7 @@ static void getArgument(const Arguments *arguments, const xcr_dim_t *dims, uint3
 
 xcr_status_t xcr_function_get_input(const xcr_function_t *function, uint32_t input,
                                     xcr_argument_info_t *out_info) {
+  XCR_REQUIRE(function, out_info);
   const Arguments *inputs = function->table->inputs();
   Status status = checkOrdinal(function->module, "input", input, count(inputs));
   if (status.succeeded())
@@ -78,6 +83,7 @@ xcr_status_t xcr_function_get_input(const xcr_function_t *function, uint32_t inp
 
 xcr_status_t xcr_function_get_output(const xcr_function_t *function, uint32_t output,
                                      xcr_argument_info_t *out_info) {
+  XCR_REQUIRE(function, out_info);
   const Arguments *inputs = function->table->inputs();
   const Arguments *outputs = function->table->outputs();
   Status status = checkOrdinal(function->module, "output", output, count(outputs));
@@ -92,6 +98,7 @@ xcr_status_t xcr_function_get_output(const xcr_function_t *function, uint32_t ou
 
 xcr_status_t xcr_function_get_symbol(const xcr_function_t *function, uint32_t symbol,
                                      xcr_symbol_info_t *out_info) {
+  XCR_REQUIRE(function, out_info);
   const auto *symbols = function->table->symbols();
   Status status = checkOrdinal(function->module, "symbol", symbol, count(symbols));
   if (status.failed())
@@ -119,6 +126,8 @@ static Status evaluateShapes(const xcr_function_t *function, const int64_t *symb
     return makeStatus(function->module->allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "symbol_count: '%s' has %zu symbols, got %u",
                       function->table->name()->c_str(), shapes->symbols.size(), symbolCount);
+  if (symbolCount)
+    XCR_RETURN_IF_ERROR(requireArgument(symbolValues, "symbol_values"));
   for (uint32_t i = 0; i < symbolCount; ++i)
     shapes->symbols[i] = symbolValues[i];
   XCR_RETURN_IF_ERROR(shapes->evaluate());
@@ -128,9 +137,12 @@ static Status evaluateShapes(const xcr_function_t *function, const int64_t *symb
 xcr_status_t xcr_function_get_output_shape(const xcr_function_t *function, uint32_t output,
                                            const int64_t *symbol_values, uint32_t symbol_count,
                                            int64_t *out_shape) {
+  XCR_REQUIRE(function);
   const Arguments *outputs = function->table->outputs();
   Status status = checkOrdinal(function->module, "output", output, count(outputs));
   FunctionShapes shapes(function->module->allocator);
+  if (status.succeeded() && count(outputs->Get(output)->dims()))
+    status = requireArgument(out_shape, "out_shape");
   if (status.succeeded())
     status = evaluateShapes(function, symbol_values, symbol_count, &shapes);
   if (status.succeeded())
@@ -190,6 +202,7 @@ static Status getMemoryNeed(const xcr_function_t *function, uint32_t target,
 xcr_status_t xcr_function_get_memory_need(const xcr_function_t *function, uint32_t target,
                                           const int64_t *symbol_values, uint32_t symbol_count,
                                           xcr_memory_need_t *out_need) {
+  XCR_REQUIRE(function, out_need);
   xcr_memory_need_t need = XCR_MEMORY_NEED_INIT;
   Status status = getMemoryNeed(function, target, symbol_values, symbol_count, &need);
   writeInfo(need, out_need);

@@ -206,6 +206,7 @@ static Status createInstance(xcr_device_t *device, xcr_module_t *module,
 xcr_status_t xcr_instance_create(xcr_device_t *device, xcr_module_t *module,
                                  const xcr_instance_options_t *options,
                                  xcr_instance_t **out_instance) {
+  XCR_REQUIRE(out_instance);
   *out_instance = nullptr;
   Ref<xcr_instance> instance;
   Status status = createInstance(device, module, options, &instance);
@@ -232,6 +233,7 @@ uint32_t xcr_instance_target(const xcr_instance_t *instance) { return instance->
 
 xcr_status_t xcr_instance_get_variable(xcr_instance_t *instance, xcr_string_view_t name,
                                        xcr_buffer_t **out_buffer) {
+  XCR_REQUIRE(out_buffer);
   *out_buffer = nullptr;
   uint32_t ordinal = 0;
   Status status = requireArgument(instance, "instance");

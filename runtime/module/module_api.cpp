@@ -31,6 +31,7 @@ static Status readModuleOptions(const xcr_module_options_t *given, HostAllocator
 
 xcr_status_t xcr_module_load_file(xcr_string_view_t path, const xcr_module_options_t *options,
                                   xcr_module_t **out_module) {
+  XCR_REQUIRE(out_module);
   *out_module = nullptr;
   HostAllocator allocator;
   uint32_t flags;
@@ -47,6 +48,7 @@ xcr_status_t xcr_module_load_memory(const void *data, size_t size,
                                     const xcr_module_options_t *options,
                                     void (*release)(void *user_data), void *user_data,
                                     xcr_module_t **out_module) {
+  XCR_REQUIRE(out_module);
   *out_module = nullptr;
   HostAllocator allocator;
   uint32_t flags;
@@ -126,6 +128,7 @@ static Status checkOrdinal(const xcr_module_t *module, const char *kind, uint32_
 
 xcr_status_t xcr_module_get_target(const xcr_module_t *module, uint32_t target,
                                    xcr_target_info_t *out_info) {
+  XCR_REQUIRE(module, out_info);
   const fb::Module &tables = module->tables();
   if (Status status = checkOrdinal(module, "target", target, count(tables.targets()));
       status.failed())
@@ -150,6 +153,7 @@ xcr_status_t xcr_module_get_target(const xcr_module_t *module, uint32_t target,
 
 xcr_status_t xcr_module_get_executable(const xcr_module_t *module, uint32_t executable,
                                        xcr_executable_info_t *out_info) {
+  XCR_REQUIRE(module, out_info);
   const fb::Module &tables = module->tables();
   if (Status status = checkOrdinal(module, "executable", executable, count(tables.executables()));
       status.failed())
@@ -169,7 +173,9 @@ xcr_status_t xcr_module_get_executable(const xcr_module_t *module, uint32_t exec
 
 xcr_status_t xcr_module_get_cpu_feature(const xcr_module_t *module, uint32_t executable,
                                         uint32_t feature, xcr_string_view_t *out_name) {
+  XCR_REQUIRE(out_name);
   *out_name = {nullptr, 0};
+  XCR_REQUIRE(module);
   const fb::Module &tables = module->tables();
   Status status = checkOrdinal(module, "executable", executable, count(tables.executables()));
   if (status.succeeded()) {
@@ -198,6 +204,7 @@ static void copyExtent(const flatbuffers::Vector<uint32_t> *from, uint32_t (&to)
 
 xcr_status_t xcr_module_get_export(const xcr_module_t *module, uint32_t executable,
                                    uint32_t export_ordinal, xcr_export_info_t *out_info) {
+  XCR_REQUIRE(module, out_info);
   const fb::Export *entry;
   if (Status status = findExport(module, executable, export_ordinal, &entry); status.failed())
     return status.release();
@@ -220,7 +227,9 @@ xcr_status_t xcr_module_get_export(const xcr_module_t *module, uint32_t executab
 xcr_status_t xcr_module_get_export_location(const xcr_module_t *module, uint32_t executable,
                                             uint32_t export_ordinal, uint32_t location,
                                             xcr_string_view_t *out_location) {
+  XCR_REQUIRE(out_location);
   *out_location = {nullptr, 0};
+  XCR_REQUIRE(module);
   const fb::Export *entry;
   Status status = findExport(module, executable, export_ordinal, &entry);
   if (status.succeeded())
@@ -232,7 +241,9 @@ xcr_status_t xcr_module_get_export_location(const xcr_module_t *module, uint32_t
 
 xcr_status_t xcr_module_get_image(const xcr_module_t *module, uint32_t executable,
                                   xcr_string_view_t *out_image) {
+  XCR_REQUIRE(out_image);
   *out_image = {nullptr, 0};
+  XCR_REQUIRE(module);
   const fb::Module &tables = module->tables();
   Status status = checkOrdinal(module, "executable", executable, count(tables.executables()));
   Span<const uint8_t> bytes;
@@ -256,6 +267,7 @@ template <typename T> static xcr_data_info_t describeData(const T &table) {
 
 xcr_status_t xcr_module_get_variable(const xcr_module_t *module, uint32_t variable,
                                      xcr_data_info_t *out_info) {
+  XCR_REQUIRE(module, out_info);
   const fb::Module &tables = module->tables();
   if (Status status = checkOrdinal(module, "variable", variable, count(tables.variables()));
       status.failed())
@@ -269,6 +281,7 @@ xcr_status_t xcr_module_get_variable(const xcr_module_t *module, uint32_t variab
 
 xcr_status_t xcr_module_get_parameter(const xcr_module_t *module, uint32_t parameter,
                                       xcr_data_info_t *out_info) {
+  XCR_REQUIRE(module, out_info);
   const fb::Module &tables = module->tables();
   if (Status status = checkOrdinal(module, "parameter", parameter, count(tables.parameters()));
       status.failed())
@@ -283,6 +296,7 @@ xcr_status_t xcr_module_get_parameter(const xcr_module_t *module, uint32_t param
 
 xcr_status_t xcr_module_check_device(const xcr_module_t *module, const xcr_device_t *device,
                                      uint32_t *out_target) {
+  XCR_REQUIRE(out_target);
   *out_target = 0;
   Status status = requireArgument(module, "module");
   if (status.succeeded())

@@ -17,6 +17,9 @@
  *   any other value is owned by the caller, who hands it to
  *   xcr_status_release. Results go to trailing out_* arguments, which are set
  *   to NULL or zero on failure.
+ * - Pointers are not NULL unless the comment says so. A function that returns a
+ *   status then gives INVALID_ARGUMENT and names the argument; others must not
+ *   be called so. An array or range without elements may be NULL.
  * - `create` and `load` return an object with one reference owned by the
  *   caller; `retain` adds one, `release` drops one; both accept NULL. An object
  *   keeps alive what it was made from (a call its instance, an instance its
