@@ -55,7 +55,7 @@ TEST_F(OptionsTest, BothSpellingsOfAValue) {
 
 TEST_F(OptionsTest, UnknownOptionListsKnownOnes) {
   EXPECT_EQ(parse({"--devise=cpu"}),
-            "unknown option '--devise'; known are --help, --verbose, --device, "
+            "unknown option '--devise'; known are --help, --version, --verbose, --device, "
             "--input, --atol, --count");
   EXPECT_NE(parse({"-x"}).find("unknown option '-x'"), std::string::npos);
 }
@@ -76,8 +76,13 @@ TEST_F(OptionsTest, DoubleDashEndsOptions) {
 
 TEST_F(OptionsTest, Help) {
   EXPECT_EQ(parse({"--help", "--nonsense"}), "");
-  EXPECT_TRUE(parser.helpRequested());
-  EXPECT_NE(parser.helpText().find("--device=DEVICE"), std::string::npos);
+  EXPECT_NE(parser.textRequested().find("--device=DEVICE"), std::string::npos);
+}
+
+TEST_F(OptionsTest, Version) {
+  EXPECT_EQ(parse({"--version", "--nonsense"}), "");
+  EXPECT_EQ(parser.textRequested().find("--device"), std::string::npos);
+  EXPECT_NE(parser.textRequested().find(", runtime library "), std::string::npos);
 }
 
 TEST(Json, NestingAndEscapes) {

@@ -71,7 +71,7 @@ class Bench:
         self.tool("xcompile", "model.mlir", "-o", "model.vmfb", "--target=cpu")
 
     def run(self, *command, **environment):
-        return subprocess.run([self.bin / command[0], *command[1:]], cwd=self.folder, capture_output=True, text=True,
+        return subprocess.run([self.bin / command[0], *command[1:]], cwd=self.folder, capture_output=True, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, timeout=120, env={**os.environ, **environment})
 
     def on_both(self):
@@ -114,6 +114,28 @@ def expect(condition, what):
 XY = ("--input=@x.npy", "--input=@y.npy")
 
 
+# ---- xcompile ----------------------------------------------------------------------------------------------------------
+
+@test
+def damaged_bytecode(b):
+    """One flipped bit anywhere: a module or an error, never a crash, never a process that does not end."""
+    b.file("small.mlir", b"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = array.exp %x : tensor<4xf32>\n"
+                         b"  return %y : tensor<4xf32>\n}\n")
+    b.tool("xcompile", "small.mlir", "--compile-to=input", "--emit=bytecode", "-o", "small.mlirbc")
+    good = (b.folder / "small.mlirbc").read_bytes()
+    said = []
+    for position in range(len(good)):
+        flipped = bytearray(good)
+        flipped[position] ^= 2
+        b.file("flipped.mlirbc", flipped)
+        done = b.run("xcompile", "flipped.mlirbc", "--compile-to=input", "-o", "flipped.mlir")
+        what = f"byte {position}: exit code {done.returncode}: {done.stderr[-200:]}"
+        expect(done.returncode in (0, 1) and "Stack dump" not in done.stderr, what)
+        expect(done.returncode == 0 or "error: " in done.stderr, what)
+        said.append(done.stderr)
+    expect(any("cannot read 'flipped.mlirbc': it is damaged" in text for text in said), "no flip was found by the trial")
+
+
 # ---- xrun --------------------------------------------------------------------------------------------------------------
 
 @test
@@ -121,6 +143,15 @@ def prints_as_numpy(b):
     out = b.tool("xrun", "model.vmfb", *XY)
     expect(str(b.x + b.y) in out, f"expected NumPy's text, got {out}")
     expect("output 0 (sum): 2x3xf32" in out, out)
+
+
+@test
+def versions(b):
+    for tool in ("xrun", "xbench", "xdump"):
+        out = b.tool(tool, "--version")
+        expect(re.fullmatch(rf"{tool} \d+\.\d+\.\d+, runtime library \d+\.\d+\n", out), out)
+        expect("--version" in b.tool(tool, "--help"), f"{tool} --help does not name --version")
+    expect(re.fullmatch(r"xcompile \d+\.\d+\.\d+\n", b.tool("xcompile", "--version")), "xcompile --version")
 
 
 @test

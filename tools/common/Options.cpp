@@ -7,6 +7,8 @@
 
 #include "tools/common/Options.h"
 
+#include "xcr/xcr.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -73,7 +75,7 @@ const OptionParser::Option *OptionParser::find(std::string_view name) const {
 static std::string spell(const std::string &name) { return (name.size() == 1 ? "-" : "--") + name; }
 
 Error OptionParser::unknown(const std::string &name) const {
-  std::string known = "--help";
+  std::string known = "--help, --version";
   for (const Option &option : options)
     known += ", " + spell(option.name);
   return Error("unknown option '" + name + "'; known are " + known);
@@ -94,7 +96,11 @@ Error OptionParser::parse(int argc, const char *const *argv) {
       continue;
     }
     if (argument == "--help" || argument == "-h") {
-      help = true;
+      text = helpText();
+      return Error::success();
+    }
+    if (argument == "--version") {
+      text = versionText();
       return Error::success();
     }
     bool isLong = argument.compare(0, 2, "--") == 0;
@@ -122,8 +128,14 @@ Error OptionParser::parse(int argc, const char *const *argv) {
   return Error::success();
 }
 
+/// The tool's name is the first word of its usage line.
+std::string OptionParser::versionText() const {
+  return usage.substr(0, usage.find(' ')) + " " + XC_VERSION + ", runtime library " +
+         std::to_string(xcr_version() / 1000) + "." + std::to_string(xcr_version() % 1000) + "\n";
+}
+
 std::string OptionParser::helpText() const {
-  std::string text = overview + "\n\nusage: " + usage + "\n\noptions:\n";
+  std::string help = overview + "\n\nusage: " + usage + "\n\noptions:\n";
   size_t width = 6;
   auto spelling = [](const Option &option) {
     const char *separator = option.name.size() == 1 ? " " : "=";
@@ -134,18 +146,19 @@ std::string OptionParser::helpText() const {
   // Long explanations go on over indented lines of their own.
   auto add = [&](std::string name, const std::string &explanation) {
     name.resize(width, ' ');
-    text += "  " + name + "  ";
+    help += "  " + name + "  ";
     for (char c : explanation) {
-      text += c;
+      help += c;
       if (c == '\n')
-        text.append(width + 4, ' ');
+        help.append(width + 4, ' ');
     }
-    text += '\n';
+    help += '\n';
   };
   for (const Option &option : options)
     add(spelling(option), option.help);
   add("--help", "print this text");
-  return text;
+  add("--version", "print the version of the tool and of the runtime library");
+  return help;
 }
 
 } // namespace xc::tools

@@ -38,10 +38,10 @@ public:
   void addUnsigned(std::string name, std::string metavar, std::string help, uint64_t *out);
   void addPositional(std::vector<std::string> *out) { positional = out; }
 
-  /// Goes through the command line. `--help` is known to every tool; it sets
-  /// helpRequested() and ends the parse.
+  /// Goes through the command line. `--help` and `--version` are known to every tool; they
+  /// end the parse, and textRequested() is what to print then.
   Error parse(int argc, const char *const *argv);
-  bool helpRequested() const { return help; }
+  const std::string &textRequested() const { return text; }
   std::string helpText() const;
 
 private:
@@ -53,12 +53,13 @@ private:
   };
   const Option *find(std::string_view name) const;
   Error unknown(const std::string &name) const;
+  std::string versionText() const;
 
   std::string usage;
   std::string overview;
   std::vector<Option> options;
   std::vector<std::string> *positional = nullptr;
-  bool help = false;
+  std::string text;
 };
 
 } // namespace xc::tools

@@ -12,6 +12,7 @@
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
 #include "compiler/Target/CUDA/Ptxas.h"
+#include "tools/xcompile/BytecodeTrial.h"
 #include "tools/xcompile/Options.h"
 #include "tools/xcompile/Report.h"
 
@@ -36,7 +37,7 @@
 
 using namespace mlir;
 
-static constexpr llvm::StringLiteral kVersion = "xcompile 0.1.0";
+static constexpr llvm::StringLiteral kVersion = "xcompile " XC_VERSION;
 
 static int fail(const llvm::Twine &message) {
   llvm::WithColor::error(llvm::errs(), "xcompile") << message << "\n";
@@ -155,10 +156,18 @@ static LogicalResult readTuning(xc::CommandLine &command, MLIRContext &context) 
   return xc::cuda::TuningTable::parse(&context, command.compile.tuning, command.tuning);
 }
 
-/// MLIR's parser goes down into brackets without looking at the stack.
-static LogicalResult checkNesting(llvm::StringRef text, llvm::StringRef path) {
-  if (isBytecode(llvm::MemoryBufferRef(text, path)))
-    return success();
+/// What MLIR's readers do not look at: text whose brackets are so deep that the parser leaves the
+/// stack, bytecode whose numbers lead it astray.
+static LogicalResult checkReadable(llvm::StringRef text, llvm::StringRef path,
+                                   MLIRContext &context) {
+  if (isBytecode(llvm::MemoryBufferRef(text, path))) {
+    std::string problem =
+        xc::tryBytecode(llvm::MemoryBufferRef(text, path), context.getDialectRegistry());
+    if (problem.empty())
+      return success();
+    fail("cannot read '" + path + "': " + problem);
+    return failure();
+  }
   std::optional<size_t> place = xc::findDeepNesting(text);
   if (!place)
     return success();
@@ -194,7 +203,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   command.compile.provenance.sourceHash = llvm::xxh3_64bits(
       llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 
-  if (failed(checkNesting(text, command.input)))
+  if (failed(checkReadable(text, command.input, context)))
     return 1;
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());

@@ -396,8 +396,8 @@ int main(int argc, char **argv) {
   };
   if (Error error = parser.parse(argc, argv))
     return fail(error);
-  if (parser.helpRequested()) {
-    fputs(parser.helpText().c_str(), stdout);
+  if (!parser.textRequested().empty()) {
+    fputs(parser.textRequested().c_str(), stdout);
     return 0;
   }
   if (options.listDevices) {

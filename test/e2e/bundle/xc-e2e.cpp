@@ -310,8 +310,8 @@ int main(int argc, char **argv) {
                      &options.memory);
   parser.addFlag("one-process", "start no process for each module", &options.oneProcess);
   Error error = parser.parse(argc, argv);
-  if (!error && parser.helpRequested()) {
-    fputs(parser.helpText().c_str(), stdout);
+  if (!error && !parser.textRequested().empty()) {
+    fputs(parser.textRequested().c_str(), stdout);
     return 0;
   }
   if (!error && options.files.size() != 1)
