@@ -1,5 +1,4 @@
-//===- digits.cpp - Trains and runs a classifier of handwritten digits
-//--------===//
+//===- digits.cpp - Trains and runs a classifier of handwritten digits ----===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
