@@ -2,7 +2,8 @@
 # Runs the tests of this bundle on the GPU of this machine: the HAL's conformance suite for each driver and mode, and every end-to-end case in
 # graph mode and in stream mode. Needs a C library, bash and the CUDA driver, nothing else. The last line is "N passed, N failed, N skipped".
 #
-#   ./run.sh [--device=cuda:1] [--filter=REGEX]      REGEX: of end-to-end cases; with it the HAL's suite is left out
+#   ./run.sh [--device=cuda:1] [--filter=REGEX] [--limit=SECONDS]      REGEX: of end-to-end cases; with it the HAL's suite is left out.
+#                                                                      A case that has not ended after SECONDS (300) has failed.
 #   ./run.sh --sanitizer[=memcheck,racecheck,synccheck] [--jobs=N] [...]
 #
 # The second form runs the end-to-end cases alone, under compute-sanitizer: many in one process, N processes side by side, once for each tool (all
@@ -12,15 +13,16 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} XC_TEST_DATA=$here/data
 export XCR_CUDA_LIBRARY=${XCR_CUDA_LIBRARY:-libcuda.so.1}
-device=cuda:0 filter='' tools='' jobs=$(getconf _NPROCESSORS_ONLN)
+device=cuda:0 filter='' limit=300 tools='''' jobs=$(getconf _NPROCESSORS_ONLN)
 for argument in "$@"; do
   case $argument in
     --device=*) device=${argument#*=} ;;
     --filter=*) filter=${argument#*=} ;;
+    --limit=*) limit=${argument#*=} ;;
     --sanitizer) tools=memcheck,racecheck,synccheck ;;
     --sanitizer=*) tools=${argument#*=} ;;
     --jobs=*) jobs=${argument#*=} ;;
-    *) echo "run.sh: unknown option '$argument'; known are --device, --filter, --sanitizer, --jobs" >&2; exit 2 ;;
+    *) echo "run.sh: unknown option '$argument'; known are --device, --filter, --limit, --sanitizer, --jobs" >&2; exit 2 ;;
   esac
 done
 export XC_TEST_CUDA_DEVICE=$device
@@ -43,7 +45,7 @@ read_counts() {
 run_e2e() {
   local counts=(0 1 0) log=$logs/e2e
   begin=$SECONDS
-  "$here/bin/xc-e2e" "$here/e2e/cases.txt" "--device=$2" "--filter=$filter" > "$log" 2>&1
+  "$here/bin/xc-e2e" "$here/e2e/cases.txt" "--device=$2" "--filter=$filter" "--limit=$limit" > "$log" 2>&1
   if read_counts "$log"; then
     grep -E '^(FAILED|SKIPPED) ' "$log"
   else
@@ -72,7 +74,7 @@ run_sanitizer() {
   rm -f "$logs"/*
   for ((shard = 1; shard <= jobs; ++shard)); do
     "${COMPUTE_SANITIZER:-compute-sanitizer}" "--tool=$1" --error-exitcode=97 --report-api-errors=no "--log-file=$logs/$shard.findings" \
-      "$here/bin/xc-e2e" "$here/e2e/cases.txt" "--device=$2" "--filter=$filter" --one-process "--shard=$shard/$jobs" \
+      "$here/bin/xc-e2e" "$here/e2e/cases.txt" "--device=$2" "--filter=$filter" --limit=0 --one-process "--shard=$shard/$jobs" \
       --memory=$((1 << 30)) > "$logs/$shard" 2>&1 &
     pids+=($!)
   done

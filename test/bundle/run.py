@@ -80,6 +80,13 @@ def large_cases_wait_for_a_large_device(bundle):
     expect(counts[:2] == (0, 0) and counts[2] > 0 and "needs 17179869184 bytes of memory" in out, out)
 
 
+def a_case_that_hangs_costs_itself(bundle):
+    """Streams that do nothing for hours: each of the two modes goes on after the limit."""
+    counts, out, code = bundle.run("--filter=^symbolic\\.softmax_rows$", "--limit=1", PTXSIM_STREAM_DELAY="1000000000")
+    expect(counts == (0, 2, 0) and code == 1, f"{counts}, exit code {code}: {out}")
+    expect(out.count("FAILED symbolic.softmax_rows: it had not ended after 1 seconds") == 2, out)
+
+
 # Runs what it is given, and finds something in the first share under the tool that FIND names.
 SANITIZER = r"""#!/usr/bin/env bash
 SUMMARY="ERROR SUMMARY: 0 errors"
@@ -114,7 +121,7 @@ def findings_of_a_sanitizer_are_failures(bundle):
 
 
 TESTS = (one_wrong_reference_fails_in_both_modes, a_broken_module_costs_its_own_cases, without_a_driver_nothing_passes,
-         large_cases_wait_for_a_large_device, findings_of_a_sanitizer_are_failures)
+         large_cases_wait_for_a_large_device, a_case_that_hangs_costs_itself, findings_of_a_sanitizer_are_failures)
 
 
 def main():

@@ -21,6 +21,7 @@
 #include "tools/common/Session.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -58,6 +59,7 @@ struct RunnerOptions {
   std::string device = "cuda", filter, shard = "1/1";
   uint64_t memory = 0; ///< for a case; 0: what the device has
   bool oneProcess = false;
+  uint64_t limit = 300; ///< seconds for a case
 };
 
 struct Counts {
@@ -185,7 +187,9 @@ template <typename Report>
 static void runCases(const ModuleCases &cases, size_t begin, const RunnerOptions &options,
                      Report report) {
   DeviceRef device;
+  alarm(static_cast<unsigned>(options.limit));
   Error broken = toError(xcr_device_create(toView(options.device), nullptr, device.out()));
+  alarm(0);
   xcr_device_info_t info = XCR_DEVICE_INFO_INIT;
   if (!broken)
     xcr_device_get_info(device.get(), &info);
@@ -199,7 +203,10 @@ static void runCases(const ModuleCases &cases, size_t begin, const RunnerOptions
                         std::to_string(memory));
       continue;
     }
+    // What hangs on the device cannot be stopped but with its process.
+    alarm(static_cast<unsigned>(options.limit));
     std::string problem = broken ? broken.message() : runner.run(entry);
+    alarm(0);
     std::replace(problem.begin(), problem.end(), '\n', ' ');
     report(entry, (problem.empty() ? "+" : "-") + problem);
   }
@@ -249,9 +256,14 @@ static Error runModule(const ModuleCases &cases, const RunnerOptions &options, C
     waitpid(child, &status, 0);
     if (begin == cases.cases.size())
       break;
-    printf("FAILED %s: ended the process with %s %d\n", cases.cases[begin].name.c_str(),
-           WIFSIGNALED(status) ? "signal" : "code",
-           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    const char *name = cases.cases[begin].name.c_str();
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+      printf("FAILED %s: it had not ended after %llu seconds\n", name,
+             static_cast<unsigned long long>(options.limit));
+    else
+      printf("FAILED %s: ended the process with %s %d\n", name,
+             WIFSIGNALED(status) ? "signal" : "code",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     ++counts.failed;
     ++begin;
   }
@@ -308,6 +320,10 @@ int main(int argc, char **argv) {
   parser.addString("shard", "INDEX/COUNT", "only every COUNTth module (1/1: all)", &options.shard);
   parser.addUnsigned("memory", "BYTES", "skip cases that need more (what the device has)",
                      &options.memory);
+  parser.addUnsigned("limit", "SECONDS",
+                     "count a case as failed that has not ended by then, and go on with\n"
+                     "the next in a new process (300; 0: never)",
+                     &options.limit);
   parser.addFlag("one-process", "start no process for each module", &options.oneProcess);
   Error error = parser.parse(argc, argv);
   if (!error && !parser.textRequested().empty()) {
