@@ -231,3 +231,55 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %z : tensor<?xf32>
   }
 }
+
+// -----
+
+// Names of kernels are letters, digits and underscores, whatever the function is called, and those of no other symbol.
+// CHECK-LABEL: module @names
+module @names attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // CHECK: array.variable @main_k0_exp
+  array.variable @main_k0_exp : tensor<4xf32>
+  // CHECK: func.func @"../a-b"
+  // CHECK:   plan.dispatch @___a_b_k0_exp(
+  func.func @"../a-b"(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %y = plan.region -> (tensor<4xf32>) {
+      %e = tensor.empty() : tensor<4xf32>
+      %r = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      plan.yield %r : tensor<4xf32>
+    }
+    return %y : tensor<4xf32>
+  }
+  // CHECK: func.func @___a.b
+  // CHECK:   plan.dispatch @___a_b_k0_exp_0(
+  func.func @___a.b(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %y = plan.region -> (tensor<4xf32>) {
+      %e = tensor.empty() : tensor<4xf32>
+      %r = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      plan.yield %r : tensor<4xf32>
+    }
+    return %y : tensor<4xf32>
+  }
+  // CHECK: func.func @"1"
+  // CHECK:   plan.dispatch @_1_k0_exp(
+  func.func @"1"(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %y = plan.region -> (tensor<4xf32>) {
+      %e = tensor.empty() : tensor<4xf32>
+      %r = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      plan.yield %r : tensor<4xf32>
+    }
+    return %y : tensor<4xf32>
+  }
+  // CHECK: func.func @main(
+  // CHECK:   plan.dispatch @main_k0_exp_1(
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %y = plan.region -> (tensor<4xf32>) {
+      %e = tensor.empty() : tensor<4xf32>
+      %r = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      plan.yield %r : tensor<4xf32>
+    }
+    return %y : tensor<4xf32>
+  }
+  // The functions keep their names; a kernel and its function share theirs.
+  // CHECK: module @main_k0_exp_1
+  // CHECK:   func.func @main_k0_exp_1()
+}

@@ -22,6 +22,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace xc::plan {
@@ -58,6 +59,17 @@ static std::string describe(RegionOp region) {
         word = last->getName().stripDialect().str();
   }
   return word;
+}
+
+/// `name` as PTX, assemblers and file systems take it: letters, digits and underscores, and no
+/// digit in front.
+static std::string makeIdentifier(StringRef name) {
+  std::string identifier;
+  if (name.empty() || llvm::isDigit(name.front()))
+    identifier = "_";
+  for (char c : name)
+    identifier += llvm::isAlnum(c) ? c : '_';
+  return identifier;
 }
 
 /// Of an argument of a region's function: bytes that its address is a multiple of.
@@ -126,7 +138,7 @@ public:
   Outliner(RegionOp region, SymbolicDims &dims, std::string name)
       : region(region), dims(dims), name(std::move(name)), context(region.getContext()) {}
 
-  LogicalResult run(ModuleOp module);
+  LogicalResult run(SymbolTable &symbols);
 
 private:
   LogicalResult collectCaptures();
@@ -137,7 +149,7 @@ private:
   Value makeIndex(OpBuilder &builder, AffineExpr expr);
   Value makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type,
                     int64_t alignment, bool mayAlias, ArrayRef<AffineExpr> shape);
-  func::FuncOp buildKernel(ModuleOp module);
+  func::FuncOp buildKernel(SymbolTable &symbols);
   void simplify(func::FuncOp kernel);
   void dropUnused(func::FuncOp kernel);
   void buildDispatch();
@@ -245,10 +257,13 @@ Value Outliner::makeBinding(OpBuilder &builder, unsigned ordinal, Access access,
                            alignment, mayAlias, sizes);
 }
 
-func::FuncOp Outliner::buildKernel(ModuleOp module) {
+func::FuncOp Outliner::buildKernel(SymbolTable &symbols) {
   Location loc = region.getLoc();
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Operation *module = symbols.getOp();
+  OpBuilder builder(context);
   auto kernelModule = ModuleOp::create(builder, loc, StringRef(name));
+  // Another symbol may have this name; then the table gives the kernel one of its own.
+  name = symbols.insert(kernelModule, module->getRegion(0).front().end()).str();
   kernelModule->setAttr(kKernelAttr, builder.getUnitAttr());
   kernelModule->setAttr(kTargetAttr, module->getAttr(kTargetAttr));
   builder.setInsertionPointToEnd(kernelModule.getBody());
@@ -357,10 +372,10 @@ void Outliner::buildDispatch() {
   region.erase();
 }
 
-LogicalResult Outliner::run(ModuleOp module) {
+LogicalResult Outliner::run(SymbolTable &symbols) {
   if (failed(collectCaptures()))
     return failure();
-  func::FuncOp kernel = buildKernel(module);
+  func::FuncOp kernel = buildKernel(symbols);
   simplify(kernel);
   dropUnused(kernel);
   buildDispatch();
@@ -403,6 +418,7 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       for (Operation &op : func.getBody().front())
         recordAlignments(&op, dims);
     }
+    SymbolTable symbols(module);
     for (func::FuncOp func : functions) {
       if (func.isExternal())
         continue;
@@ -413,8 +429,8 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       unsigned next = 0;
       for (auto region : llvm::to_vector(func.getBody().getOps<RegionOp>())) {
         std::string name =
-            func.getName().str() + "_k" + std::to_string(next++) + "_" + describe(region);
-        if (failed(Outliner(region, dims, name).run(module)))
+            makeIdentifier(func.getName()) + "_k" + std::to_string(next++) + "_" + describe(region);
+        if (failed(Outliner(region, dims, name).run(symbols)))
           return signalPassFailure();
       }
       // What only served the sizes of what has moved into kernels.
