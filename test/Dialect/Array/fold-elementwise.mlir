@@ -158,3 +158,15 @@ func.func @large_constants() -> (tensor<100000xf32>, tensor<128x128xf32>) {
   // CHECK: return %[[SPLAT]], %[[SUM]]
   return %0, %1 : tensor<100000xf32>, tensor<128x128xf32>
 }
+
+// -----
+
+// With a negative exponent the base decides, though the power with the positive one wraps.
+// CHECK-LABEL: @pow_negative
+// CHECK: array.constant dense<[0, 0, 0, 0, 1, -1, 1, -1, 0]> : tensor<9xi32>
+func.func @pow_negative() -> tensor<9xi32> {
+  %a = array.constant dense<[2, 4, 3, 2, 1, -1, -1, 0, -2]> : tensor<9xi32>
+  %b = array.constant dense<[-32, -16, -1073741824, -31, -2147483648, -3, -2147483648, -2147483648, -31]> : tensor<9xi32>
+  %c = array.pow %a, %b : tensor<9xi32>
+  return %c : tensor<9xi32>
+}

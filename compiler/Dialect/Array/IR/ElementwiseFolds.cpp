@@ -169,10 +169,13 @@ static std::pair<APInt, APInt> floorDivMod(const APInt &lhs, const APInt &rhs, b
 /// Integer power as `array.pow` defines it.
 static APInt power(APInt base, APInt exponent, bool isUnsigned) {
   unsigned width = base.getBitWidth();
-  APInt one(width, 1);
-  if (!isUnsigned && exponent.isNegative())
-    return quotient(one, power(base, -exponent, /*isUnsigned=*/true), /*isUnsigned=*/false);
-  APInt result = one;
+  APInt result(width, 1);
+  if (!isUnsigned && exponent.isNegative()) {
+    // Decided by the base: the power with the positive exponent may wrap.
+    if (base.isOne() || (base.isAllOnes() && !exponent[0]))
+      return result;
+    return base.isZero() || base.isAllOnes() ? APInt::getAllOnes(width) : APInt::getZero(width);
+  }
   for (; !exponent.isZero(); exponent.lshrInPlace(1)) {
     if (exponent[0])
       result *= base;
