@@ -36,6 +36,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 
@@ -101,7 +102,11 @@ FMAEmitter::Operand FMAEmitter::makeOperand(const Contraction::Side &side, int64
   Type elementType = getElementTypeOrSelf(side.operand->get());
   int64_t limit = std::min<int64_t>({16 / getElementBytes(elementType), elements / threads,
                                      side.isKContiguous ? config.getTileK() : own});
-  operand.width = tile.getVectorWidth(side, std::max<int64_t>(1, limit));
+  operand.width = tile.getVectorWidth(side, llvm::bit_floor<uint64_t>(limit));
+  // Vectors that make up lines, and an equal number of them for each thread.
+  while (elements % (threads * operand.width) != 0 ||
+         (side.isKContiguous ? config.getTileK() : own) % operand.width != 0)
+    operand.width /= 2;
   operand.rounds = elements / (threads * operand.width);
   operand.buffer = frame.allocateShared(contraction.accumulatorType,
                                         2 * config.getTileK() * getRowLength(operand));

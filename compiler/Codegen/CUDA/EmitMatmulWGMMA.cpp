@@ -162,6 +162,13 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
   bool kInnermost = access->dims.back().group == Group::K;
   Type elementType = getElementTypeOrSelf(side.operand->get());
   int64_t k = config.getTileK();
+  // What boxes have for lines: what can be swizzled, or whole panels of the longest such lines.
+  int64_t bytes = own * getElementBytes(elementType);
+  if (!kInnermost && bytes % 128 != 0 && bytes != 64 && bytes != 32)
+    return kernel.getFunction().emitOpError(
+               "expected lines of 32, 64 or a multiple of 128 bytes of an operand that is not "
+               "contiguous along k for ")
+           << config << ", got " << bytes;
   auto type = tile::SharedType::get(builder.getContext(), kInnermost ? own : k,
                                     kInnermost ? k : own, elementType);
   // Rows beyond a small operand are not fetched with each box: filling them with zeros would take

@@ -27,3 +27,133 @@ func.func @copies() attributes {lowering_config = #cuda.matmul_mma<tile_m = 32, 
 
 // expected-error@+1 {{expected tile_m to be a power of two or a multiple of 64, got 96}}
 func.func @lines() attributes {lowering_config = #cuda.matmul_mma<tile_m = 96, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1024 threads, got 0}}
+func.func @elementwise_threads() attributes {lowering_config = #cuda.elementwise<threads = 0, vector = 4, unroll = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a vector of 1, 2, 4, 8 or 16 elements, got 0}}
+func.func @elementwise_vector() attributes {lowering_config = #cuda.elementwise<threads = 128, vector = 0, unroll = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected unroll to be positive, got 0}}
+func.func @elementwise_unroll() attributes {lowering_config = #cuda.elementwise<threads = 128, vector = 4, unroll = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1024 threads, got 2048}}
+func.func @pointwise() attributes {lowering_config = #cuda.pointwise<threads = 2048>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a tile that 256 threads with vectors of 4 cover by whole rows, got 24}}
+func.func @transpose() attributes {lowering_config = #cuda.transpose<threads = 256, tile = 24, vector = 4>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1024 threads, got 512 x 4}}
+func.func @row_threads() attributes {lowering_config = #cuda.row_reduction<threads = 512, rows = 4, vector = 4, chunks = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected threads to be a power of two, got 48}}
+func.func @row_power() attributes {lowering_config = #cuda.row_reduction<threads = 48, rows = 1, vector = 4, chunks = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected rows to be a power of two, got 3}}
+func.func @row_rows() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 3, vector = 4, chunks = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected shared memory to hold what registers do not, got 0 chunks in registers and 2 in shared memory}}
+func.func @row_shared() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 1, vector = 4, chunks = 0, shared = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{expected unroll to be positive, got 0}}
+func.func @row_unroll() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 1, vector = 4, chunks = 0, unroll = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected rows to be a power of two, got 6}}
+func.func @columns() attributes {lowering_config = #cuda.column_reduction<threads = 32, rows = 6, vector = 4>} { return }
+
+// -----
+
+// expected-error@+1 {{expected rows to be positive, got 0}}
+func.func @scatter() attributes {lowering_config = #cuda.scatter<threads = 128, rows = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1024 threads, got -1}}
+func.func @ordered_scatter() attributes {lowering_config = #cuda.ordered_scatter<threads = -1, rows = 16>} { return }
+
+// -----
+
+// expected-error@+1 {{expected one row for each block of more than 32 threads, got 2 of 64 threads each}}
+func.func @row_scan() attributes {lowering_config = #cuda.row_scan<threads = 64, rows = 2, vector = 4>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a vector of 1, 2, 4, 8 or 16 elements, got 3}}
+func.func @column_scan() attributes {lowering_config = #cuda.column_scan<threads = 128, vector = 3>} { return }
+
+// -----
+
+// expected-error@+1 {{expected rows that share 256 threads evenly, got 3}}
+func.func @sort_rows() attributes {lowering_config = #cuda.sort<threads = 256, rows = 3, tile = 64>} { return }
+
+// -----
+
+// expected-error@+1 {{expected tile to be a power of two, got 96}}
+func.func @sort_tile() attributes {lowering_config = #cuda.sort<threads = 256, rows = 1, tile = 96>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1024 threads, got 0}}
+func.func @sort_in_place() attributes {lowering_config = #cuda.sort_in_place<threads = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected items to be positive, got 0}}
+func.func @merge() attributes {lowering_config = #cuda.merge<threads = 256, items = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected tile_m to be 1 to 4096, got 0}}
+func.func @fma_tile() attributes {lowering_config = #cuda.matmul_fma<tile_m = 0, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4>} { return }
+
+// -----
+
+// expected-error@+1 {{expected tile_k to be 1 to 4096, got 0}}
+func.func @fma_k() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 0, thread_m = 4, thread_n = 4>} { return }
+
+// -----
+
+// expected-error@+1 {{expected thread_m to be 1, 2 or a multiple of 4 that divides the tile's 33, got 4}}
+func.func @fma_thread() attributes {lowering_config = #cuda.matmul_fma<tile_m = 33, tile_n = 35, tile_k = 7, thread_m = 4, thread_n = 4>} { return }
+
+// -----
+
+// expected-error@+1 {{expected thread_n to be 1, 2 or a multiple of 4 that divides the tile's 48, got 6}}
+func.func @fma_group() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 48, tile_k = 16, thread_m = 4, thread_n = 6>} { return }
+
+// -----
+
+// expected-error@+1 {{expected at most 256 sums for each thread, got 32 x 16}}
+func.func @fma_sums() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 32, thread_n = 16>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1024 threads, got 64 x 64}}
+func.func @fma_threads() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 1, thread_n = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected tile_m x tile_k to be a multiple of the 256 threads that copy it, got 64 x 7}}
+func.func @fma_copies() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 7, thread_m = 4, thread_n = 4>} { return }

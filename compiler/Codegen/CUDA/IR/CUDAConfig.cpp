@@ -32,10 +32,158 @@ void CUDADialect::initialize() {
 // Verifiers
 //===----------------------------------------------------------------------===//
 
-LogicalResult MatmulMMAAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t tileM,
-                                    int64_t tileN, int64_t tileK, int64_t warpsM, int64_t warpsN,
-                                    int64_t stages) {
-  if (warpsM < 1 || warpsN < 1 || warpsM * warpsN > 32)
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+static constexpr int64_t kMostThreads = 1024, kMostLanes = 16;
+
+static LogicalResult verifyPositive(EmitError emitError, llvm::StringRef name, int64_t value) {
+  if (value >= 1)
+    return success();
+  return emitError() << "expected " << name << " to be positive, got " << value;
+}
+
+static LogicalResult verifyPowerOf2(EmitError emitError, llvm::StringRef name, int64_t value) {
+  if (value >= 1 && llvm::isPowerOf2_64(value))
+    return success();
+  return emitError() << "expected " << name << " to be a power of two, got " << value;
+}
+
+static LogicalResult verifyThreads(EmitError emitError, int64_t threads) {
+  if (threads >= 1 && threads <= kMostThreads)
+    return success();
+  return emitError() << "expected 1 to " << kMostThreads << " threads, got " << threads;
+}
+
+/// A block of `threads` x `rows` threads.
+static LogicalResult verifyThreads(EmitError emitError, int64_t threads, int64_t rows) {
+  if (threads >= 1 && rows >= 1 && threads <= kMostThreads && rows <= kMostThreads / threads)
+    return success();
+  return emitError() << "expected 1 to " << kMostThreads << " threads, got " << threads << " x "
+                     << rows;
+}
+
+static LogicalResult verifyVector(EmitError emitError, int64_t vector) {
+  if (vector >= 1 && vector <= kMostLanes && llvm::isPowerOf2_64(vector))
+    return success();
+  return emitError() << "expected a vector of 1, 2, 4, 8 or 16 elements, got " << vector;
+}
+
+LogicalResult ElementwiseAttr::verify(EmitError emitError, int64_t threads, int64_t vector,
+                                      int64_t unroll) {
+  return success(succeeded(verifyThreads(emitError, threads)) &&
+                 succeeded(verifyVector(emitError, vector)) &&
+                 succeeded(verifyPositive(emitError, "unroll", unroll)));
+}
+
+LogicalResult PointwiseAttr::verify(EmitError emitError, int64_t threads) {
+  return verifyThreads(emitError, threads);
+}
+
+LogicalResult TransposeAttr::verify(EmitError emitError, int64_t threads, int64_t tile,
+                                    int64_t vector) {
+  if (failed(verifyThreads(emitError, threads)) || failed(verifyVector(emitError, vector)))
+    return failure();
+  int64_t across = tile / vector; // threads
+  if (tile < 1 || tile % vector != 0 || threads % across != 0 || tile % (threads / across) != 0)
+    return emitError() << "expected a tile that " << threads << " threads with vectors of "
+                       << vector << " cover by whole rows, got " << tile;
+  return success();
+}
+
+LogicalResult RowReductionAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
+                                       int64_t vector, int64_t chunks, int64_t shared,
+                                       int64_t unroll) {
+  if (failed(verifyThreads(emitError, threads, rows)) ||
+      failed(verifyPowerOf2(emitError, "threads", threads)) ||
+      failed(verifyPowerOf2(emitError, "rows", rows)) || failed(verifyVector(emitError, vector)))
+    return failure();
+  if (chunks < 0 || shared < 0 || (chunks == 0 && shared > 0))
+    return emitError() << "expected shared memory to hold what registers do not, got " << chunks
+                       << " chunks in registers and " << shared << " in shared memory";
+  return verifyPositive(emitError, "unroll", unroll);
+}
+
+LogicalResult ColumnReductionAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
+                                          int64_t vector) {
+  return success(succeeded(verifyThreads(emitError, threads, rows)) &&
+                 succeeded(verifyPowerOf2(emitError, "rows", rows)) &&
+                 succeeded(verifyVector(emitError, vector)));
+}
+
+LogicalResult ScatterAttr::verify(EmitError emitError, int64_t threads, int64_t rows) {
+  return success(succeeded(verifyThreads(emitError, threads)) &&
+                 succeeded(verifyPositive(emitError, "rows", rows)));
+}
+
+LogicalResult OrderedScatterAttr::verify(EmitError emitError, int64_t threads, int64_t rows) {
+  return ScatterAttr::verify(emitError, threads, rows);
+}
+
+LogicalResult RowScanAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
+                                  int64_t vector) {
+  if (failed(verifyThreads(emitError, threads, rows)) ||
+      failed(verifyPowerOf2(emitError, "threads", threads)) ||
+      failed(verifyVector(emitError, vector)))
+    return failure();
+  if (threads > 32 && rows != 1)
+    return emitError() << "expected one row for each block of more than 32 threads, got " << rows
+                       << " of " << threads << " threads each";
+  return success();
+}
+
+LogicalResult ColumnScanAttr::verify(EmitError emitError, int64_t threads, int64_t vector) {
+  return success(succeeded(verifyThreads(emitError, threads)) &&
+                 succeeded(verifyVector(emitError, vector)));
+}
+
+LogicalResult SortAttr::verify(EmitError emitError, int64_t threads, int64_t rows, int64_t tile) {
+  if (failed(verifyThreads(emitError, threads)))
+    return failure();
+  if (rows < 1 || threads % rows != 0)
+    return emitError() << "expected rows that share " << threads << " threads evenly, got " << rows;
+  if (tile < 2)
+    return emitError() << "expected a tile of at least 2 places, got " << tile;
+  return verifyPowerOf2(emitError, "tile", tile);
+}
+
+LogicalResult SortInPlaceAttr::verify(EmitError emitError, int64_t threads) {
+  return verifyThreads(emitError, threads);
+}
+
+LogicalResult MergeAttr::verify(EmitError emitError, int64_t threads, int64_t items) {
+  return success(succeeded(verifyThreads(emitError, threads)) &&
+                 succeeded(verifyPositive(emitError, "items", items)));
+}
+
+LogicalResult MatmulFMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
+                                    int64_t tileK, int64_t threadM, int64_t threadN) {
+  // Sides beyond this have no place in shared memory, and their products cannot overflow.
+  constexpr int64_t kMostSide = 4096, kMostSums = 256;
+  for (auto [name, side] : {std::pair("tile_m", tileM), {"tile_n", tileN}, {"tile_k", tileK}})
+    if (side < 1 || side > kMostSide)
+      return emitError() << "expected " << name << " to be 1 to " << kMostSide << ", got " << side;
+  for (auto [name, tile, own] :
+       {std::tuple("thread_m", tileM, threadM), {"thread_n", tileN, threadN}})
+    if (own < 1 || (own > 2 && own % 4 != 0) || tile % own != 0)
+      return emitError() << "expected " << name
+                         << " to be 1, 2 or a multiple of 4 that divides the tile's " << tile
+                         << ", got " << own;
+  if (threadM * threadN > kMostSums)
+    return emitError() << "expected at most " << kMostSums << " sums for each thread, got "
+                       << threadM << " x " << threadN;
+  if (failed(verifyThreads(emitError, tileM / threadM, tileN / threadN)))
+    return failure();
+  int64_t threads = tileM / threadM * (tileN / threadN);
+  for (auto [name, tile] : {std::pair("tile_m", tileM), {"tile_n", tileN}})
+    if (tile * tileK % threads != 0)
+      return emitError() << "expected " << name << " x tile_k to be a multiple of the " << threads
+                         << " threads that copy it, got " << tile << " x " << tileK;
+  return success();
+}
+
+LogicalResult MatmulMMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
+                                    int64_t tileK, int64_t warpsM, int64_t warpsN, int64_t stages) {
+  if (warpsM < 1 || warpsN < 1 || warpsM > 32 || warpsN > 32 || warpsM * warpsN > 32)
     return emitError() << "expected 1 to 32 warps, got " << warpsM << " x " << warpsN;
   if (stages < 2)
     return emitError() << "expected at least 2 stages, got " << stages;
@@ -75,10 +223,10 @@ WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks) {
 /// Registers of a wgmma beside its sums, as ptxas counts them.
 static constexpr int64_t kOperandRegisters = 28;
 
-LogicalResult MatmulWGMMAAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                                      int64_t tileM, int64_t tileN, int64_t tileK,
-                                      int64_t warpgroups, int64_t stages, int64_t raster,
-                                      int64_t blocks, int64_t split, int64_t turns) {
+LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
+                                      int64_t tileK, int64_t warpgroups, int64_t stages,
+                                      int64_t raster, int64_t blocks, int64_t split,
+                                      int64_t turns) {
   if (turns < 1 || turns > 2 || warpgroups % turns != 0 || (turns > 1 && split > 1))
     return emitError() << "expected 1 or 2 turns that divide the warpgroups, and one where blocks "
                           "share tiles, got "

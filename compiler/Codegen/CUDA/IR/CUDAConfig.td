@@ -29,6 +29,7 @@ def CUDA_Dialect : Dialect {
 class CUDA_Config<string name, string attrMnemonic, string strategy, int configVersion>
     : AttrDef<CUDA_Dialect, name, [DeclareAttrInterfaceMethods<Plan_LoweringConfigInterface>]> {
   let mnemonic = attrMnemonic;
+  let genVerifyDecl = 1;
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDefinition = [{
     ::llvm::StringRef $cppClass::getStrategyName() const { return "}] # strategy # [{"; }
@@ -42,6 +43,8 @@ def CUDA_ElementwiseAttr : CUDA_Config<"Elementwise", "elementwise", "elementwis
     A block of `threads` threads covers `threads * vector * unroll` elements of the flattened output; thread t
     owns `unroll` vectors of `vector` elements, `threads * vector` apart. Example:
     `#cuda.elementwise<threads = 256, vector = 4, unroll = 4>`.
+
+    Here and in every strategy, a block has 1 to 1024 threads, and `vector` is a power of two up to 16.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$vector, "int64_t":$unroll);
 }
@@ -60,8 +63,8 @@ def CUDA_TransposeAttr : CUDA_Config<"Transpose", "transpose", "transpose", 1> {
   let description = [{
     A block of `threads` threads owns a `tile` x `tile` square of the output's innermost dim and of
     another dim of it, which is the innermost one of an input; a thread accesses `vector` elements at once. Rows in
-    shared memory are one vector longer than the tile, so that columns fall into different banks. Example:
-    `#cuda.transpose<threads = 256, tile = 32, vector = 1>`.
+    shared memory are one vector longer than the tile, so that columns fall into different banks. The threads make
+    whole rows of the tile, as many as divide it. Example: `#cuda.transpose<threads = 256, tile = 32, vector = 1>`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$tile, "int64_t":$vector);
 }
@@ -69,7 +72,7 @@ def CUDA_TransposeAttr : CUDA_Config<"Transpose", "transpose", "transpose", 1> {
 def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-reduction", 2> {
   let summary = "Threads share a row whose elements are adjacent in memory";
   let description = [{
-    `threads` threads (a power of two) work on one row, `rows` rows make a block. Thread t holds `chunks`
+    `threads` threads (a power of two) work on one row, `rows` rows (a power of two) make a block. Thread t holds `chunks`
     vectors of `vector` elements in registers, `threads * vector` apart, and `shared` more in shared memory; with
     `chunks = 0` each reduction loops over memory, `unroll` vectors at a time. Where elements of rows are also
     summed up over several rows, a block walks over those rows, `rows * unroll` of them at a time. Example:
@@ -83,8 +86,8 @@ def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-re
 def CUDA_ColumnReductionAttr : CUDA_Config<"ColumnReduction", "column_reduction", "column-reduction", 1> {
   let summary = "Threads walk down columns whose neighbours are adjacent in memory";
   let description = [{
-    A block is `threads` threads wide, each owning `vector` adjacent columns, and `rows` high: its rows of
-    threads split the reduced elements among them and combine through shared memory. Example:
+    A block is `threads` threads wide, each owning `vector` adjacent columns, and `rows` (a power of two) high: its rows
+    of threads split the reduced elements among them and combine through shared memory. Example:
     `#cuda.column_reduction<threads = 32, rows = 16, vector = 4>`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector);
@@ -103,7 +106,8 @@ def CUDA_ScatterAttr : CUDA_Config<"Scatter", "scatter", "scatter", 1> {
 def CUDA_RowScanAttr : CUDA_Config<"RowScan", "row_scan", "row-scan", 1> {
   let summary = "Threads share a line whose elements are adjacent in memory";
   let description = [{
-    `threads` threads (a power of two) scan one line, or segment of it, `rows` of them make a block. A round takes
+    `threads` threads (a power of two) scan one line, or segment of it, `rows` of them make a block, which is one where
+    a line has more threads than a warp. A round takes
     `threads * vector` elements: a thread scans its vector, threads combine by shuffles and, beyond a warp, through
     shared memory, and the total goes on to the next round. Example:
     `#cuda.row_scan<threads = 256, rows = 1, vector = 4>`.
@@ -123,8 +127,8 @@ def CUDA_ColumnScanAttr : CUDA_Config<"ColumnScan", "column_scan", "column-scan"
 def CUDA_SortAttr : CUDA_Config<"Sort", "sort", "sort", 1> {
   let summary = "A bitonic network in shared memory";
   let description = [{
-    A block of `threads` threads sorts `rows` lines, or segments of them, at a time, each in `tile` places of shared
-    memory (a power of two) that hold keys and positions. A line that is longer than a tile passes through it piece
+    A block of `threads` threads sorts `rows` lines, or segments of them, at a time, by as many threads each, in `tile`
+    places of shared memory (a power of two) that hold keys and positions. A line that is longer than a tile passes through it piece
     by piece, while the first elements of the order stay. Example: `#cuda.sort<threads = 256, rows = 1, tile = 2048>`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$tile);
@@ -161,8 +165,9 @@ def CUDA_MatmulFMAAttr : CUDA_Config<"MatmulFMA", "matmul_fma", "matmul-fma", 1>
   let summary = "Matrix product on the ordinary arithmetic units, tiles in shared memory";
   let description = [{
     A block computes a `tile_m` x `tile_n` tile of the product in steps of `tile_k`; each thread owns
-    `thread_m` x `thread_n` elements in registers. Two buffers in shared memory: one is computed on while the
-    other one is filled. Example:
+    `thread_m` x `thread_n` elements in registers: 1, 2 or a multiple of 4 along each side that divides the tile's, and
+    256 in all at most. Two buffers in shared memory: one is computed on while the other one is filled; the tile of
+    either operand is an equal number of elements for each thread. Example:
     `#cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>`.
   }];
   let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$thread_m,
@@ -179,7 +184,6 @@ def CUDA_MatmulMMAAttr : CUDA_Config<"MatmulMMA", "matmul_mma", "matmul-mma", 1>
     A warp's part of the tile is made of 16 x 16 products; the tile of either operand is an equal number of 16-byte
     vectors for each thread, and a line of it a power of two or a multiple of eight of them.
   }];
-  let genVerifyDecl = 1;
   let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$warps_m,
                         "int64_t":$warps_n, "int64_t":$stages);
 }
@@ -197,7 +201,6 @@ def CUDA_MatmulWGMMAAttr : CUDA_Config<"MatmulWGMMA", "matmul_wgmma", "matmul-wg
   let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$warpgroups,
                         "int64_t":$stages, "int64_t":$raster, "int64_t":$blocks, "int64_t":$split,
                         DefaultValuedParameter<"int64_t", "1">:$turns);
-  let genVerifyDecl = 1;
 }
 
 #endif // XC_CUDA_CONFIG_TD
