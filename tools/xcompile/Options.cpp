@@ -44,7 +44,9 @@ static constexpr Flag kFlags[] = {
      "What to write: vmfb, mlir (the IR after --compile-to), bytecode (the same as MLIR bytecode)"},
     {"--dump-dir=", "DIR",
      "Write the IR after every phase and each kernel's IR and assembly to DIR"},
-    {"--report", "", "Print what became of each kernel; --report=json prints it as JSON"},
+    {"--report", "",
+     "Print what became of each kernel; --report=json prints it as JSON (to standard error where "
+     "the result goes to standard output)"},
     {"--timing", "", "Print where the time went"},
     {"-O", "0..3", "Optimisation level (default: 3)"},
     {"--fast-math", "", "Allow approximations, reassociation and flushed denormals"},
@@ -81,12 +83,16 @@ static std::string listFlags() {
       llvm::map_range(kFlags, [](const Flag &flag) { return flag.name.rtrim('=').str(); }), " ");
 }
 
-/// Resolves one entry of --target into kind:arch entries.
+static constexpr llvm::StringLiteral kDefaultCPU = "x86-64-v3";
+
+/// Resolves one entry of --target into kind:arch entries. `cpu` is what --cpu names, or empty.
 static bool addTarget(llvm::StringRef entry, llvm::StringRef cpu, CommandLine &result,
                       std::string &error) {
   auto [kind, arch] = entry.split(':');
   if (kind == "cpu") {
-    result.compile.targets.push_back("cpu:" + (arch.empty() ? cpu : arch).str());
+    if (arch.empty())
+      arch = cpu.empty() ? llvm::StringRef(kDefaultCPU) : cpu;
+    result.compile.targets.push_back("cpu:" + arch.str());
     return true;
   }
   if (kind != "cuda") {
@@ -114,8 +120,16 @@ static bool addTargets(llvm::StringRef list, llvm::StringRef cpu, CommandLine &r
                        std::string &error) {
   llvm::SmallVector<llvm::StringRef> entries;
   list.split(entries, ',');
+  for (llvm::StringRef &entry : entries)
+    entry = entry.trim();
+  auto takesCPU = [](llvm::StringRef entry) { return entry == "cpu" || entry == "cpu:"; };
+  if (!cpu.empty() && llvm::none_of(entries, takesCPU)) {
+    error = "expected 'cpu' among the targets that --cpu=" + cpu.str() + " is for, got '" +
+            list.str() + "'";
+    return false;
+  }
   for (llvm::StringRef entry : entries)
-    if (!addTarget(entry.trim(), cpu, result, error))
+    if (!addTarget(entry, cpu, result, error))
       return false;
   llvm::SmallVector<std::string> unique;
   for (const std::string &target : result.compile.targets)
@@ -153,21 +167,30 @@ namespace {
 struct Parser {
   CommandLine &result;
   std::string &error;
-  std::string targets = "cpu", cpu = "x86-64-v3", emit;
   int argc;
   char **argv;
   int next = 1;
+  std::string targets = "cpu", cpu = {}, emit = {};
 
-  /// The value of a flag such as -o: glued to it, or the next argument.
+  /// The value of a flag such as -o: glued to it, with or without a '=', or the next argument.
   bool takeValue(llvm::StringRef argument, llvm::StringRef flag, llvm::StringRef &value) {
     value = argument.drop_front(flag.size());
-    if (!value.empty())
-      return true;
-    if (next >= argc) {
+    bool isGlued = !value.empty();
+    value.consume_front("=");
+    if (!isGlued && next < argc)
+      value = argv[next++];
+    if (value.empty())
       error = "expected a value after " + flag.str();
+    return error.empty();
+  }
+
+  /// Takes the value of a flag that ends in '=' into `place`, if `value` is that flag.
+  bool consume(llvm::StringRef &value, llvm::StringRef flag, std::string &place) {
+    if (!value.consume_front(flag))
       return false;
-    }
-    value = argv[next++];
+    place = value.str();
+    if (value.empty())
+      error = "expected a value after " + flag.str();
     return true;
   }
 
@@ -212,18 +235,11 @@ bool Parser::parseOne(llvm::StringRef argument) {
     result.report = argument.ends_with("json") ? ReportKind::Json : ReportKind::Text;
     return true;
   }
-  if (value.consume_front("--target="))
-    return targets = value.str(), true;
-  if (value.consume_front("--cpu="))
-    return cpu = value.str(), true;
-  if (value.consume_front("--emit="))
-    return emit = value.str(), true;
-  if (value.consume_front("--ptxas="))
-    return result.compile.ptxas = value.str(), true;
-  if (value.consume_front("--tuning="))
-    return result.tuning = value.str(), true;
-  if (value.consume_front("--dump-dir="))
-    return result.compile.dumpDirectory = value.str(), true;
+  if (consume(value, "--target=", targets) || consume(value, "--cpu=", cpu) ||
+      consume(value, "--emit=", emit) || consume(value, "--ptxas=", result.compile.ptxas) ||
+      consume(value, "--tuning=", result.tuning) ||
+      consume(value, "--dump-dir=", result.compile.dumpDirectory))
+    return error.empty();
   if (value.consume_front("--compile-to="))
     return parsePhaseFlag(value, result, error);
   if (argument.starts_with("-O"))
@@ -271,17 +287,11 @@ bool Parser::finish() {
     llvm::sys::path::replace_extension(path, "vmfb");
     result.output = path.str().str();
   }
-  if (result.output == "-" && result.report != ReportKind::None) {
-    error = "expected -o FILE with --report, since both would go to standard output";
-    return false;
-  }
   return addTargets(targets, cpu, result, error);
 }
 
 bool parseCommandLine(int argc, char **argv, CommandLine &result, std::string &error) {
-  Parser parser{result, error};
-  parser.argc = argc;
-  parser.argv = argv;
+  Parser parser{result, error, argc, argv};
   while (parser.next < argc)
     if (!parser.parseOne(argv[parser.next++]))
       return false;

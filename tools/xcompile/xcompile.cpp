@@ -34,6 +34,7 @@
 #include "llvm/Support/xxhash.h"
 
 #include <csignal>
+#include <unistd.h>
 
 using namespace mlir;
 
@@ -78,6 +79,16 @@ static int writeOutput(llvm::StringRef path, llvm::StringRef bytes) {
   if (error)
     return fail("cannot write '" + path + "': " + llvm::toString(std::move(error)));
   return 0;
+}
+
+/// Whether what is written to |path| and to standard output ends up in one file or pipe.
+static bool isStandardOutput(llvm::StringRef path) {
+  if (path == "-")
+    return true;
+  llvm::sys::fs::file_status ours, standard;
+  return !llvm::sys::fs::status(path, ours) && !llvm::sys::fs::status(STDOUT_FILENO, standard) &&
+         standard.type() != llvm::sys::fs::file_type::character_file &&
+         llvm::sys::fs::equivalent(ours, standard);
 }
 
 static std::string print(ModuleOp module, bool bytecode) {
@@ -229,7 +240,8 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (command.compile.compileTo >= xc::Phase::Plan) {
     xc::printSummary(*module, llvm::errs());
     if (command.report != xc::ReportKind::None)
-      xc::printReport(*module, command.report == xc::ReportKind::Json, llvm::outs());
+      xc::printReport(*module, command.report == xc::ReportKind::Json,
+                      isStandardOutput(command.output) ? llvm::errs() : llvm::outs());
   }
   return writeOutput(command.output, isModuleFile ? *bytes : print(*module, command.emitBytecode));
 }
