@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -150,6 +151,62 @@ static LogicalResult verifyCalls(func::FuncOp func, SmallVectorImpl<func::CallOp
   return success();
 }
 
+/// Elements of a constant, or of a variable at first: written out, in the text or in its resources.
+static LogicalResult verifyElements(Operation *op, Attribute value) {
+  auto elements = dyn_cast_or_null<ElementsAttr>(value);
+  if (!elements || isa<DenseElementsAttr>(elements))
+    return success();
+  auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
+  if (!resource)
+    return op->emitError() << "'" << op->getName()
+                           << "' has elements that are not supported; expected dense<...> or "
+                              "dense_resource<...>";
+  auto type = cast<ShapedType>(elements.getShapedType());
+  uint64_t expected = llvm::divideCeil(type.getElementTypeBitWidth(), 8) * type.getNumElements();
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  uint64_t found = blob ? blob->getData().size() : 0;
+  if (found == expected)
+    return success();
+  return op->emitError() << "'" << op->getName() << "' has " << found << " bytes in resource '"
+                         << resource.getRawHandle().getKey() << "'; expected " << expected
+                         << " for " << type;
+}
+
+/// The tensor.empty with elements that a tensor is a view of; null if there is none.
+static tensor::EmptyOp getUninitialized(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+      return llvm::is_contained(empty.getType().getShape(), 0) ? nullptr : empty;
+    if (!isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+             tensor::ExtractSliceOp>(op))
+      break;
+    tensor = op->getOperand(0);
+  }
+  return {};
+}
+
+/// Refuses to compute with, or to return, what nothing has computed.
+static LogicalResult verifyInitialized(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  bool isReader = isa_and_present<array::ArrayDialect, arith::ArithDialect, math::MathDialect>(
+                      op->getDialect()) ||
+                  isa<func::ReturnOp>(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    bool isRead = isReader || (linalgOp && linalgOp.isDpsInit(&operand) &&
+                               linalgOp.payloadUsesValueFromOperand(&operand));
+    tensor::EmptyOp empty = isRead ? getUninitialized(operand.get()) : nullptr;
+    if (!empty)
+      continue;
+    InFlightDiagnostic error =
+        op->emitError() << "'" << op->getName() << "' reads operand " << operand.getOperandNumber()
+                        << ", whose elements have no values; expected an op that computes them, "
+                           "such as linalg.fill";
+    error.attachNote(empty.getLoc()) << "it is this tensor.empty";
+    return error;
+  }
+  return success();
+}
+
 /// Ops of `tensor` that later phases know.
 static bool isSupportedTensorOp(Operation *op) {
   // Scalars outside of bodies are constants, so the last two become constants, too.
@@ -198,7 +255,8 @@ static LogicalResult verifyLinalgOp(Operation *op) {
 /// arith, math and affine on whole tensors, on indices, or a constant.
 static LogicalResult verifyArithmeticOp(Operation *op) {
   if (op->getNumRegions() != 0)
-    return op->emitError() << "'" << op->getName() << "' is not supported: control flow is not";
+    return op->emitError() << "'" << op->getName()
+                           << "' is not supported; control flow is array.if and array.while";
   for (Type type : op->getResultTypes()) {
     bool isIndexOrBool = type.isIndex() || type.isSignlessInteger(1);
     if (isa<TensorType>(type) || isIndexOrBool || isa<arith::ConstantOp>(op))
@@ -230,7 +288,9 @@ static LogicalResult verifyOp(Operation *op) {
                 << "'" << op->getName()
                 << "' is not supported; supported are array ops, func, linalg on tensors, tosa, "
                    "tensor, arith, math and affine";
-  if (failed(supported))
+  if (failed(supported) || failed(verifyInitialized(op)))
+    return failure();
+  if (op->hasTrait<OpTrait::ConstantLike>() && failed(verifyElements(op, op->getAttr("value"))))
     return failure();
   for (auto [index, type] : llvm::enumerate(op->getResultTypes())) {
     if (!isa<TensorType, VectorType, BaseMemRefType>(type))
@@ -258,19 +318,6 @@ static LogicalResult verifyBlock(Block &block) {
   return success();
 }
 
-/// A result must have values.
-static LogicalResult verifyReturned(func::FuncOp func) {
-  Operation *terminator = func.getBody().front().getTerminator();
-  for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
-    auto empty = value.getDefiningOp<tensor::EmptyOp>();
-    if (empty && !llvm::is_contained(empty.getType().getShape(), 0))
-      return empty.emitError() << "output " << index << " of '" << func.getName()
-                               << "' is 'tensor.empty', whose elements have no values; expected an "
-                                  "op that computes them, such as linalg.fill";
-  }
-  return success();
-}
-
 static LogicalResult verifyFunction(func::FuncOp func) {
   if (func.isExternal())
     return func.emitError() << "function '" << func.getName()
@@ -278,10 +325,10 @@ static LogicalResult verifyFunction(func::FuncOp func) {
   if (!func.getBody().hasOneBlock())
     return func.emitError() << "function '" << func.getName() << "' has "
                             << std::distance(func.getBody().begin(), func.getBody().end())
-                            << " blocks; expected one: control flow is not supported";
+                            << " blocks; expected one: control flow is array.if and array.while";
   if (failed(verifySignature(func)) || (func.isPublic() && failed(verifyNames(func))))
     return failure();
-  return failure(failed(verifyBlock(func.getBody().front())) || failed(verifyReturned(func)));
+  return verifyBlock(func.getBody().front());
 }
 
 namespace {
@@ -294,7 +341,10 @@ struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
         if (failed(verifyFunction(func)))
           return signalPassFailure();
         hasEntry |= func.isPublic();
-      } else if (!isa<array::VariableOp>(op)) {
+      } else if (auto variable = dyn_cast<array::VariableOp>(op)) {
+        if (failed(verifyElements(variable, variable.getInitialValueAttr())))
+          return signalPassFailure();
+      } else {
         op.emitError()
             << "'" << op.getName()
             << "' is not supported in a module; supported are func.func and array.variable";

@@ -72,7 +72,7 @@ func.func private @main(%x: tensor<4xf32>)
 
 // -----
 
-// expected-error @below {{function 'main' has 2 blocks; expected one: control flow is not supported}}
+// expected-error @below {{function 'main' has 2 blocks; expected one: control flow is array.if and array.while}}
 func.func @main() {
   cf.br ^next
 ^next:
@@ -203,7 +203,7 @@ func.func private @once(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{'affine.for' is not supported: control flow is not}}
+  // expected-error @below {{'affine.for' is not supported; control flow is array.if and array.while}}
   affine.for %i = 0 to 4 {
   }
   return %x : tensor<4xf32>
@@ -225,8 +225,9 @@ func.func @main(%x: tensor<4xf32>, %init: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // -----
 
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  // expected-error @below {{output 1 of 'main' is 'tensor.empty', whose elements have no values; expected an op that computes them, such as linalg.fill}}
+  // expected-note @below {{it is this tensor.empty}}
   %0 = tensor.empty() : tensor<4xf32>
+  // expected-error @below {{'func.return' reads operand 1, whose elements have no values; expected an op that computes them, such as linalg.fill}}
   return %x, %0 : tensor<4xf32>, tensor<4xf32>
 }
 
@@ -248,4 +249,63 @@ func.func @main() -> tensor<4xi64> {
     tensor.yield %n : i64
   } : tensor<4xi64>
   return %0 : tensor<4xi64>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'array.constant' has elements that are not supported; expected dense<...> or dense_resource<...>}}
+  %0 = array.constant sparse<0, 1.0> : tensor<4xf32>
+  %1 = array.add %x, %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{'array.variable' has elements that are not supported; expected dense<...> or dense_resource<...>}}
+array.variable @v : tensor<4xf32> = sparse<0, 1.0>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'arith.constant' has 0 bytes in resource 'absent'; expected 16 for 'tensor<4xf32>'}}
+  %0 = arith.constant dense_resource<absent> : tensor<4xf32>
+  %1 = array.add %x, %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<32xf32>) {
+  // expected-note @below {{it is this tensor.empty}}
+  %0 = tensor.empty() : tensor<4x8xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<4x8xf32> into tensor<32xf32>
+  // expected-error @below {{'func.return' reads operand 1, whose elements have no values; expected an op that computes them, such as linalg.fill}}
+  return %x, %1 : tensor<4x8xf32>, tensor<32xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-note @below {{it is this tensor.empty}}
+  %0 = tensor.empty() : tensor<4xf32>
+  // expected-error @below {{'linalg.generic' reads operand 1, whose elements have no values; expected an op that computes them, such as linalg.fill}}
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%0 : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %b : f32
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// What has no elements has all of its values.
+func.func @main() -> tensor<0x4xf32> {
+  %0 = tensor.empty() : tensor<0x4xf32>
+  return %0 : tensor<0x4xf32>
 }
