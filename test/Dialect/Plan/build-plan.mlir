@@ -172,3 +172,61 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %a, %b : tensor<64xf32>, tensor<64xf32>
   }
 }
+
+// -----
+
+// A value that is repeated is not stored where it is only copied: its copies are fills. Nor are zeros that a variable has at
+// first.
+// CHECK-LABEL: module @repeated
+// CHECK-SAME:    plan.constants = [dense<2.500000e+00> : tensor<4xf32>, dense<5.000000e-01> : tensor<64xf32>]
+// CHECK-SAME:    plan.variables = [{name = "w", type = tensor<64xf32>}, {constant = 1 : i64, name = "v", type = tensor<64xf32>}]
+module @repeated attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  module @k attributes {plan.kernel} {}
+  array.variable @w : tensor<64xf32> = dense<0.0>
+  array.variable @v : tensor<64xf32> = dense<0.5>
+
+  // CHECK:         plan.fill <write, output 0, {{.*}}length = affine_map<() -> (400000000000)>> with 1065353216 size 4 after []
+  // CHECK:         plan.fill <write, output 1, {{.*}}length = affine_map<() -> (64)>> with 513 size 2 after []
+  // CHECK:         plan.fill <write, variable 0, {{.*}}> with 3221225472 size 4 after []
+  // CHECK-NOT:     plan.copy
+  func.func @fills() -> (tensor<100000000000xf32>, tensor<32xi16>) {
+    %0 = arith.constant dense<1.0> : tensor<100000000000xf32>
+    %1 = arith.constant dense<513> : tensor<64xi16>
+    %2 = tensor.extract_slice %1[8] [32] [1] : tensor<64xi16> to tensor<32xi16>
+    %3 = arith.constant dense<-2.0> : tensor<64xf32>
+    array.variable.assign @w, %3 : tensor<64xf32>
+    return %0, %2 : tensor<100000000000xf32>, tensor<32xi16>
+  }
+
+  // What a kernel reads is stored.
+  // CHECK-LABEL: plan.function @reads
+  // CHECK:         plan.launch @k [#plan.range<read, constant 0, {{.*}}>, #plan.range<write, output 0,
+  // CHECK:         plan.fill <write, output 1, {{.*}}> with 1075838976 size 4 after []
+  func.func @reads() -> (tensor<4xf32>, tensor<4xf32>) {
+    %0 = arith.constant dense<2.5> : tensor<4xf32>
+    %1 = plan.dispatch @k(%0 : tensor<4xf32>) -> (tensor<4xf32>) reuse [-1]
+    return %1, %0 : tensor<4xf32>, tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // expected-error @below {{expected at most 1073741824 bytes in the module for a value that is repeated, got 400000000000}}
+  array.variable @v : tensor<100000000000xf32> = dense<0.5>
+  func.func @main() {
+    return
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  module @k attributes {plan.kernel} {}
+  func.func @main() -> tensor<4xf32> {
+    // expected-error @below {{expected at most 1073741824 bytes in the module for a value that is repeated, got 400000000000}}
+    %0 = arith.constant dense<1.0> : tensor<100000000000xf32>
+    %1 = plan.dispatch @k(%0 : tensor<100000000000xf32>) -> (tensor<4xf32>) reuse [-1]
+    return %1 : tensor<4xf32>
+  }
+}

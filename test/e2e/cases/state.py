@@ -41,6 +41,26 @@ def variables():
 """ + read, [Step([], [("f32", np.full((70, 33), 0.5))], "_get"), Step([a], [], "_set"), Step([], [("f32", a.values)], "_get"),
              Step([b], [], "_set"), Step([], [("f32", b.values)], "_get")], "exact")
 
+    # Repeated values are written by fills, of patterns of every size; -0 is no zero.
+    yield Case("repeated_values", """  array.variable @NAME_v : tensor<7x33xf32> = dense<0.0>
+  array.variable @NAME_n : tensor<7x33xf32> = dense<-0.0>
+  func.func @NAME() -> (tensor<5xi8>, tensor<3x5xf16>, tensor<7x33xf32>, tensor<9xi64>, tensor<21xi1>, tensor<7x33xf32>, tensor<7x33xf32>) {
+    %b = array.constant dense<-3> : tensor<5xi8>
+    %h = array.constant dense<1.5> : tensor<3x5xf16>
+    %f = array.constant dense<-2.25> : tensor<7x33xf32>
+    %l = array.constant dense<-81985529216486896> : tensor<9xi64>
+    %t = array.constant dense<true> : tensor<21xi1>
+    %v = array.variable.read @NAME_v : tensor<7x33xf32>
+    %n = array.variable.read @NAME_n : tensor<7x33xf32>
+    %one = array.constant dense<1.0> : tensor<7x33xf32>
+    %r = array.div %one, %n : tensor<7x33xf32>
+    array.variable.assign @NAME_v, %f : tensor<7x33xf32>
+    return %b, %h, %f, %l, %t, %v, %r : tensor<5xi8>, tensor<3x5xf16>, tensor<7x33xf32>, tensor<9xi64>, tensor<21xi1>, tensor<7x33xf32>, tensor<7x33xf32>
+  }
+""", [Step([], [("i8", np.full(5, -3)), ("f16", np.full((3, 5), 1.5)), ("f32", np.full((7, 33), -2.25)),
+                ("i64", np.full(9, -81985529216486896)), ("i1", np.full(21, True)), ("f32", np.full((7, 33), before)),
+                ("f32", np.full((7, 33), -np.inf))]) for before in (0.0, -2.25)], "exact")
+
     # A value read before an assignment stays what it was, though the variable is overwritten in between.
     yield Case("read_before_assign", """  array.variable @NAME_v : tensor<70x33xf32> = dense<2.0>
   func.func @NAME(%x: tensor<70x33xf32>) -> (tensor<70x33xf32>, tensor<70x33xf32>) {

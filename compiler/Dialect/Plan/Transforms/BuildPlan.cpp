@@ -202,9 +202,17 @@ LogicalResult PlanBuilder::placeData(Operation &op) {
       return failure();
     buffer = getFixedBuffer(Space::Variable, *ordinal, *size);
   } else {
+    // A value that is repeated and only copied needs no place: its copies are fills.
     Attribute value;
     matchPattern(&op, m_Constant(&value));
-    buffer = getFixedBuffer(Space::Constant, data.addConstant(cast<ElementsAttr>(value)), *size);
+    FailureOr<unsigned> ordinal = 0;
+    bool isStored = !getSplat(result) || !isOnlyCopied(result);
+    if (isStored)
+      ordinal = data.addConstant(cast<ElementsAttr>(value), op.getLoc());
+    if (failed(ordinal))
+      return failure();
+    buffer = isStored ? getFixedBuffer(Space::Constant, *ordinal, *size)
+                      : addBuffer(Space::Constant, *ordinal, *size);
   }
   places[result] = {buffer, constant(0), *size};
   return success();
@@ -333,11 +341,39 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
   return success();
 }
 
+/// The one value of all of the tensor's elements, if it is a constant of whole bytes.
+DenseElementsAttr PlanBuilder::getSplat(Value tensor) {
+  DenseElementsAttr elements;
+  if (!matchPattern(getRoot(tensor), m_Constant(&elements)) || !elements.isSplat() ||
+      !elements.getElementType().isIntOrFloat() ||
+      elements.getElementType().getIntOrFloatBitWidth() % 8 != 0)
+    return {};
+  return elements;
+}
+
+/// True if copies are all that the tensor, or views of it, are used for.
+bool PlanBuilder::isOnlyCopied(Value tensor) {
+  return llvm::all_of(tensor.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto loop = dyn_cast<LoopOp>(user))
+      return use.getOperandNumber() < loop.getInits().size();
+    if (isView(user))
+      return isOnlyCopied(user->getResult(0));
+    return isa<func::ReturnOp, array::VariableAssignOp, tensor::DimOp>(user);
+  });
+}
+
 LogicalResult PlanBuilder::addCopy(Location loc, Value value, unsigned target) {
   Place place = places.at(value);
   if (place.length == constant(0))
     return success();
   Command command{loc, {}, {}, {}};
+  command.fill = getSplat(value);
+  if (command.fill) {
+    touch(command, target, constant(0), place.length, Access::Write);
+    commands.push_back(std::move(command));
+    return success();
+  }
   touch(command, place.buffer, place.offset, place.length, Access::Read);
   touch(command, target, constant(0), place.length, Access::Write);
   commands.push_back(std::move(command));
@@ -494,6 +530,16 @@ RangeAttr PlanBuilder::getRange(const MemoryAccess &access) {
                         AffineMapAttr::get(symbols.getMap(access.length)));
 }
 
+static void emitFill(OpBuilder &builder, const Command &command, RangeAttr target,
+                     ArrayRef<int64_t> after) {
+  ArrayRef<char> bytes = command.fill.getRawData();
+  uint64_t pattern = 0;
+  for (char byte : llvm::reverse(bytes))
+    pattern = pattern << 8 | static_cast<uint8_t>(byte);
+  FillOp::create(builder, command.loc, target, pattern, bytes.size(),
+                 builder.getDenseI64ArrayAttr(after));
+}
+
 void PlanBuilder::emitCommands(OpBuilder &builder) {
   for (auto [command, after] : llvm::zip_equal(commands, edges)) {
     if (command.control) {
@@ -507,6 +553,8 @@ void PlanBuilder::emitCommands(OpBuilder &builder) {
       LaunchOp::create(builder, command.loc, command.kernel, builder.getArrayAttr(ranges),
                        AffineMapAttr::get(getRootPlan().dims.getMap(command.scalars)),
                        builder.getDenseI64ArrayAttr(after));
+    else if (command.fill)
+      emitFill(builder, command, cast<RangeAttr>(ranges[0]), after);
     else
       CopyOp::create(builder, command.loc, cast<RangeAttr>(ranges[0]), cast<RangeAttr>(ranges[1]),
                      builder.getDenseI64ArrayAttr(after));
@@ -608,7 +656,8 @@ struct BuildPlan final : impl::BuildPlanBase<BuildPlan> {
     // The regions of control ops are in the plans now.
     for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
       func.erase();
-    data.write();
+    if (failed(data.write()))
+      return signalPassFailure();
   }
 };
 

@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Plan/Transforms/ModuleData.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -18,7 +19,15 @@ ModuleData::ModuleData(ModuleOp module) : module(module) {
     variables.insert({variable.getSymNameAttr(), variable});
 }
 
-unsigned ModuleData::addConstant(ElementsAttr value) {
+/// Bytes that a module may hold of one value: they are written out, where the program has one.
+static constexpr int64_t kMostRepeatedBytes = int64_t(1) << 30;
+
+FailureOr<unsigned> ModuleData::addConstant(ElementsAttr value, Location loc) {
+  auto type = cast<ShapedType>(value.getShapedType());
+  int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  if (value.isSplat() && bytes > kMostRepeatedBytes)
+    return emitError(loc) << "expected at most " << kMostRepeatedBytes
+                          << " bytes in the module for a value that is repeated, got " << bytes;
   return constants.insert({value, constants.size()}).first->second;
 }
 
@@ -51,7 +60,14 @@ FailureOr<unsigned> ModuleData::getVariable(StringAttr name, Location loc) {
   return static_cast<unsigned>(std::distance(variables.begin(), it));
 }
 
-void ModuleData::write() {
+/// Zeros are what a variable has without an initial value.
+static bool isZero(ElementsAttr elements) {
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  return dense && dense.isSplat() &&
+         llvm::all_of(dense.getRawData(), [](char c) { return c == 0; });
+}
+
+LogicalResult ModuleData::write() {
   Builder builder(module.getContext());
   SmallVector<Attribute> variableEntries;
   for (auto &[name, variable] : variables) {
@@ -62,11 +78,16 @@ void ModuleData::write() {
     if (dtype)
       entry.set("dtype", dtype);
     Attribute initial = variable.getInitialValueAttr();
-    if (auto parameter = dyn_cast_or_null<array::ParameterAttr>(initial))
+    auto elements = dyn_cast_or_null<ElementsAttr>(initial);
+    if (auto parameter = dyn_cast_or_null<array::ParameterAttr>(initial)) {
       entry.set("parameter", builder.getI64IntegerAttr(addParameter(
                                  describeParameter(parameter, variable.getType(), dtype))));
-    else if (auto elements = dyn_cast_or_null<ElementsAttr>(initial))
-      entry.set("constant", builder.getI64IntegerAttr(addConstant(elements)));
+    } else if (elements && !isZero(elements)) {
+      FailureOr<unsigned> constant = addConstant(elements, variable.getLoc());
+      if (failed(constant))
+        return failure();
+      entry.set("constant", builder.getI64IntegerAttr(*constant));
+    }
     variableEntries.push_back(entry.getDictionary(module.getContext()));
     variable.erase();
   }
@@ -79,6 +100,7 @@ void ModuleData::write() {
   module->setAttr("plan.constants", list(constants));
   module->setAttr("plan.parameters", list(parameters));
   module->setAttr("plan.variables", builder.getArrayAttr(variableEntries));
+  return success();
 }
 
 } // namespace xc::plan

@@ -21,7 +21,8 @@ class ModuleData {
 public:
   explicit ModuleData(mlir::ModuleOp module);
 
-  unsigned addConstant(mlir::ElementsAttr value);
+  /// The number of a constant; an error at `loc` where it is too large for a module.
+  mlir::FailureOr<unsigned> addConstant(mlir::ElementsAttr value, mlir::Location loc);
   unsigned addParameter(array::ParameterOp parameter);
 
   /// The number of a variable; an error at `loc` where the module has none of that name.
@@ -30,7 +31,7 @@ public:
   /// Lists everything on the module: `plan.constants` (elements), `plan.parameters` ({scope, key,
   /// type, dtype}) and `plan.variables` ({name, type, dtype, constant | parameter}). Erases the
   /// variables' ops.
-  void write();
+  mlir::LogicalResult write();
 
 private:
   unsigned addParameter(mlir::DictionaryAttr entry);

@@ -49,10 +49,12 @@ struct ControlRegions {
 
 struct Command {
   mlir::Location loc;
-  mlir::FlatSymbolRefAttr kernel; // null: a copy from accesses[0] to accesses[1], or control
+  mlir::FlatSymbolRefAttr
+      kernel; // null: a copy from accesses[0] to accesses[1], or one of the below
   llvm::SmallVector<MemoryAccess> accesses;
   llvm::SmallVector<mlir::AffineExpr> scalars;
   std::shared_ptr<ControlRegions> control = nullptr; // accesses[0] is the condition
+  mlir::DenseElementsAttr fill = nullptr;            // what accesses[0] gets everywhere
 };
 
 /// What a function that is a region of a control op gets from the plan around it.
@@ -104,6 +106,8 @@ private:
                                          mlir::AffineExpr size);
   bool canOverwrite(mlir::Value old, DispatchOp dispatch, unsigned index, unsigned position);
   bool canTakeTarget(unsigned target, DispatchOp dispatch, unsigned index, unsigned position);
+  static mlir::DenseElementsAttr getSplat(mlir::Value tensor);
+  static bool isOnlyCopied(mlir::Value tensor);
   mlir::LogicalResult addCopy(mlir::Location loc, mlir::Value value, unsigned target);
   mlir::LogicalResult addReturns();
   mlir::LogicalResult addAssigns();
