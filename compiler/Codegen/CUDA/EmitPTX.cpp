@@ -24,6 +24,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
@@ -68,6 +69,16 @@ private:
 
 } // namespace
 
+/// Strategies choose the widths of accesses. The back end's own vectoriser fills gaps between loads
+/// and behind the last, so that kernels would read what is behind the end of a buffer. LLVM has no
+/// other way to turn it off.
+static void disableLoadStoreVectorizer() {
+  constexpr llvm::StringLiteral name = "disable-nvptx-load-store-vectorizer";
+  llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup(name);
+  if (!option || option->addOccurrence(0, name, "true"))
+    llvm::report_fatal_error("expected an LLVM whose NVPTX back end need not merge loads");
+}
+
 static void initializeBackend() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -75,6 +86,7 @@ static void initializeBackend() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
+    disableLoadStoreVectorizer();
   });
 }
 
