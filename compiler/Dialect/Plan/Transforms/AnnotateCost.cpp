@@ -182,7 +182,9 @@ void AnnotateCost::annotate(ModuleOp kernel) {
     if (isa<linalg::FillOp>(op))
       return;
     flops = flops + countFlops(op, sizes);
-    collectLocations(op.getLoc(), locations);
+    // A fused op is where its last one was; those before it are in its body. The walk comes to the
+    // op itself last.
+    op->walk([&](Operation *inner) { collectLocations(inner->getLoc(), locations); });
   });
   if (locations.empty())
     collectLocations(kernel.getLoc(), locations);

@@ -165,7 +165,8 @@ void FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &gr
     return llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); });
   };
   for (Operation *op : group.ops) {
-    locations.push_back(op->getLoc());
+    // A fused op is where its last one was; those before it are in its body.
+    op->walk<WalkOrder::PreOrder>([&](Operation *inner) { locations.push_back(inner->getLoc()); });
     // An op with a kernel of its own works in all of its destinations (a sort moves values and
     // indices), whether they are asked for or not.
     bool needsAll = !isa<linalg::LinalgOp>(op) && isa<DestinationStyleOpInterface>(op) &&
