@@ -134,6 +134,22 @@ template <typename ControlOp> struct ConvertControl : OpConversionPattern<Contro
   }
 };
 
+/// The size of an op's result is that of its destination. Goes before upstream's patterns, which
+/// ask for the sizes of the op's inputs: each question would walk to where the chain of ops begins.
+/// Destinations are made of sizes that are known by then, since ops are visited from the top.
+struct DimOfDestination final : OpRewritePattern<tensor::DimOp> {
+  DimOfDestination(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(tensor::DimOp op, PatternRewriter &rewriter) const override {
+    auto definition = op.getSource().getDefiningOp<DestinationStyleOpInterface>();
+    if (!definition)
+      return rewriter.notifyMatchFailure(op, "not of a result with a destination");
+    Value destination = definition.getTiedOpOperand(cast<OpResult>(op.getSource()))->get();
+    rewriter.modifyOpInPlace(op, [&] { op.getSourceMutable().assign(destination); });
+    return success();
+  }
+};
+
 struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToLinalgPass> {
   void runOnOperation() override {
     recordDtypes();
@@ -192,6 +208,7 @@ private:
   LogicalResult cleanUp() {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
+    patterns.add<DimOfDestination>(context);
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     tensor::DimOp::getCanonicalizationPatterns(patterns, context);
     tensor::CastOp::getCanonicalizationPatterns(patterns, context);
@@ -202,7 +219,10 @@ private:
     tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
     context->getLoadedDialect<linalg::LinalgDialect>()->getCanonicalizationPatterns(patterns);
     linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
-    if (succeeded(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    // From the top, so that a size is known where an op further down asks for it.
+    GreedyRewriteConfig config;
+    config.setUseTopDownTraversal(true);
+    if (succeeded(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return success();
     return getOperation().emitError(
         "sizes could not be simplified: the rewriting did not converge");
