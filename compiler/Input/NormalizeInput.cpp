@@ -85,6 +85,42 @@ static Value widenInit(OpBuilder &builder, Location loc, Value init) {
   return linalg::FillOp::create(builder, loc, scalar, empty).getResult(0);
 }
 
+/// Whether `index`, of a dim of `size` elements, is surely one of them.
+static bool isInRange(Value index, int64_t size) {
+  if (ShapedType::isDynamic(size))
+    return false;
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return *constant >= 0 && *constant < size;
+  auto loop = index.getDefiningOp<linalg::IndexOp>();
+  if (!loop)
+    return false;
+  int64_t range = cast<linalg::LinalgOp>(loop->getParentOp()).getStaticLoopRanges()[loop.getDim()];
+  return !ShapedType::isDynamic(range) && range <= size;
+}
+
+/// Moves what a body computes as a position into the tensor that it reads, as gathers do.
+static void clampPositions(tensor::ExtractOp extract) {
+  auto body = extract->getParentOfType<linalg::LinalgOp>();
+  if (!body)
+    return;
+  Location loc = extract.getLoc();
+  Value tensor = extract.getTensor();
+  bool isFromOutside = !body->isAncestor(tensor.getParentBlock()->getParentOp());
+  OpBuilder inside(extract), outside(body);
+  OpBuilder &sizes = isFromOutside ? outside : inside;
+  for (auto [dim, position] : llvm::enumerate(extract.getIndicesMutable())) {
+    Value index = position.get();
+    if (isInRange(index, extract.getTensor().getType().getDimSize(dim)))
+      continue;
+    Value size = sizes.createOrFold<tensor::DimOp>(loc, tensor, dim);
+    Value one = arith::ConstantIndexOp::create(sizes, loc, 1);
+    Value last = sizes.createOrFold<arith::SubIOp>(loc, size, one);
+    Value zero = arith::ConstantIndexOp::create(inside, loc, 0);
+    Value low = arith::MinSIOp::create(inside, loc, index, last);
+    position.set(arith::MaxSIOp::create(inside, loc, low, zero));
+  }
+}
+
 namespace {
 
 struct ToContract : OpInterfaceRewritePattern<linalg::LinalgOp> {
@@ -216,8 +252,9 @@ struct NormalizeInputPass : impl::NormalizeInputBase<NormalizeInputPass> {
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
       getOperation().emitError(
           "linalg ops could not be normalised: the rewriting did not converge");
-      signalPassFailure();
+      return signalPassFailure();
     }
+    getOperation().walk(clampPositions);
   }
 };
 

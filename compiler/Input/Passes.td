@@ -51,7 +51,8 @@ def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
       (convolutions, pools, reductions) accumulate in f32, too;
     - `tensor.pad` becomes a fill and an insertion, `tensor.concat` insertions.
 
-    Array ops stay. Example:
+    Array ops stay. Positions that bodies compute for `tensor.extract` are moved into the tensor, as those of gathers
+    are, unless they are surely in it. Example:
     ```mlir
     %c = linalg.matmul ins(%a, %b : tensor<4x8xf16>, tensor<8x2xf16>)            // input
                        outs(%init : tensor<4x2xf32>) -> tensor<4x2xf32>

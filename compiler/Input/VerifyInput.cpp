@@ -215,14 +215,43 @@ static bool isSupportedTensorOp(Operation *op) {
              tensor::PadOp, tensor::YieldOp, tensor::FromElementsOp, tensor::SplatOp>(op);
 }
 
+/// Scalars in bodies may be of other widths than elements: what is unpacked, or the halves of a
+/// product.
+static bool isSupportedScalar(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  bool isWord = integer && integer.isSignless() && integer.getWidth() <= 64;
+  return type.isIndex() || isWord || isSupportedElement(type);
+}
+
+static LogicalResult verifyScalarTypes(Operation *op) {
+  auto report = [&](StringRef what, unsigned index) -> InFlightDiagnostic {
+    return op->emitError() << what << " " << index << " of '" << op->getName() << "' has type ";
+  };
+  auto verify = [&](TypeRange types, StringRef what) -> LogicalResult {
+    for (auto [index, type] : llvm::enumerate(types)) {
+      if (isa<TensorType>(type)) {
+        if (failed(verifyTensor(type, [&, index = index] { return report(what, index); })))
+          return failure();
+      } else if (!isSupportedScalar(type)) {
+        return report(what, index) << type
+                                   << "; supported in the body of a linalg op are index, signless "
+                                      "integers of up to 64 bits, f16, bf16, f32 and f64";
+      }
+    }
+    return success();
+  };
+  return failure(failed(verify(op->getOperandTypes(), "operand")) ||
+                 failed(verify(op->getResultTypes(), "result")));
+}
+
 /// An op in the body of a linalg op: arithmetic on scalars, or a read at a computed position.
 static LogicalResult verifyScalarOp(Operation *op) {
   if (isa<linalg::IndexOp, linalg::YieldOp, tensor::ExtractOp, tensor::DimOp, ub::PoisonOp>(op))
-    return success();
+    return verifyScalarTypes(op);
   Dialect *dialect = op->getDialect();
   if (isa_and_present<arith::ArithDialect, math::MathDialect, affine::AffineDialect>(dialect) &&
       op->getNumRegions() == 0)
-    return success();
+    return verifyScalarTypes(op);
   return op->emitError() << "'" << op->getName()
                          << "' is not supported in the body of a linalg op; supported are arith, "
                             "math, affine.apply, "
