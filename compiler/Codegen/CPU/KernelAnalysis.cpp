@@ -21,6 +21,15 @@ using namespace mlir;
 
 namespace xc::cpu {
 
+LogicalResult verifyKernelFunction(func::FuncOp kernel) {
+  if (kernel.getNumArguments() == 0 && kernel.getNumResults() == 0 &&
+      kernel.getBody().hasOneBlock())
+    return success();
+  return kernel.emitOpError("expected a kernel of one block without arguments and results, got ")
+         << kernel.getFunctionType() << " with " << kernel.getBody().getBlocks().size()
+         << " blocks";
+}
+
 SmallVector<Root> collectRoots(func::FuncOp kernel) {
   SmallVector<Root> roots;
   for (auto op : kernel.getOps<bufferization::MaterializeInDestinationOp>())

@@ -22,6 +22,10 @@
 
 namespace xc::cpu {
 
+/// What every pass over kernels relies on: one block, and neither arguments nor results, since
+/// bindings and scalars are ops.
+mlir::LogicalResult verifyKernelFunction(mlir::func::FuncOp kernel);
+
 /// A value that a kernel stores, and where.
 struct Root {
   mlir::bufferization::MaterializeInDestinationOp op;

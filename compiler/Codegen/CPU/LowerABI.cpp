@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/CPUDialect.h"
+#include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/Passes.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -46,6 +47,11 @@ struct Signature {
 } // namespace
 
 static FailureOr<Signature> collectSignature(func::FuncOp function) {
+  if (failed(verifyKernelFunction(function)))
+    return failure();
+  if (!function->hasAttr(plan::kLaunchAttr))
+    return function.emitOpError("expected a kernel that a strategy has lowered, got one without '")
+           << plan::kLaunchAttr << "'";
   Signature signature;
   signature.bindings = llvm::to_vector(function.getOps<plan::BindingOp>());
   llvm::sort(signature.bindings, [](plan::BindingOp lhs, plan::BindingOp rhs) {

@@ -160,7 +160,8 @@ struct LowerElementwise final : impl::LowerElementwiseBase<LowerElementwise> {
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<func::FuncOp>())
       if (auto config = dyn_cast_or_null<ElementwiseAttr>(kernel->getAttr(plan::kConfigAttr)))
-        if (failed(ElementwiseLowering(kernel, config, *arch).run()))
+        if (failed(verifyKernelFunction(kernel)) ||
+            failed(ElementwiseLowering(kernel, config, *arch).run()))
           return signalPassFailure();
   }
 };

@@ -86,7 +86,7 @@ struct LowerFallback final : impl::LowerFallbackBase<LowerFallback> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (isa_and_nonnull<FallbackAttr>(function->getAttr(plan::kConfigAttr)) &&
-          failed(lower(function)))
+          (failed(verifyKernelFunction(function)) || failed(lower(function))))
         return signalPassFailure();
   }
 

@@ -437,7 +437,7 @@ struct LowerMatmul final : impl::LowerMatmulBase<LowerMatmul> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<func::FuncOp>())
       if (auto config = dyn_cast_or_null<MatmulAttr>(kernel->getAttr(plan::kConfigAttr)))
-        if (failed(MatmulLowering(kernel, config).run()))
+        if (failed(verifyKernelFunction(kernel)) || failed(MatmulLowering(kernel, config).run()))
           return signalPassFailure();
   }
 };

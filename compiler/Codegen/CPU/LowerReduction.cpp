@@ -670,7 +670,8 @@ struct LowerReduction final : impl::LowerReductionBase<LowerReduction> {
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<func::FuncOp>())
       if (auto config = dyn_cast_or_null<ReductionAttr>(kernel->getAttr(plan::kConfigAttr)))
-        if (failed(ReductionLowering(kernel, config, *arch).run()))
+        if (failed(verifyKernelFunction(kernel)) ||
+            failed(ReductionLowering(kernel, config, *arch).run()))
           return signalPassFailure();
   }
 };

@@ -160,7 +160,8 @@ def ExpandArithmetic : Pass<"xc-cpu-expand-arithmetic", "mlir::ModuleOp"> {
     ```
   }];
   let options = [ArchOption, Option<"fastMath", "fast-math", "bool", /*default=*/"false", "Trade accuracy for speed">];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::vector::VectorDialect", "mlir::math::MathDialect"];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
 }
 
 def LowerABI : Pass<"xc-cpu-lower-abi", "mlir::ModuleOp"> {

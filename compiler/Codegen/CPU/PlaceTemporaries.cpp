@@ -48,7 +48,7 @@ struct PlaceTemporaries final : impl::PlaceTemporariesBase<PlaceTemporaries> {
 
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(placeTemporaries(function)))
+      if (!function.isExternal() && failed(placeTemporaries(function)))
         return signalPassFailure();
   }
 

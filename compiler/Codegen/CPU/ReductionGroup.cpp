@@ -345,6 +345,8 @@ FailureOr<ReductionGroup> Analyzer::run() {
   for (auto op : kernel.getOps<linalg::GenericOp>())
     if (op.getNumReductionLoops() != 0 && failed(addReduction(op)))
       return failure();
+  if (group.steps.empty())
+    return fail("it reduces nothing");
   for (const Root &root : collectRoots(kernel))
     if (failed(addStore(root)))
       return failure();

@@ -259,6 +259,8 @@ struct SelectStrategy final : impl::SelectStrategyBase<SelectStrategy> {
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (kernel->hasAttr(plan::kConfigAttr))
         continue;
+      if (failed(verifyKernelFunction(kernel)))
+        return signalPassFailure();
       Choice choice = chooseStrategy(kernel, *arch);
       kernel->setAttr(plan::kConfigAttr, choice.config);
       kernel->setAttr(plan::kReasonAttr, StringAttr::get(&getContext(), choice.reason));

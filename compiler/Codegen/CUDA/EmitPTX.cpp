@@ -64,6 +64,7 @@ struct EmitPTX final : impl::EmitPTXBase<EmitPTX> {
 
 private:
   FailureOr<std::string> compile(const Target &target);
+  LogicalResult verifyKernels();
   ArrayAttr describeExports();
 };
 
@@ -159,6 +160,21 @@ FailureOr<std::string> EmitPTX::compile(const Target &target) {
   return std::string(text);
 }
 
+/// What is launched says what its parameters are.
+LogicalResult EmitPTX::verifyKernels() {
+  for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>()) {
+    if (!kernel->hasAttr(plan::kLaunchAttr))
+      continue;
+    auto scalars = kernel->getAttrOfType<DenseI64ArrayAttr>(kScalarsAttr);
+    auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr);
+    if (!scalars || !maps || scalars.size() + maps.size() > kernel.getNumArguments())
+      return kernel.emitOpError(
+                 "expected a kernel that '-xc-cuda-lower-to-nvvm' has lowered, with '")
+             << kScalarsAttr << "' and '" << kTensorMapsAttr << "' for its last arguments";
+  }
+  return success();
+}
+
 ArrayAttr EmitPTX::describeExports() {
   Builder builder(&getContext());
   SmallVector<Attribute> exports;
@@ -207,6 +223,8 @@ void EmitPTX::runOnOperation() {
     module.emitOpError("expected a CUDA target, known are ") << listTargets();
     return signalPassFailure();
   }
+  if (failed(verifyKernels()))
+    return signalPassFailure();
   FailureOr<std::string> ptx = compile(*target);
   if (failed(ptx))
     return signalPassFailure();

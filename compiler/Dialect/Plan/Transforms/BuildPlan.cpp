@@ -76,6 +76,8 @@ FailureOr<AffineExpr> PlanBuilder::getByteSize(Value tensor) {
     return emitError(tensor.getLoc(), "expected sizes that are formulas over the dynamic dims of "
                                       "the function's inputs, got ")
            << type;
+  if (!type.getElementType().isIntOrFloat())
+    return emitError(tensor.getLoc(), "expected elements of integers or floats, got ") << type;
   AffineExpr size = constant(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
   for (AffineExpr dim : *shape)
     size = size * dim;

@@ -18,6 +18,12 @@ using namespace mlir;
 
 namespace xc::plan {
 
+static LogicalResult verifyKernel(ModuleOp kernel) {
+  if (kernel.getSymNameAttr() && llvm::hasSingleElement(kernel.getOps<func::FuncOp>()))
+    return success();
+  return kernel.emitOpError("expected a kernel with a name and one func.func");
+}
+
 /// The kernel's text without its name and without locations: equal texts are equal kernels.
 static std::string printAnonymous(ModuleOp kernel) {
   StringAttr name = kernel.getSymNameAttr();
@@ -43,6 +49,8 @@ struct DedupKernels final : impl::DedupKernelsBase<DedupKernels> {
     for (auto kernel : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
       if (!kernel->hasAttr(kKernelAttr))
         continue;
+      if (failed(verifyKernel(kernel)))
+        return signalPassFailure();
       auto [it, isNew] = firstByText.try_emplace(printAnonymous(kernel), kernel.getSymNameAttr());
       if (isNew)
         continue;
