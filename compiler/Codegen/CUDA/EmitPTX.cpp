@@ -29,8 +29,6 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
 
-#include <mutex>
-
 using namespace mlir;
 
 namespace xc::cuda {
@@ -73,22 +71,22 @@ private:
 /// Strategies choose the widths of accesses. The back end's own vectoriser fills gaps between loads
 /// and behind the last, so that kernels would read what is behind the end of a buffer. LLVM has no
 /// other way to turn it off.
-static void disableLoadStoreVectorizer() {
+static bool disableLoadStoreVectorizer() {
   constexpr llvm::StringLiteral name = "disable-nvptx-load-store-vectorizer";
   llvm::cl::Option *option = llvm::cl::getRegisteredOptions().lookup(name);
-  if (!option || option->addOccurrence(0, name, "true"))
-    llvm::report_fatal_error("expected an LLVM whose NVPTX back end need not merge loads");
+  return option && !option->addOccurrence(0, name, "true");
 }
 
-static void initializeBackend() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+/// Whether the back end can be used as it must be.
+static bool initializeBackend() {
+  static const bool isReady = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    disableLoadStoreVectorizer();
-  });
+    return disableLoadStoreVectorizer();
+  }();
+  return isReady;
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigned level) {
@@ -127,7 +125,9 @@ static void restoreLoopAnnotations(Operation *module) {
 }
 
 FailureOr<std::string> EmitPTX::compile(const Target &target) {
-  initializeBackend();
+  if (!initializeBackend())
+    return getOperation().emitOpError(
+        "expected an LLVM whose NVPTX back end can be told not to merge loads");
   std::string errors;
   llvm::LLVMContext context;
   context.setDiagnosticHandler(std::make_unique<CollectErrors>(errors));
