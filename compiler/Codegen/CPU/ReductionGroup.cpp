@@ -292,6 +292,7 @@ static bool arePlainDistinctDims(ArrayRef<AffineExpr> indices) {
 
 void Analyzer::chooseKeptValues() {
   unsigned numKept = group.getNumKept();
+  llvm::DenseSet<Value> taken; // roots' memory, each for one value
   for (auto op : kernel.getOps<linalg::GenericOp>()) {
     if (op.getNumReductionLoops() != 0 || op->getNumResults() != 1)
       continue;
@@ -322,10 +323,12 @@ void Analyzer::chooseKeptValues() {
     auto type = cast<RankedTensorType>(value.getType());
     bool fitsRoot =
         !last->reduction && uses.size() == 2 && !mayAlias(last->root.memory) &&
+        !taken.contains(last->root.memory) &&
         cast<MemRefType>(last->root.memory.getType()).getElementType() == type.getElementType() &&
         lastAccess->indices == last->summary.accesses.back().indices;
     if (fitsRoot) {
       kept.memory = last->root.memory;
+      taken.insert(kept.memory);
       group.keptValues.push_back(kept);
       continue;
     }

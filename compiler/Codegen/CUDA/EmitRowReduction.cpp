@@ -138,7 +138,7 @@ Coord RowEmitter::getFlat(const ReductionGroup::Input &input, const Place &place
 
 Value RowEmitter::loadElements(const ReductionGroup::Input &input, const Place &place) {
   return splatTo(points.builder, points.loc,
-                 points.load(input.binding, getFlat(input, place), lanes), lanes);
+                 points.load(input.binding, getFlat(input, place), lanes, place.loadMask), lanes);
 }
 
 void RowEmitter::provideInput(const ReductionGroup::Input &input, ArrayRef<Place> places,

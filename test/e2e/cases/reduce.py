@@ -1,7 +1,7 @@
 """Reductions, scans, and the ops made of them: means, softmax, norms."""
 import numpy as np
 
-from harness import simple
+from harness import Case, Step, simple
 from tensors import FLOATS, Tensor, mlir_type, random
 
 # Below, at and above a vector and a row tile; rows that fit no tile; one row; many rows.
@@ -155,6 +155,28 @@ def softmaxes():
                          f"%r0 = array.{op} %0 axis = {axis} : {cube.mlir}", kind)
         huge = Tensor("f32", [[1e4, 1e4 - 1, -1e4], [-3e38, -3e38, -3e38], [88, 89, 90]])
         yield simple(f"{op}_huge", [huge], [("f32", reference(huge.values, 1))], f"%r0 = array.{op} %0 axis = 1 : {huge.mlir}", kind)
+
+    # Several values that are dear to compute, each needed twice, in one kernel.
+    for axis in (0, 1):
+        x, g = random("f32", (8, 64), 60, -3, 3), random("f32", (8, 64), 61, -3, 3)
+        p, q, s = softmax(x.values, axis), softmax(g.values, axis), 1 / (1 + np.exp(-g.values))
+        t = "tensor<8x64xf32>"
+        yield Case(f"softmax_minus_softmax_{axis}", f"""  func.func @NAME(%x: {t}, %g: {t}) -> ({t}, {t}) {{
+    %p = array.softmax %x axis = {axis} : {t}
+    %q = array.softmax %g axis = {axis} : {t}
+    %o = array.sub %p, %q : {t}
+    return %o, %q : {t}, {t}
+  }}
+""", [Step([x, g], [("f32", p - q), ("f32", q)])], "composite")
+        yield Case(f"softmax_gated_{axis}", f"""  func.func @NAME(%x: {t}, %g: {t}) -> ({t}, {t}, {t}) {{
+    %s = array.sigmoid %g : {t}
+    %h = array.tanh %g : {t}
+    %p = array.softmax %x axis = {axis} : {t}
+    %o = array.mul %p, %s : {t}
+    %u = array.sub %p, %h : {t}
+    return %s, %o, %u : {t}, {t}, {t}
+  }}
+""", [Step([x, g], [("f32", s), ("f32", p * s), ("f32", p - np.tanh(g.values))])], "composite")
 
 
 def norms():

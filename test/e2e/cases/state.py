@@ -189,6 +189,20 @@ def aliases():
     return %y : tensor<?x20xf32>
   }
 """, [Step([x, w], [("f32", x.values @ w.values + x.values)])], "sum")
+    # Rows that do not fill a block, and columns: surplus threads must not read what others write.
+    for rows, columns in ((16, 16), (3, 16), (100, 24), (5, 130)):
+        v, y = random("f32", (rows, columns), rows), random("f32", (rows, columns), columns)
+        for axis in (0, 1):
+            e = np.exp(v.values - v.values.max(axis, keepdims=True))
+            for dims in (f"{rows}x{columns}", f"?x{columns}"):
+                t = f"tensor<{dims}xf32>"
+                yield Case(f"alias_softmax_{rows}x{columns}_{axis}" + "_open" * (dims[0] == "?"), f"""  func.func @NAME(%v: {t}, %y: {t} {{array.donated}})
+      -> ({t} {{array.alias = 1}}) {{
+    %w = array.softmax %v axis = {axis} : {t}
+    %o = array.mul %w, %y : {t}
+    return %o : {t}
+  }}
+""", [Step([v, y], [("f32", e / e.sum(axis, keepdims=True) * y.values)])], "composite")
     yield Case("alias_in_turn", """  func.func @NAME(%x: tensor<20x20xf32> {array.donated}, %w: tensor<20x20xf32> {array.donated})
       -> (tensor<20x20xf32> {array.alias = 1}, tensor<20x20xf32> {array.alias = 0}, tensor<20x20xf32>, tensor<20xf32>) {
     %n = array.neg %w : tensor<20x20xf32>

@@ -21,7 +21,7 @@ namespace xc::cuda {
 ReductionEmitter::ReductionEmitter(const KernelInfo &kernel, const ReductionGroup &group,
                                    int64_t threads, int64_t lanes)
     : group(group), lanes(lanes), frame(kernel, threads), points(frame.points),
-      index(points.index) {
+      index(points.index), loadsOnlyOwn(kernel.mayAlias()) {
   SmallVector<Value> sizes = points.getLoopSizes(group.root);
   for (unsigned dim : group.parallelDims)
     parallelSizes.push_back(sizes[dim]);
@@ -39,6 +39,8 @@ Place ReductionEmitter::makePlace(const Coord &kept, const Coord &reduced, Value
        llvm::zip_equal(group.reductionDims, points.delinearize(reduced, reductionSizes, lanes)))
     place.coords[dim] = coord;
   place.mask = mask;
+  if (loadsOnlyOwn)
+    place.loadMask = mask;
   return place;
 }
 

@@ -90,6 +90,9 @@ protected:
   KernelFrame frame;
   PointEmitter &points;
   IndexBuilder &index;
+  /// A result may be in the memory of an input, where a thread that repeats another's place would
+  /// read what that one writes.
+  const bool loadsOnlyOwn;
   llvm::SmallVector<mlir::Value> parallelSizes, reductionSizes;
 };
 
