@@ -366,6 +366,11 @@ struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
   void runOnOperation() override {
     bool hasEntry = false;
     for (Operation &op : *getOperation().getBody()) {
+      auto name = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+      if (name && name.empty()) {
+        op.emitOpError("expected a name: programs find functions and variables by theirs");
+        return signalPassFailure();
+      }
       if (auto func = dyn_cast<func::FuncOp>(op)) {
         if (failed(verifyFunction(func)))
           return signalPassFailure();

@@ -309,3 +309,18 @@ func.func @main() -> tensor<0x4xf32> {
   %0 = tensor.empty() : tensor<0x4xf32>
   return %0 : tensor<0x4xf32>
 }
+
+// -----
+
+// expected-error @below {{'func.func' op expected a name: programs find functions and variables by theirs}}
+func.func @""(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{'array.variable' op expected a name}}
+array.variable @"" : tensor<4xf32>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}

@@ -238,9 +238,12 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
     return 1; // a diagnostic has said why
   bool isModuleFile = command.compile.compileTo == xc::Phase::Vmfb;
   if (command.compile.compileTo >= xc::Phase::Plan) {
-    xc::printSummary(*module, llvm::errs());
+    bool isJson = command.report == xc::ReportKind::Json;
+    // JSON is alone where it goes.
+    if (!isJson || !isStandardOutput(command.output))
+      xc::printSummary(*module, llvm::errs());
     if (command.report != xc::ReportKind::None)
-      xc::printReport(*module, command.report == xc::ReportKind::Json,
+      xc::printReport(*module, isJson,
                       isStandardOutput(command.output) ? llvm::errs() : llvm::outs());
   }
   return writeOutput(command.output, isModuleFile ? *bytes : print(*module, command.emitBytecode));
