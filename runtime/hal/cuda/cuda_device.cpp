@@ -354,7 +354,8 @@ Status CudaDevice::allocateOnce(uint64_t size, Ref<hal::Memory> *out) {
   uint64_t taken = room;
   Status status = scope.status();
   if (status.succeeded())
-    status = memory.allocate(room, &address, &taken);
+    // A pool is asked for the bytes themselves, so that tools see an access behind them.
+    status = memory.allocate(capabilities.hasPools && size ? size : room, &address, &taken);
   if (status.failed()) {
     counter.refund(room);
     return status;

@@ -106,6 +106,23 @@ TEST_P(ImportTest, DeviceMemoryIsUsedInPlaceAndGivenBack) {
   leavePrimaryContext();
 }
 
+TEST_P(ImportTest, MemoryIsAsLongAsItWasAskedFor) {
+  if (!standIn())
+    GTEST_SKIP() << "other drivers do not say how much was asked for";
+  enterPrimaryContext();
+  int hasPools = 0;
+  ASSERT_EQ(cu->cuDeviceGetAttribute(&hasPools, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+                                     cudaOrdinal()),
+            CUDA_SUCCESS);
+  Ref<hal::Memory> memory = allocate(100);
+  size_t size = 0;
+  ASSERT_EQ(cu->cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, memory->address()),
+            CUDA_SUCCESS);
+  // So that a tool sees an access to the byte behind. Without a pool, blocks are used again.
+  EXPECT_EQ(size, hasPools ? 100u : 256u);
+  leavePrimaryContext();
+}
+
 TEST_P(ImportTest, ADeviceWorksInAContextOfTheCallers) {
   enterPrimaryContext();
   CUcontext context = nullptr;

@@ -20,8 +20,8 @@ namespace xc::cuda {
 
 ReductionEmitter::ReductionEmitter(const KernelInfo &kernel, const ReductionGroup &group,
                                    int64_t threads, int64_t lanes)
-    : group(group), lanes(lanes), frame(kernel, threads), points(frame.points),
-      index(points.index), loadsOnlyOwn(kernel.mayAlias()) {
+    : group(group), lanes(lanes), frame(kernel, threads), points(frame.points), index(points.index),
+      loadsOnlyOwn(kernel.mayAlias()) {
   SmallVector<Value> sizes = points.getLoopSizes(group.root);
   for (unsigned dim : group.parallelDims)
     parallelSizes.push_back(sizes[dim]);
