@@ -244,6 +244,29 @@ static LogicalResult verifyScalarTypes(Operation *op) {
                  failed(verify(op->getResultTypes(), "result")));
 }
 
+/// Affine maps verify whatever they divide by.
+static LogicalResult verifyDivisors(Operation *op) {
+  AffineExpr wrong;
+  auto look = [&](AffineExpr expr) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary || binary.getKind() == AffineExprKind::Add ||
+        binary.getKind() == AffineExprKind::Mul)
+      return;
+    auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    if (divisor && divisor.getValue() <= 0)
+      wrong = expr;
+  };
+  for (NamedAttribute attribute : op->getAttrDictionary())
+    if (auto map = dyn_cast<AffineMapAttr>(attribute.getValue()))
+      map.getValue().walkExprs(look);
+  if (!wrong)
+    return success();
+  std::string text;
+  llvm::raw_string_ostream(text) << wrong;
+  return op->emitError() << "'" << op->getName() << "' computes " << text
+                         << "; expected a divisor of 1 or more";
+}
+
 /// An op in the body of a linalg op: arithmetic on scalars, or a read at a computed position.
 static LogicalResult verifyScalarOp(Operation *op) {
   if (isa<linalg::IndexOp, linalg::YieldOp, tensor::ExtractOp, tensor::DimOp, ub::PoisonOp>(op))
@@ -251,7 +274,7 @@ static LogicalResult verifyScalarOp(Operation *op) {
   Dialect *dialect = op->getDialect();
   if (isa_and_present<arith::ArithDialect, math::MathDialect, affine::AffineDialect>(dialect) &&
       op->getNumRegions() == 0)
-    return verifyScalarTypes(op);
+    return failure(failed(verifyScalarTypes(op)) || failed(verifyDivisors(op)));
   return op->emitError() << "'" << op->getName()
                          << "' is not supported in the body of a linalg op; supported are arith, "
                             "math, affine.apply, "

@@ -57,3 +57,19 @@ func.func @main(%x: tensor<4xf32>, %init: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+func.func @main(%a: tensor<37xi32>) -> tensor<37xi32> {
+  %e = tensor.empty() : tensor<37xi32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<37xi32>) outs(%e : tensor<37xi32>) {
+  ^bb0(%i: i32, %o: i32):
+    %b = linalg.index 0 : index
+    // expected-error @below {{'affine.apply' computes d0 floordiv 0; expected a divisor of 1 or more}}
+    %q = affine.apply affine_map<(d0) -> (d0 floordiv 0)>(%b)
+    %r = arith.index_cast %q : index to i32
+    linalg.yield %r : i32
+  } -> tensor<37xi32>
+  return %x : tensor<37xi32>
+}
