@@ -55,7 +55,7 @@ class Place:
             raise RuntimeError(f"expected [11. 22. 33.] from the installed xrun, got {out}")
 
     def cmake_package(self):
-        run("cmake", "-S", HERE, "-B", self.folder / "cmake", f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        run("cmake", "-G", "Ninja", "-S", HERE, "-B", self.folder / "cmake", f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run("cmake", "--build", self.folder / "cmake")
         for library in ("xcr", "xcr_static"):
             expect_sum(run(self.folder / "cmake" / f"user-{library}", self.module))
