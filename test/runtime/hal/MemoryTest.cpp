@@ -13,7 +13,10 @@ using namespace xc;
 using namespace xc::test;
 
 namespace {
-class MemoryTest : public HalTest {};
+class MemoryTest : public HalTest {
+protected:
+  void expectStreamFill(hal::Stream &queue, size_t offset, size_t count, uint8_t patternSize);
+};
 } // namespace
 INSTANTIATE_TEST_SUITE_P(Hal, MemoryTest, ::testing::ValuesIn(backends()), backendName);
 
@@ -77,38 +80,33 @@ static std::vector<uint8_t> filled(size_t total, size_t begin, size_t size, uint
   return bytes;
 }
 
-TEST_P(MemoryTest, StreamFillsLeaveTheRestAlone) {
+/// Fills \p count patterns at \p offset by a stream, and looks at what lies around, too.
+void MemoryTest::expectStreamFill(hal::Stream &queue, size_t offset, size_t count,
+                                  uint8_t patternSize) {
   const uint64_t pattern = 0x8877665544332211;
+  size_t size = count * patternSize, total = offset + size + 32;
+  Ref<hal::Memory> memory = upload(std::vector<uint8_t>(total, 0xEE));
+  ASSERT_TRUE(ok(queue.fill(memory, offset, size, pattern, patternSize)));
+  ASSERT_TRUE(ok(queue.synchronize()));
+  EXPECT_EQ(download<uint8_t>(*memory, total), filled(total, offset, size, pattern, patternSize))
+      << "pattern of " << int(patternSize) << ", " << size << " at " << offset;
+}
+
+TEST_P(MemoryTest, StreamFillsLeaveTheRestAlone) {
   Ref<hal::Stream> queue = stream();
   for (uint8_t patternSize : {1, 2, 4, 8})
     for (size_t begin : {0, 1, 3, 17})
-      for (size_t count : {0, 1, 3, 31, 1001}) {
-        size_t offset = begin * patternSize, size = count * patternSize;
-        size_t total = offset + size + 32;
-        Ref<hal::Memory> memory = upload(std::vector<uint8_t>(total, 0xEE));
-        ASSERT_TRUE(ok(queue->fill(memory, offset, size, pattern, patternSize)));
-        ASSERT_TRUE(ok(queue->synchronize()));
-        EXPECT_EQ(download<uint8_t>(*memory, total),
-                  filled(total, offset, size, pattern, patternSize))
-            << "pattern of " << int(patternSize) << ", " << size << " at " << offset;
-      }
+      for (size_t count : {0, 1, 3, 31, 1001})
+        ASSERT_NO_FATAL_FAILURE(expectStreamFill(*queue, begin * patternSize, count, patternSize));
 }
 
 /// Also within what is stored at a time.
 TEST_P(MemoryTest, FillsBeginAnywhere) {
-  const uint64_t pattern = 0x8877665544332211;
   Ref<hal::Stream> queue = stream();
   for (uint8_t patternSize : {2, 4, 8})
     for (size_t offset : {1, 6, 15, 16, 23})
-      for (size_t count : {1, 2, 5, 1003}) {
-        size_t size = count * patternSize, total = offset + size + 32;
-        Ref<hal::Memory> memory = upload(std::vector<uint8_t>(total, 0xEE));
-        ASSERT_TRUE(ok(queue->fill(memory, offset, size, pattern, patternSize)));
-        ASSERT_TRUE(ok(queue->synchronize()));
-        EXPECT_EQ(download<uint8_t>(*memory, total),
-                  filled(total, offset, size, pattern, patternSize))
-            << "pattern of " << int(patternSize) << ", " << size << " at " << offset;
-      }
+      for (size_t count : {1, 2, 5, 1003})
+        ASSERT_NO_FATAL_FAILURE(expectStreamFill(*queue, offset, count, patternSize));
 }
 
 TEST_P(MemoryTest, RecordedFillsLeaveTheRestAlone) {

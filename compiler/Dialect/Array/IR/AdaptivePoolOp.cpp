@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/ResizedDims.h"
 
 using namespace mlir;
 
@@ -28,32 +29,14 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 
 LogicalResult AdaptivePoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
-  RuleContext rule{location, getOperationName()};
-  RankedTensorType type = typeOf(adaptor.getOperand());
-  ArrayRef<int64_t> axes = adaptor.getAxes(), sizes = adaptor.getSizes();
-  if (failed(checkAxes(rule, axes, type.getRank())))
-    return failure();
-  if (axes.size() != sizes.size())
-    return rule.error("expected a size for each of axes ", formatDims(axes), ", got ",
-                      formatDims(sizes));
-  Dims shape(type.getShape());
-  for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
-    if (ShapedType::isDynamic(shape[axis]) || shape[axis] == 0)
-      return rule.error("expected dim ", axis, " to be of static size and not empty, got ", type);
-    if (size < 1)
-      return rule.error("expected sizes of at least 1, got ", formatDims(sizes));
-    shape[axis] = size;
-  }
-  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
-  return success();
+  return inferResized({location, getOperationName()}, adaptor.getOperand().getType(),
+                      adaptor.getAxes(), adaptor.getSizes(), /*least=*/1,
+                      "expected sizes of at least 1", inferred);
 }
 
 LogicalResult AdaptivePoolOp::reifyResultShapes(OpBuilder &builder,
                                                 ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
-  for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
-    sizes[axis] = builder.getIndexAttr(size);
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyResized(getOperation(), getOperand(), getAxes(), getSizes(), builder, shapes);
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/ResizedDims.h"
 
 using namespace mlir;
 
@@ -19,31 +20,13 @@ using Values = SmallVector<Value>;
 
 LogicalResult ResizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
-  RuleContext rule{location, getOperationName()};
-  auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
-  ArrayRef<int64_t> axes = adaptor.getAxes(), sizes = adaptor.getSizes();
-  if (failed(checkAxes(rule, axes, type.getRank())))
-    return failure();
-  if (axes.size() != sizes.size())
-    return rule.error("expected a size for each of axes ", formatDims(axes), ", got ",
-                      formatDims(sizes));
-  Dims shape(type.getShape());
-  for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
-    if (ShapedType::isDynamic(shape[axis]) || shape[axis] == 0)
-      return rule.error("expected dim ", axis, " to be of static size and not empty, got ", type);
-    if (size < 0)
-      return rule.error("expected sizes that are not negative, got ", formatDims(sizes));
-    shape[axis] = size;
-  }
-  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
-  return success();
+  return inferResized({location, getOperationName()}, adaptor.getOperand().getType(),
+                      adaptor.getAxes(), adaptor.getSizes(), /*least=*/0,
+                      "expected sizes that are not negative", inferred);
 }
 
 LogicalResult ResizeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
-  for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
-    sizes[axis] = builder.getIndexAttr(size);
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyResized(getOperation(), getOperand(), getAxes(), getSizes(), builder, shapes);
 }
 
 /// Where position `o` of `out` lies in a dim of size `in`.

@@ -1,0 +1,45 @@
+//===- ResizedDims.cpp - Shapes in which some dims have other sizes -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/ResizedDims.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+LogicalResult inferResized(const RuleContext &rule, Type operand, ArrayRef<int64_t> axes,
+                           ArrayRef<int64_t> sizes, int64_t least, StringRef expectation,
+                           SmallVectorImpl<Type> &inferred) {
+  auto type = cast<RankedTensorType>(operand);
+  if (failed(checkAxes(rule, axes, type.getRank())))
+    return failure();
+  if (axes.size() != sizes.size())
+    return rule.error("expected a size for each of axes ", formatDims(axes), ", got ",
+                      formatDims(sizes));
+  Dims shape(type.getShape());
+  for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
+    if (ShapedType::isDynamic(shape[axis]) || shape[axis] == 0)
+      return rule.error("expected dim ", axis, " to be of static size and not empty, got ", type);
+    if (size < least)
+      return rule.error(expectation, ", got ", formatDims(sizes));
+    shape[axis] = size;
+  }
+  inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult reifyResized(Operation *op, Value operand, ArrayRef<int64_t> axes,
+                           ArrayRef<int64_t> sizes, OpBuilder &builder,
+                           ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> all = SizeBuilder(builder, op->getLoc()).sizes(operand);
+  for (auto [axis, size] : llvm::zip_equal(axes, sizes))
+    all[axis] = builder.getIndexAttr(size);
+  return reifyAs(cast<RankedTensorType>(op->getResult(0).getType()), std::move(all), builder,
+                 shapes);
+}
+
+} // namespace xc::array
