@@ -13,9 +13,9 @@
 //   exp(x)  = ex2(x * log2(e))
 //   tanh(x) = 1 - 2 / (1 + ex2(2 x * log2(e))), and near zero, where that cancels, x - x^3 / 3 + 2
 //   x^5 / 15
-//   1 + tanh(x) = 2 / (1 + ex2(-2 x * log2(e))), as in GELU: cancels nowhere
-//   1 + erf(x) = e for x < 0 and 2 - e else, where e = ex2(-x^2 * log2(e)) P(1 / (1 + p |x|)) is
-//   erfc(|x|): the form of Hastings, with a relative error of 2^-17 throughout
+//   1 + tanh(x) = 2 / (1 + ex2(-2 x * log2(e))), as in GELU: cancels nowhere; the 2 meets GELU's
+//   half 1 + erf(x) = e for x < 0 and 2 - e else, where e = ex2(-x^2 * log2(e)) P(1 / (1 + p |x|))
+//   is erfc(|x|): the form of Hastings, with a relative error of 2^-17 throughout
 //
 //===----------------------------------------------------------------------===//
 
@@ -112,9 +112,10 @@ public:
     return arith::SelectOp::create(builder, loc, isSmall, small, large);
   }
 
-  Value onePlusTanh(Value x) {
+  /// (1 + tanh(x)) / 2.
+  Value halfOnePlusTanh(Value x) {
     Value power = approximate("ex2", mul(x, constant(-2 * 1.4426950408889634)));
-    return mul(approximate("rcp", add(power, constant(1))), constant(2));
+    return approximate("rcp", add(power, constant(1)));
   }
 
   Value onePlusErf(Value x) {
@@ -140,6 +141,28 @@ private:
   Type type;
 };
 
+bool isHalf(Value value) {
+  llvm::APFloat number(0.0f);
+  return matchPattern(value, m_ConstantFloat(&number)) && number.isExactlyValue(0.5);
+}
+
+/// Replaces `sum` by twice `half`; where it scales half of something, by `half` times all of that.
+void replaceByTwice(arith::AddFOp sum, Value half, Builder &b) {
+  for (Operation *user : llvm::make_early_inc_range(sum->getUsers())) {
+    auto product = dyn_cast<arith::MulFOp>(user);
+    if (!product)
+      continue;
+    Value other = product.getLhs() == sum.getResult() ? product.getRhs() : product.getLhs();
+    auto scaled = other.getDefiningOp<arith::MulFOp>();
+    if (!scaled || !(isHalf(scaled.getLhs()) || isHalf(scaled.getRhs())))
+      continue;
+    product.getLhsMutable().assign(half);
+    product.getRhsMutable().assign(isHalf(scaled.getRhs()) ? scaled.getLhs() : scaled.getRhs());
+  }
+  if (!sum->use_empty())
+    sum.replaceAllUsesWith(b.mul(half, b.constant(2)));
+}
+
 /// Replaces those uses of a hyperbolic tangent or an error function that add 1 to it.
 void relaxSums(Operation *op) {
   for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
@@ -150,7 +173,10 @@ void relaxSums(Operation *op) {
     OpBuilder builder(sum);
     Builder b(builder, sum.getLoc(), sum.getType());
     Value x = op->getOperand(0);
-    sum.replaceAllUsesWith(isa<math::TanhOp>(op) ? b.onePlusTanh(x) : b.onePlusErf(x));
+    if (isa<math::TanhOp>(op))
+      replaceByTwice(sum, b.halfOnePlusTanh(x), b);
+    else
+      sum.replaceAllUsesWith(b.onePlusErf(x));
     sum.erase();
   }
 }

@@ -41,6 +41,23 @@ func.func @one_plus_tanh(%x: f32) -> bf16 {
   return %n : bf16
 }
 
+// The 2 of 2 / (1 + ...) and a half cancel.
+// CHECK-LABEL: func.func @half_times_one_plus_tanh
+// CHECK-SAME:    (%[[X:.*]]: f32)
+// CHECK:         %[[HALF:.*]] = llvm.inline_asm{{.*}} "rcp.approx.ftz.f32 $0, $1;"
+// CHECK:         %[[PRODUCT:.*]] = arith.mulf %[[HALF]], %[[X]]
+// CHECK-NEXT:    arith.truncf %[[PRODUCT]]
+func.func @half_times_one_plus_tanh(%x: f32) -> bf16 {
+  %one = arith.constant 1.0 : f32
+  %half = arith.constant 0.5 : f32
+  %y = math.tanh %x : f32
+  %z = arith.addf %y, %one : f32
+  %h = arith.mulf %x, %half : f32
+  %r = arith.mulf %h, %z : f32
+  %n = arith.truncf %r : f32 to bf16
+  return %n : bf16
+}
+
 // Another use wants all bits.
 // CHECK-LABEL: func.func @stored_too
 // CHECK:         math.exp

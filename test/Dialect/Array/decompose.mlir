@@ -46,9 +46,12 @@ func.func @gelu(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   // CHECK: array.erf %[[SCALED]]
   // CHECK: array.constant dense<5.0{{.*}}e-01>
   %0 = array.gelu %x : tensor<4xf32>
-  // CHECK: array.constant dense<4.471500e-02>
-  // CHECK: array.constant dense<0.797884583>
-  // CHECK: array.tanh
+  // CHECK: %[[SQUARE:.*]] = array.mul %[[X]], %[[X]]
+  // CHECK: %[[CUBIC:.*]] = array.constant dense<0.0356774069>
+  // CHECK: %[[LINEAR:.*]] = array.constant dense<0.797884583>
+  // CHECK: %[[SLOPE:.*]] = array.fma %[[SQUARE]], %[[CUBIC]], %[[LINEAR]]
+  // CHECK: %[[ARGUMENT:.*]] = array.mul %[[X]], %[[SLOPE]]
+  // CHECK: array.tanh %[[ARGUMENT]]
   %1 = array.gelu %x approximate = tanh : tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }

@@ -62,9 +62,11 @@ FailureOr<Values> GeluOp::decompose(OpBuilder &builder) {
   if (getApproximate() == GeluForm::Erf) {
     gate = e.make<ErfOp>(e.make<MulOp>(x, e.scalar(M_SQRT1_2, x)));
   } else {
-    Value cube = e.make<MulOp>(e.make<MulOp>(x, x), x);
-    Value inner = e.make<AddOp>(x, e.make<MulOp>(cube, e.scalar(0.044715, x)));
-    gate = e.make<TanhOp>(e.make<MulOp>(inner, e.scalar(M_2_SQRTPI * M_SQRT1_2, x)));
+    // sqrt(2 / pi) (x + 0.044715 x^3), in three operations.
+    constexpr double scale = M_2_SQRTPI * M_SQRT1_2;
+    Value slope =
+        e.make<FmaOp>(e.make<MulOp>(x, x), e.scalar(0.044715 * scale, x), e.scalar(scale, x));
+    gate = e.make<TanhOp>(e.make<MulOp>(x, slope));
   }
   Value half = e.make<MulOp>(x, e.scalar(0.5, x));
   Value result = e.make<MulOp>(half, e.make<AddOp>(gate, e.scalar(1, x)));
