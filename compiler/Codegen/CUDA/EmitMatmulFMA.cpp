@@ -46,6 +46,8 @@ namespace xc::cuda {
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 static constexpr int64_t kPadding = 4;
+/// How the threads of a warp lie.
+static constexpr int64_t kPatchRows = 4, kPatchColumns = 8;
 
 namespace {
 
@@ -72,6 +74,7 @@ private:
     Value buffer = {};
   };
   Operand makeOperand(const Contraction::Side &side, int64_t own, Value start);
+  void placeThread();
   /// Where in the tile vector `round` of this thread begins: along the own dim, and along k.
   std::pair<Value, Value> getPlace(const Operand &operand, int64_t round);
   SmallVector<Value> loadTile(const Operand &operand, Value k);
@@ -196,13 +199,30 @@ SmallVector<Value> FMAEmitter::multiply(Value bufferNumber, ArrayRef<Value> accu
   return sums;
 }
 
+/// A warp's threads lie in as square a patch as there is: shared memory then serves a warp's
+/// vectors of either operand in one cycle each, since few of them differ.
+void FMAEmitter::placeThread() {
+  int64_t across = config.getTileN() / config.getThreadN();
+  int64_t down = config.getTileM() / config.getThreadM();
+  if (across % kPatchColumns != 0 || down % kPatchRows != 0) {
+    threadRow = index.div(thread, across);
+    threadColumn = index.rem(thread, across);
+    return;
+  }
+  int64_t patches = across / kPatchColumns;
+  Value lane = index.rem(thread, kPatchRows * kPatchColumns);
+  Value patch = index.div(thread, kPatchRows * kPatchColumns);
+  threadRow =
+      index.add(index.mul(index.div(patch, patches), kPatchRows), index.div(lane, kPatchColumns));
+  threadColumn = index.add(index.mul(index.rem(patch, patches), kPatchColumns),
+                           index.rem(lane, kPatchColumns));
+}
+
 LogicalResult FMAEmitter::run() {
   frame.setFewestBlocks(1);
   tile.placeAtBlock();
   thread = frame.getThreadId();
-  int64_t across = config.getTileN() / config.getThreadN();
-  threadRow = index.div(thread, across);
-  threadColumn = index.rem(thread, across);
+  placeThread();
   operands.push_back(makeOperand(contraction.a, config.getTileM(), tile.startM));
   operands.push_back(makeOperand(contraction.b, config.getTileN(), tile.startN));
 
