@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Matrix products on wgmma beside cuBLAS (torch), in one run on a GPU.
+"""Matrix products on tensor cores (and f32 on ordinary arithmetic) beside cuBLAS (torch), in one run on a GPU.
 
     matmul.py build --build=build/dev --out=DIR [--candidates=N] [--filter=REGEX]   compiles kernels; needs no GPU
     matmul.py run --out=DIR [--filter=REGEX] [--quick]                              checks and times them; needs torch
@@ -37,7 +37,12 @@ def workloads():
     for layout in ("nt", "tn", "tt"):
         yield f"bf16_4096x4096x4096_{layout}", ("bf16", 1, 4096, 4096, 4096, layout, "")
     yield "bmm_bf16_96x512x512x64", ("bf16", 96, 512, 512, 64, "nn", "")
-    yield "bias_gelu_bf16_4096x3072x768", ("bf16", 1, 4096, 3072, 768, "nt", "gelu")
+    for size in (2048, 4096):
+        yield f"f32_{size}x{size}x{size}", ("f32", 1, size, size, size, "nn", "")
+    # The epilogue's cost: each layout with bias and gelu, and without in the same run.
+    yield "bf16_4096x3072x768_nt", ("bf16", 1, 4096, 3072, 768, "nt", "")
+    for layout in ("nt", "nn"):
+        yield f"bias_gelu_bf16_4096x3072x768_{layout}", ("bf16", 1, 4096, 3072, 768, layout, "gelu")
 
 
 # Only checked: odd sizes, layouts, batches, outputs of 4 bytes.
@@ -68,17 +73,24 @@ def mlir(work):
 
 
 def key(work):
+    """How the compiler names the product, if it leaves it whole."""
     dtype, batch, m, n, k, layout, epilogue = work
     result = "f32" if epilogue == "f32" else dtype
     return f"sm_90a matmul {dtype}*{dtype}>{result} {batch}x{m}x{n}x{k} {layout}"
 
 
-def compile_one(args, folder, name, work, number, config):
+def find_key(reason):
+    """How the compiler names the product that a kernel computes, without what is fused to it; None if it is no product."""
+    found = re.search(r"(?:key|tuned): (\S+ matmul \S+ \S+ [nt]{2})", reason)
+    return found and found.group(1)
+
+
+def compile_one(args, folder, name, work, number, tuned, config):
     base = folder / f"{name}.{number}"
     pathlib.Path(f"{base}.mlir").write_text(mlir(work))
     command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", "-j", "1"]
     if config:
-        pathlib.Path(f"{base}.tuning").write_text(f"{key(work)} = {config}\n")
+        pathlib.Path(f"{base}.tuning").write_text(f"{tuned} = {config}\n")
         command.append(f"--tuning={base}.tuning")
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -93,8 +105,7 @@ def compile_one(args, folder, name, work, number, config):
         first, count = dispatch["bindings"]["begin"], dispatch["bindings"]["count"]
         launches.append({"export": executable["exports"][variant["export_ordinal"]], "grid": variant["grid_x"]["literal"],
                          "bindings": [(b["space"], b["ordinal"], b["offset"]["literal"]) for b in plan["bindings"][first:first + count]]})
-    export = next((launch["export"] for launch in launches if "expected; key" in launch["export"]["reason"]
-                   or "tuned" in launch["export"]["reason"]), launches[-1]["export"])
+    export = next((launch["export"] for launch in launches if find_key(launch["export"]["reason"])), launches[-1]["export"])
     image = pathlib.Path(f"{base}.vmfb").read_bytes()[executable["image"]["offset"]:][:executable["image"]["size"]]
     pathlib.Path(f"{base}.cubin").write_bytes(image)
     return {"name": name, "work": work, "config": export["strategy"], "reason": export["reason"], "export": export, "image": f"{base.name}.cubin",
@@ -103,20 +114,25 @@ def compile_one(args, folder, name, work, number, config):
 
 def build(args):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools" / "xtune"))
-    from candidates import candidates
+    from candidates import candidates, fma_candidates
     folder = pathlib.Path(args.out)
     folder.mkdir(parents=True, exist_ok=True)
+    chosen = [(name, work) for name, work in list(workloads()) + list(checks()) if re.search(args.filter, name)]
     jobs = []
-    for name, work in list(workloads()) + list(checks()):
-        if not re.search(args.filter, name):
-            continue
-        most = 12 if name == "check_split" else 4 if name.startswith("check") else args.candidates
-        _, batch, m, n, k, layout, epilogue = work
-        found = candidates(batch, m, n, k, layout, most, 4 if epilogue == "f32" else 2, 20 if epilogue == "gelu" else 0)
-        for number, config in enumerate([None] + found):
-            jobs.append((name, work, number, config))
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        kernels = list(pool.map(lambda job: compile_one(args, folder, *job), jobs))
+        kernels = list(pool.map(lambda item: compile_one(args, folder, *item, 0, None, None), chosen))
+        # Candidates are for the product that the compiler makes of it: a long sum may be a batch of parts by now.
+        for (name, work), kernel in zip(chosen, kernels):
+            product = find_key(kernel.get("reason", ""))
+            if not product:
+                continue
+            most = 12 if name == "check_split" else 4 if name.startswith("check") else args.candidates
+            types, sizes, layout = product.split(" ")[2:]
+            batch, m, n, k = map(int, sizes.split("x"))
+            found = fma_candidates(most) if work[0] == "f32" else candidates(
+                batch, m, n, k, layout, most, 4 if types.endswith(">f32") else 2, 19 if work[-1] == "gelu" else 0)
+            jobs += [(name, work, 1 + number, product, config) for number, config in enumerate(found)]
+        kernels += pool.map(lambda job: compile_one(args, folder, *job), jobs)
     for kernel in kernels:
         if "error" in kernel or kernel.get("log", "").find("warning") >= 0 or kernel["export"]["spill_bytes"]:
             print(kernel["name"], kernel["config"], kernel.get("error") or kernel["log"], file=sys.stderr)
@@ -254,10 +270,10 @@ def run(args):
     for name in names:
         mine = [k for k in kernels if k["name"] == name]
         dtype, batch, m, n, k, layout, epilogue = mine[0]["work"]
-        torch_type = {"bf16": torch.bfloat16, "f16": torch.float16}[dtype]
+        torch_type = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[dtype]
         out_type = torch.float32 if epilogue == "f32" else torch_type
         lead = (batch,) if batch > 1 else ()
-        moved = 2 * batch * (m * k + k * n + m * n)
+        moved = torch_type.itemsize * batch * (m * k + k * n + m * n)
         count = 1 if name.startswith("check") else max(2, min(16, int(150e6 / moved) + 1))
         sets = []
         for _ in range(count):
@@ -283,7 +299,7 @@ def run(args):
                 kernel.launch(bound[0], torch.cuda.current_stream().cuda_stream)
                 torch.cuda.synchronize()
                 error = float((sets[0][3].float() - expected).norm() / expected.norm())
-                limit = 1e-5 if epilogue == "f32" else 5e-3
+                limit = 1e-5 if "f32" in (epilogue, dtype) else 5e-3
                 if not error <= limit:
                     bad = ((sets[0][3].float() - expected).abs() > 0.1 * expected.abs().max()) | sets[0][3].isnan()
                     where = bad.nonzero()
@@ -304,7 +320,7 @@ def run(args):
             _, kernel, bound, _ = item
             return time_graph(torch, lambda values: kernel.launch(values, torch.cuda.current_stream().cuda_stream), bound, count)
         if epilogue == "gelu":
-            peer = lambda s: torch.nn.functional.gelu(torch.nn.functional.linear(s[0], s[1], s[2]), approximate="tanh")
+            peer = lambda s: torch.nn.functional.gelu(torch.addmm(s[2], left(s[0]), right(s[1])), approximate="tanh")
         else:
             peer = lambda s: torch.matmul(left(s[0]), right(s[1]), out=s[3])
         # Twice each, in turn, and the shorter time: what the GPU is granted changes with what it has just done.
@@ -315,8 +331,8 @@ def run(args):
         rows = [(us, spec["config"], spec["reason"], spec["export"]["registers"]) for us, (spec, _, _, _) in zip(times, rows)]
         chosen = rows[0] if rows else (float("nan"), "", "")
         best = min(rows) if rows else chosen
-        named = re.search("key: (.*)", chosen[2])
-        results.append({"name": name, "key": named.group(1) if named else key(mine[0]["work"]), "torch_us": theirs, "chosen_us": chosen[0], "best_us": best[0], "best": best[1], "all": rows})
+        named = re.search("(?:key|tuned): (.*)", chosen[2])
+        results.append({"name": name, "key": named.group(1) if named else name, "torch_us": theirs, "chosen_us": chosen[0], "best_us": best[0], "best": best[1], "all": rows})
         rate = 2 * batch * m * n * k / 1e6
         brief = re.sub(r"[^0-9,]", "", best[1]).replace(",", "/")
         predicted = re.search(r"([0-9.]+) us expected", chosen[2])

@@ -13,6 +13,9 @@ TILES = [(128, 256, 2, 1), (256, 128, 2, 1), (192, 192, 3, 1), (128, 192, 2, 1),
          (128, 96, 2, 1), (128, 64, 2, 1), (64, 256, 1, 1), (64, 192, 1, 1), (64, 128, 1, 1), (64, 96, 1, 1), (64, 64, 1, 1),
          (64, 32, 1, 1), (64, 16, 1, 1), (128, 192, 2, 2), (128, 128, 2, 2), (128, 96, 2, 2), (64, 256, 2, 2), (64, 128, 2, 2)]
 
+# Blocks that share a tile's sum; rows and columns of blocks that fetch for each other.
+CLUSTERS = [(1, 1, 1), (2, 1, 1), (4, 1, 1), (8, 1, 1), (1, 2, 1), (1, 1, 2)]
+
 
 def consumer_registers(groups, blocks):
     launched = min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248)
@@ -26,15 +29,17 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0):
     found = []
     for tile_m, tile_n, groups, turns in TILES:
         for blocks in (1, 2):
-            for split in (1, 2, 4, 8):
+            for split, cluster_m, cluster_n in CLUSTERS:
                 whole = all(tile % 64 == 0 or tile in (16, 32) for tile, side in ((tile_m, layout[0] == "t"), (tile_n, layout[1] == "n"))
                             if side)
                 steps = math.ceil(k / 64)
                 share = math.ceil(steps / split)
                 sums = tile_m * turns // groups // 64 * tile_n // 2
                 double = turns > 1 and (blocks > 1 or split > 1)
+                cluster = cluster_m * cluster_n
+                alone = (cluster_m > 1 and m <= tile_m) or (cluster_n > 1 and n <= tile_n) or (cluster > 1 and blocks > 1)
                 wasteful = tile_m > 64 and m <= tile_m // 2
-                if (not whole or double or wasteful or sums + 40 > consumer_registers(groups, blocks)
+                if (not whole or double or wasteful or alone or sums + 40 > consumer_registers(groups, blocks)
                         or tile_n // 2 + 28 > min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248) or tile_n % (8 * split)
                         or (split - 1) * share >= steps):
                     continue
@@ -43,21 +48,28 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0):
                 staging += tile_m * tile_n * 4 if split > 1 else 0
                 room = min(227 * 1024, 228 * 1024 // blocks - 1024) - staging
                 stages = min(room // ((tile_m + tile_n) * 128 + 16), 12, max(2, share + 1))
-                tiles = batch * math.ceil(m / tile_m) * math.ceil(n / tile_n) * split
+                tiles = batch * math.ceil(m / tile_m / cluster_m) * math.ceil(n / tile_n / cluster_n) * split * cluster
                 if stages < 2 or (split > 1 and tiles > 600):
                     continue
                 waves = math.ceil(tiles / 132)
                 together = min(blocks, waves)
                 active = max(min(tiles, 132) / 132, 0.6)
-                step = max(tile_m * max(tile_n, 64) / 32, (min(tile_m, m) + tile_n) * 128 / 47 * active, 3000 / stages / together)
+                step = max(tile_m * max(tile_n, 64) / 32, (min(tile_m, m) / cluster_n + tile_n / cluster_m) * 128 / 47 * active, 3000 / stages / together)
                 store = (tile_m * tile_n / split / 20 + 900 + (1750 + 1030 * split + tile_m * tile_n * 0.4 if split > 1 else 0)) / together
                 store += tile_m * tile_n * output_ops / 128
                 cost = waves * (step * share + store)
                 if turns > 1:
                     cost = waves * max(step * share, step * share / 2 + store) + 2 * store
-                raster = max(1, round(math.sqrt(132 * tile_n / tile_m)))
+                raster = max(1, round(math.sqrt(132 / cluster * tile_n * cluster_n / tile_m / cluster_m)))
+                rest = "".join(f", {name} = {value}" for name, value in (("turns", turns), ("cluster_m", cluster_m), ("cluster_n", cluster_n))
+                               if value > 1)
                 found.append((cost, f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = 64, warpgroups = {groups}, "
-                                    f"stages = {stages}, raster = {raster}, blocks = {blocks}, split = {split}"
-                                    + (f", turns = {turns}>" if turns > 1 else ">")))
+                                    f"stages = {stages}, raster = {raster}, blocks = {blocks}, split = {split}{rest}>"))
     found.sort(key=lambda item: item[0])
     return [config for _, config in found[:most]]
+
+
+def fma_candidates(most):
+    """Configurations of any product on ordinary arithmetic."""
+    tiles = [(128, 128, 8, 8, 8), (128, 128, 16, 8, 8), (128, 64, 16, 8, 8), (64, 128, 16, 8, 8), (64, 64, 16, 8, 4), (64, 64, 16, 4, 4)]
+    return ["#cuda.matmul_fma<tile_m = %d, tile_n = %d, tile_k = %d, thread_m = %d, thread_n = %d>" % tile for tile in tiles[:most]]

@@ -21,11 +21,14 @@
 // stored while the other team multiplies.
 //
 // Operands keep their own order: a tile's lines run along k, or along the operand's own dim, which
-// wgmma reads transposed. Outputs of 16 bits whose rows are aligned pass through shared memory and
-// are stored by boxes; others are stored by the threads that hold them.
+// wgmma reads transposed. In a cluster of rows and columns of blocks, each block fetches a part of
+// the lines of what it shares with others and sends it to all of them; a stage is empty once the
+// consumers of all of them have released it. Outputs of 16 bits whose rows are aligned pass through
+// shared memory and are stored by boxes; others are stored by the threads that hold them.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/Emit/MatmulTile.h"
@@ -64,6 +67,7 @@ public:
         index(points.index), builder(points.builder), loc(points.loc),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()),
         team(config.getWarpgroups() / config.getTurns()),
+        cluster(config.getClusterM() * config.getClusterN()),
         rowsPerWarpgroup(config.getTileM() / team),
         ownColumns(config.getTileN() / config.getSplit()) {}
 
@@ -76,14 +80,20 @@ private:
     tile::SharedType type;
     int64_t rows; // that boxes bring; there are no others where they are fewer than the slot's
     Value map;
+    int64_t sharers = 1;          // blocks of the cluster that need the same tile, and fetch parts
+    Value part = {}, blocks = {}; // which of them this one is, and a bit for each of them
   };
   LogicalResult addOperand(const Contraction::Side &side, int64_t own);
+  void makeCluster();
+  void share(Operand &operand, bool isA);
   /// A map of boxes that are `extents` long along M, N or K, and 1 along the batch.
   Value makeMap(const TiledAccess &access, Type elementType,
                 llvm::function_ref<int64_t(Group)> extent);
   void prepareOutput();
   void makeScratch();
   void makeRing();
+  /// Blocks that fetch something for this one, itself among them.
+  int64_t countSenders() const { return config.getClusterM() + config.getClusterN() - 1; }
   void clearRows(const Operand &operand, int64_t number);
   void makeSteps();
   void prefetch(Value map);
@@ -91,6 +101,7 @@ private:
   /// Builds `body` into a new block of `region`, with arguments of type index and the given ones.
   Block *fill(Region &region, unsigned indices, TypeRange carried,
               llvm::function_ref<void(Block &)> body);
+  std::pair<Value, Value> countGroups();
   /// The body once for each tile of this block, or every `turns`-th from number `turn` on.
   SmallVector<Value> emitTiles(Value turn, ValueRange inits,
                                llvm::function_ref<SmallVector<Value>(ValueRange)> body);
@@ -99,6 +110,7 @@ private:
   RingState skip(RingState state, Value count);
   SmallVector<Value> getCoords(const TiledAccess &access, llvm::function_ref<Value(Group)> start);
 
+  void fetch(const Operand &operand, Value slot, Value k, Value stage);
   void emitProducer();
   void emitConsumer(Value warpgroup);
   RingState emitProduct(RingState state, Value place, SmallVector<Value> &sums, Value other);
@@ -118,11 +130,13 @@ private:
   Location loc;
   MatmulTile tile;
   int64_t team;                         // warpgroups that share a tile
+  int64_t cluster;                      // blocks whose tiles are neighbours
   int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
   SmallVector<Operand, 2> operands;
   std::optional<TiledAccess> output; // stored by boxes
   Value outputMap, staging, ring, scratch;
   Value rank, firstStep, lastStep; // of this block in its cluster; of its share of k
+  Value clusterRow, clusterColumn; // of this block in its cluster
   Value thread, threadInWarpgroup;
   Value startColumn; // of what this block stores
 };
@@ -171,19 +185,42 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
            << config << ", got " << bytes;
   auto type = tile::SharedType::get(builder.getContext(), kInnermost ? own : k,
                                     kInnermost ? k : own, elementType);
+  bool isA = &side == &contraction.a;
+  int64_t sharers = isA ? config.getClusterN() : config.getClusterM();
+  int64_t rows = type.getRows() / sharers;
   // Rows beyond a small operand are not fetched with each box: filling them with zeros would take
   // longer than the rows that are there.
-  int64_t rows = type.getRows();
-  if (kInnermost)
-    if (std::optional<int64_t> size =
-            getConstantIntValue(&side == &contraction.a ? tile.sizeM : tile.sizeN))
+  if (kInnermost && sharers == 1)
+    if (std::optional<int64_t> size = getConstantIntValue(isA ? tile.sizeM : tile.sizeN))
       rows = std::min(rows, *size);
   Value map = makeMap(*access, elementType, [&](Group group) {
     bool isInnermost = (group == Group::K) == kInnermost;
     return isInnermost ? type.getPanelColumns() : rows;
   });
   operands.push_back({side, *access, type, rows, map});
+  if (sharers > 1)
+    share(operands.back(), isA);
   return success();
+}
+
+/// The blocks of a row of the cluster share rows of A, those of a column share columns of B.
+void WGMMAEmitter::share(Operand &operand, bool isA) {
+  int64_t columns = config.getClusterN(), first = 0;
+  operand.sharers = isA ? columns : config.getClusterM();
+  operand.part = isA ? clusterColumn : clusterRow;
+  for (int64_t sharer = 0; sharer < operand.sharers; ++sharer)
+    first |= 1 << (isA ? sharer : sharer * columns);
+  Value shift = isA ? index.mul(clusterRow, columns) : clusterColumn;
+  operand.blocks = arith::ShLIOp::create(builder, loc, index.constant(first), shift);
+}
+
+void WGMMAEmitter::makeCluster() {
+  if (cluster == 1)
+    return;
+  rank = index.rem(frame.getBlockId(), cluster);
+  clusterRow = index.div(rank, config.getClusterN());
+  clusterColumn = index.rem(rank, config.getClusterN());
+  tile.setGroup(config.getClusterM(), config.getClusterN());
 }
 
 /// Columns of the output that are turned from fragments into boxes at a time.
@@ -228,14 +265,18 @@ void WGMMAEmitter::makeScratch() {
 void WGMMAEmitter::makeRing() {
   auto type = tile::RingType::get(builder.getContext(), config.getStages(),
                                   {operands[0].type, operands[1].type});
-  ring =
-      tile::RingOp::create(builder, loc, type, /*arrivals=*/1, team, IntegerAttr(), IntegerAttr());
+  // Whoever is sent a part releases the stages of its sender.
+  ring = tile::RingOp::create(builder, loc, type, /*arrivals=*/1, team * countSenders(),
+                              IntegerAttr(), IntegerAttr());
   for (auto [number, operand] : llvm::enumerate(operands))
-    if (operand.rows < operand.type.getRows())
+    if (operand.rows * operand.sharers < operand.type.getRows())
       clearRows(operand, number);
   // Up to here nothing that the kernel before it may have written is read.
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
-  frame.barrier();
+  if (cluster > 1)
+    tile::SyncBlocksOp::create(builder, loc);
+  else
+    frame.barrier();
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
 }
 
@@ -293,14 +334,27 @@ Block *WGMMAEmitter::fill(Region &region, unsigned indices, TypeRange carried,
   return block;
 }
 
+/// Rows and columns of tiles, or of clusters' groups of them.
+std::pair<Value, Value> WGMMAEmitter::countGroups() {
+  return {index.ceilDiv(tile.tilesM, index.constant(config.getClusterM())),
+          index.ceilDiv(tile.tilesN, index.constant(config.getClusterN()))};
+}
+
 SmallVector<Value>
 WGMMAEmitter::emitTiles(Value turn, ValueRange inits,
                         llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
-  auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), tile.tilesM, tile.tilesN,
-                                         tile.batches, config.getRaster(), config.getSplit(), turn,
+  auto [groupsM, groupsN] = countGroups();
+  int64_t share = config.getSplit() * cluster;
+  auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), groupsM, groupsN,
+                                         tile.batches, config.getRaster(), share, turn,
                                          turn ? config.getTurns() : 1, inits);
   fill(loop.getBody(), 3, inits.getTypes(), [&](Block &block) {
-    tile.place(block.getArgument(0), block.getArgument(1), block.getArgument(2));
+    Value row = block.getArgument(0), column = block.getArgument(1);
+    if (cluster > 1) {
+      row = index.add(index.mul(row, config.getClusterM()), clusterRow);
+      column = index.add(index.mul(column, config.getClusterN()), clusterColumn);
+    }
+    tile.place(row, column, block.getArgument(2));
     tile::YieldOp::create(builder, loc, body(ValueRange(block.getArguments()).drop_front(3)));
   });
   return SmallVector<Value>(loop.getResults());
@@ -344,13 +398,29 @@ SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access,
 // From global to shared memory
 //===----------------------------------------------------------------------===//
 
+/// Starts the copies of the operand's tile from `k` on, or those of this block's part of it.
+void WGMMAEmitter::fetch(const Operand &operand, Value slot, Value k, Value stage) {
+  bool kInnermost = operand.access.dims.back().group == Group::K;
+  Value row = operand.part ? index.mul(operand.part, operand.rows) : Value();
+  SmallVector<Value> coords = getCoords(operand.access, [&](Group group) {
+    Value start = group == Group::K ? k : group == Group::M ? tile.startM : tile.startN;
+    return row && (group == Group::K) != kInnermost ? index.add(start, row) : start;
+  });
+  if (row)
+    tile::MulticastOp::create(builder, loc, operand.map, coords, slot, row, operand.blocks, ring,
+                              stage);
+  else
+    tile::LoadOp::create(builder, loc, operand.map, coords, slot, ring, stage);
+}
+
 void WGMMAEmitter::emitProducer() {
   // One thread starts all copies.
   Value isFirstWarp = index.isLess(thread, index.constant(32));
   Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
   int64_t bytes = 0;
   for (const Operand &operand : operands)
-    bytes += operand.rows * operand.type.getColumns() * operand.type.getElementBytes();
+    bytes +=
+        operand.rows * operand.sharers * operand.type.getColumns() * operand.type.getElementBytes();
   points.emitIf(index.both(isFirstWarp, elected), [&] {
     emitTiles(Value(), {index.constant(0), index.constant(0)}, [&](ValueRange carried) {
       return points.emitLoop(
@@ -363,10 +433,7 @@ void WGMMAEmitter::emitProducer() {
             for (auto [number, operand] : llvm::enumerate(operands)) {
               Value slot =
                   tile::SlotOp::create(builder, loc, operand.type, ring, state.stage, number);
-              SmallVector<Value> coords = getCoords(operand.access, [&](Group group) {
-                return group == Group::K ? k : group == Group::M ? tile.startM : tile.startN;
-              });
-              tile::LoadOp::create(builder, loc, operand.map, coords, slot, ring, state.stage);
+              fetch(operand, slot, k, state.stage);
             }
             RingState next = advance(state);
             return {next.stage, next.phase};
@@ -380,6 +447,22 @@ void WGMMAEmitter::emitProducer() {
 //===----------------------------------------------------------------------===//
 
 void WGMMAEmitter::release(Value stage, Value condition) {
+  // A thread for each sender: those of this block's row of the cluster, then of its column.
+  if (cluster > 1) {
+    int64_t columns = config.getClusterN();
+    Value isOne = index.isLess(threadInWarpgroup, index.constant(countSenders()));
+    points.emitIf(index.both(isOne, condition), [&] {
+      Value inRow = index.add(index.mul(clusterRow, columns), threadInWarpgroup);
+      Value row = index.sub(threadInWarpgroup, index.constant(columns));
+      Value isBefore = index.isLess(row, clusterRow);
+      row = arith::SelectOp::create(builder, loc, isBefore, row, index.add(row, 1));
+      Value inColumn = index.add(index.mul(row, columns), clusterColumn);
+      Value isInRow = index.isLess(threadInWarpgroup, index.constant(columns));
+      Value block = arith::SelectOp::create(builder, loc, isInRow, inRow, inColumn);
+      tile::ReleaseInOp::create(builder, loc, ring, stage, block);
+    });
+    return;
+  }
   // One thread stands for the warpgroup: wgmma's completion is the warpgroup's.
   Value isLeader = index.isEqual(threadInWarpgroup, index.constant(0));
   points.emitIf(index.both(isLeader, condition),
@@ -565,6 +648,7 @@ LogicalResult WGMMAEmitter::run() {
   thread = frame.getThreadId();
   threadInWarpgroup = index.rem(thread, tile::kWarpgroupThreads);
   makeSteps();
+  makeCluster();
   if (failed(addOperand(contraction.a, config.getTileM())) ||
       failed(addOperand(contraction.b, config.getTileN())))
     return failure();
@@ -578,12 +662,19 @@ LogicalResult WGMMAEmitter::run() {
   makeRing();
   auto roles = tile::WarpSpecializeOp::create(builder, loc, config.getWarpgroups(),
                                               getRegisters(builder, config));
+  // No block of a cluster ends while others send to it or release its stages.
+  auto leaveTogether = [&] {
+    if (cluster > 1)
+      tile::SyncBlocksOp::create(builder, loc);
+  };
   fill(roles.getProducer(), 0, {}, [&](Block &) {
     emitProducer();
+    leaveTogether();
     tile::YieldOp::create(builder, loc, ValueRange());
   });
   fill(roles.getConsumer(), 1, {}, [&](Block &block) {
     emitConsumer(block.getArgument(0));
+    leaveTogether();
     tile::YieldOp::create(builder, loc, ValueRange());
   });
 
@@ -593,9 +684,12 @@ LogicalResult WGMMAEmitter::run() {
   if (config.getSplit() > 1)
     return frame.finish(index.mul(tiles, config.getSplit()), config.getSplit());
   // No more blocks than stay on the device at a time.
-  int64_t resident = config.getBlocks() * kernel.target->multiprocessors;
-  std::optional<int64_t> count = getConstantIntValue(tiles);
-  return frame.finish(index.constant(count ? std::min(*count, resident) : resident));
+  int64_t resident = config.getBlocks() * getClusterRoom(*kernel.target, cluster);
+  auto [groupsM, groupsN] = countGroups();
+  std::optional<int64_t> groups =
+      getConstantIntValue(index.mul(tile.batches, index.mul(groupsM, groupsN)));
+  return frame.finish(index.constant(groups ? std::min(*groups * cluster, resident) : resident),
+                      cluster);
 }
 
 namespace {

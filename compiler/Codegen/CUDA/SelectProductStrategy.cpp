@@ -57,7 +57,8 @@ static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contr
       return;
     for (Operation &inner : op.getBlock()->without_terminator())
       if (!isa<CastOpInterface>(inner))
-        count += isa<math::MathDialect>(inner.getDialect()) ? kFunction : 1;
+        count +=
+            isa<math::MathDialect>(inner.getDialect()) && !isa<math::FmaOp>(inner) ? kFunction : 1;
   });
   return count;
 }
@@ -148,7 +149,8 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
   MLIRContext *context = kernel.getFunction().getContext();
   auto toConfig = [&](const WGMMAPlan &plan) {
     return MatmulWGMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpgroups,
-                                plan.stages, plan.raster, plan.blocks, plan.split, plan.turns);
+                                plan.stages, plan.raster, plan.blocks, plan.split, plan.turns,
+                                plan.clusterM, plan.clusterN);
   };
   MatmulWGMMAAttr config = toConfig(plans.front());
   std::string expected = llvm::formatv("{0:F1} us expected", plans.front().microseconds);

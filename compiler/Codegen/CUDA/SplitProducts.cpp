@@ -7,9 +7,13 @@
 
 #include "compiler/Codegen/CUDA/SplitProducts.h"
 
+#include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -20,6 +24,13 @@ static constexpr int64_t kSmallestTile = 64, kSmallestScalarTile = 32;
 /// The shortest sum that is shared, and what is left of it in each part at least; parts are a
 /// multiple of the steps that tiles are computed in.
 static constexpr int64_t kLongSum = 2048, kShortestPart = 512, kStep = 64;
+/// On wgmma clusters share sums by themselves, and parts are what is beyond them: the shortest sum,
+/// how many elements of each part begin a line that can be copied, and what the sum of all parts
+/// takes: a launch, and the bytes a microsecond that are read for it from L2.
+static constexpr int64_t kVeryLongSum = 8192, kAlignedElements = 8;
+static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
+/// What parts must be faster than the whole by: the model is not that exact.
+static constexpr double kWorthwhile = 0.85;
 
 namespace {
 
@@ -38,11 +49,53 @@ static bool isHalf(linalg::ContractOp op) {
   });
 }
 
+/// True if neighbours in memory of the operand that `map` reads are neighbours along `loops`.
+static bool isContiguous(AffineMap map, ArrayRef<unsigned> loops) {
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return last && llvm::is_contained(loops, last.getPosition());
+}
+
+/// The microseconds that the model expects of the product on wgmma; infinite if it knows no way.
+static double estimate(const Target &target, const MatmulProblem &problem) {
+  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, problem);
+  return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
+}
+
+/// Parts of products on wgmma: as many as make the product and their sum fastest, if any.
+static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
+                                                      const linalg::ContractionDimensions &dims,
+                                                      MatmulProblem problem, const Target &target) {
+  if (dims.k.size() != 1 || problem.k < kVeryLongSum)
+    return std::nullopt;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  problem.elementBytes = 2;
+  problem.outputBytes = getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth() / 8;
+  problem.isKContiguousA = isContiguous(maps[0], dims.k);
+  problem.isKContiguousB = isContiguous(maps[1], dims.k);
+  double limit = kWorthwhile * estimate(target, problem);
+  double sumBytes =
+      static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
+  std::optional<ProductSplit> best;
+  for (int64_t parts = 2; parts <= problem.k / kShortestPart; ++parts) {
+    if (problem.k % (parts * kAlignedElements) != 0 ||
+        problem.batch * parts > 2 * target.multiprocessors)
+      continue;
+    MatmulProblem part = problem;
+    part.batch *= parts;
+    part.k /= parts;
+    double time = estimate(target, part) + kSumTime + sumBytes * parts / kSumBytesPerMicrosecond;
+    if (time < limit) {
+      limit = time;
+      best = ProductSplit{dims.k.front(), parts};
+    }
+  }
+  return best;
+}
+
 static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Target &target) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
-  if (failed(dims) || llvm::any_of(ranges, ShapedType::isDynamic) || !op.hasPureTensorSemantics() ||
-      (target.hasWGMMA && isHalf(op)))
+  if (failed(dims) || llvm::any_of(ranges, ShapedType::isDynamic) || !op.hasPureTensorSemantics())
     return std::nullopt;
   auto product = [&](ArrayRef<unsigned> loops) {
     int64_t result = 1;
@@ -50,6 +103,14 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
       result *= ranges[loop];
     return result;
   };
+  if (target.hasWGMMA && isHalf(op)) {
+    MatmulProblem problem{};
+    problem.batch = product(dims->batch);
+    problem.m = product(dims->m);
+    problem.n = product(dims->n);
+    problem.k = product(dims->k);
+    return choosePartsOnWGMMA(op, *dims, problem, target);
+  }
   int64_t tile = isHalf(op) && target.hasMMA16816 ? kSmallestTile : kSmallestScalarTile;
   int64_t tiles = product(dims->batch) * llvm::divideCeil(product(dims->m), tile) *
                   llvm::divideCeil(product(dims->n), tile);

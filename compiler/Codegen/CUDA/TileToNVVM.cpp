@@ -243,6 +243,37 @@ struct LowerRelease final : TilePattern<tile::ReleaseOp> {
   }
 };
 
+struct LowerReleaseIn final : TilePattern<tile::ReleaseInOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::ReleaseInOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    // A release of cluster scope would wait for all of the thread's memory accesses, each time.
+    b.assembly("{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
+               "mbarrier.arrive.shared::cluster.b64 _, [there]; }",
+               "r,r,~{memory}",
+               {b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Empty)),
+                b.toWord(adaptor.getBlock())});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// The threads of a warp need not meet before it.
+struct LowerSyncBlocks final : TilePattern<tile::SyncBlocksOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::SyncBlocksOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    b.assembly("barrier.cluster.arrive.release;", "~{memory}", {});
+    b.assembly("barrier.cluster.wait.acquire;", "~{memory}", {});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -272,26 +303,52 @@ SmallVector<Value> reverseCoords(Builder &b, ValueRange coords, int64_t offset) 
   return words;
 }
 
+/// Copies the panels of `tile` to `slot` and on; `blocks` (i16) says of which blocks, this one
+/// alone if it is null.
+void copyPanels(Builder &b, tile::SharedType tile, Value slot, Value map, ValueRange coords,
+                Value barrier, Value blocks) {
+  size_t rank = coords.size();
+  std::string text = llvm::formatv(
+      "cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{1} [$0], "
+      "[$1, {{{2}}], [$2]{3};",
+      rank, blocks ? ".multicast::cluster" : "", listOperands(3, rank),
+      blocks ? ", $" + std::to_string(3 + rank) : "");
+  for (int64_t panel = 0; panel < tile.getPanels(); ++panel) {
+    SmallVector<Value> operands{b.address(b.advance(slot, panel * tile.getPanelBytes())), map,
+                                barrier};
+    llvm::append_range(operands, reverseCoords(b, coords, panel * tile.getPanelColumns()));
+    if (blocks)
+      operands.push_back(blocks);
+    b.assembly(text, "r,l,r," + repeat("r", rank) + (blocks ? ",h" : "") + ",~{memory}", operands);
+  }
+}
+
 struct LowerLoad final : TilePattern<tile::LoadOp> {
   using TilePattern::TilePattern;
 
   LogicalResult matchAndRewrite(tile::LoadOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Builder b(rewriter, op.getLoc());
-    tile::SharedType tile = op.getSlot().getType();
-    size_t rank = op.getCoords().size();
     Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
-    std::string text = llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.tile."
-                                     "mbarrier::complete_tx::bytes [$0], [$1, {{{1}}], [$2];",
-                                     rank, listOperands(3, rank));
-    for (int64_t panel = 0; panel < tile.getPanels(); ++panel) {
-      SmallVector<Value> operands{
-          b.address(b.advance(adaptor.getSlot(), panel * tile.getPanelBytes())), adaptor.getMap(),
-          barrier};
-      llvm::append_range(operands,
-                         reverseCoords(b, adaptor.getCoords(), panel * tile.getPanelColumns()));
-      b.assembly(text, "r,l,r," + repeat("r", rank) + ",~{memory}", operands);
-    }
+    copyPanels(b, op.getSlot().getType(), adaptor.getSlot(), adaptor.getMap(), adaptor.getCoords(),
+               barrier, Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerMulticast final : TilePattern<tile::MulticastOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::MulticastOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
+    Value first = b.mul(b.toWord(adaptor.getRow()), op.getSlot().getType().getLineBytes());
+    Value blocks = LLVM::TruncOp::create(rewriter, op.getLoc(), rewriter.getI16Type(),
+                                         b.toWord(adaptor.getBlocks()));
+    copyPanels(b, op.getSlot().getType(), b.advance(adaptor.getSlot(), first), adaptor.getMap(),
+               adaptor.getCoords(), barrier, blocks);
     rewriter.eraseOp(op);
     return success();
   }
@@ -686,11 +743,13 @@ void addTileTypeConversions(LLVMTypeConverter &converter) {
 }
 
 void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
-               LowerRelease, LowerLoad, LowerStore, LowerWaitStores, LowerFenceAsync,
-               LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>, LowerTurn<tile::GiveTurnOp>,
-               LowerWrite, LowerWriteFragment, LowerUndefined, LowerMma, LowerWaitMma,
-               LowerFragment, LowerReduceBlocks, LowerWaitBlocks, LowerPrefetch>(converter);
+  patterns
+      .add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
+           LowerRelease, LowerReleaseIn, LowerSyncBlocks, LowerLoad, LowerMulticast, LowerStore,
+           LowerWaitStores, LowerFenceAsync, LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
+           LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerWriteFragment, LowerUndefined, LowerMma,
+           LowerWaitMma, LowerFragment, LowerReduceBlocks, LowerWaitBlocks, LowerPrefetch>(
+          converter);
 }
 
 } // namespace xc::cuda

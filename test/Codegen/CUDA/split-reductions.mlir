@@ -266,6 +266,34 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 
 // -----
 
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // On wgmma: so long a sum that blocks of a cluster are too few. The last step of a part may be short, but its lines are
+  // aligned: 16376 is 23 times 712.
+  // CHECK-LABEL: func.func @parts_beyond_clusters
+  // CHECK:         tensor.expand_shape %arg0 {{.*}} into tensor<8x23x712xbf16>
+  // CHECK:         linalg.contract {{.*}} outs(%{{.*}} : tensor<23x8x8xf32>)
+  func.func @parts_beyond_clusters(%a: tensor<8x16376xbf16>, %b: tensor<16376x8xbf16>, %init: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    %c = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<8x16376xbf16>, tensor<16376x8xbf16>)
+        outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+    return %c : tensor<8x8xf32>
+  }
+
+  // A cluster shares this sum.
+  // CHECK-LABEL: func.func @cluster
+  // CHECK-NOT:     tensor.expand_shape
+  func.func @cluster(%a: tensor<256x16384xbf16>, %b: tensor<16384x256xbf16>, %init: tensor<256x256xf32>) -> tensor<256x256xf32> {
+    %c = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<256x16384xbf16>, tensor<16384x256xbf16>)
+        outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+    return %c : tensor<256x256xf32>
+  }
+}
+
+// -----
+
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #column = affine_map<(d0, d1) -> (d1)>
 

@@ -87,6 +87,12 @@ def tensor_cores():
         yield product(a, Tensor(dtype, b.values.T), " transpose_b", a.values @ b.values, "_warpgroups_tb")
     for left, right in (((3, 40, 64), (3, 64, 72)), ((2, 3, 24, 64), (2, 3, 64, 40)), ((4, 72, 64), (1, 64, 24)), ((2, 1, 24, 64), (3, 64, 40))):
         yield product(random("bf16", left, 32), random("bf16", right, 33), tag="_warpgroups")
+    # So few tiles and so long a sum that clusters are not enough: parts, one of them with an uneven last step, and their sum.
+    for dtype, m, k, n, body in (("bf16", 16, 16384, 24, ""), ("f16", 24, 13000, 16, " transpose_b"), ("bf16", 8, 16376, 8, " transpose_a")):
+        a, b = random(dtype, (m, k), 44), random(dtype, (k, n), 45)
+        yield product(Tensor(dtype, a.values.T) if "_a" in body else a, Tensor(dtype, b.values.T) if "_b" in body else b, body,
+                      a.values @ b.values, "_warpgroups_parts")
+    yield product(random("f16", (2, 16, 16384), 46), random("f16", (2, 16384, 16), 47), out="f32", tag="_warpgroups_parts")
     a, b = random("bf16", (72, 136), 34), random("bf16", (136, 88), 35)
     bias, residual = random("f32", (88,), 36), random("f32", (72, 88), 37)
     z = a.values @ b.values + bias.values

@@ -44,10 +44,20 @@ static constexpr double kLatencyCycles = 2230;
 /// Cycles that a cluster's barriers take for each of its blocks, and the bytes a cycle that they
 /// exchange.
 static constexpr double kClusterCycles = 680, kClusterBytesPerCycle = 13;
+/// Large clusters leave one in so many multiprocessors idle: they do not cross the groups that
+/// multiprocessors come in, whose sizes are no multiples of theirs.
+static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
 /// Microseconds that a launch behind another kernel costs.
 static constexpr double kLaunchTime = 0.7;
 
 static constexpr int64_t kTileAlignment = 1024;
+
+int64_t getClusterRoom(const Target &target, int64_t cluster) {
+  int64_t room = target.multiprocessors;
+  if (cluster >= kLargeCluster)
+    room -= room / kIdleShare;
+  return room / cluster * cluster;
+}
 
 static int64_t getSharedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
   int64_t stage = llvm::alignTo(plan.tileM * plan.tileK * problem.elementBytes, kTileAlignment) +
@@ -86,7 +96,7 @@ static double estimate(const Target &target, const MatmulProblem &problem, const
   int64_t blocks = problem.batch * llvm::divideCeil(problem.m, plan.tileM) *
                    llvm::divideCeil(problem.n, plan.tileN) * plan.split;
   int64_t steps = llvm::divideCeil(llvm::divideCeil(problem.k, plan.tileK), plan.split);
-  int64_t busiest = llvm::divideCeil(blocks, target.multiprocessors);
+  int64_t busiest = llvm::divideCeil(blocks, getClusterRoom(target, plan.split));
   // Blocks of one multiprocessor take turns: one stores while the other one multiplies.
   double together = std::min<double>(plan.blocks, busiest);
   double active = std::min<double>(blocks, multiprocessors) / multiprocessors;
@@ -105,8 +115,6 @@ static double estimate(const Target &target, const MatmulProblem &problem, const
   double outputs = static_cast<double>(plan.tileM * plan.tileN / plan.split);
   double store = outputs * problem.outputBytes / kStoreBytesPerCycle +
                  outputs * problem.outputOps / kOutputOpsPerCycle;
-  if (plan.split > 1)
-    store += kClusterCycles * plan.split + plan.tileM * plan.tileN * 4 / kClusterBytesPerCycle;
   double tile = steps * step + store / together;
   double cycles = kFillCycles + busiest * tile + store * (1 - 1 / together);
   // Teams that take turns store while the other one multiplies; half as many threads store a tile.
@@ -119,7 +127,12 @@ static double estimate(const Target &target, const MatmulProblem &problem, const
       problem.batch * problem.k * problem.elementBytes * static_cast<double>(problem.m + problem.n);
   double results = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
   double memory = (operands + results) / kMemoryRate + kMemoryStart;
-  return kLaunchTime + std::max(cycles / clock, memory) / 1000;
+  // A cluster adds up its sums once all operands are there, whatever those waited for.
+  double exchange = 0;
+  if (plan.split > 1)
+    exchange = busiest *
+               (kClusterCycles * plan.split + plan.tileM * plan.tileN * 4 / kClusterBytesPerCycle);
+  return kLaunchTime + (std::max(cycles / clock, memory) + exchange / clock) / 1000;
 }
 
 /// True if the operand's lines can be copied: along its own dim they hold 32 or 64 bytes, or whole
@@ -170,6 +183,8 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
                    blocks,
                    split,
                    shape.turns,
+                   1,
+                   1,
                    0};
     if (!fit(target, problem, plan))
       return;

@@ -25,9 +25,12 @@ struct MatmulProblem {
 
 /// The parameters of #cuda.matmul_wgmma, and the time that they should take.
 struct WGMMAPlan {
-  int64_t tileM, tileN, tileK, warpgroups, stages, raster, blocks, split, turns;
+  int64_t tileM, tileN, tileK, warpgroups, stages, raster, blocks, split, turns, clusterM, clusterN;
   double microseconds;
 };
+
+/// How many blocks of clusters of `cluster` run at a time, one on each multiprocessor.
+int64_t getClusterRoom(const Target &target, int64_t cluster);
 
 /// Every plan that a block's registers and shared memory allow, fastest first.
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem);

@@ -22,13 +22,19 @@ static constexpr int64_t kRasterRows = 8;
 MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame,
                        int64_t tileM, int64_t tileN)
     : contraction(contraction), frame(frame), points(frame.points), index(points.index),
-      sizes(points.getLoopSizes(contraction.getOp())), tileM(tileM), tileN(tileN) {
+      sizes(points.getLoopSizes(contraction.getOp())), tileM(tileM), tileN(tileN), groupM(tileM),
+      groupN(tileN) {
   sizeM = product(contraction.m);
   sizeN = product(contraction.n);
   sizeK = product(contraction.k);
   tilesM = index.ceilDiv(sizeM, index.constant(tileM));
   tilesN = index.ceilDiv(sizeN, index.constant(tileN));
   batches = product(contraction.batch);
+}
+
+void MatmulTile::setGroup(int64_t rows, int64_t columns) {
+  groupM = tileM * rows;
+  groupN = tileN * columns;
 }
 
 void MatmulTile::place(Value row, Value column, Value product) {
@@ -200,7 +206,7 @@ static bool isMultiple(Value size, int64_t tile) {
 }
 
 bool MatmulTile::hasWholeTiles() const {
-  return isMultiple(sizeM, tileM) && isMultiple(sizeN, tileN);
+  return isMultiple(sizeM, groupM) && isMultiple(sizeN, groupN);
 }
 
 Value MatmulTile::emitOutput(Value m, Value n, Value accumulators) {
@@ -208,8 +214,8 @@ Value MatmulTile::emitOutput(Value m, Value n, Value accumulators) {
   SmallVector<Coord> loops =
       makeLoops(Coord::uniform(m), Coord::consecutive(n), Coord::uniform(index.constant(0)), lanes);
   // What is loaded beside the product is loaded from where there is something.
-  Value inside = isMultiple(sizeM, tileM) ? Value() : index.isLess(m, sizeM);
-  if (!isMultiple(sizeN, tileN))
+  Value inside = isMultiple(sizeM, groupM) ? Value() : index.isLess(m, sizeM);
+  if (!isMultiple(sizeN, groupN))
     inside = index.both(inside, index.isLess(n, sizeN));
   points.provide(contraction.getOp()->getResult(0), addInit(accumulators, loops, lanes, inside));
   const ReductionGroup::Result &result = contraction.group.results.front();
@@ -220,9 +226,9 @@ Value MatmulTile::emitOutput(Value m, Value n, Value accumulators) {
 
 void MatmulTile::emitOutputs(Value m, Value n, Value accumulators) {
   int64_t lanes = countLanes(accumulators);
-  Value inside = isMultiple(sizeM, tileM) ? Value() : index.isLess(m, sizeM);
+  Value inside = isMultiple(sizeM, groupM) ? Value() : index.isLess(m, sizeM);
   if (lanes == 1 || knownDivisor(getInnerSize(contraction.n)) % lanes == 0) {
-    if (!isMultiple(sizeN, tileN))
+    if (!isMultiple(sizeN, groupN))
       inside = index.both(inside, index.isLess(n, sizeN));
     Coord column = lanes == 1 ? Coord::uniform(n) : Coord::consecutive(n);
     points.emitIf(inside, [&] { emitOutputsAt(Coord::uniform(m), column, accumulators, lanes); });

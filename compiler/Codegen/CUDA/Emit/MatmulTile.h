@@ -32,6 +32,8 @@ public:
 
   /// Makes the tile of this block's number the one at hand; each block has one.
   void placeAtBlock();
+  /// Tiles are worked on in groups of `rows` x `columns`, so that some lie outside the product.
+  void setGroup(int64_t rows, int64_t columns);
   /// Makes the tile in row `row`, column `column` of product `product` the one at hand.
   void place(mlir::Value row, mlir::Value column, mlir::Value product);
 
@@ -83,6 +85,7 @@ private:
   IndexBuilder &index;
   llvm::SmallVector<mlir::Value> sizes; // of the loops
   int64_t tileM, tileN;
+  int64_t groupM, groupN; // sizes that are multiples of these need no check
 };
 
 } // namespace xc::cuda

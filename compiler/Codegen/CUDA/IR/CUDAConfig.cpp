@@ -225,8 +225,8 @@ static constexpr int64_t kOperandRegisters = 28;
 
 LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
                                       int64_t tileK, int64_t warpgroups, int64_t stages,
-                                      int64_t raster, int64_t blocks, int64_t split,
-                                      int64_t turns) {
+                                      int64_t raster, int64_t blocks, int64_t split, int64_t turns,
+                                      int64_t clusterM, int64_t clusterN) {
   if (turns < 1 || turns > 2 || warpgroups % turns != 0 || (turns > 1 && split > 1))
     return emitError() << "expected 1 or 2 turns that divide the warpgroups, and one where blocks "
                           "share tiles, got "
@@ -247,6 +247,19 @@ LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_
     return emitError()
            << "expected 1, 2, 4 or 8 blocks that share a multiple of 8 columns each, got " << split
            << " for " << tileN << " columns";
+  auto isSide = [](int64_t count) { return count == 1 || count == 2 || count == 4; };
+  if (!isSide(clusterM) || !isSide(clusterN) || (split > 1 && clusterM * clusterN > 1))
+    return emitError()
+           << "expected 1, 2 or 4 rows and columns of blocks in a cluster, and one where "
+              "blocks share tiles, got "
+           << clusterM << " x " << clusterN << " with a split of " << split;
+  // Parts of an operand are whole groups of eight lines, which the swizzle works on.
+  if (tileM % (8 * clusterN) != 0 || tileN % (8 * clusterM) != 0 ||
+      (clusterM * clusterN > 1 && tileK % (8 * std::max(clusterM, clusterN)) != 0))
+    return emitError() << "expected a multiple of 8 lines of each operand for each block of a "
+                          "cluster's side, got tiles of "
+                       << tileM << " x " << tileN << " x " << tileK << " for " << clusterM << " x "
+                       << clusterN << " blocks";
   int64_t available = getWarpgroupRegisters(warpgroups, blocks).consumer;
   // ptxas wants the operands of one wgmma to fit what threads start with.
   if (tileN / 2 + kOperandRegisters > getWarpgroupRegisters(warpgroups, blocks).launched)

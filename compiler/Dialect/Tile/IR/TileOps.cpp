@@ -80,6 +80,10 @@ LogicalResult LoadOp::verify() {
   return verifyBox(*this, getMap().getType(), getSlot().getType(), getCoords().size());
 }
 
+LogicalResult MulticastOp::verify() {
+  return verifyBox(*this, getMap().getType(), getSlot().getType(), getCoords().size());
+}
+
 LogicalResult StoreOp::verify() {
   if (getPanel() >= static_cast<uint64_t>(getTile().getType().getPanels()))
     return emitOpError("expected a panel below ")

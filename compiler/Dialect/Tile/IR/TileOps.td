@@ -149,6 +149,31 @@ def Tile_ReleaseOp : Tile_EffectOp<"release"> {
   let assemblyFormat = "$ring `[` $stage `]` attr-dict `:` type($ring)";
 }
 
+def Tile_ReleaseInOp : Tile_EffectOp<"release_in"> {
+  let summary = "Arrive at a stage's empty barrier in a block of the cluster";
+  let description = [{
+    As `tile.release`, for the ring of block `block` of the cluster, which must have passed a `tile.sync_blocks` since it made its ring.
+    Where `tile.multicast`s of a block fill stages of several blocks, it waits for all of their consumers. Example:
+    ```mlir
+    tile.release_in %ring[%stage] block %rank : !tile.ring<4, !tile.shared<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, Index:$stage, Index:$block);
+  let assemblyFormat = "$ring `[` $stage `]` `block` $block attr-dict `:` type($ring)";
+}
+
+def Tile_SyncBlocksOp : Tile_EffectOp<"sync_blocks"> {
+  let summary = "Wait for all threads of the cluster";
+  let description = [{
+    Before a block uses the rings of others, and before it ends while others may use its own. All of them see each other's stores
+    after it. Becomes `barrier.cluster`. Example:
+    ```mlir
+    tile.sync_blocks
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
@@ -167,6 +192,25 @@ def Tile_LoadOp : Tile_EffectOp<"load"> {
                        Index:$stage);
   let assemblyFormat = [{
     $map `[` $coords `]` `to` $slot `signal` $ring `[` $stage `]` attr-dict `:` type($map) `,` type($slot) `,` type($ring)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MulticastOp : Tile_EffectOp<"multicast"> {
+  let summary = "Start copying a part of a tile from global memory to several blocks of the cluster";
+  let description = [{
+    As `tile.load`, into the slots of all blocks whose bits are set in `blocks`, from row `row` of the slot on; the full barrier of the
+    stage counts the bytes in each of them. Example:
+    ```mlir
+    tile.multicast %map[%m, %k] to %slot[%row] blocks %mask signal %ring[%stage]
+        : !tile.tensor_map<64x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
+    ```
+  }];
+  let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coords, Tile_SharedType:$slot, Index:$row, Index:$blocks,
+                       Tile_RingType:$ring, Index:$stage);
+  let assemblyFormat = [{
+    $map `[` $coords `]` `to` $slot `[` $row `]` `blocks` $blocks `signal` $ring `[` $stage `]` attr-dict `:` type($map) `,`
+      type($slot) `,` type($ring)
   }];
   let hasVerifier = 1;
 }

@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-# Tile, warpgroups, stages, blocks a multiprocessor, split, turns.
+# Tile, warpgroups, stages, blocks a multiprocessor, split, turns, rows and columns of a cluster.
 LARGE = (128, 256, 2, 4, 1, 1, 1)
 CASES = [
     ("large", ("bf16", 1, 512, 512, 256, "nn", ""), LARGE),
@@ -27,13 +27,17 @@ CASES = [
     ("split", ("bf16", 1, 64, 128, 2048, "nn", ""), (64, 64, 1, 6, 1, 4, 1)),
     ("turns", ("bf16", 1, 512, 512, 256, "nn", ""), (128, 128, 2, 6, 1, 1, 2)),
     ("turns_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (128, 128, 2, 6, 1, 1, 2)),
+    ("cluster", ("bf16", 1, 512, 512, 256, "nn", ""), (128, 128, 2, 6, 1, 1, 1, 2, 1)),
+    ("cluster_turns_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (128, 128, 2, 6, 1, 1, 2, 1, 2)),
+    ("cluster_of_four", ("f16", 1, 504, 504, 256, "tn", ""), (128, 256, 2, 4, 1, 1, 1, 2, 2)),
 ]
 
 
 def check(args, folder, name, work, tile, matmul):
-    tile_m, tile_n, groups, stages, blocks, split, turns = tile
+    tile_m, tile_n, groups, stages, blocks, split, turns, *cluster = tile
+    rest = (f", turns = {turns}" if turns > 1 else "") + "".join(f", cluster_{side} = {n}" for side, n in zip("mn", cluster) if n > 1)
     config = (f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = 64, warpgroups = {groups}, stages = {stages}, "
-              f"raster = 8, blocks = {blocks}, split = {split}" + (f", turns = {turns}>" if turns > 1 else ">"))
+              f"raster = 8, blocks = {blocks}, split = {split}{rest}>")
     base = folder / name
     pathlib.Path(f"{base}.mlir").write_text(matmul.mlir(work))
     pathlib.Path(f"{base}.tuning").write_text(f"{matmul.key(work)} = {config}\n")
