@@ -5,11 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As a graph: an if is two conditional nodes, one for each region. A while is its first region,
+// As a graph: an if is a conditional node with a body for each region. A while is its first region,
 // then a conditional node whose body is the second region and the first once more. A kernel in
 // front of each, and at the end of a while's body, takes the byte that the plan's condition is over
 // to the node's handle. The host does nothing between the start and the end. Nodes of a body are
 // set through the whole executable graph like any other.
+//
+// Where conditional nodes are within others, those of one graph run one after the other: two side
+// by side three levels deep were seen to hang an H200 with driver 580.159.
 //
 // On a stream, for drivers without conditional nodes and for profiles: the host waits for the byte
 // and launches what it says.
@@ -17,6 +20,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/hal/cuda/cuda_recording.h"
+
+#include <algorithm>
 
 using namespace xc;
 using namespace xc::cuda;
@@ -28,12 +33,13 @@ using hal::CommandKind;
 
 Status CudaRecording::addControlGraph(CudaGraph &graph) {
   CUgraphNode end = nullptr;
-  return addRegion(graph, graph.root(), 0, nullptr, &end);
+  GraphBody root(graph.root());
+  return addRegion(graph, root, 0, nullptr, &end);
 }
 
 /// Adds the commands of a region behind \p start (null: at once); \p end is behind all of them.
-Status CudaRecording::addRegion(CudaGraph &graph, CUgraph into, uint32_t region, CUgraphNode start,
-                                CUgraphNode *end) {
+Status CudaRecording::addRegion(CudaGraph &graph, GraphBody &into, uint32_t region,
+                                CUgraphNode start, CUgraphNode *end) {
   const hal::Range &range = regions[region];
   Vector<CUgraphNode> handles(device.allocator), before(device.allocator);
   XCR_RETURN_IF_ERROR(handles.resize(range.count));
@@ -45,51 +51,54 @@ Status CudaRecording::addRegion(CudaGraph &graph, CUgraph into, uint32_t region,
     if (before.empty() && start)
       XCR_RETURN_IF_ERROR(before.push(start));
     if (command.kind == CommandKind::Control) {
+      const CUgraphNode *last = std::find(before.begin(), before.end(), into.lastConditional);
+      if (hasNestedControl && into.lastConditional && last == before.end())
+        XCR_RETURN_IF_ERROR(before.push(into.lastConditional));
       XCR_RETURN_IF_ERROR(addControl(graph, into, range.begin + i, before.span(), &handles[i]));
+      into.lastConditional = handles[i];
       continue;
     }
     NodeWork work;
     XCR_RETURN_IF_ERROR(getWork(range.begin + i, &work));
-    XCR_RETURN_IF_ERROR(graph.addCopy(range.begin + i, into, work, before.span(), &handles[i]));
+    XCR_RETURN_IF_ERROR(
+        graph.addCopy(range.begin + i, into.graph, work, before.span(), &handles[i]));
   }
   if (handles.empty() && start)
     XCR_RETURN_IF_ERROR(handles.push(start));
-  return graph.addJoin(into, handles.span(), end);
+  return graph.addJoin(into.graph, handles.span(), end);
 }
 
-Status CudaRecording::addControl(CudaGraph &graph, CUgraph into, uint32_t ordinal,
+Status CudaRecording::addControl(CudaGraph &graph, GraphBody &into, uint32_t ordinal,
                                  Span<const CUgraphNode> before, CUgraphNode *out) {
   const hal::Command &command = commands[ordinal];
   uint64_t condition = addresses[command.addresses.begin];
-  CUgraphNode start = nullptr;
-  XCR_RETURN_IF_ERROR(graph.addJoin(into, before, &start));
+  CUgraphConditionalHandle handle = 0;
+  CUgraphNode start = nullptr, set = nullptr, end = nullptr;
+  XCR_RETURN_IF_ERROR(graph.addJoin(into.graph, before, &start));
   if (command.isLoop) {
-    CUgraphNode tested = nullptr, ran = nullptr, again = nullptr, set = nullptr;
-    CUgraphConditionalHandle handle = 0;
-    CUgraph body = nullptr;
+    CUgraphNode tested = nullptr, ran = nullptr;
+    CUgraph inner = nullptr;
     XCR_RETURN_IF_ERROR(addRegion(graph, into, command.regions[0], start, &tested));
-    XCR_RETURN_IF_ERROR(graph.createCondition(into, &handle));
+    XCR_RETURN_IF_ERROR(graph.createCondition(into.graph, &handle));
     XCR_RETURN_IF_ERROR(
-        graph.addSetCondition(ordinal, into, handle, condition, false, tested, &set));
+        graph.addSetCondition(ordinal, into.graph, handle, condition, tested, &set));
     XCR_RETURN_IF_ERROR(
-        graph.addConditional(into, handle, CU_GRAPH_COND_TYPE_WHILE, set, out, &body));
+        graph.addConditional(into.graph, handle, CU_GRAPH_COND_TYPE_WHILE, 1, set, out, &inner));
+    GraphBody body(inner);
     XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[1], nullptr, &ran));
-    XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[0], ran, &again));
-    return graph.addSetCondition(ordinal, body, handle, condition, false, again, &set);
+    XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[0], ran, &end));
+    return graph.addSetCondition(ordinal, inner, handle, condition, end, &set);
   }
-  CUgraphNode ends[2];
+  CUgraph choices[2];
+  XCR_RETURN_IF_ERROR(graph.createCondition(into.graph, &handle));
+  XCR_RETURN_IF_ERROR(graph.addSetCondition(ordinal, into.graph, handle, condition, start, &set));
+  XCR_RETURN_IF_ERROR(
+      graph.addConditional(into.graph, handle, CU_GRAPH_COND_TYPE_IF, 2, set, out, choices));
   for (uint32_t i = 0; i < 2; ++i) {
-    CUgraphNode set = nullptr, end = nullptr;
-    CUgraphConditionalHandle handle = 0;
-    CUgraph body = nullptr;
-    XCR_RETURN_IF_ERROR(graph.createCondition(into, &handle));
-    XCR_RETURN_IF_ERROR(
-        graph.addSetCondition(ordinal, into, handle, condition, i == 1, start, &set));
-    XCR_RETURN_IF_ERROR(
-        graph.addConditional(into, handle, CU_GRAPH_COND_TYPE_IF, set, &ends[i], &body));
+    GraphBody body(choices[i]);
     XCR_RETURN_IF_ERROR(addRegion(graph, body, command.regions[i], nullptr, &end));
   }
-  return graph.addJoin(into, {ends, 2}, out);
+  return Status();
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,8 @@
 
 #include "runtime/hal/cuda/cuda_graph.h"
 
+#include <algorithm>
+
 using namespace xc;
 using namespace xc::cuda;
 
@@ -108,8 +110,7 @@ namespace {
 /// One launch of the condition kernel; lives until the driver has copied the parameters.
 struct ConditionLaunch {
   uint64_t condition, address;
-  uint32_t flip;
-  void *pointers[3] = {&condition, &address, &flip};
+  void *pointers[2] = {&condition, &address};
 
   CUDA_KERNEL_NODE_PARAMS params(CUfunction function) {
     CUDA_KERNEL_NODE_PARAMS params = {};
@@ -124,15 +125,14 @@ struct ConditionLaunch {
 } // namespace
 
 Status CudaGraph::addSetCondition(uint32_t command, CUgraph into,
-                                  CUgraphConditionalHandle condition, uint64_t address, bool flip,
+                                  CUgraphConditionalHandle condition, uint64_t address,
                                   CUgraphNode before, CUgraphNode *out) {
-  ConditionLaunch launch{condition, address, flip};
+  ConditionLaunch launch{condition, address};
   CUfunction function = nullptr;
   XCR_RETURN_IF_ERROR(device.getConditionKernel(&function));
   CUDA_KERNEL_NODE_PARAMS params = launch.params(function);
   Node node;
   node.condition = condition;
-  node.isFlipped = flip;
   XCR_RETURN_IF_ERROR(
       XCR_CUDA_CALL(device, cuGraphAddKernelNode, &node.handle, into, &before, 1, &params));
   *out = node.handle;
@@ -140,17 +140,17 @@ Status CudaGraph::addSetCondition(uint32_t command, CUgraph into,
 }
 
 Status CudaGraph::addConditional(CUgraph into, CUgraphConditionalHandle condition,
-                                 CUgraphConditionalNodeType type, CUgraphNode before,
-                                 CUgraphNode *out, CUgraph *body) {
+                                 CUgraphConditionalNodeType type, uint32_t count,
+                                 CUgraphNode before, CUgraphNode *out, CUgraph *bodies) {
   CUgraphNodeParams params = {};
   params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
   params.conditional.handle = condition;
   params.conditional.type = type;
-  params.conditional.size = 1;
+  params.conditional.size = count;
   params.conditional.ctx = device.context;
   XCR_RETURN_IF_ERROR(
       XCR_CUDA_CALL(device, cuGraphAddNode, out, into, &before, nullptr, 1, &params));
-  *body = params.conditional.phGraph_out[0];
+  std::copy_n(params.conditional.phGraph_out, count, bodies);
   return Status();
 }
 
@@ -203,7 +203,7 @@ Status CudaGraph::setCondition(uint32_t ordinal, uint64_t address, bool *isRejec
   CUfunction function = nullptr;
   XCR_RETURN_IF_ERROR(device.getConditionKernel(&function));
   for (Node *node = &nodes[ordinal]; node && !*isRejected; node = nextOf(*node)) {
-    ConditionLaunch launch{node->condition, address, node->isFlipped};
+    ConditionLaunch launch{node->condition, address};
     CUDA_KERNEL_NODE_PARAMS params = launch.params(function);
     XCR_RETURN_IF_ERROR(
         finishSet(*node, device.cu.cuGraphExecKernelNodeSetParams(exec, node->handle, &params),

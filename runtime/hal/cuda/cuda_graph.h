@@ -61,14 +61,13 @@ public:
   /// A node that only waits.
   Status addJoin(CUgraph into, Span<const CUgraphNode> before, CUgraphNode *out);
   Status createCondition(CUgraph into, CUgraphConditionalHandle *out);
-  /// A kernel of the control \p command that sets \p condition from the byte at \p address, or with
-  /// \p flip to the opposite.
+  /// A kernel of the control \p command that sets \p condition from the byte at \p address.
   Status addSetCondition(uint32_t command, CUgraph into, CUgraphConditionalHandle condition,
-                         uint64_t address, bool flip, CUgraphNode before, CUgraphNode *out);
-  /// \p body: the graph that the node runs.
+                         uint64_t address, CUgraphNode before, CUgraphNode *out);
+  /// \p bodies: the \p count graphs that the node chooses from.
   Status addConditional(CUgraph into, CUgraphConditionalHandle condition,
-                        CUgraphConditionalNodeType type, CUgraphNode before, CUgraphNode *out,
-                        CUgraph *body);
+                        CUgraphConditionalNodeType type, uint32_t count, CUgraphNode before,
+                        CUgraphNode *out, CUgraph *bodies);
 
   //===--- Changes --------------------------------------------------------===//
 
@@ -94,7 +93,6 @@ private:
     bool isEnabled = true;
     bool isCurrent = true; ///< it has the values of its command
     bool hasProgrammaticEdge = false;
-    bool isFlipped = false;                 ///< of a control command
     CUgraphConditionalHandle condition = 0; ///< of a control command
     uint32_t next = 0;                      ///< another node of the same command; 0: none
   };

@@ -20,12 +20,11 @@ using hal::CommandKind;
 Status CudaRecording::create(CudaDevice &device, const hal::CommandList &list,
                              const hal::RecordingOptions &options, Ref<hal::Recording> *out) {
   // A graph pays from the second command on; single commands are timed only on a stream.
-  // Conditional nodes within conditional nodes were seen to hang on an H200 with driver 580.159.
   bool isGraph = !options.profile && device.launchKind != LaunchKind::Stream &&
                  (device.launchKind == LaunchKind::Graph || list.commands.size > 1) &&
-                 (!list.hasControl() || (device.hasConditionalNodes() && !list.hasNestedControl()));
-  auto recording =
-      Ref<CudaRecording>::adopt(device.allocator.create<CudaRecording>(device, isGraph));
+                 (!list.hasControl() || device.hasConditionalNodes());
+  auto recording = Ref<CudaRecording>::adopt(
+      device.allocator.create<CudaRecording>(device, isGraph, list.hasNestedControl()));
   if (!recording)
     return outOfHostMemory(sizeof(CudaRecording));
   ContextScope scope(device);

@@ -55,12 +55,13 @@ private:
     hal::CommandTimes times;
   };
 
-  CudaRecording(CudaDevice &device, bool isGraph)
-      : device(device), isGraph(isGraph), commands(device.allocator), edges(device.allocator),
-        addresses(device.allocator), scalars(device.allocator), executables(device.allocator),
-        forms(device.allocator), maps(device.allocator), pointers(device.allocator),
-        kernels(device.allocator), regions(device.allocator), graphs(device.allocator),
-        lanes(device.allocator), marks(device.allocator), timers(device.allocator) {}
+  CudaRecording(CudaDevice &device, bool isGraph, bool hasNestedControl)
+      : device(device), isGraph(isGraph), hasNestedControl(hasNestedControl),
+        commands(device.allocator), edges(device.allocator), addresses(device.allocator),
+        scalars(device.allocator), executables(device.allocator), forms(device.allocator),
+        maps(device.allocator), pointers(device.allocator), kernels(device.allocator),
+        regions(device.allocator), graphs(device.allocator), lanes(device.allocator),
+        marks(device.allocator), timers(device.allocator) {}
   ~CudaRecording() override = default;
   void destroy() override;
 
@@ -94,9 +95,15 @@ private:
 
   bool hasControl() const { return regions.size() > 1; }
   Status addControlGraph(CudaGraph &graph);
-  Status addRegion(CudaGraph &graph, CUgraph into, uint32_t region, CUgraphNode start,
+  /// A graph, or the body of a conditional node, that nodes are added to.
+  struct GraphBody {
+    explicit GraphBody(CUgraph graph) : graph(graph) {}
+    CUgraph graph;
+    CUgraphNode lastConditional = nullptr; ///< of those in it
+  };
+  Status addRegion(CudaGraph &graph, GraphBody &into, uint32_t region, CUgraphNode start,
                    CUgraphNode *end);
-  Status addControl(CudaGraph &graph, CUgraph into, uint32_t ordinal,
+  Status addControl(CudaGraph &graph, GraphBody &into, uint32_t ordinal,
                     Span<const CUgraphNode> before, CUgraphNode *out);
   Status launchRegion(uint32_t region, CUstream stream);
   Status launchControl(const hal::Command &command, CUstream stream);
@@ -109,6 +116,7 @@ private:
 
   CudaDevice &device;
   const bool isGraph;
+  const bool hasNestedControl;
   bool isBroken = false; ///< the last update failed
   Vector<hal::Command> commands;
   Vector<uint32_t> edges;

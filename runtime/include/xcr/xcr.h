@@ -716,9 +716,8 @@ typedef struct xcr_call_statistics {
   uint32_t empty_count;
   uint64_t arena_bytes; /* for the sizes bound now */
   /* The host decides ifs and whiles of the plan: always on the CPU; on CUDA where the driver has no
-     conditional nodes, where one is within another, where graphs are off, and where the call is
-     profiled. A launch on CUDA then returns when the last decision has been made, not at once.
-     False before the first launch. */
+     conditional nodes, where graphs are off, and where the call is profiled. A launch on CUDA then
+     returns when the last decision has been made, not at once. False before the first launch. */
   bool has_host_loop;
   /* that a launch is spread over, the caller's included; 0: not recorded yet */
   uint32_t stream_count;

@@ -272,14 +272,15 @@ protected:
     EXPECT_EQ(CUDA_SUCCESS, cu.cuModuleUnload(module_));
     GraphFixture::TearDown();
   }
-  CUgraphConditionalHandle createHandle(unsigned value, unsigned flags) {
+  CUgraphConditionalHandle createHandle(unsigned value, unsigned flags, CUgraph into = nullptr) {
     CUgraphConditionalHandle handle = 0;
-    EXPECT_EQ(CUDA_SUCCESS,
-              cu.cuGraphConditionalHandleCreate(&handle, graph, context, value, flags));
+    EXPECT_EQ(CUDA_SUCCESS, cu.cuGraphConditionalHandleCreate(&handle, into ? into : graph, context,
+                                                              value, flags));
     return handle;
   }
   CUgraph addConditional(CUgraphConditionalHandle handle, CUgraphConditionalNodeType type,
-                         Nodes dependencies, CUresult expected = CUDA_SUCCESS) {
+                         Nodes dependencies, CUresult expected = CUDA_SUCCESS,
+                         CUgraph into = nullptr, CUgraphNode *out = nullptr) {
     CUgraphNodeParams params = {};
     params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
     params.conditional.handle = handle;
@@ -287,8 +288,10 @@ protected:
     params.conditional.size = 1;
     params.conditional.ctx = context;
     CUgraphNode node = nullptr;
-    EXPECT_EQ(expected, cu.cuGraphAddNode(&node, graph, dependencies.data(), nullptr,
+    EXPECT_EQ(expected, cu.cuGraphAddNode(&node, into ? into : graph, dependencies.data(), nullptr,
                                           dependencies.size(), &params));
+    if (out)
+      *out = node;
     return expected == CUDA_SUCCESS ? params.conditional.phGraph_out[0] : nullptr;
   }
   /// Adds a node that counts `pointer` down and makes the condition follow it.
@@ -361,6 +364,30 @@ TEST_F(ConditionalTest, BodiesHoldDeviceWorkOnly) {
   EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cu.cuGraphInstantiateWithParams(&exec, graph, &params));
   EXPECT_EQ(CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, params.result_out);
   EXPECT_EQ(node, params.hErrNode_out);
+}
+
+// Seen to hang an H200 with driver 580.159; what is ordered, or less deep, runs there.
+TEST_F(ConditionalTest, NodesSideBySideDeepInsideAreRefused) {
+  constexpr auto kIf = CU_GRAPH_COND_TYPE_IF;
+  CUgraph outer = addConditional(createHandle(1, CU_GRAPH_COND_ASSIGN_DEFAULT), kIf, {});
+  auto add = [&](CUgraph into, Nodes dependencies, CUgraphNode *out = nullptr) {
+    CUgraphConditionalHandle handle = createHandle(1, CU_GRAPH_COND_ASSIGN_DEFAULT, into);
+    return addConditional(handle, kIf, dependencies, CUDA_SUCCESS, into, out);
+  };
+  CUgraph inner = add(outer, {});
+  add(outer, {});
+  CUgraphNode first = nullptr, second = nullptr;
+  add(inner, {}, &first);
+  add(inner, {first}, &second);
+  instantiate();
+  run();
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuGraphExecDestroy(exec));
+  exec = nullptr;
+  add(inner, {first});
+  CUDA_GRAPH_INSTANTIATE_PARAMS params = {};
+  EXPECT_EQ(CUDA_ERROR_NOT_SUPPORTED, cu.cuGraphInstantiateWithParams(&exec, graph, &params));
+  EXPECT_EQ(CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED, params.result_out);
+  EXPECT_NE(std::string::npos, report().find("side by side in a body 2 conditional nodes deep"));
 }
 
 } // namespace

@@ -126,6 +126,49 @@ TEST_P(ControlTest, AWhileCanStartAgainInAnother) {
   EXPECT_EQ(download<float>(*sum, 256)[100], 1200.0f);
 }
 
+TEST_P(ControlTest, IfsSideBySideRunInTheWhileOfAWhile) {
+  // while (outer != 0) { inner = 3; while (inner != 0) { if (a) x += v; if (b) y += v; ... } ... }
+  Ref<hal::Memory> values = upload(iota(256)), three = upload(std::vector<float>{3});
+  Ref<hal::Memory> x = upload(std::vector<float>(256)), y = upload(std::vector<float>(256));
+  Ref<hal::Memory> outer = upload(std::vector<float>{2}), inner = upload(std::vector<float>{0});
+  Ref<hal::Memory> outerTest = allocate(4), innerTest = allocate(4);
+  Ref<hal::Memory> yes = upload(std::vector<float>{1}), no = upload(std::vector<float>{0});
+  TestPlan plan;
+  plan.control(/*isLoop=*/true, outerTest->address() + kTopByte, 1, 2);
+  plan.endRegion();
+  plan.copy(outer->address(), outerTest->address(), 4);
+  plan.endRegion();
+  plan.copy(three->address(), inner->address(), 4);
+  plan.control(/*isLoop=*/true, innerTest->address() + kTopByte, 3, 4, {0});
+  plan.dispatch(code.get(), kScale, {outer->address(), outer->address()}, {1, 1, -1});
+  plan.endRegion();
+  plan.copy(inner->address(), innerTest->address(), 4);
+  plan.endRegion();
+  plan.control(/*isLoop=*/false, yes->address() + kTopByte, 5, 6);
+  plan.control(/*isLoop=*/false, no->address() + kTopByte, 7, 8);
+  plan.dispatch(code.get(), kScale, {inner->address(), inner->address()}, {1, 1, -1});
+  plan.endRegion();
+  plan.dispatch(code.get(), kAccumulate, {x->address(), values->address()}, {256});
+  plan.endRegion();
+  plan.endRegion();
+  plan.dispatch(code.get(), kAccumulate, {y->address(), values->address()}, {256});
+  plan.endRegion();
+  plan.endRegion();
+  Ref<hal::Recording> recording = record(plan);
+  run(*recording);
+  EXPECT_EQ(download<float>(*x, 256)[100], 600.0f);
+  EXPECT_EQ(download<float>(*y, 256)[100], 0.0f);
+  // The other one, from new places.
+  float two = 2;
+  ASSERT_TRUE(ok(device->write(*outer, 0, &two, sizeof(two))));
+  Ref<hal::Memory> first = upload(std::vector<float>{0}), second = upload(std::vector<float>{1});
+  rebind(*recording, plan, *yes, *first, 4);
+  rebind(*recording, plan, *no, *second, 4);
+  run(*recording);
+  EXPECT_EQ(download<float>(*x, 256)[100], 600.0f);
+  EXPECT_EQ(download<float>(*y, 256)[100], 600.0f);
+}
+
 TEST_P(ControlTest, CommandsOfBodiesBecomeEmptyAndFull) {
   Ref<hal::Memory> values = upload(iota(256)), test = allocate(4);
   Ref<hal::Memory> counter = upload(std::vector<float>{2}), sum = upload(std::vector<float>(256));

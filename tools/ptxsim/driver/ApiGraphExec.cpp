@@ -60,7 +60,7 @@ CUresult instantiate(Context &context, CUgraphExec *result, CUgraph handle,
     return CUDA_ERROR_NOT_SUPPORTED;
   }
   std::shared_ptr<Plan> plan;
-  CUresult made = makePlan(context, *graph, /*insideConditional=*/false, plan, errorNode, why);
+  CUresult made = makePlan(context, *graph, /*depth=*/0, plan, errorNode, why);
   if (made == CUDA_SUCCESS)
     *result = driver().execs.insert(std::make_shared<GraphExec>(std::move(plan), flags));
   return made;

@@ -205,10 +205,9 @@ private:
   std::vector<CUgraphConditionalHandle> conditions_;
 };
 
-/// Makes the plan of a graph. On failure says which node and why.
-CUresult makePlan(Context &context, const Graph &graph, bool insideConditional,
-                  std::shared_ptr<Plan> &plan, CUgraphNode &errorNode,
-                  CUgraphInstantiateResult &why);
+/// Makes the plan of a graph within \p depth conditional nodes. On failure says which node and why.
+CUresult makePlan(Context &context, const Graph &graph, unsigned depth, std::shared_ptr<Plan> &plan,
+                  CUgraphNode &errorNode, CUgraphInstantiateResult &why);
 
 /// Compares `graph` with the executable and takes over its parameters.
 CUresult updateExec(GraphExec &exec, Context &context, const Graph &graph,

@@ -25,6 +25,9 @@ std::shared_ptr<Context> contextOf(Context &current, const Payload &payload) {
   return handle ? driver().contexts.find(handle) : current.shared_from_this();
 }
 
+/// Bodies within so many conditional nodes hang where two more of these run side by side.
+constexpr unsigned kHangingDepth = 2;
+
 /// The body of a conditional node may hold device work only.
 bool allowedInBody(CUgraphNodeType type) {
   return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
@@ -53,20 +56,52 @@ bool isAcyclic(const Plan &plan) {
   return done == plan.nodes.size();
 }
 
+/// True if a path of edges leads from one node to another.
+bool isOrdered(const Plan &plan, unsigned from, unsigned to) {
+  std::vector<bool> seen(plan.nodes.size());
+  std::vector<unsigned> open = {from};
+  while (!open.empty()) {
+    unsigned index = open.back();
+    open.pop_back();
+    if (index == to)
+      return true;
+    for (unsigned successor : plan.nodes[index].successors)
+      if (!seen[successor]) {
+        seen[successor] = true;
+        open.push_back(successor);
+      }
+  }
+  return false;
+}
+
+/// True if two conditional nodes may run at the same time.
+bool hasConditionalsSideBySide(const Plan &plan) {
+  std::vector<unsigned> conditionals;
+  for (unsigned i = 0; i < plan.nodes.size(); ++i)
+    if (std::get_if<ConditionalPayload>(&plan.nodes[i].payload))
+      conditionals.push_back(i);
+  for (size_t i = 0; i < conditionals.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (!isOrdered(plan, conditionals[i], conditionals[j]) &&
+          !isOrdered(plan, conditionals[j], conditionals[i]))
+        return true;
+  return false;
+}
+
 /// Makes the plans of the graphs inside a node.
-CUresult makeBodies(Context &context, const Payload &payload, bool insideConditional,
-                    PlanNode &node, CUgraphNode &errorNode, CUgraphInstantiateResult &why) {
+CUresult makeBodies(Context &context, const Payload &payload, unsigned depth, PlanNode &node,
+                    CUgraphNode &errorNode, CUgraphInstantiateResult &why) {
   std::vector<const Graph *> graphs;
   if (const auto *child = std::get_if<ChildPayload>(&payload))
     graphs.push_back(child->graph.get());
   if (const auto *conditional = std::get_if<ConditionalPayload>(&payload)) {
-    insideConditional = true;
+    ++depth;
     for (const std::shared_ptr<Graph> &body : conditional->bodies)
       graphs.push_back(body.get());
   }
   for (const Graph *graph : graphs) {
     std::shared_ptr<Plan> body;
-    CUresult result = makePlan(context, *graph, insideConditional, body, errorNode, why);
+    CUresult result = makePlan(context, *graph, depth, body, errorNode, why);
     if (result != CUDA_SUCCESS)
       return result;
     node.bodies.push_back(std::move(body));
@@ -76,9 +111,8 @@ CUresult makeBodies(Context &context, const Payload &payload, bool insideConditi
 
 } // namespace
 
-CUresult makePlan(Context &context, const Graph &graph, bool insideConditional,
-                  std::shared_ptr<Plan> &plan, CUgraphNode &errorNode,
-                  CUgraphInstantiateResult &why) {
+CUresult makePlan(Context &context, const Graph &graph, unsigned depth, std::shared_ptr<Plan> &plan,
+                  CUgraphNode &errorNode, CUgraphInstantiateResult &why) {
   plan = std::make_shared<Plan>();
   std::unordered_map<const GraphNode *, unsigned> indices;
   for (const std::shared_ptr<GraphNode> &source : graph.nodes()) {
@@ -93,11 +127,11 @@ CUresult makePlan(Context &context, const Graph &graph, bool insideConditional,
       why = CUDA_GRAPH_INSTANTIATE_ERROR;
       return CUDA_ERROR_INVALID_CONTEXT;
     }
-    if (insideConditional && !allowedInBody(typeOf(source->payload))) {
+    if (depth && !allowedInBody(typeOf(source->payload))) {
       why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
       return CUDA_ERROR_NOT_SUPPORTED;
     }
-    CUresult result = makeBodies(context, source->payload, insideConditional, node, errorNode, why);
+    CUresult result = makeBodies(context, source->payload, depth, node, errorNode, why);
     if (result != CUDA_SUCCESS)
       return result;
   }
@@ -113,6 +147,15 @@ CUresult makePlan(Context &context, const Graph &graph, bool insideConditional,
   if (!isAcyclic(*plan)) {
     why = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
     return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (depth >= kHangingDepth && hasConditionalsSideBySide(*plan)) {
+    driver().report.add(
+        "cuGraphInstantiate: two conditional nodes may run side by side in a body " +
+        std::to_string(depth) +
+        " conditional nodes deep; that hangs the GPU (seen on an H200 with driver "
+        "580.159): order them by an edge");
+    why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+    return CUDA_ERROR_NOT_SUPPORTED;
   }
   if (driver().conditions.hasUnclaimed(&graph)) {
     why = CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED;
@@ -245,7 +288,7 @@ CUresult updateExec(GraphExec &exec, Context &context, const Graph &graph,
   std::shared_ptr<Plan> theirs;
   CUgraphNode errorNode = nullptr;
   CUgraphInstantiateResult why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
-  CUresult result = makePlan(context, graph, /*insideConditional=*/false, theirs, errorNode, why);
+  CUresult result = makePlan(context, graph, /*depth=*/0, theirs, errorNode, why);
   Updater updater{info};
   if (result != CUDA_SUCCESS)
     return updater.refuse(CU_GRAPH_EXEC_UPDATE_ERROR, errorNode);
@@ -262,7 +305,7 @@ CUresult updateChild(GraphExec &exec, Context &context, CUgraphNode origin, cons
   std::shared_ptr<Plan> theirs;
   CUgraphNode errorNode = nullptr;
   CUgraphInstantiateResult why = CUDA_GRAPH_INSTANTIATE_SUCCESS;
-  CUresult result = makePlan(context, graph, /*insideConditional=*/false, theirs, errorNode, why);
+  CUresult result = makePlan(context, graph, /*depth=*/0, theirs, errorNode, why);
   CUgraphExecUpdateResultInfo info = {};
   Updater updater{info};
   if (result != CUDA_SUCCESS ||
