@@ -24,7 +24,7 @@ void HostCallback::run(xcr_status_t status) {
   int expected = kWaiting;
   if (!state.compare_exchange_strong(expected, kRunning))
     return;
-  function(userData, status);
+  function(userData, status ? status : failure.get());
   Lock lock(queue->mutex);
   state.store(kEnded, std::memory_order_release);
   queue->changed.notifyAll();

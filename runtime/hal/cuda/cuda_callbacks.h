@@ -22,7 +22,7 @@ public:
   HostCallback(const HostAllocator &allocator, Ref<CallbackQueue> queue,
                xcr_host_callback_t function, void *userData);
 
-  /// Calls it unless that has been done; \p status is lent.
+  /// Calls it unless that has been done; \p status, or `failure` where that is null, is lent.
   void run(xcr_status_t status);
   bool hasEnded() const { return state.load(std::memory_order_acquire) == kEnded; }
   /// For cuLaunchHostFunc: hands the callback to the thread, and with it a reference.
@@ -31,6 +31,7 @@ public:
   bool isSignalled() const { return signalled.load(std::memory_order_acquire); }
 
   HostCallback *next = nullptr; ///< of the stream
+  Status failure;               ///< of work before it, known when the callback was made
 
 private:
   friend class CallbackQueue;

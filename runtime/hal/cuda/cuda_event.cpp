@@ -39,8 +39,38 @@ Status CudaEvent::enter() const {
   return cudaDevice.checkAlive();
 }
 
+bool CudaEvent::tryTurn() {
+  Lock lock(mutex);
+  if (turnsTaken != turnsEnded)
+    return false;
+  ++turnsTaken;
+  return true;
+}
+
+uint64_t CudaEvent::takeTurn() {
+  Lock lock(mutex);
+  return ++turnsTaken;
+}
+
+void CudaEvent::waitForTurn(uint64_t turn) {
+  Lock lock(mutex);
+  while (turnsEnded + 1 < turn)
+    changed.wait(mutex);
+}
+
+void CudaEvent::endTurn() {
+  Lock lock(mutex);
+  ++turnsEnded;
+  changed.notifyAll();
+}
+
 Status CudaEvent::synchronize() {
   XCR_RETURN_IF_ERROR(enter());
+  {
+    Lock lock(mutex);
+    for (uint64_t last = turnsTaken; turnsEnded < last;)
+      changed.wait(mutex);
+  }
   ContextScope scope(cudaDevice);
   XCR_RETURN_IF_ERROR(scope.status());
   return XCR_CUDA_CALL(cudaDevice, cuEventSynchronize, event);
@@ -48,6 +78,12 @@ Status CudaEvent::synchronize() {
 
 Status CudaEvent::query(bool *isDone) {
   XCR_RETURN_IF_ERROR(enter());
+  *isDone = false;
+  {
+    Lock lock(mutex);
+    if (turnsTaken != turnsEnded)
+      return Status();
+  }
   ContextScope scope(cudaDevice);
   XCR_RETURN_IF_ERROR(scope.status());
   CUresult result = cudaDevice.cu.cuEventQuery(event);

@@ -8,6 +8,7 @@
 #ifndef XC_RUNTIME_HAL_CUDA_CUDA_EVENT_H
 #define XC_RUNTIME_HAL_CUDA_CUDA_EVENT_H
 
+#include "runtime/base/threads.h"
 #include "runtime/hal/cuda/cuda_device.h"
 
 namespace xc::cuda {
@@ -25,6 +26,14 @@ public:
   void setMeaning(Meaning value) { meaning.store(value, std::memory_order_release); }
   Meaning getMeaning() const { return meaning.load(std::memory_order_acquire); }
 
+  /// Streams put work off (see CudaStream), but what an event stands for depends on the order in
+  /// which records and waits were asked for: each takes a turn then, and goes to the driver when
+  /// those before it have. tryTurn takes one that is due at once, if there is none before it.
+  bool tryTurn();
+  uint64_t takeTurn();
+  void waitForTurn(uint64_t turn);
+  void endTurn();
+
 private:
   friend class xc::HostAllocator;
   explicit CudaEvent(CudaDevice &device) : hal::Event(device), cudaDevice(device) {}
@@ -35,6 +44,9 @@ private:
   CudaDevice &cudaDevice;
   CUevent event = nullptr;
   std::atomic<Meaning> meaning{Meaning::Nothing};
+  Mutex mutex;
+  Condition changed;
+  uint64_t turnsTaken = 0, turnsEnded = 0;
 };
 
 } // namespace xc::cuda

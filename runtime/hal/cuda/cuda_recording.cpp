@@ -418,6 +418,7 @@ Status CudaRecording::updateGraphs(Span<const hal::CommandChange> changes, hal::
 Status CudaRecording::update(const hal::CommandList &list, Span<const hal::CommandChange> changes,
                              hal::UpdateCost *cost) {
   XCR_RETURN_IF_ERROR(device.checkAlive());
+  awaitPutOff();
   ContextScope scope(device);
   Status status = scope.status();
   for (const hal::CommandChange &change : changes)
@@ -510,6 +511,23 @@ Status CudaRecording::launchLanes(const CUstream *streams) {
   return Status();
 }
 
+void CudaRecording::beginPutOff() {
+  Lock lock(putOffMutex);
+  ++putOff;
+}
+
+void CudaRecording::endPutOff() {
+  Lock lock(putOffMutex);
+  --putOff;
+  putOffChanged.notifyAll();
+}
+
+void CudaRecording::awaitPutOff() const {
+  Lock lock(putOffMutex);
+  while (putOff)
+    putOffChanged.wait(putOffMutex);
+}
+
 Status CudaRecording::prepareCapture() {
   if (hasControl())
     return makeStatus(device.allocator, XCR_STATUS_FAILED_PRECONDITION,
@@ -582,6 +600,7 @@ void CudaRecording::collectTimes() {
 hal::CommandTimes CudaRecording::times(uint32_t command) const {
   if (timers.empty())
     return hal::CommandTimes();
+  awaitPutOff();
   ContextScope scope(device);
   // What the last launch took is only asked for here.
   const_cast<CudaRecording *>(this)->collectTimes();

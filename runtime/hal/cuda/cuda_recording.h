@@ -8,6 +8,7 @@
 #ifndef XC_RUNTIME_HAL_CUDA_CUDA_RECORDING_H
 #define XC_RUNTIME_HAL_CUDA_CUDA_RECORDING_H
 
+#include "runtime/base/threads.h"
 #include "runtime/hal/cuda/cuda_executable.h"
 #include "runtime/hal/cuda/cuda_graph.h"
 #include "runtime/hal/cuda/cuda_lanes.h"
@@ -38,6 +39,10 @@ public:
   uint32_t laneCount(bool isCaptured) const {
     return (isGraph && !isCaptured) || lanes.laneCount() == 0 ? 1 : lanes.laneCount();
   }
+  /// A launch that a stream has put off takes what is there when it comes to the driver: changes
+  /// and questions wait for it.
+  void beginPutOff();
+  void endPutOff();
   /// For launches into a graph that somebody captures: their nodes are those of launches on
   /// streams, whatever the mode is.
   Status prepareCapture();
@@ -65,6 +70,7 @@ private:
   ~CudaRecording() override = default;
   void destroy() override;
 
+  void awaitPutOff() const;
   Status copyList(const hal::CommandList &list);
   Status createTimers();
   Status createLanes();
@@ -141,6 +147,9 @@ private:
   Vector<CUevent> marks;
   Vector<Timer> timers;
   CUevent launchBegin = nullptr; ///< of the last launch, for profiles
+  mutable Mutex putOffMutex;
+  mutable Condition putOffChanged;
+  uint32_t putOff = 0; ///< launches
 };
 
 } // namespace xc::cuda

@@ -33,22 +33,59 @@ Status CudaStream::create(CudaDevice &device, CUstream foreign, Ref<hal::Stream>
 }
 
 void CudaStream::destroy() {
+  if (!thread.isCurrent()) {
+    finish();
+    return;
+  }
+  // The last reference went with a piece of work that was put off, and the thread cannot wait for
+  // itself: it ends the stream when there is no more.
+  Lock lock(mutex);
+  isOrphan = isEnding = true;
+  thread.detach();
+}
+
+/// Waits for what is in flight.
+void CudaStream::finishWork() {
+  {
+    Lock lock(mutex);
+    runUntil(issued);
+  }
+  if (isCaptured()) {
+    // The driver refuses to wait for the stream.
+    ContextScope scope(cudaDevice, ContextScope::kRelease);
+    if (tail)
+      cudaDevice.cu.cuEventSynchronize(tail);
+    if (callbackStream)
+      cudaDevice.cu.cuStreamSynchronize(callbackStream);
+    return;
+  }
+  // A failure that is not for ever may be over; on a lost device there is nothing to wait for.
+  Status status = synchronize();
+  if (status.failed() && !cudaDevice.isLost())
+    status = synchronize();
+  if (status.failed())
+    failCallbacks(status);
+}
+
+void CudaStream::finish() {
   HostAllocator copy = allocator;
   cudaDevice.forget(*this);
-  if (stream) {
-    // A failure that is not for ever may be over; on a lost device there is nothing to wait for.
-    Status status = synchronize();
-    if (status.failed() && !cudaDevice.isLost())
-      status = synchronize();
-    if (status.failed())
-      failCallbacks(status);
+  if (stream)
+    finishWork();
+  {
+    Lock lock(mutex);
+    isEnding = true;
+    changed.notifyAll();
   }
+  thread.join();
   {
     ContextScope scope(cudaDevice, ContextScope::kRelease);
     for (Batch &batch : closed)
       cudaDevice.cu.cuEventDestroy(batch.event);
     for (CUevent event : freeEvents)
       cudaDevice.cu.cuEventDestroy(event);
+    if (tail)
+      cudaDevice.cu.cuEventDestroy(tail);
     if (callbackStream)
       cudaDevice.cu.cuStreamDestroy(callbackStream);
     for (CUstream side : sideStreams)
@@ -78,6 +115,8 @@ Status CudaStream::enter(Entry &entry) {
   XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
   ++submissions;
   XCR_RETURN_IF_ERROR(entry.scope.status());
+  if (failure.failed())
+    return copyStatus(allocator, failure.get());
   return entry.capture.status();
 }
 
@@ -155,21 +194,6 @@ void CudaStream::dropAll(Entry &entry) {
   open = Batch(allocator);
 }
 
-void CudaStream::releaseLater(RefCounted *object) {
-  Ref<RefCounted> owned = Ref<RefCounted>::adopt(object);
-  Entry entry(*this);
-  if (entry.capture.isCaptured()) {
-    // Of what was launched before the capture; the driver can neither be asked nor be waited for.
-    if (hold(entry, owned).failed())
-      owned.take();
-    return;
-  }
-  if (cudaDevice.cu.cuStreamQuery(stream) == CUDA_SUCCESS)
-    return; // nothing in flight
-  if (hold(entry, owned).failed())
-    cudaDevice.cu.cuStreamSynchronize(stream);
-}
-
 //===----------------------------------------------------------------------===//
 // Waiting
 //===----------------------------------------------------------------------===//
@@ -181,8 +205,11 @@ Status CudaStream::synchronize() {
   uint64_t seen = 0;
   CUstream side = nullptr;
   Ref<HostCallback> callback;
+  Status earlier;
   {
     Lock lock(mutex);
+    runUntil(issued);
+    earlier = std::move(failure);
     seen = submissions;
     side = callbackStream;
     callback = Ref<HostCallback>::share(lastCallback);
@@ -205,9 +232,10 @@ Status CudaStream::synchronize() {
     failCallbacks(status);
   Entry entry(*this);
   pruneCallbacks();
-  if (status.code() == XCR_STATUS_DEVICE_LOST || (status.succeeded() && submissions == seen))
+  if (status.code() == XCR_STATUS_DEVICE_LOST ||
+      (status.succeeded() && submissions == seen && !isBehind()))
     dropAll(entry);
-  return status;
+  return earlier.failed() ? std::move(earlier) : std::move(status);
 }
 
 Status CudaStream::queryLocked(bool *isDone) {
@@ -215,6 +243,11 @@ Status CudaStream::queryLocked(bool *isDone) {
   XCR_RETURN_IF_ERROR(cudaDevice.checkAlive());
   XCR_RETURN_IF_ERROR(entry.scope.status());
   XCR_RETURN_IF_ERROR(refuseCapture(entry, "a query"));
+  *isDone = false;
+  if (isBehind()) // somebody who only polls must see an end, too
+    return startThread();
+  if (failure.failed())
+    return copyStatus(allocator, failure.get());
   CUresult result = cudaDevice.cu.cuStreamQuery(stream);
   if (result == CUDA_SUCCESS && callbackStream)
     result = cudaDevice.cu.cuStreamQuery(callbackStream);
@@ -231,31 +264,6 @@ Status CudaStream::query(bool *isDone) {
   if (status.code() == XCR_STATUS_DEVICE_LOST)
     failCallbacks(status);
   return status;
-}
-
-Status CudaStream::record(Ref<hal::Event> event) {
-  Entry entry(*this);
-  XCR_RETURN_IF_ERROR(enter(entry));
-  XCR_RETURN_IF_ERROR(hold(entry, event));
-  CudaEvent &target = static_cast<CudaEvent &>(*event);
-  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(cudaDevice, cuEventRecord, target.handle(), stream));
-  target.setMeaning(entry.capture.isCaptured() ? CudaEvent::Meaning::Captured
-                                               : CudaEvent::Meaning::Work);
-  return Status();
-}
-
-Status CudaStream::wait(Ref<hal::Event> event) {
-  Entry entry(*this);
-  XCR_RETURN_IF_ERROR(enter(entry));
-  const CudaEvent &source = static_cast<const CudaEvent &>(*event);
-  CudaEvent::Meaning meaning = source.getMeaning();
-  if (meaning == CudaEvent::Meaning::Work)
-    XCR_RETURN_IF_ERROR(refuseCapture(entry, "a wait for what is outside of the capture"));
-  if (meaning == CudaEvent::Meaning::Captured)
-    mayBeCaptured = true;
-  CUevent handle = source.handle();
-  XCR_RETURN_IF_ERROR(hold(entry, std::move(event)));
-  return XCR_CUDA_CALL(cudaDevice, cuStreamWaitEvent, stream, handle, 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -352,18 +360,18 @@ void CudaStream::failCallbacks(const Status &status) {
   }
 }
 
-Status CudaStream::addCallback(xcr_host_callback_t function, void *userData) {
-  Entry entry(*this);
-  XCR_RETURN_IF_ERROR(enter(entry));
+Status CudaStream::performCallback(Entry &entry, const Work &work) {
   XCR_RETURN_IF_ERROR(refuseCapture(entry, "a callback"));
   XCR_RETURN_IF_ERROR(cudaDevice.startCallbacks());
   if (!callbackStream)
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(cudaDevice, cuStreamCreateWithPriority, &callbackStream,
                                       CU_STREAM_NON_BLOCKING, 0));
   auto callback = Ref<HostCallback>::adopt(allocator.create<HostCallback>(
-      allocator, Ref<CallbackQueue>::share(cudaDevice.callbackQueue()), function, userData));
+      allocator, Ref<CallbackQueue>::share(cudaDevice.callbackQueue()), work.callback, work.data));
   if (!callback)
     return outOfHostMemory(sizeof(HostCallback));
+  if (failure.failed())
+    callback->failure = copyStatus(allocator, failure.get());
   XCR_RETURN_IF_ERROR(freeEvents.reserve(freeEvents.size() + closed.size() + 1));
   CUevent event = nullptr;
   XCR_RETURN_IF_ERROR(takeEvent(&event));
@@ -384,138 +392,4 @@ Status CudaStream::addCallback(xcr_host_callback_t function, void *userData) {
   (lastCallback ? lastCallback->next : firstCallback) = added;
   lastCallback = added;
   return Status();
-}
-
-//===----------------------------------------------------------------------===//
-// Work
-//===----------------------------------------------------------------------===//
-
-/// The stream and others of its own for a launch over \p count of them.
-Status CudaStream::prepareLanes(uint32_t count, CUstream *out) {
-  out[0] = stream;
-  for (uint32_t i = 1; i < count; ++i) {
-    CUstream &side = sideStreams[i - 1];
-    if (!side)
-      XCR_RETURN_IF_ERROR(
-          XCR_CUDA_CALL(cudaDevice, cuStreamCreateWithPriority, &side, CU_STREAM_NON_BLOCKING, 0));
-    out[i] = side;
-  }
-  return Status();
-}
-
-Status CudaStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, hal::LaunchMode) {
-  for (bool isSecond = false;; isSecond = true) {
-    Status status;
-    {
-      Entry entry(*this);
-      XCR_RETURN_IF_ERROR(enter(entry));
-      // A trim since the arena was reserved may have taken its memory.
-      if (arenaBytes > arena.size())
-        status = arena.restore(arenaBytes);
-      if (status.succeeded())
-        return launchLocked(entry, std::move(recording), arenaBytes);
-    }
-    // As for reserveArena.
-    if (isSecond || status.code() != XCR_STATUS_OUT_OF_MEMORY || cudaDevice.trim().failed())
-      return status;
-  }
-}
-
-Status CudaStream::launchLocked(Entry &entry, Ref<hal::Recording> recording, uint64_t arenaBytes) {
-  CudaRecording &cudaRecording = static_cast<CudaRecording &>(*recording);
-  bool isCaptured = entry.capture.isCaptured();
-  if (isCaptured) {
-    XCR_RETURN_IF_ERROR(cudaRecording.prepareCapture());
-    if (arenaBytes)
-      arena.pin();
-  }
-  CUstream lanes[kMaxLanes];
-  XCR_RETURN_IF_ERROR(prepareLanes(cudaRecording.laneCount(isCaptured), lanes));
-  XCR_RETURN_IF_ERROR(isCaptured ? keepForGraph(std::move(recording))
-                                 : hold(entry, std::move(recording)));
-  return cudaRecording.launch(lanes, isCaptured);
-}
-
-Status CudaStream::copy(Ref<hal::Memory> source, uint64_t sourceOffset, Ref<hal::Memory> target,
-                        uint64_t targetOffset, uint64_t size) {
-  Entry entry(*this);
-  XCR_RETURN_IF_ERROR(enter(entry));
-  if (size == 0)
-    return Status();
-  CUdeviceptr from = source->address() + sourceOffset, to = target->address() + targetOffset;
-  XCR_RETURN_IF_ERROR(hold(entry, std::move(source)));
-  XCR_RETURN_IF_ERROR(hold(entry, std::move(target)));
-  return XCR_CUDA_CALL(cudaDevice, cuMemcpyDtoDAsync, to, from, size, stream);
-}
-
-Status CudaStream::fill(Ref<hal::Memory> target, uint64_t offset, uint64_t size, uint64_t pattern,
-                        uint32_t patternSize) {
-  Entry entry(*this);
-  XCR_RETURN_IF_ERROR(enter(entry));
-  if (size == 0)
-    return Status();
-  CUdeviceptr address = target->address() + offset;
-  XCR_RETURN_IF_ERROR(hold(entry, std::move(target)));
-  FillLaunch fill;
-  XCR_RETURN_IF_ERROR(fill.prepare(cudaDevice, address, size, pattern, patternSize));
-  return fill.launch(cudaDevice, stream);
-}
-
-Status CudaStream::read(Ref<hal::Memory> source, uint64_t offset, void *data, uint64_t size) {
-  Entry entry(*this);
-  XCR_RETURN_IF_ERROR(enter(entry));
-  if (size == 0)
-    return Status();
-  XCR_RETURN_IF_ERROR(refuseCapture(entry, "a read into memory of the host"));
-  CUdeviceptr address = source->address() + offset;
-  XCR_RETURN_IF_ERROR(hold(entry, std::move(source)));
-  return XCR_CUDA_CALL(cudaDevice, cuMemcpyDtoHAsync, data, address, size, stream);
-}
-
-Status CudaStream::write(Ref<hal::Memory> target, uint64_t offset, const void *data,
-                         uint64_t size) {
-  Entry entry(*this);
-  XCR_RETURN_IF_ERROR(enter(entry));
-  if (size == 0)
-    return Status();
-  XCR_RETURN_IF_ERROR(refuseCapture(entry, "a write from memory of the host"));
-  CUdeviceptr address = target->address() + offset;
-  XCR_RETURN_IF_ERROR(hold(entry, std::move(target)));
-  return XCR_CUDA_CALL(cudaDevice, cuMemcpyHtoDAsync, address, data, size, stream);
-}
-
-Status CudaStream::reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> *holder) {
-  bool isSecond = false;
-  for (;;) {
-    Status status;
-    {
-      Entry entry(*this);
-      XCR_RETURN_IF_ERROR(enter(entry));
-      bool hasMoved = false;
-      status = arena.grow(size, &hasMoved);
-      if (status.succeeded()) {
-        if (hasMoved)
-          arenaMoves.fetch_add(1, std::memory_order_release);
-        *base = arena.base();
-        *holder = arena.holder();
-        return Status();
-      }
-    }
-    // Other streams' arenas and what the pool keeps may be enough; trim locks this stream, too.
-    if (isSecond || status.code() != XCR_STATUS_OUT_OF_MEMORY || cudaDevice.trim().failed())
-      return status;
-    isSecond = true;
-  }
-}
-
-void CudaStream::trim() {
-  Entry entry(*this);
-  if (entry.scope.status().failed() || entry.capture.isCaptured())
-    return;
-  if (cudaDevice.cu.cuStreamQuery(stream) != CUDA_SUCCESS) {
-    dropReached(entry);
-    return;
-  }
-  dropAll(entry);
-  arena.trim();
 }

@@ -16,6 +16,11 @@ namespace xc::cuda {
 
 /// The driver's stream, with what its work in flight needs. Objects are held in batches: a batch is
 /// closed with an event, and dropped when the event is reached.
+///
+/// Work goes to the driver at once, but for plans whose ifs and whiles the host decides: those, and
+/// what comes behind them meanwhile, are put off. A thread of the stream's, started when it is
+/// first needed, takes them to the driver in order; so does whoever waits for the stream. What
+/// fails there is reported by synchronize, and nothing behind it is done until then.
 class CudaStream final : public hal::Stream {
 public:
   /// \p foreign: somebody else's stream to work on, or null for one of its own.
@@ -50,6 +55,19 @@ private:
     CUevent event = nullptr;
     Vector<Ref<RefCounted>> objects;
   };
+  /// A piece of work that is put off.
+  struct Work {
+    enum Kind : uint8_t { Launch, Record, Wait, Callback, Copy, Fill, Read, Write, Release };
+    Kind kind = Release;
+    uint32_t patternSize = 0;
+    Ref<RefCounted> first, second; ///< what it uses
+    CUdeviceptr from = 0, to = 0;
+    uint64_t size = 0;            ///< Launch: bytes of the arena
+    uint64_t value = 0;           ///< Fill: the pattern; Record, Wait: the turn at the event
+    const void *source = nullptr; ///< Write
+    void *data = nullptr;         ///< Read: where to; Callback: what to pass
+    xcr_host_callback_t callback = nullptr;
+  };
   /// Whether somebody captures the stream, asked of the driver once. The context is current.
   class CaptureState {
   public:
@@ -69,6 +87,7 @@ private:
   struct Entry {
     explicit Entry(CudaStream &stream);
     Vector<Batch> ended;
+    Ref<RefCounted> released;
     Lock lock;
     ContextScope scope;
     CaptureState capture;
@@ -78,13 +97,14 @@ private:
       : hal::Stream(device), cudaDevice(device), allocator(device.allocator), stream(foreign),
         isForeign(foreign != nullptr), mayBeCaptured(isForeign), arena(device),
         open(device.allocator), closed(device.allocator), freeEvents(device.allocator),
-        captured(device.allocator) {}
+        captured(device.allocator), ring(device.allocator) {}
   ~CudaStream() override = default;
   void destroy() override;
+  void finish();
+  void finishWork();
 
   Status enter(Entry &entry);
   Status queryLocked(bool *isDone);
-  Status launchLocked(Entry &entry, Ref<hal::Recording> recording, uint64_t arenaBytes);
   Status refuseCapture(const Entry &entry, const char *what) const;
   Status keepForGraph(Ref<hal::Recording> recording);
   Status hold(Entry &entry, Ref<RefCounted> object);
@@ -94,7 +114,28 @@ private:
   Status takeEvent(CUevent *out);
   void pruneCallbacks();
   void failCallbacks(const Status &status);
-  Status prepareLanes(uint32_t count, CUstream *out);
+  Status prepareLanes(uint32_t laneCount, CUstream *out);
+
+  //===--- cuda_stream_work.cpp -------------------------------------------===//
+
+  /// Whether what comes now is put off, since something before it is. The stream is locked.
+  bool isBehind() const { return count != 0 || isBusy; }
+  Status submit(Work work);
+  Status submitTurn(Work work);
+  Status perform(Entry &entry, Work &work);
+  Status performLaunch(Entry &entry, Ref<hal::Recording> recording, uint64_t arenaBytes);
+  Status performRelease(Entry &entry, Ref<RefCounted> object);
+  Status performRecord(Entry &entry, Ref<RefCounted> event);
+  Status performWait(Entry &entry, Ref<RefCounted> event);
+  Status performCallback(Entry &entry, const Work &work);
+  Status markTail(const Entry &entry);
+  Status putOff(Work work, hal::LaunchMode mode);
+  Status startThread();
+  void runFirst();
+  void runUntil(uint64_t ticket);
+  void workOff();
+  Status run(Work &work);
+  Status runLaunch(Ref<hal::Recording> recording, uint64_t arenaBytes);
 
   CudaDevice &cudaDevice;
   const HostAllocator allocator;
@@ -117,6 +158,23 @@ private:
   Vector<CUevent> freeEvents;
   Vector<Ref<hal::Recording>> captured; ///< whose code graphs of somebody else's use
   uint64_t submissions = 0;
+  /// Behind what was put on a stream before somebody began to capture it: nothing else can tell
+  /// then when that has ended. Null on streams that nobody has captured.
+  CUevent tail = nullptr;
+
+  //===--- What is put off; guarded by the mutex --------------------------===//
+
+  Vector<Work> ring;
+  size_t head = 0, count = 0;
+  uint64_t issued = 0, done = 0; ///< pieces, ever
+  uint32_t waiters = 0;
+  bool isBusy = false; ///< somebody runs a piece
+  bool isEnding = false;
+  bool isOrphan = false; ///< the thread ends the stream
+  Status failure;        ///< of a piece; not reported yet
+  Condition changed;
+  Thread thread;
+
   /// Of the device's list.
   CudaStream *next = nullptr, **link = nullptr;
 };
