@@ -119,6 +119,43 @@ static TensorMapSpec readTensorMap(const fb::TensorMap &map) {
   return spec;
 }
 
+static size_t sizeOf(fb::ParameterKind kind) {
+  switch (kind) {
+  case fb::ParameterKind::ScalarI32:
+    return sizeof(int32_t);
+  case fb::ParameterKind::TensorMap:
+    return sizeof(CUtensorMap);
+  default:
+    return sizeof(uint64_t);
+  }
+}
+
+/// Compares what a launch passes with what the code takes, where the driver tells that: it copies
+/// as many bytes from as many places as the code says, and puts them where the code wants them.
+Status CudaExecutable::checkParameters(const Kernel &kernel, const char *name) const {
+  if (!device.cu.cuFuncGetParamInfo)
+    return Status();
+  const size_t count = kernel.parameters.size();
+  for (size_t i = 0;; ++i) {
+    size_t offset = 0, bytes = 0;
+    CUresult result = device.cu.cuFuncGetParamInfo(kernel.function, i, &offset, &bytes);
+    const bool isEnd = result == CUDA_ERROR_INVALID_VALUE;
+    if (isEnd && i == count)
+      return Status();
+    if (!isEnd)
+      XCR_RETURN_IF_ERROR(device.check(result, "cuFuncGetParamInfo"));
+    if (isEnd || i == count)
+      return makeStatus(device.allocator, XCR_STATUS_CORRUPT,
+                        "kernel '%s': the module describes %zu parameters, the code has %s%zu",
+                        name, count, isEnd ? "" : "more than ", i);
+    if (size_t size = sizeOf(kernel.parameters[i].kind); bytes != size)
+      return makeStatus(device.allocator, XCR_STATUS_CORRUPT,
+                        "kernel '%s': the module describes parameter %zu as %zu bytes, the code "
+                        "takes %zu (at byte %zu)",
+                        name, i, size, bytes, offset);
+  }
+}
+
 Status CudaExecutable::addKernel(const fb::Export &description) {
   Kernel kernel(device.allocator);
   const char *name = description.name()->c_str();
@@ -137,6 +174,7 @@ Status CudaExecutable::addKernel(const fb::Export &description) {
   if (description.parameters())
     for (const fb::Parameter *parameter : *description.parameters())
       XCR_RETURN_IF_ERROR(kernel.parameters.push({parameter->kind(), parameter->operand()}));
+  XCR_RETURN_IF_ERROR(checkParameters(kernel, name));
   if (description.tensor_maps())
     for (const fb::TensorMap *map : *description.tensor_maps())
       XCR_RETURN_IF_ERROR(kernel.maps.push(readTensorMap(*map)));

@@ -68,6 +68,7 @@ private:
   void destroy() override;
   Status loadModule(const fb::Executable &code, Span<const uint8_t> image);
   Status addKernel(const fb::Export &description);
+  Status checkParameters(const Kernel &kernel, const char *name) const;
 
   CudaDevice &device;
   CUmodule module = nullptr;

@@ -9,6 +9,11 @@
 #include "test/runtime/cuda/CudaKernels.h"
 #include "test/runtime/hal/HalTest.h"
 
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
 using namespace xc;
 using namespace xc::test;
 
@@ -285,4 +290,40 @@ TEST_P(CaptureTest, BuffersThatWereBoundAreGivenBackAfterIt) {
   EXPECT_EQ(releases, 1);
   launchGraph();
   EXPECT_EQ(cu->cuMemFree(pointer), CUDA_SUCCESS);
+}
+
+TEST_P(CaptureTest, AStreamReleasedInACaptureWaitsForWhatWasBefore) {
+  // What a launch before the capture uses must not go with the stream object while it runs.
+  struct Gate {
+    std::mutex mutex;
+    std::condition_variable opened;
+    bool isOpen = false;
+  } gate;
+  Buffer x = input(4), z = makeBuffer(device, std::vector<float>(64, -1));
+  std::atomic<bool> isReleased{false};
+  auto wait = [](void *data) {
+    auto &gate = *static_cast<Gate *>(data);
+    std::unique_lock<std::mutex> lock(gate.mutex);
+    gate.opened.wait(lock, [&] { return gate.isOpen; });
+  };
+  XCR_ASSERT_OK(xcr_call_set_input(call.get(), 0, x.get()));
+  XCR_ASSERT_OK(xcr_call_set_output(call.get(), 0, z.get()));
+  XCR_ASSERT_OK(xcr_call_prepare(call.get(), stream.get()));
+  ASSERT_EQ(cu->cuLaunchHostFunc(native, wait, &gate), CUDA_SUCCESS);
+  XCR_ASSERT_OK(xcr_call_launch(call.get(), stream.get()));
+  call.reset();
+  begin();
+  std::thread releasing([&] {
+    stream.reset();
+    isReleased = true;
+  });
+  EXPECT_FALSE(isReleased);
+  {
+    std::lock_guard<std::mutex> lock(gate.mutex);
+    gate.isOpen = true;
+  }
+  gate.opened.notify_all();
+  releasing.join();
+  EXPECT_EQ(read<float>(z.get()), expected(4)) << "it had ended when the stream was gone";
+  end();
 }

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/hal/cuda/cuda_abi.h"
+#include "runtime/hal/cuda/cuda_symbols.h"
 #include "runtime/hal/driver.h"
 #include "test/runtime/cuda/CudaKernels.h"
 #include "test/runtime/hal/HalTest.h"
@@ -323,4 +323,31 @@ TEST(CudaCode, WithoutAWayOutTheRefusalIsTold) {
   xcr_instance_t *instance = nullptr;
   XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &instance),
                    XCR_STATUS_INCOMPATIBLE, "cuModuleLoadDataEx");
+}
+
+TEST(CudaCode, ParametersThatTheCodeDoesNotHaveAreNamed) {
+  Device device = makeDevice(("cuda:" + std::to_string(cudaOrdinal())).c_str());
+  if (!device)
+    GTEST_SKIP() << "there is no device";
+  const cuda::Symbols *cu = nullptr;
+  XCR_ASSERT_OK(cuda::loadSymbols(HostAllocator(), &cu).release());
+  if (!cu->cuFuncGetParamInfo)
+    GTEST_SKIP() << "the driver does not tell what a kernel takes";
+  auto expectRefusal = [&](void (*change)(std::vector<fb::Parameter> &), const char *message) {
+    ModuleSpec spec = cudaScenarioModule();
+    change(spec.executables[0].exports[kAdd].parameters);
+    std::vector<uint8_t> bytes = spec.finish();
+    Module module = loadModule(bytes);
+    xcr_instance_t *instance = nullptr;
+    XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &instance),
+                     XCR_STATUS_CORRUPT, message);
+  };
+  // void add(f32 *x, f32 *y, f32 *z, i64 n)
+  using Parameters = std::vector<fb::Parameter>;
+  expectRefusal([](Parameters &list) { list.pop_back(); },
+                "the module describes 3 parameters, the code has more than 3");
+  expectRefusal([](Parameters &list) { list.push_back(list[0]); },
+                "the module describes 5 parameters, the code has 4");
+  expectRefusal([](Parameters &list) { list[3] = fb::Parameter(fb::ParameterKind::ScalarI32, 0); },
+                "the module describes parameter 3 as 4 bytes, the code takes 8 (at byte 24)");
 }
