@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Packs all that a machine with a GPU needs to run the tests there: programs, compiled cases, references, a runner.
 
-    gpu-bundle.py --build=build/dev --output=gpu-bundle.tgz [--filter=REGEX] [--target=cuda:sm_80,cuda:sm_90a]
+    gpu-bundle.py --build=build/dev --output=gpu-bundle.tar.xz [--filter=REGEX] [--target=cuda:sm_80,cuda:sm_90a]
 
 Unpacked there, gpu-bundle/run.sh runs it; the machine needs a C library, bash and the CUDA driver.
 """
 import argparse
+import lzma
 import pathlib
 import re
 import shutil
@@ -16,6 +17,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMIT = 64 << 20  # bytes that are still convenient to carry
+# Most of it are numbers of four and eight bytes, of which those at one place are alike: lp and pb.
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 2, "lc": 1, "lp": 2, "pb": 2, "dict_size": 32 << 20}]
 PROGRAMS = ("bin/xrun", "bin/xbench", "bin/xdump", "test/bin/xc-e2e", "test/bin/xcr-hal-test", "test/bin/xcr-cuda-hal-test")
 CARRIED = ("libxcr.so", "libstdc++.so", "libgcc_s.so")  # of what the programs link; the C library is the machine's
 
@@ -54,7 +57,7 @@ def stage(folder, args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=ROOT / "build" / "dev", type=pathlib.Path)
-    parser.add_argument("--output", default=ROOT / "build" / "gpu-bundle.tgz", type=pathlib.Path)
+    parser.add_argument("--output", default=ROOT / "build" / "gpu-bundle.tar.xz", type=pathlib.Path)
     parser.add_argument("--filter", default="", help="only end-to-end cases whose names match")
     parser.add_argument("--target", default="cuda:sm_80,cuda:sm_90a")
     args = parser.parse_args()
@@ -66,7 +69,7 @@ def main():
         except (OSError, subprocess.CalledProcessError) as error:
             sys.exit(f"gpu-bundle: {error}")
         args.output.parent.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(args.output, "w:gz") as archive:
+        with lzma.open(args.output, "wb", filters=FILTERS) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
             archive.add(folder, folder.name)
     size = args.output.stat().st_size
     if size > LIMIT:

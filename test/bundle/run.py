@@ -130,9 +130,9 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="xc-bundle-test-") as scratch:
         scratch = pathlib.Path(scratch)
-        subprocess.run(["/usr/bin/python3", ROOT / "scripts" / "gpu-bundle.py", f"--build={args.build}", f"--output={scratch / 'b.tgz'}",
+        subprocess.run(["/usr/bin/python3", ROOT / "scripts" / "gpu-bundle.py", f"--build={args.build}", f"--output={scratch / 'b.tar.xz'}",
                         "--filter=symbolic|state|large"], check=True)
-        with tarfile.open(scratch / "b.tgz") as archive:
+        with tarfile.open(scratch / "b.tar.xz") as archive:
             archive.extractall(scratch)
         bundle = Bundle(scratch / "gpu-bundle", (args.build / "lib" / "libcuda_sim.so").resolve())
         (passed, failed, skipped), out, _ = bundle.run()

@@ -10,6 +10,22 @@ import tensors
 import tolerances
 
 
+# Bits of a significand.
+BITS = {"bf16": 8, "f16": 11, "f32": 24}
+MORE = 12
+
+
+def shorten(values, dtype):
+    """References, rounded to 12 bits more than the type has that they are compared in: the others are noise that does not compress."""
+    if dtype not in BITS:
+        return values
+    significand, exponent = np.frexp(values)
+    scale = 2.0 ** (BITS[dtype] + MORE)
+    with np.errstate(all="ignore"):
+        rounded = np.ldexp(np.rint(significand * scale) / scale, exponent)
+    return np.where(np.isfinite(rounded), rounded, values)
+
+
 class Writer:
     """Collects the statements of cases.txt (its form is in test/e2e/bundle/CaseFile.h) and the files that they name."""
 
@@ -48,7 +64,7 @@ class Writer:
             absolute, relative = tolerances.tolerance(case.kind, dtype)
             kept = np.float64 if dtype in tensors.FLOATS else tensors.NUMPY[dtype]
             # Integers are compared modulo their type, as harness.compare does.
-            name = self.array(np.asarray(values).astype(kept))
+            name = self.array(shorten(np.asarray(values).astype(kept), dtype))
             self.lines.append(f"want {dtype} {absolute!r} {relative!r} {name}")
 
     def add(self, module, cases):

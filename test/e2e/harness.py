@@ -36,7 +36,7 @@ class Case:
     parameters: tuple = ()      # (scope, file) of external parameters
     alone: bool = False         # in a module of its own: for sizes or flags that others must not share
     bytecode: bool = False      # compiled from MLIR bytecode instead of text
-    cuda: bool = True           # False: says why not, in a comment beside it
+    stand_in: bool = True       # False: would take minutes where a CPU executes the kernels
     memory: int = 0             # bytes that a device must have: large cases run where they can
 
 

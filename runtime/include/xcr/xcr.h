@@ -588,8 +588,8 @@ XCR_API xcr_status_t xcr_buffer_unmap(xcr_buffer_t *buffer);
  * events, which take other streams along. What a graph cannot hold (waiting,
  * queries, callbacks, host memory, calls made with XCR_CALL_PROFILE or whose plan
  * has an if or a while) is FAILED_PRECONDITION, and the capture goes on. Code and scratch memory
- * that the graph uses stay until the stream object is released, which must not happen during the
- * capture; the buffers bound are the caller's to keep. Also the caller's is the order of the
+ * that the graph uses stay until the stream object is released, which waits for what was on the
+ * stream before the capture; the buffers bound are the caller's to keep. Also the caller's is the order of the
  * graph's launches: one after another, and not beside other work of these streams or calls that
  * touch the same variables. */
 
@@ -716,8 +716,10 @@ typedef struct xcr_call_statistics {
   uint32_t empty_count;
   uint64_t arena_bytes; /* for the sizes bound now */
   /* The host decides ifs and whiles of the plan: always on the CPU; on CUDA where the driver has no
-     conditional nodes, where graphs are off, and where the call is profiled. A launch on CUDA then
-     returns when the last decision has been made, not at once. False before the first launch. */
+     conditional nodes (before 12.8), where graphs are off, and where the call is profiled. A thread
+     of the stream's does it; on an imported stream the launch returns when the last decision has
+     been made. What fails there is told by the stream's next synchronisation. False before the
+     first launch. */
   bool has_host_loop;
   /* that a launch is spread over, the caller's included; 0: not recorded yet */
   uint32_t stream_count;

@@ -154,11 +154,11 @@ def parts():
                                 ("window", "causal window = 70", dict(causal=True, window=70))):
         given = inputs("f32", (1, 2050, 4), (1, 2100, 4))
         one = case(f"in_parts_{name}", given, options, **more)
-        one.cuda = False
+        one.stand_in = False
         yield one
     mask = Tensor("i1", np.random.default_rng(9).random((2050, 2100)) < 0.4)
     one = case("in_parts_masked", inputs("f32", (1, 2050, 4), (1, 2100, 4)), "causal", mask=mask, causal=True)
-    one.cuda = False
+    one.stand_in = False
     yield one
 
 
