@@ -64,11 +64,13 @@ Status xc::hal::createDevice(xcr_string_view_t uri, const DeviceOptions &options
                              Ref<Device> *out) {
   if (equal(uri, xcr_string("auto")))
     return createAutomatic(options, out);
-  const void *colon = uri.size ? memchr(uri.data, ':', uri.size) : nullptr;
-  xcr_string_view_t name = uri, selector = {nullptr, 0};
-  if (colon) {
-    name.size = static_cast<size_t>(static_cast<const char *>(colon) - uri.data);
-    selector = {uri.data + name.size + 1, uri.size - name.size - 1};
+  xcr_string_view_t name = {uri.data, 0}, selector = {nullptr, 0};
+  while (name.size < uri.size && uri.data[name.size] != ':' && uri.data[name.size] != '?')
+    ++name.size;
+  if (name.size < uri.size) {
+    // Options are the driver's, as numbers are.
+    size_t separator = uri.data[name.size] == ':';
+    selector = {uri.data + name.size + separator, uri.size - name.size - separator};
     if (selector.size == 0)
       return makeStatus(options.allocator, XCR_STATUS_INVALID_ARGUMENT,
                         "expected a number after the colon of device '%.*s'", printLength(uri),

@@ -589,9 +589,9 @@ XCR_API xcr_status_t xcr_buffer_unmap(xcr_buffer_t *buffer);
  * queries, callbacks, host memory, calls made with XCR_CALL_PROFILE or whose plan
  * has an if or a while) is FAILED_PRECONDITION, and the capture goes on. Code and scratch memory
  * that the graph uses stay until the stream object is released, which waits for what was on the
- * stream before the capture; the buffers bound are the caller's to keep. Also the caller's is the order of the
- * graph's launches: one after another, and not beside other work of these streams or calls that
- * touch the same variables. */
+ * stream before the capture; the buffers bound are the caller's to keep. Also the caller's is the
+ * order of the graph's launches: one after another, and not beside other work of these streams or
+ * calls that touch the same variables. */
 
 typedef struct xcr_stream_options {
   size_t struct_size;

@@ -240,8 +240,16 @@ TEST(CudaUri, WhyThereIsNoDeviceIsSaid) {
   standIn()->clearFaults();
 }
 
+TEST(CudaUri, OptionsNeedNoNumber) {
+  if (!standIn())
+    GTEST_SKIP() << "another driver may have no device";
+  EXPECT_TRUE(makeDevice("cuda?launch=stream"));
+}
+
 TEST(CudaUri, WrongOnesAreNamed) {
   standIn();
+  expectNoDevice("cuda?lunch=graph", XCR_STATUS_INVALID_ARGUMENT, "?launch=");
+  expectNoDevice("cuda:", XCR_STATUS_INVALID_ARGUMENT, "expected a number after the colon");
   expectNoDevice("cuda:0?launch=later", XCR_STATUS_INVALID_ARGUMENT, "auto, graph or stream");
   expectNoDevice("cuda:0?lunch=graph", XCR_STATUS_INVALID_ARGUMENT, "?launch=");
   expectNoDevice("cuda:99", XCR_STATUS_NOT_FOUND, "99");
