@@ -184,6 +184,9 @@ LogicalResult Compiler::runPhase(Phase phase) {
       plan::CloneForTargetsOptions cloneOptions;
       cloneOptions.targets = options.targets;
       pm.addPass(plan::createCloneForTargets(cloneOptions));
+      OpPassManager &funcPM = pm.nest<ModuleOp>().nest<func::FuncOp>();
+      funcPM.addPass(plan::createChooseLayouts());
+      addCleanup(funcPM);
     });
   case Phase::Dispatch:
     return runPasses(module, name, [&](PassManager &pm) {

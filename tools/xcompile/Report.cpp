@@ -196,6 +196,10 @@ static llvm::json::Object describeTarget(ModuleOp target) {
   plan::TargetAttr attr = getTarget(target);
   const cuda::Target *arch = attr.isCUDA() ? cuda::findTarget(attr.getArch().getValue()) : nullptr;
   llvm::json::Array kernels, fallback;
+  llvm::json::Object layouts;
+  for (auto function : target.getOps<plan::FunctionOp>())
+    if (auto layout = function->getAttrOfType<StringAttr>(plan::kLayoutsAttr))
+      layouts[function.getSymName()] = layout.getValue();
   unsigned total = 0, onFallback = 0;
   for (auto kernel : target.getOps<ModuleOp>()) {
     unsigned count = launches.lookup(*kernel.getSymName());
@@ -206,11 +210,10 @@ static llvm::json::Object describeTarget(ModuleOp target) {
     }
     kernels.push_back(describeKernel(kernel, count, arch));
   }
-  return llvm::json::Object{{"target", getTargetName(target)},
-                            {"launches", total},
-                            {"fallback_launches", onFallback},
-                            {"fallback_kernels", std::move(fallback)},
-                            {"kernels", std::move(kernels)}};
+  return llvm::json::Object{
+      {"target", getTargetName(target)}, {"launches", total},
+      {"fallback_launches", onFallback}, {"fallback_kernels", std::move(fallback)},
+      {"layouts", std::move(layouts)},   {"kernels", std::move(kernels)}};
 }
 
 static void printText(const llvm::json::Object &target, StringRef name, llvm::raw_ostream &stream) {
@@ -223,6 +226,8 @@ static void printText(const llvm::json::Object &target, StringRef name, llvm::ra
     separator = ", ";
   }
   stream << (target.getArray("fallback_kernels")->empty() ? "\n" : ")\n");
+  for (const auto &[function, layout] : *target.getObject("layouts"))
+    stream << "  @" << function.str() << ": " << *layout.getAsString() << "\n";
   for (const llvm::json::Value &kernel : *target.getArray("kernels"))
     printText(*kernel.getAsObject(), stream);
 }

@@ -169,6 +169,35 @@ def padded():
                          %r0 = array.conv %p, %1 {attributes(NHWC, window)} : ({type}, {w.mlir}) -> {mlir_type("f32", y.shape)}""", "sum")
 
 
+def channels_first():
+    """Chains whose tensors change to channels last inside, on the CPU and on CUDA: what lies between convolutions goes along,
+    what is used by others (a sum over all, a reshape, a result) is turned back."""
+    for dtype, batch in (("f32", 2), ("f16", "?")):
+        x, bias = random(dtype, (2, 16, 14, 15), 50), random(dtype, (48, 1, 1), 51)
+        w, v, u = random(dtype, (32, 16, 3, 3), 52), random(dtype, (48, 48, 3, 3), 53), random(dtype, (48, 1, 3, 3), 54)
+        w, v, u = (Tensor(dtype, tensor.values / 8) for tensor in (w, v, u))
+        pad = dict(low=[1, 1], high=[1, 1])
+        a = np.maximum(convolve(x.values, w.values, NCHW, **pad), 0)
+        b = np.concatenate([a, x.values], 1)
+        c = convolve(b, v.values, NCHW, **pad) + bias.values + b
+        d = convolve(c, u.values, NCHW, feature_groups=48, **pad)[:, 8:40, ::2, 1:]
+        type_of = lambda *shape: f"tensor<{'x'.join(map(str, (batch,) + shape))}x{dtype}>"  # noqa: E731
+        t16, t32, t48, cut = type_of(16, 14, 15), type_of(32, 14, 15), type_of(48, 14, 15), type_of(32, 7, 14)
+        total = f"tensor<{dtype}>"
+        yield simple(f"channels_first_{dtype}", [x, w, v, u, bias], [(dtype, d), (dtype, c.sum()), (dtype, a.reshape(-1, 32 * 14 * 15))],
+                     f"""%y = array.conv %0, %1 {attributes(NCHW, pad)} : ({t16}, {w.mlir}) -> {t32}
+                         %a = array.relu %y : {t32}
+                         %b = array.concatenate %a, %0 axis = 1 : ({t32}, {t16}) -> {t48}
+                         %z = array.conv %b, %2 {attributes(NCHW, pad)} : ({t48}, {v.mlir}) -> {t48}
+                         %s = array.add %z, %4 : ({t48}, {bias.mlir}) -> {t48}
+                         %c = array.add %s, %b : {t48}
+                         %d = array.conv %c, %3 {attributes(NCHW, dict(pad, feature_groups=48))} : ({t48}, {u.mlir}) -> {t48}
+                         %r0 = array.slice %d [:, 8:40, ::2, 1:] : {t48} -> {cut}
+                         %r1 = array.reduce sum, %c axes = [0, 1, 2, 3] : {t48} -> {total}
+                         %r2 = array.reshape %a : {t32} -> {type_of(32 * 14 * 15)}""", "model",
+                     types=[t16, w.mlir, v.mlir, u.mlir, bias.mlir], result_types=[cut, total, type_of(32 * 14 * 15)])
+
+
 def cases():
-    for make in (windows, ranks, dim_orders, groups, types, symbolic, fused, padded):
+    for make in (windows, ranks, dim_orders, groups, types, symbolic, fused, padded, channels_first):
         yield from make()

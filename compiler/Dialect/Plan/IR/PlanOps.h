@@ -46,7 +46,8 @@ inline constexpr llvm::StringLiteral kPartialAttr = "plan.partial";
 /// Integer, on a reduction that picks the best of results with their positions: the number of the
 /// operand that holds the positions, which ascend along the reduced loop.
 inline constexpr llvm::StringLiteral kPositionAttr = "plan.position";
-inline constexpr llvm::StringLiteral kReasonAttr = "plan.reason"; // string, on kernel functions
+inline constexpr llvm::StringLiteral kLayoutsAttr = "plan.layouts"; // string, on functions
+inline constexpr llvm::StringLiteral kReasonAttr = "plan.reason";   // string, on kernel functions
 inline constexpr llvm::StringLiteral kImageAttr =
     "plan.image"; // string of bytes, on kernel modules
 inline constexpr llvm::StringLiteral kAssemblyAttr = "plan.assembly"; // string, on kernel modules

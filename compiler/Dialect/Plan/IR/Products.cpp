@@ -74,6 +74,17 @@ bool isWindowReduction(Operation *op) {
   });
 }
 
+bool changesInnermostDim(linalg::LinalgOp op) {
+  if (op.getNumLoops() == 0 || op.getNumParallelLoops() != op.getNumLoops() ||
+      op.getNumDpsInits() != 1)
+    return false;
+  AffineExpr written = op.getIndexingMapsArray().back().getResults().back();
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return map.isPermutation() && map.getResults().back() != written;
+  });
+}
+
 bool isPaddingOfWindows(Operation *op) {
   auto pad = dyn_cast<tensor::PadOp>(op);
   if (!pad || !pad.getConstantPaddingValue() || pad->use_empty())

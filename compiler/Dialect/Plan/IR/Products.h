@@ -34,6 +34,11 @@ std::optional<ProductLoops> matchProduct(mlir::linalg::LinalgOp op);
 /// True if `op` reduces, and reads an input at sums or multiples of loops: a window that slides.
 bool isWindowReduction(mlir::Operation *op);
 
+/// True for an elementwise op that reads an input of its shape with another dim innermost than it
+/// writes: a transpose, with what was fused to it. A window, which reads its operands again and
+/// again, wants its result in memory.
+bool changesInnermostDim(mlir::linalg::LinalgOp op);
+
 /// True for padding by a constant that only such ops, or products, read: it is computed where they
 /// load.
 bool isPaddingOfWindows(mlir::Operation *op);

@@ -600,6 +600,8 @@ LogicalResult PlanBuilder::emit() {
                          AffineMapAttr::get(dims.getMap(arena.size)));
   if (Attribute doc = func->getAttr("array.doc"))
     plan->setAttr("doc", doc);
+  if (Attribute layouts = func->getAttr(kLayoutsAttr))
+    plan->setAttr(kLayoutsAttr, layouts);
   if (!requirements.empty())
     plan->setAttr("requirements", builder.getArrayAttr(requirements));
   plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));

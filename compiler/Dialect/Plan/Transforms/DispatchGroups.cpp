@@ -349,6 +349,9 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
       isWindowReduction(op) || getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
     return false;
   auto linalgOp = cast<linalg::LinalgOp>(op);
+  // A window's loops are in the order of its result, along which they are vectors.
+  if (changesInnermostDim(linalgOp) && llvm::any_of(group.ops, isWindowReduction))
+    return false;
   std::optional<SmallVector<int>> rows = matchRows(group, op);
   if (!rows)
     return false;
@@ -492,6 +495,8 @@ bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction)
     return false;
   Operation *producer = group.ops.front();
   if (producer->getNumResults() != 1 || !producer->getResult(0).hasOneUse())
+    return false;
+  if (isWindowReduction(contraction) && changesInnermostDim(cast<linalg::LinalgOp>(producer)))
     return false;
   // Each element is loaded once for every tile of the other operand: only what costs a few
   // instructions.

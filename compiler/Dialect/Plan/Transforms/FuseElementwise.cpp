@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/BodyCost.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 
@@ -50,6 +51,8 @@ static bool shouldFuse(OpOperand *use) {
   if (!producer || !consumer || producer->getBlock() != consumer->getBlock())
     return false;
   if (getBodyCost(producer) + getBodyCost(consumer) > kMaxFusedCost)
+    return false;
+  if (isWindowReduction(consumer) && changesInnermostDim(producer))
     return false;
   AffineMap map = consumer.getMatchingIndexingMap(use);
   bool readsEachElementOnce = map.isPermutation();

@@ -1,0 +1,202 @@
+// RUN: xc-opt %s -pass-pipeline='builtin.module(func.func(xc-choose-layouts))' -split-input-file | FileCheck %s
+
+// The image and the filter are transposed, the pool between two convolutions goes along, and only the last result is turned
+// back. Loops follow the result's dims.
+#image = affine_map<(n, f, y, x, c, r, s) -> (n, c, y + r, x + s)>
+#filter = affine_map<(n, f, y, x, c, r, s) -> (f, c, r, s)>
+#result = affine_map<(n, f, y, x, c, r, s) -> (n, f, y, x)>
+#window = affine_map<(n, f, y, x, r, s) -> (n, f, y * 2 + r, x * 2 + s)>
+#size = affine_map<(n, f, y, x, r, s) -> (r, s)>
+#pooled = affine_map<(n, f, y, x, r, s) -> (n, f, y, x)>
+#id = affine_map<(n, f, y, x) -> (n, f, y, x)>
+#vector = affine_map<(n, f, y, x) -> (f)>
+
+// CHECK-DAG: #[[TOLAST:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>
+// CHECK-DAG: #[[FILTER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d5, d6, d3)>
+// CHECK-DAG: #[[IMAGE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4, d2 + d5, d6)>
+// CHECK-DAG: #[[RESULT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
+// CHECK-DAG: #[[FEATURE:.*]] = affine_map<(d0, d1, d2, d3) -> (d3)>
+// CHECK-DAG: #[[BACK:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>
+// CHECK-LABEL: func.func @network(
+// CHECK-SAME:    plan.layouts = "channels last (convolutions: 2, transposes: 4)"
+// CHECK:         linalg.generic {indexing_maps = [#[[TOLAST]]
+// CHECK-SAME:      outs(%{{.*}} : tensor<2x20x20x16xf32>)
+// CHECK:         tensor.pad {{.*}} low[0, 1, 1, 0] high[0, 1, 1, 0]
+// CHECK:         linalg.generic {indexing_maps = [#[[IMAGE]], #[[FILTER]], #[[RESULT]]]
+// CHECK-SAME:      outs(%{{.*}} : tensor<2x20x20x32xf32>)
+// CHECK:         linalg.generic {{.*}}#[[FEATURE]]
+// CHECK-SAME:      outs(%{{.*}} : tensor<2x20x20x32xf32>)
+// CHECK:         linalg.generic
+// CHECK-SAME:      outs(%{{.*}} : tensor<2x10x10x32xf32>)
+// CHECK:         linalg.generic {indexing_maps = [#[[IMAGE]], #[[FILTER]], #[[RESULT]]]
+// CHECK-SAME:      outs(%{{.*}} : tensor<2x8x8x24xf32>)
+// CHECK:         %[[LAST:.*]] = linalg.generic {indexing_maps = [#[[BACK]]
+// CHECK-SAME:      outs(%{{.*}} : tensor<2x24x8x8xf32>)
+// CHECK:         return %[[LAST]]
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @network(%x: tensor<2x16x20x20xf32>, %w: tensor<32x16x3x3xf32>, %b: tensor<32xf32>, %v: tensor<24x32x3x3xf32>)
+      -> tensor<2x24x8x8xf32> {
+    %zero = arith.constant 0.0 : f32
+    %lowest = arith.constant 0xFF800000 : f32
+    %pad = tensor.pad %x low[0, 0, 1, 1] high[0, 0, 1, 1] {
+    ^bb0(%i: index, %j: index, %k: index, %l: index):
+      tensor.yield %zero : f32
+    } : tensor<2x16x20x20xf32> to tensor<2x16x22x22xf32>
+    %e0 = tensor.empty() : tensor<2x32x20x20xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<2x32x20x20xf32>) -> tensor<2x32x20x20xf32>
+    %c0 = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%pad, %w : tensor<2x16x22x22xf32>, tensor<32x16x3x3xf32>) outs(%f0 : tensor<2x32x20x20xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %m = arith.mulf %a, %c : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<2x32x20x20xf32>
+    %biased = linalg.generic {indexing_maps = [#id, #vector, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%c0, %b : tensor<2x32x20x20xf32>, tensor<32xf32>) outs(%e0 : tensor<2x32x20x20xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %s = arith.addf %a, %c : f32
+      linalg.yield %s : f32
+    } -> tensor<2x32x20x20xf32>
+    %window = tensor.empty() : tensor<2x2xi8>
+    %e1 = tensor.empty() : tensor<2x32x10x10xf32>
+    %f1 = linalg.fill ins(%lowest : f32) outs(%e1 : tensor<2x32x10x10xf32>) -> tensor<2x32x10x10xf32>
+    %pool = linalg.generic {indexing_maps = [#window, #size, #pooled],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+        ins(%biased, %window : tensor<2x32x20x20xf32>, tensor<2x2xi8>) outs(%f1 : tensor<2x32x10x10xf32>) {
+    ^bb0(%a: f32, %c: i8, %o: f32):
+      %s = arith.maximumf %o, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<2x32x10x10xf32>
+    %e2 = tensor.empty() : tensor<2x24x8x8xf32>
+    %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<2x24x8x8xf32>) -> tensor<2x24x8x8xf32>
+    %c2 = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%pool, %v : tensor<2x32x10x10xf32>, tensor<24x32x3x3xf32>) outs(%f2 : tensor<2x24x8x8xf32>) {
+    ^bb0(%a: f32, %c: f32, %o: f32):
+      %m = arith.mulf %a, %c : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<2x24x8x8xf32>
+    return %c2 : tensor<2x24x8x8xf32>
+  }
+}
+
+// -----
+
+// One tap: a product of matrices, which gains nothing.
+#image = affine_map<(n, f, y, x, c, r, s) -> (n, c, y + r, x + s)>
+#filter = affine_map<(n, f, y, x, c, r, s) -> (f, c, r, s)>
+#result = affine_map<(n, f, y, x, c, r, s) -> (n, f, y, x)>
+// CHECK-LABEL: func.func @pointwise(
+// CHECK-NOT:     plan.layouts
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @pointwise(%x: tensor<2x16x20x20xf32>, %w: tensor<32x16x1x1xf32>, %f: tensor<2x32x20x20xf32>) -> tensor<2x32x20x20xf32> {
+    %c = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : tensor<2x16x20x20xf32>, tensor<32x16x1x1xf32>) outs(%f : tensor<2x32x20x20xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<2x32x20x20xf32>
+    return %c : tensor<2x32x20x20xf32>
+  }
+}
+
+// -----
+
+// Groups stay before what they hold, through reshapes on both sides; a size is asked of what is there; the index of a loop is
+// that of the loop's new place. Symbolic sizes.
+#image = affine_map<(n, g, f, y, c, r) -> (n, g, c, y + r)>
+#filter = affine_map<(n, g, f, y, c, r) -> (g, f, c, r)>
+#result = affine_map<(n, g, f, y, c, r) -> (n, g, f, y)>
+#id = affine_map<(n, f, y) -> (n, f, y)>
+// CHECK-LABEL: func.func @grouped(
+// CHECK-SAME:    plan.layouts = "channels last (convolutions: 1, transposes: 3)"
+// CHECK:         tensor.expand_shape %{{.*}} {{\[}}[0], [1], [2, 3]] output_shape [%{{.*}}, 66, 2, 8] : tensor<?x66x16xf32> into tensor<?x66x2x8xf32>
+// CHECK:         linalg.generic
+// CHECK-SAME:      outs(%{{.*}} : tensor<?x64x2x16xf32>)
+// CHECK:         tensor.collapse_shape %{{.*}} {{\[}}[0], [1], [2, 3]] : tensor<?x64x2x16xf32> into tensor<?x64x32xf32>
+// CHECK:         linalg.generic
+// CHECK:           linalg.index 2
+// CHECK:         } -> tensor<?x64x32xf32>
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @grouped(%x: tensor<?x16x66xf32>, %w: tensor<2x16x8x3xf32>) -> (tensor<?x32x64xf32>, index) {
+    %zero = arith.constant 0.0 : f32
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?x16x66xf32>
+    %split = tensor.expand_shape %x [[0], [1, 2], [3]] output_shape [%n, 2, 8, 66] : tensor<?x16x66xf32> into tensor<?x2x8x66xf32>
+    %e = tensor.empty(%n) : tensor<?x2x16x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x2x16x64xf32>) -> tensor<?x2x16x64xf32>
+    %c = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+        ins(%split, %w : tensor<?x2x8x66xf32>, tensor<2x16x8x3xf32>) outs(%f : tensor<?x2x16x64xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<?x2x16x64xf32>
+    %merged = tensor.collapse_shape %c [[0], [1, 2], [3]] : tensor<?x2x16x64xf32> into tensor<?x32x64xf32>
+    %size = tensor.dim %merged, %c0 : tensor<?x32x64xf32>
+    %e1 = tensor.empty(%n) : tensor<?x32x64xf32>
+    %numbered = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%merged : tensor<?x32x64xf32>) outs(%e1 : tensor<?x32x64xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %i = linalg.index 1 : index
+      %j = arith.index_cast %i : index to i32
+      %k = arith.sitofp %j : i32 to f32
+      %s = arith.addf %a, %k : f32
+      linalg.yield %s : f32
+    } -> tensor<?x32x64xf32>
+    return %numbered, %size : tensor<?x32x64xf32>, index
+  }
+}
+
+// -----
+
+// CUDA: a convolution of few features is not worth the transposes of its image; one of many is, and writes what follows as it is.
+#image = affine_map<(n, f, y, x, c, r, s) -> (n, c, y + r, x + s)>
+#filter = affine_map<(n, f, y, x, c, r, s) -> (f, c, r, s)>
+#result = affine_map<(n, f, y, x, c, r, s) -> (n, f, y, x)>
+// CHECK-LABEL: func.func @few(
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+// CHECK-LABEL: func.func @many(
+// CHECK-SAME:    plan.layouts = "channels last (convolutions: 1, transposes: 2)"
+// CHECK-COUNT-2: linalg.generic
+// CHECK:         %[[C:.*]] = linalg.generic
+// CHECK-SAME:      outs(%{{.*}} : tensor<16x256x30x30xf32>)
+// CHECK:         return %[[C]]
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @few(%x: tensor<16x64x32x32xf16>, %w: tensor<8x64x3x3xf16>, %f: tensor<16x8x30x30xf32>) -> tensor<16x8x30x30xf32> {
+    %c = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : tensor<16x64x32x32xf16>, tensor<8x64x3x3xf16>) outs(%f : tensor<16x8x30x30xf32>) {
+    ^bb0(%a: f16, %b: f16, %o: f32):
+      %p = arith.extf %a : f16 to f32
+      %q = arith.extf %b : f16 to f32
+      %m = arith.mulf %p, %q : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<16x8x30x30xf32>
+    return %c : tensor<16x8x30x30xf32>
+  }
+  func.func @many(%x: tensor<16x64x32x32xf16>, %w: tensor<256x64x3x3xf16>, %f: tensor<16x256x30x30xf32>) -> tensor<16x256x30x30xf32> {
+    %c = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : tensor<16x64x32x32xf16>, tensor<256x64x3x3xf16>) outs(%f : tensor<16x256x30x30xf32>) {
+    ^bb0(%a: f16, %b: f16, %o: f32):
+      %p = arith.extf %a : f16 to f32
+      %q = arith.extf %b : f16 to f32
+      %m = arith.mulf %p, %q : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<16x256x30x30xf32>
+    return %c : tensor<16x256x30x30xf32>
+  }
+}
