@@ -47,3 +47,27 @@ func.func @attention(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>) -> tensor<2x5
   %y = array.attention %q, %k, %k scale = 0.5 {vjp} : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
   return %y : tensor<2x5x8xf32>
 }
+
+// More scores than are held at once: the gradient goes over the queries in parts, too, and adds up what the keys get.
+// CHECK-LABEL: func.func @attention_in_parts(
+// CHECK-NOT:     tensor<1x4096x4096xf32>
+// CHECK-COUNT-20: array.matmul
+// CHECK-NOT:     array.matmul
+// CHECK:         array.concatenate
+// CHECK-NOT:     tensor<1x4096x4096xf32>
+// CHECK:         return
+func.func @attention_in_parts(%q: tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32> {
+  %y = array.attention %q, %q, %q causal scale = 0.5 {vjp}
+     : (tensor<1x4096x8xf32>, tensor<1x4096x8xf32>, tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32>
+  return %y : tensor<1x4096x8xf32>
+}
+
+// The logarithm of the sums has a gradient as well, which each score's share of it adds to.
+// CHECK-LABEL: func.func @attention_with_logsumexp(
+// CHECK:         %[[Y:.*]], %[[L:.*]] = array.attention
+// CHECK:         %[[E:.*]] = array.expand_dims %[[L]]
+// CHECK:         array.sub %{{.*}}, %[[E]]
+func.func @attention_with_logsumexp(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>) {
+  %y, %l = array.attention %q, %k, %k logsumexp scale = 0.5 {vjp} : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>, tensor<2x5xf32>
+  return %y, %l : tensor<2x5x8xf32>, tensor<2x5xf32>
+}

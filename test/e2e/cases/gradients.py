@@ -49,6 +49,13 @@ def convolutions():
         return case(f"conv_{name}", [x, w], lambda a, b: [conv.convolve(a, b, dims, **window)],
                     f"%y = array.conv %0, %1 {conv.attributes(dims, window)} {{vjp}} : ({x.mlir}, {w.mlir}) -> {result}", [result])
 
+    for name, window in (("symbolic", dict(low=[1, 2], high=[1, 0])), ("symbolic_dilated", dict(filter_dilation=[1, 2], high=[0, 2])),
+                         ("symbolic_transposed", dict(input_dilation=[2, 1], low=[1, 1]))):
+        x, w = random((2, 5, 6, 2), 1), random((3, 2, 2, 3), 2)
+        types, result = ["tensor<?x?x?x2xf32>", w.mlir], "tensor<?x?x?x3xf32>"
+        yield case(f"conv_{name}", [x, w], lambda a, b: [conv.convolve(a, b, conv.NHWC, **window)],
+                   f"%y = array.conv %0, %1 {conv.attributes(conv.NHWC, window)} {{vjp}} : ({', '.join(types)}) -> {result}", [result],
+                   types=types)
     yield one("plain", (1, 5, 6, 3), (3, 3, 3, 4))
     yield one("strided", (2, 6, 7, 2), (3, 2, 2, 3), strides=[2, 3], low=[1, 0], high=[0, 2])
     yield one("dilated", (1, 7, 6, 2), (2, 3, 2, 3), filter_dilation=[3, 2], low=[1, 2], high=[2, 1])
@@ -95,6 +102,37 @@ def attentions():
                lambda q, k, v, t: [attention.attend(q, k, v, 0.5, causal=True, sinks=t)],
                "%y = array.attention %0, %1, %2 causal sinks(%3 : tensor<4xf32>) scale = 0.5 {vjp} : "
                f"({', '.join(o.mlir for o in operands)}) -> tensor<2x4x3x4xf32>", ["tensor<2x4x3x4xf32>"])
+
+
+def attention_with_logsumexp():
+    for name, q, k, options, reference in (("plain", (2, 4, 3), (2, 5, 3), "", {}),
+                                           ("grouped_causal", (1, 4, 3, 4), (1, 2, 5, 4), "causal", dict(causal=True))):
+        operands = attention.inputs("f32", q, k)
+        types = [operands[0].mlir, mlir_type("f32", q[:-1])]
+        yield case(f"attention_logsumexp_{name}", operands, lambda *x: attention.attend(*x, 0.5, logsumexp=True, **reference),
+                   f"%y = array.attention %0, %1, %2 {options} logsumexp scale = 0.5 {{vjp}} : "
+                   f"({', '.join(o.mlir for o in operands)}) -> {', '.join(types)}", types)
+
+
+def attention_in_parts():
+    """More scores than are held at once, against the formulas; on the stand-in they would take minutes."""
+    for name, options, window in (("plain", "", None), ("causal", "causal", 10 ** 9), ("window", "causal window = 70", 70)):
+        operands = attention.inputs("f32", (1, 2050, 4), (1, 2100, 4))
+        q, k, v = (o.values[0] for o in operands)
+        distance = np.arange(2050)[:, None] + 50 - np.arange(2100)
+        seen = (distance >= 0) & (distance < window) if window else np.ones((2050, 2100), bool)
+        shares = np.where(seen, np.exp(q @ k.T * 0.5), 0)
+        shares /= shares.sum(-1, keepdims=True)
+        g = shares @ v
+        to_shares = g @ v.T
+        to_scores = shares * (to_shares - (shares * to_shares).sum(-1, keepdims=True)) * 0.5
+        one = simple(f"attention_in_parts_{name}", operands,
+                     [("f32", x[None]) for x in (to_scores @ k, to_scores.T @ q, shares.T @ g)],
+                     f"%r0 = array.attention %0, %1, %2 {options} scale = 0.5 {{vjp}} : "
+                     f"({', '.join(o.mlir for o in operands)}) -> {operands[0].mlir}", "model",
+                     result_types=[operands[0].mlir])
+        one.cuda = False
+        yield one
 
 
 def adaptive_pools():
@@ -239,5 +277,6 @@ def norms():
 
 
 def cases():
-    for make in (convolutions, pools, adaptive_pools, attentions, lines, indexed, arithmetic, norms):
+    for make in (convolutions, pools, adaptive_pools, attentions, attention_with_logsumexp,
+                 attention_in_parts, lines, indexed, arithmetic, norms):
         yield from make()

@@ -312,27 +312,39 @@ class QueryPart {
 public:
   QueryPart(AttentionOp op, ExpressionBuilder &e, int64_t begin, int64_t end)
       : op(op), e(e), begin(begin), end(end), dim(op.getQuery().getType().getRank() - 2),
-        lead(op.getKey().getType().getDimSize(dim) - op.getQuery().getType().getDimSize(dim)) {}
+        keys(op.getKey().getType().getDimSize(dim)),
+        lead(keys - op.getQuery().getType().getDimSize(dim)), last(keys) {
+    if (!op.getCausal() || op.getOffset())
+      return;
+    // The last query of the part sees the latest key, the first one the earliest.
+    last = std::clamp<int64_t>(end + lead, 1, keys);
+    if (op.getWindow())
+      first = std::clamp<int64_t>(begin + lead + 1 - static_cast<int64_t>(*op.getWindow()), 0,
+                                  last - 1);
+  }
 
   AttentionOp build() {
-    Value query = slice(op.getQuery(), dim, begin, end), key = op.getKey(), value = op.getValue();
-    Value mask = op.getMask(), offset = op.getOffset();
-    int64_t keys = typeOf(key).getDimSize(dim), first = 0, last = keys;
-    if (op.getCausal() && !offset) {
-      // The last query of the part sees the latest key, the first one the earliest.
-      last = std::clamp<int64_t>(end + lead, 1, keys);
-      if (op.getWindow())
-        first = std::clamp<int64_t>(begin + lead + 1 - static_cast<int64_t>(*op.getWindow()), 0,
-                                    last - 1);
-    }
-    key = slice(key, dim, first, last);
-    value = slice(value, dim, first, last);
+    Value query = slice(op.getQuery(), dim, begin, end), key = slice(op.getKey(), dim, first, last),
+          value = slice(op.getValue(), dim, first, last), mask = op.getMask();
     if (mask)
-      mask = sliceMask(mask, keys, first, last);
+      mask = sliceMask(mask);
     OpBuilder &builder = e.getBuilder();
     return AttentionOp::create(builder, op.getLoc(), query, key, value, mask,
-                               buildOffset(offset, first), op.getSinks(), op.getCausalAttr(),
+                               buildOffset(op.getOffset()), op.getSinks(), op.getCausalAttr(),
                                op.getWindowAttr(), op.getWithLogsumexpAttr(), op.getScaleAttr());
+  }
+
+  /// What belongs to the queries of the part; null for null.
+  Value sliceQueries(Value value) { return value ? slice(value, dim, begin, end) : Value(); }
+  /// Something of the keys of the part, with zeros for all others.
+  Value padKeys(Value value) {
+    if (first == 0 && last == keys)
+      return value;
+    SmallVector<int64_t> low(typeOf(value).getRank(), 0), high = low, interior = low;
+    low[dim] = first;
+    high[dim] = keys - last;
+    return e.make<PadOp>(value, e.scalar(0, value), low, high,
+                         e.getBuilder().getDenseI64ArrayAttr(interior));
   }
 
 private:
@@ -344,7 +356,7 @@ private:
     limits[along] = to;
     return e.make<SliceOp>(tensor, starts, limits, strides);
   }
-  Value sliceMask(Value mask, int64_t keys, int64_t first, int64_t last) {
+  Value sliceMask(Value mask) {
     int64_t rank = typeOf(mask).getRank();
     if (rank >= 2 && typeOf(mask).getDimSize(rank - 2) != 1)
       mask = slice(mask, rank - 2, begin, end);
@@ -353,11 +365,11 @@ private:
     return mask;
   }
   /// The first query of the part is not the first one, nor is its first key.
-  Value buildOffset(Value given, int64_t firstKey) {
+  Value buildOffset(Value given) {
     if (!op.getCausal())
       return {};
     Builder &builder = e.getBuilder();
-    int64_t distance = given ? begin : begin + lead - firstKey;
+    int64_t distance = given ? begin : begin + lead - first;
     auto type = RankedTensorType::get({}, builder.getI64Type());
     Value added = e.make<ConstantOp>(DenseElementsAttr::get(type, distance));
     return given ? e.add(e.convert(given, builder.getI64Type()), added) : added;
@@ -365,7 +377,7 @@ private:
 
   AttentionOp op;
   ExpressionBuilder &e;
-  int64_t begin, end, dim, lead;
+  int64_t begin, end, dim, keys, lead, first = 0, last;
 };
 
 } // namespace
@@ -410,46 +422,96 @@ FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
 // Gradient
 //===----------------------------------------------------------------------===//
 
-FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  if (getMask() && !getMask().getType().getElementType().isInteger(1))
-    return failure(); // differentiated through the decomposition, to get the mask's too
-  if (getLogsumexp())
-    return failure(); // as above: both results have a gradient
-  AttentionSteps steps(*this, builder);
+/// The sinks' gradient: the value of one is 0, so it only takes from the others.
+static Value buildSinkGradient(AttentionOp op, AttentionSteps &steps, Value share, Value row) {
   ExpressionBuilder &e = steps.getBuilder();
-  Type element = getResult().getType().getElementType();
-  Value g = steps.split(cotangents.front());
+  Value taken = steps.merge(e.make<NegOp>(e.mul(share, row)));
+  SmallVector<int64_t> others;
+  int64_t rank = typeOf(taken).getRank();
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != rank - 3)
+      others.push_back(dim);
+  Value sinks = e.reduce(ReduceKind::Sum, taken, others, /*keepdims=*/false);
+  return e.finish(sinks, op.getSinks().getType());
+}
+
+/// With all scores at once. `toResult` and `toLogsumexp` are the cotangents; the latter may be
+/// null.
+static Values buildVjpAtOnce(AttentionOp op, OpBuilder &builder, Value toResult,
+                             Value toLogsumexp) {
+  AttentionSteps steps(op, builder);
+  ExpressionBuilder &e = steps.getBuilder();
+  Type element = op.getResult().getType().getElementType();
+  Value g = steps.split(toResult);
   AttentionSteps::Weights weights = steps.buildWeights();
   Value divisor = steps.makeDivisor(weights.sums);
   Value shares = e.div(weights.exponentials, divisor);
   Value narrow = e.convert(shares, element);
   Value value = steps.product(narrow, g, true, false);
-  // Through the softmax: each score's share of what its row changes by.
-  Value toShares = steps.product(g, steps.share(getValue()), false, true);
+  // Through the softmax: each score's share of what its row changes by. The logarithm of the sums
+  // changes by a score's share, too.
+  Value toShares = steps.product(g, steps.share(op.getValue()), false, true);
   Value row = e.reduce(ReduceKind::Sum, e.mul(shares, toShares), typeOf(shares).getRank() - 1);
-  Value toScores = e.mul(e.mul(shares, e.sub(toShares, row)), getScale().convertToDouble());
-  toScores = e.convert(toScores, element);
-  Value query = steps.product(toScores, steps.share(getKey()), false, false);
-  Value key = steps.product(toScores, steps.split(getQuery()), true, false);
-  Values results = {e.finish(steps.merge(query), getQuery().getType()),
-                    e.finish(steps.unshare(key), getKey().getType()),
-                    e.finish(steps.unshare(value), getValue().getType())};
-  if (getMask())
-    results.push_back(Value());
-  if (getOffset())
-    results.push_back(Value());
-  if (getSinks()) {
-    // A sink's value is 0, so it only takes from the others.
-    Value taken = steps.merge(e.make<NegOp>(e.mul(e.div(weights.sink, divisor), row)));
-    SmallVector<int64_t> others;
-    int64_t rank = typeOf(taken).getRank();
-    for (int64_t dim = 0; dim < rank; ++dim)
-      if (dim != rank - 3)
-        others.push_back(dim);
-    Value sinks = e.reduce(ReduceKind::Sum, taken, others, /*keepdims=*/false);
-    results.push_back(e.finish(sinks, getSinks().getType()));
+  if (toLogsumexp) {
+    int64_t last = typeOf(toLogsumexp).getRank();
+    row = e.sub(row, steps.split(e.make<ExpandDimsOp>(toLogsumexp, last)));
   }
+  Value toScores = e.mul(e.mul(shares, e.sub(toShares, row)), op.getScale().convertToDouble());
+  toScores = e.convert(toScores, element);
+  Value query = steps.product(toScores, steps.share(op.getKey()), false, false);
+  Value key = steps.product(toScores, steps.split(op.getQuery()), true, false);
+  Values results = {e.finish(steps.merge(query), op.getQuery().getType()),
+                    e.finish(steps.unshare(key), op.getKey().getType()),
+                    e.finish(steps.unshare(value), op.getValue().getType())};
+  if (op.getMask())
+    results.push_back(Value());
+  if (op.getOffset())
+    results.push_back(Value());
+  if (op.getSinks())
+    results.push_back(buildSinkGradient(op, steps, e.div(weights.sink, divisor), row));
   return results;
+}
+
+/// `size` queries at a time: what keys, values and sinks get from each part is added up in f32.
+static Values buildVjpInParts(AttentionOp op, OpBuilder &builder, Value toResult, Value toLogsumexp,
+                              int64_t size) {
+  ExpressionBuilder e(builder, op.getLoc());
+  int64_t dim = op.getQuery().getType().getRank() - 2,
+          queries = op.getQuery().getType().getDimSize(dim);
+  Values toQueries, results(op->getNumOperands());
+  for (int64_t begin = 0; begin < queries; begin += size) {
+    QueryPart part(op, e, begin, std::min(begin + size, queries));
+    AttentionOp attention = part.build();
+    Values gradients = buildVjpAtOnce(attention, builder, part.sliceQueries(toResult),
+                                      part.sliceQueries(toLogsumexp));
+    toQueries.push_back(gradients.front());
+    for (auto [index, gradient] : llvm::enumerate(gradients)) {
+      if (index == 0 || !gradient)
+        continue;
+      Value wide = e.widen(gradient);
+      if (index <= 2)
+        wide = part.padKeys(wide);
+      results[index] = results[index] ? e.add(results[index], wide) : wide;
+    }
+    attention.erase();
+  }
+  results.front() = e.make<ConcatenateOp>(toQueries, dim);
+  for (auto [result, operand] : llvm::zip_equal(results, op->getOperands()))
+    if (result)
+      result = e.finish(result, operand.getType());
+  return results;
+}
+
+FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  if (getMask() && !getMask().getType().getElementType().isInteger(1))
+    return failure(); // differentiated through the decomposition, to get the mask's too
+  Value toResult = cotangents.front(), toLogsumexp = getLogsumexp() ? cotangents.back() : Value();
+  if (!toResult)
+    toResult = ExpressionBuilder(builder, getLoc()).zerosLike(getResult());
+  int64_t size = choosePartSize(*this);
+  if (size != getQuery().getType().getDimSize(getQuery().getType().getRank() - 2))
+    return buildVjpInParts(*this, builder, toResult, toLogsumexp, size);
+  return buildVjpAtOnce(*this, builder, toResult, toLogsumexp);
 }
 
 } // namespace xc::array

@@ -67,9 +67,19 @@ LogicalResult ConvGradients::analyze() {
   for (auto [spatial, window] : llvm::enumerate(op.getWindow())) {
     int64_t size = op.getInput().getType().getDimSize(dims.inputDim(spatial));
     int64_t places = op.getType().getDimSize(dims.outputDim(spatial));
-    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(places) ||
-        ShapedType::isDynamic(window.size))
+    if (ShapedType::isDynamic(window.size))
       return failure();
+    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(places)) {
+      // How much of the image a larger step leaves out at its end is not known, nor where places
+      // begin that hold nothing but padding, which would have to be cut.
+      int64_t around = window.getExtent() - 1;
+      if (window.stride != 1 || around < window.high)
+        return failure();
+      input.add(window.inputDilation, around - window.low, around - window.high, 1,
+                window.dilation);
+      filter.add(window.dilation, window.low, window.high, window.inputDilation, 1);
+      continue;
+    }
     int64_t spreadInput = size == 0 ? 0 : (size - 1) * window.inputDilation + 1;
     int64_t spreadOutput = places == 0 ? 0 : (places - 1) * window.stride + 1;
     int64_t before = window.getExtent() - 1 - window.low;
