@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+import networks
+
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -44,54 +46,11 @@ def graph(count):
             f"\n    return %v{count} : {shape}\n}}\n")
 
 
-def transformer(layers, hidden, heads, tokens, feed_forward):
-    """BERT's encoder in f16: all layers, with weights as external parameters."""
-    lines, number = [], 0
-    x_type = f"tensor<{tokens}x{hidden}xf16>"
-    per_head = f"tensor<{heads}x{tokens}x{hidden // heads}xf16>"
-    scores = f"tensor<{heads}x{tokens}x{tokens}xf16>"
-
-    def add(text):
-        nonlocal number
-        number += 1
-        lines.append(f"    %v{number} = {text}")
-        return f"%v{number}"
-
-    def parameter(name, *shape):
-        type = "tensor<" + "".join(f"{size}x" for size in shape) + "f16>"
-        return add(f'array.parameter "weights"::"{name}" : {type}'), type
-
-    def linear(x, name, columns_in, columns_out):
-        w, w_type = parameter(name + ".w", columns_in, columns_out)
-        b, b_type = parameter(name + ".b", columns_out)
-        out = f"tensor<{tokens}x{columns_out}xf16>"
-        y = add(f"array.matmul {x}, {w} : (tensor<{tokens}x{columns_in}xf16>, {w_type}) -> {out}")
-        return add(f"array.add {y}, {b} : ({out}, {b_type}) -> {out}")
-
-    def norm(x, name):
-        g, g_type = parameter(name + ".g", hidden)
-        b, b_type = parameter(name + ".b", hidden)
-        return add(f"array.layer_norm {x} scale({g} : {g_type}) bias({b} : {b_type}) axis = 1 epsilon = 1.0e-5 : {x_type}")
-
-    def split(x):
-        y = add(f"array.reshape {x} : {x_type} -> tensor<{tokens}x{heads}x{hidden // heads}xf16>")
-        return add(f"array.transpose {y} permutation = [1, 0, 2] : tensor<{tokens}x{heads}x{hidden // heads}xf16> -> {per_head}")
-
-    x = "%x"
-    for layer in range(layers):
-        q, k, v = (split(linear(x, f"{layer}.{part}", hidden, hidden)) for part in "qkv")
-        s = add(f"array.matmul {q}, {k} transpose_b : ({per_head}, {per_head}) -> {scores}")
-        p = add(f"array.softmax {s} axis = 2 : {scores}")
-        y = add(f"array.matmul {p}, {v} : ({scores}, {per_head}) -> {per_head}")
-        y = add(f"array.transpose {y} permutation = [1, 0, 2] : {per_head} -> tensor<{tokens}x{heads}x{hidden // heads}xf16>")
-        y = add(f"array.reshape {y} : tensor<{tokens}x{heads}x{hidden // heads}xf16> -> {x_type}")
-        y = linear(y, f"{layer}.o", hidden, hidden)
-        x = norm(add(f"array.add {y}, {x} : {x_type}"), f"{layer}.n1")
-        y = linear(x, f"{layer}.up", hidden, feed_forward)
-        y = add(f"array.gelu {y} : tensor<{tokens}x{feed_forward}xf16>")
-        y = linear(y, f"{layer}.down", feed_forward, hidden)
-        x = norm(add(f"array.add {y}, {x} : {x_type}"), f"{layer}.n2")
-    return f"func.func @main(%x: {x_type}) -> {x_type} {{\n" + "\n".join(lines) + f"\n    return {x} : {x_type}\n}}\n"
+def network(write, **sizes):
+    """A model in f16, with weights as external parameters."""
+    net = networks.Network("f16")
+    results = write(net, **sizes)
+    return net.program([results] if isinstance(results, str) else results)
 
 
 def compile_once(build, source, target, flags=()):
@@ -122,7 +81,8 @@ def main():
     if not args.skip_models:
         for path in sorted((HERE.parent / "samples").glob("*/*.mlir")):
             models[f"samples/{path.parent.name}/{path.name}"] = path.read_text()
-        models["BERT-base encoder, 12 layers, 128 tokens, f16"] = transformer(12, 768, 12, 128, 3072)
+        models["BERT-base, 12 layers, 128 tokens, f16"] = network(networks.bert)
+        models["ResNet-50, 224 x 224, f16"] = network(networks.resnet)
     for size in args.sizes.split(","):
         if size:
             models[f"graph of {size} ops"] = graph(int(size))
