@@ -10,9 +10,11 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
@@ -37,6 +39,17 @@ LogicalResult Dump::writeFile(MLIRContext *context, StringRef name, StringRef te
   return success();
 }
 
+/// Where a kernel's files are, without what says which. File systems take names of 255 bytes:
+/// longer ones end in a hash, the same on every run.
+static std::string getKernelPath(ModuleOp target, ModuleOp kernel) {
+  constexpr size_t kMaxName = 200, kKept = 180;
+  StringRef name = *kernel.getSymName();
+  std::string file = name.str();
+  if (name.size() > kMaxName)
+    file = (name.take_front(kKept) + "-" + llvm::utohexstr(llvm::xxh3_64bits(name), true)).str();
+  return ("kernels/" + *target.getSymName() + "/" + file).str();
+}
+
 static std::string print(Operation *op) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -55,10 +68,8 @@ LogicalResult Dump::writePhase(ModuleOp module, unsigned index, StringRef phase)
     return success();
   for (auto target : module.getOps<ModuleOp>())
     for (auto kernel : target.getOps<ModuleOp>())
-      if (failed(writeFile(
-              kernel.getContext(),
-              ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + ".mlir").str(),
-              print(kernel))))
+      if (failed(writeFile(kernel.getContext(), getKernelPath(target, kernel) + ".mlir",
+                           print(kernel))))
         return failure();
   return success();
 }
@@ -69,9 +80,7 @@ LogicalResult Dump::writeKernelCode(ModuleOp target) {
   bool isCUDA = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr).isCUDA();
   for (auto kernel : target.getOps<ModuleOp>()) {
     auto text = kernel->getAttrOfType<StringAttr>(isCUDA ? plan::kImageAttr : plan::kAssemblyAttr);
-    std::string name =
-        ("kernels/" + *target.getSymName() + "/" + *kernel.getSymName() + (isCUDA ? ".ptx" : ".s"))
-            .str();
+    std::string name = getKernelPath(target, kernel) + (isCUDA ? ".ptx" : ".s");
     if (text && failed(writeFile(kernel.getContext(), name, text.getValue())))
       return failure();
   }
