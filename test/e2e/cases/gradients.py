@@ -131,7 +131,7 @@ def attention_in_parts():
                      f"%r0 = array.attention %0, %1, %2 {options} scale = 0.5 {{vjp}} : "
                      f"({', '.join(o.mlir for o in operands)}) -> {operands[0].mlir}", "model",
                      result_types=[operands[0].mlir])
-        one.cuda = False
+        one.stand_in = False
         yield one
 
 
