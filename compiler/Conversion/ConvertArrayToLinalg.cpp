@@ -150,6 +150,65 @@ struct DimOfDestination final : OpRewritePattern<tensor::DimOp> {
   }
 };
 
+/// An expansion of what is known to be static behind a cast: one size of a group follows from the
+/// others. Takes the place of upstream's ConvertToStaticExpandShape, which reads behind the end of
+/// the dynamic sizes where a static one comes before them.
+struct ExpandStaticSource final : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto castOp = op.getSrc().getDefiningOp<tensor::CastOp>();
+    if (!tensor::canFoldIntoConsumerOp(castOp))
+      return rewriter.notifyMatchFailure(op, "nothing more is known of the source");
+    ArrayRef<int64_t> known = cast<RankedTensorType>(castOp.getSource().getType()).getShape();
+    SmallVector<int64_t> source(op.getSrcType().getShape());
+    SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+    for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices()))
+      if (ShapedType::isDynamic(source[dim]) && !ShapedType::isDynamic(known[dim]) &&
+          inferSizes(rewriter, known[dim], MutableArrayRef(sizes).slice(group[0], group.size())))
+        source[dim] = known[dim];
+    if (source == op.getSrcType().getShape())
+      return rewriter.notifyMatchFailure(op, "sizes that do not follow from the source's");
+    SmallVector<int64_t> shape(op.getResultType().getShape());
+    for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices()))
+      for (int64_t result : group)
+        if (!ShapedType::isDynamic(source[dim]))
+          shape[result] = *getConstantIntValue(sizes[result]);
+    Location loc = op.getLoc();
+    Value operand =
+        castTo(rewriter, loc, castOp.getSource(), op.getSrcType().clone(ArrayRef(source)));
+    Value view =
+        tensor::ExpandShapeOp::create(rewriter, loc, op.getResultType().clone(ArrayRef(shape)),
+                                      operand, op.getReassociationIndices(), sizes);
+    rewriter.replaceOp(op, castTo(rewriter, loc, view, op.getResultType()));
+    return success();
+  }
+
+private:
+  /// Makes constants of sizes whose product is `count`, if at most one of them is none.
+  static bool inferSizes(OpBuilder &builder, int64_t count, MutableArrayRef<OpFoldResult> sizes) {
+    int64_t product = 1;
+    OpFoldResult *unknown = nullptr;
+    for (OpFoldResult &size : sizes) {
+      if (std::optional<int64_t> constant = getConstantIntValue(size)) {
+        size = builder.getIndexAttr(*constant);
+        product *= *constant;
+      } else if (unknown) {
+        return false;
+      } else {
+        unknown = &size;
+      }
+    }
+    if (!unknown)
+      return product == count;
+    if (product == 0 || count % product != 0)
+      return false;
+    *unknown = builder.getIndexAttr(count / product);
+    return true;
+  }
+};
+
 struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToLinalgPass> {
   void runOnOperation() override {
     recordDtypes();
@@ -208,7 +267,7 @@ private:
   LogicalResult cleanUp() {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<DimOfDestination>(context);
+    patterns.add<DimOfDestination, ExpandStaticSource>(context);
     memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
     tensor::DimOp::getCanonicalizationPatterns(patterns, context);
     tensor::CastOp::getCanonicalizationPatterns(patterns, context);
@@ -222,7 +281,9 @@ private:
     // From the top, so that a size is known where an op further down asks for it.
     GreedyRewriteConfig config;
     config.setUseTopDownTraversal(true);
-    if (succeeded(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+    FrozenRewritePatternSet frozen(std::move(patterns),
+                                   {"(anonymous namespace)::ConvertToStaticExpandShape"});
+    if (succeeded(applyPatternsGreedily(getOperation(), frozen, config)))
       return success();
     return getOperation().emitError(
         "sizes could not be simplified: the rewriting did not converge");

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -335,7 +336,11 @@ private:
       Value sum = args[count + index];
       body.map(block.getArgument(index),
                isNarrow(element) ? storeScalar(b, loc, sum, element) : sum);
-      body.map(block.getArgument(count + index), args[index]);
+      // As wide as a sum: partial results take its place.
+      Value value = isNarrow(element) ? loadScalar(b, loc, args[index], element) : args[index];
+      value = kernel::ElementOp::create(b, loc, index, value);
+      body.map(block.getArgument(count + index),
+               isNarrow(element) ? storeScalar(b, loc, value, element) : value);
     }
     for (Operation &inner : block.without_terminator())
       if (failed(body.build(&inner)))

@@ -62,7 +62,9 @@ func.func @no_axes(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-SAME:      iterator_types = ["parallel", "reduction"]
 // CHECK-SAME:      ins(%[[X]], %[[P]] : tensor<4x?xf32>, tensor<4x?xi8>)
 // CHECK:         ^bb0(%[[C:.*]]: f32, %[[D:.*]]: i8, %[[A:.*]]: f32, %[[B:.*]]: i8):
-// CHECK:           %[[SUM:.*]] = arith.addf %[[A]], %[[C]]
+// CHECK:           %[[E:.*]] = kernel.element 0, %[[C]] : f32
+// CHECK:           kernel.element 1, %[[D]] : i8
+// CHECK:           %[[SUM:.*]] = arith.addf %[[A]], %[[E]]
 // CHECK:           %[[OR:.*]] = arith.ori
 // CHECK:           %[[BYTE:.*]] = arith.extui %[[OR]] : i1 to i8
 // CHECK:           linalg.yield %[[SUM]], %[[BYTE]] : f32, i8
@@ -75,4 +77,19 @@ func.func @reduce_with(%x: tensor<4x?xf32>, %p: tensor<4x?xi1>) -> (tensor<4x1xf
     array.yield %s, %o : tensor<f32>, tensor<i1>
   }
   return %0, %1 : tensor<4x1xf32>, tensor<4x1xi1>
+}
+
+// An element is as wide as a sum, and rounded as one.
+// CHECK-LABEL: func.func @reduce_with_half(
+// CHECK:         ^bb0(%[[C:.*]]: f16, %[[A:.*]]: f32):
+// CHECK-DAG:       %[[WIDE:.*]] = arith.extf %[[C]] : f16 to f32
+// CHECK-DAG:       kernel.element 0, %[[WIDE]] : f32
+// CHECK-COUNT-2:   arith.truncf
+func.func @reduce_with_half(%x: tensor<4x8xf16>) -> tensor<4xf16> {
+  %0 = array.reduce_with %x axes = [1] init = [0.0 : f16] : (tensor<4x8xf16>) -> (tensor<4xf16>) {
+  ^bb0(%a: tensor<f16>, %b: tensor<f16>):
+    %s = array.max %a, %b : tensor<f16>
+    array.yield %s : tensor<f16>
+  }
+  return %0 : tensor<4xf16>
 }

@@ -125,3 +125,16 @@ func.func @other_requirements(%x: tensor<?x?xf32>, %y: tensor<3x?xf32>, %z: tens
   %3 = array.dynamic_slice %z[%i] : (tensor<?xf32>, tensor<i32>) -> tensor<5xf32>
   return %0, %1, %2, %3 : tensor<2x?xf32>, tensor<?x?xf32>, tensor<4x8xf32>, tensor<5xf32>
 }
+
+// A cast to a type that says less does not hide what follows from the source.
+// CHECK-LABEL: func.func @behind_a_cast(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x8xf32>
+// CHECK-DAG:     tensor.expand_shape %{{.*}} output_shape [8, 4] : tensor<32xf32> into tensor<8x4xf32>
+// CHECK-DAG:     tensor.expand_shape %{{.*}} output_shape [2, 16] : tensor<32xf32> into tensor<2x16xf32>
+func.func @behind_a_cast(%x: tensor<4x8xf32>) -> (tensor<?x4xf32>, tensor<2x?xf32>) {
+  %0 = tensor.cast %x : tensor<4x8xf32> to tensor<?x8xf32>
+  %m = array.dim %0, 1 : tensor<?x8xf32>
+  %1 = array.reshape %0 sizes(%m) : tensor<?x8xf32> -> tensor<?x4xf32>
+  %2 = array.reshape %0 : tensor<?x8xf32> -> tensor<2x?xf32>
+  return %1, %2 : tensor<?x4xf32>, tensor<2x?xf32>
+}

@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CPU/Contraction.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/Passes.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -31,6 +32,16 @@ struct GeneralizeOp final : OpInterfaceRewritePattern<linalg::LinalgOp> {
     if (isa<linalg::FillOp>(op))
       return rewriter.notifyMatchFailure(op, "a fill is already simple");
     return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
+/// A loop goes over the elements one by one: how partial results would meet is of no use to it.
+struct DropElement final : OpRewritePattern<kernel::ElementOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(kernel::ElementOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op.getValue());
+    return success();
   }
 };
 
@@ -172,9 +183,8 @@ struct NormalizeKernel final : impl::NormalizeKernelBase<NormalizeKernel> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns
-        .add<GeneralizeOp, CollapseBinding, ExpandBinding, StoreBeforeReshape, HoistFactorCasts>(
-            context);
+    patterns.add<GeneralizeOp, DropElement, CollapseBinding, ExpandBinding, StoreBeforeReshape,
+                 HoistFactorCasts>(context);
     memref::DimOp::getCanonicalizationPatterns(patterns, context);
     tensor::DimOp::getCanonicalizationPatterns(patterns, context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

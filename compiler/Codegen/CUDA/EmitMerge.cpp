@@ -39,7 +39,10 @@ public:
       : op(cast<kernel::MergeOp>(lines.op)), values(lines.results[0]), indices(lines.results[1]),
         config(config), frame(kernel, config.getThreads()), points(frame.points),
         index(points.index), builder(points.builder), loc(points.loc),
-        shape(getLineShape(op, points)) {}
+        shape(getLineShape(op, points)) {
+    auto bits = kernel.getFunction()->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+    largest = bits && bits.getInt() == 32 ? INT32_MAX : INT64_MAX;
+  }
 
   LogicalResult run();
 
@@ -61,6 +64,7 @@ private:
   }
   Value emitSearch(const Runs &runs, Value diagonal);
   void emitPlaces(Value first);
+  void keepPlaces(Value block);
 
   kernel::MergeOp op;
   plan::BindingOp values, indices;
@@ -71,6 +75,7 @@ private:
   OpBuilder &builder;
   Location loc;
   LineShape shape;
+  int64_t largest; // index; lines are shorter
 };
 
 } // namespace
@@ -110,9 +115,11 @@ void MergeEmitter::emitPlaces(Value first) {
   Value line = index.mul(index.div(first, chunks), shape.length);
   Value place = index.mul(index.rem(first, chunks), config.getItems());
   int64_t run = op.getRun();
-  Value pair = index.mul(index.div(place, 2 * run), 2 * run);
+  Value pair =
+      2 * run > largest ? index.constant(0) : index.mul(index.div(place, 2 * run), 2 * run);
   auto endOf = [&](int64_t count) {
-    return index.add(line, index.min(index.add(pair, count), shape.length));
+    Value end = count > largest ? shape.length : index.min(index.add(pair, count), shape.length);
+    return index.add(line, end);
   };
   Runs runs{index.add(line, pair), endOf(run), endOf(2 * run)};
   Value diagonal = index.sub(place, pair), taken = emitSearch(runs, diagonal);
@@ -139,6 +146,26 @@ void MergeEmitter::emitPlaces(Value first) {
       });
 }
 
+/// Copies this block's places of what the destinations were, unless that is nothing. Where they are
+/// in the memory of the results, an element meets itself.
+void MergeEmitter::keepPlaces(Value block) {
+  int64_t places = config.getThreads() * config.getItems();
+  Value from = index.mul(block, places);
+  Value to = index.min(index.add(from, places), index.mul(shape.outer, shape.length));
+  auto copy = [&](Value init, plan::BindingOp binding) {
+    if (init.getDefiningOp<tensor::EmptyOp>())
+      return;
+    points.emitLoop(index.add(from, frame.getThreadId()), to, index.constant(config.getThreads()),
+                    {}, [&](Value place, ValueRange) -> SmallVector<Value> {
+                      Coord flat = Coord::uniform(place);
+                      points.store(binding, flat, points.emit(init, Point{{}, flat, 1, {}}), 1);
+                      return {};
+                    });
+  };
+  copy(op.getValues(), values);
+  copy(op.getIndices(), indices);
+}
+
 LogicalResult MergeEmitter::run() {
   if (op.getRun() % config.getItems() != 0)
     return op.emitOpError("expected runs of a multiple of ")
@@ -146,7 +173,17 @@ LogicalResult MergeEmitter::run() {
   Value chunks = index.ceilDiv(shape.length, index.constant(config.getItems()));
   Value count = index.mul(shape.outer, chunks);
   Value number = index.add(index.mul(frame.getBlockId(), config.getThreads()), frame.getThreadId());
-  points.emitIf(index.isLess(number, count), [&] { emitPlaces(number); });
+  auto merge = [&] { points.emitIf(index.isLess(number, count), [&] { emitPlaces(number); }); };
+  std::optional<int64_t> above = op.getAbove();
+  if (above && *above > largest) {
+    keepPlaces(frame.getBlockId());
+  } else if (above) {
+    Value limit = index.constant(*above);
+    points.emitIf(index.isLess(limit, shape.length), merge);
+    points.emitIf(index.isAtLeast(limit, shape.length), [&] { keepPlaces(frame.getBlockId()); });
+  } else {
+    merge();
+  }
   return frame.finish(index.ceilDiv(count, index.constant(config.getThreads())));
 }
 

@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // The result has to be the same on every run, so each element has one owner, which applies its
-// updates in order: a block owns `rows` rows of the destination and `threads` places of the window,
-// a thread one place in each of those rows. It copies its elements of the destination, then walks
-// over all updates and applies those that go to its rows. All threads of a block look at the same
-// index vector at the same time.
+// updates in order: a thread owns one place of the window in each of `rows` rows of the
+// destination, beside those of its neighbours and above those of the next threads. It copies its
+// elements of the destination, then walks over all updates and applies those that go to its rows.
+// All threads of a block look at the same index vector at the same time.
 //
-// Where the updates come sorted by row, a block searches for the first one of its rows instead, and
-// an element's updates are the run of those from there on that have its row.
+// Where the updates come sorted by row, a thread searches for the first one of its rows instead,
+// and an element's updates are the run of those from there on that have its row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,16 +38,20 @@ namespace {
 
 /// What a thread owns: a place of the window in some rows of the destination.
 struct Share {
-  Share(kernel::ScatterOp op, KernelFrame &frame, int64_t threads, int64_t rowsPerBlock)
+  template <typename Config>
+  Share(kernel::ScatterOp op, KernelFrame &frame, Config config)
       : points(frame.points), index(points.index), rows(op, points) {
+    int64_t across = config.getThreads() / config.getDown(),
+            rowsOfBlock = config.getRows() * config.getDown();
     window = index.product(rows.windowSizes);
     rowCount = index.product(rows.rowSizes);
-    Value blocksAcross = index.ceilDiv(window, index.constant(threads));
-    Value block = frame.getBlockId();
-    firstRow = index.mul(index.div(block, blocksAcross), rowsPerBlock);
-    endRow = index.min(index.add(firstRow, rowsPerBlock), rowCount);
-    place = index.add(index.mul(index.rem(block, blocksAcross), threads), frame.getThreadId());
-    blocks = index.mul(blocksAcross, index.ceilDiv(rowCount, index.constant(rowsPerBlock)));
+    Value blocksAcross = index.ceilDiv(window, index.constant(across));
+    Value block = frame.getBlockId(), thread = frame.getThreadId();
+    Value firstOfBlock = index.mul(index.div(block, blocksAcross), rowsOfBlock);
+    firstRow = index.add(firstOfBlock, index.mul(index.div(thread, across), config.getRows()));
+    endRow = index.min(index.add(firstRow, config.getRows()), rowCount);
+    place = index.add(index.mul(index.rem(block, blocksAcross), across), index.rem(thread, across));
+    blocks = index.mul(blocksAcross, index.ceilDiv(rowCount, index.constant(rowsOfBlock)));
   }
 
   PointEmitter &points;
@@ -62,7 +66,7 @@ static LogicalResult emitScatter(const KernelInfo &kernel, ScatterAttr config) {
   auto op = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>();
   plan::BindingOp output = kernel.outputs.front().binding;
   KernelFrame frame(kernel, config.getThreads());
-  Share share(op, frame, config.getThreads(), config.getRows());
+  Share share(op, frame, config);
   PointEmitter &points = frame.points;
   IndexBuilder &index = points.index;
   ScatterRows &rows = share.rows;
@@ -170,29 +174,49 @@ static std::pair<Value, Value> emitRun(ScatterRows &rows, Value row, Value start
   return {run.getResult(0), run.getResult(1)};
 }
 
+/// The same where the last update is all that counts.
+static std::pair<Value, Value> emitLast(ScatterRows &rows, Value row, Value start, Value cursor,
+                                        ArrayRef<Value> windowCoords) {
+  PointEmitter &points = rows.points;
+  IndexBuilder &index = points.index;
+  Value next = emitSearch(points, rows.op, index.add(row, 1));
+  Value element = points.emitIf(
+      index.isLess(cursor, next), start.getType(), 1,
+      [&] {
+        Point last{{}, Coord::uniform(index.sub(next, index.constant(1))), 1, {}};
+        Value update =
+            arith::IndexCastOp::create(points.builder, points.loc, points.builder.getIndexType(),
+                                       points.emit(rows.op.getOrder(), last));
+        return rows.emitUpdate(update, windowCoords);
+      },
+      [&] { return start; });
+  return {element, next};
+}
+
 static LogicalResult emitOrderedScatter(const KernelInfo &kernel, OrderedScatterAttr config) {
   auto op = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>();
   if (!op.getRows())
     return op.emitOpError("expected updates sorted by row for ") << config;
   plan::BindingOp output = kernel.outputs.front().binding;
   KernelFrame frame(kernel, config.getThreads());
-  Share share(op, frame, config.getThreads(), config.getRows());
+  Share share(op, frame, config);
   PointEmitter &points = frame.points;
   IndexBuilder &index = points.index;
   SmallVector<Value> sizes = points.getSizes(output);
   points.emitIf(index.isLess(share.place, share.window), [&] {
     SmallVector<Value> windowCoords = index.delinearize(share.place, share.rows.windowSizes);
     Value cursor = emitSearch(points, op, share.firstRow);
-    points.emitLoop(share.firstRow, share.endRow, index.constant(1), cursor,
-                    [&](Value row, ValueRange carried) -> SmallVector<Value> {
-                      SmallVector<Coord> coords = share.rows.joinCoords(
-                          index.delinearize(row, share.rows.rowSizes), windowCoords);
-                      Value start = points.emit(op.getDest(), Point{coords, {}, 1, {}});
-                      auto [element, next] =
-                          emitRun(share.rows, row, start, carried.front(), windowCoords);
-                      points.store(output, points.linearize(coords, sizes, 1), element, 1);
-                      return {next};
-                    });
+    points.emitLoop(
+        share.firstRow, share.endRow, index.constant(1), cursor,
+        [&](Value row, ValueRange carried) -> SmallVector<Value> {
+          SmallVector<Coord> coords =
+              share.rows.joinCoords(index.delinearize(row, share.rows.rowSizes), windowCoords);
+          Value start = points.emit(op.getDest(), Point{coords, {}, 1, {}});
+          auto emitUpdates = op.getKind() == kernel::ScatterKind::Set ? emitLast : emitRun;
+          auto [element, next] = emitUpdates(share.rows, row, start, carried.front(), windowCoords);
+          points.store(output, points.linearize(coords, sizes, 1), element, 1);
+          return {next};
+        });
   });
   return frame.finish(share.blocks);
 }

@@ -199,11 +199,14 @@ void TileSortEmitter::storeResults() {
   if (keep != 0) {
     Value kept = index.constant(keep);
     target = index.mul(segment, index.min(kept, shape.segment));
-    // Without segments, all of a result is written, also where the line is too short for it.
-    count = op.getSegment() != 0
-                ? index.min(kept, length)
-                : Value(arith::SelectOp::create(builder, loc, index.isLess(line, shape.outer), kept,
-                                                index.constant(0)));
+    if (op.getSegment() != 0)
+      // A shorter segment keeps all of its elements.
+      count = arith::SelectOp::create(builder, loc, index.isLess(length, shape.segment), length,
+                                      index.min(kept, length));
+    else
+      // All of a result is written, also where the line is too short for it.
+      count = arith::SelectOp::create(builder, loc, index.isLess(line, shape.outer), kept,
+                                      index.constant(0));
   }
   loop(thread, count, fellows, [&](Value place) {
     Value position = load(positions, place);
@@ -246,7 +249,7 @@ LogicalResult TileSortEmitter::run() {
   fill(zero, zero);
   sortTile();
   std::optional<int64_t> most = getConstantIntValue(shape.segment);
-  if (!most || *most > tile) {
+  if (!config.getBounded() && (!most || *most > tile)) {
     // What was kept stays in front; the next piece of the line comes behind it.
     if (keep == 0 || keep > tile / 2)
       return op.emitOpError("expected a line of at most ")

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 
@@ -65,23 +66,66 @@ static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, PointEmitt
                         describe(length), threads, vector)};
 }
 
+/// Lines of symbolic length get variants for those that are not longer than this.
+static constexpr int64_t kSortBounds[] = {256, kSortTile};
+
+/// Lines of at most `length` elements, sorted in shared memory.
+static Choice chooseTileSort(MLIRContext *context, int64_t length, bool bounded) {
+  int64_t tile = std::max<int64_t>(2, llvm::PowerOf2Ceil(length));
+  int64_t threads = std::min<int64_t>(tile / 2, 512);
+  int64_t rows = std::max<int64_t>(1, kSortThreads / threads);
+  return {
+      SortAttr::get(context, threads * rows, rows, tile, bounded),
+      llvm::formatv("lines of {0}{1} elements: {2} threads sort one in shared memory, {3} lines "
+                    "a block",
+                    bounded ? "at most " : "", length, threads, rows)};
+}
+
+LogicalResult addSortVariants(const KernelInfo &kernel) {
+  std::optional<LineKernel> lines = matchLineKernel(kernel);
+  auto op = lines ? dyn_cast<kernel::SortOp>(lines->op) : kernel::SortOp();
+  if (!op || op.getKeep() != 0 || op.getSegment() != 0)
+    return success();
+  func::FuncOp function = kernel.getFunction();
+  MLIRContext *context = function.getContext();
+  plan::BindingOp values = lines->results.front();
+  auto type = cast<MemRefType>(values.getMemory().getType());
+  if (!type.isDynamicDim(type.getRank() - 1))
+    return success();
+  AffineExpr length =
+      getScalarFormula(getMixedValues(type.getShape(), values.getSizes(), context).back(), context);
+  if (!length)
+    return success();
+  for (int64_t bound : kSortBounds) {
+    OpBuilder builder(function);
+    auto clone = cast<func::FuncOp>(builder.clone(*function));
+    clone.setName((function.getName() + "_lines" + Twine(bound)).str());
+    FailureOr<KernelInfo> variant = analyzeKernel(clone);
+    if (failed(variant))
+      return failure();
+    if (!addGuards(*variant, /*guardCounts=*/true, /*guardWidths=*/false)) {
+      clone.erase();
+      continue;
+    }
+    SmallVector<Attribute> guards(clone->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
+    auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(clone), length));
+    guards.push_back(plan::ValueGuardAttr::get(context, map, /*min=*/0, bound, /*divisor=*/1));
+    clone->setAttr(plan::kGuardsAttr, builder.getArrayAttr(guards));
+    recordChoice(clone, chooseTileSort(context, bound, /*bounded=*/true), 32);
+  }
+  return success();
+}
+
 static Choice chooseSort(kernel::SortOp op, PointEmitter &points) {
   MLIRContext *context = op.getContext();
   LineShape shape = getLineShape(op, points);
   std::optional<int64_t> length = getConstantIntValue(shape.segment);
   int64_t keep = op.getKeep();
-  if (length && *length <= kSortTile) {
-    int64_t tile = std::max<int64_t>(2, llvm::PowerOf2Ceil(*length));
-    int64_t threads = std::min<int64_t>(tile / 2, 512);
-    int64_t rows = std::max<int64_t>(1, kSortThreads / threads);
-    return {SortAttr::get(context, threads * rows, rows, tile),
-            llvm::formatv("lines of {0} elements: {1} threads sort one in shared memory, {2} lines "
-                          "a block",
-                          *length, threads, rows)};
-  }
+  if (length && *length <= kSortTile)
+    return chooseTileSort(context, *length, /*bounded=*/false);
   if (keep != 0) {
     int64_t tile = std::max<int64_t>(kSortTile, llvm::PowerOf2Ceil(2 * keep));
-    return {SortAttr::get(context, 512, 1, tile),
+    return {SortAttr::get(context, 512, 1, tile, /*bounded=*/false),
             llvm::formatv("the first {0} of {1} elements: lines pass through {2} places of shared "
                           "memory",
                           keep, describe(length), tile)};

@@ -211,13 +211,14 @@ Choice ProductChooser::choose() {
   // Largest first: the first one that gives every multiprocessor a block is taken, else the one
   // with most blocks.
   static const Tile tiles[] = {{128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 2, 4}};
-  static const Tile flatTile = {16, 64, 32, 2, 4};
+  // Of wide types all that a step multiplies would not fit into registers.
+  static const Tile flatTile = {16, 64, 32, 2, 4}, wideFlatTile = {16, 64, 16, 2, 4};
+  bool wide = getElementBytes(contraction.accumulatorType) > 4;
   const Tile *chosen = nullptr;
   if (m && *m <= 16) {
-    chosen = &flatTile;
+    chosen = wide ? &wideFlatTile : &flatTile;
   } else {
     for (const Tile &tile : tiles) {
-      bool wide = getElementBytes(contraction.accumulatorType) > 4;
       if (wide && tile.threadM * tile.threadN > 16)
         continue;
       chosen = &tile;

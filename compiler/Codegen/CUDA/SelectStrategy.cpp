@@ -194,6 +194,14 @@ std::optional<Choice> Chooser::chooseTranspose() {
                 reason};
 }
 
+/// Reads at computed places for one element of the results.
+static int64_t countGathers(const KernelInfo &kernel) {
+  int64_t count = 0;
+  for (Operation *op : kernel.tensorOps)
+    op->walk([&](tensor::ExtractOp) { ++count; });
+  return count;
+}
+
 Choice Chooser::chooseElementwise() {
   MLIRContext *context = kernel.getFunction().getContext();
   if (std::optional<Choice> choice = chooseTranspose())
@@ -204,6 +212,13 @@ Choice Chooser::chooseElementwise() {
     vector = std::min(vector, getInnerDivisor());
   // Two wide accesses a thread: short blocks keep reads and writes mixed.
   int64_t unroll = std::clamp<int64_t>(16 / vector, 1, flat ? 2 : 4);
+  // A search is a chain of reads. Many side by side take more registers than there are.
+  constexpr int64_t mostGathers = 128;
+  int64_t gathers = countGathers(kernel);
+  while (unroll > 1 && gathers * vector * unroll > mostGathers)
+    unroll /= 2;
+  while (vector > 1 && gathers * vector > mostGathers)
+    vector /= 2;
 
   // Few elements are spread over all multiprocessors first, then over the vectors of a thread.
   std::optional<int64_t> count = 0;
@@ -468,25 +483,28 @@ Choice Chooser::chooseScatter(kernel::ScatterOp op) {
     return product;
   };
   std::optional<int64_t> window = count(op.getWindowDims()), rows = count(op.getAxes());
-  int64_t threads = 128;
-  while (threads > 32 && window && *window <= threads / 2)
-    threads /= 2;
-  // Every block searches for its rows, or reads all indices: no more blocks than keep the
+  // Threads that a narrow window has no places for own further rows.
+  constexpr int64_t threads = 128;
+  int64_t across = threads;
+  while (across > 1 && window && *window <= across / 2)
+    across /= 2;
+  int64_t down = threads / across;
+  // Every thread searches for its rows, or reads all indices: no more of them than keep the
   // multiprocessors busy.
-  int64_t rowsPerBlock = 16;
+  int64_t rowsPerThread = down > 1 ? 1 : op.getRows() ? 4 : 16;
   if (window && rows) {
     int64_t blocks = kernel.target->multiprocessors * int64_t(8);
-    int64_t down =
-        std::max<int64_t>(1, blocks / llvm::divideCeil(std::max<int64_t>(*window, 1), threads));
-    rowsPerBlock = std::max<int64_t>(1, llvm::divideCeil(*rows, down));
+    int64_t blocksDown =
+        std::max<int64_t>(1, blocks / llvm::divideCeil(std::max<int64_t>(*window, 1), across));
+    rowsPerThread = std::max<int64_t>(1, llvm::divideCeil(*rows, blocksDown * down));
   }
   std::string reason =
       llvm::formatv("scatter in order{0}: a block owns {1} rows and {2} places of the window",
-                    op.getRows() ? " of rows" : "", rowsPerBlock, threads)
+                    op.getRows() ? " of rows" : "", rowsPerThread * down, across)
           .str();
   if (op.getRows())
-    return {OrderedScatterAttr::get(context, threads, rowsPerBlock), reason};
-  return {ScatterAttr::get(context, threads, rowsPerBlock), reason};
+    return {OrderedScatterAttr::get(context, threads, rowsPerThread, down), reason};
+  return {ScatterAttr::get(context, threads, rowsPerThread, down), reason};
 }
 
 Choice Chooser::choose() {
@@ -578,7 +596,7 @@ Choice SelectStrategy::choose(const KernelInfo &kernel, std::optional<int64_t> r
   return choice;
 }
 
-static void record(func::FuncOp function, const Choice &choice, int64_t indexBits) {
+void recordChoice(func::FuncOp function, const Choice &choice, int64_t indexBits) {
   Builder builder(function.getContext());
   function->setAttr(plan::kConfigAttr, choice.config);
   function->setAttr(plan::kReasonAttr, builder.getStringAttr(choice.reason));
@@ -613,7 +631,7 @@ LogicalResult SelectStrategy::addGuardedVariant(const KernelInfo &kernel, const 
     if (isWanted) {
       if (isa<MatmulWGMMAAttr>(choice.config))
         addNonEmptyGuards(*variant);
-      record(clone, choice, 32);
+      recordChoice(clone, choice, 32);
       return success();
     }
   }
@@ -674,7 +692,7 @@ LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel, bool guar
         guards.push_back(plan::ValueGuardAttr::get(builder.getContext(), map, config.getVector(),
                                                    bound, /*divisor=*/1));
         clone->setAttr(plan::kGuardsAttr, builder.getArrayAttr(guards));
-        record(clone, choice, 32);
+        recordChoice(clone, choice, 32);
         continue;
       }
     }
@@ -692,16 +710,18 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
     return op->emitOpError("cannot be compiled for ") << kernel->target->arch << ": " << reason;
   bool narrow = fitsNarrowIndices(*kernel);
   if (Attribute given = function->getAttr(plan::kConfigAttr)) {
-    record(function, {given, "as configured"}, narrow ? 32 : 64);
+    recordChoice(function, {given, "as configured"}, narrow ? 32 : 64);
     return success();
   }
   Choice choice = choose(*kernel);
+  if (failed(addSortVariants(*kernel)))
+    return failure();
   for (bool guardWidths : {true, false})
     if (!guardWidths || hasSymbolicWidths(*kernel))
       if (failed(addRowVariants(*kernel, guardWidths)) ||
           failed(addGuardedVariant(*kernel, choice, narrow, guardWidths)))
         return failure();
-  record(function, choice, narrow ? 32 : 64);
+  recordChoice(function, choice, narrow ? 32 : 64);
   return success();
 }
 

@@ -27,6 +27,9 @@ struct Choice {
   std::string reason;
 };
 
+/// Puts the choice on a kernel function, with the width of its index arithmetic.
+void recordChoice(mlir::func::FuncOp function, const Choice &choice, int64_t indexBits);
+
 /// The number of elements of the narrowest big binding that fill a vector access.
 int64_t getVectorWidth(const KernelInfo &kernel);
 
@@ -40,6 +43,10 @@ int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
 /// For scans, sorts and their kin; `points` knows the sizes, and nothing is emitted.
 Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, PointEmitter &points,
                           int64_t vectorWidth);
+
+/// Puts variants before `kernel` for lines of symbolic length that are short enough to be sorted in
+/// shared memory, if that is what it does.
+mlir::LogicalResult addSortVariants(const KernelInfo &kernel);
 
 /// For matrix products, in the same way: what the tuning file says, else `wgmma`, `mma.sync` or
 /// fused multiply-add, the first that can.

@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/SplitProducts.h"
 
 #include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -207,6 +208,121 @@ void splitProduct(linalg::ContractOp op, const Target &target) {
   auto parts = linalg::ContractOp::create(rewriter, loc, start.getType(), operands, start,
                                           rewriter.getAffineMapArrayAttr(maps), attributes);
   rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), init));
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+/// Loops of the sums of a convolution's products. Of those of symbolic size there may be any
+/// number.
+static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const Target &target) {
+  std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
+  if (!loops || !plan::isWindowReduction(op) || op.hasIndexSemantics() ||
+      !op.getIndexingMapsArray().back().isProjectedPermutation())
+    return std::nullopt;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto product = [&](ArrayRef<unsigned> dims, int64_t unknown) {
+    int64_t result = 1;
+    for (unsigned dim : dims)
+      result *= ShapedType::isDynamic(ranges[dim]) ? unknown : ranges[dim];
+    return result;
+  };
+  bool isHalf = llvm::all_of(op.getInputs(), [](Value operand) {
+    Type type = getElementTypeOrSelf(operand);
+    return type.isF16() || type.isBF16();
+  });
+  // Narrow ones are no tiles; results of unknown number are expected to be enough.
+  constexpr int64_t narrow = 4, many = 1 << 20, some = 16;
+  int64_t m = product(loops->m, many), n = product(loops->n, many), sum = product(loops->k, some);
+  int64_t tile = isHalf && target.hasMMA16816 ? kSmallestTile : kSmallestScalarTile;
+  int64_t tiles =
+      product(loops->batch, many) * llvm::divideCeil(m, tile) * llvm::divideCeil(n, tile);
+  if (std::min(m, n) <= narrow || tiles == 0 || tiles * 2 > target.multiprocessors ||
+      sum < kLongSum)
+    return std::nullopt;
+  int64_t most = std::min(target.multiprocessors / tiles, sum / kShortestPart);
+  std::optional<ProductSplit> best;
+  for (unsigned loop : loops->k) {
+    // An operand that is read along the loop alone says how long a part is.
+    bool isPlain = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      return !input->get().getDefiningOp<tensor::PadOp>() &&
+             llvm::is_contained(op.getMatchingIndexingMap(input).getResults(),
+                                getAffineDimExpr(loop, op.getContext()));
+    });
+    for (int64_t parts = most; isPlain && parts > (best ? best->parts : 1); --parts)
+      if (!ShapedType::isDynamic(ranges[loop]) && ranges[loop] % parts == 0)
+        best = ProductSplit{loop, parts};
+  }
+  return best;
+}
+
+/// An input whose dim along the loop becomes two, unless that would come between it and its
+/// padding, or it is read at sums: then the loop's place is computed of part and place in it.
+static std::pair<Value, AffineMap> splitInput(OpBuilder &builder, Value input, AffineMap map,
+                                              ProductSplit split, int64_t size) {
+  MLIRContext *context = map.getContext();
+  AffineExpr loop = getAffineDimExpr(split.loop, context),
+             inPart = getAffineDimExpr(split.loop + 1, context);
+  SmallVector<AffineExpr> dims;
+  for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
+    dims.push_back(getAffineDimExpr(dim > split.loop ? dim + 1 : dim, context));
+  dims[split.loop] = loop * (size / split.parts) + inPart;
+  bool isPadded = static_cast<bool>(input.getDefiningOp<tensor::PadOp>());
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> exprs;
+  SmallVector<ReassociationIndices> groups;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    groups.push_back({static_cast<int64_t>(exprs.size())});
+    if (expr == loop && !isPadded) {
+      groups.back().push_back(exprs.size() + 1);
+      exprs.append({loop, inPart});
+      shape.append({split.parts, size / split.parts});
+      sizes.append({builder.getIndexAttr(split.parts), builder.getIndexAttr(size / split.parts)});
+      continue;
+    }
+    exprs.push_back(expr.replaceDims(dims));
+    shape.push_back(cast<RankedTensorType>(input.getType()).getDimSize(dim));
+    sizes.push_back(tensor::getMixedSize(builder, input.getLoc(), input, dim));
+  }
+  if (exprs.size() > map.getNumResults())
+    input = tensor::ExpandShapeOp::create(builder, input.getLoc(),
+                                          cast<RankedTensorType>(input.getType()).clone(shape),
+                                          input, groups, sizes);
+  return {input, AffineMap::get(map.getNumDims() + 1, 0, exprs, context)};
+}
+
+void splitWindowProduct(linalg::GenericOp op, const Target &target) {
+  std::optional<ProductSplit> split = chooseWindowParts(op, target);
+  auto type = cast<RankedTensorType>(op.getDpsInits().front().getType());
+  if (!split || !type.hasStaticShape())
+    return;
+  IRRewriter rewriter(op);
+  Location loc = op.getLoc();
+  int64_t size = op.getStaticLoopRanges()[split->loop];
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto [input, map] =
+        splitInput(rewriter, operand->get(), op.getMatchingIndexingMap(operand), *split, size);
+    inputs.push_back(input);
+    maps.push_back(map);
+  }
+  AffineMap result = splitLoop(op.getIndexingMapsArray().back(), split->loop);
+  maps.push_back(result.insertResult(rewriter.getAffineDimExpr(split->loop), 0));
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  iterators.insert(iterators.begin() + split->loop, utils::IteratorType::parallel);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), split->parts);
+  Value zero =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
+  Value empty = tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType());
+  Value start = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+  auto parts =
+      linalg::GenericOp::create(rewriter, loc, start.getType(), inputs, start, maps, iterators);
+  rewriter.cloneRegionBefore(op.getRegion(), parts.getRegion(), parts.getRegion().begin());
+  rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), op.getDpsInits().front()));
 }
 
 } // namespace xc::cuda

@@ -18,6 +18,9 @@ namespace xc::cuda {
 /// batch of products of parts of those sums, and the sum of their results in a fixed order.
 void splitProduct(mlir::linalg::ContractOp op, const Target &target);
 
+/// The same for a convolution, or its gradient to the filter, which sums up over all of an image.
+void splitWindowProduct(mlir::linalg::GenericOp op, const Target &target);
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_SPLITPRODUCTS_H

@@ -25,7 +25,9 @@
 #include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/RecomputeInputs.h"
+#include "compiler/Codegen/CUDA/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/SplitProducts.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,28 +43,8 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_SPLITREDUCTIONS
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// Parts of a column reduction: enough blocks for the GPU, few enough for their results to cost
-/// little. From kWideColumns on fewer.
-static constexpr int64_t kMostColumnParts = 256, kMostWideColumnParts = 128, kWideColumns = 2048;
-/// From this many columns on, blocks are enough without parts.
-static constexpr int64_t kEnoughColumns = 32768;
-/// Elements below which a second kernel costs more than it brings.
-static constexpr int64_t kFewElements = 1 << 18;
-/// Fewest rows of a part of a column reduction.
-static constexpr int64_t kFewestRows = 8;
 /// Rows longer than this are not walked over with sums on the way (SelectStrategy.cpp).
 static constexpr int64_t kLongestRow = 8192;
-/// Results of a row reduction from which on blocks are enough, and elements of a row that one block
-/// reduces as fast as two kernels do; more where the row is needed again after its reduction.
-static constexpr int64_t kEnoughRows = 66, kShortRow = 32768, kShortReusedRow = 131072;
-static constexpr int64_t kMostRowParts = 1024, kFewestPartElements = 1024;
-/// Parts of a loop of symbolic length: of rows, which are as many blocks, and of columns, of which
-/// each part has as many blocks as the columns need.
-static constexpr int64_t kSymbolicRowParts = 512, kSymbolicColumnParts = 128;
-/// Results of all parts of a column reduction of symbolic length.
-static constexpr int64_t kPartialResults = 65536;
-/// The length of a part is a multiple of this, so that its elements are read by wide accesses.
-static constexpr int64_t kPartMultiple = 8;
 /// Ops that one split may carry along.
 static constexpr unsigned kMostOps = 32;
 
@@ -111,16 +93,13 @@ struct ReduceProducts final : impl::ReduceProductsBase<ReduceProducts> {
 // Splitting loops
 //===----------------------------------------------------------------------===//
 
-/// A reduction, one of its loops, and in how many parts that one is split. Parts have a multiple of
-/// `multiple` iterations; they cover the loop, unless iterations are left over.
-struct Split {
-  linalg::GenericOp root;
-  unsigned loop;
-  int64_t parts;
-  bool isColumn;
-  bool hasRest = false;
-  int64_t multiple = 1;
-};
+} // namespace
+
+static bool hasStaticLoops(linalg::GenericOp op) {
+  return llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic);
+}
+
+namespace {
 
 class Splitter {
 public:
@@ -131,7 +110,9 @@ public:
   }
 
   /// True if ops that work on the rows which the root sums up are split as well.
-  bool carriesRowOps() { return split.isColumn && !split.hasRest && collectRowOps(); }
+  bool carriesRowOps() {
+    return split.isColumn && !split.hasRest && hasStaticLoops(split.root) && collectRowOps();
+  }
   void run();
 
 private:
@@ -143,10 +124,11 @@ private:
   AffineMap splitDim(AffineMap map, unsigned loop);
   void splitOp(linalg::GenericOp op, unsigned loop);
   void splitRoot();
-  OpFoldResult getSize(OpBuilder &builder);
+  OpFoldResult getSize(OpBuilder &builder, unsigned loop);
   OpFoldResult getScaledSize(OpBuilder &builder, int64_t factor);
   Value getSlice(OpBuilder &builder, Value tensor, unsigned dim, bool isRest);
   linalg::GenericOp reduceRest(OpBuilder &builder);
+  Value makeEmpty(OpBuilder &builder, RankedTensorType whole, std::optional<int64_t> parts);
   SmallVector<Value> makeStarts(OpBuilder &builder, std::optional<int64_t> parts);
   SmallVector<Value> expandInputs(OpBuilder &builder, linalg::GenericOp op, unsigned loop);
   void fillBody(linalg::GenericOp from, linalg::GenericOp to, unsigned loop);
@@ -170,17 +152,7 @@ static std::optional<unsigned> findDim(AffineMap map, unsigned loop) {
   return std::nullopt;
 }
 
-static bool hasPlainMaps(linalg::GenericOp op) {
-  return op.hasPureTensorSemantics() && llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
-           return map.isProjectedPermutation();
-         });
-}
-
-static bool canSplit(linalg::GenericOp op) {
-  return hasPlainMaps(op) && llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic);
-}
-
-static std::optional<Split> chooseSplit(linalg::GenericOp op);
+static bool canSplit(linalg::GenericOp op) { return hasPlainMaps(op) && hasStaticLoops(op); }
 
 static bool isParallel(linalg::GenericOp op, unsigned loop) {
   return op.getIteratorTypesArray()[loop] == utils::IteratorType::parallel;
@@ -279,23 +251,27 @@ Value Splitter::getExpanded(OpBuilder &builder, Value tensor, unsigned dim) {
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(tensor);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
+  sizes[dim] = builder.getIndexAttr(partSize);
+  sizes.insert(sizes.begin() + dim, builder.getIndexAttr(split.parts));
   return known = tensor::ExpandShapeOp::create(builder, loc, type, tensor,
-                                               getReassociation(tensor, dim));
+                                               getReassociation(tensor, dim), sizes);
 }
 
-/// The number of iterations of the loop.
-OpFoldResult Splitter::getSize(OpBuilder &builder) {
-  for (OpOperand *input : split.root.getDpsInputOperands())
-    if (std::optional<unsigned> dim = findDim(split.root.getMatchingIndexingMap(input), split.loop))
-      return tensor::getMixedSize(builder, split.root.getLoc(), input->get(), *dim);
-  llvm_unreachable("a loop that no input is read along is not split");
+/// The number of iterations of a loop of the root.
+OpFoldResult Splitter::getSize(OpBuilder &builder, unsigned loop) {
+  for (OpOperand &operand : split.root->getOpOperands())
+    if (std::optional<unsigned> dim = findDim(split.root.getMatchingIndexingMap(&operand), loop))
+      return tensor::getMixedSize(builder, split.root.getLoc(), operand.get(), *dim);
+  llvm_unreachable("a loop that no operand is indexed by has no size");
 }
 
 /// A part has size / (parts * multiple) times `multiple` iterations; the same for other factors.
 OpFoldResult Splitter::getScaledSize(OpBuilder &builder, int64_t factor) {
   AffineExpr count = builder.getAffineSymbolExpr(0).floorDiv(split.parts * split.multiple);
-  return affine::makeComposedFoldedAffineApply(
-      builder, split.root.getLoc(), AffineMap::get(0, 1, count * factor), {getSize(builder)});
+  return affine::makeComposedFoldedAffineApply(builder, split.root.getLoc(),
+                                               AffineMap::get(0, 1, count * factor),
+                                               {getSize(builder, split.loop)});
 }
 
 /// What the parts cover of `tensor`, whose dim `dim` is read along the loop, or what is left.
@@ -310,7 +286,7 @@ Value Splitter::getSlice(OpBuilder &builder, Value tensor, unsigned dim, bool is
     offsets[dim] = covered;
     AffineExpr rest = builder.getAffineSymbolExpr(0) % (split.parts * split.multiple);
     sizes[dim] = affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, 1, rest),
-                                                       {getSize(builder)});
+                                                       {getSize(builder, split.loop)});
   }
   return tensor::ExtractSliceOp::create(builder, loc, tensor, offsets, sizes, strides);
 }
@@ -411,7 +387,10 @@ linalg::GenericOp Splitter::makeLastStep(OpBuilder &builder, ValueRange partial)
   auto last = linalg::GenericOp::create(
       builder, root.getLoc(), root.getResultTypes(), partial, root.getOutputs(), maps, iterators,
       [&](OpBuilder &body, Location loc, ValueRange arguments) {
-        ValueRange parts = arguments.take_front(partial.size());
+        SmallVector<Value> parts(arguments.take_front(partial.size()));
+        if (combiner.isGiven())
+          for (auto [number, part] : llvm::enumerate(parts))
+            part = kernel::ElementOp::create(body, loc, number, part);
         linalg::YieldOp::create(
             body, loc,
             combiner.combineInOrder(body, loc, arguments.drop_front(partial.size()), parts));
@@ -428,8 +407,7 @@ linalg::GenericOp Splitter::joinRest(OpBuilder &builder, ValueRange parts, Value
   llvm::append_range(inputs, rest);
   for (Value part : parts) {
     auto type = cast<RankedTensorType>(part.getType());
-    empties.push_back(
-        tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType()));
+    empties.push_back(makeEmpty(builder, type, std::nullopt));
   }
   unsigned rank = cast<RankedTensorType>(parts.front().getType()).getRank();
   SmallVector<AffineMap> maps(3 * parts.size(), builder.getMultiDimIdentityMap(rank));
@@ -456,16 +434,28 @@ static TypedAttr getStart(const Combiner &combiner, unsigned result) {
   return value;
 }
 
+/// An uninitialised tensor like the root's results, of each part or of one.
+Value Splitter::makeEmpty(OpBuilder &builder, RankedTensorType whole,
+                          std::optional<int64_t> parts) {
+  AffineMap map = split.root.getIndexingMapMatchingResult(split.root->getResult(0));
+  SmallVector<int64_t> shape(whole.getShape());
+  SmallVector<Value> dynamicSizes;
+  for (auto [size, expr] : llvm::zip_equal(shape, map.getResults()))
+    if (ShapedType::isDynamic(size))
+      dynamicSizes.push_back(getValueOrCreateConstantIndexOp(
+          builder, split.root.getLoc(), getSize(builder, cast<AffineDimExpr>(expr).getPosition())));
+  if (parts)
+    shape.insert(split.isColumn ? shape.begin() : shape.end(), *parts);
+  return tensor::EmptyOp::create(builder, split.root.getLoc(), shape, whole.getElementType(),
+                                 dynamicSizes);
+}
+
 /// Tensors of what a reduction starts from: of each part, or of one.
 SmallVector<Value> Splitter::makeStarts(OpBuilder &builder, std::optional<int64_t> parts) {
   Location loc = split.root.getLoc();
   SmallVector<Value> starts;
   for (auto [index, type] : llvm::enumerate(split.root.getResultTypes())) {
-    auto whole = cast<RankedTensorType>(type);
-    SmallVector<int64_t> shape(whole.getShape());
-    if (parts)
-      shape.insert(split.isColumn ? shape.begin() : shape.end(), *parts);
-    Value empty = tensor::EmptyOp::create(builder, loc, shape, whole.getElementType());
+    Value empty = makeEmpty(builder, cast<RankedTensorType>(type), parts);
     Value start = arith::ConstantOp::create(builder, loc, getStart(combiner, index));
     starts.push_back(linalg::FillOp::create(builder, loc, start, empty).getResult(0));
   }
@@ -556,180 +546,6 @@ void Splitter::run() {
   }
 }
 
-//===----------------------------------------------------------------------===//
-// What is split
-//===----------------------------------------------------------------------===//
-
-/// The most parts up to `limit` of a loop of `size` iterations whose parts are equal, have at least
-/// `fewest` iterations, and a multiple of `multiple`; 1 if there are none.
-static int64_t getParts(int64_t size, int64_t limit, int64_t fewest, int64_t multiple) {
-  for (int64_t parts = std::min(limit, size / fewest); parts > 1; --parts)
-    if (size % parts == 0 && size / parts % multiple == 0)
-      return parts;
-  return 1;
-}
-
-/// The most parts that leave few iterations over, of those between three quarters of `limit` and
-/// `limit`.
-static int64_t getUnevenParts(int64_t size, int64_t limit, int64_t multiple) {
-  int64_t best = limit;
-  for (int64_t parts = limit; parts > std::max<int64_t>(limit * 3 / 4, 1); --parts)
-    if (size % (parts * multiple) < size % (best * multiple))
-      best = parts;
-  return best;
-}
-
-/// The product of the ranges of `dims`, dynamic if one of them is.
-static int64_t getCount(ArrayRef<int64_t> ranges, ArrayRef<unsigned> dims) {
-  int64_t count = 1;
-  for (unsigned dim : dims) {
-    if (ShapedType::isDynamic(ranges[dim]))
-      return ShapedType::kDynamic;
-    count *= ranges[dim];
-  }
-  return count;
-}
-
-/// True if `isWanted` holds for an op that follows `op`, near or far.
-static bool isFollowedBy(linalg::GenericOp op, llvm::function_ref<bool(linalg::GenericOp)> isWanted,
-                         unsigned depth = 0) {
-  return depth < 8 && llvm::any_of(
-                          op->getUsers(),
-                          [&](Operation *user) {
-                            auto next = dyn_cast<linalg::GenericOp>(user);
-                            return next &&
-                                   (isWanted(next) || isFollowedBy(next, isWanted, depth + 1));
-                          });
-}
-
-/// True if an op that follows `op` goes over its whole space again.
-static bool isNeededAgain(linalg::GenericOp op, int64_t kept) {
-  return isFollowedBy(op, [&](linalg::GenericOp next) {
-    int64_t count = 1;
-    for (int64_t range : next.getStaticLoopRanges())
-      count *= ShapedType::isDynamic(range) ? 1 : range;
-    return count > kept;
-  });
-}
-
-/// True if an op that follows `op` computes something for all of a space of symbolic size: then one
-/// kernel had better hold what `op` reduces.
-static bool feedsSymbolicSpace(linalg::GenericOp op) {
-  return isFollowedBy(op, [](linalg::GenericOp next) {
-    return next.getNumReductionLoops() == 0 &&
-           llvm::any_of(next.getStaticLoopRanges(), ShapedType::isDynamic);
-  });
-}
-
-static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const ReductionGroup &group) {
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  int64_t kept = getCount(ranges, group.parallelDims),
-          reduced = getCount(ranges, group.reductionDims);
-  if (kept >= kEnoughColumns)
-    return std::nullopt;
-  if (ShapedType::isDynamic(reduced)) {
-    unsigned loop = *llvm::find_if(
-        group.reductionDims, [&](unsigned dim) { return ShapedType::isDynamic(ranges[dim]); });
-    int64_t parts = std::min(kSymbolicColumnParts, kPartialResults / kept);
-    if (parts < 4)
-      return std::nullopt;
-    return Split{op, loop, parts, /*isColumn=*/true, /*hasRest=*/true};
-  }
-  if (kept * reduced < kFewElements)
-    return std::nullopt;
-  // Along the outermost dim that gives most parts; a few would not fill the GPU either.
-  constexpr int64_t few = 15;
-  int64_t limit = kept < kWideColumns ? kMostColumnParts : kMostWideColumnParts;
-  auto getFewest = [&](unsigned dim) {
-    return std::max<int64_t>(1, kFewestRows * ranges[dim] / reduced);
-  };
-  std::optional<Split> best;
-  for (unsigned dim : group.reductionDims)
-    if (int64_t parts = getParts(ranges[dim], limit, getFewest(dim), 1);
-        parts > (best ? best->parts : few))
-      best = Split{op, dim, parts, /*isColumn=*/true};
-  if (best)
-    return best;
-  unsigned longest = *llvm::max_element(
-      group.reductionDims, [&](unsigned a, unsigned b) { return ranges[a] < ranges[b]; });
-  limit = std::min(limit, ranges[longest] / getFewest(longest));
-  if (limit <= few)
-    return std::nullopt;
-  return Split{op, longest, getUnevenParts(ranges[longest], limit, 1), /*isColumn=*/true,
-               /*hasRest=*/true};
-}
-
-static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const ReductionGroup &group) {
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  int64_t kept = getCount(ranges, group.parallelDims),
-          reduced = getCount(ranges, group.reductionDims);
-  unsigned loop = group.reductionDims.front();
-  int64_t inner = getCount(ranges, ArrayRef(group.reductionDims).drop_front());
-  int64_t multiple = inner == 1 ? kPartMultiple : 1;
-  if (kept >= kEnoughRows)
-    return std::nullopt;
-  if (ShapedType::isDynamic(reduced)) {
-    if (!ShapedType::isDynamic(ranges[loop]) || feedsSymbolicSpace(op))
-      return std::nullopt;
-    return Split{op,      loop, kSymbolicRowParts / kept, /*isColumn=*/false, /*hasRest=*/true,
-                 multiple};
-  }
-  if (reduced < (isNeededAgain(op, kept) ? kShortReusedRow : kShortRow))
-    return std::nullopt;
-  constexpr int64_t few = 4;
-  int64_t limit = kMostRowParts / kept, fewest = std::max<int64_t>(1, kFewestPartElements / inner);
-  if (int64_t parts = getParts(ranges[loop], limit, fewest, multiple); parts >= few)
-    return Split{op, loop, parts, /*isColumn=*/false};
-  limit = std::min(limit, ranges[loop] / fewest);
-  if (limit < few)
-    return std::nullopt;
-  return Split{op,   loop,    getUnevenParts(ranges[loop], limit, multiple), /*isColumn=*/false,
-               true, multiple};
-}
-
-static std::optional<Split> chooseSplit(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() == 0 || !hasPlainMaps(op) || op.getNumDpsInputs() == 0)
-    return std::nullopt;
-  for (OpResult result : op->getResults())
-    if (op.getIndexingMapMatchingResult(result) !=
-        op.getIndexingMapMatchingResult(op->getResult(0)))
-      return std::nullopt;
-  ReductionGroup group;
-  orderDims(op, group);
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  int64_t kept = getCount(ranges, group.parallelDims);
-  // Where the number of results is symbolic, they are expected to be enough.
-  if (ShapedType::isDynamic(kept) || kept == 0 || llvm::is_contained(ranges, 0))
-    return std::nullopt;
-  return group.reducesContiguousDim ? chooseRowSplit(op, group) : chooseColumnSplit(op, group);
-}
-
-/// Makes one loop of neighbouring ones that are reduced together, where no number of equal parts of
-/// one of them would do: a long loop can be cut anywhere. Returns the op that is left.
-static linalg::GenericOp collapseReducedLoops(linalg::GenericOp op) {
-  SmallVector<unsigned> dims;
-  op.getReductionDims(dims);
-  bool isRun = dims.size() > 1 && dims.back() - dims.front() + 1 == dims.size();
-  if (!isRun || !hasPlainMaps(op) || op.hasIndexSemantics())
-    return op;
-  std::optional<Split> split = chooseSplit(op);
-  int64_t reduced = getCount(op.getStaticLoopRanges(), dims);
-  bool isLong = ShapedType::isDynamic(reduced) ? !feedsSymbolicSpace(op) : reduced >= kShortRow;
-  if (split ? !split->hasRest : !isLong)
-    return op;
-  SmallVector<ReassociationIndices> folded(1);
-  llvm::append_range(folded.front(), dims);
-  if (!linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), folded))
-    return op;
-  IRRewriter rewriter(op);
-  FailureOr<linalg::CollapseResult> collapsed =
-      linalg::collapseOpIterationDims(op, folded, rewriter);
-  if (failed(collapsed))
-    return op;
-  rewriter.replaceOp(op, collapsed->results);
-  return cast<linalg::GenericOp>(collapsed->collapsedOp);
-}
-
 namespace {
 
 struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
@@ -737,9 +553,13 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
     plan::TargetAttr target = getTarget(getOperation());
     if (!target || !target.isCUDA())
       return;
-    if (const Target *arch = findTarget(target.getArch().getValue()))
+    const Target *arch = findTarget(target.getArch());
+    if (arch) {
       for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
         splitProduct(op, *arch);
+      for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
+        splitWindowProduct(op, *arch);
+    }
     SmallVector<linalg::GenericOp> reductions;
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
       if (op.getNumReductionLoops() > 0)
@@ -747,7 +567,6 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
     // All are chosen before the first one is split: that replaces ops which it carries along,
     // reductions of rows among them, and sums over the same rows are to have the same parts.
     SmallVector<Split> splits;
-    const Target *arch = findTarget(target.getArch());
     for (linalg::GenericOp op : reductions) {
       if (arch && isStreamedProduct(op, *arch))
         continue;

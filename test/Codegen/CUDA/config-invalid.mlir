@@ -90,6 +90,11 @@ func.func @scatter() attributes {lowering_config = #cuda.scatter<threads = 128, 
 
 // -----
 
+// expected-error@+1 {{expected a number of threads below each other that divides 128, got 3}}
+func.func @narrow_scatter() attributes {lowering_config = #cuda.scatter<threads = 128, rows = 1, down = 3>} { return }
+
+// -----
+
 // expected-error@+1 {{expected 1 to 1024 threads, got -1}}
 func.func @ordered_scatter() attributes {lowering_config = #cuda.ordered_scatter<threads = -1, rows = 16>} { return }
 

@@ -138,3 +138,33 @@ builtin.module @merge attributes {plan.kernel, plan.target = #plan.target<"cuda"
     return
   }
 }
+
+// -----
+
+// Lines that are one run already: the destinations stay, which are in the memory of the results where the plan can have that.
+// CHECK-LABEL: func.func @merge_above_narrow()
+// CHECK-DAG:     %[[LIMIT:.*]] = arith.constant 2048 : index
+// CHECK:         %[[LONG:.*]] = arith.cmpi {{.*}} %[[LIMIT]]
+// CHECK:         scf.while
+// CHECK:         scf.for
+// CHECK:           %[[OLD:.*]] = memref.load %{{.*}}[%[[AT:.*]]] : memref<?xf32>{{[[:space:]]+}}memref.store %[[OLD]], %{{.*}}[%[[AT]]] : memref<?xf32>
+builtin.module @merge_above attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @merge_above() {
+    %n = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 16 sizes(%n) : memref<?xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<?xf32> to tensor<?xf32>
+    %b1 = plan.binding 1 read align 16 sizes(%n) : memref<?xi32>
+    %p = bufferization.to_tensor %b1 restrict : memref<?xi32> to tensor<?xi32>
+    %b2 = plan.binding 2 read align 16 may_alias sizes(%n) : memref<?xf32>
+    %v = bufferization.to_tensor %b2 restrict : memref<?xf32> to tensor<?xf32>
+    %b3 = plan.binding 3 read align 16 may_alias sizes(%n) : memref<?xi32>
+    %i = bufferization.to_tensor %b3 restrict : memref<?xi32> to tensor<?xi32>
+    %b4 = plan.binding 4 write align 16 may_alias sizes(%n) : memref<?xf32>
+    %b5 = plan.binding 5 write align 16 may_alias sizes(%n) : memref<?xi32>
+    %0:2 = kernel.merge %x, %p into %v, %i run = 4096 above = 2048
+      : tensor<?xf32>, tensor<?xi32> into tensor<?xf32>, tensor<?xi32> -> tensor<?xf32>, tensor<?xi32>
+    bufferization.materialize_in_destination %0#0 in restrict writable %b4 : (tensor<?xf32>, memref<?xf32>) -> ()
+    bufferization.materialize_in_destination %0#1 in restrict writable %b5 : (tensor<?xi32>, memref<?xi32>) -> ()
+    return
+  }
+}

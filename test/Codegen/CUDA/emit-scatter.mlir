@@ -57,3 +57,33 @@ builtin.module @ordered attributes {plan.kernel, plan.target = #plan.target<"cud
     return
   }
 }
+
+// -----
+
+// Of one element a row: 128 threads own rows below each other. The last update of a row is all that counts.
+// CHECK-LABEL: func.func @vector
+// CHECK-SAME:    lowering_config = #cuda.ordered_scatter<threads = 128, rows = 1, down = 128>
+// CHECK:         scf.while
+// CHECK:         scf.for
+// CHECK:           scf.while
+// CHECK-NOT:       arith.addf
+// CHECK:           memref.store
+builtin.module @vector attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @vector() {
+    %b0 = plan.binding 0 read align 16 : memref<10000xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<10000xf32> to tensor<10000xf32>
+    %b1 = plan.binding 1 read align 16 : memref<5000x1xi32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<5000x1xi32> to tensor<5000x1xi32>
+    %b2 = plan.binding 2 read align 16 : memref<5000xf32>
+    %t2 = bufferization.to_tensor %b2 restrict : memref<5000xf32> to tensor<5000xf32>
+    %b3 = plan.binding 3 read align 16 : memref<5000xi32>
+    %t3 = bufferization.to_tensor %b3 restrict : memref<5000xi32> to tensor<5000xi32>
+    %b4 = plan.binding 4 read align 16 : memref<5000xi32>
+    %t4 = bufferization.to_tensor %b4 restrict : memref<5000xi32> to tensor<5000xi32>
+    %b5 = plan.binding 5 write align 16 : memref<10000xf32>
+    %0 = kernel.scatter set, %t1, %t2 by %t3, %t4 into %t0 axes = [0]
+      : tensor<5000x1xi32>, tensor<5000xf32> by tensor<5000xi32>, tensor<5000xi32> into tensor<10000xf32> -> tensor<10000xf32>
+    bufferization.materialize_in_destination %0 in restrict writable %b5 : (tensor<10000xf32>, memref<10000xf32>) -> ()
+    return
+  }
+}

@@ -433,7 +433,7 @@ builtin.module @matrix_vector attributes {plan.kernel, plan.target = #plan.targe
 // -----
 
 // CHECK-LABEL: func.func @scatter()
-// CHECK-SAME:    #cuda.scatter<threads = 64, rows = 1>
+// CHECK-SAME:    #cuda.scatter<threads = 128, rows = 1, down = 2>
 builtin.module @scatter attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @scatter() {
     %b0 = plan.binding 0 read align 64 : memref<1000x64xf32>

@@ -210,6 +210,22 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return %sum : tensor<f32>
   }
 
+  // 8 x 1000000 elements: 8 parts would be fewer blocks than there are multiprocessors.
+  // CHECK-LABEL: func.func @few_long_rows
+  // CHECK:         tensor.collapse_shape %arg0 {{\[\[}}0, 1]] : tensor<8x1000000xf32> into tensor<8000000xf32>
+  // CHECK:         tensor.expand_shape %{{.*}} : tensor<8000000xf32> into tensor<1000x8000xf32>
+  func.func @few_long_rows(%x: tensor<8x1000000xf32>, %init: tensor<f32>) -> tensor<f32> {
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%init : tensor<f32>) -> tensor<f32>
+    %sum = linalg.generic {indexing_maps = [#whole, #none], iterator_types = ["reduction", "reduction"]}
+        ins(%x : tensor<8x1000000xf32>) outs(%start : tensor<f32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<f32>
+    return %sum : tensor<f32>
+  }
+
   // Rows of symbolic length that are needed again are left to one kernel, which holds them.
   // CHECK-LABEL: func.func @held
   // CHECK-NOT:     tensor.extract_slice
@@ -323,5 +339,128 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
       linalg.yield %s : f32
     } -> tensor<64xf32>
     return %exp, %sum : tensor<4096x64xf32>, tensor<64xf32>
+  }
+}
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d1)>
+#first = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// Columns of which only a call knows how few they are: 32 parts, and what they leave over.
+// CHECK-LABEL: func.func @narrow_columns
+// CHECK:         tensor.expand_shape %{{.*}} output_shape [32, %{{.*}}, %[[N:.*]]] : tensor<?x?xf32> into tensor<32x?x?xf32>
+// CHECK:         %[[PARTS:.*]] = linalg.generic
+// CHECK-SAME:      outs(%{{.*}} : tensor<32x?xf32>)
+// CHECK-SAME:      {plan.partial}
+// CHECK:         %[[REST:.*]] = linalg.generic
+// CHECK-SAME:      {plan.partial}
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[PARTS]] : tensor<32x?xf32>)
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%{{.*}}, %[[REST]] : tensor<?xf32>, tensor<?xf32>)
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @narrow_columns(%x: tensor<?x?xf32>, %empty: tensor<?xf32>) -> tensor<?xf32> {
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x : tensor<?x?xf32>) outs(%start : tensor<?xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<?xf32>
+    return %sum : tensor<?xf32>
+  }
+
+  // One long row that is needed again is more than one block's work.
+  // CHECK-LABEL: func.func @shared_out
+  // CHECK:         tensor.expand_shape %{{.*}} : tensor<?xf32> into tensor<512x?xf32>
+  // CHECK:         linalg.generic
+  // CHECK-SAME:      iterator_types = ["parallel", "reduction"]
+  func.func @shared_out(%x: tensor<?xf32>, %init: tensor<f32>, %empty: tensor<?xf32>) -> tensor<?xf32> {
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%init : tensor<f32>) -> tensor<f32>
+    %sum = linalg.generic {indexing_maps = [#first, #none], iterator_types = ["reduction"]}
+        ins(%x : tensor<?xf32>) outs(%start : tensor<f32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<f32>
+    %share = linalg.generic {indexing_maps = [#first, #none, #first], iterator_types = ["parallel"]}
+        ins(%x, %sum : tensor<?xf32>, tensor<f32>) outs(%empty : tensor<?xf32>) {
+    ^bb0(%in: f32, %whole: f32, %out: f32):
+      %d = arith.divf %in, %whole : f32
+      linalg.yield %d : f32
+    } -> tensor<?xf32>
+    return %share : tensor<?xf32>
+  }
+
+  // A body that says what meets the accumulator: results of parts take the elements' place.
+  // CHECK-LABEL: func.func @body
+  // CHECK:         tensor.expand_shape %{{.*}} : tensor<1000000xf32> into tensor<{{.*}}xf32>
+  // CHECK:         %[[PARTS:.*]] = linalg.generic
+  // CHECK:           kernel.element 0
+  // CHECK:         linalg.generic
+  // CHECK-SAME:      ins(%[[PARTS]]
+  // CHECK:         ^bb0(%[[PART:.*]]: f32, %[[ACC:.*]]: f32):
+  // CHECK:           %[[E:.*]] = kernel.element 0, %[[PART]] : f32
+  // CHECK-DAG:       arith.mulf %[[ACC]], %[[ACC]]
+  // CHECK-DAG:       arith.mulf %[[E]], %[[E]]
+  // CHECK-NOT:       arith.addf %[[PART]]
+  func.func @body(%x: tensor<1000000xf32>, %init: tensor<f32>) -> tensor<f32> {
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%init : tensor<f32>) -> tensor<f32>
+    %norm = linalg.generic {indexing_maps = [#first, #none], iterator_types = ["reduction"]}
+        ins(%x : tensor<1000000xf32>) outs(%start : tensor<f32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %twice = arith.addf %in, %in : f32
+      %e = kernel.element 0, %twice : f32
+      %p = arith.mulf %acc, %acc : f32
+      %q = arith.mulf %e, %e : f32
+      %s = arith.addf %p, %q : f32
+      %r = math.sqrt %s : f32
+      linalg.yield %r : f32
+    } -> tensor<f32>
+    return %norm : tensor<f32>
+  }
+}
+
+// -----
+
+#x = affine_map<(kh, kw, i, o, b, h, w) -> (b, kh + h, kw + w, i)>
+#dy = affine_map<(kh, kw, i, o, b, h, w) -> (b, h, w, o)>
+#dw = affine_map<(kh, kw, i, o, b, h, w) -> (kh, kw, i, o)>
+
+// The gradient to a filter: 18 tiles that each sum up over all images. The padding stays with the op that reads it.
+// CHECK-DAG: #[[$X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d4, d0 + d5 * 8 + d6, d1 + d7, d2)>
+// CHECK-DAG: #[[$DY:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d4, d5, d6, d7, d3)>
+// CHECK-DAG: #[[$DW:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d5, d0, d1, d2, d3)>
+// CHECK-LABEL: func.func @filter_gradient
+// CHECK:         %[[PADDED:.*]] = tensor.pad
+// CHECK:         %[[DY:.*]] = tensor.expand_shape %arg1 {{.*}} output_shape [%{{.*}}, 7, 8, 56, 128]
+// CHECK:         %[[PARTS:.*]] = linalg.generic {indexing_maps = [#[[$X]], #[[$DY]], #[[$DW]]]
+// CHECK-SAME:      ins(%[[PADDED]], %[[DY]] : tensor<?x58x58x64xbf16>, tensor<?x7x8x56x128xbf16>) outs(%{{.*}} : tensor<7x3x3x64x128xf32>)
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[PARTS]] : tensor<7x3x3x64x128xf32>) outs(%arg2 : tensor<3x3x64x128xf32>)
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @filter_gradient(%x: tensor<?x56x56x64xbf16>, %dy: tensor<?x56x56x128xbf16>, %init: tensor<3x3x64x128xf32>) -> tensor<3x3x64x128xf32> {
+    %zero = arith.constant 0.0 : bf16
+    %padded = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+    ^bb0(%b: index, %h: index, %w: index, %i: index):
+      tensor.yield %zero : bf16
+    } : tensor<?x56x56x64xbf16> to tensor<?x58x58x64xbf16>
+    %dw = linalg.generic {indexing_maps = [#x, #dy, #dw], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%padded, %dy : tensor<?x58x58x64xbf16>, tensor<?x56x56x128xbf16>) outs(%init : tensor<3x3x64x128xf32>) {
+    ^bb0(%a: bf16, %g: bf16, %acc: f32):
+      %p = arith.extf %a : bf16 to f32
+      %q = arith.extf %g : bf16 to f32
+      %m = arith.mulf %p, %q : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<3x3x64x128xf32>
+    return %dw : tensor<3x3x64x128xf32>
   }
 }

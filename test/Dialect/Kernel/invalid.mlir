@@ -181,6 +181,22 @@ func.func @sort_shape(%x: memref<3x100xf32>, %v: memref<3x16xf32>, %i: memref<3x
 
 // -----
 
+func.func @merge_above(%x: memref<?xf32>, %p: memref<?xi32>) {
+  // expected-error @below {{expected to work above a length that is not negative, got -1}}
+  kernel.merge %x, %p into %x, %p run = 8 above = -1 : memref<?xf32>, memref<?xi32> into memref<?xf32>, memref<?xi32>
+  return
+}
+
+// -----
+
+func.func @element(%x: f32) -> f32 {
+  // expected-error @below {{attribute 'number' failed to satisfy constraint}}
+  %e = kernel.element -1, %x : f32
+  return %e : f32
+}
+
+// -----
+
 func.func @merge_keys(%x: memref<f32>, %p: memref<i32>) {
   // expected-error @below {{expected keys of rank 1 or more and of signless integers or floats, got 'memref<f32>'}}
   kernel.merge %x, %p into %x, %p run = 4 : memref<f32>, memref<i32> into memref<f32>, memref<i32>

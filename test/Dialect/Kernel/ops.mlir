@@ -37,6 +37,7 @@ func.func @scans(%x: tensor<4x?xi32>, %e: tensor<4x?xi32>, %m: memref<1000xf16>,
 // CHECK:         kernel.sort %{{.*}} payload %{{.*}} into %{{.*}}, %{{.*}} segment = 512 :
 // CHECK-SAME:      memref<1000xf16> payload memref<1000xi32> into memref<1000xf16>, memref<1000xi32>
 // CHECK:         kernel.merge %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}} run = 512 descending :
+// CHECK:         kernel.merge %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}} run = 1024 above = 512 :
 func.func @sorts(%x: tensor<4x?xi32>, %v: tensor<4x8xi32>, %i: tensor<4x8xi64>, %m: memref<1000xf16>, %p: memref<1000xi32>)
     -> tensor<4x8xi64> {
   %0:2 = kernel.sort %x into %v, %i descending unsigned_elements keep = 8
@@ -45,7 +46,16 @@ func.func @sorts(%x: tensor<4x?xi32>, %v: tensor<4x8xi32>, %i: tensor<4x8xi64>, 
     : memref<1000xf16> payload memref<1000xi32> into memref<1000xf16>, memref<1000xi32>
   kernel.merge %m, %p into %m, %p run = 512 descending
     : memref<1000xf16>, memref<1000xi32> into memref<1000xf16>, memref<1000xi32>
+  kernel.merge %m, %p into %m, %p run = 1024 above = 512
+    : memref<1000xf16>, memref<1000xi32> into memref<1000xf16>, memref<1000xi32>
   return %0#1 : tensor<4x8xi64>
+}
+
+// CHECK-LABEL: func.func @element(
+// CHECK:         kernel.element 0, %{{.*}} : f32
+func.func @element(%x: f32) -> f32 {
+  %e = kernel.element 0, %x : f32
+  return %e : f32
 }
 
 // CHECK-LABEL: func.func @scatter_by_row(

@@ -278,3 +278,37 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %shares, %other, %back : tensor<64x512xf32>, tensor<64xf32>, tensor<64x32xf32>
   }
 }
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#first = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+
+// A reduction of results that came from rows of symbolic length: the kernel would have to keep what the rows are made of.
+// CHECK-LABEL: func.func @of_symbolic_rows(
+// CHECK-COUNT-2: plan.region
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @of_symbolic_rows(%x: tensor<64x?xf32>, %e: tensor<64x?xf32>, %i: tensor<64xf32>, %j: tensor<f32>) -> tensor<f32> {
+    %y = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<64x?xf32>) outs(%e : tensor<64x?xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %s = math.exp %in : f32
+      linalg.yield %s : f32
+    } -> tensor<64x?xf32>
+    %rows = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%y : tensor<64x?xf32>) outs(%i : tensor<64xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<64xf32>
+    %all = linalg.generic {indexing_maps = [#first, #none], iterator_types = ["reduction"]}
+        ins(%rows : tensor<64xf32>) outs(%j : tensor<f32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.maximumf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<f32>
+    return %all : tensor<f32>
+  }
+}

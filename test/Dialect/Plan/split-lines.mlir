@@ -1,6 +1,7 @@
 // RUN: xc-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(xc-split-lines))' | FileCheck %s
 
 // Segments have totals, those have running totals, from which the segments start.
+// CHECK-DAG: #[[$SEGMENTS:.*]] = affine_map<()[s0] -> (s0 ceildiv 8192 - s0 ceildiv 281474976710656)>
 // CHECK-LABEL: func.func @long_row(
 // CHECK-SAME:    %[[X:.*]]: tensor<100000xf16>
 // CHECK:         %[[TOTALS:.*]] = kernel.scan sum, %[[X]] every 4096 totals into %{{.*}} axis = 0 reverse :
@@ -10,6 +11,17 @@
 // CHECK-LABEL: func.func @columns(
 // CHECK:         kernel.scan max, %{{.*}} every 64 totals into %{{.*}} axis = 1 : tensor<2x1000x8xf32> into tensor<2x15x8xf32>
 // Many lines are enough for all threads.
+// Totals, and totals of those, of a number of segments that is 0 for lines without elements.
+// CHECK-LABEL: func.func @symbolic(
+// CHECK:         %[[N:.*]] = affine.apply #[[$SEGMENTS]]()[%{{.*}}]
+// CHECK:         tensor.empty(%[[N]]) : tensor<?xf32>
+// CHECK:         %[[TOTALS:.*]] = kernel.scan sum, %{{.*}} every 8192 totals into
+// CHECK:         %[[MORE:.*]] = kernel.scan sum, %[[TOTALS]] every 8192 totals into
+// CHECK:         %[[LAST:.*]] = kernel.scan sum, %[[MORE]] into
+// CHECK:         %[[CARRY:.*]] = kernel.scan sum, %[[TOTALS]] from %[[LAST]] every 8192 into
+// CHECK:         kernel.scan sum, %{{.*}} from %[[CARRY]] every 8192 into
+// CHECK-LABEL: func.func @symbolic_columns(
+// CHECK:         kernel.scan sum, %{{.*}} every 256 totals into
 // CHECK-LABEL: func.func @many_lines(
 // CHECK-NOT:     every
 builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
@@ -23,6 +35,14 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     %0 = kernel.scan max, %x into %e axis = 1 : tensor<2x1000x8xf32> into tensor<2x1000x8xf32> -> tensor<2x1000x8xf32>
     return %0 : tensor<2x1000x8xf32>
   }
+  func.func @symbolic(%x: tensor<?xf32>, %e: tensor<?xf32>) -> tensor<?xf32> {
+    %0 = kernel.scan sum, %x into %e axis = 0 : tensor<?xf32> into tensor<?xf32> -> tensor<?xf32>
+    return %0 : tensor<?xf32>
+  }
+  func.func @symbolic_columns(%x: tensor<?x6xf32>, %e: tensor<?x6xf32>) -> tensor<?x6xf32> {
+    %0 = kernel.scan sum, %x into %e axis = 0 : tensor<?x6xf32> into tensor<?x6xf32> -> tensor<?x6xf32>
+    return %0 : tensor<?x6xf32>
+  }
   func.func @many_lines(%x: tensor<1000x10000xf32>) -> tensor<1000x10000xf32> {
     %e = tensor.empty() : tensor<1000x10000xf32>
     %0 = kernel.scan max, %x into %e axis = 1 : tensor<1000x10000xf32> into tensor<1000x10000xf32> -> tensor<1000x10000xf32>
@@ -32,6 +52,7 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 
 // -----
 
+// CHECK-DAG: #[[$FOUND:.*]] = affine_map<()[s0] -> (s0 - (s0 floordiv 2048) * 2044)>
 // CHECK-LABEL: func.func @sort(
 // CHECK-SAME:    %[[X:.*]]: tensor<3x5000xf32>
 // CHECK:         %[[TILES:.*]]:2 = kernel.sort %[[X]] into %{{.*}}, %{{.*}} descending segment = 2048 :
@@ -39,9 +60,28 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 // CHECK:         kernel.merge %[[RUNS]]#0, %[[RUNS]]#1 into %{{.*}}, %{{.*}} run = 4096 descending :
 // CHECK-LABEL: func.func @first(
 // CHECK:         %[[FOUND:.*]]:2 = kernel.sort %{{.*}} into %{{.*}}, %{{.*}} keep = 4 segment = 2048 :
-// CHECK-SAME:      tensor<5000xf32> into tensor<12xf32>, tensor<12xi32>
+// CHECK-SAME:      tensor<5000xf32> into tensor<912xf32>, tensor<912xi32>
 // CHECK:         kernel.sort %[[FOUND]]#0 payload %[[FOUND]]#1 into %{{.*}}, %{{.*}} keep = 4 :
+// CHECK-LABEL: func.func @search(
+// CHECK:         kernel.sort %{{.*}} keep = 32 segment = 2048 : tensor<1000000xf32> into tensor<16192xf32>
+// CHECK:         kernel.sort %{{.*}} keep = 32 segment = 2048 : tensor<16192xf32> payload tensor<16192xi32> into tensor<2080xf32>
+// CHECK:         kernel.sort %{{.*}} keep = 32 : tensor<2080xf32> payload tensor<2080xi32> into tensor<32xf32>
+// Of a line that is short the first of two merges leaves nothing behind, and the second what there was before.
 // CHECK-LABEL: func.func @dynamic(
+// CHECK:         %[[TILES:.*]]:2 = kernel.sort %{{.*}} segment = 2048 : tensor<?xf32> into tensor<?xf32>, tensor<?xi64>
+// CHECK:         %[[FIRST:.*]]:2 = kernel.merge %[[TILES]]#0, %[[TILES]]#1 into %{{.*}}, %{{.*}} run = 2048 above = 2048 :
+// CHECK:         %[[SECOND:.*]]:2 = kernel.merge %[[FIRST]]#0, %[[FIRST]]#1 into %[[TILES]]#0, %[[TILES]]#1 run = 4096 above = 2048 :
+// CHECK:         %[[THIRD:.*]]:2 = kernel.merge %[[SECOND]]#0, %[[SECOND]]#1 into %{{.*}}, %{{.*}} run = 8192 above = 8192 :
+// CHECK:         kernel.merge %[[THIRD]]#0, %[[THIRD]]#1 into %[[SECOND]]#0, %[[SECOND]]#1 run = 16384 above = 8192 :
+// CHECK-COUNT-18: kernel.merge
+// CHECK-NOT:     kernel.merge
+// CHECK-LABEL: func.func @search_dynamic(
+// CHECK:         %[[N:.*]] = affine.apply #[[$FOUND]]()[%{{.*}}]
+// CHECK:         tensor.empty(%[[N]]) : tensor<?xf32>
+// CHECK:         %[[FOUND:.*]]:2 = kernel.sort %{{.*}} keep = 4 segment = 2048 : tensor<?xf32> into tensor<?xf32>, tensor<?xi32>
+// CHECK:         %[[FEWER:.*]]:2 = kernel.sort %[[FOUND]]#0 payload %[[FOUND]]#1 into %{{.*}}, %{{.*}} keep = 4 segment = 2048 :
+// CHECK:         kernel.sort %[[FEWER]]#0 payload %[[FEWER]]#1 into %{{.*}}, %{{.*}} keep = 4 : tensor<?xf32>
+// CHECK-LABEL: func.func @rows_dynamic(
 // CHECK-NOT:     segment
 builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @sort(%x: tensor<3x5000xf32>) -> (tensor<3x5000xf32>, tensor<3x5000xi32>) {
@@ -58,9 +98,26 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
       : tensor<5000xf32> into tensor<4xf32>, tensor<4xi32> -> tensor<4xf32>, tensor<4xi32>
     return %0#0 : tensor<4xf32>
   }
+  func.func @search(%x: tensor<1000000xf32>) -> tensor<32xf32> {
+    %v = tensor.empty() : tensor<32xf32>
+    %i = tensor.empty() : tensor<32xi32>
+    %0:2 = kernel.sort %x into %v, %i keep = 32
+      : tensor<1000000xf32> into tensor<32xf32>, tensor<32xi32> -> tensor<32xf32>, tensor<32xi32>
+    return %0#0 : tensor<32xf32>
+  }
   func.func @dynamic(%x: tensor<?xf32>, %v: tensor<?xf32>, %i: tensor<?xi64>) -> tensor<?xf32> {
     %0:2 = kernel.sort %x into %v, %i : tensor<?xf32> into tensor<?xf32>, tensor<?xi64> -> tensor<?xf32>, tensor<?xi64>
     return %0#0 : tensor<?xf32>
+  }
+  func.func @search_dynamic(%x: tensor<?xf32>, %v: tensor<4xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {
+    %0:2 = kernel.sort %x into %v, %i keep = 4
+      : tensor<?xf32> into tensor<4xf32>, tensor<4xi32> -> tensor<4xf32>, tensor<4xi32>
+    return %0#0 : tensor<4xf32>
+  }
+  func.func @rows_dynamic(%x: tensor<?x?xf32>, %v: tensor<?x?xf32>, %i: tensor<?x?xi64>) -> tensor<?x?xf32> {
+    %0:2 = kernel.sort %x into %v, %i
+      : tensor<?x?xf32> into tensor<?x?xf32>, tensor<?x?xi64> -> tensor<?x?xf32>, tensor<?x?xi64>
+    return %0#0 : tensor<?x?xf32>
   }
 }
 
@@ -83,12 +140,16 @@ builtin.module @cpu attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} 
 // CHECK:         %[[FLAT:.*]] = tensor.collapse_shape %[[I]] {{.*}} : tensor<2x4096x2xi16> into tensor<8192x2xi16>
 // CHECK:         %[[KEYS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8192xi32>)
 // CHECK-COUNT-2:   tensor.extract %[[FLAT]]
-// CHECK:           %[[NONE:.*]] = arith.constant 3000 : i64
-// CHECK:           arith.select %{{.*}}, %{{.*}}, %[[NONE]]
+// CHECK:           arith.select
 // CHECK:         kernel.sort %[[KEYS]] into %{{.*}}, %{{.*}} segment = 2048
 // CHECK:         kernel.merge
 // CHECK:         %[[SORTED:.*]]:2 = kernel.merge
 // CHECK:         kernel.scatter add, %[[I]], %[[U]] by %[[SORTED]]#0, %[[SORTED]]#1 into %[[D]] axes = [0, 1]
+// CHECK-LABEL: func.func @symbolic_updates(
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<?xi64>)
+// CHECK:         kernel.sort %{{.*}} segment = 2048 : tensor<?xi64> into tensor<?xi64>, tensor<?xi64>
+// CHECK:         %[[SORTED:.*]]:2 = kernel.merge {{.*}} run = 4294967296 above = 2147483648
+// CHECK:         kernel.scatter set, %{{.*}}, %{{.*}} by %[[SORTED]]#0, %[[SORTED]]#1 into
 // CHECK-LABEL: func.func @few(
 // CHECK-NOT:     by
 builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
@@ -96,6 +157,11 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     %0 = kernel.scatter add, %i, %u into %d axes = [0, 1]
       : tensor<2x4096x2xi16>, tensor<2x4096x8xf32> into tensor<50x60x8xf32> -> tensor<50x60x8xf32>
     return %0 : tensor<50x60x8xf32>
+  }
+  func.func @symbolic_updates(%d: tensor<?x8xf32>, %i: tensor<?x1xi32>, %u: tensor<?x8xf32>) -> tensor<?x8xf32> {
+    %0 = kernel.scatter set, %i, %u into %d axes = [0]
+      : tensor<?x1xi32>, tensor<?x8xf32> into tensor<?x8xf32> -> tensor<?x8xf32>
+    return %0 : tensor<?x8xf32>
   }
   func.func @few(%d: tensor<50x8xf32>, %i: tensor<100x1xi32>, %u: tensor<100x8xf32>) -> tensor<50x8xf32> {
     %0 = kernel.scatter add, %i, %u into %d axes = [0]

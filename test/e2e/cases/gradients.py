@@ -65,6 +65,21 @@ def convolutions():
     yield one("grouped", (1, 5, 4, 6), (2, 3, 2, 9), feature_groups=3, strides=[2, 1])
     yield one("grouped_nchw", (1, 4, 5, 4), (6, 2, 2, 2), conv.NCHW, feature_groups=2)
     yield one("depthwise", (1, 5, 5, 4), (3, 3, 1, 4), feature_groups=4, low=[1, 1], high=[1, 1])
+    # Sums over so many places that blocks share them; too many for numerical derivatives.
+    x, w = random((2, 33, 36, 5), 1), random((3, 3, 5, 6), 2)
+    window = dict(low=[1, 1], high=[1, 1])
+    y = conv.convolve(x.values, w.values, conv.NHWC, **window)
+    padded = np.pad(x.values, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    dx, dw = np.zeros(padded.shape), np.zeros(w.values.shape)
+    for i, j in np.ndindex(3, 3):
+        place = (slice(None), slice(i, i + 33), slice(j, j + 36))
+        dw[i, j] = np.einsum("bhwi,bhwo->io", padded[place], y)
+        dx[place] += np.einsum("bhwo,io->bhwi", y, w.values[i, j])
+    for type in (x.mlir, "tensor<?x33x36x5xf32>"):
+        result = type.replace("5xf32", "6xf32")
+        yield simple(f"conv_long_sums_{type}", [x, w], [("f32", dx[:, 1:-1, 1:-1]), ("f32", dw)],
+                     f"%r0 = array.conv %0, %1 {conv.attributes(conv.NHWC, window)} {{vjp}} : ({type}, {w.mlir}) -> {result}",
+                     "model", types=[type, w.mlir], result_types=[result])
 
 
 def pools():

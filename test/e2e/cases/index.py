@@ -115,6 +115,27 @@ def many_updates():
             result[point[0], :, point[1]] += value
     yield simple("scatter_many_points", [base, points, values], [("i32", result)],
                  f"%r0 = array.scatter add, %0[%1] axes = [0, 2] = %2 : ({base.mlir}, {points.mlir}, {values.mlir}) -> {base.mlir}")
+    # Numbers of updates, and of rows, that a call decides.
+    for kind, rows, window in (("add", "37", "5x"), ("set", "?", ""), ("add", "?", ""), ("max", "?", "?x")):
+        steps = []
+        for row_count, count, width in ((37, 1, 5), (37, 5000, 5), (37, 300, 5), (37, 0, 5)):
+            shape = (width,) if window else ()
+            row_count = row_count if rows == "37" else 3 * row_count + count
+            base = Tensor("f32", np.round(random("f32", (row_count, *shape), 30).values))
+            index = random("i32", (count, 1), 31, -2, row_count + 2)
+            updates = Tensor("f32", np.round(random("f32", (count, *shape), 32).values))
+            result = base.values.copy()
+            ufunc = {"add": np.add, "max": np.maximum}.get(kind)
+            for row, update in zip(index.values[:, 0], updates.values):
+                if 0 <= row < row_count:
+                    result[row] = ufunc(result[row], update) if ufunc else update
+            steps.append(Step([base, index, updates], [("f32", result)]))
+        dest = f"tensor<{rows}x{window}f32>"
+        yield Case(f"scatter_{kind}_of_{dest}", f"""  func.func @NAME(%x: {dest}, %i: tensor<?x1xi32>, %u: tensor<?x{window}f32>) -> ({dest}) {{
+    %r = array.scatter {kind}, %x[%i] axes = [0] = %u : ({dest}, tensor<?x1xi32>, tensor<?x{window}f32>) -> {dest}
+    return %r : {dest}
+  }}
+""", steps, "sum")
 
 
 def masks():

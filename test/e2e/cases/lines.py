@@ -82,6 +82,24 @@ def scans():
     return %r : tensor<?x?xf32>
   }}
 """, steps, "sum")
+    # Lines of symbolic length, around the segments that they are cut into, and segments of those.
+    for op, shapes, axis, flags in (("cumsum", [(n,) for n in (1, 8191, 8192, 8193, 40001, 0)], 0, (False, False)),
+                                    ("cummax", [(n,) for n in (5, 8193, 24576)], 0, (True, True)),
+                                    ("cumsum", [(3, n) for n in (7, 16385, 0)], 1, (False, True)),
+                                    ("cumsum", [(n, 2) for n in (1, 255, 256, 257, 1000, 66000, 0)], 0, (False, False)),
+                                    ("cumsum", [(2, n, 3) for n in (513, 40)], 1, (True, True))):
+        type = "tensor<" + "x".join("?" if dim == axis else str(size) for dim, size in enumerate(shapes[0])) + "xf32>"
+        words = "".join(f" {word}" for word, flag in zip(("exclusive", "reverse"), flags) if flag)
+        ufunc, neutral, kind = SCANS[op]
+        steps = []
+        for shape in shapes:
+            x = Tensor("f32", np.round(random("f32", shape, 6).values))
+            steps.append(Step([x], [("f32", totals(ufunc, x.values, axis, *flags, neutral("f32")))]))
+        yield Case(f"{op}_of_{type}{''.join(map(str, map(int, flags)))}", f"""  func.func @NAME(%0: {type}) -> ({type}) {{
+    %r = array.{op} %0 axis = {axis}{words} : {type} -> {type}
+    return %r : {type}
+  }}
+""", steps, kind)
 
 
 # ---- Sorts -------------------------------------------------------------------------------------------------------------
@@ -142,7 +160,7 @@ def sorts():
     yield simple("partition", [x], [("f32", np.sort(x.values, 1))], f"%r0 = array.partition %0 kth = 10 axis = 1 : {x.mlir} -> {x.mlir}",
                  "exact")
     dynamic = []
-    for n in (1, 2, 3, 33, 1000, 2500):
+    for n in (1, 2, 3, 33, 1000, 2048, 2500, 4097, 17000):
         x = Tensor("f32", np.round(random("f32", (2, n), 13, -99, 99).values))
         up, best = order(x.values, 1), order(x.values, 1, True)[:, :4]
         kept = np.take_along_axis(x.values, best, 1)
@@ -157,6 +175,31 @@ def sorts():
     return %s, %i, %v, %j : tensor<2x?xf32>, tensor<2x?xi64>, tensor<2x4xf32>, tensor<2x4xi32>
   }
 """, dynamic, "exact")
+    steps = []
+    for rows, n in ((3, 1), (5, 255), (2, 256), (2, 257), (1, 2048), (2, 2049), (0, 4), (3, 0)):
+        x = Tensor("f16", np.round(random("f16", (rows, n), 15, -99, 99).values))
+        steps.append(Step([x], [("f16", np.sort(x.values, 1)), ("i32", order(x.values, 1))]))
+    yield Case("sort_dynamic_rows", """  func.func @NAME(%0: tensor<?x?xf16>) -> (tensor<?x?xf16>, tensor<?x?xi32>) {
+    %s = array.sort %0 axis = 1 : tensor<?x?xf16> -> tensor<?x?xf16>
+    %i = array.argsort %0 axis = 1 : tensor<?x?xf16> -> tensor<?x?xi32>
+    return %s, %i : tensor<?x?xf16>, tensor<?x?xi32>
+  }
+""", steps, "exact")
+    # Descending, one line, payloads of 8 bytes; the first elements of what is longer than any tile, and ties among them.
+    steps = []
+    for n in (0, 1, 2049, 9000):
+        x = Tensor("i64", random("i64", (n,), 14, 0, 300).values)
+        down, best = order(x.values, 0, True), order(x.values, 0)[:700]
+        missing = [(0, 700 - len(best))]
+        steps.append(Step([x], [("i64", x.values[down]), ("i32", down), ("i64", np.pad(x.values[best], missing)),
+                                ("i64", np.pad(best, missing, constant_values=-1))]))
+    yield Case("sort_dynamic_line", """  func.func @NAME(%0: tensor<?xi64>) -> (tensor<?xi64>, tensor<?xi32>, tensor<700xi64>, tensor<700xi64>) {
+    %s = array.sort %0 axis = 0 descending : tensor<?xi64> -> tensor<?xi64>
+    %i = array.argsort %0 axis = 0 descending : tensor<?xi64> -> tensor<?xi32>
+    %v, %j = array.topk %0 k = 700 axis = 0 smallest : tensor<?xi64> -> tensor<700xi64>, tensor<700xi64>
+    return %s, %i, %v, %j : tensor<?xi64>, tensor<?xi32>, tensor<700xi64>, tensor<700xi64>
+  }
+""", steps, "exact")
 
 
 def searches():

@@ -356,6 +356,29 @@ def bodies():
                           array.yield %x, %y : {scalar}, {scalar}
                           }}""", "sum", types=types, result_types=results)
 
+    def norm(name, shape, axes, type, result, x=None, dtype="f32"):
+        """By pairs, of what an op before it computes: the body says what partial results become."""
+        x = Tensor(dtype, x) if x is not None else random(dtype, shape, 75, -1, 1)
+        element = f"tensor<{dtype}>"
+        return simple(f"with_norm_{name}", [x], [(dtype, np.sqrt(((2 * x.values) ** 2).sum(axes)))],
+                      f"""%y = array.add %0, %0 : {type}
+                          %r0 = array.reduce_with %y axes = {list(axes)} init = [0.0 : {dtype}] : ({type}) -> ({result}) {{
+                          ^bb0(%a: {element}, %b: {element}):
+                          %p = array.square %a : {element}
+                          %q = array.square %b : {element}
+                          %s = array.add %p, %q : {element}
+                          %t = array.sqrt %s : {element}
+                          array.yield %t : {element}
+                          }}""", "model", types=[type], result_types=[result])
+
+    for n in (70001, 1, 4100):
+        yield norm(f"all_{n}", (n,), (0,), "tensor<?xf32>", "tensor<f32>")
+    yield norm("rows", (3, 70000), (1,), "tensor<3x70000xf32>", "tensor<3xf32>")
+    yield norm("columns", (30011, 9), (0,), "tensor<30011x9xf32>", "tensor<9xf32>")
+    yield norm("two", (2, 300, 170), (0, 2), "tensor<2x300x170xf32>", "tensor<300xf32>")
+    yield norm("narrow", (600, 5), (0,), "tensor<?x?xf32>", "tensor<?xf32>")
+    yield norm("empty", (0, 5), (0,), "tensor<?x?xf32>", "tensor<?xf32>")
+    yield norm("f16", (40, 33), (1,), "tensor<40x33xf16>", "tensor<40xf16>", dtype="f16")
     yield complex_product(1, [re.mlir] * 2, ["tensor<3xf32>"] * 2)
     yield complex_product(0, ["tensor<?x?xf32>"] * 2, ["tensor<?xf32>"] * 2)
     x, mark = Tensor("f32", np.random.default_rng(72).integers(-4, 4, shape)), random("u8", shape, 73)

@@ -315,6 +315,20 @@ def few_results():
                    lambda n: (n,), reference, "exact", sizes=LENGTHS[:-1], values=lambda x: np.floor(x * 8))
     yield case("var_all", "tensor<?xf32>", "%r = array.var %a axes = [0] : tensor<?xf32> -> tensor<f32>", "tensor<f32>",
                lambda n: (n,), lambda a: a.var(), sizes=LENGTHS[:-1])
+    # Rows that are needed again, and columns of which only a call knows how few they are.
+    yield case("softmax_all", "tensor<?xf32>", "%r = array.softmax %a axis = 0 : tensor<?xf32>", "tensor<?xf32>", lambda n: (n,),
+               lambda a: softmax(a[None])[0], "composite", sizes=LENGTHS[:-1])
+    yield case("layer_norm_of_two", "tensor<2x?xf32>", "%r = array.layer_norm %a axis = 1 epsilon = 1.0e-5 : tensor<2x?xf32>",
+               "tensor<2x?xf32>", lambda n: (2, n),
+               lambda a: (a - a.mean(1, keepdims=True)) / np.sqrt(a.var(1, keepdims=True) + 1e-5), sizes=LENGTHS[1:-1])
+    for op, kind, reference in (("reduce sum,", "sum", np.sum), ("reduce max,", "exact", np.max), ("argmin", "exact", np.argmin)):
+        axis, result = ("axis = 0", "tensor<?xi32>") if op == "argmin" else ("axes = [0]", "tensor<?xf32>")
+        yield case(f"{op.strip(',').replace(' ', '_')}_of_narrow_columns", "tensor<?x?xf32>",
+                   f"%r = array.{op} %a {axis} : tensor<?x?xf32> -> {result}", result, lambda n: (n, 3 + n % 5),
+                   lambda a, reference=reference: reference(a, 0), kind, sizes=(1, 31, 32, 33, 500, 2049),
+                   values=lambda x: np.floor(x * 8))
+    yield case("sum_of_long_columns", "tensor<600x?xf32>", "%r = array.reduce sum, %a axes = [0] : tensor<600x?xf32> -> tensor<?xf32>",
+               "tensor<?xf32>", lambda n: (600, n), lambda a: a.sum(0), sizes=(1, 8, 33, 0))
 
 
 def cases():

@@ -5,19 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two forms of g are known to be associative:
+// Three forms of g are known to be associative:
 //   * each result is `acc op leaf` with an op that has a neutral element (sum, product, max, ...);
 //   * g picks: it is made of comparisons, selects, min and max, so that its result is one of its
 //   two operands
 //     (argmax). The order of threads is not that of the elements, so where both orders of the
 //     operands give different positions (a tie), the one that a walk from the first element on
-//     would have kept wins.
+//     would have kept wins;
+//   * the body says by kernel.element what meets the accumulators, and that whatever it makes of
+//     both is associative and commutative.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Analysis/Combiner.h"
 
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,12 +43,49 @@ static bool isPicking(Operation *op) {
              arith::MinNumFOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp>(op);
 }
 
+LogicalResult Combiner::matchGiven() {
+  Block *body = op.getBlock();
+  leaves.assign(accumulators.size(), Value());
+  neutrals.assign(accumulators.size(), TypedAttr());
+  given = true;
+  auto follows = [&](Value operand) {
+    Operation *definition = operand.getDefiningOp();
+    return llvm::is_contained(accumulators, operand) || llvm::is_contained(leaves, operand) ||
+           (definition && combining.contains(definition));
+  };
+  for (Operation &bodyOp : body->without_terminator()) {
+    if (auto element = dyn_cast<kernel::ElementOp>(bodyOp)) {
+      if (element.getNumber() >= leaves.size() || leaves[element.getNumber()] ||
+          follows(element.getValue()))
+        return failure();
+      leaves[element.getNumber()] = element.getResult();
+    } else if (llvm::any_of(bodyOp.getOperands(), follows)) {
+      // Beside what is combined there is nothing but constants when two partial results meet.
+      for (Value operand : bodyOp.getOperands())
+        if (!follows(operand) && !matchPattern(operand, m_Constant()))
+          return failure();
+      combining.insert(&bodyOp);
+      steps.push_back(&bodyOp);
+    } else if (bodyOp.hasTrait<OpTrait::ConstantLike>()) {
+      steps.push_back(&bodyOp);
+    }
+  }
+  return success(!llvm::is_contained(leaves, Value()) &&
+                 llvm::all_of(body->getTerminator()->getOperands(), follows));
+}
+
 FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
   Combiner result;
   result.op = op;
   Block *body = op.getBlock();
   for (BlockArgument argument : op.getRegionOutputArgs())
     result.accumulators.push_back(argument);
+
+  if (!body->getOps<kernel::ElementOp>().empty()) {
+    if (failed(result.matchGiven()))
+      return failure();
+    return result;
+  }
 
   // g is all that depends on an accumulator.
   for (Operation &bodyOp : body->without_terminator())

@@ -49,10 +49,15 @@ public:
   llvm::SmallVector<mlir::Value> combineInOrder(mlir::OpBuilder &builder, mlir::Location loc,
                                                 mlir::ValueRange first,
                                                 mlir::ValueRange second) const;
+  /// True if g is what the body makes of its kernel.element ops.
+  bool isGiven() const { return given; }
   /// The result that says where the best element is, if g picks elements.
   std::optional<unsigned> getPosition() const { return position; }
 
 private:
+  /// The rest of `match` for a body with kernel.element ops.
+  mlir::LogicalResult matchGiven();
+
   mutable mlir::linalg::LinalgOp op; // MLIR's op handles are not const-correct
   llvm::SmallVector<mlir::BlockArgument> accumulators;
   llvm::SmallVector<mlir::Value> leaves;
@@ -63,6 +68,7 @@ private:
   llvm::SmallVector<mlir::Operation *> steps;
   /// The accumulator that says where the best element is, if g picks elements: ties go to one end.
   std::optional<unsigned> position;
+  bool given = false;
 };
 
 } // namespace xc::cuda

@@ -88,11 +88,14 @@ bool Placement::visit(linalg::LinalgOp op) {
   };
   for (OpResult result : op->getResults())
     learn(result, op.getIndexingMapMatchingResult(result));
-  for (OpOperand &operand : op->getOpOperands())
-    // An empty tensor may initialise ops of different places.
-    if (isa<RankedTensorType>(operand.get().getType()) &&
-        !operand.get().getDefiningOp<tensor::EmptyOp>())
-      learn(operand.get(), op.getMatchingIndexingMap(&operand));
+  // What a reduction feeds has one place; an input may be read at several: x + x * w of squares.
+  for (bool isFed : {true, false})
+    for (OpOperand &operand : op->getOpOperands())
+      // An empty tensor may initialise ops of different places.
+      if (isa<RankedTensorType>(operand.get().getType()) &&
+          !operand.get().getDefiningOp<tensor::EmptyOp>() &&
+          dependsOnReduction(operand.get()) == isFed)
+        learn(operand.get(), op.getMatchingIndexingMap(&operand));
   // A loop of one iteration has but one index.
   for (auto [loop, range] : llvm::zip_equal(opLoops, op.getStaticLoopRanges()))
     if (!loop && range == 1)

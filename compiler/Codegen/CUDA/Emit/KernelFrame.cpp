@@ -128,6 +128,10 @@ LogicalResult KernelFrame::finish(Value blocks, int64_t cluster) {
   auto number = dyn_cast<AffineConstantExpr>(formula);
   if (number && number.getValue() <= kernel.target->multiprocessors && threads == largestBlock)
     setFewestBlocks(1);
+  // Nor do wide indices: what they take is better than what would be spilled for one more block.
+  auto bits = kernel.getFunction()->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
+  if (bits && bits.getInt() == 64)
+    setFewestBlocks(1);
   // Users before operands. Scalars and arithmetic on sizes stay where the new code uses them.
   for (Operation *op : llvm::reverse(replaced))
     if (op->use_empty())

@@ -212,6 +212,8 @@ void PointEmitter::emitBodyOp(linalg::LinalgOp op, Operation *bodyOp, ArrayRef<C
     if (point.coords.empty())
       point.flat = Coord::uniform(index.constant(0));
     mapping.map(extract.getResult(), emit(extract.getTensor(), point));
+  } else if (auto element = dyn_cast<kernel::ElementOp>(bodyOp)) {
+    mapping.map(element.getResult(), mapping.lookupOrDefault(element.getValue()));
   } else if (auto dim = dyn_cast<tensor::DimOp>(bodyOp)) {
     mapping.map(dim.getResult(), getSizes(dim.getSource())[*dim.getConstantIndex()]);
   } else {

@@ -110,13 +110,18 @@ LogicalResult ColumnReductionAttr::verify(EmitError emitError, int64_t threads, 
                  succeeded(verifyVector(emitError, vector)));
 }
 
-LogicalResult ScatterAttr::verify(EmitError emitError, int64_t threads, int64_t rows) {
+LogicalResult ScatterAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
+                                  int64_t down) {
+  if (down < 1 || threads % down != 0)
+    return emitError() << "expected a number of threads below each other that divides " << threads
+                       << ", got " << down;
   return success(succeeded(verifyThreads(emitError, threads)) &&
                  succeeded(verifyPositive(emitError, "rows", rows)));
 }
 
-LogicalResult OrderedScatterAttr::verify(EmitError emitError, int64_t threads, int64_t rows) {
-  return ScatterAttr::verify(emitError, threads, rows);
+LogicalResult OrderedScatterAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
+                                         int64_t down) {
+  return ScatterAttr::verify(emitError, threads, rows, down);
 }
 
 LogicalResult RowScanAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
@@ -136,7 +141,8 @@ LogicalResult ColumnScanAttr::verify(EmitError emitError, int64_t threads, int64
                  succeeded(verifyVector(emitError, vector)));
 }
 
-LogicalResult SortAttr::verify(EmitError emitError, int64_t threads, int64_t rows, int64_t tile) {
+LogicalResult SortAttr::verify(EmitError emitError, int64_t threads, int64_t rows, int64_t tile,
+                               bool) {
   if (failed(verifyThreads(emitError, threads)))
     return failure();
   if (rows < 1 || threads % rows != 0)

@@ -96,11 +96,12 @@ def CUDA_ColumnReductionAttr : CUDA_Config<"ColumnReduction", "column_reduction"
 def CUDA_ScatterAttr : CUDA_Config<"Scatter", "scatter", "scatter", 1> {
   let summary = "Each element of the destination has one owner, which applies the updates in order";
   let description = [{
-    A block owns `rows` rows of the destination (numbered by the dims that index vectors address) and `threads`
-    neighbouring places of the window. No atomics: the result is the same on every run. Example:
-    `#cuda.scatter<threads = 128, rows = 16>`.
+    A thread owns a place of the window in each of `rows` rows of the destination (numbered by the dims that index
+    vectors address). A block's `threads` threads are neighbours in the window, but where that is narrow: then
+    `down` of them (a divisor of their number) own rows below each other. No atomics: the result is the same on every
+    run. Example: `#cuda.scatter<threads = 128, rows = 16, down = 4>`.
   }];
-  let parameters = (ins "int64_t":$threads, "int64_t":$rows);
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows, DefaultValuedParameter<"int64_t", "1">:$down);
 }
 
 def CUDA_RowScanAttr : CUDA_Config<"RowScan", "row_scan", "row-scan", 1> {
@@ -129,9 +130,11 @@ def CUDA_SortAttr : CUDA_Config<"Sort", "sort", "sort", 1> {
   let description = [{
     A block of `threads` threads sorts `rows` lines, or segments of them, at a time, by as many threads each, in `tile`
     places of shared memory (a power of two) that hold keys and positions. A line that is longer than a tile passes through it piece
-    by piece, while the first elements of the order stay. Example: `#cuda.sort<threads = 256, rows = 1, tile = 2048>`.
+    by piece, while the first elements of the order stay. Lines of symbolic length fit into a tile where `bounded` says so:
+    guards of the variant promise it. Example: `#cuda.sort<threads = 256, rows = 1, tile = 2048>`.
   }];
-  let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$tile);
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$tile,
+                        DefaultValuedParameter<"bool", "false">:$bounded);
 }
 
 def CUDA_SortInPlaceAttr : CUDA_Config<"SortInPlace", "sort_in_place", "sort-in-place", 1> {
@@ -155,10 +158,10 @@ def CUDA_MergeAttr : CUDA_Config<"Merge", "merge", "merge", 1> {
 def CUDA_OrderedScatterAttr : CUDA_Config<"OrderedScatter", "ordered_scatter", "ordered-scatter", 1> {
   let summary = "Each element of the destination has one owner, which finds its updates by bisection";
   let description = [{
-    As `#cuda.scatter`, for a scatter that has its updates sorted by row: a block searches for the first update of
+    As `#cuda.scatter`, for a scatter that has its updates sorted by row: a thread searches for the first update of
     its `rows` rows, and reads on from there. Example: `#cuda.ordered_scatter<threads = 128, rows = 16>`.
   }];
-  let parameters = (ins "int64_t":$threads, "int64_t":$rows);
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows, DefaultValuedParameter<"int64_t", "1">:$down);
 }
 
 def CUDA_MatmulFMAAttr : CUDA_Config<"MatmulFMA", "matmul_fma", "matmul-fma", 1> {

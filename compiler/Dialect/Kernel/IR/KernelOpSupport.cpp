@@ -46,6 +46,11 @@ void addMemoryEffects(
   }
 }
 
+bool keepsInits(DestinationStyleOpInterface op) {
+  auto merge = dyn_cast<MergeOp>(op.getOperation());
+  return merge && merge.getAbove();
+}
+
 LogicalResult reifyFromInits(DestinationStyleOpInterface op, OpBuilder &builder,
                              ReifiedRankedShapedTypeDims &shapes) {
   for (Value init : op.getDpsInits())

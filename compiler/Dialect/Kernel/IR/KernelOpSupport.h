@@ -26,6 +26,9 @@ void addMemoryEffects(
     mlir::DestinationStyleOpInterface op,
     llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>> &effects);
 
+/// True if results may be what destinations held before.
+bool keepsInits(mlir::DestinationStyleOpInterface op);
+
 mlir::LogicalResult reifyFromInits(mlir::DestinationStyleOpInterface op, mlir::OpBuilder &builder,
                                    mlir::ReifiedRankedShapedTypeDims &shapes);
 

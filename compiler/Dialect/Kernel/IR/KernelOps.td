@@ -62,6 +62,28 @@ class Kernel_Op<string mnemonic, list<Trait> traits = []> : Op<Kernel_Dialect, m
   let hasVerifier = 1;
 }
 
+def Kernel_ElementOp : Op<Kernel_Dialect, "element", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "What the body of a reduction combines with what it has so far";
+  let description = [{
+    The value itself. A `linalg.generic` whose body holds one for each of its results, numbered like them, reduces with a
+    body that is associative and commutative as a whole and that the initial values change nothing in; what follows from
+    these values and from the accumulators combines the two. So partial results can meet each other: each takes the
+    place of what it has as a number. What else the body computes is how an element comes about. Example:
+    ```mlir
+    ^bb0(%x: f32, %norm: f32):
+      %e = kernel.element 0, %x : f32
+      %0 = arith.mulf %norm, %norm : f32
+      %1 = arith.mulf %e, %e : f32
+      %2 = arith.addf %0, %1 : f32
+      %3 = math.sqrt %2 : f32
+      linalg.yield %3 : f32
+    ```
+  }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, AnyTypeOf<[AnySignlessInteger, AnyFloat]>:$value);
+  let results = (outs AnyTypeOf<[AnySignlessInteger, AnyFloat]>:$result);
+  let assemblyFormat = "$number `,` $value attr-dict `:` type($value)";
+}
+
 def Kernel_ScatterOp : Kernel_Op<"scatter", [AttrSizedOperandSegments]> {
   let summary = "Brings slices into a destination at index vectors that are data";
   let description = [{
@@ -129,7 +151,7 @@ class Kernel_LineOp<string mnemonic> : Kernel_Op<mnemonic> {
     }
     bool $cppClass::bufferizesToMemoryRead(
         ::mlir::OpOperand &operand, const ::mlir::bufferization::AnalysisState &) {
-      return !isDpsInit(&operand);
+      return !isDpsInit(&operand) || keepsInits(*this);
     }
     bool $cppClass::bufferizesToMemoryWrite(
         ::mlir::OpOperand &operand, const ::mlir::bufferization::AnalysisState &) {
@@ -229,8 +251,8 @@ def Kernel_SortOp : Kernel_OrderOp<"sort"> {
 
     `keep = K` writes the first `K` elements of the order only, and the destinations are that much shorter; places
     for which a line of dynamic size has no element get 0 and the index -1. `segment = N` sorts each run of `N`
-    elements (the last one may be shorter) on its own; with `keep`, each keeps what it has of its first `K`, one
-    segment behind the other.
+    elements (the last one may be shorter) on its own; with `keep`, each keeps its first `K`, one segment behind the
+    other, and a shorter last one all that it has, in order.
 
     The iteration space is the dims before the last; they are parallel. Example:
     ```mlir
@@ -255,18 +277,21 @@ def Kernel_MergeOp : Kernel_OrderOp<"merge"> {
   let description = [{
     The lines of `keys` along the last dim consist of runs of `run` elements (the last one may be shorter), each in
     the order of `kernel.sort`. Run `2 i` and run `2 i + 1` become one run in that order; of equal elements those of
-    the first run come first. `indices` gets what `payload` holds beside the keys.
+    the first run come first. `indices` gets what `payload` holds beside the keys. `above = N` does that to lines of
+    more than `N` elements; of others the destinations stay what they are.
 
     The iteration space is the dims before the last; they are parallel. Example:
     ```mlir
     %v, %i = kernel.merge %k, %p into %a, %b run = 2048 : tensor<9000xf32>, tensor<9000xi32>
        into tensor<9000xf32>, tensor<9000xi32> -> tensor<9000xf32>, tensor<9000xi32>
+    kernel.merge %k, %p into %a, %b run = 4096 above = 2048 : memref<?xf32>, memref<?xi32>
+       into memref<?xf32>, memref<?xi32>
     ```
   }];
   let arguments = (ins AnyShaped:$keys, AnyShaped:$payload, AnyShaped:$values, AnyShaped:$indices, I64Attr:$run,
-                       UnitAttr:$descending, UnitAttr:$unsigned_elements);
+                       OptionalAttr<I64Attr>:$above, UnitAttr:$descending, UnitAttr:$unsigned_elements);
   let assemblyFormat = [{
-    $keys `,` $payload `into` $values `,` $indices `run` `=` $run (`descending` $descending^)?
+    $keys `,` $payload `into` $values `,` $indices `run` `=` $run (`above` `=` $above^)? (`descending` $descending^)?
     (`unsigned_elements` $unsigned_elements^)? attr-dict
     `:` type($keys) `,` type($payload) `into` type($values) `,` type($indices) (`->` type($results)^)?
   }];

@@ -40,6 +40,8 @@ LogicalResult MergeOp::verify() {
   int64_t run = getRun();
   if (run <= 0)
     return emitOpError("expected runs of at least one element, got ") << run;
+  if (std::optional<int64_t> above = getAbove(); above && *above < 0)
+    return emitOpError("expected to work above a length that is not negative, got ") << *above;
   return verifyTensorsOrMemrefs(*this);
 }
 
@@ -87,24 +89,38 @@ static void mergeRuns(MergeOp op, OpBuilder &b, Location loc, ValueRange line, V
                                   arith::SelectOp::create(b, loc, takesLeft, right, nextRight)});
 }
 
+/// Merges the runs of one line two by two.
+static void mergeLine(MergeOp op, OpBuilder &b, Location loc, ValueRange line, Value size) {
+  int64_t run = op.getRun();
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0),
+        length = arith::ConstantIndexOp::create(b, loc, run),
+        pair = arith::ConstantIndexOp::create(b, loc, 2 * run);
+  auto pairs = scf::ForOp::create(b, loc, zero, size, pair);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(pairs.getBody());
+  Value from = pairs.getInductionVar();
+  auto endOf = [&](Value count) -> Value {
+    Value end = arith::AddIOp::create(b, loc, from, count);
+    return arith::MinSIOp::create(b, loc, end, size);
+  };
+  Value middle = endOf(length), to = endOf(pair);
+  mergeRuns(op, b, loc, line, from, middle, to);
+}
+
 void MergeOp::buildLoopNest(OpBuilder &builder) {
   loopOverDims(builder, getLoc(), getKeys(), getLineDims(),
                [&](OpBuilder &b, Location loc, ValueRange line) {
-                 int64_t run = getRun();
                  Value size = sizeValueOf(b, loc, getKeys(), getRank() - 1);
-                 Value zero = arith::ConstantIndexOp::create(b, loc, 0),
-                       length = arith::ConstantIndexOp::create(b, loc, run),
-                       pair = arith::ConstantIndexOp::create(b, loc, 2 * run);
-                 auto pairs = scf::ForOp::create(b, loc, zero, size, pair);
+                 std::optional<int64_t> above = getAbove();
+                 if (!above)
+                   return mergeLine(*this, b, loc, line, size);
+                 Value limit = arith::ConstantIndexOp::create(b, loc, *above);
+                 Value isLong =
+                     arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, size, limit);
+                 auto choice = scf::IfOp::create(b, loc, isLong, /*withElseRegion=*/false);
                  OpBuilder::InsertionGuard guard(b);
-                 b.setInsertionPointToStart(pairs.getBody());
-                 Value from = pairs.getInductionVar();
-                 auto endOf = [&](Value count) -> Value {
-                   Value end = arith::AddIOp::create(b, loc, from, count);
-                   return arith::MinSIOp::create(b, loc, end, size);
-                 };
-                 Value middle = endOf(length), to = endOf(pair);
-                 mergeRuns(*this, b, loc, line, from, middle, to);
+                 b.setInsertionPointToStart(choice.thenBlock());
+                 mergeLine(*this, b, loc, line, size);
                });
 }
 

@@ -31,7 +31,7 @@ static int64_t getSortedSize(SortOp op, int64_t size) {
   if (segment == 0)
     return keep;
   int64_t whole = size / segment;
-  return whole * std::min(keep, segment) + std::min(keep, size % segment);
+  return whole * std::min(keep, segment) + size % segment;
 }
 
 LogicalResult SortOp::verify() {
@@ -254,7 +254,10 @@ void SortOp::buildLoopNest(OpBuilder &builder) {
             Value from = arith::MulIOp::create(b, loc, number, length);
             Value left = arith::MinSIOp::create(b, loc, sort.sub(size, from), length);
             Value slot = arith::MulIOp::create(b, loc, number, kept(length));
-            sort.build(from, left, slot, kept(left));
+            // A shorter segment keeps all of its elements.
+            Value isWhole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, left, length);
+            Value count = arith::SelectOp::create(b, loc, isWhole, kept(length), left);
+            sort.build(from, left, slot, count);
           });
           return;
         }

@@ -92,15 +92,30 @@ static bool isElementwise(Operation *op) {
   return linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops();
 }
 
-/// True if one workgroup can well go through the op's whole iteration space alone.
-static bool isSmall(linalg::LinalgOp op) {
+/// True if one workgroup can well go through the op's whole iteration space alone, but for the
+/// loops that `isShared` says are shared with others.
+static bool isSmall(
+    linalg::LinalgOp op,
+    llvm::function_ref<bool(unsigned)> isShared = [](unsigned) { return false; }) {
   int64_t count = 1;
-  for (int64_t size : op.getStaticLoopRanges()) {
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges())) {
+    if (isShared(loop))
+      continue;
     if (ShapedType::isDynamic(size))
       return false;
     count *= size;
   }
   return count <= kMaxSerialElements;
+}
+
+/// The same for all ops of a group, but for the rows that `isKept` says stay rows.
+static bool isSmallBeside(const DispatchGroup &group, llvm::function_ref<bool(int)> isKept) {
+  return llvm::all_of(group.ops, [&](Operation *op) {
+    auto rows = group.rowOfLoop.find(op);
+    return isSmall(cast<linalg::LinalgOp>(op), [&](unsigned loop) {
+      return rows != group.rowOfLoop.end() && rows->second[loop] >= 0 && isKept(rows->second[loop]);
+    });
+  });
 }
 
 /// True if the dims that the op reduces are the last ones of its first input.
@@ -383,8 +398,10 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
     return false;
   if (losesRows && !llvm::is_contained(keep, true) && !isSmall(linalgOp))
     return false;
-  // A reduction's result along a lost row is kept inside the kernel: memory of a fixed size.
-  if (losesRows && group.hasReduction && !isSmall(linalgOp))
+  // A reduction's result along a lost row is kept inside the kernel, and what is computed on the
+  // way to it may be: memory of a fixed size.
+  if (losesRows && group.hasReduction &&
+      (!isSmall(linalgOp) || !isSmallBeside(group, [&](int row) { return keep[row]; })))
     return false;
   if (countBindings(group, {op}) > kMaxBindings || wouldMakeCycle(group, getUsedValues(op)))
     return false;
@@ -542,7 +559,9 @@ bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other,
   if (matched != into.numRows || (other.numRows != into.numRows && !into.hasReduction))
     return false;
   // As in tryJoin: what `other` reduces along a row that `into` lacks is kept inside the kernel.
-  if (other.numRows != into.numRows && other.hasReduction && !isSmall(linalgUser))
+  if (other.numRows != into.numRows && other.hasReduction &&
+      (!isSmall(linalgUser) ||
+       !isSmallBeside(other, [&](int row) { return translation[row] >= 0; })))
     return false;
   SmallVector<Value> operands;
   for (DispatchGroup *group : {&into, &other})

@@ -16,9 +16,11 @@
 
 #include "compiler/Dialect/Plan/Transforms/ReusableMemory.h"
 
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -184,10 +186,29 @@ bool Candidate::isReusable() {
   return hasEffectAtPointOnly();
 }
 
+/// The destination that a merge leaves as it is where lines are short, if nothing reads it later:
+/// then it stays where it is, too.
+static Value getKeptDestination(Value result) {
+  auto merge = result.getDefiningOp<kernel::MergeOp>();
+  if (!merge || !merge.getAbove())
+    return nullptr;
+  Value dest = merge.getDpsInits()[cast<OpResult>(result).getResultNumber()];
+  bool isReadBefore = llvm::all_of(dest.getUses(), [&](OpOperand &use) {
+    Operation *user = merge->getBlock()->findAncestorOpInBlock(*use.getOwner());
+    return user == merge ? merge.isDpsInit(&use) : user && user->isBeforeInBlock(merge);
+  });
+  return isReadBefore && !dest.getDefiningOp<tensor::EmptyOp>() ? dest : nullptr;
+}
+
 void findReusableMemory(const DispatchGroup &group, ArrayRef<Value> escaping,
                         SmallVectorImpl<Value> &reusable, SmallVectorImpl<int64_t> &reuse) {
   reuse.assign(escaping.size(), -1);
   for (auto [index, value] : llvm::enumerate(escaping)) {
+    if (Value dest = getKeptDestination(value)) {
+      reuse[index] = reusable.size();
+      reusable.push_back(dest);
+      continue;
+    }
     auto linalgOp = dyn_cast<linalg::LinalgOp>(value.getDefiningOp());
     if (!linalgOp || linalgOp.getNumReductionLoops() > 0)
       continue;

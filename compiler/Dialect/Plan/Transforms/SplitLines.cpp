@@ -20,7 +20,9 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -61,27 +63,43 @@ static std::pair<int64_t, int64_t> countLines(RankedTensorType type, int64_t axi
 }
 
 /// An uninitialised tensor like `like`, but for its element type and the size of dim `axis`.
-static Value emptyLike(OpBuilder &builder, Value like, int64_t axis, int64_t size, Type element) {
+static Value emptyLike(OpBuilder &builder, Value like, int64_t axis, OpFoldResult size,
+                       Type element) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, like.getLoc(), like);
-  sizes[axis] = builder.getIndexAttr(size);
+  sizes[axis] = size;
   return tensor::EmptyOp::create(builder, like.getLoc(), sizes, element);
+}
+
+/// What `formula` makes of the size of dim `axis`.
+static OpFoldResult computeSize(OpBuilder &builder, Value tensor, int64_t axis,
+                                function_ref<AffineExpr(AffineExpr)> formula) {
+  AffineExpr size = builder.getAffineSymbolExpr(0);
+  return affine::makeComposedFoldedAffineApply(
+      builder, tensor.getLoc(), AffineMap::get(0, 1, formula(size)),
+      {tensor::getMixedSize(builder, tensor.getLoc(), tensor, axis)});
 }
 
 //===----------------------------------------------------------------------===//
 // Scans
 //===----------------------------------------------------------------------===//
 
+/// Segments of lines of symbolic length: along memory a block scans one, else a thread does.
+static constexpr int64_t kSymbolicRowSegment = 8192, kSymbolicColumnSegment = 256;
+
 /// The length of the segments that a scan is to be cut into; nothing if it is to stay whole.
 static std::optional<int64_t> chooseSegment(kernel::ScanOp op) {
   auto type = cast<RankedTensorType>(op.getInput().getType());
   int64_t axis = op.getAxis(), length = type.getDimSize(axis);
-  if (op.getSegment() != 0 || ShapedType::isDynamic(length))
-    return std::nullopt;
   auto [lines, inner] = countLines(type, axis);
-  if (lines == 0)
+  if (op.getSegment() != 0 || lines == 0)
     return std::nullopt;
   // Along memory a block scans a segment, else a thread does.
   bool isRow = inner == 1;
+  if (ShapedType::isDynamic(length)) {
+    if (lines >= (isRow ? kBusyBlocks / 4 : kBusyThreads / 4))
+      return std::nullopt;
+    return isRow ? kSymbolicRowSegment : kSymbolicColumnSegment;
+  }
   int64_t least = isRow ? kScanTile : 64, wanted = isRow ? kBusyBlocks * 4 : kBusyThreads;
   int64_t segments = wanted / lines;
   int64_t segment = std::max<int64_t>(
@@ -92,13 +110,20 @@ static std::optional<int64_t> chooseSegment(kernel::ScanOp op) {
   return segment;
 }
 
+/// Totals of totals are as far as it goes where their number is symbolic.
+static constexpr unsigned kSymbolicScanRounds = 2;
+/// Longer than any dim.
+static constexpr int64_t kEndless = int64_t(1) << 48;
+
 /// Returns the scan of the totals, which may be long itself.
 static kernel::ScanOp splitScan(kernel::ScanOp op, int64_t segment) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   int64_t axis = op.getAxis();
-  int64_t length = cast<RankedTensorType>(op.getInput().getType()).getDimSize(axis);
-  int64_t count = llvm::divideCeil(length, segment) - 1;
+  // None of a line without elements: the second term is then 0, else 1.
+  OpFoldResult count = computeSize(builder, op.getInput(), axis, [&](AffineExpr length) {
+    return length.ceilDiv(segment) - length.ceilDiv(kEndless);
+  });
   auto makeDest = [&] {
     return emptyLike(builder, op.getInput(), axis, count, op.getComputeType());
   };
@@ -122,12 +147,13 @@ static kernel::ScanOp splitScan(kernel::ScanOp op, int64_t segment) {
 
 /// Sorts each tile of the op's lines, keeping `keep` elements of each (0: all).
 static kernel::SortOp sortTiles(OpBuilder &builder, kernel::SortOp op, int64_t keep) {
-  auto type = cast<RankedTensorType>(op.getKeys().getType());
-  int64_t axis = op.getRank() - 1, length = type.getDimSize(axis), size = length;
-  if (keep != 0)
-    size = length / kSortTile * keep + std::min(keep, length % kSortTile);
+  int64_t axis = op.getRank() - 1;
+  OpFoldResult size = computeSize(builder, op.getKeys(), axis, [&](AffineExpr length) {
+    return keep == 0 ? length : length.floorDiv(kSortTile) * keep + length % kSortTile;
+  });
   Type indexType = cast<ShapedType>(op.getIndices().getType()).getElementType();
-  Value values = emptyLike(builder, op.getKeys(), axis, size, type.getElementType());
+  Value values =
+      emptyLike(builder, op.getKeys(), axis, size, getElementTypeOrSelf(op.getKeys().getType()));
   Value indices = emptyLike(builder, op.getKeys(), axis, size, indexType);
   return kernel::SortOp::create(builder, op.getLoc(),
                                 TypeRange{values.getType(), indices.getType()}, op.getKeys(),
@@ -135,8 +161,8 @@ static kernel::SortOp sortTiles(OpBuilder &builder, kernel::SortOp op, int64_t k
                                 op.getUnsignedElements(), keep, kSortTile);
 }
 
-/// Lets the op look for its elements among what tiles have to offer.
-static void narrowSort(kernel::SortOp op) {
+/// Lets the op look for its elements among what tiles have to offer. Returns that smaller search.
+static kernel::SortOp narrowSort(kernel::SortOp op) {
   OpBuilder builder(op);
   kernel::SortOp tiles = sortTiles(builder, op, op.getKeep());
   auto narrowed = kernel::SortOp::create(
@@ -145,23 +171,45 @@ static void narrowSort(kernel::SortOp op) {
       /*segment=*/0);
   op.replaceAllUsesWith(narrowed);
   op.erase();
+  return narrowed;
+}
+
+/// Lines of symbolic length are merged as if they had so many elements, an even number of times:
+/// more than memory holds.
+static constexpr int64_t kLongestLine = kSortTile << 22;
+
+/// Merges runs until a line is one. Of lines whose length is symbolic every other merge puts its
+/// results where the elements came from, and those that a line is too short for leave it there.
+static Operation *mergeTiles(OpBuilder &builder, kernel::SortOp tiles) {
+  int64_t axis = tiles.getRank() - 1;
+  int64_t length = cast<RankedTensorType>(tiles.getKeys().getType()).getDimSize(axis);
+  bool isSymbolic = ShapedType::isDynamic(length);
+  Operation *sorted = tiles, *before = nullptr;
+  for (int64_t run = kSortTile; run < (isSymbolic ? kLongestLine : length); run *= 2) {
+    SmallVector<Value> dests;
+    for (Value value : sorted->getResults())
+      dests.push_back(before ? before->getResult(dests.size())
+                             : emptyLike(builder, value, axis,
+                                         tensor::getMixedSize(builder, value.getLoc(), value, axis),
+                                         getElementTypeOrSelf(value.getType())));
+    IntegerAttr above;
+    if (isSymbolic)
+      above = builder.getI64IntegerAttr(before ? run / 2 : run);
+    auto merge = kernel::MergeOp::create(
+        builder, tiles.getLoc(), sorted->getResultTypes(), sorted->getResult(0),
+        sorted->getResult(1), dests[0], dests[1], builder.getI64IntegerAttr(run), above,
+        tiles.getDescendingAttr(), tiles.getUnsignedElementsAttr());
+    before = isSymbolic && !before ? sorted : nullptr;
+    sorted = merge;
+  }
+  return sorted;
 }
 
 static void mergeSort(kernel::SortOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  int64_t axis = op.getRank() - 1, keep = op.getKeep();
-  int64_t length = cast<RankedTensorType>(op.getKeys().getType()).getDimSize(axis);
-  Operation *sorted = sortTiles(builder, op, /*keep=*/0);
-  for (int64_t run = kSortTile; run < length; run *= 2) {
-    Value values = sorted->getResult(0), indices = sorted->getResult(1);
-    auto emptyFor = [&](Value like) {
-      return emptyLike(builder, like, axis, length, getElementTypeOrSelf(like.getType()));
-    };
-    sorted = kernel::MergeOp::create(builder, loc, sorted->getResultTypes(), values, indices,
-                                     emptyFor(values), emptyFor(indices), run, op.getDescending(),
-                                     op.getUnsignedElements());
-  }
+  int64_t keep = op.getKeep();
+  Operation *sorted = mergeTiles(builder, sortTiles(builder, op, /*keep=*/0));
   for (auto [result, whole] : llvm::zip_equal(op->getResults(), sorted->getResults())) {
     Value value = whole;
     if (keep != 0) {
@@ -177,16 +225,30 @@ static void mergeSort(kernel::SortOp op) {
   op.erase();
 }
 
+/// Searches, each in what the one before found, of a line of symbolic length.
+static constexpr unsigned kSymbolicSearches = 2;
+
+/// The most elements that one block searches alone.
+static constexpr int64_t kAloneSearched = 4 * kSortTile;
+
 static void splitSort(kernel::SortOp op) {
   auto type = cast<RankedTensorType>(op.getKeys().getType());
   int64_t axis = op.getRank() - 1, length = type.getDimSize(axis), keep = op.getKeep();
-  if (op.getSegment() != 0 || ShapedType::isDynamic(length) || length <= kSortTile)
+  bool isSymbolic = ShapedType::isDynamic(length),
+       isFew = countLines(type, axis).first < kBusyBlocks;
+  if (op.getSegment() != 0 || (isSymbolic ? !isFew : length <= kSortTile))
     return;
-  if (keep == 0 || keep > kMaxKept)
+  // One block can go through a line of which little is kept.
+  bool isSearch = keep != 0 && (keep <= kMaxKept || isSymbolic);
+  if (!isSearch)
     return mergeSort(op);
-  // One block can go through a line that it keeps little of.
-  if (countLines(type, axis).first < kBusyBlocks)
-    narrowSort(op);
+  if (!isFew || keep > kMaxKept)
+    return;
+  for (unsigned i = 0; isSymbolic ? i < kSymbolicSearches : i == 0 || length > kAloneSearched;
+       ++i) {
+    op = narrowSort(op);
+    length = cast<RankedTensorType>(op.getKeys().getType()).getDimSize(axis);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,75 +258,96 @@ static void splitSort(kernel::SortOp op) {
 /// Updates that every block may well look at.
 static constexpr int64_t kFewUpdates = 4096;
 
-/// The row that each index vector goes to, in the order of the updates: a number past the last row
-/// where a component is outside of its dim.
-static Value computeRows(OpBuilder &builder, kernel::ScatterOp op, int64_t updates, Type type) {
-  Location loc = op.getLoc();
+/// The index vectors of `op` one behind the other.
+static Value flattenIndices(OpBuilder &builder, kernel::ScatterOp op) {
   Value indices = op.getIndices();
-  auto indicesType = cast<RankedTensorType>(indices.getType());
-  auto destType = cast<RankedTensorType>(op.getDest().getType());
-  int64_t components = op.getAxes().size();
-  auto flatType = RankedTensorType::get({updates, components}, indicesType.getElementType());
-  if (indicesType.getRank() != 2) {
-    ReassociationIndices batch = llvm::to_vector(llvm::seq<int64_t>(0, indicesType.getRank() - 1));
-    SmallVector<ReassociationIndices> groups{batch, {indicesType.getRank() - 1}};
-    indices = tensor::CollapseShapeOp::create(builder, loc, flatType, indices, groups);
+  auto type = cast<RankedTensorType>(indices.getType());
+  if (type.getRank() == 2)
+    return indices;
+  ArrayRef<int64_t> batch = type.getShape().drop_back();
+  int64_t updates =
+      ShapedType::isDynamicShape(batch) ? ShapedType::kDynamic : ShapedType::getNumElements(batch);
+  auto flatType = RankedTensorType::get({updates, type.getShape().back()}, type.getElementType());
+  SmallVector<ReassociationIndices> groups{
+      llvm::to_vector(llvm::seq<int64_t>(0, type.getRank() - 1)), {type.getRank() - 1}};
+  return tensor::CollapseShapeOp::create(builder, op.getLoc(), flatType, indices, groups);
+}
+
+/// The row that an index vector goes to: the number of rows where a component is outside of its
+/// dim. `sizes` are those of the dims.
+static Value computeRow(OpBuilder &b, Location loc, kernel::ScatterOp op, Value indices,
+                        ArrayRef<Value> sizes) {
+  Type i64 = b.getI64Type();
+  Value update = linalg::IndexOp::create(b, loc, 0), row, rows, isInside;
+  for (auto [component, size] : llvm::enumerate(sizes)) {
+    Value place = arith::ConstantIndexOp::create(b, loc, component);
+    Value stored = tensor::ExtractOp::create(b, loc, indices, ValueRange{update, place});
+    if (stored.getType() != i64)
+      stored = op.getUnsignedIndices() ? arith::ExtUIOp::create(b, loc, i64, stored).getResult()
+                                       : arith::ExtSIOp::create(b, loc, i64, stored).getResult();
+    Value limit = arith::IndexCastOp::create(b, loc, i64, size);
+    // As an unsigned number, a negative component is too large.
+    Value fits = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, stored, limit);
+    isInside = isInside ? arith::AndIOp::create(b, loc, isInside, fits).getResult() : fits;
+    auto times = [&](Value value) -> Value { return arith::MulIOp::create(b, loc, value, limit); };
+    row = row ? arith::AddIOp::create(b, loc, times(row), stored).getResult() : stored;
+    rows = rows ? times(rows) : limit;
   }
-  Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>(updates), type);
+  return arith::SelectOp::create(b, loc, isInside, row, rows);
+}
+
+/// The rows of all index vectors, in the order of the updates, as numbers of `type`.
+static Value computeRows(OpBuilder &builder, kernel::ScatterOp op, Type type) {
+  Location loc = op.getLoc();
+  Value indices = flattenIndices(builder, op);
+  OpFoldResult updates = tensor::getMixedSize(builder, loc, indices, 0);
+  SmallVector<Value> sizes;
+  for (int64_t axis : op.getAxes())
+    sizes.push_back(getValueOrCreateConstantIndexOp(
+        builder, loc, tensor::getMixedSize(builder, loc, op.getDest(), axis)));
+  Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<OpFoldResult>(updates), type);
   AffineMap identity = builder.getMultiDimIdentityMap(1);
   auto generic = linalg::GenericOp::create(
       builder, loc, TypeRange(empty.getType()), ValueRange(), empty, ArrayRef<AffineMap>(identity),
       utils::IteratorType::parallel, [&](OpBuilder &b, Location bodyLoc, ValueRange) {
-        Value update = linalg::IndexOp::create(b, bodyLoc, 0), row, isInside;
-        Type i64 = b.getI64Type();
-        int64_t rows = 1;
-        for (auto [component, axis] : llvm::enumerate(op.getAxes())) {
-          int64_t size = destType.getDimSize(axis);
-          rows *= size;
-          Value place = arith::ConstantIndexOp::create(b, bodyLoc, component);
-          Value stored = tensor::ExtractOp::create(b, bodyLoc, indices, ValueRange{update, place});
-          if (stored.getType() != i64)
-            stored = op.getUnsignedIndices()
-                         ? arith::ExtUIOp::create(b, bodyLoc, i64, stored).getResult()
-                         : arith::ExtSIOp::create(b, bodyLoc, i64, stored).getResult();
-          Value limit = arith::ConstantOp::create(b, bodyLoc, b.getI64IntegerAttr(size));
-          // As an unsigned number, a negative component is too large.
-          Value fits = arith::CmpIOp::create(b, bodyLoc, arith::CmpIPredicate::ult, stored, limit);
-          isInside =
-              isInside ? arith::AndIOp::create(b, bodyLoc, isInside, fits).getResult() : fits;
-          row = row ? arith::AddIOp::create(
-                          b, bodyLoc, arith::MulIOp::create(b, bodyLoc, row, limit).getResult(),
-                          stored)
-                          .getResult()
-                    : stored;
-        }
-        Value none = arith::ConstantOp::create(b, bodyLoc, b.getI64IntegerAttr(rows));
-        row = arith::SelectOp::create(b, bodyLoc, isInside, row, none);
-        if (type != i64)
+        Value row = computeRow(b, bodyLoc, op, indices, sizes);
+        if (!type.isInteger(64))
           row = arith::TruncIOp::create(b, bodyLoc, type, row);
         linalg::YieldOp::create(b, bodyLoc, row);
       });
   return generic.getResult(0);
 }
 
+/// The number of elements of some dims; dynamic where a size is, or where it is too large a number.
+static int64_t countElements(ArrayRef<int64_t> sizes) {
+  int64_t count = 1;
+  for (int64_t size : sizes)
+    if (ShapedType::isDynamic(size) || llvm::MulOverflow(count, size, count))
+      return ShapedType::kDynamic;
+  return count;
+}
+
 /// The sort that puts the op's updates in order of their rows; null where that is not worth it.
 static kernel::SortOp sortUpdates(kernel::ScatterOp op) {
-  auto indices = cast<RankedTensorType>(op.getIndices().getType());
   auto dest = cast<RankedTensorType>(op.getDest().getType());
-  int64_t rows = 1;
-  for (int64_t axis : op.getAxes())
-    if (dest.isDynamicDim(axis) || llvm::MulOverflow(rows, dest.getDimSize(axis), rows))
-      return nullptr;
-  if (op.getRows() || op.getAxes().empty() || !indices.hasStaticShape() || rows < 2)
-    return nullptr;
-  int64_t updates = ShapedType::getNumElements(indices.getShape().drop_back());
-  if (updates < kFewUpdates || updates > INT32_MAX)
+  int64_t rows = countElements(
+      llvm::map_to_vector(op.getAxes(), [&](int64_t axis) { return dest.getDimSize(axis); }));
+  int64_t updates =
+      countElements(cast<RankedTensorType>(op.getIndices().getType()).getShape().drop_back());
+  bool hasFewRows = !ShapedType::isDynamic(rows) && rows < 2,
+       hasFewUpdates = !ShapedType::isDynamic(updates) && updates < kFewUpdates;
+  if (op.getRows() || op.getAxes().empty() || hasFewRows || hasFewUpdates)
     return nullptr;
   OpBuilder builder(op);
-  Type i32 = builder.getI32Type(), type = rows < INT32_MAX ? i32 : Type(builder.getI64Type());
-  Value keys = computeRows(builder, op, updates, type);
-  Value values = tensor::EmptyOp::create(builder, op.getLoc(), ArrayRef<int64_t>(updates), type);
-  Value order = tensor::EmptyOp::create(builder, op.getLoc(), ArrayRef<int64_t>(updates), i32);
+  auto getNumberType = [&](int64_t count) -> Type {
+    return count >= 0 && count < INT32_MAX ? builder.getI32Type() : builder.getI64Type();
+  };
+  Type type = getNumberType(rows), orderType = getNumberType(updates);
+  Value keys = computeRows(builder, op, type);
+  OpFoldResult count = tensor::getMixedSize(builder, op.getLoc(), keys, 0);
+  Value values = tensor::EmptyOp::create(builder, op.getLoc(), ArrayRef<OpFoldResult>(count), type);
+  Value order =
+      tensor::EmptyOp::create(builder, op.getLoc(), ArrayRef<OpFoldResult>(count), orderType);
   auto sort = kernel::SortOp::create(
       builder, op.getLoc(), TypeRange{values.getType(), order.getType()}, keys,
       /*payload=*/Value(), values, order, /*descending=*/false, /*unsigned_elements=*/false,
@@ -291,10 +374,13 @@ struct SplitLines final : impl::SplitLinesBase<SplitLines> {
     SmallVector<kernel::SortOp> sorts;
     getOperation().walk([&](kernel::ScanOp op) { scans.push_back(op); });
     getOperation().walk([&](kernel::SortOp op) { sorts.push_back(op); });
-    while (!scans.empty()) {
-      kernel::ScanOp op = scans.pop_back_val();
-      if (std::optional<int64_t> segment = chooseSegment(op))
-        scans.push_back(splitScan(op, *segment));
+    for (kernel::ScanOp op : scans) {
+      bool isSymbolic = cast<ShapedType>(op.getInput().getType()).isDynamicDim(op.getAxis());
+      std::optional<int64_t> segment = chooseSegment(op);
+      for (unsigned round = 0; segment && (!isSymbolic || round < kSymbolicScanRounds); ++round) {
+        op = splitScan(op, *segment);
+        segment = chooseSegment(op);
+      }
     }
     getOperation().walk([&](kernel::ScatterOp op) {
       if (kernel::SortOp sort = sortUpdates(op))

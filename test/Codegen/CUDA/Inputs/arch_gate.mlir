@@ -76,3 +76,47 @@ func.func @points(%a: tensor<?x?xf32>, %b: tensor<512x512xbf16>) -> (tensor<?x?x
   %r = array.transpose %b permutation = [1, 0] : tensor<512x512xbf16> -> tensor<512x512xbf16>
   return %q, %r : tensor<?x?xf32>, tensor<512x512xbf16>
 }
+
+func.func @symbolic_lines(%a: tensor<?xf32>, %b: tensor<?x6xf32>, %c: tensor<?x?xbf16>, %d: tensor<?x?xf32>)
+    -> (tensor<?xf32>, tensor<?x6xf32>, tensor<10xf32>, tensor<10xi32>, tensor<?x?xbf16>, tensor<?xf32>, tensor<?xf32>) {
+  %p = array.cumsum %a axis = 0 : tensor<?xf32> -> tensor<?xf32>
+  %q = array.cumsum %b axis = 0 reverse : tensor<?x6xf32> -> tensor<?x6xf32>
+  %v, %i = array.topk %a k = 10 axis = 0 : tensor<?xf32> -> tensor<10xf32>, tensor<10xi32>
+  %s = array.sort %c axis = 1 : tensor<?x?xbf16> -> tensor<?x?xbf16>
+  %t = array.softmax %a axis = 0 : tensor<?xf32>
+  %u = array.reduce sum, %d axes = [0] : tensor<?x?xf32> -> tensor<?xf32>
+  return %p, %q, %v, %i, %s, %t, %u
+    : tensor<?xf32>, tensor<?x6xf32>, tensor<10xf32>, tensor<10xi32>, tensor<?x?xbf16>, tensor<?xf32>, tensor<?xf32>
+}
+
+func.func @bodies(%a: tensor<1000003xf32>, %b: tensor<1000003xf32>, %c: tensor<4096x300xf16>, %x: tensor<512x512xf32>)
+    -> (tensor<f32>, tensor<f32>, tensor<300xf16>, tensor<512x512xf32>) {
+  %p, %q = array.reduce_with %a, %b axes = [0] init = [1.0 : f32, 0.0 : f32]
+      : (tensor<1000003xf32>, tensor<1000003xf32>) -> (tensor<f32>, tensor<f32>) {
+  ^bb0(%s: tensor<f32>, %t: tensor<f32>, %u: tensor<f32>, %v: tensor<f32>):
+    %su = array.mul %s, %u : tensor<f32>
+    %tv = array.mul %t, %v : tensor<f32>
+    %sv = array.mul %s, %v : tensor<f32>
+    %tu = array.mul %t, %u : tensor<f32>
+    %re = array.sub %su, %tv : tensor<f32>
+    %im = array.add %sv, %tu : tensor<f32>
+    array.yield %re, %im : tensor<f32>, tensor<f32>
+  }
+  %r = array.reduce_with %c axes = [0] init = [0.0 : f16] : (tensor<4096x300xf16>) -> (tensor<300xf16>) {
+  ^bb0(%s: tensor<f16>, %t: tensor<f16>):
+    %u = array.add %s, %t : tensor<f16>
+    array.yield %u : tensor<f16>
+  }
+  // Squares, so that the input could be taken for a factor where it is added.
+  %xx = array.matmul %x, %x : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+  %y = array.add %x, %xx : tensor<512x512xf32>
+  return %p, %q, %r, %y : tensor<f32>, tensor<f32>, tensor<300xf16>, tensor<512x512xf32>
+}
+
+func.func @wide_rows(%a: tensor<5x12xf64>, %b: tensor<12x7xf64>, %e: tensor<?xf32>, %x: tensor<?xf32>, %i: tensor<9000x1xi32>,
+                     %u: tensor<9000xf32>, %t: tensor<100000xf32>) -> (tensor<5x7xf64>, tensor<?xi32>, tensor<100000xf32>) {
+  %p = array.matmul %a, %b : (tensor<5x12xf64>, tensor<12x7xf64>) -> tensor<5x7xf64>
+  %q = array.searchsorted %e, %x : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xi32>
+  %r = array.scatter set, %t[%i] axes = [0] = %u : (tensor<100000xf32>, tensor<9000x1xi32>, tensor<9000xf32>) -> tensor<100000xf32>
+  return %p, %q, %r : tensor<5x7xf64>, tensor<?xi32>, tensor<100000xf32>
+}

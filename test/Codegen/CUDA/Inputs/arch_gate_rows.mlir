@@ -62,3 +62,8 @@ func.func @columns(%a: tensor<8192x256xf32>, %b: tensor<1000000xf32>, %c: tensor
       : tensor<8192x256xf32>, tensor<1000000xf32>, tensor<32x56x56x64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<?x64xf32>, tensor<64xf32>,
         tensor<64xf32>, tensor<512x100xf32>
 }
+
+func.func @sorted_line(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = array.sort %x axis = 0 descending : tensor<?xf32> -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}

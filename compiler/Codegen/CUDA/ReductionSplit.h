@@ -1,0 +1,38 @@
+//===- ReductionSplit.h - Which reductions get two steps ------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_REDUCTIONSPLIT_H
+#define XC_CODEGEN_CUDA_REDUCTIONSPLIT_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace xc::cuda {
+
+/// A reduction, one of its loops, and in how many parts that one is split. Parts have a multiple of
+/// `multiple` iterations; they cover the loop, unless iterations are left over.
+struct Split {
+  mlir::linalg::GenericOp root;
+  unsigned loop;
+  int64_t parts;
+  bool isColumn;
+  bool hasRest = false;
+  int64_t multiple = 1;
+};
+
+/// How `op` is to be split; nothing if it has results enough for the GPU, or is no reduction.
+std::optional<Split> chooseSplit(mlir::linalg::GenericOp op);
+
+/// Makes one loop of neighbouring ones that are reduced together, where no number of equal parts of
+/// one of them would do: a long loop can be cut anywhere. Returns the op that is left.
+mlir::linalg::GenericOp collapseReducedLoops(mlir::linalg::GenericOp op);
+
+/// True if every operand is indexed by loops alone, each by at most one.
+bool hasPlainMaps(mlir::linalg::GenericOp op);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_REDUCTIONSPLIT_H
