@@ -118,3 +118,13 @@ func.func private @wgmma_registers() attributes {lowering_config = #cuda.matmul_
 
 // expected-error @below {{expected 1 or 2 turns that divide the warpgroups, and one where blocks share tiles, got 2 for 2 warpgroups and a split of 2}}
 func.func private @wgmma_turns() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 2, stages = 2, raster = 8, blocks = 1, split = 2, turns = 2>}
+
+// -----
+
+// expected-error @below {{expected 1, 2 or 4 rows and columns of blocks in a cluster, and one where blocks share tiles, got 2 x 1 with a split of 2}}
+func.func private @wgmma_cluster_split() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 2, cluster_m = 2>}
+
+// -----
+
+// expected-error @below {{expected a multiple of 8 lines of each operand for each block of a cluster's side, got tiles of 64 x 24 x 64 for 2 x 1 blocks}}
+func.func private @wgmma_cluster_lines() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 24, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1, cluster_m = 2>}

@@ -24,6 +24,25 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return
   }
 
+  // Half of a tile's lines go to both blocks of a cluster, and each stage is released in both. A release of cluster scope would be a
+  // fence of the whole GPU.
+  // CHECK-LABEL: llvm.func @cluster
+  // CHECK:         llvm.inline_asm {{.*}}barrier.cluster.arrive.release;
+  // CHECK:         llvm.inline_asm {{.*}}barrier.cluster.wait.acquire;
+  // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [$0], [$1, {$3, $4}], [$2], $5;", "r,l,r,r,r,h
+  // CHECK:         llvm.inline_asm {{.*}}mapa.shared::cluster.u32 there, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [there];
+  func.func @cluster() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (2, 1, 1)>, block = [256, 1, 1], cluster = [2, 1, 1], shared = 32800, scratch = 0>} {
+    %a = plan.binding 0 read align 64 : memref<65536xbf16>
+    %i = arith.constant 1 : index
+    %map = tile.tensor_map %a {sizes = affine_map<() -> (512, 128)>, strides = affine_map<() -> (128, 1)>} : memref<65536xbf16> -> !tile.tensor_map<32x64xbf16>
+    %ring = tile.ring arrivals 1 consumers 2 {barriers = 32768 : i64, offset = 0 : i64} : !tile.ring<2, !tile.shared<64x64xbf16>>
+    %slot = tile.slot %ring[%i] 0 : !tile.ring<2, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
+    tile.sync_blocks
+    tile.multicast %map[%i, %i] to %slot[%i] blocks %i signal %ring[%i] : !tile.tensor_map<32x64xbf16>, !tile.shared<64x64xbf16>, !tile.ring<2, !tile.shared<64x64xbf16>>
+    tile.release_in %ring[%i] block %i : !tile.ring<2, !tile.shared<64x64xbf16>>
+    return
+  }
+
   // A step of k is 16 elements: 2 in units of the descriptor where lines run along k, 16 lines where they do not.
   // CHECK-LABEL: llvm.func @product
   // CHECK-DAG:     %[[ALONG:.*]] = llvm.mlir.constant(2 : i64)

@@ -103,6 +103,14 @@ func.func @load_box(%map: !tile.tensor_map<256x64xbf16>, %slot: !tile.shared<128
 
 // -----
 
+func.func @multicast_box(%map: !tile.tensor_map<256x64xbf16>, %slot: !tile.shared<128x64xbf16>, %ring: !tile.ring<2, !tile.shared<128x64xbf16>>, %i: index) {
+  // expected-error@+1 {{expected a box that is a panel of '!tile.shared<128x64xbf16>', got '!tile.tensor_map<256x64xbf16>'}}
+  tile.multicast %map[%i, %i] to %slot[%i] blocks %i signal %ring[%i] : !tile.tensor_map<256x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<2, !tile.shared<128x64xbf16>>
+  return
+}
+
+// -----
+
 func.func @load_coords(%map: !tile.tensor_map<64x64xbf16>, %slot: !tile.shared<64x64xbf16>, %ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
   // expected-error@+1 {{expected 2 coordinates, got 1}}
   tile.load %map[%i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16>, !tile.shared<64x64xbf16>, !tile.ring<2, !tile.shared<64x64xbf16>>

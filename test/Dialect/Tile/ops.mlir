@@ -22,6 +22,17 @@ func.func @ring(%a: memref<524288xbf16>, %stage: index, %phase: index) {
   return
 }
 
+// CHECK-LABEL: func.func @cluster
+// CHECK:         tile.sync_blocks
+// CHECK:         tile.multicast %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}}[%{{.*}}] blocks %{{.*}} signal %{{.*}}[%{{.*}}] :
+// CHECK:         tile.release_in %{{.*}}[%{{.*}}] block %{{.*}} :
+func.func @cluster(%map: !tile.tensor_map<64x64xbf16>, %slot: !tile.shared<128x64xbf16>, %ring: !tile.ring<4, !tile.shared<128x64xbf16>>, %i: index) {
+  tile.sync_blocks
+  tile.multicast %map[%i, %i] to %slot[%i] blocks %i signal %ring[%i] : !tile.tensor_map<64x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
+  tile.release_in %ring[%i] block %i : !tile.ring<4, !tile.shared<128x64xbf16>>
+  return
+}
+
 // CHECK-LABEL: func.func @product
 // CHECK:         tile.undefined : {{.*}}<64x256xf32>
 // CHECK:         tile.mma %{{.*}}[%{{.*}}], %{{.*}}, %{{.*}} accumulate %{{.*}} {transposed_b} : {{.*}}<128x64xbf16>, {{.*}}<64x256xbf16>, {{.*}}<64x256xf32>
