@@ -49,7 +49,7 @@ def convolutions():
         return case(f"conv_{name}", [x, w], lambda a, b: [conv.convolve(a, b, dims, **window)],
                     f"%y = array.conv %0, %1 {conv.attributes(dims, window)} {{vjp}} : ({x.mlir}, {w.mlir}) -> {result}", [result])
 
-    for name, window in (("symbolic", dict(low=[1, 2], high=[1, 0])), ("symbolic_dilated", dict(filter_dilation=[1, 2], high=[0, 2])),
+    for name, window in (("symbolic", dict(low=[1, 1], high=[2, 0])), ("symbolic_dilated", dict(filter_dilation=[1, 2], high=[0, 2])),
                          ("symbolic_transposed", dict(input_dilation=[2, 1], low=[1, 1]))):
         x, w = random((2, 5, 6, 2), 1), random((3, 2, 2, 3), 2)
         types, result = ["tensor<?x?x?x2xf32>", w.mlir], "tensor<?x?x?x3xf32>"

@@ -73,7 +73,7 @@ LogicalResult ConvGradients::analyze() {
       // How much of the image a larger step leaves out at its end is not known, nor where places
       // begin that hold nothing but padding, which would have to be cut.
       int64_t around = window.getExtent() - 1;
-      if (window.stride != 1 || around < window.high)
+      if (window.stride != 1 || around < window.low || around < window.high)
         return failure();
       input.add(window.inputDilation, around - window.low, around - window.high, 1,
                 window.dilation);
