@@ -225,9 +225,10 @@ TEST_P(HostLoopTest, AFailureIsTheStreamsAndToldOnce) {
   Ref<hal::Recording> loop = countdown(2, *counter);
   std::atomic<int> code{-1};
   closeGate(*queue);
-  // Of the first decision. What has failed is waited for all the same: until the gate opens.
+  // Of the first decision. What was launched before it is waited for all the same: until the gate
+  // opens.
   const uint64_t faults = standIn()->faultsFired();
-  ASSERT_EQ(standIn()->setFault("cuStreamSynchronize", 1, CUDA_ERROR_UNKNOWN, 0), 0);
+  ASSERT_EQ(standIn()->setFault("cuMemcpyDtoHAsync", 1, CUDA_ERROR_UNKNOWN, 0), 0);
   ASSERT_TRUE(ok(queue->launch(loop, 0, LaunchMode::Asynchronous)));
   ASSERT_TRUE(ok(queue->copy(sum, 0, copy, 0, 1024)));
   ASSERT_TRUE(ok(queue->record(end)));
@@ -236,13 +237,13 @@ TEST_P(HostLoopTest, AFailureIsTheStreamsAndToldOnce) {
         *static_cast<std::atomic<int> *>(seen) = xcr_status_code(status);
       },
       &code)));
-  // Opening it calls the same function.
+  // So that it strikes nothing else.
   while (standIn()->faultsFired() == faults)
     std::this_thread::yield();
   openGate();
   ASSERT_TRUE(ok(end->synchronize()));
   Status status = queue->synchronize();
-  EXPECT_TRUE(failsWith(status.release(), XCR_STATUS_INTERNAL, "cuStreamSynchronize"));
+  EXPECT_TRUE(failsWith(status.release(), XCR_STATUS_INTERNAL, "cuMemcpyDtoHAsync"));
   EXPECT_EQ(code, XCR_STATUS_INTERNAL);
   EXPECT_EQ(download<float>(*copy, 256)[0], -1.0f) << "what is behind a failure is not done";
   ASSERT_TRUE(ok(queue->synchronize()));
