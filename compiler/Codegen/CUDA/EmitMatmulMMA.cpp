@@ -105,27 +105,33 @@ private:
   using Share = std::pair<const Operand *, int64_t>;
   /// All that cp.async moves of one tile of each operand.
   SmallVector<Share> getCopies();
-  void startCopy(const Share &share, Value step, Value steps);
+  void startCopy(const Share &share, Value step, Value steps, Value slot);
   SmallVector<Value> startLoads(Value step, Value steps);
-  void finishLoads(ArrayRef<Value> values, Value step);
+  void finishLoads(ArrayRef<Value> values, Value slot);
   /// Waits for the oldest but `stages` - 2 of the copies that were started, in all threads.
   void awaitTile();
-  Value getBuffer(const Operand &operand, Value step);
+  /// Where the tile in one of the `stages` slots begins.
+  Value getBuffer(const Operand &operand, Value slot);
+  Value getSlotAfter(Value slot);
+  Value getSlotBefore(Value slot);
 
   SmallVector<Value> loadWords(const Operand &operand, Value buffer, Line own, int64_t k, bool isA);
   Value getPointer(Value memory, Value element);
+  /// The address of the element that is `elements` further on.
+  Value offsetBy(Value pointer, Value elements);
   bool needsWordLoads(const Operand &operand) const {
     return elementBytes == 4 && !operand.side.isKContiguous;
   }
   /// Four words of each thread: rows `own` (16 of A, or 16 columns of B) by the k of one product.
   SmallVector<Value> loadFragment(const Operand &operand, Value buffer, Line own, int64_t k,
                                   bool isA);
-  /// The fragments of both operands for the product at k of tile `step`: of A, then of B.
-  SmallVector<Value> loadFragments(Value step, int64_t k);
+  /// The fragments of both operands for the product at k of the tile in `slot`: of A, then of B.
+  SmallVector<Value> loadFragments(Value slot, int64_t k);
   /// Adds to `sums` the products of `fragments`; `betweenRows` is called before each row of them.
   SmallVector<Value> multiply(ArrayRef<Value> fragments, ArrayRef<Value> sums,
                               function_ref<void()> betweenRows);
-  /// One round of the loop; `carried` are the sums, then the fragments of the tile's first product.
+  /// One round of the loop; `carried` are the tile's slot, the sums, then the fragments of the
+  /// tile's first product.
   SmallVector<Value> emitRound(Value step, Value steps, ArrayRef<Value> carried);
   void emitOutputs(ArrayRef<Value> sums);
 
@@ -198,8 +204,19 @@ std::pair<MMAEmitter::Line, Value> MMAEmitter::getShare(const Operand &operand, 
   return {{index.div(number, perLine), 0}, index.mul(index.rem(number, perLine), operand.width)};
 }
 
-Value MMAEmitter::getBuffer(const Operand &operand, Value step) {
-  return index.mul(index.rem(step, config.getStages()), getTileElements(operand));
+Value MMAEmitter::getBuffer(const Operand &operand, Value slot) {
+  return index.mul(slot, getTileElements(operand));
+}
+
+Value MMAEmitter::getSlotAfter(Value slot) {
+  Value isLast = index.isAtLeast(slot, index.constant(config.getStages() - 1));
+  return arith::SelectOp::create(builder, loc, isLast, index.constant(0), index.add(slot, 1));
+}
+
+Value MMAEmitter::getSlotBefore(Value slot) {
+  Value isFirst = index.isLess(slot, index.constant(1));
+  return arith::SelectOp::create(builder, loc, isFirst, index.constant(config.getStages() - 1),
+                                 index.add(slot, -1));
 }
 
 Value MMAEmitter::getPointer(Value memory, Value element) {
@@ -214,6 +231,12 @@ Value MMAEmitter::getPointer(Value memory, Value element) {
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
+Value MMAEmitter::offsetBy(Value pointer, Value elements) {
+  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), elements);
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), elementType, pointer,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
 SmallVector<MMAEmitter::Share> MMAEmitter::getCopies() {
   SmallVector<Share> copies;
   for (const Operand &operand : operands)
@@ -222,25 +245,39 @@ SmallVector<MMAEmitter::Share> MMAEmitter::getCopies() {
   return copies;
 }
 
-void MMAEmitter::startCopy(const Share &share, Value step, Value steps) {
+void MMAEmitter::startCopy(const Share &share, Value step, Value steps, Value slot) {
   const Operand &operand = *share.first;
   auto [line, along] = getShare(operand, share.second);
-  Value to = index.add(getBuffer(operand, step), getPlace(operand, line, index.div(along, chunk)));
+  bool alongOwn = operand.side.isKContiguous; // what lines count
+  // Lines that are a known number apart are so many bytes apart: the address of the first serves
+  // them all.
+  int64_t apart = 0;
+  Line first = line;
+  if (std::optional<int64_t> stride = tile.getStride(operand.side, /*alongK=*/!alongOwn)) {
+    apart = line.offset * *stride;
+    first.offset = 0;
+  }
   Value k0 = index.mul(step, config.getTileK());
-  Value own = index.add(operand.start, operand.side.isKContiguous ? toValue(line) : along);
-  Value k = index.add(k0, operand.side.isKContiguous ? along : toValue(line));
+  auto locate = [&](const Line &at) -> std::pair<Value, Value> {
+    return {index.add(operand.start, alongOwn ? toValue(at) : along),
+            index.add(k0, alongOwn ? along : toValue(at))};
+  };
   // Past the last step, too, zeros are written: the number of groups under way stays equal. A copy
   // of no bytes reads nothing, wherever its source points.
+  auto [own, k] = locate(line);
   Value inside = index.both(index.isLess(step, steps),
                             tile.isInside(operand.side, own, k, operand.own, config.getTileK()));
-  auto [position, isElement] = tile.getPosition(operand.side, own, k);
+  auto [firstOwn, firstK] = locate(first);
+  auto [position, isElement] = tile.getPosition(operand.side, firstOwn, firstK);
   inside = index.both(inside, isElement);
   Value bytes =
       arith::SelectOp::create(builder, loc, inside, points.constant(builder.getI32IntegerAttr(16)),
                               points.constant(builder.getI32IntegerAttr(0)));
-  Value memory = points.getMemory(operand.side.getCopySource());
-  NVVM::CpAsyncOp::create(builder, loc, getPointer(operand.buffer, to),
-                          getPointer(memory, position), 16, NVVM::LoadCacheModifierKind::CG, bytes);
+  Value place = getPlace(operand, line, index.div(along, chunk));
+  Value to = offsetBy(getPointer(operand.buffer, place), getBuffer(operand, slot));
+  Value from = getPointer(points.getMemory(operand.side.getCopySource()), position);
+  NVVM::CpAsyncOp::create(builder, loc, to, offsetBy(from, index.constant(apart)), 16,
+                          NVVM::LoadCacheModifierKind::CG, bytes);
 }
 
 SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
@@ -262,12 +299,12 @@ SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
   });
 }
 
-void MMAEmitter::finishLoads(ArrayRef<Value> values, Value step) {
+void MMAEmitter::finishLoads(ArrayRef<Value> values, Value slot) {
   for (const Operand &operand : operands)
     for (int64_t round = 0; !operand.isAsync && round < operand.rounds; ++round) {
       auto [line, along] = getShare(operand, round);
       Value place = getPlace(operand, line, index.div(along, chunk));
-      Value to = index.add(index.add(getBuffer(operand, step), place), index.rem(along, chunk));
+      Value to = index.add(index.add(getBuffer(operand, slot), place), index.rem(along, chunk));
       if (operand.width == 1)
         memref::StoreOp::create(builder, loc, values.front(), operand.buffer, to);
       else
@@ -322,7 +359,7 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
     line = {index.add(line8, index.mul(kHalf, 8)), k};
     number = index.add(index.div(toValue(own), chunk), ownHalf);
   }
-  Value pointer = getPointer(operand.buffer, index.add(buffer, getPlace(operand, line, number)));
+  Value pointer = offsetBy(getPointer(operand.buffer, getPlace(operand, line, number)), buffer);
   Type i32 = builder.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, i32, i32, i32});
   auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
@@ -335,12 +372,12 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
   return words;
 }
 
-SmallVector<Value> MMAEmitter::loadFragments(Value step, int64_t k) {
+SmallVector<Value> MMAEmitter::loadFragments(Value slot, int64_t k) {
   // f16 fragments are pairs to the op, bf16 ones are words.
   Type pair = VectorType::get(2, builder.getF16Type());
   SmallVector<Value> fragments;
   auto append = [&](const Operand &operand, const Line &own, bool isA) {
-    for (Value word : loadFragment(operand, getBuffer(operand, step), own, k, isA))
+    for (Value word : loadFragment(operand, getBuffer(operand, slot), own, k, isA))
       fragments.push_back(elementType.isF16() ? LLVM::BitcastOp::create(builder, loc, pair, word)
                                               : word);
   };
@@ -378,7 +415,10 @@ SmallVector<Value> MMAEmitter::multiply(ArrayRef<Value> fragments, ArrayRef<Valu
 
 SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value> carried) {
   int64_t sumCount = warpM / kMmaM * (warpN / kMmaN) * 4;
+  Value slot = carried.front();
+  carried = carried.drop_front();
   SmallVector<Value> sums(carried.take_front(sumCount)), fragments(carried.drop_front(sumCount));
+  Value nextSlot = getSlotAfter(slot), copiedSlot = getSlotBefore(slot);
   Value copied = index.add(step, config.getStages() - 1);
   SmallVector<Value> loaded = startLoads(copied, steps);
   // Copies start between the first products, which keeps the tensor cores busy meanwhile; spread
@@ -388,23 +428,25 @@ SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value
   int64_t perRow = llvm::divideCeil(copies.size(), rows);
   auto startSome = [&](size_t count) {
     for (; count > 0 && !copies.empty(); --count)
-      startCopy(copies.pop_back_val(), copied, steps);
+      startCopy(copies.pop_back_val(), copied, steps, copiedSlot);
   };
   for (int64_t product = 0; product < products; ++product) {
     bool isLast = product == products - 1;
     if (isLast) {
       startSome(copies.size());
       NVVM::CpAsyncCommitGroupOp::create(builder, loc);
-      finishLoads(loaded, copied);
+      finishLoads(loaded, copiedSlot);
       awaitTile();
     }
     SmallVector<Value> next =
-        isLast ? loadFragments(index.add(step, 1), 0) : loadFragments(step, (product + 1) * mmaK);
+        isLast ? loadFragments(nextSlot, 0) : loadFragments(slot, (product + 1) * mmaK);
     sums = multiply(fragments, sums, [&] { startSome(perRow); });
     fragments = next;
   }
-  llvm::append_range(sums, fragments);
-  return sums;
+  SmallVector<Value> values{nextSlot};
+  llvm::append_range(values, sums);
+  llvm::append_range(values, fragments);
+  return values;
 }
 
 void MMAEmitter::emitOutputs(ArrayRef<Value> sums) {
@@ -438,13 +480,14 @@ LogicalResult MMAEmitter::run() {
   for (int64_t step = 0; step < ahead; ++step) {
     Value number = index.constant(step);
     for (const Share &share : getCopies())
-      startCopy(share, number, steps);
+      startCopy(share, number, steps, number);
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
     finishLoads(startLoads(number, steps), number);
   }
   awaitTile();
   int64_t sumCount = warpM / kMmaM * (warpN / kMmaN) * 4;
-  SmallVector<Value> carried(sumCount, points.zero(builder.getF32Type()));
+  SmallVector<Value> carried{index.constant(0)};
+  carried.append(sumCount, points.zero(builder.getF32Type()));
   llvm::append_range(carried, loadFragments(index.constant(0), 0));
   carried = points.emitLoop(index.constant(0), steps, index.constant(1), carried,
                             [&](Value step, ValueRange values) {
@@ -455,7 +498,7 @@ LogicalResult MMAEmitter::run() {
     keepRolled(carried.front().getDefiningOp<scf::ForOp>());
   // No copy may be under way when the block ends.
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
-  emitOutputs(ArrayRef(carried).take_front(sumCount));
+  emitOutputs(ArrayRef(carried).slice(1, sumCount));
   return tile.finish();
 }
 

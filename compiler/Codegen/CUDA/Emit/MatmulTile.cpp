@@ -145,6 +145,34 @@ std::pair<Value, Value> MatmulTile::getPosition(const Contraction::Side &side, V
   return {points.getFlat(point, pad.getSource()).first(), inside};
 }
 
+std::optional<int64_t> MatmulTile::getStride(const Contraction::Side &side, bool alongK) {
+  if (side.getZeroPadding())
+    return std::nullopt;
+  ArrayRef<unsigned> own = &side == &contraction.a ? contraction.m : contraction.n;
+  SmallVector<unsigned> dims =
+      llvm::filter_to_vector(alongK ? ArrayRef(contraction.k) : own, [&](unsigned dim) {
+        return getConstantIntValue(sizes[dim]) != std::optional<int64_t>(1);
+      });
+  if (dims.size() != 1)
+    return std::nullopt;
+  std::optional<int64_t> found;
+  int64_t stride = 1;
+  linalg::LinalgOp op = contraction.getOp();
+  auto type = cast<RankedTensorType>(side.operand->get().getType());
+  for (auto [expr, size] :
+       llvm::zip_equal(llvm::reverse(op.getMatchingIndexingMap(side.operand).getResults()),
+                       llvm::reverse(type.getShape()))) {
+    if (expr.isFunctionOfDim(dims.front())) {
+      if (found || !isa<AffineDimExpr>(expr) || stride == ShapedType::kDynamic)
+        return std::nullopt;
+      found = stride;
+    }
+    stride = ShapedType::isDynamic(size) || stride == ShapedType::kDynamic ? ShapedType::kDynamic
+                                                                           : stride * size;
+  }
+  return found;
+}
+
 Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k, int64_t lanes,
                               Value inside, bool cast) {
   Point point = makePoint(side, own, k, lanes);

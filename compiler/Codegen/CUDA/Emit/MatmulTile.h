@@ -48,6 +48,9 @@ public:
   /// padding (null if nothing is).
   std::pair<mlir::Value, mlir::Value> getPosition(const Contraction::Side &side, mlir::Value own,
                                                   mlir::Value k);
+  /// How far apart in the copy source neighbours along k, or along the operand's own dim, are
+  /// everywhere; nothing if that varies or is not known.
+  std::optional<int64_t> getStride(const Contraction::Side &side, bool alongK);
   /// i1: the element is within the operand; null if all of every tile are.
   mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k,
                        int64_t tileOwn, int64_t tileK);
