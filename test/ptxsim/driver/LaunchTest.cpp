@@ -72,9 +72,31 @@ TEST_F(LaunchTest, ParserMessageIsInTheErrorLog) {
   EXPECT_EQ(CUDA_ERROR_INVALID_PTX, cu.cuModuleLoadDataEx(&module, text, 2, options, values));
   EXPECT_NE(nullptr, strstr(log, "line 5")) << log;
   EXPECT_NE(nullptr, strstr(log, "frobnicate")) << log;
+  // Also for a program that passes no log.
+  EXPECT_EQ("module refused: line 5:3: unknown instruction 'frobnicate.u32'", report());
   void *tinyValues[] = {tiny, reinterpret_cast<void *>(sizeof(tiny))};
   EXPECT_EQ(CUDA_ERROR_INVALID_PTX, cu.cuModuleLoadDataEx(&module, text, 2, options, tinyValues));
   EXPECT_EQ(7u, strlen(tiny));
+}
+
+TEST_F(LaunchTest, TargetsAreRefusedThatTheDeviceOrTheFormLacks) {
+  CUmodule module = nullptr;
+  auto load = [&](const char *target, const char *body) {
+    std::string text = std::string(".version 8.0\n.target ") + target +
+                       "\n.address_size 64\n.visible .entry k()\n{ .reg .b16 %h<2>;\n" + body +
+                       "\n}\n";
+    return cu.cuModuleLoadDataEx(&module, text.c_str(), 0, nullptr, nullptr);
+  };
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuDevicePrimaryCtxRelease(0));
+  start("arch=sm_80");
+  EXPECT_EQ(CUDA_ERROR_INVALID_PTX, load("sm_90", "ret;"));
+  EXPECT_EQ("module refused: line 1: the module's target sm_90 cannot run on sm_80", report());
+  EXPECT_EQ(CUDA_ERROR_INVALID_PTX, load("sm_80", "add.rn.bf16 %h0, %h0, %h1;"));
+  EXPECT_EQ("module refused: line 6:1: 'add.rn.bf16': needs .target sm_90 or later, the module "
+            "has sm_80",
+            report());
+  ASSERT_EQ(CUDA_SUCCESS, load("sm_80", "fma.rn.bf16 %h0, %h0, %h1, %h1;"));
+  EXPECT_EQ(CUDA_SUCCESS, cu.cuModuleUnload(module));
 }
 
 TEST_F(LaunchTest, PtxOfALaterToolkitIsRefused) {

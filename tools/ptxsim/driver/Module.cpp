@@ -126,8 +126,13 @@ CUresult loadModule(Context &context, const void *image, JitLogs &logs, CUmodule
   ptxsim::ParseError error;
   std::unique_ptr<ptxsim::Module> code =
       context.device().simulator().load(text.data(), text.size(), error);
+  // Programs often drop the log: what is refused is said in the report, too.
+  auto refuse = [&](const std::string &why) {
+    logs.write("ptxsim " + why);
+    state.report.add("module refused: " + why);
+  };
   if (!code) {
-    logs.write("ptxsim " + error.str());
+    refuse(error.str());
     return error.message.find(".version") != std::string::npos && error.unsupported
                ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION
                : CUDA_ERROR_INVALID_PTX;
@@ -136,8 +141,8 @@ CUresult loadModule(Context &context, const void *image, JitLogs &logs, CUmodule
     auto textOf = [](unsigned version) {
       return std::to_string(version / 10) + "." + std::to_string(version % 10);
     };
-    logs.write("ptxsim: unsupported '.version " + textOf(code->version()) +
-               "', this driver takes PTX up to " + textOf(newest));
+    refuse("line 1: unsupported '.version " + textOf(code->version()) +
+           "', this driver takes PTX up to " + textOf(newest));
     return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
   }
   logs.write("");

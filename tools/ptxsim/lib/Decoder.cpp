@@ -65,23 +65,12 @@ bool InstDecoder::finish() {
     return false;
   if (taken != (1ull << ast.modifiers.size()) - 1)
     return failModifier();
-  return true;
+  std::string lack =
+      unmetRequirement(ast.opcode, ast.modifiers, ast.operands.size(), builder.target());
+  return lack.empty() || fail(lack);
 }
 
 Program &InstDecoder::program() { return builder.program(); }
-
-bool InstDecoder::requireTarget(unsigned sm, bool specific) {
-  const std::string &target = builder.target();
-  unsigned have = 0;
-  for (char c : target)
-    if (c >= '0' && c <= '9')
-      have = have * 10 + static_cast<unsigned>(c - '0');
-  bool isSpecific = target.back() == 'a' || target.back() == 'f';
-  if (have >= sm && (!specific || isSpecific))
-    return true;
-  return fail("needs .target sm_" + std::to_string(sm) + (specific ? "a" : " or later") +
-              ", the module has " + target);
-}
 
 //===----------------------------------------------------------------------===//
 // Modifiers
@@ -273,12 +262,18 @@ uint32_t InstDecoder::srcAtLeast(const Operand *operand, Type type, unsigned &by
     bytes = std::max(2u, typeBytes(registerType));
     return builder.rowOf(operand->reg);
   }
-  case Operand::Special:
+  case Operand::Special: {
+    std::string_view name = operand->text.substr(0, operand->text.find('.'));
+    if (std::string lack = unmetRequirement(name, {}, 0, builder.target()); !lack.empty()) {
+      fail("'" + std::string(name) + "' " + lack);
+      return kNoRow;
+    }
     for (const auto &entry : kSpecials)
       if (operand->text == entry.first)
         return builder.specialRow(entry.second, bytes);
     fail("'" + std::string(operand->text) + "' cannot be an operand here");
     return kNoRow;
+  }
   case Operand::Integer:
     if (isFloat(type) && typeBits(type) >= 32 && type != Type::F16x2 && type != Type::BF16x2)
       break;

@@ -17,6 +17,7 @@
 #define PTXSIM_LIB_DECODER_H
 
 #include "Program.h"
+#include "Requirements.h"
 
 #include <map>
 #include <optional>
@@ -103,9 +104,6 @@ public:
   /// A row that holds |value| in all lanes.
   uint32_t constantRow(uint64_t value, unsigned bytes);
 
-  /// The module's target must be of |sm| or later, or sm_90a itself if |specific|.
-  bool requireTarget(unsigned sm, bool specific = false);
-
   //--- Errors --------------------------------------------------------------//
   bool fail(std::string message);
   bool failed() const { return hasFailed; }
@@ -115,7 +113,7 @@ public:
   Program &program();
   const Instruction &syntax() const { return ast; }
   ProgramBuilder &owner() { return builder; }
-  /// All modifiers were taken, nothing failed.
+  /// Nothing failed, all modifiers were taken, and the module's target and version have the form.
   bool finish();
 
 private:
@@ -161,7 +159,8 @@ class ProgramBuilder {
 public:
   ProgramBuilder(ModuleAst &module, const std::map<std::string, ExternFunction> &externs, Arch arch,
                  ParseError &error)
-      : module(module), externs(externs), arch(arch), error(error) {}
+      : module(module), externs(externs), arch(arch), targetInfo(module.target, module.version),
+        error(error) {}
 
   bool build(Function &kernel, Program &program);
   /// Adds the functions that build() has decoded.
@@ -193,7 +192,7 @@ public:
   bool fail(const Instruction &inst, std::string message, bool unsupported);
 
   const Arch &architecture() const { return arch; }
-  const std::string &target() const { return module.target; }
+  const TargetInfo &target() const { return targetInfo; }
 
 private:
   struct Placed {
@@ -219,6 +218,7 @@ private:
   ModuleAst &module;
   const std::map<std::string, ExternFunction> &externs;
   Arch arch;
+  TargetInfo targetInfo;
   ParseError &error;
   Program *current = nullptr;
   Function *currentFunction = nullptr;

@@ -276,6 +276,10 @@ bool decodeAtomic(InstDecoder &d, bool isRed) {
   if (op.space != Space::Generic && op.space != Space::Global && op.space != Space::Shared &&
       op.space != Space::SharedCluster)
     return d.fail("expected global, shared or generic memory");
+  bool isHalf =
+      isFloat(type) && (typeBits(type) == 16 || type == Type::F16x2 || type == Type::BF16x2);
+  if (isHalf && op.count == 1 && (name == "min" || name == "max"))
+    return d.fail("expected .v2 or .v4: there is no ." + std::string(name) + " of one value");
   d.out.fn = pickAtomic(name, type, op.space);
   if (!d.out.fn)
     return d.fail("unsupported operation ." + std::string(name) + " on type ." + typeName(type));

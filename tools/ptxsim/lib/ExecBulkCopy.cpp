@@ -291,8 +291,6 @@ bool decodePrefetch(InstDecoder &d, BulkOp &op, bool tensor) {
 } // namespace
 
 bool xc::ptxsim::decodeBulkCopy(InstDecoder &d, bool reduces) {
-  if (!d.requireTarget(90))
-    return false;
   d.out.instClass = InstClass::Memory;
   d.out.mayFault = true;
   if (d.flag("commit_group")) {

@@ -55,8 +55,6 @@ static void execRank(Warp &warp, const Inst &inst, uint32_t mask) {
 
 /// Types .u32 and .u64; without a space the address is generic.
 static bool decodeAddress(InstDecoder &d, bool isMapa) {
-  if (!d.requireTarget(90))
-    return false;
   Space space = d.takeSpace(Space::Generic);
   Type type = d.takeType();
   if (d.failed() || !d.expectOperands(isMapa ? 3 : 2))
@@ -173,8 +171,6 @@ Step xc::ptxsim::executeClusterBarrier(Warp &warp, const Inst &inst, uint32_t ma
 
 /// After barrier.cluster.
 bool xc::ptxsim::decodeClusterBarrier(InstDecoder &d) {
-  if (!d.requireTarget(90))
-    return false;
   bool arrive = d.flag("arrive"), wait = d.flag("wait");
   if (arrive + wait != 1)
     return d.fail("expected .arrive or .wait");
@@ -250,8 +246,6 @@ bool xc::ptxsim::finishWarpgroups(Block &block) {
 }
 
 static bool decodeSetMaxRegisters(InstDecoder &d) {
-  if (!d.requireTarget(90, /*specific=*/true))
-    return false;
   bool increase = d.flag("inc"), decrease = d.flag("dec");
   if (increase + decrease != 1 || !d.flag("sync") || !d.flag("aligned") ||
       d.takeType() != Type::U32)
@@ -277,8 +271,6 @@ static void execGridWait(Warp &warp, const Inst &, uint32_t mask) {
 }
 
 static bool decodeGridControl(InstDecoder &d) {
-  if (!d.requireTarget(90))
-    return false;
   bool wait = d.flag("wait");
   if (!wait && !d.flag("launch_dependents"))
     return d.fail("expected .wait or .launch_dependents");

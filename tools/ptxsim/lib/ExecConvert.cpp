@@ -429,6 +429,9 @@ bool decodeCvt(InstDecoder &d) {
   bool fromFloat = isFloat(flags.from), toFloat = isFloat(flags.to);
   if ((!fromFloat && !isInteger(flags.from)) || (!toFloat && !isInteger(flags.to)))
     return d.fail("unsupported types");
+  bool hasBfloat = flags.from == Type::BF16 || flags.to == Type::BF16;
+  if (hasBfloat && (flags.sat || typeBits(flags.from) == 8 || typeBits(flags.to) == 8))
+    return d.fail("there is no such conversion of bf16");
   // Inexact conversions must say how they round.
   bool needs = (fromFloat && !toFloat) || (!fromFloat && toFloat) ||
                (fromFloat && toFloat && typeBits(flags.to) < typeBits(flags.from));

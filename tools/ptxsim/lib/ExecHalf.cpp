@@ -241,6 +241,8 @@ bool xc::ptxsim::decodeExponential(InstDecoder &d, ExecFn plain, ExecFn ftz, boo
     return d.fail("expected .approx");
   bool flushes = !isTanh && d.flag("ftz");
   Type type = d.takeType();
+  if (flushes && (type == Type::F16 || type == Type::F16x2))
+    return d.fail("unexpected modifier '.ftz'");
   d.out.instClass = InstClass::Floating;
   if (type == Type::F32)
     return decodeSame(d, type, 1, flushes ? ftz : plain);

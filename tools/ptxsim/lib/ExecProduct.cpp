@@ -387,8 +387,6 @@ bool decodeProduct(InstDecoder &d) {
 }
 
 bool decodeWgmma(InstDecoder &d) {
-  if (!d.requireTarget(90, /*specific=*/true))
-    return false;
   // The lanes of a warp execute it together: those that are elsewhere are waited for.
   d.out.control = Control::WarpSync;
   d.out.instClass = InstClass::Matrix;

@@ -8,6 +8,7 @@
 #include "Decoder.h"
 #include "ModuleImpl.h"
 #include "Parser.h"
+#include "Requirements.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,12 +26,9 @@ ModuleImpl::~ModuleImpl() {
 /// ".target sm_80" runs on sm_80 and later, "sm_90a" on sm_90a only.
 bool ModuleImpl::checkTarget(Arch arch, ParseError &error) const {
   const ArchLimits &limits = archLimits(arch);
-  size_t digits = ast.target.find('_') + 1;
-  unsigned wanted = static_cast<unsigned>(std::strtoul(ast.target.c_str() + digits, nullptr, 10));
-  char suffix = ast.target.back();
+  TargetInfo wanted(ast.target, ast.version);
   unsigned have = limits.major * 10 + limits.minor;
-  bool specific = suffix == 'a' || suffix == 'f';
-  if (wanted <= have && (!specific || (arch == Arch::SM90a && wanted == 90)))
+  if (wanted.sm <= have && (!wanted.specific || (arch == Arch::SM90a && wanted.sm == 90)))
     return true;
   error.message = "the module's target " + ast.target + " cannot run on " + limits.name;
   error.line = 1;

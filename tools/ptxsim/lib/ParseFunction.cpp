@@ -7,6 +7,8 @@
 
 #include "Parser.h"
 
+#include "Requirements.h"
+
 using namespace xc::ptxsim;
 
 static bool isSpecialRegister(std::string_view name) {
@@ -129,6 +131,10 @@ bool Parser::parseRegisters(Function &function) {
   Type type = peek().kind == TokenKind::Dot ? parseType(peek().text) : Type::None;
   if (type != Type::Pred && !isDeclarable(type))
     return fail("expected a register type, got " + describe(peek()));
+  std::string lack = unmetRequirement("." + std::string(peek().text), {}, 0,
+                                      TargetInfo(module.target, module.version));
+  if (!lack.empty())
+    return unsupported("'." + std::string(peek().text) + "' " + lack);
   take();
   do {
     std::string_view name;

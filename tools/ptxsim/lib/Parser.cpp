@@ -7,6 +7,8 @@
 
 #include "Parser.h"
 
+#include "Requirements.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -367,6 +369,10 @@ bool Parser::parsePerformanceDirective(Function &function) {
     return refuse("unsupported function directive '." + std::string(name) + "'");
   if (!function.isEntry)
     return failAt(directive, "'." + std::string(name) + "' is for kernels, not functions");
+  if (std::string lack = unmetRequirement("." + std::string(name), {}, 0,
+                                          TargetInfo(module.target, module.version));
+      !lack.empty())
+    return refuse("'." + std::string(name) + "' " + lack);
   if (name == "reqntid" || name == "maxntid") {
     if (function.reqntid[0] || function.maxntid[0])
       return failAt(directive, "a kernel has one of '.reqntid' and '.maxntid', once");
