@@ -203,15 +203,12 @@ void multiply(const MatrixOp &op, Fragments<double> &f) {
   // Products of narrow formats are exact in double.
   double aPowers[16][kMaxK], bPowers[kMaxK][8];
   for (unsigned i = 0; i < op.m; ++i)
-    for (unsigned k = 0; k < op.k; ++k)
-      aPowers[i][k] = powerOf(f.a[i][k], leastOf(op.a));
-  for (unsigned k = 0; k < op.k; ++k)
-    for (unsigned j = 0; j < 8; ++j)
-      bPowers[k][j] = powerOf(f.b[k][j], leastOf(op.b));
+    powersOf(f.a[i], leastOf(op.a), aPowers[i], op.k);
+  powersOf(&f.b[0][0], leastOf(op.b), &bPowers[0][0], op.k * 8);
   RoundTowardsZero rounding;
   for (unsigned i = 0; i < op.m; ++i)
-    cutSum<8>({f.a[i], aPowers[i], 1}, {&f.b[0][0], &bPowers[0][0], 8}, f.c[i], leastOf(op.d), 8,
-              op.k, cutFraction(op.a));
+    cutSum({f.a[i], aPowers[i], 1}, {&f.b[0][0], &bPowers[0][0], 8}, f.c[i], leastOf(op.d), 8, op.k,
+           cutFraction(op.a));
 }
 
 void multiply(const MatrixOp &op, Fragments<int64_t> &f) {

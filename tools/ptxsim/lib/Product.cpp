@@ -204,8 +204,7 @@ void storeSums(const Warp &warp, const ProductOp &op, const double *c) {
 
 void fillPowers(const std::vector<double> &values, double least, std::vector<double> &powers) {
   powers.resize(values.size());
-  for (size_t i = 0; i < values.size(); ++i)
-    powers[i] = powerOf(values[i], least);
+  powersOf(values.data(), least, powers.data(), values.size());
 }
 
 void multiplyFloats(Block &block, unsigned warpgroup, const ProductOp &op, const Product &product) {
@@ -229,9 +228,9 @@ void multiplyFloats(Block &block, unsigned warpgroup, const ProductOp &op, const
     if (product.accumulate)
       loadSums(warp, op, e.c.data());
     for (unsigned row = 0; row < 16; ++row)
-      cutSum<kMaxColumns>({&e.a[16 * w + row], &e.aPowers[16 * w + row], kRows},
-                          {e.b.data(), e.bPowers.data(), kMaxColumns}, &e.c[row * op.n],
-                          leastOf(op.d), op.n, op.k, cutFraction(op.a));
+      cutSum({&e.a[16 * w + row], &e.aPowers[16 * w + row], kRows},
+             {e.b.data(), e.bPowers.data(), kMaxColumns}, &e.c[row * op.n], leastOf(op.d), op.n,
+             op.k, cutFraction(op.a));
     storeSums(warp, op, e.c.data());
   }
 }
