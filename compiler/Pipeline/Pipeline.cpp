@@ -195,8 +195,11 @@ LogicalResult Compiler::runPhase(Phase phase) {
   case Phase::Codegen:
     return runCodegen();
   case Phase::Plan:
-    return runPasses(module, name,
-                     [](PassManager &pm) { pm.nest<ModuleOp>().addPass(plan::createBuildPlan()); });
+    return runPasses(module, name, [&](PassManager &pm) {
+      plan::BuildPlanOptions planOptions;
+      planOptions.reuse = options.reuse;
+      pm.nest<ModuleOp>().addPass(plan::createBuildPlan(planOptions));
+    });
   case Phase::Vmfb:
     return success();
   }

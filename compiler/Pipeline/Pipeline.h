@@ -34,6 +34,8 @@ struct CompileOptions {
   bool lineInfo = false;
   /// Put several ops into one kernel where that is possible.
   bool fuse = true;
+  /// Let temporaries whose lifetimes are apart share memory.
+  bool reuse = true;
   /// CUDA: products of 16-bit types on wgmma where the target has it.
   bool wgmma = true;
   /// CUDA: lines `KEY = CONFIG` that say how products are laid out, and the file that they are

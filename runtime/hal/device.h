@@ -45,6 +45,8 @@ struct xcr_device : xc::RefCounted {
   xc::hal::DeviceInfo info;
   xc::hal::MemoryCounter counter;
   std::atomic<uint64_t> launchCount{0};
+  /// For debugging: no temporary shares an allocation with another.
+  bool separatesTemporaries = false;
 
   //===--- Code -----------------------------------------------------------===//
 

@@ -60,8 +60,7 @@ static Status createAutomatic(const DeviceOptions &options, Ref<Device> *out) {
   return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "no device: %s", passedOver.c_str());
 }
 
-Status xc::hal::createDevice(xcr_string_view_t uri, const DeviceOptions &options,
-                             Ref<Device> *out) {
+static Status openDevice(xcr_string_view_t uri, const DeviceOptions &options, Ref<Device> *out) {
   if (equal(uri, xcr_string("auto")))
     return createAutomatic(options, out);
   xcr_string_view_t name = {uri.data, 0}, selector = {nullptr, 0};
@@ -86,4 +85,24 @@ Status xc::hal::createDevice(xcr_string_view_t uri, const DeviceOptions &options
   return makeStatus(options.allocator, XCR_STATUS_NOT_FOUND,
                     "no device '%.*s'; this library knows %sauto", printLength(uri), uri.data,
                     known.c_str());
+}
+
+/// Whether XCR_TEMPORARIES wants an allocation for each temporary.
+static Status takeTemporaries(const HostAllocator &allocator, bool *out) {
+  xcr_string_view_t text = xcr_string(getenv("XCR_TEMPORARIES"));
+  *out = equal(text, xcr_string("separate"));
+  if (*out || text.size == 0 || equal(text, xcr_string("arena")))
+    return Status();
+  return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                    "XCR_TEMPORARIES: expected arena or separate, got '%.*s'", printLength(text),
+                    text.data);
+}
+
+Status xc::hal::createDevice(xcr_string_view_t uri, const DeviceOptions &options,
+                             Ref<Device> *out) {
+  bool separatesTemporaries = false;
+  XCR_RETURN_IF_ERROR(takeTemporaries(options.allocator, &separatesTemporaries));
+  XCR_RETURN_IF_ERROR(openDevice(uri, options, out));
+  (*out)->separatesTemporaries = separatesTemporaries;
+  return Status();
 }

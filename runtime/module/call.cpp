@@ -73,6 +73,7 @@ void xcr_call::destroy() {
           stream->releaseLater(buffer.take());
     if (arenaHolder)
       stream->releaseLater(arenaHolder.take());
+    resolver.releaseTemporaries(stream.get());
     // The constants and the code, not the instance: that keeps the streams of variables, and a
     // stream that kept it in turn would be there for ever.
     if (instanceRef)
@@ -436,7 +437,8 @@ Status xcr_call::prepare(hal::Stream &stream) {
   takeVariables();
   if (arenaStream == &stream && arenaMoves != stream.arenaMoves.load(std::memory_order_acquire))
     arenaStream = nullptr;
-  if (!shapesChanged && !buffersChanged && !needsRecord && arenaStream == &stream)
+  if (!shapesChanged && !buffersChanged && !needsRecord && arenaStream == &stream &&
+      !instance.device().separatesTemporaries)
     return Status();
   NamedRange range("prepare", target->table->name()->c_str());
   // Stays set if anything below fails.
@@ -450,6 +452,7 @@ Status xcr_call::prepare(hal::Stream &stream) {
     setBuffers();
     buffersChanged = false;
   }
+  XCR_RETURN_IF_ERROR(resolver.renewTemporaries(instance.device(), lastStream.get()));
   // Before the base is asked for: one that moves meanwhile is noticed by the next launch.
   arenaMoves = stream.arenaMoves.load(std::memory_order_acquire);
   if (resolver.arenaBytes() && arenaStream != &stream) {

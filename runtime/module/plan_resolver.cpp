@@ -17,9 +17,9 @@ using hal::CommandKind;
 
 PlanResolver::PlanResolver(const HostAllocator &allocator)
     : allocator(allocator), buffers(allocator), variableUse(allocator), useBegins(allocator),
-      uses(allocator), changedBuffers(allocator), results(allocator), commands(allocator),
-      regions(allocator), edges(allocator), addresses(allocator), scalars(allocator),
-      chosenVariants(allocator), pending(allocator), dirty(allocator) {}
+      uses(allocator), changedBuffers(allocator), results(allocator), temporaries(allocator),
+      commands(allocator), regions(allocator), edges(allocator), addresses(allocator),
+      scalars(allocator), chosenVariants(allocator), pending(allocator), dirty(allocator) {}
 
 //===----------------------------------------------------------------------===//
 // Layout
@@ -283,7 +283,39 @@ Status PlanResolver::setSymbols(Span<const int64_t> symbols) {
                       "the arena of '%.*s' takes %" PRId64 " bytes for the shapes of the inputs",
                       printLength(owner), owner.data, size);
   arenaSize = static_cast<uint64_t>(size);
+  knowsTemporaries = false;
   return Status();
+}
+
+Status PlanResolver::renewTemporaries(hal::Device &device, hal::Stream *lastUser) {
+  isSeparate = device.separatesTemporaries;
+  if (!isSeparate)
+    return Status();
+  if (!knowsTemporaries)
+    XCR_RETURN_IF_ERROR(findTemporaries(lastUser));
+  XCR_RETURN_IF_ERROR(temporaries.renew(device, lastUser));
+  allDirty = true;
+  return Status();
+}
+
+/// What commands use of the arena; a range that is outside of it is found when it is resolved.
+Status PlanResolver::findTemporaries(hal::Stream *lastUser) {
+  temporaries.clear(lastUser);
+  Status status;
+  auto add = [&](const fb::Value &offset, const fb::Value &length) {
+    int64_t begin = valueOf(offset, results.span()), size = valueOf(length, results.span());
+    if (status.succeeded() && begin >= 0 && size >= 0 &&
+        rangeFits(static_cast<uint64_t>(begin), static_cast<uint64_t>(size), arenaSize))
+      status = temporaries.add(static_cast<uint64_t>(begin), static_cast<uint64_t>(size));
+  };
+  forBindings([&](uint32_t, const fb::Binding &binding, uint32_t) {
+    if (binding.space() == fb::Space::Arena)
+      add(binding.offset(), binding.length());
+  });
+  for (uint32_t i = 0; i < count(plan->variants()); ++i)
+    add(plan->variants()->Get(i)->workspace_offset(), plan->variants()->Get(i)->workspace());
+  knowsTemporaries = status.succeeded();
+  return status;
 }
 
 Status PlanResolver::resolve(Vector<hal::CommandChange> *changes) {
@@ -351,7 +383,10 @@ Status PlanResolver::resolveBinding(uint32_t ordinal, const fb::Binding &binding
                       " of %s %u, which has %" PRIu64,
                       ordinal, printLength(owner), owner.data, size, offset,
                       fb::EnumNameSpace(binding.space()), binding.ordinal(), room);
-  assign(*address, buffer.address + static_cast<uint64_t>(offset), hal::kChangedAddresses, bits);
+  uint64_t place = buffer.address + static_cast<uint64_t>(offset);
+  if (isSeparate && binding.space() == fb::Space::Arena)
+    place = size ? temporaries.addressOf(static_cast<uint64_t>(offset)) : 0;
+  assign(*address, place, hal::kChangedAddresses, bits);
   *length = static_cast<uint64_t>(size);
   return Status();
 }

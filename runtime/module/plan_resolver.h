@@ -10,6 +10,7 @@
 
 #include "runtime/hal/command_list.h"
 #include "runtime/module/tables.h"
+#include "runtime/module/temporaries.h"
 
 namespace xc {
 
@@ -41,7 +42,12 @@ public:
   void setBuffer(fb::Space space, uint32_t ordinal, uint64_t address, uint64_t size);
   /// Tells the values of the symbols and evaluates what depends on them.
   Status setSymbols(Span<const int64_t> symbols);
-  uint64_t arenaBytes() const { return arenaSize; }
+  /// What the plan takes of the stream's arena: nothing where temporaries are separate.
+  uint64_t arenaBytes() const { return isSeparate ? 0 : arenaSize; }
+  /// Gives each temporary new memory if \p device separates them; \p lastUser, which may be null,
+  /// may still use what they had.
+  Status renewTemporaries(hal::Device &device, hal::Stream *lastUser);
+  void releaseTemporaries(hal::Stream *lastUser) { temporaries.clear(lastUser); }
 
   /// Brings the commands up to date. \p changes: those that differ from what
   /// the last successful call told.
@@ -98,6 +104,7 @@ private:
   bool asksForAlignment(const fb::Dispatch &dispatch) const;
   void followBuffer(Buffer &buffer, uint32_t index);
   void settle();
+  Status findTemporaries(hal::Stream *lastUser);
   Status resolveCommand(uint32_t ordinal, bool sizesChanged, uint8_t *bits);
   Status resolveDispatch(uint32_t ordinal, bool sizesChanged, hal::Command &command, uint8_t *bits);
   Status resolveVariant(uint32_t ordinal, const fb::Variant &variant, hal::Command &command,
@@ -132,6 +139,8 @@ private:
 
   Vector<int64_t> results; ///< of the plan's formulas
   uint64_t arenaSize = 0;
+  bool isSeparate = false, knowsTemporaries = false;
+  Temporaries temporaries; ///< if isSeparate
 
   Vector<hal::Command> commands; ///< of all regions, numbered as in the plan
   Vector<hal::Range> regions;

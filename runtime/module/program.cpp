@@ -414,6 +414,7 @@ Status Program::runInitPlan(const fb::InitPlan &init) {
   auto run = [&]() -> Status {
     uint64_t arena = 0;
     Ref<hal::Memory> arenaHolder;
+    XCR_RETURN_IF_ERROR(resolver.renewTemporaries(*deviceRef, nullptr));
     XCR_RETURN_IF_ERROR(stream->reserveArena(resolver.arenaBytes(), &arena, &arenaHolder));
     resolver.setBuffer(fb::Space::Arena, 0, arena, resolver.arenaBytes());
     XCR_RETURN_IF_ERROR(resolver.resolve(&changes));

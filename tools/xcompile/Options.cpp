@@ -59,6 +59,9 @@ static constexpr Flag kFlags[] = {
      "Assemble PTX with this ptxas (default: the one on PATH, if any; off: PTX only)"},
     {"--line-info", "", "Put source lines into PTX"},
     {"--no-fusion", "", "Give every op a kernel of its own, to see what each costs"},
+    {"--no-reuse", "",
+     "Let no two temporaries share memory, to find reads of stale values (XCR_TEMPORARIES=separate "
+     "at run time)"},
     {"-j", "N", "Compile kernels on N threads (default: all cores)"},
     {"--help", "", "Print this"},
     {"--version", "", "Print the version"},
@@ -229,6 +232,10 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return result.compile.lineInfo = true;
   if (argument == "--no-fusion") {
     result.compile.fuse = false;
+    return true;
+  }
+  if (argument == "--no-reuse") {
+    result.compile.reuse = false;
     return true;
   }
   if (argument == "--report" || argument == "--report=text" || argument == "--report=json") {

@@ -106,7 +106,7 @@ static std::string describeFlags(const xc::CompileOptions &options) {
   return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
          (options.fastMath ? " --fast-math" : "") + (options.allowTF32 ? " --allow-tf32" : "") +
          (options.lineInfo ? " --line-info" : "") + (options.fuse ? "" : " --no-fusion") +
-         (options.wgmma ? "" : " --no-wgmma");
+         (options.wgmma ? "" : " --no-wgmma") + (options.reuse ? "" : " --no-reuse");
 }
 
 /// Gives every CPU the name that means the same on any machine, as the module records it. An

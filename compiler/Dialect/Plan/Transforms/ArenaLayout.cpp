@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -36,6 +37,16 @@ struct Slot {
 
 static bool livesWith(const LiveBuffer &a, const LiveBuffer &b) {
   return a.first <= b.last && b.first <= a.last;
+}
+
+/// The same buffers, each of them live all the time.
+static SmallVector<LiveBuffer> liveForEver(ArrayRef<LiveBuffer> buffers) {
+  SmallVector<LiveBuffer> result(buffers);
+  for (LiveBuffer &buffer : result) {
+    buffer.first = 0;
+    buffer.last = std::numeric_limits<unsigned>::max();
+  }
+  return result;
 }
 
 /// Places static buffers; returns the bytes they take together.
@@ -75,7 +86,9 @@ static int64_t placeStatic(ArrayRef<LiveBuffer> buffers, SmallVectorImpl<StaticR
   return total;
 }
 
-ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, MLIRContext *context) {
+ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, bool reuse, MLIRContext *context) {
+  if (!reuse)
+    return layOutArena(liveForEver(buffers), /*reuse=*/true, context);
   ArenaPlacement placement;
   placement.offsets.resize(buffers.size());
   placement.predecessors.resize(buffers.size());

@@ -34,8 +34,9 @@ struct ArenaPlacement {
 ///
 /// Static buffers are placed largest first, each at the lowest offset that is free for its whole
 /// life. Buffers of a symbolic size come after them, in slots that are shared only by buffers of
-/// equal size.
-ArenaPlacement layOutArena(llvm::ArrayRef<LiveBuffer> buffers, mlir::MLIRContext *context);
+/// equal size. Without `reuse` no two buffers share a byte.
+ArenaPlacement layOutArena(llvm::ArrayRef<LiveBuffer> buffers, bool reuse,
+                           mlir::MLIRContext *context);
 
 } // namespace xc::plan
 

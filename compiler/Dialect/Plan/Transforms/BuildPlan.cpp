@@ -460,7 +460,7 @@ LogicalResult PlanBuilder::layOut() {
     bufferOf.push_back(index);
     live.push_back({buffer.size, buffer.first, buffer.last});
   }
-  arena = layOutArena(live, context);
+  arena = layOutArena(live, reuse, context);
   SmallVector<SmallVector<unsigned>> predecessors(buffers.size());
   for (auto [index, buffer] : llvm::enumerate(bufferOf))
     for (unsigned before : arena.predecessors[index])
@@ -651,11 +651,13 @@ LogicalResult PlanBuilder::run() {
 namespace {
 
 struct BuildPlan final : impl::BuildPlanBase<BuildPlan> {
+  using BuildPlanBase::BuildPlanBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     ModuleData data(module);
     for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
-      if (!func.isExternal() && func.isPublic() && failed(PlanBuilder(func, data).run()))
+      if (!func.isExternal() && func.isPublic() && failed(PlanBuilder(func, data, reuse).run()))
         return signalPassFailure();
     // The regions of control ops are in the plans now.
     for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))

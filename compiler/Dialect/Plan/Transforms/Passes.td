@@ -164,6 +164,8 @@ def BuildPlan : Pass<"xc-build-plan", "::mlir::ModuleOp"> {
     plan.function @main ... { plan.launch @exp [#plan.range<read, input 0, ...>, #plan.range<write, output 0, ...>] ... after [] }
     ```
   }];
+  let options = [Option<"reuse", "reuse", "bool", /*default=*/"true",
+                        "Let buffers whose lifetimes are apart share bytes of the arena">];
   let dependentDialects = ["::xc::plan::PlanDialect"];
 }
 

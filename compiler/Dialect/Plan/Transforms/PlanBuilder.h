@@ -75,8 +75,11 @@ struct OuterPlan {
 
 class PlanBuilder {
 public:
-  PlanBuilder(mlir::func::FuncOp func, ModuleData &data, const OuterPlan *outer = nullptr)
-      : func(func), data(data), outer(outer), dims(func), context(func.getContext()) {}
+  /// `reuse`: buffers whose lifetimes are apart may share bytes of the arena.
+  PlanBuilder(mlir::func::FuncOp func, ModuleData &data, bool reuse,
+              const OuterPlan *outer = nullptr)
+      : func(func), data(data), reuse(reuse), outer(outer), dims(func),
+        context(func.getContext()) {}
 
   /// Replaces a function by its plan.
   mlir::LogicalResult run();
@@ -150,6 +153,7 @@ private:
 
   mlir::func::FuncOp func;
   ModuleData &data;
+  const bool reuse;
   const OuterPlan *outer;
   /// The plan around this one, and the buffer there that holds this one's arena.
   PlanBuilder *parent = nullptr;

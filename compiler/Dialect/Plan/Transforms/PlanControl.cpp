@@ -52,7 +52,7 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, callee);
   if (!function)
     return op->emitOpError("expected the name of a function, got ") << callee;
-  auto nested = std::make_unique<PlanBuilder>(function, data, &around);
+  auto nested = std::make_unique<PlanBuilder>(function, data, reuse, &around);
   nested->parent = this;
   if (failed(nested->buildRegion()))
     return failure();
