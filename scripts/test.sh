@@ -119,9 +119,12 @@ run_stage() {
     lit) run lit run_lit ;;
     e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu ;;
     cuda) # the same cases as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs on a Hopper GPU
+      # there with an allocation for each temporary, so that what runs from one into the next is seen.
       for way in sm_80-stream sm_90a-graph; do
-        XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=${way%-*} run "cuda-$way" \
-          /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*}
+        local apart=() temporaries=arena
+        if [ $way = sm_90a-graph ]; then apart=(--flag=--no-reuse) temporaries=separate; fi
+        XCR_TEMPORARIES=$temporaries XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=${way%-*} run "cuda-$way" \
+          /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}"
       done
       # Plans of several kernels once more, in another order that the edges of their graphs allow; and kernels
       # without one of their barriers each, which must be found.

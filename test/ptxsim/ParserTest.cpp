@@ -57,6 +57,27 @@ TEST_F(Parser, OperandsAreChecked) {
             std::string::npos);
 }
 
+TEST_F(Parser, ParametersAreReadWithinTheirBounds) {
+  const char *head = ".visible .entry k(.param .u32 a, .param .u32 b, .param .align 8 .b8 c[12])\n"
+                     "{ .reg .b32 %r<4>; .reg .b64 %rd<2>;\n";
+  auto messageOf = [&](const std::string &load) {
+    ParseError error;
+    return tryLoad(Parser::head("sm_80") + head + load + " ret; }\n", error) ? "" : error.message;
+  };
+  EXPECT_EQ(messageOf("ld.param.u32 %r0, [b]; ld.param.v2.u32 {%r0, %r1}, [c];"), "");
+  EXPECT_EQ(messageOf("ld.param.u32 %r0, [c+8];"), "");
+  EXPECT_EQ(messageOf("ld.param.u64 %rd0, [a];"),
+            "'ld.param.u64': 8 bytes at offset 0 are not in parameter 'a', which has 4");
+  EXPECT_EQ(messageOf("ld.param.u64 %rd0, [c+8];"),
+            "'ld.param.u64': 8 bytes at offset 8 are not in parameter 'c', which has 12");
+  EXPECT_EQ(messageOf("ld.param.u32 %r0, [a+2];"),
+            "'ld.param.u32': offset 2 among the parameters is no multiple of 4");
+  EXPECT_EQ(messageOf("ld.param.u32 %r0, [c+12];"),
+            "'ld.param.u32': offset 20 is in no parameter (20 bytes)");
+  EXPECT_EQ(messageOf("ld.param.u32 %r0, [a-4];"),
+            "'ld.param.u32': offset -4 is in no parameter (20 bytes)");
+}
+
 TEST_F(Parser, UnknownNamesAreErrors) {
   EXPECT_EQ(errorOfBody("bra NOWHERE;").message, "'bra': unknown label 'NOWHERE'");
   EXPECT_EQ(errorOfBody("mov.u32 %r99, 0;").message.substr(0, 16), "unknown register");

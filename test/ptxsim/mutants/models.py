@@ -105,3 +105,15 @@ def redundant(model, target, kernel, number, instruction, zeros):
         return FIRST
     place = (model, target, kernel, number)
     return REDUNDANT.get(place) or (REDUNDANT_OF_ZEROS.get(place) if zeros else None)
+
+
+# (model, target, kernel, number of the store in it): why nothing comes of it that it writes to the next element.
+HARMLESS = {
+    ("transpose_i8", target, "main_k0_copy", number): "they store rows of the tile behind the matrix, which nobody reads"
+    for target in ("sm_80", "sm_90a") for number in (13, 14, 15, 16)
+}
+
+
+def harmless(model, target, kernel, number):
+    """Why a store may be off by one element, or None."""
+    return HARMLESS.get((model, target, kernel, number))

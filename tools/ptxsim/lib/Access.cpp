@@ -271,6 +271,23 @@ uint32_t xc::ptxsim::lanesAlike(const Warp &warp, const LaneAccess &lanes, unsig
   return warp.block->clocks->atSameClock(warp.threadOf(lane), alike);
 }
 
+/// A load through the read-only cache may give what was there before a write of this kernel,
+/// however the two are ordered.
+static bool checkReadOnly(Warp &warp, const Inst &inst, const Access &access,
+                          const LaneAccess &lanes, unsigned lane, const LaneCells &at) {
+  Conflict conflict;
+  if (forCells(at, access.bytes, [&](RaceCell &cell, uint32_t bytes, uint64_t) {
+        return !warp.block->clocks->isWrittenHere(cell, bytes, conflict);
+      }))
+    return true;
+  warp.block->raise(FaultKind::Race, warp, lane, inst, lanes.address[lane],
+                    describe(access, Space::Global) + " at " + hex(lanes.address[lane]) +
+                        " with .nc may miss the " +
+                        describeConflict(*warp.block, conflict, /*withBlock=*/true) +
+                        ": the kernel must not write what it reads so");
+  return false;
+}
+
 /// The race check of the loads of |mask|.
 static bool checkReadRaces(Warp &warp, const Inst &inst, const Access &access, LaneAccess &lanes,
                            uint32_t mask) {
@@ -283,6 +300,8 @@ static bool checkReadRaces(Warp &warp, const Inst &inst, const Access &access, L
       rest &= rest - 1;
       continue;
     }
+    if (access.readOnly && !checkReadOnly(warp, inst, access, lanes, lane, at))
+      return false;
     uint32_t alike = lanesAlike(warp, lanes, lane, rest);
     rest &= ~alike;
     uint32_t thread = warp.threadOf(lane);

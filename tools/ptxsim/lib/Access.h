@@ -26,7 +26,8 @@ struct Access {
   Space space = Space::Generic;
   unsigned bytes = 4; // per lane
   AccessKind kind = AccessKind::Load;
-  uint32_t strong = 0; // as Segment::strong
+  uint32_t strong = 0;   // as Segment::strong
+  bool readOnly = false; // through a cache that does not see what this kernel writes
 };
 
 struct LaneAccess {

@@ -21,7 +21,7 @@ template <typename M> bool isSame(const M &a, const M &b) {
 
 Access accessOf(const MemOp &op, AccessKind kind) {
   return {op.space, static_cast<unsigned>(op.elementBytes) * op.count, kind,
-          strengthOf(op.order, op.scope)};
+          strengthOf(op.order, op.scope), op.readOnly};
 }
 
 /// M is the element in memory, R the register.
@@ -156,14 +156,16 @@ void takeOrder(InstDecoder &d, bool isLoad, MemOp &op) {
 }
 
 /// Caching is not simulated; the hints are only recognised. True if a cache-policy operand follows.
-bool takeCacheHints(InstDecoder &d, bool isLoad) {
+bool takeCacheHints(InstDecoder &d, bool isLoad, MemOp &op) {
   auto takeOne = [&](std::initializer_list<const char *> names) {
     for (const char *name : names)
       if (d.flag(name))
         return;
   };
   if (isLoad) {
-    d.flag("nc");
+    op.readOnly = d.flag("nc");
+    if (op.readOnly && (op.space != Space::Global || op.order != Order::Weak))
+      d.fail("expected a weak load from .global with .nc");
     takeOne({"ca", "cg", "cs", "lu", "cv"});
   } else {
     takeOne({"wb", "cg", "cs", "wt"});
@@ -224,6 +226,26 @@ Space effectiveSpace(InstDecoder &d, Space space, const AddressRef &address) {
   return address.row != kNoRow && !d.owner().function().isEntry ? Space::Local : Space::Param;
 }
 
+/// A load of kernel parameters at a constant place: of one parameter, and aligned.
+bool checkParam(InstDecoder &d, int64_t offset, uint64_t size) {
+  if (offset % static_cast<int64_t>(size) != 0)
+    return d.fail("offset " + std::to_string(offset) + " among the parameters is no multiple of " +
+                  std::to_string(size));
+  const Function &function = d.owner().function();
+  for (uint32_t index : function.params) {
+    const Variable &parameter = function.variables[index];
+    uint64_t begin = static_cast<uint64_t>(offset) - parameter.address;
+    if (offset < 0 || static_cast<uint64_t>(offset) < parameter.address || begin >= parameter.bytes)
+      continue;
+    return begin + size <= parameter.bytes ||
+           d.fail(std::to_string(size) + " bytes at offset " + std::to_string(begin) +
+                  " are not in parameter '" + std::string(parameter.name) + "', which has " +
+                  std::to_string(parameter.bytes));
+  }
+  return d.fail("offset " + std::to_string(offset) + " is in no parameter (" +
+                std::to_string(d.program().paramBytes) + " bytes)");
+}
+
 enum class Direction { Load, LoadUniform, Store };
 
 bool decodeLoadStore(InstDecoder &d, Direction direction) {
@@ -234,7 +256,7 @@ bool decodeLoadStore(InstDecoder &d, Direction direction) {
   op.space = d.takeSpace(Space::Generic);
   if (isUniformLoad && op.space != Space::Global && op.space != Space::Generic)
     return d.fail("expected global memory");
-  bool hasPolicy = !isUniformLoad && takeCacheHints(d, isLoad);
+  bool hasPolicy = !isUniformLoad && takeCacheHints(d, isLoad, op);
   takeVector(d, op);
   Type type = d.takeType();
   if (d.failed() || !d.expectOperands(2, hasPolicy ? 3 : 2))
@@ -258,10 +280,8 @@ bool decodeLoadStore(InstDecoder &d, Direction direction) {
   if (!d.out.fn)
     return d.fail("unsupported register size");
   uint64_t size = static_cast<uint64_t>(op.elementBytes) * op.count;
-  if (isUniform &&
-      (address.offset < 0 || static_cast<uint64_t>(address.offset) + size > d.program().paramBytes))
-    return d.fail("offset " + std::to_string(address.offset) + " is outside the parameters (" +
-                  std::to_string(d.program().paramBytes) + " bytes)");
+  if (isUniform && !checkParam(d, address.offset, size))
+    return false;
   d.out.a = address.row;
   d.out.imm = address.offset;
   d.out.mayFault = !isUniform;

@@ -97,6 +97,7 @@ struct MemOp {
   uint8_t count = 1; // vector elements
   bool signExtend = false;
   bool wideAddress = true; // the address register has 64 bits
+  bool readOnly = false;   // ld.global.nc: of what the kernel does not write
   Order order = Order::Weak;
   MemScope scope = MemScope::None;
   uint32_t regs[8] = {kNoRow, kNoRow, kNoRow, kNoRow, kNoRow, kNoRow, kNoRow, kNoRow};

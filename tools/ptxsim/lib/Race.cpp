@@ -359,6 +359,21 @@ bool BlockClocks::read(RaceCell &cell, bool isShared, uint32_t thread, uint32_t 
                       ThreadsOrder(*this, thread, lanes, isShared), !isShared, conflict);
 }
 
+bool BlockClocks::isWrittenHere(const RaceCell &cell, uint32_t bytes, Conflict &conflict) const {
+  AccessList writes;
+  global->decode(static_cast<uint32_t>(cell.load(std::memory_order_acquire)), writes);
+  for (const Accessors &item : writes) {
+    const Segment &segment = global->segment(item.segment());
+    if (!(item.bytes() & bytes) || !segment.isOf(task.id))
+      continue;
+    conflict.segment = segment;
+    conflict.lane = static_cast<unsigned>(__builtin_ctz(item.lanes));
+    conflict.isRead = false;
+    return true;
+  }
+  return false;
+}
+
 bool BlockClocks::write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t lanes,
                         uint32_t bytes, uint32_t strong, bool silent, Conflict &conflict) {
   uint32_t segment = segmentOf(isShared, thread, strong);

@@ -198,6 +198,9 @@ public:
   /// The same for a write, which may conflict with a read, too; |silent| as in NewAccess.
   bool write(RaceCell &cell, bool isShared, uint32_t thread, uint32_t lanes, uint32_t bytes,
              uint32_t strong, bool silent, Conflict &conflict);
+  /// Whether a thread of this launch was the last to write a byte of |bytes| of a cell of global
+  /// memory; |conflict| is set to its write.
+  bool isWrittenHere(const RaceCell &cell, uint32_t bytes, Conflict &conflict) const;
   /// What |thread| does now, and whether |thread| knows that a lane of |segment| did it.
   Segment describe(uint32_t thread, uint32_t strong = 0) const;
   bool knows(const Segment &segment, uint32_t lane, uint32_t thread) const {

@@ -78,8 +78,8 @@ public:
   /// `reuse`: buffers whose lifetimes are apart may share bytes of the arena.
   PlanBuilder(mlir::func::FuncOp func, ModuleData &data, bool reuse,
               const OuterPlan *outer = nullptr)
-      : func(func), data(data), reuse(reuse), outer(outer), dims(func),
-        context(func.getContext()) {}
+      : func(func), data(data), reuse(reuse), outer(outer), dims(func), context(func.getContext()) {
+  }
 
   /// Replaces a function by its plan.
   mlir::LogicalResult run();
