@@ -1,22 +1,31 @@
-//===- LaunchEarly.cpp - Let small kernels begin before others have ended -===//
+//===- LaunchEarly.cpp - Let kernels begin before others have ended -------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A chain of small kernels spends its time between kernels. From sm_90 on a kernel may be launched
-// while the one in front of it runs, and waits for that by itself. This pays where both fit on the
-// GPU side by side; a kernel that fills the GPU leaves no room for the next one anyway.
+// Between two kernels the GPU is empty: the last blocks of the one end, and only then the other one
+// is launched. From sm_90 on a kernel may be launched while the one in front of it runs, and waits
+// for that by itself. Its blocks take what room the last blocks in front of them leave; none is
+// launched before all of those have begun, so nobody is kept from running. But where a kernel
+// leaves room for some of as many blocks behind it, the others crowd where its blocks end first: it
+// lets them be launched by its end only.
+//
+// A load that waits is none of memory that never changes, which the assembler would move past
+// others, stores and barriers. Loops that have loads beside those lose more by that than they gain.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Occupancy.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Targets.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -27,22 +36,9 @@ namespace xc::cuda {
 
 static constexpr unsigned kMinComputeCapability = 90;
 
-/// Whether all blocks of two such kernels are on the GPU at once. Sizes that are not known now
-/// could be any.
-static bool fitsTwice(plan::LaunchAttr launch, const Target &target) {
-  int64_t blocks = 1, threads = 1;
-  for (AffineExpr expr : launch.getGrid().getValue().getResults()) {
-    auto count = dyn_cast<AffineConstantExpr>(expr);
-    if (!count || llvm::MulOverflow(blocks, count.getValue(), blocks))
-      return false;
-  }
-  for (int64_t count : launch.getBlock())
-    threads *= count;
-  int64_t resident = target.threadsPerMultiprocessor / threads;
-  if (launch.getShared())
-    resident = std::min<int64_t>(resident, target.sharedPerMultiprocessor / launch.getShared());
-  return blocks <= resident * target.multiprocessors / 2;
-}
+/// Two kernels of so many waves, as far as threads say, fit on the GPU side by side whatever
+/// registers they need; and, with few registers, just so.
+static constexpr double kSmall = 0.25, kHalf = 0.5;
 
 /// The argument whose buffer `pointer` points into; null if that is not plain to see.
 static BlockArgument findArgument(Value pointer) {
@@ -97,13 +93,65 @@ static void dropInvariance(LLVM::LLVMFuncOp kernel) {
   }
 }
 
-/// The first instructions let what is behind the kernel begin, which waits in turn, and wait for
-/// what is before it.
-static void launchEarly(LLVM::LLVMFuncOp kernel) {
+/// How many blocks there are for each block that the GPU holds at once, were it not for registers;
+/// nothing if sizes that are not known now decide.
+static std::optional<double> countWaves(plan::LaunchAttr launch, const Target &target) {
+  int64_t blocks = 1, threads = 1;
+  for (AffineExpr expr : launch.getGrid().getValue().getResults()) {
+    auto count = dyn_cast<AffineConstantExpr>(expr);
+    if (!count || llvm::MulOverflow(blocks, count.getValue(), blocks))
+      return std::nullopt;
+  }
+  for (int64_t count : launch.getBlock())
+    threads *= count;
+  unsigned shared = launch.getShared();
+  Occupancy occupancy =
+      computeOccupancy(target, {static_cast<unsigned>(threads), std::nullopt, shared});
+  return static_cast<double>(blocks) / (double(occupancy.blocks) * target.multiprocessors);
+}
+
+static bool isGlobal(Value pointer) {
+  return cast<LLVM::LLVMPointerType>(pointer.getType()).getAddressSpace() == 1;
+}
+
+/// True if a loop loads from several buffers, or loads and stores or waits for other threads.
+static bool ordersLoadsInLoops(LLVM::LLVMFuncOp kernel) {
+  return llvm::any_of(kernel.getBody(), [](Block &header) {
+    llvm::SmallSetVector<Block *, 16> after(header.succ_begin(), header.succ_end());
+    for (size_t i = 0; i < after.size(); ++i)
+      after.insert(after[i]->succ_begin(), after[i]->succ_end());
+    if (!after.contains(&header))
+      return false;
+    // What lies between the header and itself.
+    llvm::SmallDenseSet<Value> loaded;
+    bool orders = false;
+    for (Block *block : after) {
+      llvm::SmallSetVector<Block *, 16> behind(block->succ_begin(), block->succ_end());
+      for (size_t i = 0; i < behind.size(); ++i)
+        behind.insert(behind[i]->succ_begin(), behind[i]->succ_end());
+      if (!behind.contains(&header))
+        continue;
+      for (Operation &op : *block) {
+        if (auto load = dyn_cast<LLVM::LoadOp>(op); load && isGlobal(load.getAddr()))
+          loaded.insert(findArgument(load.getAddr()));
+        else if (auto store = dyn_cast<LLVM::StoreOp>(op))
+          orders |= isGlobal(store.getAddr());
+        else
+          orders |= isa<NVVM::BarrierOp>(op);
+      }
+    }
+    return loaded.size() > 1 || (!loaded.empty() && orders);
+  });
+}
+
+/// The first instructions let what is behind the kernel begin, which waits in turn, where `lets`
+/// says so, and wait for what is before it.
+static void launchEarly(LLVM::LLVMFuncOp kernel, bool lets) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
-  for (NVVM::GridDepActionKind kind :
-       {NVVM::GridDepActionKind::launch_dependents, NVVM::GridDepActionKind::wait})
-    NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(), kind);
+  if (lets)
+    NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(),
+                                   NVVM::GridDepActionKind::launch_dependents);
+  NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(), NVVM::GridDepActionKind::wait);
   kernel->setAttr(kProgrammaticAttr, builder.getUnitAttr());
 }
 
@@ -117,12 +165,16 @@ struct LaunchEarly final : impl::LaunchEarlyBase<LaunchEarly> {
       return;
     for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>()) {
       auto launch = kernel->getAttrOfType<plan::LaunchAttr>(plan::kLaunchAttr);
-      // Some strategies let their kernels wait where it suits them.
-      bool waits = kernel->hasAttr(kProgrammaticAttr);
-      if (!waits && (!launch || !fitsTwice(launch, *target)))
+      if (!launch)
         continue;
-      if (!waits)
-        launchEarly(kernel);
+      // Some strategies let their kernels wait where it suits them.
+      if (!kernel->hasAttr(kProgrammaticAttr)) {
+        std::optional<double> waves = countWaves(launch, *target);
+        bool isSmall = waves && *waves <= kSmall;
+        if (!isSmall && ordersLoadsInLoops(kernel))
+          continue;
+        launchEarly(kernel, isSmall || (waves && *waves > kHalf));
+      }
       dropInvariance(kernel);
     }
   }

@@ -360,12 +360,13 @@ def LowerToNVVM : Pass<"xc-cuda-lower-to-nvvm", "mlir::ModuleOp"> {
 }
 
 def LaunchEarly : Pass<"xc-cuda-launch-early", "mlir::ModuleOp"> {
-  let summary = "Let small kernels be launched before those in front of them have ended";
+  let summary = "Let kernels be launched before those in front of them have ended";
   let description = [{
-    For sm_90 and later. Kernels of a known grid, two of which fit on the GPU at once, begin by letting their dependents be
-    launched and by waiting for the kernels that they depend on; `cuda.programmatic` on the function becomes the export's
-    `programmatic_launch`. So does a kernel that has `cuda.programmatic` already: a strategy made it wait. The loads of both are no
-    longer of memory that never changes. Example:
+    For sm_90 and later. Kernels begin by letting their dependents be launched, but for those that leave room for some of as
+    many blocks, and by waiting for the kernels that they depend on, but for large ones with loops that load from several
+    buffers or beside stores and barriers; `cuda.programmatic` on the function becomes the export's `programmatic_launch`. A kernel that has
+    `cuda.programmatic` already waits by itself: a strategy made it. The loads of both are no longer of memory that never
+    changes. Example:
     ```mlir
     llvm.func @k(...) attributes {nvvm.kernel, plan.launch = ...} { ... }                     // input
     llvm.func @k(...) attributes {cuda.programmatic, nvvm.kernel, plan.launch = ...} {        // output

@@ -438,8 +438,8 @@ Status CudaRecording::update(const hal::CommandList &list, Span<const hal::Comma
 // Launching
 //===----------------------------------------------------------------------===//
 
-/// \p isBehindKernel: the stream's last work is a kernel of this launch, so one that waits for it
-/// by itself may begin before that has ended.
+/// \p isBehindKernel: the stream's last work may be a kernel, so that one which waits for it by
+/// itself may begin before it has ended. Behind anything else the driver starts it in order.
 Status CudaRecording::launchKernel(uint32_t ordinal, CUstream stream, bool isBehindKernel) {
   const Kernel &kernel = getKernel(commands[ordinal]);
   const CUDA_KERNEL_NODE_PARAMS &params = kernels[ordinal];
@@ -487,8 +487,9 @@ Status CudaRecording::launchCommand(uint32_t ordinal, CUstream stream, bool isBe
 Status CudaRecording::launchLanes(const CUstream *streams) {
   if (lanes.laneCount() > 1)
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, marks.back(), streams[0]));
-  // Whether a lane's last work is a kernel of this launch.
+  // Whether a lane's last work may be a kernel. What is before this launch mostly is one.
   bool endsInKernel[kMaxLanes] = {};
+  endsInKernel[0] = lanes.laneCount() == 1;
   for (uint32_t i = 0; i < commands.size(); ++i) {
     const LanePlan::Step &step = lanes.step(i);
     CUstream stream = streams[step.lane];

@@ -1,7 +1,7 @@
 // RUN: xc-opt %s -split-input-file -xc-cuda-launch-early | FileCheck %s
 
 #small = affine_map<() -> (4, 1, 1)>
-#wide = affine_map<() -> (529, 1, 1)>
+#wide = affine_map<() -> (528, 1, 1)>
 #open = affine_map<()[s0] -> (s0, 1, 1)>
 
 // What is before may still write x when the kernel begins: loads of it are plain ones, behind the wait.
@@ -18,21 +18,41 @@
 // CHECK:         llvm.load %{{.*}} {noalias_scopes = [#[[OUT:[a-z0-9_]+]]]} : !llvm.ptr<1> -> f32
 // CHECK-NEXT:    llvm.store %{{.*}} {alias_scopes = [#[[OUT]]]} : f32, !llvm.ptr<1>
 
-// 1056 blocks of 256 threads fill an H200.
+// 1056 blocks of 256 threads are on an H200 at once, and fewer where they need many registers: some of the next 528 would
+// find no room beside these.
 // CHECK-LABEL: llvm.func @wide(
-// CHECK-NOT:     griddepcontrol
-// CHECK:         llvm.load %{{.*}} invariant
+// CHECK-SAME:  cuda.programmatic
+// CHECK-NEXT:    nvvm.griddepcontrol wait
+// CHECK-NEXT:    llvm.load %{{[a-z0-9]*}} {alias_scopes
 
 // CHECK-LABEL: llvm.func @open(
-// CHECK-NOT:     griddepcontrol
-// CHECK:         llvm.return
+// CHECK-NEXT:    nvvm.griddepcontrol wait
+// CHECK-NEXT:    llvm.return
 
-// CHECK-LABEL: llvm.func @half(
+// CHECK-LABEL: llvm.func @quarter(
 // CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
+// CHECK-NEXT:    nvvm.griddepcontrol wait
+
+// Few of those behind would find room at once.
+// CHECK-LABEL: llvm.func @most(
+// CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
+// CHECK-NEXT:    nvvm.griddepcontrol wait
 
 // Two blocks with 100 KiB each fit on one of the 132 multiprocessors.
 // CHECK-LABEL: llvm.func @shared(
+// CHECK-NEXT:    nvvm.griddepcontrol wait
+
+// Loads between stores, or between barriers, stay invariant.
+// CHECK-LABEL: llvm.func @streams(
 // CHECK-NOT:     griddepcontrol
+// CHECK:         llvm.load %{{.*}} invariant
+// CHECK-LABEL: llvm.func @meets(
+// CHECK-NOT:     griddepcontrol
+// CHECK:         llvm.load %{{.*}} invariant
+
+// A loop of loads alone loses nothing.
+// CHECK-LABEL: llvm.func @sums(
+// CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
 builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   llvm.func @small(%x: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = #small, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %v = llvm.load %x invariant : !llvm.ptr<1> -> f32
@@ -53,10 +73,69 @@ builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "s
   llvm.func @open() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = #open, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     llvm.return
   }
-  llvm.func @half() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (528, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @quarter() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (264, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     llvm.return
   }
-  llvm.func @shared() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (133, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 102400, scratch = 0>} {
+  llvm.func @most() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (529, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+    llvm.return
+  }
+  llvm.func @shared() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (132, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 102400, scratch = 0>} {
+    llvm.return
+  }
+  llvm.func @streams(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (2000, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %none = llvm.mlir.constant(0.0 : f32) : f32
+    llvm.br ^head(%zero, %none : i32, f32)
+  ^head(%i: i32, %s: f32):
+    %more = llvm.icmp "slt" %i, %n : i32
+    llvm.cond_br %more, ^body, ^end
+  ^body:
+    %p = llvm.getelementptr %x[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %v = llvm.load %p invariant : !llvm.ptr<1> -> f32
+    %t = llvm.fadd %s, %v : f32
+    llvm.store %t, %y : f32, !llvm.ptr<1>
+    %next = llvm.add %i, %one : i32
+    llvm.br ^head(%next, %t : i32, f32)
+  ^end:
+    llvm.store %s, %y : f32, !llvm.ptr<1>
+    llvm.return
+  }
+  llvm.func @meets(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (2000, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %none = llvm.mlir.constant(0.0 : f32) : f32
+    llvm.br ^head(%zero, %none : i32, f32)
+  ^head(%i: i32, %s: f32):
+    %more = llvm.icmp "slt" %i, %n : i32
+    llvm.cond_br %more, ^body, ^end
+  ^body:
+    %p = llvm.getelementptr %x[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %v = llvm.load %p invariant : !llvm.ptr<1> -> f32
+    %t = llvm.fadd %s, %v : f32
+    nvvm.barrier
+    %next = llvm.add %i, %one : i32
+    llvm.br ^head(%next, %t : i32, f32)
+  ^end:
+    llvm.store %s, %y : f32, !llvm.ptr<1>
+    llvm.return
+  }
+  llvm.func @sums(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (2000, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %none = llvm.mlir.constant(0.0 : f32) : f32
+    llvm.br ^head(%zero, %none : i32, f32)
+  ^head(%i: i32, %s: f32):
+    %more = llvm.icmp "slt" %i, %n : i32
+    llvm.cond_br %more, ^body, ^end
+  ^body:
+    %p = llvm.getelementptr %x[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %v = llvm.load %p invariant : !llvm.ptr<1> -> f32
+    %t = llvm.fadd %s, %v : f32
+    %next = llvm.add %i, %one : i32
+    llvm.br ^head(%next, %t : i32, f32)
+  ^end:
+    llvm.store %s, %y : f32, !llvm.ptr<1>
     llvm.return
   }
 }
