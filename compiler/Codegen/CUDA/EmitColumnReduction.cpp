@@ -37,7 +37,7 @@ public:
 
 protected:
   SmallVector<Value> visitShare(ValueRange inits, Visitor body) override;
-  SmallVector<Value> combineThreads(const Combiner &combiner, SmallVector<Value> partial) override;
+  MemberValues combineThreads(Members members, MemberValues partials) override;
   Place getReducedPlace() override {
     return makePlace(makeCoord(column, /*consecutive=*/true), Coord::uniform(index.constant(0)),
                      columnMask);
@@ -63,38 +63,45 @@ SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {
                       });
 }
 
-SmallVector<Value> ColumnEmitter::combineThreads(const Combiner &combiner,
-                                                 SmallVector<Value> partial) {
+ColumnEmitter::MemberValues ColumnEmitter::combineThreads(Members members, MemberValues partials) {
   if (config.getRows() == 1)
-    return partial;
+    return partials;
   int64_t width = config.getThreads() * lanes;
-  SmallVector<Value> buffers;
-  for (Value value : partial)
-    buffers.push_back(frame.allocateShared(getElementTypeOrSelf(value), config.getRows() * width));
+  MemberValues buffers(members.size());
+  for (auto [partial, own] : llvm::zip_equal(partials, buffers))
+    for (Value value : partial)
+      own.push_back(frame.allocateShared(getElementTypeOrSelf(value), config.getRows() * width));
   auto position = [&](Value rowOfThreads) {
     return index.add(index.mul(rowOfThreads, width), index.mul(across, lanes));
   };
-  auto store = [&](ValueRange values) {
-    for (auto [value, buffer] : llvm::zip_equal(values, buffers))
+  auto store = [&](size_t member, ValueRange values) {
+    for (auto [value, buffer] : llvm::zip_equal(values, buffers[member]))
       storeShared(buffer, position(down), value);
   };
-  auto load = [&](Value rowOfThreads) {
+  auto load = [&](size_t member, Value rowOfThreads) {
     SmallVector<Value> values;
-    for (auto [value, buffer] : llvm::zip_equal(partial, buffers))
+    for (auto [value, buffer] : llvm::zip_equal(partials[member], buffers[member]))
       values.push_back(loadShared(buffer, position(rowOfThreads), value.getType()));
     return values;
   };
   // The upper half of the rows of threads leaves its results, the lower half takes them over, and
   // so on.
-  store(partial);
+  for (auto [member, partial] : llvm::enumerate(partials))
+    store(member, partial);
   for (int64_t half = config.getRows() / 2; half > 0; half /= 2) {
     frame.barrier();
     points.emitIf(index.isLess(down, index.constant(half)), [&] {
-      store(combiner.combine(points.builder, points.loc, load(down), load(index.add(down, half))));
+      for (size_t member = 0; member < members.size(); ++member)
+        store(member,
+              members[member].combiner.combine(points.builder, points.loc, load(member, down),
+                                               load(member, index.add(down, half))));
     });
   }
   frame.barrier();
-  return load(index.constant(0));
+  MemberValues totals;
+  for (size_t member = 0; member < members.size(); ++member)
+    totals.push_back(load(member, index.constant(0)));
+  return totals;
 }
 
 LogicalResult ColumnEmitter::run() {
@@ -112,8 +119,7 @@ LogicalResult ColumnEmitter::run() {
     columnMask = index.isLess(column, columns);
     column = index.min(column, index.sub(columns, index.constant(lanes)));
   }
-  for (const ReductionGroup::Member &member : group.members)
-    emitMember(member);
+  emitMembers();
   emitResults();
   return frame.finish(index.ceilDiv(columns, index.constant(perBlock)));
 }

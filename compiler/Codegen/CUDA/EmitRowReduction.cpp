@@ -29,6 +29,9 @@ static constexpr int64_t kFillUnroll = 4, kSharedElements = 8;
 /// Bytes of the next row that a thread has under way while it works on one.
 static constexpr int64_t kEarlyBytes = 64;
 
+/// Bytes of shared memory by which teams combine what they have summed up.
+static constexpr int64_t kTeamBytes = 64 << 10;
+
 namespace {
 
 class RowEmitter final : public ReductionEmitter {
@@ -41,7 +44,9 @@ public:
 
 protected:
   SmallVector<Value> visitShare(ValueRange inits, Visitor body) override;
-  SmallVector<Value> combineThreads(const Combiner &combiner, SmallVector<Value> partial) override;
+  MemberValues combineThreads(Members members, MemberValues partials) override;
+  /// Loops over memory would have more inputs to load at a time than there are registers for.
+  bool reducesTogether() const override { return config.getChunks() > 0; }
   Place getReducedPlace() override {
     return makePlace(Coord::uniform(row), Coord::uniform(index.constant(0)), rowMask);
   }
@@ -82,9 +87,10 @@ private:
   LogicalResult runWalk();
   bool loadsEarly() const;
   SmallVector<Value> accumulatePartials(SmallVector<Value> carried);
-  SmallVector<Value> combineTeams(const Combiner &combiner, SmallVector<Value> values,
-                                  ArrayRef<Value> buffers);
-  void storePartials(const ReductionGroup::Member &member, ArrayRef<Value> carried);
+  /// Sums are those of the first chunk, one for each result of each partial, then of the next one.
+  void combineTeams(MutableArrayRef<Value> sums);
+  void combineTeams(MutableArrayRef<Value> sums, ArrayRef<Value> buffers);
+  void storePartials(const Place &chunk, ArrayRef<Value> sums);
 
   RowReductionAttr config;
   Value row, rowMask, lane, team, count;
@@ -265,31 +271,37 @@ SmallVector<Value> RowEmitter::combineWarp(const Combiner &combiner, SmallVector
   return values;
 }
 
-SmallVector<Value> RowEmitter::combineThreads(const Combiner &combiner,
-                                              SmallVector<Value> partial) {
+RowEmitter::MemberValues RowEmitter::combineThreads(Members members, MemberValues values) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
-  SmallVector<Value> values = combineLanes(combiner, partial);
   int64_t threads = config.getThreads();
-  values = combineWarp(combiner, values, std::min<int64_t>(threads, 32));
+  for (auto [member, own] : llvm::zip_equal(members, values))
+    own = combineWarp(member.combiner, combineLanes(member.combiner, own),
+                      std::min<int64_t>(threads, 32));
   if (threads <= 32)
     return values;
-  // Every warp leaves its result in shared memory, and every warp of the row combines them all.
+  // Every warp leaves its results in shared memory, and every warp of the row combines them all.
   int64_t warps = threads / 32;
-  SmallVector<Value> buffers;
+  MemberValues buffers(members.size());
+  for (auto [own, to] : llvm::zip_equal(values, buffers))
+    for (Value value : own)
+      to.push_back(frame.allocateShared(value.getType(), warps * config.getRows()));
   Value isFirst = index.isEqual(index.rem(lane, 32), index.constant(0));
-  for (Value value : values)
-    buffers.push_back(frame.allocateShared(value.getType(), warps * config.getRows()));
   Value first = index.mul(team, warps);
   points.emitIf(isFirst, [&] {
-    for (auto [value, buffer] : llvm::zip_equal(values, buffers))
-      memref::StoreOp::create(builder, loc, value, buffer, index.add(first, index.div(lane, 32)));
+    Value to = index.add(first, index.div(lane, 32));
+    for (auto [own, memory] : llvm::zip_equal(values, buffers))
+      for (auto [value, buffer] : llvm::zip_equal(own, memory))
+        memref::StoreOp::create(builder, loc, value, buffer, to);
   });
   frame.barrier();
   Value from = index.add(first, index.rem(lane, warps));
-  for (auto [value, buffer] : llvm::zip_equal(values, buffers))
-    value = memref::LoadOp::create(builder, loc, buffer, from);
-  return combineWarp(combiner, values, warps);
+  for (auto [own, memory] : llvm::zip_equal(values, buffers))
+    for (auto [value, buffer] : llvm::zip_equal(own, memory))
+      value = memref::LoadOp::create(builder, loc, buffer, from);
+  for (auto [member, own] : llvm::zip_equal(members, values))
+    own = combineWarp(member.combiner, own, warps);
+  return values;
 }
 
 void RowEmitter::makeChunks() {
@@ -306,8 +318,7 @@ void RowEmitter::emitRow(ValueRange loaded) {
   if (held.empty() && holdsInputs())
     held = loadInputs();
   provideInputs();
-  for (const ReductionGroup::Member &member : group.members)
-    emitMember(member);
+  emitMembers();
   emitResults();
 }
 
@@ -342,8 +353,8 @@ LogicalResult RowEmitter::run() {
 SmallVector<Value> RowEmitter::accumulatePartials(SmallVector<Value> carried) {
   SmallVector<Value> result;
   ArrayRef<Value> rest = carried;
-  for (const ReductionGroup::Member &member : group.partials)
-    for (const Place &chunk : chunks) {
+  for (const Place &chunk : chunks)
+    for (const ReductionGroup::Member &member : group.partials) {
       unsigned number = member.combiner.getNumResults();
       llvm::append_range(result, accumulate(member, chunk, rest.take_front(number)));
       rest = rest.drop_front(number);
@@ -351,8 +362,8 @@ SmallVector<Value> RowEmitter::accumulatePartials(SmallVector<Value> carried) {
   return result;
 }
 
-SmallVector<Value> RowEmitter::combineTeams(const Combiner &combiner, SmallVector<Value> values,
-                                            ArrayRef<Value> buffers) {
+/// Gives the first team what all teams have summed up; the others get what nobody asks for.
+void RowEmitter::combineTeams(MutableArrayRef<Value> sums, ArrayRef<Value> buffers) {
   // The upper half of the teams leaves its values, the lower half takes them over, and so on.
   auto position = [&](Value of) {
     return index.mul(index.add(index.mul(of, config.getThreads()), lane), lanes);
@@ -362,39 +373,57 @@ SmallVector<Value> RowEmitter::combineTeams(const Combiner &combiner, SmallVecto
     Value isUpper = index.both(index.isAtLeast(team, index.constant(half)),
                                index.isLess(team, index.constant(2 * half)));
     points.emitIf(isUpper, [&] {
-      for (auto [value, buffer] : llvm::zip_equal(values, buffers))
+      for (auto [value, buffer] : llvm::zip_equal(sums, buffers))
         storeShared(buffer, position(index.sub(team, index.constant(half))), value);
     });
     frame.barrier();
-    // The others compute something that nobody asks for.
     Value from = position(index.rem(team, half));
     SmallVector<Value> others;
-    for (auto [value, buffer] : llvm::zip_equal(values, buffers))
+    for (auto [value, buffer] : llvm::zip_equal(sums, buffers))
       others.push_back(loadShared(buffer, from, value.getType()));
-    values = combiner.combine(points.builder, points.loc, values, others);
+    ArrayRef<Value> taken = others;
+    for (MutableArrayRef<Value> rest = sums; !rest.empty();)
+      for (const ReductionGroup::Member &member : group.partials) {
+        unsigned number = member.combiner.getNumResults();
+        llvm::copy(member.combiner.combine(points.builder, points.loc, rest.take_front(number),
+                                           taken.take_front(number)),
+                   rest.begin());
+        rest = rest.drop_front(number);
+        taken = taken.drop_front(number);
+      }
   }
-  return values;
 }
 
-void RowEmitter::storePartials(const ReductionGroup::Member &member, ArrayRef<Value> carried) {
-  linalg::LinalgOp op = member.combiner.getOp();
-  unsigned number = member.combiner.getNumResults();
+void RowEmitter::combineTeams(MutableArrayRef<Value> sums) {
+  if (config.getRows() == 1)
+    return;
+  // As many chunks at a time as there is room for: the teams wait for each other once for all.
+  size_t perChunk = sums.size() / chunks.size();
+  int64_t count = config.getRows() / 2 * config.getThreads() * lanes, bytes = 0;
+  for (Value value : sums.take_front(perChunk))
+    bytes += count * getElementBytes(getElementTypeOrSelf(value));
+  size_t atOnce = perChunk * std::clamp<size_t>(kTeamBytes / bytes, 1, chunks.size());
   SmallVector<Value> buffers;
-  if (config.getRows() > 1)
-    for (Value value : carried.take_front(number))
-      buffers.push_back(frame.allocateShared(getElementTypeOrSelf(value),
-                                             config.getRows() / 2 * config.getThreads() * lanes));
-  for (const Place &chunk : chunks) {
-    SmallVector<Value> values =
-        combineTeams(member.combiner, SmallVector<Value>(carried.take_front(number)), buffers);
-    carried = carried.drop_front(number);
-    SmallVector<Value> total =
-        combineInits(member.combiner, emitInits(member, chunk, lanes), values, lanes);
+  for (Value value : sums.take_front(atOnce))
+    buffers.push_back(frame.allocateShared(getElementTypeOrSelf(value), count));
+  for (; !sums.empty(); sums = sums.drop_front(atOnce)) {
+    atOnce = std::min(atOnce, sums.size());
+    combineTeams(sums.take_front(atOnce), ArrayRef(buffers).take_front(atOnce));
+  }
+}
+
+void RowEmitter::storePartials(const Place &chunk, ArrayRef<Value> sums) {
+  Place stored = chunk;
+  Value isFirst = config.getRows() == 1 ? Value() : index.isEqual(team, index.constant(0));
+  stored.mask = index.both(isFirst, chunk.mask);
+  for (const ReductionGroup::Member &member : group.partials) {
+    linalg::LinalgOp op = member.combiner.getOp();
+    unsigned number = member.combiner.getNumResults();
+    SmallVector<Value> total = combineInits(member.combiner, emitInits(member, chunk, lanes),
+                                            SmallVector<Value>(sums.take_front(number)), lanes);
+    sums = sums.drop_front(number);
     for (auto [result, value] : llvm::zip_equal(op->getResults(), total))
       points.provide(result, value);
-    Place stored = chunk;
-    Value isFirst = config.getRows() == 1 ? Value() : index.isEqual(team, index.constant(0));
-    stored.mask = index.both(isFirst, chunk.mask);
     emitResults(
         [&](const ReductionGroup::Result &result) {
           return result.output.tensor.getDefiningOp() == op;
@@ -423,8 +452,8 @@ LogicalResult RowEmitter::runWalk() {
   row = firstRow;
   makeChunks();
   SmallVector<Value> inits;
-  for (const ReductionGroup::Member &member : group.partials)
-    for (const Place &chunk : chunks)
+  for (const Place &chunk : chunks)
+    for (const ReductionGroup::Member &member : group.partials)
       llvm::append_range(inits, getStarts(member.combiner, emitInits(member, chunk, lanes), lanes));
   // Every team makes the same number of rounds, so that all of them meet at the barriers.
   int64_t rounds = *number / teams, unroll = config.getUnroll();
@@ -464,14 +493,13 @@ LogicalResult RowEmitter::runWalk() {
                       });
   for (const ReductionGroup::Input &input : group.inputs)
     points.withdraw(input.tensor);
-  ArrayRef<Value> sums = ArrayRef(last).take_front(numSums);
+  MutableArrayRef<Value> sums = MutableArrayRef(last).take_front(numSums);
   row = firstRow;
   makeChunks();
-  ArrayRef<Value> rest = sums;
-  for (const ReductionGroup::Member &member : group.partials) {
-    size_t taken = chunks.size() * member.combiner.getNumResults();
-    storePartials(member, rest.take_front(taken));
-    rest = rest.drop_front(taken);
+  combineTeams(sums);
+  for (auto [number, chunk] : llvm::enumerate(chunks)) {
+    size_t perChunk = numSums / chunks.size();
+    storePartials(chunk, sums.slice(number * perChunk, perChunk));
   }
   return frame.finish(blocks);
 }

@@ -28,3 +28,43 @@ builtin.module @down attributes {plan.kernel, plan.target = #plan.target<"cuda",
     return
   }
 }
+
+// -----
+
+// Sums that do not need each other are summed up together, also of inputs that nothing else ties to each other: loads of
+// both are under way at once, and threads meet once for both.
+// CHECK-LABEL: func.func @beside
+// CHECK-SAME:    shared = 1024
+// CHECK:         scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>)
+// CHECK-COUNT-8:   vector.load %{{.*}} : memref<32768xf32>, vector<4xf32>
+// CHECK-COUNT-2: vector.store %{{.*}} : memref<128xf32, #gpu.address_space<workgroup>>
+// CHECK-COUNT-2: gpu.barrier
+// CHECK-NOT:     gpu.barrier
+#in = affine_map<(d0, d1) -> (d1, d0)>
+#out = affine_map<(d0, d1) -> (d0)>
+builtin.module @beside attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @beside() attributes {lowering_config = #cuda.column_reduction<threads = 16, rows = 2, vector = 4>} {
+    %b0 = plan.binding 0 read align 64 : memref<256x128xf32>
+    %b1 = plan.binding 1 read align 64 : memref<256x128xf32>
+    %b2 = plan.binding 2 write align 64 : memref<128xf32>
+    %b3 = plan.binding 3 write align 64 : memref<128xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<256x128xf32> to tensor<256x128xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<256x128xf32> to tensor<256x128xf32>
+    %e = tensor.empty() : tensor<128xf32>
+    %zero = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<128xf32>) -> tensor<128xf32>
+    %0 = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<256x128xf32>) outs(%f : tensor<128xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<128xf32>
+    %1 = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%t1 : tensor<256x128xf32>) outs(%f : tensor<128xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<128xf32>
+    bufferization.materialize_in_destination %0 in restrict writable %b2 : (tensor<128xf32>, memref<128xf32>) -> ()
+    bufferization.materialize_in_destination %1 in restrict writable %b3 : (tensor<128xf32>, memref<128xf32>) -> ()
+    return
+  }
+}

@@ -202,6 +202,62 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 
 // -----
 
+// Last steps over parts of the same kernel, alike in form, are one kernel.
+// CHECK-LABEL: func.func @last_steps
+// CHECK:         %[[PARTS:.*]]:2 = plan.region
+// CHECK:         plan.region -> (tensor<128xf32>, tensor<128xf32>)
+// CHECK-COUNT-2:   iterator_types = ["parallel", "reduction"]
+// CHECK:           arith.negf
+// CHECK:           plan.yield
+// CHECK-NOT:     plan.region
+#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#column = affine_map<(d0, d1, d2) -> (d0, d2)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+#kept = affine_map<(d0, d1) -> (d0)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @last_steps(%x: tensor<4x8x128xf32>) -> (tensor<128xf32>, tensor<128xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e1 = tensor.empty() : tensor<4x128xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
+    %squares = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x : tensor<4x8x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+    ^bb0(%a: f32, %acc: f32):
+      %p = arith.mulf %a, %a : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x128xf32>
+    %plain = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x : tensor<4x8x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x128xf32>
+    %e2 = tensor.empty() : tensor<128xf32>
+    %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<128xf32>) -> tensor<128xf32>
+    %total = linalg.generic {indexing_maps = [#turned, #kept], iterator_types = ["parallel", "reduction"]}
+        ins(%squares : tensor<4x128xf32>) outs(%f2 : tensor<128xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %acc, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<128xf32>
+    %other = linalg.generic {indexing_maps = [#turned, #kept], iterator_types = ["parallel", "reduction"]}
+        ins(%plain : tensor<4x128xf32>) outs(%f2 : tensor<128xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %acc, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<128xf32>
+    %negated = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%other : tensor<128xf32>) outs(%e2 : tensor<128xf32>) {
+    ^bb0(%a: f32, %out: f32):
+      %n = arith.negf %a : f32
+      linalg.yield %n : f32
+    } -> tensor<128xf32>
+    return %total, %negated : tensor<128xf32>, tensor<128xf32>
+  }
+}
+
+// -----
+
 // A body that reads other elements of an input, too, must find them as they were: its memory is not taken over.
 // CHECK-LABEL: func.func @turned
 // CHECK:         plan.region

@@ -46,6 +46,8 @@ private:
   }
   void placeOp(linalg::LinalgOp op, Exprs opLoops);
   bool visit(linalg::LinalgOp op);
+  /// Gives the root's loops to a reduction of the same form that no tensor ties to what is placed.
+  bool placeBesideRoot();
   bool visit(tensor::ExpandShapeOp op);
   bool visit(tensor::CollapseShapeOp op);
   bool dependsOnReduction(Value tensor);
@@ -165,6 +167,21 @@ static Exprs expand(ArrayRef<AffineExpr> coords, ArrayRef<int64_t> shape,
   return result;
 }
 
+bool Placement::placeBesideRoot() {
+  for (Operation *op : kernel.tensorOps) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp || linalgOp.getNumReductionLoops() == 0 || loops.contains(op) ||
+        linalgOp.getIteratorTypesArray() != root.getIteratorTypesArray() ||
+        linalgOp.getIndexingMapsArray() != root.getIndexingMapsArray() ||
+        linalgOp.getStaticLoopRanges() != root.getStaticLoopRanges() ||
+        llvm::is_contained(root.getStaticLoopRanges(), ShapedType::kDynamic))
+      continue;
+    placeOp(linalgOp, loops[root]);
+    return true;
+  }
+  return false;
+}
+
 bool Placement::visit(tensor::ExpandShapeOp op) {
   ArrayRef<int64_t> shape = op.getResultType().getShape();
   SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
@@ -241,6 +258,7 @@ LogicalResult Placement::run(std::string &reason) {
       else if (auto collapseOp = dyn_cast<tensor::CollapseShapeOp>(op))
         changed |= visit(collapseOp);
     }
+    changed = changed || placeBesideRoot();
   }
   for (Operation *op : kernel.tensorOps) {
     if (op->getNumResults() == 0 || !dependsOnReduction(op->getResult(0)))

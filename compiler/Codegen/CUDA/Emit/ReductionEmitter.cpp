@@ -133,18 +133,70 @@ SmallVector<Value> ReductionEmitter::combineInits(const Combiner &combiner, Valu
   return combiner.combine(points.builder, points.loc, spread, total);
 }
 
-void ReductionEmitter::emitMember(const ReductionGroup::Member &member) {
-  const Combiner &combiner = member.combiner;
-  SmallVector<Value> inits = emitInits(member, getReducedPlace(), getReducedLanes());
-  SmallVector<Value> partial =
-      visitShare(getStarts(combiner, inits, lanes), [&](const Place &place, ValueRange carried) {
-        return accumulate(member, place, carried);
+void ReductionEmitter::emitTogether(Members members) {
+  MemberValues inits, partials;
+  SmallVector<Value> starts;
+  for (const ReductionGroup::Member &member : members) {
+    inits.push_back(emitInits(member, getReducedPlace(), getReducedLanes()));
+    llvm::append_range(starts, getStarts(member.combiner, inits.back(), lanes));
+  }
+  SmallVector<Value> last =
+      visitShare(starts, [&](const Place &place, ValueRange carried) -> SmallVector<Value> {
+        SmallVector<Value> next;
+        for (const ReductionGroup::Member &member : members) {
+          unsigned number = member.combiner.getNumResults();
+          llvm::append_range(next, accumulate(member, place, carried.take_front(number)));
+          carried = carried.drop_front(number);
+        }
+        return next;
       });
-  SmallVector<Value> total =
-      combineInits(combiner, inits, combineThreads(combiner, partial), getReducedLanes());
-  linalg::LinalgOp op = combiner.getOp();
-  for (auto [result, value] : llvm::zip_equal(op->getResults(), total))
-    points.provide(result, value);
+  ArrayRef<Value> rest = last;
+  for (const ReductionGroup::Member &member : members) {
+    unsigned number = member.combiner.getNumResults();
+    partials.emplace_back(rest.take_front(number));
+    rest = rest.drop_front(number);
+  }
+  MemberValues combined = combineThreads(members, std::move(partials));
+  for (auto [number, member] : llvm::enumerate(members)) {
+    SmallVector<Value> total = combineInits(member.combiner, inits[number],
+                                            std::move(combined[number]), getReducedLanes());
+    linalg::LinalgOp op = member.combiner.getOp();
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), total))
+      points.provide(result, value);
+  }
+}
+
+/// True if `op` needs a result of one of `members`, near or far.
+static bool dependsOn(Operation *op, ArrayRef<ReductionGroup::Member> members) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Operation *> worklist{op};
+  while (!worklist.empty()) {
+    bool isNeeded = false;
+    worklist.pop_back_val()->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *definition = operand.getDefiningOp();
+            definition && !op->isProperAncestor(definition) && seen.insert(definition).second) {
+          isNeeded |= llvm::any_of(members, [&](const ReductionGroup::Member &member) {
+            return member.combiner.getOp() == definition;
+          });
+          worklist.push_back(definition);
+        }
+    });
+    if (isNeeded)
+      return true;
+  }
+  return false;
+}
+
+void ReductionEmitter::emitMembers() {
+  for (Members rest = group.members; !rest.empty();) {
+    size_t number = 1;
+    while (reducesTogether() && number < rest.size() &&
+           !dependsOn(rest[number].combiner.getOp(), rest.take_front(number)))
+      ++number;
+    emitTogether(rest.take_front(number));
+    rest = rest.drop_front(number);
+  }
 }
 
 void ReductionEmitter::emitResults(function_ref<bool(const ReductionGroup::Result &)> isWanted,

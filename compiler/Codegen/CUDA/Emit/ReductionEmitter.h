@@ -43,16 +43,21 @@ protected:
   using Visitor =
       llvm::function_ref<llvm::SmallVector<mlir::Value>(const Place &, mlir::ValueRange)>;
   virtual llvm::SmallVector<mlir::Value> visitShare(mlir::ValueRange inits, Visitor body) = 0;
-  /// Combines what the threads of one row or column hold; all of them get the result.
-  virtual llvm::SmallVector<mlir::Value> combineThreads(const Combiner &combiner,
-                                                        llvm::SmallVector<mlir::Value> partial) = 0;
+  using Members = llvm::ArrayRef<ReductionGroup::Member>;
+  /// The values of each of several members.
+  using MemberValues = llvm::SmallVector<llvm::SmallVector<mlir::Value>>;
+  /// Combines what the threads of one row or column hold; all of them get the results.
+  virtual MemberValues combineThreads(Members members, MemberValues partials) = 0;
+  /// Whether members are reduced together that do not need each other's results.
+  virtual bool reducesTogether() const { return true; }
   /// The place of this thread's reduced element, and the number of lanes it has.
   virtual Place getReducedPlace() = 0;
   virtual int64_t getReducedLanes() = 0;
   /// i1: true for the one thread that stores it.
   virtual mlir::Value isStoringThread() = 0;
 
-  void emitMember(const ReductionGroup::Member &member);
+  /// Reduces all members of the group.
+  void emitMembers();
   /// Computes and stores the results of the whole space and of the parallel dims.
   void emitResults();
   /// Computes the results that are wanted at `place`, and stores them.
@@ -94,6 +99,9 @@ protected:
   /// read what that one writes.
   const bool loadsOnlyOwn;
   llvm::SmallVector<mlir::Value> parallelSizes, reductionSizes;
+
+private:
+  void emitTogether(Members members);
 };
 
 /// Runs `Emitter` on a function that is configured by `Config`.

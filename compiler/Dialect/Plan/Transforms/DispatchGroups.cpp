@@ -160,6 +160,8 @@ DispatchGrouping::DispatchGrouping(Block &block, bool fuse) : fuse(fuse), isCUDA
   for (Operation &op : block)
     if (isCompute(&op))
       add(&op);
+  if (fuse && isCUDA)
+    mergeLastSteps();
 }
 
 SmallVector<DispatchGroup *> DispatchGrouping::getGroups() const {
@@ -531,6 +533,81 @@ bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction)
   groupOf[producer] = &home;
   group.ops.clear();
   return true;
+}
+
+static linalg::LinalgOp getOnlyReduction(const DispatchGroup &group) {
+  linalg::LinalgOp only;
+  for (Operation *op : group.ops) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp || linalgOp.getNumReductionLoops() == 0)
+      continue;
+    if (only)
+      return nullptr;
+    only = linalgOp;
+  }
+  return only;
+}
+
+DispatchGroup *DispatchGrouping::getSplitGroup(const DispatchGroup &group) const {
+  linalg::LinalgOp reduction = getOnlyReduction(group);
+  if (group.isClosed || group.hasContraction || !reduction || reduction->hasAttr(kPartialAttr))
+    return nullptr;
+  DispatchGroup *split = nullptr;
+  for (Operation *op : group.ops)
+    for (Value value : getUsedValues(op)) {
+      Operation *definition = value.getDefiningOp();
+      DispatchGroup *from = definition ? groupOf.lookup(definition) : nullptr;
+      if (!from || from == &group)
+        continue;
+      if (!definition->hasAttr(kPartialAttr) || op != reduction || (split && split != from))
+        return nullptr;
+      split = from;
+    }
+  return split;
+}
+
+void DispatchGrouping::mergeLastSteps() {
+  llvm::MapVector<DispatchGroup *, SmallVector<DispatchGroup *>> lastSteps;
+  for (const std::unique_ptr<DispatchGroup> &group : groups)
+    if (DispatchGroup *split = group->ops.empty() ? nullptr : getSplitGroup(*group))
+      lastSteps[split].push_back(group.get());
+  auto haveOneSpace = [](DispatchGroup *first, DispatchGroup *second) {
+    linalg::LinalgOp a = getOnlyReduction(*first), b = getOnlyReduction(*second);
+    return a && b && first->numRows == second->numRows &&
+           a.getIteratorTypesArray() == b.getIteratorTypesArray() &&
+           a.getIndexingMapsArray() == b.getIndexingMapsArray() &&
+           a.getStaticLoopRanges() == b.getStaticLoopRanges() &&
+           !llvm::is_contained(a.getStaticLoopRanges(), ShapedType::kDynamic);
+  };
+  for (auto &[split, steps] : lastSteps)
+    for (size_t i = 0; i < steps.size(); ++i) {
+      DispatchGroup &into = *steps[i];
+      // What is compared with is a group as it was before it took others in.
+      DispatchGroup first = into;
+      for (size_t j = i + 1; j < steps.size();) {
+        DispatchGroup &other = *steps[j];
+        SmallVector<Value> operands;
+        for (DispatchGroup *group : {&into, &other})
+          for (Operation *op : group->ops)
+            llvm::append_range(operands, getUsedValues(op));
+        if (!haveOneSpace(&first, &other) || into.ops.size() + other.ops.size() > kMaxGroupOps ||
+            countBindings(into, other.ops) > kMaxBindings ||
+            wouldMakeCycle(into, operands, &other)) {
+          ++j;
+          continue;
+        }
+        for (Operation *op : other.ops) {
+          into.rowOfLoop[op] = other.rowOfLoop[op];
+          groupOf[op] = &into;
+        }
+        into.ops.append(other.ops);
+        into.firstPosition = std::min(into.firstPosition, other.firstPosition);
+        other.ops.clear();
+        steps.erase(steps.begin() + j);
+      }
+      llvm::sort(into.ops,
+                 [&](Operation *a, Operation *b) { return position.at(a) < position.at(b); });
+    }
 }
 
 /// `user`, already in `into`, also uses results of `other`: one kernel for all, where both have the

@@ -79,6 +79,11 @@ private:
   /// Moves groups of such reductions alone into `group` that read an input of `op`, one of its ops.
   void absorbSiblings(DispatchGroup &group, mlir::Operation *op);
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
+  /// Makes one kernel of the last steps of reductions that were split alike.
+  void mergeLastSteps();
+  /// The group whose sums of parts are all that `group` reads of others, if its only reduction
+  /// brings them together; null if not.
+  DispatchGroup *getSplitGroup(const DispatchGroup &group) const;
   bool tryMergeGroups(DispatchGroup &into, DispatchGroup &other, mlir::Operation *user);
   std::optional<llvm::SmallVector<int>> matchRows(DispatchGroup &group, mlir::Operation *op);
   bool wouldMakeCycle(DispatchGroup &group, mlir::ValueRange operands,
