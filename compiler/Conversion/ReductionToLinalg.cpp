@@ -11,6 +11,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -132,12 +133,12 @@ Value isBetter(OpBuilder &b, Location loc, bool isMax, Type element, Value x, Va
   auto compare = [&](CmpFPredicate predicate, Value lhs, Value rhs) -> Value {
     return arith::CmpFOp::create(b, loc, predicate, lhs, rhs);
   };
-  Value xIsNan = compare(CmpFPredicate::UNO, x, x),
-        bestIsNan = compare(CmpFPredicate::UNO, best, best);
-  Value isStrict = compare(isMax ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, best);
-  Value isFirstNan = bitAnd(xIsNan, compare(CmpFPredicate::ORD, best, best));
-  Value isEqual = bitOr(compare(CmpFPredicate::OEQ, x, best), bitAnd(xIsNan, bestIsNan));
-  return bitOr(bitOr(isStrict, isFirstNan), bitAnd(isEqual, isEarlier));
+  // A NaN beats all else: comparisons that hold for NaNs as well say so in one instruction.
+  Value isStrict = bitAnd(compare(isMax ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, best),
+                          compare(CmpFPredicate::ORD, best, best));
+  Value isNoWorse = bitOr(compare(isMax ? CmpFPredicate::OGE : CmpFPredicate::OLE, x, best),
+                          compare(CmpFPredicate::UNO, x, x));
+  return bitOr(isStrict, bitAnd(isNoWorse, isEarlier));
 }
 
 /// Gives back the reduced dims with size 1, and the type of the op's result.
@@ -389,6 +390,7 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
           Value position = arith::SelectOp::create(b, bodyLoc, wins, index, args[2]);
           linalg::YieldOp::create(b, bodyLoc, ValueRange{value, position});
         });
+    generic->setAttr(plan::kBreaksTiesAttr, rewriter.getUnitAttr());
     rewriter.replaceOp(op,
                        finish(rewriter, loc, generic.getResult(1), axis, op.getKeepdims(), type));
     return success();

@@ -34,10 +34,11 @@ func.func @unsigned_minimum(%x: tensor<6xui8>) -> tensor<ui8> {
 // The lowest index among equals, whatever the order of evaluation.
 // CHECK-LABEL: func.func @argmax(
 // CHECK:         %[[R:.*]]:2 = linalg.generic
+// CHECK-SAME:      plan.breaks_ties
 // CHECK:         ^bb0(%[[X:.*]]: f32, %[[BEST:.*]]: f32, %[[AT:.*]]: i64):
 // CHECK:           %[[I:.*]] = arith.index_cast
 // CHECK:           %[[EARLIER:.*]] = arith.cmpi slt, %[[I]], %[[AT]]
-// CHECK:           arith.cmpf ogt, %[[X]], %[[BEST]]
+// CHECK:           arith.cmpf ugt, %[[X]], %[[BEST]]
 // CHECK:           %[[TIE:.*]] = arith.andi %{{.*}}, %[[EARLIER]]
 // CHECK:           %[[WINS:.*]] = arith.ori %{{.*}}, %[[TIE]]
 // CHECK:           arith.select %[[WINS]], %[[X]], %[[BEST]]

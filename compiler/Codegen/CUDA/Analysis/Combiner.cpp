@@ -22,6 +22,7 @@
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -178,7 +179,7 @@ SmallVector<Value> Combiner::combineInOrder(OpBuilder &builder, Location loc, Va
 SmallVector<Value> Combiner::combine(OpBuilder &builder, Location loc, ValueRange first,
                                      ValueRange second) const {
   SmallVector<Value> forward = combineInOrder(builder, loc, first, second);
-  if (!position)
+  if (!position || op->hasAttr(plan::kBreaksTiesAttr))
     return forward;
   SmallVector<Value> backward = combineInOrder(builder, loc, second, first);
   Value where = forward[*position], other = backward[*position];
