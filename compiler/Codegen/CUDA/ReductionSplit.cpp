@@ -16,14 +16,15 @@ using namespace mlir;
 namespace xc::cuda {
 
 /// Parts of a column reduction: enough blocks for the GPU, few enough for their results to cost
-/// little. From kWideColumns on fewer.
-static constexpr int64_t kMostColumnParts = 256, kMostWideColumnParts = 128, kWideColumns = 2048;
+/// little. From kWideColumns on fewer, but not where each part is one block, which walks over its
+/// rows: of those with long ways there are more.
+static constexpr int64_t kMostColumnParts = 128, kMostWideColumnParts = 64, kWideColumns = 2048;
 /// From this many columns on, blocks are enough without parts.
 static constexpr int64_t kEnoughColumns = 32768;
 /// Elements below which a second kernel costs more than it brings.
 static constexpr int64_t kFewElements = 1 << 18;
-/// Fewest rows of a part of a column reduction.
-static constexpr int64_t kFewestRows = 8;
+/// Fewest rows of a part of a column reduction, and rows that are a long way for a block.
+static constexpr int64_t kFewestRows = 8, kLongWay = 128;
 /// Results of a row reduction from which on blocks are enough, and elements of a row that one block
 /// reduces as fast as two kernels do; more where the row is needed again after its reduction.
 static constexpr int64_t kEnoughRows = 66, kShortRow = 32768, kShortReusedRow = 131072;
@@ -136,7 +137,8 @@ static std::optional<Split> chooseNarrowColumnSplit(linalg::GenericOp op,
                /*hasRest=*/true};
 }
 
-static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const ReductionGroup &group) {
+static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const ReductionGroup &group,
+                                              bool walks) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   int64_t kept = getCount(ranges, group.parallelDims),
           reduced = getCount(ranges, group.reductionDims);
@@ -156,7 +158,9 @@ static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const Reduct
     return std::nullopt;
   // Along the outermost dim that gives most parts; a few would not fill the GPU either.
   constexpr int64_t few = 15;
-  int64_t limit = kept < kWideColumns ? kMostColumnParts : kMostWideColumnParts;
+  int64_t limit = kept < kWideColumns || walks ? kMostColumnParts : kMostWideColumnParts;
+  if (walks && reduced >= 2 * limit * kLongWay)
+    limit *= 2;
   auto getFewest = [&](unsigned dim) {
     return std::max<int64_t>(1, kFewestRows * ranges[dim] / reduced);
   };
@@ -204,7 +208,7 @@ static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const Reduction
                true, multiple};
 }
 
-std::optional<Split> chooseSplit(linalg::GenericOp op) {
+std::optional<Split> chooseSplit(linalg::GenericOp op, bool walks) {
   if (op.getNumReductionLoops() == 0 || !hasPlainMaps(op) || op.getNumDpsInputs() == 0)
     return std::nullopt;
   for (OpResult result : op->getResults())
@@ -219,7 +223,8 @@ std::optional<Split> chooseSplit(linalg::GenericOp op) {
   if ((ShapedType::isDynamic(kept) && group.reducesContiguousDim) || kept == 0 ||
       llvm::is_contained(ranges, 0))
     return std::nullopt;
-  return group.reducesContiguousDim ? chooseRowSplit(op, group) : chooseColumnSplit(op, group);
+  return group.reducesContiguousDim ? chooseRowSplit(op, group)
+                                    : chooseColumnSplit(op, group, walks);
 }
 
 linalg::GenericOp collapseReducedLoops(linalg::GenericOp op) {

@@ -24,7 +24,8 @@ struct Split {
 };
 
 /// How `op` is to be split; nothing if it has results enough for the GPU, or is no reduction.
-std::optional<Split> chooseSplit(mlir::linalg::GenericOp op);
+/// `walks` says that each part is one block, which walks over its rows.
+std::optional<Split> chooseSplit(mlir::linalg::GenericOp op, bool walks = false);
 
 /// Makes one loop of neighbouring ones that are reduced together, where no number of equal parts of
 /// one of them would do: a long loop can be cut anywhere. Returns the op that is left.

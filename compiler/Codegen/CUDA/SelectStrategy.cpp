@@ -36,6 +36,11 @@ static constexpr int64_t kBlockThreads = 256;
 /// A thread keeps at most this many values of a row in registers, of up to 32 bits each; beyond, a
 /// row gets more threads, then shared memory.
 static constexpr int64_t kRowValuesPerThread = 32;
+/// Bytes of an input that a thread has of a row which is also written.
+static constexpr int64_t kRowBytesPerThread = 64;
+/// Blocks with fewer bytes of an input take longer to be launched than to do their work; twice as
+/// many where they write next to nothing.
+static constexpr int64_t kShortBlockBytes = 4096;
 /// Rows up to this length are held in registers where several of them are also summed up.
 static constexpr int64_t kLongestWalk = 8192;
 /// Rows of a symbolic length get a variant for each of these longest lengths, in registers.
@@ -54,7 +59,7 @@ public:
 
 private:
   std::optional<Choice> chooseTranspose();
-  Choice chooseElementwise();
+  Choice chooseElementwise(bool isWindow = false);
   std::optional<Choice> chooseWindow();
   Choice chooseReduction(const ReductionGroup &group);
   Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows,
@@ -202,7 +207,7 @@ static int64_t countGathers(const KernelInfo &kernel) {
   return count;
 }
 
-Choice Chooser::chooseElementwise() {
+Choice Chooser::chooseElementwise(bool isWindow) {
   MLIRContext *context = kernel.getFunction().getContext();
   if (std::optional<Choice> choice = chooseTranspose())
     return *choice;
@@ -210,8 +215,13 @@ Choice Chooser::chooseElementwise() {
   bool flat = isFlat(kernel);
   if (!flat)
     vector = std::min(vector, getInnerDivisor());
-  // Two wide accesses a thread: short blocks keep reads and writes mixed.
-  int64_t unroll = std::clamp<int64_t>(16 / vector, 1, flat ? 2 : 4);
+  // Short blocks, of 4 KiB, keep reads and writes mixed, and are not yet so many that launching
+  // them takes longer than their work. Where an access has many elements to compute with, or
+  // indices, a thread has two of them. Neighbours in a window share what they read.
+  int64_t unroll = isWindow              ? std::clamp<int64_t>(16 / vector, 1, 4)
+                   : flat && vector <= 4 ? 1
+                   : vector >= 4         ? 2
+                                         : 4;
   // A search is a chain of reads. Many side by side take more registers than there are.
   constexpr int64_t mostGathers = 128;
   int64_t gathers = countGathers(kernel);
@@ -226,7 +236,7 @@ Choice Chooser::chooseElementwise() {
     std::optional<int64_t> elements = getStaticCount(output.binding);
     count = elements && count ? std::optional(std::max(*count, *elements)) : std::nullopt;
   }
-  int64_t threads = kBlockThreads;
+  int64_t threads = unroll > 1 && vector > 1 && !isWindow ? kBlockThreads / 2 : kBlockThreads;
   if (count) {
     int64_t wanted = static_cast<int64_t>(kernel.target->multiprocessors) * threads;
     while (unroll > 1 && *count < wanted * vector * unroll * 2)
@@ -269,7 +279,7 @@ std::optional<Choice> Chooser::chooseWindow() {
       return std::nullopt;
     largest = std::max(largest, *size);
   }
-  Choice choice = chooseElementwise();
+  Choice choice = chooseElementwise(/*isWindow=*/true);
   choice.reason = llvm::formatv("windows of {0} elements, each walked by one thread; {1}", largest,
                                 choice.reason);
   return choice;
@@ -300,12 +310,16 @@ static int64_t getRegistersPerElement(const ReductionGroup &group) {
   return llvm::divideCeil(bytes, 4);
 }
 
+/// True if there is a result for each element of a row.
+static bool writesRows(const ReductionGroup &group) {
+  return llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
+    return result.kind == ReductionGroup::Result::Kind::Whole;
+  });
+}
+
 /// True if elements of a row are needed again after a first reduction of it.
 static bool isReusedRow(const ReductionGroup &group) {
-  return group.members.size() > 1 ||
-         llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
-           return result.kind == ReductionGroup::Result::Kind::Whole;
-         });
+  return group.members.size() > 1 || writesRows(group);
 }
 
 /// The most threads, a power of two, with which each still has a vector of `length` elements.
@@ -320,14 +334,21 @@ std::optional<Choice> Chooser::chooseHeldRows(const ReductionGroup &group,
                                               std::optional<int64_t> rows, int64_t length,
                                               int64_t vector) {
   constexpr int64_t mostThreads = 1024;
-  int64_t bytes = 0, inputs = std::max<int64_t>(1, group.inputs.size());
-  for (const ReductionGroup::Input &input : group.inputs)
-    bytes += getElementBytes(getElementTypeOrSelf(input.tensor));
+  int64_t bytes = 0, widest = 0, inputs = std::max<int64_t>(1, group.inputs.size());
+  for (const ReductionGroup::Input &input : group.inputs) {
+    int64_t own = getElementBytes(getElementTypeOrSelf(input.tensor));
+    bytes += own;
+    widest = std::max(widest, own);
+  }
   // As few threads as hold the row, but a whole warp for what is worth it. Beyond a warp, threads
   // are cheaper than registers: more rows are in flight on a multiprocessor.
   int64_t threads = getMostThreads(length, vector, 32);
   int64_t most = kRowValuesPerThread / getRegistersPerElement(group);
+  // Where as much is written as is read, shorter blocks keep both mixed, if they take turns at all.
   int64_t perThread = length <= 1024 ? most : most / 2;
+  bool takeTurns = !rows || *rows * 32 > kernel.target->multiprocessors * int64_t(1024);
+  if (writesRows(group) && takeTurns)
+    perThread = std::min(most, kRowBytesPerThread / std::max<int64_t>(1, widest));
   while (threads >= 32 && threads < mostThreads && threads * perThread < length)
     threads *= 2;
   // Few rows have to keep the multiprocessors busy with more threads each.
@@ -359,6 +380,10 @@ std::optional<Choice> Chooser::chooseHeldRows(const ReductionGroup &group,
   if (chunks * vector > most)
     return std::nullopt;
   int64_t rowsPerBlock = threads <= 32 ? std::max<int64_t>(1, 128 / threads) : 1;
+  int64_t factor = writesRows(group) ? 1 : 2;
+  while (threads <= 32 && rowsPerBlock * threads < factor * kBlockThreads &&
+         rowsPerBlock * 2 * length * widest <= factor * kShortBlockBytes)
+    rowsPerBlock *= 2;
   std::string reason =
       llvm::formatv(
           "rows of {0}{1} elements: {2} threads hold one in registers{3}, {4} rows a block",

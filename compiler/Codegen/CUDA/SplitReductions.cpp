@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two passes before kernels are formed:
+// Before kernels are formed:
 //   -xc-cuda-reduce-products    products of a matrix and a vector are reductions
 //   -xc-cuda-split-reductions   reductions with too few results for the GPU get two steps
 //
@@ -28,6 +28,7 @@
 #include "compiler/Codegen/CUDA/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/SplitProducts.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -397,6 +398,8 @@ linalg::GenericOp Splitter::makeLastStep(OpBuilder &builder, ValueRange partial)
       });
   if (std::optional<unsigned> position = combiner.getPosition())
     last->setAttr(plan::kPositionAttr, builder.getI64IntegerAttr(*position));
+  if (split.root->hasAttr(plan::kBreaksTiesAttr))
+    last->setAttr(plan::kBreaksTiesAttr, builder.getUnitAttr());
   return last;
 }
 
@@ -546,6 +549,27 @@ void Splitter::run() {
   }
 }
 
+/// How `reductions` are split: in the same parts where one of several over the same rows walks.
+static SmallVector<Split> chooseSplits(ArrayRef<linalg::GenericOp> reductions) {
+  auto getRanges = [](linalg::GenericOp op) {
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    llvm::sort(ranges);
+    return ranges;
+  };
+  SmallVector<SmallVector<int64_t>> walked;
+  for (linalg::GenericOp op : reductions) {
+    std::optional<Split> split = chooseSplit(op, /*walks=*/true);
+    FailureOr<Combiner> combiner = Combiner::match(op);
+    if (split && succeeded(combiner) && Splitter(*split, *combiner).carriesRowOps())
+      walked.push_back(getRanges(op));
+  }
+  SmallVector<Split> splits;
+  for (linalg::GenericOp op : reductions)
+    if (std::optional<Split> split = chooseSplit(op, llvm::is_contained(walked, getRanges(op))))
+      splits.push_back(*split);
+  return splits;
+}
+
 namespace {
 
 struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
@@ -566,14 +590,10 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
         reductions.push_back(collapseReducedLoops(op));
     // All are chosen before the first one is split: that replaces ops which it carries along,
     // reductions of rows among them, and sums over the same rows are to have the same parts.
-    SmallVector<Split> splits;
-    for (linalg::GenericOp op : reductions) {
-      if (arch && isStreamedProduct(op, *arch))
-        continue;
-      if (std::optional<Split> split = chooseSplit(op))
-        splits.push_back(*split);
-    }
-    for (Split split : splits) {
+    if (arch)
+      llvm::erase_if(reductions,
+                     [&](linalg::GenericOp op) { return isStreamedProduct(op, *arch); });
+    for (Split split : chooseSplits(reductions)) {
       FailureOr<Combiner> combiner = Combiner::match(split.root);
       if (succeeded(combiner) && !Splitter(split, *combiner).carriesRowOps()) {
         split.root = recomputeInputs(split.root);

@@ -2,8 +2,8 @@
 
 // CHECK-LABEL: func.func @large_elementwise()
 // CHECK-SAME:    cuda.index_bits = 32 : i32
-// CHECK-SAME:    lowering_config = #cuda.elementwise<threads = 256, vector = 4, unroll = 2>
-// CHECK-SAME:    plan.reason = "elementwise over the flattened shape: 8 elements a thread in 2 accesses of 4"
+// CHECK-SAME:    lowering_config = #cuda.elementwise<threads = 256, vector = 4, unroll = 1>
+// CHECK-SAME:    plan.reason = "elementwise over the flattened shape: 4 elements a thread in 1 accesses of 4"
 builtin.module @large_elementwise attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @large_elementwise() {
     %b0 = plan.binding 0 read align 64 : memref<4096x1024xf32>
@@ -120,6 +120,50 @@ builtin.module @warp_per_row attributes {plan.kernel, plan.target = #plan.target
     } -> tensor<4096x1024xf32>
     %b1 = plan.binding 1 write align 64 : memref<4096x1024xf32>
     bufferization.materialize_in_destination %g13 in restrict writable %b1 : (tensor<4096x1024xf32>, memref<4096x1024xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// More rows than warps are there at once: shorter blocks keep reads and writes mixed.
+// CHECK-LABEL: func.func @rows_that_take_turns()
+// CHECK-SAME:    #cuda.row_reduction<threads = 64, rows = 1, vector = 4, chunks = 4>
+builtin.module @rows_that_take_turns attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @rows_that_take_turns() {
+    %b0 = plan.binding 0 read align 64 : memref<32768x1024xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<32768x1024xf32> to tensor<32768x1024xf32>
+    %e2 = tensor.empty() : tensor<32768xf32>
+    %cf2 = arith.constant 0xFF800000 : f32
+    %f2 = linalg.fill ins(%cf2 : f32) outs(%e2 : tensor<32768xf32>) -> tensor<32768xf32>
+    %g5 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<32768x1024xf32>) outs(%f2 : tensor<32768xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<32768xf32>
+    %e6 = tensor.empty() : tensor<32768x1024xf32>
+    %g7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %g5 : tensor<32768x1024xf32>, tensor<32768xf32>) outs(%e6 : tensor<32768x1024xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      %e = math.exp %s : f32
+      linalg.yield %e : f32
+    } -> tensor<32768x1024xf32>
+    %e8 = tensor.empty() : tensor<32768xf32>
+    %cf8 = arith.constant 0.0 : f32
+    %f8 = linalg.fill ins(%cf8 : f32) outs(%e8 : tensor<32768xf32>) -> tensor<32768xf32>
+    %g11 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%g7 : tensor<32768x1024xf32>) outs(%f8 : tensor<32768xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<32768xf32>
+    %e12 = tensor.empty() : tensor<32768x1024xf32>
+    %g13 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%g7, %g11 : tensor<32768x1024xf32>, tensor<32768xf32>) outs(%e12 : tensor<32768x1024xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %d = arith.divf %a, %b : f32
+      linalg.yield %d : f32
+    } -> tensor<32768x1024xf32>
+    %b1 = plan.binding 1 write align 64 : memref<32768x1024xf32>
+    bufferization.materialize_in_destination %g13 in restrict writable %b1 : (tensor<32768x1024xf32>, memref<32768x1024xf32>) -> ()
     return
   }
 }

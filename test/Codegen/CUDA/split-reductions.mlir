@@ -5,14 +5,14 @@
 
 // A column sum becomes the sum of 256 parts.
 // CHECK-LABEL: func.func @columns
-// CHECK:         %[[X:.*]] = tensor.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] output_shape [256, 16, 768]
+// CHECK:         %[[X:.*]] = tensor.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] output_shape [128, 32, 768]
 // CHECK:         %[[PARTS:.*]] = linalg.generic
 // CHECK-SAME:      iterator_types = ["parallel", "reduction", "parallel"]
-// CHECK-SAME:      ins(%[[X]] : tensor<256x16x768xf32>) outs(%{{.*}} : tensor<256x768xf32>)
+// CHECK-SAME:      ins(%[[X]] : tensor<128x32x768xf32>) outs(%{{.*}} : tensor<128x768xf32>)
 // CHECK-SAME:      {plan.partial}
 // CHECK:         linalg.generic
 // CHECK-SAME:      iterator_types = ["parallel", "reduction"]
-// CHECK-SAME:      ins(%[[PARTS]] : tensor<256x768xf32>) outs(%{{.*}} : tensor<768xf32>)
+// CHECK-SAME:      ins(%[[PARTS]] : tensor<128x768xf32>) outs(%{{.*}} : tensor<768xf32>)
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @columns(%x: tensor<4096x768xf32>) -> tensor<768xf32> {
     %zero = arith.constant 0.0 : f32
@@ -76,16 +76,16 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // A gradient step's two products with a vector: the first one's rows get the loops of the parts
 // that the second one sums up.
 // CHECK-LABEL: func.func @step
-// CHECK:         %[[X:.*]] = tensor.expand_shape %arg0 {{.*}} into tensor<250x40x100xf32>
+// CHECK:         %[[X:.*]] = tensor.expand_shape %arg0 {{.*}} into tensor<125x80x100xf32>
 // CHECK:         %[[SCORE:.*]] = linalg.generic
 // CHECK-SAME:      iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK-SAME:      ins(%[[X]], %{{.*}} : tensor<250x40x100xf32>, tensor<100xf32>) outs(%{{.*}} : tensor<250x40xf32>)
+// CHECK-SAME:      ins(%[[X]], %{{.*}} : tensor<125x80x100xf32>, tensor<100xf32>) outs(%{{.*}} : tensor<125x80xf32>)
 // CHECK:         %[[PARTS:.*]] = linalg.generic
 // CHECK-SAME:      iterator_types = ["parallel", "reduction", "parallel"]
-// CHECK-SAME:      ins(%[[X]], %[[SCORE]] : tensor<250x40x100xf32>, tensor<250x40xf32>) outs(%{{.*}} : tensor<250x100xf32>)
+// CHECK-SAME:      ins(%[[X]], %[[SCORE]] : tensor<125x80x100xf32>, tensor<125x80xf32>) outs(%{{.*}} : tensor<125x100xf32>)
 // CHECK-SAME:      {plan.partial}
 // CHECK:         linalg.generic
-// CHECK-SAME:      ins(%[[PARTS]] : tensor<250x100xf32>) outs(%{{.*}} : tensor<100xf32>)
+// CHECK-SAME:      ins(%[[PARTS]] : tensor<125x100xf32>) outs(%{{.*}} : tensor<100xf32>)
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @step(%x: tensor<10000x100xf32>, %w: tensor<100xf32>) -> tensor<100xf32> {
     %zero = arith.constant 0.0 : f32
@@ -317,7 +317,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 // CHECK-LABEL: func.func @shared_producer
 // CHECK:         %[[X:.*]] = tensor.expand_shape %arg0
 // CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "parallel"]
-// CHECK-SAME:      ins(%[[X]], %arg1 : tensor<256x16x64xf32>, tensor<64xf32>) outs(%{{.*}} : tensor<256x64xf32>)
+// CHECK-SAME:      ins(%[[X]], %arg1 : tensor<128x32x64xf32>, tensor<64xf32>) outs(%{{.*}} : tensor<128x64xf32>)
 // CHECK:           math.exp
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @shared_producer(%x: tensor<4096x64xf32>, %m: tensor<64xf32>) -> (tensor<4096x64xf32>, tensor<64xf32>) {

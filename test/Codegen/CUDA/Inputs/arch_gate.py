@@ -33,8 +33,8 @@ def write_measured(args, folder):
     import peers_cuda_memory as measured
     works = list(measured.list_work())
     for rows, columns, dtype in GRADIENTS:
-        whole, column = (rows, columns), (columns,)
-        works.append(measured.Work("layernorm_vjp", rows, columns, dtype, [whole, column, whole], [whole, column, column],
+        whole, column = ((rows, columns), dtype), ((columns,), dtype)
+        works.append(measured.Work(f"layernorm_vjp_{rows}x{columns}_{dtype}", [whole, column, whole], [whole, column, column],
                                    measured.layer_norm_gradient(rows, columns, dtype)))
     output = folder / "measured.mlir"
     output.write_text("\n".join(work.text.replace("@main", f"@{work.name}") for work in works))
