@@ -7,14 +7,13 @@
     peers_cuda_memory.py warm [--only=REGEX]     fills the caches of torch.compile and JAX, so that run waits less; several may run at once
 
 The first writes and compiles the modules, on any machine; the second times them, and the same work in torch eager,
-torch.compile and JAX, and prints a table. Ours and torch's are measured alike: many calls captured in one CUDA graph by
+torch.compile and JAX (for memory_families.py's work in torch alone), and prints a table. Ours and torch's are measured alike: many calls captured in one CUDA graph by
 torch.cuda.graph, each on other inputs and outputs of random numbers, more than twice the L2 cache in all; the time of a
 replay between two events, over the number of calls. JAX captures nothing of a user's: all its calls are one program. Our
 results are compared with torch's. All figures are medians.
 """
 import argparse
 import json
-import math
 import pathlib
 import re
 import statistics
@@ -22,38 +21,12 @@ import subprocess
 import sys
 import time
 
+import memory_families
 import xcr_torch
+from memory_families import Work, tensor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-L2_BYTES = 60 << 20
 SHAPES = [(32768, 1024, "f32"), (4096, 768, "f32"), (128, 65536, "f32"), (8192, 4096, "bf16")]
-BYTES = {"f32": 4, "bf16": 2}
-
-
-class Work:
-    """One row: a program, and the bytes that it has to move."""
-
-    def __init__(self, op, rows, columns, dtype, inputs, outputs, body):
-        self.op, self.rows, self.columns, self.dtype = op, rows, columns, dtype
-        self.name = f"{op}_{rows}x{columns}_{dtype}"
-        self.inputs, self.outputs = inputs, outputs
-        self.bytes = sum(math.prod(shape) * BYTES.get(dtype, 8) for shape in inputs + outputs)
-        arguments = ", ".join(f"%{i}: {tensor(shape, dtype)}" for i, shape in enumerate(inputs))
-        results = ", ".join(tensor(shape, dtype) for shape in outputs)
-        names = ", ".join(f"%r{i}" for i in range(len(outputs)))
-        self.text = f"func.func @main({arguments}) -> ({results}) {{\n{body}\nreturn {names} : {results}\n}}\n"
-
-    @property
-    def sets(self):
-        return max(2, min(64, 2 * L2_BYTES // self.bytes + 2))
-
-    @property
-    def calls(self):
-        return self.sets * max(1, 32 // self.sets)
-
-
-def tensor(shape, dtype):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{dtype}>"
 
 
 def layer_norm_gradient(rows, columns, dtype):
@@ -94,7 +67,10 @@ def list_work():
         turned = tensor((columns, rows), dtype)
 
         def work(op, inputs, outputs, body):
-            return Work(op, rows, columns, dtype, inputs, outputs, body)
+            made = Work(f"{op}_{rows}x{columns}_{dtype}", [(shape, dtype) for shape in inputs],
+                        [(shape, dtype) for shape in outputs], body)
+            made.op, made.rows, made.columns, made.dtype = op, rows, columns, dtype
+            return made
 
         yield work("gelu", [whole], [whole], f"%r0 = array.gelu %0 : {x}")
         yield work("softmax", [whole], [whole], f"%r0 = array.softmax %0 axis = 1 : {x}")
@@ -134,11 +110,14 @@ class Ours:
         self.queue = self.runtime.stream(self.stream.cuda_stream)
 
     def time(self, work):
-        torch, runtime, kind = self.torch.torch, self.runtime, self.torch.types[work.dtype]
+        torch, runtime = self.torch.torch, self.runtime
         instance = runtime.instance(self.folder / f"{work.name}.vmfb")
-        sets = [([torch.randn(shape, device="cuda").to(kind) for shape in work.inputs],
-                 [torch.empty(shape, device="cuda", dtype=kind) for shape in work.outputs]) for _ in range(work.sets)]
-        calls = [runtime.call(instance, inputs, outputs, work.dtype) for inputs, outputs in sets]
+        sets = [(self.torch.make_inputs(work),
+                 [torch.empty(shape, device="cuda", dtype=self.torch.types[dtype]) for shape, dtype in work.outputs])
+                for _ in range(work.sets)]
+        calls = [runtime.call(instance, [(value, dtype) for value, (_, dtype) in zip(inputs, work.inputs)],
+                              [(value, dtype) for value, (_, dtype) in zip(outputs, work.outputs)])
+                 for inputs, outputs in sets]
         torch.cuda.synchronize()
         for call in calls:
             runtime.launch(call, self.queue)
@@ -149,7 +128,7 @@ class Ours:
                 runtime.launch(calls[i % len(calls)], self.queue)
         for _, outputs in sets:
             for output in outputs:
-                output.fill_(float("nan"))
+                output.fill_(float("nan") if output.is_floating_point() else -1)
         time_of_call = self.torch.time_replays(graph, work.calls)
         self.compare(work, sets[-1])
         del graph
@@ -160,11 +139,17 @@ class Ours:
 
     def compare(self, work, bound):
         inputs, outputs = bound
-        step = self.torch.function(work, *inputs[1:])
-        if not step:
-            return
-        want, got = step(inputs[0]).double(), outputs[0].double()
-        off = ((want - got).norm() / want.norm()).item()
+        if work.function:
+            if work.is_random:
+                return
+            want = work.function(self.torch.torch)(*inputs)
+            want = (want if self.torch.torch.is_tensor(want) else want[0]).double()
+        else:
+            step = self.torch.function(work, *inputs[1:])
+            if not step:
+                return
+            want = step(inputs[0]).double()
+        off = ((want - outputs[0].double()).norm() / want.norm()).item()
         if not off < 1e-2:
             sys.exit(f"{work.name}: the result is off by {off}, relatively")
 
@@ -176,8 +161,13 @@ class Torch:
     def __init__(self):
         import torch
         self.torch = torch
-        self.types = {"f32": torch.float32, "bf16": torch.bfloat16}
+        self.types = {"f32": torch.float32, "bf16": torch.bfloat16, "i32": torch.int32, "ui32": torch.int32}
         torch._dynamo.config.cache_size_limit = 1 << 12
+
+    def make_inputs(self, work):
+        torch = self.torch
+        return [torch.randn(shape, device="cuda").to(self.types[dtype]) if self.types[dtype].is_floating_point
+                else torch.randint(0, work.bound, shape, device="cuda", dtype=torch.int32) for shape, dtype in work.inputs]
 
     def function(self, work, weight=None, bias=None):
         F, columns = self.torch.nn.functional, work.columns
@@ -204,6 +194,10 @@ class Torch:
 
     def time(self, work, compiled):
         torch = self.torch
+        if work.function:
+            step = work.function(torch)
+            return self.time_graph(torch.compile(step) if compiled else step,
+                                   [self.make_inputs(work) for _ in range(work.sets)])
         x = [torch.randn(work.rows, work.columns, device="cuda").to(self.types[work.dtype]) for _ in range(work.sets)]
         if work.op == "layernorm_vjp":
             step, statistics_of = self.gradient(work)
@@ -243,6 +237,8 @@ class Torch:
 
 
 def time_jax(work):
+    if work.function:
+        return None
     import jax
     import jax.numpy as jnp
     dtype = {"f32": jnp.float32, "bf16": jnp.bfloat16}[work.dtype]
@@ -326,7 +322,7 @@ def run_steps(args):
 def warm_all(args, works):
     torch = Torch()
     for work in works:
-        if torch.function(work):
+        if work.function or torch.function(work):
             torch.time(work, compiled=True)
             time_jax(work)
 
@@ -342,7 +338,7 @@ def run_all(args, works):
     for work in works:
         ours = ours_of.time(work)
         peers = [torch.time(work, compiled=False) if "eager" in args.peers else None,
-                 torch.time(work, compiled=True) if "compile" in args.peers and work.op != "layernorm_vjp" else None,
+                 torch.time(work, compiled=True) if "compile" in args.peers and (work.function or work.op != "layernorm_vjp") else None,
                  time_jax(work) if "jax" in args.peers else None]
         known = [peer for peer in peers if peer]
         ratios.append(min(known) / ours if known else float("nan"))
@@ -366,7 +362,7 @@ def main():
     args = parser.parse_args()
     if args.what != "warm" and not args.folder:
         parser.error("expected --folder=DIR")
-    works = [work for work in list_work() if re.search(args.only, work.name)]
+    works = [work for work in [*list_work(), *memory_families.list_families()] if re.search(args.only, work.name)]
     {"compile": compile_all, "warm": warm_all, "run": run_all}[args.what](args, works)
 
 

@@ -2,7 +2,7 @@
 import ctypes
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
 
-DTYPES = {"f32": 12, "bf16": 11}  # xcr_dtype_t
+DTYPES = {"i32": 4, "ui32": 8, "bf16": 11, "f32": 12}  # xcr_dtype_t
 
 
 class StringView(Structure):
@@ -62,11 +62,11 @@ class Runtime:
         size = c_size_t(tensor.numel() * tensor.element_size())
         return self.create("buffer_wrap", self.device, byref(options), c_void_p(tensor.data_ptr()), size, None, None)
 
-    def call(self, instance, inputs, outputs, dtype):
-        """A call with torch's tensors bound; launch(call, stream) is then all there is to do."""
+    def call(self, instance, inputs, outputs):
+        """A call with torch's tensors bound, each beside its type; launch(call, stream) is then all there is to do."""
         call = self.create("call_create", instance, text("main"), None)
         for kind, tensors in (("input", inputs), ("output", outputs)):
-            for i, tensor in enumerate(tensors):
+            for i, (tensor, dtype) in enumerate(tensors):
                 buffer = self.buffer(tensor, dtype)
                 self.check(f"call_set_{kind}", call, c_uint32(i), buffer)
                 self.release("buffer", buffer)

@@ -1,0 +1,193 @@
+"""Memory-bound work of other kinds, and of shapes that are hard; peers_cuda_memory.py measures it beside torch."""
+import math
+
+L2_BYTES = 60 << 20
+BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "ui32": 4}
+
+
+def tensor(shape, dtype):
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{dtype}>"
+
+
+class Work:
+    """A program, the bytes that it has to move, and what torch calls it. Inputs and outputs are pairs of a shape and a type."""
+
+    def __init__(self, name, inputs, outputs, body, function=None, bound=None, is_random=False):
+        self.name, self.inputs, self.outputs, self.function, self.is_random = name, inputs, outputs, function, is_random
+        # Integers are random ones below `bound`.
+        self.bound = bound
+        self.bytes = sum(math.prod(shape) * BYTES[dtype] for shape, dtype in inputs + outputs)
+        arguments = ", ".join(f"%{i}: {tensor(*typed)}" for i, typed in enumerate(inputs))
+        results = ", ".join(tensor(*typed) for typed in outputs)
+        names = ", ".join(f"%r{i}" for i in range(len(outputs)))
+        self.text = f"func.func @main({arguments}) -> ({results}) {{\n{body}\nreturn {names} : {results}\n}}\n"
+
+    @property
+    def sets(self):
+        return max(2, min(64, 2 * L2_BYTES // self.bytes + 2))
+
+    @property
+    def calls(self):
+        return self.sets * max(1, 32 // self.sets)
+
+
+def rows(rows, columns, dtype):
+    x, r = tensor((rows, columns), dtype), tensor((rows,), dtype)
+    size = f"{rows}x{columns}_{dtype}"
+    whole, row, column = ((rows, columns), dtype), ((rows,), dtype), ((columns,), dtype)
+    c = tensor((columns,), dtype)
+    yield Work(f"softmax_{size}", [whole], [whole], f"%r0 = array.softmax %0 axis = 1 : {x}",
+               lambda torch: lambda x: torch.softmax(x, -1))
+    yield Work(f"rowsum_{size}", [whole], [row], f"%r0 = array.reduce sum, %0 axes = [1] : {x} -> {r}",
+               lambda torch: lambda x: x.sum(1))
+    yield Work(f"layernorm_{size}", [whole, column, column], [whole],
+               f"%r0 = array.layer_norm %0 scale(%1 : {c}) bias(%2 : {c}) axis = 1 epsilon = 1.0e-5 : {x}",
+               lambda torch: lambda x, w, b: torch.nn.functional.layer_norm(x, (columns,), w, b))
+
+
+def rms_norm_gradient(rows, columns, dtype):
+    x, c = tensor((rows, columns), dtype), tensor((columns,), dtype)
+    f, g, k = tensor((rows, columns), "f32"), tensor((columns,), "f32"), tensor((rows, 1), "f32")
+    body = f"""
+      %x = array.convert %0 : {x} -> {f}
+      %w = array.convert %1 : {c} -> {g}
+      %dy = array.convert %2 : {x} -> {f}
+      %square = array.mul %x, %x : {f}
+      %mean = array.mean %square axes = [1] keepdims : {f} -> {k}
+      %epsilon = array.constant dense<1.0e-6> : tensor<f32>
+      %me = array.add %mean, %epsilon : ({k}, tensor<f32>) -> {k}
+      %rstd = array.rsqrt %me : {k}
+      %xhat = array.mul %x, %rstd : ({f}, {k}) -> {f}
+      %wdy = array.mul %dy, %w : ({f}, {g}) -> {f}
+      %wx = array.mul %wdy, %xhat : {f}
+      %m = array.mean %wx axes = [1] keepdims : {f} -> {k}
+      %p = array.mul %xhat, %m : ({f}, {k}) -> {f}
+      %q = array.sub %wdy, %p : {f}
+      %dx = array.mul %q, %rstd : ({f}, {k}) -> {f}
+      %dyx = array.mul %dy, %xhat : {f}
+      %dg = array.reduce sum, %dyx axes = [0] : {f} -> {g}
+      %r0 = array.convert %dx : {f} -> {x}
+      %r1 = array.convert %dg : {g} -> {c}"""
+
+    def gradient(torch):
+        def step(x, w, dy):
+            x, w, dy = x.float(), w.float(), dy.float()
+            rstd = torch.rsqrt((x * x).mean(1, keepdim=True) + 1e-6)
+            xhat, wdy = x * rstd, dy * w
+            dx = (wdy - xhat * (wdy * xhat).mean(1, keepdim=True)) * rstd
+            kind = {"f32": torch.float32, "bf16": torch.bfloat16}[dtype]
+            return dx.to(kind), (dy * xhat).sum(0).to(kind)
+        return step
+
+    whole, column = ((rows, columns), dtype), ((columns,), dtype)
+    return Work(f"rmsnorm_vjp_{rows}x{columns}_{dtype}", [whole, column, whole], [whole, column], body, gradient)
+
+
+def permute(shape, order, dtype):
+    turned = tuple(shape[dim] for dim in order)
+    return Work(f"permute_{'x'.join(map(str, shape))}_{''.join(map(str, order))}_{dtype}", [(shape, dtype)],
+                [(turned, dtype)],
+                f"%r0 = array.transpose %0 permutation = {list(order)} : {tensor(shape, dtype)} -> {tensor(turned, dtype)}",
+                lambda torch: lambda x: x.permute(order).contiguous())
+
+
+def channels(rows, features):
+    """Statistics of columns, which are then needed for all of them."""
+    x, c = tensor((rows, features), "f32"), tensor((features,), "f32")
+    whole, column = ((rows, features), "f32"), ((features,), "f32")
+    yield Work(f"batchnorm_{rows}x{features}_f32", [whole, column, column], [whole, column, column],
+               f"%r0, %r1, %r2 = array.batch_norm_training %0, %1, %2 axis = 1 epsilon = 1.0e-5 : ({x}, {c}, {c}) -> ({x}, {c}, {c})",
+               lambda torch: lambda x, w, b: torch.native_batch_norm(x, w, b, None, None, True, 0.1, 1e-5)[0])
+    yield Work(f"softmax_columns_{rows}x{features}_f32", [whole], [whole], f"%r0 = array.softmax %0 axis = 0 : {x}",
+               lambda torch: lambda x: torch.softmax(x, 0))
+
+
+def moves():
+    def wide(*shape):
+        return shape, "f32"
+
+    def text(*shape):
+        return tensor(shape, "f32")
+
+    yield permute((32, 512, 12, 64), (0, 2, 1, 3), "bf16")
+    yield permute((32, 64, 56, 56), (0, 2, 3, 1), "f32")
+    yield permute((64, 512, 1024), (2, 0, 1), "f32")
+    yield permute((64, 512, 1024), (1, 0, 2), "f32")
+    yield permute((16, 384, 3, 1024), (2, 0, 3, 1), "bf16")
+    yield Work("concat_8192x2048_twice_f32", [wide(8192, 2048)] * 2, [wide(8192, 4096)],
+               f"%r0 = array.concatenate %0, %1 axis = 1 : ({text(8192, 2048)}, {text(8192, 2048)}) -> {text(8192, 4096)}",
+               lambda torch: lambda a, b: torch.cat([a, b], 1))
+    yield Work("slice_8192x4097_f32", [wide(8192, 4097)], [wide(8192, 4000)],
+               f"%r0 = array.slice %0 [:, 1:4001] : {text(8192, 4097)} -> {text(8192, 4000)}",
+               lambda torch: lambda x: x[:, 1:4001].contiguous())
+    yield Work("pad_32x64x56x56_f32", [wide(32, 64, 56, 56)], [wide(32, 64, 58, 58)],
+               f"""%zero = array.constant dense<0.0> : tensor<f32>
+               %r0 = array.pad %0, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : ({text(32, 64, 56, 56)}, tensor<f32>) -> {text(32, 64, 58, 58)}""",
+               lambda torch: lambda x: torch.nn.functional.pad(x, (1, 1, 1, 1)))
+    rows, width, ids = 50257, 768, 16384
+    take = Work(f"take_{ids}_of_{rows}x{width}_f32", [wide(rows, width), ((ids,), "i32")], [wide(ids, width)],
+                f"%r0 = array.take %0[%1] axis = 0 : ({text(rows, width)}, tensor<{ids}xi32>) -> {text(ids, width)}",
+                lambda torch: lambda table, index: table[index], bound=rows)
+    take.bytes = 2 * ids * width * 4
+    yield take
+    yield Work(f"scatter_{ids}_to_{rows}x{width}_f32", [((ids, 1), "i32"), wide(ids, width)], [wide(rows, width)],
+               f"""%zero = array.constant dense<0.0> : tensor<f32>
+               %z = array.broadcast_in_dim %zero axes = [] : tensor<f32> -> {text(rows, width)}
+               %r0 = array.scatter add, %z[%0] axes = [0] = %1 : ({text(rows, width)}, tensor<{ids}x1xi32>, {text(ids, width)}) -> {text(rows, width)}""",
+               lambda torch: lambda index, x: torch.zeros(rows, width, device="cuda").index_add_(0, index[:, 0], x),
+               bound=rows)
+
+
+def lines():
+    def work(name, shape, dtype, outputs, body, function):
+        return Work(f"{name}_{'x'.join(map(str, shape))}_{dtype}", [(shape, dtype)], outputs,
+                    body.replace("TYPE", tensor(shape, dtype)), function)
+
+    big = (8192, 4096)
+    yield work("argmax", big, "f32", [((8192,), "i32")], "%r0 = array.argmax %0 axis = 1 : TYPE -> tensor<8192xi32>",
+               lambda torch: lambda x: x.argmax(1))
+    yield work("log_softmax", big, "f32", [(big, "f32")], "%r0 = array.log_softmax %0 axis = 1 : TYPE",
+               lambda torch: lambda x: torch.log_softmax(x, 1))
+    yield work("log_softmax", (2048, 50257), "bf16", [((2048, 50257), "bf16")],
+               "%r0 = array.log_softmax %0 axis = 1 : TYPE", lambda torch: lambda x: torch.log_softmax(x, 1))
+    for shape, axis in ((big, 1), (big, 0), ((16, 1 << 20), 1)):
+        yield work(f"cumsum{axis}", shape, "f32", [(shape, "f32")],
+                   f"%r0 = array.cumsum %0 axis = {axis} : TYPE -> TYPE", lambda torch, axis=axis: lambda x: x.cumsum(axis))
+    for shape in ((4096, 1024), (64, 65536)):
+        yield work("sort", shape, "f32", [(shape, "f32")], "%r0 = array.sort %0 axis = 1 : TYPE -> TYPE",
+                   lambda torch: lambda x: x.sort(1)[0])
+    for shape, k in ((big, 8), ((32, 50257), 50)):
+        few = (shape[0], k)
+        yield work(f"top{k}", shape, "f32", [(few, "f32"), (few, "i32")],
+                   f"%r0, %r1 = array.topk %0 k = {k} axis = 1 : TYPE -> {tensor(few, 'f32')}, {tensor(few, 'i32')}",
+                   lambda torch, k=k: lambda x: x.topk(k, 1)[0])
+
+
+def elements():
+    whole, row = ((8192, 4096), "f32"), ((4096,), "f32")
+    t, r = tensor(*whole), tensor(*row)
+    yield Work("tanh_of_a_b_plus_row_8192x4096_f32", [whole, whole, row], [whole],
+               f"""%a = array.mul %0, %1 : {t}
+               %b = array.add %a, %2 : ({t}, {r}) -> {t}
+               %r0 = array.tanh %b : {t}""", lambda torch: lambda a, b, c: torch.tanh(a * b + c))
+    half = ((8192, 4096), "bf16")
+    yield Work("convert_8192x4096_f32_to_bf16", [whole], [half], f"%r0 = array.convert %0 : {t} -> {tensor(*half)}",
+               lambda torch: lambda x: x.to(torch.bfloat16))
+    yield Work("uniform_8192x4096_f32", [((2,), "ui32")], [whole], f"%r0 = array.random_uniform %0 : tensor<2xui32> -> {t}",
+               lambda torch: lambda key: torch.rand(8192, 4096, device="cuda"), bound=1 << 30, is_random=True)
+    yield Work("normal_8192x4096_f32", [((2,), "ui32")], [whole], f"%r0 = array.random_normal %0 : tensor<2xui32> -> {t}",
+               lambda torch: lambda key: torch.randn(8192, 4096, device="cuda"), bound=1 << 30, is_random=True)
+
+
+def list_families():
+    yield from rows(8, 100000, "f32")
+    yield from rows(1 << 20, 32, "f32")
+    yield from rows(64, 262144, "f32")
+    yield from rows(1024, 100000, "bf16")
+    yield rms_norm_gradient(32768, 1024, "f32")
+    yield rms_norm_gradient(8192, 4096, "bf16")
+    yield from channels(32 * 56 * 56, 64)
+    yield from channels(4096, 4096)
+    yield from moves()
+    yield from lines()
+    yield from elements()
