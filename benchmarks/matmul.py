@@ -36,8 +36,15 @@ def workloads():
         yield f"f16_{size}x{size}x{size}", ("f16", 1, size, size, size, "nn", "")
     for layout in ("nt", "tn", "tt"):
         yield f"bf16_4096x4096x4096_{layout}", ("bf16", 1, 4096, 4096, 4096, layout, "")
+    for dtype in ("tf32", "s8"):
+        for m, n, k in ((4096, 4096, 4096), (2048, 2048, 2048), (8192, 8192, 8192), (4096, 3072, 768)):
+            for layout in ("nn", "nt"):
+                yield f"{dtype}_{m}x{n}x{k}_{layout}", (dtype, 1, m, n, k, layout, "")
+    for layout in ("tn", "tt"):
+        yield f"tf32_4096x4096x4096_{layout}", ("tf32", 1, 4096, 4096, 4096, layout, "")
+    yield "bmm_tf32_96x512x512x64", ("tf32", 96, 512, 512, 64, "nn", "")
     yield "bmm_bf16_96x512x512x64", ("bf16", 96, 512, 512, 64, "nn", "")
-    for size in (2048, 4096):
+    for size in (2048, 4096, 8192):
         yield f"f32_{size}x{size}x{size}", ("f32", 1, size, size, size, "nn", "")
     # The epilogue's cost: each layout with bias and gelu, and without in the same run.
     yield "bf16_4096x3072x768_nt", ("bf16", 1, 4096, 3072, 768, "nt", "")
@@ -53,16 +60,29 @@ def checks():
     yield "check_batch", ("bf16", 3, 136, 200, 72, "nt", "")
     yield "check_gelu", ("bf16", 1, 264, 328, 200, "nn", "gelu")
     yield "check_split", ("bf16", 1, 72, 200, 1000, "nn", "")
+    for dtype in ("tf32", "s8"):
+        for layout in ("nn", "nt", "tt"):
+            yield f"check_{dtype}_{layout}", (dtype, 1, 208, 336, 464, layout, "")
+    yield "check_tf32_batch", ("tf32", 3, 136, 200, 72, "nn", "")
+    yield "check_tf32_ragged", ("tf32", 1, 333, 132, 1000, "nn", "")
     yield "check_f32", ("bf16", 1, 200, 333, 456, "nt", "f32")
 
 
+# What the types of workloads are to the compiler, and their products.
+ELEMENTS = {"bf16": "bf16", "f16": "f16", "tf32": "f32", "f32": "f32", "s8": "i8"}
+RESULTS = {"s8": "i32", "tf32": "f32"}
+BYTES = {"tf32": 4, "f32": 4, "i32": 4, "s8": 1}
+
+
 def mlir(work):
-    dtype, batch, m, n, k, layout, epilogue = work
+    name, batch, m, n, k, layout, epilogue = work
+    dtype = ELEMENTS[name]
     lead = f"{batch}x" if batch > 1 else ""
     a = f"tensor<{lead}{f'{m}x{k}' if layout[0] == 'n' else f'{k}x{m}'}x{dtype}>"
     b = f"tensor<{lead}{f'{k}x{n}' if layout[1] == 'n' else f'{n}x{k}'}x{dtype}>"
-    c = f"tensor<{lead}{m}x{n}x{'f32' if epilogue == 'f32' else dtype}>"
+    c = f"tensor<{lead}{m}x{n}x{'f32' if epilogue == 'f32' else RESULTS.get(name, dtype)}>"
     flags = (" transpose_a" if layout[0] == "t" else "") + (" transpose_b" if layout[1] == "t" else "")
+    flags += " allow_tf32" if name == "tf32" else ""
     product = f"  %p = array.matmul %a, %b{flags} : ({a}, {b}) -> {c}\n"
     if epilogue != "gelu":
         return f"func.func @main(%a: {a}, %b: {b}) -> {c} {{\n{product}  return %p : {c}\n}}\n"
@@ -75,7 +95,8 @@ def mlir(work):
 def key(work):
     """How the compiler names the product, if it leaves it whole."""
     dtype, batch, m, n, k, layout, epilogue = work
-    result = "f32" if epilogue == "f32" else dtype
+    result = "f32" if epilogue == "f32" else RESULTS.get(dtype, dtype)
+    dtype = "i8" if dtype == "s8" else dtype
     return f"sm_90a matmul {dtype}*{dtype}>{result} {batch}x{m}x{n}x{k} {layout}"
 
 
@@ -128,9 +149,10 @@ def build(args):
                 continue
             most = 12 if name == "check_split" else 4 if name.startswith("check") else args.candidates
             types, sizes, layout = product.split(" ")[2:]
+            bytes_in, bytes_out = (BYTES.get(name, 2) for name in (types.split("*")[0].replace("i8", "s8"), types.split(">")[1]))
             batch, m, n, k = map(int, sizes.split("x"))
             found = fma_candidates(most) if work[0] == "f32" else candidates(
-                batch, m, n, k, layout, most, 4 if types.endswith(">f32") else 2, 19 if work[-1] == "gelu" else 0)
+                batch, m, n, k, layout, most, bytes_out, 19 if work[-1] == "gelu" else 0, bytes_in)
             jobs += [(name, work, 1 + number, product, config) for number, config in enumerate(found)]
         kernels += pool.map(lambda job: compile_one(args, folder, *job), jobs)
     for kernel in kernels:
@@ -152,7 +174,7 @@ class LaunchConfig(ctypes.Structure):
 class Kernel:
     """A kernel of a module, launched through the driver as the runtime does."""
 
-    TYPES = {"F16": 6, "BF16": 9, "F32": 7}
+    TYPES = {"F16": 6, "BF16": 9, "F32": 7, "I8": 0}
 
     def __init__(self, driver, image, launch):
         self.driver, self.spec = driver, launch
@@ -180,7 +202,7 @@ class Kernel:
             place = (ctypes.addressof(raw) + 63) // 64 * 64
             long, short = ctypes.c_uint64 * 5, ctypes.c_uint32 * 5
             self.check(self.driver.cuTensorMapEncodeTiled(
-                ctypes.c_void_p(place), self.TYPES[spec["dtype"]], rank, ctypes.c_void_p(pointers[spec["binding"]]),
+                ctypes.c_void_p(place), 11 if spec.get("round_tf32") else self.TYPES[spec["dtype"]], rank, ctypes.c_void_p(pointers[spec["binding"]]),
                 long(*(d["literal"] for d in spec["dims"])), long(*(s["literal"] for s in spec["strides"])), short(*spec["box"]),
                 short(*spec["element_strides"]), spec["interleave"], spec["swizzle"], spec["l2_promotion"], spec["oob_fill"]))
             values.append((ctypes.c_char * 128).from_address(place))
@@ -270,20 +292,28 @@ def run(args):
     for name in names:
         mine = [k for k in kernels if k["name"] == name]
         dtype, batch, m, n, k, layout, epilogue = mine[0]["work"]
-        torch_type = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[dtype]
-        out_type = torch.float32 if epilogue == "f32" else torch_type
+        torch_type = {"bf16": torch.bfloat16, "f16": torch.float16, "s8": torch.int8}.get(dtype, torch.float32)
+        out_type = torch.float32 if epilogue == "f32" else torch.int32 if dtype == "s8" else torch_type
         lead = (batch,) if batch > 1 else ()
-        moved = torch_type.itemsize * batch * (m * k + k * n + m * n)
+        moved = BYTES.get(dtype, 2) * batch * (m * k + k * n + m * n)
         count = 1 if name.startswith("check") else max(2, min(16, int(150e6 / moved) + 1))
         sets = []
+
+        def draw(*shape):
+            if dtype == "s8":
+                return torch.randint(-128, 128, shape, device="cuda", dtype=torch.int8)
+            return torch.randn(*shape, device="cuda").to(torch_type)
         for _ in range(count):
-            a = torch.randn(*lead, *((m, k) if layout[0] == "n" else (k, m)), device="cuda").to(torch_type)
-            b = torch.randn(*lead, *((k, n) if layout[1] == "n" else (n, k)), device="cuda").to(torch_type)
+            a = draw(*lead, *((m, k) if layout[0] == "n" else (k, m)))
+            b = draw(*lead, *((k, n) if layout[1] == "n" else (n, k)))
             bias = torch.randn(n, device="cuda").to(torch_type)
             sets.append((a, b, bias, torch.empty(*lead, m, n, device="cuda", dtype=out_type)))
         left = (lambda a: a) if layout[0] == "n" else (lambda a: a.mT)
         right = (lambda b: b) if layout[1] == "n" else (lambda b: b.mT)
-        expected = left(sets[0][0]).float() @ right(sets[0][1]).float()
+        torch.backends.cuda.matmul.allow_tf32 = False
+        exact = torch.float64 if dtype == "s8" else torch.float32
+        expected = left(sets[0][0]).to(exact) @ right(sets[0][1]).to(exact)
+        torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
         if epilogue == "gelu":
             expected = torch.nn.functional.gelu(expected + sets[0][2].float(), approximate="tanh")
         rows = []
@@ -295,13 +325,13 @@ def run(args):
                 for a, b, bias, c in sets:
                     inputs = [a.data_ptr(), b.data_ptr()] + ([bias.data_ptr()] if epilogue == "gelu" else [])
                     bound.append(kernel.bind(inputs, [c.data_ptr()]))
-                sets[0][3].fill_(float("nan"))
+                sets[0][3].fill_(-(2**31) if dtype == "s8" else float("nan"))
                 kernel.launch(bound[0], torch.cuda.current_stream().cuda_stream)
                 torch.cuda.synchronize()
-                error = float((sets[0][3].float() - expected).norm() / expected.norm())
-                limit = 1e-5 if "f32" in (epilogue, dtype) else 5e-3
+                error = float((sets[0][3].to(exact) - expected).norm() / expected.norm())
+                limit = {"s8": 0, "tf32": 1e-3, "f32": 1e-5}.get(dtype, 1e-5 if epilogue == "f32" else 5e-3)
                 if not error <= limit:
-                    bad = ((sets[0][3].float() - expected).abs() > 0.1 * expected.abs().max()) | sets[0][3].isnan()
+                    bad = ((sets[0][3].to(exact) - expected).abs() > 0.1 * expected.abs().max()) | sets[0][3].isnan()
                     where = bad.nonzero()
                     print(f"WRONG {name} {spec['config']}: error {error}, {len(where)} elements from {where[0].tolist() if len(where) else '-'} "
                           f"to {where[-1].tolist() if len(where) else '-'}", flush=True)
@@ -321,6 +351,8 @@ def run(args):
             return time_graph(torch, lambda values: kernel.launch(values, torch.cuda.current_stream().cuda_stream), bound, count)
         if epilogue == "gelu":
             peer = lambda s: torch.nn.functional.gelu(torch.addmm(s[2], left(s[0]), right(s[1])), approximate="tanh")
+        elif dtype == "s8":
+            peer = lambda s: torch._int_mm(left(s[0]), right(s[1]), out=s[3])
         else:
             peer = lambda s: torch.matmul(left(s[0]), right(s[1]), out=s[3])
         # Twice each, in turn, and the shorter time: what the GPU is granted changes with what it has just done.

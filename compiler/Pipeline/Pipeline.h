@@ -36,7 +36,7 @@ struct CompileOptions {
   bool fuse = true;
   /// Let temporaries whose lifetimes are apart share memory.
   bool reuse = true;
-  /// CUDA: products of 16-bit types on wgmma where the target has it.
+  /// CUDA: products on wgmma where the target has it and knows the types.
   bool wgmma = true;
   /// CUDA: lines `KEY = CONFIG` that say how products are laid out, and the file that they are
   /// from.

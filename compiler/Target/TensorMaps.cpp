@@ -90,6 +90,7 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
     // Fetch whole 256-byte pieces into L2.
     result.add_l2_promotion(3);
     result.add_offset(&offset);
+    result.add_round_tf32(map.contains("tf32"));
     maps.push_back(result.Finish());
   }
   return maps;

@@ -53,7 +53,7 @@ static constexpr Flag kFlags[] = {
     {"--allow-tf32", "",
      "Multiply f32 matrices on a GPU's tensor cores, which take the first 10 bits of mantissas"},
     {"--no-wgmma", "",
-     "CUDA: matrix products of 16-bit types on mma.sync, also where there is wgmma"},
+     "CUDA: matrix products on mma.sync or by fused multiply-add, also where there is wgmma"},
     {"--tuning=", "FILE", "CUDA: take the layout of kernels from FILE, lines of KEY = CONFIG"},
     {"--ptxas=", "PATH",
      "Assemble PTX with this ptxas (default: the one on PATH, if any; off: PTX only)"},

@@ -98,7 +98,7 @@ Offset<fb::TensorMap> KernelModuleWriter::buildTensorMap(const fb::TensorMap &ma
   auto elementStrides = copy(map.element_strides());
   return fb::CreateTensorMap(builder, map.binding(), map.dtype(), map.rank(), dims, strides, box,
                              elementStrides, map.interleave(), map.swizzle(), map.l2_promotion(),
-                             map.oob_fill(), map.offset());
+                             map.oob_fill(), map.offset(), map.round_tf32());
 }
 
 Offset<fb::Export> KernelModuleWriter::buildExport(const fb::Export &entry) {

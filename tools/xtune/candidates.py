@@ -22,29 +22,42 @@ def consumer_registers(groups, blocks):
     return max(launched, min((launched * (1 + groups) - 32) // groups // 8 * 8, 248))
 
 
-def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0):
-    """Configurations of a product of 16-bit types, those that should be fast first; `layout` as in the key of the product."""
+def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, element_bytes=2):
+    """Configurations of a product, those that should be fast first; `layout` as in the key of the product."""
     if n == 1 or (m == 1 and layout[1] == "t"):  # reductions
         return []
+    # An operand that wgmma cannot read across k is the first factor, and goes through registers.
+    if element_bytes != 2 and layout[1] == "n":
+        if layout[0] == "t":
+            return []
+        m, n, layout = n, m, "tt"
+    across = element_bytes != 2 and layout[0] == "t"
+    tile_k = 128 // element_bytes
     found = []
     for tile_m, tile_n, groups, turns in TILES:
         for blocks in (1, 2):
             for split, cluster_m, cluster_n in CLUSTERS:
-                whole = all(tile % 64 == 0 or tile in (16, 32) for tile, side in ((tile_m, layout[0] == "t"), (tile_n, layout[1] == "n"))
+                whole = all(tile % tile_k == 0 or tile * element_bytes in (32, 64)
+                            for tile, side in ((tile_m, layout[0] == "t"), (tile_n, layout[1] == "n"))
                             if side)
-                steps = math.ceil(k / 64)
+                steps = math.ceil(k / tile_k)
                 share = math.ceil(steps / split)
-                sums = tile_m * turns // groups // 64 * tile_n // 2
+                parts = tile_m * turns // groups // 64
+                sums = parts * tile_n // 2 + (16 * parts if across else 0)
+                if across and parts != 2 and (parts != 1 or element_bytes == 1):
+                    continue
                 double = turns > 1 and (blocks > 1 or split > 1)
                 cluster = cluster_m * cluster_n
                 alone = (cluster_m > 1 and m <= tile_m) or (cluster_n > 1 and n <= tile_n) or (cluster > 1 and blocks > 1)
                 wasteful = tile_m > 64 and m <= tile_m // 2
-                if (not whole or double or wasteful or alone or sums + 40 > consumer_registers(groups, blocks)
+                alone |= across and cluster > 1
+                registers = sums + (40 if output_bytes == 2 else 48)
+                if (not whole or double or wasteful or alone or registers > consumer_registers(groups, blocks)
                         or tile_n // 2 + 28 > min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248) or tile_n % (8 * split)
                         or (split - 1) * share >= steps):
                     continue
                 width = next((w for w in (128, 64, 32, 16) if tile_n // split % w == 0), 0)
-                staging = groups * 64 * width * 2 if output_bytes == 2 else 0
+                staging = groups * 64 * width * 2 if output_bytes == 2 and not across else 0
                 staging += tile_m * tile_n * 4 if split > 1 else 0
                 room = min(227 * 1024, 228 * 1024 // blocks - 1024) - staging
                 stages = min(room // ((tile_m + tile_n) * 128 + 16), 12, max(2, share + 1))
@@ -63,7 +76,7 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0):
                 raster = max(1, round(math.sqrt(132 / cluster * tile_n * cluster_n / tile_m / cluster_m)))
                 rest = "".join(f", {name} = {value}" for name, value in (("turns", turns), ("cluster_m", cluster_m), ("cluster_n", cluster_n))
                                if value > 1)
-                found.append((cost, f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = 64, warpgroups = {groups}, "
+                found.append((cost, f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = {tile_k}, warpgroups = {groups}, "
                                     f"stages = {stages}, raster = {raster}, blocks = {blocks}, split = {split}{rest}>"))
     found.sort(key=lambda item: item[0])
     return [config for _, config in found[:most]]

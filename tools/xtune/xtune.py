@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===--------------------------------------------------------------------------===#
-"""Finds the fastest layouts of a model's matrix products of 16-bit types on a Hopper GPU.
+"""Finds the fastest layouts of a model's matrix products of 16-bit types, TF32 and i8 on a Hopper GPU.
 
     xtune.py build MODEL.mlir --out=DIR [--bin=DIR] [--candidates=N]   compiles them; needs no GPU
     xtune.py run --out=DIR [--bin=DIR] [--device=cuda]                 times them; needs xbench and libxcr only
@@ -30,8 +30,9 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-KEY = re.compile(r"key: ((\S+) matmul (f16|bf16)\*\3>(\w+) (\d+)x(\d+)x(\d+)x(\d+) ([nt]{2}))")
+KEY = re.compile(r"key: ((\S+) matmul (f16|bf16|tf32|i8)\*\3>(\w+) (\d+)x(\d+)x(\d+)x(\d+) ([nt]{2}))")
 L2_BYTES = 50 << 20
+BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "i8": 1, "i32": 4}
 
 
 def find_products(args):
@@ -47,12 +48,14 @@ def find_products(args):
 
 
 def make_module(product):
-    dtype, out, batch, m, n, k, layout = product
+    name, out, batch, m, n, k, layout = product
+    dtype = "f32" if name == "tf32" else name
     lead = f"{batch}x" if batch > 1 else ""
     a = f"tensor<{lead}{f'{m}x{k}' if layout[0] == 'n' else f'{k}x{m}'}x{dtype}>"
     b = f"tensor<{lead}{f'{k}x{n}' if layout[1] == 'n' else f'{n}x{k}'}x{dtype}>"
     c = f"tensor<{lead}{m}x{n}x{out}>"
     flags = (" transpose_a" if layout[0] == "t" else "") + (" transpose_b" if layout[1] == "t" else "")
+    flags += " allow_tf32" if name == "tf32" else ""
     return f"func.func @main(%a: {a}, %b: {b}) -> {c} {{\n  %p = array.matmul %a, %b{flags} : ({a}, {b}) -> {c}\n  return %p : {c}\n}}\n"
 
 
@@ -80,8 +83,9 @@ def build(args):
     out.mkdir(parents=True, exist_ok=True)
     jobs = []
     for number, (key, product) in enumerate(find_products(args).items()):
-        _, result, batch, m, n, k, layout = product
-        for index, config in enumerate(candidates(batch, m, n, k, layout, args.candidates, 4 if result == "f32" else 2)):
+        dtype, result, batch, m, n, k, layout = product
+        found = candidates(batch, m, n, k, layout, args.candidates, output_bytes=BYTES[result], element_bytes=BYTES[dtype])
+        for index, config in enumerate(found):
             jobs.append((key, product, f"p{number}_{index}", config))
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         rows = list(pool.map(lambda job: compile_candidate(args, *job), jobs))
@@ -99,7 +103,7 @@ def build(args):
 def time_candidate(args, row):
     """Seconds of a call."""
     dtype, out, batch, m, n, k, _ = row["product"]
-    set_bytes = batch * (2 * (m * k + k * n) + (4 if out == "f32" else 2) * m * n)
+    set_bytes = batch * (BYTES[dtype] * (m * k + k * n) + BYTES[out] * m * n)
     sets = max(2, min(64, math.ceil(3 * L2_BYTES / set_bytes)))
     folder = pathlib.Path(args.out)
     xbench = folder / "xbench" if (folder / "xbench").exists() else pathlib.Path(args.bin) / "xbench"

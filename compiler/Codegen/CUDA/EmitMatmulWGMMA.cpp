@@ -21,20 +21,25 @@
 // stored while the other team multiplies.
 //
 // Operands keep their own order: a tile's lines run along k, or along the operand's own dim, which
-// wgmma reads transposed. In a cluster of rows and columns of blocks, each block fetches a part of
-// the lines of what it shares with others and sends it to all of them; a stage is empty once the
-// consumers of all of them have released it. Outputs of 16 bits whose rows are aligned pass through
-// shared memory and are stored by boxes; others are stored by the threads that hold them.
+// wgmma reads transposed if elements have 16 bits. If they have not, such an operand is the first
+// factor (the product is then computed transposed, if that is B), and read into registers across
+// its lines, one half of a step while the other half's products are under way:
+//
+//   for each step along k
+//     wait until the stage is full
+//     read the first half; start its products; wait for the second half of the step before
+//     read the second half; start its products; wait for the first half
+//
+// In a cluster of rows and columns of blocks, each block fetches a part of the lines of what it
+// shares with others and sends it to all of them; a stage is empty once the consumers of all of
+// them have released it. Outputs of 16 bits whose rows are aligned pass through shared memory and
+// are stored by boxes; others are stored by the threads that hold them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
-#include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
-#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
-#include "compiler/Codegen/CUDA/Emit/MatmulTile.h"
-#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Emit/WGMMAEmitter.h"
 #include "compiler/Codegen/CUDA/Passes.h"
-#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -52,102 +57,13 @@ namespace xc::cuda {
 
 using Group = TiledAccess::Group;
 
-namespace {
-
-/// Which stage comes next, and the parity of the rounds that the ring has made.
-struct RingState {
-  Value stage, phase;
-};
-
-class WGMMAEmitter {
-public:
-  WGMMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulWGMMAAttr config)
-      : kernel(kernel), contraction(contraction), config(config),
-        frame(kernel, tile::kWarpgroupThreads * (1 + config.getWarpgroups())), points(frame.points),
-        index(points.index), builder(points.builder), loc(points.loc),
-        tile(kernel, contraction, frame, config.getTileM(), config.getTileN()),
-        team(config.getWarpgroups() / config.getTurns()),
-        cluster(config.getClusterM() * config.getClusterN()),
-        rowsPerWarpgroup(config.getTileM() / team),
-        ownColumns(config.getTileN() / config.getSplit()) {}
-
-  LogicalResult run();
-
-private:
-  struct Operand {
-    const Contraction::Side &side;
-    TiledAccess access;
-    tile::SharedType type;
-    int64_t rows; // that boxes bring; there are no others where they are fewer than the slot's
-    Value map;
-    int64_t sharers = 1;          // blocks of the cluster that need the same tile, and fetch parts
-    Value part = {}, blocks = {}; // which of them this one is, and a bit for each of them
-  };
-  LogicalResult addOperand(const Contraction::Side &side, int64_t own);
-  void makeCluster();
-  void share(Operand &operand, bool isA);
-  /// A map of boxes that are `extents` long along M, N or K, and 1 along the batch.
-  Value makeMap(const TiledAccess &access, Type elementType,
-                llvm::function_ref<int64_t(Group)> extent);
-  void prepareOutput();
-  void makeScratch();
-  void makeRing();
-  /// Blocks that fetch something for this one, itself among them.
-  int64_t countSenders() const { return config.getClusterM() + config.getClusterN() - 1; }
-  void clearRows(const Operand &operand, int64_t number);
-  void makeSteps();
-  void prefetch(Value map);
-
-  /// Builds `body` into a new block of `region`, with arguments of type index and the given ones.
-  Block *fill(Region &region, unsigned indices, TypeRange carried,
-              llvm::function_ref<void(Block &)> body);
-  std::pair<Value, Value> countGroups();
-  /// The body once for each tile of this block, or every `turns`-th from number `turn` on.
-  SmallVector<Value> emitTiles(Value turn, ValueRange inits,
-                               llvm::function_ref<SmallVector<Value>(ValueRange)> body);
-  RingState advance(RingState state);
-  /// The state `count` stages on.
-  RingState skip(RingState state, Value count);
-  SmallVector<Value> getCoords(const TiledAccess &access, llvm::function_ref<Value(Group)> start);
-
-  void fetch(const Operand &operand, Value slot, Value k, Value stage);
-  void emitProducer();
-  void emitConsumer(Value warpgroup);
-  RingState emitProduct(RingState state, Value place, SmallVector<Value> &sums, Value other);
-  void giveTurn(Value team);
-  void release(Value stage, Value condition);
-  void reduce(Value warpgroup, SmallVector<Value> &sums);
-  void storeDirectly(Value place, ArrayRef<Value> sums);
-  void storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums);
-
-  const KernelInfo &kernel;
-  const Contraction &contraction;
-  MatmulWGMMAAttr config;
-  KernelFrame frame;
-  PointEmitter &points;
-  IndexBuilder &index;
-  OpBuilder &builder;
-  Location loc;
-  MatmulTile tile;
-  int64_t team;                         // warpgroups that share a tile
-  int64_t cluster;                      // blocks whose tiles are neighbours
-  int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
-  SmallVector<Operand, 2> operands;
-  std::optional<TiledAccess> output; // stored by boxes
-  Value outputMap, staging, ring, scratch;
-  Value rank, firstStep, lastStep; // of this block in its cluster; of its share of k
-  Value clusterRow, clusterColumn; // of this block in its cluster
-  Value thread, threadInWarpgroup;
-  Value startColumn; // of what this block stores
-};
-
-} // namespace
+static constexpr int64_t kWarps = tile::kWarpgroupThreads / 32;
 
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
 
-Value WGMMAEmitter::makeMap(const TiledAccess &access, Type elementType,
+Value WGMMAEmitter::makeMap(const TiledAccess &access, Type elementType, bool isOperand,
                             llvm::function_ref<int64_t(Group)> extent) {
   SmallVector<AffineExpr> sizes, strides;
   SmallVector<int64_t> box;
@@ -158,12 +74,10 @@ Value WGMMAEmitter::makeMap(const TiledAccess &access, Type elementType,
   }
   MLIRContext *context = builder.getContext();
   unsigned scalars = countScalars(kernel.getFunction());
-  auto makeAttr = [&](ArrayRef<AffineExpr> exprs) {
-    return AffineMapAttr::get(AffineMap::get(0, scalars, exprs, context));
-  };
   return tile::TensorMapOp::create(
       builder, loc, tile::TensorMapType::get(context, box, elementType),
-      points.getMemory(access.binding), makeAttr(sizes), makeAttr(strides));
+      points.getMemory(access.binding), AffineMap::get(0, scalars, sizes, context),
+      AffineMap::get(0, scalars, strides, context), isOperand && elementType.isF32());
 }
 
 LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t own) {
@@ -193,10 +107,16 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
   if (kInnermost && sharers == 1)
     if (std::optional<int64_t> size = getConstantIntValue(isA ? tile.sizeM : tile.sizeN))
       rows = std::min(rows, *size);
-  Value map = makeMap(*access, elementType, [&](Group group) {
+  Value map = makeMap(*access, elementType, /*isOperand=*/true, [&](Group group) {
     bool isInnermost = (group == Group::K) == kInnermost;
     return isInnermost ? type.getPanelColumns() : rows;
   });
+  if (!kInnermost && type.getElementBytes() != 2) {
+    if (!operands.empty())
+      return kernel.getFunction().emitOpError("expected an operand that is contiguous along k for ")
+             << config << " of elements of " << type.getElementBytes() << " bytes";
+    inRegisters = true;
+  }
   operands.push_back({side, *access, type, rows, map});
   if (sharers > 1)
     share(operands.back(), isA);
@@ -234,7 +154,7 @@ static int64_t getStagingColumns(int64_t tileN) {
 void WGMMAEmitter::prepareOutput() {
   ArrayRef<ReductionGroup::Result> results = contraction.group.results;
   int64_t columns = getStagingColumns(ownColumns);
-  if (results.size() != 1 || columns == 0)
+  if (results.size() != 1 || columns == 0 || swapped || inRegisters)
     return;
   const ReductionGroup::Result &result = results.front();
   Type elementType = getElementTypeOrSelf(result.output.tensor);
@@ -250,7 +170,7 @@ void WGMMAEmitter::prepareOutput() {
   auto type = tile::SharedType::get(
       builder.getContext(), config.getWarpgroups() * tile::kWarpgroupRows, columns, elementType);
   output = access;
-  outputMap = makeMap(*access, elementType, [&](Group group) {
+  outputMap = makeMap(*access, elementType, /*isOperand=*/false, [&](Group group) {
     return group == Group::N ? type.getPanelColumns() : tile::kWarpgroupRows;
   });
   staging = tile::AllocOp::create(builder, loc, type, IntegerAttr());
@@ -266,8 +186,9 @@ void WGMMAEmitter::makeRing() {
   auto type = tile::RingType::get(builder.getContext(), config.getStages(),
                                   {operands[0].type, operands[1].type});
   // Whoever is sent a part releases the stages of its sender.
-  ring = tile::RingOp::create(builder, loc, type, /*arrivals=*/1, team * countSenders(),
-                              IntegerAttr(), IntegerAttr());
+  int64_t consumers = (inRegisters ? team * kWarps : team) * countSenders();
+  ring = tile::RingOp::create(builder, loc, type, /*arrivals=*/1, consumers, IntegerAttr(),
+                              IntegerAttr());
   for (auto [number, operand] : llvm::enumerate(operands))
     if (operand.rows * operand.sharers < operand.type.getRows())
       clearRows(operand, number);
@@ -344,12 +265,14 @@ SmallVector<Value>
 WGMMAEmitter::emitTiles(Value turn, ValueRange inits,
                         llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
   auto [groupsM, groupsN] = countGroups();
+  if (swapped)
+    std::swap(groupsM, groupsN);
   int64_t share = config.getSplit() * cluster;
   auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), groupsM, groupsN,
                                          tile.batches, config.getRaster(), share, turn,
                                          turn ? config.getTurns() : 1, inits);
   fill(loop.getBody(), 3, inits.getTypes(), [&](Block &block) {
-    Value row = block.getArgument(0), column = block.getArgument(1);
+    Value row = block.getArgument(swapped ? 1 : 0), column = block.getArgument(swapped ? 0 : 1);
     if (cluster > 1) {
       row = index.add(index.mul(row, config.getClusterM()), clusterRow);
       column = index.add(index.mul(column, config.getClusterN()), clusterColumn);
@@ -463,8 +386,13 @@ void WGMMAEmitter::release(Value stage, Value condition) {
     });
     return;
   }
-  // One thread stands for the warpgroup: wgmma's completion is the warpgroup's.
-  Value isLeader = index.isEqual(threadInWarpgroup, index.constant(0));
+  // One thread stands for the warpgroup: wgmma's completion is the warpgroup's. What threads read
+  // themselves, each warp answers for.
+  if (inRegisters)
+    NVVM::SyncWarpOp::create(
+        builder, loc, arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1)));
+  Value isLeader =
+      index.isEqual(inRegisters ? index.rem(thread, 32) : threadInWarpgroup, index.constant(0));
   points.emitIf(index.both(isLeader, condition),
                 [&] { tile::ReleaseOp::create(builder, loc, ring, stage); });
 }
@@ -480,42 +408,91 @@ RingState WGMMAEmitter::emitProduct(RingState state, Value place, SmallVector<Va
   auto type = tile::AccumulatorType::get(builder.getContext(), config.getTileN(),
                                          contraction.accumulatorType);
   int64_t parts = rowsPerWarpgroup / tile::kWarpgroupRows;
-  // The last one is the stage before, from the second step on.
+  // Behind the state comes the stage before, which counts from the second step on.
   SmallVector<Value> inits{state.stage, state.phase, state.stage};
-  for (int64_t part = 0; part < parts; ++part)
-    inits.push_back(tile::UndefinedOp::create(builder, loc, type));
+  auto addUndefined = [&](Type undefined) {
+    for (int64_t part = 0; part < parts; ++part)
+      inits.push_back(tile::UndefinedOp::create(builder, loc, undefined));
+  };
+  addUndefined(type);
+  if (inRegisters)
+    addUndefined(getHalfType());
   Value row = index.mul(place, rowsPerWarpgroup);
-  SmallVector<Value> results = points.emitLoop(
-      firstStep, lastStep, index.constant(1), inits,
-      [&](Value step, ValueRange carried) -> SmallVector<Value> {
-        RingState current{carried[0], carried[1]};
-        tile::WaitFullOp::create(builder, loc, ring, current.stage, current.phase);
-        SmallVector<Value> slots;
-        for (auto [number, operand] : llvm::enumerate(operands))
-          slots.push_back(
-              tile::SlotOp::create(builder, loc, operand.type, ring, current.stage, number));
-        Value isLater =
-            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, step, firstStep);
-        SmallVector<Value> started;
-        for (int64_t part = 0; part < parts; ++part)
-          started.push_back(tile::MmaOp::create(
-              builder, loc, slots[0], index.add(row, part * tile::kWarpgroupRows), slots[1],
-              carried[3 + part], isLater, operands[0].access.dims.back().group != Group::K,
-              operands[1].access.dims.back().group != Group::K));
-        // The step before is done once only this one's products are under way.
-        tile::WaitMmaOp::create(builder, loc, parts, ValueRange());
-        release(carried[2], isLater);
-        RingState next = advance(current);
-        SmallVector<Value> yielded{next.stage, next.phase, current.stage};
-        llvm::append_range(yielded, started);
-        return yielded;
-      });
+  SmallVector<Value> results =
+      points.emitLoop(firstStep, lastStep, index.constant(1), inits,
+                      [&](Value step, ValueRange carried) -> SmallVector<Value> {
+                        RingState current{carried[0], carried[1]};
+                        tile::WaitFullOp::create(builder, loc, ring, current.stage, current.phase);
+                        Value isLater = arith::CmpIOp::create(
+                            builder, loc, arith::CmpIPredicate::ne, step, firstStep);
+                        SmallVector<Value> values(carried.drop_front(2));
+                        if (inRegisters)
+                          emitFragmentStep(current, row, isLater, values);
+                        else
+                          emitStep(current, row, isLater, values);
+                        RingState next = advance(current);
+                        values.insert(values.begin(), {next.stage, next.phase});
+                        return values;
+                      });
   if (other)
     giveTurn(other);
-  auto done = tile::WaitMmaOp::create(builder, loc, 0, ArrayRef(results).drop_front(3));
+  ArrayRef<Value> last = ArrayRef(results).drop_front(3);
+  if (inRegisters)
+    tile::WaitFragmentsOp::create(builder, loc, 0, last.take_back(parts));
+  auto done = tile::WaitMmaOp::create(builder, loc, 0, last.take_front(parts));
   release(results[2], Value());
   llvm::append_range(sums, done.getResults());
   return {results[0], results[1]};
+}
+
+SmallVector<Value> WGMMAEmitter::getSlots(Value stage) {
+  SmallVector<Value> slots;
+  for (auto [number, operand] : llvm::enumerate(operands))
+    slots.push_back(tile::SlotOp::create(builder, loc, operand.type, ring, stage, number));
+  return slots;
+}
+
+void WGMMAEmitter::emitStep(RingState current, Value row, Value isLater,
+                            SmallVector<Value> &carried) {
+  SmallVector<Value> slots = getSlots(current.stage);
+  int64_t parts = carried.size() - 1;
+  for (int64_t part = 0; part < parts; ++part)
+    carried[1 + part] = tile::MmaOp::create(
+        builder, loc, slots[0], index.add(row, part * tile::kWarpgroupRows), slots[1],
+        carried[1 + part], isLater, operands[0].access.dims.back().group != Group::K,
+        operands[1].access.dims.back().group != Group::K);
+  // The step before is done once only this one's products are under way.
+  tile::WaitMmaOp::create(builder, loc, parts, ValueRange());
+  release(carried[0], isLater);
+  carried[0] = current.stage;
+}
+
+tile::FragmentsType WGMMAEmitter::getHalfType() const {
+  return tile::FragmentsType::get(builder.getContext(), config.getTileK() / 2,
+                                  operands[0].type.getElementType());
+}
+
+void WGMMAEmitter::emitFragmentStep(RingState current, Value row, Value isLater,
+                                    SmallVector<Value> &carried) {
+  SmallVector<Value> slots = getSlots(current.stage);
+  int64_t parts = (carried.size() - 1) / 2, half = config.getTileK() / 2;
+  MutableArrayRef<Value> sums = MutableArrayRef(carried).slice(1, parts),
+                         used = MutableArrayRef(carried).take_back(parts);
+  SmallVector<Type> types(parts, getHalfType());
+  auto multiply = [&](int64_t k, Value accumulate) {
+    auto fragments = tile::ReadFragmentsOp::create(builder, loc, types, slots[0], row, k);
+    for (auto [sum, fragment] : llvm::zip_equal(sums, fragments.getResults()))
+      sum = tile::MmaFragmentsOp::create(builder, loc, fragment, slots[1], k, sum, accumulate);
+    return SmallVector<Value>(fragments.getResults());
+  };
+  SmallVector<Value> first = multiply(0, isLater);
+  tile::WaitFragmentsOp::create(builder, loc, parts, used);
+  release(carried[0], isLater);
+  SmallVector<Value> second =
+      multiply(half, arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
+  tile::WaitFragmentsOp::create(builder, loc, parts, first);
+  llvm::copy(second, used.begin());
+  carried[0] = current.stage;
 }
 
 /// Adds up the sums of the cluster's blocks; this one keeps its columns.
@@ -529,7 +506,7 @@ void WGMMAEmitter::reduce(Value warpgroup, SmallVector<Value> &sums) {
         tile::ReduceBlocksOp::create(builder, loc, type, value, scratch, place, config.getSplit());
     tile::WaitBlocksOp::create(builder, loc);
   }
-  startColumn = index.add(tile.startN, index.mul(rank, ownColumns));
+  startColumn = index.add(startColumn, index.mul(rank, ownColumns));
 }
 
 void WGMMAEmitter::emitConsumer(Value warpgroup) {
@@ -549,7 +526,7 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
     if (turn)
       tile::TakeTurnOp::create(builder, loc, turn, config.getWarpgroups());
     RingState next = emitProduct({state[0], state[1]}, place, sums, other);
-    startColumn = tile.startN;
+    startColumn = swapped ? tile.startM : tile.startN;
     if (config.getSplit() > 1)
       reduce(warpgroup, sums);
     if (output)
@@ -567,70 +544,6 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
 }
 
 //===----------------------------------------------------------------------===//
-// Outputs
-//===----------------------------------------------------------------------===//
-
-static Value getPair(OpBuilder &builder, Location loc, Value sums, int64_t column, int64_t half) {
-  auto type = cast<tile::AccumulatorType>(sums.getType());
-  return tile::FragmentOp::create(builder, loc, VectorType::get(2, type.getElementType()), sums,
-                                  column, half);
-}
-
-void WGMMAEmitter::storeDirectly(Value place, ArrayRef<Value> sums) {
-  Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
-  Value pair = index.mul(index.rem(lane, 4), 2);
-  Value rowInPart = index.add(index.mul(warp, 16), index.div(lane, 4));
-  Value first = index.add(tile.startM, index.mul(place, rowsPerWarpgroup));
-  for (auto [part, values] : llvm::enumerate(sums))
-    for (int64_t half = 0; half < 2; ++half)
-      for (int64_t column = 0; column < ownColumns; column += 8) {
-        Value m = index.add(index.add(first, rowInPart), part * tile::kWarpgroupRows + half * 8);
-        Value n = index.add(index.add(startColumn, pair), column);
-        tile.emitOutputs(m, n, getPair(builder, loc, values, column, half));
-      }
-}
-
-void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums) {
-  auto type = cast<tile::SharedType>(staging.getType());
-  Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
-  Value pair = index.mul(index.rem(lane, 4), 2);
-  Value isLeader = index.isEqual(threadInWarpgroup, index.constant(0));
-  Value stagingRow = index.mul(warpgroup, tile::kWarpgroupRows);
-  Value warpRow = index.add(stagingRow, index.mul(warp, 16));
-  // What belongs to columns, a bias say, is read once for all parts of these rows and then let go.
-  for (int64_t first = 0; first < ownColumns; first += type.getColumns())
-    for (auto [part, values] : llvm::enumerate(sums)) {
-      Value startM = index.add(index.add(tile.startM, index.mul(place, rowsPerWarpgroup)),
-                               part * tile::kWarpgroupRows);
-      Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
-      points.emitIf(isLeader, [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
-      tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
-      for (int64_t column = 0; column < type.getColumns(); column += 16) {
-        SmallVector<Value> words;
-        for (int64_t right = 0; right < 16; right += 8)
-          for (int64_t half = 0; half < 2; ++half) {
-            int64_t at = first + column + right;
-            Value n = index.add(index.add(startColumn, pair), at);
-            words.push_back(tile.emitOutput(index.add(m, half * 8), n,
-                                            getPair(builder, loc, values, at, half)));
-          }
-        tile::WriteFragmentOp::create(builder, loc, words, staging, warpRow,
-                                      index.constant(column));
-      }
-      tile::FenceAsyncOp::create(builder, loc);
-      tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
-      points.emitIf(isLeader, [&] {
-        for (int64_t panel = 0; panel < type.getPanels(); ++panel) {
-          Value n = index.add(startColumn, first + panel * type.getPanelColumns());
-          SmallVector<Value> coords =
-              getCoords(*output, [&](Group group) { return group == Group::N ? n : startM; });
-          tile::StoreOp::create(builder, loc, staging, stagingRow, panel, outputMap, coords);
-        }
-      });
-    }
-}
-
-//===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
 
@@ -642,6 +555,26 @@ static DenseI64ArrayAttr getRegisters(OpBuilder &builder, MatmulWGMMAAttr config
   return builder.getDenseI64ArrayAttr({registers.producer, registers.consumer});
 }
 
+/// What only some types ask of the tile.
+LogicalResult WGMMAEmitter::checkForm() {
+  int64_t bytes = operands[0].type.getElementBytes(), columns = config.getTileN();
+  if (bytes == 1 && columns != 8 && columns != 24 && columns % 16 != 0)
+    return kernel.getFunction().emitOpError("expected 8, 24 or a multiple of 16 columns of i8 for ")
+           << config;
+  if (!inRegisters)
+    return success();
+  if (cluster > 1)
+    return kernel.getFunction().emitOpError("expected no blocks that fetch for each other for ")
+           << config << ", whose first factor is not contiguous along k";
+  bool fits = rowsPerWarpgroup == 2 * tile::kWarpgroupRows ||
+              (bytes == 4 && rowsPerWarpgroup == tile::kWarpgroupRows);
+  if (fits && config.getTileK() * bytes % 64 == 0)
+    return success();
+  return kernel.getFunction().emitOpError("expected 128 rows for each warpgroup (or 64 of f32) and "
+                                          "a multiple of 64 bytes along k for ")
+         << config << ", whose first factor is not contiguous along k";
+}
+
 LogicalResult WGMMAEmitter::run() {
   frame.setFewestBlocks(config.getBlocks());
   kernel.getFunction()->setAttr(kProgrammaticAttr, builder.getUnitAttr());
@@ -649,8 +582,9 @@ LogicalResult WGMMAEmitter::run() {
   threadInWarpgroup = index.rem(thread, tile::kWarpgroupThreads);
   makeSteps();
   makeCluster();
-  if (failed(addOperand(contraction.a, config.getTileM())) ||
-      failed(addOperand(contraction.b, config.getTileN())))
+  if (failed(addOperand(swapped ? contraction.b : contraction.a, config.getTileM())) ||
+      failed(addOperand(swapped ? contraction.a : contraction.b, config.getTileN())) ||
+      failed(checkForm()))
     return failure();
   prepareOutput();
   if (config.getSplit() > 1)
@@ -705,8 +639,10 @@ struct EmitMatmulWGMMA final : impl::EmitMatmulWGMMABase<EmitMatmulWGMMA> {
     FailureOr<Contraction> contraction = requireContraction(*kernel, config);
     if (failed(contraction))
       return signalPassFailure();
-    if (!kernel->target->hasWGMMA || !contraction->hasHalfOperands()) {
-      getOperation().emitOpError("expected f16 or bf16 operands with f32 sums and sm_90a for ")
+    if (!kernel->target->hasWGMMA || !contraction->hasWGMMATypes()) {
+      getOperation().emitOpError(
+          "expected f16, bf16 or f32 operands with f32 sums, or i8 with i32, "
+          "and sm_90a for ")
           << config << ", got " << kernel->target->arch;
       return signalPassFailure();
     }

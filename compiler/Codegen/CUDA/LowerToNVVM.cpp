@@ -266,13 +266,16 @@ static SmallVector<Attribute> describeTensorMaps(func::FuncOp function) {
     auto binding = op.getMemory().getDefiningOp<plan::BindingOp>();
     tile::TensorMapType type = op.getMap().getType();
     op->setAttr(kTensorMapOrdinalAttr, builder.getI64IntegerAttr(maps.size()));
-    maps.push_back(builder.getDictionaryAttr({
+    SmallVector<NamedAttribute> entries{
         builder.getNamedAttr("binding", builder.getI64IntegerAttr(binding.getOrdinal())),
         builder.getNamedAttr("type", TypeAttr::get(type.getElementType())),
         builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(type.getBox())),
         builder.getNamedAttr("sizes", op.getSizesAttr()),
         builder.getNamedAttr("strides", op.getStridesAttr()),
-    }));
+    };
+    if (op.getTf32())
+      entries.push_back(builder.getNamedAttr("tf32", builder.getUnitAttr()));
+    maps.push_back(builder.getDictionaryAttr(entries));
   });
   return maps;
 }

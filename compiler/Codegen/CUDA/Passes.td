@@ -81,7 +81,7 @@ def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
   let options = [
     Option<"allowTF32", "allow-tf32", "bool", /*default=*/"false",
            "Multiply f32 matrices on the tensor cores, which take 10 bits of the mantissas, also where ops do not say so">,
-    Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products of 16-bit types on wgmma where the target has it">,
+    Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products on wgmma where the target has it and knows the types">,
     Option<"tuning", "tuning", "std::string", /*default=*/"", "Lines `KEY = CONFIG`: the configuration of products by key">,
     Option<"tuningFile", "tuning-file", "std::string", /*default=*/"\"tuning\"", "What errors call the file of those lines">
   ];

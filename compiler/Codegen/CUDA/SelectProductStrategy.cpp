@@ -111,37 +111,45 @@ std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
 
 /// wgmma where boxes of both operands can be copied; the model says in which tiles.
 std::optional<Choice> ProductChooser::chooseWGMMA() {
-  if (!options.wgmma || !kernel.target->hasWGMMA || !contraction.hasHalfOperands())
+  if (!options.wgmma || !kernel.target->hasWGMMA || contraction.runsAcrossK() ||
+      !(contraction.hasHalfOperands() || isTF32 || contraction.hasByteOperands()))
     return std::nullopt;
+  // The sums' rows are those of the first factor.
+  bool swapped = contraction.beginsWithB();
+  const Contraction::Side &first = swapped ? contraction.b : contraction.a,
+                          &second = swapped ? contraction.a : contraction.b;
   // Where sizes are symbolic, guards keep them from being zero or too large.
   bool isStatic = llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
   if (!isStatic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr))
     return std::nullopt;
   SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
   std::string reason;
-  std::optional<TiledAccess> a =
-      matchTiledOperand(contraction, contraction.a, sizes, points.index, reason);
+  std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, points.index, reason);
   std::optional<TiledAccess> b =
-      matchTiledOperand(contraction, contraction.b, sizes, points.index, reason);
+      matchTiledOperand(contraction, second, sizes, points.index, reason);
   linalg::LinalgOp op = contraction.getOp();
   auto getSize = [&](ArrayRef<unsigned> dims, int64_t guess) {
     return getStaticProduct(op, dims).value_or(guess);
   };
   MatmulProblem problem;
   problem.batch = getSize(contraction.batch, 1);
-  problem.m = getSize(contraction.m, 4096);
-  problem.n = getSize(contraction.n, 4096);
+  problem.m = getSize(swapped ? contraction.n : contraction.m, 4096);
+  problem.n = getSize(swapped ? contraction.m : contraction.n, 4096);
   problem.k = getSize(contraction.k, 1024);
   // An empty tensor has no description; a sum of nothing never starts; and where k is 1, boxes have
   // no dim for the rows of tiles that run along m or n.
   if (!a || !b || problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
     return std::nullopt;
-  problem.elementBytes = 2;
+  problem.elementBytes = getElementBytes(getElementTypeOrSelf(first.operand->get()));
   problem.outputBytes =
       getElementBytes(getElementTypeOrSelf(contraction.group.results.front().output.tensor));
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
   problem.isKContiguousB = b->dims.back().group == TiledAccess::Group::K;
-  problem.storesBoxes = getBoxedOutput().has_value();
+  problem.storesBoxes =
+      getBoxedOutput().has_value() && (problem.elementBytes == 2 || problem.isKContiguousA);
+  // Elements of other than 16 bits must run along k in the second factor.
+  if (problem.elementBytes != 2 && !problem.isKContiguousB)
+    return std::nullopt;
   problem.outputOps = outputOps;
   SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, problem);
   if (plans.empty())

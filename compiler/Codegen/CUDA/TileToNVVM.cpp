@@ -15,9 +15,8 @@
 #include "compiler/Codegen/CUDA/TileToNVVM.h"
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
-#include "compiler/Dialect/Tile/IR/TileOps.h"
+#include "compiler/Codegen/CUDA/TileLowering.h"
 
-#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -25,83 +24,13 @@ using namespace mlir;
 
 namespace xc::cuda {
 
+using namespace tile_lowering;
+
 namespace {
-
-/// Builds scalar code for one op.
-struct Builder {
-  Builder(ConversionPatternRewriter &rewriter, Location loc)
-      : rewriter(rewriter), loc(loc), i32(rewriter.getI32Type()), i64(rewriter.getI64Type()),
-        shared(LLVM::LLVMPointerType::get(rewriter.getContext(), 3)) {}
-
-  Value constant(Type type, int64_t value) {
-    return LLVM::ConstantOp::create(rewriter, loc, type, rewriter.getIntegerAttr(type, value));
-  }
-  Value word(int64_t value) { return constant(i32, value); }
-  /// An index, of whatever width, as 32 bits.
-  Value toWord(Value index) {
-    if (index.getType() == i32)
-      return index;
-    return LLVM::TruncOp::create(rewriter, loc, i32, index);
-  }
-  Value add(Value lhs, Value rhs) { return LLVM::AddOp::create(rewriter, loc, lhs, rhs); }
-  Value mul(Value lhs, int64_t rhs) {
-    return rhs == 1 ? lhs : LLVM::MulOp::create(rewriter, loc, lhs, constant(lhs.getType(), rhs));
-  }
-  Value div(Value lhs, int64_t rhs) {
-    return LLVM::UDivOp::create(rewriter, loc, lhs, constant(lhs.getType(), rhs));
-  }
-  Value both(Value lhs, int64_t rhs) {
-    return LLVM::AndOp::create(rewriter, loc, lhs, constant(lhs.getType(), rhs));
-  }
-  Value exclusiveOr(Value lhs, Value rhs) { return LLVM::XOrOp::create(rewriter, loc, lhs, rhs); }
-
-  Value advance(Value pointer, Value bytes) {
-    return LLVM::GEPOp::create(rewriter, loc, shared, rewriter.getI8Type(), pointer,
-                               ArrayRef<LLVM::GEPArg>{bytes});
-  }
-  Value advance(Value pointer, int64_t bytes) {
-    if (bytes == 0)
-      return pointer;
-    return LLVM::GEPOp::create(rewriter, loc, shared, rewriter.getI8Type(), pointer,
-                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
-  }
-  Value sharedBase(int64_t offset) {
-    return advance(LLVM::AddressOfOp::create(rewriter, loc, shared, kSharedSymbol), offset);
-  }
-
-  /// Assembly with side effects. Pointers to shared memory go in as 32-bit addresses.
-  LLVM::InlineAsmOp assembly(StringRef text, StringRef constraints, ValueRange operands,
-                             Type result = {}) {
-    return LLVM::InlineAsmOp::create(
-        rewriter, loc, result ? TypeRange(result) : TypeRange(), operands, text, constraints,
-        /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
-        LLVM::AsmDialectAttr::get(rewriter.getContext(), LLVM::AsmDialect::AD_ATT),
-        /*operand_attrs=*/ArrayAttr());
-  }
-  Value address(Value pointer) { return LLVM::PtrToIntOp::create(rewriter, loc, i32, pointer); }
-
-  ConversionPatternRewriter &rewriter;
-  Location loc;
-  Type i32, i64;
-  LLVM::LLVMPointerType shared;
-};
 
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
-
-/// The bytes from a tile's start to an element; the element must begin a chunk unless `exact`.
-Value getPlace(Builder &b, tile::SharedType tile, Value row, Value column) {
-  int64_t bytes = tile.getElementBytes(), line = tile.getLineBytes();
-  Value panel = b.div(column, tile.getPanelColumns());
-  Value within = b.mul(b.both(column, tile.getPanelColumns() - 1), bytes);
-  Value place = b.add(b.mul(row, line), within);
-  // Lines shorter than 128 bytes share the banks of one 128-byte span; the swizzle's key is the
-  // span's number.
-  Value key = b.both(b.div(place, 128), line / 16 - 1);
-  place = b.exclusiveOr(place, b.mul(key, 16));
-  return tile.getPanels() == 1 ? place : b.add(place, b.mul(panel, tile.getPanelBytes()));
-}
 
 tile::RingOp getRing(Value ring) { return ring.getDefiningOp<tile::RingOp>(); }
 
@@ -115,11 +44,6 @@ Value getBarrier(Builder &b, Value ring, Value stage, Side side) {
       (side == Side::Empty ? op.getRing().getType().getStages() * tile::kBarrierBytes : 0);
   return b.advance(b.sharedBase(first), b.mul(b.toWord(stage), tile::kBarrierBytes));
 }
-
-template <typename Op> struct TilePattern : ConvertOpToLLVMPattern<Op> {
-  using ConvertOpToLLVMPattern<Op>::ConvertOpToLLVMPattern;
-  using Adaptor = typename ConvertOpToLLVMPattern<Op>::OpAdaptor;
-};
 
 struct LowerRing final : TilePattern<tile::RingOp> {
   using TilePattern::TilePattern;
@@ -519,6 +443,49 @@ Value makeDescriptor(Builder &b, Value address, const Descriptor &descriptor) {
                             b.constant(b.i64, descriptor.getConstantBits()));
 }
 
+StringRef getTypeName(Type type) {
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  return type.isF32() ? "tf32" : "s8";
+}
+
+/// One wgmma, of factors of `elementType`: `a` is a descriptor or four registers. `order` is what
+/// 16-bit types add about their lines.
+Value multiply(Builder &b, Type elementType, tile::AccumulatorType type, Value sums, ValueRange a,
+               Value descriptorB, Value flag, StringRef order) {
+  size_t count = countRegisters(type);
+  bool isFloat = type.getElementType().isF32(), inRegisters = a.size() > 1;
+  StringRef name = getTypeName(elementType);
+  SmallVector<Value> operands;
+  for (size_t i = 0; i < count; ++i)
+    operands.push_back(LLVM::ExtractValueOp::create(b.rewriter, b.loc, sums, i));
+  llvm::append_range(operands, a);
+  llvm::append_values(operands, descriptorB, flag);
+  // Signs of the operands are for floats.
+  std::string first = listOperands(2 * count, a.size());
+  if (inRegisters)
+    first = "{" + first + "}";
+  size_t next = 2 * count + a.size();
+  std::string text = llvm::formatv(
+      "{{ .reg .pred p; setp.ne.b32 p, ${0}, 0; wgmma.mma_async.sync.aligned.m64n{1}k{2}.{3}.{4}."
+      "{4} {{{5}}, {6}, ${7}, p{8}{9}; }",
+      next + 1, type.getColumns(), 256 / elementType.getIntOrFloatBitWidth(),
+      isFloat ? "f32" : "s32", name, listOperands(0, count), first, next, isFloat ? ", 1, 1" : "",
+      order);
+  std::string constraints = repeat(isFloat ? "=f" : "=r", count);
+  for (size_t i = 0; i < count; ++i)
+    constraints += "," + std::to_string(i);
+  constraints += "," + repeat(inRegisters ? "r" : "l", a.size());
+  return b.assembly(text, constraints + ",l,r,~{memory}", operands, sums.getType()).getResult(0);
+}
+
+/// A descriptor some bytes on.
+Value advance(Builder &b, Value descriptor, int64_t bytes) {
+  return bytes ? b.add(descriptor, b.constant(b.i64, bytes / 16)) : descriptor;
+}
+
 struct LowerMma final : TilePattern<tile::MmaOp> {
   using TilePattern::TilePattern;
 
@@ -539,54 +506,68 @@ struct LowerMma final : TilePattern<tile::MmaOp> {
     Value sums = adaptor.getAccumulator();
     Value flag = LLVM::ZExtOp::create(rewriter, op.getLoc(), b.i32, adaptor.getAccumulate());
     int64_t steps = op.getK() * a.tile.getElementBytes() / 32;
-    for (int64_t step = 0; step < steps; ++step) {
-      auto advance = [&](Value descriptor, const Descriptor &layout) {
-        int64_t bytes = layout.getStep(step);
-        return bytes ? b.add(descriptor, b.constant(b.i64, bytes / 16)) : descriptor;
-      };
-      sums = multiply(b, op, sums, advance(descriptorA, a), advance(descriptorB, right),
-                      step == 0 ? flag : b.word(1));
+    Type elementType = a.tile.getElementType();
+    std::string order;
+    if (a.tile.getElementBytes() == 2)
+      order = llvm::formatv(", {0}, {1}", op.getTransposedA() ? 1 : 0, op.getTransposedB() ? 1 : 0);
+    for (int64_t step = 0; step < steps; ++step)
+      sums = multiply(b, elementType, op.getAccumulator().getType(), sums,
+                      advance(b, descriptorA, a.getStep(step)),
+                      advance(b, descriptorB, right.getStep(step)), step == 0 ? flag : b.word(1),
+                      order);
+    NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
+    rewriter.replaceOp(op, sums);
+    return success();
+  }
+};
+
+struct LowerMmaFragments final : TilePattern<tile::MmaFragmentsOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::MmaFragmentsOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    Descriptor right(op.getB().getType(), /*transposed=*/false);
+    Value descriptor = makeDescriptor(b, b.address(adaptor.getB()), right);
+    tile::FragmentsType type = op.getA().getType();
+    NVVM::WgmmaFenceAlignedOp::create(rewriter, op.getLoc());
+    Value sums = adaptor.getAccumulator();
+    Value flag = LLVM::ZExtOp::create(rewriter, op.getLoc(), b.i32, adaptor.getAccumulate());
+    int64_t first = op.getK() * type.getElementBytes() / 32;
+    for (int64_t step = 0; step < type.getWords() / 4; ++step) {
+      SmallVector<Value> words;
+      for (int64_t word = 0; word < 4; ++word)
+        words.push_back(
+            LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getA(), step * 4 + word));
+      sums = multiply(b, type.getElementType(), op.getAccumulator().getType(), sums, words,
+                      advance(b, descriptor, right.getStep(first + step)),
+                      step == 0 ? flag : b.word(1), /*order=*/"");
     }
     NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
     rewriter.replaceOp(op, sums);
     return success();
   }
+};
 
-private:
-  static StringRef getTypeName(Type type) {
-    if (type.isF16())
-      return "f16";
-    if (type.isBF16())
-      return "bf16";
-    return type.isF32() ? "tf32" : "s8";
-  }
+struct LowerWaitFragments final : TilePattern<tile::WaitFragmentsOp> {
+  using TilePattern::TilePattern;
 
-  static Value multiply(Builder &b, tile::MmaOp op, Value sums, Value descriptorA,
-                        Value descriptorB, Value flag) {
-    tile::AccumulatorType type = op.getAccumulator().getType();
-    size_t count = countRegisters(type);
-    bool isFloat = type.getElementType().isF32();
-    Type elementType = op.getA().getType().getElementType();
-    StringRef name = getTypeName(elementType);
-    SmallVector<Value> operands;
-    for (size_t i = 0; i < count; ++i)
-      operands.push_back(LLVM::ExtractValueOp::create(b.rewriter, b.loc, sums, i));
-    llvm::append_values(operands, descriptorA, descriptorB, flag);
-    // Signs of the operands are for floats, their order is for 16-bit types.
-    std::string options = isFloat ? ", 1, 1" : "";
-    if (elementType.getIntOrFloatBitWidth() == 16)
-      options +=
-          llvm::formatv(", {0}, {1}", op.getTransposedA() ? 1 : 0, op.getTransposedB() ? 1 : 0);
-    std::string text = llvm::formatv(
-        "{{ .reg .pred p; setp.ne.b32 p, ${0}, 0; wgmma.mma_async.sync.aligned.m64n{1}k{2}.{3}.{4}."
-        "{4} {{{5}}, ${6}, ${7}, p{8}; }",
-        2 * count + 2, type.getColumns(), 256 / elementType.getIntOrFloatBitWidth(),
-        isFloat ? "f32" : "s32", name, listOperands(0, count), 2 * count, 2 * count + 1, options);
-    std::string constraints = repeat(isFloat ? "=f" : "=r", count);
-    for (size_t i = 0; i < count; ++i)
-      constraints += "," + std::to_string(i);
-    return b.assembly(text, constraints + ",l,l,r,~{memory}", operands, sums.getType())
-        .getResult(0);
+  LogicalResult matchAndRewrite(tile::WaitFragmentsOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    // The registers are operands, so that nothing else is put into them before.
+    SmallVector<Value> words;
+    for (Value fragments : adaptor.getFragments()) {
+      size_t count = cast<LLVM::LLVMStructType>(fragments.getType()).getBody().size();
+      for (size_t i = 0; i < count; ++i)
+        words.push_back(LLVM::ExtractValueOp::create(rewriter, op.getLoc(), fragments, i));
+    }
+    b.assembly(
+        llvm::formatv("wgmma.wait_group.sync.aligned {0};", static_cast<int64_t>(op.getPending()))
+            .str(),
+        repeat("r", words.size()) + ",~{memory}", words);
+    rewriter.eraseOp(op);
+    return success();
   }
 };
 
@@ -736,6 +717,10 @@ void addTileTypeConversions(LLVMTypeConverter &converter) {
   converter.addConversion([](tile::TensorMapType type) -> Type {
     return LLVM::LLVMPointerType::get(type.getContext());
   });
+  converter.addConversion([](tile::FragmentsType type) -> Type {
+    SmallVector<Type> registers(type.getWords(), IntegerType::get(type.getContext(), 32));
+    return LLVM::LLVMStructType::getLiteral(type.getContext(), registers);
+  });
   converter.addConversion([](tile::AccumulatorType type) -> Type {
     SmallVector<Type> registers(countRegisters(type), type.getElementType());
     return LLVM::LLVMStructType::getLiteral(type.getContext(), registers);
@@ -743,13 +728,13 @@ void addTileTypeConversions(LLVMTypeConverter &converter) {
 }
 
 void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns
-      .add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
-           LowerRelease, LowerReleaseIn, LowerSyncBlocks, LowerLoad, LowerMulticast, LowerStore,
-           LowerWaitStores, LowerFenceAsync, LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
-           LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerWriteFragment, LowerUndefined, LowerMma,
-           LowerWaitMma, LowerFragment, LowerReduceBlocks, LowerWaitBlocks, LowerPrefetch>(
-          converter);
+  patterns.add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
+               LowerRelease, LowerReleaseIn, LowerSyncBlocks, LowerLoad, LowerMulticast, LowerStore,
+               LowerWaitStores, LowerFenceAsync, LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
+               LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerWriteFragment, LowerUndefined,
+               LowerMma, LowerMmaFragments, LowerWaitFragments, LowerWaitMma, LowerFragment,
+               LowerReduceBlocks, LowerWaitBlocks, LowerPrefetch>(converter);
+  populateFragmentPatterns(converter, patterns);
 }
 
 } // namespace xc::cuda

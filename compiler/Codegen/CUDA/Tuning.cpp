@@ -40,7 +40,8 @@ static std::string checkKey(ArrayRef<StringRef> key) {
 static std::string checkFit(ArrayRef<StringRef> key, Attribute config) {
   const Target &target = *findTarget(key[0]);
   StringRef factors = key[2].split('>').first;
-  bool isHalf = factors == "bf16*bf16" || factors == "f16*f16", isTF32 = factors == "tf32*tf32";
+  bool isHalf = factors == "bf16*bf16" || factors == "f16*f16", isTF32 = factors == "tf32*tf32",
+       isByte = factors == "i8*i8";
   return llvm::TypeSwitch<Attribute, std::string>(config)
       .Case([&](MatmulFMAAttr) { return std::string(); })
       .Case([&](MatmulMMAAttr) -> std::string {
@@ -51,7 +52,7 @@ static std::string checkFit(ArrayRef<StringRef> key, Attribute config) {
       .Case([&](MatmulWGMMAAttr) -> std::string {
         if (!target.hasWGMMA)
           return "wgmma needs sm_90a";
-        return isHalf ? "" : "wgmma needs factors of f16 or bf16";
+        return isHalf || isTF32 || isByte ? "" : "wgmma needs factors of f16, bf16, tf32 or i8";
       })
       .Default([](Attribute) { return "this is no configuration of matrix products"; });
 }

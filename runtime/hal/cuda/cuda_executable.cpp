@@ -103,7 +103,8 @@ static TensorMapSpec readTensorMap(const fb::TensorMap &map) {
   TensorMapSpec spec;
   spec.binding = map.binding();
   spec.rank = map.rank();
-  spec.type = getMapType(map.dtype());
+  spec.type = map.round_tf32() && map.dtype() == fb::DType::F32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+                                                                : getMapType(map.dtype());
   spec.offset = valueOf(map.offset());
   for (uint32_t i = 0; i < spec.rank; ++i) {
     spec.dims[i] = valueOf(map.dims()->Get(i));

@@ -79,3 +79,41 @@ builtin.module @direct attributes {plan.kernel, plan.target = #plan.target<"cuda
     return
   }
 }
+
+// -----
+
+// f32 that may be rounded, B's rows contiguous: B is the first factor, read across its lines in halves of a step, and each warp
+// releases a stage. A thread's four neighbours of a row of the product are stored together.
+// CHECK-LABEL: func.func @across
+// CHECK-DAG:     tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<65536xf32> -> {{.*}}<32x32xf32>
+// CHECK-DAG:     tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<32768xf32> -> {{.*}}<64x32xf32>
+// CHECK:         %[[RING:.*]] = tile.ring arrivals 1 consumers 8 : {{.*}}<3, {{.*}}<32x256xf32>, {{.*}}<64x32xf32>>
+// CHECK:           tile.wait_full %[[RING]]
+// CHECK:           %[[F:.*]]:2 = tile.read_fragments %{{.*}} from 0 : {{.*}}<32x256xf32> -> {{.*}}<64x16xf32>, {{.*}}<64x16xf32>
+// CHECK:           tile.mma_fragments %[[F]]#0, %{{.*}} from 0,
+// CHECK:           tile.mma_fragments %[[F]]#1, %{{.*}} from 0,
+// CHECK:           tile.wait_fragments 2, %{{.*}}, %{{.*}} :
+// CHECK:           nvvm.bar.warp.sync
+// CHECK:           tile.release %[[RING]]
+// CHECK:           %[[G:.*]]:2 = tile.read_fragments %{{.*}} from 16 :
+// CHECK:           tile.mma_fragments %[[G]]#0, %{{.*}} from 16,
+// CHECK:           tile.mma_fragments %[[G]]#1, %{{.*}} from 16,
+// CHECK:           tile.wait_fragments 2, %[[F]]#0, %[[F]]#1 :
+// CHECK:         tile.wait_fragments 0, %{{.*}}, %{{.*}} :
+// CHECK:         tile.wait_mma 0,
+// CHECK:         vector.store %{{.*}} : memref<131072xf32>, vector<4xf32>
+builtin.module @across attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @across() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 256, tile_n = 64, tile_k = 32, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<256x128xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<256x128xf32> to tensor<256x128xf32>
+    %b1 = plan.binding 1 read align 64 : memref<128x512xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x512xf32> to tensor<128x512xf32>
+    %e = tensor.empty() : tensor<256x512xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<256x512xf32>) -> tensor<256x512xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<256x128xf32>, tensor<128x512xf32>) outs(%init : tensor<256x512xf32>) -> tensor<256x512xf32>
+    %b2 = plan.binding 2 write align 64 : memref<256x512xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<256x512xf32>, memref<256x512xf32>) -> ()
+    return
+  }
+}

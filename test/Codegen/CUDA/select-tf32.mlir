@@ -41,3 +41,46 @@ builtin.module @allowed attributes {plan.kernel, plan.target = #plan.target<"cud
     return
   }
 }
+
+// -----
+
+// With wgmma, where one operand at least is contiguous along k.
+// EXACT: func.func @warpgroups() attributes {{.*}}lowering_config = #cuda.matmul_fma<
+// TF32:  func.func @warpgroups() attributes {{.*}}lowering_config = #cuda.matmul_wgmma<{{.*}}tile_k = 32,
+// TF32-SAME: key: sm_90a matmul tf32*tf32>f32 1x4096x4096x4096 nn
+builtin.module @warpgroups attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @warpgroups() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x4096xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+    %e = tensor.empty() : tensor<4096x4096xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%init : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4096x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<4096x4096xf32>, memref<4096x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// EXACT: func.func @across() attributes {{.*}}lowering_config = #cuda.matmul_fma<
+// TF32:  func.func @across() attributes {{.*}}lowering_config = #cuda.matmul_mma<
+// TF32-SAME: key: sm_90a matmul tf32*tf32>f32 1x4096x4096x4096 tn
+builtin.module @across attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @across() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x4096xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+    %e = tensor.empty() : tensor<4096x4096xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%init : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4096x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<4096x4096xf32>, memref<4096x4096xf32>) -> ()
+    return
+  }
+}

@@ -68,6 +68,55 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return
   }
 
+  // Lines that are read to registers: 4 and 8 lines apart, neighbours along the tile's rows together. Registers stay in use until the wait.
+  // CHECK-LABEL: llvm.func @fragments
+  // CHECK:         llvm.inline_asm {{.*}}"ld.shared.v4.b32 {$0, $1, $2, $3}, [$4 + 2048];", "=r,=r,=r,=r,r,~{memory}"
+  // CHECK:         llvm.inline_asm {{.*}}"ld.shared.v4.b32 {$0, $1, $2, $3}, [$4 + 2048];"
+  // CHECK:         llvm.inline_asm {{.*}}"ld.shared.v4.b32 {$0, $1, $2, $3}, [$4 + 3072];"
+  // CHECK:         llvm.inline_asm {{.*}}"ld.shared.v4.b32 {$0, $1, $2, $3}, [$4 + 3072];"
+  // CHECK:         nvvm.wgmma.fence.aligned
+  // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p, 1, 1;{{.*}}"=f,=f,=f,=f,0,1,2,3,r,r,r,r,l,r
+  // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async
+  // CHECK:         nvvm.wgmma.commit.group.sync.aligned
+  // CHECK:         llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "r,r,r,r,r,r,r,r,~{memory}"
+  func.func @fragments() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 17408, scratch = 0>} {
+    %c = plan.binding 0 write align 64 : memref<1024xf32>
+    %i = arith.constant 0 : index
+    %f = arith.constant true
+    %a = tile.alloc {offset = 0 : i64} : !tile.shared<32x128xf32>
+    %b = tile.alloc {offset = 16384 : i64} : !tile.shared<8x32xf32>
+    %none = tile.undefined : !tile.accumulator<64x8xf32>
+    %r:2 = tile.read_fragments %a[%i] from 16 : !tile.shared<32x128xf32> -> !tile.fragments<64x16xf32>, !tile.fragments<64x16xf32>
+    %d = tile.mma_fragments %r#0, %b from 16, %none accumulate %f : !tile.fragments<64x16xf32>, !tile.shared<8x32xf32>, !tile.accumulator<64x8xf32>
+    tile.wait_fragments 0, %r#0 : !tile.fragments<64x16xf32>
+    %done = tile.wait_mma 0, %d : !tile.accumulator<64x8xf32>
+    %pair = tile.fragment %done[0, 0] : !tile.accumulator<64x8xf32> -> vector<2xf32>
+    vector.store %pair, %c[%i] : memref<1024xf32>, vector<2xf32>
+    return
+  }
+
+  // Bytes are turned, rows for lines.
+  // CHECK-LABEL: llvm.func @bytes
+  // CHECK-COUNT-4: llvm.inline_asm {{.*}}"ld.shared.b32 $0, [$1 + 8192];"
+  // CHECK-COUNT-8: llvm.call_intrinsic "llvm.nvvm.prmt"
+  // CHECK-COUNT-4: llvm.inline_asm {{.*}}"ld.shared.b32 $0, [$1 + 10240];"
+  // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p;
+  func.func @bytes() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 17408, scratch = 0>} {
+    %c = plan.binding 0 write align 64 : memref<1024xi32>
+    %i = arith.constant 0 : index
+    %f = arith.constant true
+    %a = tile.alloc {offset = 0 : i64} : !tile.shared<128x128xi8>
+    %b = tile.alloc {offset = 16384 : i64} : !tile.shared<8x128xi8>
+    %none = tile.undefined : !tile.accumulator<64x8xi32>
+    %r:2 = tile.read_fragments %a[%i] from 64 : !tile.shared<128x128xi8> -> !tile.fragments<64x32xi8>, !tile.fragments<64x32xi8>
+    %d = tile.mma_fragments %r#0, %b from 64, %none accumulate %f : !tile.fragments<64x32xi8>, !tile.shared<8x128xi8>, !tile.accumulator<64x8xi32>
+    tile.wait_fragments 0, %r#0 : !tile.fragments<64x32xi8>
+    %done = tile.wait_mma 0, %d : !tile.accumulator<64x8xi32>
+    %pair = tile.fragment %done[0, 0] : !tile.accumulator<64x8xi32> -> vector<2xi32>
+    vector.store %pair, %c[%i] : memref<1024xi32>, vector<2xi32>
+    return
+  }
+
   // CHECK-LABEL: llvm.func @stores
   // CHECK:         nvvm.stmatrix
   // CHECK:         nvvm.fence.proxy

@@ -273,3 +273,53 @@ func.func @turns(%m: index) {
   }
   return
 }
+
+// -----
+
+// expected-error@+1 {{expected a multiple of 32 bytes along k, got 40}}
+func.func private @fragments_bytes() -> !tile.fragments<64x10xf32>
+
+// -----
+
+// expected-error@+1 {{expected 64 rows, got 32}}
+func.func private @fragments_rows() -> !tile.fragments<32x16xf32>
+
+// -----
+
+func.func @fragments_type(%a: !tile.shared<64x64xbf16>, %i: index) {
+  // expected-error@+1 {{expected one or two fragments of elements of 4 bytes, or two of 1 byte, got 1 of 'bf16'}}
+  %f = tile.read_fragments %a[%i] from 0 : !tile.shared<64x64xbf16> -> !tile.fragments<64x16xbf16>
+  return
+}
+
+// -----
+
+func.func @fragments_beyond(%a: !tile.shared<32x64xf32>, %i: index) {
+  // expected-error@+1 {{expected fragments of '!tile.shared<32x64xf32>' that begin at a multiple of 32 bytes along k, got '!tile.fragments<64x16xf32>' from 24}}
+  %f = tile.read_fragments %a[%i] from 24 : !tile.shared<32x64xf32> -> !tile.fragments<64x16xf32>
+  return
+}
+
+// -----
+
+func.func @mma_fragments(%a: !tile.fragments<64x16xf32>, %b: !tile.shared<64x32xf32>, %c: !tile.accumulator<64x128xf32>, %f: i1) {
+  // expected-error@+1 {{expected 128 lines of 'f32' that reach from a multiple of 32 bytes as far as '!tile.fragments<64x16xf32>', got '!tile.shared<64x32xf32>' from 0}}
+  %d = tile.mma_fragments %a, %b from 0, %c accumulate %f : !tile.fragments<64x16xf32>, !tile.shared<64x32xf32>, !tile.accumulator<64x128xf32>
+  return
+}
+
+// -----
+
+func.func @wait_fragments(%a: !tile.fragments<64x16xf32>) {
+  // expected-error@+1 {{expected at most 7 pending groups, got 8}}
+  tile.wait_fragments 8, %a : !tile.fragments<64x16xf32>
+  return
+}
+
+// -----
+
+func.func @tensor_map_tf32(%a: memref<4096xbf16>) {
+  // expected-error@+1 {{expected elements of f32 to round, got 'bf16'}}
+  %map = tile.tensor_map %a {sizes = affine_map<() -> (64, 64)>, strides = affine_map<() -> (64, 1)>, tf32} : memref<4096xbf16> -> !tile.tensor_map<64x64xbf16>
+  return
+}

@@ -50,6 +50,23 @@ func.func @product(%row: index, %later: i1) -> vector<2xf32> {
   return %pair : vector<2xf32>
 }
 
+// CHECK-LABEL: func.func @fragments
+// CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<524288xf32> -> {{.*}}<128x32xf32>
+// CHECK:         tile.undefined : {{.*}}<64x16xf32>
+// CHECK:         %[[F:.*]]:2 = tile.read_fragments %{{.*}}[%{{.*}}] from 16 : {{.*}}<32x256xf32> -> {{.*}}<64x16xf32>, {{.*}}<64x16xf32>
+// CHECK:         tile.mma_fragments %[[F]]#1, %{{.*}} from 16, %{{.*}} accumulate %{{.*}} : {{.*}}<64x16xf32>, {{.*}}<128x32xf32>, {{.*}}<64x128xf32>
+// CHECK:         tile.wait_fragments 1, %[[F]]#1, %{{.*}} : {{.*}}<64x16xf32>, {{.*}}<64x16xf32>
+func.func @fragments(%memory: memref<524288xf32>, %row: index, %later: i1, %c: !tile.accumulator<64x128xf32>) -> !tile.accumulator<64x128xf32> {
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (1024, 512)>, strides = affine_map<() -> (512, 1)>, tf32} : memref<524288xf32> -> !tile.tensor_map<128x32xf32>
+  %a = tile.alloc : !tile.shared<32x256xf32>
+  %b = tile.alloc : !tile.shared<128x32xf32>
+  %none = tile.undefined : !tile.fragments<64x16xf32>
+  %f:2 = tile.read_fragments %a[%row] from 16 : !tile.shared<32x256xf32> -> !tile.fragments<64x16xf32>, !tile.fragments<64x16xf32>
+  %d = tile.mma_fragments %f#1, %b from 16, %c accumulate %later : !tile.fragments<64x16xf32>, !tile.shared<128x32xf32>, !tile.accumulator<64x128xf32>
+  tile.wait_fragments 1, %f#1, %none : !tile.fragments<64x16xf32>, !tile.fragments<64x16xf32>
+  return %d : !tile.accumulator<64x128xf32>
+}
+
 // CHECK-LABEL: func.func @stores
 // CHECK:         tile.write %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : vector<8xbf16>, {{.*}}<128x128xbf16>
 // CHECK:         tile.write_fragment %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : vector<2xbf16>, {{.*}}<128x128xbf16>

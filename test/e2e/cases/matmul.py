@@ -123,6 +123,50 @@ def tensor_cores():
                      ["tensor<?x72xbf16>", "tensor<72x64xbf16>"], ["tensor<?x64xbf16>"])
 
 
+def coarse(shape, seed):
+    """Terms of size one with no more digits than TF32 has, so that sums are as exact as those of f32."""
+    return Tensor("f32", np.round(random("f32", shape, seed).values * 1024) / 1024)
+
+
+def warpgroups_of_other_widths():
+    """Products of elements of 4 and of 1 byte on warpgroups, which take operands along k only, or across it through registers."""
+    allowed = " allow_tf32"
+    for m, k, n in ((64, 32, 64), (136, 72, 200), (8, 136, 264), (333, 1000, 132), (4, 4, 520)):
+        a, b = coarse((m, k), 50), coarse((k, n), 51)
+        yield product(a, b, allowed, tag="_tf32")
+        yield product(a, Tensor("f32", b.values.T), " transpose_b" + allowed, a.values @ b.values, "_tf32_tb")
+        if m % 4 == 0:
+            yield product(Tensor("f32", a.values.T), b, " transpose_a" + allowed, a.values @ b.values, "_tf32_ta")
+            yield product(Tensor("f32", a.values.T), Tensor("f32", b.values.T), " transpose_a transpose_b" + allowed,
+                          a.values @ b.values, "_tf32_tab")
+    yield product(coarse((3, 40, 64), 52), coarse((3, 64, 72), 53), allowed, tag="_tf32")
+    yield product(coarse((2, 1, 24, 64), 52), coarse((3, 64, 40), 53), allowed, tag="_tf32")
+    a, b = coarse((72, 136), 54), coarse((136, 88), 55)
+    bias, residual = random("f32", (88,), 56), random("f32", (72, 88), 57)
+    z = a.values @ b.values + bias.values
+    c = residual.mlir
+    yield simple("tf32_bias_gelu_residual", [a, b, bias, residual],
+                 [("f32", z * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))) + residual.values),
+                  ("bf16", z)],
+                 f"""%p = array.matmul %0, %1 allow_tf32 : ({a.mlir}, {b.mlir}) -> {c}
+                     %z = array.add %p, %2 : ({c}, {bias.mlir}) -> {c}
+                     %g = array.gelu %z approximate = tanh : {c}
+                     %r0 = array.add %g, %3 : {c}
+                     %r1 = array.convert %z : {c} -> {mlir_type("bf16", (72, 88))}""", "sum")
+    for m, k, n in ((40, 72, 64), (33, 63, 65), (0, 8, 16), (70, 8, 8)):
+        a, b = coarse((m, k), 58), coarse((k, n), 59)
+        yield simple(f"tf32_symbolic_{m}_{k}_{n}", [a, b], [("f32", a.values @ b.values)],
+                     "%r0 = array.matmul %0, %1 allow_tf32 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>", "sum",
+                     ["tensor<?x?xf32>", "tensor<?x?xf32>"], ["tensor<?x?xf32>"])
+    for m, k, n in ((144, 160, 208), (48, 304, 80), (16, 16, 400)):
+        a, b = random("i8", (m, k), 60), random("i8", (k, n), 61)
+        result = a.values.astype(np.int64) @ b.values.astype(np.int64)
+        for ta in (False, True):
+            for tb in (False, True):
+                yield product(Tensor("i8", a.values.T) if ta else a, Tensor("i8", b.values.T) if tb else b,
+                              " transpose_a" * ta + " transpose_b" * tb, result, "_to_i32" + "_ta" * ta + "_tb" * tb, "i32")
+
+
 def fused():
     a, b = random("f32", (37, 50), 19), random("f32", (50, 70), 20)
     bias, residual = random("f32", (70,), 21), random("f32", (37, 70), 22)
@@ -194,5 +238,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, batches, types, tensor_cores, fused, constant_weights, groups):
+    for make in (sizes, layouts, batches, types, tensor_cores, warpgroups_of_other_widths, fused, constant_weights,
+                 groups):
         yield from make()

@@ -79,6 +79,18 @@ bool Contraction::hasSingleOperands() const {
   return isPlain(a) && isPlain(b) && accumulatorType.isF32();
 }
 
+bool Contraction::hasByteOperands() const {
+  auto isPlain = [](const Side &side) {
+    return side.casts.size() == 1 && isa<arith::ExtSIOp>(side.casts.front()) &&
+           getElementTypeOrSelf(side.operand->get()).isSignlessInteger(8);
+  };
+  return isPlain(a) && isPlain(b) && accumulatorType.isInteger(32);
+}
+
+bool Contraction::beginsWithB() const { return !hasHalfOperands() && !b.isKContiguous; }
+
+bool Contraction::runsAcrossK() const { return beginsWithB() && !a.isKContiguous; }
+
 /// The innermost dim of `map`'s results that is not of size 1, or nothing.
 static std::optional<unsigned> getInnermostDim(AffineMap map, ArrayRef<int64_t> ranges) {
   for (AffineExpr expr : llvm::reverse(map.getResults()))

@@ -45,6 +45,17 @@ struct Contraction {
   bool hasHalfOperands() const;
   /// True if factors and sums are f32 as they are stored.
   bool hasSingleOperands() const;
+  /// True if both factors are i8, extended to i32 with their signs, which sums are, too.
+  bool hasByteOperands() const;
+  /// True if wgmma knows the types (f32 where factors may be rounded).
+  bool hasWGMMATypes() const {
+    return hasHalfOperands() || hasSingleOperands() || hasByteOperands();
+  }
+  /// wgmma takes factors of other than 16 bits only along k, but the first one from registers, too,
+  /// which any order can be read to. True if `b` is to be the first one.
+  bool beginsWithB() const;
+  /// True if neither order of the factors will do.
+  bool runsAcrossK() const;
 };
 
 /// True if `op` is the product of a vector and a matrix of 16-bit types that wgmma streams best:

@@ -27,7 +27,7 @@ namespace xc::cuda {
 /// Multiplications a cycle of one multiprocessor for 16-bit operands; half and double for 4 and 1
 /// bytes.
 static constexpr double kProductsPerCycle = 2048;
-/// GHz under full load of the tensor cores, and otherwise.
+/// GHz under full load of the tensor cores by 16-bit types, and otherwise.
 static constexpr double kLoadedClock = 1.62, kLightClock = 1.75;
 /// Bytes a cycle from L2 to one multiprocessor when all ask.
 static constexpr double kL2BytesPerCycle = 50;
@@ -35,6 +35,9 @@ static constexpr double kL2BytesPerCycle = 50;
 static constexpr double kMemoryRate = 3650, kMemoryStart = 1300;
 /// Cycles until the first operands are there, and until a step's products are, beyond its share.
 static constexpr double kFillCycles = 500, kStepCycles = 100;
+/// Cycles that a step waits for its first factor on the way to registers, where no other warpgroup
+/// multiplies meanwhile.
+static constexpr double kReadCycles = 100;
 /// Bytes of outputs that a multiprocessor converts and stores in a cycle.
 static constexpr double kStoreBytesPerCycle = 18;
 /// Instructions a cycle for what is fused behind the product: a warp waits for its own results.
@@ -57,6 +60,11 @@ int64_t getClusterRoom(const Target &target, int64_t cluster) {
   if (cluster >= kLargeCluster)
     room -= room / kIdleShare;
   return room / cluster * cluster;
+}
+
+/// True if wgmma cannot read the first factor from shared memory.
+static bool isReadAcross(const MatmulProblem &problem) {
+  return problem.elementBytes != 2 && !problem.isKContiguousA;
 }
 
 static int64_t getSharedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
@@ -105,6 +113,8 @@ static double estimate(const Target &target, const MatmulProblem &problem, const
   // Narrow tiles leave wgmma waiting for shared memory: the rows of A are read for few columns.
   double columns = std::max<double>(plan.tileN, 64);
   double multiply = plan.tileM * columns * plan.tileK / rate + kStepCycles / together;
+  if (isReadAcross(problem) && plan.warpgroups == plan.turns)
+    multiply += kReadCycles / together;
   double bytes =
       static_cast<double>(std::min(plan.tileM, problem.m) + std::min(plan.tileN, problem.n)) *
       plan.tileK * problem.elementBytes;
@@ -121,7 +131,8 @@ static double estimate(const Target &target, const MatmulProblem &problem, const
   if (plan.turns > 1)
     cycles =
         kFillCycles + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) + 2 * store;
-  bool isLoaded = multiply > fetch && active > 0.9 && busiest * steps > 64;
+  bool isLoaded =
+      problem.elementBytes == 2 && multiply > fetch && active > 0.9 && busiest * steps > 64;
   double clock = isLoaded ? kLoadedClock : kLightClock;
   double operands =
       problem.batch * problem.k * problem.elementBytes * static_cast<double>(problem.m + problem.n);
@@ -154,22 +165,29 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
   };
   llvm::SmallVector<WGMMAPlan> plans;
   auto consider = [&](const Shape &shape, int64_t blocks, int64_t split) {
-    int64_t team = shape.warpgroups / shape.turns;
-    int64_t sums = shape.tileM / team / 64 * shape.tileN / 2;
+    int64_t team = shape.warpgroups / shape.turns, parts = shape.tileM / team / 64;
+    int64_t sums = parts * shape.tileN / 2;
+    // Both halves of a step's first factor are in registers where wgmma cannot read it across k.
+    bool inRegisters = isReadAcross(problem);
+    int64_t fragments = inRegisters ? 16 * parts : 0;
+    // Outputs that threads store themselves take places of their own.
+    int64_t others = problem.storesBoxes ? 40 : 48;
+    if (inRegisters && parts != 2 && (parts != 1 || problem.elementBytes != 4))
+      return;
     int64_t steps = llvm::divideCeil(problem.k, 128 / problem.elementBytes);
     // Each block of a cluster needs a part of k and of the columns.
     bool canSplit = split == 1 || (shape.tileN % (8 * split) == 0 &&
                                    (split - 1) * llvm::divideCeil(steps, split) < steps);
     // Two blocks a multiprocessor start with so few registers that all of a thread's sums must fit
     // them: ptxas spills otherwise.
-    bool fitsStart =
-        blocks == 1 || sums + 28 <= getWarpgroupRegisters(shape.warpgroups, blocks).launched;
+    bool fitsStart = blocks == 1 || sums + fragments + 28 <=
+                                        getWarpgroupRegisters(shape.warpgroups, blocks).launched;
     // Rows beyond the product's are fetched and added up for nothing.
     bool wastesRows = shape.tileM > 64 && problem.m <= shape.tileM / 2;
     // Teams that take turns on one multiprocessor do what two blocks would.
     bool isDouble = shape.turns > 1 && (blocks > 1 || split > 1);
     if (!canSplit || wastesRows || !fitsStart || isDouble ||
-        sums + 40 > getWarpgroupRegisters(shape.warpgroups, blocks).consumer ||
+        sums + fragments + others > getWarpgroupRegisters(shape.warpgroups, blocks).consumer ||
         shape.tileN / 2 + 28 > getWarpgroupRegisters(shape.warpgroups, blocks).launched ||
         !hasWholeLines(shape.tileM, problem.isKContiguousA, problem) ||
         !hasWholeLines(shape.tileN, problem.isKContiguousB, problem))

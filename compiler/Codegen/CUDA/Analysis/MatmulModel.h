@@ -14,7 +14,7 @@
 
 namespace xc::cuda {
 
-/// A product as the model sees it; a size that is not known is a guess.
+/// A product as the model sees it, A being the first factor; a size that is not known is a guess.
 struct MatmulProblem {
   int64_t batch, m, n, k;
   int64_t elementBytes, outputBytes;

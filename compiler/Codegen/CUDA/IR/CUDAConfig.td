@@ -195,7 +195,8 @@ def CUDA_MatmulWGMMAAttr : CUDA_Config<"MatmulWGMMA", "matmul_wgmma", "matmul-wg
   let summary = "Matrix product on wgmma, by a warpgroup that fetches and others that multiply";
   let description = [{
     Blocks stay and walk over tiles of `tile_m` x `tile_n`, computed in steps of `tile_k`; `warpgroups` of 128 threads share a tile
-    by its rows. `stages` tiles of each operand are in flight. Tiles are walked in groups of `raster` rows. `blocks` blocks run
+    by its rows. Where elements have other than 16 bits and B is not contiguous along k, all this is about the transposed product: rows
+    are those of B. `stages` tiles of each operand are in flight. Tiles are walked in groups of `raster` rows. `blocks` blocks run
     on a multiprocessor at a time. With `split` > 1, a cluster of that many blocks shares each tile: they divide k among them,
     add up their sums, and store a share of the columns each. With `turns` = 2, each half of the warpgroups has tiles of its own,
     and one half stores while the other one multiplies. With

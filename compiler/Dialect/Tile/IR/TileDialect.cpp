@@ -81,7 +81,8 @@ void TensorMapType::print(AsmPrinter &printer) const {
   printShaped(printer, getBox(), getElementType());
 }
 
-Type AccumulatorType::parse(AsmParser &parser) {
+/// A type of the rows of one warpgroup.
+template <typename T> static Type parseWarpgroupRows(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;
   SMLoc loc = parser.getCurrentLocation();
@@ -91,8 +92,18 @@ Type AccumulatorType::parse(AsmParser &parser) {
     parser.emitError(loc, "expected ") << kWarpgroupRows << " rows, got " << shape[0];
     return Type();
   }
-  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[1],
-                    elementType);
+  return T::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[1],
+                       elementType);
+}
+
+Type AccumulatorType::parse(AsmParser &parser) {
+  return parseWarpgroupRows<AccumulatorType>(parser);
+}
+
+Type FragmentsType::parse(AsmParser &parser) { return parseWarpgroupRows<FragmentsType>(parser); }
+
+void FragmentsType::print(AsmPrinter &printer) const {
+  printShaped(printer, {kWarpgroupRows, getColumns()}, getElementType());
 }
 
 void AccumulatorType::print(AsmPrinter &printer) const {
@@ -154,6 +165,16 @@ LogicalResult AccumulatorType::verify(llvm::function_ref<InFlightDiagnostic()> e
     return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << columns;
   if (!elementType.isF32() && !elementType.isInteger(32))
     return emitError() << "expected sums of type f32 or i32, got " << elementType;
+  return success();
+}
+
+LogicalResult FragmentsType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                    int64_t columns, Type elementType) {
+  if (!isWholeBytes(elementType))
+    return emitError() << "expected elements of whole bytes, got " << elementType;
+  int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
+  if (bytes < 32 || bytes % 32 != 0)
+    return emitError() << "expected a multiple of 32 bytes along k, got " << bytes;
   return success();
 }
 

@@ -91,4 +91,21 @@ def Tile_AccumulatorType : Tile_Type<"Accumulator", "accumulator"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_FragmentsType : Tile_Type<"Fragments", "fragments"> {
+  let summary = "64 rows of a product's first factor that the 128 threads of a warpgroup hold in registers";
+  let description = [{
+    `columns` elements of each row along k. Thread t of the warpgroup (warp w = t / 32, lane l = t % 32) holds, for each 32 bytes along k,
+    four words: 4 bytes from 4 * (l % 4) on of rows 16 * w + l / 4 and 8 below it, then those 16 bytes further (PTX ISA, "wgmma",
+    A fragments). Example: `!tile.fragments<64x16xf32>`.
+  }];
+  let parameters = (ins "int64_t":$columns, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
+    /// Words that a thread holds.
+    int64_t getWords() const { return getColumns() * getElementBytes() / 8; }
+  }];
+}
+
 #endif // XC_DIALECT_TILE_IR_TILEDIALECT_TD

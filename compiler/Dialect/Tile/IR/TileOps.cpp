@@ -31,6 +31,9 @@ LogicalResult TensorMapOp::verify() {
   if (getElementTypeOrSelf(getMemory()) != getMap().getType().getElementType())
     return emitOpError("expected memory of ")
            << getMap().getType().getElementType() << ", got " << getMemory().getType();
+  if (getTf32() && !getMap().getType().getElementType().isF32())
+    return emitOpError("expected elements of f32 to round, got ")
+           << getMap().getType().getElementType();
   int64_t bytes = getMap().getType().getElementType().getIntOrFloatBitWidth() / 8;
   for (auto [dim, expr] : llvm::enumerate(strides.getResults())) {
     auto number = dyn_cast<AffineConstantExpr>(expr);
@@ -173,6 +176,46 @@ LogicalResult MmaOp::verify() {
   if ((getTransposedA() || getTransposedB()) && a.getElementBytes() != 2)
     return emitOpError("expected 16-bit elements for a transposed operand, got ")
            << a.getElementType();
+  return success();
+}
+
+LogicalResult ReadFragmentsOp::verify() {
+  SharedType tile = getTile().getType();
+  int64_t bytes = tile.getElementBytes();
+  size_t parts = getFragments().size();
+  if (bytes == 4 ? parts != 1 && parts != 2 : bytes != 1 || parts != 2)
+    return emitOpError(
+               "expected one or two fragments of elements of 4 bytes, or two of 1 byte, got ")
+           << parts << " of " << tile.getElementType();
+  auto type = cast<FragmentsType>(getFragments().front().getType());
+  if (!llvm::all_equal(getFragments().getTypes()) ||
+      type.getElementType() != tile.getElementType() || getK() * bytes % 32 != 0 ||
+      static_cast<int64_t>(getK()) + type.getColumns() > tile.getRows() ||
+      tile.getColumns() % (static_cast<int64_t>(parts) * kWarpgroupRows) != 0 ||
+      tile.getLineBytes() != 128)
+    return emitOpError("expected fragments of ")
+           << tile << " that begin at a multiple of 32 bytes along k, got " << type << " from "
+           << getK();
+  return success();
+}
+
+LogicalResult MmaFragmentsOp::verify() {
+  FragmentsType a = getA().getType();
+  SharedType b = getB().getType();
+  if (a.getElementType() != b.getElementType() ||
+      b.getRows() != getAccumulator().getType().getColumns() ||
+      getK() * a.getElementBytes() % 32 != 0 ||
+      static_cast<int64_t>(getK()) + a.getColumns() > b.getColumns())
+    return emitOpError("expected ")
+           << getAccumulator().getType().getColumns() << " lines of " << a.getElementType()
+           << " that reach from a multiple of 32 bytes as far as " << a << ", got " << b << " from "
+           << getK();
+  return success();
+}
+
+LogicalResult WaitFragmentsOp::verify() {
+  if (getPending() > 7)
+    return emitOpError("expected at most 7 pending groups, got ") << getPending();
   return success();
 }
 

@@ -27,13 +27,14 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
   let description = [{
     `memory` is the tensor's binding. `sizes` and `strides` map the kernel's scalars to sizes and strides in elements, outermost
     dim first; the innermost stride is 1, the others are multiples of 16 bytes. Elements of a box outside the
-    tensor read as zero and are not written. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
+    tensor read as zero and are not written. With `tf32`, copies to shared memory round f32 to the nearest of TF32, ties to even; `wgmma`
+    alone would cut mantissas off. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
     ```mlir
     %map = tile.tensor_map %a {sizes = affine_map<() -> (4096, 768)>, strides = affine_map<() -> (768, 1)>}
         : memref<3145728xbf16> -> !tile.tensor_map<128x64xbf16>
     ```
   }];
-  let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$sizes, AffineMapAttr:$strides);
+  let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$sizes, AffineMapAttr:$strides, UnitAttr:$tf32);
   let results = (outs Tile_TensorMapType:$map);
   let assemblyFormat = "$memory attr-dict `:` type($memory) `->` type($map)";
   let hasVerifier = 1;
@@ -329,14 +330,14 @@ def Tile_GiveTurnOp : Tile_TurnOp<"give_turn"> {
 //===----------------------------------------------------------------------===//
 
 def Tile_UndefinedOp : Tile_Op<"undefined", [Pure]> {
-  let summary = "An accumulator whose first product does not accumulate";
+  let summary = "An accumulator whose first product does not accumulate, or fragments that nobody multiplies";
   let description = [{
     Example:
     ```mlir
     %none = tile.undefined : !tile.accumulator<64x256xf32>
     ```
   }];
-  let results = (outs Tile_AccumulatorType:$result);
+  let results = (outs AnyTypeOf<[Tile_AccumulatorType, Tile_FragmentsType]>:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
@@ -367,6 +368,63 @@ def Tile_MmaOp : Tile_EffectOp<"mma", [AllTypesMatch<["accumulator", "result"]>]
   let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$row, "::mlir::Value":$b, "::mlir::Value":$accumulator,
                                  "::mlir::Value":$accumulate, "bool":$transposedA, "bool":$transposedB)>];
   let skipDefaultBuilders = 1;
+  let hasVerifier = 1;
+}
+
+def Tile_ReadFragmentsOp : Tile_EffectOp<"read_fragments"> {
+  let summary = "Read the first factor of a product across its lines";
+  let description = [{
+    `tile` is k x rows. All threads of a warpgroup execute it; each result has 64 of the rows from `row` on, of lines `k` and those below
+    it. Which row of the tile is which row of the fragments is chosen so that a thread's rows are neighbours and no two threads meet in a
+    bank. With one result (elements of 4 bytes), lane l of warp w has as its rows l / 4 and the one 8 below it, for g = l / 4,
+
+        row + 32 * (w / 2) + 16 * (g % 2) + 8 * (w % 2) + 4 * (g / 4) + 2 * (g / 2 % 2)
+
+    and the next one. With two, the first result has that row and the next one, the second result the two after them:
+
+        row + 32 * w + 16 * (g % 2) + 4 * (g / 2)     (elements of 4 bytes)
+        row + 32 * w + 4 * g                          (elements of 1 byte)
+
+    Example:
+    ```mlir
+    %f:2 = tile.read_fragments %slot[%row] from 16 : !tile.shared<32x256xf32> -> !tile.fragments<64x16xf32>, !tile.fragments<64x16xf32>
+    ```
+  }];
+  let arguments = (ins Tile_SharedType:$tile, Index:$row, I64Attr:$k);
+  let results = (outs Variadic<Tile_FragmentsType>:$fragments);
+  let assemblyFormat = "$tile `[` $row `]` `from` $k attr-dict `:` type($tile) `->` type($fragments)";
+  let hasVerifier = 1;
+}
+
+def Tile_MmaFragmentsOp : Tile_EffectOp<"mma_fragments", [AllTypesMatch<["accumulator", "result"]>]> {
+  let summary = "Start the product of fragments and a tile";
+  let description = [{
+    result = (`accumulate` ? accumulator : 0) + a * b, where b is `b` from `k` on, as far as `a` goes; lines of `b` run along k. As
+    `tile.mma` otherwise; registers of `a` are read until `tile.wait_fragments` says that they have been. Example:
+    ```mlir
+    %d = tile.mma_fragments %f, %b from 16, %c accumulate %flag
+        : !tile.fragments<64x16xf32>, !tile.shared<128x32xf32>, !tile.accumulator<64x128xf32>
+    ```
+  }];
+  let arguments = (ins Tile_FragmentsType:$a, Tile_SharedType:$b, I64Attr:$k, Tile_AccumulatorType:$accumulator, I1:$accumulate);
+  let results = (outs Tile_AccumulatorType:$result);
+  let assemblyFormat = [{
+    $a `,` $b `from` $k `,` $accumulator `accumulate` $accumulate attr-dict `:` type($a) `,` type($b) `,` type($accumulator)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WaitFragmentsOp : Tile_EffectOp<"wait_fragments"> {
+  let summary = "Wait until at most some of the products started are under way, and let fragments go";
+  let description = [{
+    `fragments` are those of products that have been started before the last `pending` ones: their registers are in use up to here.
+    Becomes `wgmma.wait_group`. Example:
+    ```mlir
+    tile.wait_fragments 1, %f : !tile.fragments<64x16xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$pending, Variadic<Tile_FragmentsType>:$fragments);
+  let assemblyFormat = "$pending `,` $fragments `:` type($fragments) attr-dict";
   let hasVerifier = 1;
 }
 

@@ -26,6 +26,13 @@ CASES = [
     ("narrow", ("bf16", 1, 16, 512, 256, "nn", ""), (64, 32, 1, 6, 1, 1, 1)),
     ("split", ("bf16", 1, 64, 128, 2048, "nn", ""), (64, 64, 1, 6, 1, 4, 1)),
     ("turns", ("bf16", 1, 512, 512, 256, "nn", ""), (128, 128, 2, 6, 1, 1, 2)),
+    ("tf32_large", ("tf32", 1, 512, 512, 256, "nt", ""), LARGE),
+    ("tf32_across", ("tf32", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1, 1)),
+    ("tf32_across_64_rows", ("tf32", 1, 512, 512, 256, "nn", ""), LARGE),
+    ("tf32_a_across", ("tf32", 1, 512, 512, 256, "tt", ""), (256, 128, 2, 4, 1, 1, 1)),
+    ("tf32_two_blocks", ("tf32", 1, 500, 512, 256, "nn", ""), (128, 64, 2, 3, 2, 1, 1)),
+    ("s8_large", ("s8", 1, 512, 512, 256, "nt", ""), LARGE),
+    ("s8_across", ("s8", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1, 1)),
     ("turns_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (128, 128, 2, 6, 1, 1, 2)),
     ("cluster", ("bf16", 1, 512, 512, 256, "nn", ""), (128, 128, 2, 6, 1, 1, 1, 2, 1)),
     ("cluster_turns_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (128, 128, 2, 6, 1, 1, 2, 1, 2)),
@@ -35,8 +42,9 @@ CASES = [
 
 def check(args, folder, name, work, tile, matmul):
     tile_m, tile_n, groups, stages, blocks, split, turns, *cluster = tile
+    tile_k = 128 // matmul.BYTES.get(work[0], 2)
     rest = (f", turns = {turns}" if turns > 1 else "") + "".join(f", cluster_{side} = {n}" for side, n in zip("mn", cluster) if n > 1)
-    config = (f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = 64, warpgroups = {groups}, stages = {stages}, "
+    config = (f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = {tile_k}, warpgroups = {groups}, stages = {stages}, "
               f"raster = 8, blocks = {blocks}, split = {split}{rest}>")
     base = folder / name
     pathlib.Path(f"{base}.mlir").write_text(matmul.mlir(work))
@@ -52,7 +60,7 @@ def check(args, folder, name, work, tile, matmul):
         return f"expected {config}, got {export['strategy']}"
     if export["spill_bytes"] != 0:
         return f"{export['spill_bytes']} bytes of spills"
-    expected = 64 // 16 * (tile_m * turns // groups // 64)
+    expected = 128 // 32 * (tile_m * turns // groups // 64)
     found = ptx.count("wgmma.mma_async")
     return "" if found == expected else f"expected {expected} wgmma, got {found}"
 
