@@ -46,7 +46,9 @@ protected:
   SmallVector<Value> visitShare(ValueRange inits, Visitor body) override;
   MemberValues combineThreads(Members members, MemberValues partials) override;
   /// Loops over memory would have more inputs to load at a time than there are registers for.
-  bool reducesTogether() const override { return config.getChunks() > 0; }
+  bool reducesTogether() const override {
+    return config.getChunks() > 0 && config.getShared() == 0;
+  }
   Place getReducedPlace() override {
     return makePlace(Coord::uniform(row), Coord::uniform(index.constant(0)), rowMask);
   }
