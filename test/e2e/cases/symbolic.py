@@ -23,6 +23,19 @@ def softmax(x):
     return e / e.sum(1, keepdims=True) if x.size else x
 
 
+def several_ops():
+    """Kernels of several symbols in one function, and sizes of one that are formulas of the results of another."""
+    yield over_sizes("several_ops", """  func.func @NAME(%x: tensor<?x?xf32>, %z: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+    %a = array.softmax %x axis = 1 : tensor<?x?xf32>
+    %c = array.reduce sum, %a axes = [0] : tensor<?x?xf32> -> tensor<?xf32>
+    %f = array.cumsum %z axis = 0 : tensor<?xf32> -> tensor<?xf32>
+    %s = array.sort %z axis = 0 : tensor<?xf32> -> tensor<?xf32>
+    return %a, %c, %f, %s : tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  }
+""", lambda n: [(n, 5), (3 * n + 1,)], lambda x, z: [softmax(x), softmax(x).sum(0), z.cumsum(), np.sort(z)], "sum",
+                     sizes=(1, 7, 300), dtypes=("f32", "f32"))
+
+
 def elementwise():
     yield over_sizes("elementwise", """  func.func @NAME(%a: tensor<?x17xf32>, %b: tensor<?x17xf32>) -> (tensor<?x17xf32>) {
     %s = array.add %a, %b : tensor<?x17xf32>
@@ -332,5 +345,5 @@ def few_results():
 
 
 def cases():
-    for make in (elementwise, ranges, named, kernels, shapes, requirements, few_results):
+    for make in (several_ops, elementwise, ranges, named, kernels, shapes, requirements, few_results):
         yield from make()

@@ -370,6 +370,7 @@ void Outliner::buildDispatch() {
                                      tensors.getArrayRef(), scalarValues, sizes, reuse);
   region.replaceAllUsesWith(dispatch.getResults());
   region.erase();
+  dims.forgetValues();
 }
 
 LogicalResult Outliner::run(SymbolTable &symbols) {

@@ -71,6 +71,12 @@ public:
   /// The map with no dims, one symbol for each symbol of the function, and these results.
   mlir::AffineMap getMap(llvm::ArrayRef<mlir::AffineExpr> results) const;
 
+  /// Forgets what is known of values: some were erased, and others may lie where those were.
+  void forgetValues() {
+    exprCache.clear();
+    dimCache.clear();
+  }
+
   /// Makes a formula's value of the sizes of the function's arguments. `symbolValues` holds those
   /// of the symbols, once the first call has made them.
   mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr,
