@@ -169,11 +169,13 @@ struct LaunchEarly final : impl::LaunchEarlyBase<LaunchEarly> {
         continue;
       // Some strategies let their kernels wait where it suits them.
       if (!kernel->hasAttr(kProgrammaticAttr)) {
+        // One of a symbolic size may be empty: a node with such an edge cannot be disabled, and the
+        // graph would be instantiated anew.
         std::optional<double> waves = countWaves(launch, *target);
         bool isSmall = waves && *waves <= kSmall;
-        if (!isSmall && ordersLoadsInLoops(kernel))
+        if (!waves || (!isSmall && ordersLoadsInLoops(kernel)))
           continue;
-        launchEarly(kernel, isSmall || (waves && *waves > kHalf));
+        launchEarly(kernel, isSmall || *waves > kHalf);
       }
       dropInvariance(kernel);
     }

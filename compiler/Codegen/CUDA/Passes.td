@@ -364,7 +364,7 @@ def LaunchEarly : Pass<"xc-cuda-launch-early", "mlir::ModuleOp"> {
   let description = [{
     For sm_90 and later. Kernels begin by letting their dependents be launched, but for those that leave room for some of as
     many blocks, and by waiting for the kernels that they depend on, but for large ones with loops that load from several
-    buffers or beside stores and barriers; `cuda.programmatic` on the function becomes the export's `programmatic_launch`. A kernel that has
+    buffers or beside stores and barriers, and those of a symbolic size, which may be empty; `cuda.programmatic` on the function becomes the export's `programmatic_launch`. A kernel that has
     `cuda.programmatic` already waits by itself: a strategy made it. The loads of both are no longer of memory that never
     changes. Example:
     ```mlir

@@ -62,6 +62,10 @@ def reductions():
     nothing = Tensor("i1", np.zeros((3, 8, 0), bool))
     yield simple("or_of_nothing", [nothing], [("i1", False)],
                  "%r0 = array.reduce or, %0 axes = [0, 1, 2] : tensor<?x8x0xi1> -> tensor<i1>", types=["tensor<?x8x0xi1>"])
+    # What is compared with itself is known: a reduction of a constant, which reads nothing.
+    yield simple("or_of_a_constant", [Tensor("i32", np.arange(24).reshape(3, 8))], [("i1", np.ones(8, bool))],
+                 """%c = array.compare eq, %0, %0 : (tensor<?x8xi32>, tensor<?x8xi32>) -> tensor<?x8xi1>
+                    %r0 = array.reduce or, %c axes = [0] : tensor<?x8xi1> -> tensor<8xi1>""", types=["tensor<?x8xi32>"])
     # Zeros and all bits set are what `and` makes of each other, unless there are no zeros.
     yield simple("and_of_no_zeros", [random("bf16", (4, 5, 1), 1)], [("u64", np.full((4, 5), 2 ** 64 - 1, np.uint64))],
                  """%s = array.slice %0 [0:4, 0:5, 1:1] : tensor<4x5x1xbf16> -> tensor<4x5x0xbf16>

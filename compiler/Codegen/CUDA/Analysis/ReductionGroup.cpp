@@ -285,8 +285,11 @@ void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
     if (!largest || dims > most)
       std::tie(largest, most) = std::pair(input, dims);
   }
+  // What reduces a constant reads nothing; its dims are in order as they are.
   SmallVector<unsigned> order;
-  for (AffineExpr expr : root.getMatchingIndexingMap(largest).getResults())
+  AffineMap map = largest ? root.getMatchingIndexingMap(largest)
+                          : AffineMap::getMultiDimIdentityMap(root.getNumLoops(), root.getContext());
+  for (AffineExpr expr : map.getResults())
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       if (!llvm::is_contained(order, dim.getPosition()))
         order.push_back(dim.getPosition());
