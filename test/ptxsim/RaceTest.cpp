@@ -60,7 +60,7 @@ TEST_F(Races, ReadOnlyLoadsMustNotReadWhatTheKernelWrites) {
   const std::string store = "mul.wide.u32 %rd0, %t, 4; add.s64 %rd0, %rd0, %o;\n"
                             "mov.u32 %r0, 7; st.global.u32 [%rd0], %r0; bar.sync 0;\n";
   // What the thread itself wrote, and in order; what nobody wrote; a coherent load.
-  EXPECT_EQ(FaultKind::Race, run(store + "ld.global.nc.u32 %r1, [%rd0];", {1}, {64}));
+  EXPECT_EQ(FaultKind::Race, run(store + "ld.global.nc.u32 %r1, [%rd0];", {1}, {32}));
   EXPECT_NE(result.fault.message.find("with .nc may miss the write by thread (0,0,0) of block"),
             std::string::npos)
       << result.fault.str();

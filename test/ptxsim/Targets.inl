@@ -169,6 +169,7 @@
     {"set.lt.bf16.bf16 %h0, %h0, %h1;", "sm_90", 78},
     {"set.lt.bf16x2.bf16x2 %r0, %r1, %r2;", "sm_90", 78},
     {"set.lt.u32.bf16 %r0, %h0, %h1;", "sm_90", 78},
+    {"set.lt.u32.f16 %r0, %h0, %h1;", "sm_75", 65},
     {"setp.lt.bf16x2 %p0|%p1, %r1, %r2;", "sm_90", 78},
     {"st.release.cluster.global.u32 [%rd0], %r0;", "sm_90", 78},
     {"st.shared::cluster.u32 [%r1], %r0;", "sm_90", 78},

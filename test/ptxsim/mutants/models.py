@@ -54,7 +54,11 @@ MODELS = [
           flags=("--no-wgmma",)),
     # More tiles of k than stages of the ring; more tiles of the result than multiprocessors, with as many tiles of k as
     # there are stages, so that the last one is filled again.
-    model("matmul_wgmma", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
+    model("matmul_wgmma", ["128x4096xf16", "4096x128xf16"], "128x128xf16",
+          "%r = array.matmul %0, %1 : (tensor<128x4096xf16>, tensor<4096x128xf16>) -> tensor<128x128xf16>",
+          targets=("sm_90a",)),
+    # So long a sum that its parts are a batch of products, which another kernel adds up.
+    model("matmul_wgmma_parts", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x8192xf16>, tensor<8192x128xf16>) -> tensor<128x128xf16>",
           targets=("sm_90a",)),
     model("matmul_wgmma_tiles", ["3072x256xf16", "256x3072xf16"], "3072x3072xf16",
@@ -89,6 +93,8 @@ REDUNDANT = {
     **{("attention", "sm_80", kernel, 9): DRAIN for kernel in ("main_k0_matmul", "main_k2_matmul")},
     ("matmul_splitk", "sm_80", "main_k1_reduce", 3): COLUMN_TREE,
     ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
+    ("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", 10): LAST,
+    ("matmul_wgmma_parts", "sm_90a", "main_k1_reduce", 4): COLUMN_TREE,
     **{("attention", "sm_90a", kernel, number): RING for kernel in ("main_k0_matmul", "main_k2_matmul")
        for number in (3, 7, 9)},
 }

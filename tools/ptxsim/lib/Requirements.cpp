@@ -35,6 +35,7 @@ struct Requirement {
 constexpr Requirement kRequirements[] = {
     // 16-bit floating point.
     {"add|sub|mul|fma|set|setp", "f16|f16x2", 53, 60},
+    {"set", "s16|u16|s32|u32 f16|f16x2", 53, 65},
     {"neg", "f16|f16x2", 53, 60},
     {"abs", "f16|f16x2", 53, 65},
     {"ex2|tanh", "f16|f16x2", 75, 70},
