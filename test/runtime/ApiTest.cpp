@@ -93,6 +93,14 @@ TEST(DeviceTest, ThreadsComeFromUriOptionOrEnvironment) {
   EXPECT_GE(threads("cpu", 0), 1u);
 }
 
+TEST(DeviceTest, UnknownKindsOfTemporariesAreNamed) {
+  setenv("XCR_TEMPORARIES", "bogus", 1);
+  xcr_device_t *device = nullptr;
+  XCR_EXPECT_FAILS(xcr_device_create(xcr_string("cpu"), nullptr, &device),
+                   XCR_STATUS_INVALID_ARGUMENT, "expected arena or separate, got 'bogus'");
+  unsetenv("XCR_TEMPORARIES");
+}
+
 TEST(DeviceTest, BadUris) {
   struct {
     const char *uri;

@@ -86,6 +86,7 @@ void CudaStream::runFirst() {
     failure = std::move(status);
   isBusy = false;
   ++done;
+  ++submissions;
   if (waiters)
     changed.notifyAll();
 }

@@ -254,7 +254,8 @@ XCR_API void xcr_device_list_release(xcr_device_list_t *list);
  * use for them; "?launch=auto", which
  * the environment variable XCR_CUDA_LAUNCH can change, chooses. With the environment variable
  * XCR_TEMPORARIES=separate, which is for debugging, each temporary of a plan is an allocation of
- * its own, new for each launch. |options| may be NULL. Thread-safe. INVALID_ARGUMENT: malformed
+ * its own, new for each launch (a graph that such a launch was captured into may run until the
+ * call's next launch or release). |options| may be NULL. Thread-safe. INVALID_ARGUMENT: malformed
  * uri; NOT_FOUND: no such driver or device. */
 XCR_API xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t *options,
                                        xcr_device_t **out_device);
