@@ -373,7 +373,13 @@ std::optional<Choice> Chooser::chooseHeldRows(const ReductionGroup &group,
     // Shared memory, but for a part that the exchange between warps needs, first: registers are
     // short where a block has so many threads.
     int64_t fits = (kernel.target->sharedPerBlock - (4 << 10)) / (threads * vector * bytes);
-    int64_t wanted = kRowValuesPerThread / (2 * getRegistersPerElement(group) * vector * inputs);
+    // Several rows that are written have numbers of their own between what is held and what is
+    // stored.
+    int64_t written = std::max<int64_t>(1, llvm::count_if(group.results, [](const auto &result) {
+                                          return result.kind == ReductionGroup::Result::Kind::Whole;
+                                        }));
+    int64_t wanted = kRowValuesPerThread / (2 * getRegistersPerElement(group) * vector * inputs *
+                                            llvm::divideCeil(written, 2));
     shared = std::min(fits, chunks - std::max<int64_t>(1, wanted));
     chunks -= shared;
   }

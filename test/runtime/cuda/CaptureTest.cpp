@@ -308,7 +308,10 @@ TEST_P(CaptureTest, AStreamReleasedInACaptureWaitsForWhatWasBefore) {
   };
   XCR_ASSERT_OK(xcr_call_set_input(call.get(), 0, x.get()));
   XCR_ASSERT_OK(xcr_call_set_output(call.get(), 0, z.get()));
-  XCR_ASSERT_OK(xcr_call_prepare(call.get(), stream.get()));
+  // A driver that loads kernels when they are launched first waits for the device then, and would
+  // wait for the gate.
+  XCR_ASSERT_OK(xcr_call_launch(call.get(), stream.get()));
+  XCR_ASSERT_OK(xcr_stream_synchronize(stream.get()));
   ASSERT_EQ(cu->cuLaunchHostFunc(native, wait, &gate), CUDA_SUCCESS);
   XCR_ASSERT_OK(xcr_call_launch(call.get(), stream.get()));
   call.reset();
