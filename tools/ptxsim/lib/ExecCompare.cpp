@@ -351,8 +351,8 @@ bool decodeCompare(InstDecoder &d, bool isSet) {
   d.out.fn = !isSet ? fns.setp : typeBits(result) == 16 ? fns.set16 : fns.set;
   bool isPair = type == Type::F16x2 || type == Type::BF16x2;
   bool isHalf = type == Type::F16 || type == Type::BF16;
-  if (isSet && (truthOf(result) == 0 || (isPair && result != type) ||
-                (isHalf && result == Type::F32)))
+  if (isSet &&
+      (truthOf(result) == 0 || (isPair && result != type) || (isHalf && result == Type::F32)))
     return d.fail("unsupported result type ." + std::string(typeName(result)));
   if (!d.out.fn)
     return d.fail("unsupported type ." + std::string(typeName(type)));

@@ -287,8 +287,9 @@ void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
   }
   // What reduces a constant reads nothing; its dims are in order as they are.
   SmallVector<unsigned> order;
-  AffineMap map = largest ? root.getMatchingIndexingMap(largest)
-                          : AffineMap::getMultiDimIdentityMap(root.getNumLoops(), root.getContext());
+  AffineMap map = largest
+                      ? root.getMatchingIndexingMap(largest)
+                      : AffineMap::getMultiDimIdentityMap(root.getNumLoops(), root.getContext());
   for (AffineExpr expr : map.getResults())
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       if (!llvm::is_contained(order, dim.getPosition()))
