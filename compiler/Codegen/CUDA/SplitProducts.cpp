@@ -178,6 +178,15 @@ static Value addParts(OpBuilder &builder, Location loc, Value parts, Value init)
       .getResult(0);
 }
 
+/// Zeros for `parts` sums, each a tensor of `type`.
+static Value makeZeroParts(OpBuilder &builder, Location loc, RankedTensorType type, int64_t parts) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), parts);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
+  Value empty = tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+  return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+}
+
 void splitProduct(linalg::ContractOp op, const Target &target) {
   std::optional<ProductSplit> split = chooseParts(op, target);
   if (!split)
@@ -190,12 +199,7 @@ void splitProduct(linalg::ContractOp op, const Target &target) {
     operands.push_back(expandOperand(rewriter, operand, map, *split));
   Value init = op.getDpsInits().front();
   auto type = cast<RankedTensorType>(init.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape.insert(shape.begin(), split->parts);
-  Value zero =
-      arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
-  Value empty = tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType());
-  Value start = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+  Value start = makeZeroParts(rewriter, loc, type, split->parts);
   for (AffineMap &map : maps)
     map = splitLoop(map, split->loop);
   maps.back() = maps.back().insertResult(rewriter.getAffineDimExpr(split->loop), 0);
@@ -313,12 +317,7 @@ void splitWindowProduct(linalg::GenericOp op, const Target &target) {
   maps.push_back(result.insertResult(rewriter.getAffineDimExpr(split->loop), 0));
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   iterators.insert(iterators.begin() + split->loop, utils::IteratorType::parallel);
-  SmallVector<int64_t> shape(type.getShape());
-  shape.insert(shape.begin(), split->parts);
-  Value zero =
-      arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
-  Value empty = tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType());
-  Value start = linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+  Value start = makeZeroParts(rewriter, loc, type, split->parts);
   auto parts =
       linalg::GenericOp::create(rewriter, loc, start.getType(), inputs, start, maps, iterators);
   rewriter.cloneRegionBefore(op.getRegion(), parts.getRegion(), parts.getRegion().begin());
