@@ -15,29 +15,15 @@ using namespace xc::cpu;
 using hal::LaunchMode;
 
 CpuStream::CpuStream(const HostAllocator &allocator, CpuDevice &device)
-    : hal::Stream(device), allocator(allocator), parent(device), ring(allocator),
+    : hal::Stream(device), allocator(allocator), parent(device), queue(allocator, mutex, *this),
       arena(allocator, device.counter) {}
 
-CpuStream::~CpuStream() {
-  {
-    Lock lock(mutex);
-    waitUntil(issued);
-    isEnding = true;
-    changed.notifyAll();
-  }
-  thread.join();
-}
+CpuStream::~CpuStream() { queue.end(); }
 
+/// The last reference may have gone with an item or in a callback.
 void CpuStream::destroy() {
-  if (!thread.isCurrent()) {
+  if (!queue.endByThread())
     finish();
-    return;
-  }
-  // The last reference went with an item or in a callback, and the thread
-  // cannot wait for itself: it ends the stream when the queue is empty.
-  Lock lock(mutex);
-  isOrphan = isEnding = true;
-  thread.detach();
 }
 
 void CpuStream::finish() {
@@ -54,85 +40,17 @@ void CpuStream::finish() {
 
 /// The mutex is held.
 Status CpuStream::push(Item item, LaunchMode mode) {
-  if (mode == LaunchMode::Asynchronous)
-    XCR_RETURN_IF_ERROR(startThread());
-  if (count == ring.size()) {
-    Vector<Item> larger(allocator);
-    XCR_RETURN_IF_ERROR(larger.resize(ring.size() ? 2 * ring.size() : 16));
-    for (size_t i = 0; i < count; ++i)
-      larger[i] = std::move(ring[(head + i) % ring.size()]);
-    ring = std::move(larger);
-    head = 0;
-  }
-  ring[(head + count) % ring.size()] = std::move(item);
-  ++count;
-  ++issued;
-  if (waiters)
-    changed.notifyAll();
+  XCR_RETURN_IF_ERROR(queue.prepare(mode));
+  queue.push(std::move(item));
   return Status();
 }
 
-Status CpuStream::startThread() {
-  if (thread.isRunning())
-    return Status();
-  return thread.start(
-      allocator, "xcr-stream", [](void *self) { static_cast<CpuStream *>(self)->work(); }, this);
-}
-
-void CpuStream::work() {
-  {
-    Lock lock(mutex);
-    while (!isEnding || (isOrphan && count)) {
-      if (count && !isBusy) {
-        runFirst();
-        continue;
-      }
-      ++waiters;
-      changed.wait(mutex);
-      --waiters;
-    }
-  }
-  // Only this thread sets it, so that it needs no lock.
-  if (isOrphan)
-    finish();
-}
-
-/// The mutex is held, but not while the item runs.
-void CpuStream::runFirst() {
-  isBusy = true;
-  Item item = std::move(ring[head]);
-  head = (head + 1) % ring.size();
-  --count;
-  Ref<Scratch> own = scratch;
-  mutex.unlock();
-  execute(item, own ? own->part(0) : nullptr);
-  // Before the item counts as done: whoever waits expects its references gone.
-  item = Item();
-  mutex.lock();
-  isBusy = false;
-  ++done;
-  if (waiters)
-    changed.notifyAll();
-}
-
-/// The mutex is held. The caller's thread does the work if nobody else does.
-void CpuStream::waitUntil(uint64_t ticket) {
-  while (done < ticket) {
-    if (count && !isBusy) {
-      runFirst();
-      continue;
-    }
-    ++waiters;
-    changed.wait(mutex);
-    --waiters;
-  }
-}
-
-void CpuStream::execute(Item &item, void *scratch) {
+void CpuStream::run(Item &item) {
   switch (item.kind) {
   case Kind::Launch:
     static_cast<CpuRecording *>(item.first.get())
-        ->run(*static_cast<PlanState *>(item.second.get()), scratch);
+        ->run(*static_cast<PlanState *>(item.second.get()),
+              item.scratch ? item.scratch->part(0) : nullptr);
     return;
   case Kind::Record:
     static_cast<CpuEvent *>(item.first.get())->reach(item.value);
@@ -171,32 +89,33 @@ Status CpuStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, Lau
     XCR_RETURN_IF_ERROR(arena.grow(arenaBytes));
   if (scratchBytes && (!scratch || scratch->bytesOfPart() < scratchBytes))
     XCR_RETURN_IF_ERROR(Scratch::create(allocator, 1, scratchBytes, &scratch));
+  item.scratch = scratch;
   return push(std::move(item), mode);
 }
 
 Status CpuStream::synchronize() {
   Lock lock(mutex);
-  waitUntil(issued);
+  queue.drain();
   return Status();
 }
 
 Status CpuStream::query(bool *isDone) {
   Lock lock(mutex);
-  *isDone = done == issued;
+  *isDone = queue.isIdle();
   // Somebody who only polls must see an end, too.
-  return *isDone ? Status() : startThread();
+  return *isDone ? Status() : queue.startThread();
 }
 
 Status CpuStream::record(Ref<hal::Event> event) {
   CpuEvent &target = static_cast<CpuEvent &>(*event);
   Lock lock(mutex);
-  if (done == issued) {
+  if (queue.isIdle()) {
     target.reach(target.issue());
     return Status();
   }
   // The thread comes first, so that nothing fails once the number is issued
   // but the queue itself.
-  XCR_RETURN_IF_ERROR(startThread());
+  XCR_RETURN_IF_ERROR(queue.startThread());
   Item item;
   item.kind = Kind::Record;
   item.value = target.issue();
@@ -286,12 +205,12 @@ void CpuStream::releaseLater(RefCounted *object) {
   // Goes after the lock: destructors may come back to this stream.
   Ref<RefCounted> last = item.first;
   Lock lock(mutex);
-  if (done == issued) {
+  if (queue.isIdle()) {
     item = Item();
     return;
   }
   if (push(std::move(item), LaunchMode::Awaited).failed())
-    waitUntil(issued);
+    queue.drain();
 }
 
 Status CpuStream::reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> *) {
@@ -303,6 +222,6 @@ Status CpuStream::reserveArena(uint64_t size, uint64_t *base, Ref<hal::Memory> *
 
 void CpuStream::trim() {
   Lock lock(mutex);
-  if (done == issued)
+  if (queue.isIdle())
     arena.trim();
 }

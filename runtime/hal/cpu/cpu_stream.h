@@ -8,19 +8,16 @@
 #ifndef XC_RUNTIME_HAL_CPU_CPU_STREAM_H
 #define XC_RUNTIME_HAL_CPU_CPU_STREAM_H
 
-#include "runtime/base/threads.h"
 #include "runtime/hal/cpu/cpu_arena.h"
 #include "runtime/hal/cpu/cpu_event.h"
 #include "runtime/hal/cpu/cpu_recording.h"
-#include "runtime/hal/stream.h"
+#include "runtime/hal/work_queue.h"
 
 namespace xc::cpu {
 
 class CpuDevice;
 
-/// One thread at a time takes the first item of the queue and runs it: a
-/// thread that waits for the stream, else the stream's own, which is started
-/// with the first work that nobody is known to wait for.
+/// Everything is done in the order in which it came, by the threads that work the queue.
 class CpuStream final : public hal::Stream {
 public:
   CpuStream(const HostAllocator &allocator, CpuDevice &device);
@@ -46,6 +43,9 @@ public:
 private:
   friend class CpuDevice;
   friend class xc::HostAllocator;
+  struct Item;
+  using Queue = hal::WorkQueue<Item, CpuStream>;
+  friend Queue;
 
   enum class Kind : uint8_t { Launch, Record, Wait, Callback, Copy, Fill, Release };
   /// What an item holds is released when it has run.
@@ -53,6 +53,7 @@ private:
     Kind kind = Kind::Release;
     uint8_t patternSize = 0;
     Ref<RefCounted> first, second;
+    Ref<Scratch> scratch; ///< of a launch
     xcr_host_callback_t callback = nullptr;
     void *userData = nullptr;
     void *target = nullptr;
@@ -64,26 +65,14 @@ private:
   void destroy() override;
   void finish();
   Status push(Item item, hal::LaunchMode mode);
-  Status startThread();
-  void runFirst();
-  void waitUntil(uint64_t ticket);
-  void work();
-  static void execute(Item &item, void *scratch);
+  void run(Item &item);
 
   const HostAllocator &allocator;
   CpuDevice &parent;
   Mutex mutex; ///< guards all below
-  Condition changed;
-  Vector<Item> ring;
-  size_t head = 0, count = 0;
-  uint64_t issued = 0, done = 0; ///< items, ever
-  uint32_t waiters = 0;
-  bool isBusy = false; ///< somebody runs an item
-  bool isEnding = false;
-  bool isOrphan = false; ///< its thread ends it
-  Ref<Scratch> scratch;  ///< of the thread that runs an item
+  Queue queue;
+  Ref<Scratch> scratch; ///< of the next launch
   CpuArena arena;
-  Thread thread;
   /// The device's list of streams, under its mutex.
   CpuStream *next = nullptr, **link = nullptr;
 };

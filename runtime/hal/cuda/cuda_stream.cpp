@@ -32,23 +32,17 @@ Status CudaStream::create(CudaDevice &device, CUstream foreign, Ref<hal::Stream>
   return Status();
 }
 
+/// The last reference may have gone with a piece of work that was put off.
 void CudaStream::destroy() {
-  if (!thread.isCurrent()) {
+  if (!queue.endByThread())
     finish();
-    return;
-  }
-  // The last reference went with a piece of work that was put off, and the thread cannot wait for
-  // itself: it ends the stream when there is no more.
-  Lock lock(mutex);
-  isOrphan = isEnding = true;
-  thread.detach();
 }
 
 /// Waits for what is in flight.
 void CudaStream::finishWork() {
   {
     Lock lock(mutex);
-    runUntil(issued);
+    queue.drain();
   }
   if (isCaptured()) {
     // The driver refuses to wait for the stream.
@@ -72,12 +66,7 @@ void CudaStream::finish() {
   cudaDevice.forget(*this);
   if (stream)
     finishWork();
-  {
-    Lock lock(mutex);
-    isEnding = true;
-    changed.notifyAll();
-  }
-  thread.join();
+  queue.end();
   {
     ContextScope scope(cudaDevice, ContextScope::kRelease);
     for (Batch &batch : closed)
@@ -208,7 +197,7 @@ Status CudaStream::synchronize() {
   Status earlier;
   {
     Lock lock(mutex);
-    runUntil(issued);
+    queue.drain();
     earlier = std::move(failure);
     seen = submissions;
     side = callbackStream;
@@ -245,7 +234,7 @@ Status CudaStream::queryLocked(bool *isDone) {
   XCR_RETURN_IF_ERROR(refuseCapture(entry, "a query"));
   *isDone = false;
   if (isBehind()) // somebody who only polls must see an end, too
-    return startThread();
+    return queue.startThread();
   if (failure.failed())
     return copyStatus(allocator, failure.get());
   CUresult result = cudaDevice.cu.cuStreamQuery(stream);

@@ -11,6 +11,7 @@
 #include "runtime/hal/cuda/cuda_arena.h"
 #include "runtime/hal/cuda/cuda_callbacks.h"
 #include "runtime/hal/cuda/cuda_lanes.h"
+#include "runtime/hal/work_queue.h"
 
 namespace xc::cuda {
 
@@ -18,9 +19,9 @@ namespace xc::cuda {
 /// closed with an event, and dropped when the event is reached.
 ///
 /// Work goes to the driver at once, but for plans whose ifs and whiles the host decides: those, and
-/// what comes behind them meanwhile, are put off. A thread of the stream's, started when it is
-/// first needed, takes them to the driver in order; so does whoever waits for the stream. What
-/// fails there is reported by synchronize, and nothing behind it is done until then.
+/// what comes behind them meanwhile, are put off: the threads that work the queue take them to the
+/// driver in order. What fails there is reported by synchronize, and nothing behind it is done
+/// until then.
 class CudaStream final : public hal::Stream {
 public:
   /// \p foreign: somebody else's stream to work on, or null for one of its own.
@@ -49,6 +50,9 @@ public:
 private:
   friend class xc::HostAllocator;
   friend class CudaDevice;
+  struct Work;
+  using Queue = hal::WorkQueue<Work, CudaStream>;
+  friend Queue;
 
   struct Batch {
     explicit Batch(const HostAllocator &allocator) : objects(allocator) {}
@@ -97,7 +101,7 @@ private:
       : hal::Stream(device), cudaDevice(device), allocator(device.allocator), stream(foreign),
         isForeign(foreign != nullptr), mayBeCaptured(isForeign), arena(device),
         open(device.allocator), closed(device.allocator), freeEvents(device.allocator),
-        captured(device.allocator), ring(device.allocator) {}
+        captured(device.allocator), queue(device.allocator, mutex, *this) {}
   ~CudaStream() override = default;
   void destroy() override;
   void finish();
@@ -119,7 +123,7 @@ private:
   //===--- cuda_stream_work.cpp -------------------------------------------===//
 
   /// Whether what comes now is put off, since something before it is. The stream is locked.
-  bool isBehind() const { return count != 0 || isBusy; }
+  bool isBehind() const { return !queue.isIdle(); }
   Status submit(Work work);
   Status submitTurn(Work work);
   Status perform(Entry &entry, Work &work);
@@ -130,11 +134,8 @@ private:
   Status performCallback(Entry &entry, const Work &work);
   Status markTail(const Entry &entry);
   Status putOff(Work work, hal::LaunchMode mode);
-  Status startThread();
-  void runFirst();
-  void runUntil(uint64_t ticket);
-  void workOff();
-  Status run(Work &work);
+  void run(Work &work);
+  Status take(Work &work);
   Status runLaunch(Ref<hal::Recording> recording, uint64_t arenaBytes);
 
   CudaDevice &cudaDevice;
@@ -164,16 +165,8 @@ private:
 
   //===--- What is put off; guarded by the mutex --------------------------===//
 
-  Vector<Work> ring;
-  size_t head = 0, count = 0;
-  uint64_t issued = 0, done = 0; ///< pieces, ever
-  uint32_t waiters = 0;
-  bool isBusy = false; ///< somebody runs a piece
-  bool isEnding = false;
-  bool isOrphan = false; ///< the thread ends the stream
-  Status failure;        ///< of a piece; not reported yet
-  Condition changed;
-  Thread thread;
+  Queue queue;
+  Status failure; ///< of a piece; not reported yet
 
   /// Of the device's list.
   CudaStream *next = nullptr, **link = nullptr;

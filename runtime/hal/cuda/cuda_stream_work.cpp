@@ -20,91 +20,28 @@ using hal::LaunchMode;
 
 /// The stream is locked. Either all of it is done or nothing.
 Status CudaStream::putOff(Work work, LaunchMode mode) {
-  // Whoever waits runs it himself.
-  if (mode == LaunchMode::Asynchronous)
-    XCR_RETURN_IF_ERROR(startThread());
-  if (count == ring.size()) {
-    Vector<Work> larger(allocator);
-    XCR_RETURN_IF_ERROR(larger.resize(ring.size() ? 2 * ring.size() : 16));
-    for (size_t i = 0; i < count; ++i)
-      larger[i] = std::move(ring[(head + i) % ring.size()]);
-    ring = std::move(larger);
-    head = 0;
-  }
+  XCR_RETURN_IF_ERROR(queue.prepare(mode));
   if (work.kind == Work::Launch)
     static_cast<CudaRecording &>(*work.first).beginPutOff();
   else if (work.kind == Work::Record || work.kind == Work::Wait)
     work.value = static_cast<CudaEvent &>(*work.first).takeTurn();
-  ring[(head + count) % ring.size()] = std::move(work);
-  ++count;
-  ++issued;
-  if (waiters)
-    changed.notifyAll();
+  queue.push(std::move(work));
   return Status();
 }
 
-Status CudaStream::startThread() {
-  if (thread.isRunning())
-    return Status();
-  return thread.start(
-      allocator, "xcr-stream", [](void *self) { static_cast<CudaStream *>(self)->workOff(); },
-      this);
-}
-
-void CudaStream::workOff() {
-  {
-    Lock lock(mutex);
-    while (!isEnding || (isOrphan && count)) {
-      if (count && !isBusy) {
-        runFirst();
-        continue;
-      }
-      ++waiters;
-      changed.wait(mutex);
-      --waiters;
-    }
-  }
-  // Only this thread sets it, so that it needs no lock.
-  if (isOrphan)
-    finish();
-}
-
-/// The stream is locked, but not while the piece runs.
-void CudaStream::runFirst() {
-  isBusy = true;
-  Work work = std::move(ring[head]);
-  head = (head + 1) % ring.size();
-  --count;
-  mutex.unlock();
-  Status status = run(work);
+/// One piece, in its turn. The stream is not locked.
+void CudaStream::run(Work &work) {
+  Status status = take(work);
   if (work.kind == Work::Launch)
     static_cast<CudaRecording &>(*work.first).endPutOff();
-  // Before it counts as done: whoever waits expects its references gone.
-  work = Work();
-  mutex.lock();
+  Lock lock(mutex);
   if (failure.succeeded())
     failure = std::move(status);
-  isBusy = false;
-  ++done;
   ++submissions;
-  if (waiters)
-    changed.notifyAll();
 }
 
-/// The stream is locked. The caller's thread does the work if nobody else does.
-void CudaStream::runUntil(uint64_t ticket) {
-  while (done < ticket) {
-    if (count && !isBusy) {
-      runFirst();
-      continue;
-    }
-    ++waiters;
-    changed.wait(mutex);
-    --waiters;
-  }
-}
-
-Status CudaStream::run(Work &work) {
+/// Takes it to the driver.
+Status CudaStream::take(Work &work) {
   switch (work.kind) {
   case Work::Launch:
     return runLaunch(Ref<hal::Recording>::share(static_cast<hal::Recording *>(work.first.get())),
@@ -301,7 +238,7 @@ Status CudaStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, La
         XCR_RETURN_IF_ERROR(putOff(std::move(work), isAwaited ? LaunchMode::Awaited : mode));
         if (!isAwaited)
           return Status();
-        runUntil(issued);
+        queue.drain();
         return std::move(failure);
       }
       // A trim since the arena was reserved may have taken its memory.
@@ -432,7 +369,7 @@ void CudaStream::releaseLater(RefCounted *object) {
   // Without memory for it the caller waits, and does the work himself if need be.
   if (isBehind() && putOff(std::move(work), LaunchMode::Awaited).succeeded())
     return;
-  runUntil(issued);
+  queue.drain();
   performRelease(entry, std::move(last)).ignore();
 }
 
