@@ -99,3 +99,35 @@ func.func @long_window(%q: tensor<4x2048x8xf32>, %k: tensor<4x2048x8xf32>) -> te
      : (tensor<4x2048x8xf32>, tensor<4x2048x8xf32>, tensor<4x2048x8xf32>) -> tensor<4x2048x8xf32>
   return %0 : tensor<4x2048x8xf32>
 }
+
+// Four points of four blocks of the input, and of the filter; one product at each; two places of each block, in turn.
+// CHECK-LABEL: func.func @winograd(
+// CHECK-SAME:    %[[X:.*]]: tensor<2x7x4xf32>, %[[W:.*]]: tensor<3x4x6xf32>)
+// CHECK-DAG:     %[[HALF:.*]] = array.constant dense<5.000000e-01>
+// CHECK:         %[[P:.*]] = array.pad %[[X]], %{{.*}} low = [0, 1, 0] high = [0, 2, 0]
+// CHECK:         %[[D0:.*]] = array.slice %[[P]] [:, :7:2, :]
+// CHECK:         %[[D1:.*]] = array.slice %[[P]] [:, 1:8:2, :]
+// CHECK:         %[[D2:.*]] = array.slice %[[P]] [:, 2:9:2, :]
+// CHECK:         %[[D3:.*]] = array.slice %[[P]] [:, 3:10:2, :]
+// CHECK:         array.sub %[[D0]], %[[D2]]
+// CHECK:         array.add %[[D1]], %[[D2]]
+// CHECK:         array.sub %[[D2]], %[[D1]]
+// CHECK:         array.sub %[[D1]], %[[D3]]
+// CHECK:         %[[G0:.*]] = array.slice %[[W]] [:1, :, :]
+// CHECK:         %[[G1:.*]] = array.slice %[[W]] [1:2, :, :]
+// CHECK:         %[[G2:.*]] = array.slice %[[W]] [2:3, :, :]
+// CHECK:         %[[OUTER:.*]] = array.add %[[G0]], %[[G2]]
+// CHECK:         %[[SUM:.*]] = array.add %[[OUTER]], %[[G1]]
+// CHECK:         %[[H1:.*]] = array.mul %[[SUM]], %[[HALF]]
+// CHECK:         %[[DIFFERENCE:.*]] = array.sub %[[OUTER]], %[[G1]]
+// CHECK:         %[[H2:.*]] = array.mul %[[DIFFERENCE]], %[[HALF]]
+// CHECK:         %[[INPUTS:.*]] = array.concatenate {{.*}} -> tensor<4x8x4xf32>
+// CHECK:         %[[FILTERS:.*]] = array.concatenate %[[G0]], %[[H1]], %[[H2]], %[[G2]] axis = 0
+// CHECK:         array.matmul %[[INPUTS]], %[[FILTERS]] : {{.*}} -> tensor<4x8x6xf32>
+// CHECK:         array.concatenate %{{.*}}, %{{.*}} axis = 2 : {{.*}} -> tensor<2x4x2x6xf32>
+// CHECK:         array.slice %{{.*}} [:, :7, :] : tensor<2x8x6xf32> -> tensor<2x7x6xf32>
+func.func @winograd(%x: tensor<2x7x4xf32>, %w: tensor<3x4x6xf32>) -> tensor<2x7x6xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> low = [1] high = [1] algorithm = winograd
+     : (tensor<2x7x4xf32>, tensor<3x4x6xf32>) -> tensor<2x7x6xf32>
+  return %0 : tensor<2x7x6xf32>
+}

@@ -413,3 +413,59 @@ func.func @f(%x: tensor<?x6xf32>) {
   %0 = array.adaptive_pool avg, %x axes = [1] sizes = [2] : tensor<?x6xf32> -> tensor<?x3xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf16>, %w: tensor<3x3x4x6xf16>) {
+  // expected-error @+1 {{'array.conv' op expected f32 or f64 for Winograd's algorithm, got 'f16'}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> algorithm = winograd : (tensor<4x8x8x4xf16>, tensor<3x3x4x6xf16>) -> tensor<4x6x6x6xf16>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x4xf32>, %w: tensor<4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected 1 to 3 spatial dims for Winograd's algorithm, got 0}}
+  %0 = array.conv %x, %w dims = <[b, f] x [i, o] -> [b, f]> algorithm = winograd : (tensor<4x4xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x2x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected one group for Winograd's algorithm, got 2}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 2 algorithm = winograd : (tensor<4x8x8x4xf32>, tensor<3x3x2x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x8x?x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected sizes that are static but for the batch for Winograd's algorithm, got input 'tensor<?x8x?x4xf32>'}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> algorithm = winograd : (tensor<?x8x?x4xf32>, tensor<3x3x4x6xf32>) -> tensor<?x6x?x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x?xf32>) {
+  // expected-error @+1 {{'array.conv' op expected a filter of static shape for Winograd's algorithm, got 'tensor<3x3x4x?xf32>'}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> algorithm = winograd : (tensor<4x8x8x4xf32>, tensor<3x3x4x?xf32>) -> tensor<4x6x6x?xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected a filter of 3 without strides and dilation for Winograd's algorithm, got size 3, stride 2 and dilation 1 in spatial dim 1}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [1, 2] algorithm = winograd : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x3x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<5x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected a filter of 3 without strides and dilation for Winograd's algorithm, got size 5, stride 1 and dilation 1 in spatial dim 0}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> algorithm = winograd : (tensor<4x8x8x4xf32>, tensor<5x3x4x6xf32>) -> tensor<4x4x6x6xf32>
+  return
+}

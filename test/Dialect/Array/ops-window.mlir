@@ -14,6 +14,9 @@ func.func @conv(%x: tensor<?x8x8x4xf16>, %w: tensor<3x3x4x6xf16>, %d: tensor<3x3
   // CHECK: feature_groups = 4 :
   %2 = array.conv %x, %d dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 4
      : (tensor<?x8x8x4xf16>, tensor<3x3x1x4xf16>) -> tensor<?x6x6x4xf16>
+  // CHECK: algorithm = winograd :
+  %w0 = array.conv %b, %g dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> algorithm = winograd
+     : (tensor<4x8x8x2xf32>, tensor<3x3x2x6xf32>) -> tensor<4x6x6x6xf32>
   // CHECK: dims = <[b, f, 0] x [o, i, 0] -> [b, f, 0]> : (tensor<2x5x7xi8>, tensor<6x5x3xi8>) -> tensor<2x6x5xi32>
   %3 = array.conv %i, %j dims = <[b, f, 0] x [o, i, 0] -> [b, f, 0]>
      : (tensor<2x5x7xi8>, tensor<6x5x3xi8>) -> tensor<2x6x5xi32>

@@ -53,12 +53,12 @@ def convolve(x, w, dims, strides=None, low=None, high=None, input_dilation=None,
 
 
 def attributes(dims, window):
-    names = ("strides", "low", "high", "input_dilation", "filter_dilation", "feature_groups", "batch_groups")
+    names = ("strides", "low", "high", "input_dilation", "filter_dilation", "feature_groups", "batch_groups", "algorithm")
     return " ".join([f"dims = <{dims}>"] + [f"{name} = {window[name]}" for name in names if name in window])
 
 
 def case(name, x, w, dims=NHWC, out=None, kind="sum", types=None, result=None, **window):
-    values = convolve(x.values, w.values, dims, **window)
+    values = convolve(x.values, w.values, dims, **{name: value for name, value in window.items() if name != "algorithm"})
     out = out or x.dtype
     types = types or [x.mlir, w.mlir]
     result = result or mlir_type(out, values.shape)
@@ -137,6 +137,26 @@ def symbolic():
     yield case("symbolic_filter", x, w, types=["tensor<?x?x?x?xf32>", "tensor<?x?x?x?xf32>"], result="tensor<?x?x?x?xf32>")
 
 
+def winograd():
+    """The same sums from fewer products: odd and even sizes, all that comes before and behind the blocks."""
+    def one(name, x, w, dims=NHWC, dtype="f32", **more):
+        return case(f"winograd_{name}", random(dtype, x, 70), random(dtype, w, 71), dims, algorithm="winograd", **more)
+
+    yield one("same", (2, 9, 10, 8), (3, 3, 8, 12), low=[1, 1], high=[1, 1])
+    yield one("valid", (1, 8, 5, 4), (3, 3, 4, 20))
+    yield one("f64", (1, 8, 7, 4), (3, 3, 4, 6), dtype="f64", low=[1, 0], high=[0, 2])
+    yield one("nchw", (2, 6, 9, 10), (8, 6, 3, 3), NCHW, low=[1, 1], high=[1, 1])
+    yield one("odd_order", (7, 2, 5, 8), (5, 3, 4, 3), "[0, b, f, 1] x [i, 0, o, 1] -> [f, 1, 0, b]", low=[1, 1], high=[0, 1])
+    yield one("of_1d", (2, 30, 6), (3, 6, 7), "[b, 0, f] x [0, i, o] -> [b, 0, f]", low=[2], high=[1])
+    yield one("of_3d", (1, 5, 6, 4, 4), (3, 3, 3, 4, 6), "[b, 0, 1, 2, f] x [0, 1, 2, i, o] -> [b, 0, 1, 2, f]",
+              low=[1, 0, 1], high=[0, 1, 1])
+    yield one("spread_and_cut", (2, 9, 10, 8), (3, 3, 8, 5), input_dilation=[2, 1], low=[-2, 1], high=[1, -3])
+    yield one("too_wide", (1, 2, 9, 4), (3, 3, 4, 4))
+    yield one("empty_batch", (0, 5, 5, 4), (3, 3, 4, 4))
+    yield one("symbolic_batch", (3, 10, 11, 4), (3, 3, 4, 6), types=["tensor<?x10x11x4xf32>", "tensor<3x3x4x6xf32>"],
+              result="tensor<?x10x11x6xf32>", low=[1, 1], high=[1, 1])
+
+
 def fused():
     x, w, bias = random("f32", (2, 8, 8, 8), 38), random("f32", (3, 3, 8, 16), 39), random("f32", (16,), 40)
     y = convolve(x.values, w.values, NHWC, low=[1, 1], high=[1, 1])
@@ -199,5 +219,5 @@ def channels_first():
 
 
 def cases():
-    for make in (windows, ranks, dim_orders, groups, types, symbolic, fused, padded, channels_first):
+    for make in (windows, ranks, dim_orders, groups, types, symbolic, winograd, fused, padded, channels_first):
         yield from make()

@@ -139,6 +139,10 @@ def Array_GeluForm : Array_Enum<"GeluForm", "which formula of gelu", [
   I32EnumAttrCase<"Erf", 0, "erf">, I32EnumAttrCase<"Tanh", 1, "tanh">]>;
 def Array_GeluFormAttr : Array_EnumAttr<Array_GeluForm, "gelu_form">;
 
+def Array_ConvAlgorithm : Array_Enum<"ConvAlgorithm", "how to compute a convolution", [
+  I32EnumAttrCase<"Direct", 0, "direct">, I32EnumAttrCase<"Winograd", 1, "winograd">]>;
+def Array_ConvAlgorithmAttr : Array_EnumAttr<Array_ConvAlgorithm, "conv_algorithm">;
+
 def Array_ResizeMode : Array_Enum<"ResizeMode", "how to interpolate", [
   I32EnumAttrCase<"Nearest", 0, "nearest">, I32EnumAttrCase<"Linear", 1, "linear">,
   I32EnumAttrCase<"Cubic", 2, "cubic">]>;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/WinogradConv.h"
 #include "mlir/IR/DialectImplementation.h"
 
 #include "mlir/IR/Matchers.h"
@@ -112,7 +112,11 @@ SmallVector<WindowDim> ConvOp::getWindow() {
   return makeWindow(filterSizes(getDims(), getFilter().getType()), windowAttrs(*this));
 }
 
-LogicalResult ConvOp::verify() { return verifyProduct(*this, getAllowTf32()); }
+LogicalResult ConvOp::verify() {
+  if (getAlgorithm() == ConvAlgorithm::Winograd && failed(verifyWinograd(*this)))
+    return failure();
+  return verifyProduct(*this, getAllowTf32());
+}
 
 /// Checks that `size`, where it is known, splits into `groups`; `size` is of `what`.
 static LogicalResult checkGroups(const RuleContext &rule, int64_t size, StringRef what,
@@ -202,13 +206,16 @@ LogicalResult ConvOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
 //===----------------------------------------------------------------------===//
 
 /// Spreads, pads and cuts the spatial dims of the input as an op of its own, so that what remains
-/// only pads.
+/// only pads; that becomes products if the op's algorithm says so.
 FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
   SmallVector<WindowDim> window = getWindow();
   if (llvm::none_of(window, [](const WindowDim &dim) {
         return dim.inputDilation != 1 || dim.low < 0 || dim.high < 0;
-      }))
+      })) {
+    if (getAlgorithm() == ConvAlgorithm::Winograd)
+      return Values{buildWinogradConv(*this, builder)};
     return failure();
+  }
   ExpressionBuilder e(builder, getLoc());
   ConvDimsAttr dims = getDims();
   int64_t rank = getInput().getType().getRank();
@@ -232,7 +239,7 @@ FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
   auto conv = ConvOp::create(builder, getLoc(), getType(), x, getFilter(), dims, getStridesAttr(),
                              DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
                              getFilterDilationAttr(), getFeatureGroupsAttr(), getBatchGroupsAttr(),
-                             getAllowTf32Attr());
+                             getAllowTf32Attr(), getAlgorithmAttr());
   return Values{conv};
 }
 

@@ -1,0 +1,235 @@
+//===- WinogradConv.cpp - Convolution by fewer products -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// F(2, 3) along each spatial dim: two places y of a filter g over four elements d are
+//
+//   y = A ((G g) * (B d)),   B = 1  0 -1  0   G = 1    0   0     A = 1 1  1  0
+//                                0  1  1  0       1/2  1/2 1/2       0 1 -1 -1
+//                                0 -1  1  0       1/2 -1/2 1/2
+//                                0  1  0 -1       0    0   1
+//
+// (A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015). Several dims are
+// transformed one after the other; the products at each of the 4, 16 or 64 points, summed over the
+// features, are one matrix product of a batch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/WinogradConv.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+using Values = SmallVector<Value>;
+
+static constexpr int64_t kTaps = 3;   // of a filter, along a dim
+static constexpr int64_t kPlaces = 2; // of a block of the result
+static constexpr int64_t kPoints = 4; // of a block of the input
+
+LogicalResult verifyWinograd(ConvOp op) {
+  RankedTensorType input = op.getInput().getType(), filter = op.getFilter().getType();
+  ConvDimsAttr dims = op.getDims();
+  if (!isa<Float32Type, Float64Type>(input.getElementType()))
+    return op.emitOpError("expected f32 or f64 for Winograd's algorithm, got ")
+           << input.getElementType();
+  if (dims.getSpatialRank() < 1 || dims.getSpatialRank() > 3)
+    return op.emitOpError("expected 1 to 3 spatial dims for Winograd's algorithm, got ")
+           << dims.getSpatialRank();
+  if (op.getFeatureGroups() != 1 || op.getBatchGroups() != 1)
+    return op.emitOpError("expected one group for Winograd's algorithm, got ")
+           << op.getFeatureGroups() * op.getBatchGroups();
+  for (auto [dim, size] : llvm::enumerate(input.getShape()))
+    if (ShapedType::isDynamic(size) &&
+        static_cast<int64_t>(dim) != dims.inputDim(ConvDimsAttr::kBatch))
+      return op.emitOpError("expected sizes that are static but for the batch for Winograd's "
+                            "algorithm, got input ")
+             << input;
+  if (!filter.hasStaticShape())
+    return op.emitOpError("expected a filter of static shape for Winograd's algorithm, got ")
+           << filter;
+  for (auto [spatial, window] : llvm::enumerate(op.getWindow()))
+    if (window.size != kTaps || window.stride != 1 || window.dilation != 1)
+      return op.emitOpError("expected a filter of 3 without strides and dilation for Winograd's "
+                            "algorithm, got size ")
+             << window.size << ", stride " << window.stride << " and dilation " << window.dilation
+             << " in spatial dim " << spatial;
+  return success();
+}
+
+namespace {
+
+/// Works on the batch, the spatial dims and the features, in this order.
+class WinogradBuilder {
+public:
+  WinogradBuilder(ConvOp op, OpBuilder &builder)
+      : op(op), e(builder, op.getLoc()), dims(op.getDims()), rank(dims.getSpatialRank()) {}
+
+  Value build();
+
+private:
+  Value slice(Value value, int64_t dim, int64_t start, int64_t limit, int64_t stride);
+  Value reshape(Value value, ArrayRef<int64_t> shape);
+  Value transpose(Value value, ArrayRef<int64_t> permutation);
+  /// The input, padded to whole blocks, at least one.
+  Value padInput();
+  Value orderFilter();
+  Values transformInput(Value value, int64_t dim);
+  Values transformFilter(Value value, int64_t dim);
+  Values transformProducts(ArrayRef<Value> products);
+  /// Elements of `even` and `odd` in turn along `dim`.
+  Value interleave(Value even, Value odd, int64_t dim);
+  Value orderResult(Value value);
+
+  ConvOp op;
+  ExpressionBuilder e;
+  ConvDimsAttr dims;
+  int64_t rank; ///< of spatial dims
+  SmallVector<int64_t> blocks;
+};
+
+} // namespace
+
+Value WinogradBuilder::slice(Value value, int64_t dim, int64_t start, int64_t limit,
+                             int64_t stride) {
+  int64_t count = cast<RankedTensorType>(value.getType()).getRank();
+  SmallVector<int64_t> starts(count, 0), limits(count, ShapedType::kDynamic), strides(count, 1);
+  starts[dim] = start;
+  limits[dim] = limit;
+  strides[dim] = stride;
+  return e.make<SliceOp>(value, starts, limits, strides);
+}
+
+Value WinogradBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
+  Type element = getElementTypeOrSelf(value.getType());
+  return e.make<ReshapeOp>(RankedTensorType::get(shape, element), value, ValueRange());
+}
+
+Value WinogradBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
+  if (llvm::is_sorted(permutation))
+    return value;
+  return e.make<TransposeOp>(value, permutation);
+}
+
+Value WinogradBuilder::padInput() {
+  SmallVector<int64_t> permutation = {dims.inputDim(ConvDimsAttr::kBatch)};
+  SmallVector<int64_t> low(rank + 2, 0), high(rank + 2, 0);
+  for (auto [spatial, window] : llvm::enumerate(op.getWindow())) {
+    int64_t size = op.getInput().getType().getDimSize(dims.inputDim(spatial));
+    int64_t places = op.getType().getDimSize(dims.outputDim(spatial));
+    blocks.push_back(std::max<int64_t>(llvm::divideCeil(places, kPlaces), 1));
+    permutation.push_back(dims.inputDim(spatial));
+    low[spatial + 1] = window.low;
+    high[spatial + 1] = kPlaces * blocks.back() + (kPoints - kPlaces) - size - window.low;
+  }
+  permutation.push_back(dims.inputDim(ConvDimsAttr::kFeature));
+  Value x = transpose(op.getInput(), permutation);
+  return e.make<PadOp>(x, e.scalar(0, x), low, high, DenseI64ArrayAttr());
+}
+
+Value WinogradBuilder::orderFilter() {
+  SmallVector<int64_t> permutation;
+  for (int64_t spatial = 0; spatial < rank; ++spatial)
+    permutation.push_back(dims.filterDim(spatial));
+  permutation.push_back(dims.filterDim(ConvDimsAttr::kFilterInput));
+  permutation.push_back(dims.filterDim(ConvDimsAttr::kFilterOutput));
+  return transpose(op.getFilter(), permutation);
+}
+
+Values WinogradBuilder::transformInput(Value value, int64_t dim) {
+  Values d;
+  int64_t span = kPlaces * (blocks[dim - 1] - 1) + 1; // from the first block to the last
+  for (int64_t point = 0; point < kPoints; ++point)
+    d.push_back(slice(value, dim, point, point + span, kPlaces));
+  return {e.sub(d[0], d[2]), e.add(d[1], d[2]), e.sub(d[2], d[1]), e.sub(d[1], d[3])};
+}
+
+Values WinogradBuilder::transformFilter(Value value, int64_t dim) {
+  Values g;
+  for (int64_t tap = 0; tap < kTaps; ++tap)
+    g.push_back(slice(value, dim, tap, tap + 1, 1));
+  Value outer = e.add(g[0], g[2]);
+  return {g[0], e.mul(e.add(outer, g[1]), 0.5), e.mul(e.sub(outer, g[1]), 0.5), g[2]};
+}
+
+/// Takes the first dim of the points away and puts one of places behind the others.
+Values WinogradBuilder::transformProducts(ArrayRef<Value> products) {
+  Values result;
+  size_t others = products.size() / kPoints;
+  for (size_t i = 0; i < others; ++i) {
+    auto m = [&](size_t point) { return products[point * others + i]; };
+    result.push_back(e.add(e.add(m(0), m(1)), m(2)));
+    result.push_back(e.sub(e.sub(m(1), m(2)), m(3)));
+  }
+  return result;
+}
+
+Value WinogradBuilder::interleave(Value even, Value odd, int64_t dim) {
+  SmallVector<int64_t> shape(cast<RankedTensorType>(even.getType()).getShape());
+  SmallVector<int64_t> split = shape;
+  split.insert(split.begin() + dim + 1, 1);
+  shape[dim] *= kPlaces;
+  Values parts = {reshape(even, split), reshape(odd, split)};
+  return reshape(e.make<ConcatenateOp>(parts, dim + 1), shape);
+}
+
+Value WinogradBuilder::orderResult(Value value) {
+  SmallVector<int64_t> permutation;
+  for (int64_t label : dims.getOutput())
+    permutation.push_back(label == ConvDimsAttr::kBatch     ? 0
+                          : label == ConvDimsAttr::kFeature ? rank + 1
+                                                            : label + 1);
+  for (int64_t spatial = 0; spatial < rank; ++spatial)
+    value = slice(value, spatial + 1, 0, op.getType().getDimSize(dims.outputDim(spatial)), 1);
+  return transpose(value, permutation);
+}
+
+Value WinogradBuilder::build() {
+  Values inputs = {padInput()}, filters = {orderFilter()};
+  for (int64_t spatial = 0; spatial < rank; ++spatial) {
+    Values nextInputs, nextFilters;
+    for (Value value : inputs)
+      llvm::append_range(nextInputs, transformInput(value, spatial + 1));
+    for (Value value : filters)
+      llvm::append_range(nextFilters, transformFilter(value, spatial));
+    inputs = std::move(nextInputs);
+    filters = std::move(nextFilters);
+  }
+  auto block = cast<RankedTensorType>(inputs.front().getType());
+  auto filter = cast<RankedTensorType>(filters.front().getType());
+  int64_t rows =
+      block.isDynamicDim(0) ? ShapedType::kDynamic : block.getDimSize(0) * llvm::product_of(blocks);
+  for (Value &value : inputs)
+    value = reshape(value, {1, rows, block.getShape().back()});
+  for (Value &value : filters)
+    value = reshape(value, {1, filter.getDimSize(rank), filter.getDimSize(rank + 1)});
+  Value product = e.make<MatMulOp>(e.make<ConcatenateOp>(inputs, 0),
+                                   e.make<ConcatenateOp>(filters, 0), /*transpose_a=*/false,
+                                   /*transpose_b=*/false, op.getAllowTf32());
+  SmallVector<int64_t> shape(block.getShape());
+  shape.back() = filter.getShape().back();
+  Values places;
+  for (size_t point = 0; point < inputs.size(); ++point)
+    places.push_back(reshape(slice(product, 0, point, point + 1, 1), shape));
+  for (int64_t spatial = rank; spatial > 0; --spatial)
+    places = transformProducts(places);
+  for (int64_t spatial = rank; spatial > 0; --spatial) {
+    Values merged;
+    for (size_t i = 0; i < places.size(); i += kPlaces)
+      merged.push_back(interleave(places[i], places[i + 1], spatial));
+    places = std::move(merged);
+  }
+  return orderResult(places.front());
+}
+
+Value buildWinogradConv(ConvOp op, OpBuilder &builder) {
+  ExpressionBuilder e(builder, op.getLoc());
+  return e.finish(WinogradBuilder(op, builder).build(), op.getType());
+}
+
+} // namespace xc::array
