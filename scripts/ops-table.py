@@ -45,7 +45,8 @@ def ops_of_dialect():
 
 def cases():
     for file in sorted((ROOT / "test" / "e2e" / "cases").glob("*.py")):
-        yield from importlib.import_module(f"cases.{file.stem}").cases()
+        if file.stem != "constants":  # whose ops the compiler evaluates
+            yield from importlib.import_module(f"cases.{file.stem}").cases()
 
 
 class Row:

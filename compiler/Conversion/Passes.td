@@ -10,6 +10,28 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FoldConstants : Pass<"xc-fold-constants", "::mlir::ModuleOp"> {
+  let summary = "Evaluate array ops on constants";
+  let description = [{
+    What depends on constants only is lowered as everything is, and the linalg that comes out is evaluated, so that it has the
+    bits that its kernels would compute. Stays as it is: what calls functions such as `exp`, whose last bit is the target's; sums and
+    products of floats, whose order is; results of more than 65,536 elements, or that take more than 2^22 steps; results of several
+    elements that take more than 1,024 bytes and more than twice the room of the data they are made of, or that no data goes into (masks and
+    ranges cost a kernel nothing). Example:
+    ```mlir
+    %table = array.constant dense<[10, 20, 30]> : tensor<3xi32>                                       // input
+    %which = array.constant dense<[2, 0]> : tensor<2xi64>
+    %0 = array.take %table[%which] axis = 0 : (tensor<3xi32>, tensor<2xi64>) -> tensor<2xi32>
+
+    %0 = array.constant dense<[30, 10]> : tensor<2xi32>                                               // output
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect", "::xc::kernel::KernelDialect",
+                           "::xc::plan::PlanDialect"];
+}
+
 def OutlineControl : Pass<"xc-outline-control", "::mlir::ModuleOp"> {
   let summary = "Make functions of the regions of array.if and array.while";
   let description = [{

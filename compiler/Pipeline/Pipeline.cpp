@@ -54,6 +54,9 @@ static void addInputPasses(OpPassManager &pm) {
 static void addArrayPasses(OpPassManager &pm) {
   pm.addPass(array::createInferShapes());
   addCleanup(pm);
+  // While composites are whole, and before choices and loops on constants are simplified.
+  pm.addPass(createFoldConstants());
+  addCleanup(pm);
   pm.addPass(array::createDecompose());
   addCleanup(pm);
   // Regions see what surrounds them until here; from here on each is a function of its own.
