@@ -153,10 +153,10 @@ def lines():
     for shape, axis in ((big, 1), (big, 0), ((16, 1 << 20), 1)):
         yield work(f"cumsum{axis}", shape, "f32", [(shape, "f32")],
                    f"%r0 = array.cumsum %0 axis = {axis} : TYPE -> TYPE", lambda torch, axis=axis: lambda x: x.cumsum(axis))
-    for shape in ((4096, 1024), (64, 65536)):
+    for shape in ((4096, 1024), (64, 65536), (1, 1 << 22)):
         yield work("sort", shape, "f32", [(shape, "f32")], "%r0 = array.sort %0 axis = 1 : TYPE -> TYPE",
                    lambda torch: lambda x: x.sort(1)[0])
-    for shape, k in ((big, 8), ((32, 50257), 50)):
+    for shape, k in ((big, 8), ((32, 50257), 50), ((1, 1 << 24), 50)):
         few = (shape[0], k)
         yield work(f"top{k}", shape, "f32", [(few, "f32"), (few, "i32")],
                    f"%r0, %r1 = array.topk %0 k = {k} axis = 1 : TYPE -> {tensor(few, 'f32')}, {tensor(few, 'i32')}",
@@ -173,10 +173,12 @@ def elements():
     half = ((8192, 4096), "bf16")
     yield Work("convert_8192x4096_f32_to_bf16", [whole], [half], f"%r0 = array.convert %0 : {t} -> {tensor(*half)}",
                lambda torch: lambda x: x.to(torch.bfloat16))
-    yield Work("uniform_8192x4096_f32", [((2,), "ui32")], [whole], f"%r0 = array.random_uniform %0 : tensor<2xui32> -> {t}",
-               lambda torch: lambda key: torch.rand(8192, 4096, device="cuda"), bound=1 << 30, is_random=True)
-    yield Work("normal_8192x4096_f32", [((2,), "ui32")], [whole], f"%r0 = array.random_normal %0 : tensor<2xui32> -> {t}",
-               lambda torch: lambda key: torch.randn(8192, 4096, device="cuda"), bound=1 << 30, is_random=True)
+    for op, torch_op in (("uniform", "rand"), ("normal", "randn")):
+        for name, words in (("", ""), ("_philox", " algorithm = philox")):
+            yield Work(f"{op}{name}_8192x4096_f32", [((2,), "ui32")], [whole],
+                       f"%r0 = array.random_{op} %0{words} : tensor<2xui32> -> {t}",
+                       lambda torch, torch_op=torch_op: lambda key: getattr(torch, torch_op)(8192, 4096, device="cuda"),
+                       bound=1 << 30, is_random=True)
 
 
 def list_families():

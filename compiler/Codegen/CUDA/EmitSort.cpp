@@ -14,7 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
-#include "compiler/Codegen/CUDA/Emit/KernelFrame.h"
+#include "compiler/Codegen/CUDA/Emit/SortEntries.h"
+#include "compiler/Codegen/CUDA/Emit/SortFrame.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Dialect/Kernel/IR/Order.h"
@@ -22,7 +23,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -32,51 +32,143 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITSORT
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
+/// Elements that a thread takes to its registers, at most.
+static constexpr int64_t kMostItems = 32;
+
+//===----------------------------------------------------------------------===//
+// In shared memory
+//===----------------------------------------------------------------------===//
+
 namespace {
 
-/// What both strategies share.
-class SortEmitter {
-protected:
-  SortEmitter(const KernelInfo &kernel, const LineKernel &lines, int64_t threads)
-      : op(cast<kernel::SortOp>(lines.op)), values(lines.results[0]), indices(lines.results[1]),
-        frame(kernel, threads), points(frame.points), index(points.index), builder(points.builder),
-        loc(points.loc), shape(getLineShape(op, points)),
-        indexType(cast<ShapedType>(op.getIndices().getType()).getElementType()) {}
+class TileSortEmitter final : SortFrame {
+public:
+  TileSortEmitter(const KernelInfo &kernel, const LineKernel &lines, SortAttr config)
+      : SortFrame(kernel, lines, config.getThreads()), config(config),
+        fellows(config.getThreads() / config.getRows()), thread(getFellow()),
+        entries(frame, elementType, countPositionBits()),
+        sorter(entries, frame, config.getTile(), fellows, thread, config.getRows(), getSlot()) {}
 
+  LogicalResult run();
+
+private:
+  Value getSlot() { return index.div(frame.getThreadId(), fellows); }
+  Value getFellow() { return index.rem(frame.getThreadId(), fellows); }
+  bool isInTile() {
+    std::optional<int64_t> most = getConstantIntValue(shape.segment);
+    return config.getBounded() || (most && *most <= config.getTile());
+  }
+  /// Where the tile holds all of a line, positions are places of it.
+  unsigned countPositionBits() { return isInTile() ? llvm::Log2_64(config.getTile()) : 31; }
+  /// Fills the tile's places `targets` with the line's elements from position `from` on.
+  void fill(ArrayRef<Value> targets, Value place, Value from);
+  void fillFrom(Value place, Value from);
+  void storeTile();
+
+  SortAttr config;
+  int64_t fellows; // threads that share a line
+  Value thread;
+  EntryBuilder entries;
+  TileSorter sorter;
+  SortLine line;
+};
+
+} // namespace
+
+void TileSortEmitter::fill(ArrayRef<Value> targets, Value place, Value from) {
+  SmallVector<Value> positions;
+  for (Value target : targets)
+    positions.push_back(index.add(from, index.sub(target, place)));
+  SmallVector<Value> keys = loadKeys(line, positions, /*lanes=*/1, /*isInside=*/false);
+  // What is behind the end keeps its position, which no other place has.
+  for (auto [target, position, key] : llvm::zip_equal(targets, positions, keys)) {
+    Value isThere = index.isLess(position, line.length);
+    Value there = arith::SelectOp::create(builder, loc, isThere, key, entries.getLastKey());
+    sorter.store(entries.make(there, toWord(position)), target);
+  }
+}
+
+/// Fills the tile from `place` on.
+void TileSortEmitter::fillFrom(Value place, Value from) {
+  Value tile = index.constant(config.getTile());
+  if (getConstantIntValue(place) == std::optional<int64_t>(0)) {
+    SmallVector<Value> targets;
+    for (int64_t first = 0; first < config.getTile(); first += fellows)
+      targets.push_back(index.add(thread, first));
+    fill(targets, place, from);
+  } else {
+    loop(index.add(place, thread), tile, fellows, [&](Value target) { fill(target, place, from); });
+  }
+  frame.barrier();
+}
+
+void TileSortEmitter::storeTile() {
+  auto store = [&](ArrayRef<Value> places) {
+    SmallVector<Value> positions;
+    for (Value place : places)
+      positions.push_back(entries.getPosition(sorter.load(place)));
+    storeResults(line, places, positions);
+  };
+  if (op.getKeep() != 0)
+    return loop(thread, countResults(line), fellows, [&](Value place) { store(place); });
+  SmallVector<Value> places;
+  for (int64_t first = 0; first < config.getTile(); first += fellows)
+    places.push_back(index.add(thread, first));
+  store(places);
+}
+
+LogicalResult TileSortEmitter::run() {
+  int64_t tile = config.getTile(), rows = config.getRows(), keep = op.getKeep();
+  if (fellows > tile / 2 || tile / fellows > kMostItems)
+    return op.emitOpError("expected threads that sort 2 to ")
+           << kMostItems << " elements each, for " << config;
+  line = getLine(index.add(index.mul(frame.getBlockId(), rows), getSlot()));
+  Value zero = index.constant(0);
+  fillFrom(zero, zero);
+  sorter.sort();
+  if (!isInTile()) {
+    // What was kept stays in front; the next piece of the line comes behind it.
+    if (keep == 0 || keep > tile / 2)
+      return op.emitOpError("expected a line of at most ")
+             << tile << " elements, or to keep at most half as many, for " << config;
+    loop(index.constant(tile), shape.segment, tile - keep, [&](Value from) {
+      fillFrom(index.constant(keep), from);
+      sorter.sort();
+    });
+  }
+  storeTile();
+  return frame.finish(index.ceilDiv(countLines(), index.constant(rows)));
+}
+
+//===----------------------------------------------------------------------===//
+// In the results' memory
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class InPlaceSortEmitter final : SortFrame {
+public:
+  InPlaceSortEmitter(const KernelInfo &kernel, const LineKernel &lines, SortInPlaceAttr config)
+      : SortFrame(kernel, lines, config.getThreads()), threads(config.getThreads()) {}
+
+  LogicalResult run();
+
+private:
   /// Compares and exchanges two places.
   using Exchange = function_ref<void(Value, Value)>;
   /// The steps of one stage; `half` is the length of a run, `pairs` the number of pairs that this
   /// thread and its fellows, `stride` of them, share from `thread` on.
   void emitStage(Value half, Value pairs, Value thread, int64_t stride, Exchange exchange);
+  void exchange(Value first, Value second);
+  Coord at(Value place) { return Coord::uniform(index.add(base, place)); }
 
-  Value getKey(Value element) {
-    return kernel::buildOrderKey(builder, loc, element, op.getUnsignedElements(),
-                                 op.getDescending());
-  }
-  Value emitInput(Value position) {
-    return points.emit(op.getKeys(), Point{{}, Coord::uniform(position), 1, {}});
-  }
-  void loop(Value from, Value to, int64_t step, function_ref<void(Value)> body) {
-    points.emitLoop(from, to, index.constant(step), {}, [&](Value number, ValueRange) {
-      body(number);
-      return SmallVector<Value>();
-    });
-  }
-
-  kernel::SortOp op;
-  plan::BindingOp values, indices;
-  KernelFrame frame;
-  PointEmitter &points;
-  IndexBuilder &index;
-  OpBuilder &builder;
-  Location loc;
-  LineShape shape;
-  Type indexType;
+  int64_t threads;
+  Value base;
 };
 
 } // namespace
 
-void SortEmitter::emitStage(Value half, Value pairs, Value thread, int64_t stride,
+void InPlaceSortEmitter::emitStage(Value half, Value pairs, Value thread, int64_t stride,
                             Exchange exchange) {
   Value one = index.constant(1);
   auto bitAnd = [&](Value x, Value y) -> Value {
@@ -115,176 +207,6 @@ void SortEmitter::emitStage(Value half, Value pairs, Value thread, int64_t strid
   }
   builder.setInsertionPointAfter(steps);
 }
-
-//===----------------------------------------------------------------------===//
-// In shared memory
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-class TileSortEmitter final : SortEmitter {
-public:
-  TileSortEmitter(const KernelInfo &kernel, const LineKernel &lines, SortAttr config)
-      : SortEmitter(kernel, lines, config.getThreads()), config(config),
-        keyType(kernel::getOrderKeyType(cast<ShapedType>(op.getKeys().getType()).getElementType())),
-        positionType(builder.getI32Type()) {}
-
-  LogicalResult run();
-
-private:
-  /// Fills the tile from place `place` on with the segment's elements from `from` on.
-  void fill(Value place, Value from);
-  void sortTile();
-  void storeResults();
-  Value load(Value buffer, Value place) {
-    return memref::LoadOp::create(builder, loc, buffer, index.add(base, place));
-  }
-  void store(Value value, Value buffer, Value place) {
-    memref::StoreOp::create(builder, loc, value, buffer, index.add(base, place));
-  }
-  /// The position of what is in no place of the line. Comes behind all that is.
-  Value nowhere() { return points.constant(builder.getI32IntegerAttr(INT32_MAX)); }
-
-  SortAttr config;
-  Type keyType, positionType;
-  int64_t fellows = 0; // threads that share a line
-  Value keys, positions;
-  Value base, thread, line, segment, begin, length;
-};
-
-} // namespace
-
-void TileSortEmitter::fill(Value place, Value from) {
-  loop(index.add(place, thread), index.constant(config.getTile()), fellows, [&](Value target) {
-    Value position = index.add(from, index.sub(target, place));
-    Value isThere = index.isLess(position, length);
-    Value key = points.emitIf(
-        isThere, keyType, 1,
-        [&] {
-          Value source = index.add(index.mul(line, shape.length), index.add(begin, position));
-          return getKey(emitInput(source));
-        },
-        [&] { return points.constant(builder.getIntegerAttr(keyType, -1)); });
-    Value narrow = arith::IndexCastOp::create(builder, loc, positionType, position);
-    Value number = arith::SelectOp::create(builder, loc, isThere, narrow, nowhere());
-    store(key, keys, target);
-    store(number, positions, target);
-  });
-  frame.barrier();
-}
-
-void TileSortEmitter::sortTile() {
-  Value pairs = index.constant(config.getTile() / 2), one = index.constant(1);
-  Value stages = index.constant(llvm::Log2_64(config.getTile()));
-  loop(index.constant(0), stages, 1, [&](Value stage) {
-    Value half = arith::ShLIOp::create(builder, loc, one, stage);
-    emitStage(half, pairs, thread, fellows, [&](Value first, Value second) {
-      Value firstKey = load(keys, first), secondKey = load(keys, second);
-      Value firstPosition = load(positions, first), secondPosition = load(positions, second);
-      Value isWrong = kernel::buildComesBefore(builder, loc, secondKey, secondPosition, firstKey,
-                                               firstPosition);
-      points.emitIf(isWrong, [&] {
-        store(secondKey, keys, first);
-        store(firstKey, keys, second);
-        store(secondPosition, positions, first);
-        store(firstPosition, positions, second);
-      });
-    });
-  });
-}
-
-void TileSortEmitter::storeResults() {
-  int64_t keep = op.getKeep();
-  Value size = points.getSizes(values).back(), count = length, target = begin;
-  if (keep != 0) {
-    Value kept = index.constant(keep);
-    target = index.mul(segment, index.min(kept, shape.segment));
-    if (op.getSegment() != 0)
-      // A shorter segment keeps all of its elements.
-      count = arith::SelectOp::create(builder, loc, index.isLess(length, shape.segment), length,
-                                      index.min(kept, length));
-    else
-      // All of a result is written, also where the line is too short for it.
-      count = arith::SelectOp::create(builder, loc, index.isLess(line, shape.outer), kept,
-                                      index.constant(0));
-  }
-  loop(thread, count, fellows, [&](Value place) {
-    Value position = load(positions, place);
-    Value isThere =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, position, nowhere());
-    Value inLine = index.add(
-        begin, arith::IndexCastOp::create(builder, loc, builder.getIndexType(), position));
-    SmallVector<Value> found = points.emitIfOrZeros(isThere, [&]() -> SmallVector<Value> {
-      Value source = index.add(index.mul(line, shape.length), inLine);
-      Value number = arith::IndexCastOp::create(builder, loc, indexType, inLine);
-      if (op.getPayload())
-        number = points.emit(op.getPayload(), Point{{}, Coord::uniform(source), 1, {}});
-      return {emitInput(source), number};
-    });
-    Value noIndex = points.constant(builder.getIntegerAttr(indexType, -1));
-    Value number = arith::SelectOp::create(builder, loc, isThere, found[1], noIndex);
-    Coord flat = Coord::uniform(index.add(index.mul(line, size), index.add(target, place)));
-    points.store(values, flat, found[0], 1);
-    points.store(indices, flat, number, 1);
-  });
-}
-
-LogicalResult TileSortEmitter::run() {
-  int64_t tile = config.getTile(), rows = config.getRows(), keep = op.getKeep();
-  fellows = config.getThreads() / rows;
-  keys = frame.allocateShared(keyType, rows * tile);
-  positions = frame.allocateShared(positionType, rows * tile);
-  Value lineCount = index.product({shape.outer, shape.segments}), zero = index.constant(0);
-  Value slot = index.div(frame.getThreadId(), fellows);
-  thread = index.rem(frame.getThreadId(), fellows);
-  base = index.mul(slot, tile);
-  Value number = index.add(index.mul(frame.getBlockId(), rows), slot);
-  line = index.div(number, shape.segments);
-  segment = index.rem(number, shape.segments);
-  begin = index.mul(segment, shape.segment);
-  length = index.min(shape.segment, index.sub(shape.length, begin));
-  // A line that is not there is empty.
-  length = arith::SelectOp::create(builder, loc, index.isLess(number, lineCount), length, zero);
-
-  fill(zero, zero);
-  sortTile();
-  std::optional<int64_t> most = getConstantIntValue(shape.segment);
-  if (!config.getBounded() && (!most || *most > tile)) {
-    // What was kept stays in front; the next piece of the line comes behind it.
-    if (keep == 0 || keep > tile / 2)
-      return op.emitOpError("expected a line of at most ")
-             << tile << " elements, or to keep at most half as many, for " << config;
-    loop(index.constant(tile), shape.segment, tile - keep, [&](Value from) {
-      fill(index.constant(keep), from);
-      sortTile();
-    });
-  }
-  storeResults();
-  return frame.finish(index.ceilDiv(lineCount, index.constant(rows)));
-}
-
-//===----------------------------------------------------------------------===//
-// In the results' memory
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-class InPlaceSortEmitter final : SortEmitter {
-public:
-  InPlaceSortEmitter(const KernelInfo &kernel, const LineKernel &lines, SortInPlaceAttr config)
-      : SortEmitter(kernel, lines, config.getThreads()), threads(config.getThreads()) {}
-
-  LogicalResult run();
-
-private:
-  void exchange(Value first, Value second);
-  Coord at(Value place) { return Coord::uniform(index.add(base, place)); }
-
-  int64_t threads;
-  Value base;
-};
-
-} // namespace
 
 void InPlaceSortEmitter::exchange(Value first, Value second) {
   points.emitIf(index.isLess(second, shape.length), [&] {

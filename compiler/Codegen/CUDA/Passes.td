@@ -270,11 +270,23 @@ def EmitSort : EmitPass<"xc-cuda-emit-sort"> {
   }];
 }
 
+def EmitSelect : EmitPass<"xc-cuda-emit-select"> {
+  let summary = "Emit the threads of kernels configured as #cuda.select";
+  let description = [{
+    The first k elements of the order of a line: those that come up to the k-th of the first elements of groups are
+    candidates, and the number of candidates before one is its place. Example:
+    ```mlir
+    %before = scf.for %c = %c0 to %candidates step %c1 iter_args(%sum = %zero) -> (i32) { ... }
+    ```
+  }];
+}
+
 def EmitMerge : EmitPass<"xc-cuda-emit-merge"> {
   let summary = "Emit the threads of kernels configured as #cuda.merge";
   let description = [{
-    A thread searches for the first of its places along the diagonal where both runs have given so many elements
-    together, and then takes the lower of two elements after the other. Example:
+    A block searches for the first of its places along the diagonal where both runs have given so many elements
+    together, and for the one behind its last, and takes what lies between to shared memory. There each thread does the same for
+    its places, and then takes the lower of two elements after the other. Example:
     ```mlir
     %split:2 = scf.while (%low = %from, %high = %to) ...
     ```

@@ -47,6 +47,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createEmitScatter());
   kernelPM.addNestedPass<func::FuncOp>(createEmitScan());
   kernelPM.addNestedPass<func::FuncOp>(createEmitSort());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitSelect());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMerge());
   kernelPM.addNestedPass<func::FuncOp>(createEmitPointwise());
 

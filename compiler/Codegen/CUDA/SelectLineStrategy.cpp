@@ -16,10 +16,15 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Elements that a block sorts at once: 12 to 16 bytes each in shared memory.
-static constexpr int64_t kSortTile = 2048;
+/// Elements that a block sorts at once: 8 or 12 bytes each in shared memory.
+static constexpr int64_t kSortTile = 4096;
 /// Threads of a block that sorts several short lines.
-static constexpr int64_t kSortThreads = 256;
+static constexpr int64_t kSortThreads = 128;
+/// Elements that a thread has in registers, of long lines.
+static constexpr int64_t kSortItems = 16;
+/// Shorter lines are sorted also where few of their elements are wanted, and so are those of which
+/// more are wanted than this.
+static constexpr int64_t kLeastSearched = 512, kMostSelected = 128;
 
 /// `width`, or less where it does not divide `size`.
 static int64_t divideVector(int64_t width, Value size) {
@@ -67,18 +72,46 @@ static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, PointEmitt
 }
 
 /// Lines of symbolic length get variants for those that are not longer than this.
-static constexpr int64_t kSortBounds[] = {256, kSortTile};
+static constexpr int64_t kSortBounds[] = {256, 1024, kSortTile};
+
+/// Threads that sort a tile together: with more elements each, fewer rounds go through shared
+/// memory; short tiles had better have some threads.
+static int64_t getSortThreads(int64_t tile) {
+  int64_t items = tile >= 64 * kSortItems ? kSortItems : std::min<int64_t>(tile, kSortItems / 2);
+  constexpr int64_t mostThreads = 1024;
+  return tile / items > mostThreads ? mostThreads : tile / items;
+}
 
 /// Lines of at most `length` elements, sorted in shared memory.
 static Choice chooseTileSort(MLIRContext *context, int64_t length, bool bounded) {
   int64_t tile = std::max<int64_t>(2, llvm::PowerOf2Ceil(length));
-  int64_t threads = std::min<int64_t>(tile / 2, 512);
+  int64_t threads = getSortThreads(tile);
   int64_t rows = std::max<int64_t>(1, kSortThreads / threads);
   return {
       SortAttr::get(context, threads * rows, rows, tile, bounded),
       llvm::formatv("lines of {0}{1} elements: {2} threads sort one in shared memory, {3} lines "
                     "a block",
                     bounded ? "at most " : "", length, threads, rows)};
+}
+
+/// Long lines of which few elements are wanted.
+static std::optional<Choice> chooseSelect(kernel::SortOp op, const LineShape &shape,
+                                          int64_t vectorWidth) {
+  std::optional<int64_t> length = getConstantIntValue(shape.segment);
+  int64_t keep = op.getKeep();
+  if (keep < 1 || keep > kMostSelected || (length && *length < kLeastSearched))
+    return std::nullopt;
+  // Twice as many groups as elements that are wanted: about 1.4 times as many come through.
+  int64_t groups = std::max<int64_t>(32, llvm::PowerOf2Ceil(2 * keep));
+  int64_t share = length ? llvm::PowerOf2Ceil(llvm::divideCeil(*length, kSortItems)) : 256;
+  int64_t threads = std::clamp<int64_t>(share, groups, 256);
+  int64_t vector = divideVector(std::min<int64_t>(vectorWidth, kSortItems), shape.length);
+  vector = std::min(vector, knownDivisor(shape.segment));
+  return Choice{
+      SelectAttr::get(op.getContext(), threads, kSortItems, groups, vector),
+      llvm::formatv("the first {0} of {1} elements: those up to the {0}th among the first of {2} "
+                    "groups",
+                    keep, describe(length), groups)};
 }
 
 LogicalResult addSortVariants(const KernelInfo &kernel) {
@@ -116,16 +149,18 @@ LogicalResult addSortVariants(const KernelInfo &kernel) {
   return success();
 }
 
-static Choice chooseSort(kernel::SortOp op, PointEmitter &points) {
+static Choice chooseSort(kernel::SortOp op, PointEmitter &points, int64_t vectorWidth) {
   MLIRContext *context = op.getContext();
   LineShape shape = getLineShape(op, points);
+  if (std::optional<Choice> select = chooseSelect(op, shape, vectorWidth))
+    return *select;
   std::optional<int64_t> length = getConstantIntValue(shape.segment);
   int64_t keep = op.getKeep();
   if (length && *length <= kSortTile)
     return chooseTileSort(context, *length, /*bounded=*/false);
   if (keep != 0) {
     int64_t tile = std::max<int64_t>(kSortTile, llvm::PowerOf2Ceil(2 * keep));
-    return {SortAttr::get(context, 512, 1, tile, /*bounded=*/false),
+    return {SortAttr::get(context, getSortThreads(tile), 1, tile, /*bounded=*/false),
             llvm::formatv("the first {0} of {1} elements: lines pass through {2} places of shared "
                           "memory",
                           keep, describe(length), tile)};
@@ -140,9 +175,9 @@ Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, Poi
   if (auto scan = dyn_cast<kernel::ScanOp>(lines.op))
     return chooseScan(scan, kernel, points, vectorWidth);
   if (auto merge = dyn_cast<kernel::MergeOp>(lines.op))
-    return {MergeAttr::get(merge.getContext(), 256, 8),
-            llvm::formatv("runs of {0} elements: a thread merges 8 places", merge.getRun())};
-  return chooseSort(cast<kernel::SortOp>(lines.op), points);
+    return {MergeAttr::get(merge.getContext(), 256, 16),
+            llvm::formatv("runs of {0} elements: a block merges 4096 places", merge.getRun())};
+  return chooseSort(cast<kernel::SortOp>(lines.op), points, vectorWidth);
 }
 
 } // namespace xc::cuda

@@ -120,6 +120,21 @@ func.func @sort_tile() attributes {lowering_config = #cuda.sort<threads = 256, r
 
 // -----
 
+// expected-error@+1 {{expected 2, 4, 8, 16 or 32 places of the tile for each thread, got 64 for 64 threads}}
+func.func @sort_items() attributes {lowering_config = #cuda.sort<threads = 64, rows = 1, tile = 64>} { return }
+
+// -----
+
+// expected-error@+1 {{expected groups of 1 to 32 of at least 32 threads, got 64 groups of 32 threads}}
+func.func @select_groups() attributes {lowering_config = #cuda.select<threads = 32, items = 16, groups = 64, vector = 4>} { return }
+
+// -----
+
+// expected-error@+1 {{expected items to be a multiple of the vector's 4, got 6}}
+func.func @select_items() attributes {lowering_config = #cuda.select<threads = 32, items = 6, groups = 32, vector = 4>} { return }
+
+// -----
+
 // expected-error@+1 {{expected 1 to 1024 threads, got 0}}
 func.func @sort_in_place() attributes {lowering_config = #cuda.sort_in_place<threads = 0>} { return }
 

@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -split-input-file -xc-cuda-emit-scan -xc-cuda-emit-sort -xc-cuda-emit-merge -verify-diagnostics
+// RUN: xc-opt %s -split-input-file -xc-cuda-emit-scan -xc-cuda-emit-sort -xc-cuda-emit-select -xc-cuda-emit-merge -verify-diagnostics
 
 builtin.module @scan attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   // expected-error @below {{expected one output, the result of kernel.scan, for #cuda.row_scan<threads = 32, rows = 4, vector = 4>}}
@@ -19,8 +19,8 @@ builtin.module @sort attributes {plan.kernel, plan.target = #plan.target<"cuda",
 // -----
 
 builtin.module @merge attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
-  // expected-error @below {{expected two outputs, the results of kernel.merge, for #cuda.merge<threads = 256, items = 8>}}
-  func.func @merge() attributes {lowering_config = #cuda.merge<threads = 256, items = 8>} {
+  // expected-error @below {{expected two outputs, the results of kernel.merge, for #cuda.merge<threads = 256, items = 16>}}
+  func.func @merge() attributes {lowering_config = #cuda.merge<threads = 256, items = 16>} {
     return
   }
 }
@@ -39,6 +39,33 @@ builtin.module @tile attributes {plan.kernel, plan.target = #plan.target<"cuda",
     %0:2 = kernel.sort %x into %v, %i : tensor<500xf32> into tensor<500xf32>, tensor<500xi32> -> tensor<500xf32>, tensor<500xi32>
     bufferization.materialize_in_destination %0#0 in restrict writable %b1 : (tensor<500xf32>, memref<500xf32>) -> ()
     bufferization.materialize_in_destination %0#1 in restrict writable %b2 : (tensor<500xi32>, memref<500xi32>) -> ()
+    return
+  }
+}
+
+// -----
+
+builtin.module @select attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  // expected-error @below {{expected two outputs, the results of kernel.sort, for #cuda.select<threads = 64, items = 16, groups = 32, vector = 4>}}
+  func.func @select() attributes {lowering_config = #cuda.select<threads = 64, items = 16, groups = 32, vector = 4>} {
+    return
+  }
+}
+
+// -----
+
+builtin.module @groups attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @groups() attributes {lowering_config = #cuda.select<threads = 64, items = 16, groups = 32, vector = 4>} {
+    %b0 = plan.binding 0 read align 16 : memref<1000xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<1000xf32> to tensor<1000xf32>
+    %b1 = plan.binding 1 write align 16 : memref<33xf32>
+    %b2 = plan.binding 2 write align 16 : memref<33xi32>
+    %v = tensor.empty() : tensor<33xf32>
+    %i = tensor.empty() : tensor<33xi32>
+    // expected-error @below {{expected 1 to 32 elements to be kept for #cuda.select<threads = 64, items = 16, groups = 32, vector = 4>, got 33}}
+    %0:2 = kernel.sort %x into %v, %i keep = 33 : tensor<1000xf32> into tensor<33xf32>, tensor<33xi32> -> tensor<33xf32>, tensor<33xi32>
+    bufferization.materialize_in_destination %0#0 in restrict writable %b1 : (tensor<33xf32>, memref<33xf32>) -> ()
+    bufferization.materialize_in_destination %0#1 in restrict writable %b2 : (tensor<33xi32>, memref<33xi32>) -> ()
     return
   }
 }
@@ -64,7 +91,7 @@ builtin.module @in_place attributes {plan.kernel, plan.target = #plan.target<"cu
 // -----
 
 builtin.module @runs attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
-  func.func @runs() attributes {lowering_config = #cuda.merge<threads = 256, items = 8>} {
+  func.func @runs() attributes {lowering_config = #cuda.merge<threads = 256, items = 16>} {
     %b0 = plan.binding 0 read align 16 : memref<50xf32>
     %x = bufferization.to_tensor %b0 restrict : memref<50xf32> to tensor<50xf32>
     %b1 = plan.binding 1 read align 16 : memref<50xi32>
@@ -73,7 +100,7 @@ builtin.module @runs attributes {plan.kernel, plan.target = #plan.target<"cuda",
     %b3 = plan.binding 3 write align 16 : memref<50xi32>
     %v = tensor.empty() : tensor<50xf32>
     %i = tensor.empty() : tensor<50xi32>
-    // expected-error @below {{expected runs of a multiple of 8 elements for #cuda.merge<threads = 256, items = 8>, got 20}}
+    // expected-error @below {{expected runs of a multiple of 4096 elements for #cuda.merge<threads = 256, items = 16>, got 20}}
     %0:2 = kernel.merge %x, %p into %v, %i run = 20
       : tensor<50xf32>, tensor<50xi32> into tensor<50xf32>, tensor<50xi32> -> tensor<50xf32>, tensor<50xi32>
     bufferization.materialize_in_destination %0#0 in restrict writable %b2 : (tensor<50xf32>, memref<50xf32>) -> ()

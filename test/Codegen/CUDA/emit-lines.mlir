@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-scan -xc-cuda-emit-sort -xc-cuda-emit-merge -canonicalize -cse | FileCheck %s
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-scan -xc-cuda-emit-sort -xc-cuda-emit-select -xc-cuda-emit-merge -canonicalize -cse | FileCheck %s
 
 // A block scans a row in rounds: vectors, warps by shuffles, totals of warps in shared memory.
 // CHECK-LABEL: func.func @row()
@@ -64,11 +64,16 @@ builtin.module @columns attributes {plan.kernel, plan.target = #plan.target<"cud
 
 // -----
 
-// Keys and positions in shared memory; a stage for each doubling of what is in order.
+// Keys and positions are one integer, in shared memory between rounds of registers; a stage for each doubling of what is in order.
 // CHECK-LABEL: func.func @sort()
-// CHECK-SAME:    lowering_config = #cuda.sort<threads = 256, rows = 8, tile = 64>
-// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 0 : i64} : memref<512xi32, #gpu.address_space<workgroup>>
-// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 2048 : i64} : memref<512xi32, #gpu.address_space<workgroup>>
+// CHECK-SAME:    lowering_config = #cuda.sort<threads = 128, rows = 16, tile = 64>
+// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 0 : i64} : memref<1088xi64, #gpu.address_space<workgroup>>
+// CHECK-COUNT-8: memref.store
+// CHECK:         gpu.barrier
+// CHECK-COUNT-8: memref.load
+// CHECK-COUNT-38: arith.select
+// CHECK-COUNT-8: memref.store
+// CHECK:         gpu.barrier
 // CHECK:         scf.for
 // CHECK:           gpu.barrier
 // CHECK:           scf.while
@@ -85,6 +90,94 @@ builtin.module @sort attributes {plan.kernel, plan.target = #plan.target<"cuda",
       : tensor<100x50xf32> into tensor<100x8xf32>, tensor<100x8xi32> -> tensor<100x8xf32>, tensor<100x8xi32>
     bufferization.materialize_in_destination %0#0 in restrict writable %b1 : (tensor<100x8xf32>, memref<100x8xf32>) -> ()
     bufferization.materialize_in_destination %0#1 in restrict writable %b2 : (tensor<100x8xi32>, memref<100x8xi32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Bits of narrow elements and positions are a word, whose minima and maxima are instructions.
+// CHECK-LABEL: func.func @sort_narrow()
+// CHECK-SAME:    lowering_config = #cuda.sort<threads = 64, rows = 1, tile = 1024>
+// CHECK:         memref.alloc() {cuda.shared_offset = 0 : i64} : memref<1056xi32, #gpu.address_space<workgroup>>
+// CHECK:         arith.minui
+// CHECK:         arith.maxui
+// Keys of 64 bits have their positions beside them.
+// CHECK-LABEL: func.func @sort_wide()
+// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 0 : i64} : memref<1088xi64, #gpu.address_space<workgroup>>
+// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 8704 : i64} : memref<1056xi32, #gpu.address_space<workgroup>>
+builtin.module @sort_kinds attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @sort_narrow() {
+    %b0 = plan.binding 0 read align 16 : memref<10x1000xbf16>
+    %x = bufferization.to_tensor %b0 restrict : memref<10x1000xbf16> to tensor<10x1000xbf16>
+    %b1 = plan.binding 1 write align 16 : memref<10x1000xbf16>
+    %b2 = plan.binding 2 write align 16 : memref<10x1000xi32>
+    %v = tensor.empty() : tensor<10x1000xbf16>
+    %i = tensor.empty() : tensor<10x1000xi32>
+    %0:2 = kernel.sort %x into %v, %i
+      : tensor<10x1000xbf16> into tensor<10x1000xbf16>, tensor<10x1000xi32> -> tensor<10x1000xbf16>, tensor<10x1000xi32>
+    bufferization.materialize_in_destination %0#0 in restrict writable %b1 : (tensor<10x1000xbf16>, memref<10x1000xbf16>) -> ()
+    bufferization.materialize_in_destination %0#1 in restrict writable %b2 : (tensor<10x1000xi32>, memref<10x1000xi32>) -> ()
+    return
+  }
+  func.func @sort_wide() {
+    %b0 = plan.binding 0 read align 16 : memref<10x1000xf64>
+    %x = bufferization.to_tensor %b0 restrict : memref<10x1000xf64> to tensor<10x1000xf64>
+    %b1 = plan.binding 1 write align 16 : memref<10x1000xf64>
+    %b2 = plan.binding 2 write align 16 : memref<10x1000xi32>
+    %v = tensor.empty() : tensor<10x1000xf64>
+    %i = tensor.empty() : tensor<10x1000xi32>
+    %0:2 = kernel.sort %x into %v, %i
+      : tensor<10x1000xf64> into tensor<10x1000xf64>, tensor<10x1000xi32> -> tensor<10x1000xf64>, tensor<10x1000xi32>
+    bufferization.materialize_in_destination %0#0 in restrict writable %b1 : (tensor<10x1000xf64>, memref<10x1000xf64>) -> ()
+    bufferization.materialize_in_destination %0#1 in restrict writable %b2 : (tensor<10x1000xi32>, memref<10x1000xi32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Few elements of a long line: vectors to registers, the first of each group by shuffles, the limit, and what comes up to it.
+// CHECK-LABEL: func.func @select()
+// CHECK-SAME:    lowering_config = #cuda.select<threads = 256, items = 16, groups = 32, vector = 4>
+// CHECK-COUNT-4: vector.load {{.*}} vector<4xf32>
+// CHECK:         gpu.shuffle {{ *}}xor
+// CHECK:         gpu.barrier
+// CHECK:         scf.for
+// CHECK:         gpu.barrier
+// CHECK-COUNT-5: gpu.shuffle {{ *}}up
+// CHECK:         scf.for
+// Of a line of any length piece after piece, and what was kept is among the candidates.
+// CHECK-LABEL: func.func @select_symbolic
+// CHECK-SAME:    lowering_config = #cuda.select<threads = 256, items = 16, groups = 128, vector = {{[14]}}>
+// CHECK:         scf.for
+// CHECK:           gpu.shuffle {{ *}}xor
+builtin.module @select attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @select() {
+    %b0 = plan.binding 0 read align 16 : memref<100x4096xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<100x4096xf32> to tensor<100x4096xf32>
+    %b1 = plan.binding 1 write align 16 : memref<100x8xf32>
+    %b2 = plan.binding 2 write align 16 : memref<100x8xi32>
+    %v = tensor.empty() : tensor<100x8xf32>
+    %i = tensor.empty() : tensor<100x8xi32>
+    %0:2 = kernel.sort %x into %v, %i descending keep = 8
+      : tensor<100x4096xf32> into tensor<100x8xf32>, tensor<100x8xi32> -> tensor<100x8xf32>, tensor<100x8xi32>
+    bufferization.materialize_in_destination %0#0 in restrict writable %b1 : (tensor<100x8xf32>, memref<100x8xf32>) -> ()
+    bufferization.materialize_in_destination %0#1 in restrict writable %b2 : (tensor<100x8xi32>, memref<100x8xi32>) -> ()
+    return
+  }
+  func.func @select_symbolic() {
+    %n = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 16 sizes(%n) : memref<?xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<?xf32> to tensor<?xf32>
+    %b1 = plan.binding 1 write align 16 : memref<50xf32>
+    %b2 = plan.binding 2 write align 16 : memref<50xi32>
+    %v = tensor.empty() : tensor<50xf32>
+    %i = tensor.empty() : tensor<50xi32>
+    %0:2 = kernel.sort %x into %v, %i descending keep = 50
+      : tensor<?xf32> into tensor<50xf32>, tensor<50xi32> -> tensor<50xf32>, tensor<50xi32>
+    bufferization.materialize_in_destination %0#0 in restrict writable %b1 : (tensor<50xf32>, memref<50xf32>) -> ()
+    bufferization.materialize_in_destination %0#1 in restrict writable %b2 : (tensor<50xi32>, memref<50xi32>) -> ()
     return
   }
 }
@@ -114,13 +207,17 @@ builtin.module @in_place attributes {plan.kernel, plan.target = #plan.target<"cu
 
 // -----
 
-// Bisection along the diagonal, then one place after the other.
+// Bisection along the diagonal by the block, and by each thread among what the block has; then one place after the other.
 // CHECK-LABEL: func.func @merge()
-// CHECK-SAME:    lowering_config = #cuda.merge<threads = 256, items = 8>
+// CHECK-SAME:    lowering_config = #cuda.merge<threads = 256, items = 16>
 // CHECK:         scf.while
-// CHECK:         scf.for
-// CHECK:           memref.store
-// CHECK:           memref.store
+// CHECK:         gpu.barrier
+// CHECK-COUNT-16: memref.load %{{.*}} : memref<5000xf32>
+// CHECK:         gpu.barrier
+// CHECK:         scf.while
+// CHECK:           memref.load %{{.*}} : memref<4224xi32, #gpu.address_space<workgroup>>
+// CHECK-COUNT-16: memref.store %{{.*}} : memref<4224xi32, #gpu.address_space<workgroup>>
+// CHECK:         gpu.barrier
 builtin.module @merge attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @merge() {
     %b0 = plan.binding 0 read align 16 : memref<5000xf32>
@@ -131,7 +228,7 @@ builtin.module @merge attributes {plan.kernel, plan.target = #plan.target<"cuda"
     %b3 = plan.binding 3 write align 16 : memref<5000xi32>
     %v = tensor.empty() : tensor<5000xf32>
     %i = tensor.empty() : tensor<5000xi32>
-    %0:2 = kernel.merge %x, %p into %v, %i run = 2048
+    %0:2 = kernel.merge %x, %p into %v, %i run = 4096
       : tensor<5000xf32>, tensor<5000xi32> into tensor<5000xf32>, tensor<5000xi32> -> tensor<5000xf32>, tensor<5000xi32>
     bufferization.materialize_in_destination %0#0 in restrict writable %b2 : (tensor<5000xf32>, memref<5000xf32>) -> ()
     bufferization.materialize_in_destination %0#1 in restrict writable %b3 : (tensor<5000xi32>, memref<5000xi32>) -> ()
@@ -143,7 +240,7 @@ builtin.module @merge attributes {plan.kernel, plan.target = #plan.target<"cuda"
 
 // Lines that are one run already: the destinations stay, which are in the memory of the results where the plan can have that.
 // CHECK-LABEL: func.func @merge_above_narrow()
-// CHECK-DAG:     %[[LIMIT:.*]] = arith.constant 2048 : index
+// CHECK-DAG:     %[[LIMIT:.*]] = arith.constant 4096 : index
 // CHECK:         %[[LONG:.*]] = arith.cmpi {{.*}} %[[LIMIT]]
 // CHECK:         scf.while
 // CHECK:         scf.for
@@ -161,7 +258,7 @@ builtin.module @merge_above attributes {plan.kernel, plan.target = #plan.target<
     %i = bufferization.to_tensor %b3 restrict : memref<?xi32> to tensor<?xi32>
     %b4 = plan.binding 4 write align 16 may_alias sizes(%n) : memref<?xf32>
     %b5 = plan.binding 5 write align 16 may_alias sizes(%n) : memref<?xi32>
-    %0:2 = kernel.merge %x, %p into %v, %i run = 4096 above = 2048
+    %0:2 = kernel.merge %x, %p into %v, %i run = 8192 above = 4096
       : tensor<?xf32>, tensor<?xi32> into tensor<?xf32>, tensor<?xi32> -> tensor<?xf32>, tensor<?xi32>
     bufferization.materialize_in_destination %0#0 in restrict writable %b4 : (tensor<?xf32>, memref<?xf32>) -> ()
     bufferization.materialize_in_destination %0#1 in restrict writable %b5 : (tensor<?xi32>, memref<?xi32>) -> ()

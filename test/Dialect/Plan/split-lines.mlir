@@ -52,44 +52,44 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 
 // -----
 
-// CHECK-DAG: #[[$FOUND:.*]] = affine_map<()[s0] -> (s0 - (s0 floordiv 2048) * 2044)>
+// CHECK-DAG: #[[$FOUND:.*]] = affine_map<()[s0] -> (s0 - (s0 floordiv 4096) * 4092)>
 // CHECK-LABEL: func.func @sort(
-// CHECK-SAME:    %[[X:.*]]: tensor<3x5000xf32>
-// CHECK:         %[[TILES:.*]]:2 = kernel.sort %[[X]] into %{{.*}}, %{{.*}} descending segment = 2048 :
-// CHECK:         %[[RUNS:.*]]:2 = kernel.merge %[[TILES]]#0, %[[TILES]]#1 into %{{.*}}, %{{.*}} run = 2048 descending :
-// CHECK:         kernel.merge %[[RUNS]]#0, %[[RUNS]]#1 into %{{.*}}, %{{.*}} run = 4096 descending :
+// CHECK-SAME:    %[[X:.*]]: tensor<3x10000xf32>
+// CHECK:         %[[TILES:.*]]:2 = kernel.sort %[[X]] into %{{.*}}, %{{.*}} descending segment = 4096 :
+// CHECK:         %[[RUNS:.*]]:2 = kernel.merge %[[TILES]]#0, %[[TILES]]#1 into %{{.*}}, %{{.*}} run = 4096 descending :
+// CHECK:         kernel.merge %[[RUNS]]#0, %[[RUNS]]#1 into %{{.*}}, %{{.*}} run = 8192 descending :
 // CHECK-LABEL: func.func @first(
-// CHECK:         %[[FOUND:.*]]:2 = kernel.sort %{{.*}} into %{{.*}}, %{{.*}} keep = 4 segment = 2048 :
-// CHECK-SAME:      tensor<5000xf32> into tensor<912xf32>, tensor<912xi32>
+// CHECK:         %[[FOUND:.*]]:2 = kernel.sort %{{.*}} into %{{.*}}, %{{.*}} keep = 4 segment = 4096 :
+// CHECK-SAME:      tensor<5000xf32> into tensor<908xf32>, tensor<908xi32>
 // CHECK:         kernel.sort %[[FOUND]]#0 payload %[[FOUND]]#1 into %{{.*}}, %{{.*}} keep = 4 :
 // CHECK-LABEL: func.func @search(
-// CHECK:         kernel.sort %{{.*}} keep = 32 segment = 2048 : tensor<1000000xf32> into tensor<16192xf32>
-// CHECK:         kernel.sort %{{.*}} keep = 32 segment = 2048 : tensor<16192xf32> payload tensor<16192xi32> into tensor<2080xf32>
-// CHECK:         kernel.sort %{{.*}} keep = 32 : tensor<2080xf32> payload tensor<2080xi32> into tensor<32xf32>
+// CHECK:         kernel.sort %{{.*}} keep = 32 segment = 4096 : tensor<1000000xf32> into tensor<8384xf32>
+// CHECK:         kernel.sort %{{.*}} keep = 32 segment = 4096 : tensor<8384xf32> payload tensor<8384xi32> into tensor<256xf32>
+// CHECK:         kernel.sort %{{.*}} keep = 32 : tensor<256xf32> payload tensor<256xi32> into tensor<32xf32>
 // Of a line that is short the first of two merges leaves nothing behind, and the second what there was before.
-// CHECK-LABEL: func.func @dynamic(
-// CHECK:         %[[TILES:.*]]:2 = kernel.sort %{{.*}} segment = 2048 : tensor<?xf32> into tensor<?xf32>, tensor<?xi64>
-// CHECK:         %[[FIRST:.*]]:2 = kernel.merge %[[TILES]]#0, %[[TILES]]#1 into %{{.*}}, %{{.*}} run = 2048 above = 2048 :
-// CHECK:         %[[SECOND:.*]]:2 = kernel.merge %[[FIRST]]#0, %[[FIRST]]#1 into %[[TILES]]#0, %[[TILES]]#1 run = 4096 above = 2048 :
-// CHECK:         %[[THIRD:.*]]:2 = kernel.merge %[[SECOND]]#0, %[[SECOND]]#1 into %{{.*}}, %{{.*}} run = 8192 above = 8192 :
-// CHECK:         kernel.merge %[[THIRD]]#0, %[[THIRD]]#1 into %[[SECOND]]#0, %[[SECOND]]#1 run = 16384 above = 8192 :
+// CHECK-LABEL: func.func 16384ynamic(
+// CHECK:         %[[TILES:.*]]:2 = kernel.sort %{{.*}} segment = 4096 : tensor<?xf32> into tensor<?xf32>, tensor<?xi64>
+// CHECK:         %[[FIRST:.*]]:2 = kernel.merge %[[TILES]]#0, %[[TILES]]#1 into %{{.*}}, %{{.*}} run = 4096 above = 4096 :
+// CHECK:         %[[SECOND:.*]]:2 = kernel.merge %[[FIRST]]#0, %[[FIRST]]#1 into %[[TILES]]#0, %[[TILES]]#1 run = 8192 above = 4096 :
+// CHECK:         %[[THIRD:.*]]:2 = kernel.merge %[[SECOND]]#0, %[[SECOND]]#1 into %{{.*}}, %{{.*}} run = 16384 above = 16384 :
+// CHECK:         kernel.merge %[[THIRD]]#0, %[[THIRD]]#1 into %[[SECOND]]#0, %[[SECOND]]#1 run = 32768 above = 16384 :
 // CHECK-COUNT-18: kernel.merge
 // CHECK-NOT:     kernel.merge
 // CHECK-LABEL: func.func @search_dynamic(
 // CHECK:         %[[N:.*]] = affine.apply #[[$FOUND]]()[%{{.*}}]
 // CHECK:         tensor.empty(%[[N]]) : tensor<?xf32>
-// CHECK:         %[[FOUND:.*]]:2 = kernel.sort %{{.*}} keep = 4 segment = 2048 : tensor<?xf32> into tensor<?xf32>, tensor<?xi32>
-// CHECK:         %[[FEWER:.*]]:2 = kernel.sort %[[FOUND]]#0 payload %[[FOUND]]#1 into %{{.*}}, %{{.*}} keep = 4 segment = 2048 :
+// CHECK:         %[[FOUND:.*]]:2 = kernel.sort %{{.*}} keep = 4 segment = 4096 : tensor<?xf32> into tensor<?xf32>, tensor<?xi32>
+// CHECK:         %[[FEWER:.*]]:2 = kernel.sort %[[FOUND]]#0 payload %[[FOUND]]#1 into %{{.*}}, %{{.*}} keep = 4 segment = 4096 :
 // CHECK:         kernel.sort %[[FEWER]]#0 payload %[[FEWER]]#1 into %{{.*}}, %{{.*}} keep = 4 : tensor<?xf32>
 // CHECK-LABEL: func.func @rows_dynamic(
 // CHECK-NOT:     segment
 builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
-  func.func @sort(%x: tensor<3x5000xf32>) -> (tensor<3x5000xf32>, tensor<3x5000xi32>) {
-    %v = tensor.empty() : tensor<3x5000xf32>
-    %i = tensor.empty() : tensor<3x5000xi32>
+  func.func @sort(%x: tensor<3x10000xf32>) -> (tensor<3x10000xf32>, tensor<3x10000xi32>) {
+    %v = tensor.empty() : tensor<3x10000xf32>
+    %i = tensor.empty() : tensor<3x10000xi32>
     %0:2 = kernel.sort %x into %v, %i descending
-      : tensor<3x5000xf32> into tensor<3x5000xf32>, tensor<3x5000xi32> -> tensor<3x5000xf32>, tensor<3x5000xi32>
-    return %0#0, %0#1 : tensor<3x5000xf32>, tensor<3x5000xi32>
+      : tensor<3x10000xf32> into tensor<3x10000xf32>, tensor<3x10000xi32> -> tensor<3x10000xf32>, tensor<3x10000xi32>
+    return %0#0, %0#1 : tensor<3x10000xf32>, tensor<3x10000xi32>
   }
   func.func @first(%x: tensor<5000xf32>) -> tensor<4xf32> {
     %v = tensor.empty() : tensor<4xf32>
@@ -105,7 +105,7 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
       : tensor<1000000xf32> into tensor<32xf32>, tensor<32xi32> -> tensor<32xf32>, tensor<32xi32>
     return %0#0 : tensor<32xf32>
   }
-  func.func @dynamic(%x: tensor<?xf32>, %v: tensor<?xf32>, %i: tensor<?xi64>) -> tensor<?xf32> {
+  func.func 16384ynamic(%x: tensor<?xf32>, %v: tensor<?xf32>, %i: tensor<?xi64>) -> tensor<?xf32> {
     %0:2 = kernel.sort %x into %v, %i : tensor<?xf32> into tensor<?xf32>, tensor<?xi64> -> tensor<?xf32>, tensor<?xi64>
     return %0#0 : tensor<?xf32>
   }
@@ -141,14 +141,13 @@ builtin.module @cpu attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} 
 // CHECK:         %[[KEYS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8192xi32>)
 // CHECK-COUNT-2:   tensor.extract %[[FLAT]]
 // CHECK:           arith.select
-// CHECK:         kernel.sort %[[KEYS]] into %{{.*}}, %{{.*}} segment = 2048
-// CHECK:         kernel.merge
+// CHECK:         kernel.sort %[[KEYS]] into %{{.*}}, %{{.*}} segment = 4096
 // CHECK:         %[[SORTED:.*]]:2 = kernel.merge
 // CHECK:         kernel.scatter add, %[[I]], %[[U]] by %[[SORTED]]#0, %[[SORTED]]#1 into %[[D]] axes = [0, 1]
 // CHECK-LABEL: func.func @symbolic_updates(
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<?xi64>)
-// CHECK:         kernel.sort %{{.*}} segment = 2048 : tensor<?xi64> into tensor<?xi64>, tensor<?xi64>
-// CHECK:         %[[SORTED:.*]]:2 = kernel.merge {{.*}} run = 4294967296 above = 2147483648
+// CHECK:         kernel.sort %{{.*}} segment = 4096 : tensor<?xi64> into tensor<?xi64>, tensor<?xi64>
+// CHECK:         %[[SORTED:.*]]:2 = kernel.merge {{.*}} run = 8589934592 above = 4294967296
 // CHECK:         kernel.scatter set, %{{.*}}, %{{.*}} by %[[SORTED]]#0, %[[SORTED]]#1 into
 // CHECK-LABEL: func.func @few(
 // CHECK-NOT:     by

@@ -143,24 +143,36 @@ def sorts():
         yield sort_case(f"sort_{dtype}", x, 1)
         yield sort_case(f"sort_down_{dtype}", random(dtype, (50, 3), 7), 0, descending=True)
         yield topk_case(f"topk_{dtype}", x, 5, 1)
+        x = random(dtype, (2, 600), 17, 0, 30)
+        yield topk_case(f"topk_long_{dtype}", Tensor(dtype, np.floor(x.values) if dtype in FLOATS else x.values), 6, 1)
     special = Tensor("f32", [[np.nan, 1, -np.inf, np.inf, 0.0, -0.0, -np.nan, 1e-40, -1e-40, 3], [2] * 10])
     for descending in (False, True):
         yield sort_case(f"sort_special_{descending:d}", special, 1, descending)
         yield topk_case(f"topk_special_{descending:d}", special, 4, 1, descending)
-    for shape, axis in (((1,), 0), ((2,), 0), ((3,), 0), ((31,), 0), ((64,), 0), ((65,), 0), ((2000,), 0), ((2048,), 0), ((2049,), 0),
-                        ((5000,), 0), ((2, 4097), 1), ((130, 7), 1), ((0, 3), 1), ((3, 0), 1), ((2, 33, 4), 1), ((1, 2, 1, 2, 1, 2, 1, 9), 7)):
+    for shape, axis in (((1,), 0), ((2,), 0), ((3,), 0), ((31,), 0), ((64,), 0), ((65,), 0), ((2000,), 0), ((4096,), 0), ((4097,), 0),
+                        ((13000,), 0), ((2, 8193), 1), ((130, 7), 1), ((0, 3), 1), ((3, 0), 1), ((2, 33, 4), 1), ((1, 2, 1, 2, 1, 2, 1, 9), 7)):
         x = random("f32", shape, 8, -50, 50)
         yield sort_case(f"sort_{x.mlir}_{axis}", Tensor("f32", np.round(x.values)), axis)
-    for shape, k in (((3, 5000), 8), ((1, 20000), 100), ((140, 2500), 3), ((2, 3000), 1500), ((300, 64), 8), ((2, 4), 4), ((2, 4), 0)):
+    for shape, k in (((3, 5000), 8), ((1, 20000), 100), ((140, 2500), 3), ((130, 4500), 5), ((2, 3000), 1500), ((300, 64), 8), ((2, 4), 4), ((2, 4), 0)):
         x = Tensor("f32", np.round(random("f32", shape, 9, -900, 900).values))
         yield topk_case(f"topk_{k}_of_{x.mlir}", x, k, 1)
+    # Groups of neighbours that hold nearly all of the largest: far more than 6 come up to the limit, and are sorted.
+    x = random("f32", (2, 4096), 18, 2, 3).values
+    group = np.arange(4096) % 1024 // 32
+    x[:, group >= 7] -= 9
+    x[:, 224] = 1
+    yield topk_case("topk_crowded", Tensor("f32", x), 8, 1)
+    special = np.zeros((2, 5000), np.float32)
+    special[0, ::700], special[0, 5::600], special[1, 2::900], special[1, :50] = np.nan, np.inf, -np.nan, -np.inf
+    for smallest in (False, True):
+        yield topk_case(f"topk_long_special_{smallest:d}", Tensor("f32", special), 20, 1, smallest)
     yield topk_case("topk_smallest_i64", random("f32", (6, 100), 10), 7, 0 + 1, smallest=True, count="i64")
     yield topk_case("topk_axis0", random("f32", (60, 5), 11), 6, 0)
     x = random("f32", (4, 100), 12)
     yield simple("partition", [x], [("f32", np.sort(x.values, 1))], f"%r0 = array.partition %0 kth = 10 axis = 1 : {x.mlir} -> {x.mlir}",
                  "exact")
     dynamic = []
-    for n in (1, 2, 3, 33, 1000, 2048, 2500, 4097, 17000):
+    for n in (1, 2, 3, 33, 1000, 4096, 5000, 17000):
         x = Tensor("f32", np.round(random("f32", (2, n), 13, -99, 99).values))
         up, best = order(x.values, 1), order(x.values, 1, True)[:, :4]
         kept = np.take_along_axis(x.values, best, 1)
@@ -176,13 +188,25 @@ def sorts():
   }
 """, dynamic, "exact")
     steps = []
-    for rows, n in ((3, 1), (5, 255), (2, 256), (2, 257), (1, 2048), (2, 2049), (0, 4), (3, 0)):
+    for rows, n in ((3, 1), (5, 255), (2, 256), (2, 257), (1, 4096), (2, 4097), (0, 4), (3, 0)):
         x = Tensor("f16", np.round(random("f16", (rows, n), 15, -99, 99).values))
         steps.append(Step([x], [("f16", np.sort(x.values, 1)), ("i32", order(x.values, 1))]))
     yield Case("sort_dynamic_rows", """  func.func @NAME(%0: tensor<?x?xf16>) -> (tensor<?x?xf16>, tensor<?x?xi32>) {
     %s = array.sort %0 axis = 1 : tensor<?x?xf16> -> tensor<?x?xf16>
     %i = array.argsort %0 axis = 1 : tensor<?x?xf16> -> tensor<?x?xi32>
     return %s, %i : tensor<?x?xf16>, tensor<?x?xi32>
+  }
+""", steps, "exact")
+    steps = []
+    for rows, n in ((3, 1), (2, 600), (2, 4097), (130, 9000), (0, 4), (2, 0)):
+        x = Tensor("f16", np.round(random("f16", (rows, n), 19, -99, 99).values))
+        best = order(x.values, 1, True)[:, :9]
+        missing = [(0, 0), (0, 9 - best.shape[1])]
+        steps.append(Step([x], [("f16", np.pad(np.take_along_axis(x.values, best, 1), missing)),
+                                ("i32", np.pad(best, missing, constant_values=-1))]))
+    yield Case("topk_dynamic_rows", """  func.func @NAME(%0: tensor<?x?xf16>) -> (tensor<?x9xf16>, tensor<?x9xi32>) {
+    %v, %i = array.topk %0 k = 9 axis = 1 : tensor<?x?xf16> -> tensor<?x9xf16>, tensor<?x9xi32>
+    return %v, %i : tensor<?x9xf16>, tensor<?x9xi32>
   }
 """, steps, "exact")
     # Descending, one line, payloads of 8 bytes; the first elements of what is longer than any tile, and ties among them.

@@ -219,6 +219,8 @@ int64_t knownDivisor(Value value) {
     return largestPowerOfTwoDivisor(divisor.getInt());
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp>(op))
     return std::min(knownDivisor(op->getOperand(0)), knownDivisor(op->getOperand(1)));
+  if (isa<arith::SelectOp>(op))
+    return std::min(knownDivisor(op->getOperand(1)), knownDivisor(op->getOperand(2)));
   if (isa<arith::MulIOp>(op))
     return std::min(kMaxDivisor, knownDivisor(op->getOperand(0)) * knownDivisor(op->getOperand(1)));
   // a % n = a - n * q.

@@ -149,7 +149,28 @@ LogicalResult SortAttr::verify(EmitError emitError, int64_t threads, int64_t row
     return emitError() << "expected rows that share " << threads << " threads evenly, got " << rows;
   if (tile < 2)
     return emitError() << "expected a tile of at least 2 places, got " << tile;
-  return verifyPowerOf2(emitError, "tile", tile);
+  if (failed(verifyPowerOf2(emitError, "tile", tile)))
+    return failure();
+  int64_t items = tile / (threads / rows);
+  if (items < 2 || items > 32 || !llvm::isPowerOf2_64(threads / rows))
+    return emitError() << "expected 2, 4, 8, 16 or 32 places of the tile for each thread, got "
+                       << tile << " for " << threads / rows << " threads";
+  return success();
+}
+
+LogicalResult SelectAttr::verify(EmitError emitError, int64_t threads, int64_t items,
+                                 int64_t groups, int64_t vector) {
+  if (failed(verifyThreads(emitError, threads)) ||
+      failed(verifyPowerOf2(emitError, "threads", threads)) ||
+      failed(verifyPowerOf2(emitError, "groups", groups)) || failed(verifyVector(emitError, vector)))
+    return failure();
+  if (threads < 32 || groups > threads || threads / groups > 32)
+    return emitError() << "expected groups of 1 to 32 of at least 32 threads, got " << groups
+                       << " groups of " << threads << " threads";
+  if (items < vector || items % vector != 0)
+    return emitError() << "expected items to be a multiple of the vector's " << vector << ", got "
+                       << items;
+  return success();
 }
 
 LogicalResult SortInPlaceAttr::verify(EmitError emitError, int64_t threads) {

@@ -129,12 +129,26 @@ def CUDA_SortAttr : CUDA_Config<"Sort", "sort", "sort", 1> {
   let summary = "A bitonic network in shared memory";
   let description = [{
     A block of `threads` threads sorts `rows` lines, or segments of them, at a time, by as many threads each, in `tile`
-    places of shared memory (a power of two) that hold keys and positions. A line that is longer than a tile passes through it piece
+    places of shared memory (a power of two) that hold keys and positions. A thread takes its share of the tile (a power of two
+    from 2 to 32 elements) to registers, compares there along several distances of the network, and puts it back. A line that is
+    longer than a tile passes through it piece
     by piece, while the first elements of the order stay. Lines of symbolic length fit into a tile where `bounded` says so:
-    guards of the variant promise it. Example: `#cuda.sort<threads = 256, rows = 1, tile = 2048>`.
+    guards of the variant promise it. Example: `#cuda.sort<threads = 256, rows = 1, tile = 4096>`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$tile,
                         DefaultValuedParameter<"bool", "false">:$bounded);
+}
+
+def CUDA_SelectAttr : CUDA_Config<"Select", "select", "select", 1> {
+  let summary = "The first elements of a line's order, found below a limit";
+  let description = [{
+    A block of `threads` threads (a power of two from 32 on) goes through a line, or a segment of it, `items` elements of which each
+    thread holds in registers, loaded `vector` at a time. They form `groups` groups (a power of two, of at most a warp of threads each):
+    of the groups' first elements in the order, the k-th is a limit that the k elements to be found do not come
+    behind. What comes up to it is few, and gets its place by counting. Example:
+    `#cuda.select<threads = 256, items = 16, groups = 32, vector = 4>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$items, "int64_t":$groups, "int64_t":$vector);
 }
 
 def CUDA_SortInPlaceAttr : CUDA_Config<"SortInPlace", "sort_in_place", "sort-in-place", 1> {
@@ -147,10 +161,11 @@ def CUDA_SortInPlaceAttr : CUDA_Config<"SortInPlace", "sort_in_place", "sort-in-
 }
 
 def CUDA_MergeAttr : CUDA_Config<"Merge", "merge", "merge", 1> {
-  let summary = "Each thread merges a few neighbouring places";
+  let summary = "A block merges what belongs to neighbouring places in shared memory";
   let description = [{
-    A thread finds by binary search what the `items` places that it owns begin with, and merges from there on; blocks
-    have `threads` threads. Example: `#cuda.merge<threads = 256, items = 8>`.
+    A block of `threads` threads finds by binary search which elements its `threads * items` places get, and brings their keys to
+    shared memory. A thread finds there in the same way what the `items` places that it owns begin with, and merges from there on. Example:
+    `#cuda.merge<threads = 256, items = 16>`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$items);
 }

@@ -42,9 +42,9 @@ static constexpr int64_t kBusyThreads = 65536;
 /// Blocks that do.
 static constexpr int64_t kBusyBlocks = 128;
 /// Elements that a block scans or sorts without help.
-static constexpr int64_t kScanTile = 4096, kSortTile = 2048;
+static constexpr int64_t kScanTile = 4096, kSortTile = 4096;
 /// The most elements that are kept of a tile.
-static constexpr int64_t kMaxKept = kSortTile / 2;
+static constexpr int64_t kMaxKept = kSortTile / 4;
 
 /// The number of lines along dim `axis`, and within them the lines beside each other in memory;
 /// many where a size is dynamic.
@@ -229,7 +229,7 @@ static void mergeSort(kernel::SortOp op) {
 static constexpr unsigned kSymbolicSearches = 2;
 
 /// The most elements that one block searches alone.
-static constexpr int64_t kAloneSearched = 4 * kSortTile;
+static constexpr int64_t kAloneSearched = 2 * kSortTile;
 
 static void splitSort(kernel::SortOp op) {
   auto type = cast<RankedTensorType>(op.getKeys().getType());
