@@ -91,12 +91,12 @@ struct FloatBuilder {
 // Giles, "Approximating the erfinv function" (2010), single precision: by w = -log(1 - x^2), about
 // 2.5 and, of its root, about 3; the coefficients of lowest power first. Within 2.6e-7 of the
 // result, relatively.
-static constexpr double kGilesCentral[] = {
-    1.50140941,     0.246640727,     -0.00417768164, -0.00125372503, 0.00021858087,
-    -4.39150654e-6, -3.5233877e-6, 3.43273939e-7,  2.81022636e-8};
-static constexpr double kGilesTail[] = {
-    2.83297682,    1.00167406,     0.00943887047,  -0.0076224613,  0.00573950773,
-    -0.00367342844, 0.00134934322, 0.000100950558, -0.000200214257};
+static constexpr double kGilesCentral[] = {1.50140941,     0.246640727,   -0.00417768164,
+                                           -0.00125372503, 0.00021858087, -4.39150654e-6,
+                                           -3.5233877e-6,  3.43273939e-7, 2.81022636e-8};
+static constexpr double kGilesTail[] = {2.83297682,    1.00167406,     0.00943887047,
+                                        -0.0076224613, 0.00573950773,  -0.00367342844,
+                                        0.00134934322, 0.000100950558, -0.000200214257};
 
 /// Without a division, and of one logarithm and one root.
 static Value buildErfInvF32(FloatBuilder &f, Value x) {
@@ -125,8 +125,8 @@ Value buildErfInv(OpBuilder &builder, Location loc, Value x) {
   Value logarithm = math::LogOp::create(builder, loc, rest);
   Value root = math::SqrtOp::create(builder, loc, f.mul(logarithm, -1.0));
   Value tail = f.quotient(kTail, f.add(root, -1.6));
-  tail = f.select(f.compare(CmpFPredicate::OGT, root, 5.0),
-                  f.quotient(kFarTail, f.add(root, -5.0)), tail);
+  tail = f.select(f.compare(CmpFPredicate::OGT, root, 5.0), f.quotient(kFarTail, f.add(root, -5.0)),
+                  tail);
   tail = f.select(f.compare(CmpFPredicate::OEQ, rest, 0.0), f.constant(INFINITY), tail);
   tail = math::CopySignOp::create(builder, loc, tail, x);
   Value isCentral = f.compare(CmpFPredicate::OLE, magnitude, 0.425);

@@ -8,10 +8,11 @@
 // The first d elements of the merged run are the first i of the left run and the first d - i of the
 // right one; i is found by bisection, since it is the least number for which element i of the left
 // run comes behind element d - i - 1 of the right one. A block does that for the first of its
-// places and for the one behind its last, half of its threads each, and takes the keys between to
-// shared memory. There every thread does it for the first of its places, and merges the others one
-// after the other; which element belongs to a place goes through shared memory once more, so that
-// neighbouring threads write to neighbouring places.
+// places and for the one behind its last, and takes the keys between to shared memory. Half of its
+// threads each search at once, so that a run is as many times shorter with each round; that is
+// where a block waits. In shared memory every thread searches for the first of its
+// places, and merges the others one after the other; which element belongs to a place goes through
+// shared memory once more, so that neighbouring threads write to neighbouring places.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -72,6 +74,8 @@ private:
   }
   Value padded(Value place, Type type) { return padPlace(points, place, type); }
   Value emitSearch(Value leftCount, Value rightCount, Value diagonal, GetKey left, GetKey right);
+  Value emitTeamSearch(Value leftCount, Value rightCount, Value diagonal, GetKey left,
+                       GetKey right);
   Share findShare(Value block);
   void loadKeys(const Share &share);
   void orderPlaces(const Share &share);
@@ -118,12 +122,63 @@ Value MergeEmitter::emitSearch(Value leftCount, Value rightCount, Value diagonal
     Value middle = index.div(index.add(from, to), 2);
     Value other = index.sub(index.sub(diagonal, one), middle);
     Value takesMore = isLeftFirst(left(middle), right(other));
-    scf::YieldOp::create(builder, loc,
-                         ValueRange{select(takesMore, index.add(middle, one), from),
-                                    select(takesMore, to, middle)});
+    scf::YieldOp::create(
+        builder, loc,
+        ValueRange{select(takesMore, index.add(middle, one), from), select(takesMore, to, middle)});
   }
   builder.setInsertionPointAfter(search);
   return search.getResult(0);
+}
+
+/// The same, by half of the block's threads each for its own diagonal. A thread looks at both ends
+/// of an equal share of the range; the one between whose ends the answer changes tells the others.
+Value MergeEmitter::emitTeamSearch(Value leftCount, Value rightCount, Value diagonal, GetKey left,
+                                   GetKey right) {
+  int64_t team = threads / 2, range = op.getRun();
+  Value one = index.constant(1), zero = index.constant(0);
+  Value fellow = index.rem(thread, team), first = index.mul(index.div(thread, team), 2);
+  auto takesMore = [&](Value number) -> Value {
+    Value other = index.sub(index.sub(diagonal, one), number);
+    return isLeftFirst(left(number), right(other));
+  };
+  auto publish = [&](Value low, Value high) {
+    Type wide = builder.getI64Type();
+    for (auto [place, value] : {std::pair(first, low), {index.add(first, one), high}})
+      memref::StoreOp::create(builder, loc, arith::IndexCastOp::create(builder, loc, wide, value),
+                              bounds, place);
+  };
+  auto known = [&](Value place) -> Value {
+    Value wide = memref::LoadOp::create(builder, loc, bounds, place);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), wide);
+  };
+  int64_t rounds = 0;
+  for (; range > 0; range = llvm::divideCeil(range, team) - 1)
+    ++rounds;
+  Value from = index.max(index.sub(diagonal, rightCount), zero);
+  SmallVector<Value> found = points.emitLoop(
+      zero, index.constant(rounds), one, {from, index.min(diagonal, leftCount)},
+      [&](Value, ValueRange bound) -> SmallVector<Value> {
+        Value low = bound[0], high = bound[1], no = points.constant(builder.getBoolAttr(false));
+        Value step = index.ceilDiv(index.sub(high, low), index.constant(team));
+        Value start = index.add(low, index.mul(fellow, step));
+        Value end = index.min(index.add(start, step), high);
+        auto asks = [&](Value number) {
+          return points.emitIf(
+              index.isLess(number, high), builder.getI1Type(), 1, [&] { return takesMore(number); },
+              [&] { return no; });
+        };
+        Value atStart = asks(start), atEnd = asks(end);
+        Value isHere =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, atStart, atEnd);
+        points.emitIf(isHere, [&] { publish(index.add(start, one), end); });
+        Value isLow = select(atStart, no, index.isEqual(fellow, zero));
+        points.emitIf(isLow, [&] { publish(low, low); });
+        frame.barrier();
+        SmallVector<Value> next{known(first), known(index.add(first, one))};
+        frame.barrier();
+        return next;
+      });
+  return found[0];
 }
 
 /// What the places of block `block` get; all of them lie in one pair of runs.
@@ -145,7 +200,7 @@ MergeEmitter::Share MergeEmitter::findShare(Value block) {
   int64_t half = threads / 2;
   Value isSecond = index.isAtLeast(thread, index.constant(half));
   Value diagonal = select(isSecond, index.add(first, count), first);
-  Value taken = emitSearch(
+  Value taken = emitTeamSearch(
       index.sub(middle, pair), index.sub(end, middle), diagonal,
       [&](Value number) { return getKey(index.add(left, number)); },
       [&](Value number) { return getKey(index.add(right, number)); });
@@ -159,8 +214,8 @@ MergeEmitter::Share MergeEmitter::findShare(Value block) {
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), wide);
   };
   Value from = bound(0), to = bound(1);
-  return {index.add(line, place), index.add(left, from),
-          index.add(right, index.sub(first, from)), index.sub(to, from), count};
+  return {index.add(line, place), index.add(left, from), index.add(right, index.sub(first, from)),
+          index.sub(to, from), count};
 }
 
 /// The left run's keys, and then the right one's.
@@ -251,8 +306,8 @@ void MergeEmitter::keepPlaces(Value block) {
   auto copy = [&](Value init, plan::BindingOp binding) {
     if (init.getDefiningOp<tensor::EmptyOp>())
       return;
-    points.emitLoop(index.add(from, thread), to, index.constant(threads),
-                    {}, [&](Value place, ValueRange) -> SmallVector<Value> {
+    points.emitLoop(index.add(from, thread), to, index.constant(threads), {},
+                    [&](Value place, ValueRange) -> SmallVector<Value> {
                       Coord flat = Coord::uniform(place);
                       points.store(binding, flat, points.emit(init, Point{{}, flat, 1, {}}), 1);
                       return {};
@@ -268,7 +323,7 @@ LogicalResult MergeEmitter::run() {
            << tile << " elements for " << config << ", got " << op.getRun();
   keys = frame.allocateShared(keyType, padCount(tile, keyType));
   order = frame.allocateShared(word, padCount(tile, word));
-  bounds = frame.allocateShared(builder.getI64Type(), 2);
+  bounds = frame.allocateShared(builder.getI64Type(), 4);
   std::optional<int64_t> above = op.getAbove();
   if (above && *above > largest) {
     keepPlaces(frame.getBlockId());

@@ -42,9 +42,8 @@ class SelectEmitter final : SortFrame {
 public:
   SelectEmitter(const KernelInfo &kernel, const LineKernel &lines, SelectAttr config)
       : SortFrame(kernel, lines, config.getThreads()), config(config), threads(config.getThreads()),
-        piece(threads * config.getItems()), keep(op.getKeep()),
-        isOnePiece(hasOnePiece()), thread(frame.getThreadId()),
-        entries(frame, elementType, /*positionBits=*/31),
+        piece(threads * config.getItems()), keep(op.getKeep()), isOnePiece(hasOnePiece()),
+        thread(frame.getThreadId()), entries(frame, elementType, /*positionBits=*/31),
         candidates(entries, frame, countPlaces(), std::min(threads, countPlaces() / 2), thread, 1,
                    index.constant(0)) {}
 
@@ -80,6 +79,7 @@ private:
   void keepFirst(Value count);
   void selectFrom(Value from);
   void clearKept();
+  void storeSelected();
 
   SelectAttr config;
   int64_t threads, piece, keep;
@@ -120,8 +120,8 @@ SelectEmitter::Entry SelectEmitter::getFirst(const Held &held) {
   Value key = held.keys.front(), position = held.positions.front();
   // Positions ascend, so of equal keys the first one stays.
   for (size_t number = 1; number < held.keys.size(); ++number) {
-    Value isLess = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                         held.keys[number], key);
+    Value isLess =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, held.keys[number], key);
     key = arith::SelectOp::create(builder, loc, isLess, held.keys[number], key);
     position = arith::SelectOp::create(builder, loc, isLess, held.positions[number], position);
   }
@@ -141,17 +141,17 @@ Value SelectEmitter::countBefore(const Entry &mine, Value count, int64_t unroll,
                                  function_ref<Entry(Value)> load) {
   Type word = builder.getI32Type();
   Value none = points.constant(builder.getI32IntegerAttr(0));
-  return points.emitLoop(
-      index.constant(0), count, index.constant(unroll), {none},
-      [&](Value number, ValueRange sum) -> SmallVector<Value> {
-        Value total = sum.front();
-        for (int64_t step = 0; step < unroll; ++step) {
-          Value isBefore = entries.isBefore(load(index.add(number, step)), mine);
-          total = arith::AddIOp::create(
-              builder, loc, total, arith::ExtUIOp::create(builder, loc, word, isBefore).getResult());
-        }
-        return {total};
-      })[0];
+  return points.emitLoop(index.constant(0), count, index.constant(unroll), {none},
+                         [&](Value number, ValueRange sum) -> SmallVector<Value> {
+                           Value total = sum.front();
+                           for (int64_t step = 0; step < unroll; ++step) {
+                             Value isBefore = entries.isBefore(load(index.add(number, step)), mine);
+                             total = arith::AddIOp::create(
+                                 builder, loc, total,
+                                 arith::ExtUIOp::create(builder, loc, word, isBefore).getResult());
+                           }
+                           return {total};
+                         })[0];
 }
 
 /// Finds the k-th of the groups' first elements.
@@ -284,6 +284,26 @@ void SelectEmitter::clearKept() {
   frame.barrier();
 }
 
+void SelectEmitter::storeSelected() {
+  auto storeKept = [&] {
+    loop(thread, index.constant(keep), threads, [&](Value place) {
+      storeResults(line, place, entries.getPosition(entries.load(kept, place)));
+    });
+  };
+  if (op.getSegment() == 0)
+    return storeKept();
+  // A shorter segment keeps all that it has, as it comes.
+  points.emitIf(index.isLess(line.length, shape.segment), [&] {
+    SmallVector<Value> places, positions;
+    for (int64_t first = 0; first < op.getSegment(); first += threads) {
+      places.push_back(index.add(thread, first));
+      positions.push_back(toWord(places.back()));
+    }
+    storeResults(line, places, positions);
+  });
+  points.emitIf(index.isAtLeast(line.length, shape.segment), storeKept);
+}
+
 LogicalResult SelectEmitter::run() {
   int64_t groupCount = config.getGroups();
   if (keep < 1 || keep > groupCount)
@@ -301,9 +321,7 @@ LogicalResult SelectEmitter::run() {
     clearKept();
     loop(zero, line.length, piece, [&](Value from) { selectFrom(from); });
   }
-  loop(thread, countResults(line), threads, [&](Value place) {
-    storeResults(line, place, entries.getPosition(entries.load(kept, place)));
-  });
+  storeSelected();
   return frame.finish(countLines());
 }
 

@@ -169,7 +169,7 @@ private:
 } // namespace
 
 void InPlaceSortEmitter::emitStage(Value half, Value pairs, Value thread, int64_t stride,
-                            Exchange exchange) {
+                                   Exchange exchange) {
   Value one = index.constant(1);
   auto bitAnd = [&](Value x, Value y) -> Value {
     return arith::AndIOp::create(builder, loc, x, y);

@@ -98,14 +98,14 @@ builtin.module @sort attributes {plan.kernel, plan.target = #plan.target<"cuda",
 
 // Bits of narrow elements and positions are a word, whose minima and maxima are instructions.
 // CHECK-LABEL: func.func @sort_narrow()
-// CHECK-SAME:    lowering_config = #cuda.sort<threads = 64, rows = 1, tile = 1024>
-// CHECK:         memref.alloc() {cuda.shared_offset = 0 : i64} : memref<1056xi32, #gpu.address_space<workgroup>>
+// CHECK-SAME:    lowering_config = #cuda.sort<threads = 128, rows = 2, tile = 1024>
+// CHECK:         memref.alloc() {cuda.shared_offset = 0 : i64} : memref<2112xi32, #gpu.address_space<workgroup>>
 // CHECK:         arith.minui
 // CHECK:         arith.maxui
 // Keys of 64 bits have their positions beside them.
 // CHECK-LABEL: func.func @sort_wide()
-// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 0 : i64} : memref<1088xi64, #gpu.address_space<workgroup>>
-// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 8704 : i64} : memref<1056xi32, #gpu.address_space<workgroup>>
+// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 0 : i64} : memref<2176xi64, #gpu.address_space<workgroup>>
+// CHECK-DAG:     memref.alloc() {cuda.shared_offset = 17408 : i64} : memref<2112xi32, #gpu.address_space<workgroup>>
 builtin.module @sort_kinds attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @sort_narrow() {
     %b0 = plan.binding 0 read align 16 : memref<10x1000xbf16>
@@ -207,11 +207,12 @@ builtin.module @in_place attributes {plan.kernel, plan.target = #plan.target<"cu
 
 // -----
 
-// Bisection along the diagonal by the block, and by each thread among what the block has; then one place after the other.
+// Two rounds of a search by half of the block each, then bisection by each thread among what the block has; then one place after the other.
 // CHECK-LABEL: func.func @merge()
 // CHECK-SAME:    lowering_config = #cuda.merge<threads = 256, items = 16>
-// CHECK:         scf.while
-// CHECK:         gpu.barrier
+// CHECK-DAG:     %[[ROUNDS:.*]] = arith.constant 2 : index
+// CHECK:         scf.for %{{.*}} = %{{.*}} to %[[ROUNDS]] step
+// CHECK:           gpu.barrier
 // CHECK-COUNT-16: memref.load %{{.*}} : memref<5000xf32>
 // CHECK:         gpu.barrier
 // CHECK:         scf.while

@@ -67,7 +67,7 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 // CHECK:         kernel.sort %{{.*}} keep = 32 segment = 4096 : tensor<8384xf32> payload tensor<8384xi32> into tensor<256xf32>
 // CHECK:         kernel.sort %{{.*}} keep = 32 : tensor<256xf32> payload tensor<256xi32> into tensor<32xf32>
 // Of a line that is short the first of two merges leaves nothing behind, and the second what there was before.
-// CHECK-LABEL: func.func 16384ynamic(
+// CHECK-LABEL: func.func @dynamic(
 // CHECK:         %[[TILES:.*]]:2 = kernel.sort %{{.*}} segment = 4096 : tensor<?xf32> into tensor<?xf32>, tensor<?xi64>
 // CHECK:         %[[FIRST:.*]]:2 = kernel.merge %[[TILES]]#0, %[[TILES]]#1 into %{{.*}}, %{{.*}} run = 4096 above = 4096 :
 // CHECK:         %[[SECOND:.*]]:2 = kernel.merge %[[FIRST]]#0, %[[FIRST]]#1 into %[[TILES]]#0, %[[TILES]]#1 run = 8192 above = 4096 :
@@ -105,7 +105,7 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
       : tensor<1000000xf32> into tensor<32xf32>, tensor<32xi32> -> tensor<32xf32>, tensor<32xi32>
     return %0#0 : tensor<32xf32>
   }
-  func.func 16384ynamic(%x: tensor<?xf32>, %v: tensor<?xf32>, %i: tensor<?xi64>) -> tensor<?xf32> {
+  func.func @dynamic(%x: tensor<?xf32>, %v: tensor<?xf32>, %i: tensor<?xi64>) -> tensor<?xf32> {
     %0:2 = kernel.sort %x into %v, %i : tensor<?xf32> into tensor<?xf32>, tensor<?xi64> -> tensor<?xf32>, tensor<?xi64>
     return %0#0 : tensor<?xf32>
   }

@@ -200,8 +200,7 @@ void TileSorter::sortRegisters() {
       for (int64_t distance = run; distance >= 1; distance /= 2)
         for (int64_t start = distance % run; start + distance < items; start += 2 * distance)
           for (int64_t number = start; number < start + distance; ++number)
-            if (number + distance < items &&
-                number / (2 * run) == (number + distance) / (2 * run))
+            if (number + distance < items && number / (2 * run) == (number + distance) / (2 * run))
               entries.order(registers[number], registers[number + distance]);
   });
 }

@@ -58,8 +58,8 @@ Value SortFrame::emitInput(Value position, int64_t lanes) {
   return points.emit(op.getKeys(), Point{{}, flat, lanes, {}});
 }
 
-SmallVector<Value> SortFrame::loadKeys(const SortLine &line, ArrayRef<Value> places,
-                                       int64_t lanes, bool isInside) {
+SmallVector<Value> SortFrame::loadKeys(const SortLine &line, ArrayRef<Value> places, int64_t lanes,
+                                       bool isInside) {
   Value start = index.add(index.mul(line.line, shape.length), line.begin);
   SmallVector<Value> elements, keys;
   auto makeKeys = [&] {

@@ -33,9 +33,8 @@ protected:
   mlir::Value emitInput(mlir::Value position, int64_t lanes = 1);
   /// The keys of `places` in the line, each and the `lanes - 1` behind it. What is behind the end
   /// gets the key of some element of the line, or 0; `isInside` says that nothing is.
-  llvm::SmallVector<mlir::Value> loadKeys(const SortLine &line,
-                                          llvm::ArrayRef<mlir::Value> places, int64_t lanes,
-                                          bool isInside);
+  llvm::SmallVector<mlir::Value> loadKeys(const SortLine &line, llvm::ArrayRef<mlir::Value> places,
+                                          int64_t lanes, bool isInside);
 
   /// How many places of the results belong to the line.
   mlir::Value countResults(const SortLine &line);

@@ -162,7 +162,8 @@ LogicalResult SelectAttr::verify(EmitError emitError, int64_t threads, int64_t i
                                  int64_t groups, int64_t vector) {
   if (failed(verifyThreads(emitError, threads)) ||
       failed(verifyPowerOf2(emitError, "threads", threads)) ||
-      failed(verifyPowerOf2(emitError, "groups", groups)) || failed(verifyVector(emitError, vector)))
+      failed(verifyPowerOf2(emitError, "groups", groups)) ||
+      failed(verifyVector(emitError, vector)))
     return failure();
   if (threads < 32 || groups > threads || threads / groups > 32)
     return emitError() << "expected groups of 1 to 32 of at least 32 threads, got " << groups

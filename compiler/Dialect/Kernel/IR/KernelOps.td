@@ -252,7 +252,7 @@ def Kernel_SortOp : Kernel_OrderOp<"sort"> {
     `keep = K` writes the first `K` elements of the order only, and the destinations are that much shorter; places
     for which a line of dynamic size has no element get 0 and the index -1. `segment = N` sorts each run of `N`
     elements (the last one may be shorter) on its own; with `keep`, each keeps its first `K`, one segment behind the
-    other, and a shorter last one all that it has, in order.
+    other, and a shorter last one all that it has, in an order that the target chooses, equals as they come.
 
     The iteration space is the dims before the last; they are parallel. Example:
     ```mlir
