@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 
-# name, type, batch, M, N, K, layouts of A and B (n: rows are contiguous, t: columns are), epilogue
+# name, type, batch, M, N, K, layouts of A and B (n: rows are contiguous, t: columns are), epilogue (mma: none, on mma.sync)
 SHAPES = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 14336, 4096), (8192, 4096, 14336), (2048, 2048, 2048),
           (1024, 1024, 1024), (512, 512, 512), (4096, 3072, 768), (4096, 768, 3072), (4096, 768, 768), (1000, 1000, 1000),
           (128, 128, 65536), (32, 1000, 2048), (64, 4096, 4096), (16, 4096, 4096), (8, 4096, 4096), (1, 4096, 4096),
@@ -42,6 +42,10 @@ def workloads():
                 yield f"{dtype}_{m}x{n}x{k}_{layout}", (dtype, 1, m, n, k, layout, "")
     for layout in ("tn", "tt"):
         yield f"tf32_4096x4096x4096_{layout}", ("tf32", 1, 4096, 4096, 4096, layout, "")
+    yield "tf32_2048x2048x2048_tn", ("tf32", 1, 2048, 2048, 2048, "tn", "")
+    yield "s8_4096x4096x4096_tn", ("s8", 1, 4096, 4096, 4096, "tn", "")
+    for layout in ("nn", "nt"):
+        yield f"mma_bf16_4096x4096x4096_{layout}", ("bf16", 1, 4096, 4096, 4096, layout, "mma")
     yield "bmm_tf32_96x512x512x64", ("tf32", 96, 512, 512, 64, "nn", "")
     yield "bmm_bf16_96x512x512x64", ("bf16", 96, 512, 512, 64, "nn", "")
     for size in (2048, 4096, 8192):
@@ -61,10 +65,13 @@ def checks():
     yield "check_gelu", ("bf16", 1, 264, 328, 200, "nn", "gelu")
     yield "check_split", ("bf16", 1, 72, 200, 1000, "nn", "")
     for dtype in ("tf32", "s8"):
-        for layout in ("nn", "nt", "tt"):
+        for layout in ("nn", "nt", "tt", "tn"):
             yield f"check_{dtype}_{layout}", (dtype, 1, 208, 336, 464, layout, "")
     yield "check_tf32_batch", ("tf32", 3, 136, 200, 72, "nn", "")
     yield "check_tf32_ragged", ("tf32", 1, 333, 132, 1000, "nn", "")
+    yield "check_tf32_turned_ragged", ("tf32", 1, 332, 131, 1001, "tn", "")
+    yield "check_s8_turned_ragged", ("s8", 1, 336, 144, 1001, "tn", "")
+    yield "check_mma", ("bf16", 1, 200, 328, 456, "nn", "mma")
     yield "check_f32", ("bf16", 1, 200, 333, 456, "nt", "f32")
 
 
@@ -110,6 +117,8 @@ def compile_one(args, folder, name, work, number, tuned, config):
     base = folder / f"{name}.{number}"
     pathlib.Path(f"{base}.mlir").write_text(mlir(work))
     command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", "-j", "1"]
+    if work[-1] == "mma":
+        command.append("--no-wgmma")
     if config:
         pathlib.Path(f"{base}.tuning").write_text(f"{tuned} = {config}\n")
         command.append(f"--tuning={base}.tuning")
@@ -135,7 +144,7 @@ def compile_one(args, folder, name, work, number, tuned, config):
 
 def build(args):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools" / "xtune"))
-    from candidates import candidates, fma_candidates
+    from candidates import candidates, fma_candidates, mma_candidates
     folder = pathlib.Path(args.out)
     folder.mkdir(parents=True, exist_ok=True)
     chosen = [(name, work) for name, work in list(workloads()) + list(checks()) if re.search(args.filter, name)]
@@ -151,7 +160,7 @@ def build(args):
             types, sizes, layout = product.split(" ")[2:]
             bytes_in, bytes_out = (BYTES.get(name, 2) for name in (types.split("*")[0].replace("i8", "s8"), types.split(">")[1]))
             batch, m, n, k = map(int, sizes.split("x"))
-            found = fma_candidates(most) if work[0] == "f32" else candidates(
+            found = fma_candidates(most) if work[0] == "f32" else mma_candidates(most) if work[-1] == "mma" else candidates(
                 batch, m, n, k, layout, most, bytes_out, 19 if work[-1] == "gelu" else 0, bytes_in)
             jobs += [(name, work, 1 + number, product, config) for number, config in enumerate(found)]
         kernels += pool.map(lambda job: compile_one(args, folder, *job), jobs)

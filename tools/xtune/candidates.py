@@ -17,19 +17,19 @@ TILES = [(128, 256, 2, 1), (256, 128, 2, 1), (192, 192, 3, 1), (128, 192, 2, 1),
 CLUSTERS = [(1, 1, 1), (2, 1, 1), (4, 1, 1), (8, 1, 1), (1, 2, 1), (1, 1, 2)]
 
 
-def consumer_registers(groups, blocks):
+def consumer_registers(groups, blocks, words=0):
+    fetching = words + 48 if words else 32
     launched = min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248)
-    return max(launched, min((launched * (1 + groups) - 32) // groups // 8 * 8, 248))
+    return max(launched, min((launched * (1 + groups) - fetching) // groups // 8 * 8, 248))
 
 
 def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, element_bytes=2):
     """Configurations of a product, those that should be fast first; `layout` as in the key of the product."""
     if n == 1 or (m == 1 and layout[1] == "t"):  # reductions
         return []
-    # An operand that wgmma cannot read across k is the first factor, and goes through registers.
+    # An operand that wgmma cannot read across k is the first factor, and goes through registers; threads turn a second one.
+    turned = element_bytes != 2 and layout == "tn"
     if element_bytes != 2 and layout[1] == "n":
-        if layout[0] == "t":
-            return []
         m, n, layout = n, m, "tt"
     across = element_bytes != 2 and layout[0] == "t"
     tile_k = 128 // element_bytes
@@ -51,8 +51,10 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
                 alone = (cluster_m > 1 and m <= tile_m) or (cluster_n > 1 and n <= tile_n) or (cluster > 1 and blocks > 1)
                 wasteful = tile_m > 64 and m <= tile_m // 2
                 alone |= across and cluster > 1
+                alone |= turned and tile_n % (64 if element_bytes == 1 else 32) != 0
                 registers = sums + (40 if output_bytes == 2 else 48)
-                if (not whole or double or wasteful or alone or registers > consumer_registers(groups, blocks)
+                words = tile_n // 4 if turned else 0
+                if (not whole or double or wasteful or alone or registers > consumer_registers(groups, blocks, words)
                         or tile_n // 2 + 28 > min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248) or tile_n % (8 * split)
                         or (split - 1) * share >= steps):
                     continue
@@ -86,3 +88,11 @@ def fma_candidates(most):
     """Configurations of any product on ordinary arithmetic."""
     tiles = [(128, 128, 8, 8, 8), (128, 128, 16, 8, 8), (128, 64, 16, 8, 8), (64, 128, 16, 8, 8), (64, 64, 16, 8, 4), (64, 64, 16, 4, 4)]
     return ["#cuda.matmul_fma<tile_m = %d, tile_n = %d, tile_k = %d, thread_m = %d, thread_n = %d>" % tile for tile in tiles[:most]]
+
+
+def mma_candidates(most):
+    """Configurations of a product of 16-bit types on mma.sync."""
+    tiles = [(128, 256, 64, 2, 4, 4), (256, 128, 64, 4, 2, 4), (128, 128, 64, 2, 2, 3), (128, 128, 32, 2, 2, 4), (128, 256, 64, 2, 4, 3),
+             (128, 128, 64, 2, 4, 3), (64, 128, 64, 2, 2, 4), (64, 64, 64, 2, 2, 4)]
+    return ["#cuda.matmul_mma<tile_m = %d, tile_n = %d, tile_k = %d, warps_m = %d, warps_n = %d, stages = %d>" % tile
+            for tile in tiles[:most]]

@@ -116,7 +116,6 @@ private:
   Value getSlotBefore(Value slot);
 
   SmallVector<Value> loadWords(const Operand &operand, Value buffer, Line own, int64_t k, bool isA);
-  Value getPointer(Value memory, Value element);
   /// The address of the element that is `elements` further on.
   Value offsetBy(Value pointer, Value elements);
   bool needsWordLoads(const Operand &operand) const {
@@ -134,6 +133,10 @@ private:
   /// tile's first product.
   SmallVector<Value> emitRound(Value step, Value steps, ArrayRef<Value> carried);
   void emitOutputs(ArrayRef<Value> sums);
+  /// The operand whose buffer outputs can pass through on their way to memory, so that threads
+  /// store vectors of `width` of them; null if they store what they hold.
+  const Operand *getStagingRoom(int64_t &width);
+  void emitRowOutputs(ArrayRef<Value> sums, const Operand &room, int64_t width);
 
   const Contraction &contraction;
   MatmulMMAAttr config;
@@ -219,18 +222,6 @@ Value MMAEmitter::getSlotBefore(Value slot) {
                                  index.add(slot, -1));
 }
 
-Value MMAEmitter::getPointer(Value memory, Value element) {
-  auto type = cast<MemRefType>(memory.getType());
-  unsigned space = type.getMemorySpace() ? 3 : 1;
-  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext(), space);
-  // Folds away when memrefs become pointers.
-  Value base =
-      UnrealizedConversionCastOp::create(builder, loc, TypeRange(pointerType), memory).getResult(0);
-  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), element);
-  return LLVM::GEPOp::create(builder, loc, pointerType, type.getElementType(), base,
-                             ArrayRef<LLVM::GEPArg>{offset});
-}
-
 Value MMAEmitter::offsetBy(Value pointer, Value elements) {
   Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), elements);
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), elementType, pointer,
@@ -274,8 +265,8 @@ void MMAEmitter::startCopy(const Share &share, Value step, Value steps, Value sl
       arith::SelectOp::create(builder, loc, inside, points.constant(builder.getI32IntegerAttr(16)),
                               points.constant(builder.getI32IntegerAttr(0)));
   Value place = getPlace(operand, line, index.div(along, chunk));
-  Value to = offsetBy(getPointer(operand.buffer, place), getBuffer(operand, slot));
-  Value from = getPointer(points.getMemory(operand.side.getCopySource()), position);
+  Value to = offsetBy(tile.getPointer(operand.buffer, place), getBuffer(operand, slot));
+  Value from = tile.getPointer(points.getMemory(operand.side.getCopySource()), position);
   NVVM::CpAsyncOp::create(builder, loc, to, offsetBy(from, index.constant(apart)), 16,
                           NVVM::LoadCacheModifierKind::CG, bytes);
 }
@@ -335,7 +326,7 @@ SmallVector<Value> MMAEmitter::loadWords(const Operand &operand, Value buffer, L
     Value place = getPlace(operand, {kLine, k + kHalf * 4}, index.div(position, chunk));
     Value element = index.add(index.add(buffer, place), index.rem(position, chunk));
     words.push_back(LLVM::LoadOp::create(builder, loc, builder.getI32Type(),
-                                         getPointer(operand.buffer, element)));
+                                         tile.getPointer(operand.buffer, element)));
   }
   return words;
 }
@@ -359,7 +350,8 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
     line = {index.add(line8, index.mul(kHalf, 8)), k};
     number = index.add(index.div(toValue(own), chunk), ownHalf);
   }
-  Value pointer = offsetBy(getPointer(operand.buffer, getPlace(operand, line, number)), buffer);
+  Value pointer =
+      offsetBy(tile.getPointer(operand.buffer, getPlace(operand, line, number)), buffer);
   Type i32 = builder.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, i32, i32, i32});
   auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
@@ -421,11 +413,11 @@ SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value
   Value nextSlot = getSlotAfter(slot), copiedSlot = getSlotBefore(slot);
   Value copied = index.add(step, config.getStages() - 1);
   SmallVector<Value> loaded = startLoads(copied, steps);
-  // Copies start between the first products, which keeps the tensor cores busy meanwhile; spread
-  // any further, they would arrive too late.
+  // Copies start between the products, evenly: the memory system takes a burst of them no faster,
+  // and warps would wait for it instead of multiplying.
   SmallVector<Share> copies = getCopies();
   int64_t products = config.getTileK() / mmaK, rows = warpM / kMmaM;
-  int64_t perRow = llvm::divideCeil(copies.size(), rows);
+  int64_t perRow = llvm::divideCeil(copies.size(), rows * std::max<int64_t>(products - 1, 1));
   auto startSome = [&](size_t count) {
     for (; count > 0 && !copies.empty(); --count)
       startCopy(copies.pop_back_val(), copied, steps, copiedSlot);
@@ -464,6 +456,72 @@ void MMAEmitter::emitOutputs(ArrayRef<Value> sums) {
       }
 }
 
+const MMAEmitter::Operand *MMAEmitter::getStagingRoom(int64_t &width) {
+  if (contraction.group.results.size() != 1)
+    return nullptr;
+  Type type = getElementTypeOrSelf(contraction.group.results.front().output.tensor);
+  int64_t bytes = getElementBytes(type), chunks = warpN * bytes / kChunkBytes;
+  if ((bytes != 2 && bytes != 4) || chunks > 32 || !llvm::isPowerOf2_64(chunks) ||
+      tile.getOutputWidth(kChunkBytes / bytes) * bytes != kChunkBytes)
+    return nullptr;
+  width = kChunkBytes / bytes;
+  const Operand &room = operands[config.getTileN() > config.getTileM()];
+  int64_t available = config.getStages() * getTileElements(room) * elementBytes;
+  return threads / 32 * kMmaM * warpN * bytes <= available ? &room : nullptr;
+}
+
+/// Each warp turns 16 rows at a time: a thread holds pairs of many rows, and whole sectors of
+/// memory want neighbours in one access. Chunks are permuted as in the operands' tiles.
+void MMAEmitter::emitRowOutputs(ArrayRef<Value> sums, const Operand &room, int64_t width) {
+  int64_t columns = warpN / kMmaN, bytes = kChunkBytes / width, lineBytes = warpN * bytes;
+  int64_t chunks = lineBytes / kChunkBytes, keys = std::min<int64_t>(chunks, 8);
+  Type type = getElementTypeOrSelf(contraction.group.results.front().output.tensor);
+  Value warp = index.div(thread, 32), none = index.constant(0);
+  Value group = index.div(lane, 4), pair = index.mul(index.rem(lane, 4), 2);
+  Value startM = index.add(tile.startM, index.mul(warpRow, warpM)),
+        startN = index.add(tile.startN, index.mul(warpColumn, warpN));
+  Value start = tile.getPointer(room.buffer, none);
+  auto locate = [&](Value line, Value number, Value within) -> Value {
+    Value row = chunks < 8 ? index.div(line, 8 / chunks) : line;
+    // Pairs of four lanes take one chunk, or two.
+    Value key = bytes == 2 ? index.rem(row, keys) : index.mul(index.rem(row, keys / 2), 2);
+    Value place = index.mul(arith::XOrIOp::create(builder, loc, number, key), kChunkBytes);
+    Value first = index.mul(index.add(index.mul(warp, kMmaM), line), lineBytes);
+    Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                              index.add(index.add(first, place), within));
+    return LLVM::GEPOp::create(builder, loc, start.getType(), builder.getI8Type(), start,
+                               ArrayRef<LLVM::GEPArg>{offset});
+  };
+  auto syncWarp = [&] {
+    Value all = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1));
+    NVVM::SyncWarpOp::create(builder, loc, all);
+  };
+  // All warps are done with the operands.
+  frame.barrier();
+  for (int64_t i = 0; i < warpM / kMmaM; ++i) {
+    if (i > 0)
+      syncWarp();
+    for (int64_t half = 0; half < 2; ++half)
+      for (int64_t j = 0; j < columns; ++j) {
+        Value line = index.add(group, half * 8), column = index.add(pair, j * kMmaN);
+        Value value = tile.emitOutput(
+            index.add(startM, index.add(line, i * kMmaM)), index.add(startN, column),
+            fromLanes(builder, loc, sums.slice((i * columns + j) * 4 + half * 2, 2)));
+        Value inChunk = index.mul(index.rem(column, width), bytes);
+        LLVM::StoreOp::create(builder, loc, value, locate(line, index.div(column, width), inChunk),
+                              static_cast<unsigned>(2 * bytes));
+      }
+    syncWarp();
+    for (int64_t first = 0; first < kMmaM; first += 32 / chunks) {
+      Value line = index.add(index.div(lane, chunks), first), number = index.rem(lane, chunks);
+      Value values = LLVM::LoadOp::create(builder, loc, VectorType::get(width, type),
+                                          locate(line, number, none), kChunkBytes);
+      tile.storeOutput(index.add(startM, index.add(line, i * kMmaM)),
+                       index.add(startN, index.mul(number, width)), values);
+    }
+  }
+}
+
 LogicalResult MMAEmitter::run() {
   frame.setFewestBlocks(1);
   tile.placeAtBlock();
@@ -498,7 +556,12 @@ LogicalResult MMAEmitter::run() {
     keepRolled(carried.front().getDefiningOp<scf::ForOp>());
   // No copy may be under way when the block ends.
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
-  emitOutputs(ArrayRef(carried).slice(1, sumCount));
+  ArrayRef<Value> sums = ArrayRef(carried).slice(1, sumCount);
+  int64_t width = 1;
+  if (const Operand *room = getStagingRoom(width))
+    emitRowOutputs(sums, *room, width);
+  else
+    emitOutputs(sums);
   return tile.finish();
 }
 

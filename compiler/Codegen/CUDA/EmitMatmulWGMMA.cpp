@@ -30,6 +30,8 @@
 //     read the first half; start its products; wait for the second half of the step before
 //     read the second half; start its products; wait for the first half
 //
+// Where the second factor is such an operand, too, threads turn it: see Emit/WGMMACopies.cpp.
+//
 // In a cluster of rows and columns of blocks, each block fetches a part of the lines of what it
 // shares with others and sends it to all of them; a stage is empty once the consumers of all of
 // them have released it. Outputs of 16 bits whose rows are aligned pass through shared memory and
@@ -81,6 +83,8 @@ Value WGMMAEmitter::makeMap(const TiledAccess &access, Type elementType, bool is
 }
 
 LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t own) {
+  if (inRegisters && !side.isKContiguous)
+    return addTurned(side, own);
   std::string reason;
   std::optional<TiledAccess> access =
       matchTiledOperand(contraction, side, tile.getLoopSizes(), index, reason);
@@ -107,16 +111,16 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
   if (kInnermost && sharers == 1)
     if (std::optional<int64_t> size = getConstantIntValue(isA ? tile.sizeM : tile.sizeN))
       rows = std::min(rows, *size);
-  Value map = makeMap(*access, elementType, /*isOperand=*/true, [&](Group group) {
-    bool isInnermost = (group == Group::K) == kInnermost;
-    return isInnermost ? type.getPanelColumns() : rows;
-  });
   if (!kInnermost && type.getElementBytes() != 2) {
     if (!operands.empty())
       return kernel.getFunction().emitOpError("expected an operand that is contiguous along k for ")
              << config << " of elements of " << type.getElementBytes() << " bytes";
     inRegisters = true;
   }
+  Value map = makeMap(*access, elementType, /*isOperand=*/true, [&](Group group) {
+    bool isInnermost = (group == Group::K) == kInnermost;
+    return isInnermost ? type.getPanelColumns() : rows;
+  });
   operands.push_back({side, *access, type, rows, map});
   if (sharers > 1)
     share(operands.back(), isA);
@@ -187,8 +191,10 @@ void WGMMAEmitter::makeRing() {
                                   {operands[0].type, operands[1].type});
   // Whoever is sent a part releases the stages of its sender.
   int64_t consumers = (inRegisters ? team * kWarps : team) * countSenders();
-  ring = tile::RingOp::create(builder, loc, type, /*arrivals=*/1, consumers, IntegerAttr(),
-                              IntegerAttr());
+  // Of those that fetch, one thread stands for all copies, and one of each warp that stores.
+  int64_t arrivals = operands.back().isTurned ? 1 + kWarps : 1;
+  ring =
+      tile::RingOp::create(builder, loc, type, arrivals, consumers, IntegerAttr(), IntegerAttr());
   for (auto [number, operand] : llvm::enumerate(operands))
     if (operand.rows * operand.sharers < operand.type.getRows())
       clearRows(operand, number);
@@ -336,31 +342,37 @@ void WGMMAEmitter::fetch(const Operand &operand, Value slot, Value k, Value stag
     tile::LoadOp::create(builder, loc, operand.map, coords, slot, ring, stage);
 }
 
+void WGMMAEmitter::fetchBoxes(Value stage, Value k) {
+  int64_t bytes = 0;
+  for (const Operand &operand : operands)
+    if (!operand.isTurned)
+      bytes += operand.rows * operand.sharers * operand.type.getColumns() *
+               operand.type.getElementBytes();
+  tile::PublishOp::create(builder, loc, ring, stage, bytes);
+  for (auto [number, operand] : llvm::enumerate(operands))
+    if (!operand.isTurned)
+      fetch(operand, tile::SlotOp::create(builder, loc, operand.type, ring, stage, number), k,
+            stage);
+}
+
 void WGMMAEmitter::emitProducer() {
+  if (operands.back().isTurned)
+    return emitTurningProducer();
   // One thread starts all copies.
   Value isFirstWarp = index.isLess(thread, index.constant(32));
   Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
-  int64_t bytes = 0;
-  for (const Operand &operand : operands)
-    bytes +=
-        operand.rows * operand.sharers * operand.type.getColumns() * operand.type.getElementBytes();
   points.emitIf(index.both(isFirstWarp, elected), [&] {
     emitTiles(Value(), {index.constant(0), index.constant(0)}, [&](ValueRange carried) {
-      return points.emitLoop(
-          firstStep, lastStep, index.constant(1), carried,
-          [&](Value step, ValueRange inner) -> SmallVector<Value> {
-            RingState state{inner[0], inner[1]};
-            Value k = index.mul(step, config.getTileK());
-            tile::WaitEmptyOp::create(builder, loc, ring, state.stage, state.phase);
-            tile::PublishOp::create(builder, loc, ring, state.stage, bytes);
-            for (auto [number, operand] : llvm::enumerate(operands)) {
-              Value slot =
-                  tile::SlotOp::create(builder, loc, operand.type, ring, state.stage, number);
-              fetch(operand, slot, k, state.stage);
-            }
-            RingState next = advance(state);
-            return {next.stage, next.phase};
-          });
+      return points.emitLoop(firstStep, lastStep, index.constant(1), carried,
+                             [&](Value step, ValueRange inner) -> SmallVector<Value> {
+                               RingState state{inner[0], inner[1]};
+                               Value k = index.mul(step, config.getTileK());
+                               tile::WaitEmptyOp::create(builder, loc, ring, state.stage,
+                                                         state.phase);
+                               fetchBoxes(state.stage, k);
+                               RingState next = advance(state);
+                               return {next.stage, next.phase};
+                             });
     });
   });
 }
@@ -368,6 +380,11 @@ void WGMMAEmitter::emitProducer() {
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
+
+void WGMMAEmitter::syncWarp() {
+  Value all = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1));
+  NVVM::SyncWarpOp::create(builder, loc, all);
+}
 
 void WGMMAEmitter::release(Value stage, Value condition) {
   // A thread for each sender: those of this block's row of the cluster, then of its column.
@@ -389,8 +406,7 @@ void WGMMAEmitter::release(Value stage, Value condition) {
   // One thread stands for the warpgroup: wgmma's completion is the warpgroup's. What threads read
   // themselves, each warp answers for.
   if (inRegisters)
-    NVVM::SyncWarpOp::create(
-        builder, loc, arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1)));
+    syncWarp();
   Value isLeader =
       index.isEqual(inRegisters ? index.rem(thread, 32) : threadInWarpgroup, index.constant(0));
   points.emitIf(index.both(isLeader, condition),
@@ -547,9 +563,14 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+WarpgroupRegisters WGMMAEmitter::getThreadRegisters() const {
+  int64_t words =
+      operands.back().isTurned ? operands.back().type.getBytes() / 4 / tile::kWarpgroupThreads : 0;
+  return getWarpgroupRegisters(config.getWarpgroups(), config.getBlocks(), words);
+}
+
 /// Nothing where all threads keep what they start with.
-static DenseI64ArrayAttr getRegisters(OpBuilder &builder, MatmulWGMMAAttr config) {
-  WarpgroupRegisters registers = getWarpgroupRegisters(config.getWarpgroups(), config.getBlocks());
+static DenseI64ArrayAttr getRegisters(OpBuilder &builder, const WarpgroupRegisters &registers) {
   if (registers.consumer == registers.launched)
     return {};
   return builder.getDenseI64ArrayAttr({registers.producer, registers.consumer});
@@ -568,6 +589,12 @@ LogicalResult WGMMAEmitter::checkForm() {
            << config << ", whose first factor is not contiguous along k";
   bool fits = rowsPerWarpgroup == 2 * tile::kWarpgroupRows ||
               (bytes == 4 && rowsPerWarpgroup == tile::kWarpgroupRows);
+  // Beside the sums both halves of a step's fragments, and addresses.
+  int64_t parts = rowsPerWarpgroup / tile::kWarpgroupRows,
+          available = getThreadRegisters().consumer;
+  if (parts * (columns / 2 + 16) + 40 > available)
+    return kernel.getFunction().emitOpError("expected sums and fragments that fit ")
+           << available << " registers for " << config;
   if (fits && config.getTileK() * bytes % 64 == 0)
     return success();
   return kernel.getFunction().emitOpError("expected 128 rows for each warpgroup (or 64 of f32) and "
@@ -590,12 +617,13 @@ LogicalResult WGMMAEmitter::run() {
   if (config.getSplit() > 1)
     makeScratch();
   for (const Operand &operand : operands)
-    prefetch(operand.map);
+    if (operand.map)
+      prefetch(operand.map);
   if (outputMap)
     prefetch(outputMap);
   makeRing();
   auto roles = tile::WarpSpecializeOp::create(builder, loc, config.getWarpgroups(),
-                                              getRegisters(builder, config));
+                                              getRegisters(builder, getThreadRegisters()));
   // No block of a cluster ends while others send to it or release its stages.
   auto leaveTogether = [&] {
     if (cluster > 1)

@@ -112,9 +112,27 @@ public:
     return arith::SelectOp::create(builder, loc, isSmall, small, large);
   }
 
+  /// x * factor; the factor goes into the constants of x where it is a polynomial of two terms
+  /// times something, as in GELU.
+  Value scale(Value x, double factor) {
+    if (auto product = x.getDefiningOp<arith::MulFOp>())
+      for (auto [value, other] : {std::pair(product.getRhs(), product.getLhs()),
+                                  std::pair(product.getLhs(), product.getRhs())}) {
+        auto polynomial = value.getDefiningOp<math::FmaOp>();
+        llvm::APFloat slope(0.0f), start(0.0f);
+        if (!polynomial || !matchPattern(polynomial.getB(), m_ConstantFloat(&slope)) ||
+            !matchPattern(polynomial.getC(), m_ConstantFloat(&start)))
+          continue;
+        return mul(fma(polynomial.getA(), constant(slope.convertToFloat() * factor),
+                       constant(start.convertToFloat() * factor)),
+                   other);
+      }
+    return mul(x, constant(factor));
+  }
+
   /// (1 + tanh(x)) / 2.
   Value halfOnePlusTanh(Value x) {
-    Value power = approximate("ex2", mul(x, constant(-2 * 1.4426950408889634)));
+    Value power = approximate("ex2", scale(x, -2 * 1.4426950408889634));
     return approximate("rcp", add(power, constant(1)));
   }
 

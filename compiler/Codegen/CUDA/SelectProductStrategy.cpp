@@ -33,6 +33,7 @@ private:
   std::optional<Choice> chooseTuned();
   std::optional<Choice> chooseWGMMA();
   std::optional<TiledAccess> getBoxedOutput();
+  bool canTurn(const Contraction::Side &side, ArrayRef<unsigned> own);
 
   const Contraction &contraction;
   const KernelInfo &kernel;
@@ -109,9 +110,24 @@ std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
                           points.index, reason);
 }
 
-/// wgmma where boxes of both operands can be copied; the model says in which tiles.
+/// See MatmulTile::canTurn; of static sizes, where there is no kernel yet.
+bool ProductChooser::canTurn(const Contraction::Side &side, ArrayRef<unsigned> own) {
+  constexpr int64_t kWordBytes = 4;
+  linalg::LinalgOp op = contraction.getOp();
+  plan::BindingOp binding = side.getCopySource();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t width = kWordBytes / getElementBytes(getElementTypeOrSelf(side.operand->get()));
+  return llvm::none_of(ranges, ShapedType::isDynamic) && binding && !side.getZeroPadding() &&
+         side.isVectorizable && binding.getAlignment() >= kWordBytes &&
+         op.getMatchingIndexingMap(side.operand).isProjectedPermutation() &&
+         llvm::count_if(contraction.k, [&](unsigned dim) { return ranges[dim] != 1; }) == 1 &&
+         getInnermostDivisor(points, contraction.group, own) >= width;
+}
+
+/// wgmma where boxes of both operands can be copied, or threads can turn the second one; the model
+/// says in which tiles.
 std::optional<Choice> ProductChooser::chooseWGMMA() {
-  if (!options.wgmma || !kernel.target->hasWGMMA || contraction.runsAcrossK() ||
+  if (!options.wgmma || !kernel.target->hasWGMMA ||
       !(contraction.hasHalfOperands() || isTF32 || contraction.hasByteOperands()))
     return std::nullopt;
   // The sums' rows are those of the first factor.
@@ -125,8 +141,11 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
   SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
   std::string reason;
   std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, points.index, reason);
+  bool turns = contraction.runsAcrossK();
+  if (turns && !canTurn(second, swapped ? contraction.m : contraction.n))
+    return std::nullopt;
   std::optional<TiledAccess> b =
-      matchTiledOperand(contraction, second, sizes, points.index, reason);
+      turns ? TiledAccess() : matchTiledOperand(contraction, second, sizes, points.index, reason);
   linalg::LinalgOp op = contraction.getOp();
   auto getSize = [&](ArrayRef<unsigned> dims, int64_t guess) {
     return getStaticProduct(op, dims).value_or(guess);
@@ -144,11 +163,12 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
   problem.outputBytes =
       getElementBytes(getElementTypeOrSelf(contraction.group.results.front().output.tensor));
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
-  problem.isKContiguousB = b->dims.back().group == TiledAccess::Group::K;
+  problem.turnsB = turns;
+  problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
   problem.storesBoxes =
       getBoxedOutput().has_value() && (problem.elementBytes == 2 || problem.isKContiguousA);
   // Elements of other than 16 bits must run along k in the second factor.
-  if (problem.elementBytes != 2 && !problem.isKContiguousB)
+  if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
     return std::nullopt;
   problem.outputOps = outputOps;
   SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, problem);

@@ -21,8 +21,14 @@
 // CHECK:           nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
 // CHECK-COUNT-2:   nvvm.mma.sync
 // CHECK:           scf.yield
+// Outputs pass through the operands' room, so that a thread stores eight neighbours.
 // CHECK:         nvvm.cp.async.wait.group 0
-// CHECK:         arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
+// CHECK:         gpu.barrier
+// CHECK-COUNT-4: llvm.store %{{.*}} : vector<2xbf16>, !llvm.ptr<3>
+// CHECK:         nvvm.bar.warp.sync
+// CHECK:         %[[ROW:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<8xbf16>
+// CHECK:         vector.store %[[ROW]], %{{.*}} : memref<4096xbf16>, vector<8xbf16>
+// CHECK-NOT:     vector.store
 builtin.module @async attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @async() attributes {lowering_config = #cuda.matmul_mma<tile_m = 16, tile_n = 16, tile_k = 32, warps_m = 1, warps_n = 1, stages = 2>} {
     %b0 = plan.binding 0 read align 64 : memref<64x64xbf16>

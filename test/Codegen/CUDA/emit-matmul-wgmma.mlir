@@ -27,8 +27,8 @@
 // CHECK:               tile.release %[[RING]]
 // CHECK:             tile.wait_mma 0, %{{.*}} : {{.*}}<64x128xf32>
 // CHECK:             tile.release %[[RING]]
+// CHECK-COUNT-32:    arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
 // CHECK:             tile.wait_stores 0 read
-// CHECK:             arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
 // CHECK:             tile.write_fragment
 // CHECK:             tile.fence_async
 // CHECK-COUNT-2:     tile.store
@@ -112,6 +112,46 @@ builtin.module @across attributes {plan.kernel, plan.target = #plan.target<"cuda
     %zero = arith.constant 0.0 : f32
     %init = linalg.fill ins(%zero : f32) outs(%e : tensor<256x512xf32>) -> tensor<256x512xf32>
     %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<256x128xf32>, tensor<128x512xf32>) outs(%init : tensor<256x512xf32>) -> tensor<256x512xf32>
+    %b2 = plan.binding 2 write align 64 : memref<256x512xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<256x512xf32>, memref<256x512xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Neither operand contiguous along k: the second one, A, is loaded by the threads that fetch and stored turned. All of them wait for
+// the stage; one starts the copies of B, each warp signals its stores.
+// CHECK-LABEL: func.func @turned
+// CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<65536xf32> -> {{.*}}<32x32xf32>
+// CHECK-NOT:     tile.tensor_map
+// CHECK:         %[[RING:.*]] = tile.ring arrivals 5 consumers 8 : {{.*}}<3, {{.*}}<32x256xf32>, {{.*}}<64x32xf32>>
+// CHECK:         tile.warp_specialize consumers 2 registers [72, 216]
+// CHECK:           llvm.load
+// CHECK:           scf.for
+// CHECK:             tile.wait_empty %[[RING]]
+// CHECK:             scf.if
+// CHECK:               tile.publish %[[RING]][%{{.*}}] bytes 32768 :
+// CHECK:               tile.load
+// CHECK:             }
+// CHECK:             nvvm.convert.float.to.tf32 %{{.*}} {rnd = #nvvm.fp_rnd_mode<rna>}
+// CHECK:             tile.write %{{.*}} : vector<4xf32>, {{.*}}<64x32xf32>
+// CHECK-COUNT-4:     llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
+// CHECK:             tile.write
+// CHECK:             tile.fence_async
+// CHECK:             nvvm.bar.warp.sync
+// CHECK:               tile.publish %[[RING]][%{{.*}}] bytes 0 :
+// CHECK:           tile.read_fragments
+builtin.module @turned attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @turned() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 256, tile_n = 64, tile_k = 32, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<128x256xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<128x256xf32> to tensor<128x256xf32>
+    %b1 = plan.binding 1 read align 64 : memref<128x512xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x512xf32> to tensor<128x512xf32>
+    %e = tensor.empty() : tensor<256x512xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<256x512xf32>) -> tensor<256x512xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<128x256xf32>, tensor<128x512xf32>) outs(%init : tensor<256x512xf32>) -> tensor<256x512xf32>
     %b2 = plan.binding 2 write align 64 : memref<256x512xf32>
     bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<256x512xf32>, memref<256x512xf32>) -> ()
     return

@@ -41,6 +41,29 @@ func.func @one_plus_tanh(%x: f32) -> bf16 {
   return %n : bf16
 }
 
+// A factor goes into the constants of GELU's polynomial.
+// CHECK-LABEL: func.func @one_plus_tanh_of_polynomial
+// CHECK-SAME:    (%[[X:.*]]: f32)
+// CHECK:         %[[SQUARE:.*]] = arith.mulf %[[X]], %[[X]]
+// CHECK:         %[[SLOPE:.*]] = arith.constant -0.721347
+// CHECK:         %[[START:.*]] = arith.constant -2.16404
+// CHECK:         %[[SUM:.*]] = math.fma %[[SQUARE]], %[[SLOPE]], %[[START]]
+// CHECK:         %[[EXPONENT:.*]] = arith.mulf %[[SUM]], %[[X]]
+// CHECK:         "ex2.approx.ftz.f32 $0, $1;", "=f,f" %[[EXPONENT]]
+func.func @one_plus_tanh_of_polynomial(%x: f32) -> bf16 {
+  %one = arith.constant 1.0 : f32
+  %slope = arith.constant 0.25 : f32
+  %start = arith.constant 0.75 : f32
+  %square = arith.mulf %x, %x : f32
+  %sum = math.fma %square, %slope, %start : f32
+  %inner = arith.mulf %x, %sum : f32
+  %y = math.tanh %inner : f32
+  %z = arith.addf %y, %one : f32
+  %r = arith.mulf %z, %x : f32
+  %n = arith.truncf %r : f32 to bf16
+  return %n : bf16
+}
+
 // The 2 of 2 / (1 + ...) and a half cancel.
 // CHECK-LABEL: func.func @half_times_one_plus_tanh
 // CHECK-SAME:    (%[[X:.*]]: f32)

@@ -54,7 +54,7 @@ struct Contraction {
   /// wgmma takes factors of other than 16 bits only along k, but the first one from registers, too,
   /// which any order can be read to. True if `b` is to be the first one.
   bool beginsWithB() const;
-  /// True if neither order of the factors will do.
+  /// True if neither order of the factors will do, so that the second one must be turned.
   bool runsAcrossK() const;
 };
 

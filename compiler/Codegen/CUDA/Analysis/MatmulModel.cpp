@@ -50,6 +50,9 @@ static constexpr double kClusterCycles = 680, kClusterBytesPerCycle = 13;
 /// Large clusters leave one in so many multiprocessors idle: they do not cross the groups that
 /// multiprocessors come in, whose sizes are no multiples of theirs.
 static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
+/// Cycles of a step whose second factor threads turn, and those for each of the rows of the
+/// factors.
+static constexpr double kTurnCycles = 400, kReadRowCycles = 2.2, kTurnRowCycles = 6.5;
 /// Microseconds that a launch behind another kernel costs.
 static constexpr double kLaunchTime = 0.7;
 
@@ -65,6 +68,12 @@ int64_t getClusterRoom(const Target &target, int64_t cluster) {
 /// True if wgmma cannot read the first factor from shared memory.
 static bool isReadAcross(const MatmulProblem &problem) {
   return problem.elementBytes != 2 && !problem.isKContiguousA;
+}
+
+static WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileN, int64_t tileK,
+                                       int64_t warpgroups, int64_t blocks) {
+  int64_t words = problem.turnsB ? tileN * tileK * problem.elementBytes / 512 : 0;
+  return getWarpgroupRegisters(warpgroups, blocks, words);
 }
 
 static int64_t getSharedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
@@ -119,6 +128,10 @@ static double estimate(const Target &target, const MatmulProblem &problem, const
       static_cast<double>(std::min(plan.tileM, problem.m) + std::min(plan.tileN, problem.n)) *
       plan.tileK * problem.elementBytes;
   double fetch = bytes / (kL2BytesPerCycle / std::max(active, 0.6));
+  // Of a factor that threads turn one step is under way, and it passes through L1 and registers.
+  if (problem.turnsB)
+    fetch =
+        std::max(fetch, kTurnCycles + kReadRowCycles * plan.tileM + kTurnRowCycles * plan.tileN);
   // What is under way covers memory's latency, or does not.
   double latency = kLatencyCycles / (plan.stages * together);
   double step = std::max({multiply, fetch, latency});
@@ -172,6 +185,10 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     int64_t fragments = inRegisters ? 16 * parts : 0;
     // Outputs that threads store themselves take places of their own.
     int64_t others = problem.storesBoxes ? 40 : 48;
+    WarpgroupRegisters registers =
+        getRegisters(problem, shape.tileN, 128 / problem.elementBytes, shape.warpgroups, blocks);
+    if (problem.turnsB && shape.tileN % getTurnedRows(problem.elementBytes) != 0)
+      return;
     if (inRegisters && parts != 2 && (parts != 1 || problem.elementBytes != 4))
       return;
     int64_t steps = llvm::divideCeil(problem.k, 128 / problem.elementBytes);
@@ -180,17 +197,16 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
                                    (split - 1) * llvm::divideCeil(steps, split) < steps);
     // Two blocks a multiprocessor start with so few registers that all of a thread's sums must fit
     // them: ptxas spills otherwise.
-    bool fitsStart = blocks == 1 || sums + fragments + 28 <=
-                                        getWarpgroupRegisters(shape.warpgroups, blocks).launched;
+    bool fitsStart = blocks == 1 || sums + fragments + 28 <= registers.launched;
     // Rows beyond the product's are fetched and added up for nothing.
     bool wastesRows = shape.tileM > 64 && problem.m <= shape.tileM / 2;
     // Teams that take turns on one multiprocessor do what two blocks would.
     bool isDouble = shape.turns > 1 && (blocks > 1 || split > 1);
     if (!canSplit || wastesRows || !fitsStart || isDouble ||
-        sums + fragments + others > getWarpgroupRegisters(shape.warpgroups, blocks).consumer ||
-        shape.tileN / 2 + 28 > getWarpgroupRegisters(shape.warpgroups, blocks).launched ||
+        sums + fragments + others > registers.consumer ||
+        shape.tileN / 2 + 28 > registers.launched ||
         !hasWholeLines(shape.tileM, problem.isKContiguousA, problem) ||
-        !hasWholeLines(shape.tileN, problem.isKContiguousB, problem))
+        (!problem.turnsB && !hasWholeLines(shape.tileN, problem.isKContiguousB, problem)))
       return;
     WGMMAPlan plan{shape.tileM,
                    shape.tileN,

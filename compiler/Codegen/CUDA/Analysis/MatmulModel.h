@@ -19,6 +19,7 @@ struct MatmulProblem {
   int64_t batch, m, n, k;
   int64_t elementBytes, outputBytes;
   bool isKContiguousA, isKContiguousB;
+  bool turnsB;       // threads load the second factor and store it with its lines along k
   bool storesBoxes;  // the output passes through shared memory
   int64_t outputOps; // instructions for one element of the output, beyond its store
 };

@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 
@@ -145,6 +146,30 @@ std::pair<Value, Value> MatmulTile::getPosition(const Contraction::Side &side, V
   return {points.getFlat(point, pad.getSource()).first(), inside};
 }
 
+Value MatmulTile::getPointer(Value memory, Value element) {
+  OpBuilder &builder = points.builder;
+  auto type = cast<MemRefType>(memory.getType());
+  auto pointerType =
+      LLVM::LLVMPointerType::get(builder.getContext(), type.getMemorySpace() ? 3 : 1);
+  // Folds away when memrefs become pointers.
+  Value base =
+      UnrealizedConversionCastOp::create(builder, points.loc, TypeRange(pointerType), memory)
+          .getResult(0);
+  Value offset = arith::IndexCastOp::create(builder, points.loc, builder.getI64Type(), element);
+  return LLVM::GEPOp::create(builder, points.loc, pointerType, type.getElementType(), base,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
+bool MatmulTile::canTurn(const Contraction::Side &side) {
+  constexpr int64_t kWordBytes = 4;
+  int64_t bytes = getElementBytes(getElementTypeOrSelf(side.operand->get()));
+  plan::BindingOp binding = side.getCopySource();
+  return binding && !side.getZeroPadding() && !side.isKContiguous && side.isVectorizable &&
+         binding.getAlignment() >= kWordBytes && kWordBytes % bytes == 0 &&
+         getVectorWidth(side, kWordBytes / bytes) == kWordBytes / bytes &&
+         getStride(side, /*alongK=*/true);
+}
+
 std::optional<int64_t> MatmulTile::getStride(const Contraction::Side &side, bool alongK) {
   if (side.getZeroPadding())
     return std::nullopt;
@@ -237,14 +262,32 @@ bool MatmulTile::hasWholeTiles() const {
   return isMultiple(sizeM, groupM) && isMultiple(sizeN, groupN);
 }
 
+Value MatmulTile::isOutputInside(Value m, Value n) {
+  Value inside = isMultiple(sizeM, groupM) ? Value() : index.isLess(m, sizeM);
+  return isMultiple(sizeN, groupN) ? inside : index.both(inside, index.isLess(n, sizeN));
+}
+
+int64_t MatmulTile::getOutputWidth(int64_t limit) {
+  return std::min(limit, knownDivisor(getInnerSize(contraction.n)));
+}
+
+void MatmulTile::storeOutput(Value m, Value n, Value values) {
+  int64_t lanes = countLanes(values);
+  points.emitIf(isOutputInside(m, n), [&] {
+    SmallVector<Coord> loops = makeLoops(Coord::uniform(m), Coord::consecutive(n),
+                                         Coord::uniform(index.constant(0)), lanes);
+    const ReductionGroup::Result &result = contraction.group.results.front();
+    Point point = makeOutputPoint(result.coords, loops, lanes, {});
+    points.store(result.output.binding, points.getFlat(point, result.output.tensor), values, lanes);
+  });
+}
+
 Value MatmulTile::emitOutput(Value m, Value n, Value accumulators) {
   int64_t lanes = countLanes(accumulators);
   SmallVector<Coord> loops =
       makeLoops(Coord::uniform(m), Coord::consecutive(n), Coord::uniform(index.constant(0)), lanes);
   // What is loaded beside the product is loaded from where there is something.
-  Value inside = isMultiple(sizeM, groupM) ? Value() : index.isLess(m, sizeM);
-  if (!isMultiple(sizeN, groupN))
-    inside = index.both(inside, index.isLess(n, sizeN));
+  Value inside = isOutputInside(m, n);
   points.provide(contraction.getOp()->getResult(0), addInit(accumulators, loops, lanes, inside));
   const ReductionGroup::Result &result = contraction.group.results.front();
   Value value =
@@ -254,14 +297,13 @@ Value MatmulTile::emitOutput(Value m, Value n, Value accumulators) {
 
 void MatmulTile::emitOutputs(Value m, Value n, Value accumulators) {
   int64_t lanes = countLanes(accumulators);
-  Value inside = isMultiple(sizeM, groupM) ? Value() : index.isLess(m, sizeM);
-  if (lanes == 1 || knownDivisor(getInnerSize(contraction.n)) % lanes == 0) {
-    if (!isMultiple(sizeN, groupN))
-      inside = index.both(inside, index.isLess(n, sizeN));
+  if (getOutputWidth(lanes) == lanes) {
     Coord column = lanes == 1 ? Coord::uniform(n) : Coord::consecutive(n);
-    points.emitIf(inside, [&] { emitOutputsAt(Coord::uniform(m), column, accumulators, lanes); });
+    points.emitIf(isOutputInside(m, n),
+                  [&] { emitOutputsAt(Coord::uniform(m), column, accumulators, lanes); });
     return;
   }
+  Value inside = isMultiple(sizeM, groupM) ? Value() : index.isLess(m, sizeM);
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Value column = index.add(n, lane);
     points.emitIf(index.both(inside, index.isLess(column, sizeN)), [&] {

@@ -48,6 +48,11 @@ public:
   /// padding (null if nothing is).
   std::pair<mlir::Value, mlir::Value> getPosition(const Contraction::Side &side, mlir::Value own,
                                                   mlir::Value k);
+  /// Where element `element` of a buffer is.
+  mlir::Value getPointer(mlir::Value memory, mlir::Value element);
+  /// True if words of neighbours along the side's own dim can be loaded for each k, at addresses
+  /// that differ by a known number of bytes.
+  bool canTurn(const Contraction::Side &side);
   /// How far apart in the copy source neighbours along k, or along the operand's own dim, are
   /// everywhere; nothing if that varies or is not known.
   std::optional<int64_t> getStride(const Contraction::Side &side, bool alongK);
@@ -62,6 +67,11 @@ public:
   /// outputs there, and stores what is inside.
   void emitOutputs(mlir::Value m, mlir::Value n, mlir::Value accumulators);
 
+  /// How many neighbouring outputs of a row are always inside together, at most `limit`.
+  int64_t getOutputWidth(int64_t limit);
+  /// Stores what `emitOutput` gave, of row m from column n on, where it is inside.
+  void storeOutput(mlir::Value m, mlir::Value n, mlir::Value values);
+
   /// Launches a block for each tile.
   mlir::LogicalResult finish();
   /// The sizes of the product's loops, and those of `dims`.
@@ -73,6 +83,8 @@ public:
 private:
   Point makePoint(const Contraction::Side &side, mlir::Value own, mlir::Value k, int64_t lanes);
   llvm::SmallVector<Coord> makeLoops(const Coord &m, const Coord &n, const Coord &k, int64_t lanes);
+  /// i1: row m, columns from n on are inside the product; null if all of every tile are.
+  mlir::Value isOutputInside(mlir::Value m, mlir::Value n);
   void emitOutputsAt(const Coord &m, const Coord &n, mlir::Value accumulators, int64_t lanes);
   mlir::Value product(llvm::ArrayRef<unsigned> dims);
   mlir::Value addInit(mlir::Value accumulators, llvm::ArrayRef<Coord> loops, int64_t lanes,

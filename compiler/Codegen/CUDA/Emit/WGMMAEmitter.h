@@ -45,8 +45,10 @@ private:
     mlir::Value map;
     int64_t sharers = 1; // blocks of the cluster that need the same tile, and fetch parts
     mlir::Value part = {}, blocks = {}; // which of them this one is, and a bit for each of them
+    bool isTurned = false; // by threads that load it, and store it with its lines along k
   };
   mlir::LogicalResult addOperand(const Contraction::Side &side, int64_t own);
+  mlir::LogicalResult addTurned(const Contraction::Side &side, int64_t own);
   void makeCluster();
   void share(Operand &operand, bool isA);
   /// A map of boxes that are `extents` long along M, N or K, and 1 along the batch.
@@ -78,8 +80,19 @@ private:
   getCoords(const TiledAccess &access, llvm::function_ref<mlir::Value(TiledAccess::Group)> start);
 
   void fetch(const Operand &operand, mlir::Value slot, mlir::Value k, mlir::Value stage);
+  /// Starts the copies of a stage that boxes bring.
+  void fetchBoxes(mlir::Value stage, mlir::Value k);
   void emitProducer();
+  void emitTurningProducer();
+  std::pair<mlir::Value, mlir::Value> getTurnedPlace(const Operand &operand, int64_t unit);
+  llvm::SmallVector<mlir::Value> loadTurned(const Operand &operand, int64_t unit, mlir::Value k);
+  llvm::SmallVector<mlir::Value> turn(const Operand &operand, llvm::ArrayRef<mlir::Value> words);
+  void storeTurned(const Operand &operand, int64_t unit, llvm::ArrayRef<mlir::Value> words,
+                   mlir::Value slot);
+  void syncWarp();
   void emitConsumer(mlir::Value warpgroup);
+  /// How the threads of a multiprocessor share its registers.
+  WarpgroupRegisters getThreadRegisters() const;
   RingState emitProduct(RingState state, mlir::Value place, llvm::SmallVector<mlir::Value> &sums,
                         mlir::Value other);
   /// One step of it from shared memory, or with the first factor in registers: `carried` are the

@@ -237,12 +237,13 @@ LogicalResult MatmulMMAAttr::verify(EmitError emitError, int64_t tileM, int64_t 
 /// Registers of a thread: sums, and what addresses and loops take beside them.
 static constexpr int64_t kOtherRegisters = 40;
 
-WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks) {
-  constexpr int64_t kRegisters = 65536, kMost = 248, kFetching = 32;
+WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks, int64_t words) {
+  constexpr int64_t kRegisters = 65536, kMost = 248;
+  int64_t fetching = words ? words + 48 : 32;
   int64_t groups = 1 + warpgroups;
   int64_t launched =
       std::min(kRegisters / (tile::kWarpgroupThreads * groups * blocks) / 8 * 8, kMost);
-  int64_t consumer = std::min((launched * groups - kFetching) / warpgroups / 8 * 8, kMost);
+  int64_t consumer = std::min((launched * groups - fetching) / warpgroups / 8 * 8, kMost);
   if (consumer <= launched)
     return {launched, launched, launched};
   return {launched, launched * groups - consumer * warpgroups, consumer};
@@ -260,8 +261,8 @@ LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_
                           "share tiles, got "
                        << turns << " for " << warpgroups << " warpgroups and a split of " << split;
   int64_t team = warpgroups / turns; // those that share a tile
-  if (warpgroups < 1 || warpgroups > 3 || tileM < 1 || tileM % (64 * team) != 0)
-    return emitError() << "expected 1 to 3 warpgroups and a multiple of 64 rows for each, got "
+  if (warpgroups < 1 || warpgroups > 4 || tileM < 1 || tileM % (64 * team) != 0)
+    return emitError() << "expected 1 to 4 warpgroups and a multiple of 64 rows for each, got "
                        << team << " for " << tileM << " rows";
   if (tileN < 8 || tileN > 256 || tileN % 8 != 0)
     return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << tileN;

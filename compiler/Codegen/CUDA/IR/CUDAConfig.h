@@ -42,7 +42,12 @@ inline constexpr llvm::StringLiteral kSharedSymbol = "xc_shared";
 struct WarpgroupRegisters {
   int64_t launched, producer, consumer;
 };
-WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks);
+/// With `words`, threads that fetch have so many words of operands under way.
+WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks, int64_t words = 0);
+
+/// A second factor of elements of `bytes` bytes that threads turn on the way has a multiple of so
+/// many rows in a tile.
+inline int64_t getTurnedRows(int64_t bytes) { return bytes == 1 ? 64 : 32; }
 
 } // namespace xc::cuda
 
