@@ -91,8 +91,8 @@ def fma_candidates(most):
 
 
 def mma_candidates(most):
-    """Configurations of a product of 16-bit types on mma.sync."""
-    tiles = [(128, 256, 64, 2, 4, 4), (256, 128, 64, 4, 2, 4), (128, 128, 64, 2, 2, 3), (128, 128, 32, 2, 2, 4), (128, 256, 64, 2, 4, 3),
+    """Configurations of a product of 16-bit types on mma.sync, with what shared memory sm_80 has."""
+    tiles = [(128, 256, 64, 2, 4, 3), (256, 128, 64, 4, 2, 3), (128, 128, 64, 2, 2, 2), (128, 128, 32, 2, 2, 4), (128, 256, 32, 2, 4, 4),
              (128, 128, 64, 2, 4, 3), (64, 128, 64, 2, 2, 4), (64, 64, 64, 2, 2, 4)]
     return ["#cuda.matmul_mma<tile_m = %d, tile_n = %d, tile_k = %d, warps_m = %d, warps_n = %d, stages = %d>" % tile
             for tile in tiles[:most]]

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Targets.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
@@ -33,19 +34,36 @@ namespace xc::cuda {
 static constexpr int64_t kRowBytes = 16, kLineBytes = 128;
 /// Rows from which on a line more costs little.
 static constexpr int64_t kLongRowBytes = 1024;
-/// Operations a nanosecond that wgmma does and mma.sync does not (700 and 330 TFLOP/s on an H200),
-/// as nanoseconds for each.
-static constexpr double kGain = 1 / 330e3 - 1 / 700e3;
+/// Nanoseconds that wgmma saves for each operation: what it does in one and what replaces it does
+/// (700 and 330 TFLOP/s on an H200; mma.sync in TF32, and plain instructions for i8).
+static constexpr double kHalfGain = 1 / 330e3 - 1 / 700e3, kSingleGain = 1 / 165e3 - 1 / 350e3,
+                        kByteGain = 1 / 25e3 - 1 / 1200e3;
 /// Bytes a nanosecond of a copy, and the nanoseconds of another launch.
 static constexpr double kCopyRate = 2000, kLaunchTime = 2000;
+
+/// Nanoseconds an operation that wgmma saves; 0 if it does not know the types.
+static double getGain(linalg::ContractOp op) {
+  Type lhs = getElementTypeOrSelf(op.getDpsInputOperand(0)->get()),
+       rhs = getElementTypeOrSelf(op.getDpsInputOperand(1)->get());
+  if (lhs != rhs)
+    return 0;
+  if (lhs.isF16() || lhs.isBF16())
+    return kHalfGain;
+  if (lhs.isF32() && op->hasAttr(kAllowTF32Attr))
+    return kSingleGain;
+  bool isSigned = op.getCast() == linalg::TypeFn::cast_signed;
+  return lhs.isSignlessInteger(8) && isSigned ? kByteGain : 0;
+}
+
+static int64_t getElementBytes(RankedTensorType type) { return type.getElementTypeBitWidth() / 8; }
 
 /// The bytes of `tensor` if its rows need other distances; 0 if they do not, or it has no rows.
 static int64_t getUnalignedBytes(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  if (!type.hasStaticShape() || type.getRank() < 2 || !type.getElementType().isFloat() ||
-      type.getElementTypeBitWidth() != 16)
+  if (!type.hasStaticShape() || type.getRank() < 2)
     return 0;
-  return type.getShape().back() * 2 % kRowBytes != 0 ? type.getNumElements() * 2 : 0;
+  int64_t bytes = getElementBytes(type);
+  return type.getShape().back() * bytes % kRowBytes != 0 ? type.getNumElements() * bytes : 0;
 }
 
 static double countFlops(linalg::LinalgOp op) {
@@ -58,15 +76,14 @@ static double countFlops(linalg::LinalgOp op) {
 /// Copies `tensor` into rows of aligned distance; returns the first part of each.
 static Value alignRows(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  int64_t bytes = type.getShape().back() * 2;
+  int64_t elementBytes = getElementBytes(type), bytes = type.getShape().back() * elementBytes;
   int64_t unit = bytes < kLongRowBytes ? kRowBytes : kLineBytes;
   SmallVector<int64_t> shape(type.getShape());
-  shape.back() = llvm::alignTo(bytes, unit) / 2;
+  shape.back() = llvm::alignTo(bytes, unit) / elementBytes;
   SmallVector<OpFoldResult> low(type.getRank(), builder.getIndexAttr(0)),
       high = low, ones(type.getRank(), builder.getIndexAttr(1));
   high.back() = builder.getIndexAttr(shape.back() - type.getShape().back());
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type.getElementType(), 0));
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
   auto wide = RankedTensorType::get(shape, type.getElementType());
   Value padded = tensor::PadOp::create(builder, loc, wide, tensor, low, high, zero);
   return tensor::ExtractSliceOp::create(
@@ -90,6 +107,9 @@ struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
   }
 
   static void align(linalg::ContractOp op) {
+    double gain = getGain(op);
+    if (gain == 0)
+      return;
     SmallVector<OpOperand *> found;
     double cost = 0;
     for (OpOperand *operand : op.getDpsInputOperands())
@@ -99,7 +119,7 @@ struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
       }
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
     if (found.empty() || llvm::any_of(ranges, ShapedType::isDynamic) ||
-        countFlops(op) * kGain < cost)
+        countFlops(op) * gain < cost)
       return;
     OpBuilder builder(op);
     for (OpOperand *operand : found)

@@ -21,6 +21,23 @@ builtin.module @unaligned attributes {plan.target = #plan.target<"cuda", "sm_90a
     %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<257x259xbf16>, tensor<259x256xbf16>) outs(%c : tensor<257x256xf32>) -> tensor<257x256xf32>
     return %p : tensor<257x256xf32>
   }
+  // CHECK-LABEL: func.func @rounded(
+  // CHECK:         tensor.pad %{{.*}} low[0, 0] high[0, 29]
+  // CHECK-NOT:     tensor.pad
+  // CHECK:         linalg.contract
+  func.func @rounded(%a: tensor<4097x4099xf32>, %b: tensor<4099x4096xf32>, %c: tensor<4097x4096xf32>) -> tensor<4097x4096xf32> {
+    %p = linalg.contract indexing_maps = [#a, #b, #c] {allow_tf32} ins(%a, %b : tensor<4097x4099xf32>, tensor<4099x4096xf32>) outs(%c : tensor<4097x4096xf32>) -> tensor<4097x4096xf32>
+    return %p : tensor<4097x4096xf32>
+  }
+  // CHECK-LABEL: func.func @bytes(
+  // CHECK:         tensor.pad %{{.*}} low[0, 0] high[0, 125] {{.*}}
+  // CHECK:         tensor<4097x4224xi8> to tensor<4097x4099xi8>
+  // CHECK:         tensor<4099x4224xi8> to tensor<4099x4104xi8>
+  func.func @bytes(%a: tensor<4097x4099xi8>, %b: tensor<4099x4104xi8>, %c: tensor<4097x4104xi32>) -> tensor<4097x4104xi32> {
+    %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<4097x4099xi8>, tensor<4099x4104xi8>) outs(%c : tensor<4097x4104xi32>) -> tensor<4097x4104xi32>
+    return %p : tensor<4097x4104xi32>
+  }
+  // Without `allow_tf32` all bits count.
   // CHECK-LABEL: func.func @single(
   // CHECK-NOT:     tensor.pad
   func.func @single(%a: tensor<4097x4099xf32>, %b: tensor<4099x4096xf32>, %c: tensor<4097x4096xf32>) -> tensor<4097x4096xf32> {
