@@ -28,9 +28,9 @@ struct MMATile {
 
 } // namespace
 
-// The rates of the first three were measured on an H200 (4096^3, bf16: 277.6, 275.6 and 288.3 us; of
-// the fourth, with the first at 284.9, 337 us); those of the smaller ones follow from how much more
-// of shared memory their warps read for a product.
+// The rates of the first three were measured on an H200 (4096^3, bf16: 277.6, 275.6 and 288.3 us;
+// of the fourth, with the first at 284.9, 337 us); those of the smaller ones follow from how much
+// more of shared memory their warps read for a product.
 static const MMATile kTiles[] = {
     {128, 256, 2, 4, 1.00, 256, true, false}, {256, 128, 4, 2, 1.00, 256, true, false},
     {128, 128, 2, 2, 0.96, 256, true, true},  {128, 128, 2, 4, 0.84, 168, false, false},
