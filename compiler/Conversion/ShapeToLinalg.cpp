@@ -10,6 +10,8 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -71,6 +73,33 @@ struct ConvertIota : OpConversionPattern<array::IotaOp> {
                                           arith::IndexCastOp::create(b, loc, b.getI64Type(), index);
                                       return convertScalar(b, loc, number, b.getI64Type(), element);
                                     });
+    rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), result, type));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Within
+//===----------------------------------------------------------------------===//
+
+/// In the body of a generic, which fusion takes along: there is no op between those that fuse.
+struct ConvertWithin : OpConversionPattern<array::WithinOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::WithinOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value operand = adaptor.getOperand();
+    auto type = cast<RankedTensorType>(operand.getType());
+    AffineMap maps[] = {rewriter.getMultiDimIdentityMap(type.getRank()),
+                        AffineMap::get(type.getRank(), 0, rewriter.getContext())};
+    Value result = buildElementwise(
+        rewriter, op.getLoc(), type.getElementType(),
+        tensor::getMixedSizes(rewriter, op.getLoc(), operand), {operand, adaptor.getExtent()}, maps,
+        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+          Value index = linalg::IndexOp::create(b, loc, op.getAxis());
+          Value extent = arith::IndexCastOp::create(b, loc, b.getIndexType(), args[1]);
+          return kernel::WithinOp::create(b, loc, args[0], index, extent);
+        });
     rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), result, type));
     return success();
   }
@@ -603,8 +632,8 @@ private:
 } // namespace
 
 void populateShapePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertDim, ConvertFromIndex, ConvertIota, ConvertBroadcast, ConvertReshape,
-               ConvertTranspose, ConvertReverse, ConvertSlice, ConvertDynamicSlice,
+  patterns.add<ConvertDim, ConvertFromIndex, ConvertIota, ConvertWithin, ConvertBroadcast,
+               ConvertReshape, ConvertTranspose, ConvertReverse, ConvertSlice, ConvertDynamicSlice,
                ConvertDynamicUpdateSlice, ConvertConcatenate, ConvertPad>(converter,
                                                                           patterns.getContext());
 }

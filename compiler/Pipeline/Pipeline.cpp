@@ -59,6 +59,8 @@ static void addArrayPasses(OpPassManager &pm) {
   addCleanup(pm);
   pm.addPass(array::createDecompose());
   addCleanup(pm);
+  // After the decomposition, so that only simple ops need to know what an extent means for them.
+  pm.addNestedPass<func::FuncOp>(array::createResolveExtents());
   // Regions see what surrounds them until here; from here on each is a function of its own.
   pm.addPass(createOutlineControl());
 }

@@ -138,3 +138,17 @@ func.func @behind_a_cast(%x: tensor<4x8xf32>) -> (tensor<?x4xf32>, tensor<2x?xf3
   %2 = array.reshape %0 : tensor<?x8xf32> -> tensor<2x?xf32>
   return %1, %2 : tensor<?x4xf32>, tensor<2x?xf32>
 }
+
+// The body says what is of interest, so that fusion takes it along.
+// CHECK-LABEL: func.func @within(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x6xf32>, %[[N:.*]]: tensor<i64>
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %[[N]] : tensor<?x6xf32>, tensor<i64>)
+// CHECK:         ^bb0(%[[A:.*]]: f32, %[[COUNT:.*]]: i64, %{{.*}}: f32):
+// CHECK:           %[[I:.*]] = linalg.index 0 : index
+// CHECK:           %[[EXTENT:.*]] = arith.index_cast %[[COUNT]] : i64 to index
+// CHECK:           %[[Y:.*]] = kernel.within %[[A]], %[[I]] before %[[EXTENT]] : f32
+// CHECK:           linalg.yield %[[Y]] : f32
+func.func @within(%x: tensor<?x6xf32>, %n: tensor<i64>) -> tensor<?x6xf32> {
+  %0 = array.within %x, %n axis = 0 : tensor<?x6xf32>, tensor<i64>
+  return %0 : tensor<?x6xf32>
+}

@@ -45,6 +45,16 @@ struct DropElement final : OpRewritePattern<kernel::ElementOp> {
   }
 };
 
+/// All elements are computed: what lies behind an extent is not specified.
+struct DropWithin final : OpRewritePattern<kernel::WithinOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(kernel::WithinOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, op.getValue());
+    return success();
+  }
+};
+
 /// collapse_shape(to_tensor(m)) -> to_tensor(collapse_shape(m)).
 struct CollapseBinding final : OpRewritePattern<tensor::CollapseShapeOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -183,8 +193,8 @@ struct NormalizeKernel final : impl::NormalizeKernelBase<NormalizeKernel> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<GeneralizeOp, DropElement, CollapseBinding, ExpandBinding, StoreBeforeReshape,
-                 HoistFactorCasts>(context);
+    patterns.add<GeneralizeOp, DropElement, DropWithin, CollapseBinding, ExpandBinding,
+                 StoreBeforeReshape, HoistFactorCasts>(context);
     memref::DimOp::getCanonicalizationPatterns(patterns, context);
     tensor::DimOp::getCanonicalizationPatterns(patterns, context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -66,3 +66,10 @@ func.func @scatter_by_row(%i: memref<8x1xi32>, %u: memref<8x5xf16>, %r: memref<8
     : memref<8x1xi32>, memref<8x5xf16> by memref<8xi32>, memref<8xi64> into memref<4x5xf16>
   return
 }
+
+// CHECK-LABEL: func.func @within(
+// CHECK:         kernel.within %{{.*}}, %{{.*}} before %{{.*}} : f32
+func.func @within(%x: f32, %i: index, %n: index) -> f32 {
+  %y = kernel.within %x, %i before %n : f32
+  return %y : f32
+}

@@ -214,6 +214,8 @@ void PointEmitter::emitBodyOp(linalg::LinalgOp op, Operation *bodyOp, ArrayRef<C
     mapping.map(extract.getResult(), emit(extract.getTensor(), point));
   } else if (auto element = dyn_cast<kernel::ElementOp>(bodyOp)) {
     mapping.map(element.getResult(), mapping.lookupOrDefault(element.getValue()));
+  } else if (auto within = dyn_cast<kernel::WithinOp>(bodyOp)) {
+    mapping.map(within.getResult(), mapping.lookupOrDefault(within.getValue()));
   } else if (auto dim = dyn_cast<tensor::DimOp>(bodyOp)) {
     mapping.map(dim.getResult(), getSizes(dim.getSource())[*dim.getConstantIndex()]);
   } else {

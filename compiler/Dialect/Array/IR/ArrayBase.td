@@ -33,7 +33,17 @@ def Array_Dialect : Dialect {
     and products of 16-bit floats accumulate in `f32`.
 
     **Dims** are static or `?`. A `?` is known when a function's inputs are
-    bound. A result type may say more or less than what is inferred from the
+    bound, or is *device-bounded*: its *extent*, how many elements count, is a
+    number in device memory, and its *bound* is a size that is static or known
+    when inputs are bound. `array.set_extent` and `array.compress` make such
+    dims (a filter's result, a cache that grows), and what is computed from them
+    has them too: elementwise ops, reductions, products, sorts, views, values of
+    `array.if` and `array.while`. What lies behind an extent never counts:
+    reductions, products and positions see the elements before it only, and
+    `array.dim`, as data, is the extent. Dims that an op wants equal have to
+    have the same extent: of one count, or computed in one way. Functions take
+    and return arrays: `array.pad_to_bound` makes one, beside `array.extent`. An
+    op that knows no meaning for an extent refuses it. A result type may say more or less than what is inferred from the
     operands (`tensor<?xf32>` where `tensor<4xf32>` is inferred, and the other
     way round); it may not contradict it.
 

@@ -145,4 +145,26 @@ FailureOr<Values> NonzeroOp::decompose(OpBuilder &builder) {
   return Values{e.finish(indices, getIndices().getType()), e.finish(total, getCount().getType())};
 }
 
+//===----------------------------------------------------------------------===//
+// Compress
+//===----------------------------------------------------------------------===//
+
+FailureOr<Values> CompressOp::decompose(OpBuilder &builder) {
+  ExpressionBuilder e(builder, getLoc());
+  Type element = builder.getI64Type();
+  Value before = countBefore(e, getMask(), element);
+  Value numbers = e.make<IotaOp>(before.getType(), e.dynamicSizes(before), /*axis=*/0);
+  // What is not picked goes to a row that is not there, each to one of its own.
+  Value nowhere = e.sub(e.integer(-1, element), numbers);
+  Value row = e.make<ExpandDimsOp>(e.select(getMask(), before, nowhere), int64_t(1));
+  Value places = e.make<ScatterOp>(ScatterKind::Set, e.zerosLike(numbers), row, numbers,
+                                   ArrayRef<int64_t>{0}, /*unique=*/true);
+  Value taken = e.make<TakeOp>(getOperand(), places, getAxis());
+  Value count = e.reduce(ReduceKind::Sum, e.convert(getMask(), element), {0}, /*keepdims=*/false);
+  Dims shape(cast<RankedTensorType>(taken.getType()).getShape());
+  shape[getAxis()] = ShapedType::kDynamic;
+  Value kept = e.make<SetExtentOp>(getType().clone(shape), taken, count, getAxis());
+  return Values{e.finish(kept, getType())};
+}
+
 } // namespace xc::array

@@ -57,6 +57,34 @@ def Decompose : Pass<"xc-array-decompose"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
+def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {
+  let summary = "Compute with device-bounded dims on arrays of their bounds";
+  let description = [{
+    Finds by forward dataflow which dims of which values are device-bounded (see the dialect's
+    description), and what holds their extents: from `array.set_extent` on, through ops, ifs and
+    whiles, whose values carry an extent beside the array. Then a tensor is an array of the bounds'
+    sizes and nothing else is left of the extents than where an op's meaning needs them: what lies
+    behind an extent is replaced by the neutral element where dims are reduced, contracted, sorted
+    or scanned towards their begin; indices are kept below it; sizes that data needs (the divisor of
+    a mean) become data. `array.within` says where kernels need not compute what lies behind.
+
+    An op that has no rule for device-bounded dims is an error, as are dims of an op that have to be
+    equal and have different extents, a size that the host would have to know, and an operand or
+    result of a function. Must run after `-xc-array-decompose`.
+
+    Example:
+    ```mlir
+    %y = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>   // input
+    %s = array.reduce sum, %y axes = [0] : tensor<?xf32> -> tensor<f32>
+    %i = array.iota axis = 0 : tensor<64xi64>                                                // output
+    %m = array.compare lt, %i, %extent : (tensor<64xi64>, tensor<i64>) -> tensor<64xi1>
+    %z = array.select %m, %x, %zero : (tensor<64xi1>, tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+    %s = array.reduce sum, %z axes = [0] : tensor<64xf32> -> tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TestVjp : Pass<"xc-array-test-vjp", "::mlir::func::FuncOp"> {
   let summary = "Return the cotangents of one op's operands, for tests";
   let description = [{

@@ -84,6 +84,25 @@ def Kernel_ElementOp : Op<Kernel_Dialect, "element", [Pure, AllTypesMatch<["valu
   let assemblyFormat = "$number `,` $value attr-dict `:` type($value)";
 }
 
+def Kernel_WithinOp : Op<Kernel_Dialect, "within", [Pure, AllTypesMatch<["value", "result"]>]> {
+  let summary = "A value of interest only where an index is below an extent that is data";
+  let description = [{
+    The value itself where `index` is below `extent`; elsewhere not specified, and need not be computed nor stored. In
+    the body of a `linalg.generic` with parallel loops: `index` is one of them, and `extent` comes of scalars of rank 0
+    only. A kernel may leave out what lies behind. Example:
+    ```mlir
+    ^bb0(%x: f32, %n: i64, %out: f32):
+      %i = linalg.index 0 : index
+      %e = arith.index_cast %n : i64 to index
+      %y = kernel.within %x, %i before %e : f32
+      linalg.yield %y : f32
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[AnySignlessInteger, AnyFloat]>:$value, Index:$index, Index:$extent);
+  let results = (outs AnyTypeOf<[AnySignlessInteger, AnyFloat]>:$result);
+  let assemblyFormat = "$value `,` $index `before` $extent attr-dict `:` type($value)";
+}
+
 def Kernel_ScatterOp : Kernel_Op<"scatter", [AttrSizedOperandSegments]> {
   let summary = "Brings slices into a destination at index vectors that are data";
   let description = [{

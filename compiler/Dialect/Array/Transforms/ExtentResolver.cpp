@@ -1,0 +1,297 @@
+//===- ExtentResolver.cpp - Device-bounded dims as arrays and extents -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which op has which rule, and what the rules are made of.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+//===----------------------------------------------------------------------===//
+// Ops in program order
+//===----------------------------------------------------------------------===//
+
+bool ExtentResolver::hasExtents(Operation *op) const {
+  return llvm::any_of(op->getOperands(),
+                      [&](Value value) { return bounded.count(value) || sizes.count(value); });
+}
+
+LogicalResult ExtentResolver::resolve(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (failed(resolve(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult ExtentResolver::resolve(Operation *op) {
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return resolveWhile(loop);
+  if (auto branch = dyn_cast<IfOp>(op))
+    return resolveIf(branch);
+  // What a region yields is seen to by the rule of the op that has it.
+  if (isa<YieldOp>(op))
+    return success();
+  bool startsHere = isa<SetExtentOp, ExtentOp, PadToBoundOp, AppendOp>(op);
+  if (startsHere || hasExtents(op)) {
+    builder.setInsertionPoint(op);
+    return applyRule(op);
+  }
+  // Regions of other ops, the bodies of linalg ops, may use what is outside of them.
+  WalkResult result = op->walk([&](Operation *nested) {
+    bool isFine = nested == op || !hasExtents(nested);
+    return isFine || failed(refuse(nested)) ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult ExtentResolver::applyRule(Operation *op) {
+  if (isa<ArrayElementwiseOpInterface>(op))
+    return resolveElementwise(op);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](ReduceOp reduce) { return resolveReduce(reduce); })
+      .Case([&](ReduceWithOp reduce) { return resolveReduceWith(reduce); })
+      .Case([&](ArgMaxOp arg) { return resolveArg(arg, arg.getAxis(), arg.getKeepdims(), true); })
+      .Case([&](ArgMinOp arg) { return resolveArg(arg, arg.getAxis(), arg.getKeepdims(), false); })
+      .Case<CumSumOp, CumProdOp, CumMaxOp, CumMinOp, LogCumSumExpOp>([&](auto scan) {
+        Type element = scan.getType().getElementType();
+        TypedAttr neutral = builder.getZeroAttr(element);
+        if (isa<CumProdOp>(scan))
+          neutral = builder.getOneAttr(element);
+        if (isa<CumMaxOp, LogCumSumExpOp>(scan))
+          neutral = getLowest(element);
+        if (isa<CumMinOp>(scan))
+          neutral = getHighest(element);
+        return resolveScan(scan, scan.getAxis(), scan.getReverse(), neutral);
+      })
+      .Case<SortOp, ArgSortOp>(
+          [&](auto sort) { return resolveSort(sort, sort.getAxis(), sort.getDescending()); })
+      .Case([&](TopKOp topk) { return resolveTopK(topk); })
+      .Case([&](SearchSortedOp search) { return resolveSearchSorted(search); })
+      .Case([&](MatMulOp product) { return resolveMatMul(product); })
+      .Case([&](DotGeneralOp product) { return resolveDotGeneral(product); })
+      .Default([&](Operation *other) { return applyShapeRule(other); });
+}
+
+/// What is said to use instead, where an op has no rule.
+static StringRef getAdvice(Operation *op) {
+  if (isa<func::ReturnOp>(op))
+    return "; return array.pad_to_bound of it and array.extent";
+  return "; array.pad_to_bound makes it an array of its bound";
+}
+
+LogicalResult ExtentResolver::refuse(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    Extents extents = extentsOf(operand.get());
+    for (auto [dim, extent] : llvm::enumerate(extents))
+      if (extent)
+        return refuseDim(op, operand.getOperandNumber(), dim,
+                         "which it cannot take" + getAdvice(op));
+  }
+  return op->emitOpError("needs on the host a size that depends on an extent in device memory; "
+                         "array.extent and array.from_index give it as data");
+}
+
+LogicalResult ExtentResolver::refuseDim(Operation *op, unsigned operand, int64_t dim,
+                                        const Twine &why) {
+  InFlightDiagnostic diagnostic = op->emitOpError("dim ")
+                                  << dim << " of operand #" << operand
+                                  << " has an extent in device memory, " << why;
+  if (Value extent = extentOf(op->getOperand(operand), dim))
+    diagnostic.attachNote(extent.getLoc()) << "the extent comes from here";
+  return diagnostic;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Value ExtentResolver::arrayOf(Value value) const {
+  auto known = bounded.find(value);
+  return known == bounded.end() ? value : known->second.array;
+}
+
+SmallVector<Value> ExtentResolver::arraysOf(ValueRange values) const {
+  return llvm::map_to_vector(values, [&](Value value) { return arrayOf(value); });
+}
+
+Extents ExtentResolver::extentsOf(Value value) const {
+  auto known = bounded.find(value);
+  if (known != bounded.end())
+    return known->second.extents;
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return Extents(type ? type.getRank() : 0);
+}
+
+Value ExtentResolver::extentOf(Value value, int64_t dim) const {
+  auto known = bounded.find(value);
+  return known == bounded.end() ? Value() : known->second.extents[dim];
+}
+
+void ExtentResolver::define(Value value, Value array, Extents extents) {
+  if (llvm::any_of(extents, [](Value extent) { return static_cast<bool>(extent); })) {
+    bounded[value] = {array, extents};
+    computed.push_back({array, extents});
+    return;
+  }
+  if (array.getType() != value.getType())
+    array = tensor::CastOp::create(builder, value.getLoc(), value.getType(), array);
+  value.replaceAllUsesWith(array);
+}
+
+void ExtentResolver::defineAll(Operation *old, Operation *rebuilt, const Extents &extents) {
+  for (auto [value, array] : llvm::zip_equal(old->getResults(), rebuilt->getResults()))
+    define(value, array, extents);
+  replaced.push_back(old);
+}
+
+Operation *ExtentResolver::rebuild(Operation *op, ValueRange operands) {
+  Operation *clone = builder.clone(*op);
+  clone->setOperands(operands);
+  auto inferable = dyn_cast<InferTypeOpInterface>(clone);
+  SmallVector<Type> inferred;
+  if (inferable && succeeded(inferable.inferReturnTypes(clone->getContext(), std::nullopt, operands,
+                                                        clone->getDiscardableAttrDictionary(),
+                                                        clone->getPropertiesStorage(),
+                                                        clone->getRegions(), inferred))) {
+    // Element types may be the op's own to choose.
+    for (auto [result, type] : llvm::zip_equal(clone->getResults(), inferred))
+      result.setType(cast<RankedTensorType>(type).clone(getElementTypeOrSelf(result.getType())));
+  }
+  return clone;
+}
+
+ExpressionBuilder ExtentResolver::expressions(Operation *op) {
+  return ExpressionBuilder(builder, op->getLoc());
+}
+
+Value ExtentResolver::sizeAsData(Value array, int64_t dim) {
+  return ExpressionBuilder(builder, array.getLoc()).sizeLess(array, dim, 0, builder.getI64Type());
+}
+
+//===----------------------------------------------------------------------===//
+// Extents
+//===----------------------------------------------------------------------===//
+
+Value ExtentResolver::clampExtent(Location loc, Value count, Value array, int64_t dim) {
+  ExpressionBuilder e(builder, loc);
+  Type element = builder.getI64Type();
+  // All that does not fit into i64 is more than any bound.
+  if (getElementTypeOrSelf(count.getType()).isUnsignedInteger(64))
+    count =
+        e.make<MinOp>(count, e.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(
+                                 cast<RankedTensorType>(count.getType()), APInt(64, INT64_MAX)))));
+  Value wide = e.convert(count, element);
+  Value extent = e.make<MinOp>(e.make<MaxOp>(wide, e.integer(0, element)), sizeAsData(array, dim));
+  counts[extent] = count;
+  return extent;
+}
+
+Value ExtentResolver::isBefore(Value array, int64_t dim, Value extent) {
+  ExpressionBuilder e(builder, array.getLoc());
+  auto type = cast<RankedTensorType>(array.getType());
+  int64_t bound = type.getDimSize(dim);
+  // Narrow where all indices fit.
+  bool isNarrow = !ShapedType::isDynamic(bound) && bound <= INT32_MAX;
+  Type element = isNarrow ? builder.getI32Type() : builder.getI64Type();
+  Value index = e.make<IotaOp>(type.clone(element), e.dynamicSizes(array), dim);
+  return e.compare(CompareDirection::Lt, index, e.convert(extent, element));
+}
+
+Value ExtentResolver::fillBehind(Value array, int64_t dim, Value extent, Value neutral) {
+  ExpressionBuilder e(builder, array.getLoc());
+  return e.select(isBefore(array, dim, extent), array, neutral);
+}
+
+Value ExtentResolver::fillBehind(Value array, int64_t dim, Value extent, TypedAttr neutral) {
+  auto type = RankedTensorType::get({}, neutral.getType());
+  ExpressionBuilder e(builder, array.getLoc());
+  Value scalar = e.make<ConstantOp>(
+      cast<ElementsAttr>(DenseElementsAttr::get(type, ArrayRef<Attribute>(neutral))));
+  return fillBehind(array, dim, extent, scalar);
+}
+
+bool ExtentResolver::areEqual(Value lhs, Value rhs, unsigned depth) const {
+  if (lhs == rhs)
+    return true;
+  // What the program computes twice is one value by now; formulas of rules are not deep.
+  constexpr unsigned kDeepest = 8;
+  if (depth > kDeepest)
+    return false;
+  auto left = counts.find(lhs), right = counts.find(rhs);
+  if (left != counts.end() && right != counts.end() &&
+      areEqual(left->second, right->second, depth + 1))
+    return true;
+  Operation *first = lhs.getDefiningOp(), *second = rhs.getDefiningOp();
+  if (!first || !second || first->getNumRegions() > 0 || !isPure(first))
+    return false;
+  return cast<OpResult>(lhs).getResultNumber() == cast<OpResult>(rhs).getResultNumber() &&
+         OperationEquivalence::isEquivalentTo(
+             first, second, [&](Value a, Value b) { return success(areEqual(a, b, depth + 1)); },
+             /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+}
+
+FailureOr<Value> ExtentResolver::unify(Operation *op, ArrayRef<OperandDim> dims, bool broadcast) {
+  Value extent;
+  OperandDim from{};
+  for (OperandDim place : dims)
+    if (Value found = extentOf(op->getOperand(place.operand), place.dim); found && !extent) {
+      extent = found;
+      from = place;
+    }
+  if (!extent)
+    return Value();
+  auto sizeOf = [&](OperandDim place) {
+    Value array = arrayOf(op->getOperand(place.operand));
+    return cast<RankedTensorType>(array.getType()).getDimSize(place.dim);
+  };
+  for (OperandDim place : dims) {
+    Value other = extentOf(op->getOperand(place.operand), place.dim);
+    if (!other) {
+      if (broadcast && sizeOf(place) == 1)
+        continue;
+      return FailureOr<Value>(
+          refuseDim(op, from.operand, from.dim,
+                    "and dim " + Twine(place.dim) + " of operand #" + Twine(place.operand) +
+                        ", which has to be equal, has a size on the host (" +
+                        formatDim(sizeOf(place)) + "); array.set_extent gives it the same extent"));
+    }
+    if (!areCompatibleDims(sizeOf(from), sizeOf(place)) || !areEqual(extent, other)) {
+      return FailureOr<Value>(
+          refuseDim(op, from.operand, from.dim,
+                    "and dim " + Twine(place.dim) + " of operand #" + Twine(place.operand) +
+                        ", which has to be equal, has another one (bounds " +
+                        formatDim(sizeOf(from)) + " and " + formatDim(sizeOf(place)) + ")"));
+    }
+  }
+  return extent;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+static TypedAttr getExtreme(Type type, bool lowest) {
+  if (auto floating = dyn_cast<FloatType>(type))
+    return FloatAttr::get(type, APFloat::getInf(floating.getFloatSemantics(), lowest));
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (type.isUnsignedInteger() || width == 1)
+    return IntegerAttr::get(type, lowest ? APInt::getMinValue(width) : APInt::getMaxValue(width));
+  return IntegerAttr::get(type, lowest ? APInt::getSignedMinValue(width)
+                                       : APInt::getSignedMaxValue(width));
+}
+
+TypedAttr getLowest(Type type) { return getExtreme(type, /*lowest=*/true); }
+TypedAttr getHighest(Type type) { return getExtreme(type, /*lowest=*/false); }
+
+} // namespace xc::array

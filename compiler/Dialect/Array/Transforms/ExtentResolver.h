@@ -1,0 +1,175 @@
+//===- ExtentResolver.h - Device-bounded dims as arrays and extents -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A value with device-bounded dims is replaced by an array of the bounds' sizes, and for each such
+// dim the value that holds its extent: a rank-0 tensor of i64 between 0 and the bound. Ops are
+// visited in program order. Each with such an operand has a rule, which builds the op on arrays and
+// says which extents its results have; the old op is erased in the end. Rules are in three files:
+//   ExtentRules.cpp       elementwise ops, reductions, scans, sorts, products
+//   ExtentShapeRules.cpp  sizes, views, joins, and the ops that make and unmake extents
+//   ExtentIndexRules.cpp  elements and slices at positions that are data
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_ARRAY_TRANSFORMS_EXTENTRESOLVER_H
+#define XC_DIALECT_ARRAY_TRANSFORMS_EXTENTRESOLVER_H
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace xc::array {
+
+/// One for each dim: what holds its extent, null where the host knows the size.
+using Extents = llvm::SmallVector<mlir::Value>;
+
+class ExtentResolver {
+public:
+  explicit ExtentResolver(mlir::func::FuncOp function)
+      : function(function), builder(function.getContext()) {}
+
+  mlir::LogicalResult run();
+
+private:
+  /// What stands for a value with device-bounded dims.
+  struct Bounded {
+    mlir::Value array;
+    Extents extents;
+  };
+  /// What stands for a size that depends on an extent. There is no bound where the size could be
+  /// larger for a smaller extent.
+  struct Size {
+    mlir::Value bound;
+    mlir::Value extent;
+  };
+  /// Dim `dim` of operand `operand` of an op.
+  struct OperandDim {
+    unsigned operand;
+    int64_t dim;
+  };
+
+  mlir::LogicalResult resolve(mlir::Block &block);
+  mlir::LogicalResult resolve(mlir::Operation *op);
+  bool hasExtents(mlir::Operation *op) const;
+  mlir::LogicalResult applyRule(mlir::Operation *op);
+  mlir::LogicalResult applyShapeRule(mlir::Operation *op);
+  mlir::LogicalResult applyIndexRule(mlir::Operation *op);
+  mlir::LogicalResult refuse(mlir::Operation *op);
+
+  // ResolveExtents.cpp: control flow, and where kernels can save work.
+  mlir::LogicalResult resolveWhile(WhileOp op);
+  mlir::LogicalResult resolveIf(IfOp op);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> resolveYield(mlir::Operation *op,
+                                                               mlir::Block &block,
+                                                               llvm::ArrayRef<Extents> expected,
+                                                               mlir::TypeRange types);
+  void markWork();
+  /// `array`, of which only what lies before `extents` is of interest.
+  mlir::Value mark(mlir::Value array, llvm::ArrayRef<mlir::Value> extents);
+
+  // ExtentRules.cpp
+  mlir::LogicalResult resolveElementwise(mlir::Operation *op);
+  mlir::LogicalResult resolveReduce(ReduceOp op);
+  mlir::LogicalResult resolveReduceWith(ReduceWithOp op);
+  mlir::LogicalResult resolveArg(mlir::Operation *op, int64_t axis, bool keepdims, bool isMax);
+  mlir::LogicalResult resolveScan(mlir::Operation *op, int64_t axis, bool reverse,
+                                  mlir::TypedAttr neutral);
+  mlir::LogicalResult resolveSort(mlir::Operation *op, int64_t axis, bool descending);
+  mlir::LogicalResult resolveTopK(TopKOp op);
+  mlir::LogicalResult resolveSearchSorted(SearchSortedOp op);
+  mlir::LogicalResult resolveMatMul(MatMulOp op);
+  mlir::LogicalResult resolveDotGeneral(DotGeneralOp op);
+  mlir::LogicalResult maskContracted(mlir::Operation *op, llvm::ArrayRef<int64_t> lhs,
+                                     llvm::ArrayRef<int64_t> rhs,
+                                     llvm::SmallVectorImpl<mlir::Value> &operands);
+
+  // ExtentShapeRules.cpp
+  mlir::LogicalResult resolveSetExtent(SetExtentOp op);
+  mlir::LogicalResult resolveDim(mlir::Operation *op, mlir::Value tensor, int64_t dim);
+  mlir::LogicalResult resolveSizeArithmetic(mlir::Operation *op);
+  mlir::LogicalResult resolveIota(IotaOp op);
+  mlir::LogicalResult resolveBroadcast(BroadcastInDimOp op);
+  mlir::LogicalResult resolveReshape(ReshapeOp op);
+  mlir::LogicalResult resolveTranspose(TransposeOp op);
+  mlir::LogicalResult resolveReverse(ReverseOp op);
+  mlir::LogicalResult resolveSlice(SliceOp op);
+  mlir::LogicalResult resolvePad(PadOp op);
+  mlir::LogicalResult resolveCast(mlir::tensor::CastOp op);
+  mlir::LogicalResult resolveConcatenate(ConcatenateOp op);
+  mlir::LogicalResult resolveAppend(AppendOp op);
+  /// The sizes of a sized op's result, of which some are device-bounded.
+  struct ResultShape {
+    mlir::RankedTensorType type;
+    llvm::SmallVector<mlir::Value> sizes;
+    Extents extents;
+  };
+  mlir::FailureOr<ResultShape> getResultShape(ArraySizedOpInterface op);
+  /// `operand` with `update` brought in along `axis` from position `start` on.
+  mlir::Value writeAt(mlir::Value operand, int64_t axis, mlir::Value start, mlir::Value update);
+
+  // ExtentIndexRules.cpp
+  mlir::LogicalResult resolveTake(TakeOp op);
+  mlir::LogicalResult resolveTakeAlongAxis(TakeAlongAxisOp op);
+  mlir::LogicalResult resolveGather(GatherOp op);
+  mlir::LogicalResult resolveScatter(ScatterOp op);
+  mlir::LogicalResult resolveDynamicSlice(DynamicSliceOp op);
+  mlir::LogicalResult resolveDynamicUpdateSlice(DynamicUpdateSliceOp op);
+  /// `indices` kept below `extent` and not below 0.
+  mlir::Value clampIndices(mlir::Value indices, mlir::Value extent);
+  /// `value`, or 0 where one of `extents` is 0: what is taken of nothing.
+  mlir::Value zeroIfEmpty(mlir::Value value, llvm::ArrayRef<mlir::Value> extents);
+
+  // What rules are made of.
+  mlir::Value arrayOf(mlir::Value value) const;
+  Extents extentsOf(mlir::Value value) const;
+  mlir::Value extentOf(mlir::Value value, int64_t dim) const;
+  llvm::SmallVector<mlir::Value> arraysOf(mlir::ValueRange values) const;
+  ExpressionBuilder expressions(mlir::Operation *op);
+  /// The size that the host knows of dim `dim` of `array`, as data.
+  mlir::Value sizeAsData(mlir::Value array, int64_t dim);
+  /// `count`, of any integer type, between 0 and size `dim` of `array`.
+  mlir::Value clampExtent(mlir::Location loc, mlir::Value count, mlir::Value array, int64_t dim);
+  /// `array` with `neutral` in the place of what lies behind `extent`.
+  mlir::Value fillBehind(mlir::Value array, int64_t dim, mlir::Value extent, mlir::Value neutral);
+  mlir::Value fillBehind(mlir::Value array, int64_t dim, mlir::Value extent,
+                         mlir::TypedAttr neutral);
+  /// Truth values in the shape of `array`: whether the index along `dim` is below `extent`.
+  mlir::Value isBefore(mlir::Value array, int64_t dim, mlir::Value extent);
+  /// True where both are known to hold the same number, if the bounds of their dims are equal.
+  bool areEqual(mlir::Value lhs, mlir::Value rhs, unsigned depth = 0) const;
+  /// The extent that all of `dims` have, null if the host knows all sizes. Dims of size 1 say
+  /// nothing with `broadcast`. Anything else is an error of `op`.
+  mlir::FailureOr<mlir::Value> unify(mlir::Operation *op, llvm::ArrayRef<OperandDim> dims,
+                                     bool broadcast = false);
+  mlir::LogicalResult refuseDim(mlir::Operation *op, unsigned operand, int64_t dim,
+                                const llvm::Twine &why);
+  /// The op on `operands`, of the types that follow from theirs.
+  mlir::Operation *rebuild(mlir::Operation *op, mlir::ValueRange operands);
+  /// Makes `array` stand for `value`.
+  void define(mlir::Value value, mlir::Value array, Extents extents = {});
+  void defineAll(mlir::Operation *old, mlir::Operation *rebuilt, const Extents &extents = {});
+
+  mlir::func::FuncOp function;
+  mlir::IRRewriter builder;
+  llvm::DenseMap<mlir::Value, Bounded> bounded;
+  llvm::DenseMap<mlir::Value, Size> sizes;
+  /// Extents that were made of a count: the count.
+  llvm::DenseMap<mlir::Value, mlir::Value> counts;
+  /// Arrays with extents, in program order.
+  llvm::SmallVector<Bounded> computed;
+  llvm::SmallVector<mlir::Operation *> replaced;
+};
+
+/// The smallest and the largest number of `type`, infinities included.
+mlir::TypedAttr getLowest(mlir::Type type);
+mlir::TypedAttr getHighest(mlir::Type type);
+
+} // namespace xc::array
+
+#endif // XC_DIALECT_ARRAY_TRANSFORMS_EXTENTRESOLVER_H

@@ -1,0 +1,512 @@
+//===- ExtentShapeRules.cpp - Device-bounded dims of sizes and views ------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The ops that make and unmake extents; sizes, which become data; views and joins.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+static RankedTensorType getType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+LogicalResult ExtentResolver::applyShapeRule(Operation *op) {
+  if (op->getNumResults() == 1 && op->getResult(0).getType().isIndex() &&
+      isa<arith::ArithDialect>(op->getDialect()))
+    return resolveSizeArithmetic(op);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](SetExtentOp set) { return resolveSetExtent(set); })
+      .Case([&](ExtentOp extent) { return resolveDim(op, extent.getOperand(), extent.getAxis()); })
+      .Case([&](DimOp dim) { return resolveDim(op, dim.getOperand(), dim.getAxis()); })
+      .Case([&](tensor::DimOp dim) {
+        std::optional<int64_t> index = dim.getConstantIndex();
+        return index ? resolveDim(op, dim.getSource(), *index) : refuse(op);
+      })
+      .Case([&](FromIndexOp from) {
+        ExpressionBuilder e = expressions(op);
+        define(from.getResult(),
+               e.convert(sizes.lookup(from.getOperand()).extent, from.getType().getElementType()));
+        replaced.push_back(op);
+        return success();
+      })
+      .Case([&](PadToBoundOp pad) {
+        Value array = arrayOf(pad.getOperand());
+        for (auto [dim, extent] : llvm::enumerate(extentsOf(pad.getOperand())))
+          if (extent)
+            array = fillBehind(array, dim, extent, pad.getValue());
+        if (!areCompatibleTypes(array.getType(), pad.getType()))
+          return LogicalResult(pad.emitOpError("expected a result of the bounds' sizes, ")
+                               << array.getType() << ", got " << pad.getType());
+        define(pad.getResult(), array);
+        replaced.push_back(op);
+        return success();
+      })
+      .Case([&](AppendOp append) { return resolveAppend(append); })
+      .Case([&](IotaOp iota) { return resolveIota(iota); })
+      .Case([&](BroadcastInDimOp broadcast) { return resolveBroadcast(broadcast); })
+      .Case([&](ReshapeOp reshape) { return resolveReshape(reshape); })
+      .Case([&](TransposeOp transpose) { return resolveTranspose(transpose); })
+      .Case([&](ReverseOp reverse) { return resolveReverse(reverse); })
+      .Case([&](SliceOp slice) { return resolveSlice(slice); })
+      .Case([&](PadOp pad) { return resolvePad(pad); })
+      .Case([&](tensor::CastOp cast) { return resolveCast(cast); })
+      .Case([&](ConcatenateOp concatenate) { return resolveConcatenate(concatenate); })
+      .Default([&](Operation *other) { return applyIndexRule(other); });
+}
+
+//===----------------------------------------------------------------------===//
+// Extents and sizes
+//===----------------------------------------------------------------------===//
+
+LogicalResult ExtentResolver::resolveSetExtent(SetExtentOp op) {
+  Value array = arrayOf(op.getOperand());
+  Extents extents = extentsOf(op.getOperand());
+  int64_t axis = op.getAxis();
+  Value extent = clampExtent(op.getLoc(), op.getCount(), array, axis);
+  if (Value old = extents[axis])
+    extent = expressions(op).make<MinOp>(extent, old);
+  extents[axis] = extent;
+  bounded[op.getResult()] = {array, extents};
+  replaced.push_back(op);
+  return success();
+}
+
+LogicalResult ExtentResolver::resolveDim(Operation *op, Value tensor, int64_t dim) {
+  Value array = arrayOf(tensor), extent = extentOf(tensor, dim), result = op->getResult(0);
+  replaced.push_back(op);
+  if (isa<ExtentOp>(op)) {
+    Type element = getType(result).getElementType();
+    ExpressionBuilder e = expressions(op);
+    define(result, e.convert(extent ? extent : sizeAsData(array, dim), element));
+    return success();
+  }
+  SizeBuilder size(builder, op->getLoc());
+  Value bound = size.value(size.size(array, dim));
+  if (extent)
+    sizes[result] = {bound, extent};
+  else
+    result.replaceAllUsesWith(bound);
+  return success();
+}
+
+static std::optional<int64_t> getConstant(Value value) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)) || !elements.isSplat())
+    return std::nullopt;
+  return elements.getSplatValue<APInt>().getSExtValue();
+}
+
+/// A multiple that is divided again, as sizes of reshapes are, is the same extent as before.
+static Value divide(ExpressionBuilder &e, Value lhs, Value rhs) {
+  auto product = lhs.getDefiningOp<MulOp>();
+  std::optional<int64_t> divisor = getConstant(rhs);
+  std::optional<int64_t> factor = product ? getConstant(product.getRhs()) : std::nullopt;
+  if (!divisor || *divisor == 0 || !factor || *factor % *divisor != 0)
+    return e.div(lhs, rhs);
+  if (*factor == *divisor)
+    return product.getLhs();
+  return e.mul(product.getLhs(), e.integer(*factor / *divisor, getElementTypeOrSelf(rhs)));
+}
+
+/// On numbers of i64: the formulas of a launch know nothing of extents.
+static Value computeAsData(ExpressionBuilder &e, Operation *op, Value lhs, Value rhs) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](arith::AddIOp) { return e.add(lhs, rhs); })
+      .Case([&](arith::SubIOp) { return e.sub(lhs, rhs); })
+      .Case([&](arith::MulIOp) { return e.mul(lhs, rhs); })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](Operation *) { return e.make<MaxOp>(lhs, rhs); })
+      .Case<arith::MinSIOp, arith::MinUIOp>([&](Operation *) { return e.make<MinOp>(lhs, rhs); })
+      .Case<arith::DivSIOp, arith::DivUIOp>([&](Operation *) { return divide(e, lhs, rhs); })
+      .Case<arith::RemSIOp, arith::RemUIOp>([&](Operation *) { return e.make<RemOp>(lhs, rhs); })
+      .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>([&](Operation *) {
+        Value one = e.integer(1, getElementTypeOrSelf(lhs.getType()));
+        return e.div(e.add(lhs, e.sub(rhs, one)), rhs);
+      })
+      .Default([](Operation *) { return Value(); });
+}
+
+LogicalResult ExtentResolver::resolveSizeArithmetic(Operation *op) {
+  ExpressionBuilder e = expressions(op);
+  if (op->getNumOperands() != 2)
+    return refuse(op);
+  SmallVector<Value> data, bounds;
+  for (Value operand : op->getOperands()) {
+    auto known = sizes.find(operand);
+    if (known != sizes.end()) {
+      data.push_back(known->second.extent);
+      bounds.push_back(known->second.bound);
+      continue;
+    }
+    Type element = builder.getI64Type();
+    std::optional<int64_t> constant = getConstantIntValue(operand);
+    data.push_back(constant ? e.integer(*constant, element)
+                            : e.make<FromIndexOp>(RankedTensorType::get({}, element), operand));
+    bounds.push_back(operand);
+  }
+  Value extent = computeAsData(e, op, data[0], data[1]);
+  if (!extent)
+    return refuse(op);
+  // What grows with the extents has the bound that it makes of their bounds.
+  Value bound;
+  bool grows = isa<arith::AddIOp, arith::MulIOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp,
+                   arith::MinUIOp>(op);
+  bool growsWithFirst =
+      isa<arith::SubIOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(
+          op) &&
+      !sizes.contains(op->getOperand(1));
+  if ((grows || growsWithFirst) && bounds[0] && bounds[1]) {
+    Operation *clone = builder.clone(*op);
+    clone->setOperands(bounds);
+    bound = clone->getResult(0);
+  }
+  sizes[op->getResult(0)] = {bound, extent};
+  replaced.push_back(op);
+  return success();
+}
+
+FailureOr<ExtentResolver::ResultShape> ExtentResolver::getResultShape(ArraySizedOpInterface op) {
+  auto type = getType(op->getResult(0));
+  Dims shape(type.getShape());
+  ResultShape result;
+  result.extents.resize(type.getRank());
+  OperandRange::iterator size = op.getSizes().begin();
+  // Without sizes a reshape's only `?` follows from the number of elements.
+  if (op.getSizes().empty())
+    return ResultShape{type, {}, result.extents};
+  for (auto [dim, known] : llvm::enumerate(shape)) {
+    if (!ShapedType::isDynamic(known))
+      continue;
+    Value given = *size++;
+    if (auto found = sizes.find(given); found != sizes.end()) {
+      if (!found->second.bound)
+        return FailureOr<ResultShape>(refuse(op));
+      Value extent = found->second.extent;
+      // Less than nothing is nothing.
+      if (extent.getDefiningOp<SubOp>()) {
+        ExpressionBuilder e = expressions(op);
+        extent = e.make<MaxOp>(extent, e.integer(0, builder.getI64Type()));
+      }
+      result.extents[dim] = extent;
+      given = found->second.bound;
+    }
+    if (std::optional<int64_t> constant = getConstantIntValue(given))
+      known = *constant;
+    else
+      result.sizes.push_back(given);
+  }
+  result.type = type.clone(shape);
+  return result;
+}
+
+LogicalResult ExtentResolver::resolveIota(IotaOp op) {
+  FailureOr<ResultShape> shape = getResultShape(op);
+  if (failed(shape))
+    return failure();
+  Value array = expressions(op).make<IotaOp>(shape->type, shape->sizes, op.getAxis());
+  define(op.getResult(), array, shape->extents);
+  replaced.push_back(op);
+  return success();
+}
+
+LogicalResult ExtentResolver::resolveBroadcast(BroadcastInDimOp op) {
+  FailureOr<ResultShape> shape = getResultShape(op);
+  if (failed(shape))
+    return failure();
+  Value array = arrayOf(op.getOperand());
+  for (auto [dim, axis] : llvm::enumerate(op.getAxes())) {
+    Value own = extentOf(op.getOperand(), dim), wanted = shape->extents[axis];
+    bool isRepeated = !own && getType(array).getDimSize(dim) == 1;
+    if (isRepeated || (!own && !wanted) || (own && wanted && areEqual(own, wanted)))
+      continue;
+    if (own)
+      return refuseDim(op, 0, dim,
+                       "but the result's dim " + Twine(axis) +
+                           " does not; array.dim of the operand is its size");
+    return op.emitOpError("expected dim ")
+           << dim << " of its operand to have the extent of the result's dim " << axis
+           << " or to be 1, got " << formatDim(getType(array).getDimSize(dim));
+  }
+  Value result =
+      expressions(op).make<BroadcastInDimOp>(shape->type, array, shape->sizes, op.getAxes());
+  define(op.getResult(), result, shape->extents);
+  replaced.push_back(op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Dims that are not static, each with the number of elements in the static dims behind it.
+struct Segments {
+  int64_t leading = 1;
+  SmallVector<std::pair<int64_t, int64_t>> dims;
+
+  template <typename Predicate> Segments(ArrayRef<int64_t> shape, Predicate isOpen) {
+    for (auto [dim, size] : llvm::enumerate(shape)) {
+      if (isOpen(dim))
+        dims.push_back({static_cast<int64_t>(dim), 1});
+      else
+        (dims.empty() ? leading : dims.back().second) *= size;
+    }
+  }
+};
+} // namespace
+
+/// A dim with an extent stays the outermost of those that it is merged with or split into: then
+/// what counts of them is what comes first.
+LogicalResult ExtentResolver::resolveReshape(ReshapeOp op) {
+  FailureOr<ResultShape> shape = getResultShape(op);
+  if (failed(shape))
+    return failure();
+  Value array = arrayOf(op.getOperand());
+  RankedTensorType from = getType(array);
+  Segments before(from.getShape(), [&](int64_t dim) {
+    return extentOf(op.getOperand(), dim) || from.isDynamicDim(dim);
+  });
+  Segments after(op.getType().getShape(),
+                 [&](int64_t dim) { return op.getType().isDynamicDim(dim); });
+  auto refuseReshape = [&]() -> LogicalResult {
+    for (auto [dim, extent] : llvm::enumerate(extentsOf(op.getOperand())))
+      if (extent)
+        return refuseDim(op, 0, dim,
+                         "and does not stay the first of the dims that it is reshaped with, from " +
+                             formatDims(op.getOperand().getType().getShape()) + " to " +
+                             formatDims(op.getType().getShape()));
+    return refuse(op);
+  };
+  if (before.leading != after.leading || before.dims.size() != after.dims.size())
+    return refuseReshape();
+  ExpressionBuilder e = expressions(op);
+  SizeBuilder size(builder, op.getLoc());
+  Dims dims(op.getType().getShape());
+  SmallVector<Value> dynamic;
+  Extents extents(dims.size());
+  for (auto [old, now] : llvm::zip_equal(before.dims, after.dims)) {
+    Value extent = extentOf(op.getOperand(), old.first), wanted = shape->extents[now.first];
+    bool isWhole = now.second != 0 && old.second % now.second == 0;
+    if (!isWhole || (!extent && (wanted || old.second != now.second)))
+      return refuseReshape();
+    int64_t factor = old.second / now.second;
+    if (extent && factor != 1)
+      extent = e.mul(extent, e.integer(factor, builder.getI64Type()));
+    if (extent && !op.getSizes().empty() && !(wanted && areEqual(extent, wanted)))
+      return refuseReshape();
+    extents[now.first] = extent;
+    OpFoldResult bound = size.mul(size.size(array, old.first), size.constant(factor));
+    std::optional<int64_t> constant = getConstantIntValue(bound);
+    dims[now.first] = constant.value_or(ShapedType::kDynamic);
+    if (!constant)
+      dynamic.push_back(size.value(bound));
+  }
+  define(op.getResult(), e.make<ReshapeOp>(op.getType().clone(dims), array, dynamic), extents);
+  replaced.push_back(op);
+  return success();
+}
+
+LogicalResult ExtentResolver::resolveTranspose(TransposeOp op) {
+  Extents extents;
+  for (int64_t dim : op.getPermutation())
+    extents.push_back(extentOf(op.getOperand(), dim));
+  defineAll(op, rebuild(op, arrayOf(op.getOperand())), extents);
+  return success();
+}
+
+/// Element `i` is the one at `extent - 1 - i`.
+LogicalResult ExtentResolver::resolveReverse(ReverseOp op) {
+  ExpressionBuilder e = expressions(op);
+  Value array = arrayOf(op.getOperand());
+  Extents extents = extentsOf(op.getOperand());
+  SmallVector<int64_t> whole;
+  for (int64_t axis : op.getAxes()) {
+    if (!extents[axis]) {
+      whole.push_back(axis);
+      continue;
+    }
+    Type element = builder.getI64Type();
+    SizeBuilder size(builder, op.getLoc());
+    int64_t bound = getType(array).getDimSize(axis);
+    SmallVector<Value> dynamic;
+    if (ShapedType::isDynamic(bound))
+      dynamic.push_back(size.value(size.size(array, axis)));
+    Value index =
+        e.make<IotaOp>(RankedTensorType::get(bound, element), dynamic, /*axis=*/int64_t(0));
+    Value last = e.sub(extents[axis], e.integer(1, element));
+    array = e.make<TakeOp>(array, e.sub(last, index), axis);
+  }
+  if (!whole.empty())
+    array = e.make<ReverseOp>(array, whole);
+  define(op.getResult(), array, extents);
+  replaced.push_back(op);
+  return success();
+}
+
+/// Steps from an index on go to the extent; an end of its own could not be checked on the host.
+LogicalResult ExtentResolver::resolveSlice(SliceOp op) {
+  ExpressionBuilder e = expressions(op);
+  Extents extents = extentsOf(op.getOperand());
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    if (!extent)
+      continue;
+    if (!ShapedType::isDynamic(op.getLimits()[dim]))
+      return refuseDim(op, 0, dim,
+                       "which may lie before the slice's end " + Twine(op.getLimits()[dim]) +
+                           "; array.set_extent cuts it, or array.take with indices");
+    int64_t start = op.getStarts()[dim], stride = op.getStrides()[dim];
+    Type element = builder.getI64Type();
+    if (start != 0)
+      extent = e.make<MaxOp>(e.sub(extent, e.integer(start, element)), e.integer(0, element));
+    if (stride != 1)
+      extent = e.div(e.add(extent, e.integer(stride - 1, element)), e.integer(stride, element));
+  }
+  defineAll(op, rebuild(op, arrayOf(op.getOperand())), extents);
+  return success();
+}
+
+LogicalResult ExtentResolver::resolvePad(PadOp op) {
+  ExpressionBuilder e = expressions(op);
+  Value array = arrayOf(op.getOperand());
+  Extents extents = extentsOf(op.getOperand());
+  Type element = builder.getI64Type();
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    int64_t around = op.getLow()[dim] + op.getHigh()[dim];
+    int64_t between = op.getInterior() ? (*op.getInterior())[dim] : 0;
+    if (!extent || (around == 0 && between == 0))
+      continue;
+    if (op.getHigh()[dim] != 0 || between != 0)
+      array = fillBehind(array, dim, extent, op.getValue());
+    if (between != 0) {
+      Value spread = e.mul(extent, e.integer(between + 1, element));
+      extent = e.make<MaxOp>(e.sub(spread, e.integer(between, element)), e.integer(0, element));
+    }
+    extent = e.add(extent, e.integer(around, element));
+  }
+  defineAll(op, rebuild(op, {array, op.getValue()}), extents);
+  return success();
+}
+
+LogicalResult ExtentResolver::resolveCast(tensor::CastOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getType());
+  if (!type)
+    return refuse(op);
+  Extents extents = extentsOf(op.getSource());
+  Value array = arrayOf(op.getSource());
+  Dims shape(getType(array).getShape());
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    if (extent && !type.isDynamicDim(dim))
+      return refuseDim(op, 0, dim,
+                       "where a size of " + Twine(type.getDimSize(dim)) +
+                           " is asked for; array.pad_to_bound gives it one");
+    if (!extent)
+      shape[dim] = mergeDims(shape[dim], type.getDimSize(dim));
+  }
+  if (getType(array).getShape() != ArrayRef<int64_t>(shape))
+    array = tensor::CastOp::create(builder, op.getLoc(), type.clone(shape), array);
+  define(op.getResult(), array, extents);
+  replaced.push_back(op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Joins
+//===----------------------------------------------------------------------===//
+
+Value ExtentResolver::writeAt(Value operand, int64_t axis, Value start, Value update) {
+  ExpressionBuilder e(builder, update.getLoc());
+  RankedTensorType type = getType(update);
+  Type element = builder.getI64Type();
+  SizeBuilder size(builder, update.getLoc());
+  SmallVector<Value> dynamic;
+  if (type.isDynamicDim(axis))
+    dynamic.push_back(size.value(size.size(update, axis)));
+  Value index = e.make<IotaOp>(RankedTensorType::get(type.getDimSize(axis), element), dynamic,
+                               /*axis=*/int64_t(0));
+  Value rows = e.make<ExpandDimsOp>(e.add(index, start), int64_t(1));
+  // Updates have the dim of the index vectors first.
+  SmallVector<int64_t> permutation{axis};
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (dim != axis)
+      permutation.push_back(dim);
+  if (axis != 0)
+    update = e.make<TransposeOp>(update, permutation);
+  return e.make<ScatterOp>(ScatterKind::Set, operand, rows, update, ArrayRef<int64_t>(axis),
+                           /*unique=*/true);
+}
+
+/// What lies behind the end is skipped by the scatter.
+LogicalResult ExtentResolver::resolveAppend(AppendOp op) {
+  int64_t axis = op.getAxis(), rank = op.getType().getRank();
+  Extents extents;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (dim == axis) {
+      extents.push_back(extentOf(op.getOperand(), dim));
+      continue;
+    }
+    FailureOr<Value> extent = unify(op, {{0, dim}, {1, dim}});
+    if (failed(extent))
+      return failure();
+    extents.push_back(*extent);
+  }
+  if (!extents[axis])
+    return op.emitOpError("expected dim ")
+           << axis
+           << " of its operand to have an extent in device memory, as array.set_extent "
+              "gives it; array.concatenate joins others";
+  ExpressionBuilder e = expressions(op);
+  Value array = arrayOf(op.getOperand()), update = arrayOf(op.getUpdate());
+  Value added = extentOf(op.getUpdate(), axis);
+  Value total = e.add(extents[axis], added ? added : sizeAsData(update, axis));
+  Value joined = writeAt(array, axis, extents[axis], update);
+  extents[axis] = e.make<MinOp>(total, sizeAsData(array, axis));
+  define(op.getResult(), joined, extents);
+  replaced.push_back(op);
+  return success();
+}
+
+/// Along a dim with an extent: all arrays one after the other for the room, then each where the
+/// ones before it end. What an array has behind its extent is overwritten by the next, or lies
+/// behind the extent of all.
+LogicalResult ExtentResolver::resolveConcatenate(ConcatenateOp op) {
+  int64_t axis = op.getAxis(), rank = op.getType().getRank();
+  Extents extents;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    SmallVector<OperandDim> same;
+    for (unsigned operand = 0; operand < op->getNumOperands(); ++operand)
+      same.push_back({operand, dim});
+    FailureOr<Value> extent = dim == axis ? FailureOr<Value>(Value()) : unify(op, same);
+    if (failed(extent))
+      return failure();
+    extents.push_back(*extent);
+  }
+  ExpressionBuilder e = expressions(op);
+  SmallVector<Value> arrays = arraysOf(op.getOperands());
+  Value joined = rebuild(op, arrays)->getResult(0);
+  Value end;
+  bool isMoved = false;
+  for (auto [operand, array] : llvm::zip_equal(op.getOperands(), arrays)) {
+    if (isMoved)
+      joined = writeAt(joined, axis, end, array);
+    Value own = extentOf(operand, axis);
+    isMoved |= static_cast<bool>(own);
+    Value count = own ? own : sizeAsData(array, axis);
+    end = end ? e.add(end, count) : count;
+  }
+  extents[axis] = isMoved ? end : Value();
+  define(op.getResult(), joined, extents);
+  replaced.push_back(op);
+  return success();
+}
+
+} // namespace xc::array

@@ -1,0 +1,250 @@
+//===- ResolveExtents.cpp - Device-bounded dims as arrays and extents -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The pass, control flow, and where kernels can save work. Values of an if or a while that have
+// device-bounded dims become arrays of the bounds' sizes; their extents are further values, behind
+// all others.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
+#include "compiler/Dialect/Array/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+#define GEN_PASS_DEF_RESOLVEEXTENTS
+#include "compiler/Dialect/Array/Transforms/Passes.h.inc"
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+static bool hasAny(const Extents &extents) {
+  return llvm::any_of(extents, [](Value extent) { return static_cast<bool>(extent); });
+}
+
+/// All that is not null, one after the other.
+static SmallVector<Value> flatten(ArrayRef<Extents> extents) {
+  SmallVector<Value> flat;
+  for (const Extents &own : extents)
+    llvm::copy_if(own, std::back_inserter(flat), [](Value extent) { return bool(extent); });
+  return flat;
+}
+
+/// `like`, with the values of `flat` in the places that are not null.
+static SmallVector<Extents> unflatten(ArrayRef<Extents> like, ValueRange flat) {
+  SmallVector<Extents> result(like);
+  for (Extents &own : result)
+    for (Value &extent : own)
+      if (extent) {
+        extent = flat.front();
+        flat = flat.drop_front();
+      }
+  return result;
+}
+
+/// What `block` yields: arrays of `types`, with extents where `expected` has some, and these.
+FailureOr<SmallVector<Value>> ExtentResolver::resolveYield(Operation *op, Block &block,
+                                                           ArrayRef<Extents> expected,
+                                                           TypeRange types) {
+  auto yield = cast<YieldOp>(block.getTerminator());
+  SmallVector<Value> arrays = arraysOf(yield.getValues());
+  SmallVector<Extents> extents;
+  builder.setInsertionPoint(yield);
+  for (auto [number, value] : llvm::enumerate(yield.getValues())) {
+    extents.push_back(extentsOf(value));
+    for (auto [dim, own] : llvm::enumerate(extents.back())) {
+      if (static_cast<bool>(own) == static_cast<bool>(expected[number][dim]))
+        continue;
+      InFlightDiagnostic diagnostic = op->emitOpError("dim ")
+                                      << dim << " of value #" << number
+                                      << " has an extent in device memory in one place and a size "
+                                         "on the host in another; array.set_extent gives it one";
+      diagnostic.attachNote(yield.getLoc()) << "yielded here";
+      return failure();
+    }
+    if (!hasAny(extents.back()))
+      continue;
+    Type type = types[number];
+    if (!areCompatibleTypes(arrays[number].getType(), type)) {
+      InFlightDiagnostic diagnostic = op->emitOpError("expected equal bounds of value #")
+                                      << number << ", got arrays of " << type << " and "
+                                      << arrays[number].getType()
+                                      << "; array.append keeps the bound";
+      diagnostic.attachNote(yield.getLoc()) << "yielded here";
+      return failure();
+    }
+    if (arrays[number].getType() != type)
+      arrays[number] = tensor::CastOp::create(builder, yield.getLoc(), type, arrays[number]);
+  }
+  llvm::append_range(arrays, flatten(extents));
+  return arrays;
+}
+
+/// Ends `block` with a yield of `values`.
+static void replaceYield(Block &block, ValueRange values) {
+  cast<YieldOp>(block.getTerminator()).getValuesMutable().assign(values);
+}
+
+LogicalResult ExtentResolver::resolveWhile(WhileOp op) {
+  SmallVector<Extents> carried =
+      llvm::map_to_vector(op.getInits(), [&](Value init) { return extentsOf(init); });
+  if (!llvm::any_of(carried, hasAny)) {
+    // Something in the regions may still start or use extents.
+    SmallVector<Type> types(op.getResultTypes());
+    if (failed(resolve(op.getCondition().front())) || failed(resolve(op.getBody().front())))
+      return failure();
+    FailureOr<SmallVector<Value>> yielded = resolveYield(op, op.getBody().front(), carried, types);
+    if (succeeded(yielded))
+      replaceYield(op.getBody().front(), *yielded);
+    return success(succeeded(yielded));
+  }
+  builder.setInsertionPoint(op);
+  SmallVector<Value> inits = arraysOf(op.getInits()), extents = flatten(carried);
+  SmallVector<Type> types;
+  for (auto [init, type, own] : llvm::zip_equal(inits, op.getResultTypes(), carried))
+    types.push_back(hasAny(own) ? init.getType() : type);
+  llvm::append_range(inits, extents);
+  SmallVector<Type> resultTypes(types);
+  llvm::append_range(resultTypes, ValueRange(extents).getTypes());
+  auto rebuilt = WhileOp::create(builder, op.getLoc(), resultTypes, inits);
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), rebuilt->getRegions())) {
+    to.takeBody(from);
+    Block &block = to.front();
+    SmallVector<BlockArgument> arguments(block.getArguments());
+    SmallVector<Value> own;
+    for (Value extent : extents)
+      own.push_back(block.addArgument(extent.getType(), extent.getLoc()));
+    for (auto [argument, type, known] :
+         llvm::zip_equal(arguments, types, unflatten(carried, own))) {
+      if (!hasAny(known))
+        continue;
+      argument.setType(type);
+      bounded[argument] = {argument, known};
+    }
+  }
+  Block &condition = rebuilt.getCondition().front(), &body = rebuilt.getBody().front();
+  if (failed(resolve(condition)) || failed(resolve(body)))
+    return failure();
+  FailureOr<SmallVector<Value>> yielded = resolveYield(rebuilt, body, carried, types);
+  if (failed(yielded))
+    return failure();
+  replaceYield(body, *yielded);
+  size_t count = op->getNumResults();
+  for (auto [old, array, known] :
+       llvm::zip_equal(op.getResults(), rebuilt.getResults().take_front(count),
+                       unflatten(carried, rebuilt.getResults().drop_front(count)))) {
+    if (hasAny(known))
+      bounded[old] = {array, known};
+    else
+      old.replaceAllUsesWith(array);
+  }
+  replaced.push_back(op);
+  return success();
+}
+
+LogicalResult ExtentResolver::resolveIf(IfOp op) {
+  Block &then = op.getThenRegion().front(), &otherwise = op.getElseRegion().front();
+  if (failed(resolve(then)) || failed(resolve(otherwise)))
+    return failure();
+  ValueRange values = cast<YieldOp>(then.getTerminator()).getValues();
+  SmallVector<Extents> extents =
+      llvm::map_to_vector(values, [&](Value value) { return extentsOf(value); });
+  SmallVector<Type> types;
+  for (auto [value, type, own] : llvm::zip_equal(values, op.getResultTypes(), extents))
+    types.push_back(hasAny(own) ? arrayOf(value).getType() : type);
+  FailureOr<SmallVector<Value>> first = resolveYield(op, then, extents, types);
+  FailureOr<SmallVector<Value>> second = resolveYield(op, otherwise, extents, types);
+  if (failed(first) || failed(second))
+    return failure();
+  if (first->size() == values.size())
+    return success();
+  replaceYield(then, *first);
+  replaceYield(otherwise, *second);
+  builder.setInsertionPoint(op);
+  size_t count = values.size();
+  llvm::append_range(types, ValueRange(*first).drop_front(count).getTypes());
+  auto rebuilt = IfOp::create(builder, op.getLoc(), types, op.getCondition());
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), rebuilt->getRegions()))
+    to.takeBody(from);
+  for (auto [old, array, known] :
+       llvm::zip_equal(op.getResults(), rebuilt.getResults().take_front(count),
+                       unflatten(extents, rebuilt.getResults().drop_front(count)))) {
+    if (hasAny(known))
+      bounded[old] = {array, known};
+    else
+      old.replaceAllUsesWith(array);
+  }
+  replaced.push_back(op);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What kernels need not do
+//===----------------------------------------------------------------------===//
+
+/// Ops of which a kernel computes each element; views and what is written in place are not.
+static bool computesElements(Operation *op) {
+  return op && (isa<ArrayElementwiseOpInterface, ReduceOp, MatMulOp, DotGeneralOp, TakeOp,
+                    TakeAlongAxisOp, GatherOp, TransposeOp, ArgMaxOp, ArgMinOp>(op));
+}
+
+/// Marks the ends of chains of elementwise ops, since what is in between is fused into them. (What
+/// reductions read has been marked by their rules.)
+void ExtentResolver::markWork() {
+  for (const Bounded &value : computed) {
+    Operation *producer = value.array.getDefiningOp();
+    if (!computesElements(producer) || value.array.use_empty())
+      continue;
+    bool hasOneUser = llvm::all_equal(value.array.getUsers());
+    Operation *user = *value.array.user_begin();
+    if (hasOneUser && isa<ArrayElementwiseOpInterface, WithinOp>(user))
+      continue;
+    auto uses = llvm::map_to_vector(value.array.getUses(), [](OpOperand &use) { return &use; });
+    builder.setInsertionPointAfter(producer);
+    Value marked = mark(value.array, value.extents);
+    for (OpOperand *use : uses)
+      use->set(marked);
+  }
+}
+
+Value ExtentResolver::mark(Value array, ArrayRef<Value> extents) {
+  for (auto [dim, extent] : llvm::enumerate(extents))
+    if (extent)
+      array = WithinOp::create(builder, array.getLoc(), array, extent, dim);
+  return array;
+}
+
+LogicalResult ExtentResolver::run() {
+  for (Block &block : function.getBody())
+    if (failed(resolve(block)))
+      return failure();
+  // Users before what they use.
+  for (Operation *op : llvm::reverse(replaced)) {
+    assert(op->use_empty() && "all users of an op with extents have been replaced");
+    op->erase();
+  }
+  markWork();
+  return success();
+}
+
+namespace {
+struct ResolveExtents : impl::ResolveExtentsBase<ResolveExtents> {
+  void runOnOperation() override {
+    if (getOperation().isDeclaration())
+      return;
+    if (failed(ExtentResolver(getOperation()).run()))
+      return signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace xc::array

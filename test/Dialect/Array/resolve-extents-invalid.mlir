@@ -1,0 +1,170 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics -xc-array-resolve-extents
+
+func.func @returned(%x: tensor<64x8xf32>, %n: tensor<i64>) -> tensor<?x8xf32> {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64x8xf32>, tensor<i64>) -> tensor<?x8xf32>
+  // expected-error @+1 {{'func.return' op dim 0 of operand #0 has an extent in device memory, which it cannot take; return array.pad_to_bound of it and array.extent}}
+  return %0 : tensor<?x8xf32>
+}
+
+// -----
+
+func.func @size_on_host(%x: tensor<64xf32>, %y: tensor<64xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.add' op dim 0 of operand #0 has an extent in device memory, and dim 0 of operand #1, which has to be equal, has a size on the host (64); array.set_extent gives it the same extent}}
+  %1 = array.add %0, %y : (tensor<?xf32>, tensor<64xf32>) -> tensor<64xf32>
+  return
+}
+
+// -----
+
+func.func @different(%x: tensor<64xf32>, %n: tensor<i64>, %m: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  %1 = array.set_extent %x, %m axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.mul' op dim 0 of operand #0 has an extent in device memory, and dim 0 of operand #1, which has to be equal, has another one (bounds 64 and 64)}}
+  %2 = array.mul %0, %1 : tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @bounds(%x: tensor<64xf32>, %y: tensor<32xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  %1 = array.set_extent %y, %n axis = 0 : (tensor<32xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{has another one (bounds 64 and 32)}}
+  %2 = array.mul %0, %1 : tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @no_rule(%x: tensor<64xf32>, %n: tensor<i64>, %seed: tensor<2xui32>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.roll' op dim 0 of operand #0 has an extent in device memory, which it cannot take; array.pad_to_bound makes it an array of its bound}}
+  %1 = array.roll %0 shifts = [1] axes = [0] : tensor<?xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @on_host(%x: tensor<64xf32>, %n: tensor<i64>) -> index {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  %1 = array.dim %0, 0 : tensor<?xf32>
+  // expected-error @+1 {{'func.return' op needs on the host a size that depends on an extent in device memory; array.extent and array.from_index give it as data}}
+  return %1 : index
+}
+
+// -----
+
+func.func @no_bound(%x: tensor<64xf32>, %n: tensor<i64>, %k: index) -> tensor<i32> {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  %1 = array.dim %0, 0 : tensor<?xf32>
+  %2 = arith.subi %k, %1 : index
+  // expected-error @+1 {{'array.iota' op needs on the host a size that depends on an extent in device memory}}
+  %3 = array.iota axis = 0 sizes(%2) : tensor<?xi32>
+  %4 = array.reduce sum, %3 axes = [0] : tensor<?xi32> -> tensor<i32>
+  return %4 : tensor<i32>
+}
+
+// -----
+
+func.func @cut(%x: tensor<64xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.slice' op dim 0 of operand #0 has an extent in device memory, which may lie before the slice's end 4; array.set_extent cuts it, or array.take with indices}}
+  %1 = array.slice %0 [0:4] : tensor<?xf32> -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @merged(%x: tensor<4x64xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 1 : (tensor<4x64xf32>, tensor<i64>) -> tensor<4x?xf32>
+  // expected-error @+1 {{'array.reshape' op dim 1 of operand #0 has an extent in device memory, and does not stay the first of the dims that it is reshaped with, from [4, ?] to [?]}}
+  %1 = array.reshape %0 : tensor<4x?xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @cast(%x: tensor<64xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'tensor.cast' op dim 0 of operand #0 has an extent in device memory, where a size of 64 is asked for; array.pad_to_bound gives it one}}
+  %1 = tensor.cast %0 : tensor<?xf32> to tensor<64xf32>
+  return
+}
+
+// -----
+
+func.func @padded(%x: tensor<64xf32>, %n: tensor<i64>, %zero: tensor<f32>) {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.pad_to_bound' op expected a result of the bounds' sizes, 'tensor<64xf32>', got 'tensor<65xf32>'}}
+  %1 = array.pad_to_bound %0, %zero : (tensor<?xf32>, tensor<f32>) -> tensor<65xf32>
+  return
+}
+
+// -----
+
+func.func @not_bounded(%x: tensor<?xf32>, %u: tensor<1xf32>) {
+  // expected-error @+1 {{'array.append' op expected dim 0 of its operand to have an extent in device memory, as array.set_extent gives it; array.concatenate joins others}}
+  %0 = array.append %x, %u axis = 0 : (tensor<?xf32>, tensor<1xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @box(%x: tensor<64xf32>, %n: tensor<i64>, %i: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{which the box has to have too, with sizes(array.dim of it); array.take reads single indices}}
+  %1 = array.dynamic_slice %0[%i] : (tensor<?xf32>, tensor<i64>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @repeated(%x: tensor<64xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.broadcast_in_dim' op dim 0 of operand #0 has an extent in device memory, but the result's dim 1 does not; array.dim of the operand is its size}}
+  %1 = array.broadcast_in_dim %0 axes = [1] : tensor<?xf32> -> tensor<2x64xf32>
+  return
+}
+
+// -----
+
+func.func @branches(%x: tensor<64xf32>, %y: tensor<?xf32>, %n: tensor<i64>, %p: tensor<i1>) {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.if' op dim 0 of value #0 has an extent in device memory in one place and a size on the host in another; array.set_extent gives it one}}
+  %1 = array.if %p : tensor<i1> -> (tensor<?xf32>) {
+    array.yield %0 : tensor<?xf32>
+  } else {
+    // expected-note @+1 {{yielded here}}
+    array.yield %y : tensor<?xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @grows(%x: tensor<64xf32>, %u: tensor<1xf32>, %n: tensor<i64>) {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.while' op expected equal bounds of value #0, got arrays of 'tensor<64xf32>' and 'tensor<65xf32>'; array.append keeps the bound}}
+  %1 = array.while %0 : (tensor<?xf32>) -> (tensor<?xf32>) condition {
+  ^bb0(%v: tensor<?xf32>):
+    %more = array.constant dense<true> : tensor<i1>
+    array.yield %more : tensor<i1>
+  } body {
+  ^bb0(%v: tensor<?xf32>):
+    %2 = array.concatenate %v, %u axis = 0 : (tensor<?xf32>, tensor<1xf32>) -> tensor<?xf32>
+    // expected-note @+1 {{yielded here}}
+    array.yield %2 : tensor<?xf32>
+  }
+  return
+}
