@@ -1,25 +1,5 @@
 // RUN: xc-opt %s -xc-array-test-vjp -split-input-file -verify-diagnostics
 
-// With a step, padding of the gradient would depend on a size that is not known.
-func.func @symbolic_image(%x: tensor<1x?x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32> {
-  // expected-error @+1 {{'array.conv' op has no gradient}}
-  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [2, 1] {vjp}
-     : (tensor<1x?x7x4xf32>, tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32>
-  return %y : tensor<1x?x5x6xf32>
-}
-
-// -----
-
-// Places that hold nothing but padding would have to be cut.
-func.func @symbolic_image_padded_too_far(%x: tensor<1x?x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32> {
-  // expected-error @+1 {{'array.conv' op has no gradient}}
-  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> high = [3, 0] {vjp}
-     : (tensor<1x?x7x4xf32>, tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32>
-  return %y : tensor<1x?x5x6xf32>
-}
-
-// -----
-
 func.func @batch_groups(%x: tensor<2x7x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> tensor<1x5x5x6xf32> {
   // expected-error @+1 {{'array.conv' op has no gradient}}
   %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> batch_groups = 2 {vjp}
@@ -33,14 +13,6 @@ func.func @integers(%x: tensor<8xi32>) -> tensor<7xi32> {
   // expected-error @+1 {{'array.reduce_window' op has no gradient}}
   %y = array.reduce_window sum, %x window = [2] {vjp} : tensor<8xi32> -> tensor<7xi32>
   return %y : tensor<7xi32>
-}
-
-// -----
-
-func.func @product(%x: tensor<8xf32>) -> tensor<7xf32> {
-  // expected-error @+1 {{'array.reduce_window' op has no gradient}}
-  %y = array.reduce_window prod, %x window = [2] {vjp} : tensor<8xf32> -> tensor<7xf32>
-  return %y : tensor<7xf32>
 }
 
 // -----

@@ -71,3 +71,36 @@ func.func @attention_with_logsumexp(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>
   %y, %l = array.attention %q, %k, %k logsumexp scale = 0.5 {vjp} : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>, tensor<2x5xf32>
   return %y, %l : tensor<2x5x8xf32>, tensor<2x5xf32>
 }
+
+// How much of the image a step leaves out at its end is not known: as much is added, and cut off.
+// CHECK-LABEL: func.func @symbolic_image(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x?x7x4xf32>
+// CHECK:         %[[Y:.*]] = array.conv
+// CHECK:         %[[DX:.*]] = array.conv %[[Y]], %{{.*}} low = [2, 2] high = [3, 2] input_dilation = [2, 1]
+// CHECK:         array.dynamic_slice %[[DX]]
+// CHECK:         %[[DW:.*]] = array.conv %[[X]], %[[Y]] {{.*}} filter_dilation = [2, 1]
+// CHECK:         array.slice %[[DW]] [:3, :3, :, :]
+func.func @symbolic_image(%x: tensor<1x?x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [2, 1] {vjp}
+     : (tensor<1x?x7x4xf32>, tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32>
+  return %y : tensor<1x?x5x6xf32>
+}
+
+// Windows without a zero give to all, those with one to that element only.
+// CHECK-LABEL: func.func @product(
+// CHECK:         array.reduce_window sum, %{{.*}} window = [2] : tensor<8xf32> -> tensor<7xf32>
+// CHECK:         array.reduce_window prod, %{{.*}} window = [2] : tensor<8xf32> -> tensor<7xf32>
+// CHECK-COUNT-2: array.reduce_window sum, %{{.*}} : tensor<9xf32> -> tensor<8xf32>
+func.func @product(%x: tensor<8xf32>) -> tensor<7xf32> {
+  %y = array.reduce_window prod, %x window = [2] {vjp} : tensor<8xf32> -> tensor<7xf32>
+  return %y : tensor<7xf32>
+}
+
+// CHECK-LABEL: func.func @added_mask(
+// CHECK:         %[[TO_SCORES:.*]] = array.mul
+// CHECK:         %[[TO_MASK:.*]] = array.reduce sum, %{{.*}} axes = [0, 1] keepdims : tensor<2x5x7xf32> -> tensor<1x1x7xf32>
+func.func @added_mask(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %m: tensor<7xf32>) -> tensor<2x5x8xf32> {
+  %y = array.attention %q, %k, %k mask(%m : tensor<7xf32>) scale = 0.5 {vjp}
+     : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
+  return %y : tensor<2x5x8xf32>
+}

@@ -550,3 +550,33 @@ func.func @rope_interleaved(%x: tensor<2x3x4xf32>, %p: tensor<3xf32>) {
   %y = array.rope %x, %p base = 1.0e2 interleaved {vjp} : (tensor<2x3x4xf32>, tensor<3xf32>) -> tensor<2x3x4xf32>
   return
 }
+
+// Those that attain the maximum share its gradient, counted where they meet.
+// CHECK-LABEL: func.func @scatter_max(
+// CHECK:         %[[Y:.*]] = array.scatter max
+// CHECK:         array.gather %[[Y]]
+// CHECK:         array.scatter add, {{.*}} : (tensor<4xi64>, tensor<3x1xi32>, tensor<3xi64>) -> tensor<4xi64>
+// CHECK:         array.div %[[Y]]
+func.func @scatter_max(%x: tensor<4xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) -> tensor<4xf32> {
+  %y = array.scatter max, %x[%i] axes = [0] = %u {vjp} : (tensor<4xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @scatter_mul(
+// CHECK:         array.scatter mul, {{.*}} : (tensor<4xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<4xf32>
+// CHECK:         array.scatter add, {{.*}} : (tensor<4xi64>, tensor<3x1xi32>, tensor<3xi64>) -> tensor<4xi64>
+func.func @scatter_mul(%x: tensor<4xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) -> tensor<4xf32> {
+  %y = array.scatter mul, %x[%i] axes = [0] = %u {vjp} : (tensor<4xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// A composite without a gradient of its own, through what it consists of.
+// CHECK-LABEL: func.func @variance(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x8xf32>
+// CHECK:         %[[Y:.*]] = array.var
+// CHECK:         array.mul
+// CHECK:         return %{{.*}} : tensor<4x8xf32>
+func.func @variance(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %y = array.var %x axes = [1] {vjp} : tensor<4x8xf32> -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -337,17 +337,29 @@ public:
   /// What belongs to the queries of the part; null for null.
   Value sliceQueries(Value value) { return value ? slice(value, dim, begin, end) : Value(); }
   /// Something of the keys of the part, with zeros for all others.
-  Value padKeys(Value value) {
-    if (first == 0 && last == keys)
-      return value;
-    SmallVector<int64_t> low(typeOf(value).getRank(), 0), high = low, interior = low;
-    low[dim] = first;
-    high[dim] = keys - last;
-    return e.make<PadOp>(value, e.scalar(0, value), low, high,
-                         e.getBuilder().getDenseI64ArrayAttr(interior));
+  Value padKeys(Value value) { return padKeys(value, dim); }
+  /// The same of a mask's gradient, if it has keys.
+  Value padKeysOfMask(Value value) {
+    int64_t rank = typeOf(op.getMask()).getRank();
+    bool hasKeys = rank >= 1 && typeOf(op.getMask()).getDimSize(rank - 1) != 1;
+    return hasKeys ? padKeys(value, rank - 1) : value;
+  }
+  /// Whether each part has queries of the mask of its own.
+  static bool splitsMask(Value mask) {
+    int64_t rank = mask ? typeOf(mask).getRank() : 0;
+    return rank >= 2 && typeOf(mask).getDimSize(rank - 2) != 1;
   }
 
 private:
+  Value padKeys(Value value, int64_t along) {
+    if (first == 0 && last == keys)
+      return value;
+    SmallVector<int64_t> low(typeOf(value).getRank(), 0), high = low, interior = low;
+    low[along] = first;
+    high[along] = keys - last;
+    return e.make<PadOp>(value, e.scalar(0, value), low, high,
+                         e.getBuilder().getDenseI64ArrayAttr(interior));
+  }
   Value slice(Value tensor, int64_t along, int64_t from, int64_t to) {
     RankedTensorType type = typeOf(tensor);
     SmallVector<int64_t> starts(type.getRank(), 0), strides(type.getRank(), 1),
@@ -358,7 +370,7 @@ private:
   }
   Value sliceMask(Value mask) {
     int64_t rank = typeOf(mask).getRank();
-    if (rank >= 2 && typeOf(mask).getDimSize(rank - 2) != 1)
+    if (splitsMask(mask))
       mask = slice(mask, rank - 2, begin, end);
     if (rank >= 1 && last - first != keys && typeOf(mask).getDimSize(rank - 1) != 1)
       mask = slice(mask, rank - 1, first, last);
@@ -456,15 +468,18 @@ static Values buildVjpAtOnce(AttentionOp op, OpBuilder &builder, Value toResult,
     int64_t last = typeOf(toLogsumexp).getRank();
     row = e.sub(row, steps.split(e.make<ExpandDimsOp>(toLogsumexp, last)));
   }
-  Value toScores = e.mul(e.mul(shares, e.sub(toShares, row)), op.getScale().convertToDouble());
-  toScores = e.convert(toScores, element);
+  Value toScaled = e.mul(shares, e.sub(toShares, row));
+  Value toScores = e.convert(e.mul(toScaled, op.getScale().convertToDouble()), element);
   Value query = steps.product(toScores, steps.share(op.getKey()), false, false);
   Value key = steps.product(toScores, steps.split(op.getQuery()), true, false);
   Values results = {e.finish(steps.merge(query), op.getQuery().getType()),
                     e.finish(steps.unshare(key), op.getKey().getType()),
                     e.finish(steps.unshare(value), op.getValue().getType())};
-  if (op.getMask())
-    results.push_back(Value());
+  if (Value mask = op.getMask()) {
+    // One that is added to the scores, where it may have been broadcast.
+    bool isAdded = isa<FloatType>(typeOf(mask).getElementType());
+    results.push_back(isAdded ? e.sumToShape(steps.merge(toScaled), mask) : Value());
+  }
   if (op.getOffset())
     results.push_back(Value());
   if (op.getSinks())
@@ -478,7 +493,9 @@ static Values buildVjpInParts(AttentionOp op, OpBuilder &builder, Value toResult
   ExpressionBuilder e(builder, op.getLoc());
   int64_t dim = op.getQuery().getType().getRank() - 2,
           queries = op.getQuery().getType().getDimSize(dim);
-  Values toQueries, results(op->getNumOperands());
+  constexpr size_t kMask = 3;
+  bool splitsMask = QueryPart::splitsMask(op.getMask());
+  Values toQueries, toMask, results(op->getNumOperands());
   for (int64_t begin = 0; begin < queries; begin += size) {
     QueryPart part(op, e, begin, std::min(begin + size, queries));
     AttentionOp attention = part.build();
@@ -489,13 +506,21 @@ static Values buildVjpInParts(AttentionOp op, OpBuilder &builder, Value toResult
       if (index == 0 || !gradient)
         continue;
       Value wide = e.widen(gradient);
-      if (index <= 2)
+      if (index < kMask)
         wide = part.padKeys(wide);
+      if (index == kMask && op.getMask())
+        wide = part.padKeysOfMask(wide);
+      if (index == kMask && splitsMask) {
+        toMask.push_back(wide);
+        continue;
+      }
       results[index] = results[index] ? e.add(results[index], wide) : wide;
     }
     attention.erase();
   }
   results.front() = e.make<ConcatenateOp>(toQueries, dim);
+  if (!toMask.empty())
+    results[kMask] = e.make<ConcatenateOp>(toMask, typeOf(op.getMask()).getRank() - 2);
   for (auto [result, operand] : llvm::zip_equal(results, op->getOperands()))
     if (result)
       result = e.finish(result, operand.getType());
@@ -503,8 +528,6 @@ static Values buildVjpInParts(AttentionOp op, OpBuilder &builder, Value toResult
 }
 
 FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  if (getMask() && !getMask().getType().getElementType().isInteger(1))
-    return failure(); // differentiated through the decomposition, to get the mask's too
   Value toResult = cotangents.front(), toLogsumexp = getLogsumexp() ? cotangents.back() : Value();
   if (!toResult)
     toResult = ExpressionBuilder(builder, getLoc()).zerosLike(getResult());

@@ -41,7 +41,7 @@ public:
   ConvGradients(ConvOp op, OpBuilder &builder, Value g)
       : op(op), builder(builder), e(builder, op.getLoc()), dims(op.getDims()), g(g) {}
 
-  /// Fails where padding would depend on a size that is not known.
+  /// Fails where the size of the filter is not known.
   LogicalResult analyze();
   Value buildInputGradient();
   Value buildFilterGradient();
@@ -59,6 +59,8 @@ private:
   ConvDimsAttr dims;
   Value g;
   WindowLists input, filter;
+  /// Whether the convolution that gives it has more places than it has elements.
+  bool isInputLonger = false, isFilterLonger = false;
 };
 
 } // namespace
@@ -70,14 +72,14 @@ LogicalResult ConvGradients::analyze() {
     if (ShapedType::isDynamic(window.size))
       return failure();
     if (ShapedType::isDynamic(size) || ShapedType::isDynamic(places)) {
-      // How much of the image a larger step leaves out at its end is not known, nor where places
-      // begin that hold nothing but padding, which would have to be cut.
-      int64_t around = window.getExtent() - 1;
-      if (window.stride != 1 || around < window.low || around < window.high)
-        return failure();
-      input.add(window.inputDilation, around - window.low, around - window.high, 1,
-                window.dilation);
-      filter.add(window.dilation, window.low, window.high, window.inputDilation, 1);
+      // How much of the image a step leaves out at its end is not known, but is less than a step:
+      // as much is added to both results, and what is too much cut off.
+      int64_t around = window.getExtent() - 1, after = around - window.high + window.stride - 1;
+      isInputLonger |= window.stride != 1 || after < 0;
+      isFilterLonger |= window.stride != 1;
+      input.add(window.inputDilation, around - window.low, std::max<int64_t>(after, 0),
+                window.stride, window.dilation);
+      filter.add(window.dilation, window.low, window.high, window.inputDilation, window.stride);
       continue;
     }
     int64_t spreadInput = size == 0 ? 0 : (size - 1) * window.inputDilation + 1;
@@ -139,7 +141,13 @@ Value ConvGradients::buildInputGradient() {
   std::swap(labels[dims.filterDim(ConvDimsAttr::kFilterInput)],
             labels[dims.filterDim(ConvDimsAttr::kFilterOutput)]);
   auto swapped = ConvDimsAttr::get(builder.getContext(), dims.getOutput(), labels, dims.getInput());
-  return makeConv(g, w, swapped, input, op.getFeatureGroups(), 1);
+  Value result = makeConv(g, w, swapped, input, op.getFeatureGroups(), 1);
+  if (!isInputLonger)
+    return result;
+  RankedTensorType type = op.getInput().getType();
+  SmallVector<Value> origin(type.getRank(), e.integer(0, builder.getI64Type()));
+  Type element = cast<RankedTensorType>(result.getType()).getElementType();
+  return e.make<DynamicSliceOp>(type.clone(element), result, origin, e.dynamicSizes(op.getInput()));
 }
 
 Value ConvGradients::buildFilterGradient() {
@@ -157,7 +165,15 @@ Value ConvGradients::buildFilterGradient() {
   SmallVector<int64_t> outputLabels =
       relabel(dims.getFilter(), ConvDimsAttr::kBatch, ConvDimsAttr::kFeature);
   auto swapped = ConvDimsAttr::get(builder.getContext(), inputLabels, filterLabels, outputLabels);
-  return makeConv(op.getInput(), g, swapped, filter, /*featureGroups=*/1, op.getFeatureGroups());
+  Value result =
+      makeConv(op.getInput(), g, swapped, filter, /*featureGroups=*/1, op.getFeatureGroups());
+  if (!isFilterLonger)
+    return result;
+  int64_t rank = dims.getFilter().size();
+  SmallVector<int64_t> starts(rank, 0), limits(rank, ShapedType::kDynamic), steps(rank, 1);
+  for (auto [spatial, window] : llvm::enumerate(op.getWindow()))
+    limits[dims.filterDim(spatial)] = window.size;
+  return e.make<SliceOp>(result, starts, limits, steps);
 }
 
 FailureOr<Values> ConvOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {

@@ -271,14 +271,37 @@ static Value spreadWindows(ExpressionBuilder &e, Value g, Value operand,
   return e.make<DynamicSliceOp>(type.clone(element), g, origin, e.dynamicSizes(operand));
 }
 
+/// The gradient of a product over windows: each element gets the products of the others. Products
+/// leave zeros out: in a window with one, only that element gets something, with more, none does.
+static Value spreadProducts(ExpressionBuilder &e, Value g, ReduceWindowOp op) {
+  Value x = e.widen(op.getOperand()), zero = e.scalar(0, x);
+  Value isZero = e.compare(CompareDirection::Eq, x, zero);
+  Value others = e.select(isZero, e.scalar(1, x), x);
+  auto reduce = [&](ReduceKind kind, Value value) {
+    return e.make<ReduceWindowOp>(kind, value, op.getWindowAttr(), op.getStridesAttr(),
+                                  op.getLowAttr(), op.getHighAttr(), op.getDilationAttr());
+  };
+  Type element = cast<RankedTensorType>(x.getType()).getElementType();
+  Value zeros = reduce(ReduceKind::Sum, e.convert(isZero, element));
+  Value product = e.mul(e.widen(g), reduce(ReduceKind::Prod, others));
+  auto spread = [&](double count) {
+    Value counts = e.compare(CompareDirection::Eq, zeros, e.scalar(count, zeros));
+    return spreadWindows(e, e.select(counts, product, zero), x, op.getWindowDims());
+  };
+  Value ofNone = spread(0), ofOne = spread(1);
+  return ofNone && ofOne ? e.select(isZero, ofOne, e.div(ofNone, others)) : Value();
+}
+
 FailureOr<Values> ReduceWindowOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (!isa<FloatType>(getType().getElementType()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
   Value g = cotangents.front();
   switch (getKind()) {
-  case ReduceKind::Sum: {
-    Value back = spreadWindows(e, g, getOperand(), getWindowDims());
+  case ReduceKind::Sum:
+  case ReduceKind::Prod: {
+    Value back = getKind() == ReduceKind::Prod ? spreadProducts(e, g, *this)
+                                               : spreadWindows(e, g, getOperand(), getWindowDims());
     if (!back)
       return failure();
     return Values{e.finish(back, getOperand().getType())};

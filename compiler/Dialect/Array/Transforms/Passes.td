@@ -88,8 +88,9 @@ def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {
 def TestVjp : Pass<"xc-array-test-vjp", "::mlir::func::FuncOp"> {
   let summary = "Return the cotangents of one op's operands, for tests";
   let description = [{
-    Calls `buildVjp` of the function's op that carries the attribute `vjp`, with the
-    op's own results as cotangents, and makes the function return what comes out.
+    Asks the function's op that carries the attribute `vjp` for its gradient, with the
+    op's own results as cotangents, and makes the function return what comes out. A
+    composite that has none of its own is differentiated through its decomposition.
     An operand that gets no cotangent is left out. An op that has no gradient is an
     error.
 

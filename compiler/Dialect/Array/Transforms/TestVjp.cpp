@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/Transforms/Differentiate.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
@@ -29,11 +30,9 @@ struct TestVjp : impl::TestVjpBase<TestVjp> {
     });
     if (!marked)
       return;
-    auto op = dyn_cast<ArrayVjpOpInterface>(marked);
     OpBuilder builder(func.front().getTerminator());
-    FailureOr<SmallVector<Value>> cotangents = failure();
-    if (op)
-      cotangents = op.buildVjp(builder, op->getResults());
+    FailureOr<SmallVector<Value>> cotangents =
+        buildCotangents(builder, marked, marked->getResults());
     if (failed(cotangents)) {
       marked->emitOpError("has no gradient");
       return signalPassFailure();

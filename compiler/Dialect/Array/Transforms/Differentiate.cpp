@@ -1,0 +1,109 @@
+//===- Differentiate.cpp - Gradients of ops through what they consist of -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/Transforms/Differentiate.h"
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+using Values = SmallVector<Value>;
+
+static bool isFloatTensor(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && isa<FloatType>(type.getElementType());
+}
+
+namespace {
+
+/// Remembers what is built, in order.
+struct OpCollector : OpBuilder::Listener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    ops.push_back(op);
+  }
+  SmallVector<Operation *> ops;
+};
+
+/// Sums of what flows back to each value.
+class Cotangents {
+public:
+  Cotangents(OpBuilder &builder, Location location) : builder(builder), location(location) {}
+
+  void add(Value value, Value cotangent) {
+    if (!cotangent)
+      return;
+    Value &sum = sums[value];
+    sum = sum ? Value(AddOp::create(builder, location, sum, cotangent)) : cotangent;
+    // What was inferred may say more than the value's type.
+    if (sum.getType() != value.getType())
+      sum = tensor::CastOp::create(builder, location, value.getType(), sum);
+  }
+  Value lookup(Value value) const { return sums.lookup(value); }
+
+private:
+  OpBuilder &builder;
+  Location location;
+  llvm::DenseMap<Value, Value> sums;
+};
+
+} // namespace
+
+/// Takes what flows back to `op`'s results on to its operands.
+static LogicalResult pullBack(OpBuilder &builder, Operation *op, Cotangents &cotangents) {
+  auto results =
+      llvm::map_to_vector(op->getResults(), [&](Value value) { return cotangents.lookup(value); });
+  bool isReached = llvm::any_of(results, [](Value value) { return !!value; });
+  if (!isReached || llvm::none_of(op->getOperands(), isFloatTensor))
+    return success();
+  if (auto cast = dyn_cast<tensor::CastOp>(op)) {
+    cotangents.add(
+        cast.getSource(),
+        tensor::CastOp::create(builder, op->getLoc(), cast.getSource().getType(), results.front()));
+    return success();
+  }
+  FailureOr<Values> operands = buildCotangents(builder, op, results);
+  if (failed(operands))
+    return failure();
+  for (auto [operand, cotangent] : llvm::zip_equal(op->getOperands(), *operands))
+    cotangents.add(operand, cotangent);
+  return success();
+}
+
+FailureOr<Values> buildCotangents(OpBuilder &builder, Operation *op, ValueRange cotangents) {
+  if (auto differentiable = dyn_cast<ArrayVjpOpInterface>(op)) {
+    FailureOr<Values> own = differentiable.buildVjp(builder, cotangents);
+    if (succeeded(own))
+      return own;
+  }
+  auto composite = dyn_cast<ArrayDecomposableOpInterface>(op);
+  if (!composite)
+    return failure();
+  OpCollector parts;
+  OpBuilder collecting(builder.getContext(), &parts);
+  collecting.setInsertionPoint(builder.getInsertionBlock(), builder.getInsertionPoint());
+  FailureOr<Values> results = composite.decompose(collecting);
+  if (failed(results))
+    return failure();
+  Cotangents flowing(builder, op->getLoc());
+  for (auto [result, cotangent] : llvm::zip_equal(*results, cotangents))
+    flowing.add(result, cotangent);
+  for (Operation *part : llvm::reverse(parts.ops))
+    if (failed(pullBack(builder, part, flowing)))
+      return failure();
+  Values operands;
+  llvm::SmallPtrSet<void *, 4> seen;
+  // An operand that comes twice has its whole sum at its first place.
+  for (Value operand : op->getOperands())
+    operands.push_back(seen.insert(operand.getAsOpaquePointer()).second ? flowing.lookup(operand)
+                                                                        : Value());
+  return operands;
+}
+
+} // namespace xc::array

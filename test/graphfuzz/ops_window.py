@@ -1,0 +1,195 @@
+"""Convolutions, pools, attention, and norms over several dims."""
+import numpy as np
+
+import bounds
+from bounds import Num, rounded
+from cases import conv, pool
+from op import NUMBERS, Op, Same
+from ops_contract import ACCUMULATED, contracted
+from ops_reduce import exp, final, mean_of, reduced, variance_of, widened
+from program import Type
+from tensors import FLOATS
+
+
+def places(dim, size, stride, low, high, dilation=1):
+    """How many places a window has along a dim."""
+    extent = (size - 1) * dilation + 1
+    text = f"max(({dim}+{low + high - extent})//{stride}+1,0)"
+    return text if isinstance(dim, str) else eval(text)
+
+
+class Conv(Op):
+    def draw(self, g):
+        operand = g.pick(lambda type: 3 <= type.rank <= 4 and type.dtype in NUMBERS)
+        if operand is None:
+            return None
+        type = g.types[operand]
+        rank = type.rank - 2
+        spatial = [str(i) for i in range(rank)]
+        inputs, filters = g.choice([(["b"] + spatial + ["f"], spatial + ["i", "o"]), (["b", "f"] + spatial, ["o", "i"] + spatial)])
+        features = type.dims[inputs.index("f")]
+        if isinstance(features, str) or features == 0:
+            return None
+        groups = g.choice([1, 1, 1] + [n for n in (2, 3, features) if features % n == 0])
+        sizes = {"i": features // groups, "o": groups * g.integer(1, 4)}
+        window = {name: [] for name in ("strides", "low", "high", "input_dilation", "filter_dilation")}
+        results = {"b": type.dims[0], "f": sizes["o"]}
+        for label in spatial:
+            size, dim = g.integer(1, 3), type.dims[inputs.index(label)]
+            stride, dilation = g.choice([1, 1, 1, 2, 3]), g.choice([1, 1, 2])
+            low, high = g.integer(-1, 2), g.integer(0, 2)
+            for name, number in zip(window, (stride, low, high, 1, dilation)):
+                window[name].append(number)
+            sizes[label], results[label] = size, places(dim, size, stride, low, high, dilation)
+        if any(g.least(type.dims[inputs.index(label)]) < 1 for label in spatial):
+            return None
+        kernel = g.operand(type.dtype, tuple(sizes[label] for label in filters))
+        dims = " ".join([f"[{', '.join(inputs)}]", "x", f"[{', '.join(filters)}]", "->", f"[{', '.join(inputs)}]"])
+        to = g.choice([type.dtype, ACCUMULATED.get(type.dtype, type.dtype)])
+        return ([operand, kernel], {"dims": dims, "window": dict(window, feature_groups=groups)},
+                [Type(to, tuple(results[label] for label in inputs))])
+
+    def body(self, node, names, types):
+        return f"{names[0]}, {names[1]} {conv.attributes(node.attributes['dims'], node.attributes['window'])}"
+
+    def evaluate(self, node, values, shapes):
+        a, b = values
+        return [contracted(node.types[0].dtype, a, b,
+                           lambda x, y: conv.convolve(x, y, node.attributes["dims"], **node.attributes["window"]))]
+
+
+class Pool(Same):
+    def draw(self, g):
+        operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in NUMBERS)
+        if operand is None:
+            return None
+        type = g.types[operand]
+        window = {name: [] for name in ("window", "strides", "low", "high", "dilation")}
+        dims = []
+        for dim in type.dims:
+            size = g.choice([1, 1, 2, 3])
+            stride, dilation = g.choice([1, 1, 2, 3]), g.choice([1, 1, 2])
+            low, high = (g.integer(0, size - 1) for _ in range(2))
+            for name, number in zip(window, (size, stride, low, high, dilation)):
+                window[name].append(number)
+            dims.append(places(dim, size, stride, low, high, dilation))
+        kind = g.choice(["sum", "sum", "max", "min", "prod"])
+        return [operand], {"kind": kind, "window": window}, [Type(type.dtype, tuple(dims))]
+
+    def body(self, node, names, types):
+        return f"{node.attributes['kind']}, {names[0]} {pool.attributes(node.attributes['window'])}"
+
+    def evaluate(self, node, values, shapes):
+        a, kind = values[0], node.attributes["kind"]
+        fill = pool.KINDS[kind][0](a.dtype)
+        held = Num(a.dtype, pool.windows_of(a.values, fill, **node.attributes["window"])[0],
+                   pool.windows_of(a.error, 0, **node.attributes["window"])[0])
+        return [reduced(kind, held, (held.values.ndim - 1,), False)]
+
+
+class Attention(Op):
+    def draw(self, g):
+        query = g.pick(lambda type: 3 <= type.rank <= 4 and type.dtype in FLOATS)
+        if query is None:
+            return None
+        type = g.types[query]
+        *batch, heads, queries, width = type.dims
+        if isinstance(heads, str) or heads == 0 or isinstance(width, str) or width == 0:
+            return None
+        keys = g.choice([queries, g.any_dim()])
+        if g.least(keys) < 1:
+            return None
+        groups = g.choice([heads] + [n for n in (1, 2) if heads % n == 0])
+        operands = [query] + [g.operand(type.dtype, (*batch, groups, keys, width)) for _ in range(2)]
+        kind = g.choice(["", "", "causal", "mask", "bias"])
+        if kind in ("mask", "bias"):
+            operands.append(g.operand("i1" if kind == "mask" else "f32", (queries, keys)))
+        return operands, {"kind": kind, "scale": g.choice([0.25, 0.5, 1.0])}, [type]
+
+    def body(self, node, names, types):
+        mask = f" mask({names[3]} : {types[3].mlir})" if len(names) > 3 else ""
+        causal = " causal" if node.attributes["kind"] == "causal" else ""
+        return f"{', '.join(names[:3])}{mask}{causal} scale = {node.attributes['scale']}"
+
+    def signature(self, node, types):
+        return super().signature(node, types[:3])
+
+    def evaluate(self, node, values, shapes):
+        q, k, v, *rest = values
+        kind, wide = node.attributes["kind"], bounds.computed_in(q.dtype)
+        k, v = (x.mapped(lambda x: np.repeat(x, q.shape[-3] // x.shape[-3], -3)) for x in (k, v))
+        scores = contracted(wide, q, k.mapped(lambda x: np.swapaxes(x, -1, -2)), np.matmul)
+        scores = rounded(wide, scores.values * node.attributes["scale"], scores.error * node.attributes["scale"])
+        seen = np.ones(scores.shape, bool)
+        if kind == "bias":
+            scores = bounds.add(wide, scores, rest[0])
+        if kind == "mask":
+            seen = seen & rest[0].values
+        if kind == "causal":
+            seen = seen & (np.arange(q.shape[-2])[:, None] + k.shape[-2] - q.shape[-2] >= np.arange(k.shape[-2]))
+        # What is hidden weighs nothing, and is not what the others are compared with.
+        least = scores.values.min(-1, keepdims=True, initial=np.inf)
+        scores = Num(wide, np.where(seen, scores.values, least), np.where(seen, scores.error, 0.0))
+        weights = exp(bounds.add(wide, scores, bounds.extreme(scores, (scores.values.ndim - 1,), 1, True), 1, -1))
+        weights = Num(wide, np.where(seen, weights.values, 0), np.where(seen, weights.error, 0.0))
+        sums = bounds.total(wide, weights, (weights.values.ndim - 1,), True)
+        some = seen.any(-1, keepdims=True)
+        sums = Num(wide, np.where(some, sums.values, 1), np.where(some, sums.error, 0.0))
+        shares = final(q.dtype, bounds.div(wide, weights, sums))
+        result = final(q.dtype, contracted(wide, shares, v, np.matmul))
+        if kind == "mask":
+            unknown = np.broadcast_to(rest[0].unknown.any(-1, keepdims=True), some.shape)
+            result = Num(q.dtype, result.values, np.where(unknown, np.inf, result.error))
+        return [Num(q.dtype, np.where(some, result.values, 0), np.where(some, result.error, result.error))]
+
+
+def normalized(a, axes):
+    centred, spread = variance_of(a, axes)
+    shifted = rounded(a.dtype, spread.values + np.longdouble(1e-3), spread.error)
+    root = bounds.monotone(a.dtype, lambda x: np.sqrt(np.maximum(x, np.longdouble(1e-3))), shifted, 4)
+    return bounds.div(a.dtype, centred, root, 3), spread
+
+
+class DimNorm(Op):
+    """group_norm and batch_norm_training: statistics of a dim, or of parts of it."""
+
+    def draw(self, g):
+        grouped = self.name == "group_norm"
+        operand = g.pick(lambda type: 2 <= type.rank <= 4 and type.dtype in FLOATS)
+        if operand is None:
+            return None
+        type = g.types[operand]
+        axis = g.integer(1 if grouped else 0, type.rank - 1)
+        size = type.dims[axis]
+        if any(g.least(dim) < 1 for dim in type.dims) or (grouped and isinstance(size, str)):
+            return None
+        groups = g.choice([n for n in (1, 2, 3, size) if size % n == 0]) if grouped else 0
+        # Of one element there is no variance to speak of.
+        operands = [operand] + [g.operand(type.dtype, (size,)) for _ in range(2)]
+        vector = Type(type.dtype, (size,))
+        return operands, {"axis": axis, "groups": groups}, [type] if grouped else [type, vector, vector]
+
+    def body(self, node, names, types):
+        groups = f" groups = {node.attributes['groups']}" if node.attributes["groups"] else ""
+        return f"{', '.join(names)} axis = {node.attributes['axis']}{groups} epsilon = 1.0e-3"
+
+    def evaluate(self, node, values, shapes):
+        a, scale, bias = (widened(value) for value in values)
+        axis, groups, shape = node.attributes["axis"], node.attributes["groups"], values[0].shape
+        row = [-1 if i == axis else 1 for i in range(len(shape))]
+        scale, bias = (x.mapped(lambda x: x.reshape(row)) for x in (scale, bias))
+        if groups:
+            split = shape[:axis] + (groups, shape[axis] // groups) + shape[axis + 1:]
+            axes = tuple(i for i in range(1, len(split)) if i != axis)
+            result = normalized(a.mapped(lambda x: x.reshape(split)), axes)[0].mapped(lambda x: x.reshape(shape))
+        else:
+            axes = tuple(i for i in range(len(shape)) if i != axis)
+            result, variance = normalized(a, axes)
+        result = final(values[0].dtype, bounds.add(a.dtype, bounds.mul(a.dtype, result, scale), bias))
+        if groups:
+            return [result]
+        return [result] + [final(values[0].dtype, x).mapped(lambda x: x.reshape(-1)) for x in (mean_of(a, axes), variance)]
+
+
+WINDOWS = [Conv("conv", 4), Pool("reduce_window", 1.5), Attention("attention", 3), DimNorm("group_norm", 0.7),
+           DimNorm("batch_norm_training", 0.7)]
