@@ -85,6 +85,12 @@ mlir::Value padTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value 
                       llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high,
                       mlir::TypedAttr value);
 
+/// The first `reached` elements of each dim of `tensor`; all of them where that is dynamic. Windows
+/// with one place along a dim need it: without a loop over places, the loop over the window says
+/// how large the dim is.
+mlir::Value cutUnreached(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
+                         llvm::ArrayRef<int64_t> reached);
+
 using BodyBuilder =
     llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
 

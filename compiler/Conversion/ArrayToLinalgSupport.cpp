@@ -158,6 +158,23 @@ Value padTensor(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t
                                getAsIndexOpFoldResult(builder.getContext(), high), scalar);
 }
 
+Value cutUnreached(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t> reached) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
+  bool isCut = false;
+  for (auto [dim, count] : llvm::enumerate(reached)) {
+    if (ShapedType::isDynamic(count) || count == type.getDimSize(dim))
+      continue;
+    sizes[dim] = builder.getIndexAttr(count);
+    isCut = true;
+  }
+  if (!isCut)
+    return tensor;
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
+  return tensor::ExtractSliceOp::create(builder, loc, tensor, offsets, sizes, strides);
+}
+
 Value castTo(OpBuilder &builder, Location loc, Value tensor, Type type) {
   return tensor.getType() == type ? tensor : tensor::CastOp::create(builder, loc, type, tensor);
 }

@@ -183,20 +183,26 @@ SmallVector<AffineExpr> ConvLowering::mapFilter() {
 /// Pads the spatial dims, whose place the split of the others may have moved.
 Value ConvLowering::padInput() {
   int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
-  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  SmallVector<int64_t> low(rank, 0), high(rank, 0), reached(rank, ShapedType::kDynamic);
+  SmallVector<array::WindowDim> window = op.getWindow();
   int64_t next = 0;
   for (int64_t label : dims.getInput()) {
     bool isGrouped = (label == ConvDimsAttr::kBatch && op.getBatchGroups() != 1) ||
                      (label == ConvDimsAttr::kFeature && op.getFeatureGroups() != 1);
     bool isSplit = isGrouped && rank > static_cast<int64_t>(dims.getInput().size());
     if (label >= 0) {
-      low[next] = op.getWindow()[label].low;
-      high[next] = op.getWindow()[label].high;
+      low[next] = window[label].low;
+      high[next] = window[label].high;
+      bool isOnePlace = op.getType().getDimSize(dims.outputDim(label)) == 1;
+      if (isOnePlace && window[label].stride != 1 && !ShapedType::isDynamic(window[label].size))
+        reached[next] = window[label].getExtent();
     }
     next += isSplit ? 2 : 1;
   }
   Type element = getElementTypeOrSelf(input.getType());
-  return padTensor(builder, loc, input, low, high, cast<TypedAttr>(builder.getZeroAttr(element)));
+  Value padded =
+      padTensor(builder, loc, input, low, high, cast<TypedAttr>(builder.getZeroAttr(element)));
+  return cutUnreached(builder, loc, padded, reached);
 }
 
 /// acc + x * w, in the type that is accumulated in.

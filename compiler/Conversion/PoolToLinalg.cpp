@@ -29,7 +29,6 @@ struct WindowLoops {
   WindowLoops(OpBuilder &builder, Location loc, ArrayRef<WindowDim> window);
 
   int64_t rank;
-  SmallVector<int64_t> low, high;
   SmallVector<unsigned> tapLoops;      // of each dim; 0 where the window has one element
   SmallVector<AffineExpr> sourceExprs; // of the padded operand, in terms of the loops
   SmallVector<utils::IteratorType> iterators;
@@ -45,8 +44,6 @@ WindowLoops::WindowLoops(OpBuilder &builder, Location loc, ArrayRef<WindowDim> w
   SmallVector<AffineExpr> taps;
   SmallVector<int64_t> sizes;
   for (auto [index, dim] : llvm::enumerate(window)) {
-    low.push_back(dim.low);
-    high.push_back(dim.high);
     AffineExpr expr = builder.getAffineDimExpr(index) * dim.stride;
     if (dim.size > 1) {
       tapLoops[index] = iterators.size();
@@ -64,6 +61,19 @@ WindowLoops::WindowLoops(OpBuilder &builder, Location loc, ArrayRef<WindowDim> w
   windowMap = map(taps);
   placeMap = builder.getMultiDimIdentityMap(iterators.size()).getMajorSubMap(rank);
   shape = tensor::EmptyOp::create(builder, loc, sizes, builder.getI8Type());
+}
+
+/// `operand` padded for `window`, and cut where one of its `places` does not reach the end.
+static Value padForWindow(OpBuilder &builder, Location loc, Value operand,
+                          ArrayRef<WindowDim> window, RankedTensorType places, TypedAttr value) {
+  SmallVector<int64_t> low, high, reached;
+  for (auto [dim, windowDim] : llvm::enumerate(window)) {
+    low.push_back(windowDim.low);
+    high.push_back(windowDim.high);
+    bool isOnePlace = places.getDimSize(dim) == 1 && windowDim.stride != 1;
+    reached.push_back(isOnePlace ? windowDim.getExtent() : ShapedType::kDynamic);
+  }
+  return cutUnreached(builder, loc, padTensor(builder, loc, operand, low, high, value), reached);
 }
 
 /// The sizes of the places of `window` over `operand`, with what `type` knows.
@@ -104,7 +114,7 @@ struct ConvertReduceWindow : OpConversionPattern<array::ReduceWindowOp> {
     }
     WindowLoops loops(rewriter, loc, window);
     auto neutral = [&](Type as) { return neutralValue(rewriter, op.getKind(), element, as); };
-    Value padded = padTensor(rewriter, loc, operand, loops.low, loops.high, neutral(storage));
+    Value padded = padForWindow(rewriter, loc, operand, window, type, neutral(storage));
     Value start = arith::ConstantOp::create(rewriter, loc, neutral(computeElement(storage)));
     Value init = filledTensor(rewriter, loc, sizes, start);
     auto generic = linalg::GenericOp::create(
@@ -201,7 +211,7 @@ private:
         sizesOfPlaces(builder, loc, operand, op.getWindowDims(), places);
     SmallVector<Value> operandSizes = sizeValues(builder, loc, operand);
     auto worst = [&](Type as) { return extremeValue(builder, as, false, /*highest=*/!isMax); };
-    Value padded = padTensor(builder, loc, operand, loops.low, loops.high, worst(element));
+    Value padded = padForWindow(builder, loc, operand, op.getWindowDims(), places, worst(element));
     Value values =
         filledTensor(builder, loc, sizes, arith::ConstantOp::create(builder, loc, worst(compute)));
     TypedAttr none = builder.getI32IntegerAttr(std::numeric_limits<int32_t>::max());

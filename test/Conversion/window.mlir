@@ -91,3 +91,13 @@ func.func @select_and_scatter(%x: tensor<?x8x4xf32>, %g: tensor<?x4x4xf32>) -> t
      : (tensor<?x8x4xf32>, tensor<?x4x4xf32>) -> tensor<?x8x4xf32>
   return %0 : tensor<?x8x4xf32>
 }
+
+// The loop over the only place goes later on, and the window then says how large the operand is.
+// CHECK-LABEL: func.func @one_place(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x3xf32>
+// CHECK:         %[[READ:.*]] = tensor.extract_slice %[[X]][0, 0] [4, 2] [1, 1]
+// CHECK:         linalg.generic {{.*}} ins(%[[READ]],
+func.func @one_place(%x: tensor<4x3xf32>) -> tensor<4x1xf32> {
+  %y = array.reduce_window sum, %x window = [1, 2] strides = [1, 2] : tensor<4x3xf32> -> tensor<4x1xf32>
+  return %y : tensor<4x1xf32>
+}

@@ -11,9 +11,12 @@ from program import Type
 from tensors import FLOATS
 
 
-def places(dim, size, stride, low, high, dilation=1):
-    """How many places a window has along a dim."""
+def places(g, dim, size, stride, low, high, dilation=1):
+    """How many places a window has along a dim, or None."""
     extent = (size - 1) * dilation + 1
+    # A window that is wider than what it looks at is refused where that is known at run time only.
+    if isinstance(dim, str) and g.least(dim) + low + high < extent:
+        return None
     text = f"max(({dim}+{low + high - extent})//{stride}+1,0)"
     return text if isinstance(dim, str) else eval(text)
 
@@ -40,8 +43,8 @@ class Conv(Op):
             low, high = g.integer(-1, 2), g.integer(0, 2)
             for name, number in zip(window, (stride, low, high, 1, dilation)):
                 window[name].append(number)
-            sizes[label], results[label] = size, places(dim, size, stride, low, high, dilation)
-        if any(g.least(type.dims[inputs.index(label)]) < 1 for label in spatial):
+            sizes[label], results[label] = size, places(g, dim, size, stride, low, high, dilation)
+        if None in results.values() or any(g.least(type.dims[inputs.index(label)]) < 1 for label in spatial):
             return None
         kernel = g.operand(type.dtype, tuple(sizes[label] for label in filters))
         dims = " ".join([f"[{', '.join(inputs)}]", "x", f"[{', '.join(filters)}]", "->", f"[{', '.join(inputs)}]"])
@@ -72,7 +75,9 @@ class Pool(Same):
             low, high = (g.integer(0, size - 1) for _ in range(2))
             for name, number in zip(window, (size, stride, low, high, dilation)):
                 window[name].append(number)
-            dims.append(places(dim, size, stride, low, high, dilation))
+            dims.append(places(g, dim, size, stride, low, high, dilation))
+        if None in dims:
+            return None
         kind = g.choice(["sum", "sum", "max", "min", "prod"])
         return [operand], {"kind": kind, "window": window}, [Type(type.dtype, tuple(dims))]
 

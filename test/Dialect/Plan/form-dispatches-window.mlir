@@ -97,3 +97,30 @@ func.func @apart(%x: tensor<8x64xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %sum : tensor<8xf32>
 }
+
+// -----
+
+// Padding that is no window's is a kernel of its own, whose size is that of what it pads.
+// CHECK-LABEL: func.func @padded_rows(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x1xf32>
+// CHECK:         %[[ROWS:.*]] = tensor.dim %[[X]]
+// CHECK:         %[[PAD:.*]] = plan.region
+// CHECK-SAME:      %[[ROWS]]
+// CHECK:           tensor.pad
+// CHECK:         plan.region
+// CHECK:           linalg.generic {{.*}} ins(%[[PAD]]
+func.func @padded_rows(%x: tensor<?x1xf32>, %n: index) -> tensor<?x2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %pad = tensor.pad %x low[0, 1] high[0, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<?x1xf32> to tensor<?x2xf32>
+  %empty = tensor.empty(%n) : tensor<?x2xf32>
+  %twice = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, 0)>, affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]} ins(%pad : tensor<?x2xf32>) outs(%empty : tensor<?x2xf32>) {
+  ^bb0(%a: f32, %c: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?x2xf32>
+  return %twice : tensor<?x2xf32>
+}

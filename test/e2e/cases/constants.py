@@ -11,7 +11,7 @@ from harness import Step
 
 # Families that are about values rather than sizes, calls or models, and of how many of their cases one is taken: there the same
 # op comes with each element type.
-FAMILIES = {"convert": 4, "elementwise": 4, "functions": 4, "index": 1, "lines": 2, "reduce": 2, "shape": 1}
+FAMILIES = {"convert": 8, "elementwise": 8, "functions": 8, "index": 1, "lines": 4, "reduce": 4, "shape": 1}
 MOST_ELEMENTS = 400     # of all inputs of a case: this is about each op, not about much data
 
 

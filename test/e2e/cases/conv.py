@@ -77,6 +77,9 @@ def windows():
     yield case("all_at_once", x, w, strides=[2, 1], input_dilation=[3, 2], filter_dilation=[1, 2], low=[0, 3], high=[4, 1])
     yield case("cut", x, w, low=[-2, 1], high=[1, -3])
     yield case("too_wide", random("f32", (1, 2, 9, 4), 3), random("f32", (3, 3, 4, 4), 4))
+    yield case("one_place", random("f32", (2, 4, 5, 3), 42), random("f32", (3, 2, 3, 6), 43), strides=[2, 4])
+    yield case("one_place_grouped", random("f32", (2, 4, 5, 3), 42), random("f32", (3, 2, 1, 6), 43), strides=[2, 4], high=[0, 1],
+               feature_groups=3)
     yield case("one_by_one", x, random("f32", (1, 1, 8, 5), 5))
     yield case("one_by_one_strided", x, random("f32", (1, 1, 8, 5), 5), strides=[2, 2])
     yield case("to_one_feature", x, random("f32", (3, 3, 8, 1), 6), low=[1, 1], high=[1, 1])
@@ -135,6 +138,10 @@ def symbolic():
     yield case("symbolic_image", x, w, types=["tensor<?x?x?x4xf32>", w.mlir], result="tensor<?x?x?x6xf32>", low=[1, 1],
                high=[1, 1], strides=[2, 2])
     yield case("symbolic_filter", x, w, types=["tensor<?x?x?x?xf32>", "tensor<?x?x?x?xf32>"], result="tensor<?x?x?x?xf32>")
+    # One place, which reads nothing but padding.
+    x, w = random("f32", (3, 1, 1), 38), random("f32", (2, 1, 1), 39)
+    yield case("symbolic_of_padding", x, w, "[b, f, 0] x [o, i, 0] -> [b, f, 0]", types=["tensor<?x1x1xf32>", w.mlir],
+               result="tensor<?x2x1xf32>", strides=[2], low=[1])
 
 
 def winograd():

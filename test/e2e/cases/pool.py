@@ -64,6 +64,7 @@ def geometry():
     yield case("all_dims", "sum", x, window=[2, 2, 3, 2], strides=[1, 1, 2, 3], high=[1, 0, 0, 1])
     yield case("one_element", "max", x, window=[1, 1, 1, 1], strides=[1, 2, 3, 1])
     yield case("whole", "max", x, window=[1, 9, 10, 1])
+    yield case("one_place", "sum", x, window=[1, 4, 3, 1], strides=[1, 9, 8, 1], high=[0, 1, 0, 0])
     yield case("too_wide", "max", x, window=[1, 12, 3, 1])
     yield case("vector", "sum", tensors.random("f32", (100,), 2, -1, 1), window=[7], low=[3], high=[3])
     yield case("cube", "max", tensors.random("f32", (1, 5, 6, 7, 3), 3, -1, 1), window=[1, 2, 3, 2, 1], strides=[1, 2, 1, 2, 1])
@@ -125,6 +126,7 @@ def scatters():
     for name, dtype, kind, window in (
             ("overlapping", "f32", "max", POOL),
             ("apart", "f32", "max", dict(window=[1, 2, 2, 1], strides=[1, 2, 2, 1])),
+            ("one_place", "f32", "max", dict(window=[1, 3, 2, 1], strides=[1, 9, 8, 1])),
             ("min_dilated", "f32", "min", dict(window=[1, 2, 2, 1], strides=[1, 1, 2, 1], dilation=[1, 3, 2, 1], low=[0, 2, 0, 0])),
             ("of_f16", "f16", "max", POOL), ("of_bf16", "bf16", "max", POOL), ("of_f64", "f64", "max", POOL)):
         # Few different values: ties have to go to the first.

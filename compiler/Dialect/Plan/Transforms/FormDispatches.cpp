@@ -49,6 +49,14 @@ static SmallVector<Value> materializeDynamicSizes(OpBuilder &builder, Value tens
   if (auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>())
     return materializeDynamicSizes(builder, insert.getDest());
   SmallVector<Value> sizes;
+  ReifiedRankedShapedTypeDims shapes;
+  if (auto pad = tensor.getDefiningOp<tensor::PadOp>();
+      pad && succeeded(reifyResultShapes(builder, pad, shapes))) {
+    for (OpFoldResult size : shapes.front())
+      if (auto value = dyn_cast<Value>(size))
+        sizes.push_back(value);
+    return sizes;
+  }
   auto type = cast<RankedTensorType>(tensor.getType());
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (type.isDynamicDim(dim))
