@@ -220,11 +220,11 @@ Value SelectEmitter::appendCandidates(const Held &held, const Entry &limit) {
                                       points.constant(builder.getI32IntegerAttr(0)));
   points.emitIf(isAny, [&] {
     Value next = place;
-    for (auto [number, isTaken] : llvm::enumerate(taken)) {
-      points.emitIf(isTaken, [&] {
+    for (size_t number = 0; number < taken.size(); ++number) {
+      points.emitIf(taken[number], [&] {
         candidates.store(entries.make(held.keys[number], held.positions[number]), next);
       });
-      next = arith::SelectOp::create(builder, loc, isTaken, index.add(next, 1), next);
+      next = arith::SelectOp::create(builder, loc, taken[number], index.add(next, 1), next);
     }
   });
   return index.add(first, toIndex(all));
@@ -274,14 +274,14 @@ void SelectEmitter::selectFrom(Value from) {
   frame.barrier();
 }
 
-/// Before the first piece, nothing is kept: entries behind all others.
+/// Before the first piece, nothing is kept: entries behind all others. Each is the candidate of the
+/// thread that puts it down, and others read it only when threads have met.
 void SelectEmitter::clearKept() {
   points.emitIf(index.isLess(thread, index.constant(keep)), [&] {
     Value position = arith::SubIOp::create(
         builder, loc, points.constant(builder.getI32IntegerAttr(INT32_MAX)), toWord(thread));
     entries.store(entries.make(entries.getLastKey(), position), kept, thread);
   });
-  frame.barrier();
 }
 
 void SelectEmitter::storeSelected() {
@@ -295,7 +295,8 @@ void SelectEmitter::storeSelected() {
   // A shorter segment keeps all that it has, as it comes.
   points.emitIf(index.isLess(line.length, shape.segment), [&] {
     SmallVector<Value> places, positions;
-    for (int64_t first = 0; first < op.getSegment(); first += threads) {
+    int64_t segment = op.getSegment();
+    for (int64_t first = 0; first < segment; first += threads) {
       places.push_back(index.add(thread, first));
       positions.push_back(toWord(places.back()));
     }

@@ -184,24 +184,60 @@ struct LowerSharedBuffer final : ConvertOpToLLVMPattern<memref::AllocOp> {
   }
 };
 
-/// The approximate instruction `intrinsic` of one f32, lane by lane.
-Value callOnLanes(ConversionPatternRewriter &rewriter, Location loc, StringRef intrinsic, Value x) {
-  auto call = [&](Value lane) {
-    return LLVM::CallIntrinsicOp::create(rewriter, loc, lane.getType(),
-                                         rewriter.getStringAttr(intrinsic), lane)
-        .getResult(0);
-  };
+/// What `compute` makes of each lane of `x`, of type `element`.
+Value mapLanes(ConversionPatternRewriter &rewriter, Location loc, Value x, Type element,
+               function_ref<Value(Value)> compute) {
   auto type = dyn_cast<VectorType>(x.getType());
   if (!type)
-    return call(x);
-  Value result = LLVM::PoisonOp::create(rewriter, loc, type);
+    return compute(x);
+  Value result = LLVM::PoisonOp::create(rewriter, loc, type.clone(element));
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
     Value position = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI32IntegerAttr(i));
     Value lane = LLVM::ExtractElementOp::create(rewriter, loc, x, position);
-    result = LLVM::InsertElementOp::create(rewriter, loc, result, call(lane), position);
+    result = LLVM::InsertElementOp::create(rewriter, loc, result, compute(lane), position);
   }
   return result;
 }
+
+/// The approximate instruction `intrinsic` of one f32, lane by lane.
+Value callOnLanes(ConversionPatternRewriter &rewriter, Location loc, StringRef intrinsic, Value x) {
+  return mapLanes(rewriter, loc, x, rewriter.getF32Type(), [&](Value lane) {
+    return LLVM::CallIntrinsicOp::create(rewriter, loc, lane.getType(),
+                                         rewriter.getStringAttr(intrinsic), lane)
+        .getResult(0);
+  });
+}
+
+/// A word times a word that is known is mul.wide, one instruction for both halves of the product.
+/// LLVM would ask for each of them apart, or multiply double words.
+struct LowerWideProduct final : ConvertOpToLLVMPattern<arith::MulIOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(arith::MulIOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    APInt factor;
+    auto wide = adaptor.getLhs().getDefiningOp<LLVM::ZExtOp>();
+    if (!wide || !getElementTypeOrSelf(op.getType()).isInteger(64) ||
+        !getElementTypeOrSelf(wide.getArg().getType()).isInteger(32) ||
+        !matchPattern(op.getRhs(), m_ConstantInt(&factor)) || factor.getActiveBits() > 32)
+      return rewriter.notifyMatchFailure(op, "not a product of a word and a known one");
+    Location loc = op.getLoc();
+    Type word = rewriter.getI32Type(), both = rewriter.getI64Type();
+    Value known =
+        LLVM::ConstantOp::create(rewriter, loc, rewriter.getIntegerAttr(word, factor.trunc(32)));
+    auto dialect = LLVM::AsmDialectAttr::get(rewriter.getContext(), LLVM::AsmDialect::AD_ATT);
+    rewriter.replaceOp(op, mapLanes(rewriter, loc, wide.getArg(), both, [&](Value lane) {
+                         return LLVM::InlineAsmOp::create(
+                                    rewriter, loc, both, ValueRange{lane, known},
+                                    "mul.wide.u32 $0, $1, $2;", "=l,r,r",
+                                    /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                    LLVM::TailCallKind::None, dialect,
+                                    /*operand_attrs=*/ArrayAttr())
+                             .getResult(0);
+                       }));
+    return success();
+  }
+};
 
 /// 2^x is ex2.approx; under `afn`, its form that takes denormal numbers for zero.
 struct LowerExp2 final : ConvertOpToLLVMPattern<math::Exp2Op> {
@@ -366,7 +402,7 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
   populateTileToNVVMPatterns(converter, patterns);
   patterns.add<LowerLoad<memref::LoadOp>, LowerLoad<vector::LoadOp>, LowerStore<memref::StoreOp>,
                LowerStore<vector::StoreOp>>(converter, /*benefit=*/10);
-  patterns.add<LowerExp2, LowerTanh>(converter, /*benefit=*/10);
+  patterns.add<LowerExp2, LowerTanh, LowerWideProduct>(converter, /*benefit=*/10);
   patterns.add<LowerBinding, LowerScalar, LowerTensorMap, LowerWorkgroupId, LowerSharedBuffer,
                LowerPointerCast>(converter);
   populateGpuToNVVMConversionPatterns(converter, patterns);

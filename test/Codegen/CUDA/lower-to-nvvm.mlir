@@ -26,3 +26,25 @@ func.func @pointers() attributes {cuda.index_bits = 32 : i32, plan.launch = #pla
   vector.store %v, %y[%n] {alignment = 16 : i64} : memref<64xf32>, vector<4xf32>
   return
 }
+
+// A word times a known word is one instruction for both halves, on vectors lane by lane; other products are not.
+// CHECK-LABEL: llvm.func @products(
+// CHECK-COUNT-2: llvm.inline_asm {{.*}}"mul.wide.u32 $0, $1, $2;", "=l,r,r" %{{.*}}, %{{.*}} : (i32, i32) -> i64
+// CHECK-NOT:     mul.wide
+// CHECK:         llvm.mul
+// CHECK-NOT:     mul.wide
+func.func @products() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = #one, block = [64, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  %i = plan.scalar 2 : index
+  %x = plan.binding 0 read_write align 16 : memref<64xi64>
+  %y = plan.binding 1 read align 16 : memref<64xi32>
+  %words = vector.load %y[%i] {alignment = 8 : i64} : memref<64xi32>, vector<2xi32>
+  %wide = arith.extui %words : vector<2xi32> to vector<2xi64>
+  %known = arith.constant dense<3528531795> : vector<2xi64>
+  %product = arith.muli %wide, %known : vector<2xi64>
+  vector.store %product, %x[%i] {alignment = 16 : i64} : memref<64xi64>, vector<2xi64>
+  %old = memref.load %x[%i] : memref<64xi64>
+  %large = arith.constant 4294967297 : i64
+  %other = arith.muli %old, %large : i64
+  memref.store %other, %x[%i] : memref<64xi64>
+  return
+}

@@ -81,7 +81,6 @@ DRAIN = "the groups that are still open only fill stages with zeros that nobody 
 RING = "there are fewer tiles of k than stages, so that no stage is filled twice"
 LAST = "nobody fills the stage of the last tile of k again"
 FIRST = "no kernel comes before a model's first one"
-EQUAL = "equal keys change no places, so that nothing is written"
 
 # (model, target, kernel, number of the instruction in it): why the kernel does not need it at these sizes.
 REDUNDANT = {
@@ -98,25 +97,19 @@ REDUNDANT = {
     **{("attention", "sm_90a", kernel, number): RING for kernel in ("main_k0_matmul", "main_k2_matmul")
        for number in (3, 7, 9)},
 }
-# The same of inputs that are zeros.
-REDUNDANT_OF_ZEROS = {
-    **{("sort", target, "main_k0_sort", number): EQUAL for target, numbers in (("sm_80", (2, 3)), ("sm_90a", (3, 4)))
-       for number in numbers},
-}
-
-
-def redundant(model, target, kernel, number, instruction, zeros):
+def redundant(model, target, kernel, number, instruction):
     """Why the kernel does not need an instruction, or None."""
     if instruction.startswith("griddepcontrol.wait") and kernel.startswith("main_k0_"):
         return FIRST
-    place = (model, target, kernel, number)
-    return REDUNDANT.get(place) or (REDUNDANT_OF_ZEROS.get(place) if zeros else None)
+    return REDUNDANT.get((model, target, kernel, number))
 
 
 # (model, target, kernel, number of the store in it): why nothing comes of it that it writes to the next element.
 HARMLESS = {
-    ("transpose_i8", target, "main_k0_copy", number): "they store rows of the tile behind the matrix, which nobody reads"
-    for target in ("sm_80", "sm_90a") for number in (13, 14, 15, 16)
+    **{("transpose_i8", target, "main_k0_copy", number): "they store rows of the tile behind the matrix, which nobody reads"
+       for target in ("sm_80", "sm_90a") for number in (13, 14, 15, 16)},
+    **{("sort", target, "main_k0_sort", number): "a thread's first entries lie beside each other, before one that nobody reads"
+       for target in ("sm_80", "sm_90a") for number in range(17, 33)},
 }
 
 

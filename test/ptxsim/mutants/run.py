@@ -54,8 +54,8 @@ class Mutant:
         put = f"setp.eq.u32 {with_predicate[1]}, 0, 0;" if with_predicate else ""
         self.patch = text[:match.start("op")] + put + text[match.end("op"):]
 
-    def redundant(self, zeros):
-        return models.redundant(self.model.name, self.target, self.kernel, self.number, self.text, zeros)
+    def redundant(self):
+        return models.redundant(self.model.name, self.target, self.kernel, self.number, self.text)
 
     def __str__(self):
         return f"{self.model.name} {self.target} {self.kernel} #{self.number} (PTX line {self.line}) {self.text}"
@@ -72,7 +72,7 @@ class StoreMutant(Mutant):
         begin = match.start("base")
         self.patch = text[:begin] + f"{match['base']}+{offset}" + text[match.end("op") - 1:]
 
-    def redundant(self, zeros):
+    def redundant(self):
         return models.harmless(self.model.name, self.target, self.kernel, self.number)
 
 
@@ -121,9 +121,9 @@ def run(args, model, target, scratch, name, mutant=None, zeros=False):
 
 def check(args, mutant, scratch, number):
     """None, or what is wrong."""
+    reason = mutant.redundant()
     for zeros in mutant.inputs:
         of = "of zeros " if zeros else ""
-        reason = mutant.redundant(zeros)
         report = run(args, mutant.model, mutant.target, scratch, f"{number}-{zeros}", mutant, zeros)
         first = report.split("\n")[0]
         if args.verbose:
