@@ -224,7 +224,7 @@ struct ConvertScatter : OpConversionPattern<array::ScatterOp> {
         rewriter, loc, operand.getType(), kindOf(op.getKind()), indices, updates, /*rows=*/Value(),
         /*order=*/Value(), operand, op.getAxes(),
         /*unsigned_indices=*/indexType.isUnsignedInteger(),
-        /*unsigned_elements=*/element.isUnsignedInteger(), op.getUnique());
+        /*unsigned_elements=*/element.isUnsignedInteger(), op.getUnique(), /*in_place=*/false);
     Value result = scatter.getResult(0);
     if (accumulates)
       result = storeTensor(rewriter, loc, result, element);

@@ -449,17 +449,22 @@ static SmallVector<Value> clampedStarts(OpBuilder &b, Location loc, ValueRange s
   return results;
 }
 
+static void requireBoxFits(OpBuilder &builder, Operation *op, Value operand,
+                           ArrayRef<OpFoldResult> boxSizes) {
+  array::SizeBuilder sizeBuilder(builder, op->getLoc());
+  for (auto [dim, box] : llvm::enumerate(boxSizes))
+    requireSizes(builder, op, box, plan::Comparison::AtMost, sizeBuilder.size(operand, dim),
+                 "expected a box that fits into dim " + Twine(dim) + " of the operand");
+}
+
 /// The largest start for each dim: size - box. The box must fit.
 static SmallVector<Value> lastStarts(OpBuilder &builder, Operation *op, Value operand,
                                      ArrayRef<OpFoldResult> boxSizes) {
+  requireBoxFits(builder, op, operand, boxSizes);
   array::SizeBuilder sizeBuilder(builder, op->getLoc());
   SmallVector<Value> results;
-  for (auto [dim, box] : llvm::enumerate(boxSizes)) {
-    OpFoldResult size = sizeBuilder.size(operand, dim);
-    requireSizes(builder, op, box, plan::Comparison::AtMost, size,
-                 "expected a box that fits into dim " + Twine(dim) + " of the operand");
-    results.push_back(sizeBuilder.value(sizeBuilder.sub(size, box)));
-  }
+  for (auto [dim, box] : llvm::enumerate(boxSizes))
+    results.push_back(sizeBuilder.value(sizeBuilder.sub(sizeBuilder.size(operand, dim), box)));
   return results;
 }
 
@@ -497,52 +502,21 @@ struct ConvertDynamicUpdateSlice : OpConversionPattern<array::DynamicUpdateSlice
     Location loc = op.getLoc();
     RankedTensorType type = storedType(op.getResult());
     Value operand = adaptor.getOperand(), update = adaptor.getUpdate();
-    SmallVector<OpFoldResult> sizes =
-        refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, operand));
     SmallVector<OpFoldResult> box = tensor::getMixedSizes(rewriter, loc, update);
     auto updateType = cast<RankedTensorType>(update.getType());
     if (updateType.hasStaticShape() && updateType.getNumElements() == 0) {
       rewriter.replaceOp(op, castTo(rewriter, loc, operand, type));
       return success();
     }
-    SmallVector<Value> last = lastStarts(rewriter, op, operand, box);
-    SmallVector<Value> boxSizes;
-    for (OpFoldResult size : box)
-      boxSizes.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
-    SmallVector<Value> inputs = {operand};
-    llvm::append_range(inputs, adaptor.getStarts());
-    SmallVector<AffineMap> maps(inputs.size(),
-                                AffineMap::get(type.getRank(), 0, rewriter.getContext()));
-    maps[0] = rewriter.getMultiDimIdentityMap(type.getRank());
-    Value result =
-        buildElementwise(rewriter, loc, type.getElementType(), sizes, inputs, maps,
-                         [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
-                           SmallVector<Value> starts = clampedStarts(
-                               b, bodyLoc, args.drop_front(), op.getStarts().getTypes(), last);
-                           return readUpdate(b, bodyLoc, args[0], update, starts, boxSizes);
-                         });
-    rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
+    requireBoxFits(rewriter, op, operand, box);
+    SmallVector<int64_t> unsignedStarts;
+    for (auto [dim, start] : llvm::enumerate(op.getStarts()))
+      if (getElementTypeOrSelf(start.getType()).isUnsignedInteger())
+        unsignedStarts.push_back(dim);
+    auto result = kernel::UpdateOp::create(rewriter, loc, operand.getType(), update,
+                                           adaptor.getStarts(), operand, unsignedStarts);
+    rewriter.replaceOp(op, castTo(rewriter, loc, result.getResult(0), type));
     return success();
-  }
-
-private:
-  /// The update's element here, or `old` outside of the box. The position read is inside the update
-  /// in any case.
-  static Value readUpdate(OpBuilder &b, Location loc, Value old, Value update,
-                          ArrayRef<Value> starts, ArrayRef<Value> boxSizes) {
-    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-    Value isInside;
-    SmallVector<Value> position;
-    for (auto [dim, start, size] : llvm::enumerate(starts, boxSizes)) {
-      Value here = linalg::IndexOp::create(b, loc, dim);
-      // Before the start the difference is huge as an unsigned number.
-      Value offset = arith::SubIOp::create(b, loc, here, start);
-      Value inDim = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, offset, size);
-      isInside = isInside ? arith::AndIOp::create(b, loc, isInside, inDim).getResult() : inDim;
-      position.push_back(arith::SelectOp::create(b, loc, inDim, offset, zero));
-    }
-    Value element = tensor::ExtractOp::create(b, loc, update, position);
-    return isInside ? arith::SelectOp::create(b, loc, isInside, element, old).getResult() : element;
   }
 };
 

@@ -73,6 +73,8 @@ static void addLinalgPasses(OpPassManager &pm) {
 static void addDispatchPasses(OpPassManager &targetPM, bool fuse) {
   OpPassManager &funcPM = targetPM.nest<func::FuncOp>();
   funcPM.addPass(plan::createPromoteVariables());
+  // Before sorting: what goes into its place needs no order of rows.
+  funcPM.addPass(plan::createPlaceUpdates());
   funcPM.addPass(plan::createSplitLines());
   funcPM.addPass(cuda::createReduceProducts());
   // Sizes come from the function's inputs, so that no kernel has to run before a size is known.

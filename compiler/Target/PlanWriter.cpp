@@ -212,6 +212,8 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint3
     plan.add_region_ordinals(ordinalVector);
   }
   plan.add_arena_size(&arena);
+  if (auto largest = function->getAttrOfType<IntegerAttr>("arena_max"))
+    plan.add_arena_max(largest.getInt());
   plan.add_locations(locationVector);
   return plan.Finish();
 }

@@ -455,10 +455,13 @@ Status xcr_call::prepare(hal::Stream &stream) {
   XCR_RETURN_IF_ERROR(resolver.renewTemporaries(instance.device(), lastStream.get()));
   // Before the base is asked for: one that moves meanwhile is noticed by the next launch.
   arenaMoves = stream.arenaMoves.load(std::memory_order_acquire);
-  if (resolver.arenaBytes() && arenaStream != &stream) {
+  if (resolver.arenaRoom() && arenaStream != &stream) {
     uint64_t base = 0;
     Ref<hal::Memory> holder;
-    XCR_RETURN_IF_ERROR(stream.reserveArena(resolver.arenaBytes(), &base, &holder));
+    Status reserved = stream.reserveArena(resolver.arenaRoom(), &base, &holder);
+    if (reserved.failed() && resolver.arenaRoom() > resolver.arenaBytes())
+      reserved = stream.reserveArena(resolver.arenaBytes(), &base, &holder);
+    XCR_RETURN_IF_ERROR(std::move(reserved));
     resolver.setBuffer(fb::Space::Arena, 0, base, resolver.arenaBytes());
     if (arenaHolder && arenaHolder.get() != holder.get() && lastStream)
       lastStream->releaseLater(arenaHolder.take());

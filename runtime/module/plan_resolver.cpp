@@ -287,6 +287,16 @@ Status PlanResolver::setSymbols(Span<const int64_t> symbols) {
   return Status();
 }
 
+/// Beyond, a range tells more of what a user refuses than of what he expects.
+static constexpr uint64_t kMostRoom = uint64_t(1) << 30;
+
+uint64_t PlanResolver::arenaRoom() const {
+  uint64_t largest = plan->arena_max();
+  if (isSeparate || largest > kMostRoom)
+    return arenaBytes();
+  return largest > arenaSize ? largest : arenaSize;
+}
+
 Status PlanResolver::renewTemporaries(hal::Device &device, hal::Stream *lastUser) {
   isSeparate = device.separatesTemporaries;
   if (!isSeparate)

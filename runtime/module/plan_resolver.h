@@ -44,6 +44,9 @@ public:
   Status setSymbols(Span<const int64_t> symbols);
   /// What the plan takes of the stream's arena: nothing where temporaries are separate.
   uint64_t arenaBytes() const { return isSeparate ? 0 : arenaSize; }
+  /// What is reserved for it: where ranges bound the symbols, what the largest sizes take, so that
+  /// an arena does not grow between calls; no more than is needed where that is much.
+  uint64_t arenaRoom() const;
   /// Gives each temporary new memory if \p device separates them; \p lastUser, which may be null,
   /// may still use what they had.
   Status renewTemporaries(hal::Device &device, hal::Stream *lastUser);

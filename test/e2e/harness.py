@@ -38,6 +38,7 @@ class Case:
     bytecode: bool = False      # compiled from MLIR bytecode instead of text
     stand_in: bool = True       # False: would take minutes where a CPU executes the kernels
     memory: int = 0             # bytes that a device must have: large cases run where they can
+    one_call: bool = False      # all steps are launches of one call, whose plan is recorded once
 
 
 def function(name_suffix, arguments, results, body):
@@ -105,11 +106,11 @@ def compare(kind, got, want):
             f"allowed {absolute:.3g} + {relative:.3g} relative)")
 
 
-def run_step(instance, case, step):
+def run_step(instance, case, step, call=None):
     """None, or what is wrong."""
     name = symbol_of(case) + step.function
     try:
-        outputs = instance.run(name, step.inputs, step.launches)
+        outputs = instance.run(name, step.inputs, step.launches, call)
     except xcr.Failure as failure:
         if step.error is None:
             return f"failed: {failure}"
@@ -141,8 +142,12 @@ def work():
         try:
             if key not in instances:
                 instances[key] = xcr.Instance(library, device, module, key)
+            call = instances[key].create_call(symbol_of(case)) if case.one_call else None
             for number, step in enumerate(case.steps):
-                problem = run_step(instances[key], case, step)
+                problem = run_step(instances[key], case, step, call)
+                recorded = instances[key].statistics(call).instantiations if call else 1
+                if not problem and recorded != 1:
+                    problem = f"expected a plan that is recorded once, got {recorded} instantiations"
                 if problem:
                     problem = (f"call {number}: " if len(case.steps) > 1 else "") + problem
                     break

@@ -43,6 +43,12 @@ class FunctionInfo(Structure):
                 ("input_count", c_uint32), ("output_count", c_uint32), ("symbol_count", c_uint32)]
 
 
+class CallStatistics(Structure):
+    _fields_ = [("struct_size", c_size_t), ("launches", c_uint64), ("checks", c_uint64), ("instantiations", c_uint64),
+                ("patches", c_uint64), ("command_count", c_uint32), ("dispatch_count", c_uint32), ("empty_count", c_uint32),
+                ("arena_bytes", c_uint64), ("has_host_loop", c_bool), ("stream_count", c_uint32)]
+
+
 class ParameterSource(Structure):
     _fields_ = [("scope", StringView), ("path", StringView)]
 
@@ -68,6 +74,7 @@ class Library:
         self.lib.xcr_call_output.restype = c_void_p
         self.lib.xcr_call_output.argtypes = [c_void_p, c_uint32]
         self.lib.xcr_buffer_get_info.restype = None
+        self.lib.xcr_call_get_statistics.restype = None
         self.lib.xcr_device_get_info.restype = None
         self.lib.xcr_function_get_info.restype = None
 
@@ -131,9 +138,17 @@ class Instance:
         self.library.lib.xcr_function_get_info(found, byref(info))
         return info.output_count
 
-    def run(self, function, inputs, launches=1):
-        """Runs |function| and returns [(dtype, values)]. More launches run the same call again."""
-        call = self.library.create("call_create", self.instance.handle, StringView.of(function), None)
+    def create_call(self, function):
+        return self.library.create("call_create", self.instance.handle, StringView.of(function), None)
+
+    def statistics(self, call):
+        result = CallStatistics(struct_size=ctypes.sizeof(CallStatistics))
+        self.library.lib.xcr_call_get_statistics(call.handle, byref(result))
+        return result
+
+    def run(self, function, inputs, launches=1, call=None):
+        """Runs |function| and returns [(dtype, values)]. More launches run the same call again; |call| is one to use again."""
+        call = call or self.create_call(function)
         for i, tensor in enumerate(inputs):
             buffer = self.upload(tensor)
             self.library.check("call_set_input", call.handle, c_uint32(i), buffer.handle)

@@ -80,6 +80,8 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
         for (auto [index, symbol] : llvm::enumerate(function.getSymbols()))
           stream << (index ? ", s" : " s") << index << " = "
                  << printAttribute(cast<DictionaryAttr>(symbol).get("name"));
+        if (auto largest = function->getAttrOfType<IntegerAttr>("arena_max"))
+          stream << ", at most " << formatBytes(largest.getInt());
       }
       stream << "\n";
     }

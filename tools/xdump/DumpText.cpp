@@ -174,7 +174,9 @@ void PlanPrinter::printRegion(uint32_t ordinal, unsigned depth) {
 void PlanPrinter::print() {
   out += std::to_string(sizeOf(plan.commands())) + " commands (" +
          std::to_string(sizeOf(plan.dispatches())) + " dispatches), arena " +
-         (plan.arena_size() ? value(*plan.arena_size()) : "0") + " bytes\n";
+         (plan.arena_size() ? value(*plan.arena_size()) : "0") + " bytes" +
+         (plan.arena_max() ? ", at most " + std::to_string(plan.arena_max()) : std::string()) +
+         "\n";
   if (sizeOf(plan.regions()))
     printRegion(0, 1);
 }

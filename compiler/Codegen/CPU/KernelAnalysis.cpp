@@ -32,8 +32,10 @@ LogicalResult verifyKernelFunction(func::FuncOp kernel) {
 
 SmallVector<Root> collectRoots(func::FuncOp kernel) {
   SmallVector<Root> roots;
-  for (auto op : kernel.getOps<bufferization::MaterializeInDestinationOp>())
-    roots.push_back({op, op.getSource(), op.getDest()});
+  for (auto op : kernel.getOps<bufferization::MaterializeInDestinationOp>()) {
+    auto update = op.getSource().getDefiningOp<kernel::UpdateOp>();
+    roots.push_back({op, update ? update.getUpdate() : op.getSource(), op.getDest(), update});
+  }
   return roots;
 }
 

@@ -14,6 +14,8 @@
 #ifndef XC_CODEGEN_CPU_KERNELANALYSIS_H
 #define XC_CODEGEN_CPU_KERNELANALYSIS_H
 
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -30,7 +32,8 @@ mlir::LogicalResult verifyKernelFunction(mlir::func::FuncOp kernel);
 struct Root {
   mlir::bufferization::MaterializeInDestinationOp op;
   mlir::Value value;  // tensor
-  mlir::Value memory; // memref of the same shape
+  mlir::Value memory; // memref of the same shape, or where `update` says, of a larger one
+  kernel::UpdateOp update = nullptr;
 };
 
 llvm::SmallVector<Root> collectRoots(mlir::func::FuncOp kernel);

@@ -7,7 +7,8 @@
 //
 // Results of equal shape share one loop nest; each nest is spread over the whole grid. In a nest,
 // neighbouring dims that all accesses agree on are merged, the last loop is the vectorised one, and
-// the loops before it are one loop over rows:
+// the loops before it are one loop over rows. The result of a `kernel.update` has the box as its
+// shape, and is stored where that begins:
 //
 //   for row in this workgroup's rows:
 //     for j in this workgroup's columns, 32, then 8, then 1 at a time:
@@ -23,6 +24,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -56,6 +58,7 @@ public:
 private:
   std::vector<Nest> formNests();
   LogicalResult planLoops(Nest &nest);
+  Buffer getTarget(const Root &root);
   void emitNest(Nest &nest, AffineExpr totalX, AffineExpr totalY);
 
   func::FuncOp kernel;
@@ -69,7 +72,7 @@ private:
 std::vector<Nest> ElementwiseLowering::formNests() {
   std::vector<Nest> nests;
   for (const Root &root : collectRoots(kernel)) {
-    SmallVector<OpFoldResult> sizes = getSizes(builder, root.memory);
+    SmallVector<OpFoldResult> sizes = getSizes(builder, root.update ? root.value : root.memory);
     auto nest = llvm::find_if(
         nests, [&](Nest &other) { return isEqualConstantIntOrValueArray(other.sizes, sizes); });
     if (nest == nests.end()) {
@@ -87,8 +90,12 @@ LogicalResult ElementwiseLowering::planLoops(Nest &nest) {
   for (unsigned dim = 0; dim < rank; ++dim)
     dims.push_back(builder.getAffineDimExpr(dim));
   std::vector<AccessSummary> summaries(1, AccessSummary(rank));
-  for (const Root &root : nest.roots)
+  for (const Root &root : nest.roots) {
     summarize(root.value, dims, {}, summaries[0]);
+    // Rows of a box are not next to each other.
+    if (root.update)
+      summaries[0].readAsIndex.set();
+  }
   Location loc = nest.roots[0].op.getLoc();
   SmallVector<LoopDim> loops =
       mergeDims(builder, loc, llvm::to_vector(llvm::seq(rank)), nest.sizes,
@@ -107,6 +114,32 @@ LogicalResult ElementwiseLowering::planLoops(Nest &nest) {
   return success();
 }
 
+/// Where the tensor that `root` stores is in memory.
+Buffer ElementwiseLowering::getTarget(const Root &root) {
+  Buffer target{root.memory};
+  kernel::UpdateOp update = root.update;
+  if (!update)
+    return target;
+  Location loc = update.getLoc();
+  Environment environment;
+  PointEvaluator evaluator(builder, environment, /*lanes=*/1);
+  SmallVector<OpFoldResult> sizes = getSizes(builder, root.memory),
+                            box = getSizes(builder, root.value);
+  for (auto [dim, start] : llvm::enumerate(update.getStarts())) {
+    if (update.isWhole(dim)) {
+      target.origins.push_back(Value());
+      continue;
+    }
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes[dim]);
+    Value last = arith::SubIOp::create(builder, loc, size,
+                                       getValueOrCreateConstantIndexOp(builder, loc, box[dim]));
+    Value first = update.clampStart(builder, loc, dim, evaluator.evaluate(start, {}), last);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    target.origins.push_back(arith::SubIOp::create(builder, loc, zero, first));
+  }
+  return target;
+}
+
 void ElementwiseLowering::emitNest(Nest &nest, AffineExpr totalX, AffineExpr totalY) {
   Location loc = nest.roots[0].op.getLoc();
   Range rows = nest.spread.getRows(builder, loc, totalX);
@@ -115,6 +148,9 @@ void ElementwiseLowering::emitNest(Nest &nest, AffineExpr totalX, AffineExpr tot
   SmallVector<int64_t> widths =
       getWidths(config.getLanes(), arch.vectorBytes / getElementBytes(kernel), columns.divisor);
   Environment environment;
+  SmallVector<Buffer> targets;
+  for (const Root &root : nest.roots)
+    targets.push_back(getTarget(root));
   emitLinearLoop(builder, loc, rows, nest.rows, point, [&](OpBuilder &rowBuilder) {
     emitLaneLoops(rowBuilder, loc, columns, widths,
                   [&](OpBuilder &inner, Value index, int64_t lanes) {
@@ -125,8 +161,8 @@ void ElementwiseLowering::emitNest(Nest &nest, AffineExpr totalX, AffineExpr tot
                     // All loads before all stores: a result may be in the memory of an input.
                     for (const Root &root : nest.roots)
                       values.push_back(evaluator.evaluate(root.value, point));
-                    for (auto [root, value] : llvm::zip(nest.roots, values))
-                      evaluator.store(root.op.getLoc(), value, Buffer{root.memory}, point);
+                    for (auto [root, value, target] : llvm::zip_equal(nest.roots, values, targets))
+                      evaluator.store(root.op.getLoc(), value, target, point);
                   });
   });
 }
@@ -143,8 +179,12 @@ LogicalResult ElementwiseLowering::run() {
   for (Nest &nest : nests)
     emitNest(nest, totalX, totalY);
   for (Nest &nest : nests)
-    for (Root &root : nest.roots)
+    for (Root &root : nest.roots) {
       root.op.erase();
+      // Nothing else makes loops of it.
+      if (root.update)
+        root.update.erase();
+    }
   setLaunch(kernel, {totalX, totalY});
   return success();
 }

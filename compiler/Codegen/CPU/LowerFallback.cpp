@@ -14,6 +14,7 @@
 #include "compiler/Codegen/CPU/CPUDialect.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/Passes.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -34,12 +35,12 @@ namespace xc::cpu {
 
 /// Ops that update a tensor (kernel.scatter) get a copy of an input to work on, in a tensor that
 /// bufferisation can place in the result's memory; otherwise it would make a temporary and copy
-/// once more.
+/// once more. Those that write a part of it find the rest in the result's memory.
 static void copyUpdatedInputs(func::FuncOp function) {
   SmallVector<OpOperand *> updated;
   function.walk([&](DestinationStyleOpInterface op) {
     for (OpOperand &init : op.getDpsInitsMutable())
-      if (!isa<linalg::LinalgOp>(op.getOperation()) &&
+      if (!isa<linalg::LinalgOp>(op.getOperation()) && !kernel::writesPart(op) &&
           init.get().getDefiningOp<bufferization::ToTensorOp>())
         updated.push_back(&init);
   });

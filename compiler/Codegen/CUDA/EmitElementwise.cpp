@@ -18,6 +18,9 @@
 // are inside, it computes them without any test; else vector by vector, and the last one element by
 // element.
 //
+// The output of a `kernel.update` has the box as its shape: only that is computed, and stored where
+// the box begins.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Emit/KernelFrame.h"
@@ -59,6 +62,8 @@ private:
   };
 
   SmallVector<Segment> formSegments();
+  /// Where the elements of `output` at `flat` are in its binding.
+  Coord getPosition(const KernelOutput &output, const Coord &flat, int64_t lanes);
   void emitSegment(const Segment &segment, Value block);
   /// Computes the vectors of `lanes` elements at `firsts`, then stores them all.
   void emitVectors(const Segment &segment, ArrayRef<Value> firsts, int64_t lanes);
@@ -68,6 +73,8 @@ private:
   Shape shape;
   KernelFrame frame;
   PointEmitter &points;
+  /// For outputs that are boxes: where those begin.
+  llvm::DenseMap<Operation *, SmallVector<Value>> starts;
 };
 
 } // namespace
@@ -76,7 +83,9 @@ SmallVector<ElementwiseEmitter::Segment> ElementwiseEmitter::formSegments() {
   SmallVector<Segment> segments;
   SmallVector<SmallVector<Value>> shapes;
   for (const KernelOutput &output : kernel.outputs) {
-    SmallVector<Value> sizes = points.getSizes(output.binding);
+    SmallVector<Value> sizes = points.getSizes(output);
+    if (output.update)
+      starts[output.binding] = points.getStarts(output);
     auto same = llvm::find(shapes, sizes);
     if (same == shapes.end()) {
       shapes.push_back(sizes);
@@ -88,6 +97,16 @@ SmallVector<ElementwiseEmitter::Segment> ElementwiseEmitter::formSegments() {
   return segments;
 }
 
+Coord ElementwiseEmitter::getPosition(const KernelOutput &output, const Coord &flat,
+                                      int64_t lanes) {
+  if (!output.update)
+    return flat;
+  SmallVector<Coord> coords = points.delinearize(flat, points.getSizes(output.tensor), lanes);
+  for (auto [coord, start] : llvm::zip_equal(coords, starts.lookup(output.binding)))
+    coord = points.add(coord, Coord::uniform(start), lanes);
+  return points.linearize(coords, points.getSizes(output.binding), lanes);
+}
+
 void ElementwiseEmitter::emitVectors(const Segment &segment, ArrayRef<Value> firsts,
                                      int64_t lanes) {
   SmallVector<std::pair<Coord, Value>> values;
@@ -96,9 +115,10 @@ void ElementwiseEmitter::emitVectors(const Segment &segment, ArrayRef<Value> fir
       Coord flat = lanes == 1 ? Coord::uniform(first) : Coord::consecutive(first);
       values.push_back({flat, points.emit(output.tensor, Point{{}, flat, lanes, {}})});
     }
-  for (auto [index, value] : llvm::enumerate(values))
-    points.store(segment.outputs[index % segment.outputs.size()].binding, value.first, value.second,
-                 lanes);
+  for (auto [index, value] : llvm::enumerate(values)) {
+    const KernelOutput &output = segment.outputs[index % segment.outputs.size()];
+    points.store(output.binding, getPosition(output, value.first, lanes), value.second, lanes);
+  }
 }
 
 void ElementwiseEmitter::emitTail(const Segment &segment, Value first, Value count) {

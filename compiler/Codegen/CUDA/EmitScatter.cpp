@@ -11,6 +11,9 @@
 // elements of the destination, then walks over all updates and applies those that go to its rows.
 // All threads of a block look at the same index vector at the same time.
 //
+// Where a scatter is in place, only what it updates is touched: a thread owns an element of the
+// updates. If its update is the first of its row, it applies all of that row's.
+//
 // Where the updates come sorted by row, a thread searches for the first one of its rows instead,
 // and an element's updates are the run of those from there on that have its row.
 //
@@ -221,12 +224,84 @@ static LogicalResult emitOrderedScatter(const KernelInfo &kernel, OrderedScatter
   return frame.finish(share.blocks);
 }
 
+/// The element that all updates of `row`, from number `first` on, make of `old`.
+static Value emitUpdatesOfRow(ScatterRows &rows, Value row, Value first, Value old,
+                              ArrayRef<Value> windowCoords) {
+  PointEmitter &points = rows.points;
+  IndexBuilder &index = points.index;
+  return points
+      .emitLoop(first, index.product(rows.batchSizes), index.constant(1), old,
+                [&](Value update, ValueRange carried) -> SmallVector<Value> {
+                  auto [target, inside] = rows.getTarget(update);
+                  Value before = carried.front();
+                  return {points.emitIf(
+                      index.both(inside, index.isEqual(target, row)), before.getType(), 1,
+                      [&] { return rows.combine(before, rows.emitUpdate(update, windowCoords)); },
+                      [&] { return before; })};
+                })
+      .front();
+}
+
+/// True (i1) if an update before number `end` goes to `row`.
+static Value emitHasEarlierUpdate(ScatterRows &rows, Value row, Value end) {
+  PointEmitter &points = rows.points;
+  IndexBuilder &index = points.index;
+  Value none = points.constant(points.builder.getBoolAttr(false));
+  return points
+      .emitLoop(index.constant(0), end, index.constant(1), none,
+                [&](Value update, ValueRange carried) -> SmallVector<Value> {
+                  auto [target, inside] = rows.getTarget(update);
+                  Value hit = index.both(inside, index.isEqual(target, row));
+                  return {arith::OrIOp::create(points.builder, points.loc, carried.front(), hit)};
+                })
+      .front();
+}
+
+static LogicalResult emitDirectScatter(const KernelInfo &kernel, DirectScatterAttr config) {
+  auto op = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>();
+  if (!op.getInPlace())
+    return op.emitOpError("expected a scatter in place for ") << config;
+  plan::BindingOp output = kernel.outputs.front().binding;
+  KernelFrame frame(kernel, config.getThreads());
+  PointEmitter &points = frame.points;
+  IndexBuilder &index = points.index;
+  OpBuilder &builder = points.builder;
+  ScatterRows rows(op, points);
+  Value window = index.product(rows.windowSizes);
+  Value count = index.mul(index.product(rows.batchSizes), window);
+  Value element =
+      index.add(index.mul(frame.getBlockId(), config.getThreads()), frame.getThreadId());
+  points.emitIf(index.isLess(element, count), [&] {
+    Value update = index.div(element, window);
+    SmallVector<Value> windowCoords =
+        index.delinearize(index.rem(element, window), rows.windowSizes);
+    auto [row, inside] = rows.getTarget(update);
+    points.emitIf(inside, [&, row = row] {
+      Value isFirst;
+      if (!op.getUnique())
+        isFirst =
+            arith::XOrIOp::create(builder, points.loc, emitHasEarlierUpdate(rows, row, update),
+                                  points.constant(builder.getBoolAttr(true)));
+      points.emitIf(isFirst, [&] {
+        SmallVector<Coord> coords =
+            rows.joinCoords(index.delinearize(row, rows.rowSizes), windowCoords);
+        Coord position = points.linearize(coords, points.getSizes(output), 1);
+        Value old = points.load(output, position, 1);
+        Value value = op.getUnique() ? rows.combine(old, rows.emitUpdate(update, windowCoords))
+                                     : emitUpdatesOfRow(rows, row, update, old, windowCoords);
+        points.store(output, position, value, 1);
+      });
+    });
+  });
+  return frame.finish(index.ceilDiv(count, index.constant(config.getThreads())));
+}
+
 namespace {
 
 struct EmitScatter final : impl::EmitScatterBase<EmitScatter> {
   void runOnOperation() override {
     Attribute config = getOperation()->getAttr(plan::kConfigAttr);
-    if (!isa_and_nonnull<ScatterAttr, OrderedScatterAttr>(config))
+    if (!isa_and_nonnull<ScatterAttr, OrderedScatterAttr, DirectScatterAttr>(config))
       return;
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
@@ -237,9 +312,14 @@ struct EmitScatter final : impl::EmitScatterBase<EmitScatter> {
           << config;
       return signalPassFailure();
     }
-    auto plain = dyn_cast<ScatterAttr>(config);
-    if (failed(plain ? emitScatter(*kernel, plain)
-                     : emitOrderedScatter(*kernel, cast<OrderedScatterAttr>(config))))
+    LogicalResult done = success();
+    if (auto plain = dyn_cast<ScatterAttr>(config))
+      done = emitScatter(*kernel, plain);
+    else if (auto ordered = dyn_cast<OrderedScatterAttr>(config))
+      done = emitOrderedScatter(*kernel, ordered);
+    else
+      done = emitDirectScatter(*kernel, cast<DirectScatterAttr>(config));
+    if (failed(done))
       signalPassFailure();
   }
 };

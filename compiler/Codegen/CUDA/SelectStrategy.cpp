@@ -87,8 +87,8 @@ private:
 // Sizes
 //===----------------------------------------------------------------------===//
 
-static std::optional<int64_t> getStaticCount(plan::BindingOp binding) {
-  auto type = cast<MemRefType>(binding.getMemory().getType());
+static std::optional<int64_t> getStaticCount(const KernelInfo &kernel, plan::BindingOp binding) {
+  ShapedType type = kernel.getAccessedType(binding);
   if (!type.hasStaticShape())
     return std::nullopt;
   return type.getNumElements();
@@ -97,9 +97,9 @@ static std::optional<int64_t> getStaticCount(plan::BindingOp binding) {
 int64_t getVectorWidth(const KernelInfo &kernel) {
   int64_t largest = 0, narrowest = kVectorBytes;
   for (plan::BindingOp binding : kernel.bindings)
-    largest = std::max(largest, getStaticCount(binding).value_or(INT64_MAX));
+    largest = std::max(largest, getStaticCount(kernel, binding).value_or(INT64_MAX));
   for (plan::BindingOp binding : kernel.bindings)
-    if (getStaticCount(binding).value_or(INT64_MAX) >= largest / 2)
+    if (getStaticCount(kernel, binding).value_or(INT64_MAX) >= largest / 2)
       narrowest = std::min(
           narrowest,
           getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType()));
@@ -127,8 +127,8 @@ static bool isFlat(const KernelInfo &kernel) {
   return llvm::all_of(kernel.tensorOps, [](Operation *op) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (!linalgOp)
-      return !isa<kernel::ScatterOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::PadOp>(
-          op);
+      return !isa<kernel::ScatterOp, kernel::UpdateOp, tensor::ExtractSliceOp,
+                  tensor::InsertSliceOp, tensor::PadOp>(op);
     bool usesIndices = false;
     linalgOp.getBlock()->walk([&](linalg::IndexOp) { usesIndices = true; });
     return !usesIndices && llvm::all_of(linalgOp->getOpOperands(), [&](OpOperand &operand) {
@@ -151,7 +151,7 @@ static bool isWindow(linalg::LinalgOp op) {
 int64_t Chooser::getInnerDivisor() {
   int64_t divisor = kVectorBytes;
   for (const KernelOutput &output : kernel.outputs)
-    for (Value size : llvm::reverse(points.getSizes(output.binding)))
+    for (Value size : llvm::reverse(points.getSizes(output)))
       if (getConstantIntValue(size) != std::optional<int64_t>(1)) {
         divisor = std::min(divisor, knownDivisor(size));
         break;
@@ -186,7 +186,7 @@ std::optional<Choice> Chooser::chooseTranspose() {
     std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
     return size && *size % (tile * 2) == 0;
   };
-  std::optional<int64_t> count = getStaticCount(kernel.outputs.front().binding);
+  std::optional<int64_t> count = getStaticCount(kernel, kernel.outputs.front().binding);
   if (bytes == 4 && transposed->inputs.size() == 1 && covers(transposed->outer) &&
       covers(transposed->inner) &&
       *count / (4 * tile * tile) >= kernel.target->multiprocessors * int64_t(4))
@@ -233,7 +233,7 @@ Choice Chooser::chooseElementwise(bool isWindow) {
   // Few elements are spread over all multiprocessors first, then over the vectors of a thread.
   std::optional<int64_t> count = 0;
   for (const KernelOutput &output : kernel.outputs) {
-    std::optional<int64_t> elements = getStaticCount(output.binding);
+    std::optional<int64_t> elements = getStaticCount(kernel, output.binding);
     count = elements && count ? std::optional(std::max(*count, *elements)) : std::nullopt;
   }
   int64_t threads = unroll > 1 && vector > 1 && !isWindow ? kBlockThreads / 2 : kBlockThreads;
@@ -503,7 +503,21 @@ Choice Chooser::chooseReduction(const ReductionGroup &group) {
 // Scatter
 //===----------------------------------------------------------------------===//
 
+/// A thread for each element of the updates: a row is touched by its first update, which brings the
+/// later ones with it.
+static Choice chooseDirectScatter(kernel::ScatterOp op) {
+  auto type = cast<RankedTensorType>(op.getUpdates().getType());
+  int64_t threads = 128;
+  while (threads > 32 && type.hasStaticShape() && type.getNumElements() <= threads / 2)
+    threads /= 2;
+  return {DirectScatterAttr::get(op.getContext(), threads),
+          op.getUnique() ? "scatter in place: a thread writes an element of the updates"
+                         : "scatter in place: the thread of a row's first update applies them all"};
+}
+
 Choice Chooser::chooseScatter(kernel::ScatterOp op) {
+  if (op.getInPlace())
+    return chooseDirectScatter(op);
   MLIRContext *context = kernel.getFunction().getContext();
   auto type = cast<RankedTensorType>(op.getDest().getType());
   auto count = [&](ArrayRef<int64_t> dims) {

@@ -107,3 +107,35 @@ builtin.module @other_strategy attributes {plan.kernel, plan.target = #plan.targ
     return
   }
 }
+
+// -----
+
+// Of an update only the box is computed, here by one block, and stored by whole vectors where it begins.
+// CHECK:         #[[ONE:.*]] = affine_map<() -> (1, 1, 1)>
+// CHECK-LABEL: func.func @box()
+// CHECK-SAME:    plan.launch = #plan.launch_config<grid = #[[ONE]], block = [32, 1, 1]
+// CHECK:         %[[U:.*]] = plan.binding 0 read align 64 : memref<128xf32>
+// CHECK:         %[[AT:.*]] = plan.binding 1 read align 64 : memref<1xi32>
+// CHECK:         %[[Y:.*]] = plan.binding 2 read_write align 64 : memref<64000xf32>
+// CHECK:         %[[STORED:.*]] = memref.load %[[AT]]
+// CHECK:         arith.maxsi
+// CHECK:         %[[CLAMPED:.*]] = arith.minsi %{{.*}}, %c998_i64
+// CHECK:         %[[START:.*]] = arith.index_cast %[[CLAMPED]]
+// CHECK:         %[[V:.*]] = vector.load %[[U]][%[[FROM:.*]]] {alignment = 16 : i64}
+// CHECK:         %[[ROW:.*]] = arith.muli %[[START]], %c64
+// CHECK:         %[[TO:.*]] = arith.addi %[[ROW]], %[[FROM]]
+// CHECK-NEXT:    vector.store %[[V]], %[[Y]][%[[TO]]] {alignment = 16 : i64}
+// CHECK-NEXT:    return
+builtin.module @box attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @box() attributes {lowering_config = #cuda.elementwise<threads = 32, vector = 4, unroll = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<2x64xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<2x64xf32> to tensor<2x64xf32>
+    %b1 = plan.binding 1 read align 64 : memref<i32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<i32> to tensor<i32>
+    %b2 = plan.binding 2 read_write align 64 : memref<1000x64xf32>
+    %t2 = bufferization.to_tensor %b2 restrict writable : memref<1000x64xf32> to tensor<1000x64xf32>
+    %r = kernel.update %t0 at [%t1, %t1] into %t2 : tensor<2x64xf32> at tensor<i32>, tensor<i32> into tensor<1000x64xf32> -> tensor<1000x64xf32>
+    bufferization.materialize_in_destination %r in restrict writable %b2 : (tensor<1000x64xf32>, memref<1000x64xf32>) -> ()
+    return
+  }
+}

@@ -234,3 +234,43 @@ func.func @unranked(%i: tensor<*xi32>, %u: tensor<4xf32>, %d: tensor<5xf32>) -> 
   %0 = kernel.scatter set, %i, %u into %d axes = [0] : tensor<*xi32>, tensor<4xf32> into tensor<5xf32> -> tensor<5xf32>
   return %0 : tensor<5xf32>
 }
+
+// -----
+
+func.func @update_types(%u: memref<4xf16>, %i: memref<i32>, %d: memref<8xf32>) {
+  // expected-error @below {{expected an update of the destination's rank and element type, got 'memref<4xf16>' and 'memref<8xf32>'}}
+  kernel.update %u at [%i] into %d : memref<4xf16> at memref<i32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @update_starts(%u: memref<4x2xf32>, %i: memref<i32>, %d: memref<8x2xf32>) {
+  // expected-error @below {{expected a start for each of 2 dims, got 1}}
+  kernel.update %u at [%i] into %d : memref<4x2xf32> at memref<i32> into memref<8x2xf32>
+  return
+}
+
+// -----
+
+func.func @update_start_type(%u: memref<4xf32>, %i: memref<1xi32>, %d: memref<8xf32>) {
+  // expected-error @below {{expected starts that are scalars of signless integers, got 'memref<1xi32>'}}
+  kernel.update %u at [%i] into %d : memref<4xf32> at memref<1xi32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @update_size(%u: memref<9xf32>, %i: memref<i32>, %d: memref<8xf32>) {
+  // expected-error @below {{expected an update that fits into dim 0 of the destination, got sizes 9 and 8}}
+  kernel.update %u at [%i] into %d : memref<9xf32> at memref<i32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @update_unsigned(%u: memref<4xf32>, %i: memref<i32>, %d: memref<8xf32>) {
+  // expected-error @below {{expected strictly increasing dims in [0, 1) with unsigned starts, got [1]}}
+  kernel.update %u at [%i] into %d unsigned_starts = [1] : memref<4xf32> at memref<i32> into memref<8xf32>
+  return
+}

@@ -73,3 +73,23 @@ func.func @within(%x: f32, %i: index, %n: index) -> f32 {
   %y = kernel.within %x, %i before %n : f32
   return %y : f32
 }
+
+// CHECK-LABEL: func.func @updates(
+// CHECK:         kernel.update %{{.*}} at[%{{.*}}, %{{.*}}] into %{{.*}} unsigned_starts = [1] :
+// CHECK-SAME:      tensor<1x64xf16> at tensor<i32>, tensor<i64> into tensor<?x64xf16> -> tensor<?x64xf16>
+// CHECK:         kernel.update %{{.*}} into %{{.*}} : memref<f32> into memref<f32>
+func.func @updates(%u: tensor<1x64xf16>, %i: tensor<i32>, %j: tensor<i64>, %x: tensor<?x64xf16>, %s: memref<f32>, %m: memref<f32>)
+    -> tensor<?x64xf16> {
+  %0 = kernel.update %u at [%i, %j] into %x unsigned_starts = [1]
+    : tensor<1x64xf16> at tensor<i32>, tensor<i64> into tensor<?x64xf16> -> tensor<?x64xf16>
+  kernel.update %s into %m : memref<f32> into memref<f32>
+  return %0 : tensor<?x64xf16>
+}
+
+// CHECK-LABEL: func.func @scatter_in_place(
+// CHECK:         kernel.scatter set, %{{.*}}, %{{.*}} into %{{.*}} axes = [0] unique in_place :
+func.func @scatter_in_place(%indices: memref<3x1xi64>, %updates: memref<3x5xf16>, %dest: memref<4x5xf16>) {
+  kernel.scatter set, %indices, %updates into %dest axes = [0] unique in_place
+    : memref<3x1xi64>, memref<3x5xf16> into memref<4x5xf16>
+  return
+}

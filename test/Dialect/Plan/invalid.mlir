@@ -48,6 +48,33 @@ func.func @dispatch_dims(%x: tensor<4xf32>) {
 
 // -----
 
+module @k attributes {plan.kernel} {}
+func.func @dispatch_inits(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected an init for each of 2 updated results, got 1}}
+  %0:2 = plan.dispatch @k() -> (tensor<4xf32>, tensor<4xf32>) reuse [-1, -1] updates [0, 1] inits(%x : tensor<4xf32>)
+  return
+}
+
+// -----
+
+module @k attributes {plan.kernel} {}
+func.func @dispatch_updated(%x: tensor<4xf32>) {
+  // expected-error @+1 {{expected strictly increasing numbers of updated results in [0, 1), got 1}}
+  %0 = plan.dispatch @k() -> (tensor<4xf32>) reuse [-1] updates [1] inits(%x : tensor<4xf32>)
+  return
+}
+
+// -----
+
+module @k attributes {plan.kernel} {}
+func.func @dispatch_init_type(%x: tensor<4xf16>) {
+  // expected-error @+1 {{expected an init of the result's type 'tensor<4xf32>', got 'tensor<4xf16>'}}
+  %0 = plan.dispatch @k() -> (tensor<4xf32>) reuse [-1] updates [0] inits(%x : tensor<4xf16>)
+  return
+}
+
+// -----
+
 func.func @dispatch_kernel(%x: tensor<4xf32>) {
   // expected-error @+1 {{expected the name of a kernel module, got @missing}}
   %0 = plan.dispatch @missing(%x : tensor<4xf32>) -> (tensor<4xf32>) reuse [-1]

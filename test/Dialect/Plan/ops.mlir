@@ -18,7 +18,7 @@ module @kernel attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_9
 }
 
 // CHECK-LABEL: func.func @tensors(
-func.func @tensors(%x: tensor<?x64xf32>, %n: index) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
+func.func @tensors(%x: tensor<?x64xf32>, %c: tensor<4xf32>, %n: index) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
   // CHECK: plan.region -> (tensor<?x64xf32>) dims(%{{.*}}) reusable(%{{.*}} : tensor<?x64xf32>) attributes {reuse = array<i64: 0>} {
   %a = plan.region -> (tensor<?x64xf32>) dims(%n) reusable(%x : tensor<?x64xf32>) attributes {reuse = array<i64: 0>} {
     plan.yield %x : tensor<?x64xf32>
@@ -27,6 +27,8 @@ func.func @tensors(%x: tensor<?x64xf32>, %n: index) -> (tensor<?x64xf32>, tensor
   plan.require %n at_most %n, "expected few rows"
   // CHECK: plan.dispatch @kernel(%{{.*}} : tensor<?x64xf32>) scalars(%{{.*}}) -> (tensor<?x64xf32>) dims(%{{.*}}) reuse [-1]
   %b = plan.dispatch @kernel(%a : tensor<?x64xf32>) scalars(%n) -> (tensor<?x64xf32>) dims(%n) reuse [-1]
+  // CHECK: plan.dispatch @kernel() -> (tensor<4xf32>) reuse [-1] updates [0] inits(%{{.*}} : tensor<4xf32>)
+  %u = plan.dispatch @kernel() -> (tensor<4xf32>) reuse [-1] updates [0] inits(%c : tensor<4xf32>)
   return %a, %b : tensor<?x64xf32>, tensor<?x64xf32>
 }
 

@@ -283,3 +283,41 @@ module @names attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
   // CHECK: module @main_k0_exp_1
   // CHECK:   func.func @main_k0_exp_1()
 }
+
+// -----
+
+// Functions of regions know what is known of the sizes around them: equal formulas have one name, and its range. So four times a multiple
+// of 8 is a multiple of 32 there, too.
+// CHECK-LABEL: func.func private @then(
+// CHECK-SAME:      tensor<?xf32> {array.dims = ["= s0 * 4"]}, %{{.*}}: tensor<?xf32> {array.dims = ["= s0 * 4"]}
+// CHECK-SAME:      array.dim_range = {"= s0 * 4" = [32, 256, 32]}
+// CHECK-LABEL: func.func @then_k0_exp
+// CHECK:         %[[C:.*]] = arith.constant 32 : index
+// CHECK:         %[[N:.*]] = plan.scalar 0 max 8 : index
+// CHECK:         arith.muli %[[N]], %[[C]]
+#line = affine_map<(d0) -> (d0)>
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func private @then(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
+    %zero = arith.constant 0 : index
+    %n = tensor.dim %v, %zero : tensor<?xf32>
+    %y = plan.region -> (tensor<?xf32>) dims(%n) {
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %r = linalg.generic {indexing_maps = [#line, #line], iterator_types = ["parallel"]} ins(%v : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+      ^bb0(%a: f32, %b: f32):
+        %s = math.exp %a : f32
+        linalg.yield %s : f32
+      } -> tensor<?xf32>
+      plan.yield %r : tensor<?xf32>
+    }
+    return %y : tensor<?xf32>
+  }
+  func.func private @otherwise(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
+    return %v : tensor<?xf32>
+  }
+  func.func @main(%x: tensor<?x4xf32> {array.dims = ["n", ""]}, %p: tensor<i8>) -> tensor<?xf32>
+      attributes {array.dim_range = {n = [8, 64, 8]}} {
+    %flat = tensor.collapse_shape %x [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+    %y = plan.branch %p then @then otherwise @otherwise(%flat, %flat) : (tensor<i8>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    return %y : tensor<?xf32>
+  }
+}

@@ -340,6 +340,147 @@ def parameters():
 """, [Step([x], [("f32", x.values * w.values)])], "rounded", parameters=(("scale.npy", file),), alone=True)
 
 
+def parts():
+    """Parts that are written into memory which holds the rest: variables, donated arguments, values of loops, and what has to be
+    copied first because it is needed again."""
+    rng = np.random.default_rng(11)
+    rows, width, layers = 24, 10, 3
+    cache, steps = np.zeros((layers, rows, width)), []
+    for at in (0, 5, 23, 40, -3, 5):
+        new, bias = random("f32", (layers, 1, width), 100 + at), random("f32", (width,), 200 + at)
+        start = min(max(at, 0), rows - 1)
+        for layer in range(layers):
+            cache[layer, start] = new.values[layer, 0] + bias.values
+        steps.append(Step([new, bias, Tensor("i32", np.int32(at))], [("f32", cache[1].copy()), ("f32", cache.sum((1, 2)))]))
+    body = "\n".join(f"""    %l{i} = array.constant dense<{i}> : tensor<i32>
+    %p{i} = array.slice %new [{i}:{i + 1}:1, 0:1:1, 0:{width}:1] : tensor<{layers}x1x{width}xf32> -> tensor<1x1x{width}xf32>
+    %q{i} = array.add %p{i}, %bias : (tensor<1x1x{width}xf32>, tensor<{width}xf32>) -> tensor<1x1x{width}xf32>
+    %c{i + 1} = array.dynamic_update_slice %c{i}[%l{i}, %at, %zero] = %q{i}
+       : (tensor<{layers}x{rows}x{width}xf32>, tensor<1x1x{width}xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<{layers}x{rows}x{width}xf32>"""
+                      for i in range(layers))
+    yield Case("update_chain", f"""  array.variable @NAME_c : tensor<{layers}x{rows}x{width}xf32>
+  func.func @NAME(%new: tensor<{layers}x1x{width}xf32>, %bias: tensor<{width}xf32>, %at: tensor<i32>) -> (tensor<{rows}x{width}xf32>, tensor<{layers}xf32>) {{
+    %zero = array.constant dense<0> : tensor<i32>
+    %c0 = array.variable.read @NAME_c : tensor<{layers}x{rows}x{width}xf32>
+{body}
+    array.variable.assign @NAME_c, %c{layers} : tensor<{layers}x{rows}x{width}xf32>
+    %s = array.slice %c{layers} [1:2:1, 0:{rows}:1, 0:{width}:1] : tensor<{layers}x{rows}x{width}xf32> -> tensor<1x{rows}x{width}xf32>
+    %r = array.squeeze %s axes = [0] : tensor<1x{rows}x{width}xf32> -> tensor<{rows}x{width}xf32>
+    %t = array.reduce sum, %c{layers} axes = [1, 2] : tensor<{layers}x{rows}x{width}xf32> -> tensor<{layers}xf32>
+    return %r, %t : tensor<{rows}x{width}xf32>, tensor<{layers}xf32>
+  }}
+""", steps, "sum")
+
+    # The old value is needed again, so the update is made in a copy.
+    old, steps = np.zeros((rows, width)), []
+    for at in (3, 7):
+        u = random("f32", (2, width), 300 + at)
+        new = old.copy()
+        new[at:at + 2] = u.values
+        steps.append(Step([u, Tensor("i64", np.int64(at))], [("f32", new), ("f32", old), ("f32", new - old)]))
+        old = new
+    yield Case("update_of_what_is_needed", f"""  array.variable @NAME_c : tensor<{rows}x{width}xf32>
+  func.func @NAME(%u: tensor<2x{width}xf32>, %at: tensor<i64>) -> (tensor<{rows}x{width}xf32>, tensor<{rows}x{width}xf32>, tensor<{rows}x{width}xf32>) {{
+    %zero = array.constant dense<0> : tensor<i64>
+    %old = array.variable.read @NAME_c : tensor<{rows}x{width}xf32>
+    %new = array.dynamic_update_slice %old[%at, %zero] = %u
+       : (tensor<{rows}x{width}xf32>, tensor<2x{width}xf32>, tensor<i64>, tensor<i64>) -> tensor<{rows}x{width}xf32>
+    %d = array.sub %new, %old : tensor<{rows}x{width}xf32>
+    array.variable.assign @NAME_c, %new : tensor<{rows}x{width}xf32>
+    return %new, %old, %d : tensor<{rows}x{width}xf32>, tensor<{rows}x{width}xf32>, tensor<{rows}x{width}xf32>
+  }}
+""", steps)
+
+    # What is written depends on what was there.
+    old, steps = np.zeros(rows), []
+    for at in (3, 20, 3):
+        u = random("f32", (4,), 310 + at)
+        new, start = old.copy(), min(at, rows - 4)
+        new[start:start + 4] = np.where(u.values > 0, u.values, old[start:start + 4][::-1])
+        steps.append(Step([u, Tensor("u8", np.uint8(at))], [("f32", new)]))
+        old = new
+    yield Case("masked_update", f"""  array.variable @NAME_c : tensor<{rows}xf32>
+  func.func @NAME(%u: tensor<4xf32>, %at: tensor<ui8>) -> (tensor<{rows}xf32>) {{
+    %old = array.variable.read @NAME_c : tensor<{rows}xf32>
+    %box = array.dynamic_slice %old[%at] : (tensor<{rows}xf32>, tensor<ui8>) -> tensor<4xf32>
+    %turned = array.reverse %box axes = [0] : tensor<4xf32> -> tensor<4xf32>
+    %zero = array.constant dense<0.0> : tensor<f32>
+    %p = array.compare gt, %u, %zero : (tensor<4xf32>, tensor<f32>) -> tensor<4xi1>
+    %w = array.select %p, %u, %turned : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %new = array.dynamic_update_slice %old[%at] = %w : (tensor<{rows}xf32>, tensor<4xf32>, tensor<ui8>) -> tensor<{rows}xf32>
+    array.variable.assign @NAME_c, %new : tensor<{rows}xf32>
+    return %new : tensor<{rows}xf32>
+  }}
+""", steps)
+
+    x, u = random("f32", (rows, width), 320), random("f32", (3, 4), 321)
+    updated = x.values.copy()
+    updated[5:8, 6:10] = u.values
+    yield Case("update_of_donated", f"""  func.func @NAME(%x: tensor<{rows}x{width}xf32> {{array.donated}}, %u: tensor<3x4xf32>, %i: tensor<i32>, %j: tensor<i32>)
+      -> (tensor<{rows}x{width}xf32> {{array.alias = 0}}) {{
+    %r = array.dynamic_update_slice %x[%i, %j] = %u
+       : (tensor<{rows}x{width}xf32>, tensor<3x4xf32>, tensor<i32>, tensor<i32>) -> tensor<{rows}x{width}xf32>
+    return %r : tensor<{rows}x{width}xf32>
+  }}
+""", [Step([x, u, Tensor("i32", np.int32(5)), Tensor("i32", np.int32(99))], [("f32", updated)])], "exact")
+
+    # Rows that meet, rows that are outside, and kinds; the first update of a row brings the others with it.
+    for kind, combine in (("set", None), ("add", np.add), ("max", np.maximum)):
+        table, steps = np.zeros((rows, width)), []
+        for call in range(2):
+            where = rng.integers(-2, rows + 2, (9, 1))
+            where[3] = where[1]
+            u = random("f32", (9, width), 330 + call)
+            for (row,), values in zip(where, u.values):
+                if 0 <= row < rows:
+                    table[row] = values if combine is None else combine(table[row], values)
+            steps.append(Step([Tensor("i32", where), u], [("f32", table.copy())]))
+        yield Case(f"scatter_into_variable_{kind}", f"""  array.variable @NAME_t : tensor<{rows}x{width}xf32>
+  func.func @NAME(%i: tensor<9x1xi32>, %u: tensor<9x{width}xf32>) -> (tensor<{rows}x{width}xf32>) {{
+    %old = array.variable.read @NAME_t : tensor<{rows}x{width}xf32>
+    %new = array.scatter {kind}, %old[%i] axes = [0] = %u
+       : (tensor<{rows}x{width}xf32>, tensor<9x1xi32>, tensor<9x{width}xf32>) -> tensor<{rows}x{width}xf32>
+    array.variable.assign @NAME_t, %new : tensor<{rows}x{width}xf32>
+    return %new : tensor<{rows}x{width}xf32>
+  }}
+""", steps, "sum")
+
+    # A loop writes a row of a variable in each round.
+    start, limit = random("f32", (1, width), 340), 7
+    held, row, steps = np.zeros((rows, width)), None, []
+    for call in range(2):
+        row = start.values
+        for i in range(limit):
+            row = row * 0.5 + 1
+            held[i] = row
+        steps.append(Step([start, Tensor("i32", np.int32(limit))], [("f32", held.copy())]))
+    yield Case("update_in_loop", f"""  array.variable @NAME_c : tensor<{rows}x{width}xf32>
+  func.func @NAME(%x: tensor<1x{width}xf32>, %limit: tensor<i32>) -> (tensor<{rows}x{width}xf32>) {{
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %half = array.constant dense<0.5> : tensor<f32>
+    %unit = array.constant dense<1.0> : tensor<f32>
+    %r:2 = array.while %zero, %x : (tensor<i32>, tensor<1x{width}xf32>) -> (tensor<i32>, tensor<1x{width}xf32>) condition {{
+    ^bb0(%i: tensor<i32>, %row: tensor<1x{width}xf32>):
+      %p = array.compare lt, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %p : tensor<i1>
+    }} body {{
+    ^bb0(%i: tensor<i32>, %row: tensor<1x{width}xf32>):
+      %m = array.mul %row, %half : (tensor<1x{width}xf32>, tensor<f32>) -> tensor<1x{width}xf32>
+      %n = array.add %m, %unit : (tensor<1x{width}xf32>, tensor<f32>) -> tensor<1x{width}xf32>
+      %old = array.variable.read @NAME_c : tensor<{rows}x{width}xf32>
+      %new = array.dynamic_update_slice %old[%i, %zero] = %n
+         : (tensor<{rows}x{width}xf32>, tensor<1x{width}xf32>, tensor<i32>, tensor<i32>) -> tensor<{rows}x{width}xf32>
+      array.variable.assign @NAME_c, %new : tensor<{rows}x{width}xf32>
+      %next = array.add %i, %one : tensor<i32>
+      array.yield %next, %n : tensor<i32>, tensor<1x{width}xf32>
+    }}
+    %end = array.variable.read @NAME_c : tensor<{rows}x{width}xf32>
+    return %end : tensor<{rows}x{width}xf32>
+  }}
+""", steps)
+
+
 def cases():
-    for make in (variables, donation, arena, aliases, updates, parameters):
+    for make in (variables, donation, arena, aliases, updates, parts, parameters):
         yield from make()

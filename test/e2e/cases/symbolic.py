@@ -344,6 +344,79 @@ def few_results():
                "tensor<?xf32>", lambda n: (600, n), lambda a: a.sum(0), sizes=(1, 8, 33, 0))
 
 
+def walks():
+    """One call over many sizes within their ranges: its plan is recorded once, then only patched."""
+    sizes = [8 * n for n in (1, 2, 3, 5, 8, 4, 16, 7, 1, 11, 12, 6, 9, 15, 10, 2, 13, 14, 16, 3)]
+
+    def layer(x, w, rounds):
+        for _ in range(rounds):
+            x = np.maximum(x @ w, 0) - x.mean(0)
+        return x
+
+    steps = []
+    for n in sizes:
+        x, w = random("f32", (n, 16), 60 + n, -1, 1), random("f32", (16, 16), 61, -0.25, 0.25)
+        y = layer(x.values, w.values, 2)
+        e = np.exp(y - y.max(1, keepdims=True))
+        steps.append(Step([x, w], [("f32", e / e.sum(1, keepdims=True)), ("f32", np.sort(y[:, 3]))]))
+    yield Case("walk", """  func.func @NAME(%x: tensor<?x16xf32> {array.dims = ["n", ""]}, %w: tensor<16x16xf32>) -> (tensor<?x16xf32>, tensor<?xf32>)
+      attributes {array.dim_range = {n = [8, 128, 8]}} {
+    %zero = array.constant dense<0.0> : tensor<f32>
+    %a = array.matmul %x, %w : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+    %b = array.max %a, %zero : (tensor<?x16xf32>, tensor<f32>) -> tensor<?x16xf32>
+    %m = array.mean %x axes = [0] : tensor<?x16xf32> -> tensor<16xf32>
+    %c = array.sub %b, %m : (tensor<?x16xf32>, tensor<16xf32>) -> tensor<?x16xf32>
+    %d = array.matmul %c, %w : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+    %e = array.max %d, %zero : (tensor<?x16xf32>, tensor<f32>) -> tensor<?x16xf32>
+    %n = array.mean %c axes = [0] : tensor<?x16xf32> -> tensor<16xf32>
+    %f = array.sub %e, %n : (tensor<?x16xf32>, tensor<16xf32>) -> tensor<?x16xf32>
+    %s = array.softmax %f axis = 1 : tensor<?x16xf32>
+    %t = array.transpose %f permutation = [1, 0] : tensor<?x16xf32> -> tensor<16x?xf32>
+    %u = array.slice %t [3:4, :] : tensor<16x?xf32> -> tensor<1x?xf32>
+    %v = array.squeeze %u axes = [0] : tensor<1x?xf32> -> tensor<?xf32>
+    %o = array.sort %v axis = 0 : tensor<?xf32> -> tensor<?xf32>
+    return %s, %o : tensor<?x16xf32>, tensor<?xf32>
+  }
+""", steps, "sum", one_call=True)
+
+    # With regions, of which the kernels know as well that rows are multiples of 8.
+    steps = []
+    for rounds, n in enumerate(sizes):
+        x, w = random("f32", (n, 16), 80 + n, -1, 1), random("f32", (16, 16), 81, -0.25, 0.25)
+        y = layer(x.values, w.values, rounds % 4)
+        steps.append(Step([x, w, Tensor("i32", np.int32(rounds % 4)), Tensor("i1", np.bool_(rounds % 3 == 0))],
+                          [("f32", 2 * y if rounds % 3 == 0 else y - 1)]))
+    yield Case("walk_control", """  func.func @NAME(%x: tensor<?x16xf32> {array.dims = ["n", ""]}, %w: tensor<16x16xf32>, %rounds: tensor<i32>, %p: tensor<i1>)
+      -> (tensor<?x16xf32>) attributes {array.dim_range = {n = [8, 128, 8]}} {
+    %start = array.constant dense<0> : tensor<i32>
+    %step = array.constant dense<1> : tensor<i32>
+    %zero = array.constant dense<0.0> : tensor<f32>
+    %one = array.constant dense<1.0> : tensor<f32>
+    %r:2 = array.while %start, %x : (tensor<i32>, tensor<?x16xf32>) -> (tensor<i32>, tensor<?x16xf32>) condition {
+    ^bb0(%i: tensor<i32>, %v: tensor<?x16xf32>):
+      %more = array.compare lt, %i, %rounds : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %v: tensor<?x16xf32>):
+      %j = array.add %i, %step : tensor<i32>
+      %a = array.matmul %v, %w : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+      %b = array.max %a, %zero : (tensor<?x16xf32>, tensor<f32>) -> tensor<?x16xf32>
+      %m = array.mean %v axes = [0] : tensor<?x16xf32> -> tensor<16xf32>
+      %c = array.sub %b, %m : (tensor<?x16xf32>, tensor<16xf32>) -> tensor<?x16xf32>
+      array.yield %j, %c : tensor<i32>, tensor<?x16xf32>
+    }
+    %y = array.if %p : tensor<i1> -> (tensor<?x16xf32>) {
+      %d = array.add %r#1, %r#1 : tensor<?x16xf32>
+      array.yield %d : tensor<?x16xf32>
+    } else {
+      %d = array.sub %r#1, %one : (tensor<?x16xf32>, tensor<f32>) -> tensor<?x16xf32>
+      array.yield %d : tensor<?x16xf32>
+    }
+    return %y : tensor<?x16xf32>
+  }
+""", steps, "sum", one_call=True)
+
+
 def cases():
-    for make in (several_ops, elementwise, ranges, named, kernels, shapes, requirements, few_results):
+    for make in (walks, several_ops, elementwise, ranges, named, kernels, shapes, requirements, few_results):
         yield from make()

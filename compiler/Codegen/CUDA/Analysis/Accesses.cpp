@@ -142,7 +142,7 @@ static bool isReadAlike(const KernelInfo &kernel, const Access &access) {
 }
 
 std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
-  if (kernel.outputs.empty() || !kernel.getReductions().empty())
+  if (kernel.outputs.empty() || kernel.hasUpdates() || !kernel.getReductions().empty())
     return std::nullopt;
   auto getType = [](const KernelOutput &output) {
     return cast<RankedTensorType>(output.tensor.getType());

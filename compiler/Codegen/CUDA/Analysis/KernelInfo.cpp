@@ -30,6 +30,17 @@ bool KernelInfo::mayAlias() const {
   return llvm::any_of(bindings, [](plan::BindingOp binding) { return binding.getMayAlias(); });
 }
 
+bool KernelInfo::hasUpdates() const {
+  return llvm::any_of(outputs, [](const KernelOutput &output) { return output.update != nullptr; });
+}
+
+ShapedType KernelInfo::getAccessedType(plan::BindingOp binding) const {
+  for (const KernelOutput &output : outputs)
+    if (output.update && output.binding == binding)
+      return cast<ShapedType>(output.tensor.getType());
+  return cast<ShapedType>(binding.getMemory().getType());
+}
+
 static void collectTensorOps(Value value, llvm::SmallPtrSetImpl<Operation *> &needed) {
   SmallVector<Value> worklist{value};
   while (!worklist.empty()) {
@@ -77,7 +88,8 @@ FailureOr<KernelInfo> analyzeKernel(func::FuncOp function) {
     auto binding = store.getDest().getDefiningOp<plan::BindingOp>();
     if (!binding)
       return store.emitOpError("expected a binding as destination");
-    kernel.outputs.push_back({store.getSource(), binding});
+    auto update = store.getSource().getDefiningOp<kernel::UpdateOp>();
+    kernel.outputs.push_back({update ? update.getUpdate() : store.getSource(), binding, update});
     collectTensorOps(store.getSource(), needed);
   }
   for (Operation &op : body)

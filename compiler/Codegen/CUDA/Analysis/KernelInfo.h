@@ -9,6 +9,7 @@
 #define XC_CODEGEN_CUDA_ANALYSIS_KERNELINFO_H
 
 #include "compiler/Codegen/CUDA/Targets.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,10 +17,11 @@
 
 namespace xc::cuda {
 
-/// A tensor of the body that ends up in a binding.
+/// A tensor of the body that ends up in a binding: is all of it, or goes where `update` says.
 struct KernelOutput {
   mlir::Value tensor;
   plan::BindingOp binding;
+  kernel::UpdateOp update = nullptr;
 };
 
 /// A kernel function before it is lowered, as docs/architecture.md describes it.
@@ -37,6 +39,10 @@ struct KernelInfo {
   llvm::SmallVector<mlir::linalg::LinalgOp> getReductions() const;
   /// True if some binding may be the same memory as another one.
   bool mayAlias() const;
+  /// True if some output is a box of its binding.
+  bool hasUpdates() const;
+  /// The shape of what is read or written of `binding`: all of it, or a box.
+  mlir::ShapedType getAccessedType(plan::BindingOp binding) const;
 };
 
 /// Collects it, or says with the op's location what is not as a kernel function has to be.

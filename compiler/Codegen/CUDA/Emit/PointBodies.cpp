@@ -63,6 +63,12 @@ Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &
             .Case<tensor::EmptyOp, tensor::SplatOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
                   tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CastOp, tensor::PadOp,
                   kernel::ScatterOp>([](Operation *) { return ""; })
+            .Case([&](kernel::UpdateOp update) {
+              bool isWritten = llvm::any_of(kernel.outputs, [&](const KernelOutput &output) {
+                return output.update == update;
+              });
+              return isWritten ? "" : "expected the result of kernel.update to be an output";
+            })
             .Case<kernel::MergeOp, kernel::ScanOp, kernel::SortOp>([&](Operation *line) {
               return isOutput(kernel, line) ? ""
                                             : "expected the results of a line op to be outputs";

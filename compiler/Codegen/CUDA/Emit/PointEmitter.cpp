@@ -131,6 +131,24 @@ SmallVector<Value> PointEmitter::getSizes(plan::BindingOp binding) {
   return sizes;
 }
 
+SmallVector<Value> PointEmitter::getSizes(const KernelOutput &output) {
+  return output.update ? getSizes(output.tensor) : getSizes(output.binding);
+}
+
+SmallVector<Value> PointEmitter::getStarts(const KernelOutput &output) {
+  kernel::UpdateOp update = output.update;
+  SmallVector<Value> sizes = getSizes(output.binding), box = getSizes(output.tensor), starts;
+  for (auto [dim, start] : llvm::enumerate(update.getStarts())) {
+    if (update.isWhole(dim) || sizes[dim] == box[dim]) {
+      starts.push_back(index.constant(0));
+      continue;
+    }
+    Value stored = emit(start, Point{{}, Coord::uniform(index.constant(0)), 1, {}});
+    starts.push_back(update.clampStart(builder, loc, dim, stored, index.sub(sizes[dim], box[dim])));
+  }
+  return starts;
+}
+
 SmallVector<Value> PointEmitter::getSizes(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<Value> sizes;

@@ -92,6 +92,10 @@ public:
   /// The sizes of `tensor`.
   llvm::SmallVector<mlir::Value> getSizes(mlir::Value tensor);
   llvm::SmallVector<mlir::Value> getSizes(plan::BindingOp binding);
+  /// The sizes of what is stored: of the binding, or of a box of it.
+  llvm::SmallVector<mlir::Value> getSizes(const KernelOutput &output);
+  /// Where the box of an update begins in its binding, an index for each dim.
+  llvm::SmallVector<mlir::Value> getStarts(const KernelOutput &output);
   /// The sizes of the iteration space of `op`.
   llvm::SmallVector<mlir::Value> getLoopSizes(mlir::linalg::LinalgOp op);
 

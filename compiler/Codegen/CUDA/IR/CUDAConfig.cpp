@@ -124,6 +124,10 @@ LogicalResult OrderedScatterAttr::verify(EmitError emitError, int64_t threads, i
   return ScatterAttr::verify(emitError, threads, rows, down);
 }
 
+LogicalResult DirectScatterAttr::verify(EmitError emitError, int64_t threads) {
+  return verifyThreads(emitError, threads);
+}
+
 LogicalResult RowScanAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
                                   int64_t vector) {
   if (failed(verifyThreads(emitError, threads, rows)) ||

@@ -179,6 +179,16 @@ def CUDA_OrderedScatterAttr : CUDA_Config<"OrderedScatter", "ordered_scatter", "
   let parameters = (ins "int64_t":$threads, "int64_t":$rows, DefaultValuedParameter<"int64_t", "1">:$down);
 }
 
+def CUDA_DirectScatterAttr : CUDA_Config<"DirectScatter", "direct_scatter", "direct-scatter", 1> {
+  let summary = "Threads own elements of the updates; the rest of the destination is left alone";
+  let description = [{
+    For a scatter with `in_place`: a thread has one element of the updates. The first update of each row applies all of
+    that row's, in order, so that the result is the same on every run; the others do nothing. Where updates are
+    `unique`, none looks for others. Example: `#cuda.direct_scatter<threads = 128>`.
+  }];
+  let parameters = (ins "int64_t":$threads);
+}
+
 def CUDA_MatmulFMAAttr : CUDA_Config<"MatmulFMA", "matmul_fma", "matmul-fma", 1> {
   let summary = "Matrix product on the ordinary arithmetic units, tiles in shared memory";
   let description = [{

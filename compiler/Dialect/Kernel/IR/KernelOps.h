@@ -27,4 +27,12 @@
 #define GET_OP_CLASSES
 #include "compiler/Dialect/Kernel/IR/KernelOps.h.inc"
 
+namespace xc::kernel {
+
+/// True for an op that touches a part of its destination only and leaves the rest to whoever gives
+/// the result its memory.
+bool writesPart(mlir::Operation *op);
+
+} // namespace xc::kernel
+
 #endif // XC_DIALECT_KERNEL_IR_KERNELOPS_H

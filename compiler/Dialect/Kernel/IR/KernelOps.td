@@ -115,8 +115,9 @@ def Kernel_ScatterOp : Kernel_Op<"scatter", [AttrSizedOperandSegments]> {
     Updates are applied in row-major order of `i...`, so that the result is the same on every run: with `set` the
     last of competing updates stays, and float sums have one order. `unique` promises that no index vector repeats,
     so that any order will do. An index vector with a component outside of its dim is skipped: no memory outside of
-    the destination is touched, whatever the indices are. `max` and `min` propagate NaN. `unsigned_indices` and
-    `unsigned_elements` say how to read signless integers.
+    the destination is touched, whatever the indices are. With `in_place` the rest of the destination is not touched
+    either: as for `kernel.update`, it is in the result's memory before. `max` and `min` propagate NaN.
+    `unsigned_indices` and `unsigned_elements` say how to read signless integers.
 
     `by %rows, %order` says where updates go in another way, for targets on which each row of the destination has an
     owner: `rows` are the row-major numbers, among the destination's rows along `axes`, of all index vectors (the
@@ -136,11 +137,12 @@ def Kernel_ScatterOp : Kernel_Op<"scatter", [AttrSizedOperandSegments]> {
   let arguments = (ins Kernel_ScatterKindAttr:$kind, AnyShaped:$indices, AnyShaped:$updates,
                        Optional<AnyShaped>:$rows, Optional<AnyShaped>:$order, AnyShaped:$dest,
                        DenseI64ArrayAttr:$axes, UnitAttr:$unsigned_indices, UnitAttr:$unsigned_elements,
-                       UnitAttr:$unique);
+                       UnitAttr:$unique, UnitAttr:$in_place);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $kind `,` $indices `,` $updates (`by` $rows^ `,` $order)? `into` $dest `axes` `=` $axes
-    (`unsigned_indices` $unsigned_indices^)? (`unsigned_elements` $unsigned_elements^)? (`unique` $unique^)? attr-dict
+    (`unsigned_indices` $unsigned_indices^)? (`unsigned_elements` $unsigned_elements^)? (`unique` $unique^)?
+    (`in_place` $in_place^)? attr-dict
     `:` type($indices) `,` type($updates) (`by` type($rows)^ `,` type($order))? `into` type($dest)
     (`->` type($results)^)?
   }];
@@ -150,6 +152,42 @@ def Kernel_ScatterOp : Kernel_Op<"scatter", [AttrSizedOperandSegments]> {
     ::llvm::SmallVector<int64_t> getWindowDims();
     /// The rank of `i...`.
     int64_t getBatchRank();
+  }];
+}
+
+def Kernel_UpdateOp : Op<Kernel_Dialect, "update", [
+    DestinationStyleOpInterface, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, ["bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+                                                        "getAliasingValues", "bufferize"]>,
+    DeclareOpInterfaceMethods<LoopNestOpInterface>]> {
+  let summary = "Brings a box into a destination at a position that is data";
+  let description = [{
+    The destination, but for the box of `update`'s shape that starts at `starts` (one integer for each dim, moved so that
+    the box lies inside), which becomes `update`. `unsigned_starts` lists the dims whose start is an unsigned number.
+    Only the box is touched: the plan sees to it that the rest is in the result's memory already, by giving the result
+    the memory of the destination or by a copy before it. The iteration space is the box. Example:
+    ```mlir
+    %r = kernel.update %row at [%i, %zero] into %cache
+       : tensor<1x64xf16> at tensor<i32>, tensor<i32> into tensor<1024x64xf16> -> tensor<1024x64xf16>
+    kernel.update %row at [%i, %zero] into %m : memref<1x64xf16> at memref<i32>, memref<i32> into memref<1024x64xf16>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$update, Variadic<AnyShaped>:$starts, AnyShaped:$dest,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$unsigned_starts);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $update (`at` `[` $starts^ `]`)? `into` $dest (`unsigned_starts` `=` $unsigned_starts^)? attr-dict
+    `:` type($update) (`at` type($starts)^)? `into` type($dest) (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getDestMutable(); }
+    /// True if the box is surely as large as the destination along `dim`, so that it starts at 0 whatever the start is.
+    bool isWhole(int64_t dim);
+    /// The start along `dim`, an index, from the number `stored`, where `last` is the largest that it may be.
+    ::mlir::Value clampStart(::mlir::OpBuilder &builder, ::mlir::Location loc, int64_t dim, ::mlir::Value stored,
+                             ::mlir::Value last);
   }];
 }
 

@@ -55,7 +55,25 @@ LogicalResult DispatchOp::verify() {
     if (index < -1 || index >= static_cast<int64_t>(getInputs().size()))
       return emitOpError("expected reuse indices from -1 to ")
              << getInputs().size() << " exclusive, got " << index;
+  if (getUpdated().size() != getInits().size())
+    return emitOpError("expected an init for each of ")
+           << getUpdated().size() << " updated results, got " << getInits().size();
+  int64_t previous = -1;
+  for (auto [index, init] : llvm::zip_equal(getUpdated(), getInits())) {
+    if (index <= previous || index >= static_cast<int64_t>(getNumResults()))
+      return emitOpError("expected strictly increasing numbers of updated results in [0, ")
+             << getNumResults() << "), got " << index;
+    if (init.getType() != getResult(index).getType())
+      return emitOpError("expected an init of the result's type ")
+             << getResult(index).getType() << ", got " << init.getType();
+    previous = index;
+  }
   return success();
+}
+
+Value DispatchOp::getInit(unsigned index) {
+  const int64_t *found = llvm::find(getUpdated(), static_cast<int64_t>(index));
+  return found == getUpdated().end() ? Value() : getInits()[found - getUpdated().begin()];
 }
 
 LogicalResult DispatchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {

@@ -66,17 +66,28 @@ def Plan_DispatchOp : Plan_Op<"dispatch", [AttrSizedOperandSegments, Pure, Decla
     Runs the kernel module `kernel` (a nested `builtin.module` with `plan.kernel`). Its bindings are
     the
     operands, then the results; its scalars are `scalars`. `dims` are the dynamic sizes of the results, in
-    order. `reuse[i]` is the operand whose memory result i may take over, or -1. Example:
+    order. `reuse[i]` is the operand whose memory result i may take over, or -1.
+
+    The kernel writes only a part of result `updated[j]`: the rest is what `inits[j]` holds, which is no binding. So the result's memory is
+    that of the init, or the init is copied there before. Example:
     ```mlir
     %y = plan.dispatch @exp(%x : tensor<?x64xf32>) scalars(%n) -> (tensor<?x64xf32>) dims(%n) reuse [-1]
+    %c = plan.dispatch @update(%row, %i : tensor<1x64xf32>, tensor<i32>) -> (tensor<8x64xf32>) reuse [-1]
+       updates [0] inits(%cache : tensor<8x64xf32>)
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs, Variadic<Index>:$scalars,
-                       Variadic<Index>:$dims, DenseI64ArrayAttr:$reuse);
+                       Variadic<Index>:$dims, DenseI64ArrayAttr:$reuse,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$updated, Variadic<AnyRankedTensor>:$inits);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
     $kernel `(` ($inputs^ `:` type($inputs))? `)` (`scalars` `(` $scalars^ `)`)?
-    `->` `(` type($outputs) `)` (`dims` `(` $dims^ `)`)? `reuse` $reuse attr-dict
+    `->` `(` type($outputs) `)` (`dims` `(` $dims^ `)`)? `reuse` $reuse
+    (`updates` $updated^ `inits` `(` $inits `:` type($inits) `)`)? attr-dict
+  }];
+  let extraClassDeclaration = [{
+    /// What result `index` is but for the part that the kernel writes; null if it writes all of it.
+    ::mlir::Value getInit(unsigned index);
   }];
   let hasVerifier = 1;
 }
@@ -207,7 +218,8 @@ def Plan_FunctionOp : Plan_Op<"function", [IsolatedFromAbove, NoTerminator, Sing
     A block of commands whose edges say what must have ended before. `symbols`,
     `inputs`, `outputs`: a list of one dictionary each, as `-xc-build-plan` writes them; `arena` maps the symbols to the
     bytes of scratch memory that a call needs. The attribute `requirements`, where there is one, lists what sizes must
-    be like (`plan.require`): a comparison, two formulas, what is expected and where. Example:
+    be like (`plan.require`): a comparison, two formulas, what is expected and where; `arena_max` is the most that `arena` can be,
+    where ranges bound all symbols in it. Example:
     ```mlir
     plan.function @main symbols [...] inputs [...] outputs [...] arena affine_map<()[s0] -> (0)> {
       plan.launch @exp [#plan.range<...>, #plan.range<...>] scalars affine_map<()[s0] -> (s0)> after []

@@ -7,6 +7,9 @@
 
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -81,14 +84,29 @@ struct AnnotateCost final : impl::AnnotateCostBase<AnnotateCost> {
   static void annotate(ModuleOp kernel);
 };
 
+/// What has as many elements as the kernel touches of `binding`: its memory, or what updates it.
+static Value getAccessed(BindingOp binding) {
+  if (binding.getAccess() != Access::ReadWrite)
+    return binding.getMemory();
+  for (Operation *tensor : binding->getUsers())
+    for (Operation *user : tensor->getUsers()) {
+      if (auto update = dyn_cast<kernel::UpdateOp>(user))
+        return update.getUpdate();
+      if (auto scatter = dyn_cast<kernel::ScatterOp>(user))
+        return scatter.getUpdates();
+    }
+  return binding.getMemory();
+}
+
 AffineExpr AnnotateCost::countBytes(ModuleOp kernel, KernelSizes &sizes) {
   AffineExpr total = getAffineConstantExpr(0, kernel.getContext());
   kernel.walk([&](BindingOp binding) {
-    auto type = cast<MemRefType>(binding.getMemory().getType());
+    Value accessed = getAccessed(binding);
+    auto type = cast<ShapedType>(accessed.getType());
     AffineExpr bytes = getAffineConstantExpr(llvm::divideCeil(type.getElementTypeBitWidth(), 8),
                                              kernel.getContext());
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (AffineExpr size = sizes.getDim(binding.getMemory(), dim))
+      if (AffineExpr size = sizes.getDim(accessed, dim))
         bytes = bytes * size;
     total = total + bytes;
   });

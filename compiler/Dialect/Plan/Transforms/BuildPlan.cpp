@@ -45,12 +45,6 @@ static bool isEmptyTensor(Operation &op) {
   return empty && llvm::is_contained(empty.getType().getShape(), 0);
 }
 
-/// Of a result: the argument whose buffer it takes over.
-static constexpr StringLiteral kAliasAttr = "array.alias";
-
-/// Where a root value is used for the last time.
-static constexpr unsigned kAfterAllCommands = std::numeric_limits<unsigned>::max();
-
 /// What takes a position of its own among the uses of values.
 static bool isStep(Operation &op) { return isa<DispatchOp, BranchOp, LoopOp>(op); }
 
@@ -252,75 +246,8 @@ void PlanBuilder::touch(Command &command, unsigned buffer, AffineExpr offset, Af
   command.accesses.push_back({buffer, offset, length, access});
 }
 
-/// True if nothing that runs after `dispatch` needs the value `old`, and `dispatch` itself reads
-/// it, if at all, only at the element that it then writes.
-bool PlanBuilder::canOverwrite(Value old, DispatchOp dispatch, unsigned index, unsigned position) {
-  if (!old || !lastUse.count(old))
-    return true;
-  if (getLastUse(old) != position || !dispatch)
-    return getLastUse(old) < position;
-  int64_t reused = dispatch.getReuse()[index];
-  unsigned reads =
-      llvm::count_if(dispatch.getInputs(), [&](Value input) { return getRoot(input) == old; });
-  return reused >= 0 && getRoot(dispatch.getInputs()[reused]) == old &&
-         isWholeRoot(dispatch.getInputs()[reused]) && reads == 1;
-}
-
-/// True if a result of the step at `position` may be computed where result `target` of the function
-/// goes.
-bool PlanBuilder::canTakeTarget(unsigned target, DispatchOp dispatch, unsigned index,
-                                unsigned position) {
-  std::optional<unsigned> argument = getReplacedArgument(target);
-  return !argument || canOverwrite(func.getArgument(*argument), dispatch, index, position);
-}
-
-FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned index,
-                                              unsigned position, AffineExpr size) {
-  Value result = dispatch.getResult(index);
-  for (StringAttr name : variablesOf.lookup(result)) {
-    FailureOr<unsigned> ordinal = data.getVariable(name, dispatch.getLoc());
-    if (failed(ordinal))
-      return failure();
-    if (!canOverwrite(readOf.lookup(name), dispatch, index, position))
-      continue;
-    variableDone[name] = true;
-    return getFixedBuffer(Space::Variable, *ordinal, size);
-  }
-  for (unsigned output : outputsOf.lookup(result)) {
-    if (!canTakeTarget(output, dispatch, index, position))
-      continue;
-    outputDone[output] = true;
-    return getTarget(output, size);
-  }
-  if (int64_t reused = dispatch.getReuse()[index]; reused >= 0) {
-    Value input = dispatch.getInputs()[reused];
-    Place place = places.at(input);
-    const Buffer &buffer = buffers[place.buffer];
-    // What a result of the function is to take over, nothing else does.
-    bool isDonated = buffer.space == Space::Input && !buffer.outer &&
-                     func.getArgAttr(buffer.ordinal, "array.donated") &&
-                     llvm::none_of(llvm::seq(func.getNumResults()), [&](unsigned other) {
-                       return getReplacedArgument(other) == buffer.ordinal;
-                     });
-    bool isWhole = place.offset == constant(0) && place.length == size && buffer.size == size;
-    // Another view of it may be read at other elements.
-    bool isReadOnce = llvm::count_if(dispatch.getInputs(), [&](Value other) {
-                        return getRoot(other) == getRoot(input);
-                      }) == 1;
-    // A buffer that was taken over before counts as used until the last of its owners' uses.
-    if ((buffer.space == Space::Arena || isDonated) && isWhole && isReadOnce &&
-        getLastUse(getRoot(input)) == position)
-      return place.buffer;
-  }
-  return addBuffer(Space::Arena, 0, size);
-}
-
 LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
   Command command{dispatch.getLoc(), dispatch.getKernelAttr(), {}, {}};
-  for (Value input : dispatch.getInputs()) {
-    Place place = places.at(input);
-    touch(command, place.buffer, place.offset, place.length, Access::Read);
-  }
   for (unsigned index = 0; index < dispatch.getNumResults(); ++index) {
     Value result = dispatch.getResult(index);
     FailureOr<AffineExpr> size = getByteSize(result);
@@ -330,7 +257,19 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
     if (failed(buffer))
       return failure();
     places[result] = {*buffer, constant(0), *size};
-    touch(command, *buffer, constant(0), *size, Access::Write);
+    // What the kernel does not write has to be there before it.
+    if (Value init = dispatch.getInit(index); init && !isAt(init, *buffer))
+      if (failed(addCopy(dispatch.getLoc(), init, *buffer)))
+        return failure();
+  }
+  for (Value input : dispatch.getInputs()) {
+    Place place = places.at(input);
+    touch(command, place.buffer, place.offset, place.length, Access::Read);
+  }
+  for (auto [index, result] : llvm::enumerate(dispatch.getResults())) {
+    Place place = places.at(result);
+    touch(command, place.buffer, place.offset, place.length,
+          dispatch.getInit(index) ? Access::ReadWrite : Access::Write);
   }
   for (Value scalar : dispatch.getScalars()) {
     FailureOr<AffineExpr> expr = getExpr(OpFoldResult(scalar));
@@ -359,6 +298,8 @@ bool PlanBuilder::isOnlyCopied(Value tensor) {
     Operation *user = use.getOwner();
     if (auto loop = dyn_cast<LoopOp>(user))
       return use.getOperandNumber() < loop.getInits().size();
+    if (auto dispatch = dyn_cast<DispatchOp>(user))
+      return use.getOperandNumber() >= user->getNumOperands() - dispatch.getInits().size();
     if (isView(user))
       return isOnlyCopied(user->getResult(0));
     return isa<func::ReturnOp, array::VariableAssignOp, tensor::DimOp>(user);
@@ -605,6 +546,9 @@ LogicalResult PlanBuilder::emit() {
   if (!requirements.empty())
     plan->setAttr("requirements", builder.getArrayAttr(requirements));
   plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));
+  if (int64_t largest = dims.getRange(arena.size).max;
+      largest > 0 && !isa<AffineConstantExpr>(arena.size))
+    plan->setAttr("arena_max", builder.getI64IntegerAttr(largest));
   builder.createBlock(&plan.getBody());
   emitCommands(builder);
   return success();

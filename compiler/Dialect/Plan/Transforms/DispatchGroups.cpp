@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/BodyCost.h"
@@ -62,7 +63,7 @@ static bool onlyInitializes(Operation *op) {
     return false;
   return llvm::all_of(op->getUses(), [](OpOperand &use) {
     auto destination = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
-    return destination && destination.isDpsInit(&use);
+    return destination && destination.isDpsInit(&use) && !kernel::writesPart(use.getOwner());
   });
 }
 
@@ -209,7 +210,10 @@ void DispatchGrouping::add(Operation *op) {
     }
   }
   if (!fuse || !isa<linalg::LinalgOp>(op)) {
-    createGroup(op);
+    DispatchGroup *group = createGroup(op);
+    if (auto update = dyn_cast<kernel::UpdateOp>(op); update && fuse)
+      for (Value operand : op->getOperands().drop_back())
+        absorbProducers(*group, operand);
     return;
   }
   llvm::SetVector<DispatchGroup *> producers;
@@ -533,6 +537,57 @@ bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction)
   groupOf[producer] = &home;
   group.ops.clear();
   return true;
+}
+
+/// True if `op` reads memory that `tensor` is all or a part of.
+static bool readsMemoryOf(Operation *op, Value tensor) {
+  auto getRoot = [](Value value) {
+    while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+                           tensor::ExtractSliceOp>(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  };
+  return llvm::any_of(getUsedValues(op),
+                      [&](Value value) { return getRoot(value) == getRoot(tensor); });
+}
+
+void DispatchGrouping::absorbProducers(DispatchGroup &group, Value tensor) {
+  auto update = cast<kernel::UpdateOp>(group.ops.back());
+  SmallVector<Operation *> reshapes;
+  Operation *producer = tensor.getDefiningOp();
+  for (; isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer) &&
+         producer->hasOneUse();
+       producer = producer->getOperand(0).getDefiningOp())
+    reshapes.push_back(producer);
+  DispatchGroup *other = producer ? groupOf.lookup(producer) : nullptr;
+  if (!other || other == &group || other->isClosed || other->hasContraction ||
+      other->ops.size() + group.ops.size() > kMaxGroupOps ||
+      getCost(other->ops) + getCost(group.ops) > kMaxGroupCost ||
+      countBindings(group, other->ops) > kMaxBindings)
+    return;
+  Operation *reader = reshapes.empty() ? update.getOperation() : reshapes.back();
+  SmallVector<Value> operands;
+  for (Operation *op : other->ops) {
+    // Threads would write boxes that others have yet to read.
+    if (!isElementwise(op) || readsMemoryOf(op, update.getDest()) ||
+        !llvm::all_of(op->getUsers(), [&](Operation *user) {
+          return user == reader || llvm::is_contained(other->ops, user);
+        }))
+      return;
+    llvm::append_range(operands, getUsedValues(op));
+  }
+  // The way by which the tensor itself gets here is inside.
+  llvm::copy_if(getUsedValues(update), std::back_inserter(operands),
+                [&](Value value) { return value != tensor; });
+  if (wouldMakeCycle(group, operands, other))
+    return;
+  SmallVector<Operation *> taken = std::move(other->ops);
+  taken.append(reshapes.rbegin(), reshapes.rend());
+  for (Operation *op : taken)
+    groupOf[op] = &group;
+  group.ops.insert(group.ops.begin(), taken.begin(), taken.end());
+  group.firstPosition = std::min(group.firstPosition, other->firstPosition);
+  other->ops.clear();
 }
 
 static linalg::LinalgOp getOnlyReduction(const DispatchGroup &group) {

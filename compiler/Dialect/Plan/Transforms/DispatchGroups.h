@@ -79,6 +79,9 @@ private:
   /// Moves groups of such reductions alone into `group` that read an input of `op`, one of its ops.
   void absorbSiblings(DispatchGroup &group, mlir::Operation *op);
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
+  /// Computes what `tensor`, an operand of an update, is made of element by element where it is
+  /// written, if nothing else needs it.
+  void absorbProducers(DispatchGroup &group, mlir::Value tensor);
   /// Makes one kernel of the last steps of reductions that were split alike.
   void mergeLastSteps();
   /// The group whose sums of parts are all that `group` reads of others, if its only reduction

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
@@ -217,7 +218,10 @@ void FormDispatches::cloneConstantsInto(RegionOp region, const DispatchGrouping 
     Operation *op = worklist.pop_back_val();
     for (OpOperand &operand : op->getOpOperands()) {
       Operation *definition = operand.get().getDefiningOp();
-      if (!definition || region->isAncestor(definition) ||
+      auto destination = dyn_cast<DestinationStyleOpInterface>(op);
+      // What a kernel updates is in the result's memory before it.
+      bool isUpdated = destination && kernel::writesPart(op) && destination.isDpsInit(&operand);
+      if (!definition || isUpdated || region->isAncestor(definition) ||
           !isClonedIntoKernels(definition, grouping))
         continue;
       if (!clones.contains(operand.get())) {

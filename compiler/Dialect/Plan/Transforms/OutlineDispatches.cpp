@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
@@ -130,6 +131,54 @@ static void recordAlignments(Operation *op, SymbolicDims &dims) {
   }
 }
 
+/// Sets a value for dim `dim` of argument `index` in `array.dims`.
+static void nameDim(func::FuncOp func, unsigned index, unsigned dim, StringRef name) {
+  Builder builder(func.getContext());
+  auto type = cast<RankedTensorType>(func.getArgument(index).getType());
+  SmallVector<Attribute> names(type.getRank(), builder.getStringAttr(""));
+  if (auto known = func.getArgAttrOfType<ArrayAttr>(index, "array.dims"))
+    names = llvm::to_vector(known.getValue());
+  names[dim] = builder.getStringAttr(name);
+  func.setArgAttr(index, "array.dims", builder.getArrayAttr(names));
+}
+
+/// Tells the functions that are regions of `op` what the sizes of their arguments are around it:
+/// equal formulas get one name, and what is known of a formula is known of its name.
+static void recordSizes(Operation *op, SymbolicDims &dims) {
+  Builder builder(op->getContext());
+  auto record = [&](FlatSymbolRefAttr callee, OperandRange arguments) {
+    auto func = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, callee);
+    NamedAttrList ranges;
+    for (auto [index, argument] : llvm::enumerate(arguments)) {
+      auto type = cast<RankedTensorType>(func.getArgument(index).getType());
+      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+        FailureOr<AffineExpr> size = dims.getDim(argument, dim);
+        if (!type.isDynamicDim(dim) || failed(size))
+          continue;
+        std::string name;
+        llvm::raw_string_ostream stream(name);
+        if (auto symbol = dyn_cast<AffineSymbolExpr>(*size))
+          stream << dims.getSymbols()[symbol.getPosition()].name;
+        else
+          stream << "= " << *size;
+        nameDim(func, index, dim, name);
+        if (SizeRange range = dims.getRange(*size); !range.isTrivial())
+          ranges.set(name, builder.getI64ArrayAttr({range.min, range.max, range.divisor}));
+      }
+    }
+    if (!ranges.empty())
+      func->setAttr("array.dim_range", ranges.getDictionary(op->getContext()));
+  };
+  if (auto branch = dyn_cast<BranchOp>(op)) {
+    record(branch.getThenAttr(), branch.getCaptures());
+    record(branch.getOtherwiseAttr(), branch.getCaptures());
+  } else if (auto loop = dyn_cast<LoopOp>(op)) {
+    // Values, then captures, as the functions take them.
+    record(loop.getConditionAttr(), loop->getOperands());
+    record(loop.getBodyAttr(), loop->getOperands());
+  }
+}
+
 namespace {
 
 /// Makes one kernel and the dispatch that runs it.
@@ -142,6 +191,7 @@ public:
 
 private:
   LogicalResult collectCaptures();
+  void collectInits();
   LogicalResult addScalar(FailureOr<AffineExpr> expr, Location loc);
   LogicalResult addDims(Value tensor);
   int64_t getFactor(AffineExpr expr);
@@ -161,6 +211,9 @@ private:
   llvm::SetVector<Value> tensors, indices;
   llvm::MapVector<AffineExpr, unsigned> scalars;
   SmallVector<int64_t> reuse;
+  /// Results that ops write parts of only, and what the rest of them is.
+  SmallVector<int64_t> updated;
+  SmallVector<Value> inits;
   llvm::DenseMap<AffineExpr, Value> scalarInKernel;
 };
 
@@ -179,6 +232,20 @@ LogicalResult Outliner::addDims(Value tensor) {
     if (type.isDynamicDim(dim) && failed(addScalar(dims.getDim(tensor, dim), tensor.getLoc())))
       return failure();
   return success();
+}
+
+/// What is only there to be updated is no input: the kernel finds it in the result's memory.
+void Outliner::collectInits() {
+  for (auto [index, value] :
+       llvm::enumerate(region.getBody().front().getTerminator()->getOperands())) {
+    auto op = value.getDefiningOp<DestinationStyleOpInterface>();
+    if (!op || !kernel::writesPart(op))
+      continue;
+    Value init = op.getTiedOpOperand(cast<OpResult>(value))->get();
+    updated.push_back(index);
+    inits.push_back(init);
+    tensors.remove(init);
+  }
 }
 
 LogicalResult Outliner::collectCaptures() {
@@ -200,6 +267,7 @@ LogicalResult Outliner::collectCaptures() {
   });
   if (walk.wasInterrupted())
     return failure();
+  collectInits();
   for (Value tensor : tensors)
     if (failed(addDims(tensor)))
       return failure();
@@ -285,9 +353,15 @@ func::FuncOp Outliner::buildKernel(SymbolTable &symbols) {
   }
   SmallVector<Value> targets;
   for (auto [index, result] : llvm::enumerate(region.getResults()))
-    targets.push_back(makeBinding(builder, tensors.size() + index, Access::Write,
-                                  cast<RankedTensorType>(result.getType()), kBufferAlignment,
-                                  reuse[index] >= 0, *dims.getShape(result)));
+    targets.push_back(
+        makeBinding(builder, tensors.size() + index,
+                    llvm::is_contained(updated, index) ? Access::ReadWrite : Access::Write,
+                    cast<RankedTensorType>(result.getType()), kBufferAlignment, reuse[index] >= 0,
+                    *dims.getShape(result)));
+  for (auto [index, init] : llvm::zip_equal(updated, inits))
+    mapping.map(init,
+                bufferization::ToTensorOp::create(builder, loc, init.getType(), targets[index],
+                                                  /*restrict=*/true, /*writable=*/true));
   Block &source = region.getBody().front();
   for (Operation &op : source.without_terminator())
     builder.clone(op, mapping);
@@ -366,8 +440,9 @@ void Outliner::buildDispatch() {
       if (type.isDynamicDim(dim))
         sizes.push_back(materialize(*dims.getDim(result, dim)));
   }
-  auto dispatch = DispatchOp::create(builder, loc, region.getResultTypes(), name,
-                                     tensors.getArrayRef(), scalarValues, sizes, reuse);
+  auto dispatch =
+      DispatchOp::create(builder, loc, region.getResultTypes(), name, tensors.getArrayRef(),
+                         scalarValues, sizes, reuse, updated, inits);
   region.replaceAllUsesWith(dispatch.getResults());
   region.erase();
   dims.forgetValues();
@@ -416,8 +491,10 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       if (func.isExternal())
         continue;
       SymbolicDims dims(func);
-      for (Operation &op : func.getBody().front())
+      for (Operation &op : func.getBody().front()) {
         recordAlignments(&op, dims);
+        recordSizes(&op, dims);
+      }
     }
     SymbolTable symbols(module);
     for (func::FuncOp func : functions) {

@@ -74,6 +74,25 @@ def PromoteVariables : Pass<"xc-promote-variables", "::mlir::func::FuncOp"> {
   }];
 }
 
+def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
+  let summary = "Decide which writes of parts go where the rest is";
+  let description = [{
+    A `kernel.update` touches its box only, and a `kernel.scatter` that this pass marks `in_place` the rows that it updates only;
+    `-xc-build-plan` gives their results the memory of the destination, or copies the destination first. A scatter is marked where the
+    destination is a variable, donated, carried by a loop or computed by an op of another kind than elementwise, is not read later,
+    and on CUDA its updates are few (64) or `unique`. An update whose destination's memory cannot be taken, and that
+    would fuse with what makes the destination or reads the result, becomes an elementwise op on all of the destination. Runs
+    behind `-xc-promote-variables`, on functions of a target's module. Example:
+    ```mlir
+    %r = kernel.update %row at [%i, %zero] into %x : ... -> tensor<8x4xf32>  // input; %x is an argument that is not donated
+    %s = linalg.generic ... ins(%r) { math.exp }
+    %r = linalg.generic ... ins(%x, %i, %zero) { select, tensor.extract %row }  // output
+    %s = linalg.generic ... ins(%r) { math.exp }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def SplitLines : Pass<"xc-split-lines", "mlir::func::FuncOp"> {
   let summary = "Cut long scans and sorts into work for many threads";
   let description = [{

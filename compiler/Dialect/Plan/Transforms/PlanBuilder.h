@@ -21,6 +21,12 @@ namespace xc::plan {
 
 class PlanBuilder;
 
+/// Of a result: the argument whose buffer it takes over.
+constexpr llvm::StringLiteral kAliasAttr = "array.alias";
+
+/// Where a value is used for the last time.
+constexpr unsigned kAfterAllCommands = std::numeric_limits<unsigned>::max();
+
 /// Memory with one place: an input, an output, a variable, a constant, some bytes of the arena, or
 /// a buffer of the plan around this one.
 struct Buffer {
@@ -92,7 +98,6 @@ private:
   static mlir::Value getRoot(mlir::Value tensor);
   bool isWholeRoot(mlir::Value tensor);
   void recordUses();
-  unsigned getLastUse(mlir::Value root) const { return lastUse.lookup(root); }
 
   unsigned addBuffer(Space space, unsigned ordinal, mlir::AffineExpr size);
   unsigned getFixedBuffer(Space space, unsigned ordinal, mlir::AffineExpr size);
@@ -105,10 +110,6 @@ private:
   mlir::LogicalResult placeView(mlir::Operation &op);
   mlir::LogicalResult placeOps();
   mlir::LogicalResult addDispatch(DispatchOp dispatch, unsigned position);
-  mlir::FailureOr<unsigned> chooseBuffer(DispatchOp dispatch, unsigned index, unsigned position,
-                                         mlir::AffineExpr size);
-  bool canOverwrite(mlir::Value old, DispatchOp dispatch, unsigned index, unsigned position);
-  bool canTakeTarget(unsigned target, DispatchOp dispatch, unsigned index, unsigned position);
   static mlir::DenseElementsAttr getSplat(mlir::Value tensor);
   static bool isOnlyCopied(mlir::Value tensor);
   mlir::LogicalResult addCopy(mlir::Location loc, mlir::Value value, unsigned target);
@@ -127,9 +128,32 @@ private:
   mlir::FailureOr<std::unique_ptr<PlanBuilder>>
   buildNested(mlir::Operation *op, mlir::FlatSymbolRefAttr callee, const OuterPlan &around);
   void addControl(Command command, std::shared_ptr<ControlRegions> regions);
-  unsigned chooseResult(mlir::Value result, unsigned position, mlir::AffineExpr size);
-  std::optional<unsigned> takeInit(LoopOp loop, unsigned index, unsigned position,
-                                   mlir::AffineExpr size);
+
+  //===--- PlanReuse.cpp --------------------------------------------------===//
+
+  /// A step at `position` that computes `result`, and the operand whose memory that may stay in;
+  /// null if there is none.
+  struct Taker {
+    mlir::Operation *step;
+    mlir::Value result, reused;
+    unsigned position;
+  };
+  /// The value whose memory `tensor` is in: its root, or what that has taken the memory of.
+  mlir::Value getMemory(mlir::Value tensor);
+  unsigned getLastUse(mlir::Value tensor) { return lastUse.lookup(getMemory(tensor)); }
+  bool isReadOnceBy(mlir::Operation *step, mlir::Value memory);
+  bool isAt(mlir::Value tensor, unsigned buffer);
+  bool canOverwrite(mlir::Value old, const Taker &taker);
+  bool canTakeTarget(unsigned target, const Taker &taker);
+  bool mayHoldOthers(const Buffer &buffer, mlir::Value result);
+  std::optional<unsigned> takeMemory(const Taker &taker, mlir::AffineExpr size);
+  mlir::FailureOr<std::optional<unsigned>> chooseFixed(const Taker &taker, mlir::AffineExpr size);
+  mlir::FailureOr<unsigned> choosePlace(const Taker &taker, mlir::AffineExpr size);
+  mlir::FailureOr<unsigned> chooseBuffer(DispatchOp dispatch, unsigned index, unsigned position,
+                                         mlir::AffineExpr size);
+  mlir::FailureOr<unsigned> chooseResult(mlir::Value result, mlir::Value init,
+                                         mlir::Operation *control, unsigned position,
+                                         mlir::AffineExpr size);
 
   //===--- Writing it -----------------------------------------------------===//
 
@@ -167,6 +191,8 @@ private:
   llvm::DenseMap<unsigned, unsigned> outerBuffers;
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseMap<mlir::Value, unsigned> lastUse;
+  /// Result of a step -> the value whose memory it has taken.
+  llvm::DenseMap<mlir::Value, mlir::Value> takenFrom;
   /// Root -> results of the function that are it, whole.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned>> outputsOf;
   /// Root -> variables that it is assigned to, whole.

@@ -96,18 +96,6 @@ void PlanBuilder::addControl(Command command, std::shared_ptr<ControlRegions> re
   commands.push_back(std::move(command));
 }
 
-/// A buffer for a result of the control op at `position`: that of the function's own result, if it
-/// is one.
-unsigned PlanBuilder::chooseResult(Value result, unsigned position, AffineExpr size) {
-  for (unsigned output : outputsOf.lookup(result)) {
-    if (outputDone.lookup(output) || !canTakeTarget(output, {}, 0, position))
-      continue;
-    outputDone[output] = true;
-    return getTarget(output, size);
-  }
-  return addBuffer(Space::Arena, 0, size);
-}
-
 LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
   OuterPlan around(*this, branch.getOutputs());
   around.arguments = llvm::to_vector(branch.getCaptures());
@@ -117,9 +105,11 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
     FailureOr<AffineExpr> size = getByteSize(result);
     if (failed(size))
       return failure();
-    unsigned buffer = chooseResult(result, position, *size);
-    around.targets.push_back(buffer);
-    places[result] = {buffer, constant(0), *size};
+    FailureOr<unsigned> buffer = chooseResult(result, /*init=*/{}, branch, position, *size);
+    if (failed(buffer))
+      return failure();
+    around.targets.push_back(*buffer);
+    places[result] = {*buffer, constant(0), *size};
   }
   auto regions = std::make_shared<ControlRegions>();
   regions->isLoop = false;
@@ -138,21 +128,6 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
   return success();
 }
 
-/// The buffer of an init that nothing else needs: the loop's value may stay in it.
-std::optional<unsigned> PlanBuilder::takeInit(LoopOp loop, unsigned index, unsigned position,
-                                              AffineExpr size) {
-  Value init = loop.getInits()[index], root = getRoot(init);
-  Place place = places.at(init);
-  const Buffer &buffer = buffers[place.buffer];
-  unsigned uses = llvm::count_if(loop->getOperands(), [&](Value operand) {
-    return places.at(operand).buffer == place.buffer;
-  });
-  bool isWhole = place.offset == constant(0) && place.length == size && buffer.size == size;
-  if (buffer.space != Space::Arena || !isWhole || uses != 1 || getLastUse(root) != position)
-    return std::nullopt;
-  return place.buffer;
-}
-
 LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   OuterPlan around(*this, loop.getOutputs().take_front(0));
   around.arguments = llvm::to_vector(loop.getInits());
@@ -160,15 +135,12 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   for (unsigned index = 0; index < loop.getNumResults(); ++index) {
     Value init = loop.getInits()[index], result = loop.getResult(index);
     AffineExpr size = places.at(init).length;
-    std::optional<unsigned> taken;
-    if (!outputsOf.count(result))
-      taken = takeInit(loop, index, position, size);
-    unsigned buffer = taken ? *taken : chooseResult(result, position, size);
-    if (!taken && failed(addCopy(loop.getLoc(), init, buffer)))
+    FailureOr<unsigned> buffer = chooseResult(result, init, loop, position, size);
+    if (failed(buffer) || (!isAt(init, *buffer) && failed(addCopy(loop.getLoc(), init, *buffer))))
       return failure();
-    values.push_back(buffer);
-    around.places.push_back({buffer, constant(0), size});
-    places[result] = {buffer, constant(0), size};
+    values.push_back(*buffer);
+    around.places.push_back({*buffer, constant(0), size});
+    places[result] = {*buffer, constant(0), size};
   }
   for (Value capture : loop.getCaptures()) {
     around.arguments.push_back(capture);

@@ -336,7 +336,7 @@ static kernel::SortOp sortUpdates(kernel::ScatterOp op) {
       countElements(cast<RankedTensorType>(op.getIndices().getType()).getShape().drop_back());
   bool hasFewRows = !ShapedType::isDynamic(rows) && rows < 2,
        hasFewUpdates = !ShapedType::isDynamic(updates) && updates < kFewUpdates;
-  if (op.getRows() || op.getAxes().empty() || hasFewRows || hasFewUpdates)
+  if (op.getRows() || op.getInPlace() || op.getAxes().empty() || hasFewRows || hasFewUpdates)
     return nullptr;
   OpBuilder builder(op);
   auto getNumberType = [&](int64_t count) -> Type {
