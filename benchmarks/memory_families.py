@@ -2,7 +2,7 @@
 import math
 
 L2_BYTES = 60 << 20
-BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "ui32": 4}
+BYTES = {"f32": 4, "bf16": 2, "f16": 2, "i32": 4, "ui32": 4, "i8": 1}
 
 
 def tensor(shape, dtype):
@@ -181,6 +181,57 @@ def elements():
                        bound=1 << 30, is_random=True)
 
 
+def more_rows():
+    """Rows of lengths that users have: odd ones, short ones, vocabularies, and few long ones."""
+    for shape, dtype in (((262144, 33), "f32"), ((262144, 33), "bf16"), ((98304, 197), "f16"), ((32768, 1000), "bf16"),
+                         ((16384, 3000), "f16"), ((8192, 12288), "bf16"), ((2048, 50257), "bf16"), ((2048, 50257), "f32"),
+                         ((1024, 128256), "bf16"), ((2, 131072), "f32"), ((16, 32768), "f32"), ((32, 1 << 20), "f32")):
+        yield from rows(*shape, dtype)
+    x, r = tensor((2048, 50257), "bf16"), tensor((50257,), "bf16")
+    whole, row = ((2048, 50257), "bf16"), ((50257,), "bf16")
+    yield Work("add_row_2048x50257_bf16", [whole, row], [whole], f"%r0 = array.add %0, %1 : ({x}, {r}) -> {x}",
+               lambda torch: lambda a, b: a + b)
+
+
+def more_moves():
+    """Columns that are few or many, and moves of odd sizes and narrow types."""
+    def column_sums(shape, dtype):
+        x, c = tensor(shape, dtype), tensor(shape[1:], dtype)
+        return Work(f"colsum_{shape[0]}x{shape[1]}_{dtype}", [(shape, dtype)], [(shape[1:], dtype)],
+                    f"%r0 = array.reduce sum, %0 axes = [0] : {x} -> {c}", lambda torch: lambda x: x.sum(0))
+
+    for shape, dtype in (((1 << 20, 16), "f32"), ((1 << 20, 33), "f32"), ((262144, 100), "bf16"), ((64, 1 << 20), "f32"),
+                         ((2048, 50257), "bf16")):
+        yield column_sums(shape, dtype)
+    for shape, dtype in (((4097, 8191), "f32"), ((4097, 8191), "bf16"), ((8192, 8192), "i8"), ((8191, 8191), "i8")):
+        yield permute(shape, (1, 0), dtype)
+
+    def move(name, shape, dtype, out, body, function):
+        return Work(f"{name}_{'x'.join(map(str, shape))}_{dtype}", [(shape, dtype)], [(out, dtype)],
+                    body.replace("IN", tensor(shape, dtype)).replace("OUT", tensor(out, dtype)), function)
+
+    yield move("slice", (16384, 4097), "bf16", (16384, 4000), "%r0 = array.slice %0 [:, 1:4001] : IN -> OUT",
+               lambda torch: lambda x: x[:, 1:4001].contiguous())
+    yield move("pad", (16384, 3999), "bf16", (16384, 4001), """%zero = array.constant dense<0.0> : tensor<bf16>
+               %r0 = array.pad %0, %zero low = [0, 1] high = [0, 1] interior = [0, 0] : (IN, tensor<bf16>) -> OUT""",
+               lambda torch: lambda x: torch.nn.functional.pad(x, (1, 1)))
+    half = tensor((16384, 2047), "bf16")
+    yield Work("concat_16384x2047_twice_bf16", [((16384, 2047), "bf16")] * 2, [((16384, 4094), "bf16")],
+               f"%r0 = array.concatenate %0, %1 axis = 1 : ({half}, {half}) -> {tensor((16384, 4094), 'bf16')}",
+               lambda torch: lambda a, b: torch.cat([a, b], 1))
+    for width, dtype, ids in ((8, "f32", 1 << 21), (64, "bf16", 1 << 20)):
+        table, many = (1 << 20, width), (ids, width)
+        take = Work(f"take_{ids}_of_{1 << 20}x{width}_{dtype}", [(table, dtype), ((ids,), "i32")], [(many, dtype)],
+                    f"%r0 = array.take %0[%1] axis = 0 : ({tensor(table, dtype)}, tensor<{ids}xi32>) -> {tensor(many, dtype)}",
+                    lambda torch: lambda table, index: table[index], bound=1 << 20)
+        take.bytes = 2 * ids * width * BYTES[dtype] + 4 * ids
+        yield take
+    for shape, axis in (((8192, 4096), 1), ((8192, 4097), 1), ((256, 131072), 0)):
+        yield Work(f"cumsum{axis}_{'x'.join(map(str, shape))}_bf16", [(shape, "bf16")], [(shape, "bf16")],
+                   f"%r0 = array.cumsum %0 axis = {axis} : {tensor(shape, 'bf16')} -> {tensor(shape, 'bf16')}",
+                   lambda torch, axis=axis: lambda x: x.cumsum(axis))
+
+
 def list_families():
     yield from rows(8, 100000, "f32")
     yield from rows(1 << 20, 32, "f32")
@@ -193,3 +244,5 @@ def list_families():
     yield from moves()
     yield from lines()
     yield from elements()
+    yield from more_rows()
+    yield from more_moves()

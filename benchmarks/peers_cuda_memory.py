@@ -161,13 +161,15 @@ class Torch:
     def __init__(self):
         import torch
         self.torch = torch
-        self.types = {"f32": torch.float32, "bf16": torch.bfloat16, "i32": torch.int32, "ui32": torch.int32}
+        self.types = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.int8,
+                      "i32": torch.int32, "ui32": torch.int32}
         torch._dynamo.config.cache_size_limit = 1 << 12
 
     def make_inputs(self, work):
         torch = self.torch
         return [torch.randn(shape, device="cuda").to(self.types[dtype]) if self.types[dtype].is_floating_point
-                else torch.randint(0, work.bound, shape, device="cuda", dtype=torch.int32) for shape, dtype in work.inputs]
+                else torch.randint(0, work.bound or 100, shape, device="cuda", dtype=self.types[dtype])
+                for shape, dtype in work.inputs]
 
     def function(self, work, weight=None, bias=None):
         F, columns = self.torch.nn.functional, work.columns

@@ -2,7 +2,7 @@
 import ctypes
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_void_p
 
-DTYPES = {"i32": 4, "ui32": 8, "bf16": 11, "f32": 12}  # xcr_dtype_t
+DTYPES = {"i8": 2, "i32": 4, "ui32": 8, "f16": 10, "bf16": 11, "f32": 12}  # xcr_dtype_t
 
 
 class StringView(Structure):

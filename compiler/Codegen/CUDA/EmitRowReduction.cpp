@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/Emit/ReductionEmitter.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -32,13 +33,16 @@ static constexpr int64_t kEarlyBytes = 64;
 /// Bytes of shared memory by which teams combine what they have summed up.
 static constexpr int64_t kTeamBytes = 64 << 10;
 
+/// Threads of blocks of clusters that a multiprocessor has registers for.
+static constexpr int64_t kClusterBlockThreads = 1024;
+
 namespace {
 
 class RowEmitter final : public ReductionEmitter {
 public:
   RowEmitter(const KernelInfo &kernel, const ReductionGroup &group, RowReductionAttr config)
       : ReductionEmitter(kernel, group, config.getThreads() * config.getRows(), config.getVector()),
-        config(config) {}
+        config(config), across(config.getThreads() * config.getCluster()) {}
 
   LogicalResult run();
 
@@ -71,13 +75,16 @@ private:
   void provideInput(const ReductionGroup::Input &input, ArrayRef<Place> places,
                     std::function<Value(size_t)> getElements);
   Place makeChunk(Value chunk);
+  Place makeShiftedChunk(Value chunk);
   SmallVector<Value> combineLanes(const Combiner &combiner, ArrayRef<Value> partial);
   SmallVector<Value> combineWarp(const Combiner &combiner, SmallVector<Value> values,
                                  int64_t width);
+  /// Leaves what each warp holds at its number in `buffers`, in those of all blocks of a cluster.
+  void exchange(const MemberValues &values, const MemberValues &buffers);
 
   // The part of a row that shared memory holds. Each thread reads what it wrote itself.
   Value getSharedPosition(Value chunk) {
-    return index.mul(index.add(lane, index.mul(chunk, config.getThreads())), lanes);
+    return index.mul(index.add(ownLane, index.mul(chunk, config.getThreads())), lanes);
   }
   /// Calls `body` for all chunks of it, several at a time.
   using SharedVisitor = llvm::function_ref<SmallVector<Value>(ArrayRef<Value>, ValueRange)>;
@@ -95,7 +102,10 @@ private:
   void storePartials(const Place &chunk, ArrayRef<Value> sums);
 
   RowReductionAttr config;
-  Value row, rowMask, lane, team, count;
+  int64_t across; // threads of a row
+  // The number of this thread among those of its row, and of those in its block.
+  Value row, rowMask, lane, ownLane, team, count;
+  bool hasMetBlocks = false;       // those of the cluster are known to have begun
   SmallVector<Place> chunks;       // in registers
   SmallVector<Value> held;         // of each input, what `chunks` hold, if loaded by hand
   SmallVector<Value> inputBuffers; // for each input of the group, what shared memory holds
@@ -107,9 +117,51 @@ private:
 // One row
 //===----------------------------------------------------------------------===//
 
+/// Vectors begin at multiples of their length in memory. The first one of a row, and those from its
+/// end on, are of other rows in part: nobody reads those parts. Registers hold them; what shared
+/// memory holds lies between.
+Place RowEmitter::makeShiftedChunk(Value chunk) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  std::optional<int64_t> length = getConstantIntValue(count), held = getConstantIntValue(chunk);
+  bool isShared = !held || *held >= config.getChunks();
+  Value number = isShared ? index.add(index.sub(chunk, index.constant(config.getChunks())), 1)
+                          : index.constant(*held == 0 ? 0 : *held + config.getShared());
+  Place start = makePlace(Coord::uniform(row), Coord::uniform(index.constant(0)), {});
+  Value first = index.constant(0);
+  if (!group.inputs.empty())
+    first = getFlat(group.inputs.front(), start).first();
+  Value vector = index.add(index.div(first, lanes), index.add(lane, index.mul(number, across)));
+  Value column = index.sub(index.mul(vector, lanes), first);
+  std::optional<int64_t> known = getConstantIntValue(number);
+  if (isShared || (known && *known > 0 && length && (*known + 1) * across * lanes <= *length))
+    return makePlace(Coord::uniform(row), makeCoord(column, /*consecutive=*/true), rowMask);
+
+  Value last = index.sub(count, index.constant(1));
+  Coord clamped{Coord::Kind::PerLane, {}};
+  SmallVector<Value> inside;
+  for (int64_t i = 0; i < lanes; ++i) {
+    Value position = index.add(column, i);
+    clamped.values.push_back(index.min(index.max(position, index.constant(0)), last));
+    Value isInside =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, position, count);
+    inside.push_back(index.both(isInside, rowMask));
+  }
+  Value mask = vector::FromElementsOp::create(builder, loc,
+                                              VectorType::get(lanes, builder.getI1Type()), inside);
+  Place place = makePlace(Coord::uniform(row), clamped, mask);
+  place.loadMask = {};
+  place.whole = index.both(inside.front(), inside.back());
+  place.wholeCoords =
+      makePlace(Coord::uniform(row), makeCoord(column, /*consecutive=*/true), {}).coords;
+  return place;
+}
+
 Place RowEmitter::makeChunk(Value chunk) {
-  int64_t perChunk = config.getThreads() * lanes;
+  int64_t perChunk = across * lanes;
   std::optional<int64_t> length = getConstantIntValue(count), number = getConstantIntValue(chunk);
+  if (config.getShifted())
+    return makeShiftedChunk(chunk);
   Value column = index.add(index.mul(lane, lanes), index.mul(chunk, perChunk)), inside;
   if (!length || (number ? (*number + 1) * perChunk > *length : *length % perChunk != 0)) {
     // Threads beyond the row's end repeat its last vector, which counts for nothing: that spares a
@@ -145,6 +197,14 @@ Coord RowEmitter::getFlat(const ReductionGroup::Input &input, const Place &place
 }
 
 Value RowEmitter::loadElements(const ReductionGroup::Input &input, const Place &place) {
+  if (place.whole) {
+    Place whole = place;
+    whole.coords = place.wholeCoords;
+    return points.emitIf(
+        place.whole, input.getMemoryType().getElementType(), lanes,
+        [&] { return points.load(input.binding, getFlat(input, whole), lanes); },
+        [&] { return points.load(input.binding, getFlat(input, place), lanes, place.mask); });
+  }
   return splatTo(points.builder, points.loc,
                  points.load(input.binding, getFlat(input, place), lanes, place.loadMask), lanes);
 }
@@ -200,6 +260,8 @@ SmallVector<Value> RowEmitter::visitShared(Value chunk, ValueRange inits, Visito
 }
 
 bool RowEmitter::holdsInputs() const {
+  if (config.getShifted())
+    return true;
   bool isReused = group.members.size() + group.partials.size() > 1 ||
                   llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
                     return result.kind == ReductionGroup::Result::Kind::Whole;
@@ -232,16 +294,18 @@ SmallVector<Value> RowEmitter::visitShare(ValueRange inits, Visitor body) {
       carried = body(chunk, carried);
     if (config.getShared() == 0)
       return carried;
-    return forSharedChunks(std::max<int64_t>(1, kSharedElements / lanes), carried,
-                           [&](ArrayRef<Value> several, ValueRange values) {
-                             SmallVector<Value> current(values);
-                             for (Value chunk : several)
-                               current = visitShared(chunk, current, body);
-                             return current;
-                           });
+    carried = forSharedChunks(std::max<int64_t>(1, kSharedElements / lanes), carried,
+                              [&](ArrayRef<Value> several, ValueRange values) {
+                                SmallVector<Value> current(values);
+                                for (Value chunk : several)
+                                  current = visitShared(chunk, current, body);
+                                return current;
+                              });
+    provideInputs();
+    return carried;
   }
-  return visitByLoops(index.mul(lane, lanes), count, config.getThreads() * lanes,
-                      config.getUnroll(), inits, [&](Value position, ValueRange values) {
+  return visitByLoops(index.mul(lane, lanes), count, across * lanes, config.getUnroll(), inits,
+                      [&](Value position, ValueRange values) {
                         return body(makePlace(Coord::uniform(row),
                                               makeCoord(position, /*consecutive=*/true), rowMask),
                                     values);
@@ -283,27 +347,57 @@ RowEmitter::MemberValues RowEmitter::combineThreads(Members members, MemberValue
   if (threads <= 32)
     return values;
   // Every warp leaves its results in shared memory, and every warp of the row combines them all.
-  int64_t warps = threads / 32;
+  int64_t warps = across / 32, width = std::min<int64_t>(warps, 32);
   MemberValues buffers(members.size());
   for (auto [own, to] : llvm::zip_equal(values, buffers))
     for (Value value : own)
       to.push_back(frame.allocateShared(value.getType(), warps * config.getRows()));
-  Value isFirst = index.isEqual(index.rem(lane, 32), index.constant(0));
-  Value first = index.mul(team, warps);
-  points.emitIf(isFirst, [&] {
-    Value to = index.add(first, index.div(lane, 32));
+  exchange(values, buffers);
+  Value first = index.add(index.mul(team, warps), index.rem(lane, width));
+  auto load = [&](ArrayRef<Value> memory, int64_t number) {
+    Value from = index.add(first, number);
+    return llvm::map_to_vector(memory, [&](Value buffer) -> Value {
+      return memref::LoadOp::create(builder, loc, buffer, from);
+    });
+  };
+  for (auto [member, own, memory] : llvm::zip_equal(members, values, buffers)) {
+    own = load(memory, 0);
+    for (int64_t number = width; number < warps; number += width)
+      own = member.combiner.combine(builder, loc, own, load(memory, number));
+    own = combineWarp(member.combiner, own, width);
+  }
+  return values;
+}
+
+void RowEmitter::exchange(const MemberValues &values, const MemberValues &buffers) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  int64_t cluster = config.getCluster();
+  Value place = index.add(index.mul(team, across / 32), index.div(lane, 32));
+  Value inWarp = index.rem(ownLane, 32);
+  auto store = [&](llvm::function_ref<void(Value, Value)> emitStore) {
     for (auto [own, memory] : llvm::zip_equal(values, buffers))
       for (auto [value, buffer] : llvm::zip_equal(own, memory))
-        memref::StoreOp::create(builder, loc, value, buffer, to);
+        emitStore(value, buffer);
+  };
+  if (cluster == 1) {
+    points.emitIf(index.isEqual(inWarp, index.constant(0)), [&] {
+      store([&](Value value, Value buffer) {
+        memref::StoreOp::create(builder, loc, value, buffer, place);
+      });
+    });
+    return frame.barrier();
+  }
+  if (!hasMetBlocks)
+    tile::WaitBlocksOp::create(builder, loc);
+  hasMetBlocks = true;
+  points.emitIf(index.isLess(inWarp, index.constant(cluster)), [&] {
+    store([&](Value value, Value buffer) {
+      tile::StoreInOp::create(builder, loc, value, buffer, place, inWarp);
+    });
   });
-  frame.barrier();
-  Value from = index.add(first, index.rem(lane, warps));
-  for (auto [own, memory] : llvm::zip_equal(values, buffers))
-    for (auto [value, buffer] : llvm::zip_equal(own, memory))
-      value = memref::LoadOp::create(builder, loc, buffer, from);
-  for (auto [member, own] : llvm::zip_equal(members, values))
-    own = combineWarp(member.combiner, own, warps);
-  return values;
+  tile::ArriveBlocksOp::create(builder, loc);
+  tile::WaitBlocksOp::create(builder, loc);
 }
 
 void RowEmitter::makeChunks() {
@@ -326,14 +420,29 @@ void RowEmitter::emitRow(ValueRange loaded) {
 
 LogicalResult RowEmitter::run() {
   count = index.product(reductionSizes);
-  int64_t perBlock = config.getRows();
-  Value thread = frame.getThreadId();
+  std::optional<int64_t> length = getConstantIntValue(count);
+  int64_t shared = config.getShared();
+  if (config.getShifted() && shared > 0 && (!length || *length < (shared + 1) * across * lanes))
+    return group.getRoot()->emitOpError("expected shifted rows of which shared memory holds none "
+                                        "of the last vectors, got ")
+           << config;
+  int64_t perBlock = config.getRows(), cluster = config.getCluster();
+  Value thread = frame.getThreadId(), block = frame.getBlockId();
   team = perBlock == 1 ? index.constant(0) : index.div(thread, config.getThreads());
-  lane = perBlock == 1 ? thread : index.rem(thread, config.getThreads());
+  ownLane = perBlock == 1 ? thread : index.rem(thread, config.getThreads());
+  lane = cluster == 1
+             ? ownLane
+             : index.add(index.mul(index.rem(block, cluster), config.getThreads()), thread);
   if (!group.partials.empty())
     return runWalk();
   Value rows = index.product(parallelSizes);
-  row = index.add(index.mul(frame.getBlockId(), perBlock), team);
+  row = index.add(index.mul(index.div(block, cluster), perBlock), team);
+  if (cluster > 1) {
+    // While the threads of one block wait for other blocks, those of another one do not.
+    int64_t threads = config.getShifted() ? kClusterBlockThreads / 2 : kClusterBlockThreads;
+    frame.setFewestBlocks(std::max<int64_t>(1, threads / config.getThreads()));
+    tile::ArriveBlocksOp::create(points.builder, points.loc);
+  }
   std::optional<int64_t> number = getConstantIntValue(rows);
   if (perBlock == 1 || (number && *number % perBlock == 0)) {
     emitRow();
@@ -345,7 +454,7 @@ LogicalResult RowEmitter::run() {
     row = index.min(row, index.sub(rows, index.constant(1)));
     emitRow();
   }
-  return frame.finish(index.ceilDiv(rows, index.constant(perBlock)));
+  return frame.finish(index.mul(index.ceilDiv(rows, index.constant(perBlock)), cluster), cluster);
 }
 
 //===----------------------------------------------------------------------===//
@@ -442,6 +551,10 @@ bool RowEmitter::loadsEarly() const {
 }
 
 LogicalResult RowEmitter::runWalk() {
+  if (config.getCluster() > 1 || config.getShifted())
+    return group.getRoot()->emitOpError("expected blocks of their own and rows that are not "
+                                        "shifted where rows are summed up too, got ")
+           << config;
   Value blocks = index.product(ArrayRef(parallelSizes).drop_back());
   Value rowsOfBlock = parallelSizes.back();
   Value firstRow = index.mul(frame.getBlockId(), rowsOfBlock);

@@ -15,11 +15,13 @@
 // updates. If its update is the first of its row, it applies all of that row's.
 //
 // Where the updates come sorted by row, a thread searches for the first one of its rows instead,
-// and an element's updates are the run of those from there on that have its row.
+// and an element's updates are the run of those from there on that have its row. It may own a
+// vector of places there.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Emit/KernelFrame.h"
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/Emit/PointScatter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
@@ -39,14 +41,14 @@ namespace xc::cuda {
 
 namespace {
 
-/// What a thread owns: a place of the window in some rows of the destination.
+/// What a thread owns: a place of the window, of `lanes` elements, in some rows of the destination.
 struct Share {
   template <typename Config>
-  Share(kernel::ScatterOp op, KernelFrame &frame, Config config)
+  Share(kernel::ScatterOp op, KernelFrame &frame, Config config, int64_t lanes = 1)
       : points(frame.points), index(points.index), rows(op, points) {
     int64_t across = config.getThreads() / config.getDown(),
             rowsOfBlock = config.getRows() * config.getDown();
-    window = index.product(rows.windowSizes);
+    window = index.ceilDiv(index.product(rows.windowSizes), index.constant(lanes));
     rowCount = index.product(rows.rowSizes);
     Value blocksAcross = index.ceilDiv(window, index.constant(across));
     Value block = frame.getBlockId(), thread = frame.getThreadId();
@@ -78,7 +80,8 @@ static LogicalResult emitScatter(const KernelInfo &kernel, ScatterAttr config) {
         window = share.window, one = index.constant(1);
 
   points.emitIf(index.isLess(place, window), [&] {
-    SmallVector<Value> windowCoords = index.delinearize(place, rows.windowSizes);
+    SmallVector<Coord> windowCoords =
+        points.delinearize(Coord::uniform(place), rows.windowSizes, 1);
     auto getPosition = [&](Value row) {
       SmallVector<Coord> coords =
           rows.joinCoords(index.delinearize(row, rows.rowSizes), windowCoords);
@@ -89,20 +92,20 @@ static LogicalResult emitScatter(const KernelInfo &kernel, ScatterAttr config) {
       points.store(output, getPosition(row), points.emit(op.getDest(), point), 1);
       return {};
     });
-    points.emitLoop(index.constant(0), index.product(rows.batchSizes), one, {},
-                    [&](Value update, ValueRange) -> SmallVector<Value> {
-                      std::pair<Value, Value> target = rows.getTarget(update);
-                      Value row = target.first, inside = target.second;
-                      Value mine =
-                          index.both(index.isAtLeast(row, firstRow), index.isLess(row, endRow));
-                      points.emitIf(index.both(inside, mine), [&] {
-                        Coord position = getPosition(row);
-                        Value old = points.load(output, position, 1);
-                        points.store(output, position,
-                                     rows.combine(old, rows.emitUpdate(update, windowCoords)), 1);
-                      });
-                      return {};
-                    });
+    points.emitLoop(
+        index.constant(0), index.product(rows.batchSizes), one, {},
+        [&](Value update, ValueRange) -> SmallVector<Value> {
+          std::pair<Value, Value> target = rows.getTarget(update);
+          Value row = target.first, inside = target.second;
+          Value mine = index.both(index.isAtLeast(row, firstRow), index.isLess(row, endRow));
+          points.emitIf(index.both(inside, mine), [&] {
+            Coord position = getPosition(row);
+            Value old = points.load(output, position, 1);
+            points.store(output, position,
+                         rows.combine(old, rows.emitUpdate(update, windowCoords, 1)), 1);
+          });
+          return {};
+        });
   });
   return frame.finish(share.blocks);
 }
@@ -139,61 +142,96 @@ static Value emitSearch(PointEmitter &points, kernel::ScatterOp op, Value row) {
   return search.getResult(0);
 }
 
-/// Applies the run of updates from number `cursor` on that go to `row` to `start`; returns the
-/// element, and where the next row's updates begin.
-static std::pair<Value, Value> emitRun(ScatterRows &rows, Value row, Value start, Value cursor,
-                                       ArrayRef<Value> windowCoords) {
-  PointEmitter &points = rows.points;
-  OpBuilder &builder = points.builder;
-  Location loc = points.loc;
-  IndexBuilder &index = points.index;
-  auto load = [&](Value tensor, Value position) -> Value {
+namespace {
+
+/// Applies the updates, which come sorted by row, to one row after the other.
+class OrderedEmitter {
+public:
+  OrderedEmitter(ScatterRows &rows, ArrayRef<Coord> windowCoords, int64_t lanes)
+      : rows(rows), points(rows.points), index(points.index), windowCoords(windowCoords),
+        lanes(lanes) {}
+
+  /// What is carried from row to row: the number of the next update and, where all of a row's
+  /// count, its row and place among the updates, which so are at hand when it is its turn.
+  SmallVector<Value> getState(Value cursor);
+  /// The elements of `row`, which were `start`, and the state behind it.
+  std::pair<Value, SmallVector<Value>> apply(Value row, Value start, ValueRange state) {
+    return rows.op.getKind() == kernel::ScatterKind::Set ? applyLast(row, start, state.front())
+                                                         : applyAll(row, start, state);
+  }
+
+private:
+  Value load(Value tensor, Value position) {
     Value stored = points.emit(tensor, Point{{}, Coord::uniform(position), 1, {}});
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), stored);
-  };
-  SmallVector<Type> types{start.getType(), builder.getIndexType()};
-  auto run = scf::WhileOp::create(builder, loc, types, ValueRange{start, cursor});
-  OpBuilder::InsertionGuard guard(builder);
-  Block *before = builder.createBlock(&run.getBefore(), {}, types, {loc, loc});
-  {
-    PointEmitter::Scope scope(points);
-    Value number = before->getArgument(1);
-    Value isThere = index.isLess(number, points.getSizes(rows.op.getRows()).front());
-    Value isMine = points.emitIf(
-        isThere, builder.getI1Type(), 1,
-        [&] { return index.isEqual(load(rows.op.getRows(), number), row); },
-        [&] { return points.constant(builder.getBoolAttr(false)); });
-    scf::ConditionOp::create(builder, loc, isMine, before->getArguments());
+    return arith::IndexCastOp::create(points.builder, points.loc, points.builder.getIndexType(),
+                                      stored);
   }
-  Block *after = builder.createBlock(&run.getAfter(), {}, types, {loc, loc});
-  {
-    PointEmitter::Scope scope(points);
-    Value number = after->getArgument(1);
-    Value update = load(rows.op.getOrder(), number);
-    Value next = rows.combine(after->getArgument(0), rows.emitUpdate(update, windowCoords));
-    scf::YieldOp::create(builder, loc, ValueRange{next, index.add(number, 1)});
+  Value isThere(Value cursor) {
+    return index.isLess(cursor, points.getSizes(rows.op.getRows()).front());
   }
-  builder.setInsertionPointAfter(run);
-  return {run.getResult(0), run.getResult(1)};
+  std::pair<Value, SmallVector<Value>> applyAll(Value row, Value start, ValueRange state);
+  std::pair<Value, SmallVector<Value>> applyLast(Value row, Value start, Value cursor);
+
+  ScatterRows &rows;
+  PointEmitter &points;
+  IndexBuilder &index;
+  ArrayRef<Coord> windowCoords;
+  int64_t lanes;
+};
+
+} // namespace
+
+SmallVector<Value> OrderedEmitter::getState(Value cursor) {
+  SmallVector<Value> state{cursor};
+  if (rows.op.getKind() != kernel::ScatterKind::Set)
+    llvm::append_range(state, points.emitIfOrZeros(isThere(cursor), [&]() -> SmallVector<Value> {
+      return {load(rows.op.getRows(), cursor), load(rows.op.getOrder(), cursor)};
+    }));
+  return state;
 }
 
-/// The same where the last update is all that counts.
-static std::pair<Value, Value> emitLast(ScatterRows &rows, Value row, Value start, Value cursor,
-                                        ArrayRef<Value> windowCoords) {
-  PointEmitter &points = rows.points;
-  IndexBuilder &index = points.index;
+std::pair<Value, SmallVector<Value>> OrderedEmitter::applyAll(Value row, Value start,
+                                                              ValueRange state) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  SmallVector<Value> inits{start};
+  llvm::append_range(inits, state);
+  SmallVector<Type> types(ValueRange(inits).getTypes());
+  SmallVector<Location> locs(types.size(), loc);
+  auto run = scf::WhileOp::create(builder, loc, types, inits);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *before = builder.createBlock(&run.getBefore(), {}, types, locs);
+  {
+    PointEmitter::Scope scope(points);
+    Value isMine =
+        index.both(isThere(before->getArgument(1)), index.isEqual(before->getArgument(2), row));
+    scf::ConditionOp::create(builder, loc, isMine, before->getArguments());
+  }
+  Block *after = builder.createBlock(&run.getAfter(), {}, types, locs);
+  {
+    PointEmitter::Scope scope(points);
+    SmallVector<Value> next = getState(index.add(after->getArgument(1), 1));
+    next.insert(next.begin(),
+                rows.combine(after->getArgument(0),
+                             rows.emitUpdate(after->getArgument(3), windowCoords, lanes)));
+    scf::YieldOp::create(builder, loc, next);
+  }
+  builder.setInsertionPointAfter(run);
+  return {run.getResult(0), SmallVector<Value>(run.getResults().drop_front())};
+}
+
+/// Where the last update is all that counts.
+std::pair<Value, SmallVector<Value>> OrderedEmitter::applyLast(Value row, Value start,
+                                                               Value cursor) {
   Value next = emitSearch(points, rows.op, index.add(row, 1));
-  Value element = points.emitIf(
-      index.isLess(cursor, next), start.getType(), 1,
+  Value elements = points.emitIf(
+      index.isLess(cursor, next), getElementTypeOrSelf(start), lanes,
       [&] {
-        Point last{{}, Coord::uniform(index.sub(next, index.constant(1))), 1, {}};
-        Value update =
-            arith::IndexCastOp::create(points.builder, points.loc, points.builder.getIndexType(),
-                                       points.emit(rows.op.getOrder(), last));
-        return rows.emitUpdate(update, windowCoords);
+        Value last = load(rows.op.getOrder(), index.sub(next, index.constant(1)));
+        return rows.emitUpdate(last, windowCoords, lanes);
       },
       [&] { return start; });
-  return {element, next};
+  return {elements, {next}};
 }
 
 static LogicalResult emitOrderedScatter(const KernelInfo &kernel, OrderedScatterAttr config) {
@@ -202,23 +240,28 @@ static LogicalResult emitOrderedScatter(const KernelInfo &kernel, OrderedScatter
     return op.emitOpError("expected updates sorted by row for ") << config;
   plan::BindingOp output = kernel.outputs.front().binding;
   KernelFrame frame(kernel, config.getThreads());
-  Share share(op, frame, config);
+  int64_t lanes = config.getVector();
+  Share share(op, frame, config, lanes);
   PointEmitter &points = frame.points;
   IndexBuilder &index = points.index;
   SmallVector<Value> sizes = points.getSizes(output);
   points.emitIf(index.isLess(share.place, share.window), [&] {
-    SmallVector<Value> windowCoords = index.delinearize(share.place, share.rows.windowSizes);
-    Value cursor = emitSearch(points, op, share.firstRow);
+    Value first = index.mul(share.place, lanes);
+    SmallVector<Coord> windowCoords =
+        points.delinearize(lanes == 1 ? Coord::uniform(first) : Coord::consecutive(first),
+                           share.rows.windowSizes, lanes);
+    OrderedEmitter emitter(share.rows, windowCoords, lanes);
     points.emitLoop(
-        share.firstRow, share.endRow, index.constant(1), cursor,
+        share.firstRow, share.endRow, index.constant(1),
+        emitter.getState(emitSearch(points, op, share.firstRow)),
         [&](Value row, ValueRange carried) -> SmallVector<Value> {
           SmallVector<Coord> coords =
               share.rows.joinCoords(index.delinearize(row, share.rows.rowSizes), windowCoords);
-          Value start = points.emit(op.getDest(), Point{coords, {}, 1, {}});
-          auto emitUpdates = op.getKind() == kernel::ScatterKind::Set ? emitLast : emitRun;
-          auto [element, next] = emitUpdates(share.rows, row, start, carried.front(), windowCoords);
-          points.store(output, points.linearize(coords, sizes, 1), element, 1);
-          return {next};
+          Value start = splatTo(points.builder, points.loc,
+                                points.emit(op.getDest(), Point{coords, {}, lanes, {}}), lanes);
+          auto applied = emitter.apply(row, start, carried);
+          points.store(output, points.linearize(coords, sizes, lanes), applied.first, lanes);
+          return applied.second;
         });
   });
   return frame.finish(share.blocks);
@@ -226,19 +269,20 @@ static LogicalResult emitOrderedScatter(const KernelInfo &kernel, OrderedScatter
 
 /// The element that all updates of `row`, from number `first` on, make of `old`.
 static Value emitUpdatesOfRow(ScatterRows &rows, Value row, Value first, Value old,
-                              ArrayRef<Value> windowCoords) {
+                              ArrayRef<Coord> windowCoords) {
   PointEmitter &points = rows.points;
   IndexBuilder &index = points.index;
   return points
-      .emitLoop(first, index.product(rows.batchSizes), index.constant(1), old,
-                [&](Value update, ValueRange carried) -> SmallVector<Value> {
-                  auto [target, inside] = rows.getTarget(update);
-                  Value before = carried.front();
-                  return {points.emitIf(
-                      index.both(inside, index.isEqual(target, row)), before.getType(), 1,
-                      [&] { return rows.combine(before, rows.emitUpdate(update, windowCoords)); },
-                      [&] { return before; })};
-                })
+      .emitLoop(
+          first, index.product(rows.batchSizes), index.constant(1), old,
+          [&](Value update, ValueRange carried) -> SmallVector<Value> {
+            auto [target, inside] = rows.getTarget(update);
+            Value before = carried.front();
+            return {points.emitIf(
+                index.both(inside, index.isEqual(target, row)), before.getType(), 1,
+                [&] { return rows.combine(before, rows.emitUpdate(update, windowCoords, 1)); },
+                [&] { return before; })};
+          })
       .front();
 }
 
@@ -273,8 +317,8 @@ static LogicalResult emitDirectScatter(const KernelInfo &kernel, DirectScatterAt
       index.add(index.mul(frame.getBlockId(), config.getThreads()), frame.getThreadId());
   points.emitIf(index.isLess(element, count), [&] {
     Value update = index.div(element, window);
-    SmallVector<Value> windowCoords =
-        index.delinearize(index.rem(element, window), rows.windowSizes);
+    SmallVector<Coord> windowCoords =
+        points.delinearize(Coord::uniform(index.rem(element, window)), rows.windowSizes, 1);
     auto [row, inside] = rows.getTarget(update);
     points.emitIf(inside, [&, row = row] {
       Value isFirst;
@@ -287,7 +331,7 @@ static LogicalResult emitDirectScatter(const KernelInfo &kernel, DirectScatterAt
             rows.joinCoords(index.delinearize(row, rows.rowSizes), windowCoords);
         Coord position = points.linearize(coords, points.getSizes(output), 1);
         Value old = points.load(output, position, 1);
-        Value value = op.getUnique() ? rows.combine(old, rows.emitUpdate(update, windowCoords))
+        Value value = op.getUnique() ? rows.combine(old, rows.emitUpdate(update, windowCoords, 1))
                                      : emitUpdatesOfRow(rows, row, update, old, windowCoords);
         points.store(output, position, value, 1);
       });

@@ -137,15 +137,18 @@ def EmitTranspose : EmitPass<"xc-cuda-emit-transpose"> {
 def EmitRowReduction : EmitPass<"xc-cuda-emit-row-reduction"> {
   let summary = "Emit the threads of kernels configured as #cuda.row_reduction";
   let description = [{
-    Some threads of a warp, a warp, or a block work on one row: each reduces its share, then they exchange
-    partial results by shuffles and, beyond a warp, through shared memory. With `chunks` > 0 the row is read
-    once and stays in registers until the last result is stored. Example:
+    Some threads of a warp, a warp, a block, or the blocks of a cluster work on one row: each reduces its share, then they
+    exchange partial results by shuffles and, beyond a warp, through shared memory, in a cluster that of all its blocks. With
+    `chunks` > 0 the row is read once and stays in registers until the last result is stored. Example:
     ```mlir
     %v = vector.load %x[%i] {alignment = 16 : i64} : memref<4096xf32>, vector<4xf32>
     ...
     %other, %ok = gpu.shuffle xor %partial, %c16, %c32 : i32
     ```
   }];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
+    "mlir::vector::VectorDialect", "xc::plan::PlanDialect", "xc::cuda::CUDADialect", "xc::tile::TileDialect"];
 }
 
 def EmitColumnReduction : EmitPass<"xc-cuda-emit-column-reduction"> {

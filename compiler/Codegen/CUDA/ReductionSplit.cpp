@@ -8,6 +8,8 @@
 #include "compiler/Codegen/CUDA/ReductionSplit.h"
 
 #include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
+#include "compiler/Codegen/CUDA/Targets.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
@@ -28,6 +30,8 @@ static constexpr int64_t kFewestRows = 8, kLongWay = 128;
 /// Results of a row reduction from which on blocks are enough, and elements of a row that one block
 /// reduces as fast as two kernels do; more where the row is needed again after its reduction.
 static constexpr int64_t kEnoughRows = 66, kShortRow = 32768, kShortReusedRow = 131072;
+/// The same where the blocks of a cluster share a row.
+static constexpr int64_t kShortClusterRow = 262145;
 static constexpr int64_t kMostRowParts = 1024, kFewestPartElements = 1024;
 /// Parts of a loop of symbolic length: of rows, which are as many blocks, and of columns, of which
 /// each part has as many blocks as the columns need.
@@ -180,6 +184,15 @@ static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const Reduct
                /*hasRest=*/true};
 }
 
+/// True if `op` is compiled for a GPU with clusters.
+static bool hasClusters(linalg::GenericOp op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto attribute =
+      module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr) : plan::TargetAttr();
+  const Target *target = attribute ? findTarget(attribute.getArch()) : nullptr;
+  return target && target->hasClusters();
+}
+
 static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const ReductionGroup &group) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   int64_t kept = getCount(ranges, group.parallelDims),
@@ -195,7 +208,8 @@ static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const Reduction
     return Split{op,      loop, kSymbolicRowParts / kept, /*isColumn=*/false, /*hasRest=*/true,
                  multiple};
   }
-  if (reduced < (isNeededAgain(op, kept) ? kShortReusedRow : kShortRow))
+  int64_t shortReused = hasClusters(op) ? kShortClusterRow : kShortReusedRow;
+  if (reduced < (isNeededAgain(op, kept) ? shortReused : kShortRow))
     return std::nullopt;
   constexpr int64_t few = 4;
   int64_t limit = kMostRowParts / kept, fewest = std::max<int64_t>(1, kFewestPartElements / inner);

@@ -31,21 +31,12 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_SELECTSTRATEGY
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// Threads of a block where nothing else decides.
-static constexpr int64_t kBlockThreads = 256;
-/// A thread keeps at most this many values of a row in registers, of up to 32 bits each; beyond, a
-/// row gets more threads, then shared memory.
-static constexpr int64_t kRowValuesPerThread = 32;
-/// Bytes of an input that a thread has of a row which is also written.
-static constexpr int64_t kRowBytesPerThread = 64;
-/// Blocks with fewer bytes of an input take longer to be launched than to do their work; twice as
-/// many where they write next to nothing.
-static constexpr int64_t kShortBlockBytes = 4096;
 /// Rows up to this length are held in registers where several of them are also summed up.
 static constexpr int64_t kLongestWalk = 8192;
-/// Rows of a symbolic length get a variant for each of these longest lengths, in registers.
-static constexpr int64_t kRowBounds[] = {1024, 4096, 16384};
-
+/// Rows of a symbolic length get a variant for each of these longest lengths, in registers; the
+/// blocks of a cluster for those beyond what one holds.
+static constexpr int64_t kLongestBlockRow = 16384;
+static constexpr int64_t kRowBounds[] = {1024, 4096, kLongestBlockRow, 65536, 262144};
 namespace {
 
 class Chooser {
@@ -62,15 +53,13 @@ private:
   Choice chooseElementwise(bool isWindow = false);
   std::optional<Choice> chooseWindow();
   Choice chooseReduction(const ReductionGroup &group);
-  Choice chooseRows(const ReductionGroup &group, std::optional<int64_t> rows,
-                    std::optional<int64_t> length);
-  std::optional<Choice> chooseHeldRows(const ReductionGroup &group, std::optional<int64_t> rows,
-                                       int64_t length, int64_t vector);
-  Choice chooseWalk(const ReductionGroup &group, int64_t rowsOfBlock, int64_t length);
   Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                        std::optional<int64_t> length);
   Choice chooseScatter(kernel::ScatterOp op);
 
+  /// True if results have rows of which `vector` elements, narrower than words, are at no known
+  /// places: they had better be accessed together wherever that is in a row.
+  bool hasOddRows(int64_t vector);
   /// A power of two that divides the innermost size of every output that is not 1.
   int64_t getInnerDivisor();
 
@@ -207,21 +196,32 @@ static int64_t countGathers(const KernelInfo &kernel) {
   return count;
 }
 
+bool Chooser::hasOddRows(int64_t vector) {
+  constexpr int64_t wordBytes = 4;
+  auto isOdd = [&](const KernelOutput &output) {
+    auto type = cast<RankedTensorType>(output.tensor.getType());
+    return type.hasStaticShape() && type.getRank() > 0 && type.getShape().back() >= vector &&
+           getElementBytes(type.getElementType()) * getInnerDivisor() < wordBytes;
+  };
+  return vector > 1 && countGathers(kernel) == 0 && llvm::all_of(kernel.outputs, isOdd);
+}
+
 Choice Chooser::chooseElementwise(bool isWindow) {
   MLIRContext *context = kernel.getFunction().getContext();
   if (std::optional<Choice> choice = chooseTranspose())
     return *choice;
   int64_t vector = getVectorWidth(kernel);
   bool flat = isFlat(kernel);
-  if (!flat)
+  bool spansRows = !flat && !isWindow && hasOddRows(vector);
+  if (!flat && !spansRows)
     vector = std::min(vector, getInnerDivisor());
   // Short blocks, of 4 KiB, keep reads and writes mixed, and are not yet so many that launching
   // them takes longer than their work. Where an access has many elements to compute with, or
   // indices, a thread has two of them. Neighbours in a window share what they read.
-  int64_t unroll = isWindow              ? std::clamp<int64_t>(16 / vector, 1, 4)
-                   : flat && vector <= 4 ? 1
-                   : vector >= 4         ? 2
-                                         : 4;
+  int64_t unroll = isWindow                             ? std::clamp<int64_t>(16 / vector, 1, 4)
+                   : spansRows || (flat && vector <= 4) ? 1
+                   : vector >= 4                        ? 2
+                                                        : 4;
   // A search is a chain of reads. Many side by side take more registers than there are.
   constexpr int64_t mostGathers = 128;
   int64_t gathers = countGathers(kernel);
@@ -250,7 +250,10 @@ Choice Chooser::chooseElementwise(bool isWindow) {
   }
   std::string reason =
       llvm::formatv("elementwise over {0}: {1} elements a thread in {2} accesses of {3}",
-                    flat ? "the flattened shape" : "rows", vector * unroll, unroll, vector)
+                    flat        ? "the flattened shape"
+                    : spansRows ? "rows, and from one to the next,"
+                                : "rows",
+                    vector * unroll, unroll, vector)
           .str();
   return {ElementwiseAttr::get(context, threads, vector, unroll), reason};
 }
@@ -298,167 +301,6 @@ int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
   return 1;
 }
 
-/// The registers that one element of a row takes, computed as its widest type; narrow ones are
-/// widened.
-static int64_t getRegistersPerElement(const ReductionGroup &group) {
-  int64_t bytes = 4;
-  for (const ReductionGroup::Input &input : group.inputs)
-    bytes = std::max(bytes, getElementBytes(input.getMemoryType().getElementType()));
-  for (const ReductionGroup::Member &member : group.members)
-    for (Type type : member.combiner.getOp()->getResultTypes())
-      bytes = std::max(bytes, getElementBytes(getElementTypeOrSelf(type)));
-  return llvm::divideCeil(bytes, 4);
-}
-
-/// True if there is a result for each element of a row.
-static bool writesRows(const ReductionGroup &group) {
-  return llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
-    return result.kind == ReductionGroup::Result::Kind::Whole;
-  });
-}
-
-/// True if elements of a row are needed again after a first reduction of it.
-static bool isReusedRow(const ReductionGroup &group) {
-  return group.members.size() > 1 || writesRows(group);
-}
-
-/// The most threads, a power of two, with which each still has a vector of `length` elements.
-static int64_t getMostThreads(int64_t length, int64_t vector, int64_t limit) {
-  int64_t threads = 1;
-  while (threads < limit && threads * vector < length)
-    threads *= 2;
-  return threads;
-}
-
-std::optional<Choice> Chooser::chooseHeldRows(const ReductionGroup &group,
-                                              std::optional<int64_t> rows, int64_t length,
-                                              int64_t vector) {
-  constexpr int64_t mostThreads = 1024;
-  int64_t bytes = 0, widest = 0, inputs = std::max<int64_t>(1, group.inputs.size());
-  for (const ReductionGroup::Input &input : group.inputs) {
-    int64_t own = getElementBytes(getElementTypeOrSelf(input.tensor));
-    bytes += own;
-    widest = std::max(widest, own);
-  }
-  // As few threads as hold the row, but a whole warp for what is worth it. Beyond a warp, threads
-  // are cheaper than registers: more rows are in flight on a multiprocessor.
-  int64_t threads = getMostThreads(length, vector, 32);
-  int64_t most = kRowValuesPerThread / getRegistersPerElement(group);
-  // Where as much is written as is read, shorter blocks keep both mixed, if they take turns at all.
-  int64_t perThread = length <= 1024 ? most : most / 2;
-  bool takeTurns = !rows || *rows * 32 > kernel.target->multiprocessors * int64_t(1024);
-  if (writesRows(group) && takeTurns)
-    perThread = std::min(most, kRowBytesPerThread / std::max<int64_t>(1, widest));
-  while (threads >= 32 && threads < mostThreads && threads * perThread < length)
-    threads *= 2;
-  // Few rows have to keep the multiprocessors busy with more threads each.
-  int64_t enough = static_cast<int64_t>(kernel.target->multiprocessors) * 512;
-  while (rows && threads >= 32 && *rows * threads < enough &&
-         threads < getMostThreads(length, vector, mostThreads))
-    threads *= 2;
-  int64_t chunks = llvm::divideCeil(length, threads * vector);
-  if (threads == mostThreads && inputs > 1) {
-    // The largest blocks have no registers to spare: what a thread holds of each input counts, and
-    // narrower accesses leave less of the last one unused.
-    most = most * 3 / (4 * inputs);
-    for (; vector > 4 && chunks * vector > most;
-         chunks = llvm::divideCeil(length, threads * vector))
-      vector /= 2;
-  }
-  int64_t shared = 0;
-  if (chunks * vector > most && threads == mostThreads && bytes > 0) {
-    // A row that is read once and gone needs no place to stay.
-    if (!isReusedRow(group))
-      return std::nullopt;
-    // Shared memory, but for a part that the exchange between warps needs, first: registers are
-    // short where a block has so many threads.
-    int64_t fits = (kernel.target->sharedPerBlock - (4 << 10)) / (threads * vector * bytes);
-    // Several rows that are written have numbers of their own between what is held and what is
-    // stored.
-    int64_t written = std::max<int64_t>(1, llvm::count_if(group.results, [](const auto &result) {
-                                          return result.kind == ReductionGroup::Result::Kind::Whole;
-                                        }));
-    int64_t wanted = kRowValuesPerThread / (2 * getRegistersPerElement(group) * vector * inputs *
-                                            llvm::divideCeil(written, 2));
-    shared = std::min(fits, chunks - std::max<int64_t>(1, wanted));
-    chunks -= shared;
-  }
-  if (chunks * vector > most)
-    return std::nullopt;
-  int64_t rowsPerBlock = threads <= 32 ? std::max<int64_t>(1, 128 / threads) : 1;
-  int64_t factor = writesRows(group) ? 1 : 2;
-  while (threads <= 32 && rowsPerBlock * threads < factor * kBlockThreads &&
-         rowsPerBlock * 2 * length * widest <= factor * kShortBlockBytes)
-    rowsPerBlock *= 2;
-  std::string reason =
-      llvm::formatv(
-          "rows of {0}{1} elements: {2} threads hold one in registers{3}, {4} rows a block",
-          rowBound ? "at most " : "", length, threads, shared ? " and shared memory" : "",
-          rowsPerBlock)
-          .str();
-  return Choice{RowReductionAttr::get(kernel.getFunction().getContext(), threads, rowsPerBlock,
-                                      vector, chunks, shared, /*unroll=*/1),
-                reason};
-}
-
-Choice Chooser::chooseRows(const ReductionGroup &group, std::optional<int64_t> rows,
-                           std::optional<int64_t> length) {
-  int64_t vector =
-      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
-  if (std::optional<int64_t> longest = length ? length : rowBound; longest && *longest > 0)
-    if (std::optional<Choice> choice = chooseHeldRows(group, rows, *longest, vector))
-      return *choice;
-  // Multiprocessors that have several rows each take them side by side, with more registers a
-  // thread.
-  int64_t width = getRegistersPerElement(group);
-  int64_t threads = 256,
-          limit = rows && *rows > kernel.target->multiprocessors ? 512 : 1024 / width;
-  while (length && threads < limit && *length > threads * vector * 16)
-    threads *= 2;
-  std::string size = length ? std::to_string(*length) : "a symbolic number of";
-  std::string reason =
-      llvm::formatv(
-          "rows of {0} elements: a block of {1} threads walks over one for each reduction", size,
-          threads)
-          .str();
-  return {RowReductionAttr::get(kernel.getFunction().getContext(), threads, /*rows=*/1, vector,
-                                /*chunks=*/0, /*shared=*/0,
-                                /*unroll=*/4 / width),
-          reason};
-}
-
-Choice Chooser::chooseWalk(const ReductionGroup &group, int64_t rowsOfBlock, int64_t length) {
-  int64_t vector =
-      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
-  // Registers hold a thread's elements of each input and of each sum: a warp for a row while that
-  // many fit, since warps need not wait for each other.
-  int64_t perElement = group.inputs.size() + group.partials.size() + 1;
-  int64_t threads = getMostThreads(length, vector, 32);
-  while (threads >= 32 && threads < 1024 &&
-         length > threads * (threads == 32 ? 32 : 80 / perElement))
-    threads *= 2;
-  int64_t chunks = llvm::divideCeil(length, threads * vector);
-  // As many threads as have the registers for that.
-  int64_t registers = std::max<int64_t>(32, chunks * vector * perElement + 32);
-  int64_t limit = std::min<int64_t>(512, 65536 / registers), rows = 1;
-  // Threads that wait for each other do it in small blocks, if there are enough of those.
-  std::optional<int64_t> blocks =
-      getStaticProduct(group.root, ArrayRef(group.parallelDims).drop_back());
-  if (threads > 32 && blocks && *blocks * 2 > kernel.target->multiprocessors * int64_t(3))
-    limit = threads;
-  while (threads * rows * 2 <= std::max<int64_t>(limit, threads) && rowsOfBlock % (rows * 2) == 0)
-    rows *= 2;
-  int64_t unroll = threads > 32 ? 1 : std::clamp<int64_t>(8 / chunks, 1, rowsOfBlock / rows);
-  std::string reason =
-      llvm::formatv("rows of {0} elements, summed up over {1} rows too: {2} threads hold one in "
-                    "registers, {3} rows at a time",
-                    length, rowsOfBlock, threads, rows * unroll)
-          .str();
-  return {RowReductionAttr::get(kernel.getFunction().getContext(), threads, rows, vector, chunks,
-                                /*shared=*/0, unroll),
-          reason};
-}
-
 Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                               std::optional<int64_t> length) {
   MLIRContext *context = kernel.getFunction().getContext();
@@ -491,11 +333,11 @@ Choice Chooser::chooseReduction(const ReductionGroup &group) {
   if (!group.partials.empty()) {
     std::optional<int64_t> walked = getStaticProduct(group.root, group.parallelDims.back());
     if (walked && reduced && *reduced <= kLongestWalk)
-      return chooseWalk(group, *walked, *reduced);
+      return chooseWalkStrategy(group, kernel, points, *walked, *reduced);
     return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
             "one thread for each element: rows and sums over rows of symbolic or great sizes"};
   }
-  return group.reducesContiguousDim ? chooseRows(group, kept, reduced)
+  return group.reducesContiguousDim ? chooseRowStrategy(group, kernel, points, rowBound)
                                     : chooseColumns(group, kept, reduced);
 }
 
@@ -515,6 +357,18 @@ static Choice chooseDirectScatter(kernel::ScatterOp op) {
                          : "scatter in place: the thread of a row's first update applies them all"};
 }
 
+/// The elements of the window that a thread accesses at once: neighbours in memory.
+static int64_t getScatterVector(kernel::ScatterOp op) {
+  auto type = cast<RankedTensorType>(op.getDest().getType());
+  SmallVector<int64_t> window(op.getWindowDims());
+  if (window.empty() || window.back() != type.getRank() - 1 || type.isDynamicDim(window.back()))
+    return 1;
+  int64_t vector = kVectorBytes / getElementBytes(type.getElementType());
+  while (type.getDimSize(window.back()) % vector != 0)
+    vector /= 2;
+  return std::min<int64_t>(vector, 8);
+}
+
 Choice Chooser::chooseScatter(kernel::ScatterOp op) {
   if (op.getInPlace())
     return chooseDirectScatter(op);
@@ -528,27 +382,34 @@ Choice Chooser::chooseScatter(kernel::ScatterOp op) {
     return product;
   };
   std::optional<int64_t> window = count(op.getWindowDims()), rows = count(op.getAxes());
+  int64_t vector = op.getRows() ? getScatterVector(op) : 1;
+  if (window)
+    window = *window / vector;
   // Threads that a narrow window has no places for own further rows.
-  constexpr int64_t threads = 128;
-  int64_t across = threads;
+  int64_t threads = 128, across = threads;
   while (across > 1 && window && *window <= across / 2)
     across /= 2;
   int64_t down = threads / across;
+  if (down == 1 && window && *window % across != 0 && *window % (across / 2) == 0)
+    threads = across = across / 2;
   // Every thread searches for its rows, or reads all indices: no more of them than keep the
-  // multiprocessors busy.
+  // multiprocessors busy. Where updates are found, a row waits for each of its own.
   int64_t rowsPerThread = down > 1 ? 1 : op.getRows() ? 4 : 16;
   if (window && rows) {
-    int64_t blocks = kernel.target->multiprocessors * int64_t(8);
+    int64_t perMultiprocessor = op.getRows() && down == 1 ? 48 : 8;
+    int64_t blocks = kernel.target->multiprocessors * perMultiprocessor;
     int64_t blocksDown =
         std::max<int64_t>(1, blocks / llvm::divideCeil(std::max<int64_t>(*window, 1), across));
     rowsPerThread = std::max<int64_t>(1, llvm::divideCeil(*rows, blocksDown * down));
+    if (op.getRows() && down == 1)
+      rowsPerThread = std::min<int64_t>(rowsPerThread, 16);
   }
   std::string reason =
       llvm::formatv("scatter in order{0}: a block owns {1} rows and {2} places of the window",
-                    op.getRows() ? " of rows" : "", rowsPerThread * down, across)
+                    op.getRows() ? " of rows" : "", rowsPerThread * down, across * vector)
           .str();
   if (op.getRows())
-    return {OrderedScatterAttr::get(context, threads, rowsPerThread, down), reason};
+    return {OrderedScatterAttr::get(context, threads, rowsPerThread, down, vector), reason};
   return {ScatterAttr::get(context, threads, rowsPerThread, down), reason};
 }
 
@@ -718,6 +579,7 @@ LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel, bool guar
   AffineExpr length = getSymbolicRowLength(kernel);
   if (!length)
     return success();
+  int64_t before = 0; // the bound of the variant in front
   for (int64_t bound : kRowBounds) {
     OpBuilder builder(function);
     auto clone = cast<func::FuncOp>(builder.clone(*function));
@@ -729,15 +591,19 @@ LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel, bool guar
     if (addGuards(*variant, /*guardCounts=*/true, guardWidths)) {
       Choice choice = choose(*variant, bound);
       auto config = dyn_cast<RowReductionAttr>(choice.config);
-      if (config && config.getChunks() > 0) {
-        // Rows of no elements have nothing that a thread could load.
+      bool isWanted = bound <= kLongestBlockRow || (config && config.getCluster() > 1);
+      if (config && config.getChunks() > 0 && isWanted) {
+        // Rows of no elements have nothing that a thread could load. Clusters are for long rows: of
+        // shorter ones there may be more than a grid has blocks.
+        int64_t fewest = config.getCluster() > 1 ? before + 1 : config.getVector();
         auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(clone), length));
         auto guards =
             llvm::to_vector(clone->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
-        guards.push_back(plan::ValueGuardAttr::get(builder.getContext(), map, config.getVector(),
-                                                   bound, /*divisor=*/1));
+        guards.push_back(plan::ValueGuardAttr::get(builder.getContext(), map, fewest, bound,
+                                                   /*divisor=*/1));
         clone->setAttr(plan::kGuardsAttr, builder.getArrayAttr(guards));
         recordChoice(clone, choice, 32);
+        before = bound;
         continue;
       }
     }

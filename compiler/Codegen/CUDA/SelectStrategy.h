@@ -40,6 +40,17 @@ std::optional<int64_t> getStaticProduct(mlir::linalg::LinalgOp op, llvm::ArrayRe
 int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
                             llvm::ArrayRef<unsigned> dims);
 
+/// Threads of a block where nothing else decides.
+constexpr int64_t kBlockThreads = 256;
+
+/// For reductions of rows; `rowBound` limits their length, if that is symbolic. `points` knows the
+/// sizes, and nothing is emitted.
+Choice chooseRowStrategy(const ReductionGroup &group, const KernelInfo &kernel,
+                         PointEmitter &points, std::optional<int64_t> rowBound);
+/// For such whose elements are also summed up over several rows, `rowsOfBlock` at a time.
+Choice chooseWalkStrategy(const ReductionGroup &group, const KernelInfo &kernel,
+                          PointEmitter &points, int64_t rowsOfBlock, int64_t length);
+
 /// For scans, sorts and their kin; `points` knows the sizes, and nothing is emitted.
 Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, PointEmitter &points,
                           int64_t vectorWidth);

@@ -35,6 +35,8 @@ struct Target {
   bool hasMMA16816;         // mma.sync m16n8k16: sm_80 on
   bool hasWGMMA;            // wgmma, setmaxnreg, tensor copies by TMA: sm_90a alone
 
+  /// Blocks run in clusters whose shared memory all of them reach.
+  bool hasClusters() const { return computeCapability >= 90; }
   /// LLVM's feature string: "+ptx80".
   std::string features() const;
 };

@@ -667,13 +667,43 @@ struct LowerReduceBlocks final : TilePattern<tile::ReduceBlocksOp> {
   }
 };
 
+/// Without a word on it the one half releases and the other acquires, also in PTX before 8.0.
+struct LowerArriveBlocks final : TilePattern<tile::ArriveBlocksOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::ArriveBlocksOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder(rewriter, op.getLoc()).assembly("barrier.cluster.arrive.aligned;", "~{memory}", {});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct LowerWaitBlocks final : TilePattern<tile::WaitBlocksOp> {
   using TilePattern::TilePattern;
 
   LogicalResult matchAndRewrite(tile::WaitBlocksOp op, Adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder(rewriter, op.getLoc())
-        .assembly("barrier.cluster.wait.acquire.aligned;", "~{memory}", {});
+    Builder(rewriter, op.getLoc()).assembly("barrier.cluster.wait.aligned;", "~{memory}", {});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerStoreIn final : TilePattern<tile::StoreInOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::StoreInOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    Location loc = op.getLoc();
+    Value own = LLVM::GEPOp::create(rewriter, loc, adaptor.getBuffer().getType(),
+                                    adaptor.getValue().getType(), adaptor.getBuffer(),
+                                    ArrayRef<LLVM::GEPArg>{adaptor.getPosition()});
+    auto there = LLVM::LLVMPointerType::get(
+        getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+    Value address = NVVM::MapaOp::create(rewriter, loc, there, own, b.toWord(adaptor.getBlock()));
+    LLVM::StoreOp::create(rewriter, loc, adaptor.getValue(), address);
     rewriter.eraseOp(op);
     return success();
   }
@@ -733,7 +763,8 @@ void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatte
                LowerWaitStores, LowerFenceAsync, LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
                LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerWriteFragment, LowerUndefined,
                LowerMma, LowerMmaFragments, LowerWaitFragments, LowerWaitMma, LowerFragment,
-               LowerReduceBlocks, LowerWaitBlocks, LowerPrefetch>(converter);
+               LowerReduceBlocks, LowerArriveBlocks, LowerWaitBlocks, LowerStoreIn, LowerPrefetch>(
+      converter);
   populateFragmentPatterns(converter, patterns);
 }
 

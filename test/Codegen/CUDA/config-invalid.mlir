@@ -80,6 +80,21 @@ func.func @row_unroll() attributes {lowering_config = #cuda.row_reduction<thread
 
 // -----
 
+// expected-error @below {{expected a cluster of 1, 2, 4 or 8 blocks, got 16}}
+func.func @row_cluster() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 1, vector = 4, chunks = 1, cluster = 16>} { return }
+
+// -----
+
+// expected-error @below {{expected one row and more than a warp for it in a block of a cluster, got 2 rows of 64 threads}}
+func.func @row_cluster_rows() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 2, vector = 4, chunks = 1, cluster = 2>} { return }
+
+// -----
+
+// expected-error @below {{expected registers to hold the first and the last vectors of a shifted row, got 1 chunks of vectors of 4}}
+func.func @row_shifted() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 1, vector = 4, chunks = 1, shared = 2, shifted = true>} { return }
+
+// -----
+
 // expected-error@+1 {{expected rows to be a power of two, got 6}}
 func.func @columns() attributes {lowering_config = #cuda.column_reduction<threads = 32, rows = 6, vector = 4>} { return }
 

@@ -100,6 +100,92 @@ builtin.module @block attributes {plan.kernel, plan.target = #plan.target<"cuda"
 
 // -----
 
+// Two blocks for each row: its warps leave their results in the shared memory of both.
+// CHECK-LABEL: func.func @cluster
+// CHECK-SAME:    block = [64, 1, 1], cluster = [2, 1, 1], shared = 16
+// CHECK:         %[[BUFFER:.*]] = memref.alloc() {cuda.shared_offset = 0 : i64} : memref<4xf32, #gpu.address_space<workgroup>>
+// CHECK:         tile.arrive_blocks
+// CHECK:         vector.load
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK:         tile.wait_blocks
+// CHECK:         scf.if
+// CHECK:           tile.store_in %{{.*}}, %[[BUFFER]][%{{.*}}] block %{{.*}} : f32,
+// CHECK:         tile.arrive_blocks
+// CHECK-NEXT:    tile.wait_blocks
+// CHECK:         memref.load %[[BUFFER]]
+// CHECK-COUNT-2: gpu.shuffle xor
+// CHECK-NOT:     gpu.barrier
+// CHECK:         vector.store
+builtin.module @cluster attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @cluster() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 1, vector = 4, chunks = 1, cluster = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<8x512xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<8x512xf32> to tensor<8x512xf32>
+    %e0 = tensor.empty() : tensor<8xf32>
+    %low = arith.constant 0xFF800000 : f32
+    %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<8xf32>) -> tensor<8xf32>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<8x512xf32>) outs(%f0 : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<8xf32>
+    %e1 = tensor.empty() : tensor<8x512xf32>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %max : tensor<8x512xf32>, tensor<8xf32>) outs(%e1 : tensor<8x512xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<8x512xf32>
+    %b1 = plan.binding 1 write align 64 : memref<8x512xf32>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<8x512xf32>, memref<8x512xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Vectors begin at multiples of 8 elements in memory. The first and the last one of a row are loaded
+// and stored one by one where they are of other rows in part; the one between never is.
+// CHECK-LABEL: func.func @shifted
+// CHECK:         %[[FIRST:.*]] = arith.muli %{{.*}}, %c1001
+// CHECK:         arith.divui %[[FIRST]], %c8
+// CHECK:         %[[MASK:.*]] = vector.from_elements {{.*}} : vector<8xi1>
+// CHECK:         scf.if
+// CHECK-NEXT:      vector.load {{.*}} {alignment = 16 : i64} : memref<9009xbf16>, vector<8xbf16>
+// CHECK:         } else {
+// CHECK-COUNT-8:   memref.load
+// CHECK:         vector.load {{.*}} {alignment = 16 : i64} : memref<9009xbf16>, vector<8xbf16>
+// CHECK:         scf.if
+// CHECK-NEXT:      vector.load {{.*}} {alignment = 16 : i64} : memref<9009xbf16>, vector<8xbf16>
+// CHECK:         arith.select %[[MASK]], %{{.*}}, %{{.*}} : vector<8xi1>, vector<8xbf16>
+// CHECK:         vector.store {{.*}} {alignment = 16 : i64} : memref<9009xbf16>, vector<8xbf16>
+// CHECK:         } else {
+// CHECK-COUNT-8:   memref.store
+// CHECK:         vector.store {{.*}} {alignment = 16 : i64} : memref<9009xbf16>, vector<8xbf16>
+builtin.module @shifted attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @shifted() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 1, vector = 8, chunks = 4, shifted = true>} {
+    %b0 = plan.binding 0 read align 64 : memref<9x1001xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<9x1001xbf16> to tensor<9x1001xbf16>
+    %e0 = tensor.empty() : tensor<9xbf16>
+    %low = arith.constant 0xFF80 : bf16
+    %f0 = linalg.fill ins(%low : bf16) outs(%e0 : tensor<9xbf16>) -> tensor<9xbf16>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<9x1001xbf16>) outs(%f0 : tensor<9xbf16>) {
+    ^bb0(%a: bf16, %b: bf16):
+      %m = arith.maximumf %a, %b : bf16
+      linalg.yield %m : bf16
+    } -> tensor<9xbf16>
+    %e1 = tensor.empty() : tensor<9x1001xbf16>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %max : tensor<9x1001xbf16>, tensor<9xbf16>) outs(%e1 : tensor<9x1001xbf16>) {
+    ^bb0(%a: bf16, %b: bf16, %c: bf16):
+      %s = arith.subf %a, %b : bf16
+      linalg.yield %s : bf16
+    } -> tensor<9x1001xbf16>
+    %b1 = plan.binding 1 write align 64 : memref<9x1001xbf16>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<9x1001xbf16>, memref<9x1001xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
 // A row of any length: a loop over four vectors at a time, then one over the rest.
 // CHECK-LABEL: func.func @loop
 // CHECK:         scf.for

@@ -33,13 +33,45 @@ builtin.module @rows attributes {plan.kernel, plan.target = #plan.target<"cuda",
 // CHECK-LABEL: func.func @ordered
 // CHECK-SAME:    lowering_config = #cuda.ordered_scatter<threads = 64, rows = 1>
 // CHECK:         %[[FIRST:.*]]:2 = scf.while
-// CHECK:         scf.for {{.*}} iter_args(%[[CURSOR:.*]] = %[[FIRST]]#0)
-// CHECK:           %[[CHAIN:.*]]:2 = scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %[[CURSOR]])
+// CHECK:         scf.for {{.*}} iter_args(%[[CURSOR:[^ ]*]] = %[[FIRST]]#0,
+// CHECK:           %[[CHAIN:.*]]:4 = scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %[[CURSOR]],
 // CHECK:             arith.addf
 // CHECK:           memref.store %[[CHAIN]]#0
-// CHECK:           scf.yield %[[CHAIN]]#1
+// CHECK:           scf.yield %[[CHAIN]]#1, %[[CHAIN]]#2, %[[CHAIN]]#3
 builtin.module @ordered attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @ordered() attributes {lowering_config = #cuda.ordered_scatter<threads = 64, rows = 1>} {
+    %b0 = plan.binding 0 read align 16 : memref<100x64xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<100x64xf32> to tensor<100x64xf32>
+    %b1 = plan.binding 1 read align 16 : memref<5000x1xi32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<5000x1xi32> to tensor<5000x1xi32>
+    %b2 = plan.binding 2 read align 16 : memref<5000x64xf32>
+    %t2 = bufferization.to_tensor %b2 restrict : memref<5000x64xf32> to tensor<5000x64xf32>
+    %b3 = plan.binding 3 read align 16 : memref<5000xi32>
+    %t3 = bufferization.to_tensor %b3 restrict : memref<5000xi32> to tensor<5000xi32>
+    %b4 = plan.binding 4 read align 16 : memref<5000xi32>
+    %t4 = bufferization.to_tensor %b4 restrict : memref<5000xi32> to tensor<5000xi32>
+    %b5 = plan.binding 5 write align 16 : memref<100x64xf32>
+    %0 = kernel.scatter add, %t1, %t2 by %t3, %t4 into %t0 axes = [0]
+      : tensor<5000x1xi32>, tensor<5000x64xf32> by tensor<5000xi32>, tensor<5000xi32> into tensor<100x64xf32> -> tensor<100x64xf32>
+    bufferization.materialize_in_destination %0 in restrict writable %b5 : (tensor<100x64xf32>, memref<100x64xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A thread has several neighbours of a row.
+// CHECK-LABEL: func.func @ordered_vectors
+// CHECK-SAME:    lowering_config = #cuda.ordered_scatter<threads = 64, rows = 1, vector = 4>
+// CHECK:         %[[FIRST:.*]]:2 = scf.while
+// CHECK:         scf.for {{.*}} iter_args(%[[CURSOR:[^ ]*]] = %[[FIRST]]#0,
+// CHECK:           %[[CHAIN:.*]]:4 = scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %[[CURSOR]],
+// CHECK:             vector.load {{.*}} : memref<320000xf32>, vector<4xf32>
+// CHECK:             arith.addf %{{.*}} : vector<4xf32>
+// CHECK:           vector.store %[[CHAIN]]#0
+// CHECK:           scf.yield %[[CHAIN]]#1, %[[CHAIN]]#2, %[[CHAIN]]#3
+builtin.module @ordered_vectors attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @ordered_vectors() attributes {lowering_config = #cuda.ordered_scatter<threads = 64, rows = 1, vector = 4>} {
     %b0 = plan.binding 0 read align 16 : memref<100x64xf32>
     %t0 = bufferization.to_tensor %b0 restrict : memref<100x64xf32> to tensor<100x64xf32>
     %b1 = plan.binding 1 read align 16 : memref<5000x1xi32>

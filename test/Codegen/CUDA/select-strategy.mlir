@@ -256,6 +256,174 @@ builtin.module @row_too_long_for_registers attributes {plan.kernel, plan.target 
 
 // -----
 
+// The blocks of a cluster hold what one block could not.
+// CHECK-LABEL: func.func @row_of_cluster()
+// CHECK-SAME:    #cuda.row_reduction<threads = 1024, rows = 1, vector = 4, chunks = 8, cluster = 8>
+builtin.module @row_of_cluster attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @row_of_cluster() {
+    %b0 = plan.binding 0 read align 64 : memref<1000x262144xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<1000x262144xf32> to tensor<1000x262144xf32>
+    %e0 = tensor.empty() : tensor<1000xf32>
+    %low = arith.constant 0xFF800000 : f32
+    %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<1000xf32>) -> tensor<1000xf32>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<1000x262144xf32>) outs(%f0 : tensor<1000xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<1000xf32>
+    %e1 = tensor.empty() : tensor<1000x262144xf32>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %max : tensor<1000x262144xf32>, tensor<1000xf32>) outs(%e1 : tensor<1000x262144xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<1000x262144xf32>
+    %b1 = plan.binding 1 write align 64 : memref<1000x262144xf32>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<1000x262144xf32>, memref<1000x262144xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Few rows are shared though one block would hold each.
+// CHECK-LABEL: func.func @few_rows()
+// CHECK-SAME:    #cuda.row_reduction<threads = 1024, rows = 1, vector = 4, chunks = 1, cluster = 4>
+builtin.module @few_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @few_rows() {
+    %b0 = plan.binding 0 read align 64 : memref<8x16384xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<8x16384xf32> to tensor<8x16384xf32>
+    %e0 = tensor.empty() : tensor<8xf32>
+    %low = arith.constant 0xFF800000 : f32
+    %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<8xf32>) -> tensor<8xf32>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<8x16384xf32>) outs(%f0 : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<8xf32>
+    %e1 = tensor.empty() : tensor<8x16384xf32>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %max : tensor<8x16384xf32>, tensor<8xf32>) outs(%e1 : tensor<8x16384xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<8x16384xf32>
+    %b1 = plan.binding 1 write align 64 : memref<8x16384xf32>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<8x16384xf32>, memref<8x16384xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Rows of an odd number of narrow elements are accessed by vectors all the same.
+// CHECK-LABEL: func.func @odd_rows()
+// CHECK-SAME:    #cuda.row_reduction<threads = 32, rows = 8, vector = 8, chunks = 1, shifted = true>
+builtin.module @odd_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @odd_rows() {
+    %b0 = plan.binding 0 read align 64 : memref<98304x197xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<98304x197xbf16> to tensor<98304x197xbf16>
+    %e0 = tensor.empty() : tensor<98304xbf16>
+    %low = arith.constant 0xFF80 : bf16
+    %f0 = linalg.fill ins(%low : bf16) outs(%e0 : tensor<98304xbf16>) -> tensor<98304xbf16>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<98304x197xbf16>) outs(%f0 : tensor<98304xbf16>) {
+    ^bb0(%a: bf16, %b: bf16):
+      %m = arith.maximumf %a, %b : bf16
+      linalg.yield %m : bf16
+    } -> tensor<98304xbf16>
+    %e1 = tensor.empty() : tensor<98304x197xbf16>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %max : tensor<98304x197xbf16>, tensor<98304xbf16>) outs(%e1 : tensor<98304x197xbf16>) {
+    ^bb0(%a: bf16, %b: bf16, %c: bf16):
+      %s = arith.subf %a, %b : bf16
+      linalg.yield %s : bf16
+    } -> tensor<98304x197xbf16>
+    %b1 = plan.binding 1 write align 64 : memref<98304x197xbf16>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<98304x197xbf16>, memref<98304x197xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Shared memory holds what lies between the first and the last vectors of such a row.
+// CHECK-LABEL: func.func @long_odd_rows()
+// CHECK-SAME:    #cuda.row_reduction<threads = 256, rows = 1, vector = 8, chunks = 2, shared = 23, shifted = true>
+builtin.module @long_odd_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @long_odd_rows() {
+    %b0 = plan.binding 0 read align 64 : memref<2048x50257xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<2048x50257xbf16> to tensor<2048x50257xbf16>
+    %e0 = tensor.empty() : tensor<2048xbf16>
+    %low = arith.constant 0xFF80 : bf16
+    %f0 = linalg.fill ins(%low : bf16) outs(%e0 : tensor<2048xbf16>) -> tensor<2048xbf16>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<2048x50257xbf16>) outs(%f0 : tensor<2048xbf16>) {
+    ^bb0(%a: bf16, %b: bf16):
+      %m = arith.maximumf %a, %b : bf16
+      linalg.yield %m : bf16
+    } -> tensor<2048xbf16>
+    %e1 = tensor.empty() : tensor<2048x50257xbf16>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %max : tensor<2048x50257xbf16>, tensor<2048xbf16>) outs(%e1 : tensor<2048x50257xbf16>) {
+    ^bb0(%a: bf16, %b: bf16, %c: bf16):
+      %s = arith.subf %a, %b : bf16
+      linalg.yield %s : bf16
+    } -> tensor<2048x50257xbf16>
+    %b1 = plan.binding 1 write align 64 : memref<2048x50257xbf16>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<2048x50257xbf16>, memref<2048x50257xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A row of an odd number of narrow elements that is added to all rows: vectors reach from one to the next.
+// CHECK-LABEL: func.func @odd_elementwise()
+// CHECK-SAME:    #cuda.elementwise<threads = 256, vector = 8, unroll = 1>
+builtin.module @odd_elementwise attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @odd_elementwise() {
+    %b0 = plan.binding 0 read align 64 : memref<2048x50257xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<2048x50257xbf16> to tensor<2048x50257xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<50257xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<50257xbf16> to tensor<50257xbf16>
+    %e0 = tensor.empty() : tensor<2048x50257xbf16>
+    %sum = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %t1 : tensor<2048x50257xbf16>, tensor<50257xbf16>) outs(%e0 : tensor<2048x50257xbf16>) {
+    ^bb0(%a: bf16, %b: bf16, %c: bf16):
+      %s = arith.addf %a, %b : bf16
+      linalg.yield %s : bf16
+    } -> tensor<2048x50257xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<2048x50257xbf16>
+    bufferization.materialize_in_destination %sum in restrict writable %b2 : (tensor<2048x50257xbf16>, memref<2048x50257xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Words are fast enough one by one.
+// CHECK-LABEL: func.func @odd_rows_of_words()
+// CHECK-SAME:    #cuda.row_reduction<threads = 32, rows = 4, vector = 1, chunks = 7>
+builtin.module @odd_rows_of_words attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @odd_rows_of_words() {
+    %b0 = plan.binding 0 read align 64 : memref<98304x197xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<98304x197xf32> to tensor<98304x197xf32>
+    %e0 = tensor.empty() : tensor<98304xf32>
+    %low = arith.constant 0xFF800000 : f32
+    %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<98304xf32>) -> tensor<98304xf32>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<98304x197xf32>) outs(%f0 : tensor<98304xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %a, %b : f32
+      linalg.yield %m : f32
+    } -> tensor<98304xf32>
+    %e1 = tensor.empty() : tensor<98304x197xf32>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %max : tensor<98304x197xf32>, tensor<98304xf32>) outs(%e1 : tensor<98304x197xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<98304x197xf32>
+    %b1 = plan.binding 1 write align 64 : memref<98304x197xf32>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<98304x197xf32>, memref<98304x197xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
 // CHECK-LABEL: func.func @columns()
 // CHECK-SAME:    #cuda.column_reduction<threads = 32, rows = 32, vector = 4>
 builtin.module @columns attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {

@@ -141,4 +141,19 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     tile.wait_stores 0 read
     return
   }
+
+  // CHECK-LABEL: llvm.func @exchange
+  // CHECK:         llvm.inline_asm {{.*}}barrier.cluster.arrive.aligned;
+  // CHECK:         llvm.inline_asm {{.*}}barrier.cluster.wait.aligned;
+  // CHECK:         %[[THERE:.*]] = nvvm.mapa %{{.*}}, %{{.*}} : !llvm.ptr<3> -> !llvm.ptr<7>
+  // CHECK:         llvm.store %{{.*}}, %[[THERE]] : f32, !llvm.ptr<7>
+  func.func @exchange() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (2, 1, 1)>, block = [128, 1, 1], cluster = [2, 1, 1], shared = 256, scratch = 0>} {
+    %x = arith.constant 1.0 : f32
+    %i = gpu.thread_id x
+    %buffer = memref.alloc() {cuda.shared_offset = 0 : i64} : memref<64xf32, #gpu.address_space<workgroup>>
+    tile.arrive_blocks
+    tile.wait_blocks
+    tile.store_in %x, %buffer[%i] block %i : f32, memref<64xf32, #gpu.address_space<workgroup>>
+    return
+  }
 }

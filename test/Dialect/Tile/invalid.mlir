@@ -323,3 +323,11 @@ func.func @tensor_map_tf32(%a: memref<4096xbf16>) {
   %map = tile.tensor_map %a {sizes = affine_map<() -> (64, 64)>, strides = affine_map<() -> (64, 1)>, tf32} : memref<4096xbf16> -> !tile.tensor_map<64x64xbf16>
   return
 }
+
+// -----
+
+func.func @store_in(%sum: f32, %buffer: memref<64xf16>, %i: index) {
+  // expected-error @below {{expected a one-dimensional buffer of 'f32', got 'memref<64xf16>'}}
+  tile.store_in %sum, %buffer[%i] block %i : f32, memref<64xf16>
+  return
+}

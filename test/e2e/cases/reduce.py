@@ -274,6 +274,10 @@ def large():
                      %q = array.mul %1, %s : ({y.mlir}, tensor<40x1xf32>) -> {y.mlir}
                      %r1 = array.reduce sum, %q axes = [1] : {y.mlir} -> tensor<40xf32>""", "sum")
     # Rows that fill registers and shared memory, of one input and of two, and rows of which nothing stays.
+    x = random("f32", (3, 34001), 63, -3, 3)
+    shares = np.exp(x.values - x.values.max(1, keepdims=True))
+    yield simple("softmax_of_cluster", [x], [("f32", shares / shares.sum(1, keepdims=True))],
+                 f"%r0 = array.softmax %0 axis = 1 : {x.mlir}", "composite")
     x, scale = random("f32", (2, 34000), 59, -2, 2), random("f32", (34000,), 60)
     yield simple("rms_norm_long", [x, scale],
                  [("f32", x.values / np.sqrt((x.values ** 2).mean(1, keepdims=True) + 1e-6) * scale.values)],
@@ -283,6 +287,8 @@ def large():
     yield simple("softmax_of_product_long", [x, y], [("f32", shares / shares.sum(1, keepdims=True))],
                  f"""%p = array.mul %0, %1 : {x.mlir}
                      %r0 = array.softmax %p axis = 1 : {x.mlir}""", "composite")
+    # Rows that the blocks of a cluster share; of 16 bits, ones that begin wherever the one before ends.
+    yield from odd_rows()
     for dtype, shape in (("f32", (2048, 132)), ("bf16", (2048, 136)), ("f32", (512, 1060)), ("f32", (128, 2056))):
         yield layer_norm_gradient(dtype, shape)
     x, y, w = (random("f32", shape, seed) for shape, seed in (((5000, 100), 40), ((5000,), 41), ((100,), 42)))
@@ -299,6 +305,35 @@ def large():
                      %n = array.constant dense<5.0e3> : tensor<f32>
                      %d = array.div %h, %n : ({w.mlir}, tensor<f32>) -> {w.mlir}
                      %r0 = array.sub %2, %d : {w.mlir}""", "sum")
+
+
+def odd_rows():
+    """Rows of 16-bit elements whose length is odd, from few threads for each to several blocks."""
+    for dtype, shape in (("bf16", (2, 40003)), ("f16", (3, 9001)), ("bf16", (5, 1027)), ("f16", (37, 197)), ("bf16", (41, 33)),
+                         ("bf16", (3, 5, 51)), ("f16", (7, 17)), ("bf16", (1, 8195))):
+        x, axis = random(dtype, shape, 80, -3, 3), len(shape) - 1
+        logs = x.values - x.values.max(-1, keepdims=True)
+        logs = logs - np.log(np.exp(logs).sum(-1, keepdims=True))
+        yield simple(f"log_softmax_odd_{x.mlir}", [x], [(dtype, logs)], f"%r0 = array.log_softmax %0 axis = {axis} : {x.mlir}",
+                     "composite")
+        scale, bias = random(dtype, shape[-1:], 81), random(dtype, shape[-1:], 82)
+        off = x.values - x.values.mean(-1, keepdims=True)
+        normed = off / np.sqrt((off * off).mean(-1, keepdims=True) + 1e-5) * scale.values + bias.values
+        yield simple(f"layer_norm_odd_{x.mlir}", [x, scale, bias], [(dtype, normed)],
+                     f"%r0 = array.layer_norm %0 scale(%1 : {scale.mlir}) bias(%2 : {bias.mlir}) axis = {axis} "
+                     f"epsilon = 1.0e-5 : {x.mlir}", "composite")
+        sums = mlir_type(dtype, shape[:-1])
+        yield simple(f"sum_odd_{x.mlir}", [x], [(dtype, x.values.sum(-1))],
+                     f"%r0 = array.reduce sum, %0 axes = [{axis}] : {x.mlir} -> {sums}", "sum")
+    # Several inputs, of which one begins elsewhere, and two results.
+    x, y = random("bf16", (9, 131), 83, -2, 2), random("bf16", (9, 132), 84, -2, 2)
+    p = x.values * y.values[:, 1:]
+    shares = np.exp(p - p.max(1, keepdims=True))
+    yield simple("softmax_of_odd_product", [x, y], [("bf16", shares / shares.sum(1, keepdims=True)), ("bf16", p.max(1))],
+                 f"""%s = array.slice %1 [:, 1:132] : {y.mlir} -> {x.mlir}
+                     %p = array.mul %0, %s : {x.mlir}
+                     %r0 = array.softmax %p axis = 1 : {x.mlir}
+                     %r1 = array.reduce max, %p axes = [1] : {x.mlir} -> tensor<9xbf16>""", "composite")
 
 
 def layer_norm_gradient(dtype, shape):

@@ -65,6 +65,10 @@ Value IndexBuilder::add(Value lhs, Value rhs) {
     return constant(*left + *right);
   if (right && *right == 0)
     return lhs;
+  // a + (b - a) = b.
+  for (auto [term, difference] : {std::pair(lhs, rhs), std::pair(rhs, lhs)})
+    if (auto sub = difference.getDefiningOp<arith::SubIOp>(); sub && sub.getRhs() == term)
+      return sub.getLhs();
   // (a / n) * n + a % n = a, also where a term that is a multiple of n stands before a / n.
   for (auto [product, remainder] : {std::pair(lhs, rhs), std::pair(rhs, lhs)}) {
     auto rem = remainder.getDefiningOp<arith::RemUIOp>();

@@ -82,6 +82,13 @@ static int64_t getAlignment(plan::BindingOp binding, Value first, Type elementTy
 Value PointEmitter::load(plan::BindingOp binding, const Coord &flat, int64_t lanes, Value mask) {
   Value buffer = memory.lookup(binding);
   Type elementType = cast<MemRefType>(buffer.getType()).getElementType();
+  if (mask && isa<VectorType>(mask.getType())) {
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      values.push_back(load(binding, Coord::uniform(getLaneIndex(flat, lane)), 1,
+                            getLane(builder, loc, mask, lane)));
+    return fromLanes(builder, loc, values);
+  }
   if (mask)
     return emitIf(
         mask, elementType, flat.isUniform() ? 1 : lanes, [&] { return load(binding, flat, lanes); },
@@ -103,6 +110,12 @@ Value PointEmitter::load(plan::BindingOp binding, const Coord &flat, int64_t lan
 void PointEmitter::store(plan::BindingOp binding, const Coord &flat, Value value, int64_t lanes,
                          Value mask) {
   Value buffer = memory.lookup(binding);
+  if (mask && isa<VectorType>(mask.getType())) {
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      store(binding, Coord::uniform(getLaneIndex(flat, lane)), getLane(builder, loc, value, lane),
+            1, getLane(builder, loc, mask, lane));
+    return;
+  }
   emitIf(mask, [&] {
     if (lanes == 1) {
       memref::StoreOp::create(builder, loc, value, buffer, flat.first());
@@ -324,10 +337,27 @@ SmallVector<Coord> PointEmitter::delinearize(const Coord &flat, ArrayRef<Value> 
     return coords;
   }
   SmallVector<Coord> coords(sizes.size(), Coord{Coord::Kind::PerLane, {}});
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    for (auto [coord, value] :
-         llvm::zip_equal(coords, index.delinearize(getLaneIndex(flat, lane), sizes)))
+  std::optional<int64_t> width = last > 0 ? getConstantIntValue(sizes[last - 1]) : std::nullopt;
+  bool staysInTwoRows = flat.isConsecutive() && width && *width >= lanes;
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    SmallVector<Value> values;
+    if (staysInTwoRows) {
+      // One division for all lanes: from some of them on they are in the next row.
+      Value row = index.div(flat.first(), sizes[last - 1]),
+            column = index.add(index.rem(flat.first(), sizes[last - 1]), lane);
+      Value wraps = index.isAtLeast(column, sizes[last - 1]);
+      auto select = [&](Value there, Value here) -> Value {
+        return lane == 0 ? here : arith::SelectOp::create(builder, loc, wraps, there, here);
+      };
+      values = index.delinearize(select(index.add(row, 1), row), sizes.take_front(last - 1));
+      values.push_back(select(index.sub(column, sizes[last - 1]), column));
+      values.append(sizes.size() - last, index.constant(0));
+    } else {
+      values = index.delinearize(getLaneIndex(flat, lane), sizes);
+    }
+    for (auto [coord, value] : llvm::zip_equal(coords, values))
       coord.values.push_back(value);
+  }
   return coords;
 }
 
@@ -398,6 +428,18 @@ void PointEmitter::emitIf(Value condition, llvm::function_ref<void()> then) {
   builder.setInsertionPointToStart(branch.thenBlock());
   Scope scope(*this);
   then();
+}
+
+void PointEmitter::emitIf(Value condition, llvm::function_ref<void()> then,
+                          llvm::function_ref<void()> otherwise) {
+  auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [block, emitBranch] :
+       {std::pair(branch.thenBlock(), then), std::pair(branch.elseBlock(), otherwise)}) {
+    builder.setInsertionPointToStart(block);
+    Scope scope(*this);
+    emitBranch();
+  }
 }
 
 SmallVector<Value> PointEmitter::emitLoop(Value from, Value to, Value step, ValueRange inits,

@@ -79,7 +79,8 @@ public:
   void provide(mlir::Value tensor, Callback callback) { callbacks[tensor] = std::move(callback); }
   void withdraw(mlir::Value tensor) { callbacks.erase(tensor); }
 
-  /// Stores `value` to the point of `binding` whose row-major position is `flat`.
+  /// Stores `value` to the point of `binding` whose row-major position is `flat`. A mask is an i1,
+  /// or a vector of one for each lane.
   void store(plan::BindingOp binding, const Coord &flat, mlir::Value value, int64_t lanes,
              mlir::Value mask = {});
   /// Loads from there.
@@ -120,6 +121,8 @@ public:
   emitIfOrZeros(mlir::Value condition, llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
   /// `if (condition) then`. A null condition stands for true.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> then);
+  void emitIf(mlir::Value condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise);
   /// A loop; `body` gets the induction variable and the carried values and returns the new ones.
   using LoopBody =
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)>;

@@ -7,6 +7,8 @@
 
 #include "compiler/Codegen/CUDA/Emit/PointScatter.h"
 
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -24,13 +26,13 @@ ScatterRows::ScatterRows(kernel::ScatterOp op, PointEmitter &points) : op(op), p
 }
 
 SmallVector<Coord> ScatterRows::joinCoords(ArrayRef<Value> rowCoords,
-                                           ArrayRef<Value> windowCoords) {
+                                           ArrayRef<Coord> windowCoords) {
   SmallVector<Coord> coords(rowCoords.size() + windowCoords.size(),
                             Coord::uniform(points.index.constant(0)));
   for (auto [axis, coord] : llvm::zip_equal(op.getAxes(), rowCoords))
     coords[axis] = Coord::uniform(coord);
   for (auto [dim, coord] : llvm::zip_equal(op.getWindowDims(), windowCoords))
-    coords[dim] = Coord::uniform(coord);
+    coords[dim] = coord;
   return coords;
 }
 
@@ -67,27 +69,29 @@ std::pair<Value, Value> ScatterRows::getTarget(Value update) {
   return {index.linearize(components, rowSizes), inside};
 }
 
-Value ScatterRows::emitUpdate(Value update, ArrayRef<Value> windowCoords) {
+Value ScatterRows::emitUpdate(Value update, ArrayRef<Coord> windowCoords, int64_t lanes) {
   Point point{llvm::map_to_vector(points.index.delinearize(update, batchSizes), &Coord::uniform),
               {},
-              1,
+              lanes,
               {}};
-  for (Value coord : windowCoords)
-    point.coords.push_back(Coord::uniform(coord));
+  llvm::append_range(point.coords, windowCoords);
   if (point.coords.empty())
     point.flat = Coord::uniform(points.index.constant(0));
-  return points.emit(op.getUpdates(), point);
+  return splatTo(points.builder, points.loc, points.emit(op.getUpdates(), point), lanes);
 }
 
 Value ScatterRows::combine(Value old, Value update) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
-  bool isFloat = isa<FloatType>(old.getType());
+  Type element = getElementTypeOrSelf(old);
+  bool isFloat = isa<FloatType>(element);
   bool isUnsigned = op.getUnsignedElements();
   // 16-bit floats meet in f32, and are rounded after each update as if stored.
-  if (isFloat && old.getType().getIntOrFloatBitWidth() == 16 &&
+  if (isFloat && element.getIntOrFloatBitWidth() == 16 &&
       op.getKind() != kernel::ScatterKind::Set) {
     Type type = old.getType(), f32 = builder.getF32Type();
+    if (auto lanes = dyn_cast<VectorType>(type))
+      f32 = lanes.clone(f32);
     Value wide = combine(arith::ExtFOp::create(builder, loc, f32, old),
                          arith::ExtFOp::create(builder, loc, f32, update));
     return arith::TruncFOp::create(builder, loc, type, wide);
@@ -119,10 +123,13 @@ Value PointEmitter::computeScatter(kernel::ScatterOp op, Point &point) {
   if (point.lanes > 1)
     return computeLaneByLane(op->getResult(0), point);
   ScatterRows rows(op, *this);
-  SmallVector<Value> rowCoords, windowCoords;
+  SmallVector<Value> rowCoords;
+  SmallVector<Coord> windowCoords;
   for (auto [dim, coord] : llvm::enumerate(getCoords(point, op->getResult(0))))
-    (llvm::is_contained(op.getAxes(), static_cast<int64_t>(dim)) ? rowCoords : windowCoords)
-        .push_back(coord.first());
+    if (llvm::is_contained(op.getAxes(), static_cast<int64_t>(dim)))
+      rowCoords.push_back(coord.first());
+    else
+      windowCoords.push_back(coord);
   Value row = index.linearize(rowCoords, rows.rowSizes);
   Value start = emit(op.getDest(), point);
   return emitLoop(index.constant(0), index.product(rows.batchSizes), index.constant(1), start,
@@ -132,7 +139,7 @@ Value PointEmitter::computeScatter(kernel::ScatterOp op, Point &point) {
                     Value old = carried.front();
                     return {emitIf(
                         hit, old.getType(), 1,
-                        [&] { return rows.combine(old, rows.emitUpdate(update, windowCoords)); },
+                        [&] { return rows.combine(old, rows.emitUpdate(update, windowCoords, 1)); },
                         [&] { return old; })};
                   })
       .front();

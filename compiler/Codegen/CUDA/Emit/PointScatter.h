@@ -20,13 +20,13 @@ struct ScatterRows {
 
   /// The row that update number `update` goes to, and whether there is such a row (i1).
   std::pair<mlir::Value, mlir::Value> getTarget(mlir::Value update);
-  /// The element that it brings to a place in the window.
-  mlir::Value emitUpdate(mlir::Value update, llvm::ArrayRef<mlir::Value> windowCoords);
-  /// What `old` becomes when `update` arrives.
+  /// The elements that it brings to places in the window.
+  mlir::Value emitUpdate(mlir::Value update, llvm::ArrayRef<Coord> windowCoords, int64_t lanes);
+  /// What `old` becomes when `update` arrives, element by element.
   mlir::Value combine(mlir::Value old, mlir::Value update);
   /// Indices of the destination.
   llvm::SmallVector<Coord> joinCoords(llvm::ArrayRef<mlir::Value> rowCoords,
-                                      llvm::ArrayRef<mlir::Value> windowCoords);
+                                      llvm::ArrayRef<Coord> windowCoords);
 
   kernel::ScatterOp op;
   PointEmitter &points;

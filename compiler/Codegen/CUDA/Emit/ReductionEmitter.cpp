@@ -201,8 +201,16 @@ void ReductionEmitter::emitMembers() {
 
 void ReductionEmitter::emitResults(function_ref<bool(const ReductionGroup::Result &)> isWanted,
                                    const Place &place, int64_t pointLanes) {
+  auto getFlat = [&](const ReductionGroup::Result &result, ArrayRef<Coord> coords) {
+    Point point{{}, {}, pointLanes, {}};
+    for (AffineExpr expr : result.coords)
+      point.coords.push_back(points.apply(expr, coords, pointLanes));
+    if (point.coords.empty())
+      point.flat = Coord::uniform(index.constant(0));
+    return points.getFlat(point, result.output.tensor);
+  };
   // All loads before all stores: a result may be in the memory of an input.
-  SmallVector<std::tuple<plan::BindingOp, Coord, Value>> stores;
+  SmallVector<std::pair<const ReductionGroup::Result *, Value>> stores;
   for (const ReductionGroup::Result &result : group.results) {
     if (!isWanted(result))
       continue;
@@ -211,11 +219,22 @@ void ReductionEmitter::emitResults(function_ref<bool(const ReductionGroup::Resul
       point.coords.push_back(points.apply(expr, place.coords, pointLanes));
     if (point.coords.empty())
       point.flat = Coord::uniform(index.constant(0));
-    Coord flat = points.getFlat(point, result.output.tensor);
-    stores.push_back({result.output.binding, flat, points.emit(result.output.tensor, point)});
+    stores.push_back({&result, points.emit(result.output.tensor, point)});
   }
-  for (auto &[binding, flat, value] : stores)
-    points.store(binding, flat, value, pointLanes, place.mask);
+  for (auto &stored : stores) {
+    const ReductionGroup::Result *result = stored.first;
+    Value value = stored.second;
+    plan::BindingOp binding = result->output.binding;
+    Coord flat = getFlat(*result, place.coords);
+    if (!place.whole) {
+      points.store(binding, flat, value, pointLanes, place.mask);
+      continue;
+    }
+    points.emitIf(
+        place.whole,
+        [&] { points.store(binding, getFlat(*result, place.wholeCoords), value, pointLanes); },
+        [&] { points.store(binding, flat, value, pointLanes, place.mask); });
+  }
 }
 
 void ReductionEmitter::emitResults() {

@@ -25,10 +25,15 @@ namespace xc::cuda {
 /// Places of the iteration space that one thread visits at once.
 struct Place {
   llvm::SmallVector<Coord>
-      coords;       // one for each dim of the space; inside it where mask is false too
-  mlir::Value mask; // false: the place counts for nothing; null: it always counts
+      coords; // one for each dim of the space; inside it where mask is false too
+  /// False: the place counts for nothing; null: it always counts. A vector where lanes differ.
+  mlir::Value mask;
   /// False where coords are outside, so that nothing may be loaded; null: they never are.
   mlir::Value loadMask;
+  /// Where lanes may be outside, so that `coords` are those of elements beside them: true if none
+  /// is, and the coordinates there, which count up.
+  mlir::Value whole;
+  llvm::SmallVector<Coord> wholeCoords;
 };
 
 class ReductionEmitter {

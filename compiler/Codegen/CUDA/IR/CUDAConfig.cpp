@@ -34,7 +34,9 @@ void CUDADialect::initialize() {
 
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
-static constexpr int64_t kMostThreads = 1024, kMostLanes = 16;
+static constexpr int64_t kMostThreads = 1024, kMostLanes = 16, kWarpThreads = 32;
+/// Blocks of a cluster that every GPU with clusters runs.
+static constexpr int64_t kMostPortableBlocks = 8;
 
 static LogicalResult verifyPositive(EmitError emitError, llvm::StringRef name, int64_t value) {
   if (value >= 1)
@@ -92,7 +94,7 @@ LogicalResult TransposeAttr::verify(EmitError emitError, int64_t threads, int64_
 
 LogicalResult RowReductionAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
                                        int64_t vector, int64_t chunks, int64_t shared,
-                                       int64_t unroll) {
+                                       int64_t unroll, int64_t cluster, bool shifted) {
   if (failed(verifyThreads(emitError, threads, rows)) ||
       failed(verifyPowerOf2(emitError, "threads", threads)) ||
       failed(verifyPowerOf2(emitError, "rows", rows)) || failed(verifyVector(emitError, vector)))
@@ -100,6 +102,16 @@ LogicalResult RowReductionAttr::verify(EmitError emitError, int64_t threads, int
   if (chunks < 0 || shared < 0 || (chunks == 0 && shared > 0))
     return emitError() << "expected shared memory to hold what registers do not, got " << chunks
                        << " chunks in registers and " << shared << " in shared memory";
+  if (cluster < 1 || cluster > kMostPortableBlocks || !llvm::isPowerOf2_64(cluster))
+    return emitError() << "expected a cluster of 1, 2, 4 or 8 blocks, got " << cluster;
+  if (cluster > 1 && (rows > 1 || threads <= kWarpThreads))
+    return emitError()
+           << "expected one row and more than a warp for it in a block of a cluster, got " << rows
+           << " rows of " << threads << " threads";
+  if (shifted && (vector == 1 || chunks < (shared > 0 ? 2 : 1)))
+    return emitError() << "expected registers to hold the first and the last vectors of a shifted "
+                          "row, got "
+                       << chunks << " chunks of vectors of " << vector;
   return verifyPositive(emitError, "unroll", unroll);
 }
 
@@ -120,8 +132,9 @@ LogicalResult ScatterAttr::verify(EmitError emitError, int64_t threads, int64_t 
 }
 
 LogicalResult OrderedScatterAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
-                                         int64_t down) {
-  return ScatterAttr::verify(emitError, threads, rows, down);
+                                         int64_t down, int64_t vector) {
+  return success(succeeded(ScatterAttr::verify(emitError, threads, rows, down)) &&
+                 succeeded(verifyVector(emitError, vector)));
 }
 
 LogicalResult DirectScatterAttr::verify(EmitError emitError, int64_t threads) {

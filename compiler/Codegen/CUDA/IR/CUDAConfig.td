@@ -69,18 +69,23 @@ def CUDA_TransposeAttr : CUDA_Config<"Transpose", "transpose", "transpose", 1> {
   let parameters = (ins "int64_t":$threads, "int64_t":$tile, "int64_t":$vector);
 }
 
-def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-reduction", 2> {
+def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-reduction", 3> {
   let summary = "Threads share a row whose elements are adjacent in memory";
   let description = [{
     `threads` threads (a power of two) work on one row, `rows` rows (a power of two) make a block. Thread t holds `chunks`
     vectors of `vector` elements in registers, `threads * vector` apart, and `shared` more in shared memory; with
     `chunks = 0` each reduction loops over memory, `unroll` vectors at a time. Where elements of rows are also
-    summed up over several rows, a block walks over those rows, `rows * unroll` of them at a time. Example:
+    summed up over several rows, a block walks over those rows, `rows * unroll` of them at a time. With `cluster` > 1 that many
+    blocks, a cluster, share each row, of which each holds `chunks` and `shared` vectors a thread: they combine through their shared
+    memory. Where rows begin `shifted`, a row's vectors begin at multiples of `vector` elements in memory, wherever its first
+    element is: the first and the last vector may then be partly of other rows. Example:
     `#cuda.row_reduction<threads = 32, rows = 4, vector = 4, chunks = 8>`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector, "int64_t":$chunks,
                         DefaultValuedParameter<"int64_t", "0">:$shared,
-                        DefaultValuedParameter<"int64_t", "1">:$unroll);
+                        DefaultValuedParameter<"int64_t", "1">:$unroll,
+                        DefaultValuedParameter<"int64_t", "1">:$cluster,
+                        DefaultValuedParameter<"bool", "false">:$shifted);
 }
 
 def CUDA_ColumnReductionAttr : CUDA_Config<"ColumnReduction", "column_reduction", "column-reduction", 1> {
@@ -170,13 +175,15 @@ def CUDA_MergeAttr : CUDA_Config<"Merge", "merge", "merge", 1> {
   let parameters = (ins "int64_t":$threads, "int64_t":$items);
 }
 
-def CUDA_OrderedScatterAttr : CUDA_Config<"OrderedScatter", "ordered_scatter", "ordered-scatter", 1> {
+def CUDA_OrderedScatterAttr : CUDA_Config<"OrderedScatter", "ordered_scatter", "ordered-scatter", 2> {
   let summary = "Each element of the destination has one owner, which finds its updates by bisection";
   let description = [{
     As `#cuda.scatter`, for a scatter that has its updates sorted by row: a thread searches for the first update of
-    its `rows` rows, and reads on from there. Example: `#cuda.ordered_scatter<threads = 128, rows = 16>`.
+    its `rows` rows, and reads on from there. A thread's place of the window is `vector` neighbouring elements, which divides the
+    window's innermost size. Example: `#cuda.ordered_scatter<threads = 128, rows = 16, vector = 4>`.
   }];
-  let parameters = (ins "int64_t":$threads, "int64_t":$rows, DefaultValuedParameter<"int64_t", "1">:$down);
+  let parameters = (ins "int64_t":$threads, "int64_t":$rows, DefaultValuedParameter<"int64_t", "1">:$down,
+                        DefaultValuedParameter<"int64_t", "1">:$vector);
 }
 
 def CUDA_DirectScatterAttr : CUDA_Config<"DirectScatter", "direct_scatter", "direct-scatter", 1> {

@@ -270,6 +270,14 @@ LogicalResult ReduceBlocksOp::verify() {
 // Schedule
 //===----------------------------------------------------------------------===//
 
+LogicalResult StoreInOp::verify() {
+  auto type = cast<MemRefType>(getBuffer().getType());
+  if (type.getRank() != 1 || type.getElementType() != getValue().getType())
+    return emitOpError("expected a one-dimensional buffer of ")
+           << getValue().getType() << ", got " << type;
+  return success();
+}
+
 LogicalResult WarpSpecializeOp::verify() {
   Block &consumer = getConsumer().front();
   if (getProducer().front().getNumArguments() != 0 || consumer.getNumArguments() != 1 ||

@@ -480,15 +480,44 @@ def Tile_ReduceBlocksOp : Tile_EffectOp<"reduce_blocks"> {
   let hasVerifier = 1;
 }
 
-def Tile_WaitBlocksOp : Tile_EffectOp<"wait_blocks"> {
-  let summary = "Wait until the other blocks of the cluster have read this one's sums";
+def Tile_ArriveBlocksOp : Tile_EffectOp<"arrive_blocks"> {
+  let summary = "Tell the other blocks of the cluster what this thread has done";
   let description = [{
-    The second half of the cluster's barrier at which `tile.reduce_blocks` arrives last. Example:
+    The first half of the cluster's barrier, which `tile.wait_blocks` completes: what threads stored before the one is seen behind
+    the other. No thread arrives twice without waiting between. Example:
+    ```mlir
+    tile.arrive_blocks
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_WaitBlocksOp : Tile_EffectOp<"wait_blocks"> {
+  let summary = "Wait until all threads of the cluster have arrived";
+  let description = [{
+    The second half of the cluster's barrier at which `tile.arrive_blocks` arrives, or `tile.reduce_blocks` last: then the other
+    blocks have read this one's sums. Example:
     ```mlir
     tile.wait_blocks
     ```
   }];
   let assemblyFormat = "attr-dict";
+}
+
+def Tile_StoreInOp : Tile_EffectOp<"store_in"> {
+  let summary = "Store an element to the shared memory of a block of the cluster";
+  let description = [{
+    To the place that `buffer[position]` has in block `block`, which must have begun and must not end before: a barrier of the
+    cluster is on either side. Example:
+    ```mlir
+    tile.store_in %sum, %buffer[%i] block %rank : f32, memref<64xf32, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins AnyType:$value, AnyMemRef:$buffer, Index:$position, Index:$block);
+  let assemblyFormat = [{
+    $value `,` $buffer `[` $position `]` `block` $block attr-dict `:` type($value) `,` type($buffer)
+  }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
