@@ -70,7 +70,7 @@ def checks():
             yield f"check_{dtype}_{layout}", (dtype, 1, 208, 336, 464, layout, "")
     yield "check_tf32_batch", ("tf32", 3, 136, 200, 72, "nn", "")
     yield "check_tf32_ragged", ("tf32", 1, 333, 132, 1000, "nn", "")
-    yield "check_tf32_turned_ragged", ("tf32", 1, 332, 131, 1001, "tn", "")
+    yield "check_tf32_turned_ragged", ("tf32", 1, 131, 332, 1001, "tn", "")
     yield "check_s8_turned_ragged", ("s8", 1, 336, 144, 1001, "tn", "")
     yield "check_s8_unaligned", ("s8", 1, 421, 423, 425, "nn", "")
     yield "check_mma", ("bf16", 1, 200, 328, 456, "nn", "mma")

@@ -18,7 +18,7 @@ CLUSTERS = [(1, 1, 1), (2, 1, 1), (4, 1, 1), (8, 1, 1), (1, 2, 1), (1, 1, 2)]
 
 
 def consumer_registers(groups, blocks, words=0):
-    fetching = words + 48 if words else 32
+    fetching = 32 if words == 0 else 72 if words <= 32 else words + 48
     launched = min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248)
     return max(launched, min((launched * (1 + groups) - fetching) // groups // 8 * 8, 248))
 
@@ -51,9 +51,9 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
                 alone = (cluster_m > 1 and m <= tile_m) or (cluster_n > 1 and n <= tile_n) or (cluster > 1 and blocks > 1)
                 wasteful = tile_m > 64 and m <= tile_m // 2
                 alone |= across and cluster > 1
-                alone |= turned and tile_n % (64 if element_bytes == 1 else 32) != 0
+                alone |= turned and (tile_n % (64 if element_bytes == 1 else 32) != 0 or (split > 1 and parts * tile_n > 128))
                 registers = sums + (40 if output_bytes == 2 else 48)
-                words = tile_n // 4 if turned else 0
+                words = tile_n // 4 + (8 if element_bytes == 1 else 0) if turned else 0
                 if (not whole or double or wasteful or alone or registers > consumer_registers(groups, blocks, words)
                         or tile_n // 2 + 28 > min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248) or tile_n % (8 * split)
                         or (split - 1) * share >= steps):

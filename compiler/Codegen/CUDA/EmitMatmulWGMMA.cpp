@@ -564,8 +564,9 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
 //===----------------------------------------------------------------------===//
 
 WarpgroupRegisters WGMMAEmitter::getThreadRegisters() const {
+  const Operand &second = operands.back();
   int64_t words =
-      operands.back().isTurned ? operands.back().type.getBytes() / 4 / tile::kWarpgroupThreads : 0;
+      second.isTurned ? countTurnedWords(second.type.getRows(), second.type.getElementBytes()) : 0;
   return getWarpgroupRegisters(config.getWarpgroups(), config.getBlocks(), words);
 }
 

@@ -27,8 +27,8 @@
 // CHECK:               tile.release %[[RING]]
 // CHECK:             tile.wait_mma 0, %{{.*}} : {{.*}}<64x128xf32>
 // CHECK:             tile.release %[[RING]]
-// CHECK-COUNT-32:    arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
 // CHECK:             tile.wait_stores 0 read
+// CHECK:             arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
 // CHECK:             tile.write_fragment
 // CHECK:             tile.fence_async
 // CHECK-COUNT-2:     tile.store

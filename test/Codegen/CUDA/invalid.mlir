@@ -91,7 +91,7 @@ builtin.module @old_arch attributes {plan.kernel, plan.target = #plan.target<"cu
 
 // -----
 
-// expected-error @below {{expected 1 to 4 warpgroups and a multiple of 64 rows for each, got 2 for 64 rows}}
+// expected-error @below {{expected 1 to 3 warpgroups and a multiple of 64 rows for each, got 2 for 64 rows}}
 func.func private @wgmma_rows() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 2, stages = 2, raster = 8, blocks = 1, split = 1>}
 
 // -----

@@ -57,6 +57,7 @@ static constexpr double kTurnCycles = 400, kReadRowCycles = 2.2, kTurnRowCycles 
 static constexpr double kLaunchTime = 0.7;
 
 static constexpr int64_t kTileAlignment = 1024;
+static constexpr int64_t kSplitSums = 64;
 
 int64_t getClusterRoom(const Target &target, int64_t cluster) {
   int64_t room = target.multiprocessors;
@@ -70,9 +71,9 @@ static bool isReadAcross(const MatmulProblem &problem) {
   return problem.elementBytes != 2 && !problem.isKContiguousA;
 }
 
-static WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileN, int64_t tileK,
+static WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileN,
                                        int64_t warpgroups, int64_t blocks) {
-  int64_t words = problem.turnsB ? tileN * tileK * problem.elementBytes / 512 : 0;
+  int64_t words = problem.turnsB ? countTurnedWords(tileN, problem.elementBytes) : 0;
   return getWarpgroupRegisters(warpgroups, blocks, words);
 }
 
@@ -185,9 +186,10 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     int64_t fragments = inRegisters ? 16 * parts : 0;
     // Outputs that threads store themselves take places of their own.
     int64_t others = problem.storesBoxes ? 40 : 48;
-    WarpgroupRegisters registers =
-        getRegisters(problem, shape.tileN, 128 / problem.elementBytes, shape.warpgroups, blocks);
-    if (problem.turnsB && shape.tileN % getTurnedRows(problem.elementBytes) != 0)
+    WarpgroupRegisters registers = getRegisters(problem, shape.tileN, shape.warpgroups, blocks);
+    // Sums of two parts and those that other blocks send do not fit beside what turning takes.
+    if (problem.turnsB && (shape.tileN % getTurnedRows(problem.elementBytes) != 0 ||
+                           (split > 1 && sums > kSplitSums)))
       return;
     if (inRegisters && parts != 2 && (parts != 1 || problem.elementBytes != 4))
       return;

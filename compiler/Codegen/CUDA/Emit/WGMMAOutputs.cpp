@@ -88,18 +88,20 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums
       Value startM = index.add(index.add(tile.startM, index.mul(place, rowsPerWarpgroup)),
                                part * tile::kWarpgroupRows);
       Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
-      // All is computed before the wait: the boxes stored before are read meanwhile.
-      SmallVector<Value> pairs;
-      for (int64_t at = first; at < first + type.getColumns(); at += 8)
-        for (int64_t half = 0; half < 2; ++half)
-          pairs.push_back(tile.emitOutput(index.add(m, half * 8),
-                                          index.add(index.add(startColumn, pair), at),
-                                          getPair(builder, loc, values, at, half)));
       points.emitIf(isLeader, [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
-      for (int64_t column = 0; column < type.getColumns(); column += 16)
-        tile::WriteFragmentOp::create(builder, loc, ArrayRef(pairs).slice(column / 4, 4), staging,
-                                      warpRow, index.constant(column));
+      for (int64_t column = 0; column < type.getColumns(); column += 16) {
+        SmallVector<Value> words;
+        for (int64_t right = 0; right < 16; right += 8)
+          for (int64_t half = 0; half < 2; ++half) {
+            int64_t at = first + column + right;
+            Value n = index.add(index.add(startColumn, pair), at);
+            words.push_back(tile.emitOutput(index.add(m, half * 8), n,
+                                            getPair(builder, loc, values, at, half)));
+          }
+        tile::WriteFragmentOp::create(builder, loc, words, staging, warpRow,
+                                      index.constant(column));
+      }
       tile::FenceAsyncOp::create(builder, loc);
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
       points.emitIf(isLeader, [&] {
