@@ -131,3 +131,18 @@ func.func @winograd(%x: tensor<2x7x4xf32>, %w: tensor<3x4x6xf32>) -> tensor<2x7x
      : (tensor<2x7x4xf32>, tensor<3x4x6xf32>) -> tensor<2x7x6xf32>
   return %0 : tensor<2x7x6xf32>
 }
+
+// Pages behind each other; what is not used yet is hidden, and counts as 0 where it is multiplied by 0.
+// CHECK-LABEL: func.func @paged_attention(
+// CHECK-SAME:    %[[Q:.*]]: tensor<3x8x2x64xf32>, %[[K:.*]]: tensor<9x2x16x64xf32>, %[[T:.*]]: tensor<3x4xi32>, %[[N:.*]]: tensor<3xi64>)
+// CHECK:         %[[TAKEN:.*]] = array.take %[[K]], %[[T]] axis = 0 : {{.*}} -> tensor<3x4x2x16x64xf32>
+// CHECK:         %[[TURNED:.*]] = array.transpose %[[TAKEN]] permutation = [0, 2, 1, 3, 4]
+// CHECK:         array.reshape %[[TURNED]] : {{.*}} -> tensor<3x2x64x64xf32>
+// CHECK:         %[[USED:.*]] = array.compare lt, %{{.*}} -> tensor<3x1x64x1xi1>
+// CHECK:         array.select %[[USED]]
+// CHECK:         array.compare le, %{{.*}} -> tensor<3x1x2x64xi1>
+func.func @paged_attention(%q: tensor<3x8x2x64xf32>, %k: tensor<9x2x16x64xf32>, %t: tensor<3x4xi32>, %n: tensor<3xi64>) -> tensor<3x8x2x64xf32> {
+  %0 = array.paged_attention %q, %k, %k table(%t : tensor<3x4xi32>) lengths(%n : tensor<3xi64>) scale = 0.5
+     : (tensor<3x8x2x64xf32>, tensor<9x2x16x64xf32>, tensor<9x2x16x64xf32>) -> tensor<3x8x2x64xf32>
+  return %0 : tensor<3x8x2x64xf32>
+}

@@ -469,3 +469,66 @@ func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<5x3x4x6xf32>) {
   %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> algorithm = winograd : (tensor<4x8x8x4xf32>, tensor<5x3x4x6xf32>) -> tensor<4x4x6x6xf32>
   return
 }
+
+// -----
+
+func.func @f(%q: tensor<3x8x1x64xf32>, %k: tensor<9x2x16x64xf16>, %v: tensor<9x2x16x64xf16>, %t: tensor<3x4xi32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.paged_attention' op expected operands of one element type, got}}
+  %0 = array.paged_attention %q, %k, %v table(%t : tensor<3x4xi32>) lengths(%n : tensor<3xi32>) scale = 0.5
+     : (tensor<3x8x1x64xf32>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16>) -> tensor<3x8x1x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<8x1x64xf32>, %k: tensor<9x2x16x64xf32>, %v: tensor<9x2x16x64xf32>, %t: tensor<3x4xi32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.paged_attention' op expected a query and pages of rank 4, got 'tensor<8x1x64xf32>', 'tensor<9x2x16x64xf32>' and 'tensor<9x2x16x64xf32>'}}
+  %0 = array.paged_attention %q, %k, %v table(%t : tensor<3x4xi32>) lengths(%n : tensor<3xi32>) scale = 0.5
+     : (tensor<8x1x64xf32>, tensor<9x2x16x64xf32>, tensor<9x2x16x64xf32>) -> tensor<3x8x1x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<3x8x1x64xf32>, %k: tensor<9x2x16x64xf32>, %v: tensor<9x2x16x64xf32>, %t: tensor<4xi32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.paged_attention' op expected a table of rank 2 and a vector of lengths, got 'tensor<4xi32>' and 'tensor<3xi32>'}}
+  %0 = array.paged_attention %q, %k, %v table(%t : tensor<4xi32>) lengths(%n : tensor<3xi32>) scale = 0.5
+     : (tensor<3x8x1x64xf32>, tensor<9x2x16x64xf32>, tensor<9x2x16x64xf32>) -> tensor<3x8x1x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<3x8x1x64xf32>, %k: tensor<9x2x16x64xf32>, %v: tensor<9x2x16x64xf32>, %t: tensor<3x4xi32>, %n: tensor<2xi32>) {
+  // expected-error @+1 {{'array.paged_attention' op expected as many rows of the table and lengths as queries in the batch, got 'tensor<3x8x1x64xf32>', 'tensor<3x4xi32>' and 'tensor<2xi32>'}}
+  %0 = array.paged_attention %q, %k, %v table(%t : tensor<3x4xi32>) lengths(%n : tensor<2xi32>) scale = 0.5
+     : (tensor<3x8x1x64xf32>, tensor<9x2x16x64xf32>, tensor<9x2x16x64xf32>) -> tensor<3x8x1x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<3x8x1x64xf32>, %k: tensor<9x2x16x64xf32>, %v: tensor<8x2x16x64xf32>, %t: tensor<3x4xi32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.paged_attention' op expected as many pages, heads and places in a page of keys as of values, got 'tensor<9x2x16x64xf32>' and 'tensor<8x2x16x64xf32>'}}
+  %0 = array.paged_attention %q, %k, %v table(%t : tensor<3x4xi32>) lengths(%n : tensor<3xi32>) scale = 0.5
+     : (tensor<3x8x1x64xf32>, tensor<9x2x16x64xf32>, tensor<8x2x16x64xf32>) -> tensor<3x8x1x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<3x8x1x64xf32>, %k: tensor<9x2x16x32xf32>, %v: tensor<9x2x16x64xf32>, %t: tensor<3x4xi32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.paged_attention' op expected vectors of one length in query and keys, got 'tensor<3x8x1x64xf32>' and 'tensor<9x2x16x32xf32>'}}
+  %0 = array.paged_attention %q, %k, %v table(%t : tensor<3x4xi32>) lengths(%n : tensor<3xi32>) scale = 0.5
+     : (tensor<3x8x1x64xf32>, tensor<9x2x16x32xf32>, tensor<9x2x16x64xf32>) -> tensor<3x8x1x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<3x8x1x64xf32>, %k: tensor<9x3x16x64xf32>, %v: tensor<9x3x16x64xf32>, %t: tensor<3x4xi32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.paged_attention' op expected a number of query heads that is a multiple of the key heads, got 8 and 3}}
+  %0 = array.paged_attention %q, %k, %v table(%t : tensor<3x4xi32>) lengths(%n : tensor<3xi32>) scale = 0.5
+     : (tensor<3x8x1x64xf32>, tensor<9x3x16x64xf32>, tensor<9x3x16x64xf32>) -> tensor<3x8x1x64xf32>
+  return
+}

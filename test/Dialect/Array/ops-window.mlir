@@ -81,3 +81,12 @@ func.func @adaptive_pool(%x: tensor<?x30x40x16xf32>) {
   %0 = array.adaptive_pool max, %x axes = [1, 2] sizes = [7, 7] : tensor<?x30x40x16xf32> -> tensor<?x7x7x16xf32>
   return
 }
+
+// CHECK-LABEL: func.func @paged_attention(
+func.func @paged_attention(%q: tensor<?x8x1x64xf16>, %k: tensor<100x2x16x64xf16>, %t: tensor<?x?xi32>, %n: tensor<?xi64>) {
+  // CHECK: array.paged_attention %{{.*}}, %{{.*}}, %{{.*}} table(%{{.*}} : tensor<?x?xi32>) lengths(%{{.*}} : tensor<?xi64>) scale = 1.250000e-01 :
+  // CHECK-SAME: -> tensor<?x8x1x64xf16>
+  %0 = array.paged_attention %q, %k, %k table(%t : tensor<?x?xi32>) lengths(%n : tensor<?xi64>) scale = 0.125
+     : (tensor<?x8x1x64xf16>, tensor<100x2x16x64xf16>, tensor<100x2x16x64xf16>) -> tensor<?x8x1x64xf16>
+  return
+}

@@ -193,6 +193,52 @@ def decode():
 """, steps, "sum")
 
 
+def attend_pages(q, k, v, table, lengths, scale):
+    """Each sequence on its own: its pages behind each other, up to its length, the queries last."""
+    result = np.zeros(q.shape[:3] + v.shape[3:])
+    for b, length in enumerate(lengths):
+        keys, values = (np.concatenate(pages[np.clip(table[b], 0, len(pages) - 1)], 1)[None, :, :length] for pages in (k, v))
+        result[b] = attend(q[b:b + 1], keys, values, scale, causal=True, offset=length - q.shape[2])[0]
+    return result
+
+
+def paged():
+    """Sequences of several lengths in pages out of order; what is not used yet is NaN, or a page that does not exist."""
+    def given(dtype, queries, heads, groups, lengths, pages, size, width, seed):
+        q, k, v = inputs(dtype, (len(lengths), heads, queries, width), (pages, groups, size, width), seed=seed)
+        most = max(-(-max(lengths) // size), 1)
+        table = np.full((len(lengths), most), pages + 7)
+        order = list(np.random.default_rng(seed).permutation(pages))
+        for b, length in enumerate(lengths):
+            for i in range(-(-length // size)):
+                table[b, i] = order.pop()
+                k.values[table[b, i], :, length - i * size:] = v.values[table[b, i], :, length - i * size:] = np.nan
+        k.values[order], v.values[order] = np.nan, np.nan
+        return [q, k, v, Tensor("i32", table), Tensor("i64", np.array(lengths))]
+
+    def text(types, result):
+        return (f"%r0 = array.paged_attention %0, %1, %2 table(%3 : {types[3]}) lengths(%4 : {types[4]}) scale = 0.3 : "
+                f"({', '.join(types[:3])}) -> {result}")
+
+    for name, dtype, queries, heads, groups, lengths in (("decode", "f32", 1, 4, 4, (5, 1, 0, 12)), ("grouped", "f32", 1, 6, 2, (9, 4)),
+                                                         ("several_queries", "f32", 3, 2, 2, (3, 11)), ("f16", "f16", 1, 4, 2, (7, 8)),
+                                                         ("bf16", "bf16", 2, 2, 1, (7, 2)), ("f64", "f64", 1, 2, 1, (6, 3))):
+        tensors_ = given(dtype, queries, heads, groups, lengths, 9, 4, 8, 40)
+        want = attend_pages(*(t.values for t in tensors_), 0.3)
+        yield simple(f"paged_{name}", tensors_, [(dtype, want)], text([t.mlir for t in tensors_], tensors_[0].mlir), "sum")
+    types = ["tensor<?x4x1x8xf32>", "tensor<?x2x4x8xf32>", "tensor<?x2x4x8xf32>", "tensor<?x?xi32>", "tensor<?xi64>"]
+    steps = []
+    for lengths, pages in (((5, 1, 9), 8), ((3,), 1), ((16, 2), 9)):
+        tensors_ = given("f32", 1, 4, 2, lengths, pages, 4, 8, 41)
+        steps.append(Step(tensors_, [("f32", attend_pages(*(t.values for t in tensors_), 0.3))]))
+    arguments = ", ".join(f"%{i}: {type}" for i, type in enumerate(types))
+    yield Case("paged_symbolic", f"""  func.func @NAME({arguments}) -> {types[0]} {{
+    {text(types, types[0])}
+    return %r0 : {types[0]}
+  }}
+""", steps, "sum")
+
+
 def rotate(x, positions, base, interleaved=False):
     """Rotary embedding: pairs of the last dim turned by position * base ** (-2 i / D)."""
     half = x.shape[-1] // 2
@@ -244,5 +290,5 @@ def positions():
 
 
 def cases():
-    for make in (shapes, types, masks, windows, symbolic, parts, decode, rope, positions):
+    for make in (shapes, types, masks, windows, symbolic, parts, decode, paged, rope, positions):
         yield from make()

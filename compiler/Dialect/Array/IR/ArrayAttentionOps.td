@@ -64,4 +64,34 @@ def Array_AttentionOp
   let hasVerifier = 1;
 }
 
+def Array_PagedAttentionOp : Array_InferredOp<"paged_attention", [Array_Decomposable]> {
+  let summary = "Attention to keys and values that lie in pages";
+  let description = [{
+    Attention of `query [B, H, Q, D]` to caches of `B` sequences that share `keys [P, G, S, D]` and
+    `values [P, G, S, E]`: `P` pages of `S` places each. `table [B, N]` says which pages a sequence
+    has, in order, and `lengths [B]` how many places of them are used, the queries' own included:
+    query `i` sees place `j` if `j <= length - Q + i`. A sequence of length 0 gives 0. Pages that a
+    sequence does not use yet may hold anything; their numbers are clamped into `[0, P)`. Where `G`
+    is less than `H`, which it divides, `H / G` neighbouring query heads share one head of pages.
+
+    Keys and values are written to pages by `array.scatter` with index vectors of a page and a place
+    (`axes = [0, 2]`), which touches those rows alone where pages are a variable or donated.
+    Decomposes into `take`s of pages and `array.attention` with a mask.
+
+    Example:
+    ```mlir
+    %y = array.paged_attention %q, %k, %v table(%t : tensor<4x?xi32>) lengths(%n : tensor<4xi32>) scale = 0.125
+       : (tensor<4x8x1x64xf16>, tensor<100x2x16x64xf16>, tensor<100x2x16x64xf16>) -> tensor<4x8x1x64xf16>
+    ```
+  }];
+  let arguments = (ins Array_FloatTensor:$query, Array_FloatTensor:$keys, Array_FloatTensor:$values,
+                       Array_IntTensor:$table, Array_IntTensor:$lengths, F64Attr:$scale);
+  let results = (outs Array_FloatTensor:$result);
+  let assemblyFormat = [{
+    $query `,` $keys `,` $values `table` `(` $table `:` type($table) `)`
+    `lengths` `(` $lengths `:` type($lengths) `)` `scale` `=` $scale attr-dict
+    `:` `(` type($query) `,` type($keys) `,` type($values) `)` `->` type($result)
+  }];
+}
+
 #endif // XC_DIALECT_ARRAY_IR_ARRAYATTENTIONOPS_TD
