@@ -12,6 +12,18 @@ import numpy as np
 GUARD_BYTES = 256  # on both sides of every buffer, to see stores outside
 
 
+CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+
+
+class LaunchAttribute(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_uint32), ("pad", ctypes.c_uint32), ("value", ctypes.c_uint32 * 16)]
+
+
+class LaunchConfig(ctypes.Structure):
+    _fields_ = [*((name, ctypes.c_uint32) for name in ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared")),
+                ("stream", ctypes.c_void_p), ("attributes", ctypes.POINTER(LaunchAttribute)), ("count", ctypes.c_uint32)]
+
+
 class DriverError(Exception):
     pass
 
@@ -61,7 +73,10 @@ class Driver:
                 values.append(ctypes.c_int64(scalars[ordinal]))
         slots = (ctypes.c_void_p * len(values))(*[ctypes.cast(ctypes.byref(v), ctypes.c_void_p).value for v in values])
         if all(grid):
-            self.call("cuLaunchKernel", function, *grid, *export["block"], export["shared"], None, slots, None)
+            cluster = LaunchAttribute(CLUSTER_DIMENSION, 0, (ctypes.c_uint32 * 16)(*export["cluster"]))
+            config = LaunchConfig(*grid, *export["block"], export["shared"], None, ctypes.pointer(cluster),
+                                  int(export["cluster"] != [1, 1, 1]))
+            self.call("cuLaunchKernelEx", ctypes.byref(config), function, slots, None)
             self.call("cuCtxSynchronize")
         results = [self.download(pointer, array) for pointer, array in zip(pointers, arrays)]
         for pointer in pointers:

@@ -89,7 +89,7 @@ def find_exports(text):
         entry = text[begin:end]
         name = re.search(r'\bname = "([^"]*)"', entry)
         launch = re.search(r"launch_config<grid = affine_map<\(\)(?:\[[^\]]*\])? -> \((.*?)\)>, block = \[([^\]]*)\], "
-                           r"cluster = \[[^\]]*\], shared = (\d+)", entry)
+                           r"cluster = \[([^\]]*)\], shared = (\d+)", entry)
         if not name or not launch:
             continue
         parameters = re.search(r"parameters = (\[(?:\[[^\]]*\](?:, )?)*\])", entry)
@@ -97,7 +97,8 @@ def find_exports(text):
             "name": name[1],
             "grid": [Formula(part) for part in split_top(launch[1])],
             "block": [int(n) for n in launch[2].split(",")],
-            "shared": int(launch[3]),
+            "cluster": [int(n) for n in launch[3].split(",")],
+            "shared": int(launch[4]),
             "parameters": [(kind, int(n)) for kind, n in re.findall(r'\["(\w+)", (\d+)\]', parameters[1])],
             "guards": [(Formula(value), int(low), int(high), int(divisor)) for value, low, high, divisor in re.findall(
                 r"value_guard<affine_map<\(\)(?:\[[^\]]*\])? -> \((.*?)\)>, min = (\d+), max = (\d+), divisor = (\d+)>",
