@@ -24,6 +24,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Emit/KernelFrame.h"
+#include "compiler/Codegen/CUDA/Emit/WorkLimits.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
@@ -65,6 +66,9 @@ private:
   /// Where the elements of `output` at `flat` are in its binding.
   Coord getPosition(const KernelOutput &output, const Coord &flat, int64_t lanes);
   void emitSegment(const Segment &segment, Value block);
+  void emitBlock(const Segment &segment, Value block);
+  /// i1: block `block` of the segment has something to compute; null if it always has.
+  Value isNeeded(const Segment &segment, Value block);
   /// Computes the vectors of `lanes` elements at `firsts`, then stores them all.
   void emitVectors(const Segment &segment, ArrayRef<Value> firsts, int64_t lanes);
   void emitTail(const Segment &segment, Value first, Value count);
@@ -75,6 +79,7 @@ private:
   PointEmitter &points;
   /// For outputs that are boxes: where those begin.
   llvm::DenseMap<Operation *, SmallVector<Value>> starts;
+  bool storesZeros = false;
 };
 
 } // namespace
@@ -113,7 +118,10 @@ void ElementwiseEmitter::emitVectors(const Segment &segment, ArrayRef<Value> fir
   for (Value first : firsts)
     for (const KernelOutput &output : segment.outputs) {
       Coord flat = lanes == 1 ? Coord::uniform(first) : Coord::consecutive(first);
-      values.push_back({flat, points.emit(output.tensor, Point{{}, flat, lanes, {}})});
+      Type element = getElementTypeOrSelf(output.tensor.getType());
+      values.push_back({flat, storesZeros
+                                  ? points.zero(element)
+                                  : points.emit(output.tensor, Point{{}, flat, lanes, {}})});
     }
   for (auto [index, value] : llvm::enumerate(values)) {
     const KernelOutput &output = segment.outputs[index % segment.outputs.size()];
@@ -137,7 +145,36 @@ void ElementwiseEmitter::emitTail(const Segment &segment, Value first, Value cou
                   });
 }
 
+Value ElementwiseEmitter::isNeeded(const Segment &segment, Value block) {
+  IndexBuilder &index = points.index;
+  BlockRange range;
+  range.sizes = points.getSizes(segment.outputs.front());
+  range.dims = llvm::to_vector(llvm::seq<unsigned>(0, range.sizes.size()));
+  SmallVector<AffineExpr> coords;
+  for (unsigned dim : range.dims)
+    coords.push_back(points.builder.getAffineDimExpr(dim));
+  SmallVector<LimitedOutput> outputs;
+  for (const KernelOutput &output : segment.outputs)
+    outputs.push_back({output.tensor, coords});
+  if (!haveLimits(outputs))
+    return {};
+  range.first = index.mul(block, shape.perBlock());
+  range.last = index.sub(index.min(index.add(range.first, shape.perBlock()), segment.count),
+                         index.constant(1));
+  return emitIsNeeded(points, outputs, range);
+}
+
 void ElementwiseEmitter::emitSegment(const Segment &segment, Value block) {
+  emitIfNeeded(
+      points, isNeeded(segment, block), [&] { emitBlock(segment, block); },
+      [&] {
+        storesZeros = true;
+        emitBlock(segment, block);
+        storesZeros = false;
+      });
+}
+
+void ElementwiseEmitter::emitBlock(const Segment &segment, Value block) {
   IndexBuilder &index = points.index;
   Value first =
       index.add(index.mul(block, shape.perBlock()), index.mul(frame.getThreadId(), shape.vector));

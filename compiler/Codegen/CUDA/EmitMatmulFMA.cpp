@@ -235,7 +235,7 @@ LogicalResult FMAEmitter::run() {
   SmallVector<Value> sums(config.getThreadM() * config.getThreadN() / group,
                           points.zero(vectorType));
   Value one = index.constant(1);
-  Value steps = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
+  Value steps = tile.getSteps(config.getTileK());
   sums = points.emitLoop(index.constant(0), steps, one, sums, [&](Value step, ValueRange carried) {
     Value next = index.add(step, one);
     SmallVector<Value> loaded = points.emitIfOrZeros(index.isLess(next, steps), [&] {

@@ -534,7 +534,7 @@ LogicalResult MMAEmitter::run() {
   operands.push_back(makeOperand(contraction.b, config.getTileN(), tile.startN));
 
   int64_t ahead = config.getStages() - 1;
-  Value steps = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
+  Value steps = tile.getSteps(config.getTileK());
   for (int64_t step = 0; step < ahead; ++step) {
     Value number = index.constant(step);
     for (const Share &share : getCopies())

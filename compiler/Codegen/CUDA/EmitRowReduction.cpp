@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/Emit/ReductionEmitter.h"
+#include "compiler/Codegen/CUDA/Emit/WorkLimits.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
@@ -62,6 +63,7 @@ protected:
 private:
   /// Everything that is computed from `row`, whose elements in registers may be loaded already.
   void emitRow(ValueRange loaded = {});
+  void emitZeroRow();
   void makeChunks();
 
   // A barrier may let in what other threads wrote, so nothing that is loaded before it would still
@@ -418,6 +420,11 @@ void RowEmitter::emitRow(ValueRange loaded) {
   emitResults();
 }
 
+void RowEmitter::emitZeroRow() {
+  makeChunks();
+  emitZeros();
+}
+
 LogicalResult RowEmitter::run() {
   count = index.product(reductionSizes);
   std::optional<int64_t> length = getConstantIntValue(count);
@@ -436,23 +443,27 @@ LogicalResult RowEmitter::run() {
   if (!group.partials.empty())
     return runWalk();
   Value rows = index.product(parallelSizes);
-  row = index.add(index.mul(index.div(block, cluster), perBlock), team);
+  Value firstRow = index.mul(index.div(block, cluster), perBlock);
+  row = index.add(firstRow, team);
   if (cluster > 1) {
     // While the threads of one block wait for other blocks, those of another one do not.
     int64_t threads = config.getShifted() ? kClusterBlockThreads / 2 : kClusterBlockThreads;
     frame.setFewestBlocks(std::max<int64_t>(1, threads / config.getThreads()));
     tile::ArriveBlocksOp::create(points.builder, points.loc);
   }
+  // Blocks that share a row meet whether it is needed or not.
+  Value needed = cluster == 1 ? isNeeded(firstRow, perBlock, rows) : Value();
+  auto emitRows = [&] { emitIfNeeded(points, needed, [&] { emitRow(); }, [&] { emitZeroRow(); }); };
   std::optional<int64_t> number = getConstantIntValue(rows);
   if (perBlock == 1 || (number && *number % perBlock == 0)) {
-    emitRow();
+    emitRows();
   } else if (config.getThreads() == 32) {
     // A warp without a row has nothing to do, and nobody waits for it.
-    points.emitIf(index.isLess(row, rows), [&] { emitRow(); });
+    points.emitIf(index.isLess(row, rows), emitRows);
   } else {
     rowMask = index.isLess(row, rows);
     row = index.min(row, index.sub(rows, index.constant(1)));
-    emitRow();
+    emitRows();
   }
   return frame.finish(index.mul(index.ceilDiv(rows, index.constant(perBlock)), cluster), cluster);
 }

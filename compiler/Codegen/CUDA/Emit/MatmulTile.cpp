@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/Emit/MatmulTile.h"
 
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Codegen/CUDA/Emit/WorkLimits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -58,6 +59,26 @@ void MatmulTile::placeAtBlock() {
   Value groupRows = index.min(index.sub(tilesM, firstRow), index.constant(kRasterRows));
   Value inGroup = index.rem(tile, perGroup);
   place(index.add(firstRow, index.rem(inGroup, groupRows)), index.div(inGroup, groupRows), product);
+}
+
+Value MatmulTile::getSteps(int64_t tileK) {
+  Value steps = index.ceilDiv(sizeK, index.constant(tileK));
+  SmallVector<LimitedOutput> outputs;
+  for (const ReductionGroup::Result &result : contraction.group.results)
+    outputs.push_back({result.output.tensor, result.coords});
+  if (!haveLimits(outputs))
+    return steps;
+  auto lastOf = [&](Value start, int64_t tile, Value size) {
+    return index.sub(index.min(index.add(start, tile), size), index.constant(1));
+  };
+  BlockRange ranges[] = {
+      {contraction.batch, select(contraction.batch), batch, batch},
+      {contraction.m, select(contraction.m), startM, lastOf(startM, tileM, sizeM)},
+      {contraction.n, select(contraction.n), startN, lastOf(startN, tileN, sizeN)}};
+  Value needed = emitIsNeeded(points, outputs, ranges);
+  if (!needed)
+    return steps;
+  return arith::SelectOp::create(points.builder, points.loc, needed, steps, index.constant(0));
 }
 
 Value MatmulTile::product(ArrayRef<unsigned> dims) { return index.product(select(dims)); }

@@ -32,6 +32,8 @@ public:
 
   /// Makes the tile of this block's number the one at hand; each block has one.
   void placeAtBlock();
+  /// How many steps of `tileK` the tile at hand takes along k: none if nobody looks at it.
+  mlir::Value getSteps(int64_t tileK);
   /// Tiles are worked on in groups of `rows` x `columns`, so that some lie outside the product.
   void setGroup(int64_t rows, int64_t columns);
   /// Makes the tile in row `row`, column `column` of product `product` the one at hand.

@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/Emit/ReductionEmitter.h"
 
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Codegen/CUDA/Emit/WorkLimits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -27,6 +28,24 @@ ReductionEmitter::ReductionEmitter(const KernelInfo &kernel, const ReductionGrou
     parallelSizes.push_back(sizes[dim]);
   for (unsigned dim : group.reductionDims)
     reductionSizes.push_back(sizes[dim]);
+}
+
+Value ReductionEmitter::isNeeded(Value first, int64_t count, Value rows) {
+  SmallVector<LimitedOutput> outputs;
+  for (const ReductionGroup::Result &result : group.results)
+    outputs.push_back({result.output.tensor, result.coords});
+  if (!haveLimits(outputs))
+    return {};
+  Value last = index.sub(index.min(index.add(first, count), rows), index.constant(1));
+  return emitIsNeeded(points, outputs, BlockRange{group.parallelDims, parallelSizes, first, last});
+}
+
+void ReductionEmitter::emitZeros() {
+  for (const ReductionGroup::Result &result : group.results) {
+    Value tensor = result.output.tensor;
+    points.provide(tensor, points.zero(getElementTypeOrSelf(tensor.getType())));
+  }
+  emitResults();
 }
 
 Place ReductionEmitter::makePlace(const Coord &kept, const Coord &reduced, Value mask) {

@@ -81,6 +81,11 @@ protected:
   llvm::SmallVector<mlir::Value> combineInits(const Combiner &combiner, mlir::ValueRange inits,
                                               llvm::SmallVector<mlir::Value> total,
                                               int64_t pointLanes);
+  /// i1: a block whose points of the parallel dims are `count` of `rows`, from `first` on, has
+  /// something to compute; null if it always has.
+  mlir::Value isNeeded(mlir::Value first, int64_t count, mlir::Value rows);
+  /// Stores zeros as results.
+  void emitZeros();
   /// The place at `kept` of the parallel dims and `reduced` of the reduction dims, counted
   /// row-major.
   Place makePlace(const Coord &kept, const Coord &reduced, mlir::Value mask);
