@@ -25,8 +25,7 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 //===----------------------------------------------------------------------===//
 
 LogicalResult PagedAttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                                 Adaptor adaptor,
-                                                 SmallVectorImpl<Type> &inferred) {
+                                                 Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   RuleContext rule{location, getOperationName()};
   RankedTensorType query = typeOf(adaptor.getQuery()), keys = typeOf(adaptor.getKeys()),
                    values = typeOf(adaptor.getValues()), table = typeOf(adaptor.getTable()),
@@ -43,8 +42,9 @@ LogicalResult PagedAttentionOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   int64_t batch = mergeDims(query.getDimSize(0), table.getDimSize(0));
   if (!areCompatibleDims(query.getDimSize(0), table.getDimSize(0)) ||
       !areCompatibleDims(batch, lengths.getDimSize(0)))
-    return rule.error("expected as many rows of the table and lengths as queries in the batch, got ",
-                      query, ", ", table, " and ", lengths);
+    return rule.error(
+        "expected as many rows of the table and lengths as queries in the batch, got ", query, ", ",
+        table, " and ", lengths);
   for (unsigned dim = 0; dim < 3; ++dim)
     if (!areCompatibleDims(keys.getDimSize(dim), values.getDimSize(dim)))
       return rule.error("expected as many pages, heads and places in a page of keys as of values, "
@@ -111,7 +111,8 @@ static Value makePositions(ExpressionBuilder &e, Value like, int64_t dim, int64_
 
 FailureOr<Values> PagedAttentionOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
-  Value keys = gatherPages(e, getKeys(), getTable()), values = gatherPages(e, getValues(), getTable());
+  Value keys = gatherPages(e, getKeys(), getTable()),
+        values = gatherPages(e, getValues(), getTable());
   Type i64 = builder.getI64Type();
   Value lengths = e.make<ExpandDimsOp>(e.convert(getLengths(), i64), ArrayRef<int64_t>{1, 2, 3});
   // What is in places that are not used yet may be anything, also what no 0 makes 0.
@@ -119,12 +120,12 @@ FailureOr<Values> PagedAttentionOp::decompose(OpBuilder &builder) {
   values = e.select(isUsed, values, e.scalar(0, values));
   // The last query is the last of the sequence.
   Value query = e.sub(makePositions(e, getQuery(), 2, 2, 4), e.sizeLess(getQuery(), 2, 0, i64));
-  Value isSeen = e.compare(CompareDirection::Le, makePositions(e, keys, 2, 3, 4),
-                           e.add(query, lengths));
+  Value isSeen =
+      e.compare(CompareDirection::Le, makePositions(e, keys, 2, 3, 4), e.add(query, lengths));
   auto attention = AttentionOp::create(
       builder, getLoc(), getQuery(), keys, values, /*mask=*/isSeen, /*offset=*/Value(),
-      /*sinks=*/Value(), /*causal=*/UnitAttr(), /*window=*/IntegerAttr(), /*with_logsumexp=*/UnitAttr(),
-      getScaleAttr());
+      /*sinks=*/Value(), /*causal=*/UnitAttr(), /*window=*/IntegerAttr(),
+      /*with_logsumexp=*/UnitAttr(), getScaleAttr());
   return Values{e.finish(attention.getResult(), getType())};
 }
 
