@@ -36,7 +36,7 @@ static constexpr int64_t kLongestWalk = 8192;
 /// Rows of a symbolic length get a variant for each of these longest lengths, in registers; the
 /// blocks of a cluster for those beyond what one holds.
 static constexpr int64_t kLongestBlockRow = 16384;
-static constexpr int64_t kRowBounds[] = {1024, 4096, kLongestBlockRow, 65536, 131072};
+static constexpr int64_t kRowBounds[] = {1024, 4096, kLongestBlockRow, 65536};
 namespace {
 
 class Chooser {

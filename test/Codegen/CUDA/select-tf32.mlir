@@ -67,7 +67,7 @@ builtin.module @warpgroups attributes {plan.kernel, plan.target = #plan.target<"
 // -----
 
 // EXACT: func.func @across() attributes {{.*}}lowering_config = #cuda.matmul_fma<
-// TF32:  func.func @across() attributes {{.*}}lowering_config = #cuda.matmul_mma<
+// TF32:  func.func @across() attributes {{.*}}lowering_config = #cuda.matmul_wgmma<
 // TF32-SAME: key: sm_90a matmul tf32*tf32>f32 1x4096x4096x4096 tn
 builtin.module @across attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @across() {

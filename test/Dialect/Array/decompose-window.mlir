@@ -135,8 +135,10 @@ func.func @winograd(%x: tensor<2x7x4xf32>, %w: tensor<3x4x6xf32>) -> tensor<2x7x
 // Pages behind each other; what is not used yet is hidden, and counts as 0 where it is multiplied by 0.
 // CHECK-LABEL: func.func @paged_attention(
 // CHECK-SAME:    %[[Q:.*]]: tensor<3x8x2x64xf32>, %[[K:.*]]: tensor<9x2x16x64xf32>, %[[T:.*]]: tensor<3x4xi32>, %[[N:.*]]: tensor<3xi64>)
-// CHECK:         %[[TAKEN:.*]] = array.take %[[K]], %[[T]] axis = 0 : {{.*}} -> tensor<3x4x2x16x64xf32>
+// CHECK:         %[[TAKEN:.*]] = array.take %[[K]][%[[T]]] axis = 0 : {{.*}} -> tensor<3x4x2x16x64xf32>
 // CHECK:         %[[TURNED:.*]] = array.transpose %[[TAKEN]] permutation = [0, 2, 1, 3, 4]
+// CHECK:         %[[TAKEN:.*]] = array.take %[[K]][%[[T]]]
+// CHECK:         %[[TURNED:.*]] = array.transpose %[[TAKEN]]
 // CHECK:         array.reshape %[[TURNED]] : {{.*}} -> tensor<3x2x64x64xf32>
 // CHECK:         %[[USED:.*]] = array.compare lt, %{{.*}} -> tensor<3x1x64x1xi1>
 // CHECK:         array.select %[[USED]]
