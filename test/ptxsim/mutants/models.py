@@ -78,6 +78,7 @@ MODELS = [
 
 COLUMN_TREE = "the thread that sums the last two values of a column is the one that stores it"
 DRAIN = "the groups that are still open only fill stages with zeros that nobody reads"
+OUTPUTS = "the outputs lie in a stage that nobody reads or fills behind the last tile of k"
 RING = "there are fewer tiles of k than stages, so that no stage is filled twice"
 LAST = "nobody fills the stage of the last tile of k again"
 FIRST = "no kernel comes before a model's first one"
@@ -86,10 +87,13 @@ FIRST = "no kernel comes before a model's first one"
 REDUNDANT = {
     ("max_columns", "sm_80", "main_k0_reduce", 8): COLUMN_TREE,
     ("max_columns", "sm_90a", "main_k0_reduce", 9): COLUMN_TREE,
-    **{(name, target, kernel, number): DRAIN for name, kernel in (
-        ("matmul_mma", "main_k0_matmul"), ("matmul_splitk", "main_k0_matmul"), ("conv_f16", "main_k0_conv"))
+    **{(name, target, kernel, number): DRAIN
+       for name, kernel in (("matmul_splitk", "main_k0_matmul"), ("conv_f16", "main_k0_conv"))
        for target, number in (("sm_80", 9), ("sm_90a", 10))},
-    **{("attention", "sm_80", kernel, 9): DRAIN for kernel in ("main_k0_matmul", "main_k2_matmul")},
+    ("conv_f16", "sm_80", "main_k0_conv", 10): OUTPUTS,
+    ("conv_f16", "sm_90a", "main_k0_conv", 11): OUTPUTS,
+    **{("attention", "sm_80", kernel, number): reason for kernel in ("main_k0_matmul", "main_k2_matmul")
+       for number, reason in ((9, DRAIN), (10, OUTPUTS))},
     ("matmul_splitk", "sm_80", "main_k1_reduce", 3): COLUMN_TREE,
     ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
     ("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", 10): LAST,
