@@ -35,6 +35,9 @@ MODELS = [
           "%r = array.reduce max, %0 axes = [0] : tensor<600x40xf32> -> tensor<40xf32>"),
     model("softmax", ["4x3000xf32"], "4x3000xf32", "%r = array.softmax %0 axis = 1 : tensor<4x3000xf32>"),
     model("softmax_f16", ["4x3000xf16"], "4x3000xf16", "%r = array.softmax %0 axis = 1 : tensor<4x3000xf16>"),
+    # Blocks of a cluster that share a row.
+    model("softmax_cluster", ["1x40000xf32"], "1x40000xf32", "%r = array.softmax %0 axis = 1 : tensor<1x40000xf32>",
+          targets=("sm_90a",)),
     model("layer_norm", ["4x3000xf32", "3000xf32", "3000xf32"], "4x3000xf32",
           "%r = array.layer_norm %0 scale(%1 : tensor<3000xf32>) bias(%2 : tensor<3000xf32>) axis = 1 "
           "epsilon = 1.0e-5 : tensor<4x3000xf32>"),
