@@ -169,19 +169,24 @@ Value ScalarBuilder::floorDivide(Value x, Value y) {
   return select(compare(CmpFPredicate::OEQ, y, zero), plain, rounded);
 }
 
+// A shift by the count's low bits, of zero where the count is too large; as an unsigned number a
+// negative count is. LLVM 22 makes a shift that is selected for counts below the width one
+// instruction of PTX, whose count has 32 bits, and so forgets those above.
+
 Value ScalarBuilder::shiftLeft(Value x, Value y) {
-  // As an unsigned number a negative count is too large.
-  Value zero = constantLike(x, 0), width = constantLike(y, y.getType().getIntOrFloatBitWidth());
-  Value fits = compare(CmpIPredicate::ult, y, width);
-  return select(fits, binary<arith::ShLIOp>(x, select(fits, y, zero)), zero);
+  int64_t bits = y.getType().getIntOrFloatBitWidth();
+  Value fits = compare(CmpIPredicate::ult, y, constantLike(y, bits));
+  return binary<arith::ShLIOp>(select(fits, x, constantLike(x, 0)),
+                               binary<arith::AndIOp>(y, constantLike(y, bits - 1)));
 }
 
 Value ScalarBuilder::shiftRight(Value x, Value y, bool arithmetic) {
   int64_t bits = y.getType().getIntOrFloatBitWidth();
-  Value zero = constantLike(x, 0), fits = compare(CmpIPredicate::ult, y, constantLike(y, bits));
+  Value fits = compare(CmpIPredicate::ult, y, constantLike(y, bits));
   if (arithmetic)
     return binary<arith::ShRSIOp>(x, select(fits, y, constantLike(y, bits - 1)));
-  return select(fits, binary<arith::ShRUIOp>(x, select(fits, y, zero)), zero);
+  return binary<arith::ShRUIOp>(select(fits, x, constantLike(x, 0)),
+                                binary<arith::AndIOp>(y, constantLike(y, bits - 1)));
 }
 
 Value ScalarBuilder::power(Value x, Value y) {

@@ -62,6 +62,21 @@ static void copyUpdatedInputs(func::FuncOp function) {
   }
 }
 
+/// Gives each use of an empty tensor, and of what fills one, one of its own. Results that begin
+/// with the same fill would be computed in the memory of the first of them: what is copied to the
+/// others' is no conflict for the analysis, which sees tensors only.
+static void separateInits(func::FuncOp function) {
+  auto separate = [&](auto op) {
+    OpBuilder builder(op);
+    for (OpOperand &use : llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
+      use.set(builder.clone(*op)->getResult(0));
+  };
+  SmallVector<linalg::FillOp> fills(function.getBody().getOps<linalg::FillOp>());
+  llvm::for_each(fills, separate);
+  SmallVector<tensor::EmptyOp> empties(function.getBody().getOps<tensor::EmptyOp>());
+  llvm::for_each(empties, separate);
+}
+
 /// An n-dimensional copy as a linalg op, which has loops.
 static void copyToLoops(IRRewriter &rewriter, memref::CopyOp copy) {
   // What was computed in place still says that it is to be copied there.
@@ -93,6 +108,7 @@ struct LowerFallback final : impl::LowerFallbackBase<LowerFallback> {
 
   LogicalResult lower(func::FuncOp function) {
     copyUpdatedInputs(function);
+    separateInits(function);
     if (failed(bufferize(function)))
       return failure();
     IRRewriter rewriter(&getContext());

@@ -66,6 +66,18 @@ static int64_t getUnalignedBytes(Value tensor) {
   return type.getShape().back() * bytes % kRowBytes != 0 ? type.getNumElements() * bytes : 0;
 }
 
+/// Whether threads of the kernel turn the first factor, whose rows then need no alignment: wgmma
+/// takes 16 bits across k, other types only along it (see MatmulTile).
+static bool turnsFirst(linalg::ContractOp op) {
+  if (getElementTypeOrSelf(op.getDpsInputOperand(0)->get()).getIntOrFloatBitWidth() == 16)
+    return false;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  return llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    auto last = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(operand).getResults().back());
+    return !last || iterators[last.getPosition()] == utils::IteratorType::reduction;
+  });
+}
+
 static double countFlops(linalg::LinalgOp op) {
   double flops = 2;
   for (int64_t range : op.getStaticLoopRanges())
@@ -110,9 +122,17 @@ struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
     double gain = getGain(op);
     if (gain == 0)
       return;
+    auto operands = op.getDpsInputOperands();
+    if (turnsFirst(op)) {
+      // Words are turned: four bytes, or one number of 32 bits.
+      auto type = cast<RankedTensorType>(operands.front()->get().getType());
+      if (type.getShape().back() * getElementBytes(type) % 4 != 0)
+        return;
+      operands.erase(operands.begin());
+    }
     SmallVector<OpOperand *> found;
     double cost = 0;
-    for (OpOperand *operand : op.getDpsInputOperands())
+    for (OpOperand *operand : operands)
       if (int64_t bytes = getUnalignedBytes(operand->get())) {
         found.push_back(operand);
         cost += 2 * static_cast<double>(bytes) / kCopyRate + kLaunchTime;

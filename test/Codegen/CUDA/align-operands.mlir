@@ -61,3 +61,29 @@ builtin.module @older attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return %p : tensor<4097x4096xf32>
   }
 }
+
+// -----
+
+#at = affine_map<(m, n, k) -> (k, m)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// Threads turn the first factor where both lie across k, so its rows may begin at any word.
+builtin.module @turned attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // CHECK-LABEL: func.func @turned_tf32(
+  // CHECK-SAME:    %[[A:.*]]: tensor<4096x4099xf32>, %[[B:.*]]: tensor<4096x4097xf32>
+  // CHECK:         tensor.pad %[[B]]
+  // CHECK-NOT:     tensor.pad
+  // CHECK:         linalg.contract {{.*}} ins(%[[A]],
+  func.func @turned_tf32(%a: tensor<4096x4099xf32>, %b: tensor<4096x4097xf32>, %c: tensor<4099x4097xf32>) -> tensor<4099x4097xf32> {
+    %p = linalg.contract indexing_maps = [#at, #b, #c] {allow_tf32} ins(%a, %b : tensor<4096x4099xf32>, tensor<4096x4097xf32>) outs(%c : tensor<4099x4097xf32>) -> tensor<4099x4097xf32>
+    return %p : tensor<4099x4097xf32>
+  }
+  // Bytes that are no words cannot be turned, and nothing is gained.
+  // CHECK-LABEL: func.func @turned_bytes(
+  // CHECK-NOT:     tensor.pad
+  func.func @turned_bytes(%a: tensor<4096x4099xi8>, %b: tensor<4096x4097xi8>, %c: tensor<4099x4097xi32>) -> tensor<4099x4097xi32> {
+    %p = linalg.contract indexing_maps = [#at, #b, #c] ins(%a, %b : tensor<4096x4099xi8>, tensor<4096x4097xi8>) outs(%c : tensor<4099x4097xi32>) -> tensor<4099x4097xi32>
+    return %p : tensor<4099x4097xi32>
+  }
+}

@@ -200,6 +200,18 @@ def shapes():
     %e = array.extent %o, 0 : CUT -> tensor<i64>
 """, [("%s", "tensor<6xf32>"), ("%u", "tensor<2xf32>"), ("%a", "tensor<6xf32>"), ("%e", "tensor<i64>")],
                     lambda rows: [rows.sum(0), rows.reshape(-1, 2, 3).sum((0, 2)), rows[3::2].sum(0), np.asarray(len(rows[3::2]))])
+    def behind(rows):
+        with np.errstate(all="ignore"):
+            return [rows[3:].sum(0) / np.float64(len(rows[3:])), np.asarray(len(rows[3:])), np.asarray(len(rows[3:]) + 1)]
+
+    yield of_counts("behind", ZERO + """    %s = array.slice %r [3:, :] : CUT -> CUT
+    %m = array.mean %s axes = [0] : CUT -> tensor<6xf32>
+    %d = array.dim %s, 0 : CUT
+    %i = array.from_index %d : tensor<i64>
+    %b = array.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]> : tensor<1x6xf32>
+    %c = array.concatenate %s, %b axis = 0 : (CUT, tensor<1x6xf32>) -> CUT
+    %e = array.extent %c, 0 : CUT -> tensor<i64>
+""", [("%m", "tensor<6xf32>"), ("%i", "tensor<i64>"), ("%e", "tensor<i64>")], behind)
     yield of_counts("reverse", ZERO + "    %a = array.reverse %r axes = [0, 1] : CUT -> CUT\n" + pad("%p", "%a", "WHOLE"),
                     [("%p", "tensor<ROWSx6xf32>")], lambda rows: [padded(rows[::-1, ::-1], 16)], "exact")
     yield of_counts("pad", ZERO + """    %one = array.constant dense<1.0> : tensor<f32>

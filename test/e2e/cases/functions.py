@@ -98,7 +98,8 @@ def binary():
             yield simple(f"floor_div_{dtype}", [a, b], [(dtype, quotient)], f"%r0 = array.floor_div %0, %1 : {a.mlir}")
             yield simple(f"mod_{dtype}", [a, b], [(dtype, rest)], f"%r0 = array.mod %0, %1 : {a.mlir}")
             width = 8 * NUMPY[dtype]().itemsize
-            counts = Tensor(dtype, np.array([0, 1, width - 1, width, width + 1, 100] + ([-1] if dtype[0] == "i" else [])))
+            counts = Tensor(dtype, np.array([0, 1, width - 1, width, width + 1, 100] + ([-1] if dtype[0] == "i" else [])
+                                            + ([1 << 32, (1 << 32) + 3, edges[0]] if width == 64 else [])))
             a = Tensor(dtype, np.array(edges[:2] + [5] + edges[2:6], dtype=object)[:, None])
             results = shifts(a.values, counts.values, width)
             shape = (7, counts.shape[0])

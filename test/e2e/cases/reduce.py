@@ -121,6 +121,19 @@ def moments():
                  f"%r0 = array.logsumexp %0 axes = [1] : {x.mlir} -> tensor<6xf32>", "composite")
 
 
+def together():
+    """Reductions of one kind to one shape in one kernel, of which one is computed of what another one needs as well."""
+    x = random("f32", (12, 4), 17)
+    rest = x.values - x.values.max(0)
+    for kind, function in (("sum", np.sum), ("max", np.max)):
+        yield simple(f"{kind}_together", [x], [("f32", function(rest)), ("f32", function(rest * rest))],
+                     f"""%t = array.reduce max, %0 axes = [0] : {x.mlir} -> tensor<4xf32>
+                         %m = array.sub %0, %t : ({x.mlir}, tensor<4xf32>) -> {x.mlir}
+                         %r0 = array.reduce {kind}, %m axes = [0, 1] : {x.mlir} -> tensor<f32>
+                         %q = array.mul %m, %m : {x.mlir}
+                         %r1 = array.reduce {kind}, %q axes = [0, 1] : {x.mlir} -> tensor<f32>""", "sum")
+
+
 def scans():
     for dtype in ("f32", "i32", "bf16"):
         x = random(dtype, (5, 37), 12)
@@ -455,5 +468,5 @@ def bodies():
 
 def cases():
     with np.errstate(all="ignore"):
-        for make in (reductions, bodies, arguments, moments, scans, softmaxes, norms, large):
+        for make in (reductions, bodies, arguments, moments, together, scans, softmaxes, norms, large):
             yield from make()

@@ -26,6 +26,10 @@ public:
   /// A one-dimensional buffer in the block's shared memory, 16-byte aligned. Buffers do not
   /// overlap.
   mlir::Value allocateShared(mlir::Type elementType, int64_t count);
+  /// Whether the target's blocks may have `bytes` more of shared memory.
+  bool fitsShared(int64_t bytes) const {
+    return sharedBytes + bytes <= kernel.target->sharedPerBlock;
+  }
   /// Waits for all threads of the block, and makes their stores to shared memory visible.
   void barrier();
   /// The value that the thread whose number differs in the bits of `mask` holds; all 32 take part.

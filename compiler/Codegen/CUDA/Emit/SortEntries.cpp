@@ -149,16 +149,24 @@ TileSorter::TileSorter(EntryBuilder &entries, KernelFrame &frame, int64_t tile, 
     : entries(entries), frame(frame), points(frame.points), index(points.index),
       builder(points.builder), loc(points.loc), tile(tile), items(tile / fellows),
       itemBits(llvm::Log2_64(items)), thread(thread) {
+  int64_t bytes = 0;
   for (unsigned word = 0; word < entries.countWords(); ++word) {
     Type type = entries.getType(word);
-    int64_t size = padCount(tile, type);
+    bytes += slots * padCount(tile, type) * type.getIntOrFloatBitWidth() / 8;
+  }
+  isPadded = frame.fitsShared(bytes);
+  for (unsigned word = 0; word < entries.countWords(); ++word) {
+    Type type = entries.getType(word);
+    int64_t size = isPadded ? padCount(tile, type) : tile;
     buffers.push_back(frame.allocateShared(type, slots * size));
     bases.push_back(index.mul(slot, size));
   }
 }
 
 Value TileSorter::getAddress(Value place, unsigned word) {
-  return index.add(bases[word], padPlace(points, place, entries.getType(word)));
+  if (isPadded)
+    place = padPlace(points, place, entries.getType(word));
+  return index.add(bases[word], place);
 }
 
 EntryBuilder::Entry TileSorter::load(Value place) {

@@ -91,7 +91,7 @@ private:
   unsigned itemBits;
   mlir::Value thread;
   EntryBuilder::Buffers buffers;
-  llvm::SmallVector<unsigned, 2> rowBits; // of each buffer: elements that all banks hold
+  bool isPadded = false; // against conflicts of banks
   llvm::SmallVector<mlir::Value, 2> bases;
 };
 

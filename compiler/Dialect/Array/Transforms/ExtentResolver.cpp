@@ -229,7 +229,8 @@ bool ExtentResolver::areEqual(Value lhs, Value rhs, unsigned depth) const {
   if (depth > kDeepest)
     return false;
   auto left = counts.find(lhs), right = counts.find(rhs);
-  if (left != counts.end() && right != counts.end() &&
+  // The bounds, which extents are clamped to, are compared by who asks; not those within formulas.
+  if (depth == 0 && left != counts.end() && right != counts.end() &&
       areEqual(left->second, right->second, depth + 1))
     return true;
   Operation *first = lhs.getDefiningOp(), *second = rhs.getDefiningOp();

@@ -123,7 +123,11 @@ static Value divide(ExpressionBuilder &e, Value lhs, Value rhs) {
 static Value computeAsData(ExpressionBuilder &e, Operation *op, Value lhs, Value rhs) {
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](arith::AddIOp) { return e.add(lhs, rhs); })
-      .Case([&](arith::SubIOp) { return e.sub(lhs, rhs); })
+      .Case([&](arith::SubIOp) {
+        // What begins behind the extent has no elements, rather than fewer than none.
+        Value zero = e.integer(0, getElementTypeOrSelf(lhs.getType()));
+        return e.make<MaxOp>(e.sub(lhs, rhs), zero);
+      })
       .Case([&](arith::MulIOp) { return e.mul(lhs, rhs); })
       .Case<arith::MaxSIOp, arith::MaxUIOp>([&](Operation *) { return e.make<MaxOp>(lhs, rhs); })
       .Case<arith::MinSIOp, arith::MinUIOp>([&](Operation *) { return e.make<MinOp>(lhs, rhs); })
@@ -191,13 +195,7 @@ FailureOr<ExtentResolver::ResultShape> ExtentResolver::getResultShape(ArraySized
     if (auto found = sizes.find(given); found != sizes.end()) {
       if (!found->second.bound)
         return FailureOr<ResultShape>(refuse(op));
-      Value extent = found->second.extent;
-      // Less than nothing is nothing.
-      if (extent.getDefiningOp<SubOp>()) {
-        ExpressionBuilder e = expressions(op);
-        extent = e.make<MaxOp>(extent, e.integer(0, builder.getI64Type()));
-      }
-      result.extents[dim] = extent;
+      result.extents[dim] = found->second.extent;
       given = found->second.bound;
     }
     if (std::optional<int64_t> constant = getConstantIntValue(given))
