@@ -349,12 +349,10 @@ struct EmitMerge final : impl::EmitMergeBase<EmitMerge> {
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
-    std::optional<LineKernel> lines = matchLineKernel(*kernel);
-    if (!lines || !isa<kernel::MergeOp>(lines->op)) {
-      getOperation().emitOpError("expected two outputs, the results of kernel.merge, for ")
-          << config;
+    FailureOr<LineKernel> lines =
+        requireLineKernel<kernel::MergeOp>(*kernel, config, "two outputs, the results");
+    if (failed(lines))
       return signalPassFailure();
-    }
     if (failed(MergeEmitter(*kernel, *lines, config).run()))
       signalPassFailure();
   }

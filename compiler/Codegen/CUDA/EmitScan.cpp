@@ -369,11 +369,10 @@ struct EmitScan final : impl::EmitScanBase<EmitScan> {
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
-    std::optional<LineKernel> lines = matchLineKernel(*kernel);
-    if (!lines || !isa<kernel::ScanOp>(lines->op)) {
-      getOperation().emitOpError("expected one output, the result of kernel.scan, for ") << config;
+    FailureOr<LineKernel> lines =
+        requireLineKernel<kernel::ScanOp>(*kernel, config, "one output, the result");
+    if (failed(lines))
       return signalPassFailure();
-    }
     LogicalResult result = failure();
     if (auto rows = dyn_cast<RowScanAttr>(config))
       result = RowScanEmitter(*kernel, *lines, rows).run();

@@ -336,12 +336,10 @@ struct EmitSelect final : impl::EmitSelectBase<EmitSelect> {
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
-    std::optional<LineKernel> lines = matchLineKernel(*kernel);
-    if (!lines || !isa<kernel::SortOp>(lines->op)) {
-      getOperation().emitOpError("expected two outputs, the results of kernel.sort, for ")
-          << config;
+    FailureOr<LineKernel> lines =
+        requireLineKernel<kernel::SortOp>(*kernel, config, "two outputs, the results");
+    if (failed(lines))
       return signalPassFailure();
-    }
     if (failed(SelectEmitter(*kernel, *lines, config).run()))
       signalPassFailure();
   }

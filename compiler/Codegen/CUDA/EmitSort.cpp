@@ -273,12 +273,10 @@ struct EmitSort final : impl::EmitSortBase<EmitSort> {
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
-    std::optional<LineKernel> lines = matchLineKernel(*kernel);
-    if (!lines || !isa<kernel::SortOp>(lines->op)) {
-      getOperation().emitOpError("expected two outputs, the results of kernel.sort, for ")
-          << config;
+    FailureOr<LineKernel> lines =
+        requireLineKernel<kernel::SortOp>(*kernel, config, "two outputs, the results");
+    if (failed(lines))
       return signalPassFailure();
-    }
     LogicalResult result = failure();
     if (auto tile = dyn_cast<SortAttr>(config))
       result = TileSortEmitter(*kernel, *lines, tile).run();

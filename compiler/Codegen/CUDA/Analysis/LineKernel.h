@@ -22,6 +22,18 @@ struct LineKernel {
 
 /// Nothing if the kernel is anything else.
 std::optional<LineKernel> matchLineKernel(const KernelInfo &kernel);
+/// The same where `config` demands it, with an error unless the op is an `OpTy`. `outputs` says
+/// what the kernel has to have then, as in "one output, the result".
+template <typename OpTy>
+mlir::FailureOr<LineKernel> requireLineKernel(const KernelInfo &kernel, mlir::Attribute config,
+                                              llvm::StringRef outputs) {
+  std::optional<LineKernel> lines = matchLineKernel(kernel);
+  if (lines && mlir::isa<OpTy>(lines->op))
+    return *lines;
+  kernel.getFunction().emitOpError("expected ")
+      << outputs << " of " << OpTy::getOperationName() << ", for " << config;
+  return mlir::failure();
+}
 
 /// The sizes of an op on lines: `outer` lines above `inner` lines beside each other, `length`
 /// elements each, cut into segments of `segment`.

@@ -69,6 +69,8 @@ private:
                                                                mlir::Block &block,
                                                                llvm::ArrayRef<Extents> expected,
                                                                mlir::TypeRange types);
+  /// Makes `rebuilt` stand for `op`: arrays first, then the extents of those that have any.
+  void takeResults(mlir::Operation *op, mlir::Operation *rebuilt, llvm::ArrayRef<Extents> extents);
   void markWork();
   /// `array`, of which only what lies before `extents` is of interest.
   mlir::Value mark(mlir::Value array, llvm::ArrayRef<mlir::Value> extents);

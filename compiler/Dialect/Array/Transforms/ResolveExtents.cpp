@@ -89,6 +89,19 @@ FailureOr<SmallVector<Value>> ExtentResolver::resolveYield(Operation *op, Block 
   return arrays;
 }
 
+void ExtentResolver::takeResults(Operation *op, Operation *rebuilt, ArrayRef<Extents> extents) {
+  size_t count = op->getNumResults();
+  ResultRange results = rebuilt->getResults();
+  for (auto [old, array, known] : llvm::zip_equal(op->getResults(), results.take_front(count),
+                                                  unflatten(extents, results.drop_front(count)))) {
+    if (hasAny(known))
+      bounded[old] = {array, known};
+    else
+      old.replaceAllUsesWith(array);
+  }
+  replaced.push_back(op);
+}
+
 /// Ends `block` with a yield of `values`.
 static void replaceYield(Block &block, ValueRange values) {
   cast<YieldOp>(block.getTerminator()).getValuesMutable().assign(values);
@@ -138,16 +151,7 @@ LogicalResult ExtentResolver::resolveWhile(WhileOp op) {
   if (failed(yielded))
     return failure();
   replaceYield(body, *yielded);
-  size_t count = op->getNumResults();
-  for (auto [old, array, known] :
-       llvm::zip_equal(op.getResults(), rebuilt.getResults().take_front(count),
-                       unflatten(carried, rebuilt.getResults().drop_front(count)))) {
-    if (hasAny(known))
-      bounded[old] = {array, known};
-    else
-      old.replaceAllUsesWith(array);
-  }
-  replaced.push_back(op);
+  takeResults(op, rebuilt, carried);
   return success();
 }
 
@@ -175,15 +179,7 @@ LogicalResult ExtentResolver::resolveIf(IfOp op) {
   auto rebuilt = IfOp::create(builder, op.getLoc(), types, op.getCondition());
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), rebuilt->getRegions()))
     to.takeBody(from);
-  for (auto [old, array, known] :
-       llvm::zip_equal(op.getResults(), rebuilt.getResults().take_front(count),
-                       unflatten(extents, rebuilt.getResults().drop_front(count)))) {
-    if (hasAny(known))
-      bounded[old] = {array, known};
-    else
-      old.replaceAllUsesWith(array);
-  }
-  replaced.push_back(op);
+  takeResults(op, rebuilt, extents);
   return success();
 }
 
