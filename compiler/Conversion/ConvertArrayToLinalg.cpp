@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/CustomToLinalg.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
@@ -243,6 +244,7 @@ private:
     populateLinePatterns(converter, patterns);
     populateRandomPatterns(converter, patterns);
     populateStatePatterns(converter, patterns);
+    populateCustomPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);
     populateCallOpTypeConversionPattern(patterns, converter);

@@ -9,6 +9,7 @@
 
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/Custom/Passes.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
@@ -43,7 +44,8 @@ static void addCleanup(OpPassManager &pm) {
 }
 
 /// What users write: checked, and brought into array ops and linalg on tensors.
-static void addInputPasses(OpPassManager &pm) {
+static void addInputPasses(OpPassManager &pm, const CompileOptions &options) {
+  pm.addPass(custom::createReadKernels({options.modelDirectory}));
   addInputConversionPasses(pm);
   // Entry points are compiled each on its own, so calls between functions go.
   pm.addPass(createInlinerPass());
@@ -113,6 +115,7 @@ static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target,
     cpu::buildCodegenPipeline(kernelPM, cpuOptions);
     return;
   }
+  kernelPM.addPass(custom::createEmbedKernels());
   cuda::CodegenOptions cudaOptions;
   cudaOptions.optLevel = options.optLevel;
   cudaOptions.fastMath = options.fastMath;
@@ -181,7 +184,7 @@ LogicalResult Compiler::runPhase(Phase phase) {
   std::string name = ("Phase " + kPhaseNames[static_cast<unsigned>(phase)]).str();
   switch (phase) {
   case Phase::Input:
-    return runPasses(module, name, [](PassManager &pm) { addInputPasses(pm); });
+    return runPasses(module, name, [&](PassManager &pm) { addInputPasses(pm, options); });
   case Phase::Array:
     return runPasses(module, name, [](PassManager &pm) { addArrayPasses(pm); });
   case Phase::Linalg:
@@ -191,6 +194,7 @@ LogicalResult Compiler::runPhase(Phase phase) {
       plan::CloneForTargetsOptions cloneOptions;
       cloneOptions.targets = options.targets;
       pm.addPass(plan::createCloneForTargets(cloneOptions));
+      pm.nest<ModuleOp>().addPass(custom::createResolveReferences());
       OpPassManager &funcPM = pm.nest<ModuleOp>().nest<func::FuncOp>();
       funcPM.addPass(plan::createChooseLayouts());
       addCleanup(funcPM);

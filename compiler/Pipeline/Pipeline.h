@@ -41,6 +41,8 @@ struct CompileOptions {
   /// CUDA: lines `KEY = CONFIG` that say how products are laid out, and the file that they are
   /// from.
   std::string tuning, tuningFile;
+  /// Where the paths of custom kernels begin: the model's directory.
+  std::string modelDirectory;
   /// The ptxas to assemble PTX with; empty: modules hold PTX only.
   std::string ptxas;
   /// Where to write the IR after every phase and each kernel's IR and assembly; empty: nowhere.

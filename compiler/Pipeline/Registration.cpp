@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/Common/Passes.h"
+#include "compiler/Codegen/Custom/Passes.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
@@ -113,6 +114,7 @@ void registerAllPasses() {
   codegen::registerPasses();
   cpu::registerPasses();
   cuda::registerPasses();
+  custom::registerPasses();
   plan::registerPasses();
   registerPipelinePasses();
 }

@@ -210,6 +210,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (!buffer)
     return fail(message);
   llvm::StringRef text = buffer->getBuffer();
+  command.compile.modelDirectory = llvm::sys::path::parent_path(command.input).str();
   command.compile.provenance.sourceName = llvm::sys::path::filename(command.input).str();
   command.compile.provenance.sourceHash = llvm::xxh3_64bits(
       llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));

@@ -217,6 +217,12 @@ ArrayAttr EmitPTX::describeExports() {
 
 void EmitPTX::runOnOperation() {
   ModuleOp module = getOperation();
+  // A kernel that the program brings.
+  if (auto image = module->getAttrOfType<StringAttr>(plan::kImageAttr)) {
+    if (emitAssembly)
+      module->setAttr(plan::kAssemblyAttr, image);
+    return;
+  }
   auto targetAttr = module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
   const Target *target = targetAttr ? findTarget(targetAttr.getArch()) : nullptr;
   if (!target) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/CustomKernelOp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -49,6 +50,7 @@ void ArrayDialect::initialize() {
 #define GET_OP_LIST
 #include "compiler/Dialect/Array/IR/ArrayOps.cpp.inc"
       >();
+  addOperations<CustomKernelOp>();
 }
 
 Operation *ArrayDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Kernel/IR/CustomOp.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
@@ -221,7 +221,9 @@ void FormDispatches::cloneConstantsInto(RegionOp region, const DispatchGrouping 
       auto destination = dyn_cast<DestinationStyleOpInterface>(op);
       // What a kernel updates is in the result's memory before it.
       bool isUpdated = destination && kernel::writesPart(op) && destination.isDpsInit(&operand);
-      if (!definition || isUpdated || region->isAncestor(definition) ||
+      // Also a constant is passed to a kernel that the program brings.
+      bool isPassed = isa<kernel::CustomOp>(op) && operand.get().getType().isIndex();
+      if (!definition || isUpdated || isPassed || region->isAncestor(definition) ||
           !isClonedIntoKernels(definition, grouping))
         continue;
       if (!clones.contains(operand.get())) {

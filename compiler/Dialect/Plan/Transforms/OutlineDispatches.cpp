@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Kernel/IR/CustomOp.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/DispatchGroups.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
@@ -38,8 +38,27 @@ namespace xc::plan {
 /// What the runtime guarantees for the address of every buffer it binds; views may have less.
 static constexpr int64_t kBufferAlignment = 16;
 
+/// `name` as PTX, assemblers and file systems take it: letters, digits and underscores, and no
+/// digit in front.
+static std::string makeIdentifier(StringRef name) {
+  std::string identifier;
+  if (name.empty() || llvm::isDigit(name.front()))
+    identifier = "_";
+  for (char c : name)
+    identifier += llvm::isAlnum(c) ? c : '_';
+  return identifier;
+}
+
+/// The kernel that the program brings, if the region is one.
+static kernel::CustomOp getCustom(RegionOp region) {
+  auto ops = region.getBody().getOps<kernel::CustomOp>();
+  return ops.empty() ? kernel::CustomOp() : *ops.begin();
+}
+
 /// A word for what the region's main op does, for the kernel's name.
 static std::string describe(RegionOp region) {
+  if (kernel::CustomOp custom = getCustom(region))
+    return makeIdentifier(custom.getEntry());
   std::string word = "copy";
   for (Operation &op : region.getBody().front().without_terminator()) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -60,17 +79,6 @@ static std::string describe(RegionOp region) {
         word = last->getName().stripDialect().str();
   }
   return word;
-}
-
-/// `name` as PTX, assemblers and file systems take it: letters, digits and underscores, and no
-/// digit in front.
-static std::string makeIdentifier(StringRef name) {
-  std::string identifier;
-  if (name.empty() || llvm::isDigit(name.front()))
-    identifier = "_";
-  for (char c : name)
-    identifier += llvm::isAlnum(c) ? c : '_';
-  return identifier;
 }
 
 /// Of an argument of a region's function: bytes that its address is a multiple of.
@@ -185,14 +193,15 @@ namespace {
 class Outliner {
 public:
   Outliner(RegionOp region, SymbolicDims &dims, std::string name)
-      : region(region), dims(dims), name(std::move(name)), context(region.getContext()) {}
+      : region(region), dims(dims), name(std::move(name)), context(region.getContext()),
+        isCustom(getCustom(region)) {}
 
   LogicalResult run(SymbolTable &symbols);
 
 private:
   LogicalResult collectCaptures();
   void collectInits();
-  LogicalResult addScalar(FailureOr<AffineExpr> expr, Location loc);
+  LogicalResult addScalar(FailureOr<AffineExpr> expr, Location loc, bool evenConstant = false);
   LogicalResult addDims(Value tensor);
   int64_t getFactor(AffineExpr expr);
   Value makeScalar(OpBuilder &builder, AffineExpr expr, unsigned ordinal);
@@ -208,6 +217,8 @@ private:
   SymbolicDims &dims;
   std::string name;
   MLIRContext *context;
+  /// Code that is there already gets its scalars as they are, constants too.
+  bool isCustom;
   llvm::SetVector<Value> tensors, indices;
   llvm::MapVector<AffineExpr, unsigned> scalars;
   SmallVector<int64_t> reuse;
@@ -217,11 +228,11 @@ private:
   llvm::DenseMap<AffineExpr, Value> scalarInKernel;
 };
 
-LogicalResult Outliner::addScalar(FailureOr<AffineExpr> expr, Location loc) {
+LogicalResult Outliner::addScalar(FailureOr<AffineExpr> expr, Location loc, bool evenConstant) {
   if (failed(expr))
     return emitError(
         loc, "expected a size that is a formula over the dynamic dims of the function's inputs");
-  if (!isa<AffineConstantExpr>(*expr))
+  if (evenConstant || !isa<AffineConstantExpr>(*expr))
     scalars.insert({*expr, scalars.size()});
   return success();
 }
@@ -275,7 +286,7 @@ LogicalResult Outliner::collectCaptures() {
     if (failed(addDims(result)))
       return failure();
   for (Value index : indices)
-    if (failed(addScalar(dims.getExpr(index), index.getLoc())))
+    if (failed(addScalar(dims.getExpr(index), index.getLoc(), /*evenConstant=*/isCustom)))
       return failure();
   reuse.assign(region.getNumResults(), -1);
   for (auto [result, index] : llvm::enumerate(region.getReuse())) {
@@ -292,6 +303,8 @@ static constexpr int64_t kMaxFactor = 128;
 /// What the scalar of a formula is multiplied with in the kernel: a power of two that divides the
 /// formula, so that codegen sees that it does.
 int64_t Outliner::getFactor(AffineExpr expr) {
+  if (isCustom)
+    return 1;
   return std::min(powerOfTwoIn(dims.getRange(expr).divisor), kMaxFactor);
 }
 
@@ -306,11 +319,12 @@ Value Outliner::makeScalar(OpBuilder &builder, AffineExpr expr, unsigned ordinal
                                arith::ConstantIndexOp::create(builder, loc, factor));
 }
 
-/// The kernel's value of a formula: a constant or a scalar.
+/// The kernel's value of a formula: a scalar or a constant.
 Value Outliner::makeIndex(OpBuilder &builder, AffineExpr expr) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return arith::ConstantIndexOp::create(builder, region.getLoc(), constant.getValue());
-  return scalarInKernel.at(expr);
+  if (Value scalar = scalarInKernel.lookup(expr))
+    return scalar;
+  return arith::ConstantIndexOp::create(builder, region.getLoc(),
+                                        cast<AffineConstantExpr>(expr).getValue());
 }
 
 Value Outliner::makeBinding(OpBuilder &builder, unsigned ordinal, Access access,

@@ -16,7 +16,7 @@
 
 #include "compiler/Dialect/Plan/Transforms/ReusableMemory.h"
 
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Kernel/IR/CustomOp.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -200,13 +200,23 @@ static Value getKeptDestination(Value result) {
   return isReadBefore && !dest.getDefiningOp<tensor::EmptyOp>() ? dest : nullptr;
 }
 
+/// The input whose memory a kernel that the program brings says it can take.
+static Value getGivenInput(Value result) {
+  auto custom = result.getDefiningOp<kernel::CustomOp>();
+  if (!custom || custom.getReuse().empty())
+    return nullptr;
+  int64_t input = custom.getReuse()[cast<OpResult>(result).getResultNumber()];
+  return input < 0 ? Value() : custom.getInputs()[input];
+}
+
 void findReusableMemory(const DispatchGroup &group, ArrayRef<Value> escaping,
                         SmallVectorImpl<Value> &reusable, SmallVectorImpl<int64_t> &reuse) {
   reuse.assign(escaping.size(), -1);
   for (auto [index, value] : llvm::enumerate(escaping)) {
-    if (Value dest = getKeptDestination(value)) {
+    Value given = getGivenInput(value);
+    if (Value taken = given ? given : getKeptDestination(value)) {
       reuse[index] = reusable.size();
-      reusable.push_back(dest);
+      reusable.push_back(taken);
       continue;
     }
     auto linalgOp = dyn_cast<linalg::LinalgOp>(value.getDefiningOp());

@@ -1,0 +1,55 @@
+//===- ReadKernels.cpp - Read the files that custom kernels are in -------- -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/Custom/Passes.h"
+
+#include "compiler/Dialect/Array/IR/CustomKernelOp.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace xc::custom {
+
+#define GEN_PASS_DEF_READKERNELS
+#include "compiler/Codegen/Custom/Passes.h.inc"
+
+static LogicalResult readKernel(array::CustomKernelOp op, StringRef directory) {
+  StringRef file = *op.getFile();
+  llvm::SmallString<128> path(file);
+  if (llvm::sys::path::is_relative(file)) {
+    path = directory;
+    llvm::sys::path::append(path, file);
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (std::error_code error = buffer.getError())
+    return op.emitOpError("cannot read its kernel from '") << path << "': " << error.message();
+  op.setPtxAttr(StringAttr::get(op.getContext(), (*buffer)->getBuffer()));
+  op.removeFileAttr();
+  return success();
+}
+
+namespace {
+
+struct ReadKernels final : impl::ReadKernelsBase<ReadKernels> {
+  using ReadKernelsBase::ReadKernelsBase;
+
+  void runOnOperation() override {
+    WalkResult walk = getOperation().walk([&](array::CustomKernelOp op) {
+      return op.getFile() ? WalkResult(readKernel(op, directory)) : WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace xc::custom

@@ -1,0 +1,122 @@
+//===- ResolveReferences.cpp - Compute custom kernels by their references - -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/Custom/Passes.h"
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Kernel/IR/CustomOp.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace xc::custom {
+
+#define GEN_PASS_DEF_RESOLVEREFERENCES
+#include "compiler/Codegen/Custom/Passes.h.inc"
+
+/// What has a function of its own, or state, could be there once only.
+static LogicalResult verifyReference(kernel::CustomOp op, func::FuncOp reference) {
+  for (Operation &inner : reference.getBody().front())
+    if (isa<plan::BranchOp, plan::LoopOp, array::VariableReadOp, array::VariableAssignOp,
+            kernel::CustomOp>(inner)) {
+      InFlightDiagnostic diagnostic =
+          op.emitError("expected reference @")
+          << reference.getName() << " to have no control, variables or custom kernels";
+      diagnostic.attachNote(inner.getLoc()) << "one is here";
+      return diagnostic;
+    }
+  return success();
+}
+
+static Value castTo(OpBuilder &builder, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  return tensor::CastOp::create(builder, value.getLoc(), type, value);
+}
+
+/// The sizes behind the op use what it says of its results, so that has to be so.
+static void requireSizes(OpBuilder &builder, kernel::CustomOp op, Value init, Value result) {
+  auto type = cast<RankedTensorType>(init.getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!type.isDynamicDim(dim))
+      continue;
+    Value expected = builder.createOrFold<tensor::DimOp>(op.getLoc(), init, dim);
+    Value got = builder.createOrFold<tensor::DimOp>(op.getLoc(), result, dim);
+    plan::RequireOp::create(builder, op.getLoc(), expected, plan::Comparison::Equal, got,
+                            "array.custom_kernel: expected the size that its reference gives dim " +
+                                std::to_string(dim));
+  }
+}
+
+static void inlineReference(kernel::CustomOp op, func::FuncOp reference) {
+  OpBuilder builder(op);
+  IRMapping mapping;
+  for (auto [argument, input] : llvm::zip_equal(reference.getArguments(), op.getInputs()))
+    mapping.map(argument, castTo(builder, input, argument.getType()));
+  Block &body = reference.getBody().front();
+  for (Operation &inner : body.without_terminator())
+    builder.clone(inner, mapping);
+  for (auto [result, init, value] : llvm::zip_equal(op.getOutputs(), op.getInits(),
+                                                    body.getTerminator()->getOperands())) {
+    Value computed = mapping.lookupOrDefault(value);
+    requireSizes(builder, op, init, computed);
+    result.replaceAllUsesWith(castTo(builder, computed, result.getType()));
+  }
+  op.erase();
+}
+
+namespace {
+
+struct ResolveReferences final : impl::ResolveReferencesBase<ResolveReferences> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto target = module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
+    if (!target) {
+      module.emitOpError("expected a module with a target");
+      return signalPassFailure();
+    }
+    SmallVector<kernel::CustomOp> ops;
+    module.walk([&](kernel::CustomOp op) { ops.push_back(op); });
+    llvm::SmallSetVector<func::FuncOp, 4> references;
+    for (kernel::CustomOp op : ops)
+      if (failed(resolve(op, target, references)))
+        return signalPassFailure();
+    for (func::FuncOp reference : references)
+      if (reference.isPrivate() && SymbolTable::symbolKnownUseEmpty(reference, module))
+        reference.erase();
+  }
+
+  LogicalResult resolve(kernel::CustomOp op, plan::TargetAttr target,
+                        llvm::SmallSetVector<func::FuncOp, 4> &references) {
+    auto reference =
+        op.getReferenceAttr()
+            ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, op.getReferenceAttr())
+            : func::FuncOp();
+    if (!reference && target.isCPU())
+      return op.emitError("kernel '")
+             << op.getEntry() << "' is PTX, which target cpu:" << target.getArch().getValue()
+             << " cannot run; expected 'else @function' that computes the same in array ops";
+    if (!reference)
+      return success();
+    if (failed(verifyReference(op, reference)))
+      return failure();
+    references.insert(reference);
+    if (target.isCPU())
+      inlineReference(op, reference);
+    else
+      op.removeReferenceAttr();
+    return success();
+  }
+};
+
+} // namespace
+
+} // namespace xc::custom

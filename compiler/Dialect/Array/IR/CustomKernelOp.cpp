@@ -1,0 +1,68 @@
+//===- CustomKernelOp.cpp - array.custom_kernel ------------------------------ -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/CustomKernelOp.h"
+
+#include "compiler/Dialect/Kernel/IR/CustomOp.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "compiler/Dialect/Array/IR/ArrayCustomKernelOp.cpp.inc"
+
+namespace xc::array {
+
+LogicalResult CustomKernelOp::verify() {
+  if (getPtxAttr() && getFileAttr())
+    return emitOpError("expected either 'ptx' or 'file', got both");
+  if (!getPtxAttr() && !getFileAttr())
+    return emitOpError("expected either 'ptx' or 'file', got none");
+  unsigned dynamic = 0;
+  for (Type type : getOutputs().getTypes())
+    dynamic += cast<RankedTensorType>(type).getNumDynamicDims();
+  if (getSizes().size() != dynamic)
+    return emitOpError("expected a size for each of ")
+           << dynamic << " dynamic dims of the results, got " << getSizes().size();
+  return kernel::verifyCustomKernel(*this, {getEntry(), getPtxAttr(), getInputs().getTypes(),
+                                            getOutputs().getTypes(),
+                                            static_cast<unsigned>(getScalars().size()),
+                                            getScalarTypesAttr(), getGrid(), getBlock(),
+                                            static_cast<int64_t>(getShared()), getReuse()});
+}
+
+LogicalResult CustomKernelOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  FlatSymbolRefAttr name = getReferenceAttr();
+  if (!name)
+    return success();
+  auto function = symbolTable.lookupNearestSymbolFrom<func::FuncOp>(*this, name);
+  if (!function || function.isDeclaration())
+    return emitOpError("expected behind 'else' a function of the module, got ") << name;
+  TypeRange inputs = getInputs().getTypes(), outputs = getOutputs().getTypes();
+  if (function.getNumArguments() != inputs.size() || function.getNumResults() != outputs.size() ||
+      !areCompatibleTypes(function.getArgumentTypes(), inputs) ||
+      !areCompatibleTypes(function.getResultTypes(), outputs))
+    return emitOpError("expected ")
+           << name << " to take (" << inputs << ") and to return (" << outputs << "), got "
+           << function.getFunctionType();
+  return success();
+}
+
+LogicalResult CustomKernelOp::reifyResultShapes(OpBuilder &builder,
+                                                ReifiedRankedShapedTypeDims &shapes) {
+  auto size = getSizes().begin();
+  for (Type type : getOutputs().getTypes()) {
+    SmallVector<OpFoldResult> &shape = shapes.emplace_back();
+    for (int64_t dim : cast<RankedTensorType>(type).getShape())
+      shape.push_back(ShapedType::isDynamic(dim) ? OpFoldResult(*size++)
+                                                 : builder.getIndexAttr(dim));
+  }
+  return success();
+}
+
+} // namespace xc::array

@@ -1,0 +1,39 @@
+//===- CustomOp.h - A kernel that the program brings ----------------------- -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_KERNEL_IR_CUSTOMOP_H
+#define XC_DIALECT_KERNEL_IR_CUSTOMOP_H
+
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#define GET_OP_CLASSES
+#include "compiler/Dialect/Kernel/IR/KernelCustomOp.h.inc"
+
+namespace xc::kernel {
+
+/// What `array.custom_kernel` and `kernel.custom` both say of a kernel.
+struct CustomKernel {
+  llvm::StringRef entry;
+  mlir::StringAttr ptx; // null until the file has been read
+  mlir::TypeRange inputs, outputs;
+  unsigned scalarCount;
+  mlir::ArrayAttr scalarTypes; // may be null where there are no scalars
+  mlir::AffineMap grid;
+  llvm::ArrayRef<int64_t> block;
+  int64_t shared;
+  llvm::ArrayRef<int64_t> reuse;
+};
+
+/// Checks that the launch is one that hardware knows, and that the text has the kernel, with the
+/// parameters that it will get.
+mlir::LogicalResult verifyCustomKernel(mlir::Operation *op, const CustomKernel &kernel);
+
+} // namespace xc::kernel
+
+#endif // XC_DIALECT_KERNEL_IR_CUSTOMOP_H
