@@ -92,6 +92,27 @@ def sizes():
 """, lambda x, y: -x + y - x + y, (300, 5))
 
 
+def inputs():
+    """Constants, one array twice, and arrays without elements."""
+    text = lambda result, a, b, n: add(result, a, b, type=f"tensor<{n}xf32>").replace("sizes(%n)", "").replace("%n)", f"%c{n})", 1)
+    x = random("f32", (130,), 9)
+    table = np.arange(130) / 4
+    yield Case("inputs", ADD_REFERENCE.replace("?", "130") + ADD_REFERENCE.replace("?", "0").replace("_reference", "_none") + f"""
+  func.func @NAME(%x: tensor<130xf32>, %y: tensor<0xf32>) -> (tensor<130xf32>, tensor<130xf32>, tensor<130xf32>, tensor<0xf32>) {{
+    %c130 = arith.constant 130 : index
+    %c0 = arith.constant 0 : index
+    %splat = array.constant dense<0.5> : tensor<130xf32>
+    %table = array.constant dense<[{", ".join(str(float(v)) for v in table)}]> : tensor<130xf32>
+    {text("a", "x", "splat", 130)}
+    {text("b", "x", "x", 130)}
+    {text("c", "table", "splat", 130)}
+    {text("d", "y", "y", 0).replace("_reference", "_none")}
+    return %a, %b, %c, %d : tensor<130xf32>, tensor<130xf32>, tensor<130xf32>, tensor<0xf32>
+  }}
+""", [Step([x, Tensor("f32", np.zeros(0))], [("f32", x.values + 0.5), ("f32", 2 * x.values), ("f32", table + 0.5), ("f32", np.zeros(0))])],
+               "composite")
+
+
 def control():
     """In the bodies of ifs and whiles."""
     yield Case("loop", ADD_REFERENCE + f"""  func.func @NAME(%x: tensor<?xf32>, %steps: tensor<i32>) -> tensor<?xf32> {{
@@ -226,7 +247,7 @@ def shared():
     own = REVERSE.replace(".extern .shared .align 16 .b8 tile[];", ".shared .align 16 .b8 tile[256];")
     yield Case("shared", f"""  func.func private @NAME_reference(%x: tensor<192xf32>) -> tensor<192xf32> {{
     %a = array.reshape %x : tensor<192xf32> -> tensor<3x64xf32>
-    %b = array.reverse %a axes = [1] : tensor<3x64xf32>
+    %b = array.reverse %a axes = [1] : tensor<3x64xf32> -> tensor<3x64xf32>
     %c = array.reshape %b : tensor<3x64xf32> -> tensor<192xf32>
     return %c : tensor<192xf32>
   }}
@@ -241,5 +262,5 @@ def shared():
 
 
 def cases():
-    for family in (sizes, control, parameters, shared):
+    for family in (sizes, inputs, control, parameters, shared):
         yield from family()

@@ -221,8 +221,8 @@ void FormDispatches::cloneConstantsInto(RegionOp region, const DispatchGrouping 
       auto destination = dyn_cast<DestinationStyleOpInterface>(op);
       // What a kernel updates is in the result's memory before it.
       bool isUpdated = destination && kernel::writesPart(op) && destination.isDpsInit(&operand);
-      // Also a constant is passed to a kernel that the program brings.
-      bool isPassed = isa<kernel::CustomOp>(op) && operand.get().getType().isIndex();
+      // All that a kernel of the program's own gets is passed to it.
+      bool isPassed = isa<kernel::CustomOp>(op) && !destination.isDpsInit(&operand);
       if (!definition || isUpdated || isPassed || region->isAncestor(definition) ||
           !isClonedIntoKernels(definition, grouping))
         continue;
