@@ -1,15 +1,13 @@
-//===- CustomToLinalg.cpp - Kernels that the program brings --------------- -===//
+//===- CustomToLinalg.cpp - Kernels that the program brings ---------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/CustomToLinalg.h"
-
 #include "compiler/Conversion/ArrayToLinalg.h"
-#include "compiler/Dialect/Array/IR/CustomKernelOp.h"
-#include "compiler/Dialect/Kernel/IR/CustomOp.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,9 +39,9 @@ struct ConvertCustomKernel final : OpConversionPattern<array::CustomKernelOp> {
       inits.push_back(emptyTensor(rewriter, loc, sizes, element));
     }
     rewriter.replaceOpWithNewOp<kernel::CustomOp>(
-        op, types, op.getEntryAttr(), adaptor.getInputs(), op.getScalars(),
-        op.getScalarTypesAttr(), inits, op.getGridAttr(), op.getBlockAttr(), op.getSharedAttr(),
-        op.getReuseAttr(), op.getReferenceAttr(), op.getPtxAttr());
+        op, types, op.getEntryAttr(), adaptor.getInputs(), op.getScalars(), op.getScalarTypesAttr(),
+        inits, op.getGridAttr(), op.getBlockAttr(), op.getSharedAttr(), op.getReuseAttr(),
+        op.getReferenceAttr(), op.getPtxAttr());
     return success();
   }
 
@@ -65,7 +63,8 @@ private:
         continue;
       Value count = affine::AffineApplyOp::create(builder, op.getLoc(), blocks, op.getScalars());
       requireSizes(builder, op, count, plan::Comparison::AtMost, builder.getIndexAttr(most[axis]),
-                   "expected a grid with fewer blocks along axis " + Twine(axis));
+                   "expected a grid of at most " + Twine(most[axis]) + " blocks along axis " +
+                       Twine(axis));
     }
   }
 };

@@ -12,7 +12,6 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/TensorInterpreter.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
-#include "compiler/Dialect/Array/IR/CustomKernelOp.h"
 #include "compiler/Dialect/Array/IR/ElementwiseFolds.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
@@ -77,7 +76,8 @@ private:
     candidates.clear();
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isConstant(op) || !isa_and_present<array::ArrayDialect>(op->getDialect()) ||
-          isa<array::CustomKernelOp, array::ParameterOp>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+          isa<array::CustomKernelOp, array::ParameterOp>(op) ||
+          op->hasTrait<OpTrait::IsTerminator>() ||
           (op->getNumRegions() != 0 && !isa<array::ReduceWithOp>(op)) || op->getNumResults() == 0 ||
           !isMemoryEffectFree(op) || !isSmall(op))
         return;

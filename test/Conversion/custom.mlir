@@ -7,7 +7,7 @@
 // CHECK-DAG:   %[[MOST:.*]] = arith.constant 2147483647 : index
 // CHECK:       plan.require %[[N]] at_most %[[MOST]], "array.custom_kernel: expected scalar 0 to fit i32"
 // CHECK:       %[[ROWS:.*]] = affine.apply
-// CHECK:       plan.require %[[ROWS]] at_most %{{.*}}, "array.custom_kernel: expected a grid with fewer blocks along axis 1"
+// CHECK:       plan.require %[[ROWS]] at_most %{{.*}}, "array.custom_kernel: expected a grid of at most 65535 blocks along axis 1"
 // CHECK:       %[[E:.*]] = tensor.empty(%[[N]]) : tensor<?xi8>
 // CHECK:       kernel.custom "f"(%[[P]] : tensor<?xi8>) scalars(%[[N]]) as [i32] into(%[[E]] : tensor<?xi8>)
 // CHECK-SAME:  reuse = [0] else @reference ptx

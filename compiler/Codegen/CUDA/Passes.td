@@ -398,7 +398,8 @@ def EmitPTX : Pass<"xc-cuda-emit-ptx", "mlir::ModuleOp"> {
   let summary = "Translate lowered kernels to LLVM IR and compile that to PTX";
   let description = [{
     Sets `plan.image` (PTX text) and `plan.exports` (an array with a dictionary for each kernel: name, launch, guards,
-    config, reason, parameters, programmatic where it is) on the module and drops its functions. Example:
+    config, reason, parameters, programmatic where it is) on the module and drops its functions. A module that has an image already
+    keeps it. Example:
     ```mlir
     builtin.module @k attributes {plan.exports = [{name = "k", ...} ], plan.image = ".version 7.0 ..."} {}
     ```

@@ -1,4 +1,4 @@
-//===- EmbedKernels.cpp - Take the code of custom kernels as it is -------- -===//
+//===- EmbedKernels.cpp - Take the code of custom kernels as it is --------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +8,7 @@
 #include "compiler/Codegen/Custom/Passes.h"
 
 #include "compiler/Codegen/CUDA/Targets.h"
-#include "compiler/Dialect/Kernel/IR/CustomOp.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Kernel/IR/PTXText.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
@@ -47,10 +47,9 @@ static LogicalResult verifyHeader(kernel::CustomOp op, const kernel::PTXHeader &
            << "; expected at most " << printVersion(target.ptxVersion) << ", which is that of "
            << target.arch;
   if (op.getShared() > target.sharedPerBlock)
-    return op.emitError("kernel '")
-           << op.getEntry() << "' asks for " << op.getShared()
-           << " bytes of shared memory; a block on " << target.arch << " has at most "
-           << target.sharedPerBlock;
+    return op.emitError("kernel '") << op.getEntry() << "' asks for " << op.getShared()
+                                    << " bytes of shared memory; a block on " << target.arch
+                                    << " has at most " << target.sharedPerBlock;
   return success();
 }
 
@@ -153,9 +152,8 @@ struct EmbedKernels final : impl::EmbedKernelsBase<EmbedKernels> {
              builder.getNamedAttr("launch", launch),
              builder.getNamedAttr("name", builder.getStringAttr(name)),
              builder.getNamedAttr("parameters", describeParameters(op)),
-             builder.getNamedAttr("reason", builder.getStringAttr(
-                                                "the program's own kernel '" + op.getEntry() +
-                                                "'"))})));
+             builder.getNamedAttr("reason", builder.getStringAttr("the program's own kernel '" +
+                                                                  op.getEntry() + "'"))})));
     module->setAttr(plan::kImageAttr, builder.getStringAttr(*text));
     return success();
   }

@@ -1,4 +1,4 @@
-//===- Passes.cpp - Registration ------------------------------------------ -===//
+//===- Passes.cpp - Registration ------------------------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

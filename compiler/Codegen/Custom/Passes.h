@@ -1,4 +1,4 @@
-//===- Passes.h - Kernels that the program brings ------------------------- -===//
+//===- Passes.h - Kernels that the program brings -------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Passes.td - Kernels that the program brings -------------*- tablegen -* -===//
+//===- Passes.td - Kernels that the program brings -*- tablegen -*-===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

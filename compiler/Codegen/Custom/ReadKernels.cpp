@@ -1,4 +1,4 @@
-//===- ReadKernels.cpp - Read the files that custom kernels are in -------- -===//
+//===- ReadKernels.cpp - Read the files that custom kernels are in --------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 
 #include "compiler/Codegen/Custom/Passes.h"
 
-#include "compiler/Dialect/Array/IR/CustomKernelOp.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallString.h"

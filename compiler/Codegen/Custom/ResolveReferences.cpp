@@ -1,4 +1,4 @@
-//===- ResolveReferences.cpp - Compute custom kernels by their references - -===//
+//===- ResolveReferences.cpp - Compute custom kernels by their references -===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +8,7 @@
 #include "compiler/Codegen/Custom/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
-#include "compiler/Dialect/Kernel/IR/CustomOp.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,9 +27,9 @@ static LogicalResult verifyReference(kernel::CustomOp op, func::FuncOp reference
   for (Operation &inner : reference.getBody().front())
     if (isa<plan::BranchOp, plan::LoopOp, array::VariableReadOp, array::VariableAssignOp,
             kernel::CustomOp>(inner)) {
-      InFlightDiagnostic diagnostic =
-          op.emitError("expected reference @")
-          << reference.getName() << " to have no control, variables or custom kernels";
+      InFlightDiagnostic diagnostic = op.emitError("expected reference @")
+                                      << reference.getName()
+                                      << " to have no control, variables or custom kernels";
       diagnostic.attachNote(inner.getLoc()) << "one is here";
       return diagnostic;
     }
@@ -64,8 +64,8 @@ static void inlineReference(kernel::CustomOp op, func::FuncOp reference) {
   Block &body = reference.getBody().front();
   for (Operation &inner : body.without_terminator())
     builder.clone(inner, mapping);
-  for (auto [result, init, value] : llvm::zip_equal(op.getOutputs(), op.getInits(),
-                                                    body.getTerminator()->getOperands())) {
+  for (auto [result, init, value] :
+       llvm::zip_equal(op.getOutputs(), op.getInits(), body.getTerminator()->getOperands())) {
     Value computed = mapping.lookupOrDefault(value);
     requireSizes(builder, op, init, computed);
     result.replaceAllUsesWith(castTo(builder, computed, result.getType()));

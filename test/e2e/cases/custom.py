@@ -204,7 +204,8 @@ def parameters():
     return %q, %e, %z : tensor<?x?xi32>, tensor<?x?xi1>, tensor<?x?xi32>
   }}
 """, [Step([Tensor("i32", x)], [("i32", x // 7), ("i1", x % 7 == 0), ("i32", x // 7 * 2)])
-      for x in (np.arange(rows * columns).reshape(rows, columns) for rows, columns in ((3, 40), (1, 1), (64, 33)))], "exact")
+      for x in (np.arange(rows * columns).reshape(rows, columns) for rows, columns in ((3, 40), (1, 1), (64, 33)))] +
+        [Step([Tensor("i32", np.zeros((65536, 1)))], error="at most 65535 blocks along axis 1")], "exact")
 
 
 # Elements within each block in the other order, through shared memory. `tile` is the name of a variable in both texts.

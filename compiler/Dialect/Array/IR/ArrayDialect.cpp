@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
-#include "compiler/Dialect/Array/IR/CustomKernelOp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -50,7 +49,6 @@ void ArrayDialect::initialize() {
 #define GET_OP_LIST
 #include "compiler/Dialect/Array/IR/ArrayOps.cpp.inc"
       >();
-  addOperations<CustomKernelOp>();
 }
 
 Operation *ArrayDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

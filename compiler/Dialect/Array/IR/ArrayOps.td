@@ -24,5 +24,6 @@ include "compiler/Dialect/Array/IR/ArrayCompositeOps.td"
 include "compiler/Dialect/Array/IR/ArrayWindowOps.td"
 include "compiler/Dialect/Array/IR/ArrayAttentionOps.td"
 include "compiler/Dialect/Array/IR/ArrayControlOps.td"
+include "compiler/Dialect/Array/IR/ArrayCustomOps.td"
 
 #endif // XC_DIALECT_ARRAY_IR_ARRAYOPS_TD

@@ -1,20 +1,16 @@
-//===- CustomKernelOp.cpp - array.custom_kernel ------------------------------ -===//
+//===- CustomKernelOp.cpp - array.custom_kernel ---------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/CustomKernelOp.h"
-
-#include "compiler/Dialect/Kernel/IR/CustomOp.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Kernel/IR/CustomKernel.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
-
-#define GET_OP_CLASSES
-#include "compiler/Dialect/Array/IR/ArrayCustomKernelOp.cpp.inc"
 
 namespace xc::array {
 
@@ -29,11 +25,10 @@ LogicalResult CustomKernelOp::verify() {
   if (getSizes().size() != dynamic)
     return emitOpError("expected a size for each of ")
            << dynamic << " dynamic dims of the results, got " << getSizes().size();
-  return kernel::verifyCustomKernel(*this, {getEntry(), getPtxAttr(), getInputs().getTypes(),
-                                            getOutputs().getTypes(),
-                                            static_cast<unsigned>(getScalars().size()),
-                                            getScalarTypesAttr(), getGrid(), getBlock(),
-                                            static_cast<int64_t>(getShared()), getReuse()});
+  return kernel::verifyCustomKernel(
+      *this, {getEntry(), getPtxAttr(), getInputs().getTypes(), getOutputs().getTypes(),
+              static_cast<unsigned>(getScalars().size()), getScalarTypesAttr(), getGrid(),
+              getBlock(), static_cast<int64_t>(getShared()), getReuse()});
 }
 
 LogicalResult CustomKernelOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
@@ -47,9 +42,8 @@ LogicalResult CustomKernelOp::verifySymbolUses(SymbolTableCollection &symbolTabl
   if (function.getNumArguments() != inputs.size() || function.getNumResults() != outputs.size() ||
       !areCompatibleTypes(function.getArgumentTypes(), inputs) ||
       !areCompatibleTypes(function.getResultTypes(), outputs))
-    return emitOpError("expected ")
-           << name << " to take (" << inputs << ") and to return (" << outputs << "), got "
-           << function.getFunctionType();
+    return emitOpError("expected ") << name << " to take (" << inputs << ") and to return ("
+                                    << outputs << "), got " << function.getFunctionType();
   return success();
 }
 

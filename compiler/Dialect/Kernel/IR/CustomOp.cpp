@@ -1,21 +1,17 @@
-//===- CustomOp.cpp - kernel.custom, and what is checked of such kernels ----- -===//
+//===- CustomOp.cpp - kernel.custom, and what is checked of such kernels --===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Kernel/IR/CustomOp.h"
-
+#include "compiler/Dialect/Kernel/IR/CustomKernel.h"
 #include "compiler/Dialect/Kernel/IR/KernelOpSupport.h"
 #include "compiler/Dialect/Kernel/IR/PTXText.h"
 
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
-
-#define GET_OP_CLASSES
-#include "compiler/Dialect/Kernel/IR/KernelCustomOp.cpp.inc"
 
 namespace xc::kernel {
 
@@ -40,7 +36,8 @@ static LogicalResult verifyLaunch(Operation *op, const CustomKernel &kernel) {
   if (grid.getNumResults() != 3 || grid.getNumDims() != 0 ||
       grid.getNumSymbols() != kernel.scalarCount)
     return op->emitOpError("expected a grid of 3 numbers over ")
-           << kernel.scalarCount << " symbols, one for each scalar, got " << AffineMapAttr::get(grid);
+           << kernel.scalarCount << " symbols, one for each scalar, got "
+           << AffineMapAttr::get(grid);
   for (auto [expr, most] : llvm::zip_equal(grid.getResults(), kMaxGrid))
     if (auto blocks = dyn_cast<AffineConstantExpr>(expr))
       if (blocks.getValue() < 0 || blocks.getValue() > most)
@@ -95,9 +92,9 @@ static LogicalResult verifyParameters(Operation *op, const CustomKernel &kernel,
         bits.push_back(type.getIntOrFloatBitWidth());
   if (parameters.size() != bits.size())
     return op->emitOpError("expected kernel '")
-           << kernel.entry << "' to have " << bits.size() << " parameters ("
-           << kernel.inputs.size() << " inputs, " << kernel.outputs.size()
-           << " results, then the scalars), got " << parameters.size();
+           << kernel.entry << "' to have " << bits.size() << " parameters (" << kernel.inputs.size()
+           << " inputs, " << kernel.outputs.size() << " results, then the scalars), got "
+           << parameters.size();
   for (auto [index, parameter, wanted] : llvm::enumerate(parameters, bits))
     if (getIntegerBits(parameter) != wanted)
       return op->emitOpError("expected parameter ")
@@ -133,11 +130,10 @@ LogicalResult verifyCustomKernel(Operation *op, const CustomKernel &kernel) {
 }
 
 LogicalResult CustomOp::verify() {
-  return verifyCustomKernel(*this, {getEntry(), getPtxAttr(), getInputs().getTypes(),
-                                    getOutputs().getTypes(),
-                                    static_cast<unsigned>(getScalars().size()),
-                                    getScalarTypesAttr(), getGrid(), getBlock(),
-                                    static_cast<int64_t>(getShared()), getReuse()});
+  return verifyCustomKernel(
+      *this, {getEntry(), getPtxAttr(), getInputs().getTypes(), getOutputs().getTypes(),
+              static_cast<unsigned>(getScalars().size()), getScalarTypesAttr(), getGrid(),
+              getBlock(), static_cast<int64_t>(getShared()), getReuse()});
 }
 
 LogicalResult CustomOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Kernel/IR/CustomOp.h"
 #include "compiler/Dialect/Kernel/IR/KernelOpSupport.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -32,7 +31,6 @@ void KernelDialect::initialize() {
 #define GET_OP_LIST
 #include "compiler/Dialect/Kernel/IR/KernelOps.cpp.inc"
       >();
-  addOperations<CustomOp>();
 }
 
 } // namespace xc::kernel

@@ -1,4 +1,4 @@
-//===- PTXText.cpp - What a PTX text says of itself -------------------------- -===//
+//===- PTXText.cpp - What a PTX text says of itself -----------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -83,8 +83,7 @@ std::optional<unsigned> getIntegerBits(llvm::StringRef parameter) {
 static std::optional<unsigned> parseVersion(llvm::StringRef text) {
   auto [major, minor] = text.split('.');
   unsigned majorNumber, minorNumber;
-  if (major.getAsInteger(10, majorNumber) || minor.getAsInteger(10, minorNumber) ||
-      minorNumber > 9)
+  if (major.getAsInteger(10, majorNumber) || minor.getAsInteger(10, minorNumber) || minorNumber > 9)
     return std::nullopt;
   return majorNumber * 10 + minorNumber;
 }

@@ -1,4 +1,4 @@
-//===- PTXText.h - What a PTX text says of itself ---------------------------- -===//
+//===- PTXText.h - What a PTX text says of itself -------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

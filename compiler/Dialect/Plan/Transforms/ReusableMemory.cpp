@@ -16,7 +16,7 @@
 
 #include "compiler/Dialect/Plan/Transforms/ReusableMemory.h"
 
-#include "compiler/Dialect/Kernel/IR/CustomOp.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

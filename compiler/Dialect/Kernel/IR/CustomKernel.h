@@ -1,19 +1,16 @@
-//===- CustomOp.h - A kernel that the program brings ----------------------- -===//
+//===- CustomKernel.h - What is checked of kernels that programs bring ----===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef XC_DIALECT_KERNEL_IR_CUSTOMOP_H
-#define XC_DIALECT_KERNEL_IR_CUSTOMOP_H
+#ifndef XC_DIALECT_KERNEL_IR_CUSTOMKERNEL_H
+#define XC_DIALECT_KERNEL_IR_CUSTOMKERNEL_H
 
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
-
+#include "mlir/IR/AffineMap.h"
 #include "mlir/IR/BuiltinAttributes.h"
-
-#define GET_OP_CLASSES
-#include "compiler/Dialect/Kernel/IR/KernelCustomOp.h.inc"
+#include "mlir/IR/Operation.h"
 
 namespace xc::kernel {
 
@@ -36,4 +33,4 @@ mlir::LogicalResult verifyCustomKernel(mlir::Operation *op, const CustomKernel &
 
 } // namespace xc::kernel
 
-#endif // XC_DIALECT_KERNEL_IR_CUSTOMOP_H
+#endif // XC_DIALECT_KERNEL_IR_CUSTOMKERNEL_H

@@ -1,16 +1,12 @@
-//===- ArrayCustomKernelOp.td - A kernel that the program brings -*- tablegen -* -===//
+//===- ArrayCustomOps.td - Kernels that the program brings -*- tablegen -*-===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Not a part of ArrayOps.td: only the passes that know such kernels include what is made of it.
-//
-//===----------------------------------------------------------------------===//
 
-#ifndef XC_DIALECT_ARRAY_IR_ARRAYCUSTOMKERNELOP_TD
-#define XC_DIALECT_ARRAY_IR_ARRAYCUSTOMKERNELOP_TD
+#ifndef XC_DIALECT_ARRAY_IR_ARRAYCUSTOMOPS_TD
+#define XC_DIALECT_ARRAY_IR_ARRAYCUSTOMOPS_TD
 
 include "compiler/Dialect/Array/IR/ArrayBase.td"
 
@@ -66,4 +62,4 @@ def Array_CustomKernelOp : Array_Op<"custom_kernel", [AttrSizedOperandSegments, 
   let hasVerifier = 1;
 }
 
-#endif // XC_DIALECT_ARRAY_IR_ARRAYCUSTOMKERNELOP_TD
+#endif // XC_DIALECT_ARRAY_IR_ARRAYCUSTOMOPS_TD
