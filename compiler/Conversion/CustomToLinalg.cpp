@@ -27,7 +27,7 @@ struct ConvertCustomKernel final : OpConversionPattern<array::CustomKernelOp> {
     if (!op.getPtxAttr())
       return op.emitOpError("expected '-xc-read-kernels' to have read '") << *op.getFile() << "'";
     Location loc = op.getLoc();
-    requireScalars(op, rewriter);
+    requireNarrowScalars(op, rewriter);
     requireSmallGrid(op, rewriter);
     ReifiedRankedShapedTypeDims shapes;
     (void)op.reifyResultShapes(rewriter, shapes);
@@ -46,16 +46,13 @@ struct ConvertCustomKernel final : OpConversionPattern<array::CustomKernelOp> {
   }
 
 private:
-  /// No scalar of a dispatch is negative, and the kernel gets the low half of an i32.
-  static void requireScalars(array::CustomKernelOp op, OpBuilder &builder) {
-    for (auto [index, scalar] : llvm::enumerate(op.getScalars())) {
-      OpFoldResult value = getAsOpFoldResult(scalar);
-      requireSizes(builder, op, builder.getIndexAttr(0), plan::Comparison::AtMost, value,
-                   "expected scalar " + Twine(index) + " not to be negative");
+  /// The kernel gets the low half of an i32.
+  static void requireNarrowScalars(array::CustomKernelOp op, OpBuilder &builder) {
+    for (auto [index, scalar] : llvm::enumerate(op.getScalars()))
       if (cast<TypeAttr>(op.getScalarTypesAttr()[index]).getValue().isInteger(32))
-        requireSizes(builder, op, value, plan::Comparison::AtMost, builder.getIndexAttr(INT32_MAX),
+        requireSizes(builder, op, getAsOpFoldResult(scalar), plan::Comparison::AtMost,
+                     builder.getIndexAttr(INT32_MAX),
                      "expected scalar " + Twine(index) + " to fit i32");
-    }
   }
 
   static void requireSmallGrid(array::CustomKernelOp op, OpBuilder &builder) {
@@ -65,8 +62,6 @@ private:
       if (isa<AffineConstantExpr>(blocks.getResult(0)))
         continue;
       Value count = affine::AffineApplyOp::create(builder, op.getLoc(), blocks, op.getScalars());
-      requireSizes(builder, op, builder.getIndexAttr(0), plan::Comparison::AtMost, count,
-                   "expected no negative number of blocks along axis " + Twine(axis));
       requireSizes(builder, op, count, plan::Comparison::AtMost, builder.getIndexAttr(most[axis]),
                    "expected a grid of at most " + Twine(most[axis]) + " blocks along axis " +
                        Twine(axis));
