@@ -168,3 +168,13 @@ func.func @grows(%x: tensor<64xf32>, %u: tensor<1xf32>, %n: tensor<i64>) {
   }
   return
 }
+
+// -----
+
+func.func @custom(%x: tensor<64xf32>, %n: tensor<i64>) -> tensor<64xf32> {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.custom_kernel' op dim 0 of operand #0 has an extent in device memory, which it cannot take; array.pad_to_bound makes it an array of its bound}}
+  %1 = array.custom_kernel "f"(%0) grid = affine_map<() -> (1, 1, 1)> block = [4, 1, 1] {file = "f.ptx"} : (tensor<?xf32>) -> tensor<64xf32>
+  return %1 : tensor<64xf32>
+}

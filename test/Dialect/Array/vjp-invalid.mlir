@@ -61,3 +61,11 @@ func.func @f(%x: tensor<4xi32>) {
   %y = array.sort %x axis = 0 {vjp} : tensor<4xi32> -> tensor<4xi32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @+1 {{has no gradient}}
+  %y = array.custom_kernel "f"(%x) grid = affine_map<() -> (1, 1, 1)> block = [4, 1, 1] {file = "f.ptx", vjp} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
