@@ -75,11 +75,12 @@ static Value castTo(OpBuilder &builder, Value value, Type type) {
 }
 
 /// Whether an op that a region uses is cloned into it rather than captured: constants, and what
-/// computes sizes.
+/// computes sizes, also if not for all operands (a quotient of sizes): it has been computed
+/// already.
 static bool isClonedInto(Operation *op) {
   if (op->hasTrait<OpTrait::ConstantLike>() || isa<array::ParameterOp>(op))
     return true;
-  return op->getNumResults() == 1 && op->getResult(0).getType().isIndex() && isPure(op);
+  return op->getNumResults() == 1 && op->getResult(0).getType().isIndex() && isMemoryEffectFree(op);
 }
 
 static void cloneSizesAndConstants(Region &region) {

@@ -28,6 +28,26 @@ func.func @captures(%p: tensor<i1>, %x: tensor<4xf32>, %u: tensor<?xf32>) -> ten
 
 // -----
 
+// Also a quotient of sizes, though not every divisor has one.
+// CHECK-LABEL: func.func private @quotient_if0_then(
+// CHECK:         arith.divui
+// CHECK-LABEL: func.func @quotient(
+// CHECK:         plan.branch %{{.*}} then @quotient_if0_then otherwise @quotient_if0_else(%{{.*}}, %{{.*}}) : (tensor<i1>, tensor<?x?xf32>, tensor<f32>) -> tensor<f32>
+func.func @quotient(%p: tensor<i1>, %x: tensor<f32>, %u: tensor<?x?xf32>) -> tensor<f32> {
+  %m = array.dim %u, 0 : tensor<?x?xf32>
+  %n = array.dim %u, 1 : tensor<?x?xf32>
+  %parts = arith.divui %m, %n : index
+  %y = array.if %p : tensor<i1> -> (tensor<f32>) {
+    %count = array.from_index %parts : tensor<f32>
+    array.yield %count : tensor<f32>
+  } else {
+    array.yield %x : tensor<f32>
+  }
+  return %y : tensor<f32>
+}
+
+// -----
+
 // A variable that the body assigns becomes a value of the loop; one that it reads is captured.
 array.variable @w : tensor<4xf32>
 array.variable @rate : tensor<f32>

@@ -148,3 +148,83 @@ func.func @paged_attention(%q: tensor<3x8x2x64xf32>, %k: tensor<9x2x16x64xf32>, 
      : (tensor<3x8x2x64xf32>, tensor<9x2x16x64xf32>, tensor<9x2x16x64xf32>) -> tensor<3x8x2x64xf32>
   return %0 : tensor<3x8x2x64xf32>
 }
+
+// Sizes that inputs are bound with: blocks of queries as large as the scores allow.
+// CHECK-LABEL: func.func @symbolic_blocks(
+// CHECK-SAME:    %[[Q:.*]]: tensor<2x?x8xf32>, %[[K:.*]]: tensor<2x?x8xf32>, %[[M:.*]]: tensor<?x1xi1>)
+// CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
+// CHECK-DAG:     %[[MOST:.*]] = arith.constant 1000 : index
+// CHECK:         %[[NQ:.*]] = tensor.dim %[[Q]], %[[C1]]
+// CHECK:         %[[NK:.*]] = tensor.dim %[[K]], %[[C1]]
+// CHECK:         %[[TWICE:.*]] = arith.muli %[[NK]], %[[C2]]
+// CHECK:         %[[ALL:.*]] = arith.muli %[[TWICE]], %[[NQ]]
+// CHECK:         %[[FULL:.*]] = arith.divui %[[ALL]], %[[MOST]]
+// CHECK:         %[[PARTS:.*]] = arith.addi %[[FULL]], %[[C1]]
+// CHECK:         %[[WHOLE:.*]] = arith.divui %{{.*}}, %[[C64]]
+// CHECK:         %[[UNITS:.*]] = arith.addi %[[WHOLE]], %[[C1]]
+// CHECK:         arith.ceildivui %[[UNITS]], %[[PARTS]]
+// CHECK:         %[[BLOCK:.*]] = arith.addi
+// CHECK:         %[[LOOP:.*]]:2 = array.while
+// CHECK:         array.compare lt
+// CHECK:         } body {
+// CHECK-NEXT:    ^bb0(%[[START:.*]]: tensor<i64>, %[[SOFAR:.*]]: tensor<2x?x8xf32>):
+// CHECK:           %[[BEGIN:.*]] = array.min %[[START]],
+// CHECK:           array.dynamic_slice %[[Q]][%{{.*}}, %[[BEGIN]], %{{.*}}] sizes(%[[BLOCK]])
+// CHECK:           array.dynamic_slice %[[M]][%[[BEGIN]], %{{.*}}] sizes(%{{.*}}) : {{.*}} -> tensor<?x1xi1>
+// CHECK:           array.matmul {{.*}} -> tensor<2x?x?xf32>
+// CHECK:           %[[ALL:.*]] = array.dynamic_update_slice %[[SOFAR]][%{{.*}}, %[[BEGIN]], %{{.*}}] = %{{.*}}
+// CHECK:           array.yield %{{.*}}, %[[ALL]]
+// CHECK:         return %[[LOOP]]#1
+func.func @symbolic_blocks(%q: tensor<2x?x8xf32>, %k: tensor<2x?x8xf32>, %m: tensor<?x1xi1>) -> tensor<2x?x8xf32> {
+  %0 = array.attention %q, %k, %k mask(%m : tensor<?x1xi1>) scale = 0.5 {array.max_scores = 1000 : i64}
+     : (tensor<2x?x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>) -> tensor<2x?x8xf32>
+  return %0 : tensor<2x?x8xf32>
+}
+
+// Nobody knows whether these are many.
+// CHECK-LABEL: func.func @symbolic_at_once(
+// CHECK-NOT:     array.while
+func.func @symbolic_at_once(%q: tensor<?x8x?x8xf32>, %k: tensor<?x8x?x8xf32>) -> tensor<?x8x?x8xf32> {
+  %0 = array.attention %q, %k, %k scale = 0.5
+     : (tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>) -> tensor<?x8x?x8xf32>
+  return %0 : tensor<?x8x?x8xf32>
+}
+
+// These are, for any batch. Each part is a loop, with the keys that it sees.
+// CHECK-LABEL: func.func @symbolic_batch(
+// CHECK:         array.slice %{{.*}} [:, :, :256, :] : tensor<?x2x2048x8xf32> -> tensor<?x2x256x8xf32>
+// CHECK:         array.while
+// CHECK:           array.matmul {{.*}} -> tensor<?x2x?x256xf32>
+// CHECK:         array.while
+// CHECK:           array.matmul {{.*}} -> tensor<?x2x?x512xf32>
+// CHECK:         array.concatenate {{.*}} axis = 2
+func.func @symbolic_batch(%q: tensor<?x2x2048x8xf32>, %k: tensor<?x2x2048x8xf32>) -> tensor<?x2x2048x8xf32> {
+  %0 = array.attention %q, %k, %k causal scale = 0.5
+     : (tensor<?x2x2048x8xf32>, tensor<?x2x2048x8xf32>, tensor<?x2x2048x8xf32>) -> tensor<?x2x2048x8xf32>
+  return %0 : tensor<?x2x2048x8xf32>
+}
+
+// More parts than are worth kernels of their own.
+// CHECK-LABEL: func.func @very_long(
+// CHECK:         array.while
+// CHECK:           array.dynamic_slice %{{.*}} -> tensor<4x64x8xf32>
+// CHECK:           array.matmul {{.*}} -> tensor<4x64x16384xf32>
+// CHECK-NOT:     array.while
+func.func @very_long(%q: tensor<4x16384x8xf32>, %k: tensor<4x16384x8xf32>) -> tensor<4x16384x8xf32> {
+  %0 = array.attention %q, %k, %k scale = 0.5
+     : (tensor<4x16384x8xf32>, tensor<4x16384x8xf32>, tensor<4x16384x8xf32>) -> tensor<4x16384x8xf32>
+  return %0 : tensor<4x16384x8xf32>
+}
+
+// The host does not know how many keys there are.
+// CHECK-LABEL: func.func @device_bounded_keys(
+// CHECK-NOT:     array.while
+// CHECK:         return
+func.func @device_bounded_keys(%q: tensor<2x?x8xf32>, %x: tensor<2x64x8xf32>, %n: tensor<i32>) -> tensor<2x?x8xf32> {
+  %k = array.set_extent %x, %n axis = 1 : (tensor<2x64x8xf32>, tensor<i32>) -> tensor<2x?x8xf32>
+  %0 = array.attention %q, %k, %k scale = 0.5 {array.max_scores = 1000 : i64}
+     : (tensor<2x?x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>) -> tensor<2x?x8xf32>
+  return %0 : tensor<2x?x8xf32>
+}

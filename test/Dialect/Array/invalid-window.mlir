@@ -532,3 +532,20 @@ func.func @f(%q: tensor<3x8x1x64xf32>, %k: tensor<9x3x16x64xf32>, %v: tensor<9x3
      : (tensor<3x8x1x64xf32>, tensor<9x3x16x64xf32>, tensor<9x3x16x64xf32>) -> tensor<3x8x1x64xf32>
   return
 }
+
+// -----
+
+func.func @f(%q: tensor<2x5x8xf32>) {
+  // expected-error @+1 {{'array.attention' op expected array.max_scores to be an i64 above 0, got 0 : i64}}
+  %0 = array.attention %q, %q, %q scale = 0.5 {array.max_scores = 0 : i64}
+     : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{'array.exp' op does not take attribute "array.max_scores"}}
+  %0 = array.exp %x {array.max_scores = 8 : i64} : tensor<2xf32>
+  return
+}

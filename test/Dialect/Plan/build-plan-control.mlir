@@ -141,3 +141,29 @@ module {
     }
   }
 }
+
+// -----
+
+// Sizes that a region takes for one, and that are two formulas around it, are to be equal.
+// CHECK:         #[[SIZES:map[0-9]*]] = affine_map<()[s0, s1] -> (s1 + 1, s0 * 2)>
+// CHECK:         plan.function @same {{.*}} requirements = [{comparison = 0 : i32, {{.*}}sizes = #[[SIZES]], what = "expected dim 0 of tensor<?xf32> to have the size that a region needs"}]
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @then(%v: tensor<?xf32> {array.dims = ["n"]}, %w: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> {
+      return %v : tensor<?xf32>
+    }
+    func.func @same(%p: tensor<i8>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %m = tensor.dim %x, %c0 : tensor<?xf32>
+      %n = tensor.dim %y, %c0 : tensor<?xf32>
+      %twice = affine.apply affine_map<()[s0] -> (s0 * 2)>()[%m]
+      %more = affine.apply affine_map<()[s0] -> (s0 + 1)>()[%n]
+      %v = plan.dispatch @twice(%x : tensor<?xf32>) -> (tensor<?xf32>) dims(%twice) reuse [-1]
+      %w = plan.dispatch @more(%y : tensor<?xf32>) -> (tensor<?xf32>) dims(%more) reuse [-1]
+      %z = plan.branch %p then @then otherwise @then(%v, %w) : (tensor<i8>, tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+      return %z : tensor<?xf32>
+    }
+    module @twice attributes {plan.kernel} {}
+    module @more attributes {plan.kernel} {}
+  }
+}

@@ -39,7 +39,12 @@ def text_of(types, result, options="", scale=0.3):
     return f"%r0 = array.attention %0, %1, %2 {options} scale = {scale} : ({', '.join(types)}) -> {result}"
 
 
-def case(name, tensors_, options="", mask=None, types=None, result=None, **reference):
+def at_most(scores, scale=0.3):
+    """A scale, and how many scores may be held at once."""
+    return f"{scale} {{array.max_scores = {scores} : i64}}"
+
+
+def case(name, tensors_, options="", mask=None, types=None, result=None, scale=0.3, **reference):
     q, k, v = tensors_
     values = attend(q.values, k.values, v.values, 0.3, None if mask is None else mask.values, **reference)
     more = [] if mask is None else [mask]
@@ -47,7 +52,7 @@ def case(name, tensors_, options="", mask=None, types=None, result=None, **refer
         options = f"mask(%3 : {mask.mlir}) {options}"
     types = types or [t.mlir for t in tensors_]
     result = result or mlir_type(q.dtype, values.shape)
-    return simple(name, tensors_ + more, [(q.dtype, values)], text_of(types, result, options), "sum",
+    return simple(name, tensors_ + more, [(q.dtype, values)], text_of(types, result, options, scale), "sum",
                   types=types + [m.mlir for m in more], result_types=[result])
 
 
@@ -160,6 +165,74 @@ def parts():
     one = case("in_parts_masked", inputs("f32", (1, 2050, 4), (1, 2100, 4)), "causal", mask=mask, causal=True)
     one.stand_in = False
     yield one
+
+
+def blocks():
+    """Loops over blocks of queries; so few scores are allowed that small cases have several."""
+    given, loop = inputs("f32", (1, 2, 130, 8), (1, 2, 24, 8)), at_most(128)
+    yield case("blocks", given, scale=loop)
+    yield case("blocks_grouped_f16", inputs("f16", (2, 4, 70, 16), (2, 2, 10, 16), (2, 2, 10, 8)), scale=loop)
+    mask = Tensor("i1", np.random.default_rng(9).random((1, 1, 130, 24)) < 0.4)
+    yield case("blocks_masked", given, mask=mask, scale=loop)
+    yield case("blocks_key_mask", given, mask=tensors.random("f32", (1, 24), 6, -1, 1), scale=loop)
+    # A few parts of the queries, each with keys of its own; then parts that are loops.
+    yield case("blocks_few_parts", given, "causal", causal=True, scale=at_most(4096))
+    for name, options, more in (("causal", "causal", dict(causal=True)),
+                                ("window", "causal window = 70", dict(causal=True, window=70))):
+        one = case(f"blocks_in_parts_{name}", inputs("f32", (1, 600, 4), (1, 620, 4)), options, scale=at_most(4096), **more)
+        one.stand_in = False
+        yield one
+
+
+def symbolic_blocks():
+    """Of one module: no query, fewer than a block, a whole block, several, the last one overlapping the one before."""
+    head = "%q: tensor<?x4x?x16xf32>, %k: tensor<?x2x?x16xf32>, %v: tensor<?x2x?x16xf32>"
+    types = "(tensor<?x4x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>) -> tensor<?x4x?x16xf32>"
+    sizes = (1, 1), (5, 300), (64, 64), (130, 20), (0, 4), (65, 9), (128, 3)
+    steps = []
+    for queries, keys in sizes:
+        given = inputs("f32", (2, 4, queries, 16), (2, 2, keys, 16))
+        steps.append(Step(given, [("f32", attend(*(t.values for t in given), 0.25, causal=True, window=11))]))
+    for one_call in (False, True):
+        yield Case(f"symbolic_blocks{'_one_call' * one_call}", f"""  func.func @NAME({head}) -> tensor<?x4x?x16xf32> {{
+    %r = array.attention %q, %k, %v causal window = 11 scale = {at_most(1024, 0.25)} : {types}
+    return %r : tensor<?x4x?x16xf32>
+  }}
+""", steps, "sum", one_call=one_call)
+    steps = []
+    for queries, keys in sizes:
+        given = inputs("f32", (2, 4, queries, 16), (2, 2, keys, 16), seed=3)
+        mask, sinks = tensors.random("f32", (2, 1, queries, keys), 7, -1, 1), tensors.random("f32", (4,), 8, -1, 1)
+        offset = Tensor("i32", np.int32(keys // 2))
+        result, logarithms = attend(*(t.values for t in given), 0.25, mask.values, causal=True, offset=keys // 2,
+                                    sinks=sinks.values, logsumexp=True)
+        steps.append(Step(given + [mask, offset, sinks], [("f32", result), ("f32", logarithms)]))
+    # More rows than queries, which boxes of the mask would fit into.
+    given = inputs("f32", (2, 4, 64, 16), (2, 2, 9, 16))
+    steps.append(Step(given + [tensors.random("f32", (2, 1, 70, 9), 7, -1, 1), offset, sinks], [], error="got 64 and 70"))
+    yield Case("symbolic_blocks_masked", f"""  func.func @NAME({head}, %m: tensor<2x1x?x?xf32>, %o: tensor<i32>, %s: tensor<4xf32>)
+      -> (tensor<?x4x?x16xf32>, tensor<?x4x?xf32>) {{
+    %r, %l = array.attention %q, %k, %v mask(%m : tensor<2x1x?x?xf32>) causal offset(%o : tensor<i32>)
+       sinks(%s : tensor<4xf32>) logsumexp scale = {at_most(1024, 0.25)} : {types}, tensor<?x4x?xf32>
+    return %r, %l : tensor<?x4x?x16xf32>, tensor<?x4x?xf32>
+  }}
+""", steps, "sum")
+    # Equal sizes of different formulas.
+    past, new = "tensor<1x?x4xf32>", "tensor<1x?x4xf32>"
+    steps = []
+    for queries, before, behind in ((70, 3, 5), (1, 2, 1)):
+        q, kp, kn, vp, vn = (tensors.random("f32", (1, n, 4), 20 + i, -1, 1)
+                             for i, n in enumerate((queries, before, behind, before + 1, behind - 1)))
+        keys, values = (np.concatenate([a.values, b.values], 1) for a, b in ((kp, kn), (vp, vn)))
+        steps.append(Step([q, kp, kn, vp, vn], [("f32", attend(q.values, keys, values, 0.25))]))
+    steps.append(Step([q, kp, kn, vp, vp], [], error="got 6 and 3"))
+    yield Case("symbolic_blocks_of_formulas", f"""  func.func @NAME(%q: {new}, %kp: {past}, %kn: {new}, %vp: {past}, %vn: {new}) -> {new} {{
+    %k = array.concatenate %kp, %kn axis = 1 : ({past}, {new}) -> {new}
+    %v = array.concatenate %vp, %vn axis = 1 : ({past}, {new}) -> {new}
+    %r = array.attention %q, %k, %v scale = {at_most(64, 0.25)} : ({new}, {new}, {new}) -> {new}
+    return %r : {new}
+  }}
+""", steps, "sum")
 
 
 def decode():
@@ -290,5 +363,5 @@ def positions():
 
 
 def cases():
-    for make in (shapes, types, masks, windows, symbolic, parts, decode, paged, rope, positions):
+    for make in (shapes, types, masks, windows, symbolic, parts, blocks, symbolic_blocks, decode, paged, rope, positions):
         yield from make()

@@ -102,6 +102,7 @@ static constexpr StringLiteral donatedAttr = "array.donated";
 static constexpr StringLiteral dimsAttr = "array.dims";
 static constexpr StringLiteral aliasAttr = "array.alias";
 static constexpr StringLiteral dimRangeAttr = "array.dim_range";
+static constexpr StringLiteral maxScoresAttr = "array.max_scores";
 // What callers see of a type that the linalg phase stores as another one; set by
 // -xc-convert-array-to-linalg.
 static constexpr StringLiteral dtypeAttr = "array.dtype";
@@ -213,6 +214,13 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return verifyDimRange(func, attribute.getValue());
   if (isa<VariableOp, ParameterOp>(op) && attribute.getName() == dtypeAttr)
     return success();
+  if (isa<AttentionOp>(op) && attribute.getName() == maxScoresAttr) {
+    auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (number && number.getType().isSignlessInteger(64) && number.getInt() > 0)
+      return success();
+    return op->emitOpError("expected ")
+           << maxScoresAttr << " to be an i64 above 0, got " << attribute.getValue();
+  }
   return op->emitOpError("does not take attribute ") << attribute.getName();
 }
 

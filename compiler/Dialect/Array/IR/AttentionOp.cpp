@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/AttentionSteps.h"
 
 using namespace mlir;
 
@@ -124,56 +124,6 @@ LogicalResult AttentionOp::verify() {
 // In simpler ops
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// The steps of attention, for its value and for its gradient. Heads are split into the key heads
-/// and the query heads that share one, if there are several: `[..., G, H / G, Q, D]`.
-class AttentionSteps {
-public:
-  AttentionSteps(AttentionOp op, OpBuilder &builder) : op(op), e(builder, op.getLoc()) {
-    batch = op.getQuery().getType().getRank() - 3;
-    heads = op.getQuery().getType().getDimSize(batch);
-    groups = op.getKey().getType().getDimSize(batch);
-  }
-
-  ExpressionBuilder &getBuilder() { return e; }
-  /// `query`, or something of its heads, with the heads split.
-  Value split(Value value);
-  /// The opposite.
-  Value merge(Value value);
-  /// `key` or `value` as one that is broadcast to the query heads.
-  Value share(Value value) { return isGrouped() ? e.make<ExpandDimsOp>(value, batch + 1) : value; }
-  /// The sum of a gradient over the query heads that share a key head.
-  Value unshare(Value value) {
-    return isGrouped() ? e.reduce(ReduceKind::Sum, value, batch + 1, /*keepdims=*/false) : value;
-  }
-  Value product(Value lhs, Value rhs, bool transposeA, bool transposeB);
-  /// What the softmax is made of, in f32 or f64: exp(scores - maximum), 0 where a key is hidden;
-  /// the maximum, or 0 where no key is seen; the sink's exp(score - maximum), if there is one; and
-  /// the sums of all of those exponentials over the keys.
-  struct Weights {
-    Value exponentials, maximum, sink, sums;
-  };
-  Weights buildWeights();
-  /// The sums with 1 for 0, to divide by.
-  Value makeDivisor(Value sums) {
-    Value none = e.compare(CompareDirection::Eq, sums, e.scalar(0, sums));
-    return e.select(none, e.scalar(1, sums), sums);
-  }
-
-private:
-  bool isGrouped() const { return heads != groups; }
-  Value buildCausalMask();
-  /// The sinks as scores of one more key, in `element`: [H, 1, 1] with split heads.
-  Value buildSinkScores(Type element);
-
-  AttentionOp op;
-  ExpressionBuilder e;
-  int64_t batch, heads, groups;
-};
-
-} // namespace
-
 Value AttentionSteps::split(Value value) {
   RankedTensorType type = typeOf(value);
   // A mask may be broadcast along the heads, or lack them.
@@ -213,7 +163,7 @@ Value AttentionSteps::product(Value lhs, Value rhs, bool transposeA, bool transp
 /// i1 [Q, K]: which keys a query sees.
 Value AttentionSteps::buildCausalMask() {
   OpBuilder &builder = e.getBuilder();
-  SizeBuilder sizes(builder, op.getLoc());
+  SizeBuilder sizes(builder, location);
   auto positions = [&](Value like, bool isColumn) {
     int64_t dim = batch + 1, size = typeOf(like).getDimSize(dim);
     SmallVector<int64_t> shape =
@@ -223,14 +173,13 @@ Value AttentionSteps::buildCausalMask() {
       dynamic.push_back(sizes.value(sizes.size(like, dim)));
     return e.make<IotaOp>(RankedTensorType::get(shape, builder.getI64Type()), dynamic, /*axis=*/0);
   };
-  Value query = positions(op.getQuery(), /*isColumn=*/true);
-  Value key = positions(op.getKey(), /*isColumn=*/false);
+  Value query = positions(in.query, /*isColumn=*/true);
+  Value key = positions(in.key, /*isColumn=*/false);
   Value offset;
-  if (op.getOffset()) {
-    offset = e.convert(op.getOffset(), builder.getI64Type());
+  if (in.offset) {
+    offset = e.convert(in.offset, builder.getI64Type());
   } else {
-    OpFoldResult size =
-        sizes.sub(sizes.size(op.getKey(), batch + 1), sizes.size(op.getQuery(), batch + 1));
+    OpFoldResult size = sizes.sub(sizes.size(in.key, batch + 1), sizes.size(in.query, batch + 1));
     std::optional<int64_t> number = getConstantIntValue(size);
     offset = number ? e.scalar(static_cast<double>(*number), query)
                     : e.make<FromIndexOp>(RankedTensorType::get({}, builder.getI64Type()),
@@ -238,33 +187,33 @@ Value AttentionSteps::buildCausalMask() {
   }
   Value latest = e.add(query, offset);
   Value isSeen = e.compare(CompareDirection::Le, key, latest);
-  if (!op.getWindow())
+  if (!in.window)
     return isSeen;
-  Value outside = e.sub(latest, e.integer(*op.getWindow(), builder.getI64Type()));
+  Value outside = e.sub(latest, e.integer(*in.window, builder.getI64Type()));
   return e.make<AndOp>(isSeen, e.compare(CompareDirection::Gt, key, outside));
 }
 
 Value AttentionSteps::buildSinkScores(Type element) {
-  Value sinks = e.convert(op.getSinks(), element);
+  Value sinks = e.convert(in.sinks, element);
   return split(
       e.make<ReshapeOp>(RankedTensorType::get({heads, 1, 1}, element), sinks, ValueRange()));
 }
 
 AttentionSteps::Weights AttentionSteps::buildWeights() {
-  Value scores = product(split(op.getQuery()), share(op.getKey()), false, true);
-  scores = e.mul(scores, op.getScale().convertToDouble());
+  Value scores = product(split(in.query), share(in.key), false, true);
+  scores = e.mul(scores, in.scale);
   Value lowest = e.scalar(-std::numeric_limits<double>::infinity(), scores);
-  if (Value mask = op.getMask()) {
+  if (Value mask = in.mask) {
     bool hides = typeOf(mask).getElementType().isInteger(1);
     mask = split(mask);
     scores = hides ? e.select(mask, scores, lowest)
                    : e.add(scores, e.convert(mask, typeOf(scores).getElementType()));
   }
-  if (op.getCausal())
+  if (in.isCausal)
     scores = e.select(buildCausalMask(), scores, lowest);
   int64_t axis = typeOf(scores).getRank() - 1;
   Value maximum = e.reduce(ReduceKind::Max, scores, axis), sink;
-  if (op.getSinks()) {
+  if (in.sinks) {
     sink = buildSinkScores(typeOf(scores).getElementType());
     maximum = e.make<MaxOp>(maximum, sink);
   }
@@ -280,29 +229,77 @@ AttentionSteps::Weights AttentionSteps::buildWeights() {
   return {weights, maximum, sink, sums};
 }
 
+SmallVector<Value> AttentionSteps::buildResults() {
+  Weights weights = buildWeights();
+  Type element = in.getQueryType().getElementType();
+  Value narrow = e.convert(weights.exponentials, element);
+  Value result = product(narrow, share(in.value), false, false);
+  result = merge(e.div(result, makeDivisor(weights.sums)));
+  Values results = {e.convert(result, element)};
+  if (in.hasLogsumexp) {
+    Value logarithm = merge(e.add(e.make<LogOp>(weights.sums), weights.maximum));
+    results.push_back(e.make<SqueezeOp>(logarithm, typeOf(logarithm).getRank() - 1));
+  }
+  return results;
+}
+
 //===----------------------------------------------------------------------===//
 // A part of the queries at a time
 //===----------------------------------------------------------------------===//
 
-/// Scores that are held at once: 16 MiB of f32, which stay in the L2 cache of a large GPU.
+/// Scores that are held at once where the op does not say: 16 MiB of f32, which stay in the L2
+/// cache of a large GPU.
 static constexpr int64_t kMaxScores = int64_t(1) << 22;
+static constexpr StringLiteral kMaxScoresAttr = "array.max_scores";
 /// Each part is three kernels, so parts are not too many; each a multiple of a product's tile.
 static constexpr int64_t kMaxParts = 32, kPartAlignment = 64;
+/// Where that is too few, parts are loops, and there are as many as save nearly half of the work
+/// where later keys are hidden.
+static constexpr int64_t kLoopParts = 8;
 
-/// How many queries to attend to at a time; all of them where sizes are not known.
-static int64_t choosePartSize(AttentionOp op) {
+static int64_t getMaxScores(AttentionOp op) {
+  auto given = op->getAttrOfType<IntegerAttr>(kMaxScoresAttr);
+  return given ? given.getInt() : kMaxScores;
+}
+
+/// How often the scores that may be held at once fit into all scores, at least: sizes that are not
+/// known count as 1.
+static int64_t countParts(AttentionOp op) {
   RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
-  int64_t rank = query.getRank(), queries = query.getDimSize(rank - 2);
-  if (!query.hasStaticShape() || key.isDynamicDim(rank - 2) || queries == 0)
-    return queries;
-  int64_t scores = key.getDimSize(rank - 2);
-  for (int64_t size : query.getShape().drop_back())
-    scores *= size;
-  int64_t parts = std::min<int64_t>(llvm::divideCeil(scores, kMaxScores), kMaxParts);
-  if (parts <= 1)
-    return queries;
+  SmallVector<int64_t> sizes(query.getShape().drop_back());
+  sizes.push_back(key.getDimSize(query.getRank() - 2));
+  int64_t scores = 1;
+  for (int64_t size : sizes)
+    scores *= ShapedType::isDynamic(size) ? 1 : size;
+  return llvm::divideCeil(scores, getMaxScores(op));
+}
+
+static bool hasKnownScores(AttentionOp op) {
+  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
+  return query.hasStaticShape() && !key.isDynamicDim(query.getRank() - 2);
+}
+
+/// Of `parts` parts of all queries.
+static int64_t getPartSize(int64_t queries, int64_t parts) {
   return std::min<int64_t>(llvm::alignTo(llvm::divideCeil(queries, parts), kPartAlignment),
                            queries);
+}
+
+/// How many queries to attend to at a time for a gradient; all of them where sizes are not known.
+static int64_t choosePartSize(AttentionOp op) {
+  int64_t queries = op.getQuery().getType().getDimSize(op.getQuery().getType().getRank() - 2),
+          parts = std::min(countParts(op), kMaxParts);
+  if (!hasKnownScores(op) || parts <= 1)
+    return queries;
+  return getPartSize(queries, parts);
+}
+
+/// Whether a size of `op` may be one that only the device knows, by which the host cannot choose.
+static bool mayHaveExtents(AttentionOp op) {
+  WalkResult found = op->getParentOfType<FunctionOpInterface>().walk([](Operation *other) {
+    return isa<SetExtentOp, CompressOp>(other) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found.wasInterrupted();
 }
 
 namespace {
@@ -323,15 +320,15 @@ public:
                                   last - 1);
   }
 
-  AttentionOp build() {
-    Value query = slice(op.getQuery(), dim, begin, end), key = slice(op.getKey(), dim, first, last),
-          value = slice(op.getValue(), dim, first, last), mask = op.getMask();
-    if (mask)
-      mask = sliceMask(mask);
-    OpBuilder &builder = e.getBuilder();
-    return AttentionOp::create(builder, op.getLoc(), query, key, value, mask,
-                               buildOffset(op.getOffset()), op.getSinks(), op.getCausalAttr(),
-                               op.getWindowAttr(), op.getWithLogsumexpAttr(), op.getScaleAttr());
+  AttentionInputs build() {
+    AttentionInputs inputs(op);
+    inputs.query = slice(inputs.query, dim, begin, end);
+    inputs.key = slice(inputs.key, dim, first, last);
+    inputs.value = slice(inputs.value, dim, first, last);
+    if (inputs.mask)
+      inputs.mask = sliceMask(inputs.mask);
+    inputs.offset = buildOffset(inputs.offset);
+    return inputs;
   }
 
   /// What belongs to the queries of the part; null for null.
@@ -394,39 +391,50 @@ private:
 
 } // namespace
 
-static FailureOr<Values> decomposeIntoParts(AttentionOp op, OpBuilder &builder, int64_t size) {
+/// `size` queries at a time, each time as one of `build`'s.
+static Values decomposeIntoParts(AttentionOp op, OpBuilder &builder, int64_t size,
+                                 llvm::function_ref<Values(const AttentionInputs &inputs)> build) {
   ExpressionBuilder e(builder, op.getLoc());
   int64_t dim = op.getQuery().getType().getRank() - 2,
           queries = op.getQuery().getType().getDimSize(dim);
   SmallVector<Values> parts(op->getNumResults());
   for (int64_t begin = 0; begin < queries; begin += size) {
-    AttentionOp part = QueryPart(op, e, begin, std::min(begin + size, queries)).build();
-    for (auto [results, result] : llvm::zip_equal(parts, part->getResults()))
+    QueryPart part(op, e, begin, std::min(begin + size, queries));
+    for (auto [results, result] : llvm::zip_equal(parts, build(part.build())))
       results.push_back(result);
   }
   Values results;
-  for (auto [values, result] : llvm::zip_equal(parts, op->getResults()))
-    results.push_back(e.finish(e.make<ConcatenateOp>(values, dim), result.getType()));
+  for (const Values &values : parts)
+    results.push_back(e.make<ConcatenateOp>(values, dim));
   return results;
 }
 
+static Values decomposeAttention(AttentionOp op, OpBuilder &builder) {
+  auto buildAtOnce = [&](const AttentionInputs &inputs) {
+    return AttentionSteps(inputs, builder, op.getLoc()).buildResults();
+  };
+  auto buildLoop = [&](const AttentionInputs &inputs) {
+    return buildBlocks(inputs, builder, op.getLoc(), getMaxScores(op));
+  };
+  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
+  int64_t dim = query.getRank() - 2, queries = query.getDimSize(dim), parts = countParts(op);
+  bool isLoop = parts > kMaxParts;
+  if (!hasKnownScores(op))
+    isLoop = (parts > 1 || op->hasAttr(kMaxScoresAttr)) && !mayHaveExtents(op);
+  else if (parts > 1 && !isLoop && queries > kPartAlignment)
+    return decomposeIntoParts(op, builder, getPartSize(queries, parts), buildAtOnce);
+  if (!isLoop)
+    return buildAtOnce(op);
+  bool hasKnownLengths = !query.isDynamicDim(dim) && !key.isDynamicDim(dim);
+  if (hasKnownLengths && op.getCausal() && !op.getOffset() && queries > kPartAlignment)
+    return decomposeIntoParts(op, builder, getPartSize(queries, kLoopParts), buildLoop);
+  return buildLoop(op);
+}
+
 FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
-  int64_t partSize = choosePartSize(*this);
-  if (partSize != getQuery().getType().getDimSize(getQuery().getType().getRank() - 2))
-    return decomposeIntoParts(*this, builder, partSize);
-  AttentionSteps steps(*this, builder);
-  ExpressionBuilder &e = steps.getBuilder();
-  AttentionSteps::Weights weights = steps.buildWeights();
-  Value narrow = e.convert(weights.exponentials, getResult().getType().getElementType());
-  Value result = steps.product(narrow, steps.share(getValue()), false, false);
-  result = steps.merge(e.div(result, steps.makeDivisor(weights.sums)));
-  Values results = {e.finish(result, getResult().getType())};
-  if (getLogsumexp()) {
-    Value logarithm = e.add(e.make<LogOp>(weights.sums), weights.maximum);
-    logarithm = steps.merge(logarithm);
-    int64_t last = typeOf(logarithm).getRank() - 1;
-    results.push_back(e.finish(e.make<SqueezeOp>(logarithm, last), getLogsumexp().getType()));
-  }
+  Values results = decomposeAttention(*this, builder);
+  for (auto [value, result] : llvm::zip_equal(results, getResults()))
+    value = ExpressionBuilder(builder, getLoc()).finish(value, result.getType());
   return results;
 }
 
@@ -435,7 +443,7 @@ FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 
 /// The sinks' gradient: the value of one is 0, so it only takes from the others.
-static Value buildSinkGradient(AttentionOp op, AttentionSteps &steps, Value share, Value row) {
+static Value buildSinkGradient(Value given, AttentionSteps &steps, Value share, Value row) {
   ExpressionBuilder &e = steps.getBuilder();
   Value taken = steps.merge(e.make<NegOp>(e.mul(share, row)));
   SmallVector<int64_t> others;
@@ -444,16 +452,16 @@ static Value buildSinkGradient(AttentionOp op, AttentionSteps &steps, Value shar
     if (dim != rank - 3)
       others.push_back(dim);
   Value sinks = e.reduce(ReduceKind::Sum, taken, others, /*keepdims=*/false);
-  return e.finish(sinks, op.getSinks().getType());
+  return e.finish(sinks, given.getType());
 }
 
 /// With all scores at once. `toResult` and `toLogsumexp` are the cotangents; the latter may be
 /// null.
-static Values buildVjpAtOnce(AttentionOp op, OpBuilder &builder, Value toResult,
-                             Value toLogsumexp) {
-  AttentionSteps steps(op, builder);
+static Values buildVjpAtOnce(const AttentionInputs &in, OpBuilder &builder, Location location,
+                             Value toResult, Value toLogsumexp) {
+  AttentionSteps steps(in, builder, location);
   ExpressionBuilder &e = steps.getBuilder();
-  Type element = op.getResult().getType().getElementType();
+  Type element = in.getQueryType().getElementType();
   Value g = steps.split(toResult);
   AttentionSteps::Weights weights = steps.buildWeights();
   Value divisor = steps.makeDivisor(weights.sums);
@@ -462,28 +470,28 @@ static Values buildVjpAtOnce(AttentionOp op, OpBuilder &builder, Value toResult,
   Value value = steps.product(narrow, g, true, false);
   // Through the softmax: each score's share of what its row changes by. The logarithm of the sums
   // changes by a score's share, too.
-  Value toShares = steps.product(g, steps.share(op.getValue()), false, true);
+  Value toShares = steps.product(g, steps.share(in.value), false, true);
   Value row = e.reduce(ReduceKind::Sum, e.mul(shares, toShares), typeOf(shares).getRank() - 1);
   if (toLogsumexp) {
     int64_t last = typeOf(toLogsumexp).getRank();
     row = e.sub(row, steps.split(e.make<ExpandDimsOp>(toLogsumexp, last)));
   }
   Value toScaled = e.mul(shares, e.sub(toShares, row));
-  Value toScores = e.convert(e.mul(toScaled, op.getScale().convertToDouble()), element);
-  Value query = steps.product(toScores, steps.share(op.getKey()), false, false);
-  Value key = steps.product(toScores, steps.split(op.getQuery()), true, false);
-  Values results = {e.finish(steps.merge(query), op.getQuery().getType()),
-                    e.finish(steps.unshare(key), op.getKey().getType()),
-                    e.finish(steps.unshare(value), op.getValue().getType())};
-  if (Value mask = op.getMask()) {
+  Value toScores = e.convert(e.mul(toScaled, in.scale), element);
+  Value query = steps.product(toScores, steps.share(in.key), false, false);
+  Value key = steps.product(toScores, steps.split(in.query), true, false);
+  Values results = {e.finish(steps.merge(query), in.query.getType()),
+                    e.finish(steps.unshare(key), in.key.getType()),
+                    e.finish(steps.unshare(value), in.value.getType())};
+  if (Value mask = in.mask) {
     // One that is added to the scores, where it may have been broadcast.
     bool isAdded = isa<FloatType>(typeOf(mask).getElementType());
     results.push_back(isAdded ? e.sumToShape(steps.merge(toScaled), mask) : Value());
   }
-  if (op.getOffset())
+  if (in.offset)
     results.push_back(Value());
-  if (op.getSinks())
-    results.push_back(buildSinkGradient(op, steps, e.div(weights.sink, divisor), row));
+  if (in.sinks)
+    results.push_back(buildSinkGradient(in.sinks, steps, e.div(weights.sink, divisor), row));
   return results;
 }
 
@@ -498,9 +506,8 @@ static Values buildVjpInParts(AttentionOp op, OpBuilder &builder, Value toResult
   Values toQueries, toMask, results(op->getNumOperands());
   for (int64_t begin = 0; begin < queries; begin += size) {
     QueryPart part(op, e, begin, std::min(begin + size, queries));
-    AttentionOp attention = part.build();
-    Values gradients = buildVjpAtOnce(attention, builder, part.sliceQueries(toResult),
-                                      part.sliceQueries(toLogsumexp));
+    Values gradients = buildVjpAtOnce(part.build(), builder, op.getLoc(),
+                                      part.sliceQueries(toResult), part.sliceQueries(toLogsumexp));
     toQueries.push_back(gradients.front());
     for (auto [index, gradient] : llvm::enumerate(gradients)) {
       if (index == 0 || !gradient)
@@ -516,7 +523,6 @@ static Values buildVjpInParts(AttentionOp op, OpBuilder &builder, Value toResult
       }
       results[index] = results[index] ? e.add(results[index], wide) : wide;
     }
-    attention.erase();
   }
   results.front() = e.make<ConcatenateOp>(toQueries, dim);
   if (!toMask.empty())
@@ -534,7 +540,7 @@ FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangent
   int64_t size = choosePartSize(*this);
   if (size != getQuery().getType().getDimSize(getQuery().getType().getRank() - 2))
     return buildVjpInParts(*this, builder, toResult, toLogsumexp, size);
-  return buildVjpAtOnce(*this, builder, toResult, toLogsumexp);
+  return buildVjpAtOnce(*this, builder, getLoc(), toResult, toLogsumexp);
 }
 
 } // namespace xc::array

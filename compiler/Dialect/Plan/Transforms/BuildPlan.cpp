@@ -504,22 +504,27 @@ void PlanBuilder::emitCommands(OpBuilder &builder) {
   }
 }
 
-/// Into the plan of the whole function. Regions that data does not choose count, too.
 LogicalResult PlanBuilder::addRequirement(RequireOp op) {
   FailureOr<AffineExpr> left = getExpr(op.getLeft()), right = getExpr(op.getRight());
   if (failed(left) || failed(right))
     return op.emitOpError(
         "expected sizes that are formulas over the dynamic dims of the function's inputs");
-  if (*left == *right)
-    return success();
+  require(op.getLoc(), *left, op.getComparison(), *right, op.getWhat());
+  return success();
+}
+
+/// Into the plan of the whole function. Regions that data does not choose count, too.
+void PlanBuilder::require(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
+                          const Twine &what) {
+  if (left == right)
+    return;
   PlanBuilder &root = getRootPlan();
   Builder builder(context);
-  root.requirements.push_back(builder.getDictionaryAttr(
-      {builder.getNamedAttr("comparison", op.getComparisonAttr()),
-       builder.getNamedAttr("sizes", AffineMapAttr::get(root.dims.getMap({*left, *right}))),
-       builder.getNamedAttr("what", op.getWhatAttr()),
-       builder.getNamedAttr("loc", cast<LocationAttr>(Attribute(op.getLoc())))}));
-  return success();
+  root.requirements.insert(builder.getDictionaryAttr(
+      {builder.getNamedAttr("comparison", ComparisonAttr::get(context, comparison)),
+       builder.getNamedAttr("sizes", AffineMapAttr::get(root.dims.getMap({left, right}))),
+       builder.getNamedAttr("what", builder.getStringAttr(what)),
+       builder.getNamedAttr("loc", cast<LocationAttr>(Attribute(loc)))}));
 }
 
 LogicalResult PlanBuilder::emit() {
@@ -544,7 +549,7 @@ LogicalResult PlanBuilder::emit() {
   if (Attribute layouts = func->getAttr(kLayoutsAttr))
     plan->setAttr(kLayoutsAttr, layouts);
   if (!requirements.empty())
-    plan->setAttr("requirements", builder.getArrayAttr(requirements));
+    plan->setAttr("requirements", builder.getArrayAttr(requirements.getArrayRef()));
   plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));
   if (int64_t largest = dims.getRange(arena.size).max;
       largest > 0 && !isa<AffineConstantExpr>(arena.size))

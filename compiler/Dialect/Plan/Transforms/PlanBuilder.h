@@ -13,6 +13,8 @@
 #include "compiler/Dialect/Plan/Transforms/ModuleData.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <limits>
 #include <memory>
 #include <optional>
@@ -118,6 +120,8 @@ private:
   void touch(Command &command, unsigned buffer, mlir::AffineExpr offset, mlir::AffineExpr length,
              Access access);
   mlir::LogicalResult addRequirement(RequireOp op);
+  void require(mlir::Location loc, mlir::AffineExpr left, Comparison comparison,
+               mlir::AffineExpr right, const llvm::Twine &what);
   mlir::LogicalResult layOut();
 
   //===--- PlanControl.cpp ------------------------------------------------===//
@@ -202,7 +206,7 @@ private:
   llvm::DenseMap<mlir::StringAttr, bool> variableDone;
   llvm::SmallVector<Command> commands;
   /// What sizes must be like; those of regions are in the whole function's plan.
-  llvm::SmallVector<mlir::Attribute> requirements;
+  llvm::SetVector<mlir::Attribute> requirements;
   ArenaPlacement arena;
   llvm::SmallVector<llvm::SmallVector<int64_t>> edges;
   llvm::SmallVector<unsigned> arenaIndex; // buffer -> its number in the arena's layout

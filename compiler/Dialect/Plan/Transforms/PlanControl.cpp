@@ -36,10 +36,12 @@ LogicalResult PlanBuilder::buildRegion() {
                                        around = parent->getShape(value);
     if (failed(inside) || failed(around))
       return failure();
-    if (*inside != *around)
-      return func.emitError("expected the sizes of what a region uses to be known as equal where "
-                            "it needs them to be, got ")
-             << argument.getType() << " of other formulas; name equal dims with array.dims";
+    for (auto [dim, needed, given] : llvm::enumerate(*inside, *around)) {
+      std::string what;
+      llvm::raw_string_ostream(what) << "expected dim " << dim << " of " << argument.getType()
+                                     << " to have the size that a region needs";
+      require(func.getLoc(), given, Comparison::Equal, needed, what);
+    }
     places[argument] = {getOuterBuffer(place.buffer), place.offset, place.length};
   }
   if (failed(placeOps()) || failed(addReturns()) || failed(layOut()))

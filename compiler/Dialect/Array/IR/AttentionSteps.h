@@ -1,0 +1,102 @@
+//===- AttentionSteps.h - What attention is made of -*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_ARRAY_IR_ATTENTIONSTEPS_H
+#define XC_DIALECT_ARRAY_IR_ATTENTIONSTEPS_H
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+namespace xc::array {
+
+/// Operands and attributes of `array.attention`, or of a part of one that is no op of its own.
+struct AttentionInputs {
+  AttentionInputs(AttentionOp op)
+      : query(op.getQuery()), key(op.getKey()), value(op.getValue()), mask(op.getMask()),
+        offset(op.getOffset()), sinks(op.getSinks()), isCausal(op.getCausal()),
+        hasLogsumexp(op.getWithLogsumexp()), scale(op.getScale().convertToDouble()) {
+    if (op.getWindow())
+      window = static_cast<int64_t>(*op.getWindow());
+  }
+
+  mlir::RankedTensorType getQueryType() const {
+    return llvm::cast<mlir::RankedTensorType>(query.getType());
+  }
+  mlir::RankedTensorType getKeyType() const {
+    return llvm::cast<mlir::RankedTensorType>(key.getType());
+  }
+  /// The dim of queries, or of keys and values.
+  int64_t getLengthDim() const { return getQueryType().getRank() - 2; }
+
+  /// Null where there is none: mask, offset and sinks.
+  mlir::Value query, key, value, mask, offset, sinks;
+  bool isCausal, hasLogsumexp;
+  std::optional<int64_t> window;
+  double scale;
+};
+
+/// The steps of attention, for its value and for its gradient. Heads are split into the key heads
+/// and the query heads that share one, if there are several: `[..., G, H / G, Q, D]`.
+class AttentionSteps {
+public:
+  AttentionSteps(const AttentionInputs &inputs, mlir::OpBuilder &builder, mlir::Location location)
+      : in(inputs), e(builder, location), location(location) {
+    batch = in.getQueryType().getRank() - 3;
+    heads = in.getQueryType().getDimSize(batch);
+    groups = in.getKeyType().getDimSize(batch);
+  }
+
+  ExpressionBuilder &getBuilder() { return e; }
+  /// `query`, or something of its heads, with the heads split.
+  mlir::Value split(mlir::Value value);
+  /// The opposite.
+  mlir::Value merge(mlir::Value value);
+  /// `key` or `value` as one that is broadcast to the query heads.
+  mlir::Value share(mlir::Value value) {
+    return isGrouped() ? e.make<ExpandDimsOp>(value, batch + 1) : value;
+  }
+  /// The sum of a gradient over the query heads that share a key head.
+  mlir::Value unshare(mlir::Value value) {
+    return isGrouped() ? e.reduce(ReduceKind::Sum, value, batch + 1, /*keepdims=*/false) : value;
+  }
+  mlir::Value product(mlir::Value lhs, mlir::Value rhs, bool transposeA, bool transposeB);
+  /// What the softmax is made of, in f32 or f64: exp(scores - maximum), 0 where a key is hidden;
+  /// the maximum, or 0 where no key is seen; the sink's exp(score - maximum), if there is one; and
+  /// the sums of all of those exponentials over the keys.
+  struct Weights {
+    mlir::Value exponentials, maximum, sink, sums;
+  };
+  Weights buildWeights();
+  /// The sums with 1 for 0, to divide by.
+  mlir::Value makeDivisor(mlir::Value sums) {
+    mlir::Value none = e.compare(CompareDirection::Eq, sums, e.scalar(0, sums));
+    return e.select(none, e.scalar(1, sums), sums);
+  }
+  /// The attention, and its logsumexp if that is asked for, in the element types of the op's
+  /// results.
+  llvm::SmallVector<mlir::Value> buildResults();
+
+private:
+  bool isGrouped() const { return heads != groups; }
+  mlir::Value buildCausalMask();
+  /// The sinks as scores of one more key, in `element`: [H, 1, 1] with split heads.
+  mlir::Value buildSinkScores(mlir::Type element);
+
+  AttentionInputs in;
+  ExpressionBuilder e;
+  mlir::Location location;
+  int64_t batch, heads, groups;
+};
+
+/// Attention as a loop over blocks of queries, as large as leaves at most `maxScores` scores at
+/// once but not below 64 queries. Sizes that are not known are those that inputs are bound with.
+/// The results are in the element types of the op's.
+llvm::SmallVector<mlir::Value> buildBlocks(const AttentionInputs &in, mlir::OpBuilder &builder,
+                                           mlir::Location location, int64_t maxScores);
+
+} // namespace xc::array
+
+#endif // XC_DIALECT_ARRAY_IR_ATTENTIONSTEPS_H
