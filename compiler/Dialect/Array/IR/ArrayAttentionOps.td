@@ -33,9 +33,15 @@ def Array_AttentionOp
     were attended to apart can be joined; -infinity where there was none.
 
     Scores, softmax and sums are computed in `f32` for 16-bit floats; what the values are
-    multiplied with is rounded to their type. Where all sizes are known, the queries are
-    taken some at a time, each with the keys that it can see, so that the scores of all of
-    them never exist at once.
+    multiplied with is rounded to their type.
+
+    Scores of more queries than 2^22 scores belong to do not exist at once: up to 32 parts of
+    the queries are computed one after the other, each with the keys that it can see; where
+    that is too few, a loop goes over blocks of at least 64 queries. Where lengths are not
+    known, scores are held whole, unless there are too many for any sizes, or the attribute
+    `array.max_scores` says how many may be held instead of 2^22: then blocks are as large as
+    that allows for the sizes that inputs are bound with, all queries if they are few. A
+    gradient is computed in at most 32 parts, and of symbolic lengths as a whole.
 
     Example:
     ```mlir
@@ -46,6 +52,8 @@ def Array_AttentionOp
     %s, %l = array.attention %q, %k, %v causal window = 128 sinks(%t : tensor<8xf32>) logsumexp scale = 0.125
        : (tensor<8x512x64xf16>, tensor<2x512x64xf16>, tensor<2x512x64xf16>)
       -> tensor<8x512x64xf16>, tensor<8x512xf32>
+    %b = array.attention %q, %k, %v causal scale = 0.125 {array.max_scores = 16777216 : i64}
+       : (tensor<?x8x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>) -> tensor<?x8x?x64xf16>
     ```
   }];
   let arguments = (ins Array_FloatTensor:$query, Array_FloatTensor:$key, Array_FloatTensor:$value,

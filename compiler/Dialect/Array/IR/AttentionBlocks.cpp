@@ -7,7 +7,7 @@
 //
 // A loop, of which each round attends to one block of queries and writes its part of the result in
 // place. All blocks have one size: the last one begins where it ends with the last query, and
-// computes again what the one before has, to the same bits.
+// computes some of what the one before has again.
 //
 // The size is a formula over sizes, which the host evaluates when inputs are bound: few queries, or
 // few scores, are one block.
