@@ -169,7 +169,7 @@ class Runner:
         stem = self.directory / f"module{next(self.numbers)}"
         source, module = stem.with_suffix(".mlir"), stem.with_suffix(".vmfb")
         text = module_text(cases)
-        if "{vjp}" in text:
+        if "vjp}" in text:
             # Such functions return the gradient of the op instead, whose own result is the cotangent.
             text, said = self.differentiate(text)
             if text is None:
