@@ -59,9 +59,17 @@ function(xc_add_gtest name)
   xc_set_cxx_options(${name})
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main Threads::Threads)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/bin)
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${ARG_ENVIRONMENT}")
+  xc_add_gtest_run(${name} ${name} ENVIRONMENT ${ARG_ENVIRONMENT})
   set_property(GLOBAL APPEND PROPERTY XC_TEST_PROGRAMS ${name})
+endfunction()
+
+# xc_add_gtest_run(NAME PROGRAM argument... [ENVIRONMENT VAR=value...]): one more way to run a GoogleTest program, with a report
+# of its own, build/<tree>/test-results/NAME.json, from which scripts/count-tests.py counts the cases.
+function(xc_add_gtest_run name program)
+  cmake_parse_arguments(ARG "" "" "ENVIRONMENT" ${ARGN})
+  add_test(NAME ${name} COMMAND ${program} ${ARG_UNPARSED_ARGUMENTS})
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT "GTEST_OUTPUT=json:${CMAKE_BINARY_DIR}/test-results/${name}.json;${ARG_ENVIRONMENT}")
 endfunction()
 
 # xc_add_fbs_header(TARGET schema.fbs): an interface library that generates and offers the C++ header of a schema.

@@ -68,8 +68,7 @@ run_ctest() {
   local tree=build/$1
   shift
   rm -rf "$tree/test-results"
-  GTEST_OUTPUT="json:$root/$tree/test-results/" \
-    ctest --test-dir "$tree" --parallel "$jobs" --output-on-failure --timeout 600 --no-tests=error \
+  ctest --test-dir "$tree" --parallel "$jobs" --output-on-failure --timeout 600 --no-tests=error \
     --output-junit "$root/$tree/test-results.xml" "$@" || true
   /usr/bin/python3 scripts/count-tests.py ctest "$tree/test-results.xml" "$tree/test-results"
 }
