@@ -72,7 +72,7 @@ static void addLinalgPasses(OpPassManager &pm) {
   addCleanup(pm);
 }
 
-static void addDispatchPasses(OpPassManager &targetPM, bool fuse) {
+static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {
   OpPassManager &funcPM = targetPM.nest<func::FuncOp>();
   funcPM.addPass(plan::createPromoteVariables());
   // Before sorting: what goes into its place needs no order of rows.
@@ -88,14 +88,17 @@ static void addDispatchPasses(OpPassManager &targetPM, bool fuse) {
   addCleanup(funcPM);
   plan::FuseElementwiseOptions elementwise;
   plan::FormDispatchesOptions regions;
-  elementwise.fuse = regions.fuse = fuse;
+  elementwise.fuse = regions.fuse = options.fuse;
   funcPM.addPass(plan::createFuseElementwise(elementwise));
   addCleanup(funcPM);
   funcPM.addPass(cuda::createSplitReductions());
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
   // After the last cleanup, which would fold copies with the slices that are read of them.
-  funcPM.addPass(cuda::createAlignOperands());
+  cuda::AlignOperandsOptions align;
+  align.allowTF32 = options.allowTF32;
+  align.wgmma = options.wgmma;
+  funcPM.addPass(cuda::createAlignOperands(align));
   funcPM.addPass(plan::createFormDispatches(regions));
   targetPM.addPass(plan::createOutlineDispatches());
   // No canonicalization from here on: it would undo copies that kernels are to make.
@@ -200,9 +203,8 @@ LogicalResult Compiler::runPhase(Phase phase) {
       addCleanup(funcPM);
     });
   case Phase::Dispatch:
-    return runPasses(module, name, [&](PassManager &pm) {
-      addDispatchPasses(pm.nest<ModuleOp>(), options.fuse);
-    });
+    return runPasses(module, name,
+                     [&](PassManager &pm) { addDispatchPasses(pm.nest<ModuleOp>(), options); });
   case Phase::Codegen:
     return runCodegen();
   case Phase::Plan:

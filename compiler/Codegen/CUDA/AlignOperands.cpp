@@ -42,14 +42,14 @@ static constexpr double kHalfGain = 1 / 330e3 - 1 / 700e3, kSingleGain = 1 / 165
 static constexpr double kCopyRate = 2000, kLaunchTime = 2000;
 
 /// Nanoseconds an operation that wgmma saves; 0 if it does not know the types.
-static double getGain(linalg::ContractOp op) {
+static double getGain(linalg::ContractOp op, bool allowTF32) {
   Type lhs = getElementTypeOrSelf(op.getDpsInputOperand(0)->get()),
        rhs = getElementTypeOrSelf(op.getDpsInputOperand(1)->get());
   if (lhs != rhs)
     return 0;
   if (lhs.isF16() || lhs.isBF16())
     return kHalfGain;
-  if (lhs.isF32() && op->hasAttr(kAllowTF32Attr))
+  if (lhs.isF32() && (allowTF32 || op->hasAttr(kAllowTF32Attr)))
     return kSingleGain;
   bool isSigned = op.getCast() == linalg::TypeFn::cast_signed;
   return lhs.isSignlessInteger(8) && isSigned ? kByteGain : 0;
@@ -106,20 +106,22 @@ static Value alignRows(OpBuilder &builder, Location loc, Value tensor) {
 namespace {
 
 struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
+  using AlignOperandsBase::AlignOperandsBase;
+
   void runOnOperation() override {
     auto module = getOperation()->getParentOfType<ModuleOp>();
     auto attribute =
         module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr) : plan::TargetAttr();
     const Target *target =
         attribute && attribute.isCUDA() ? findTarget(attribute.getArch()) : nullptr;
-    if (!target || !target->hasWGMMA)
+    if (!target || !target->hasWGMMA || !wgmma)
       return;
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
       align(op);
   }
 
-  static void align(linalg::ContractOp op) {
-    double gain = getGain(op);
+  void align(linalg::ContractOp op) {
+    double gain = getGain(op, allowTF32);
     if (gain == 0)
       return;
     auto operands = op.getDpsInputOperands();

@@ -51,8 +51,8 @@ def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
   let summary = "Copy operands of large products into rows that the copy engine takes";
   let description = [{
     Only for targets with wgmma. An operand of a `linalg.contract` of 16-bit floats, of f32 with `allow_tf32`, or of i8, whose rows are no
-    multiple of 16 bytes, is padded along them, and the product reads the first part of each row, where that should cost less than to do without wgmma. Static sizes only. No
-    cleanup may follow before kernels are formed: it would fold the padding away. Example:
+    multiple of 16 bytes, is padded along them, and the product reads the first part of each row, where that should cost less than to do without wgmma. Static sizes only;
+    the options are those of `-xc-cuda-select-strategy`. No cleanup may follow before kernels are formed: it would fold the padding away. Example:
     ```mlir
     %c = linalg.contract ... ins(%a, %b : tensor<4097x4099xbf16>, tensor<4099x4096xbf16>) ...    // input
 
@@ -61,6 +61,10 @@ def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
     %c = linalg.contract ... ins(%s, %b : tensor<4097x4099xbf16>, tensor<4099x4096xbf16>) ...
     ```
   }];
+  let options = [
+    Option<"allowTF32", "allow-tf32", "bool", /*default=*/"false", "Align operands in f32 also where ops do not say `allow_tf32`">,
+    Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products are on wgmma where the target has it and knows the types">
+  ];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
 }
 

@@ -1,4 +1,9 @@
 // RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-align-operands))" | FileCheck %s
+// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-align-operands{allow-tf32=true}))" | FileCheck %s --check-prefix=TF32
+// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-align-operands{wgmma=false}))" | FileCheck %s --check-prefix=PLAIN
+
+// PLAIN-LABEL: func.func @unaligned_rows(
+// PLAIN-NOT:     tensor.pad
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
@@ -37,7 +42,9 @@ builtin.module @unaligned attributes {plan.target = #plan.target<"cuda", "sm_90a
     %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<4097x4099xi8>, tensor<4099x4104xi8>) outs(%c : tensor<4097x4104xi32>) -> tensor<4097x4104xi32>
     return %p : tensor<4097x4104xi32>
   }
-  // Without `allow_tf32` all bits count.
+  // Without `allow_tf32` all bits count, unless the option says that they never do.
+  // TF32-LABEL: func.func @single(
+  // TF32:         tensor.pad %{{.*}} low[0, 0] high[0, 29]
   // CHECK-LABEL: func.func @single(
   // CHECK-NOT:     tensor.pad
   func.func @single(%a: tensor<4097x4099xf32>, %b: tensor<4099x4096xf32>, %c: tensor<4097x4096xf32>) -> tensor<4097x4096xf32> {
