@@ -171,6 +171,37 @@ func.func @grows(%x: tensor<64xf32>, %u: tensor<1xf32>, %n: tensor<i64>) {
 
 // -----
 
+func.func @split(%x: tensor<130xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<130xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.reshape' op dim 0 of operand #0 has an extent in device memory, and a bound of 130, which is not a multiple of the 8 elements that it is split by}}
+  %1 = array.reshape %0 : tensor<?xf32> -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+// The second follows the first a turn later, and the third the second.
+func.func @unlike(%x: tensor<64xf32>, %u: tensor<1xf32>, %n: tensor<i64>, %more: tensor<i1>) {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-note @+1 {{one begins as this}}
+  %1 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  %2 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  %3:3 = array.while %0, %1, %2 : (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) condition {
+  ^bb0(%k: tensor<?xf32>, %v: tensor<?xf32>, %w: tensor<?xf32>):
+    array.yield %more : tensor<i1>
+  } body {
+  ^bb0(%k: tensor<?xf32>, %v: tensor<?xf32>, %w: tensor<?xf32>):
+    %4 = array.append %k, %u axis = 0 : (tensor<?xf32>, tensor<1xf32>) -> tensor<?xf32>
+    // expected-error @+1 {{'array.add' op has dims with extents in device memory that have to be equal, but that a loop, which carries them, changes one unlike the other}}
+    %5 = array.add %v, %w : tensor<?xf32>
+    array.yield %4, %k, %5 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @custom(%x: tensor<64xf32>, %n: tensor<i64>) -> tensor<64xf32> {
   // expected-note @+1 {{the extent comes from here}}
   %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>

@@ -202,6 +202,113 @@ func.func @grows(%x: tensor<64x8xf32>, %u: tensor<1x8xf32>, %n: tensor<i64>, %mo
 
 // -----
 
+// Two caches that grow alike are known to have one extent, which the loop carries once.
+// CHECK-LABEL: func.func @caches(
+// CHECK: %[[R:.*]]:3 = array.while %{{.*}}, %{{.*}}, %[[N:.*]] : (tensor<64x8xf32>, tensor<64x8xf32>, tensor<i64>)
+// CHECK: } body {
+// CHECK: ^bb0(%[[K:.*]]: tensor<64x8xf32>, %[[V:.*]]: tensor<64x8xf32>, %[[AT:.*]]: tensor<i64>):
+// CHECK: array.scatter set, %[[K]]
+// CHECK: array.scatter set, %[[V]]
+// CHECK: array.yield %{{.*}}, %{{.*}}, %{{.*}} : tensor<64x8xf32>, tensor<64x8xf32>, tensor<i64>
+// CHECK: %[[S:.*]] = array.add %[[R]]#0, %[[R]]#1 : tensor<64x8xf32>
+// CHECK: return %{{.*}}, %[[R]]#2
+func.func @caches(%x: tensor<64x8xf32>, %y: tensor<64x8xf32>, %u: tensor<1x8xf32>, %n: tensor<i64>, %most: tensor<i64>, %zero: tensor<f32>)
+    -> (tensor<64x8xf32>, tensor<i64>) {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64x8xf32>, tensor<i64>) -> tensor<?x8xf32>
+  %1 = array.set_extent %y, %n axis = 0 : (tensor<64x8xf32>, tensor<i64>) -> tensor<?x8xf32>
+  %2:2 = array.while %0, %1 : (tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) condition {
+  ^bb0(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>):
+    %sum = array.add %k, %v : tensor<?x8xf32>
+    %had = array.extent %sum, 0 : tensor<?x8xf32> -> tensor<i64>
+    %more = array.compare lt, %had, %most : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    array.yield %more : tensor<i1>
+  } body {
+  ^bb0(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>):
+    %3 = array.append %k, %u axis = 0 : (tensor<?x8xf32>, tensor<1x8xf32>) -> tensor<?x8xf32>
+    %4 = array.append %v, %u axis = 0 : (tensor<?x8xf32>, tensor<1x8xf32>) -> tensor<?x8xf32>
+    array.yield %3, %4 : tensor<?x8xf32>, tensor<?x8xf32>
+  }
+  %5 = array.add %2#0, %2#1 : tensor<?x8xf32>
+  %6 = array.pad_to_bound %5, %zero : (tensor<?x8xf32>, tensor<f32>) -> tensor<64x8xf32>
+  %7 = array.extent %2#1, 0 : tensor<?x8xf32> -> tensor<i64>
+  return %6, %7 : tensor<64x8xf32>, tensor<i64>
+}
+
+// -----
+
+// Where bounds are not known to be equal, both extents stay; ops that ask for equal dims take them.
+// CHECK-LABEL: func.func @symbolic_caches(
+// CHECK: array.while {{.*}} : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<i64>, tensor<i64>)
+// CHECK: array.add %{{.*}}#0, %{{.*}}#1 : tensor<?x8xf32>
+func.func @symbolic_caches(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>, %u: tensor<1x8xf32>, %n: tensor<i64>, %most: tensor<i64>)
+    -> tensor<8xf32> {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<?x8xf32>, tensor<i64>) -> tensor<?x8xf32>
+  %1 = array.set_extent %y, %n axis = 0 : (tensor<?x8xf32>, tensor<i64>) -> tensor<?x8xf32>
+  %2:2 = array.while %0, %1 : (tensor<?x8xf32>, tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) condition {
+  ^bb0(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>):
+    %had = array.extent %k, 0 : tensor<?x8xf32> -> tensor<i64>
+    %more = array.compare lt, %had, %most : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    array.yield %more : tensor<i1>
+  } body {
+  ^bb0(%k: tensor<?x8xf32>, %v: tensor<?x8xf32>):
+    %3 = array.append %k, %u axis = 0 : (tensor<?x8xf32>, tensor<1x8xf32>) -> tensor<?x8xf32>
+    %4 = array.append %v, %u axis = 0 : (tensor<?x8xf32>, tensor<1x8xf32>) -> tensor<?x8xf32>
+    array.yield %3, %4 : tensor<?x8xf32>, tensor<?x8xf32>
+  }
+  %5 = array.add %2#0, %2#1 : tensor<?x8xf32>
+  %6 = array.reduce sum, %5 axes = [0] : tensor<?x8xf32> -> tensor<8xf32>
+  return %6 : tensor<8xf32>
+}
+
+// -----
+
+// A count that is an extent already, within the same bound, is that extent.
+// CHECK-LABEL: func.func @counted(
+// CHECK: %[[E:.*]] = array.min
+// CHECK-NOT: array.min
+// CHECK: array.add %{{.*}} : tensor<64xf32>
+func.func @counted(%x: tensor<64xf32>, %y: tensor<64xf32>, %n: tensor<i64>) -> tensor<f32> {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  %1 = array.extent %0, 0 : tensor<?xf32> -> tensor<i32>
+  %2 = array.set_extent %y, %1 axis = 0 : (tensor<64xf32>, tensor<i32>) -> tensor<?xf32>
+  %3 = array.add %0, %2 : tensor<?xf32>
+  %4 = array.reduce sum, %3 axes = [0] : tensor<?xf32> -> tensor<f32>
+  return %4 : tensor<f32>
+}
+
+// -----
+
+// Of a dim that is split, what fills no slice of the inner dims does not count.
+// CHECK-LABEL: func.func @split(
+// CHECK-DAG: %[[EIGHT:.*]] = array.constant dense<8> : tensor<i64>
+// CHECK: %[[N:.*]] = array.div %{{.*}}, %[[EIGHT]]
+// CHECK: array.reshape %{{.*}} : tensor<64xf32> -> tensor<8x8xf32>
+// CHECK: return %{{.*}}, %[[N]]
+func.func @split(%x: tensor<64xf32>, %n: tensor<i64>, %zero: tensor<f32>) -> (tensor<8x8xf32>, tensor<i64>) {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  %1 = array.reshape %0 : tensor<?xf32> -> tensor<?x8xf32>
+  %2 = array.extent %1, 0 : tensor<?x8xf32> -> tensor<i64>
+  %3 = array.pad_to_bound %1, %zero : (tensor<?x8xf32>, tensor<f32>) -> tensor<8x8xf32>
+  return %3, %2 : tensor<8x8xf32>, tensor<i64>
+}
+
+// -----
+
+// What an array has behind the extent is not given up where others look at it.
+// CHECK-LABEL: func.func @cast(
+// CHECK: %[[Y:.*]] = array.exp
+// CHECK-NOT: array.within %[[Y]]
+// CHECK: return %[[Y]]
+func.func @cast(%x: tensor<16x8xf32>, %n: tensor<i64>) -> (tensor<16x8xf32>, tensor<f32>) {
+  %y = array.exp %x : tensor<16x8xf32>
+  %0 = array.set_extent %y, %n axis = 0 : (tensor<16x8xf32>, tensor<i64>) -> tensor<?x8xf32>
+  %1 = tensor.cast %0 : tensor<?x8xf32> to tensor<?x?xf32>
+  %2 = array.reduce sum, %1 axes = [0, 1] : tensor<?x?xf32> -> tensor<f32>
+  return %y, %2 : tensor<16x8xf32>, tensor<f32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @branches(
 // CHECK: %[[R:.*]]:2 = array.if %{{.*}} : tensor<i1> -> (tensor<64xf32>, tensor<i64>)
 // CHECK: return %[[R]]#1

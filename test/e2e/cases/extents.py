@@ -236,10 +236,10 @@ def join(rows):
     return np.concatenate([rows, one, rows, one])
 
 
-def spread(rows):
+def spread(rows, between=1):
     parts = [np.ones((1, 6))]
     for i, row in enumerate(rows):
-        parts += [np.ones((1, 6))] * (i > 0) + [row[None]]
+        parts += [np.ones((between, 6))] * (i > 0) + [row[None]]
     return np.concatenate(parts + [np.ones((2, 6))])
 
 
@@ -387,6 +387,127 @@ def loops():
     yield Case("branches", text, branches, "sum")
 
 
+CACHES = """  func.func @NAME(%q0: tensor<2x1x4xf32>, %ks: tensor<2xBOUNDx4xf32>, %vs: tensor<2xBOUNDx4xf32>, %had: tensor<i32>, %steps: tensor<i32>) -> (tensor<2x1x4xf32>, tensor<2x1x4xf32>, tensor<i32>) {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %k0 = array.set_extent %ks, %had axis = 1 : (tensor<2xBOUNDx4xf32>, tensor<i32>) -> tensor<2x?x4xf32>
+    %v0 = array.set_extent %vs, %had axis = 1 : (tensor<2xBOUNDx4xf32>, tensor<i32>) -> tensor<2x?x4xf32>
+    %r:4 = array.while %zero, %q0, %k0, %v0 : (tensor<i32>, tensor<2x1x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>) -> (tensor<i32>, tensor<2x1x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>) condition {
+    ^bb0(%i: tensor<i32>, %q: tensor<2x1x4xf32>, %k: tensor<2x?x4xf32>, %v: tensor<2x?x4xf32>):
+      %more = array.compare lt, %i, %steps : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %q: tensor<2x1x4xf32>, %k: tensor<2x?x4xf32>, %v: tensor<2x?x4xf32>):
+      %next = array.add %i, %one : tensor<i32>
+      %key = array.tanh %q : tensor<2x1x4xf32>
+      %value = array.cos %q : tensor<2x1x4xf32>
+GROW      %a = array.attention %q, %k1, %v1 scale = 0.5 : (tensor<2x1x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>) -> tensor<2x1x4xf32>
+      array.yield %next, %a, %k1, %v1 : tensor<i32>, tensor<2x1x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>
+    }
+    %b = array.attention %r#1, %r#2, %r#3 scale = 0.5 : (tensor<2x1x4xf32>, tensor<2x?x4xf32>, tensor<2x?x4xf32>) -> tensor<2x1x4xf32>
+    %n = array.extent %r#3, 1 : tensor<2x?x4xf32> -> tensor<i32>
+    return %r#1, %b, %n : tensor<2x1x4xf32>, tensor<2x1x4xf32>, tensor<i32>
+  }
+"""
+APPEND = """      KEYS = array.append %k, %key axis = 1 : (tensor<2x?x4xf32>, tensor<2x1x4xf32>) -> tensor<2x?x4xf32>
+      VALUES = array.append %v, %value axis = 1 : (tensor<2x?x4xf32>, tensor<2x1x4xf32>) -> tensor<2x?x4xf32>
+"""
+# Both by one token; the keys' count set for the values; only in every other turn.
+GROWTHS = {
+    "append": APPEND.replace("KEYS", "%k1").replace("VALUES", "%v1"),
+    "set": APPEND.replace("KEYS", "%k2").replace("VALUES", "%v2") + """      %n = array.extent %k2, 1 : tensor<2x?x4xf32> -> tensor<i64>
+      %k1 = array.set_extent %k2, %n axis = 1 : (tensor<2x?x4xf32>, tensor<i64>) -> tensor<2x?x4xf32>
+      %v1 = array.set_extent %v2, %n axis = 1 : (tensor<2x?x4xf32>, tensor<i64>) -> tensor<2x?x4xf32>
+""",
+    "sometimes": """      %odd = array.and %i, %one : tensor<i32>
+      %skips = array.compare eq, %odd, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %k1, %v1 = array.if %skips : tensor<i1> -> (tensor<2x?x4xf32>, tensor<2x?x4xf32>) {
+        array.yield %k, %v : tensor<2x?x4xf32>, tensor<2x?x4xf32>
+      } else {
+""" + APPEND.replace("KEYS", "%k2").replace("VALUES", "%v2") + """        array.yield %k2, %v2 : tensor<2x?x4xf32>, tensor<2x?x4xf32>
+      }
+""",
+}
+
+
+def caches():
+    """A decode loop with a cache of keys and one of values, which grow alike."""
+    def steps(counts, sometimes):
+        for bound, had, number in counts:
+            q = random("f32", (2, 1, 4), 5)
+            stored = [np.array(random("f32", (2, bound, 4), seed).values) for seed in (6, 7)]
+            for start in stored:
+                start[:, had:] = np.nan
+            x, k, v = (np.asarray(a, np.float64) for a in (q.values, stored[0][:, :had], stored[1][:, :had]))
+
+            def attend(x, k, v):
+                return softmax(x @ k.transpose(0, 2, 1) * 0.5, 2) @ v
+
+            for turn in range(number):
+                if k.shape[1] < bound and not (sometimes and turn % 2):
+                    k, v = np.concatenate([k, np.tanh(x)], 1), np.concatenate([v, np.cos(x)], 1)
+                x = attend(x, k, v)
+            yield Step([q, *(Tensor("f32", start) for start in stored), scalar("i32", had), scalar("i32", number)],
+                       [("f32", x), ("f32", attend(x, k, v)), ("i32", np.asarray(k.shape[1]))])
+
+    for name, grow in GROWTHS.items():
+        for bound in ("12", "?"):
+            counts = [(12, 0, 5), (12, 3, 12)] + ([(7, 2, 4)] if bound == "?" else [])
+            yield Case(f"two_caches_{name}" + "_symbolic" * (bound == "?"), CACHES.replace("BOUND", bound).replace("GROW", grow),
+                       list(steps(counts, name == "sometimes")), "composite")
+
+
+def sized_alike():
+    """Sizes that views give, and those that data of the same size asks for."""
+    def numbered(rows):
+        return rows + np.arange(len(rows))[:, None]
+
+    text = """    %v = VIEW : CUT -> CUT
+    %c = array.slice %v [:, 0:1] : CUT -> tensor<?x1xf32>
+    %q = array.squeeze %c axes = [1] : tensor<?x1xf32> -> tensor<?xf32>
+    %z = array.constant dense<0.0> : tensor<f32>
+    %p = array.compare gt, %q, %z : (tensor<?xf32>, tensor<f32>) -> tensor<?xi1>
+    %w = array.compress %v, %p axis = 0 : (CUT, tensor<?xi1>) -> CUT
+    %s = array.reduce sum, %w axes = [0] : CUT -> tensor<6xf32>
+    %d = array.dim %v, 0 : CUT
+    %i = array.iota axis = 0 sizes(%d) : CUT
+    %a = array.add %v, %i : CUT
+    %t = array.reduce sum, %a axes = [0] : CUT -> tensor<6xf32>
+"""
+    results = [("%s", "tensor<6xf32>"), ("%t", "tensor<6xf32>")]
+    for symbolic in (False, True):
+        yield of_counts("strided" + "_symbolic" * symbolic, text.replace("VIEW", "array.slice %r [2::3, :]"), results,
+                        lambda rows: [rows[2::3][rows[2::3, 0] > 0].sum(0), numbered(rows[2::3]).sum(0)], symbolic=symbolic)
+    spread_text = """    %one = array.constant dense<1.0> : tensor<f32>
+    %v = array.pad %r, %one low = [1, 0] high = [2, 0] interior = [2, 0] : (CUT, tensor<f32>) -> CUT
+    %d = array.dim %v, 0 : CUT
+    %i = array.iota axis = 0 sizes(%d) : CUT
+    %a = array.add %v, %i : CUT
+    %t = array.reduce sum, %a axes = [0] : CUT -> tensor<6xf32>
+"""
+    yield of_counts("spread", spread_text, results[1:], lambda rows: [numbered(spread(rows, 2)).sum(0)])
+    yield of_counts("split", """    %f = array.reshape %r : CUT -> tensor<?xf32>
+    %m = array.mul %f, %f : tensor<?xf32>
+    %g = array.reshape %m : tensor<?xf32> -> tensor<?x2x6xf32>
+    %s = array.reduce sum, %g axes = [0] : tensor<?x2x6xf32> -> tensor<2x6xf32>
+    %n2 = array.extent %g, 0 : tensor<?x2x6xf32> -> tensor<i32>
+""", [("%s", "tensor<2x6xf32>"), ("%n2", "tensor<i32>")],
+                    lambda rows: [(rows[:len(rows) // 2 * 2] ** 2).reshape(-1, 2, 6).sum(0), np.asarray(len(rows) // 2)])
+    # What is cut and cast is also looked at as a whole.
+    text = """  func.func @NAME(%x: tensor<16x6xf32>, %n: tensor<i32>) -> (tensor<16x6xf32>, tensor<f32>) {
+    %y = array.exp %x : tensor<16x6xf32>
+    %r = array.set_extent %y, %n axis = 0 : (tensor<16x6xf32>, tensor<i32>) -> tensor<?x6xf32>
+    %c = tensor.cast %r : tensor<?x6xf32> to tensor<?x?xf32>
+    %s = array.reduce sum, %c axes = [0, 1] : tensor<?x?xf32> -> tensor<f32>
+    return %y, %s : tensor<16x6xf32>, tensor<f32>
+  }
+"""
+    x = random("f32", (16, 6), 8)
+    whole = np.exp(np.asarray(x.values, np.float64))
+    yield Case("also_whole", text, [Step([x, scalar("i32", count)], [("f32", whole), ("f32", whole[:count].sum())])
+                                    for count in (0, 5, 16)], "sum")
+
+
 def many_rows():
     """Kernels of several blocks, most of which have nothing to do."""
     def reference(rows):
@@ -442,5 +563,5 @@ def marked():
 
 
 def cases():
-    for make in (reductions, products, lines, shapes, indices, filters, loops, many_rows, marked):
+    for make in (reductions, products, lines, shapes, indices, filters, loops, caches, sized_alike, many_rows, marked):
         yield from make()

@@ -165,7 +165,7 @@ LogicalResult ExtentResolver::resolveDynamicSlice(DynamicSliceOp op) {
     Value own = extentOf(op.getOperand(), dim), wanted = shape->extents[dim];
     if (!own && !wanted)
       continue;
-    if (!own || !wanted || !areEqual(own, wanted)) {
+    if (!own || !wanted || !equality.areEqual(op, own, wanted)) {
       if (!own)
         return refuse(op);
       return refuseDim(op, 0, dim,

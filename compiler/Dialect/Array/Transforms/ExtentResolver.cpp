@@ -184,6 +184,10 @@ Value ExtentResolver::sizeAsData(Value array, int64_t dim) {
 //===----------------------------------------------------------------------===//
 
 Value ExtentResolver::clampExtent(Location loc, Value count, Value array, int64_t dim) {
+  int64_t bound = cast<RankedTensorType>(array.getType()).getDimSize(dim);
+  if (!ShapedType::isDynamic(bound))
+    if (Value known = equality.getExtentWithin(count, bound))
+      return known;
   ExpressionBuilder e(builder, loc);
   Type element = builder.getI64Type();
   // All that does not fit into i64 is more than any bound.
@@ -193,8 +197,15 @@ Value ExtentResolver::clampExtent(Location loc, Value count, Value array, int64_
                                  cast<RankedTensorType>(count.getType()), APInt(64, INT64_MAX)))));
   Value wide = e.convert(count, element);
   Value extent = e.make<MinOp>(e.make<MaxOp>(wide, e.integer(0, element)), sizeAsData(array, dim));
-  counts[extent] = count;
+  equality.setOrigin(extent, ExtentEquality::Kind::Set, count);
+  setLimit(extent, array, dim);
   return extent;
+}
+
+void ExtentResolver::setLimit(Value extent, Value array, int64_t dim) {
+  int64_t bound = cast<RankedTensorType>(array.getType()).getDimSize(dim);
+  if (!ShapedType::isDynamic(bound))
+    equality.setLimit(extent, bound);
 }
 
 Value ExtentResolver::isBefore(Value array, int64_t dim, Value extent) {
@@ -219,27 +230,6 @@ Value ExtentResolver::fillBehind(Value array, int64_t dim, Value extent, TypedAt
   Value scalar = e.make<ConstantOp>(
       cast<ElementsAttr>(DenseElementsAttr::get(type, ArrayRef<Attribute>(neutral))));
   return fillBehind(array, dim, extent, scalar);
-}
-
-bool ExtentResolver::areEqual(Value lhs, Value rhs, unsigned depth) const {
-  if (lhs == rhs)
-    return true;
-  // What the program computes twice is one value by now; formulas of rules are not deep.
-  constexpr unsigned kDeepest = 8;
-  if (depth > kDeepest)
-    return false;
-  auto left = counts.find(lhs), right = counts.find(rhs);
-  // The bounds, which extents are clamped to, are compared by who asks; not those within formulas.
-  if (depth == 0 && left != counts.end() && right != counts.end() &&
-      areEqual(left->second, right->second, depth + 1))
-    return true;
-  Operation *first = lhs.getDefiningOp(), *second = rhs.getDefiningOp();
-  if (!first || !second || first->getNumRegions() > 0 || !isPure(first))
-    return false;
-  return cast<OpResult>(lhs).getResultNumber() == cast<OpResult>(rhs).getResultNumber() &&
-         OperationEquivalence::isEquivalentTo(
-             first, second, [&](Value a, Value b) { return success(areEqual(a, b, depth + 1)); },
-             /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
 }
 
 FailureOr<Value> ExtentResolver::unify(Operation *op, ArrayRef<OperandDim> dims, bool broadcast) {
@@ -267,7 +257,7 @@ FailureOr<Value> ExtentResolver::unify(Operation *op, ArrayRef<OperandDim> dims,
                         ", which has to be equal, has a size on the host (" +
                         formatDim(sizeOf(place)) + "); array.set_extent gives it the same extent"));
     }
-    if (!areCompatibleDims(sizeOf(from), sizeOf(place)) || !areEqual(extent, other)) {
+    if (!areCompatibleDims(sizeOf(from), sizeOf(place)) || !equality.areEqual(op, extent, other)) {
       return FailureOr<Value>(
           refuseDim(op, from.operand, from.dim,
                     "and dim " + Twine(place.dim) + " of operand #" + Twine(place.operand) +

@@ -19,6 +19,7 @@
 #define XC_DIALECT_ARRAY_TRANSFORMS_EXTENTRESOLVER_H
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/Transforms/ExtentEquality.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -71,7 +72,16 @@ private:
                                                                mlir::TypeRange types);
   /// Makes `rebuilt` stand for `op`: arrays first, then the extents of those that have any.
   void takeResults(mlir::Operation *op, mlir::Operation *rebuilt, llvm::ArrayRef<Extents> extents);
+  /// Says of each of `extents` that it is not above the size of its dim of `array`.
+  void setLimits(mlir::Value array, const Extents &extents);
   void markWork();
+  /// A loop that carries extents, which are its last values.
+  struct Loop {
+    WhileOp op;
+    llvm::SmallVector<mlir::Value> extents;
+  };
+  /// Lets `loop` carry one of those extents that are always equal.
+  void mergeExtents(const Loop &loop);
   /// `array`, of which only what lies before `extents` is of interest.
   mlir::Value mark(mlir::Value array, llvm::ArrayRef<mlir::Value> extents);
 
@@ -137,14 +147,14 @@ private:
   mlir::Value sizeAsData(mlir::Value array, int64_t dim);
   /// `count`, of any integer type, between 0 and size `dim` of `array`.
   mlir::Value clampExtent(mlir::Location loc, mlir::Value count, mlir::Value array, int64_t dim);
+  /// Says that `extent` is not above the size of dim `dim` of `array`.
+  void setLimit(mlir::Value extent, mlir::Value array, int64_t dim);
   /// `array` with `neutral` in the place of what lies behind `extent`.
   mlir::Value fillBehind(mlir::Value array, int64_t dim, mlir::Value extent, mlir::Value neutral);
   mlir::Value fillBehind(mlir::Value array, int64_t dim, mlir::Value extent,
                          mlir::TypedAttr neutral);
   /// Truth values in the shape of `array`: whether the index along `dim` is below `extent`.
   mlir::Value isBefore(mlir::Value array, int64_t dim, mlir::Value extent);
-  /// True where both are known to hold the same number, if the bounds of their dims are equal.
-  bool areEqual(mlir::Value lhs, mlir::Value rhs, unsigned depth = 0) const;
   /// The extent that all of `dims` have, null if the host knows all sizes. Dims of size 1 say
   /// nothing with `broadcast`. Anything else is an error of `op`.
   mlir::FailureOr<mlir::Value> unify(mlir::Operation *op, llvm::ArrayRef<OperandDim> dims,
@@ -161,11 +171,11 @@ private:
   mlir::IRRewriter builder;
   llvm::DenseMap<mlir::Value, Bounded> bounded;
   llvm::DenseMap<mlir::Value, Size> sizes;
-  /// Extents that were made of a count: the count.
-  llvm::DenseMap<mlir::Value, mlir::Value> counts;
+  ExtentEquality equality;
   /// Arrays with extents, in program order.
   llvm::SmallVector<Bounded> computed;
   llvm::SmallVector<mlir::Operation *> replaced;
+  llvm::SmallVector<Loop> loops;
 };
 
 /// The smallest and the largest number of `type`, infinities included.

@@ -74,8 +74,13 @@ LogicalResult ExtentResolver::resolveSetExtent(SetExtentOp op) {
   Extents extents = extentsOf(op.getOperand());
   int64_t axis = op.getAxis();
   Value extent = clampExtent(op.getLoc(), op.getCount(), array, axis);
-  if (Value old = extents[axis])
+  if (Value old = extents[axis]; old && equality.areEqual(op, extent, old)) {
+    extent = old;
+  } else if (old) {
     extent = expressions(op).make<MinOp>(extent, old);
+    equality.setOrigin(extent, ExtentEquality::Kind::Cut, op.getCount(), old);
+    setLimit(extent, array, axis);
+  }
   extents[axis] = extent;
   bounded[op.getResult()] = {array, extents};
   replaced.push_back(op);
@@ -129,13 +134,18 @@ static Value computeAsData(ExpressionBuilder &e, Operation *op, Value lhs, Value
         return e.make<MaxOp>(e.sub(lhs, rhs), zero);
       })
       .Case([&](arith::MulIOp) { return e.mul(lhs, rhs); })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](Operation *) { return e.make<MaxOp>(lhs, rhs); })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](Operation *) {
+        // No size is below 0.
+        return getConstant(rhs) == std::optional<int64_t>(0) ? lhs : e.make<MaxOp>(lhs, rhs);
+      })
       .Case<arith::MinSIOp, arith::MinUIOp>([&](Operation *) { return e.make<MinOp>(lhs, rhs); })
       .Case<arith::DivSIOp, arith::DivUIOp>([&](Operation *) { return divide(e, lhs, rhs); })
       .Case<arith::RemSIOp, arith::RemUIOp>([&](Operation *) { return e.make<RemOp>(lhs, rhs); })
       .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>([&](Operation *) {
-        Value one = e.integer(1, getElementTypeOrSelf(lhs.getType()));
-        return e.div(e.add(lhs, e.sub(rhs, one)), rhs);
+        Type element = getElementTypeOrSelf(lhs.getType());
+        std::optional<int64_t> divisor = getConstant(rhs);
+        Value rest = divisor ? e.integer(*divisor - 1, element) : e.sub(rhs, e.integer(1, element));
+        return e.div(e.add(lhs, rest), rhs);
       })
       .Default([](Operation *) { return Value(); });
 }
@@ -225,7 +235,7 @@ LogicalResult ExtentResolver::resolveBroadcast(BroadcastInDimOp op) {
   for (auto [dim, axis] : llvm::enumerate(op.getAxes())) {
     Value own = extentOf(op.getOperand(), dim), wanted = shape->extents[axis];
     bool isRepeated = !own && getType(array).getDimSize(dim) == 1;
-    if (isRepeated || (!own && !wanted) || (own && wanted && areEqual(own, wanted)))
+    if (isRepeated || (!own && !wanted) || (own && wanted && equality.areEqual(op, own, wanted)))
       continue;
     if (own)
       return refuseDim(op, 0, dim,
@@ -264,7 +274,8 @@ struct Segments {
 } // namespace
 
 /// A dim with an extent stays the outermost of those that it is merged with or split into: then
-/// what counts of them is what comes first.
+/// what counts of them is what comes first. Of one that is split, what does not fill a slice of the
+/// inner dims does not count.
 LogicalResult ExtentResolver::resolveReshape(ReshapeOp op) {
   FailureOr<ResultShape> shape = getResultShape(op);
   if (failed(shape))
@@ -294,16 +305,25 @@ LogicalResult ExtentResolver::resolveReshape(ReshapeOp op) {
   Extents extents(dims.size());
   for (auto [old, now] : llvm::zip_equal(before.dims, after.dims)) {
     Value extent = extentOf(op.getOperand(), old.first), wanted = shape->extents[now.first];
-    bool isWhole = now.second != 0 && old.second % now.second == 0;
-    if (!isWhole || (!extent && (wanted || old.second != now.second)))
+    bool isMerged = now.second != 0 && old.second % now.second == 0;
+    bool isSplit = !isMerged && old.second != 0 && now.second % old.second == 0;
+    if (!(isMerged || isSplit) || (!extent && (wanted || old.second != now.second)))
       return refuseReshape();
-    int64_t factor = old.second / now.second;
-    if (extent && factor != 1)
-      extent = e.mul(extent, e.integer(factor, builder.getI64Type()));
-    if (extent && !op.getSizes().empty() && !(wanted && areEqual(extent, wanted)))
+    int64_t factor = isMerged ? old.second / now.second : now.second / old.second;
+    int64_t oldBound = from.getDimSize(old.first);
+    if (isSplit && !ShapedType::isDynamic(oldBound) && oldBound % factor != 0)
+      return refuseDim(op, 0, old.first,
+                       "and a bound of " + Twine(oldBound) + ", which is not a multiple of the " +
+                           Twine(factor) + " elements that it is split by");
+    if (extent && factor != 1) {
+      Value by = e.integer(factor, builder.getI64Type());
+      extent = isMerged ? e.mul(extent, by) : divide(e, extent, by);
+    }
+    if (extent && !op.getSizes().empty() && !(wanted && equality.areEqual(op, extent, wanted)))
       return refuseReshape();
     extents[now.first] = extent;
-    OpFoldResult bound = size.mul(size.size(array, old.first), size.constant(factor));
+    OpFoldResult whole = size.size(array, old.first), by = size.constant(factor);
+    OpFoldResult bound = isMerged ? size.mul(whole, by) : size.floorDiv(whole, by);
     std::optional<int64_t> constant = getConstantIntValue(bound);
     dims[now.first] = constant.value_or(ShapedType::kDynamic);
     if (!constant)
@@ -385,11 +405,15 @@ LogicalResult ExtentResolver::resolvePad(PadOp op) {
       continue;
     if (op.getHigh()[dim] != 0 || between != 0)
       array = fillBehind(array, dim, extent, op.getValue());
+    // As the sizes that the op itself gives, so that both are known to be equal.
     if (between != 0) {
-      Value spread = e.mul(extent, e.integer(between + 1, element));
-      extent = e.make<MaxOp>(e.sub(spread, e.integer(between, element)), e.integer(0, element));
+      Value gaps = e.make<MaxOp>(e.sub(extent, e.integer(1, element)), e.integer(0, element));
+      if (between != 1)
+        gaps = e.mul(gaps, e.integer(between, element));
+      extent = e.add(extent, gaps);
     }
-    extent = e.add(extent, e.integer(around, element));
+    if (around != 0)
+      extent = e.add(extent, e.integer(around, element));
   }
   defineAll(op, rebuild(op, {array, op.getValue()}), extents);
   return success();
@@ -412,7 +436,8 @@ LogicalResult ExtentResolver::resolveCast(tensor::CastOp op) {
   }
   if (getType(array).getShape() != ArrayRef<int64_t>(shape))
     array = tensor::CastOp::create(builder, op.getLoc(), type.clone(shape), array);
-  define(op.getResult(), array, extents);
+  // The array may be one whose elements behind the extent others look at.
+  bounded[op.getResult()] = {array, extents};
   replaced.push_back(op);
   return success();
 }
@@ -465,9 +490,12 @@ LogicalResult ExtentResolver::resolveAppend(AppendOp op) {
   ExpressionBuilder e = expressions(op);
   Value array = arrayOf(op.getOperand()), update = arrayOf(op.getUpdate());
   Value added = extentOf(op.getUpdate(), axis);
-  Value total = e.add(extents[axis], added ? added : sizeAsData(update, axis));
-  Value joined = writeAt(array, axis, extents[axis], update);
+  Value count = added ? added : sizeAsData(update, axis), had = extents[axis];
+  Value total = e.add(had, count);
+  Value joined = writeAt(array, axis, had, update);
   extents[axis] = e.make<MinOp>(total, sizeAsData(array, axis));
+  equality.setOrigin(extents[axis], ExtentEquality::Kind::Grown, count, had);
+  setLimit(extents[axis], array, axis);
   define(op.getResult(), joined, extents);
   replaced.push_back(op);
   return success();

@@ -94,12 +94,25 @@ void ExtentResolver::takeResults(Operation *op, Operation *rebuilt, ArrayRef<Ext
   ResultRange results = rebuilt->getResults();
   for (auto [old, array, known] : llvm::zip_equal(op->getResults(), results.take_front(count),
                                                   unflatten(extents, results.drop_front(count)))) {
-    if (hasAny(known))
+    if (hasAny(known)) {
       bounded[old] = {array, known};
-    else
+      setLimits(array, known);
+    } else {
       old.replaceAllUsesWith(array);
+    }
   }
   replaced.push_back(op);
+}
+
+void ExtentResolver::setLimits(Value array, const Extents &extents) {
+  for (auto [dim, extent] : llvm::enumerate(extents))
+    if (extent)
+      setLimit(extent, array, dim);
+}
+
+/// The last `count` of `values`, where extents are.
+static SmallVector<Value> getLast(ValueRange values, size_t count) {
+  return SmallVector<Value>(values.drop_front(values.size() - count));
 }
 
 /// Ends `block` with a yield of `values`.
@@ -142,16 +155,28 @@ LogicalResult ExtentResolver::resolveWhile(WhileOp op) {
         continue;
       argument.setType(type);
       bounded[argument] = {argument, known};
+      setLimits(argument, known);
     }
   }
+  // The body first, whose turns say what stays equal.
   Block &condition = rebuilt.getCondition().front(), &body = rebuilt.getBody().front();
-  if (failed(resolve(condition)) || failed(resolve(body)))
+  ExtentEquality::Carried known{getLast(body.getArguments(), extents.size()), extents, {}};
+  size_t first = equality.assume(known.arguments, extents);
+  if (failed(resolve(body)))
     return failure();
   FailureOr<SmallVector<Value>> yielded = resolveYield(rebuilt, body, carried, types);
   if (failed(yielded))
     return failure();
   replaceYield(body, *yielded);
+  known.yielded = getLast(*yielded, extents.size());
+  if (failed(equality.settle(known, first)))
+    return failure();
+  equality.follow(getLast(condition.getArguments(), extents.size()), known.arguments);
+  if (failed(resolve(condition)))
+    return failure();
   takeResults(op, rebuilt, carried);
+  equality.follow(getLast(rebuilt.getResults(), extents.size()), known.arguments);
+  loops.push_back({rebuilt, known.arguments});
   return success();
 }
 
@@ -180,7 +205,46 @@ LogicalResult ExtentResolver::resolveIf(IfOp op) {
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), rebuilt->getRegions()))
     to.takeBody(from);
   takeResults(op, rebuilt, extents);
+  equality.join(ValueRange(rebuilt.getResults()).drop_front(count),
+                ValueRange(*first).drop_front(count), ValueRange(*second).drop_front(count));
   return success();
+}
+
+void ExtentResolver::mergeExtents(const Loop &loop) {
+  size_t count = loop.extents.size(), arrays = loop.op->getNumResults() - count;
+  llvm::BitVector dropped(arrays + count);
+  for (auto [number, extent] : llvm::enumerate(loop.extents)) {
+    const auto *leader = llvm::find(loop.extents, equality.getLeader(extent));
+    size_t place = arrays + number, other = arrays + (leader - loop.extents.begin());
+    if (place == other)
+      continue;
+    dropped.set(place);
+    WhileOp op = loop.op;
+    for (Region *region : {&op.getCondition(), &op.getBody()})
+      region->getArgument(place).replaceAllUsesWith(region->getArgument(other));
+    op.getResult(place).replaceAllUsesWith(op.getResult(other));
+  }
+  if (dropped.none())
+    return;
+  WhileOp op = loop.op;
+  auto keep = [&](ValueRange values) {
+    SmallVector<Value> kept;
+    for (auto [number, value] : llvm::enumerate(values))
+      if (!dropped.test(number))
+        kept.push_back(value);
+    return kept;
+  };
+  replaceYield(op.getBody().front(), keep(op.getBody().front().getTerminator()->getOperands()));
+  for (Region *region : {&op.getCondition(), &op.getBody()})
+    region->front().eraseArguments(dropped);
+  SmallVector<Value> inits = keep(op.getInits()), results = keep(op.getResults());
+  builder.setInsertionPoint(op);
+  auto merged = WhileOp::create(builder, op.getLoc(), ValueRange(inits).getTypes(), inits);
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), merged->getRegions()))
+    to.takeBody(from);
+  for (auto [old, now] : llvm::zip_equal(results, merged.getResults()))
+    old.replaceAllUsesWith(now);
+  op->erase();
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,6 +293,9 @@ LogicalResult ExtentResolver::run() {
     op->erase();
   }
   markWork();
+  // Only now, since what is known of values is kept by them.
+  for (const Loop &loop : loops)
+    mergeExtents(loop);
   return success();
 }
 
