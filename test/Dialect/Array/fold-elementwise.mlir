@@ -145,6 +145,25 @@ func.func @predicates() -> (tensor<3xi1>, tensor<3xi1>, tensor<2xi1>, tensor<3xi
 
 // -----
 
+// In f32 first, as kernels compute: once rounded it would be 258, and 2050.
+// CHECK-LABEL: @fma_narrow
+// CHECK-DAG: array.constant dense<2.600000e+02> : tensor<bf16>
+// CHECK-DAG: array.constant dense<2.048000e+03> : tensor<f16>
+// CHECK-NOT: array.fma
+func.func @fma_narrow() -> (tensor<bf16>, tensor<f16>) {
+  %a = array.constant dense<7.0> : tensor<bf16>
+  %b = array.constant dense<37.0> : tensor<bf16>
+  %c = array.constant dense<-9.5367431640625e-7> : tensor<bf16>
+  %0 = array.fma %a, %b, %c : tensor<bf16>
+  %d = array.constant dense<3.0> : tensor<f16>
+  %e = array.constant dense<683.0> : tensor<f16>
+  %f = array.constant dense<6.103515625e-5> : tensor<f16>
+  %1 = array.fma %d, %e, %f : tensor<f16>
+  return %0, %1 : tensor<bf16>, tensor<f16>
+}
+
+// -----
+
 // Splats of any size fold, other large constants do not.
 // CHECK-LABEL: func.func @large_constants(
 func.func @large_constants() -> (tensor<100000xf32>, tensor<128x128xf32>) {

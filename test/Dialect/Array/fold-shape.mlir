@@ -156,6 +156,17 @@ func.func @reduce_constants() -> (tensor<3xi32>, tensor<2x1xf32>, tensor<i8>, te
   return %0, %1, %2, %3, %4 : tensor<3xi32>, tensor<2x1xf32>, tensor<i8>, tensor<i1>, tensor<f32>
 }
 
+// One element is added to 0, which -0 does not change.
+// CHECK-LABEL: func.func @sum_of_one(
+// CHECK-DAG:     array.constant dense<[0.000000e+00, 1.000000e+00]> : tensor<2xf32>
+// CHECK-DAG:     array.constant dense<[-0.000000e+00, 1.000000e+00]> : tensor<2xf32>
+func.func @sum_of_one() -> (tensor<2xf32>, tensor<2xf32>) {
+  %x = array.constant dense<[[-0.0], [1.0]]> : tensor<2x1xf32>
+  %0 = array.reduce sum, %x axes = [1] : tensor<2x1xf32> -> tensor<2xf32>
+  %1 = array.reduce prod, %x axes = [1] : tensor<2x1xf32> -> tensor<2xf32>
+  return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}
+
 // CHECK-LABEL: func.func @square_roots(
 // CHECK-DAG:     array.constant dense<[1.41421354, 0.000000e+00, 0x7FC00000]> : tensor<3xf32>
 // CHECK-DAG:     array.constant dense<1.4142135623730951> : tensor<f64>

@@ -174,6 +174,10 @@ def ternary():
     c = Tensor("f32", [-1 - 2.0 ** -11] * 9)
     yield simple("fma_rounds_once", [a, a, c], [("f32", a.values * a.values + c.values)],
                  f"%r0 = array.fma %0, %1, %2 : {a.mlir}", "exact")
+    # That of 16 bits is rounded to f32 first, which makes a tie of what lies beside one.
+    for dtype, numbers, wanted in (("bf16", (7, 37, -2.0 ** -20), 260), ("f16", (3, 683, 2.0 ** -14), 2048)):
+        a, b, c = (Tensor(dtype, [number] * 3) for number in numbers)
+        yield simple(f"fma_{dtype}", [a, b, c], [(dtype, np.full(3, wanted))], f"%r0 = array.fma %0, %1, %2 : {a.mlir}", "exact")
     for dtype in ("f32", "f64"):
         a, b, c = (random(dtype, SHAPE, seed) for seed in (13, 14, 15))
         exact = a.values.astype(np.longdouble) * b.values + c.values

@@ -80,6 +80,11 @@ def reductions():
     for dtype in ("f16", "bf16"):
         yield reduction("sum", Tensor(dtype, np.ones((2, 4096))), (1,), tag="_wide")
     x = random("f32", (33, 65), 7)
+    for dtype in ("f32", "bf16"):
+        zeros = Tensor(dtype, [[-0.0], [1.0], [0.0]])
+        yield simple(f"sum_of_minus_zero_{dtype}", [zeros], [(dtype, np.array([np.inf, 1, np.inf]))],
+                     f"%s = array.reduce sum, %0 axes = [1] : {zeros.mlir} -> tensor<3x{dtype}>\n"
+                     f"    %r0 = array.reciprocal %s : tensor<3x{dtype}>", "exact")
     yield simple("fused_producer_consumer", [x], [("f32", np.sqrt((x.values ** 2).sum(1)))],
                  """%s = array.square %0 : tensor<33x65xf32>
                     %t = array.reduce sum, %s axes = [1] : tensor<33x65xf32> -> tensor<33xf32>

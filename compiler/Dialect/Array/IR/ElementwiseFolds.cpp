@@ -78,8 +78,16 @@ static APFloat squareRoot(const APFloat &x) {
   return root;
 }
 
-static APFloat fusedMultiplyAdd(APFloat a, const APFloat &b, const APFloat &c) {
+/// Of 16 bits in 32, as kernels do: unlike that of a sum, the result may differ by it.
+static APFloat fusedMultiplyAdd(APFloat a, APFloat b, APFloat c) {
+  const llvm::fltSemantics &type = a.getSemantics();
+  bool isNarrow = APFloat::getSizeInBits(type) < 32, losesInfo;
+  if (isNarrow)
+    for (APFloat *x : {&a, &b, &c})
+      x->convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
   a.fusedMultiplyAdd(b, c, APFloat::rmNearestTiesToEven);
+  if (isNarrow)
+    a.convert(type, APFloat::rmNearestTiesToEven, &losesInfo);
   return a;
 }
 

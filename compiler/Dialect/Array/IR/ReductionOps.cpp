@@ -96,6 +96,15 @@ static std::optional<APInt> combineElements(ReduceKind kind, Type element, const
   }
 }
 
+/// What one element makes of the neutral one: a sum of -0 is 0, as that of any number of them.
+static APInt combineFirst(ReduceKind kind, Type element, const APInt &value) {
+  auto type = dyn_cast<FloatType>(element);
+  if (!type || kind != ReduceKind::Sum)
+    return value;
+  APFloat number(type.getFloatSemantics(), value);
+  return number.isNegZero() ? APInt::getZero(value.getBitWidth()) : value;
+}
+
 /// A reduction of a constant that holds elements.
 static DenseElementsAttr foldReduction(ReduceOp op, DenseElementsAttr constant) {
   RankedTensorType from = op.getOperand().getType(), to = op.getType();
@@ -114,7 +123,7 @@ static DenseElementsAttr foldReduction(ReduceOp op, DenseElementsAttr constant) 
     const APInt &value = bits.size() == 1 ? bits.front() : bits[i];
     std::optional<APInt> &sum = sums[place];
     sum = sum ? combineElements(op.getKind(), from.getElementType(), *sum, value)
-              : std::optional(value);
+              : combineFirst(op.getKind(), from.getElementType(), value);
     if (!sum)
       return {};
     for (int64_t dim = from.getRank() - 1; dim >= 0 && ++position[dim] == from.getDimSize(dim);
