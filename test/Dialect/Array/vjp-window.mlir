@@ -26,6 +26,27 @@ func.func @depthwise(%x: tensor<1x7x7x4xf32>, %w: tensor<3x3x1x4xf32>) -> tensor
   return %y : tensor<1x5x5x4xf32>
 }
 
+// Groups of the batch as groups of features, there and back.
+// CHECK-LABEL: func.func @batch_groups(
+// CHECK:         array.transpose {{.*}} : tensor<2x3x7x7x4xf32> -> tensor<3x7x7x2x4xf32>
+// CHECK:         %[[DX:.*]] = array.conv {{.*}} feature_groups = 2 {{.*}} -> tensor<3x7x7x8xf32>
+// CHECK:         %[[DW:.*]] = array.conv {{.*}} batch_groups = 2 {{.*}} -> tensor<3x3x4x6xf32>
+// CHECK:         array.transpose {{.*}} : tensor<3x7x7x2x4xf32> -> tensor<2x3x7x7x4xf32>
+// CHECK:         return %{{.*}}, %[[DW]] : tensor<6x7x7x4xf32>
+func.func @batch_groups(%x: tensor<6x7x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> tensor<3x5x5x6xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> batch_groups = 2 {vjp}
+     : (tensor<6x7x7x4xf32>, tensor<3x3x4x6xf32>) -> tensor<3x5x5x6xf32>
+  return %y : tensor<3x5x5x6xf32>
+}
+
+// CHECK-LABEL: func.func @select_and_scatter(
+// CHECK:         %[[FIRST:.*]] = array.argmax %{{.*}} axis = 2 keepdims
+// CHECK:         array.take_along_axis %{{.*}}[%[[FIRST]]] axis = 2
+func.func @select_and_scatter(%x: tensor<?x8xf32>, %y: tensor<?x4xf32>) -> tensor<?x8xf32> {
+  %z = array.select_and_scatter max, %x, %y window = [1, 2] strides = [1, 2] {vjp} : (tensor<?x8xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return %z : tensor<?x8xf32>
+}
+
 // CHECK-LABEL: func.func @max_pool(
 // CHECK:         array.select_and_scatter max, %{{.*}}, %{{.*}} window = [1, 2] strides = [1, 2]
 func.func @max_pool(%x: tensor<?x8xf32>) -> tensor<?x4xf32> {

@@ -91,6 +91,9 @@ def moves():
     for op, options, function in table:
         result = mlir_type("f32", function(x.values).shape)
         yield case(op, [x], lambda a: [function(a)], f"%y = array.{op} %0 {options} {{vjp}} : {x.mlir} -> {result}", [result])
+    thin = random((3, 1, 4), 14)
+    yield case("squeeze", [thin], lambda a: [a[:, 0]], f"%y = array.squeeze %0 axes = [1] {{vjp}} : {thin.mlir} -> tensor<3x4xf32>",
+               ["tensor<3x4xf32>"])
     yield case("diagonal", [square], lambda a: [np.diagonal(a, -1)],
                f"%y = array.diagonal %0 offset = -1 {{vjp}} : {square.mlir} -> tensor<3xf32>", ["tensor<3xf32>"])
     # Twice as many, between: corners fall together with elements.

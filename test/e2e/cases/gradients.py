@@ -64,6 +64,8 @@ def convolutions():
     yield one("nchw", (1, 2, 5, 6), (3, 2, 3, 3), conv.NCHW, low=[1, 1], high=[1, 1])
     yield one("grouped", (1, 5, 4, 6), (2, 3, 2, 9), feature_groups=3, strides=[2, 1])
     yield one("grouped_nchw", (1, 4, 5, 4), (6, 2, 2, 2), conv.NCHW, feature_groups=2)
+    yield one("batch_groups", (6, 5, 4, 2), (2, 3, 2, 6), batch_groups=3, strides=[2, 1])
+    yield one("batch_groups_nchw", (4, 3, 5, 4), (6, 3, 2, 2), conv.NCHW, batch_groups=2, low=[1, 0])
     yield one("depthwise", (1, 5, 5, 4), (3, 3, 1, 4), feature_groups=4, low=[1, 1], high=[1, 1])
     # Sums over so many places that blocks share them; too many for numerical derivatives.
     x, w = random((2, 33, 36, 5), 1), random((3, 3, 5, 6), 2)
@@ -91,6 +93,13 @@ def pools():
             yield case(f"{kind}_pool_{name}", [x], lambda a: [pool.reduced(kind, Tensor("f64", a), **window)],
                        f"%y = array.reduce_window {kind}, %0 {pool.attributes(window)} {{vjp}} : {x.mlir} -> "
                        f"{mlir_type('f32', y.shape)}", [mlir_type("f32", y.shape)])
+    # The gradient of a gradient of max pooling: what a place gets back is where it selected.
+    for kind, window in (("max", pool.POOL), ("min", dict(window=[1, 2, 2, 1], strides=[1, 1, 2, 1], dilation=[1, 3, 2, 1], low=[0, 2, 0, 0]))):
+        places = mlir_type("f32", pool.windows_of(x.values, 0, **window)[0].shape[:-1])
+        source = random(pool.windows_of(x.values, 0, **window)[0].shape[:-1], 61)
+        yield case(f"select_and_scatter_{kind}", [x, source], lambda a, s: [pool.scattered(kind, a, s, **window)],
+                   f"%y = array.select_and_scatter {kind}, %0, %1 {pool.attributes(window)} {{vjp}} : ({x.mlir}, {places}) -> {x.mlir}",
+                   [x.mlir])
     for flag in ("", "count_include_pad"):
         def mean(a):
             values, outside = pool.windows_of(a, 0, **pool.POOL)

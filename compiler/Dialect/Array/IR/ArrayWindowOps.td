@@ -162,14 +162,15 @@ def Array_AvgPoolOp : Array_WindowOp<"avg_pool", [Array_Decomposable, Array_Vjp]
   }]);
 }
 
-def Array_SelectAndScatterOp : Array_WindowOp<"select_and_scatter"> {
+def Array_SelectAndScatterOp : Array_WindowOp<"select_and_scatter", [Array_Vjp]> {
   let summary = "Adds each source element to what its window selects";
   let description = [{
     As `stablehlo.select_and_scatter` with addition: the window of `array.reduce_window
     max` (or `min`) over `operand` gives one element of `source` each; it is added to where
     the window has its first maximum (or minimum; NaN wins). The result has the operand's
     shape, and 0 where no window selects. It is the gradient of that pooling. 16-bit floats
-    accumulate in `f32`. No atomic operation takes part: the order of additions is fixed.
+    accumulate in `f32`. No atomic operation takes part: the order of additions is fixed. Its own
+    gradient is what `source` places get back of what they selected; nothing flows to `operand`.
 
     Example:
     ```mlir

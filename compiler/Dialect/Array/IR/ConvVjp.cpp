@@ -47,9 +47,6 @@ public:
   Value buildFilterGradient();
 
 private:
-  /// Splits dim `dim` of `value` into `groups` and the rest, moves the groups before dim `to`,
-  /// and merges them with it.
-  Value moveGroups(Value value, int64_t dim, int64_t groups, int64_t to);
   Value makeConv(Value input, Value filter, ConvDimsAttr convDims, const WindowLists &window,
                  int64_t featureGroups, int64_t batchGroups);
 
@@ -101,7 +98,10 @@ Value ConvGradients::makeConv(Value x, Value w, ConvDimsAttr convDims, const Win
                         batchGroups, op.getAllowTf32());
 }
 
-Value ConvGradients::moveGroups(Value value, int64_t dim, int64_t groups, int64_t to) {
+/// Splits dim `dim` of `value` into `groups` and the rest, moves the groups before dim `to`, and
+/// merges them with it.
+static Value moveGroups(ExpressionBuilder &e, Value value, int64_t dim, int64_t groups,
+                        int64_t to) {
   auto type = cast<RankedTensorType>(value.getType());
   auto reshape = [&](Value from, ArrayRef<int64_t> shape, ValueRange sizes) {
     return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), from, sizes);
@@ -135,7 +135,7 @@ Value ConvGradients::buildInputGradient() {
   // The filter's roles swap: what it gave is what it takes. Within groups, the outputs of a group
   // are the inputs now, and the groups stand beside the inputs.
   if (op.getFeatureGroups() != 1)
-    w = moveGroups(w, dims.filterDim(ConvDimsAttr::kFilterOutput), op.getFeatureGroups(),
+    w = moveGroups(e, w, dims.filterDim(ConvDimsAttr::kFilterOutput), op.getFeatureGroups(),
                    dims.filterDim(ConvDimsAttr::kFilterInput));
   SmallVector<int64_t> labels(dims.getFilter());
   std::swap(labels[dims.filterDim(ConvDimsAttr::kFilterInput)],
@@ -176,11 +176,32 @@ Value ConvGradients::buildFilterGradient() {
   return e.make<SliceOp>(result, starts, limits, steps);
 }
 
+/// Groups of the batch may as well be groups of features, of which gradients are known.
+static FailureOr<Values> buildBatchGroupVjp(ConvOp op, OpBuilder &builder, ValueRange cotangents) {
+  ExpressionBuilder e(builder, op.getLoc());
+  int64_t groups = op.getBatchGroups(), batch = op.getDims().inputDim(ConvDimsAttr::kBatch),
+          features = op.getDims().inputDim(ConvDimsAttr::kFeature);
+  if (!op.getInput().getType().hasStaticShape())
+    return failure();
+  Value input = moveGroups(e, op.getInput(), batch, groups, features);
+  auto other = ConvOp::create(builder, op.getLoc(), input, op.getFilter(), op.getDims(),
+                              op.getStridesAttr(), op.getLowAttr(), op.getHighAttr(),
+                              op.getInputDilationAttr(), op.getFilterDilationAttr(), groups,
+                              /*batch_groups=*/1, op.getAllowTf32());
+  FailureOr<Values> back = other.buildVjp(builder, cotangents);
+  other.erase();
+  if (succeeded(back))
+    back->front() =
+        e.finish(moveGroups(e, back->front(), features, groups, batch), op.getInput().getType());
+  return back;
+}
+
 FailureOr<Values> ConvOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  // The gradient of a convolution with groups of the batch is none of this form.
+  if (getBatchGroups() != 1 && isa<FloatType>(getType().getElementType()))
+    return buildBatchGroupVjp(*this, builder, cotangents);
   bool groupsKnown = getFeatureGroups() == 1 || (getFilter().getType().hasStaticShape() &&
                                                  getInput().getType().getNumDynamicDims() <= 1);
-  if (!isa<FloatType>(getType().getElementType()) || getBatchGroups() != 1 || !groupsKnown)
+  if (!isa<FloatType>(getType().getElementType()) || !groupsKnown)
     return failure();
   ExpressionBuilder e(builder, getLoc());
   ConvGradients gradients(*this, builder,

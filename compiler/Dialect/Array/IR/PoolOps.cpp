@@ -317,6 +317,108 @@ FailureOr<Values> ReduceWindowOp::buildVjp(OpBuilder &builder, ValueRange cotang
   }
 }
 
+namespace {
+/// The elements that windows hold, side by side: `[place0, tap0, place1, tap1, ...]` of the operand
+/// becomes `[place0, place1, ..., tap]`.
+class WindowTaps {
+public:
+  WindowTaps(ExpressionBuilder &e, Value operand, Value places, ArrayRef<WindowDim> window)
+      : e(e), operand(operand), places(places), window(window) {}
+
+  /// `value`, which has the operand's shape, as the windows see it; anything where they see
+  /// padding.
+  Value take(Value value);
+  /// Truth values: the windows see an element.
+  Value areInside();
+
+private:
+  /// The operand's index in dim `dim`, by place and tap.
+  Value getIndices(int64_t dim);
+  Value merge(Value value);
+
+  ExpressionBuilder &e;
+  Value operand, places;
+  ArrayRef<WindowDim> window;
+};
+} // namespace
+
+Value WindowTaps::getIndices(int64_t dim) {
+  Type element = e.getBuilder().getI64Type();
+  auto type = cast<RankedTensorType>(places.getType());
+  Values sizes;
+  SizeBuilder sizeBuilder(e.getBuilder(), places.getLoc());
+  if (type.isDynamicDim(dim))
+    sizes.push_back(sizeBuilder.value(sizeBuilder.size(places, dim)));
+  auto indices = RankedTensorType::get({type.getDimSize(dim), window[dim].size}, element);
+  auto scaled = [&](int64_t axis, int64_t factor) {
+    Value index = e.make<IotaOp>(indices, sizes, axis);
+    return e.mul(index, e.integer(factor, element));
+  };
+  Value position = e.add(scaled(0, window[dim].stride), scaled(1, window[dim].dilation));
+  return e.sub(position, e.integer(window[dim].low, element));
+}
+
+Value WindowTaps::merge(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> permutation, shape;
+  int64_t taps = 1;
+  for (int64_t dim = 0; dim < type.getRank(); dim += 2) {
+    permutation.push_back(dim);
+    shape.push_back(type.getDimSize(dim));
+    taps *= type.getDimSize(dim + 1);
+  }
+  for (int64_t dim = 1; dim < type.getRank(); dim += 2)
+    permutation.push_back(dim);
+  shape.push_back(taps);
+  return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()),
+                           e.make<TransposeOp>(value, permutation), e.dynamicSizes(places));
+}
+
+Value WindowTaps::take(Value value) {
+  for (int64_t dim = 0, rank = window.size(); dim < rank; ++dim)
+    value = e.make<TakeOp>(value, getIndices(dim), 2 * dim);
+  return merge(value);
+}
+
+Value WindowTaps::areInside() {
+  OpBuilder &builder = e.getBuilder();
+  auto type = cast<RankedTensorType>(places.getType());
+  int64_t rank = window.size();
+  Dims shape;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    shape.append({type.getDimSize(dim), window[dim].size});
+  Value inside;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    Value index = getIndices(dim), size = e.sizeLess(operand, dim, 0, builder.getI64Type());
+    Value own =
+        e.make<AndOp>(e.compare(CompareDirection::Ge, index, e.integer(0, builder.getI64Type())),
+                      e.compare(CompareDirection::Lt, index, size));
+    own = e.make<BroadcastInDimOp>(RankedTensorType::get(shape, builder.getI1Type()), own,
+                                   e.dynamicSizes(places), ArrayRef<int64_t>{2 * dim, 2 * dim + 1});
+    inside = inside ? e.make<AndOp>(inside, own) : own;
+  }
+  return merge(inside);
+}
+
+/// Each place gets back what there is at the element that it selected.
+FailureOr<Values> SelectAndScatterOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  ExpressionBuilder e(builder, getLoc());
+  SmallVector<WindowDim> window = getWindowDims();
+  int64_t rank = window.size();
+  WindowTaps taps(e, getOperand(), getSource(), window);
+  Value x = taps.take(e.widen(getOperand())), inside = taps.areInside();
+  double worst = getKind() == ReduceKind::Max ? -std::numeric_limits<double>::infinity()
+                                              : std::numeric_limits<double>::infinity();
+  Value best = e.reduce(getKind(), e.select(inside, x, e.scalar(worst, x)), rank);
+  // NaN wins, and is unlike itself.
+  Value wins = e.make<OrOp>(e.compare(CompareDirection::Eq, x, best), e.make<IsNanOp>(x));
+  wins = e.convert(e.make<AndOp>(wins, inside), builder.getI32Type());
+  Value first = e.make<ArgMaxOp>(wins, rank, /*keepdims=*/true);
+  Value g = e.select(inside, taps.take(cotangents.front()), e.scalar(0, cotangents.front()));
+  Value back = e.make<SqueezeOp>(e.make<TakeAlongAxisOp>(g, first, rank), rank);
+  return Values{e.zerosLike(getOperand()), e.finish(back, getSource().getType())};
+}
+
 FailureOr<Values> AvgPoolOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   ExpressionBuilder e(builder, getLoc());
   Value g = e.widen(cotangents.front()), x = e.widen(getOperand());
