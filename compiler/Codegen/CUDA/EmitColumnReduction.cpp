@@ -22,8 +22,9 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITCOLUMNREDUCTION
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// A thread has this many loads of one input in flight where it walks down a column.
-static constexpr int64_t kLoopUnroll = 4;
+/// A thread has this many loads of one input in flight where it walks down a column, and more of
+/// narrow ones that so many divide its way: up to that many bytes.
+static constexpr int64_t kLoopUnroll = 4, kMostLoopUnroll = 16, kLoopBytes = 32;
 
 namespace {
 
@@ -48,14 +49,28 @@ protected:
   }
 
 private:
+  int64_t getUnroll() const;
+
   ColumnReductionAttr config;
   Value column, columnMask, across, down, count;
 };
 
 } // namespace
 
+int64_t ColumnEmitter::getUnroll() const {
+  std::optional<int64_t> length = getConstantIntValue(count);
+  int64_t bytes = 0;
+  for (const ReductionGroup::Input &input : group.inputs)
+    bytes += lanes * getElementBytes(input.getMemoryType().getElementType());
+  int64_t unroll = kLoopUnroll;
+  while (length && bytes > 0 && unroll < kMostLoopUnroll && unroll * 2 * bytes <= kLoopBytes &&
+         *length % (config.getRows() * unroll * 2) == 0)
+    unroll *= 2;
+  return unroll;
+}
+
 SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {
-  return visitByLoops(down, count, config.getRows(), kLoopUnroll, inits,
+  return visitByLoops(down, count, config.getRows(), getUnroll(), inits,
                       [&](Value position, ValueRange carried) {
                         return body(makePlace(makeCoord(column, /*consecutive=*/true),
                                               Coord::uniform(position), columnMask),

@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -24,12 +25,19 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITROWREDUCTION
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// Chunks that a thread brings to shared memory at a time, and elements that it computes with at a
-/// time, beside those of other inputs.
-static constexpr int64_t kFillUnroll = 4, kSharedElements = 8;
+/// Chunks that a thread brings to shared memory at a time, and of what it reads only once.
+static constexpr int64_t kFillUnroll = 4, kStreamUnroll = 8;
+
+/// Elements that a thread computes with at a time where shared memory holds them, beside those of
+/// other inputs: more where blocks of at most so many threads leave it more registers.
+static constexpr int64_t kSharedElements = 8, kMoreSharedElements = 16, kFewThreads = 512;
 
 /// Bytes of the next row that a thread has under way while it works on one.
 static constexpr int64_t kEarlyBytes = 64;
+
+/// Elements of rows, and of vectors that are the same for all rows, that a thread loads at once.
+/// Blocks of so many threads have registers for as many; of larger ones each thread has fewer.
+static constexpr int64_t kEarlyValues = 64, kEarlyThreads = 256;
 
 /// Bytes of shared memory by which teams combine what they have summed up.
 static constexpr int64_t kTeamBytes = 64 << 10;
@@ -71,6 +79,8 @@ private:
   bool holdsInputs() const;
   SmallVector<Value> loadInputs();
   void provideInputs();
+  /// Loads what is the same for all rows before the first exchange, rather than behind the last.
+  void provideVectors();
   Coord getFlat(const ReductionGroup::Input &input, const Place &place);
   Value loadElements(const ReductionGroup::Input &input, const Place &place);
   /// Makes `getElements`, given the number of a chunk in `places`, what `input` is there.
@@ -83,8 +93,11 @@ private:
                                  int64_t width);
   /// Leaves what each warp holds at its number in `buffers`, in those of all blocks of a cluster.
   void exchange(const MemberValues &values, const MemberValues &buffers);
+  /// Waits for all threads of the row: those of another one may be elsewhere.
+  void meetRow();
 
-  // The part of a row that shared memory holds. Each thread reads what it wrote itself.
+  // The part of a row that registers do not hold: shared memory does, unless it is visited only
+  // once. Each thread reads what it wrote itself.
   Value getSharedPosition(Value chunk) {
     return index.mul(index.add(ownLane, index.mul(chunk, config.getThreads())), lanes);
   }
@@ -93,6 +106,10 @@ private:
   SmallVector<Value> forSharedChunks(int64_t unroll, ValueRange inits, SharedVisitor body);
   void fillShared();
   SmallVector<Value> visitShared(Value chunk, ValueRange inits, Visitor body);
+  SmallVector<Value> visitOnce(ArrayRef<Value> several, ValueRange inits, Visitor body);
+  SmallVector<Value> visitLooped(ValueRange inits, Visitor body);
+  /// True if elements are needed again after a first reduction.
+  bool isReused() const;
 
   // Groups with partials: a block walks over all rows that a partial result sums up.
   LogicalResult runWalk();
@@ -108,6 +125,7 @@ private:
   // The number of this thread among those of its row, and of those in its block.
   Value row, rowMask, lane, ownLane, team, count;
   bool hasMetBlocks = false;       // those of the cluster are known to have begun
+  int64_t numExchanges = 0;        // between the warps of a row, since it began
   SmallVector<Place> chunks;       // in registers
   SmallVector<Value> held;         // of each input, what `chunks` hold, if loaded by hand
   SmallVector<Value> inputBuffers; // for each input of the group, what shared memory holds
@@ -261,15 +279,53 @@ SmallVector<Value> RowEmitter::visitShared(Value chunk, ValueRange inits, Visito
   return carried;
 }
 
+SmallVector<Value> RowEmitter::visitOnce(ArrayRef<Value> several, ValueRange inits, Visitor body) {
+  SmallVector<Place> places = llvm::map_to_vector(
+      several, [&](Value chunk) { return makeChunk(index.add(chunk, config.getChunks())); });
+  PointEmitter::Scope scope(points);
+  for (const ReductionGroup::Input &input : group.inputs) {
+    // All loads first, so that they are under way together.
+    SmallVector<Value> values =
+        llvm::map_to_vector(places, [&](const Place &place) { return loadElements(input, place); });
+    provideInput(input, places, [values](size_t number) { return values[number]; });
+  }
+  SmallVector<Value> carried(inits);
+  for (const Place &place : places)
+    carried = body(place, carried);
+  for (const ReductionGroup::Input &input : group.inputs)
+    points.withdraw(input.tensor);
+  return carried;
+}
+
+SmallVector<Value> RowEmitter::visitLooped(ValueRange inits, Visitor body) {
+  int64_t elements = config.getThreads() <= kFewThreads ? kMoreSharedElements : kSharedElements;
+  int64_t inputs = std::max<size_t>(1, group.inputs.size());
+  int64_t unroll = std::max<int64_t>(1, isReused() ? elements / lanes : kStreamUnroll / inputs);
+  SmallVector<Value> carried =
+      forSharedChunks(unroll, inits, [&](ArrayRef<Value> several, ValueRange values) {
+        if (!isReused())
+          return visitOnce(several, values, body);
+        SmallVector<Value> current(values);
+        for (Value chunk : several)
+          current = visitShared(chunk, current, body);
+        return current;
+      });
+  provideInputs();
+  return carried;
+}
+
+bool RowEmitter::isReused() const {
+  return group.members.size() + group.partials.size() > 1 ||
+         llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
+           return result.kind == ReductionGroup::Result::Kind::Whole;
+         });
+}
+
 bool RowEmitter::holdsInputs() const {
   if (config.getShifted())
     return true;
-  bool isReused = group.members.size() + group.partials.size() > 1 ||
-                  llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
-                    return result.kind == ReductionGroup::Result::Kind::Whole;
-                  });
   // Beside shared memory registers hold little, and have nothing to spare.
-  return isReused && config.getThreads() > 32 && config.getShared() == 0;
+  return isReused() && config.getThreads() > 32 && config.getShared() == 0;
 }
 
 SmallVector<Value> RowEmitter::loadInputs() {
@@ -289,22 +345,30 @@ void RowEmitter::provideInputs() {
   }
 }
 
+void RowEmitter::provideVectors() {
+  int64_t values = static_cast<int64_t>(group.inputs.size() + group.vectors.size()) *
+                   static_cast<int64_t>(chunks.size()) * lanes;
+  if (config.getThreads() <= 32 || config.getShared() > 0 || config.getCluster() > 1 ||
+      !group.partials.empty() || values > kEarlyValues ||
+      values * config.getThreads() > kEarlyValues * kEarlyThreads)
+    return;
+  for (const ReductionGroup::Input &input : group.vectors) {
+    SmallVector<Value> own =
+        llvm::map_to_vector(chunks, [&](const Place &chunk) { return loadElements(input, chunk); });
+    provideInput(input, chunks, [own = std::move(own)](size_t chunk) { return own[chunk]; });
+  }
+}
+
 SmallVector<Value> RowEmitter::visitShare(ValueRange inits, Visitor body) {
   SmallVector<Value> carried(inits);
   if (config.getChunks() > 0) {
+    // What registers are to hold is on its way while a loop reads the rest.
+    bool isLoopFirst = config.getShared() > 0 && !isReused();
+    if (isLoopFirst)
+      carried = visitLooped(carried, body);
     for (const Place &chunk : chunks)
       carried = body(chunk, carried);
-    if (config.getShared() == 0)
-      return carried;
-    carried = forSharedChunks(std::max<int64_t>(1, kSharedElements / lanes), carried,
-                              [&](ArrayRef<Value> several, ValueRange values) {
-                                SmallVector<Value> current(values);
-                                for (Value chunk : several)
-                                  current = visitShared(chunk, current, body);
-                                return current;
-                              });
-    provideInputs();
-    return carried;
+    return isLoopFirst || config.getShared() == 0 ? carried : visitLooped(carried, body);
   }
   return visitByLoops(index.mul(lane, lanes), count, across * lanes, config.getUnroll(), inits,
                       [&](Value position, ValueRange values) {
@@ -371,7 +435,16 @@ RowEmitter::MemberValues RowEmitter::combineThreads(Members members, MemberValue
   return values;
 }
 
+void RowEmitter::meetRow() {
+  bool hasTeams = config.getRows() > 1 && config.getRows() <= KernelFrame::kMostTeams;
+  if (hasTeams)
+    frame.barrier(team, config.getThreads());
+  else
+    frame.barrier();
+}
+
 void RowEmitter::exchange(const MemberValues &values, const MemberValues &buffers) {
+  ++numExchanges;
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
   int64_t cluster = config.getCluster();
@@ -388,7 +461,7 @@ void RowEmitter::exchange(const MemberValues &values, const MemberValues &buffer
         memref::StoreOp::create(builder, loc, value, buffer, place);
       });
     });
-    return frame.barrier();
+    return meetRow();
   }
   if (!hasMetBlocks)
     tile::WaitBlocksOp::create(builder, loc);
@@ -411,11 +484,12 @@ void RowEmitter::makeChunks() {
 void RowEmitter::emitRow(ValueRange loaded) {
   makeChunks();
   held.assign(loaded.begin(), loaded.end());
-  if (config.getShared() > 0)
+  if (config.getShared() > 0 && isReused())
     fillShared();
   if (held.empty() && holdsInputs())
     held = loadInputs();
   provideInputs();
+  provideVectors();
   emitMembers();
   emitResults();
 }
@@ -605,15 +679,16 @@ LogicalResult RowEmitter::runWalk() {
                           makeChunks();
                           next = loadInputs();
                         }
+                        numExchanges = 0;
                         for (int64_t i = 0; i < unroll; ++i) {
                           row = getRow(index.add(round, i));
                           emitRow(values.drop_front(numSums));
                           carried = accumulatePartials(carried);
                         }
                         // What the warps left for each other must have been read before the next
-                        // round writes.
-                        if (config.getThreads() > 32)
-                          frame.barrier();
+                        // round writes. Of two exchanges each waits for the other's readers.
+                        if (config.getThreads() > 32 && numExchanges == 1)
+                          meetRow();
                         llvm::append_range(carried, next);
                         return carried;
                       });
@@ -637,6 +712,12 @@ LogicalResult RowEmitter::runWalk() {
 namespace {
 
 struct EmitRowReduction final : impl::EmitRowReductionBase<EmitRowReduction> {
+  /// Barriers of a part of a block are NVVM's.
+  void getDependentDialects(DialectRegistry &registry) const override {
+    EmitRowReductionBase::getDependentDialects(registry);
+    registry.insert<NVVM::NVVMDialect>();
+  }
+
   void runOnOperation() override {
     if (failed(emitReduction<RowEmitter, RowReductionAttr>(getOperation())))
       signalPassFailure();

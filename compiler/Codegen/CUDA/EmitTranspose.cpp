@@ -56,10 +56,15 @@ private:
 
   void loadTiles();
   void emitOutputs();
-  /// The place in the output at these offsets into the square; `lanes` neighbours along dim
-  /// `along`.
-  SmallVector<Coord> makeCoords(Value outerOffset, Value innerOffset, unsigned along);
-  Value isInside(ArrayRef<Coord> coords);
+  /// A place in the output, and whether it is there; null if it always is.
+  struct Spot {
+    SmallVector<Coord> coords;
+    Value inside;
+  };
+  /// The one at these offsets into the square; `lanes` neighbours along dim `along`.
+  Spot makeSpot(Value outerOffset, Value innerOffset, unsigned along);
+  SmallVector<Value> getSizes(ArrayRef<unsigned> dims);
+  void placeSquare();
 
   const KernelInfo &kernel;
   const TransposedInputs &transposed;
@@ -69,34 +74,39 @@ private:
   IndexBuilder &index;
   OpBuilder &builder;
   Location loc;
-  SmallVector<Value> sizes, start; // of the output; where the block's square begins
-  Value across, down;              // of this thread
-  SmallVector<Value> tiles;        // in shared memory, one for each transposed input
+  SmallVector<Value> sizes, start; // of the output; where the block's square lies in other dims
+  Value outerStart, innerStart;    // where it begins
+  Value blocks;
+  Value across, down;       // of this thread
+  SmallVector<Value> tiles; // in shared memory, one for each transposed input
 };
 
 } // namespace
 
-SmallVector<Coord> TransposeEmitter::makeCoords(Value outerOffset, Value innerOffset,
-                                                unsigned along) {
-  SmallVector<Coord> coords = llvm::map_to_vector(start, &Coord::uniform);
-  auto advance = [&](unsigned dim, Value offset) {
-    coords[dim].values.front() = index.add(start[dim], offset);
-    if (dim == along && config.getVector() > 1)
-      coords[dim].kind = Coord::Kind::Consecutive;
-  };
-  advance(transposed.outer, outerOffset);
-  advance(transposed.inner, innerOffset);
-  return coords;
+SmallVector<Value> TransposeEmitter::getSizes(ArrayRef<unsigned> dims) {
+  return llvm::map_to_vector(dims, [&](unsigned dim) { return sizes[dim]; });
 }
 
-Value TransposeEmitter::isInside(ArrayRef<Coord> coords) {
-  Value inside;
-  for (unsigned dim : {transposed.outer, transposed.inner}) {
-    std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
-    if (!size || *size % config.getTile() != 0)
-      inside = index.both(inside, index.isLess(coords[dim].first(), sizes[dim]));
-  }
-  return inside;
+TransposeEmitter::Spot TransposeEmitter::makeSpot(Value outerOffset, Value innerOffset,
+                                                  unsigned along) {
+  Spot spot{llvm::map_to_vector(start, &Coord::uniform), {}};
+  auto advance = [&](ArrayRef<unsigned> dims, Value from, Value offset) {
+    Value position = index.add(from, offset);
+    SmallVector<Value> own = getSizes(dims);
+    Value size = index.product(own);
+    std::optional<int64_t> known = getConstantIntValue(size);
+    if (!known || *known % config.getTile() != 0)
+      spot.inside = index.both(spot.inside, index.isLess(position, size));
+    SmallVector<Value> parts =
+        dims.size() == 1 ? SmallVector<Value>{position} : index.delinearize(position, own);
+    for (auto [dim, part] : llvm::zip_equal(dims, parts))
+      spot.coords[dim].values.front() = part;
+    if (dims.back() == along && config.getVector() > 1)
+      spot.coords[along].kind = Coord::Kind::Consecutive;
+  };
+  advance(transposed.outerDims, outerStart, outerOffset);
+  advance(transposed.innerDims, innerStart, innerOffset);
+  return spot;
 }
 
 void TransposeEmitter::loadTiles() {
@@ -109,12 +119,11 @@ void TransposeEmitter::loadTiles() {
   SmallVector<std::pair<Value, Value>> loaded; // place in the tile, value
   for (int64_t round = 0; round < getRounds(); ++round) {
     Value line = index.add(down, round * getThreadRows()), along = index.mul(across, lanes);
-    SmallVector<Coord> coords = makeCoords(along, line, transposed.outer);
-    Value inside = isInside(coords);
+    Spot spot = makeSpot(along, line, transposed.outer);
     for (const Access &input : transposed.inputs) {
-      Point point{{}, {}, lanes, inside};
+      Point point{{}, {}, lanes, spot.inside};
       for (AffineExpr expr : input.coords)
-        point.coords.push_back(points.apply(expr, coords, lanes));
+        point.coords.push_back(points.apply(expr, spot.coords, lanes));
       loaded.push_back({index.add(index.mul(line, getPitch()), along),
                         splatTo(builder, loc, points.emit(input.tensor, point), lanes)});
     }
@@ -135,8 +144,9 @@ void TransposeEmitter::emitOutputs() {
   int64_t lanes = config.getVector();
   for (int64_t round = 0; round < getRounds(); ++round) {
     Value line = index.add(down, round * getThreadRows()), along = index.mul(across, lanes);
-    SmallVector<Coord> coords = makeCoords(line, along, transposed.inner);
-    points.emitIf(isInside(coords), [&] {
+    Spot spot = makeSpot(line, along, transposed.inner);
+    ArrayRef<Coord> coords = spot.coords;
+    points.emitIf(spot.inside, [&] {
       for (auto [input, buffer] : llvm::zip_equal(transposed.inputs, tiles)) {
         SmallVector<Value> values;
         for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -148,7 +158,7 @@ void TransposeEmitter::emitOutputs() {
       // All loads before all stores: a result may be in the memory of an input.
       SmallVector<Value> values;
       for (const KernelOutput &output : kernel.outputs)
-        values.push_back(points.emit(output.tensor, Point{coords, {}, lanes, {}}));
+        values.push_back(points.emit(output.tensor, Point{spot.coords, {}, lanes, {}}));
       Coord flat = points.linearize(coords, sizes, lanes);
       for (auto [output, value] : llvm::zip_equal(kernel.outputs, values))
         points.store(output.binding, flat, value, lanes);
@@ -156,24 +166,36 @@ void TransposeEmitter::emitOutputs() {
   }
 }
 
+/// The grid: squares along `inner` fastest, then along `outer`, then all other dims.
+void TransposeEmitter::placeSquare() {
+  Value tile = index.constant(config.getTile()), one = index.constant(1);
+  auto countSquares = [&](ArrayRef<unsigned> dims) {
+    return index.ceilDiv(index.product(getSizes(dims)), tile);
+  };
+  SmallVector<Value> counts = sizes;
+  for (ArrayRef<unsigned> dims : {ArrayRef(transposed.outerDims), ArrayRef(transposed.innerDims)})
+    for (unsigned dim : dims)
+      counts[dim] = one;
+  Value outer = countSquares(transposed.outerDims), inner = countSquares(transposed.innerDims);
+  counts.append({outer, inner});
+  SmallVector<Value> places = index.delinearize(frame.getBlockId(), counts);
+  innerStart = index.mul(places.pop_back_val(), tile);
+  outerStart = index.mul(places.pop_back_val(), tile);
+  start = std::move(places);
+  blocks = index.product(counts);
+}
+
 LogicalResult TransposeEmitter::run() {
   plan::BindingOp output = kernel.outputs.front().binding;
   sizes = points.getSizes(output);
-  Value tile = index.constant(config.getTile());
-  // The grid: squares along `inner` fastest, then along `outer`, then all other dims.
-  SmallVector<Value> counts = sizes;
-  counts[transposed.outer] = index.ceilDiv(sizes[transposed.outer], tile);
-  counts[transposed.inner] = index.ceilDiv(sizes[transposed.inner], tile);
-  start = index.delinearize(frame.getBlockId(), counts);
-  start[transposed.outer] = index.mul(start[transposed.outer], tile);
-  start[transposed.inner] = index.mul(start[transposed.inner], tile);
+  placeSquare();
   Value thread = frame.getThreadId();
   across = index.rem(thread, getThreadsAcross());
   down = index.div(thread, getThreadsAcross());
   loadTiles();
   frame.barrier();
   emitOutputs();
-  return frame.finish(index.product(counts));
+  return frame.finish(blocks);
 }
 
 namespace {

@@ -34,6 +34,12 @@ static constexpr int64_t kShortClusterRow = 16384, kFewestClusterElements = 4096
                          kClusterThreads = 512, kClusterValuesPerThread = 16,
                          kMostClusterBlocks = 8;
 
+/// Rows of at most this many elements that begin anywhere are accessed by element: what vectors of
+/// their first and last elements take is more than they save.
+static constexpr int64_t kShortOddRow = 256;
+/// Bytes that are read together wherever some of them are.
+static constexpr int64_t kSectorBytes = 32;
+
 /// The registers that one element of a row takes, computed as its widest type; narrow ones are
 /// widened.
 static int64_t getRegistersPerElement(const ReductionGroup &group) {
@@ -113,8 +119,8 @@ bool RowChooser::hasShiftedRows(int64_t length, int64_t vector) {
   };
   int64_t full = getVectorWidth(kernel), widest = getWidestInput(group);
   // Of a row of symbolic length every vector could be the last.
-  return !rowBound && full > 1 && vector * widest < wordBytes && length >= 2 * full && widest > 0 &&
-         llvm::count_if(group.reductionDims, isLong) == 1 && isLong(inner) &&
+  return !rowBound && full > 1 && vector * widest < wordBytes && length > kShortOddRow &&
+         widest > 0 && llvm::count_if(group.reductionDims, isLong) == 1 && isLong(inner) &&
          llvm::all_of(group.inputs, [&](const auto &input) { return runsAlongRow(input.coords); });
 }
 
@@ -193,6 +199,16 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
   while (rows && threads >= 32 && *rows * threads < enough &&
          threads < getMostThreads(covered, vector, mostThreads))
     threads *= 2;
+  // Nor need threads of a warp be idle, of several rows; they still access whole sectors.
+  auto countPlaces = [&](int64_t number) -> int64_t {
+    return llvm::alignTo(covered, number * vector);
+  };
+  for (int64_t fewer = std::min<int64_t>(threads, 32) / 2;
+       threads <= 32 && fewer * vector * std::max<int64_t>(1, widest) >= kSectorBytes &&
+       countPlaces(fewer) / fewer <= perThread && (!rows || *rows * fewer >= enough);
+       fewer /= 2)
+    if (countPlaces(fewer) * 8 <= countPlaces(threads) * 7)
+      threads = fewer;
   int64_t chunks = llvm::divideCeil(covered, threads * vector);
   if (threads == mostThreads && inputs > 1 && !shifted) {
     // The largest blocks have no registers to spare: what a thread holds of each input counts, and
@@ -203,9 +219,11 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
       vector /= 2;
   }
   int64_t shared = 0;
+  StringRef place = "";
   if (chunks * vector > most && threads == mostThreads && bytes > 0) {
     // A row that is read once and gone needs no place to stay.
-    if (!isReusedRow(group) && !shifted)
+    bool isReused = isReusedRow(group);
+    if (!isReused && !shifted)
       return std::nullopt;
     // Shared memory, but for a part that the exchange between warps needs, first: registers are
     // short where a block has so many threads.
@@ -217,7 +235,10 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
                                         }));
     int64_t wanted = kRowValuesPerThread / (2 * getRegistersPerElement(group) * vector * inputs *
                                             llvm::divideCeil(written, 2));
-    shared = std::min(fits, chunks - std::max<int64_t>(1, wanted));
+    shared = chunks - std::max<int64_t>(1, wanted);
+    if (isReused)
+      shared = std::min(fits, shared);
+    place = isReused ? " and shared memory" : ", and loops over the rest";
     // Shared memory holds none of the vectors that may be of other rows in part.
     if (shifted)
       shared = std::min(shared, length / (threads * vector) - 1);
@@ -228,16 +249,13 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
   int64_t rowsPerBlock = threads <= 32 ? std::max<int64_t>(1, 128 / threads) : 1;
   int64_t factor = writesRows(group) ? 1 : 2;
   while (threads <= 32 && rowsPerBlock * threads < factor * kBlockThreads &&
-         rowsPerBlock * 2 * length * widest <= factor * kShortBlockBytes)
+         rowsPerBlock * 4 * length * widest <= 3 * factor * kShortBlockBytes)
     rowsPerBlock *= 2;
   std::string reason =
       llvm::formatv(
           "rows of {0}{1} elements: {2} threads hold one in registers{3}, {4} rows a block",
           rowBound ? "at most " : "", length, threads,
-          shared    ? " and shared memory"
-          : shifted ? ", by vectors wherever it begins"
-                    : "",
-          rowsPerBlock)
+          shifted && shared == 0 ? ", by vectors wherever it begins" : place, rowsPerBlock)
           .str();
   return Choice{RowReductionAttr::get(kernel.getFunction().getContext(), threads, rowsPerBlock,
                                       vector, chunks, shared, /*unroll=*/1, /*cluster=*/1, shifted),

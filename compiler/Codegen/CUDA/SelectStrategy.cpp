@@ -159,32 +159,45 @@ std::optional<Choice> Chooser::chooseTranspose() {
   if (!transposed)
     return std::nullopt;
   SmallVector<Value> sizes = points.getSizes(kernel.outputs.front().binding);
+  auto getSize = [&](ArrayRef<unsigned> dims) -> std::optional<int64_t> {
+    int64_t size = 1;
+    for (unsigned dim : dims) {
+      std::optional<int64_t> known = getConstantIntValue(sizes[dim]);
+      if (!known)
+        return std::nullopt;
+      size *= *known;
+    }
+    return size;
+  };
   int64_t bytes = 1, divisor = 4;
-  for (unsigned dim : {transposed->outer, transposed->inner}) {
-    if (std::optional<int64_t> size = getConstantIntValue(sizes[dim]); size && *size < 8)
+  for (ArrayRef<unsigned> dims :
+       {ArrayRef(transposed->outerDims), ArrayRef(transposed->innerDims)}) {
+    if (std::optional<int64_t> size = getSize(dims); size && *size < 8)
       return std::nullopt;
-    divisor = std::min(divisor, knownDivisor(sizes[dim]));
+    divisor = std::min(divisor, knownDivisor(sizes[dims.back()]));
   }
   for (const Access &input : transposed->inputs)
     bytes = std::max(bytes, getElementBytes(getElementTypeOrSelf(input.tensor)));
   // Narrow elements are moved by words of 4 bytes. Large squares have more of them under way; small
   // ones are more.
   int64_t vector = std::max<int64_t>(1, std::min<int64_t>(4 / bytes, divisor));
-  int64_t tile = 32 * vector;
-  auto covers = [&](unsigned dim) {
-    std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
+  int64_t tile = 32 * vector, threads = kBlockThreads;
+  auto covers = [&](ArrayRef<unsigned> dims) {
+    std::optional<int64_t> size = getSize(dims);
     return size && *size % (tile * 2) == 0;
   };
   std::optional<int64_t> count = getStaticCount(kernel, kernel.outputs.front().binding);
-  if (bytes == 4 && transposed->inputs.size() == 1 && covers(transposed->outer) &&
-      covers(transposed->inner) &&
-      *count / (4 * tile * tile) >= kernel.target->multiprocessors * int64_t(4))
+  if (bytes == 4 && transposed->inputs.size() == 1 && covers(transposed->outerDims) &&
+      covers(transposed->innerDims) &&
+      *count / (4 * tile * tile) >= kernel.target->multiprocessors * int64_t(4)) {
     tile *= 2;
+    threads *= 2;
+  }
   std::string reason = llvm::formatv("reads along dim {0}, writes along dim {1}: {2} x {2} squares "
                                      "turned around in shared memory",
                                      transposed->outer, transposed->inner, tile)
                            .str();
-  return Choice{TransposeAttr::get(kernel.getFunction().getContext(), kBlockThreads, tile, vector),
+  return Choice{TransposeAttr::get(kernel.getFunction().getContext(), threads, tile, vector),
                 reason};
 }
 
@@ -314,6 +327,15 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
     (threads > 8 ? threads : vector) /= 2;
   while (columns && threads * vector > 8 && countBlocks() < multiprocessors)
     (vector > 1 ? vector : threads) /= 2;
+  // Threads that read less than a word share lines of memory with their neighbours: wide blocks
+  // share them in their own cache.
+  constexpr int64_t wordBytes = 4, wide = 128;
+  int64_t widest = 0;
+  for (const ReductionGroup::Input &input : group.inputs)
+    widest = std::max(widest, getElementBytes(input.getMemoryType().getElementType()));
+  if (widest > 0 && widest * vector < wordBytes && columns &&
+      *columns >= 2 * wide * vector * multiprocessors)
+    threads = wide;
   while (rows > 1 && length && *length < rows * 2)
     rows /= 2;
   // Tall blocks make up for blocks that are missing.

@@ -337,3 +337,82 @@ builtin.module @walk_in_blocks attributes {plan.kernel, plan.target = #plan.targ
     return
   }
 }
+
+// -----
+
+// Of two rows at a time, the threads of one wait for each other alone, until the last row is done.
+// CHECK-LABEL: func.func @walk_of_teams
+// CHECK:         scf.for
+// CHECK-NOT:       gpu.barrier
+// CHECK:           nvvm.barrier id = %[[TEAM:.*]] number_of_threads = %[[THREADS:.*]]
+// CHECK:           nvvm.barrier id = %[[TEAM]] number_of_threads = %[[THREADS]]
+// CHECK:           scf.yield
+// CHECK:         gpu.barrier
+#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#row = affine_map<(d0, d1, d2) -> (d0, d1)>
+#column = affine_map<(d0, d1, d2) -> (d0, d2)>
+builtin.module @walk_of_teams attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @walk_of_teams() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 2, vector = 2, chunks = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<4x8x128xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4x8xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4x128xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<4x8x128xf32> to tensor<4x8x128xf32>
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<4x8xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x : tensor<4x8x128xf32>) outs(%f0 : tensor<4x8xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x8xf32>
+    %e1 = tensor.empty() : tensor<4x128xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %sum : tensor<4x8x128xf32>, tensor<4x8xf32>) outs(%f1 : tensor<4x128xf32>) {
+    ^bb0(%a: f32, %r: f32, %acc: f32):
+      %p = arith.mulf %a, %r : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x128xf32>
+    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
+    bufferization.materialize_in_destination %part in restrict writable %b2 : (tensor<4x128xf32>, memref<4x128xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// What all rows are multiplied by is loaded before the threads wait for each other.
+// CHECK-LABEL: func.func @vectors_first
+// CHECK:         vector.load %{{.*}} : memref<1024xf32>, vector<2xf32>
+// CHECK:         vector.load %{{.*}} : memref<128xf32>, vector<2xf32>
+// CHECK:         gpu.barrier
+// CHECK-NOT:     vector.load
+// CHECK:         vector.store %{{.*}} : memref<1024xf32>, vector<2xf32>
+builtin.module @vectors_first attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @vectors_first() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 1, vector = 2, chunks = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<8x128xf32>
+    %b1 = plan.binding 1 read align 64 : memref<128xf32>
+    %b2 = plan.binding 2 write align 64 : memref<8x128xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<8x128xf32> to tensor<8x128xf32>
+    %w = bufferization.to_tensor %b1 restrict : memref<128xf32> to tensor<128xf32>
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<8xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<8xf32>) -> tensor<8xf32>
+    %sum = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<8x128xf32>) outs(%f0 : tensor<8xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    %e1 = tensor.empty() : tensor<8x128xf32>
+    %scaled = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %sum, %w : tensor<8x128xf32>, tensor<8xf32>, tensor<128xf32>) outs(%e1 : tensor<8x128xf32>) {
+    ^bb0(%a: f32, %r: f32, %c: f32, %out: f32):
+      %p = arith.mulf %a, %r : f32
+      %q = arith.mulf %p, %c : f32
+      linalg.yield %q : f32
+    } -> tensor<8x128xf32>
+    bufferization.materialize_in_destination %scaled in restrict writable %b2 : (tensor<8x128xf32>, memref<8x128xf32>) -> ()
+    return
+  }
+}

@@ -316,9 +316,38 @@ builtin.module @few_rows attributes {plan.kernel, plan.target = #plan.target<"cu
 
 // Rows of an odd number of narrow elements are accessed by vectors all the same.
 // CHECK-LABEL: func.func @odd_rows()
-// CHECK-SAME:    #cuda.row_reduction<threads = 32, rows = 8, vector = 8, chunks = 1, shifted = true>
+// CHECK-SAME:    #cuda.row_reduction<threads = 32, rows = 4, vector = 8, chunks = 4, shifted = true>
 builtin.module @odd_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @odd_rows() {
+    %b0 = plan.binding 0 read align 64 : memref<16384x997xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<16384x997xbf16> to tensor<16384x997xbf16>
+    %e0 = tensor.empty() : tensor<16384xbf16>
+    %low = arith.constant 0xFF80 : bf16
+    %f0 = linalg.fill ins(%low : bf16) outs(%e0 : tensor<16384xbf16>) -> tensor<16384xbf16>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<16384x997xbf16>) outs(%f0 : tensor<16384xbf16>) {
+    ^bb0(%a: bf16, %b: bf16):
+      %m = arith.maximumf %a, %b : bf16
+      linalg.yield %m : bf16
+    } -> tensor<16384xbf16>
+    %e1 = tensor.empty() : tensor<16384x997xbf16>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %max : tensor<16384x997xbf16>, tensor<16384xbf16>) outs(%e1 : tensor<16384x997xbf16>) {
+    ^bb0(%a: bf16, %b: bf16, %c: bf16):
+      %s = arith.subf %a, %b : bf16
+      linalg.yield %s : bf16
+    } -> tensor<16384x997xbf16>
+    %b1 = plan.binding 1 write align 64 : memref<16384x997xbf16>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<16384x997xbf16>, memref<16384x997xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// But not short ones.
+// CHECK-LABEL: func.func @short_odd_rows()
+// CHECK-SAME:    #cuda.row_reduction<threads = 32, rows = 8, vector = 1, chunks = 7>
+builtin.module @short_odd_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @short_odd_rows() {
     %b0 = plan.binding 0 read align 64 : memref<98304x197xbf16>
     %t0 = bufferization.to_tensor %b0 restrict : memref<98304x197xbf16> to tensor<98304x197xbf16>
     %e0 = tensor.empty() : tensor<98304xbf16>
@@ -337,6 +366,35 @@ builtin.module @odd_rows attributes {plan.kernel, plan.target = #plan.target<"cu
     } -> tensor<98304x197xbf16>
     %b1 = plan.binding 1 write align 64 : memref<98304x197xbf16>
     bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<98304x197xbf16>, memref<98304x197xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Few threads of a warp would have an element of their own behind the first ones: two rows share it.
+// CHECK-LABEL: func.func @shorter_odd_rows()
+// CHECK-SAME:    #cuda.row_reduction<threads = 16, rows = 16, vector = 1, chunks = 3>
+builtin.module @shorter_odd_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @shorter_odd_rows() {
+    %b0 = plan.binding 0 read align 64 : memref<98304x33xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<98304x33xbf16> to tensor<98304x33xbf16>
+    %e0 = tensor.empty() : tensor<98304xbf16>
+    %low = arith.constant 0xFF80 : bf16
+    %f0 = linalg.fill ins(%low : bf16) outs(%e0 : tensor<98304xbf16>) -> tensor<98304xbf16>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<98304x33xbf16>) outs(%f0 : tensor<98304xbf16>) {
+    ^bb0(%a: bf16, %b: bf16):
+      %m = arith.maximumf %a, %b : bf16
+      linalg.yield %m : bf16
+    } -> tensor<98304xbf16>
+    %e1 = tensor.empty() : tensor<98304x33xbf16>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0, %max : tensor<98304x33xbf16>, tensor<98304xbf16>) outs(%e1 : tensor<98304x33xbf16>) {
+    ^bb0(%a: bf16, %b: bf16, %c: bf16):
+      %s = arith.subf %a, %b : bf16
+      linalg.yield %s : bf16
+    } -> tensor<98304x33xbf16>
+    %b1 = plan.binding 1 write align 64 : memref<98304x33xbf16>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<98304x33xbf16>, memref<98304x33xbf16>) -> ()
     return
   }
 }
@@ -688,6 +746,49 @@ builtin.module @symbolic_product attributes {plan.kernel, plan.target = #plan.ta
     %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<?x?xf32>, tensor<?x?xf32>) outs(%f : tensor<?x?xf32>) -> tensor<?x?xf32>
     %b2 = plan.binding 2 write align 64 sizes(%m, %n) : memref<?x?xf32>
     bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<?x?xf32>, memref<?x?xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Columns of which no word holds two: wide blocks.
+// CHECK-LABEL: func.func @odd_columns()
+// CHECK-SAME:    #cuda.column_reduction<threads = 128, rows = 8, vector = 1>
+builtin.module @odd_columns attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @odd_columns() {
+    %b0 = plan.binding 0 read align 64 : memref<2048x50257xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<2048x50257xbf16> to tensor<2048x50257xbf16>
+    %e0 = tensor.empty() : tensor<50257xbf16>
+    %low = arith.constant 0xFF80 : bf16
+    %f0 = linalg.fill ins(%low : bf16) outs(%e0 : tensor<50257xbf16>) -> tensor<50257xbf16>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%t0 : tensor<2048x50257xbf16>) outs(%f0 : tensor<50257xbf16>) {
+    ^bb0(%a: bf16, %b: bf16):
+      %m = arith.maximumf %a, %b : bf16
+      linalg.yield %m : bf16
+    } -> tensor<50257xbf16>
+    %b1 = plan.binding 1 write align 64 : memref<50257xbf16>
+    bufferization.materialize_in_destination %max in restrict writable %b1 : (tensor<50257xbf16>, memref<50257xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Images of 7 x 7 points, channels last: the points of one are 49 in a row.
+// CHECK-LABEL: func.func @channels_last()
+// CHECK-SAME:    #cuda.transpose<threads = 256, tile = 32, vector = 1>
+builtin.module @channels_last attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @channels_last() {
+    %b0 = plan.binding 0 read align 64 : memref<32x64x7x7xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<32x64x7x7xf32> to tensor<32x64x7x7xf32>
+    %e0 = tensor.empty() : tensor<32x7x7x64xf32>
+    %turned = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%t0 : tensor<32x64x7x7xf32>) outs(%e0 : tensor<32x7x7x64xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+    } -> tensor<32x7x7x64xf32>
+    %b1 = plan.binding 1 write align 64 : memref<32x7x7x64xf32>
+    bufferization.materialize_in_destination %turned in restrict writable %b1 : (tensor<32x7x7x64xf32>, memref<32x7x7x64xf32>) -> ()
     return
   }
 }

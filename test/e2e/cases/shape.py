@@ -52,7 +52,7 @@ def broadcasts_and_reshapes():
 def transposes():
     for shape, permutation in (((4, 8), [1, 0]), ((65, 33), [1, 0]), ((1, 7), [1, 0]), ((2, 3, 5), [2, 0, 1]),
                                ((2, 3, 5), [0, 2, 1]), ((2, 3, 5), [1, 0, 2]), ((2, 3, 4, 5), [3, 1, 0, 2]), ((0, 4), [1, 0]),
-                               ((128, 200), [1, 0])):
+                               ((128, 200), [1, 0]), ((2, 33, 7, 6), [0, 2, 3, 1]), ((2, 5, 7, 33), [3, 0, 1, 2])):
         x = random("f32", shape, 5)
         yield case(f"transpose_{x.mlir}_{''.join(map(str, permutation))}", x, x.values.transpose(permutation),
                    f"array.transpose %0 permutation = {permutation} : {x.mlir}")

@@ -141,6 +141,35 @@ static bool isReadAlike(const KernelInfo &kernel, const Access &access) {
   });
 }
 
+/// The dims of `shape` up to `last` that are one dim, as far as `inputs` know: they follow one
+/// another in each of those, whole.
+static SmallVector<unsigned, 2> findMergedDims(ArrayRef<int64_t> shape, ArrayRef<Access> inputs,
+                                               unsigned last) {
+  SmallVector<unsigned, 2> dims{last};
+  auto follow = [&](const Access &access, unsigned first) {
+    ArrayRef<int64_t> from = cast<RankedTensorType>(access.tensor.getType()).getShape();
+    MLIRContext *context = access.tensor.getContext();
+    auto *at = llvm::find(access.coords, getAffineDimExpr(first, context));
+    if (at == access.coords.end() || std::next(at) == access.coords.end() ||
+        *std::next(at) != getAffineDimExpr(first + 1, context))
+      return false;
+    size_t position = std::next(at) - access.coords.begin();
+    return from[position] == shape[first + 1] && !ShapedType::isDynamic(shape[first + 1]);
+  };
+  auto isAlone = [&](const Access &access, unsigned dim) {
+    return llvm::count_if(access.coords,
+                          [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); }) == 1;
+  };
+  for (unsigned dim = last; dim > 0; --dim) {
+    if (!llvm::all_of(inputs, [&](const Access &access) {
+          return follow(access, dim - 1) && isAlone(access, dim - 1) && isAlone(access, dim);
+        }))
+      break;
+    dims.insert(dims.begin(), dim - 1);
+  }
+  return dims;
+}
+
 std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
   if (kernel.outputs.empty() || kernel.hasUpdates() || !kernel.getReductions().empty())
     return std::nullopt;
@@ -168,11 +197,15 @@ std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
           !isReadAlike(kernel, access))
         continue;
       if (!result)
-        result = TransposedInputs{*dim, *inner, {}};
+        result = TransposedInputs{*dim, *inner, {}, {}, {}};
       if (llvm::none_of(result->inputs,
                         [&](const Access &other) { return other.tensor == access.tensor; }))
         result->inputs.push_back(access);
     }
+  if (result) {
+    result->outerDims = findMergedDims(shape, result->inputs, result->outer);
+    result->innerDims = findMergedDims(shape, result->inputs, result->inner);
+  }
   return result;
 }
 

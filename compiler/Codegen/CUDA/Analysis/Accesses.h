@@ -32,6 +32,9 @@ llvm::SmallVector<Access> collectAccesses(mlir::Value result);
 struct TransposedInputs {
   unsigned outer, inner;
   llvm::SmallVector<Access> inputs;
+  /// The dims that end with `outer`, and those that end with `inner`, which are one dim for the
+  /// outputs and these inputs alike.
+  llvm::SmallVector<unsigned, 2> outerDims, innerDims;
 };
 std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel);
 

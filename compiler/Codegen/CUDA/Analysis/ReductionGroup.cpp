@@ -405,19 +405,29 @@ FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::str
     if (failed(addResult(output, *coords, group, reason)))
       return failure();
   }
-  auto isWhole = [&](const Exprs &coords) {
-    return llvm::all_of(llvm::seq(0u, group.root.getNumLoops()), [&](unsigned dim) {
-      return group.root.getStaticLoopRanges()[dim] == 1 ||
-             llvm::any_of(coords, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
+  SmallVector<int64_t> ranges = group.root.getStaticLoopRanges();
+  auto countRead = [&](const Exprs &coords, ArrayRef<unsigned> dims) {
+    return llvm::count_if(getLongDims(dims, ranges), [&](unsigned dim) {
+      return llvm::any_of(coords, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });
     });
+  };
+  auto add = [&](Value tensor, const Exprs &coords) {
+    plan::BindingOp binding = getSourceBinding(tensor);
+    long kept = countRead(coords, group.parallelDims);
+    long reduced = countRead(coords, group.reductionDims);
+    if (!binding || reduced != long(getLongDims(group.reductionDims, ranges).size()))
+      return;
+    if (kept == long(getLongDims(group.parallelDims, ranges).size()))
+      group.inputs.push_back({tensor, binding, coords});
+    else if (kept == 0)
+      group.vectors.push_back({tensor, binding, coords});
   };
   llvm::SmallSetVector<Value, 8> read;
   for (Operation *op : kernel.tensorOps)
     read.insert(op->operand_begin(), op->operand_end());
   for (Value tensor : read)
-    if (const Exprs *coords = placement.find(tensor); coords && isWhole(*coords))
-      if (plan::BindingOp binding = getSourceBinding(tensor))
-        group.inputs.push_back({tensor, binding, *coords});
+    if (const Exprs *coords = placement.find(tensor))
+      add(tensor, *coords);
   return group;
 }
 

@@ -60,6 +60,8 @@ struct ReductionGroup {
   llvm::SmallVector<Result, 2> results;
   /// Bindings that are read over the whole space.
   llvm::SmallVector<Input, 2> inputs;
+  /// Bindings that are read over all reduction dims, and alike for all of the parallel dims.
+  llvm::SmallVector<Input, 2> vectors;
 
   /// MLIR's op handles are not const-correct; a copy is as good as the original.
   mlir::linalg::LinalgOp getRoot() const { return root; }

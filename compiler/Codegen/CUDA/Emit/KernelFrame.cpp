@@ -53,6 +53,15 @@ Value KernelFrame::allocateShared(Type elementType, int64_t count) {
 
 void KernelFrame::barrier() { gpu::BarrierOp::create(builder, loc); }
 
+void KernelFrame::barrier(Value team, int64_t threads) {
+  // Barrier 0 is the block's.
+  Value number =
+      arith::IndexCastOp::create(builder, loc, builder.getI32Type(), points.index.add(team, 1));
+  Value count = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(threads));
+  NVVM::BarrierOp::create(builder, loc, TypeRange(), number, count, NVVM::BarrierReductionAttr(),
+                          Value());
+}
+
 Value KernelFrame::shuffleXor(Value value, int64_t mask) {
   Value offset = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(mask));
   return shuffle(value, offset, gpu::ShuffleMode::XOR);

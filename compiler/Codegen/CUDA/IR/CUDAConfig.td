@@ -73,7 +73,8 @@ def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-re
   let summary = "Threads share a row whose elements are adjacent in memory";
   let description = [{
     `threads` threads (a power of two) work on one row, `rows` rows (a power of two) make a block. Thread t holds `chunks`
-    vectors of `vector` elements in registers, `threads * vector` apart, and `shared` more in shared memory; with
+    vectors of `vector` elements in registers, `threads * vector` apart, and `shared` more in shared memory, or nowhere where
+    no element is needed again; with
     `chunks = 0` each reduction loops over memory, `unroll` vectors at a time. Where elements of rows are also
     summed up over several rows, a block walks over those rows, `rows * unroll` of them at a time. With `cluster` > 1 that many
     blocks, a cluster, share each row, of which each holds `chunks` and `shared` vectors a thread: they combine through their shared
