@@ -241,6 +241,15 @@ std::optional<Split> chooseSplit(linalg::GenericOp op, bool walks) {
                                     : chooseColumnSplit(op, group, walks);
 }
 
+bool isWideColumnReduction(linalg::GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || !hasPlainMaps(op) || op.getNumDpsInputs() == 0)
+    return false;
+  ReductionGroup group;
+  orderDims(op, group);
+  int64_t kept = getCount(op.getStaticLoopRanges(), group.parallelDims);
+  return !group.reducesContiguousDim && !ShapedType::isDynamic(kept) && kept >= kEnoughColumns;
+}
+
 linalg::GenericOp collapseReducedLoops(linalg::GenericOp op) {
   SmallVector<unsigned> dims;
   op.getReductionDims(dims);

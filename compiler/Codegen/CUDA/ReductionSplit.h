@@ -27,6 +27,9 @@ struct Split {
 /// `walks` says that each part is one block, which walks over its rows.
 std::optional<Split> chooseSplit(mlir::linalg::GenericOp op, bool walks = false);
 
+/// True if `op` reduces columns, of which there are enough without parts.
+bool isWideColumnReduction(mlir::linalg::GenericOp op);
+
 /// Makes one loop of neighbouring ones that are reduced together, where no number of equal parts of
 /// one of them would do: a long loop can be cut anywhere. Returns the op that is left.
 mlir::linalg::GenericOp collapseReducedLoops(mlir::linalg::GenericOp op);

@@ -593,7 +593,12 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
     if (arch)
       llvm::erase_if(reductions,
                      [&](linalg::GenericOp op) { return isStreamedProduct(op, *arch); });
-    for (Split split : chooseSplits(reductions)) {
+    SmallVector<Split> splits = chooseSplits(reductions);
+    for (linalg::GenericOp op : reductions)
+      if (isWideColumnReduction(op) &&
+          llvm::none_of(splits, [&](const Split &split) { return split.root == op; }))
+        recomputeInputs(op);
+    for (Split split : splits) {
       FailureOr<Combiner> combiner = Combiner::match(split.root);
       if (succeeded(combiner) && !Splitter(split, *combiner).carriesRowOps()) {
         split.root = recomputeInputs(split.root);

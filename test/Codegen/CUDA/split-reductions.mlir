@@ -464,3 +464,35 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %dw : tensor<3x3x64x128xf32>
   }
 }
+
+// -----
+
+// Columns of which there are enough are not split, but what they sum up is computed from what is in memory.
+// CHECK-LABEL: func.func @wide_columns
+// CHECK-SAME:    %[[X:.*]]: tensor<128x65536xf32>, %[[M:.*]]: tensor<128xf32>
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK-SAME:      ins(%[[X]], %[[M]] : tensor<128x65536xf32>, tensor<128xf32>) outs(%{{.*}} : tensor<65536xf32>)
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#across = affine_map<(d0, d1) -> (d1, d0)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @wide_columns(%x: tensor<128x65536xf32>, %m: tensor<128xf32>) -> (tensor<65536xf32>, tensor<128x65536xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %space = tensor.empty() : tensor<128x65536xf32>
+    %centred = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %m : tensor<128x65536xf32>, tensor<128xf32>) outs(%space : tensor<128x65536xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %c = arith.subf %a, %b : f32
+      linalg.yield %c : f32
+    } -> tensor<128x65536xf32>
+    %empty = tensor.empty() : tensor<65536xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<65536xf32>) -> tensor<65536xf32>
+    %sum = linalg.generic {indexing_maps = [#across, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%centred : tensor<128x65536xf32>) outs(%init : tensor<65536xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<65536xf32>
+    return %sum, %centred : tensor<65536xf32>, tensor<128x65536xf32>
+  }
+}
