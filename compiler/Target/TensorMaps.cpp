@@ -17,9 +17,9 @@ namespace xc::target {
 
 namespace {
 
-/// One map: sizes and byte strides innermost first, as the driver counts them.
+/// One map: sizes and byte strides innermost first, as the driver counts them, and the first byte.
 struct Extents {
-  explicit Extents(DictionaryAttr map) {
+  explicit Extents(DictionaryAttr map) : offset(getAffineConstantExpr(0, map.getContext())) {
     AffineMap allSizes = map.getAs<AffineMapAttr>("sizes").getValue();
     AffineMap allStrides = map.getAs<AffineMapAttr>("strides").getValue();
     bytes = map.getAs<TypeAttr>("type").getValue().getIntOrFloatBitWidth() / 8;
@@ -27,9 +27,12 @@ struct Extents {
     // That of the innermost dim is one element.
     for (AffineExpr stride : llvm::reverse(allStrides.getResults().drop_back()))
       strides.push_back(stride * bytes);
+    if (auto start = map.getAs<AffineMapAttr>("offset"))
+      offset = start.getValue().getResult(0) * bytes;
   }
 
   SmallVector<AffineExpr> sizes, strides;
+  AffineExpr offset;
   int64_t bytes;
 };
 
@@ -44,7 +47,8 @@ SmallVector<AffineExpr> getTensorMapScalars(DictionaryAttr description) {
   SmallVector<AffineExpr> scalars;
   for (Attribute map : getMaps(description)) {
     Extents extents(cast<DictionaryAttr>(map));
-    for (ArrayRef<AffineExpr> exprs : {ArrayRef(extents.sizes), ArrayRef(extents.strides)})
+    for (ArrayRef<AffineExpr> exprs :
+         {ArrayRef(extents.sizes), ArrayRef(extents.strides), ArrayRef(extents.offset)})
       for (AffineExpr expr : exprs)
         if (!isa<AffineConstantExpr>(expr) && !llvm::is_contained(scalars, expr))
           scalars.push_back(expr);
@@ -76,7 +80,7 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
     auto strides = builder.CreateVectorOfStructs(getValues(extents.strides));
     auto boxVector = builder.CreateVector(box);
     auto stepVector = builder.CreateVector(steps);
-    fb::Value offset(-1, 0);
+    fb::Value offset = getValues(extents.offset).front();
     fb::TensorMapBuilder result(builder);
     result.add_binding(map.getAs<IntegerAttr>("binding").getInt());
     result.add_dtype(getDType(map.getAs<TypeAttr>("type").getValue()));

@@ -76,10 +76,16 @@ Value WGMMAEmitter::makeMap(const TiledAccess &access, Type elementType, bool is
   }
   MLIRContext *context = builder.getContext();
   unsigned scalars = countScalars(kernel.getFunction());
-  return tile::TensorMapOp::create(
-      builder, loc, tile::TensorMapType::get(context, box, elementType),
-      points.getMemory(access.binding), AffineMap::get(0, scalars, sizes, context),
-      AffineMap::get(0, scalars, strides, context), isOperand && elementType.isF32());
+  auto getMap = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMapAttr::get(AffineMap::get(0, scalars, exprs, context));
+  };
+  bool isWhole = access.offset == getAffineConstantExpr(0, context);
+  bool rounds = isOperand && elementType.isF32();
+  return tile::TensorMapOp::create(builder, loc,
+                                   tile::TensorMapType::get(context, box, elementType),
+                                   points.getMemory(access.binding), getMap(sizes), getMap(strides),
+                                   isWhole ? AffineMapAttr() : getMap(access.offset),
+                                   rounds ? builder.getUnitAttr() : UnitAttr());
 }
 
 LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t own) {

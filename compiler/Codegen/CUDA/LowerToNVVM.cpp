@@ -309,6 +309,8 @@ static SmallVector<Attribute> describeTensorMaps(func::FuncOp function) {
         builder.getNamedAttr("sizes", op.getSizesAttr()),
         builder.getNamedAttr("strides", op.getStridesAttr()),
     };
+    if (op.getOffset())
+      entries.push_back(builder.getNamedAttr("offset", op.getOffsetAttr()));
     if (op.getTf32())
       entries.push_back(builder.getNamedAttr("tf32", builder.getUnitAttr()));
     maps.push_back(builder.getDictionaryAttr(entries));

@@ -157,3 +157,36 @@ builtin.module @turned attributes {plan.kernel, plan.target = #plan.target<"cuda
     return
   }
 }
+
+// -----
+
+// Slices and permutations of what is in memory are boxes of it: they begin at an offset, and dims have the strides of the whole.
+// CHECK-DAG: #[[COLUMNS:.*]] = affine_map<() -> (4, 512, 128)>
+// CHECK-DAG: #[[APART:.*]] = affine_map<() -> (196608, 384, 1)>
+// CHECK-DAG: #[[START:.*]] = affine_map<() -> (128)>
+// CHECK-DAG: #[[HEADS:.*]] = affine_map<() -> (128, 4, 128)>
+// CHECK-DAG: #[[TURNED:.*]] = affine_map<() -> (512, 128, 1)>
+// CHECK-LABEL: func.func @in_place
+// CHECK-DAG:     tile.tensor_map %{{.*}} {offset = #[[START]], sizes = #[[COLUMNS]], strides = #[[APART]]} : memref<786432xbf16> -> {{.*}}<1x128x64xbf16>
+// CHECK-DAG:     tile.tensor_map %{{.*}} {sizes = #[[HEADS]], strides = #[[TURNED]]} : memref<65536xbf16> -> {{.*}}<64x1x64xbf16>
+builtin.module @in_place attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @in_place() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 128, tile_n = 128, tile_k = 64, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<4x512x384xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4x512x384xbf16> to tensor<4x512x384xbf16>
+    %slice = tensor.extract_slice %t0[0, 0, 128] [4, 512, 128] [1, 1, 1] : tensor<4x512x384xbf16> to tensor<4x512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x4x128xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x4x128xbf16> to tensor<128x4x128xbf16>
+    %t = tensor.empty() : tensor<4x128x128xbf16>
+    %turned = linalg.generic {indexing_maps = [affine_map<(h, k, n) -> (k, h, n)>, affine_map<(h, k, n) -> (h, k, n)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%t1 : tensor<128x4x128xbf16>) outs(%t : tensor<4x128x128xbf16>) {
+    ^bb0(%a: bf16, %b: bf16):
+      linalg.yield %a : bf16
+    } -> tensor<4x128x128xbf16>
+    %e = tensor.empty() : tensor<4x512x128xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<4x512x128xf32>) -> tensor<4x512x128xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(h, m, n, k) -> (h, m, k)>, affine_map<(h, m, n, k) -> (h, k, n)>, affine_map<(h, m, n, k) -> (h, m, n)>] ins(%slice, %turned : tensor<4x512x128xbf16>, tensor<4x128x128xbf16>) outs(%init : tensor<4x512x128xf32>) -> tensor<4x512x128xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4x512x128xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<4x512x128xf32>, memref<4x512x128xf32>) -> ()
+    return
+  }
+}

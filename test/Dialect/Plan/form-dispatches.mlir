@@ -368,3 +368,67 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %all : tensor<f32>
   }
 }
+
+// -----
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#rhs = affine_map<(m, n, k) -> (k, n)>
+#result = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// What is computed of a factor is computed where the product loads it: of f32, whose kernels load through registers anyway, and of
+// elements that few others meet. Tensor cores that multiply each element often want it in memory, as it is; elements that only
+// change places are loaded from there.
+// CHECK-LABEL: func.func @computed_factors
+// CHECK:         plan.region -> (tensor<64x512xf32>) {
+// CHECK:           arith.maximumf
+// CHECK:           linalg.contract
+// CHECK:         plan.region -> (tensor<64x64xbf16>) {
+// CHECK:           arith.maximumf
+// CHECK-NOT:       linalg.contract
+// CHECK:           plan.yield
+// CHECK:         plan.region -> (tensor<64x1024xf32>) {
+// CHECK:           linalg.contract
+// CHECK:         plan.region -> (tensor<64x1024xf32>) {
+// CHECK:           arith.maximumf
+// CHECK:           linalg.contract
+// CHECK:         plan.region -> (tensor<64x1024xf32>) {
+// CHECK:           linalg.generic {{.*}} ins(%{{.*}} : tensor<64x64xbf16>)
+// CHECK:           linalg.contract
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @computed_factors(%x: tensor<64x64xbf16>, %w: tensor<64x512xbf16>, %v: tensor<64x1024xbf16>, %xf: tensor<64x64xf32>, %vf: tensor<64x1024xf32>)
+      -> (tensor<64x512xf32>, tensor<64x1024xf32>, tensor<64x1024xf32>, tensor<64x1024xf32>) {
+    %zero = arith.constant 0.0 : bf16
+    %zerof = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x64xbf16>
+    %ef = tensor.empty() : tensor<64x64xf32>
+    %o = tensor.empty() : tensor<64x512xf32>
+    %p = tensor.empty() : tensor<64x1024xf32>
+    %few = linalg.fill ins(%zerof : f32) outs(%o : tensor<64x512xf32>) -> tensor<64x512xf32>
+    %many = linalg.fill ins(%zerof : f32) outs(%p : tensor<64x1024xf32>) -> tensor<64x1024xf32>
+    %r0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xbf16>) outs(%e : tensor<64x64xbf16>) {
+    ^bb0(%a: bf16, %out: bf16):
+      %m = arith.maximumf %a, %zero : bf16
+      linalg.yield %m : bf16
+    } -> tensor<64x64xbf16>
+    %c0 = linalg.contract indexing_maps = [#lhs, #rhs, #result] ins(%r0, %w : tensor<64x64xbf16>, tensor<64x512xbf16>) outs(%few : tensor<64x512xf32>) -> tensor<64x512xf32>
+    %r1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xbf16>) outs(%e : tensor<64x64xbf16>) {
+    ^bb0(%a: bf16, %out: bf16):
+      %m = arith.maximumf %a, %zero : bf16
+      linalg.yield %m : bf16
+    } -> tensor<64x64xbf16>
+    %c1 = linalg.contract indexing_maps = [#lhs, #rhs, #result] ins(%r1, %v : tensor<64x64xbf16>, tensor<64x1024xbf16>) outs(%many : tensor<64x1024xf32>) -> tensor<64x1024xf32>
+    %r2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%xf : tensor<64x64xf32>) outs(%ef : tensor<64x64xf32>) {
+    ^bb0(%a: f32, %out: f32):
+      %m = arith.maximumf %a, %zerof : f32
+      linalg.yield %m : f32
+    } -> tensor<64x64xf32>
+    %c2 = linalg.contract indexing_maps = [#lhs, #rhs, #result] ins(%r2, %vf : tensor<64x64xf32>, tensor<64x1024xf32>) outs(%many : tensor<64x1024xf32>) -> tensor<64x1024xf32>
+    %r3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x64xbf16>) outs(%e : tensor<64x64xbf16>) {
+    ^bb0(%a: bf16, %out: bf16):
+      linalg.yield %a : bf16
+    } -> tensor<64x64xbf16>
+    %c3 = linalg.contract indexing_maps = [#lhs, #rhs, #result] ins(%r3, %v : tensor<64x64xbf16>, tensor<64x1024xbf16>) outs(%many : tensor<64x1024xf32>) -> tensor<64x1024xf32>
+    return %c0, %c1, %c2, %c3 : tensor<64x512xf32>, tensor<64x1024xf32>, tensor<64x1024xf32>, tensor<64x1024xf32>
+  }
+}

@@ -63,6 +63,14 @@ func.func @map_stride(%a: memref<4096xbf16>) {
 
 // -----
 
+func.func @map_offset(%a: memref<4096xbf16>) {
+  // expected-error@+1 {{expected one offset over symbols only, a multiple of 16 bytes, got affine_map<() -> (12)> of elements of 2 bytes}}
+  %map = tile.tensor_map %a {sizes = affine_map<() -> (32, 64)>, strides = affine_map<() -> (64, 1)>, offset = affine_map<() -> (12)>} : memref<4096xbf16> -> !tile.tensor_map<32x64xbf16>
+  return
+}
+
+// -----
+
 func.func @map_rank(%a: memref<4096xbf16>) {
   // expected-error@+1 {{expected 2 sizes and strides over symbols only}}
   %map = tile.tensor_map %a {sizes = affine_map<() -> (64)>, strides = affine_map<() -> (64, 1)>} : memref<4096xbf16> -> !tile.tensor_map<64x64xbf16>

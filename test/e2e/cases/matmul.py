@@ -125,6 +125,38 @@ def tensor_cores():
                      ["tensor<?x72xbf16>", "tensor<72x64xbf16>"], ["tensor<?x64xbf16>"])
 
 
+def operands_in_place():
+    """Factors that are slices or permutations of tensors in memory are copied from there, by boxes where these are aligned."""
+    random_bf16 = lambda shape, seed: random("bf16", shape, seed)
+    qkv, w = random_bf16((72, 192), 70), random_bf16((64, 88), 71)
+    for start in (0, 64, 12):  # that at 12 is not aligned to 16 bytes
+        part = "tensor<72x64xbf16>"
+        yield simple(f"slice_of_columns_{start}", [qkv, w], [("bf16", qkv.values[:, start:start + 64] @ w.values)],
+                     f"""%s = array.slice %0 [0:72, {start}:{start + 64}] : {qkv.mlir} -> {part}
+                         %r0 = array.matmul %s, %1 : ({part}, {w.mlir}) -> tensor<72x88xbf16>""", "sum")
+    # What follows the slice in memory is no part of the last, uneven step.
+    b = random_bf16((40, 88), 72)
+    yield simple("slice_with_an_uneven_step", [qkv, b], [("bf16", qkv.values[8:48, 16:56] @ b.values)],
+                 f"""%s = array.slice %0 [8:48, 16:56] : {qkv.mlir} -> tensor<40x40xbf16>
+                     %r0 = array.matmul %s, %1 : (tensor<40x40xbf16>, {b.mlir}) -> tensor<40x88xbf16>""", "sum")
+    yield simple("slice_of_every_third_row", [qkv, b], [("bf16", qkv.values[1:72:3, 16:56] @ b.values)],
+                 f"""%s = array.slice %0 [1:72:3, 16:56] : {qkv.mlir} -> tensor<24x40xbf16>
+                     %r0 = array.matmul %s, %1 : (tensor<24x40xbf16>, {b.mlir}) -> tensor<24x88xbf16>""", "sum")
+    q, k = random_bf16((2, 40, 3, 64), 73), random_bf16((2, 72, 3, 64), 74)
+    heads, others = "tensor<2x3x40x64xbf16>", "tensor<2x3x72x64xbf16>"
+    scores = np.einsum("bqhd,bkhd->bhqk", q.values, k.values)
+    yield simple("heads_in_place", [q, k], [("bf16", scores)],
+                 f"""%q = array.transpose %0 permutation = [0, 2, 1, 3] : {q.mlir} -> {heads}
+                     %k = array.transpose %1 permutation = [0, 2, 1, 3] : {k.mlir} -> {others}
+                     %r0 = array.matmul %q, %k transpose_b : ({heads}, {others}) -> tensor<2x3x40x72xbf16>""", "sum")
+    # So often used that it is computed before, in a kernel of its own.
+    a, b = random("f32", (24, 64), 75), random_bf16((64, 520), 76)
+    yield simple("computed_before", [a, b], [("bf16", Tensor("bf16", np.maximum(a.values, 0)).values @ b.values)],
+                 f"""%x = array.relu %0 : {a.mlir}
+                     %n = array.convert %x : {a.mlir} -> tensor<24x64xbf16>
+                     %r0 = array.matmul %n, %1 : (tensor<24x64xbf16>, {b.mlir}) -> tensor<24x520xbf16>""", "sum")
+
+
 def coarse(shape, seed):
     """Terms of size one with no more digits than TF32 has, so that sums are as exact as those of f32."""
     return Tensor("f32", np.round(random("f32", shape, seed).values * 1024) / 1024)
@@ -240,6 +272,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, batches, types, tensor_cores, warpgroups_of_other_widths, fused, constant_weights,
-                 groups):
+    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, warpgroups_of_other_widths, fused,
+                 constant_weights, groups):
         yield from make()

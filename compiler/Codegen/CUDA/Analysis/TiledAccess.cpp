@@ -49,6 +49,35 @@ static SmallVector<unsigned> getLongLoops(const Contraction &contraction, TiledA
   return loops;
 }
 
+namespace {
+
+/// `dim * step + start`.
+struct Coord {
+  AffineDimExpr dim = nullptr; // null: `start` alone
+  int64_t step = 1, start = 0;
+};
+
+} // namespace
+
+static std::optional<Coord> matchCoord(AffineExpr expr) {
+  Coord coord;
+  auto takeConstant = [&](AffineExprKind kind, int64_t &value) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    auto constant = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
+    if (!constant || binary.getKind() != kind)
+      return;
+    value = constant.getValue();
+    expr = binary.getLHS();
+  };
+  takeConstant(AffineExprKind::Add, coord.start);
+  takeConstant(AffineExprKind::Mul, coord.step);
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    coord.start += constant.getValue() * coord.step;
+  else if (!(coord.dim = dyn_cast<AffineDimExpr>(expr)))
+    return std::nullopt;
+  return coord;
+}
+
 std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan::BindingOp binding,
                                             ArrayRef<Value> extents, ArrayRef<AffineExpr> coords,
                                             ArrayRef<Value> sizes, IndexBuilder &index,
@@ -58,29 +87,39 @@ std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan
     return std::nullopt;
   }
   MLIRContext *context = binding.getContext();
-  TiledAccess access{binding, {}};
+  TiledAccess access{binding, {}, getAffineConstantExpr(0, context)};
   int64_t bytes = getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
   // Innermost first; `stride` is what one step along the next dim is.
   Value stride = index.constant(1);
   Value inner = stride; // the stride of the dim before
-  for (auto [coord, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
+  for (auto [expr, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
     inner = stride;
     stride = index.mul(inner, extent);
-    if (isa<AffineConstantExpr>(coord))
-      continue;
-    auto dim = dyn_cast<AffineDimExpr>(coord);
-    if (!dim) {
+    std::optional<Coord> coord = matchCoord(expr);
+    if (!coord) {
       reason = "its indices are not the product's";
       return std::nullopt;
     }
-    unsigned loop = dim.getPosition();
+    AffineExpr step = getScalarFormula(inner, context);
+    if (!step) {
+      reason = "its sizes are no formulas";
+      return std::nullopt;
+    }
+    access.offset = access.offset + step * coord->start;
+    if (!coord->dim)
+      continue;
+    unsigned loop = coord->dim.getPosition();
     if (getConstantIntValue(sizes[loop]) == std::optional<int64_t>(1))
       continue;
     TiledAccess::Group group = findGroup(contraction, loop);
-    AffineExpr size = getScalarFormula(sizes[loop], context),
-               step = getScalarFormula(inner, context);
-    if (!size || !step) {
+    AffineExpr size = getScalarFormula(sizes[loop], context);
+    if (!size) {
       reason = "its sizes are no formulas";
+      return std::nullopt;
+    }
+    step = step * coord->step;
+    if (access.dims.empty() && step != getAffineConstantExpr(1, context)) {
+      reason = "its innermost elements are not neighbours";
       return std::nullopt;
     }
     SmallVector<unsigned> loops = getLongLoops(contraction, group, sizes);
@@ -93,12 +132,16 @@ std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan
       last->loops.insert(last->loops.begin(), loop);
       last->size = last->size * size;
     } else {
-      if (!access.dims.empty() && knownDivisor(inner) * bytes % kStrideBytes != 0) {
+      if (!access.dims.empty() && knownDivisor(inner) * coord->step * bytes % kStrideBytes != 0) {
         reason = "its rows are not known to be multiples of 16 bytes";
         return std::nullopt;
       }
       access.dims.insert(access.dims.begin(), {group, {loop}, size, step});
     }
+  }
+  if (access.offset.getLargestKnownDivisor() * bytes % kStrideBytes != 0) {
+    reason = "its first element is not aligned to 16 bytes";
+    return std::nullopt;
   }
   for (const TiledAccess::Dim &dim : access.dims)
     if (dim.group != TiledAccess::Group::Batch &&
@@ -133,27 +176,64 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                           reason);
 }
 
-/// What `tensor` is the first part of, in each dim; or itself.
-static Value getWhole(Value tensor) {
-  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
-  if (!slice || slice.getSourceType().getRank() != slice.getResultType().getRank() ||
-      !llvm::all_of(slice.getMixedOffsets(), isZeroInteger) ||
-      !llvm::all_of(slice.getMixedStrides(), isOneInteger))
-    return tensor;
-  return slice.getSource();
+/// What `op` copies as it is, to other places; `coords`, of a result's element, become those of the
+/// element that is copied. Null if it computes anything.
+static Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    SmallVector<AffineExpr> source;
+    size_t next = 0;
+    for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
+      std::optional<int64_t> start = getConstantIntValue(offset),
+                             step = getConstantIntValue(slice.getMixedStrides()[dim]);
+      if (!start || !step)
+        return nullptr;
+      source.push_back(dropped.test(dim) ? getAffineConstantExpr(*start, op->getContext())
+                                         : coords[next++] * *step + *start);
+    }
+    coords = std::move(source);
+    return slice.getSource();
+  }
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumDpsInits() != 1 ||
+      generic.getNumReductionLoops() != 0 || !generic.getIndexingMapsArray()[1].isIdentity() ||
+      cast<linalg::YieldOp>(generic.getBlock()->getTerminator()).getOperand(0) !=
+          generic.getBlock()->getArgument(0))
+    return nullptr;
+  AffineMap map = generic.getIndexingMapsArray()[0];
+  coords = llvm::map_to_vector(map.getResults(),
+                               [&](AffineExpr expr) { return expr.replaceDims(coords); });
+  return generic.getDpsInputs().front();
+}
+
+/// True if `access` has all loops of `group`: the others would be read again and again.
+static bool hasLoops(const TiledAccess &access, const Contraction &contraction,
+                     TiledAccess::Group group, ArrayRef<Value> sizes) {
+  return getLongLoops(contraction, group, sizes).empty() ||
+         llvm::any_of(access.dims, [&](const TiledAccess::Dim &dim) { return dim.group == group; });
 }
 
 std::optional<TiledAccess> matchTiledOperand(const Contraction &contraction,
                                              const Contraction::Side &side, ArrayRef<Value> sizes,
                                              IndexBuilder &index, std::string &reason) {
   AffineMap map = contraction.getOp().getMatchingIndexingMap(side.operand);
-  plan::BindingOp binding = getSourceBinding(getWhole(side.operand->get()));
-  if (!binding) {
-    reason = "it is computed";
+  SmallVector<AffineExpr> coords(map.getResults());
+  Value tensor = side.operand->get();
+  while (Operation *op = getSourceBinding(tensor) ? nullptr : tensor.getDefiningOp())
+    if (!(tensor = getCopied(op, coords))) {
+      reason = "it is computed";
+      return std::nullopt;
+    }
+  plan::BindingOp binding = getSourceBinding(tensor);
+  std::optional<TiledAccess> access = matchTiledAccess(
+      contraction, binding, getExtents(binding, index), coords, sizes, index, reason);
+  TiledAccess::Group own = &side == &contraction.a ? TiledAccess::Group::M : TiledAccess::Group::N;
+  if (access && (!hasLoops(*access, contraction, own, sizes) ||
+                 !hasLoops(*access, contraction, TiledAccess::Group::K, sizes))) {
+    reason = "it repeats its elements";
     return std::nullopt;
   }
-  return matchTiledAccess(contraction, binding, getExtents(binding, index), map.getResults(), sizes,
-                          index, reason);
+  return access;
 }
 
 } // namespace xc::cuda

@@ -15,7 +15,7 @@ namespace xc::cuda {
 
 /// A tensor in memory as the tensor memory accelerator wants it: its dims are the product's own
 /// (merged where they follow one another), the innermost one contiguous, the strides of the others
-/// multiples of 16 bytes.
+/// and the place of the first element multiples of 16 bytes.
 struct TiledAccess {
   /// The dims of the product's loops that a dim of the tensor runs along.
   enum class Group { Batch, M, N, K };
@@ -27,10 +27,12 @@ struct TiledAccess {
 
   plan::BindingOp binding;
   llvm::SmallVector<Dim> dims; // outermost first
+  mlir::AffineExpr offset;     // of the first element in the binding, in elements
 };
 
-/// The access of `binding`, whose dims are `extents`, at `coords`: expressions over the loops of
-/// the product, whose sizes are `sizes`. Nothing if boxes of it cannot be copied, with a reason.
+/// The access of `binding`, whose dims are `extents`, at `coords`: multiples of loops of the
+/// product plus constants; the loops' sizes are `sizes`. Nothing if boxes of it cannot be copied,
+/// with a reason.
 std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan::BindingOp binding,
                                             llvm::ArrayRef<mlir::Value> extents,
                                             llvm::ArrayRef<mlir::AffineExpr> coords,
@@ -43,7 +45,7 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                                             llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index,
                                             std::string &reason);
 
-/// That of an operand of the product; it may be the first part of each dim of a tensor in memory.
+/// That of an operand of the product; it may be a slice or a permutation of a tensor in memory.
 std::optional<TiledAccess> matchTiledOperand(const Contraction &contraction,
                                              const Contraction::Side &side,
                                              llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index,

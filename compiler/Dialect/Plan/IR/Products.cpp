@@ -64,6 +64,26 @@ std::optional<ProductLoops> matchProduct(linalg::LinalgOp op) {
   return loops;
 }
 
+bool isTensorCoreProduct(linalg::LinalgOp op) {
+  return matchProduct(op) && llvm::all_of(op.getDpsInputs(), [&](Value factor) {
+           Type element = getElementTypeOrSelf(factor);
+           return element.isF16() || element.isBF16() || element.isInteger(8) ||
+                  (element.isF32() && op->hasAttr("allow_tf32"));
+         });
+}
+
+int64_t countUses(linalg::LinalgOp op, Value factor) {
+  OpOperand *operand =
+      llvm::find_if(op->getOpOperands(), [&](OpOperand &use) { return use.get() == factor; });
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  int64_t uses = 1;
+  for (auto [dim, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (!map.isFunctionOfDim(dim) &&
+        (ShapedType::isDynamic(size) || llvm::MulOverflow(uses, size, uses)))
+      return INT64_MAX;
+  return uses;
+}
+
 bool isWindowReduction(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumReductionLoops() == 0)

@@ -31,6 +31,14 @@ struct ProductLoops {
 /// role. Nothing for other ops.
 std::optional<ProductLoops> matchProduct(mlir::linalg::LinalgOp op);
 
+/// True for products of types that tensor cores multiply: kernels copy their factors to shared
+/// memory without passing them through registers, unless something is computed on the way.
+bool isTensorCoreProduct(mlir::linalg::LinalgOp op);
+
+/// How often the product `op` uses each element of `factor`, one of its operands; the largest
+/// number where sizes are not known.
+int64_t countUses(mlir::linalg::LinalgOp op, mlir::Value factor);
+
 /// True if `op` reduces, and reads an input at sums or multiples of loops: a window that slides.
 bool isWindowReduction(mlir::Operation *op);
 

@@ -43,6 +43,12 @@ LogicalResult TensorMapOp::verify() {
                          "bytes, got ")
              << getStridesAttr() << " of elements of " << bytes << " bytes";
   }
+  std::optional<AffineMap> offset = getOffset();
+  if (offset &&
+      (offset->getNumDims() != 0 || offset->getNumResults() != 1 ||
+       (offset->isSingleConstant() && offset->getSingleConstantResult() * bytes % 16 != 0)))
+    return emitOpError("expected one offset over symbols only, a multiple of 16 bytes, got ")
+           << getOffsetAttr() << " of elements of " << bytes << " bytes";
   return success();
 }
 

@@ -26,7 +26,8 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
   let summary = "Describe a tensor in global memory for copies of boxes";
   let description = [{
     `memory` is the tensor's binding. `sizes` and `strides` map the kernel's scalars to sizes and strides in elements, outermost
-    dim first; the innermost stride is 1, the others are multiples of 16 bytes. Elements of a box outside the
+    dim first; the innermost stride is 1, the others are multiples of 16 bytes. So is `offset`, which maps them to where the tensor
+    begins in the binding, in elements (at 0 where it is absent). Elements of a box outside the
     tensor read as zero and are not written. With `tf32`, copies to shared memory round f32 to the nearest of TF32, ties to even; `wgmma`
     alone would cut mantissas off. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
     ```mlir
@@ -34,7 +35,8 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
         : memref<3145728xbf16> -> !tile.tensor_map<128x64xbf16>
     ```
   }];
-  let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$sizes, AffineMapAttr:$strides, UnitAttr:$tf32);
+  let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$sizes, AffineMapAttr:$strides, OptionalAttr<AffineMapAttr>:$offset,
+                       UnitAttr:$tf32);
   let results = (outs Tile_TensorMapType:$map);
   let assemblyFormat = "$memory attr-dict `:` type($memory) `->` type($map)";
   let hasVerifier = 1;
