@@ -10,7 +10,13 @@
 //    no effects; variables that it only reads are read before it.
 // 2. Sizes and constants that a region uses from outside are cloned into it, so that what is left
 //    to capture are tensors.
-// 3. The regions become private functions, the op a plan.branch or plan.loop.
+// 3. The regions become private functions, the op a plan.branch or plan.loop. An if that sizes
+//    decide has a formula over them as its condition, and one that constants or the ranges of sizes
+//    decide is no more than the ops of the region that they choose.
+//
+// Regions are borders between kernels. Where sizes decide, what would fuse with a region's ops is
+// therefore moved into both: elementwise ops and changes of shape that only they use, and those
+// that their results are used by.
 //
 // Refuses variables assigned by a condition, and calls that the inliner has left (functions that
 // call themselves).
@@ -18,6 +24,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/SizeConditions.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
@@ -260,16 +267,107 @@ static SmallVector<Value> findCaptures(Operation *op) {
   return captures.takeVector();
 }
 
+/// Puts the ops of `region`, which is always chosen, in the place of `op`.
+static void inlineRegion(array::IfOp op, Region &region) {
+  auto yield = cast<array::YieldOp>(region.front().getTerminator());
+  OpBuilder builder(op);
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), yield.getValues())) {
+    builder.setInsertionPoint(yield);
+    result.replaceAllUsesWith(castTo(builder, value, result.getType()));
+  }
+  yield.erase();
+  op->getBlock()->getOperations().splice(op->getIterator(), region.front().getOperations());
+  op.erase();
+}
+
+/// Whether an op fuses with what uses it, or with what it uses.
+static bool fuses(Operation *op) {
+  return op->getNumResults() == 1 &&
+         isa<array::ArrayElementwiseOpInterface, array::TransposeOp, array::ReshapeOp,
+             array::BroadcastInDimOp, array::SliceOp>(op);
+}
+
+/// Whether nothing but the regions of `op` uses what `producer`, which is beside it, computes.
+static bool isOnlyFor(array::IfOp op, Operation *producer) {
+  return producer && producer->getBlock() == op->getBlock() && fuses(producer) &&
+         llvm::all_of(producer->getUsers(),
+                      [&](Operation *user) { return op->isProperAncestor(user); });
+}
+
+/// Moves ops that only the regions use into those that use them.
+static void sinkProducers(array::IfOp op) {
+  llvm::SetVector<Value> used;
+  do {
+    used.clear();
+    for (Region &region : op->getRegions())
+      getUsedValuesDefinedAbove(region, used);
+    used.remove_if([&](Value value) { return !isOnlyFor(op, value.getDefiningOp()); });
+    for (Value value : used) {
+      Operation *producer = value.getDefiningOp();
+      for (Region &region : op->getRegions()) {
+        OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
+        Operation *clone = builder.clone(*producer);
+        replaceAllUsesInRegionWith(value, clone->getResult(0), region);
+        if (isOpTriviallyDead(clone))
+          clone->erase();
+      }
+      producer->erase();
+    }
+  } while (!used.empty());
+}
+
+/// The only op that uses `result`, if it can be in the regions of `op` instead.
+static Operation *findConsumer(array::IfOp op, OpResult result) {
+  if (!result.hasOneUse())
+    return nullptr;
+  Operation *consumer = *result.user_begin();
+  bool isKnown = consumer->getBlock() == op->getBlock() && fuses(consumer) &&
+                 llvm::all_of(consumer->getOperands(), [&](Value operand) {
+                   Operation *definition = operand.getDefiningOp();
+                   return operand == result || !definition ||
+                          definition->getBlock() != op->getBlock() ||
+                          definition->isBeforeInBlock(op);
+                 });
+  return isKnown ? consumer : nullptr;
+}
+
+/// Moves ops that use nothing that is computed behind the regions, but a result, into them.
+static void sinkConsumers(array::IfOp op) {
+  for (OpResult result : op->getResults())
+    while (Operation *consumer = findConsumer(op, result)) {
+      for (Region &region : op->getRegions()) {
+        Operation *yield = region.front().getTerminator();
+        OpBuilder builder(yield);
+        OpOperand &yielded = yield->getOpOperand(result.getResultNumber());
+        IRMapping mapping;
+        mapping.map(result, castTo(builder, yielded.get(), result.getType()));
+        yielded.set(builder.clone(*consumer, mapping)->getResult(0));
+      }
+      result.setType(consumer->getResult(0).getType());
+      consumer->getResult(0).replaceAllUsesWith(result);
+      consumer->erase();
+    }
+}
+
 void OutlineControl::outlineIf(func::FuncOp func, array::IfOp op, StringRef name) {
   op = liftVariables(op);
+  OpBuilder builder(op);
+  OpFoldResult choice = buildSizeCondition(op.getCondition(), builder);
+  if (std::optional<int64_t> known = choice ? getConstantIntValue(choice) : std::nullopt)
+    return inlineRegion(op, *known ? op.getThenRegion() : op.getElseRegion());
+  if (choice) {
+    sinkProducers(op);
+    sinkConsumers(op);
+  }
   SmallVector<Value> captures = findCaptures(op);
   FlatSymbolRefAttr then =
       makeFunction(func, op.getThenRegion(), name + "_then", captures, op.getResultTypes());
   FlatSymbolRefAttr otherwise =
       makeFunction(func, op.getElseRegion(), name + "_else", captures, op.getResultTypes());
-  OpBuilder builder(op);
+  builder.setInsertionPoint(op);
   op->replaceAllUsesWith(plan::BranchOp::create(builder, op.getLoc(), op.getResultTypes(),
-                                                op.getCondition(), captures, then, otherwise));
+                                                choice ? cast<Value>(choice) : op.getCondition(),
+                                                captures, then, otherwise));
   op.erase();
 }
 

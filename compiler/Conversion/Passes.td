@@ -37,7 +37,12 @@ def OutlineControl : Pass<"xc-outline-control", "::mlir::ModuleOp"> {
   let description = [{
     Each region becomes a private function of what it captures (and, for a loop, of the values that it changes); the op becomes a
     `plan.branch` or `plan.loop` that names them. Variables that a region assigns are carried through as values and assigned
-    behind the op. Later phases then see functions of one block only. Example:
+    behind the op. Later phases then see functions of one block only. Where the condition of an `array.if` follows from sizes and
+    constants (`array.from_index` to i64, sums, differences, products, comparisons, logic), that of the `plan.branch` is an index
+    that is 0 or 1, a formula over sizes; where it follows from constants alone, or from `array.dim_range`, the region that they
+    choose takes the place of the op. Elementwise ops and changes of shape around an if that sizes decide move into its regions, to be
+    fused there.
+    Example:
     ```mlir
     %y = array.if %p : tensor<i1> -> (tensor<4xf32>) {                                              // input
       %a = array.exp %x : tensor<4xf32>

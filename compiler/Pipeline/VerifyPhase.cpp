@@ -231,7 +231,7 @@ LogicalResult PhaseVerifier::verifyCode(ModuleOp target) {
 
 LogicalResult PhaseVerifier::verifyCommands(Block &block, ModuleOp target) {
   for (auto [position, op] : llvm::enumerate(block)) {
-    if (!isa<plan::LaunchOp, plan::CopyOp, plan::FillOp, plan::ControlOp>(op))
+    if (!isa<plan::LaunchOp, plan::CopyOp, plan::FillOp, plan::ControlOp, plan::ChooseOp>(op))
       return left(&op) << "; expected commands only";
     for (int64_t after : op.getAttrOfType<DenseI64ArrayAttr>("after").asArrayRef())
       if (after < 0 || after >= static_cast<int64_t>(position))

@@ -171,7 +171,7 @@ private:
   SmallVector<DataNumbers> numbers; // for each target
   SmallVector<llvm::StringMap<KernelExports>> kernels;
   SmallVector<Code> executables;
-  bool hasRequirements = false;
+  bool hasRequirements = false, hasChoices = false;
 };
 
 } // namespace
@@ -421,10 +421,11 @@ flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
     for (Attribute entry : list)
       requirements.push_back(buildRequirement(cast<DictionaryAttr>(entry), formulas));
   hasRequirements |= !requirements.empty();
-  for (auto [index, target] : llvm::enumerate(targets))
-    plans.push_back(writePlan(
-        builder, cast<plan::FunctionOp>(SymbolTable::lookupSymbolIn(ModuleOp(target), name)), index,
-        kernels[index], numbers[index]));
+  for (auto [index, target] : llvm::enumerate(targets)) {
+    auto plan = cast<plan::FunctionOp>(SymbolTable::lookupSymbolIn(ModuleOp(target), name));
+    plan.walk([&](plan::ChooseOp) { hasChoices = true; });
+    plans.push_back(writePlan(builder, plan, index, kernels[index], numbers[index]));
+  }
   auto doc = first->getAttrOfType<StringAttr>("doc");
   auto nameString = string(name);
   auto docString = string(doc ? doc.getValue() : "");
@@ -499,6 +500,8 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
   std::vector<std::string> requiredFeatures;
   if (hasRequirements)
     requiredFeatures.push_back("requirements");
+  if (hasChoices)
+    requiredFeatures.push_back("choices");
   auto features = builder.CreateVectorOfStrings(requiredFeatures);
   auto module =
       fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables),

@@ -47,6 +47,7 @@ private:
   void addCommand(fb::CommandKind kind, uint32_t ordinal, ArrayRef<int64_t> after);
   void addCommandOp(Operation &op);
   void addLaunch(plan::LaunchOp launch);
+  fb::Range addRegions(Operation *op);
   void addVariant(const KernelExports &kernel, unsigned variant, AffineMap scalars);
 
   flatbuffers::FlatBufferBuilder &builder;
@@ -63,6 +64,7 @@ private:
   std::vector<fb::Copy> copies;
   std::vector<fb::Fill> fills;
   std::vector<fb::Control> controls;
+  std::vector<fb::Choice> choices;
   std::vector<uint32_t> regionOrdinals;
   std::vector<Block *> blocks; // of the regions, in order
   std::vector<std::string> locations;
@@ -145,6 +147,16 @@ void PlanWriter::addLaunch(plan::LaunchOp launch) {
   addCommand(fb::CommandKind::Dispatch, dispatches.size() - 1, launch.getAfter());
 }
 
+/// They follow all regions that were named before them, so each comes behind its parent.
+fb::Range PlanWriter::addRegions(Operation *op) {
+  fb::Range range(regionOrdinals.size(), op->getNumRegions());
+  for (Region &region : op->getRegions()) {
+    regionOrdinals.push_back(blocks.size());
+    blocks.push_back(&region.front());
+  }
+  return range;
+}
+
 void PlanWriter::addCommandOp(Operation &op) {
   llvm::TypeSwitch<Operation *>(&op)
       .Case([&](plan::LaunchOp launch) { addLaunch(launch); })
@@ -157,14 +169,14 @@ void PlanWriter::addCommandOp(Operation &op) {
         addCommand(fb::CommandKind::Fill, fills.size() - 1, fill.getAfter());
       })
       .Case([&](plan::ControlOp control) {
-        // Its regions follow all that were named before them, so each comes behind its parent.
-        fb::Range regionRange(regionOrdinals.size(), 2);
-        for (Region &region : control->getRegions()) {
-          regionOrdinals.push_back(blocks.size());
-          blocks.push_back(&region.front());
-        }
-        controls.emplace_back(control.getLoop(), getBinding(control.getCondition()), regionRange);
+        controls.emplace_back(control.getLoop(), getBinding(control.getCondition()),
+                              addRegions(control));
         addCommand(fb::CommandKind::Control, controls.size() - 1, control.getAfter());
+      })
+      .Case([&](plan::ChooseOp choose) {
+        choices.emplace_back(formulas.getValue(choose.getCondition().getResult(0)),
+                             addRegions(choose));
+        addCommand(fb::CommandKind::Choice, choices.size() - 1, choose.getAfter());
       });
 }
 
@@ -191,6 +203,7 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint3
   auto copyVector = builder.CreateVectorOfStructs(copies);
   auto fillVector = builder.CreateVectorOfStructs(fills);
   auto controlVector = builder.CreateVectorOfStructs(controls);
+  auto choiceVector = builder.CreateVectorOfStructs(choices);
   auto ordinalVector = builder.CreateVector(regionOrdinals);
   auto locationVector = builder.CreateVectorOfStrings(locations);
   fb::PlanBuilder plan(builder);
@@ -207,14 +220,16 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint3
   plan.add_bindings(bindingVector);
   plan.add_copies(copyVector);
   plan.add_fills(fillVector);
-  if (!controls.empty()) {
+  if (!controls.empty())
     plan.add_controls(controlVector);
+  if (!regionOrdinals.empty())
     plan.add_region_ordinals(ordinalVector);
-  }
   plan.add_arena_size(&arena);
   if (auto largest = function->getAttrOfType<IntegerAttr>("arena_max"))
     plan.add_arena_max(largest.getInt());
   plan.add_locations(locationVector);
+  if (!choices.empty())
+    plan.add_choices(choiceVector);
   return plan.Finish();
 }
 

@@ -23,7 +23,8 @@ xcr_call::xcr_call(xcr_instance &of, const xcr_function &function, bool retainsI
       instanceRef(retainsInstance ? Ref<xcr_instance>::share(&of) : Ref<xcr_instance>()),
       target(&function), inputs(allocator), outputs(allocator), isOwnOutput(allocator),
       variables(allocator), shapes(allocator), resolver(allocator), changes(allocator),
-      extents(allocator), stepRegions(allocator) {}
+      extents(allocator), recordedChoices(allocator), otherChoices(allocator),
+      stepRegions(allocator) {}
 
 Status xcr_call::create(xcr_instance &instance, const xcr_function &function, uint32_t flags,
                         bool retainsInstance, Ref<xcr_call> *out) {
@@ -412,7 +413,32 @@ void xcr_call::setBuffers() {
 // Launching
 //===----------------------------------------------------------------------===//
 
+/// Puts the recording of the commands that sizes have chosen into place, or none.
+Status xcr_call::selectRecording() {
+  Span<const uint8_t> choices = resolver.choices();
+  auto areRecorded = [&] {
+    return recordedChoices.size() == choices.size &&
+           std::equal(choices.begin(), choices.end(), recordedChoices.begin());
+  };
+  if (areRecorded())
+    return Status();
+  if (recording) {
+    std::swap(recording, otherRecording);
+    std::swap(recordedChoices, otherChoices);
+    // It has not been told what has changed since.
+    resolver.invalidate();
+    if (areRecorded())
+      return Status();
+    recording = Ref<hal::Recording>();
+  }
+  recordedChoices.clear();
+  XCR_RETURN_IF_ERROR(recordedChoices.resize(choices.size));
+  std::copy(choices.begin(), choices.end(), recordedChoices.begin());
+  return Status();
+}
+
 Status xcr_call::record() {
+  XCR_RETURN_IF_ERROR(selectRecording());
   XCR_RETURN_IF_ERROR(resolver.resolve(&changes));
   if (!recording) {
     hal::RecordingOptions options;

@@ -77,6 +77,7 @@ private:
   void setBuffers();
   void takeVariables();
   xc::Status record();
+  xc::Status selectRecording();
   xc::Status checkSteps(uint32_t command) const;
   xc::Status boundRange(uint32_t command, uint32_t ordinal, xc::BoundRange *out) const;
 
@@ -104,7 +105,10 @@ private:
     uint32_t ordinal;
   };
   xc::Vector<Extent> extents;
-  xc::Ref<xc::hal::Recording> recording;
+  /// What is launched, and what was launched for other choices that sizes decide: sizes on both
+  /// sides of a border cost no more than patches once both are there.
+  xc::Ref<xc::hal::Recording> recording, otherRecording;
+  xc::Vector<uint8_t> recordedChoices, otherChoices;
 
   bool shapesChanged = true, buffersChanged = true;
   bool needsRecord = true;

@@ -17,8 +17,8 @@ using hal::CommandKind;
 
 PlanResolver::PlanResolver(const HostAllocator &allocator)
     : allocator(allocator), buffers(allocator), variableUse(allocator), useBegins(allocator),
-      uses(allocator), changedBuffers(allocator), results(allocator), temporaries(allocator),
-      commands(allocator), regions(allocator), edges(allocator), addresses(allocator),
+      uses(allocator), changedBuffers(allocator), results(allocator), chosenRegions(allocator),
+      temporaries(allocator), order(allocator), commands(allocator), addresses(allocator),
       scalars(allocator), chosenVariants(allocator), pending(allocator), dirty(allocator) {}
 
 //===----------------------------------------------------------------------===//
@@ -52,8 +52,9 @@ Status PlanResolver::initialise(const Program &from, const fb::Plan &table, xcr_
   XCR_RETURN_IF_ERROR(buffers.resize(spaceBegins[kSpaces]));
   XCR_RETURN_IF_ERROR(variableUse.resize(count(tables.variables())));
   XCR_RETURN_IF_ERROR(results.resize(count(table.formulas())));
+  XCR_RETURN_IF_ERROR(chosenRegions.resize(count(table.choices())));
+  noteVariableUse();
   XCR_RETURN_IF_ERROR(layOut());
-  XCR_RETURN_IF_ERROR(indexUses());
   auto take = [&](fb::Space space, uint32_t ordinal, hal::Memory *memory) {
     if (memory)
       setBuffer(space, ordinal, memory->address(), memory->size());
@@ -67,31 +68,55 @@ Status PlanResolver::initialise(const Program &from, const fb::Plan &table, xcr_
   return Status();
 }
 
-/// Gives every command its place in the flat vectors.
-Status PlanResolver::layOut() {
-  uint32_t total = count(plan->commands());
-  XCR_RETURN_IF_ERROR(commands.resize(total));
-  XCR_RETURN_IF_ERROR(chosenVariants.resize(total));
-  XCR_RETURN_IF_ERROR(pending.resize(total));
-  XCR_RETURN_IF_ERROR(dirty.reserve(total));
-  for (uint32_t i = 0; i < count(plan->regions()); ++i) {
-    const fb::Range &range = plan->regions()->Get(i)->commands();
-    XCR_RETURN_IF_ERROR(regions.push({range.begin(), range.count()}));
+/// Of all commands, chosen or not.
+void PlanResolver::noteVariableUse() {
+  auto note = [&](const fb::Binding &binding) {
+    if (binding.space() == fb::Space::Variable)
+      variableUse[binding.ordinal()] |= static_cast<uint8_t>(binding.access());
+  };
+  for (uint32_t i = 0; i < count(plan->bindings()); ++i)
+    note(*plan->bindings()->Get(i));
+  for (uint32_t i = 0; i < count(plan->copies()); ++i) {
+    note(plan->copies()->Get(i)->source());
+    note(plan->copies()->Get(i)->target());
   }
+  for (uint32_t i = 0; i < count(plan->fills()); ++i)
+    note(plan->fills()->Get(i)->target());
+  for (uint32_t i = 0; i < count(plan->controls()); ++i)
+    note(plan->controls()->Get(i)->condition());
+}
+
+/// Empties \p vector and gives it \p size elements with the value 0.
+template <typename T> static Status reset(Vector<T> &vector, size_t size) {
+  vector.clear();
+  return vector.resize(size);
+}
+
+/// Lists the commands for the choices made and gives each its place in the flat vectors.
+Status PlanResolver::layOut() {
+  isLaidOut = false;
+  XCR_RETURN_IF_ERROR(order.build(*plan, chosenRegions.span()));
+  uint32_t total = order.size();
+  XCR_RETURN_IF_ERROR(reset(commands, total));
+  XCR_RETURN_IF_ERROR(reset(chosenVariants, total));
+  XCR_RETURN_IF_ERROR(reset(pending, total));
+  dirty.clear();
+  XCR_RETURN_IF_ERROR(dirty.reserve(total));
   uint32_t addressCount = 0, scalarCount = 0;
   for (uint32_t i = 0; i < total; ++i)
     XCR_RETURN_IF_ERROR(layOutCommand(i, &addressCount, &scalarCount));
-  XCR_RETURN_IF_ERROR(addresses.resize(addressCount));
-  return scalars.resize(scalarCount);
+  XCR_RETURN_IF_ERROR(reset(addresses, addressCount));
+  XCR_RETURN_IF_ERROR(reset(scalars, scalarCount));
+  XCR_RETURN_IF_ERROR(indexUses());
+  isLaidOut = allDirty = isUntold = true;
+  return Status();
 }
 
 Status PlanResolver::layOutCommand(uint32_t ordinal, uint32_t *addressCount,
                                    uint32_t *scalarCount) {
-  const fb::Command &from = *plan->commands()->Get(ordinal);
+  const fb::Command &from = tableOf(ordinal);
   hal::Command &to = commands[ordinal];
-  to.edges = {static_cast<uint32_t>(edges.size()), from.edges().count()};
-  for (uint32_t e = 0; e < from.edges().count(); ++e)
-    XCR_RETURN_IF_ERROR(edges.push(plan->edges()->Get(from.edges().begin() + e)));
+  to.edges = order.edgesOf(ordinal);
   to.addresses.begin = *addressCount;
   to.scalars.begin = *scalarCount;
   switch (from.kind()) {
@@ -124,14 +149,16 @@ Status PlanResolver::layOutCommand(uint32_t ordinal, uint32_t *addressCount,
     to.isLoop = control.is_loop();
     to.addresses.count = 1;
     for (uint32_t i = 0; i < 2; ++i)
-      to.regions[i] = plan->region_ordinals()->Get(control.regions().begin() + i);
+      to.regions[i] = order.regionOf(plan->region_ordinals()->Get(control.regions().begin() + i));
     break;
   }
+  case fb::CommandKind::Choice: // never listed
+    break;
   case fb::CommandKind::Collective:
     return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
                       "'%.*s' exchanges data between devices (command %u), "
                       "which this version of the library cannot do",
-                      printLength(owner), owner.data, ordinal);
+                      printLength(owner), owner.data, order.planOrdinal(ordinal));
   }
   *addressCount += to.addresses.count;
   return Status();
@@ -151,11 +178,11 @@ bool PlanResolver::asksForAlignment(const fb::Dispatch &dispatch) const {
   return false;
 }
 
-/// Calls function(command, binding, place) for every binding of the plan, and for the arena
+/// Calls function(command, binding, place) for every binding of the list, and for the arena
 /// where a variant has a workspace in it.
 template <typename Function> void PlanResolver::forBindings(Function function) const {
   for (uint32_t i = 0; i < commands.size(); ++i) {
-    const fb::Command &command = *plan->commands()->Get(i);
+    const fb::Command &command = tableOf(i);
     if (command.kind() == fb::CommandKind::Dispatch) {
       const fb::Dispatch &dispatch = *plan->dispatches()->Get(command.ordinal());
       bool isFixed = !asksForAlignment(dispatch);
@@ -185,12 +212,10 @@ template <typename Function> void PlanResolver::forBindings(Function function) c
 }
 
 Status PlanResolver::indexUses() {
-  XCR_RETURN_IF_ERROR(useBegins.resize(buffers.size() + 1));
+  XCR_RETURN_IF_ERROR(reset(useBegins, buffers.size() + 1));
   XCR_RETURN_IF_ERROR(changedBuffers.reserve(buffers.size()));
   forBindings([&](uint32_t, const fb::Binding &binding, uint32_t) {
     ++useBegins[bufferIndex(binding.space(), binding.ordinal()) + 1];
-    if (binding.space() == fb::Space::Variable)
-      variableUse[binding.ordinal()] |= static_cast<uint8_t>(binding.access());
   });
   for (size_t i = 0; i < buffers.size(); ++i)
     useBegins[i + 1] += useBegins[i];
@@ -206,7 +231,7 @@ Status PlanResolver::indexUses() {
 }
 
 hal::CommandList PlanResolver::list() const {
-  return {commands.span(), edges.span(), addresses.span(), scalars.span(), regions.span()};
+  return {commands.span(), order.edges(), addresses.span(), scalars.span(), order.regions()};
 }
 
 uint32_t PlanResolver::emptyCount() const {
@@ -284,7 +309,18 @@ Status PlanResolver::setSymbols(Span<const int64_t> symbols) {
                       printLength(owner), owner.data, size);
   arenaSize = static_cast<uint64_t>(size);
   knowsTemporaries = false;
-  return Status();
+  return choose();
+}
+
+/// Makes the choices that follow from sizes.
+Status PlanResolver::choose() {
+  bool isOther = false;
+  for (uint32_t i = 0; i < chosenRegions.size(); ++i) {
+    uint8_t region = valueOf(plan->choices()->Get(i)->condition(), results.span()) ? 0 : 1;
+    isOther |= region != chosenRegions[i];
+    chosenRegions[i] = region;
+  }
+  return isOther || !isLaidOut ? layOut() : Status();
 }
 
 /// Beyond, a range tells more of what a user refuses than of what he expects.
@@ -360,8 +396,8 @@ Status PlanResolver::fault(uint32_t ordinal, const char *what, int64_t value) co
   xcr_string_view_t location = locationOf(ordinal);
   return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
                     "command %u of '%.*s' at %.*s: %s %" PRId64 " for the shapes of the inputs",
-                    ordinal, printLength(owner), owner.data, printLength(location), location.data,
-                    what, value);
+                    order.planOrdinal(ordinal), printLength(owner), owner.data,
+                    printLength(location), location.data, what, value);
 }
 
 /// Writes \p value and notes whether that changes anything.
@@ -391,7 +427,7 @@ Status PlanResolver::resolveBinding(uint32_t ordinal, const fb::Binding &binding
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
                       "command %u of '%.*s' uses %" PRId64 " bytes at %" PRId64
                       " of %s %u, which has %" PRIu64,
-                      ordinal, printLength(owner), owner.data, size, offset,
+                      order.planOrdinal(ordinal), printLength(owner), owner.data, size, offset,
                       fb::EnumNameSpace(binding.space()), binding.ordinal(), room);
   uint64_t place = buffer.address + static_cast<uint64_t>(offset);
   if (isSeparate && binding.space() == fb::Space::Arena)
@@ -524,7 +560,9 @@ Status PlanResolver::resolveTransfer(uint32_t ordinal, hal::Command &command, ui
 // Telling about commands
 //===----------------------------------------------------------------------===//
 
-const fb::Command &PlanResolver::tableOf(uint32_t command) const { return planCommands[command]; }
+const fb::Command &PlanResolver::tableOf(uint32_t command) const {
+  return planCommands[order.planOrdinal(command)];
+}
 
 void PlanResolver::codeOfDispatch(uint32_t command, uint32_t *executable,
                                   uint32_t *exportOrdinal) const {

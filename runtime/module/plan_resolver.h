@@ -8,7 +8,7 @@
 #ifndef XC_RUNTIME_MODULE_PLAN_RESOLVER_H
 #define XC_RUNTIME_MODULE_PLAN_RESOLVER_H
 
-#include "runtime/hal/command_list.h"
+#include "runtime/module/command_order.h"
 #include "runtime/module/tables.h"
 #include "runtime/module/temporaries.h"
 
@@ -40,8 +40,11 @@ public:
 
   /// Tells where a buffer is now.
   void setBuffer(fb::Space space, uint32_t ordinal, uint64_t address, uint64_t size);
-  /// Tells the values of the symbols and evaluates what depends on them.
+  /// Tells the values of the symbols, evaluates what depends on them and makes the choices that
+  /// sizes decide. Another choice is another list of commands.
   Status setSymbols(Span<const int64_t> symbols);
+  /// Which region each choice of the plan runs; the list has the commands of these.
+  Span<const uint8_t> choices() const { return chosenRegions.span(); }
   /// What the plan takes of the stream's arena: nothing where temporaries are separate.
   uint64_t arenaBytes() const { return isSeparate ? 0 : arenaSize; }
   /// What is reserved for it: where ranges bound the symbols, what the largest sizes take, so that
@@ -100,6 +103,8 @@ private:
   uint32_t bufferIndex(fb::Space space, uint32_t ordinal) const {
     return spaceBegins[static_cast<uint32_t>(space)] + ordinal;
   }
+  Status choose();
+  void noteVariableUse();
   Status layOut();
   Status layOutCommand(uint32_t ordinal, uint32_t *addressCount, uint32_t *scalarCount);
   Status indexUses();
@@ -140,14 +145,15 @@ private:
   Vector<Use> uses;
   Vector<uint32_t> changedBuffers; ///< since the last resolve; there is room for all
 
-  Vector<int64_t> results; ///< of the plan's formulas
+  Vector<int64_t> results;       ///< of the plan's formulas
+  Vector<uint8_t> chosenRegions; ///< of the plan's choices
   uint64_t arenaSize = 0;
   bool isSeparate = false, knowsTemporaries = false;
   Temporaries temporaries; ///< if isSeparate
 
-  Vector<hal::Command> commands; ///< of all regions, numbered as in the plan
-  Vector<hal::Range> regions;
-  Vector<uint32_t> edges;
+  CommandOrder order;
+  bool isLaidOut = false;        ///< for the choices made; not after a failure
+  Vector<hal::Command> commands; ///< of the list
   Vector<uint64_t> addresses;
   Vector<int64_t> scalars;
   Vector<uint32_t> chosenVariants; ///< ordinal in the plan

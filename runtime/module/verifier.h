@@ -74,8 +74,8 @@ private:
   Status verifyRegions(const fb::Plan &plan, const PlanContext &context);
   Status verifyCommand(const fb::Plan &plan, const PlanContext &context, const fb::Region &region,
                        uint32_t region_ordinal, uint32_t ordinal);
-  Status verifyControl(const fb::Plan &plan, const PlanContext &context, uint32_t regionOrdinal,
-                       const fb::Control &control);
+  Status verifyNested(const fb::Plan &plan, const PlanContext &context, uint32_t regionOrdinal,
+                      const fb::Range &regions);
 
   // verify_command.cpp
   Status verifyDispatches(const fb::Plan &plan, const PlanContext &context);

@@ -131,6 +131,12 @@ Status Verifier::verifyTransfers(const fb::Plan &plan, const PlanContext &contex
   for (uint32_t i = 0; i < count(plan.controls()); ++i)
     XCR_RETURN_IF_ERROR(
         verifyBinding(plan, context, plan.controls()->Get(i)->condition(), true, false));
+  for (uint32_t i = 0; i < count(plan.choices()); ++i)
+    if (!isValid(plan.choices()->Get(i)->condition(), plan.formulas()))
+      return corrupt(
+          "choice %u of '%.*s' has a negative condition or names a formula that does not "
+          "exist",
+          i, printLength(owner), owner.data);
   for (uint32_t i = 0; i < count(plan.collectives()); ++i) {
     const fb::Collective &collective = *plan.collectives()->Get(i);
     XCR_RETURN_IF_ERROR(verifyBinding(plan, context, collective.source(), true, false));

@@ -15,7 +15,7 @@ Status Verifier::verifyPlan(const fb::Plan &plan, const PlanContext &context) {
     return corrupt("a plan of '%.*s' is for target %u, there are %u", printLength(owner),
                    owner.data, plan.target(), count(module.targets()));
   if (!areAligned(plan.variants(), plan.guards(), plan.scalars(), plan.bindings(), plan.copies(),
-                  plan.fills(), plan.collectives(), plan.controls()))
+                  plan.fills(), plan.collectives(), plan.controls(), plan.choices()))
     return corrupt("the commands of '%.*s' are not aligned", printLength(owner), owner.data);
   XCR_RETURN_IF_ERROR(
       verifyFormulas(owner, plan.formula_code(), plan.formulas(), context.symbolCount));
@@ -30,6 +30,15 @@ Status Verifier::verifyPlan(const fb::Plan &plan, const PlanContext &context) {
 
 /// What runs a plan calls itself for each region inside another.
 static constexpr uint8_t kMaxRegionDepth = 32;
+
+/// The ordinals' range of the regions in a command; null where it has none.
+static const fb::Range *nestedRegions(const fb::Plan &plan, const fb::Command &command) {
+  if (command.kind() == fb::CommandKind::Control)
+    return &plan.controls()->Get(command.ordinal())->regions();
+  if (command.kind() == fb::CommandKind::Choice)
+    return &plan.choices()->Get(command.ordinal())->regions();
+  return nullptr;
+}
 
 /// Regions form a tree with region 0 as the root, and follow one another: each command is in one.
 Status Verifier::verifyRegions(const fb::Plan &plan, const PlanContext &context) {
@@ -53,12 +62,9 @@ Status Verifier::verifyRegions(const fb::Plan &plan, const PlanContext &context)
     expected = begin + region.commands().count();
     for (uint32_t i = begin; i < expected; ++i) {
       XCR_RETURN_IF_ERROR(verifyCommand(plan, context, region, r, i));
-      const fb::Command &command = *plan.commands()->Get(i);
-      if (command.kind() != fb::CommandKind::Control)
-        continue;
-      const fb::Range &nested = plan.controls()->Get(command.ordinal())->regions();
-      for (uint32_t n = 0; n < nested.count(); ++n) {
-        uint8_t &depth = depths[plan.region_ordinals()->Get(nested.begin() + n)];
+      const fb::Range *nested = nestedRegions(plan, *plan.commands()->Get(i));
+      for (uint32_t n = 0; nested && n < nested->count(); ++n) {
+        uint8_t &depth = depths[plan.region_ordinals()->Get(nested->begin() + n)];
         if (depth)
           return corrupt("a region of '%.*s' belongs to two commands", printLength(owner),
                          owner.data);
@@ -96,6 +102,9 @@ Status Verifier::verifyCommand(const fb::Plan &plan, const PlanContext &context,
   case fb::CommandKind::Control:
     limit = count(plan.controls());
     break;
+  case fb::CommandKind::Choice:
+    limit = count(plan.choices());
+    break;
   }
   if (command.ordinal() >= limit)
     return corrupt("command %u of '%.*s' is number %u of kind %u, there are %u", ordinal,
@@ -113,22 +122,21 @@ Status Verifier::verifyCommand(const fb::Plan &plan, const PlanContext &context,
                      "which is not before it",
                      within, printLength(owner), owner.data, edge);
   }
-  if (command.kind() == fb::CommandKind::Control)
-    return verifyControl(plan, context, regionOrdinal, *plan.controls()->Get(command.ordinal()));
+  if (const fb::Range *nested = nestedRegions(plan, command))
+    return verifyNested(plan, context, regionOrdinal, *nested);
   return Status();
 }
 
 /// Nested regions have larger ordinals than their parent, so there is no cycle.
-Status Verifier::verifyControl(const fb::Plan &plan, const PlanContext &context,
-                               uint32_t regionOrdinal, const fb::Control &control) {
+Status Verifier::verifyNested(const fb::Plan &plan, const PlanContext &context,
+                              uint32_t regionOrdinal, const fb::Range &regions) {
   xcr_string_view_t owner = context.owner;
-  if (!isInside(control.regions(), plan.region_ordinals()) || control.regions().count() != 2)
+  if (!isInside(regions, plan.region_ordinals()) || regions.count() != 2)
     return corrupt("an if or while of '%.*s' has %u regions, expected 2 within "
                    "the plan's %u",
-                   printLength(owner), owner.data, control.regions().count(),
-                   count(plan.region_ordinals()));
-  for (uint32_t i = 0; i < control.regions().count(); ++i) {
-    uint32_t nested = plan.region_ordinals()->Get(control.regions().begin() + i);
+                   printLength(owner), owner.data, regions.count(), count(plan.region_ordinals()));
+  for (uint32_t i = 0; i < regions.count(); ++i) {
+    uint32_t nested = plan.region_ordinals()->Get(regions.begin() + i);
     if (nested <= regionOrdinal || nested >= count(plan.regions()))
       return corrupt("an if or while in region %u of '%.*s' holds region %u of "
                      "%u",

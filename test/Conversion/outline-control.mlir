@@ -125,3 +125,184 @@ func.func @calls_itself(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = func.call @calls_itself(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// A condition that is made of sizes is a formula over them, 1 or 0: n + 1 < 2 m is n + 2 <= 2 m.
+// CHECK-LABEL: func.func @sizes(
+// CHECK-SAME:    %[[X:.*]]: tensor<?xf32>, %[[Y:.*]]: tensor<?xf32>)
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[N:.*]] = array.dim %[[X]], 0
+// CHECK-DAG:     %[[M:.*]] = array.dim %[[Y]], 0
+// CHECK-DAG:     %[[LEFT:.*]] = arith.addi %[[N]], %[[ONE]]
+// CHECK-DAG:     %[[RIGHT:.*]] = arith.muli %[[M]], %[[TWO]]
+// CHECK-DAG:     %[[MORE:.*]] = arith.addi %[[LEFT]], %{{.*}} : index
+// CHECK:         %[[QUOTIENT:.*]] = arith.divui %[[RIGHT]], %[[MORE]]
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[QUOTIENT]], %{{.*}}
+// CHECK:         %[[NOT:.*]] = arith.divui %{{.*}}, %[[NEXT]]
+// CHECK:         %[[LESS:.*]] = arith.subi %{{.*}}, %[[NOT]]
+// CHECK:         plan.branch %[[LESS]] then @sizes_if0_then otherwise @sizes_if0_else(%[[X]]) : (index, tensor<?xf32>) -> tensor<?xf32>
+func.func @sizes(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %one = array.constant dense<1> : tensor<i64>
+  %two = array.constant dense<2> : tensor<i64>
+  %n = array.dim %x, 0 : tensor<?xf32>
+  %m = array.dim %y, 0 : tensor<?xf32>
+  %dn = array.from_index %n : tensor<i64>
+  %dm = array.from_index %m : tensor<i64>
+  %left = array.add %dn, %one : tensor<i64>
+  %right = array.mul %dm, %two : tensor<i64>
+  %less = array.compare lt, %left, %right : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %z = array.if %less : tensor<i1> -> (tensor<?xf32>) {
+    %a = array.exp %x : tensor<?xf32>
+    array.yield %a : tensor<?xf32>
+  } else {
+    array.yield %x : tensor<?xf32>
+  }
+  return %z : tensor<?xf32>
+}
+
+// -----
+
+// What is subtracted counts on the other side, so that no number is negative: 10 - n > -3 is n < 13.
+// CHECK-LABEL: func.func @difference(
+// CHECK:         %[[N:.*]] = array.dim
+// CHECK:         %[[MORE:.*]] = arith.addi %[[N]], %{{.*}} : index
+// CHECK:         arith.divui %c13{{.*}}, %[[MORE]]
+// CHECK:         plan.branch %{{.*}} : (index, tensor<?xf32>)
+func.func @difference(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %least = array.constant dense<-3> : tensor<i64>
+  %n = array.dim %x, 0 : tensor<?xf32>
+  %ten = arith.constant 10 : index
+  %rest = arith.subi %ten, %n : index
+  %d = array.from_index %rest : tensor<i64>
+  %p = array.compare gt, %d, %least : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %y = array.if %p : tensor<i1> -> (tensor<?xf32>) {
+    %a = array.exp %x : tensor<?xf32>
+    array.yield %a : tensor<?xf32>
+  } else {
+    array.yield %x : tensor<?xf32>
+  }
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+// Data is data, also beside sizes, and so are sizes of 32 bits, which may wrap.
+// CHECK-LABEL: func.func @data(
+// CHECK:         plan.branch %{{.*}} : (tensor<i1>, tensor<?xf32>)
+// CHECK:         plan.branch %{{.*}} : (tensor<i1>, tensor<?xf32>)
+func.func @data(%p: tensor<i1>, %x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %n = array.dim %x, 0 : tensor<?xf32>
+  %wide = array.from_index %n : tensor<i64>
+  %narrow = array.from_index %n : tensor<i32>
+  %four = array.constant dense<4> : tensor<i64>
+  %five = array.constant dense<5> : tensor<i32>
+  %few = array.compare le, %wide, %four : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %both = array.and %few, %p : tensor<i1>
+  %y = array.if %both : tensor<i1> -> (tensor<?xf32>) {
+    %a = array.exp %x : tensor<?xf32>
+    array.yield %a : tensor<?xf32>
+  } else {
+    array.yield %x : tensor<?xf32>
+  }
+  %many = array.compare ge, %narrow, %five : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %z = array.if %many : tensor<i1> -> (tensor<?xf32>) {
+    %a = array.exp %x : tensor<?xf32>
+    array.yield %a : tensor<?xf32>
+  } else {
+    array.yield %x : tensor<?xf32>
+  }
+  return %y, %z : tensor<?xf32>, tensor<?xf32>
+}
+
+// -----
+
+// What constants decide is no branch: 3 = 3, and not 3 < 3.
+// CHECK-LABEL: func.func @constants(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>)
+// CHECK-NOT:     plan.branch
+// CHECK:         %[[E:.*]] = array.exp %[[X]]
+// CHECK-NOT:     array.log
+// CHECK:         return %[[E]]
+func.func @constants(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %three = array.constant dense<3> : tensor<i64>
+  %same = array.compare eq, %three, %three : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %less = array.compare lt, %three, %three : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %odd = array.xor %same, %less : tensor<i1>
+  %y = array.if %odd : tensor<i1> -> (tensor<4xf32>) {
+    %a = array.exp %x : tensor<4xf32>
+    array.yield %a : tensor<4xf32>
+  } else {
+    %a = array.log %x : tensor<4xf32>
+    array.yield %a : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A range can leave one region only.
+// CHECK-LABEL: func.func @range(
+// CHECK-NOT:     plan.branch
+// CHECK:         array.exp
+// CHECK-NOT:     array.log
+func.func @range(%x: tensor<?x4xf32> {array.dims = ["n", ""]}) -> tensor<?x4xf32> attributes {array.dim_range = {n = [0, 16, 1]}} {
+  %most = array.constant dense<64> : tensor<i64>
+  %four = arith.constant 4 : index
+  %n = array.dim %x, 0 : tensor<?x4xf32>
+  %elements = arith.muli %n, %four : index
+  %count = array.from_index %elements : tensor<i64>
+  %few = array.compare le, %count, %most : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %y = array.if %few : tensor<i1> -> (tensor<?x4xf32>) {
+    %a = array.exp %x : tensor<?x4xf32>
+    array.yield %a : tensor<?x4xf32>
+  } else {
+    %a = array.log %x : tensor<?x4xf32>
+    array.yield %a : tensor<?x4xf32>
+  }
+  return %y : tensor<?x4xf32>
+}
+
+// -----
+
+// What fuses with the regions' ops moves in: the tanh is in both, the negation where it is used; the cosine is used elsewhere, too.
+// CHECK-LABEL: func.func private @fused_if0_then(
+// CHECK:         %[[T:.*]] = array.tanh
+// CHECK:         %[[E:.*]] = array.exp %[[T]]
+// CHECK:         %[[S:.*]] = array.transpose %[[E]]
+// CHECK:         %[[A:.*]] = array.add %[[S]]
+// CHECK:         return %[[A]]
+// CHECK-LABEL: func.func private @fused_if0_else(
+// CHECK-DAG:     %[[T:.*]] = array.tanh
+// CHECK-DAG:     %[[N:.*]] = array.neg
+// CHECK:         %[[M:.*]] = array.mul %[[T]], %[[N]]
+// CHECK:         %[[S:.*]] = array.transpose %[[M]]
+// CHECK:         %[[A:.*]] = array.add %[[S]]
+// CHECK:         return %[[A]]
+// CHECK-LABEL: func.func @fused(
+// CHECK-NEXT:    array.cos
+// CHECK-NOT:     array.{{tanh|neg|transpose}}
+// CHECK:         %[[Y:.*]] = plan.branch
+// CHECK:         array.sub %[[Y]]
+func.func @fused(%x: tensor<?x4xf32>, %b: tensor<?xf32>) -> tensor<4x?xf32> {
+  %c = array.cos %b : tensor<?xf32>
+  %t = array.tanh %x : tensor<?x4xf32>
+  %m = array.neg %x : tensor<?x4xf32>
+  %most = array.constant dense<64> : tensor<i64>
+  %n = array.dim %x, 0 : tensor<?x4xf32>
+  %count = array.from_index %n : tensor<i64>
+  %few = array.compare le, %count, %most : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %y = array.if %few : tensor<i1> -> (tensor<?x4xf32>) {
+    %a = array.exp %t : tensor<?x4xf32>
+    array.yield %a : tensor<?x4xf32>
+  } else {
+    %a = array.mul %t, %m : tensor<?x4xf32>
+    array.yield %a : tensor<?x4xf32>
+  }
+  %z = array.transpose %y permutation = [1, 0] : tensor<?x4xf32> -> tensor<4x?xf32>
+  %w = array.add %z, %c : (tensor<4x?xf32>, tensor<?xf32>) -> tensor<4x?xf32>
+  %sine = array.sin %c : tensor<?xf32>
+  %v = array.sub %w, %sine : (tensor<4x?xf32>, tensor<?xf32>) -> tensor<4x?xf32>
+  return %v : tensor<4x?xf32>
+}

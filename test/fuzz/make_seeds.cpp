@@ -87,6 +87,42 @@ static ModuleSpec control() {
   return spec;
 }
 
+/// A choice in a choice, the inner one with a while in it.
+static ModuleSpec choices() {
+  ModuleSpec spec = addModule();
+  spec.requiredFeatures = {"choices"};
+  FunctionSpec function;
+  function.symbols = {{"n", 0, 0}};
+  fb::Value n = function.formulas.add({symbol(0)});
+  function.inputs = {{"x", fb::DType::F32, {n}}, {"p", fb::DType::I1, {literal(1)}, 1}};
+  function.outputs = {{"y", fb::DType::F32, {n}}};
+  PlanSpec plan;
+  fb::Value size = plan.formulas.add({symbol(0), constant(4), op(fb::FormulaOp::Mul)});
+  fb::Value quarter = plan.formulas.add({symbol(0), constant(4), op(fb::FormulaOp::FloorDiv)});
+  plan.choices.emplace_back(quarter, fb::Range(0, 2));
+  plan.choices.emplace_back(size, fb::Range(2, 2));
+  plan.controls.emplace_back(true, reads(fb::Space::Input, 1, literal(1)), fb::Range(4, 2));
+  auto fill = [&](uint64_t pattern, const std::vector<uint32_t> &after = {}) {
+    plan.fill(writes(fb::Space::Output, 0, size), pattern, 4, after);
+  };
+  plan.edges = {0};
+  fill(1);
+  plan.commands.emplace_back(fb::CommandKind::Choice, 0, fb::Range(0, 1));
+  fill(2, {1});
+  plan.commands.emplace_back(fb::CommandKind::Choice, 1, fb::Range(0, 0));
+  fill(3);
+  plan.commands.emplace_back(fb::CommandKind::Control, 0, fb::Range(0, 0));
+  fill(4);
+  plan.regions = {fb::Region(fb::Range(0, 3)), fb::Region(fb::Range(3, 1)),
+                  fb::Region(fb::Range(4, 1)), fb::Region(fb::Range(5, 1)),
+                  fb::Region(fb::Range(6, 0)), fb::Region(fb::Range(6, 1)),
+                  fb::Region(fb::Range(7, 0))};
+  plan.regionOrdinals = {1, 2, 3, 4, 5, 6};
+  function.plans = {plan};
+  spec.functions = {function};
+  return spec;
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: %s directory\n", argv[0]);
@@ -96,7 +132,8 @@ int main(int argc, char **argv) {
   bool isWritten = write(folder + "/add.vmfb", small(addModule()).finish()) &&
                    write(folder + "/kernels.vmfb", small(kernelModule()).finish()) &&
                    write(folder + "/everything.vmfb", small(everything()).finish()) &&
-                   write(folder + "/control.vmfb", small(control()).finish());
+                   write(folder + "/control.vmfb", small(control()).finish()) &&
+                   write(folder + "/choices.vmfb", small(choices()).finish());
   if (!isWritten)
     fprintf(stderr, "cannot write to %s\n", argv[1]);
   return isWritten ? 0 : 1;

@@ -465,6 +465,70 @@ TEST_F(CallTest, AnIfRunsOneOfItsRegions) {
   EXPECT_EQ(statistics().command_count, 3u);
 }
 
+/// main(x: n) -> (y: n, z: n): x where n <= 4, else 7s; and z a copy of y.
+static ModuleSpec choiceModule() {
+  ModuleSpec spec = addModule();
+  spec.requiredFeatures = {"choices"};
+  FunctionSpec &function = spec.functions[0];
+  function = FunctionSpec();
+  function.symbols = {{"n", 0, 0}};
+  fb::Value n = function.formulas.add({symbol(0)});
+  function.inputs = {{"x", fb::DType::F32, {n}}};
+  function.outputs = {{"y", fb::DType::F32, {n}}, {"z", fb::DType::F32, {n}}};
+  PlanSpec plan;
+  fb::Value bytes = plan.formulas.add({symbol(0), constant(4), op(fb::FormulaOp::Mul)});
+  // 1 / (n / 5 + 1)
+  fb::Value isShort =
+      plan.formulas.add({constant(1), symbol(0), constant(5), op(fb::FormulaOp::FloorDiv),
+                         constant(1), op(fb::FormulaOp::Add), op(fb::FormulaOp::FloorDiv)});
+  plan.edges = {0, 1};
+  plan.choices.emplace_back(isShort, fb::Range(0, 2));
+  plan.fill(writes(fb::Space::Output, 0, bytes), 0x40e00000, 4);
+  plan.commands.emplace_back(fb::CommandKind::Choice, 0, fb::Range(0, 1));
+  plan.copy(reads(fb::Space::Output, 0, bytes), writes(fb::Space::Output, 1, bytes), {1});
+  plan.copy(reads(fb::Space::Input, 0, bytes), writes(fb::Space::Output, 0, bytes));
+  plan.regions = {fb::Region(fb::Range(0, 3)), fb::Region(fb::Range(3, 1)),
+                  fb::Region(fb::Range(4, 0))};
+  plan.regionOrdinals = {1, 2};
+  function.plans = {plan};
+  return spec;
+}
+
+TEST_F(CallTest, SizesChooseWhatIsLaunched) {
+  use(choiceModule());
+  call = makeCall(instance);
+  struct {
+    size_t size;
+    uint64_t instantiations;
+  } cases[] = {{3, 1}, {4, 1}, {5, 2}, {9, 2}, {4, 2}, {6, 2}, {0, 2}};
+  for (const auto &test : cases) {
+    Buffer x = makeBuffer(device, iota(test.size));
+    XCR_ASSERT_OK(set(0, x));
+    XCR_ASSERT_OK(xcr_call_run(call.get()));
+    bool isShort = test.size <= 4;
+    std::vector<float> expected = isShort ? iota(test.size) : std::vector<float>(test.size, 7);
+    for (uint32_t output : {0u, 1u})
+      EXPECT_EQ(read<float>(xcr_call_output(call.get(), output)), expected) << test.size;
+    EXPECT_EQ(statistics().instantiations, test.instantiations) << test.size;
+    EXPECT_EQ(statistics().command_count, isShort ? 3u : 2u);
+  }
+}
+
+TEST_F(CallTest, StepsGoThroughWhatSizesHaveChosen) {
+  use(choiceModule());
+  call = makeCall(instance);
+  for (size_t size : {5, 2}) {
+    Buffer x = makeBuffer(device, iota(size));
+    XCR_ASSERT_OK(set(0, x));
+    uint32_t commands = 0;
+    XCR_ASSERT_OK(xcr_call_begin_steps(call.get(), &commands));
+    EXPECT_EQ(commands, size == 2 ? 3u : 2u);
+    while (xcr_call_next_step(call.get()) < commands)
+      XCR_ASSERT_OK(xcr_call_step(call.get()));
+    EXPECT_EQ(read<float>(xcr_call_output(call.get(), 1))[1], size == 2 ? 1.0f : 7.0f);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Variants, workspaces, constants
 //===----------------------------------------------------------------------===//

@@ -444,6 +444,31 @@ static const BadTable kBadTables[] = {
        plan(m).regionOrdinals = {0, 0};
        setCommand(m, fb::CommandKind::Control, 0);
      }},
+    {"ChoiceRegion", "holds region 7 of 1",
+     [](ModuleSpec &m) {
+       plan(m).choices.emplace_back(literal(1), fb::Range(0, 2));
+       plan(m).regionOrdinals = {7, 7};
+       setCommand(m, fb::CommandKind::Choice, 0);
+     }},
+    {"ChoiceRegions", "has 1 regions, expected 2",
+     [](ModuleSpec &m) {
+       plan(m).choices.emplace_back(literal(1), kOne);
+       plan(m).regionOrdinals = {1};
+       setCommand(m, fb::CommandKind::Choice, 0);
+     }},
+    {"ChoiceOrdinal", "is number 1 of kind 5, there are 0",
+     [](ModuleSpec &m) { setCommand(m, fb::CommandKind::Choice, 1); }},
+    {"ChoiceCondition", "choice 0 of 'main'",
+     [](ModuleSpec &m) { plan(m).choices.emplace_back(formula(66), fb::Range(0, 2)); }},
+    {"RegionOfTwoChoices", "a region of 'main' belongs to two commands",
+     [](ModuleSpec &m) {
+       PlanSpec &twice = plan(m);
+       twice.commands.clear();
+       twice.choices.emplace_back(literal(1), fb::Range(0, 2));
+       twice.commands.emplace_back(fb::CommandKind::Choice, 0, kNone);
+       twice.regions = {fb::Region(kOne), fb::Region(fb::Range(1, 0)), fb::Region(fb::Range(1, 0))};
+       twice.regionOrdinals = {1, 1};
+     }},
     {"DispatchBindings", "the bindings of dispatch 0",
      [](ModuleSpec &m) { plan(m).dispatches[0] = fb::Dispatch(kOne, fb::Range(1, 3), 0); }},
     {"DispatchWithoutVariants", "has no variants",

@@ -94,10 +94,12 @@ static Offset<fb::Plan> writePlan(FlatBufferBuilder &builder, const PlanSpec &pl
   auto fills = builder.CreateVectorOfStructs(plan.fills);
   auto collectives = builder.CreateVectorOfStructs(plan.collectives);
   auto controls = builder.CreateVectorOfStructs(plan.controls);
+  auto choices = builder.CreateVectorOfStructs(plan.choices);
   auto locations = builder.CreateVectorOfStrings(plan.locations);
   return fb::CreatePlan(builder, plan.target, code, formulas, regionVector, ordinals, commands,
                         edges, dispatches, variants, guards, scalars, bindings, copies, fills,
-                        collectives, controls, &plan.arenaSize, locations);
+                        collectives, controls, &plan.arenaSize, locations, /*arena_max=*/0,
+                        choices);
 }
 
 //===----------------------------------------------------------------------===//

@@ -80,6 +80,7 @@ struct PlanSpec {
   std::vector<fb::Fill> fills;
   std::vector<fb::Collective> collectives;
   std::vector<fb::Control> controls;
+  std::vector<fb::Choice> choices;
   fb::Value arenaSize = literal(0);
   std::vector<std::string> locations = {"model.mlir:1"};
 

@@ -60,17 +60,20 @@ static std::string getTargetName(ModuleOp target) {
 void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
   for (auto target : module.getOps<ModuleOp>())
     for (auto function : target.getOps<plan::FunctionOp>()) {
-      unsigned launches = 0, copies = 0, controls = 0;
+      unsigned launches = 0, copies = 0, controls = 0, choices = 0;
       function.walk([&](Operation *op) {
         launches += isa<plan::LaunchOp>(op);
         copies += isa<plan::CopyOp>(op);
         controls += isa<plan::ControlOp>(op);
+        choices += isa<plan::ChooseOp>(op);
       });
       auto bytes = function->getAttrOfType<IntegerAttr>("arena_static");
       stream << getTargetName(target) << " @" << function.getSymName() << ": " << launches
              << " launches, " << copies << " copies, ";
       if (controls)
         stream << controls << " ifs and whiles, ";
+      if (choices)
+        stream << choices << " choices by sizes, ";
       stream << "peak scratch memory ";
       if (isa<AffineConstantExpr>(function.getArena().getResult(0))) {
         stream << formatBytes(bytes.getInt());

@@ -30,6 +30,7 @@ private:
   std::string binding(const fb::Binding &b) const;
   std::string edges(const fb::Command &command) const;
   void printRegion(uint32_t ordinal, unsigned depth);
+  void printRegions(const fb::Range &regions, const std::string &indent, unsigned depth);
   void printCommand(uint32_t ordinal, unsigned depth);
   void printDispatch(const fb::Dispatch &dispatch, const std::string &indent);
   void printVariant(const fb::Variant &variant, const std::string &indent);
@@ -153,12 +154,21 @@ void PlanPrinter::printCommand(uint32_t ordinal, unsigned depth) {
     const fb::Control &control = *plan.controls()->Get(command.ordinal());
     out += (control.is_loop() ? "while" : "if") + after + "\n" + indent +
            binding(control.condition()) + "\n";
-    for (uint32_t i = 0; i < control.regions().count(); ++i) {
-      out += indent + "region\n";
-      printRegion(plan.region_ordinals()->Get(control.regions().begin() + i), depth + 1);
-    }
-    return;
+    return printRegions(control.regions(), indent, depth);
   }
+  case fb::CommandKind::Choice: {
+    const fb::Choice &choice = *plan.choices()->Get(command.ordinal());
+    out += "choice" + after + "\n" + indent + "first if " + value(choice.condition()) + "\n";
+    return printRegions(choice.regions(), indent, depth);
+  }
+  }
+}
+
+void PlanPrinter::printRegions(const fb::Range &regions, const std::string &indent,
+                               unsigned depth) {
+  for (uint32_t i = 0; i < regions.count(); ++i) {
+    out += indent + "region\n";
+    printRegion(plan.region_ordinals()->Get(regions.begin() + i), depth + 1);
   }
 }
 

@@ -713,7 +713,8 @@ typedef struct xcr_call_statistics {
   uint64_t checks;
   uint64_t instantiations; /* plans recorded (a CUDA graph instantiated) */
   uint64_t patches;        /* commands changed in a recorded plan */
-  uint32_t command_count;  /* dispatches, copies, fills, ifs and whiles in the plan */
+  /* dispatches, copies, fills, ifs and whiles, where sizes choose among some: of those chosen */
+  uint32_t command_count;
   uint32_t dispatch_count;
   /* of them, with nothing to do for the sizes bound now */
   uint32_t empty_count;

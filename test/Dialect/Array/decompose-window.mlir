@@ -149,17 +149,22 @@ func.func @paged_attention(%q: tensor<3x8x2x64xf32>, %k: tensor<9x2x16x64xf32>, 
   return %0 : tensor<3x8x2x64xf32>
 }
 
-// Sizes that inputs are bound with: blocks of queries as large as the scores allow.
+// Sizes that inputs are bound with: blocks of queries as large as the scores allow, where these are more.
 // CHECK-LABEL: func.func @symbolic_blocks(
 // CHECK-SAME:    %[[Q:.*]]: tensor<2x?x8xf32>, %[[K:.*]]: tensor<2x?x8xf32>, %[[M:.*]]: tensor<?x1xi1>)
 // CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64 : index
 // CHECK-DAG:     %[[MOST:.*]] = arith.constant 1000 : index
-// CHECK:         %[[NQ:.*]] = tensor.dim %[[Q]], %[[C1]]
 // CHECK:         %[[NK:.*]] = tensor.dim %[[K]], %[[C1]]
 // CHECK:         %[[TWICE:.*]] = arith.muli %[[NK]], %[[C2]]
+// CHECK:         %[[NQ:.*]] = tensor.dim %[[Q]], %[[C1]]
 // CHECK:         %[[ALL:.*]] = arith.muli %[[TWICE]], %[[NQ]]
+// CHECK:         array.from_index %[[ALL]] : tensor<i64>
+// CHECK:         %[[CHOSEN:.*]] = array.if
+// CHECK:         } else {
+// CHECK:         %[[TWICE:.*]] = arith.muli
+// CHECK:         %[[ALL:.*]] = arith.muli %[[TWICE]]
 // CHECK:         %[[FULL:.*]] = arith.divui %[[ALL]], %[[MOST]]
 // CHECK:         %[[PARTS:.*]] = arith.addi %[[FULL]], %[[C1]]
 // CHECK:         %[[WHOLE:.*]] = arith.divui %{{.*}}, %[[C64]]
@@ -170,23 +175,33 @@ func.func @paged_attention(%q: tensor<3x8x2x64xf32>, %k: tensor<9x2x16x64xf32>, 
 // CHECK:         array.compare lt
 // CHECK:         } body {
 // CHECK-NEXT:    ^bb0(%[[START:.*]]: tensor<i64>, %[[SOFAR:.*]]: tensor<2x?x8xf32>):
-// CHECK:           %[[BEGIN:.*]] = array.min %[[START]],
-// CHECK:           array.dynamic_slice %[[Q]][%{{.*}}, %[[BEGIN]], %{{.*}}] sizes(%[[BLOCK]])
-// CHECK:           array.dynamic_slice %[[M]][%[[BEGIN]], %{{.*}}] sizes(%{{.*}}) : {{.*}} -> tensor<?x1xi1>
+// CHECK:           array.dynamic_slice %[[Q]][%{{.*}}, %[[START]], %{{.*}}] sizes(%[[BLOCK]])
+// CHECK:           array.dynamic_slice %[[M]][%[[START]], %{{.*}}] sizes(%{{.*}}) : {{.*}} -> tensor<?x1xi1>
 // CHECK:           array.matmul {{.*}} -> tensor<2x?x?xf32>
-// CHECK:           %[[ALL:.*]] = array.dynamic_update_slice %[[SOFAR]][%{{.*}}, %[[BEGIN]], %{{.*}}] = %{{.*}}
+// CHECK:           %[[ALL:.*]] = array.dynamic_update_slice %[[SOFAR]][%{{.*}}, %[[START]], %{{.*}}] = %{{.*}}
 // CHECK:           array.yield %{{.*}}, %[[ALL]]
-// CHECK:         return %[[LOOP]]#1
+// CHECK:         array.yield %[[LOOP]]#1
+// CHECK:         return %[[CHOSEN]]
 func.func @symbolic_blocks(%q: tensor<2x?x8xf32>, %k: tensor<2x?x8xf32>, %m: tensor<?x1xi1>) -> tensor<2x?x8xf32> {
   %0 = array.attention %q, %k, %k mask(%m : tensor<?x1xi1>) scale = 0.5 {array.max_scores = 1000 : i64}
      : (tensor<2x?x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>) -> tensor<2x?x8xf32>
   return %0 : tensor<2x?x8xf32>
 }
 
-// Nobody knows whether these are many.
-// CHECK-LABEL: func.func @symbolic_at_once(
-// CHECK-NOT:     array.while
-func.func @symbolic_at_once(%q: tensor<?x8x?x8xf32>, %k: tensor<?x8x?x8xf32>) -> tensor<?x8x?x8xf32> {
+// Sizes tell whether these are many: more than 2^27 scores.
+// CHECK-LABEL: func.func @symbolic_by_sizes(
+// CHECK-DAG:     %[[MOST:.*]] = array.constant dense<134217728> : tensor<i64>
+// CHECK-DAG:     %[[C8:.*]] = arith.constant 8 : index
+// CHECK:         %[[SCORES:.*]] = array.from_index %{{.*}} : tensor<i64>
+// CHECK:         %[[FEW:.*]] = array.compare le, %[[SCORES]], %[[MOST]]
+// CHECK:         %[[ALL:.*]] = array.if %[[FEW]]
+// CHECK-NOT:       array.while
+// CHECK:           array.matmul {{.*}} -> tensor<?x8x?x?xf32>
+// CHECK:         } else {
+// CHECK:           array.while
+// CHECK:             array.matmul {{.*}} -> tensor<?x8x?x?xf32>
+// CHECK:         return %[[ALL]]
+func.func @symbolic_by_sizes(%q: tensor<?x8x?x8xf32>, %k: tensor<?x8x?x8xf32>) -> tensor<?x8x?x8xf32> {
   %0 = array.attention %q, %k, %k scale = 0.5
      : (tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>, tensor<?x8x?x8xf32>) -> tensor<?x8x?x8xf32>
   return %0 : tensor<?x8x?x8xf32>

@@ -126,13 +126,15 @@ module {
 
 // -----
 
+// Both regions give one shape: sizes that are two formulas are to be equal.
+// CHECK:         #[[SIZES:map[0-9]*]] = affine_map<()[s0, s1] -> (s1, s0)>
+// CHECK:         plan.function @unlike {{.*}} requirements = [{comparison = 0 : i32, {{.*}}sizes = #[[SIZES]], what = "expected dim 0 of tensor<?xf32> to have the size that it has around a region"}]
 module {
   module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     func.func private @then(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
       return %v : tensor<?xf32>
     }
     func.func private @otherwise(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
-      // expected-error @+1 {{expected a value of the shape that it has around the region, got 'tensor<?xf32>' of another size}}
       return %w : tensor<?xf32>
     }
     func.func @unlike(%p: tensor<i8>, %x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
@@ -165,5 +167,84 @@ module {
     }
     module @twice attributes {plan.kernel} {}
     module @more attributes {plan.kernel} {}
+  }
+}
+
+// -----
+
+// Sizes decide: a formula instead of a byte, and one arena that is as large as what is chosen needs.
+// CHECK:         #[[CHOICE:map[0-9]*]] = affine_map<()[s0] -> (1 floordiv (s0 floordiv 9 + 1))>
+// CHECK-LABEL: plan.function @choose
+// CHECK-SAME:    arena #[[ARENA:map[0-9]*]]
+// CHECK:         plan.choose #[[CHOICE]] after [] {
+// CHECK-NEXT:      plan.launch @twice [#plan.range<read, input 0, {{.*}}>, #plan.range<write, arena 0, {{.*}}>] {{.*}} after []
+// CHECK-NEXT:      plan.launch @twice [#plan.range<read, arena 0, {{.*}}>, #plan.range<write, output 0, {{.*}}>] {{.*}} after [0]
+// CHECK-NEXT:    } {
+// CHECK-NEXT:      plan.copy <read, input 0, {{.*}}> to <write, output 0, {{.*}}> after []
+// CHECK-NEXT:    }
+// CHECK-NEXT:  }
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @then(%v: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %v, %c0 : tensor<?xf32>
+      %w = plan.dispatch @twice(%v : tensor<?xf32>) -> (tensor<?xf32>) dims(%n) reuse [-1]
+      %z = plan.dispatch @twice(%w : tensor<?xf32>) -> (tensor<?xf32>) dims(%n) reuse [-1]
+      return %z : tensor<?xf32>
+    }
+    func.func private @otherwise(%v: tensor<?xf32>) -> tensor<?xf32> {
+      return %v : tensor<?xf32>
+    }
+    func.func @choose(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %x, %c0 : tensor<?xf32>
+      %few = affine.apply affine_map<()[s0] -> (1 floordiv (s0 floordiv 9 + 1))>()[%n]
+      %y = plan.branch %few then @then otherwise @otherwise(%x) : (index, tensor<?xf32>) -> tensor<?xf32>
+      return %y : tensor<?xf32>
+    }
+    module @twice attributes {plan.kernel} {}
+  }
+}
+
+// -----
+
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @then(%v: tensor<4xf32>) -> tensor<4xf32> {
+      return %v : tensor<4xf32>
+    }
+    func.func @no_formula(%x: tensor<4xf32>, %i: tensor<i32>) -> tensor<4xf32> {
+      %element = tensor.extract %i[] : tensor<i32>
+      %n = arith.index_cast %element : i32 to index
+      // expected-error @+1 {{expected data, or a formula over the dynamic dims of the function's inputs, as the condition}}
+      %y = plan.branch %n then @then otherwise @then(%x) : (index, tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+  }
+}
+
+// -----
+
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @then(%v: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %v, %c0 : tensor<?xf32>
+      %w = plan.dispatch @some(%v : tensor<?xf32>) -> (tensor<?xf32>) dims(%n) reuse [-1]
+      return %w : tensor<?xf32>
+    }
+    func.func private @otherwise(%v: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %v, %c0 : tensor<?xf32>
+      %m = affine.apply affine_map<()[s0] -> (s0 + 1)>()[%n]
+      %w = plan.dispatch @some(%v : tensor<?xf32>) -> (tensor<?xf32>) dims(%m) reuse [-1]
+      // expected-error @+1 {{expected a value of the shape that it has around the region, got 'tensor<?xf32>' of another size}}
+      return %w : tensor<?xf32>
+    }
+    func.func @never(%p: tensor<i8>, %x: tensor<?xf32>) -> tensor<?xf32> {
+      %z = plan.branch %p then @then otherwise @otherwise(%x) : (tensor<i8>, tensor<?xf32>) -> tensor<?xf32>
+      return %z : tensor<?xf32>
+    }
+    module @some attributes {plan.kernel} {}
   }
 }

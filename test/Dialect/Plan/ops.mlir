@@ -40,6 +40,12 @@ plan.function @main symbols [{name = "n"}] inputs [] outputs [] arena affine_map
   // CHECK: plan.copy <read, arena 0, {{.*}}> to <write, output 0, {{.*}}> after [0]
   plan.copy <read, arena 0, offset = affine_map<()[s0] -> (0)>, length = affine_map<()[s0] -> (4)>>
       to <write, output 0, offset = affine_map<()[s0] -> (0)>, length = affine_map<()[s0] -> (4)>> after [0]
+  // CHECK: plan.choose #{{.*}} after [1] {
+  // CHECK-NEXT: } {
+  // CHECK-NEXT: }
+  plan.choose affine_map<()[s0] -> (1 floordiv s0)> after [1] {
+  } {
+  }
   // CHECK: plan.fill <write, variable 1, {{.*}}> with 0 size 4 after [1]
   plan.fill <write, variable 1, offset = affine_map<()[s0] -> (0)>, length = affine_map<()[s0] -> (4)>> with 0 size 4 after [1]
 }

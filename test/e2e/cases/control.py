@@ -431,6 +431,72 @@ def logistic():
     yield Case("logistic", LOGISTIC, steps, "sum")
 
 
+def by_sizes(name, condition, holds):
+    """An if that the host decides, beside one in a loop; `condition` makes %p of the numbers %n and %m."""
+    text = f"""  func.func @NAME(%x: tensor<?xf32>, %y: tensor<?xf32>, %limit: tensor<i32>) -> (tensor<?xf32>, tensor<?xf32>) {{
+    %dn = array.dim %x, 0 : tensor<?xf32>
+    %dm = array.dim %y, 0 : tensor<?xf32>
+    %n = array.from_index %dn : tensor<i64>
+    %m = array.from_index %dm : tensor<i64>
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %half = array.constant dense<0.5> : tensor<f32>
+    {condition}
+    %a = array.neg %x : tensor<?xf32>
+    %r = array.if %p : tensor<i1> -> (tensor<?xf32>) {{
+      %sum = array.reduce sum, %a axes = [0] keepdims : tensor<?xf32> -> tensor<1xf32>
+      %t = array.sub %a, %sum : (tensor<?xf32>, tensor<1xf32>) -> tensor<?xf32>
+      array.yield %t : tensor<?xf32>
+    }} else {{
+      array.yield %a : tensor<?xf32>
+    }}
+    %h = array.mul %r, %half : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+    %i, %z = array.while %zero, %y : (tensor<i32>, tensor<?xf32>) -> (tensor<i32>, tensor<?xf32>) condition {{
+    ^bb0(%i: tensor<i32>, %v: tensor<?xf32>):
+      %more = array.compare lt, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    }} body {{
+    ^bb0(%i: tensor<i32>, %v: tensor<?xf32>):
+      %next = array.add %i, %one : tensor<i32>
+      %w = array.if %p : tensor<i1> -> (tensor<?xf32>) {{
+        %u = array.mul %v, %half : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+        array.yield %u : tensor<?xf32>
+      }} else {{
+        %u = array.reverse %v axes = [0] : tensor<?xf32> -> tensor<?xf32>
+        array.yield %u : tensor<?xf32>
+      }}
+      array.yield %next, %w : tensor<i32>, tensor<?xf32>
+    }}
+    return %h, %z : tensor<?xf32>, tensor<?xf32>
+  }}
+"""
+    steps = []
+    for n, m in ((1, 1), (5, 9), (300, 2), (3, 9), (0, 0), (7, 9), (2, 40)):
+        x, y = random("f32", (n,), n), random("f32", (m,), m + 1)
+        first = (-x.values - -x.values.sum(keepdims=True) if holds(n, m) else -x.values) * 0.5
+        second = y.values * 0.125 if holds(n, m) else y.values[::-1]
+        steps.append(Step([x, y, scalar(3)], [("f32", first), ("f32", second)]))
+    return Case(f"by_sizes_{name}", text, steps, "sum", one_call=True, recordings=2)
+
+
+def sizes_decide():
+    difference = """%two = array.constant dense<2> : tensor<i64>
+    %three = array.constant dense<-3> : tensor<i64>
+    %twice = array.mul %n, %two : tensor<i64>
+    %d = array.sub %twice, %m : tensor<i64>
+    %p = array.compare {0}, %d, %three : (tensor<i64>, tensor<i64>) -> tensor<i1>"""
+    for direction in ("lt", "le", "gt", "ge", "eq", "ne"):
+        yield by_sizes(direction, difference.format(direction), lambda n, m, d=direction: bool(
+            {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
+             "ne": np.not_equal}[d](2 * n - m, -3)))
+    logic = """%five = array.constant dense<5> : tensor<i64>
+    %q = array.compare lt, %n, %m : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %s = array.compare ge, %n, %five : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %p = array.{0} %q, %s : tensor<i1>"""
+    for name, function in (("and", np.logical_and), ("or", np.logical_or), ("xor", np.logical_xor)):
+        yield by_sizes(name, logic.format(name), lambda n, m, f=function: bool(f(n < m, n >= 5)))
+
+
 def cases():
     yield from choices()
     yield from nested()
@@ -488,3 +554,4 @@ def cases():
         first, second = (b, a) if n % 2 else (a, b)
         steps.append(Step([scalar(n), a, b, c], [("f32", first.values), ("f32", second.values), ("f32", c.values)]))
     yield Case("swap", SWAP, steps, "exact")
+    yield from sizes_decide()

@@ -467,6 +467,68 @@ static void runControl(Attempt &attempt) {
     });
 }
 
+/// y = 2 x where x has at most 16 elements, else 3 x by way of the arena.
+static ModuleSpec choiceModule() {
+  ModuleSpec module = cudaKernelModule();
+  module.requiredFeatures = {"choices"};
+  FunctionSpec function;
+  function.symbols = {{"n", 0, 0}};
+  fb::Value n = function.formulas.add({symbol(0)});
+  function.inputs = {{"x", fb::DType::F32, {n}}};
+  function.outputs = {{"y", fb::DType::F32, {n}}};
+  PlanSpec plan;
+  fb::Value size = plan.formulas.add({symbol(0)});
+  fb::Value bytes = plan.formulas.add({symbol(0), constant(4), op(fb::FormulaOp::Mul)});
+  // n / 17, which is 0 for the second region.
+  fb::Value isLong = plan.formulas.add({symbol(0), constant(17), op(fb::FormulaOp::FloorDiv)});
+  plan.choices.emplace_back(isLong, fb::Range(0, 2));
+  plan.commands.emplace_back(fb::CommandKind::Choice, 0, fb::Range(0, 0));
+  auto scaled = [&](int64_t factor, fb::Binding from, fb::Binding to,
+                    const std::vector<uint32_t> &after) {
+    VariantSpec variant;
+    variant.exportOrdinal = kScale;
+    variant.scalars = {size, literal(factor), literal(0)};
+    plan.dispatch({variant}, {from, to}, after);
+  };
+  plan.copy(reads(fb::Space::Input, 0, bytes), writes(fb::Space::Arena, 0, bytes));
+  scaled(3, reads(fb::Space::Arena, 0, bytes), writes(fb::Space::Output, 0, bytes), {0});
+  scaled(2, reads(fb::Space::Input, 0, bytes), writes(fb::Space::Output, 0, bytes), {});
+  plan.regions = {fb::Region(fb::Range(0, 1)), fb::Region(fb::Range(1, 2)),
+                  fb::Region(fb::Range(3, 1))};
+  plan.regionOrdinals = {1, 2};
+  plan.arenaSize = bytes;
+  function.plans = {plan};
+  module.functions = {function};
+  return module;
+}
+
+/// Sizes on both sides of a border, to and fro.
+static void runChoices(Attempt &attempt) {
+  Instance instance;
+  Call call;
+  Stream stream;
+  const size_t sizes[] = {16, 32, 8, 48};
+  Buffer inputs[4];
+  attempt.step([&] {
+    bool isMade = attempt.makeInstance(instance) && attempt.makeCall(instance, "main", call) &&
+                  attempt.makeStream(stream);
+    for (int i = 0; i < 4; ++i)
+      isMade = isMade && attempt.makeBuffer(iota(sizes[i]), inputs[i]);
+    return isMade;
+  });
+  for (int round = 0; round < 4; ++round)
+    attempt.step([&] {
+      std::vector<float> seen(sizes[round]);
+      if (!attempt.take(xcr_call_set_input(call.get(), 0, inputs[round].get())) ||
+          !attempt.take(xcr_call_launch(call.get(), stream.get())) ||
+          !attempt.take(xcr_stream_synchronize(stream.get())) ||
+          !attempt.read(xcr_call_output(call.get(), 0), seen))
+        return false;
+      EXPECT_EQ(seen[7], sizes[round] > 16 ? 21.0f : 14.0f);
+      return true;
+    });
+}
+
 //===----------------------------------------------------------------------===//
 // Profiles and steps
 //===----------------------------------------------------------------------===//
@@ -633,6 +695,7 @@ const std::vector<FaultScenario> &xc::test::callScenarios() {
       {"Patches", patchModule, runPatches},
       {"Branches", branchModule, runBranches},
       {"Control", controlModule, runControl},
+      {"Choices", choiceModule, runChoices},
       // A launch is not failed for its times.
       {"Profile", [] { return chainModule(); }, runProfile,
        "cuEventSynchronize cuEventElapsedTime"},

@@ -37,11 +37,11 @@ def Array_AttentionOp
 
     Scores of more queries than 2^22 scores belong to do not exist at once: up to 32 parts of
     the queries are computed one after the other, each with the keys that it can see; where
-    that is too few, a loop goes over blocks of at least 64 queries. Where lengths are not
-    known, scores are held whole, unless there are too many for any sizes, or the attribute
-    `array.max_scores` says how many may be held instead of 2^22: then blocks are as large as
-    that allows for the sizes that inputs are bound with, all queries if they are few. A
-    gradient is computed in at most 32 parts, and of symbolic lengths as a whole.
+    that is too few, a loop goes over blocks of at least 64 queries. Where sizes are not
+    known, up to 2^27 scores are held at once and the loop is taken for more, as the host
+    decides when inputs are bound; its blocks are as large as that allows. The attribute
+    `array.max_scores` says how many may be held instead. A gradient is computed in at most
+    32 parts, and of symbolic sizes as a whole.
 
     Example:
     ```mlir

@@ -32,7 +32,10 @@ def Array_IfOp : Array_Op<"if", [RecursiveMemoryEffects, NoRegionArguments,
   let description = [{
     As `stablehlo.if`: runs the first region where `condition` is true, else the
     second, and gives what that one yields. Only the chosen one is computed; where
-    both are cheap `array.select` is faster. The regions see values from outside.
+    both are cheap `array.select` is faster. Where the condition follows from sizes
+    alone (`array.from_index` to `i64`, constants, `add`, `sub`, `mul`, comparisons,
+    `and`, `or`, `xor`), the host chooses when inputs are bound, and what is launched
+    has no branch. The regions see values from outside.
     Both give results of one shape, which may hold `?`. Variables that a region
     assigns keep their values where the other one runs.
 

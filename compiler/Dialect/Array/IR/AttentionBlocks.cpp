@@ -43,7 +43,7 @@ private:
   Values buildInits();
   void buildCondition(WhileOp loop);
   void buildBody(WhileOp loop);
-  AttentionInputs sliceInputs(Value begin);
+  AttentionInputs sliceInputs(Value start);
   /// The box of `value` that has `size` at `begin` along `along` and all of the other dims.
   Value sliceAt(Value value, int64_t along, Value begin, OpFoldResult size);
   Values getStarts(int64_t rank, int64_t along, Value begin);
@@ -105,20 +105,22 @@ Value BlockLoop::sliceAt(Value value, int64_t along, Value begin, OpFoldResult s
                                 dynamic);
 }
 
-AttentionInputs BlockLoop::sliceInputs(Value begin) {
+/// A start behind the last block is that of the last block, as slices and updates have it.
+AttentionInputs BlockLoop::sliceInputs(Value start) {
   AttentionInputs part = in;
-  part.query = sliceAt(in.query, dim, begin, block);
+  part.query = sliceAt(in.query, dim, start, block);
   int64_t maskDim = in.mask ? typeOf(in.mask).getRank() - 2 : -1;
   if (maskDim >= 0 && typeOf(in.mask).getDimSize(maskDim) != 1) {
     // The size of the block where the mask has as many rows as there are queries; else what is
     // computed of it demands just that.
     OpFoldResult others = sizes.sub(queries, block);
-    part.mask = sliceAt(in.mask, maskDim, begin, sizes.sub(sizes.size(in.mask, maskDim), others));
+    part.mask = sliceAt(in.mask, maskDim, start, sizes.sub(sizes.size(in.mask, maskDim), others));
   }
   if (!in.isCausal)
     return part;
   Value offset = in.offset ? e.convert(in.offset, builder.getI64Type())
                            : e.sub(number(sizes.size(in.key, dim)), number(queries));
+  Value begin = e.make<MinOp>(start, number(sizes.sub(queries, block)));
   part.offset = e.add(offset, begin);
   return part;
 }
@@ -165,12 +167,11 @@ void BlockLoop::buildBody(WhileOp loop) {
   SmallVector<Location> places(loop.getNumOperands(), location);
   Block *region = builder.createBlock(&loop.getBody(), {}, loop.getResultTypes(), places);
   Value start = region->getArgument(0);
-  Value begin = e.make<MinOp>(start, number(sizes.sub(queries, block)));
-  Values results = AttentionSteps(sliceInputs(begin), builder, location).buildResults();
+  Values results = AttentionSteps(sliceInputs(start), builder, location).buildResults();
   Values next{e.add(start, number(block))};
   for (auto [whole, result] : llvm::zip_equal(region->getArguments().drop_front(), results))
     next.push_back(e.make<DynamicUpdateSliceOp>(whole, result,
-                                                getStarts(typeOf(whole).getRank(), dim, begin)));
+                                                getStarts(typeOf(whole).getRank(), dim, start)));
   YieldOp::create(builder, location, next);
 }
 

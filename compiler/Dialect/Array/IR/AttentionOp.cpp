@@ -253,13 +253,34 @@ static constexpr int64_t kMaxScores = int64_t(1) << 22;
 static constexpr StringLiteral kMaxScoresAttr = "array.max_scores";
 /// Each part is three kernels, so parts are not too many; each a multiple of a product's tile.
 static constexpr int64_t kMaxParts = 32, kPartAlignment = 64;
+/// Scores that are held at once where sizes are not known: as many as those parts have. Parts are
+/// rounds of a loop then, whose launches cost more than the cache saves, so this is a matter of
+/// memory: 512 MiB of f32.
+static constexpr int64_t kMaxSymbolicScores = kMaxParts * kMaxScores;
 /// Where that is too few, parts are loops, and there are as many as save nearly half of the work
 /// where later keys are hidden.
 static constexpr int64_t kLoopParts = 8;
 
-static int64_t getMaxScores(AttentionOp op) {
+static bool hasKnownScores(AttentionOp op) {
+  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
+  return query.hasStaticShape() && !key.isDynamicDim(query.getRank() - 2);
+}
+
+/// Of sizes, those that keys can be left out by.
+static bool hasKnownLengths(AttentionOp op) {
+  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
+  int64_t dim = query.getRank() - 2;
+  return !query.isDynamicDim(dim) && !key.isDynamicDim(dim);
+}
+
+static int64_t getMaxScores(AttentionOp op, int64_t otherwise) {
   auto given = op->getAttrOfType<IntegerAttr>(kMaxScoresAttr);
-  return given ? given.getInt() : kMaxScores;
+  return given ? given.getInt() : otherwise;
+}
+
+/// Of one part, or one block of a loop.
+static int64_t getMaxScores(AttentionOp op) {
+  return getMaxScores(op, hasKnownLengths(op) ? kMaxScores : kMaxSymbolicScores);
 }
 
 /// How often the scores that may be held at once fit into all scores, at least: sizes that are not
@@ -272,11 +293,6 @@ static int64_t countParts(AttentionOp op) {
   for (int64_t size : sizes)
     scores *= ShapedType::isDynamic(size) ? 1 : size;
   return llvm::divideCeil(scores, getMaxScores(op));
-}
-
-static bool hasKnownScores(AttentionOp op) {
-  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
-  return query.hasStaticShape() && !key.isDynamicDim(query.getRank() - 2);
 }
 
 /// Of `parts` parts of all queries.
@@ -391,9 +407,11 @@ private:
 
 } // namespace
 
+using BuildResults = llvm::function_ref<Values(const AttentionInputs &inputs)>;
+
 /// `size` queries at a time, each time as one of `build`'s.
 static Values decomposeIntoParts(AttentionOp op, OpBuilder &builder, int64_t size,
-                                 llvm::function_ref<Values(const AttentionInputs &inputs)> build) {
+                                 BuildResults build) {
   ExpressionBuilder e(builder, op.getLoc());
   int64_t dim = op.getQuery().getType().getRank() - 2,
           queries = op.getQuery().getType().getDimSize(dim);
@@ -409,6 +427,32 @@ static Values decomposeIntoParts(AttentionOp op, OpBuilder &builder, int64_t siz
   return results;
 }
 
+/// `few` where all scores may be held at once for the sizes that inputs are bound with, else
+/// `many`. The host chooses.
+static Values decomposeBySizes(AttentionOp op, OpBuilder &builder, BuildResults few,
+                               BuildResults many) {
+  ExpressionBuilder e(builder, op.getLoc());
+  SizeBuilder sizes(builder, op.getLoc());
+  int64_t dim = op.getQuery().getType().getRank() - 2;
+  OpFoldResult scores = sizes.size(op.getKey(), dim);
+  for (int64_t leading = 0; leading <= dim; ++leading)
+    scores = sizes.mul(scores, sizes.size(op.getQuery(), leading));
+  auto type = RankedTensorType::get({}, builder.getI64Type());
+  Value isFew = e.compare(CompareDirection::Le, e.make<FromIndexOp>(type, sizes.value(scores)),
+                          e.integer(getMaxScores(op, kMaxSymbolicScores), builder.getI64Type()));
+  auto choice = IfOp::create(builder, op.getLoc(), op.getResultTypes(), isFew);
+  for (auto [region, build] : {std::pair<Region &, BuildResults>(choice.getThenRegion(), few),
+                               std::pair<Region &, BuildResults>(choice.getElseRegion(), many)}) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&region);
+    Values results = build(op);
+    for (auto [value, result] : llvm::zip_equal(results, op.getResults()))
+      value = e.finish(value, result.getType());
+    YieldOp::create(builder, op.getLoc(), results);
+  }
+  return Values(choice.getResults());
+}
+
 static Values decomposeAttention(AttentionOp op, OpBuilder &builder) {
   auto buildAtOnce = [&](const AttentionInputs &inputs) {
     return AttentionSteps(inputs, builder, op.getLoc()).buildResults();
@@ -416,19 +460,20 @@ static Values decomposeAttention(AttentionOp op, OpBuilder &builder) {
   auto buildLoop = [&](const AttentionInputs &inputs) {
     return buildBlocks(inputs, builder, op.getLoc(), getMaxScores(op));
   };
-  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
-  int64_t dim = query.getRank() - 2, queries = query.getDimSize(dim), parts = countParts(op);
-  bool isLoop = parts > kMaxParts;
-  if (!hasKnownScores(op))
-    isLoop = (parts > 1 || op->hasAttr(kMaxScoresAttr)) && !mayHaveExtents(op);
-  else if (parts > 1 && !isLoop && queries > kPartAlignment)
+  RankedTensorType query = op.getQuery().getType();
+  int64_t queries = query.getDimSize(query.getRank() - 2), parts = countParts(op);
+  auto buildLoops = [&](const AttentionInputs &inputs) {
+    if (hasKnownLengths(op) && op.getCausal() && !op.getOffset() && queries > kPartAlignment)
+      return decomposeIntoParts(op, builder, getPartSize(queries, kLoopParts), buildLoop);
+    return buildLoop(inputs);
+  };
+  if (hasKnownScores(op) && parts > kMaxParts)
+    return buildLoops(op);
+  if (hasKnownScores(op) && parts > 1 && queries > kPartAlignment)
     return decomposeIntoParts(op, builder, getPartSize(queries, parts), buildAtOnce);
-  if (!isLoop)
+  if (hasKnownScores(op) || mayHaveExtents(op))
     return buildAtOnce(op);
-  bool hasKnownLengths = !query.isDynamicDim(dim) && !key.isDynamicDim(dim);
-  if (hasKnownLengths && op.getCausal() && !op.getOffset() && queries > kPartAlignment)
-    return decomposeIntoParts(op, builder, getPartSize(queries, kLoopParts), buildLoop);
-  return buildLoop(op);
+  return parts > 1 ? buildLoops(op) : decomposeBySizes(op, builder, buildAtOnce, buildLoops);
 }
 
 FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {

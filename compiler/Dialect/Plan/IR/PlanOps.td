@@ -93,15 +93,17 @@ def Plan_DispatchOp : Plan_Op<"dispatch", [AttrSizedOperandSegments, Pure, Decla
 }
 
 def Plan_BranchOp : Plan_Op<"branch", [Pure]> {
-  let summary = "One of two functions on tensors, as data says";
+  let summary = "One of two functions on tensors, as data or sizes say";
   let description = [{
     Calls `then` where `condition` (a truth value as i8) is not 0, else `otherwise`, with `captures`. The functions are private to
-    the module and used nowhere else; `-xc-build-plan` puts their commands into regions of a `plan.control`. Example:
+    the module and used nowhere else; `-xc-build-plan` puts their commands into regions of a `plan.control`. A condition that is an
+    index, 0 or 1, follows from sizes: the host chooses when inputs are bound, and the regions are those of a `plan.choose`. Example:
     ```mlir
     %y = plan.branch %p then @main_if0_then otherwise @main_if0_else(%x) : (tensor<i8>, tensor<4xf32>) -> tensor<4xf32>
+    %z = plan.branch %few then @main_if1_then otherwise @main_if1_else(%u) : (index, tensor<?xf32>) -> tensor<?xf32>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$condition, Variadic<AnyRankedTensor>:$captures,
+  let arguments = (ins AnyTypeOf<[AnyRankedTensor, Index]>:$condition, Variadic<AnyRankedTensor>:$captures,
                        FlatSymbolRefAttr:$then, FlatSymbolRefAttr:$otherwise);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
@@ -236,7 +238,7 @@ def Plan_FunctionOp : Plan_Op<"function", [IsolatedFromAbove, NoTerminator, Sing
 }
 
 class Plan_Command<string mnemonic, list<Trait> traits = []>
-    : Plan_Op<mnemonic, traits # [ParentOneOf<["FunctionOp", "ControlOp"]>]>;
+    : Plan_Op<mnemonic, traits # [ParentOneOf<["FunctionOp", "ControlOp", "ChooseOp"]>]>;
 
 def Plan_LaunchOp : Plan_Command<"launch"> {
   let summary = "Launch a kernel";
@@ -283,6 +285,27 @@ def Plan_ControlOp : Plan_Command<"control", [NoTerminator, NoRegionArguments, S
   let regions = (region SizedRegion<1>:$first, SizedRegion<1>:$second);
   let assemblyFormat = [{
     (`loop` $loop^)? $condition `after` $after attr-dict-with-keyword $first $second
+  }];
+}
+
+def Plan_ChooseOp : Plan_Command<"choose", [NoTerminator, NoRegionArguments, SingleBlock]> {
+  let summary = "Run commands that depend on sizes";
+  let description = [{
+    `condition` maps the function's symbols to 0 or 1. Runs the first region where that is 1, else the second. Which one is known
+    when inputs are bound, so what is launched has the commands of that region in the place of this one, and nothing of the other.
+    In a region `after` counts its own commands. Example:
+    ```mlir
+    plan.choose affine_map<()[s0] -> (1 floordiv (s0 floordiv 1024 + 1))> after [0] {
+      plan.launch @at_once [...] scalars affine_map<()[s0] -> (s0)> after []
+    } {
+      plan.launch @in_parts [...] scalars affine_map<()[s0] -> (s0)> after []
+    }
+    ```
+  }];
+  let arguments = (ins AffineMapAttr:$condition, DenseI64ArrayAttr:$after);
+  let regions = (region SizedRegion<1>:$first, SizedRegion<1>:$second);
+  let assemblyFormat = [{
+    $condition `after` $after attr-dict-with-keyword $first $second
   }];
 }
 

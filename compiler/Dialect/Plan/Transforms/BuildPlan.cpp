@@ -486,7 +486,7 @@ static void emitFill(OpBuilder &builder, const Command &command, RangeAttr targe
 void PlanBuilder::emitCommands(OpBuilder &builder) {
   for (auto [command, after] : llvm::zip_equal(commands, edges)) {
     if (command.control) {
-      emitControl(builder, command, getRange(command.accesses.front()), after);
+      emitControl(builder, command, after);
       continue;
     }
     SmallVector<Attribute> ranges;

@@ -48,11 +48,12 @@ struct Place {
   mlir::AffineExpr length;
 };
 
-/// The two regions of an if or a while, and the buffers that hold their arenas.
+/// The two regions of an if or a while.
 struct ControlRegions {
   bool isLoop;
   std::unique_ptr<PlanBuilder> plans[2];
-  unsigned arenas[2];
+  /// Of an if that sizes decide: 1 for the first region, 0 for the second.
+  mlir::AffineExpr choice = {};
 };
 
 struct Command {
@@ -61,7 +62,7 @@ struct Command {
       kernel; // null: a copy from accesses[0] to accesses[1], or one of the below
   llvm::SmallVector<MemoryAccess> accesses;
   llvm::SmallVector<mlir::AffineExpr> scalars;
-  std::shared_ptr<ControlRegions> control = nullptr; // accesses[0] is the condition
+  std::shared_ptr<ControlRegions> control = nullptr; // accesses[0] is the condition, of data
   mlir::DenseElementsAttr fill = nullptr;            // what accesses[0] gets everywhere
 };
 
@@ -163,8 +164,7 @@ private:
 
   mlir::LogicalResult emit();
   void emitCommands(mlir::OpBuilder &builder);
-  void emitControl(mlir::OpBuilder &builder, const Command &command, RangeAttr condition,
-                   llvm::ArrayRef<int64_t> after);
+  void emitControl(mlir::OpBuilder &builder, const Command &command, llvm::ArrayRef<int64_t> after);
   RangeAttr getRange(const MemoryAccess &access);
   /// Where a buffer is in the whole function's plan.
   struct Spot {

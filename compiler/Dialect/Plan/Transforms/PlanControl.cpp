@@ -13,6 +13,9 @@
 // A value that a loop carries has one buffer all along: the commands before the loop put the first
 // value there, the body replaces it, in place where nothing needs the old one any more.
 //
+// Of an if that sizes decide only one region runs in a call, so both have one arena, as large as
+// the one that is chosen needs.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/Transforms/PlanBuilder.h"
@@ -61,10 +64,23 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
   auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [value, result] : llvm::zip(ret.getOperands(), around.results)) {
     FailureOr<SmallVector<AffineExpr>> inside = nested->getShape(value), outside = getShape(result);
-    if (failed(inside) || failed(outside) || *inside != *outside)
+    auto error = [&] {
       return emitError(ret.getLoc(), "expected a value of the shape that it has around the region, "
                                      "got ")
              << value.getType() << " of another size";
+    };
+    // A value of a loop keeps its size, whatever that is.
+    if (failed(inside) || failed(outside) || (around.replacesArguments && *inside != *outside))
+      return error();
+    for (auto [dim, given, needed] : llvm::enumerate(*inside, *outside)) {
+      auto difference = dyn_cast<AffineConstantExpr>(given - needed);
+      if (difference && difference.getValue() != 0)
+        return error();
+      std::string what;
+      llvm::raw_string_ostream(what) << "expected dim " << dim << " of " << value.getType()
+                                     << " to have the size that it has around a region";
+      require(ret.getLoc(), given, Comparison::Equal, needed, what);
+    }
   }
   nested->outer = nullptr;
   return nested;
@@ -72,10 +88,15 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
 
 /// Adds the command: it does to the buffers of this plan what the commands of the regions do.
 void PlanBuilder::addControl(Command command, std::shared_ptr<ControlRegions> regions) {
-  for (auto [nested, arenaOf] : llvm::zip_equal(regions->plans, regions->arenas)) {
-    arenaOf = addBuffer(Space::Arena, 0, nested->arena.size);
+  std::optional<unsigned> shared;
+  if (AffineExpr choice = regions->choice)
+    shared = addBuffer(Space::Arena, 0,
+                       choice * regions->plans[0]->arena.size +
+                           (1 - choice) * regions->plans[1]->arena.size);
+  for (const std::unique_ptr<PlanBuilder> &nested : regions->plans) {
+    unsigned arenaOf = shared ? *shared : addBuffer(Space::Arena, 0, nested->arena.size);
     nested->arenaBuffer = arenaOf;
-    touch(command, arenaOf, constant(0), nested->arena.size, Access::ReadWrite);
+    touch(command, arenaOf, constant(0), buffers[arenaOf].size, Access::ReadWrite);
     for (const Command &inner : nested->commands)
       for (const MemoryAccess &access : inner.accesses) {
         const Buffer &buffer = nested->buffers[access.buffer];
@@ -124,8 +145,16 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
     nested = std::move(*built);
   }
   Command command{branch.getLoc(), {}, {}, {}};
-  Place condition = places.at(branch.getCondition());
-  touch(command, condition.buffer, condition.offset, condition.length, Access::Read);
+  if (branch.getCondition().getType().isIndex()) {
+    FailureOr<AffineExpr> choice = getExpr(OpFoldResult(branch.getCondition()));
+    if (failed(choice))
+      return branch.emitOpError("expected data, or a formula over the dynamic dims of the "
+                                "function's inputs, as the condition");
+    regions->choice = *choice;
+  } else {
+    Place condition = places.at(branch.getCondition());
+    touch(command, condition.buffer, condition.offset, condition.length, Access::Read);
+  }
   addControl(std::move(command), std::move(regions));
   return success();
 }
@@ -169,11 +198,16 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   return success();
 }
 
-void PlanBuilder::emitControl(OpBuilder &builder, const Command &command, RangeAttr condition,
-                              ArrayRef<int64_t> after) {
-  auto control = ControlOp::create(builder, command.loc, condition,
-                                   command.control->isLoop ? builder.getUnitAttr() : UnitAttr(),
-                                   builder.getDenseI64ArrayAttr(after));
+void PlanBuilder::emitControl(OpBuilder &builder, const Command &command, ArrayRef<int64_t> after) {
+  DenseI64ArrayAttr edges = builder.getDenseI64ArrayAttr(after);
+  Operation *control;
+  if (AffineExpr choice = command.control->choice)
+    control = ChooseOp::create(builder, command.loc,
+                               AffineMapAttr::get(getRootPlan().dims.getMap(choice)), edges);
+  else
+    control =
+        ControlOp::create(builder, command.loc, getRange(command.accesses.front()),
+                          command.control->isLoop ? builder.getUnitAttr() : UnitAttr(), edges);
   OpBuilder::InsertionGuard guard(builder);
   for (auto [region, nested] : llvm::zip_equal(control->getRegions(), command.control->plans)) {
     builder.createBlock(&region);

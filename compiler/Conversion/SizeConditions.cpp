@@ -1,0 +1,211 @@
+//===- SizeConditions.cpp - Truth values that sizes decide ----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Formulas have no comparison and their quotients are those of numbers that are not negative. So a
+// number is kept as a difference of two such, and one difference is less than another if what has
+// been moved to either side is: `a < b` is `1 <= b / (a + 1)`, and `1 <= q` is `1 - 1 / (q + 1)`.
+// Where the largest sizes that `array.dim_range` allows cannot make it true, it is false.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/SizeConditions.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/ShapeRules.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc {
+
+namespace {
+
+/// `plus - minus`, neither of which is negative.
+struct Difference {
+  OpFoldResult plus, minus;
+};
+
+class SizeConditionBuilder {
+public:
+  SizeConditionBuilder(OpBuilder &builder, Location location) : sizes(builder, location) {}
+
+  OpFoldResult getTruth(Value value);
+
+private:
+  using Number = std::optional<Difference>;
+
+  Number getNumber(Value value);
+  Number getSize(Value index);
+  Number getConstant(const APInt &value);
+  Number combine(Operation *op, Number lhs, Number rhs);
+  OpFoldResult compare(array::CompareOp op);
+  OpFoldResult isLess(const Difference &a, const Difference &b);
+  OpFoldResult negate(OpFoldResult truth) { return sizes.sub(sizes.constant(1), truth); }
+
+  array::SizeBuilder sizes;
+};
+
+} // namespace
+
+/// The largest size that the user allows for dim `dim` of a function's argument.
+static std::optional<int64_t> getMostOfArgument(Value tensor, std::optional<int64_t> dim) {
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  auto func =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  if (!func || !dim)
+    return std::nullopt;
+  auto names = func.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "array.dims");
+  auto ranges = func->getAttrOfType<DictionaryAttr>("array.dim_range");
+  auto range = names && ranges ? ranges.getAs<ArrayAttr>(cast<StringAttr>(names[*dim]).getValue())
+                               : ArrayAttr();
+  int64_t most = range ? cast<IntegerAttr>(range[1]).getInt() : -1;
+  return most < 0 ? std::nullopt : std::optional(most);
+}
+
+/// A number that `size`, which is not negative, cannot exceed.
+static std::optional<int64_t> getMost(OpFoldResult size) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return constant;
+  Operation *op = cast<Value>(size).getDefiningOp();
+  if (auto dim = dyn_cast_if_present<tensor::DimOp>(op))
+    return getMostOfArgument(dim.getSource(), dim.getConstantIndex());
+  if (auto dim = dyn_cast_if_present<array::DimOp>(op))
+    return getMostOfArgument(dim.getOperand(), dim.getAxis());
+  if (!isa_and_present<arith::AddIOp, arith::MulIOp, arith::DivUIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> lhs = getMost(op->getOperand(0));
+  if (!lhs || isa<arith::DivUIOp>(op))
+    return lhs;
+  std::optional<int64_t> rhs = getMost(op->getOperand(1));
+  int64_t most = 0;
+  if (!rhs || (isa<arith::AddIOp>(op) ? llvm::AddOverflow(*lhs, *rhs, most)
+                                      : llvm::MulOverflow(*lhs, *rhs, most)))
+    return std::nullopt;
+  return most;
+}
+
+SizeConditionBuilder::Number SizeConditionBuilder::getConstant(const APInt &value) {
+  // The lowest number has no opposite.
+  if (value.getSignificantBits() > 63)
+    return std::nullopt;
+  int64_t number = value.getSExtValue();
+  OpFoldResult zero = sizes.constant(0);
+  return number < 0 ? Difference{zero, sizes.constant(-number)}
+                    : Difference{sizes.constant(number), zero};
+}
+
+SizeConditionBuilder::Number SizeConditionBuilder::combine(Operation *op, Number lhs, Number rhs) {
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (isa<array::AddOp, arith::AddIOp>(op))
+    return Difference{sizes.add(lhs->plus, rhs->plus), sizes.add(lhs->minus, rhs->minus)};
+  if (isa<array::SubOp, arith::SubIOp>(op))
+    return Difference{sizes.add(lhs->plus, rhs->minus), sizes.add(lhs->minus, rhs->plus)};
+  return Difference{sizes.add(sizes.mul(lhs->plus, rhs->plus), sizes.mul(lhs->minus, rhs->minus)),
+                    sizes.add(sizes.mul(lhs->plus, rhs->minus), sizes.mul(lhs->minus, rhs->plus))};
+}
+
+/// A number of type index.
+SizeConditionBuilder::Number SizeConditionBuilder::getSize(Value index) {
+  APInt constant;
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return getConstant(constant);
+  Operation *op = index.getDefiningOp();
+  if (isa_and_present<array::DimOp, tensor::DimOp>(op))
+    return Difference{index, sizes.constant(0)};
+  if (isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return combine(op, getSize(op->getOperand(0)), getSize(op->getOperand(1)));
+  if (isa_and_present<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivUIOp,
+                      arith::CeilDivSIOp, arith::RemUIOp, arith::RemSIOp>(op)) {
+    auto isNatural = [&](Value operand) {
+      Number number = getSize(operand);
+      return number && getConstantIntValue(number->minus) == 0;
+    };
+    if (llvm::all_of(op->getOperands(), isNatural))
+      return Difference{index, sizes.constant(0)};
+  }
+  return std::nullopt;
+}
+
+/// A number of type tensor<i64>.
+SizeConditionBuilder::Number SizeConditionBuilder::getNumber(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getRank() != 0 || !type.getElementType().isSignlessInteger(64))
+    return std::nullopt;
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return getConstant(*constant.value_begin<APInt>());
+  return llvm::TypeSwitch<Operation *, Number>(value.getDefiningOp())
+      .Case([&](array::FromIndexOp op) { return getSize(op.getOperand()); })
+      .Case<array::AddOp, array::SubOp, array::MulOp>(
+          [&](auto op) { return combine(op, getNumber(op.getLhs()), getNumber(op.getRhs())); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+OpFoldResult SizeConditionBuilder::isLess(const Difference &a, const Difference &b) {
+  OpFoldResult one = sizes.constant(1), lower = sizes.add(a.plus, b.minus),
+               upper = sizes.add(b.plus, a.minus);
+  std::optional<int64_t> least = getConstantIntValue(lower), most = getMost(upper);
+  if (most && *most <= least.value_or(0))
+    return sizes.constant(0);
+  OpFoldResult quotient = sizes.floorDiv(upper, sizes.add(lower, one));
+  return negate(sizes.floorDiv(one, sizes.add(quotient, one)));
+}
+
+OpFoldResult SizeConditionBuilder::compare(array::CompareOp op) {
+  Number lhs = getNumber(op.getLhs()), rhs = getNumber(op.getRhs());
+  if (!lhs || !rhs)
+    return {};
+  switch (op.getDirection()) {
+  case array::CompareDirection::Lt:
+    return isLess(*lhs, *rhs);
+  case array::CompareDirection::Gt:
+    return isLess(*rhs, *lhs);
+  case array::CompareDirection::Le:
+    return negate(isLess(*rhs, *lhs));
+  case array::CompareDirection::Ge:
+    return negate(isLess(*lhs, *rhs));
+  case array::CompareDirection::Ne:
+    return sizes.add(isLess(*lhs, *rhs), isLess(*rhs, *lhs));
+  case array::CompareDirection::Eq:
+    return negate(sizes.add(isLess(*lhs, *rhs), isLess(*rhs, *lhs)));
+  }
+  llvm_unreachable("no direction of a comparison");
+}
+
+OpFoldResult SizeConditionBuilder::getTruth(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Operation *op = value.getDefiningOp();
+  if (type.getRank() != 0 || !type.getElementType().isInteger(1) || !op)
+    return {};
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return sizes.constant(*constant.value_begin<bool>() ? 1 : 0);
+  if (auto comparison = dyn_cast<array::CompareOp>(op))
+    return compare(comparison);
+  if (!isa<array::AndOp, array::OrOp, array::XorOp>(op))
+    return {};
+  OpFoldResult lhs = getTruth(op->getOperand(0)), rhs = getTruth(op->getOperand(1));
+  if (!lhs || !rhs)
+    return {};
+  if (isa<array::AndOp>(op))
+    return sizes.mul(lhs, rhs);
+  if (isa<array::OrOp>(op))
+    return negate(sizes.mul(negate(lhs), negate(rhs)));
+  return sizes.add(sizes.mul(lhs, negate(rhs)), sizes.mul(negate(lhs), rhs));
+}
+
+OpFoldResult buildSizeCondition(Value condition, OpBuilder &builder) {
+  return SizeConditionBuilder(builder, condition.getLoc()).getTruth(condition);
+}
+
+} // namespace xc
