@@ -69,6 +69,9 @@ struct FloatBuilder {
   Value add(Value x, double y) { return arith::AddFOp::create(b, loc, x, constant(y)); }
   Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
   Value mul(Value x, double y) { return mul(x, constant(y)); }
+  Value fma(Value x, double y, double z) {
+    return math::FmaOp::create(b, loc, x, constant(y), constant(z));
+  }
   Value compare(CmpFPredicate predicate, Value x, double y) {
     return arith::CmpFOp::create(b, loc, predicate, x, constant(y));
   }
@@ -90,7 +93,7 @@ struct FloatBuilder {
 
 // Giles, "Approximating the erfinv function" (2010), single precision: by w = -log(1 - x^2), about
 // 2.5 and, of its root, about 3; the coefficients of lowest power first. Within 2.6e-7 of the
-// result, relatively.
+// result, relatively. w only adds to it, so that targets may approximate logarithm and root.
 static constexpr double kGilesCentral[] = {1.50140941,     0.246640727,   -0.00417768164,
                                            -0.00125372503, 0.00021858087, -4.39150654e-6,
                                            -3.5233877e-6,  3.43273939e-7, 2.81022636e-8};
@@ -100,13 +103,16 @@ static constexpr double kGilesTail[] = {2.83297682,    1.00167406,     0.0094388
 
 /// Without a division, and of one logarithm and one root.
 static Value buildErfInvF32(FloatBuilder &f, Value x) {
-  OpBuilder &b = f.b;
+  constexpr auto approximate = arith::FastMathFlags::afn;
   Value above = f.add(x, 1.0), below = f.add(f.mul(x, -1.0), 1.0), rest = f.mul(above, below);
-  Value w = f.mul(math::LogOp::create(b, f.loc, rest), -1.0);
-  Value central = f.polynomial(kGilesCentral, f.add(w, -2.5));
-  Value tail = f.polynomial(kGilesTail, f.add(math::SqrtOp::create(b, f.loc, w), -3.0));
+  // -w / log(2), and the root of its opposite.
+  Value logarithm = math::Log2Op::create(f.b, f.loc, rest, approximate);
+  Value root = math::SqrtOp::create(f.b, f.loc, f.mul(logarithm, -1.0), approximate);
+  Value central = f.polynomial(kGilesCentral, f.fma(logarithm, -M_LN2, -2.5));
+  Value tail = f.polynomial(kGilesTail, f.fma(root, std::sqrt(M_LN2), -3.0));
   tail = f.select(f.compare(CmpFPredicate::OEQ, rest, 0.0), f.constant(INFINITY), tail);
-  return f.mul(f.select(f.compare(CmpFPredicate::OLT, w, 5.0), central, tail), x);
+  Value isCentral = f.compare(CmpFPredicate::OGT, logarithm, -5.0 / M_LN2);
+  return f.mul(f.select(isCentral, central, tail), x);
 }
 
 Value buildErfInv(OpBuilder &builder, Location loc, Value x) {

@@ -254,6 +254,23 @@ struct LowerExp2 final : ConvertOpToLLVMPattern<math::Exp2Op> {
   }
 };
 
+/// Under `afn`, an op on f32 that has an approximate instruction is that.
+template <typename Op> struct LowerApproximate final : ConvertOpToLLVMPattern<Op> {
+  LowerApproximate(const LLVMTypeConverter &converter, StringRef intrinsic)
+      : ConvertOpToLLVMPattern<Op>(converter, /*benefit=*/10), intrinsic(intrinsic) {}
+
+  LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return rewriter.notifyMatchFailure(op, "not f32, or not to be approximated");
+    rewriter.replaceOp(op, callOnLanes(rewriter, op.getLoc(), intrinsic, adaptor.getOperand()));
+    return success();
+  }
+
+  StringRef intrinsic;
+};
+
 /// LLVM selects tanh.approx for its own tanh under `afn`; upstream's pattern would call a library.
 struct LowerTanh final : ConvertOpToLLVMPattern<math::TanhOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -405,6 +422,8 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
   patterns.add<LowerLoad<memref::LoadOp>, LowerLoad<vector::LoadOp>, LowerStore<memref::StoreOp>,
                LowerStore<vector::StoreOp>>(converter, /*benefit=*/10);
   patterns.add<LowerExp2, LowerTanh, LowerWideProduct>(converter, /*benefit=*/10);
+  patterns.add<LowerApproximate<math::Log2Op>>(converter, "llvm.nvvm.lg2.approx.ftz.f");
+  patterns.add<LowerApproximate<math::SqrtOp>>(converter, "llvm.nvvm.sqrt.approx.ftz.f");
   patterns.add<LowerBinding, LowerScalar, LowerTensorMap, LowerWorkgroupId, LowerSharedBuffer,
                LowerPointerCast>(converter);
   populateGpuToNVVMConversionPatterns(converter, patterns);

@@ -39,13 +39,18 @@ static Type withElement(Type type, Type element) {
   return vector ? Type(vector.clone(element)) : element;
 }
 
+/// True if the op says that its function may be approximated.
+static bool isApproximate(math::Log2Op op) {
+  return arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
+}
+
 namespace {
 
 /// Base of the patterns: holds the options, and checks what all of them check.
 template <typename Op> class MathPattern : public OpRewritePattern<Op> {
 public:
-  MathPattern(MLIRContext *context, const MathExpansion &options)
-      : OpRewritePattern<Op>(context), options(options) {}
+  MathPattern(MLIRContext *context, const MathExpansion &options, PatternBenefit benefit = 1)
+      : OpRewritePattern<Op>(context, benefit), options(options) {}
 
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const final {
     Type type = op->getOperand(0).getType();
@@ -237,6 +242,22 @@ class ExpandIPowI : public PowerPattern<math::IPowIOp> {
   }
 };
 
+/// By the natural logarithm, without the pairs that log2 takes.
+class ExpandApproximateLog2 : public MathPattern<math::Log2Op> {
+public:
+  using MathPattern::MathPattern;
+
+private:
+  LogicalResult expand(math::Log2Op op, Type type, PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(type).isF32() || !isApproximate(op))
+      return rewriter.notifyMatchFailure(op, "not f32, or not to be approximated");
+    MathBuilder b(rewriter, op.getLoc(), type, options);
+    Value logarithm = expandLog(b, op.getOperand());
+    rewriter.replaceOp(op, b.mul(logarithm, b.constant(1.4426950408889634)));
+    return success();
+  }
+};
+
 struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
   using ExpandMathBase::ExpandMathBase;
 
@@ -245,6 +266,7 @@ struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
     options.fastMath = fastMath;
     options.hasFma = hasFma;
     options.hasExp2 = hasExp2;
+    options.hasLog2 = hasLog2;
     options.hasTanh = hasTanh;
     options.hasMinMax = hasMinMax;
     options.keep = [&](Operation *op) {
@@ -252,6 +274,8 @@ struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
         return false;
       if (auto tanh = dyn_cast<math::TanhOp>(op))
         return hasTanh && tanh.getFastmath() == arith::FastMathFlags::afn;
+      if (auto log2 = dyn_cast<math::Log2Op>(op))
+        return hasLog2 && isApproximate(log2);
       return hasExp2 && isa<math::Exp2Op>(op);
     };
     RewritePatternSet patterns(&getContext());
@@ -308,6 +332,7 @@ void populateExpandMathPatterns(RewritePatternSet &patterns, const MathExpansion
   adder.add<math::LogOp>(expandLog);
   adder.add<math::Log1pOp>(expandLog1p);
   adder.add<math::Log2Op>(expandLog2);
+  patterns.add<ExpandApproximateLog2>(patterns.getContext(), options, /*benefit=*/2);
   adder.add<math::Log10Op>(expandLog10);
   adder.add<math::AsinhOp>(expandAsinh);
   adder.add<math::AcoshOp>(expandAcosh);

@@ -33,6 +33,9 @@ struct MathExpansion {
   /// last place; with `afn` it may take denormal numbers for zero. exp, and what is made of it, is
   /// built on that instruction then.
   bool hasExp2 = false;
+  /// The target computes `math.log2` on f32 with `afn` in an instruction with an error of 2^-22,
+  /// absolutely in (0.5, 2) and relatively elsewhere; it may take denormal numbers for zero.
+  bool hasLog2 = false;
   /// The target computes `math.tanh` on f32 with `afn` in an instruction with a relative error
   /// below 2^-10; used under fastMath only.
   bool hasTanh = false;

@@ -16,7 +16,8 @@ def ExpandMath : Pass<"xc-expand-math"> {
     Expands every `math` op on scalars and fixed vectors of f16, bf16, f32 and f64 that is not an instruction of
     all targets, and `arith.remf`, into `arith` and a few `math` ops that are (sqrt, floor, ceil, trunc,
     roundeven, absf, copysign, fma). No call of a math library remains. f16 and bf16 are computed in f32. The
-    code is free of branches but for huge arguments of sin, cos and tan, remainders, and integer powers.
+    code is free of branches but for huge arguments of sin, cos and tan, remainders, and integer powers. math.log2
+    with the flag `afn` may be wrong by 2^-22, absolutely in (0.5, 2) and relatively elsewhere.
     docs/math-accuracy.md has the errors. Example:
     ```mlir
     %y = math.rsqrt %x : vector<8xf32>                // input
@@ -34,6 +35,8 @@ def ExpandMath : Pass<"xc-expand-math"> {
     Option<"hasFma", "has-fma", "bool", /*default=*/"true", "The target has fused multiply-add instructions">,
     Option<"hasExp2", "has-exp2", "bool", /*default=*/"false",
            "The target has an instruction for math.exp2 on f32, which stays and computes exp too">,
+    Option<"hasLog2", "has-log2", "bool", /*default=*/"false",
+           "The target has an approximate instruction for math.log2 on f32, used where that op has `afn`">,
     Option<"hasTanh", "has-tanh", "bool", /*default=*/"false",
            "The target has an approximate instruction for math.tanh on f32, used with fast-math">,
     Option<"hasMinMax", "has-min-max", "bool", /*default=*/"false",

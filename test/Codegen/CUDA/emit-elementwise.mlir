@@ -139,3 +139,41 @@ builtin.module @box attributes {plan.kernel, plan.target = #plan.target<"cuda", 
     return
   }
 }
+
+// -----
+
+// Neighbours that have one quotient of their index compute once, on a scalar, what follows from it; more lanes than
+// that are computed in parts.
+// CHECK-LABEL: func.func @shared_quotients
+// CHECK-NOT:     arith.remui
+// CHECK:         %[[FIRST:.*]] = arith.divui %[[I:.*]], %c4 : index
+// CHECK:         %[[A:.*]] = arith.index_cast %[[FIRST]] : index to i32
+// CHECK:         arith.muli %[[A]], %{{.*}} : i32
+// CHECK:         %[[J:.*]] = arith.addi %[[I]], %c4 {{.*}}: index
+// CHECK:         %[[SECOND:.*]] = arith.divui %[[J]], %c4 : index
+// CHECK:         %[[B:.*]] = arith.index_cast %[[SECOND]] : index to i32
+// CHECK:         arith.muli %[[B]], %{{.*}} : i32
+// CHECK-NOT:     arith.muli {{.*}} : vector
+// CHECK:         vector.store %{{.*}} : memref<4096xi16>, vector<8xi16>
+builtin.module @shared_quotients attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @shared_quotients() attributes {lowering_config = #cuda.elementwise<threads = 64, vector = 8, unroll = 1>} {
+    %c4 = arith.constant 4 : index
+    %factor = arith.constant 77 : i32
+    %e = tensor.empty() : tensor<4096xi16>
+    %g = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<4096xi16>) {
+    ^bb0(%old: i16):
+      %i = linalg.index 0 : index
+      %quotient = arith.divui %i, %c4 : index
+      %rest = arith.remui %i, %c4 : index
+      %number = arith.index_cast %quotient : index to i32
+      %place = arith.index_cast %rest : index to i32
+      %product = arith.muli %number, %factor : i32
+      %sum = arith.addi %product, %place : i32
+      %m = arith.trunci %sum : i32 to i16
+      linalg.yield %m : i16
+    } -> tensor<4096xi16>
+    %b1 = plan.binding 0 write align 64 : memref<4096xi16>
+    bufferization.materialize_in_destination %g in restrict writable %b1 : (tensor<4096xi16>, memref<4096xi16>) -> ()
+    return
+  }
+}

@@ -1,5 +1,5 @@
-// RUN: xc-opt %s -xc-expand-math="has-exp2 has-tanh has-min-max" | FileCheck %s
-// RUN: xc-opt %s -xc-expand-math="has-exp2 has-tanh has-min-max fast-math" | FileCheck %s --check-prefix=FAST
+// RUN: xc-opt %s -xc-expand-math="has-exp2 has-log2 has-tanh has-min-max" | FileCheck %s
+// RUN: xc-opt %s -xc-expand-math="has-exp2 has-log2 has-tanh has-min-max fast-math" | FileCheck %s --check-prefix=FAST
 
 // The instruction for 2^x computes exp, with the rounding error of the product mended.
 // CHECK-LABEL: func.func @exp
@@ -50,4 +50,15 @@ func.func @erf(%x: f32) -> f32 {
 func.func @tanh(%x: f32) -> f32 {
   %y = math.tanh %x : f32
   return %y : f32
+}
+
+// Where an approximation will do, the instruction.
+// CHECK-LABEL: func.func @log2
+// CHECK-NEXT:    math.log2 %{{.*}} fastmath<afn> : vector<4xf32>
+// CHECK-NOT:     math.log2
+// CHECK:         return
+func.func @log2(%x: vector<4xf32>, %y: f32) -> (vector<4xf32>, f32) {
+  %0 = math.log2 %x fastmath<afn> : vector<4xf32>
+  %1 = math.log2 %y : f32
+  return %0, %1 : vector<4xf32>, f32
 }

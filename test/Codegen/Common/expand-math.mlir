@@ -136,3 +136,15 @@ func.func @tensors_and_scalable_vectors_are_left_alone(%x: tensor<4xf32>, %y: ve
   %1 = math.exp %y : vector<[4]xf32>
   return %0, %1 : tensor<4xf32>, vector<[4]xf32>
 }
+
+// Approximate, and no such instruction: the natural logarithm and a product.
+// CHECK-LABEL: func.func @approximate_log2
+// CHECK-NOT:     math.log2
+// CHECK:         arith.cmpf ogt
+// CHECK-NEXT:    %[[LOG:.*]] = arith.select
+// CHECK-NEXT:    %[[PRODUCT:.*]] = arith.mulf %[[LOG]], %{{.*}} : f32
+// CHECK-NEXT:    return %[[PRODUCT]]
+func.func @approximate_log2(%x: f32) -> f32 {
+  %0 = math.log2 %x fastmath<afn> : f32
+  return %0 : f32
+}

@@ -59,18 +59,23 @@ def check_generators():
 
 
 def bits(algorithm, key, shape, width, start=0):
-    """What array.random_bits says."""
-    count = (np.arange(math.prod(shape), dtype=np.uint64) + np.uint64(start)).reshape(shape)
-    high, low = (count >> np.uint64(32)).astype(U32), count.astype(U32)
+    """What array.random_bits says; `start` counts blocks."""
+    per_block = 1 if algorithm == "threefry" else 2 if width == 64 else 4
+    number = np.arange(math.prod(shape), dtype=np.uint64)
+    block, element = number // np.uint64(per_block) + np.uint64(start), number % np.uint64(per_block)
+    high, low = (block >> np.uint64(32)).astype(U32), block.astype(U32)
     if algorithm == "threefry":
         w0, w1 = threefry2x32(key, (high, low))
+        word = w0 ^ w1
     else:
         zero = np.zeros_like(low)
-        w0, w1 = philox4x32(key, (low, high, zero, zero))[:2]
+        made = np.stack(philox4x32(key, (low, high, zero, zero)))
+        first = (element * np.uint64(4 // per_block)).astype(np.int64)
+        w0, w1 = (np.take_along_axis(made, (first + offset)[None] % 4, 0)[0] for offset in (0, 1))
+        word = w0
     if width == 64:
-        return (w0.astype(np.uint64) << np.uint64(32)) | w1
-    word = w0 ^ w1 if algorithm == "threefry" else w0
-    return word.astype({8: np.uint8, 16: np.uint16, 32: U32}[width])
+        return ((w0.astype(np.uint64) << np.uint64(32)) | w1).reshape(shape)
+    return word.astype({8: np.uint8, 16: np.uint16, 32: U32}[width]).reshape(shape)
 
 
 def unit(algorithm, key, shape, digits):
@@ -94,11 +99,11 @@ def generators():
         for width in (8, 16, 32, 64):
             yield simple(f"{algorithm}_u{width}", [key], [(f"u{width}", bits(algorithm, KEY, SHAPE, width))],
                          f"%r0 = array.random_bits %0{word} : {key.mlir} -> {mlir_type(f'u{width}', SHAPE)}")
-        for shape in ((), (1,), (0,), (3, 0), (2, 1, 2, 1, 2, 1, 2, 3)):
+        for shape in ((), (1,), (0,), (3, 0), (2, 1, 2, 1, 2, 1, 2, 3), (7, 3, 8), (37, 4, 1), (1030,), (3, 2)):
             yield simple(f"{algorithm}_{len(shape)}_{math.prod(shape)}", [key], [("u32", bits(algorithm, KEY, shape, 32))],
                          f"%r0 = array.random_bits %0{word} : {key.mlir} -> {mlir_type('u32', shape)}")
-        # A count that crosses 2**32, so that its high word matters.
-        start = 2 ** 32 - 100
+        # Blocks whose number crosses 2**32, so that its high word matters.
+        start = 2 ** 32 - 50
         yield simple(f"{algorithm}_counter", [key, Tensor("u64", np.uint64(start))], [("u64", bits(algorithm, KEY, (200,), 64, start))],
                      f"%r0 = array.random_bits %0 counter(%1 : tensor<ui64>){word} : {key.mlir} -> tensor<200xui64>")
         steps = [Step([make_key((n, 7)), Tensor("f32", np.zeros((n, 3)))], [("u32", bits(algorithm, (n, 7), (n, 3), 32))])
@@ -109,12 +114,38 @@ def generators():
     return %r : tensor<?x3xui32>
   }}
 """, steps)
+    # Neighbours that share a block, in vectors of each length and beside other operands.
+    for dtype, digits in DIGITS.items():
+        u = unit("philox", KEY, (6, 72), digits)
+        yield simple(f"philox_uniform_{dtype}", [key], [(dtype, u)],
+                     f"%r0 = array.random_uniform %0 algorithm = philox : {key.mlir} -> {mlir_type(dtype, (6, 72))}", "exact")
+        x = Tensor(dtype, np.linspace(-4, 4, 6 * 72).reshape(6, 72))
+        kept = np.where(unit("philox", KEY, (6, 72), 24) < 0.5, x.values, 0)
+        yield simple(f"philox_dropout_{dtype}", [key, x], [(dtype, kept)],
+                     f"""%p = array.constant dense<0.5> : tensor<f32>
+                         %zero = array.constant dense<0.0> : tensor<{dtype}>
+                         %m = array.random_bernoulli %0, %p algorithm = philox : ({key.mlir}, tensor<f32>) -> tensor<6x72xi1>
+                         %r0 = array.select %m, %1, %zero : (tensor<6x72xi1>, {x.mlir}, tensor<{dtype}>) -> {x.mlir}""", "exact")
+    # Transposed, in parts and summed up, numbers stay those of their elements.
+    u = unit("philox", KEY, (24, 40), 24)
+    drawn = f"%u = array.random_uniform %0 algorithm = philox : {key.mlir} -> tensor<24x40xf32>"
+    yield simple("philox_transposed", [key], [("f32", u.T)],
+                 f"{drawn}\n%r0 = array.transpose %u permutation = [1, 0] : tensor<24x40xf32> -> tensor<40x24xf32>", "exact")
+    yield simple("philox_slice", [key], [("f32", u[3:20, 5:36])],
+                 f"{drawn}\n%r0 = array.slice %u [3:20, 5:36] : tensor<24x40xf32> -> tensor<17x31xf32>", "exact")
+    yield simple("philox_sum_rows", [key], [("f32", u.sum(1))],
+                 f"{drawn}\n%r0 = array.reduce sum, %u axes = [1] : tensor<24x40xf32> -> tensor<24xf32>", "sum")
+    yield simple("philox_sum_columns", [key], [("f32", u.sum(0))],
+                 f"{drawn}\n%r0 = array.reduce sum, %u axes = [0] : tensor<24x40xf32> -> tensor<40xf32>", "sum")
     # The published answer of Threefry itself, through the op.
     pi = Tensor("u64", np.uint64(0x243F6A8885A308D3))
     yield simple("threefry_published", [make_key((0x13198A2E, 0x03707344)), pi], [("u64", np.array([0xC4923A9C483DF7A0], np.uint64))],
                  "%r0 = array.random_bits %0 counter(%1 : tensor<ui64>) : tensor<2xui32> -> tensor<1xui64>")
-    yield simple("philox_published", [make_key((0, 0))], [("u64", np.array([0x6627E8D5E169C58D], np.uint64))],
-                 "%r0 = array.random_bits %0 algorithm = philox : tensor<2xui32> -> tensor<1xui64>")
+    yield simple("philox_published", [make_key((0, 0))], [("u32", np.array([0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8], U32))],
+                 "%r0 = array.random_bits %0 algorithm = philox : tensor<2xui32> -> tensor<4xui32>")
+    yield simple("philox_published_pairs", [make_key((0, 0))],
+                 [("u64", np.array([0x6627E8D5E169C58D, 0xBC57AC4C9B00DBD8], np.uint64))],
+                 "%r0 = array.random_bits %0 algorithm = philox : tensor<2xui32> -> tensor<2xui64>")
     pairs = bits("threefry", KEY, (4,), 64)
     split = np.stack([pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)], 1).astype(U32)
     yield simple("split", [key], [("u32", split)], f"%r0 = array.random_split %0 num = 4 : {key.mlir} -> tensor<4x2xui32>")

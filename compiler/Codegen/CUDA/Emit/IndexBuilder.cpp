@@ -128,6 +128,8 @@ Value IndexBuilder::rem(Value lhs, Value rhs) {
     return constant(0);
   if (left && right && *right > 0)
     return constant(*left % *right);
+  if (right && *right > 0 && knownDivisor(lhs) % *right == 0)
+    return constant(0);
   return build<arith::RemUIOp>(lhs, rhs);
 }
 

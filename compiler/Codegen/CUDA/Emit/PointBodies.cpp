@@ -11,7 +11,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -106,6 +109,33 @@ Value PointEmitter::compute(Value tensor, Point &point) {
       .Case([&](tensor::PadOp pad) { return computePad(pad, point); })
       .Case([&](kernel::ScatterOp scatter) { return computeScatter(scatter, point); })
       .Default([](Operation *) -> Value { llvm_unreachable("findUnsupported refuses other ops"); });
+}
+
+/// `op` as the quotient or the remainder of a loop's index and a constant; null if it is neither.
+static AffineExpr matchQuotient(Operation *op) {
+  APInt divisor;
+  if (!isa<arith::DivUIOp, arith::RemUIOp>(op) || !op->getResult(0).getType().isIndex() ||
+      !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || !divisor.isStrictlyPositive())
+    return {};
+  auto loop = op->getOperand(0).getDefiningOp<linalg::IndexOp>();
+  if (!loop)
+    return {};
+  AffineExpr index = getAffineDimExpr(loop.getDim(), op->getContext());
+  int64_t value = divisor.getSExtValue();
+  return isa<arith::DivUIOp>(op) ? index.floorDiv(value) : index % value;
+}
+
+/// The most lanes, a divisor of `lanes`, that can have one quotient in the body of `op`: what
+/// follows from it is computed once for them then.
+static int64_t countLanesOfQuotients(linalg::LinalgOp op, int64_t lanes) {
+  int64_t part = lanes;
+  for (Operation &bodyOp : op.getBlock()->without_terminator())
+    if (AffineExpr quotient = matchQuotient(&bodyOp)) {
+      auto divisor = cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(quotient).getRHS());
+      if (divisor.getValue() > 1)
+        part = std::gcd(part, divisor.getValue());
+    }
+  return part;
 }
 
 Value PointEmitter::computeLinalg(linalg::LinalgOp op, Value result, Point &point) {
@@ -207,6 +237,8 @@ void PointEmitter::emitBodyOp(linalg::LinalgOp op, Operation *bodyOp, ArrayRef<C
                               int64_t lanes, Value mask, IRMapping &mapping) {
   if (auto indexOp = dyn_cast<linalg::IndexOp>(bodyOp)) {
     mapping.map(indexOp.getResult(), toValue(loops[indexOp.getDim()], lanes));
+  } else if (AffineExpr quotient = matchQuotient(bodyOp)) {
+    mapping.map(bodyOp->getResult(0), toValue(apply(quotient, loops, lanes), lanes));
   } else if (auto extract = dyn_cast<tensor::ExtractOp>(bodyOp)) {
     Point point{{}, {}, lanes, mask};
     for (Value position : extract.getIndices()) {
@@ -229,20 +261,52 @@ void PointEmitter::emitBodyOp(linalg::LinalgOp op, Operation *bodyOp, ArrayRef<C
   }
 }
 
-SmallVector<Value> PointEmitter::emitBody(linalg::LinalgOp op, ArrayRef<Coord> loops,
-                                          Point *flatPoint, ValueRange accumulators, int64_t lanes,
-                                          Value mask) {
-  IRMapping mapping;
-  bool reduces = !accumulators.empty();
-  emitOperands(op, loops, flatPoint, lanes, mask, mapping, /*outputsToo=*/!reduces);
-  if (reduces)
-    mapping.map(op.getRegionOutputArgs(), accumulators);
+SmallVector<Value> PointEmitter::emitBodyOps(linalg::LinalgOp op, ArrayRef<Coord> loops,
+                                             int64_t lanes, Value mask, IRMapping &mapping) {
   for (Operation &bodyOp : op.getBlock()->without_terminator())
     emitBodyOp(op, &bodyOp, loops, lanes, mask, mapping);
   SmallVector<Value> values;
   for (Value yielded : op.getBlock()->getTerminator()->getOperands())
     values.push_back(mapping.lookupOrDefault(yielded));
   return values;
+}
+
+SmallVector<Value> PointEmitter::emitBody(linalg::LinalgOp op, ArrayRef<Coord> loops,
+                                          Point *flatPoint, ValueRange accumulators, int64_t lanes,
+                                          Value mask) {
+  IRMapping mapping;
+  bool reduces = !accumulators.empty();
+  emitOperands(op, loops, flatPoint, lanes, mask, mapping, /*outputsToo=*/!reduces);
+  int64_t part = reduces ? lanes : countLanesOfQuotients(op, lanes);
+  if (part == lanes || part == 1) {
+    if (reduces)
+      mapping.map(op.getRegionOutputArgs(), accumulators);
+    return emitBodyOps(op, loops, lanes, mask, mapping);
+  }
+  // Operands are loaded for all lanes at once all the same.
+  SmallVector<SmallVector<Value>> results(op->getNumResults());
+  for (int64_t first = 0; first < lanes; first += part) {
+    auto slice = [&](Value value) -> Value {
+      if (!value || !isa<VectorType>(value.getType()))
+        return value;
+      SmallVector<Value> own;
+      for (int64_t lane = first; lane < first + part; ++lane)
+        own.push_back(getLane(builder, loc, value, lane));
+      return fromLanes(builder, loc, own);
+    };
+    IRMapping partMapping;
+    for (BlockArgument argument : op.getBlock()->getArguments())
+      if (Value value = mapping.lookupOrNull(argument))
+        partMapping.map(argument, slice(value));
+    SmallVector<Coord> partLoops = llvm::map_to_vector(
+        loops, [&](const Coord &coord) { return sliceLanes(coord, first, part); });
+    SmallVector<Value> values = emitBodyOps(op, partLoops, part, slice(mask), partMapping);
+    for (auto [list, value] : llvm::zip_equal(results, values))
+      for (int64_t lane = 0; lane < part; ++lane)
+        list.push_back(getLane(builder, loc, value, lane));
+  }
+  return llvm::map_to_vector(results,
+                             [&](ArrayRef<Value> list) { return fromLanes(builder, loc, list); });
 }
 
 SmallVector<Value> PointEmitter::emitLeaves(const Combiner &combiner, ArrayRef<Coord> loops,
@@ -257,6 +321,19 @@ SmallVector<Value> PointEmitter::emitLeaves(const Combiner &combiner, ArrayRef<C
   for (Value leaf : combiner.getLeaves())
     values.push_back(mapping.lookupOrDefault(leaf));
   return values;
+}
+
+Coord PointEmitter::sliceLanes(const Coord &coord, int64_t first, int64_t count) {
+  switch (coord.kind) {
+  case Coord::Kind::Uniform:
+    return coord;
+  case Coord::Kind::Consecutive:
+    return Coord::consecutive(getLaneIndex(coord, first));
+  case Coord::Kind::PerLane:
+    return {Coord::Kind::PerLane,
+            SmallVector<Value, 1>(ArrayRef<Value>(coord.values).slice(first, count))};
+  }
+  llvm_unreachable("covered switch");
 }
 
 Coord PointEmitter::toCoord(Value value, int64_t lanes) {

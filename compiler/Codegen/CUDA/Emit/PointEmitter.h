@@ -154,10 +154,15 @@ private:
   llvm::SmallVector<mlir::Value> emitBody(mlir::linalg::LinalgOp op, llvm::ArrayRef<Coord> loops,
                                           Point *flatPoint, mlir::ValueRange accumulators,
                                           int64_t lanes, mlir::Value mask);
+  llvm::SmallVector<mlir::Value> emitBodyOps(mlir::linalg::LinalgOp op, llvm::ArrayRef<Coord> loops,
+                                             int64_t lanes, mlir::Value mask,
+                                             mlir::IRMapping &mapping);
   void emitOperands(mlir::linalg::LinalgOp op, llvm::ArrayRef<Coord> loops, Point *flatPoint,
                     int64_t lanes, mlir::Value mask, mlir::IRMapping &mapping, bool outputsToo);
   void emitBodyOp(mlir::linalg::LinalgOp op, mlir::Operation *bodyOp, llvm::ArrayRef<Coord> loops,
                   int64_t lanes, mlir::Value mask, mlir::IRMapping &mapping);
+  /// `count` lanes of `coord`, from lane `first` on.
+  Coord sliceLanes(const Coord &coord, int64_t first, int64_t count);
   Coord toCoord(mlir::Value value, int64_t lanes);
   mlir::Value toValue(const Coord &coord, int64_t lanes);
 

@@ -22,16 +22,23 @@ def Array_RandomBitsOp : Array_SizedOp<"random_bits", [AttrSizedOperandSegments]
   let summary = "Uniformly distributed unsigned integers from a key";
   let description = [{
     Counter-based generators of Salmon et al., "Parallel random numbers: as easy as
-    1, 2, 3" (SC'11): element number `i`, counted row-major, is a function of `key`
-    and of `i + counter` (0 where none is given) alone, so results are the same on
-    every device and however a program is split into kernels. `key` has two words.
+    1, 2, 3" (SC'11). A block of words is a function of `key`, which has two words, and
+    of the block's number alone, and element number `i`, counted row-major, is made of
+    some words of block `i / n + counter`, `n` being how many elements a block makes
+    and `counter` 0 where none is given. So results are the same on every device and
+    however a program is split into kernels. To go on where a result of `m` elements
+    ended, add `ceil(m / n)` to the counter, which wraps at `2**64`.
 
-    `threefry` is Threefry-2x32 with 20 rounds on the 64-bit count, its high word
-    first; `philox` is Philox-4x32 with 10 rounds on the count, its low word first,
-    and two words of zero. With words `w0, w1, ...` of a block, a `ui64` is
-    `w0 * 2**32 + w1`, a `ui32` is `w0 ^ w1` (`w0` for Philox), and narrower elements
-    are its low bits. So Threefry's bits are those of `jax.random.bits` with
-    `jax_threefry_partitionable`.
+    `threefry` is Threefry-2x32 with 20 rounds on the 64-bit number, its high word
+    first. Every element has a block of its own (`n` is 1): of its words, a `ui64` is
+    `w0 * 2**32 + w1`, a `ui32` is `w0 ^ w1`, and narrower elements are the low bits of
+    that. So these are the bits of `jax.random.bits` with `jax_threefry_partitionable`.
+
+    `philox` is Philox-4x32 with 10 rounds on the number, its low word first, and two
+    words of zero. A `ui32` is word `i % 4` of its block, and narrower elements are the
+    low bits of that (`n` is 4); a `ui64` is `w0 * 2**32 + w1` for even `i` and
+    `w2 * 2**32 + w3` for odd `i` (`n` is 2). Where neighbours are computed by one
+    thread, they share the work, so this is the faster of the two.
 
     Example:
     ```mlir
@@ -52,8 +59,8 @@ def Array_RandomBitsOp : Array_SizedOp<"random_bits", [AttrSizedOperandSegments]
 def Array_RandomSplitOp : Array_InferredOp<"random_split", [Array_Decomposable]> {
   let summary = "New keys from a key";
   let description = [{
-    As `jax.random.split`: row `i` of the result holds the two words of the block of
-    count `i`. The keys, and the numbers made from them, are independent of each
+    As `jax.random.split`: row `i` of the result holds the two words, the high one first,
+    of element `i` of `array.random_bits` of `ui64`. The keys, and the numbers made from them, are independent of each
     other; do not use the key that was split for anything else.
 
     Example:
