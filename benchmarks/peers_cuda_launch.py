@@ -130,9 +130,11 @@ def table(ours, torch_times, torch_name, jax_times, jax_name):
     rows = ["| what | ours | peer, same run | ratio | to reach | reached |", "|---|---|---|---|---|---|"]
     for name, words in (("chain_add", "add"), ("chain_sin", "sin")):
         best = min(torch_times[name], jax_times[name])
-        rows.append(row(f"chain of {LENGTH} {words}, 1024 elements", f"{ours[name + '_us']:.1f} us (sm_80's code: {ours[name + '_sm80_us']:.1f})",
-                        f"{torch_name}, graph: {torch_times[name]:.1f} us; {jax_name}: {jax_times[name]:.1f} us",
-                        f"{best / ours[name + '_us']:.2f}x", ">= 1.0x", best >= ours[name + "_us"]))
+        peer = f"{torch_name}, graph: {torch_times[name]:.1f} us; {jax_name}: {jax_times[name]:.1f} us"
+        # Code for sm_80 knows no early launches, so that its graph has plain edges.
+        for edges, mine, least in (("programmatic", ours[name + "_us"], 1.3), ("plain", ours[name + "_sm80_us"], 1.0)):
+            rows.append(row(f"chain of {LENGTH} {words}, 1024 elements, {edges} edges", f"{mine:.1f} us", peer, f"{best / mine:.2f}x",
+                            f">= {least}x", best >= least * mine))
     for name, words in (("twenty", "20 kernels"), ("chain_add", f"{LENGTH} kernels")):
         mine, bare = ours[f"host_{name}_us"], ours[f"host_{name}_bare_us"]
         rows.append(row(f"host cost of a bound call, {words}", f"{mine:.2f} us", f"bare cuGraphLaunch: {bare:.2f} us",
