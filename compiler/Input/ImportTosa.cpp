@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Every op by itself, in program order, those of regions before the op that holds them. Constants
-// come first, so that zero points, shapes and shifts can be read from the array constants that
-// they have become. TOSA's integers are signless and mean signed ones, as ours do; an op that has
+// come first, so that zero points and shifts can be read from the array constants that they have
+// become. TOSA's integers are signless and mean signed ones, as ours do; an op that has
 // to take them as unsigned says so and is refused.
 //
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,6 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace xc::array;
@@ -38,13 +37,6 @@ Value reshapeTo(ExpressionBuilder &e, Value operand, ArrayRef<int64_t> shape) {
   if (operand.getType() == type)
     return operand;
   return e.make<ReshapeOp>(type, operand, ValueRange());
-}
-
-SmallVector<int64_t> getShape(Value shape) {
-  DenseIntElementsAttr elements;
-  bool isConstant = matchPattern(shape, m_Constant(&elements));
-  assert(isConstant && "TOSA's verifiers demand shapes that are known");
-  return isConstant ? llvm::to_vector(elements.getValues<int64_t>()) : SmallVector<int64_t>();
 }
 
 Value subtractZeroPoint(ExpressionBuilder &e, Value value, int64_t zeroPoint) {
@@ -72,7 +64,7 @@ struct ImportTosa final : impl::ImportTosaBase<ImportTosa> {
         return;
       if (auto constant = dyn_cast<tosa::ConstOp>(op))
         replaceConstant(constant);
-      else if (isa<tosa::ConstShapeOp>(op))
+      else if (op->hasTrait<OpTrait::tosa::TosaShapeOperator>())
         shapes.push_back(op);
       else
         ops.push_back(op);
@@ -80,7 +72,8 @@ struct ImportTosa final : impl::ImportTosaBase<ImportTosa> {
     for (Operation *op : ops)
       if (failed(replace(op)))
         return signalPassFailure();
-    for (Operation *op : shapes)
+    // Ops that take shapes have read them; a shape may still be part of another.
+    for (Operation *op : llvm::reverse(shapes))
       if (op->use_empty())
         op->erase();
   }

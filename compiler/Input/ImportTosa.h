@@ -10,6 +10,7 @@
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
 
 #include <optional>
@@ -36,8 +37,16 @@ inline bool isFloat(mlir::Value value) { return llvm::isa<mlir::FloatType>(eleme
 mlir::Value reshapeTo(array::ExpressionBuilder &e, mlir::Value operand,
                       llvm::ArrayRef<int64_t> shape);
 
-/// The elements of a shape operand, which TOSA's verifiers demand to be a constant.
-llvm::SmallVector<int64_t> getShape(mlir::Value shape);
+/// The numbers of a shape, each a constant or an `index`.
+using Numbers = llvm::SmallVector<mlir::OpFoldResult>;
+
+/// What `shape` says at the builder's place; an error where that cannot be computed.
+mlir::FailureOr<Numbers> getNumbers(array::ExpressionBuilder &e, mlir::Value shape);
+
+/// The same where constants are needed. Errors say that they are of `op`, and its `name`.
+mlir::FailureOr<llvm::SmallVector<int64_t>> getConstants(mlir::Operation *op,
+                                                         array::ExpressionBuilder &e,
+                                                         mlir::Value shape, llvm::StringRef name);
 
 /// \p value minus its zero point, in i32, where it holds integers with one that is not 0.
 mlir::Value subtractZeroPoint(array::ExpressionBuilder &e, mlir::Value value, int64_t zeroPoint);

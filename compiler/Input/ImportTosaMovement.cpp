@@ -7,6 +7,8 @@
 
 #include "compiler/Input/ImportTosa.h"
 
+#include "compiler/Dialect/Array/IR/ShapeRules.h"
+
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -17,62 +19,133 @@ namespace xc::tosa_import {
 
 using Result = FailureOr<SmallVector<Value>>;
 
-/// `list` where every number is at least `least`.
-static FailureOr<SmallVector<int64_t>> getList(Operation *op, Value shape, StringRef name,
-                                               int64_t least) {
-  SmallVector<int64_t> list = getShape(shape);
-  for (int64_t number : list)
-    if (number < least)
-      return op->emitError() << "'" << op->getName() << "' has the " << name << " " << number
+/// The numbers of `shape`, where those that are known are at least `least`.
+static FailureOr<Numbers> getList(Operation *op, ExpressionBuilder &e, Value shape, StringRef name,
+                                  int64_t least) {
+  FailureOr<Numbers> numbers = getNumbers(e, shape);
+  if (failed(numbers))
+    return failure();
+  for (OpFoldResult number : *numbers)
+    if (std::optional<int64_t> known = getConstantIntValue(number); known && *known < least)
+      return op->emitError() << "'" << op->getName() << "' has the " << name << " " << *known
                              << "; expected at least " << least;
-  return list;
+  return numbers;
 }
 
+/// A type of sizes, and those of them that it does not know.
+static RankedTensorType getType(ArrayRef<OpFoldResult> sizes, Type element,
+                                SmallVectorImpl<Value> &dynamic) {
+  SmallVector<int64_t> shape;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  return RankedTensorType::get(shape, element);
+}
+
+static Value broadcast(ExpressionBuilder &e, Value value, ArrayRef<OpFoldResult> sizes,
+                       ArrayRef<int64_t> axes) {
+  SmallVector<Value> dynamic;
+  RankedTensorType type = getType(sizes, elementOf(value), dynamic);
+  return e.make<BroadcastInDimOp>(type, value, dynamic, axes);
+}
+
+static Value reshape(ExpressionBuilder &e, Value value, ArrayRef<OpFoldResult> sizes) {
+  SmallVector<Value> dynamic;
+  RankedTensorType type = getType(sizes, elementOf(value), dynamic);
+  return e.make<ReshapeOp>(type, value, dynamic);
+}
+
+/// MLIR's verifier takes a padding of constants only.
 static Result convertPad(tosa::PadOp op, ExpressionBuilder &e) {
-  FailureOr<SmallVector<int64_t>> padding = getList(op, op.getPadding(), "padding", 0);
+  FailureOr<Numbers> padding = getList(op, e, op.getPadding(), "padding", 0);
   if (failed(padding))
     return failure();
-  SmallVector<int64_t> low, high;
-  for (size_t i = 0; i < padding->size(); i += 2) {
-    low.push_back((*padding)[i]);
-    high.push_back((*padding)[i + 1]);
-  }
+  FailureOr<SmallVector<int64_t>> known = getConstants(op, e, op.getPadding(), "padding");
+  if (failed(known))
+    return failure();
   Value value = reshapeTo(e, op.getPadConst(), {});
+  SmallVector<int64_t> low, high;
+  for (size_t i = 0; i < known->size(); i += 2) {
+    low.push_back((*known)[i]);
+    high.push_back((*known)[i + 1]);
+  }
   return SmallVector<Value>{e.make<PadOp>(op.getInput1(), value, low, high, DenseI64ArrayAttr())};
 }
 
-/// The result's type says all sizes, or all but one, which the number of elements gives.
+/// The result's type says all sizes, or the shape does: all, or all but one, which the number of
+/// elements gives.
 static Result convertReshape(tosa::ReshapeOp op, ExpressionBuilder &e) {
   auto type = cast<RankedTensorType>(op.getType());
-  FailureOr<SmallVector<int64_t>> shape = getList(op, op.getShape(), "shape", -1);
-  if (failed(shape))
+  FailureOr<Numbers> sizes = getList(op, e, op.getShape(), "shape", -1);
+  if (failed(sizes))
     return failure();
-  for (int64_t &size : *shape)
-    if (size == -1)
-      size = ShapedType::kDynamic;
-  auto wanted = RankedTensorType::get(*shape, type.getElementType());
   if (type.hasStaticShape())
-    wanted = type;
-  return SmallVector<Value>{e.make<ReshapeOp>(wanted, op.getInput1(), ValueRange())};
+    return SmallVector<Value>{e.make<ReshapeOp>(type, op.getInput1(), ValueRange())};
+  auto isInferred = [](OpFoldResult size) { return getConstantIntValue(size) == -1; };
+  int64_t inferred = llvm::count_if(*sizes, isInferred);
+  if (inferred > 1)
+    return op.emitError("'tosa.reshape' has a shape with ")
+           << inferred << " sizes of -1; expected at most one";
+  // One size that is not known is array.reshape's to infer.
+  std::optional<SmallVector<int64_t>> known = getConstantIntValues(*sizes);
+  if (inferred && known) {
+    llvm::replace(*known, int64_t(-1), ShapedType::kDynamic);
+    auto wanted = RankedTensorType::get(*known, type.getElementType());
+    return SmallVector<Value>{e.make<ReshapeOp>(wanted, op.getInput1(), ValueRange())};
+  }
+  if (inferred) {
+    SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
+    OpFoldResult count = sizeBuilder.constant(1), others = count;
+    for (OpFoldResult size : sizeBuilder.sizes(op.getInput1()))
+      count = sizeBuilder.mul(count, size);
+    for (OpFoldResult size : *sizes)
+      others = isInferred(size) ? others : sizeBuilder.mul(others, size);
+    *llvm::find_if(*sizes, isInferred) = sizeBuilder.floorDiv(count, others);
+  }
+  return SmallVector<Value>{reshape(e, op.getInput1(), *sizes)};
 }
 
 static Result convertSlice(tosa::SliceOp op, ExpressionBuilder &e) {
-  FailureOr<SmallVector<int64_t>> starts = getList(op, op.getStart(), "start", 0);
-  FailureOr<SmallVector<int64_t>> sizes = getList(op, op.getSize(), "size", 0);
+  FailureOr<Numbers> starts = getList(op, e, op.getStart(), "start", 0);
+  FailureOr<Numbers> sizes = getList(op, e, op.getSize(), "size", 0);
   if (failed(starts) || failed(sizes))
     return failure();
-  SmallVector<int64_t> limits;
-  for (auto [start, size] : llvm::zip_equal(*starts, *sizes))
-    limits.push_back(start + size);
-  SmallVector<int64_t> strides(starts->size(), 1);
-  return SmallVector<Value>{e.make<SliceOp>(op.getInput1(), *starts, limits, strides)};
+  std::optional<SmallVector<int64_t>> first = getConstantIntValues(*starts),
+                                      count = getConstantIntValues(*sizes);
+  if (first && count) {
+    SmallVector<int64_t> limits;
+    for (auto [start, size] : llvm::zip_equal(*first, *count))
+      limits.push_back(start + size);
+    SmallVector<int64_t> strides(first->size(), 1);
+    return SmallVector<Value>{e.make<SliceOp>(op.getInput1(), *first, limits, strides)};
+  }
+  Type word = e.getBuilder().getI64Type();
+  SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
+  SmallVector<Value> places, dynamic;
+  for (OpFoldResult start : *starts) {
+    std::optional<int64_t> known = getConstantIntValue(start);
+    places.push_back(
+        known ? e.integer(*known, word)
+              : e.make<FromIndexOp>(RankedTensorType::get({}, word), sizeBuilder.value(start)));
+  }
+  RankedTensorType type = getType(*sizes, elementOf(op.getInput1()), dynamic);
+  return SmallVector<Value>{e.make<DynamicSliceOp>(type, op.getInput1(), places, dynamic)};
 }
 
 static Result convertTile(tosa::TileOp op, ExpressionBuilder &e) {
-  FailureOr<SmallVector<int64_t>> multiples = getList(op, op.getMultiples(), "multiples", 0);
+  FailureOr<Numbers> multiples = getList(op, e, op.getMultiples(), "multiples", 0);
   if (failed(multiples))
     return failure();
-  return SmallVector<Value>{e.make<TileOp>(op.getInput1(), *multiples)};
+  if (std::optional<SmallVector<int64_t>> known = getConstantIntValues(*multiples))
+    return SmallVector<Value>{e.make<TileOp>(op.getInput1(), *known)};
+  // A dim of copies before each.
+  SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
+  Numbers spread, whole;
+  SmallVector<int64_t> axes;
+  for (auto [multiple, size] : llvm::zip_equal(*multiples, sizeBuilder.sizes(op.getInput1()))) {
+    spread.append({multiple, size});
+    whole.push_back(sizeBuilder.mul(multiple, size));
+    axes.push_back(spread.size() - 1);
+  }
+  return SmallVector<Value>{reshape(e, broadcast(e, op.getInput1(), spread, axes), whole)};
 }
 
 static Value convertTranspose(tosa::TransposeOp op, ExpressionBuilder &e) {

@@ -279,8 +279,11 @@ static Value resizeDim(ExpressionBuilder &e, Value image, const Samples &samples
 }
 
 static Result convertResize(tosa::ResizeOp op, ExpressionBuilder &e) {
-  SmallVector<int64_t> scale = getShape(op.getScale()), offset = getShape(op.getOffset()),
-                       border = getShape(op.getBorder());
+  FailureOr<SmallVector<int64_t>> scale = getConstants(op, e, op.getScale(), "scale"),
+                                  offset = getConstants(op, e, op.getOffset(), "offset"),
+                                  border = getConstants(op, e, op.getBorder(), "border");
+  if (failed(scale) || failed(offset) || failed(border))
+    return failure();
   auto type = cast<RankedTensorType>(op.getInput().getType());
   if (type.isDynamicDim(1) || type.isDynamicDim(2))
     return op.emitError("'tosa.resize' has an image of unknown height or width, ") << type;
@@ -289,8 +292,8 @@ static Result convertResize(tosa::ResizeOp op, ExpressionBuilder &e) {
   if (isBilinear && !isFloat(image))
     image = e.convert(image, elementOf(op.getOutput()));
   for (int64_t dim : {0, 1}) {
-    Samples samples = sample(type.getDimSize(dim + 1), scale[2 * dim], scale[2 * dim + 1],
-                             offset[dim], border[dim]);
+    Samples samples = sample(type.getDimSize(dim + 1), (*scale)[2 * dim], (*scale)[2 * dim + 1],
+                             (*offset)[dim], (*border)[dim]);
     image = resizeDim(e, image, samples, dim + 1, isBilinear);
   }
   return SmallVector<Value>{image};

@@ -15,9 +15,11 @@ def ImportTosa : Pass<"xc-import-tosa", "::mlir::ModuleOp"> {
   let description = [{
     Every op of the `tosa` dialect that array ops compute becomes them: elementwise ops, reductions, products,
     convolutions and pools (channels stay last), movement, `resize` and the Fourier transforms (as products with their
-    matrices) of images with static sizes, `rescale`, `table` on signed integers, `cond_if` and `while_loop` as `array.if` and `array.while`, variables. Zero points, shifts and shapes are constants.
-    NaNs that `nan_mode = IGNORE` leaves out of a maximum count as minus infinity. The others (`custom`, block-scaled types,
-    computed shapes) are errors that name op and place. Example:
+    matrices) of images with static sizes, `rescale`, `table` on signed integers, `cond_if` and `while_loop` as `array.if` and `array.while`, variables. Zero points and shifts are constants.
+    Computed shapes (`dim`, `add_shape`, ...) become numbers, or sums, differences, products, quotients and remainders of
+    sizes that are known when inputs are bound; paddings and the numbers of `resize` are constants.
+    NaNs that `nan_mode = IGNORE` leaves out of a maximum count as minus infinity. The others (`custom`, block-scaled types)
+    are errors that name op and place. Example:
     ```mlir
     %y = tosa.reduce_sum %x {axis = 1 : i32} : (tensor<4x8xf32>) -> tensor<4x1xf32>              // input
     %y = array.reduce sum, %x axes = [1] keepdims : tensor<4x8xf32> -> tensor<4x1xf32>           // output

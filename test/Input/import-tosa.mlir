@@ -349,3 +349,97 @@ func.func @image_of_unknown_size(%x: tensor<1x?x4x2xf32>) -> tensor<1x?x7x2xf32>
   %y = tosa.resize %x, %scale, %none, %none {mode = NEAREST_NEIGHBOR} : (tensor<1x?x4x2xf32>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<1x?x7x2xf32>
   return %y : tensor<1x?x7x2xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @computed_shapes(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x6xf32>)
+// CHECK:         %[[N:.*]] = tensor.dim %[[X]], %{{.*}}
+// CHECK:         array.reshape %[[X]] sizes(%[[N]]) : tensor<?x6xf32> -> tensor<?x3x2xf32>
+// CHECK:         %[[H:.*]] = arith.divui
+// CHECK:         %[[P:.*]] = arith.muli %[[H]], %{{.*}}
+// CHECK:         %[[T:.*]] = array.broadcast_in_dim %[[X]] axes = [1, 3] sizes(%[[H]], %{{.*}}) : tensor<?x6xf32> -> tensor<?x?x1x6xf32>
+// CHECK:         array.reshape %[[T]] sizes(%[[P]]) : tensor<?x?x1x6xf32> -> tensor<?x6xf32>
+func.func @computed_shapes(%x: tensor<?x6xf32>) -> (tensor<?x3x2xf32>, tensor<?x6xf32>) {
+  %n = tosa.dim %x {axis = 0 : i32} : (tensor<?x6xf32>) -> !tosa.shape<1>
+  %c = tosa.const_shape {values = dense<[3, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %k = tosa.concat_shape %n, %c : (!tosa.shape<1>, !tosa.shape<2>) -> !tosa.shape<3>
+  %y = tosa.reshape %x, %k : (tensor<?x6xf32>, !tosa.shape<3>) -> tensor<?x3x2xf32>
+  %two = tosa.const_shape {values = dense<2> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %one = tosa.const_shape {values = dense<1> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %h = tosa.div_floor_shape %n, %two : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<1>
+  %m = tosa.concat_shape %h, %one : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<2>
+  %z = tosa.tile %x, %m : (tensor<?x6xf32>, !tosa.shape<2>) -> tensor<?x6xf32>
+  return %y, %z : tensor<?x3x2xf32>, tensor<?x6xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @shapes_of_constants(
+// CHECK-NEXT:    array.reshape %{{.*}} : tensor<4x6xf32> -> tensor<3x8xf32>
+// CHECK-NEXT:    return
+func.func @shapes_of_constants(%x: tensor<4x6xf32>) -> tensor<3x8xf32> {
+  %five = tosa.const_shape {values = dense<[5, 2]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %log = tosa.log2_ceil_shape %five : (!tosa.shape<2>) -> !tosa.shape<2>
+  %power = tosa.exp2_shape %log : (!tosa.shape<2>) -> !tosa.shape<2>
+  %k = tosa.sub_shape %power, %log : (!tosa.shape<2>, !tosa.shape<2>) -> !tosa.shape<2>
+  %eight = tosa.const_shape {values = dense<[3, 8]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  %most = tosa.max_shape %k, %eight : (!tosa.shape<2>, !tosa.shape<2>) -> !tosa.shape<2>
+  %least = tosa.min_shape %most, %eight : (!tosa.shape<2>, !tosa.shape<2>) -> !tosa.shape<2>
+  %y = tosa.reshape %x, %least : (tensor<4x6xf32>, !tosa.shape<2>) -> tensor<3x8xf32>
+  return %y : tensor<3x8xf32>
+}
+
+// -----
+
+func.func @maximum_of_sizes(%x: tensor<?xf32>) -> tensor<?x1xf32> {
+  %n = tosa.dim %x {axis = 0 : i32} : (tensor<?xf32>) -> !tosa.shape<1>
+  %one = tosa.const_shape {values = dense<1> : tensor<1xindex>} : () -> !tosa.shape<1>
+  // expected-error @+1 {{'tosa.max_shape' of a size that is known only when inputs are bound is not supported; supported of those are sums, differences, products, quotients and remainders}}
+  %m = tosa.max_shape %n, %one : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<1>
+  %k = tosa.concat_shape %m, %one : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<2>
+  %y = tosa.reshape %x, %k : (tensor<?xf32>, !tosa.shape<2>) -> tensor<?x1xf32>
+  return %y : tensor<?x1xf32>
+}
+
+// -----
+
+func.func @division_by_zero(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %n = tosa.dim %x {axis = 0 : i32} : (tensor<?xf32>) -> !tosa.shape<1>
+  %none = tosa.const_shape {values = dense<0> : tensor<1xindex>} : () -> !tosa.shape<1>
+  // expected-error @+1 {{'tosa.div_ceil_shape' divides by 0; expected a divisor of 1 or more}}
+  %m = tosa.div_ceil_shape %n, %none : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<1>
+  %y = tosa.reshape %x, %m : (tensor<?xf32>, !tosa.shape<1>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+func.func @no_such_number(%x: tensor<4xf32>) -> tensor<?xf32> {
+  %none = tosa.const_shape {values = dense<0> : tensor<1xindex>} : () -> !tosa.shape<1>
+  // expected-error @+1 {{'tosa.log2_floor_shape' has no result of 0}}
+  %m = tosa.log2_floor_shape %none : (!tosa.shape<1>) -> !tosa.shape<1>
+  %y = tosa.reshape %x, %m : (tensor<4xf32>, !tosa.shape<1>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// -----
+
+func.func @two_inferred(%x: tensor<?xf32>) -> tensor<?x?xf32> {
+  %one = tosa.const_shape {values = dense<-1> : tensor<1xindex>} : () -> !tosa.shape<1>
+  %k = tosa.concat_shape %one, %one : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<2>
+  // expected-error @+1 {{'tosa.reshape' has a shape with 2 sizes of -1; expected at most one}}
+  %y = tosa.reshape %x, %k : (tensor<?xf32>, !tosa.shape<2>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+func.func @resize_by_size(%x: tensor<1x4x4x2xf32>, %n: tensor<?xf32>) -> tensor<1x7x7x2xf32> {
+  %one = tosa.dim %n {axis = 0 : i32} : (tensor<?xf32>) -> !tosa.shape<1>
+  %scale = tosa.concat_shape %one, %one, %one, %one : (!tosa.shape<1>, !tosa.shape<1>, !tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<4>
+  %none = tosa.const_shape {values = dense<[0, 0]> : tensor<2xindex>} : () -> !tosa.shape<2>
+  // expected-error @+1 {{'tosa.resize' has a scale that is known only when inputs are bound; expected constants}}
+  %y = tosa.resize %x, %scale, %none, %none {mode = NEAREST_NEIGHBOR} : (tensor<1x4x4x2xf32>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<1x7x7x2xf32>
+  return %y : tensor<1x7x7x2xf32>
+}

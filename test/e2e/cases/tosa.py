@@ -330,6 +330,61 @@ def control():
     yield Case("control", CONTROL, steps, "exact")
 
 
+def shape_op(name, op, *operands):
+    return f"{name} = tosa.{op}_shape {', '.join(operands)} : ({', '.join(['!tosa.shape<1>'] * len(operands))}) -> !tosa.shape<1>"
+
+
+def number(name, value):
+    return shape(name, [value])
+
+
+# What exporters of dynamic models write: sizes of inputs and numbers, put together to shapes.
+COMPUTED = {
+    "reshape": (["%k = tosa.concat_shape %n, %c3, %c2 : (!tosa.shape<1>, !tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<3>",
+                 "%y = tosa.reshape %x, %k : (tensor<?x6xf32>, !tosa.shape<3>) -> tensor<?x3x2xf32>"],
+                lambda x: x.reshape(len(x), 3, 2)),
+    "inferred": ([shape("%rest", [-1]), shape_op("%h", "div_floor", "%n", "%c2"),
+                  "%k = tosa.concat_shape %h, %rest, %c2 : (!tosa.shape<1>, !tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<3>",
+                  "%y = tosa.reshape %x, %k : (tensor<?x6xf32>, !tosa.shape<3>) -> tensor<?x?x2xf32>"],
+                 lambda x: x.reshape(len(x) // 2, -1, 2)),
+    "product": ([shape_op("%all", "mul", "%n", "%c6"),
+                 "%y = tosa.reshape %x, %all : (tensor<?x6xf32>, !tosa.shape<1>) -> tensor<?xf32>"], np.ravel),
+    "slice": ([shape_op("%h", "div_ceil", "%n", "%c3"), shape_op("%m", "sub", "%n", "%h"),
+               "%first = tosa.concat_shape %h, %c3 : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<2>",
+               "%size = tosa.concat_shape %m, %c2 : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<2>",
+               "%y = tosa.slice %x, %first, %size : (tensor<?x6xf32>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<?x2xf32>"],
+              lambda x: x[-(-len(x) // 3):, 3:5]),
+    "tile": (["%k = tosa.concat_shape %c2, %n : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<2>",
+              "%y = tosa.tile %x, %k : (tensor<?x6xf32>, !tosa.shape<2>) -> tensor<?x?xf32>"], lambda x: np.tile(x, (2, len(x)))),
+    "remainder": ([shape_op("%m", "mod", "%n", "%c3"), shape_op("%h", "add", "%m", "%c2"),
+                   "%k = tosa.concat_shape %h, %c2 : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<2>",
+                   "%y = tosa.tile %x, %k : (tensor<?x6xf32>, !tosa.shape<2>) -> tensor<?x12xf32>"],
+                  lambda x: np.tile(x, (len(x) % 3 + 2, 2))),
+}
+
+
+def computed_shapes():
+    for name, (lines, function) in COMPUTED.items():
+        body = "\n".join("    " + line for line in [
+            "%n = tosa.dim %x {axis = 0 : i32} : (tensor<?x6xf32>) -> !tosa.shape<1>", number("%c2", 2), number("%c3", 3),
+            number("%c6", 6), *lines])
+        type = "tensor<" + lines[-1].rsplit("tensor<", 1)[1]
+        text = f"  func.func @NAME(%x: tensor<?x6xf32>) -> {type} {{\n{body}\n    return %y : {type}\n  }}\n"
+        inputs = [random("f32", (n, 6), 60) for n in (4, 8)]
+        yield Case(f"shape_{name}", text, [Step([x], [("f32", function(x.values))]) for x in inputs], "exact")
+    # Numbers of constants: max(exp2(log2_ceil(5)), exp2(log2_floor(9))) = 8, and min(8, 24) of 24 elements.
+    x = random("f32", (4, 6), 61)
+    lines = [number("%five", 5), number("%nine", 9), number("%many", 24), shape_op("%a", "log2_ceil", "%five"),
+             shape_op("%b", "log2_floor", "%nine"), shape_op("%c", "exp2", "%a"), shape_op("%d", "exp2", "%b"),
+             shape_op("%e", "max", "%c", "%d"), shape_op("%f", "min", "%e", "%many"), shape_op("%g", "div_floor", "%many", "%f"),
+             "%all = tosa.concat_shape %many, %g, %f : (!tosa.shape<1>, !tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<3>",
+             '%first = "tosa.const"() <{values = dense<1> : tensor<1xi32>}> : () -> tensor<1xi32>',
+             '%count = "tosa.const"() <{values = dense<2> : tensor<1xi32>}> : () -> tensor<1xi32>',
+             "%k = tosa.slice_shape %all, %first, %count : (!tosa.shape<3>, tensor<1xi32>, tensor<1xi32>) -> !tosa.shape<2>",
+             f"%r0 = tosa.reshape %0, %k : ({x.mlir}, !tosa.shape<2>) -> tensor<3x8xf32>"]
+    yield simple("shape_of_constants", [x], [("f32", x.values.reshape(3, 8))], "\n".join(lines), "exact")
+
+
 # Two convolutions with pools, the batch size open; weights are constants, as an exporter writes them.
 def network():
     w1, b1 = random("f32", (8, 3, 3, 1), 50, -0.5, 0.5), random("f32", (8,), 51, -0.5, 0.5)
@@ -371,5 +426,5 @@ def network():
 
 
 def cases():
-    for part in (elementwise, integers, transforms, reductions, movement, windows, resizes, control, network):
+    for part in (elementwise, integers, transforms, reductions, movement, windows, resizes, computed_shapes, control, network):
         yield from part()
