@@ -52,10 +52,18 @@ static void addInputPasses(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createSymbolDCEPass());
 }
 
-/// Shapes first, since folding and decomposition look at them.
-static void addArrayPasses(OpPassManager &pm) {
+/// Shapes first, since gradients, folding and decomposition look at them.
+static void addArrayPasses(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(array::createInferShapes());
   addCleanup(pm);
+  for (const Gradient &gradient : options.gradients) {
+    array::DifferentiateOptions differentiate;
+    differentiate.function = gradient.function;
+    differentiate.arguments = gradient.inputs;
+    pm.addPass(array::createDifferentiate(differentiate));
+  }
+  if (!options.gradients.empty())
+    addCleanup(pm);
   // While composites are whole, and before choices and loops on constants are simplified.
   pm.addPass(createFoldConstants());
   addCleanup(pm);
@@ -189,7 +197,7 @@ LogicalResult Compiler::runPhase(Phase phase) {
   case Phase::Input:
     return runPasses(module, name, [&](PassManager &pm) { addInputPasses(pm, options); });
   case Phase::Array:
-    return runPasses(module, name, [](PassManager &pm) { addArrayPasses(pm); });
+    return runPasses(module, name, [&](PassManager &pm) { addArrayPasses(pm, options); });
   case Phase::Linalg:
     return runPasses(module, name, [](PassManager &pm) { addLinalgPasses(pm); });
   case Phase::Layout:

@@ -24,10 +24,17 @@ enum class Phase { Input, Array, Linalg, Layout, Dispatch, Codegen, Plan, Vmfb }
 llvm::ArrayRef<llvm::StringLiteral> getPhaseNames();
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
+/// A function whose gradient is added, and the inputs that it is taken to: none are all of floats.
+struct Gradient {
+  std::string function;
+  llvm::SmallVector<std::string> inputs;
+};
+
 struct CompileOptions {
   /// "cpu:x86-64-v3", "cuda:sm_90a": resolved, at least one.
   llvm::SmallVector<std::string> targets;
   Phase compileTo = Phase::Vmfb;
+  llvm::SmallVector<Gradient> gradients;
   unsigned optLevel = 3;
   bool fastMath = false;
   bool allowTF32 = false; // for f32 matrix products on GPUs

@@ -40,6 +40,7 @@ class Case:
     memory: int = 0             # bytes that a device must have: large cases run where they can
     one_call: bool = False      # all steps are launches of one call
     recordings: int = 1         # how often one call's plan is recorded: more where sizes choose among its commands
+    gradients: tuple = ()       # ("", ":x,y"): what --gradient gets behind the function's name, for function "_vjp"
 
 
 def function(name_suffix, arguments, results, body):
@@ -183,7 +184,8 @@ class Runner:
             if done.returncode != 0:
                 return None, "xc-opt failed: " + (done.stderr.splitlines() or ["it said nothing"])[0]
             source = pathlib.Path(str(source) + "bc")
-        command = [str(self.build / "bin" / "xcompile"), str(source), "-o", str(module), f"--target={self.target}", *self.flags]
+        gradients = [f"--gradient={symbol_of(case)}{wanted}" for case in cases for wanted in case.gradients]
+        command = [str(self.build / "bin" / "xcompile"), str(source), "-o", str(module), f"--target={self.target}", *gradients, *self.flags]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         except subprocess.TimeoutExpired:

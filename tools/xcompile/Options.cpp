@@ -44,6 +44,9 @@ static constexpr Flag kFlags[] = {
      "What to write: vmfb, mlir (the IR after --compile-to), bytecode (the same as MLIR bytecode)"},
     {"--dump-dir=", "DIR",
      "Write the IR after every phase and each kernel's IR and assembly to DIR"},
+    {"--gradient=", "FUNCTION[:INPUTS]",
+     "Add FUNCTION_vjp, the gradient of FUNCTION to its inputs of floats, or to those that the "
+     "comma-separated INPUTS name or number"},
     {"--report", "",
      "Print what became of each kernel; --report=json prints it as JSON (to standard error where "
      "the result goes to standard output)"},
@@ -155,6 +158,24 @@ static bool parsePhaseFlag(llvm::StringRef value, CommandLine &result, std::stri
   return true;
 }
 
+/// FUNCTION or FUNCTION:INPUT,INPUT.
+static bool parseGradient(llvm::StringRef value, CommandLine &result, std::string &error) {
+  auto [function, list] = value.split(':');
+  llvm::SmallVector<llvm::StringRef> inputs;
+  if (value.contains(':'))
+    list.split(inputs, ',');
+  if (function.empty() || llvm::is_contained(inputs, llvm::StringRef())) {
+    error =
+        "expected FUNCTION or FUNCTION:INPUT,INPUT after --gradient=, got '" + value.str() + "'";
+    return false;
+  }
+  Gradient gradient{function.str(), {}};
+  for (llvm::StringRef input : inputs)
+    gradient.inputs.push_back(input.str());
+  result.compile.gradients.push_back(std::move(gradient));
+  return true;
+}
+
 static bool parseNumber(llvm::StringRef flag, llvm::StringRef value, unsigned max, unsigned &number,
                         std::string &error) {
   if (!value.getAsInteger(10, number) && number <= max)
@@ -249,6 +270,8 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return error.empty();
   if (value.consume_front("--compile-to="))
     return parsePhaseFlag(value, result, error);
+  if (value.consume_front("--gradient="))
+    return parseGradient(value, result, error);
   if (argument.starts_with("-O"))
     return parseNumber("-O", argument.drop_front(2), 3, result.compile.optLevel, error);
   if (argument.starts_with("-o")) {

@@ -103,10 +103,14 @@ static std::string print(ModuleOp module, bool bytecode) {
 
 /// The flags that change the output, in one spelling, for the module's provenance.
 static std::string describeFlags(const xc::CompileOptions &options) {
+  std::string gradients;
+  for (const xc::Gradient &gradient : options.gradients)
+    gradients += " --gradient=" + gradient.function + (gradient.inputs.empty() ? "" : ":") +
+                 llvm::join(gradient.inputs, ",");
   return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
          (options.fastMath ? " --fast-math" : "") + (options.allowTF32 ? " --allow-tf32" : "") +
          (options.lineInfo ? " --line-info" : "") + (options.fuse ? "" : " --no-fusion") +
-         (options.wgmma ? "" : " --no-wgmma") + (options.reuse ? "" : " --no-reuse");
+         (options.wgmma ? "" : " --no-wgmma") + (options.reuse ? "" : " --no-reuse") + gradients;
 }
 
 /// Gives every CPU the name that means the same on any machine, as the module records it. An
@@ -229,8 +233,16 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (failed(readTuning(command, context)))
     return 1;
   TimingScope parsing = timing.nest("Parse");
+  bool isExplained = false;
+  auto look = [&](Diagnostic &) { return isExplained = true, failure(); };
+  auto looking = std::make_unique<ScopedDiagnosticHandler>(&context, look);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  looking.reset();
   parsing.stop();
+  // A verifier of MLIR may refuse an op in silence: tosa.pad by a computed padding.
+  if (!module && !isExplained)
+    return fail("cannot read '" + command.input +
+                "': a verifier of MLIR refuses one of its ops and does not say why");
   if (!module)
     return 1; // the parser has said why
 

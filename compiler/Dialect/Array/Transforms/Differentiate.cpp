@@ -31,32 +31,19 @@ struct OpCollector : OpBuilder::Listener {
   SmallVector<Operation *> ops;
 };
 
-/// Sums of what flows back to each value.
-class Cotangents {
-public:
-  Cotangents(OpBuilder &builder, Location location) : builder(builder), location(location) {}
-
-  void add(Value value, Value cotangent) {
-    if (!cotangent)
-      return;
-    Value &sum = sums[value];
-    sum = sum ? Value(AddOp::create(builder, location, sum, cotangent)) : cotangent;
-    // What was inferred may say more than the value's type.
-    if (sum.getType() != value.getType())
-      sum = tensor::CastOp::create(builder, location, value.getType(), sum);
-  }
-  Value lookup(Value value) const { return sums.lookup(value); }
-
-private:
-  OpBuilder &builder;
-  Location location;
-  llvm::DenseMap<Value, Value> sums;
-};
-
 } // namespace
 
-/// Takes what flows back to `op`'s results on to its operands.
-static LogicalResult pullBack(OpBuilder &builder, Operation *op, Cotangents &cotangents) {
+void FlowingCotangents::add(Value value, Value cotangent) {
+  if (!cotangent)
+    return;
+  Value &sum = sums[value];
+  sum = sum ? Value(AddOp::create(builder, location, sum, cotangent)) : cotangent;
+  // What was inferred may say more than the value's type.
+  if (sum.getType() != value.getType())
+    sum = tensor::CastOp::create(builder, location, value.getType(), sum);
+}
+
+LogicalResult pullBack(OpBuilder &builder, Operation *op, FlowingCotangents &cotangents) {
   auto results =
       llvm::map_to_vector(op->getResults(), [&](Value value) { return cotangents.lookup(value); });
   bool isReached = llvm::any_of(results, [](Value value) { return !!value; });
@@ -91,7 +78,7 @@ FailureOr<Values> buildCotangents(OpBuilder &builder, Operation *op, ValueRange 
   FailureOr<Values> results = composite.decompose(collecting);
   if (failed(results))
     return failure();
-  Cotangents flowing(builder, op->getLoc());
+  FlowingCotangents flowing(builder, op->getLoc());
   for (auto [result, cotangent] : llvm::zip_equal(*results, cotangents))
     flowing.add(result, cotangent);
   for (Operation *part : llvm::reverse(parts.ops))

@@ -9,6 +9,7 @@
 #define XC_DIALECT_ARRAY_TRANSFORMS_DIFFERENTIATE_H
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace xc::array {
 
@@ -17,6 +18,28 @@ namespace xc::array {
 /// decomposition. Fails where there is neither.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 buildCotangents(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange cotangents);
+
+/// Sums of what flows back to each value.
+class FlowingCotangents {
+public:
+  FlowingCotangents(mlir::OpBuilder &builder, mlir::Location location)
+      : builder(builder), location(location) {}
+
+  /// Adds `cotangent`, which may be null, to that of `value`.
+  void add(mlir::Value value, mlir::Value cotangent);
+  /// What has flowed back to `value`; null for nothing.
+  mlir::Value lookup(mlir::Value value) const { return sums.lookup(value); }
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location location;
+  llvm::DenseMap<mlir::Value, mlir::Value> sums;
+};
+
+/// Takes what flows back to the results of `op` on to its operands. Fails where `buildCotangents`
+/// does.
+mlir::LogicalResult pullBack(mlir::OpBuilder &builder, mlir::Operation *op,
+                             FlowingCotangents &cotangents);
 
 } // namespace xc::array
 

@@ -85,6 +85,41 @@ def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
+def Differentiate : Pass<"xc-array-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Add the gradient of a function as another function";
+  let description = [{
+    Adds `NAME_vjp` beside the function NAME: it takes the inputs of NAME and then a cotangent of each result that holds
+    floats (what a loss changes by, per unit of that result; 1 for the loss itself), and returns the cotangents of the
+    inputs that `arguments` names, by number or `array.name`; without `arguments` of all inputs that hold floats. New
+    inputs and results are called `d_` and what they are the cotangents of. The gradients are those of
+    `ArrayVjpOpInterface`, or of an op's decomposition.
+
+    Errors at their place: an op without a gradient that a wanted input's influence on a result passes through
+    (`array.while`, `array.if`, `linalg.generic`, ...); an assignment of what depends on a wanted input. Ops that do not
+    depend on the wanted inputs need no gradient.
+
+    Example, with `function=f`:
+    ```mlir
+    func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {                // input, which stays
+      %y = array.exp %x : tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    func.func @f_vjp(%x: tensor<4xf32>, %d: tensor<4xf32> {array.name = "d_output0"})
+        -> (tensor<4xf32> {array.name = "d_input0"}) {                // added
+      %y = array.exp %x : tensor<4xf32>
+      %0 = array.mul %d, %y : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let options = [
+    Option<"function", "function", "std::string", "", "The function's name">,
+    ListOption<"arguments", "arguments", "std::string", "Inputs whose cotangents are wanted (default: all of floats)">
+  ];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect"];
+}
+
 def TestVjp : Pass<"xc-array-test-vjp", "::mlir::func::FuncOp"> {
   let summary = "Return the cotangents of one op's operands, for tests";
   let description = [{

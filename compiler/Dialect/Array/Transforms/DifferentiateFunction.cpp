@@ -1,0 +1,215 @@
+//===- DifferentiateFunction.cpp - A function's gradient as another function -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The new function is a copy of the old one that goes on where it returned: cotangents of its
+// results, which are further arguments, flow back through the ops in reverse order. What does not
+// depend on a wanted input is left alone, so that it needs no gradient.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/Transforms/Differentiate.h"
+#include "compiler/Dialect/Array/Transforms/Passes.h"
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "compiler/Dialect/Array/Transforms/Passes.h.inc"
+
+static constexpr StringLiteral kName = "array.name", kDims = "array.dims";
+
+static std::string nameOf(StringAttr given, StringRef kind, unsigned index) {
+  return given ? given.str() : (kind + Twine(index)).str();
+}
+
+static std::string inputName(func::FuncOp func, unsigned index) {
+  return nameOf(func.getArgAttrOfType<StringAttr>(index, kName), "input", index);
+}
+
+static bool isFloatTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isa<FloatType>(tensor.getElementType());
+}
+
+/// The numbers of the inputs that `wanted` names; all that hold floats where it names none.
+static FailureOr<SmallVector<unsigned>> findInputs(func::FuncOp func,
+                                                   ArrayRef<std::string> wanted) {
+  SmallVector<unsigned> found;
+  unsigned count = func.getNumArguments();
+  for (StringRef name : wanted) {
+    unsigned index = count;
+    if (name.getAsInteger(10, index))
+      for (index = 0; index < count && inputName(func, index) != name;)
+        ++index;
+    if (index >= count) {
+      InFlightDiagnostic error = func.emitError() << "function '" << func.getName()
+                                                  << "' has no input '" << name << "'; it has ";
+      llvm::interleaveComma(llvm::seq(count), error,
+                            [&](unsigned i) { error << inputName(func, i); });
+      return error;
+    }
+    if (!isFloatTensor(func.getArgumentTypes()[index]))
+      return func.emitError() << "input '" << inputName(func, index) << "' of '" << func.getName()
+                              << "' has type " << func.getArgumentTypes()[index]
+                              << ", which has no gradient; expected floats";
+    found.push_back(index);
+  }
+  if (wanted.empty())
+    for (unsigned index = 0; index < count; ++index)
+      if (isFloatTensor(func.getArgumentTypes()[index]))
+        found.push_back(index);
+  if (found.empty())
+    return func.emitError() << "function '" << func.getName()
+                            << "' has no input of floats, so no gradient";
+  return found;
+}
+
+/// Ops that compute with what depends on the wanted inputs, in order.
+static FailureOr<SmallVector<Operation *>> findDependent(func::FuncOp func,
+                                                         ArrayRef<unsigned> inputs) {
+  llvm::DenseSet<Value> dependent;
+  for (unsigned index : inputs)
+    dependent.insert(func.getArgument(index));
+  SmallVector<Operation *> ops;
+  for (Operation &op : func.front().without_terminator()) {
+    bool reads = false;
+    // Regions see values from outside.
+    op.walk([&](Operation *inner) {
+      reads |= llvm::any_of(inner->getOperands(), [&](Value v) { return dependent.contains(v); });
+    });
+    if (!reads)
+      continue;
+    if (isa<VariableAssignOp>(op))
+      return op.emitError() << "'" << op.getName() << "' keeps what depends on an input of '"
+                            << func.getName() << "'; a gradient would assign it again";
+    ops.push_back(&op);
+    for (Value result : op.getResults())
+      if (isFloatTensor(result.getType()))
+        dependent.insert(result);
+  }
+  return ops;
+}
+
+/// Adds the cotangents of results as arguments behind the inputs; null for integers.
+static SmallVector<Value> addCotangents(func::FuncOp func) {
+  SmallVector<Value> cotangents;
+  Builder builder(func.getContext());
+  for (unsigned index = 0; index < func.getNumResults(); ++index) {
+    cotangents.push_back({});
+    if (!isFloatTensor(func.getResultTypes()[index]))
+      continue;
+    StringAttr given = func.getResultAttrOfType<StringAttr>(index, kName);
+    SmallVector<NamedAttribute> attributes{
+        builder.getNamedAttr(kName, builder.getStringAttr("d_" + nameOf(given, "output", index)))};
+    if (Attribute dims = func.getResultAttr(index, kDims))
+      attributes.push_back(builder.getNamedAttr(kDims, dims));
+    unsigned position = func.getNumArguments();
+    if (failed(func.insertArgument(position, func.getResultTypes()[index],
+                                   builder.getDictionaryAttr(attributes),
+                                   func.front().getTerminator()->getOperand(index).getLoc())))
+      llvm_unreachable("a function's type takes further inputs");
+    cotangents.back() = func.getArgument(position);
+  }
+  return cotangents;
+}
+
+/// Makes `func` return `values`, the cotangents of `inputs`.
+static void returnGradients(func::FuncOp func, ArrayRef<Value> values, ArrayRef<unsigned> inputs) {
+  Builder builder(func.getContext());
+  SmallVector<Attribute> attributes;
+  for (unsigned index : inputs) {
+    SmallVector<NamedAttribute> list{
+        builder.getNamedAttr(kName, builder.getStringAttr("d_" + inputName(func, index)))};
+    if (Attribute dims = func.getArgAttr(index, kDims))
+      list.push_back(builder.getNamedAttr(kDims, dims));
+    attributes.push_back(builder.getDictionaryAttr(list));
+  }
+  func.front().getTerminator()->setOperands(values);
+  func.setType(builder.getFunctionType(func.getArgumentTypes(), ValueRange(values).getTypes()));
+  func.setResAttrsAttr(builder.getArrayAttr(attributes));
+}
+
+static LogicalResult checkNames(func::FuncOp func) {
+  llvm::StringSet<> names;
+  for (unsigned index = 0; index < func.getNumArguments(); ++index)
+    if (!names.insert(inputName(func, index)).second)
+      return func.emitError() << "input '" << inputName(func, index)
+                              << "' has the name of a result's cotangent; expected another name";
+  return success();
+}
+
+static LogicalResult differentiate(func::FuncOp func, ArrayRef<unsigned> inputs) {
+  FailureOr<SmallVector<Operation *>> ops = findDependent(func, inputs);
+  if (failed(ops))
+    return failure();
+  Operation *terminator = func.front().getTerminator();
+  SmallVector<Value> cotangents = addCotangents(func);
+  if (failed(checkNames(func)))
+    return failure();
+  OpBuilder builder(terminator);
+  FlowingCotangents flowing(builder, func.getLoc());
+  for (auto [value, cotangent] : llvm::zip_equal(terminator->getOperands(), cotangents))
+    flowing.add(value, cotangent);
+  for (Operation *op : llvm::reverse(*ops)) {
+    bool isReached = llvm::any_of(op->getResults(), [&](Value v) { return flowing.lookup(v); });
+    if (isReached && ((op->getNumRegions() != 0 && !isa<ArrayVjpOpInterface>(op)) ||
+                      failed(pullBack(builder, op, flowing))))
+      return op->emitError() << "'" << op->getName() << "' has no gradient";
+  }
+  ExpressionBuilder e(builder, func.getLoc());
+  SmallVector<Value> gradients;
+  for (unsigned index : inputs) {
+    Value gradient = flowing.lookup(func.getArgument(index));
+    gradients.push_back(gradient ? gradient : e.zerosLike(func.getArgument(index)));
+  }
+  returnGradients(func, gradients, inputs);
+  return success();
+}
+
+namespace {
+
+struct Differentiate : impl::DifferentiateBase<Differentiate> {
+  using DifferentiateBase::DifferentiateBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    auto func = symbols.lookup<func::FuncOp>(function);
+    if (!func) {
+      InFlightDiagnostic error = module.emitError()
+                                 << "there is no function '" << function << "'; there are ";
+      llvm::interleaveComma(module.getOps<func::FuncOp>(), error,
+                            [&](func::FuncOp known) { error << known.getName(); });
+      return signalPassFailure();
+    }
+    std::string name = function + "_vjp";
+    if (Operation *taken = symbols.lookup(name)) {
+      taken->emitError() << "'" << name << "' is the name of the gradient of '" << function
+                         << "'; expected another name";
+      return signalPassFailure();
+    }
+    FailureOr<SmallVector<unsigned>> inputs = findInputs(func, arguments);
+    if (failed(inputs))
+      return signalPassFailure();
+    func::FuncOp gradient = func.clone();
+    gradient.setName(name);
+    symbols.insert(gradient, std::next(func->getIterator()));
+    if (failed(differentiate(gradient, *inputs)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace xc::array

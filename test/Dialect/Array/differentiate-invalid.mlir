@@ -1,0 +1,70 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics -pass-pipeline='builtin.module(xc-array-differentiate{function=f arguments=1,x})'
+
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'array.nextafter' has no gradient}}
+  %0 = array.nextafter %x, %y : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Regions see what surrounds them.
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
+  // expected-error @+1 {{'array.if' has no gradient}}
+  %0 = array.if %p : tensor<i1> -> (tensor<4xf32>) {
+    %a = array.mul %x, %y : tensor<4xf32>
+    array.yield %a : tensor<4xf32>
+  } else {
+    array.yield %y : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+array.variable @v : tensor<4xf32> = dense<0.0>
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'array.variable.assign' keeps what depends on an input of 'f_vjp'; a gradient would assign it again}}
+  array.variable.assign @v, %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{input 'input1' of 'f' has type 'tensor<4xi32>', which has no gradient; expected floats}}
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xi32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{function 'f' has no input 'x'; it has input0, z}}
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32> {array.name = "z"}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'f_vjp' is the name of the gradient of 'f'; expected another name}}
+func.func @f_vjp(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{input 'd_output0' has the name of a result's cotangent; expected another name}}
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32> {array.name = "d_output0"}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{there is no function 'f'; there are g}}
+module {
+  func.func @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}
