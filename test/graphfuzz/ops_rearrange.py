@@ -1,0 +1,78 @@
+"""Ops that put elements elsewhere by rules of their own: rolled, repeated, kept beside a diagonal."""
+import numpy as np
+
+from op import Same
+from program import Type
+
+
+class Roll(Same):
+    def draw(self, g):
+        operand = g.pick(lambda type: type.rank >= 1)
+        if operand is None:
+            return None
+        axes = [axis for axis in range(g.types[operand].rank) if g.random() < 0.5] or [0]
+        return [operand], {"axes": axes, "shifts": [g.integer(-9, 9) for _ in axes]}, [g.types[operand]]
+
+    def body(self, node, names, types):
+        return f"{names[0]} shifts = {node.attributes['shifts']} axes = {node.attributes['axes']}"
+
+    def evaluate(self, node, values, shapes):
+        shifts, axes = node.attributes["shifts"], node.attributes["axes"]
+        return [values[0].mapped(lambda x: np.roll(x, shifts, axes))]
+
+
+class Tile(Same):
+    """The whole again and again, along every dim that is known."""
+
+    def draw(self, g):
+        operand = g.pick(lambda type: 1 <= type.rank <= 3)
+        if operand is None:
+            return None
+        type = g.types[operand]
+        repeats = [g.integer(1, 3) if isinstance(dim, int) else 1 for dim in type.dims]
+        dims = tuple(dim * count if isinstance(dim, int) else dim for dim, count in zip(type.dims, repeats))
+        return [operand], {"repeats": repeats}, [Type(type.dtype, dims)]
+
+    def body(self, node, names, types):
+        return f"{names[0]} repeats = {node.attributes['repeats']}"
+
+    def evaluate(self, node, values, shapes):
+        return [values[0].mapped(lambda x: np.tile(x, node.attributes["repeats"]))]
+
+
+class Repeat(Same):
+    """Each element several times, along a dim that is known."""
+
+    def draw(self, g):
+        operand = g.pick(lambda type: any(isinstance(dim, int) for dim in type.dims))
+        if operand is None:
+            return None
+        type = g.types[operand]
+        axis = g.choice([axis for axis, dim in enumerate(type.dims) if isinstance(dim, int)])
+        count = g.integer(1, 3)
+        dims = type.dims[:axis] + (type.dims[axis] * count,) + type.dims[axis + 1:]
+        return [operand], {"repeats": count, "axis": axis}, [Type(type.dtype, dims)]
+
+    def body(self, node, names, types):
+        return f"{names[0]} repeats = {node.attributes['repeats']} axis = {node.attributes['axis']}"
+
+    def evaluate(self, node, values, shapes):
+        return [values[0].mapped(lambda x: np.repeat(x, node.attributes["repeats"], node.attributes["axis"]))]
+
+
+class Triangle(Same):
+    """Zeros above or below the diagonal of the last two dims: `keep` is NumPy's function."""
+
+    def __init__(self, name, keep, weight=0.7):
+        super().__init__(name, weight)
+        self.keep = keep
+
+    def draw(self, g):
+        operand = g.pick(lambda type: type.rank >= 2)
+        return None if operand is None else ([operand], {}, [g.types[operand]])
+
+    def evaluate(self, node, values, shapes):
+        return [values[0].mapped(self.keep)]
+
+
+REARRANGED = [Roll("roll"), Tile("tile", 0.7), Repeat("repeat", 0.7), Triangle("tril", np.tril), Triangle("triu", np.triu)]
