@@ -112,6 +112,104 @@ def two_dims():
                "exact", memory=2 * MEMORY, alone=True)
 
 
+FILL = """    %i = array.iota axis = 0 : tensor<COUNTxi64>
+    %m = array.constant dense<113> : tensor<i64>
+    %r = array.rem %i, %m : (tensor<COUNTxi64>, tensor<i64>) -> tensor<COUNTxi64>
+    %b = array.convert %r : tensor<COUNTxi64> -> KIND
+"""
+
+
+def moved():
+    """Elements at positions that are data, and the two parts of an array changing places."""
+    kind, half = f"tensor<{COUNT}xi8>", COUNT // 2 + 3
+    at = np.array(PLACES + [COUNT - 1])
+    before = np.concatenate([pattern(place, 1) for place in at])
+    text, names = slices("v")
+    looks = [("i8", (np.arange(first, first + 7) + half) % COUNT % 113) for first in PLACES]
+    result = ", ".join(["tensor<7xi8>"] * len(PLACES))
+    fill = FILL.replace("COUNT", str(COUNT)).replace("KIND", kind)
+    yield Case("gather_scatter_concatenate", f"""  array.variable @NAME_v : {kind}
+  func.func @NAME_fill() {{
+{fill}    array.variable.assign @NAME_v, %b : {kind}
+    return
+  }}
+  func.func @NAME_take(%at: tensor<{len(at)}xi64>) -> tensor<{len(at)}xi8> {{
+    %v = array.variable.read @NAME_v : {kind}
+    %t = array.take %v[%at] axis = 0 : ({kind}, tensor<{len(at)}xi64>) -> tensor<{len(at)}xi8>
+    return %t : tensor<{len(at)}xi8>
+  }}
+  func.func @NAME_add(%at: tensor<{len(at)}x1xi64>, %u: tensor<{len(at)}xi8>) {{
+    %v = array.variable.read @NAME_v : {kind}
+    %w = array.scatter add, %v[%at] axes = [0] = %u : ({kind}, tensor<{len(at)}x1xi64>, tensor<{len(at)}xi8>) -> {kind}
+    array.variable.assign @NAME_v, %w : {kind}
+    return
+  }}
+  func.func @NAME_put(%at: tensor<i64>, %u: tensor<2xi8>) {{
+    %v = array.variable.read @NAME_v : {kind}
+    %w = array.dynamic_update_slice %v[%at] = %u : ({kind}, tensor<2xi8>, tensor<i64>) -> {kind}
+    array.variable.assign @NAME_v, %w : {kind}
+    return
+  }}
+  func.func @NAME_turn() {{
+    %v = array.variable.read @NAME_v : {kind}
+    %a = array.slice %v [0:{half}] : {kind} -> tensor<{half}xi8>
+    %b = array.slice %v [{half}:{COUNT}] : {kind} -> tensor<{COUNT - half}xi8>
+    %w = array.concatenate %b, %a axis = 0 : (tensor<{COUNT - half}xi8>, tensor<{half}xi8>) -> {kind}
+    array.variable.assign @NAME_v, %w : {kind}
+    return
+  }}
+  func.func @NAME_look() -> ({result}) {{
+    %v = array.variable.read @NAME_v : {kind}
+{text}    return {names} : {result}
+  }}
+""", [Step([], [], "_fill"), Step([Tensor("i64", at)], [("i8", before)], "_take"), Step([], [], "_turn"), Step([], looks, "_look"),
+      Step([], [], "_fill"), Step([Tensor("i64", at[:, None]), Tensor("i8", np.arange(1, 6))], [], "_add"),
+      Step([Tensor("i64", at[2] + 1), Tensor("i8", [-5, -6])], [], "_put"),
+      Step([Tensor("i64", at)], [("i8", before + np.arange(1, 6))], "_take"),
+      Step([Tensor("i64", [at[2] + 1, at[2] + 2, at[2] + 3, 1, 1])], [("i8", [-5, -6, *pattern(at[2] + 3, 1), 1, 1])], "_take")],
+               "exact", memory=MEMORY, alone=True)
+
+
+def product():
+    """A matrix product with more than 2**31 results; all numbers are small integers, so bf16 has them exactly."""
+    rows, columns, depth = 65537, 32771, 16
+    kind = f"tensor<{rows}x{columns}xbf16>"
+
+    def part(i, j):
+        k = np.arange(depth)
+        return (((i[:, None] * depth + k) % 7 - 3) @ ((k[:, None] * columns + j) % 5 - 2)).astype(np.float64)
+    ends = [(np.arange(3), np.arange(4)), (np.arange(rows - 3, rows), np.arange(columns - 4, columns))]
+
+    def matrix(name, shape, modulus, offset):
+        type = f"tensor<{shape[0]}x{shape[1]}xi64>"
+        return f"""    %{name}i = array.iota axis = 0 : {type}
+    %{name}s = array.constant dense<{shape[1]}> : tensor<i64>
+    %{name}b = array.mul %{name}i, %{name}s : ({type}, tensor<i64>) -> {type}
+    %{name}j = array.iota axis = 1 : {type}
+    %{name}n = array.add %{name}b, %{name}j : {type}
+    %{name}m = array.constant dense<{modulus}> : tensor<i64>
+    %{name}r = array.rem %{name}n, %{name}m : ({type}, tensor<i64>) -> {type}
+    %{name}o = array.constant dense<{offset}> : tensor<i64>
+    %{name}d = array.sub %{name}r, %{name}o : ({type}, tensor<i64>) -> {type}
+    %{name} = array.convert %{name}d : {type} -> {type.replace("i64", "bf16")}
+"""
+    yield Case("product", f"""  array.variable @NAME_v : {kind}
+  func.func @NAME_compute() {{
+{matrix("a", (rows, depth), 7, 3)}{matrix("w", (depth, columns), 5, 2)}    %y = array.matmul %a, %w : (tensor<{rows}x{depth}xbf16>, tensor<{depth}x{columns}xbf16>) -> {kind}
+    array.variable.assign @NAME_v, %y : {kind}
+    return
+  }}
+  func.func @NAME_look() -> (tensor<3x4xbf16>, tensor<3x4xbf16>) {{
+    %v = array.variable.read @NAME_v : {kind}
+    %a = array.slice %v [0:3, 0:4] : {kind} -> tensor<3x4xbf16>
+    %b = array.slice %v [{rows - 3}:{rows}, {columns - 4}:{columns}] : {kind} -> tensor<3x4xbf16>
+    return %a, %b : tensor<3x4xbf16>, tensor<3x4xbf16>
+  }}
+""", [Step([], [], "_compute"), Step([], [("bf16", part(*end)) for end in ends], "_look")], "exact", memory=MEMORY, alone=True)
+
+
 def cases():
+    yield from moved()
+    yield from product()
     yield from one_dim()
     yield from two_dims()

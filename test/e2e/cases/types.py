@@ -1,8 +1,13 @@
-"""Element types: ops that move or compare elements with every one of them, norms and the like with every float."""
+"""Element types: ops that move or compare elements with every one of them, arithmetic with every integer, norms and the like with every
+float."""
 import numpy as np
 
+from cases.functions import cubic_weights
 from harness import Case, Step, simple
-from tensors import DTYPES, FLOATS, Tensor, mlir_type, random
+from tensors import DTYPES, FLOATS, INTEGERS, NUMPY, Tensor, mlir_type, random
+
+NUMBERS = INTEGERS + FLOATS
+FOLDS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum, "and": np.bitwise_and, "or": np.bitwise_or}
 
 
 class Body:
@@ -19,6 +24,11 @@ class Body:
 
     def case(self, name, kind="exact"):
         return simple(name, self.inputs, self.outputs, "\n".join(self.lines), kind)
+
+
+def small(dtype, shape, seed, high=9):
+    """Numbers whose products are small, and which come more than once."""
+    return random(dtype, shape, seed, 0 if dtype.startswith("u") else -high, high)
 
 
 def moves(dtype):
@@ -128,7 +138,149 @@ def trained(dtype):
                   "composite")
 
 
+def rearranged(dtype):
+    x = random(dtype, (4, 6), 20)
+    x.values[1, ::2] = 0
+    a, body = x.values, Body(x)
+    for op in ("tril", "triu"):
+        body.add(f"array.{op} %0 : {x.mlir}", dtype, getattr(np, op)(a))
+    body.add(f"array.roll %0 shifts = [2] axes = [1] : {x.mlir}", dtype, np.roll(a, 2, 1))
+    body.add(f"array.repeat %0 repeats = 3 axis = 1 : {x.mlir}", dtype, np.repeat(a, 3, 1))
+    body.add(f"array.tile %0 repeats = [2, 3] : {x.mlir}", dtype, np.tile(a, (2, 3)))
+    body.add(f"array.diagonal %0 offset = 1 : {x.mlir}", dtype, np.diagonal(a, 1))
+    body.add(f"array.diag %0 offset = 0 : {x.mlir}", dtype, a[:, :, None] * np.eye(6, dtype=a.dtype))
+    body.lines.append(f"%wide = array.expand_dims %0 axes = [1] : {x.mlir} -> {mlir_type(dtype, (4, 1, 6))}")
+    body.add(f"array.squeeze %wide axes = [1] : {mlir_type(dtype, (4, 1, 6))}", dtype, a)
+    return body.case(f"rearranged_{dtype}")
+
+
+def chosen(dtype):
+    """Elements that truth values choose."""
+    x, mask, rows = random(dtype, (4, 6), 21), random("i1", (4, 6), 22), Tensor("i1", [True, False, True, True])
+    x.values[1, ::2] = 0
+    a, source, zero = x.values, random(dtype, (24,), 23), Tensor(dtype, np.zeros(()))
+    filled, kept = a.copy(), np.zeros_like(a)
+    filled[mask.values] = source.values[:mask.values.sum()]
+    kept[:3] = a[rows.values]
+    places, found = np.full((24, 2), -1), np.argwhere(a)
+    places[:len(found)] = found
+    some = mlir_type(dtype, (None, 6))
+    text = f"""%r0, %r1 = array.nonzero %0 size = 24 : {x.mlir} -> tensor<24x2xi32>, tensor<i32>
+        %r2 = array.masked_scatter %0, %1, %3 : ({x.mlir}, {mask.mlir}, {source.mlir}) -> {x.mlir}
+        %some = array.compress %0, %2 axis = 0 : ({x.mlir}, {rows.mlir}) -> {some}
+        %r3 = array.pad_to_bound %some, %4 : ({some}, {zero.mlir}) -> {x.mlir}
+        %row = array.slice %0 [1:2, :] : {x.mlir} -> {mlir_type(dtype, (1, 6))}
+        %more = array.append %some, %row axis = 0 : ({some}, {mlir_type(dtype, (1, 6))}) -> {some}
+        %r6 = array.pad_to_bound %more, %4 : ({some}, {zero.mlir}) -> {x.mlir}
+        %r4, %r5 = array.split %0 axis = 1 parts = [4, 2] : {x.mlir} -> {mlir_type(dtype, (4, 4))}, {mlir_type(dtype, (4, 2))}"""
+    outputs = [("i32", places), ("i32", len(found)), (dtype, filled), (dtype, kept), (dtype, a[:, :4]), (dtype, a[:, 4:]),
+               (dtype, np.concatenate([a[rows.values], a[1:2]]))]
+    return simple(f"chosen_{dtype}", [x, mask, rows, source, zero], outputs, text, "exact")
+
+
+def combined(dtype):
+    """Scatters of each kind, to places some of which come twice."""
+    x, index, updates = small(dtype, (4, 6), 24, 5), Tensor("i32", [[1], [3], [1]]), small(dtype, (3, 6), 25, 5)
+    body = Body(x, index, updates)
+    for kind, ufunc in (("add", np.add), ("mul", np.multiply), ("max", np.maximum), ("min", np.minimum)):
+        result = x.values.copy()
+        ufunc.at(result, index.values[:, 0], updates.values)
+        body.add(f"array.scatter {kind}, %0[%1] axes = [0] = %2 : ({x.mlir}, {index.mlir}, {updates.mlir})", dtype, result)
+    return body.case(f"scatter_kinds_{dtype}", "sum")
+
+
+def found(dtype):
+    """Places of extrema, of edges and of what has a rank."""
+    x, edges = small(dtype, (5, 33), 26, 50), Tensor(dtype, np.sort(small(dtype, (20,), 27, 50).values))
+    body = Body(x, edges)
+    for op in ("argmax", "argmin"):
+        for axis, result in ((1, "i32"), (0, "i64")):
+            body.add(f"array.{op} %0 axis = {axis} : {x.mlir}", result, getattr(np, op)(x.values, axis))
+    body.add(f"array.searchsorted %1, %0 : ({edges.mlir}, {x.mlir})", "i32", np.searchsorted(edges.values, x.values))
+    # The smallest in order: as the order of the others is open, they are cut off.
+    body.lines.append(f"%part = array.partition %0 kth = 3 axis = 1 : {x.mlir} -> {x.mlir}")
+    body.add(f"array.slice %part [:, 3:4] : {x.mlir}", dtype, np.sort(x.values, 1)[:, 3:4])
+    return body.case(f"found_{dtype}")
+
+
+def arithmetic(dtype):
+    x, y, power = small(dtype, (3, 11), 28), small(dtype, (3, 11), 29), random(dtype, (3, 11), 30, 0, 4)
+    y.values[y.values == 0] = 3
+    a, b, body = x.values, y.values, Body(x, y, power)
+    for op, function in (("abs", np.abs), ("sign", np.sign), ("square", np.square), ("relu", lambda a: np.maximum(a, 0)),
+                         ("neg", np.negative), ("bitwise_not", np.invert)):
+        body.add(f"array.{op} %0 : {x.mlir}", dtype, function(a).astype(a.dtype))
+    quotient = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+    for op, result in (("add", a + b), ("sub", a - b), ("mul", a * b), ("and", a & b), ("or", a | b), ("xor", a ^ b), ("div", quotient),
+                       ("rem", a - quotient * b)):
+        body.add(f"array.{op} %0, %1 : ({x.mlir}, {y.mlir})", dtype, result)
+    product = np.ones_like(a)
+    for i in range(3):
+        product = np.where(i < power.values, product * a, product)
+    body.add(f"array.pow %0, %2 : ({x.mlir}, {power.mlir})", dtype, product)
+    body.add(f"array.one_hot %2 depth = 5 : {power.mlir}", "f32", np.eye(5)[power.values.astype(np.int64)])
+    other = ("u" if dtype[0] == "i" else "i") + dtype[1:]
+    body.add(f"array.bitcast %0 : {x.mlir}", other, a.view(NUMPY[other]))
+    return body.case(f"arithmetic_{dtype}")
+
+
+def folded(dtype):
+    x = small(dtype, (4, 9), 31)
+    body, windows = Body(x), np.lib.stride_tricks.sliding_window_view(x.values, 3, 1)
+    for kind, ufunc in FOLDS.items():
+        if kind in ("and", "or") and dtype in FLOATS:
+            continue
+        body.add(f"array.reduce {kind}, %0 axes = [1] : {x.mlir}", dtype, ufunc.reduce(x.values, 1, dtype=x.values.dtype))
+        body.add(f"array.reduce_window {kind}, %0 window = [1, 3] : {x.mlir}", dtype, ufunc.reduce(windows, -1, dtype=x.values.dtype))
+    return body.case(f"folded_{dtype}", "sum")
+
+
+def products(dtype):
+    x, w = small(dtype, (7, 12), 32, 5), small(dtype, (12, 10), 33, 5)
+    image, filter = small(dtype, (1, 6, 3), 34, 5), small(dtype, (3, 3, 4), 35, 5)
+    type = x.values.dtype
+    exact = np.int64 if dtype in INTEGERS else np.float64
+    body = Body(x, w, image, filter)
+    product = (x.values.astype(exact) @ w.values.astype(exact)).astype(type)
+    body.add(f"array.matmul %0, %1 : ({x.mlir}, {w.mlir})", dtype, product)
+    body.add(f"array.dot_general %1, %0 batch = [] x [] contract = [0] x [1] : ({w.mlir}, {x.mlir})", dtype, product.T)
+    windows = np.lib.stride_tricks.sliding_window_view(image.values[0].astype(exact), 3, 0)
+    body.add(f"array.conv %2, %3 dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : ({image.mlir}, {filter.mlir})", dtype,
+             np.einsum("pik,kio->po", windows, filter.values.astype(exact))[None].astype(type))
+    return body.case(f"products_{dtype}", "sum")
+
+
+def floats(dtype):
+    x, scale, special = random(dtype, (5, 24), 36), random(dtype, (24,), 37), Tensor(dtype, [1, np.nan, np.inf, -np.inf, 0])
+    rows, matrices, counts = random(dtype, (6, 8), 38), random(dtype, (2, 8, 5), 39), Tensor("i32", [4, 2])
+    body = Body(x, scale, special, rows, matrices, counts)
+    a, s = x.values, scale.values
+    body.add(f"array.is_nan %2 : {special.mlir}", "i1", np.isnan(special.values))
+    body.add(f"array.is_finite %2 : {special.mlir}", "i1", np.isfinite(special.values))
+    for op in ("argmax", "argmin"):
+        body.add(f"array.{op} %2 axis = 0 : {special.mlir}", "i32", 1)
+    normed = (a - a.mean(1, keepdims=True)) / np.sqrt(a.var(1, keepdims=True) + 0.1) * s + s
+    body.add(f"array.layer_norm %0 scale(%1 : {scale.mlir}) bias(%1 : {scale.mlir}) axis = 1 epsilon = 0.1 : {x.mlir}", dtype, normed)
+    body.add(f"array.rms_norm %0 scale(%1 : {scale.mlir}) axis = 1 epsilon = 0.1 : {x.mlir}", dtype,
+             a / np.sqrt(np.square(a).mean(1, keepdims=True) + 0.1) * s)
+    resized = np.stack([sum(a[:, place] * weight for place, weight in cubic_weights((o + 0.5) * 4 - 0.5, 24)) for o in range(6)], 1)
+    body.add(f"array.resize cubic, %0 axes = [1] sizes = [6] : {x.mlir}", dtype, resized)
+    body.add(f"array.grouped_matmul %3, %4, %5 : ({rows.mlir}, {matrices.mlir}, {counts.mlir})", dtype,
+             np.concatenate([rows.values[:4] @ matrices.values[0], rows.values[4:] @ matrices.values[1]]))
+    return body.case(f"floats_{dtype}", "sum")
+
+
 def cases():
+    for dtype in INTEGERS:
+        yield arithmetic(dtype)
+    for dtype in NUMBERS:
+        for make in (found, combined, folded, products):
+            yield make(dtype)
+    for dtype in DTYPES:
+        for make in (rearranged, chosen):
+            yield make(dtype)
+    for dtype in FLOATS:
+        yield floats(dtype)
     for dtype in DTYPES:
         for make in (moves, scattered, compared, variable):
             yield make(dtype)
