@@ -90,9 +90,10 @@ def fma_candidates(most):
     return ["#cuda.matmul_fma<tile_m = %d, tile_n = %d, tile_k = %d, thread_m = %d, thread_n = %d>" % tile for tile in tiles[:most]]
 
 
-def mma_candidates(most):
-    """Configurations of a product of 16-bit types on mma.sync, with what shared memory sm_80 has."""
+def mma_candidates(most, element_bytes=2):
+    """Configurations of a product on mma.sync, with what shared memory sm_80 has; other GPUs may have less."""
     tiles = [(128, 256, 64, 2, 4, 3), (256, 128, 64, 4, 2, 3), (128, 128, 64, 2, 2, 2), (128, 128, 32, 2, 2, 4), (128, 256, 32, 2, 4, 4),
              (128, 128, 64, 2, 4, 3), (64, 128, 64, 2, 2, 4), (64, 64, 64, 2, 2, 4)]
-    return ["#cuda.matmul_mma<tile_m = %d, tile_n = %d, tile_k = %d, warps_m = %d, warps_n = %d, stages = %d>" % tile
-            for tile in tiles[:most]]
+    return ["#cuda.matmul_mma<tile_m = %d, tile_n = %d, tile_k = %d, warps_m = %d, warps_n = %d, stages = %d>"
+            % (tile_m, tile_n, tile_k * 2 // element_bytes, warps_m, warps_n, stages)
+            for tile_m, tile_n, tile_k, warps_m, warps_n, stages in tiles[:most]]

@@ -5,13 +5,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===--------------------------------------------------------------------------===#
-"""Finds the fastest layouts of a model's matrix products of 16-bit types, TF32 and i8 on a Hopper GPU.
+"""Finds the fastest layouts of a model's matrix products of 16-bit types, TF32 and bytes on tensor cores.
 
     xtune.py build MODEL.mlir --out=DIR [--bin=DIR] [--candidates=N]   compiles them; needs no GPU
     xtune.py run --out=DIR [--bin=DIR] [--device=cuda]                 times them; needs xbench and libxcr only
 
-`build` compiles the model, takes the products that wgmma computes from its report, and compiles each in its candidate
-layouts, one module each; with --carry xbench lies beside them, so that DIR can be copied to a machine with a GPU. `run`
+`build` compiles the model, takes the products that wgmma computes from its report (for other GPUs than sm_90a those that
+mma.sync computes), and compiles each in its candidate layouts, one module each; with --carry xbench lies beside them, so that DIR can be copied to a machine with a GPU. `run`
 times every module over as many sets of operands as exceed the L2 cache, each call the replay of a graph, prints a table
 and writes DIR/best.tuning, which xcompile --tuning= reads. Products shorter than the few microseconds that a call takes
 on the host seem to differ less than they do.
@@ -30,9 +30,9 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-KEY = re.compile(r"key: ((\S+) matmul (f16|bf16|tf32|i8)\*\3>(\w+) (\d+)x(\d+)x(\d+)x(\d+) ([nt]{2}))")
+KEY = re.compile(r"matrix product by (wgmma|mma\.sync)[^;]*; key: (\S+ matmul (f16|bf16|tf32|i8|u8)\*\3>(\w+) (\d+)x(\d+)x(\d+)x(\d+) ([nt]{2}))")
 L2_BYTES = 50 << 20
-BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "i8": 1, "i32": 4}
+BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "i8": 1, "u8": 1, "i32": 4}
 
 
 def find_products(args):
@@ -42,14 +42,16 @@ def find_products(args):
     if done.returncode:
         sys.exit(done.stderr.strip())
     products = {}
-    for key, _, dtype, out, *sizes, layout in KEY.findall(done.stdout):
-        products[key] = (dtype, out, *map(int, sizes), layout)
+    for strategy, key, dtype, out, *sizes, layout in KEY.findall(done.stdout):
+        if (strategy == "wgmma") == (args.arch == "sm_90a"):
+            products[key] = (dtype, out, *map(int, sizes), layout)
     return products
 
 
 def make_module(product):
     name, out, batch, m, n, k, layout = product
-    dtype = "f32" if name == "tf32" else name
+    dtype = {"tf32": "f32", "u8": "ui8"}.get(name, name)
+    out = "ui32" if name == "u8" else out
     lead = f"{batch}x" if batch > 1 else ""
     a = f"tensor<{lead}{f'{m}x{k}' if layout[0] == 'n' else f'{k}x{m}'}x{dtype}>"
     b = f"tensor<{lead}{f'{k}x{n}' if layout[1] == 'n' else f'{n}x{k}'}x{dtype}>"
@@ -78,13 +80,16 @@ def compile_candidate(args, key, product, name, config):
 
 
 def build(args):
-    from candidates import candidates
+    from candidates import candidates, mma_candidates
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     jobs = []
     for number, (key, product) in enumerate(find_products(args).items()):
         dtype, result, batch, m, n, k, layout = product
-        found = candidates(batch, m, n, k, layout, args.candidates, output_bytes=BYTES[result], element_bytes=BYTES[dtype])
+        if args.arch == "sm_90a":
+            found = candidates(batch, m, n, k, layout, args.candidates, output_bytes=BYTES[result], element_bytes=BYTES[dtype])
+        else:
+            found = mma_candidates(args.candidates, BYTES[dtype])
         for index, config in enumerate(found):
             jobs.append((key, product, f"p{number}_{index}", config))
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -93,6 +98,8 @@ def build(args):
         if isinstance(row, str):
             print(row, file=sys.stderr)
     rows = [row for row in rows if not isinstance(row, str)]
+    if not rows:
+        sys.exit(f"xtune: {args.model} has no product of static sizes and plain operands that tensor cores of {args.arch} compute in several layouts")
     (out / "candidates.json").write_text(json.dumps(rows, indent=1))
     if args.carry:
         for tool in (pathlib.Path(args.bin) / "xbench", *pathlib.Path(args.bin, "..", "lib").resolve().glob("libxcr.so*")):

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// f16, bf16 or f32 operands, f32 accumulators. Of f32 factors the tensor cores take sign, exponent
-// and the first 10 bits of the mantissa, which is TF32. With S = `stages` buffers of each operand's
-// tile in shared memory:
+// f16, bf16 or f32 operands, f32 accumulators; or 8-bit integers and i32. Of f32 factors the tensor
+// cores take sign, exponent and the first 10 bits of the mantissa, which is TF32: they are rounded
+// to that before. With S = `stages` buffers of each operand's tile in shared memory:
 //
 //   start the copies of tiles 0 .. S - 2
 //   wait until tile 0 has arrived; barrier; ldmatrix its first fragments of A and B
 //   for step = 0 .. steps - 1:
-//     for each product of k = 16 (TF32: 8) in tile `step`:
+//     for each product of k = 16 (TF32: 8, bytes: 32) in tile `step`:
 //       before the last: wait until tile step + 1 has arrived; barrier
 //       ldmatrix the fragments of the next one, which may be the first of tile step + 1
 //       mma.sync of those loaded before, and between them
@@ -30,12 +30,15 @@
 //
 // Tiles keep the operand's own order. Lines are k values (in chunks of 16 bytes) of one row of A or
 // column of B, or the other way round; ldmatrix turns the latter around (.trans), but 16-bit
-// elements only: threads load the words of TF32 fragments one by one then. The chunks of a line are
-// permuted by an exclusive or with the line's number, so that the 8 lines of a matrix that ldmatrix
-// reads, or the 4 lines by 8 words of one load of words, lie in different banks.
+// elements only: threads load the words of TF32 fragments one by one then. Bytes are turned on the
+// way to shared memory: threads load patches of 4 x 4 into registers, as what is computed, and
+// store words along k. The chunks of a line are permuted by an exclusive or with the line's number,
+// so that the 8 lines of a matrix that ldmatrix reads, or the 4 lines by 8 words of one load of
+// words, lie in different banks.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/Emit/MatmulTile.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
@@ -58,6 +61,8 @@ namespace xc::cuda {
 
 static constexpr int64_t kChunkBytes = 16;
 static constexpr int64_t kMmaM = 16, kMmaN = 8, kMmaKBytes = 32;
+/// Bytes are turned in squares of this side.
+static constexpr int64_t kPatch = 4;
 
 namespace {
 
@@ -81,12 +86,14 @@ private:
     int64_t own; // extent of the tile along the operand's own dim
     Value start; // of the tile along it
     bool isAsync = false;
+    bool isTurned = false; // its lines run along k in shared memory, but not in memory
     int64_t width = 1, rounds = 1;
     Value buffer = {};
+    bool hasLinesAlongK() const { return side.isKContiguous || isTurned; }
   };
   Operand makeOperand(const Contraction::Side &side, int64_t own, Value start);
   int64_t getLineLength(const Operand &operand) const {
-    return operand.side.isKContiguous ? config.getTileK() : operand.own;
+    return operand.hasLinesAlongK() ? config.getTileK() : operand.own;
   }
   int64_t getTileElements(const Operand &operand) const { return operand.own * config.getTileK(); }
   /// A line of a tile as a number that threads compute plus one that is known: addresses of lines
@@ -100,6 +107,9 @@ private:
   Value getPlace(const Operand &operand, const Line &line, Value number);
   /// Line and first element in it of this thread's vector `round`.
   std::pair<Line, Value> getShare(const Operand &operand, int64_t round);
+  /// Where in a turned operand's tile this thread's patch `round` begins: along its own dim, and
+  /// along k.
+  std::pair<Value, Value> getPatch(const Operand &operand, int64_t round);
 
   /// A vector of an operand's tile that a thread moves.
   using Share = std::pair<const Operand *, int64_t>;
@@ -107,7 +117,13 @@ private:
   SmallVector<Share> getCopies();
   void startCopy(const Share &share, Value step, Value steps, Value slot);
   SmallVector<Value> startLoads(Value step, Value steps);
+  void startPatch(const Operand &operand, int64_t round, Value k0, SmallVector<Value> &values);
   void finishLoads(ArrayRef<Value> values, Value slot);
+  /// Stores the first of `values` as patch `round`; returns how many of them that was.
+  size_t finishPatch(const Operand &operand, int64_t round, ArrayRef<Value> values, Value slot);
+  void store(const Operand &operand, const Line &line, Value along, Value slot, Value values);
+  /// The bits of an f32 that is rounded to TF32; of each lane, if there are several.
+  Value roundToTF32(Value value);
   /// Waits for the oldest but `stages` - 2 of the copies that were started, in all threads.
   void awaitTile();
   /// Where the tile in one of the `stages` slots begins.
@@ -175,22 +191,28 @@ MMAEmitter::Operand MMAEmitter::makeOperand(const Contraction::Side &side, int64
                                             Value start) {
   Operand operand{side, own, start};
   plan::BindingOp binding = side.getCopySource();
-  operand.width = tile.getVectorWidth(side, chunk);
+  operand.isTurned = elementBytes == 1 && !side.isKContiguous;
+  operand.width = tile.getVectorWidth(side, operand.isTurned ? kPatch : chunk);
   operand.isAsync = binding && operand.width == chunk && binding.getAlignment() >= 16;
-  operand.rounds = getTileElements(operand) / (threads * operand.width);
+  operand.rounds =
+      getTileElements(operand) / (threads * (operand.isTurned ? kPatch * kPatch : operand.width));
   operand.buffer = frame.allocateShared(elementType, config.getStages() * getTileElements(operand));
   return operand;
 }
 
 Value MMAEmitter::getPlace(const Operand &operand, const Line &line, Value number) {
   int64_t length = getLineLength(operand), chunks = length / chunk;
-  // The permutation repeats after 8 lines.
-  if (line.offset != 0 && line.offset % 8 == 0)
+  // The permutation repeats after so many lines.
+  int64_t period = operand.isTurned ? 64 : 8;
+  if (line.offset != 0 && line.offset % period == 0)
     return index.add(getPlace(operand, {line.base, 0}, number), line.offset * length);
   // Lines shorter than 128 bytes share the banks of one 128-byte row with their neighbours.
   Value value = toValue(line);
   Value row = chunks < 8 ? index.div(value, 8 / chunks) : value;
   int64_t keys = std::min<int64_t>(chunks, 8);
+  // Words of patches go to every fourth line.
+  if (operand.isTurned)
+    row = index.add(row, index.div(row, keys));
   // A load of words takes two neighbouring chunks of each line.
   Value key =
       needsWordLoads(operand) ? index.mul(index.rem(row, keys / 2), 2) : index.rem(row, keys);
@@ -205,6 +227,18 @@ std::pair<MMAEmitter::Line, Value> MMAEmitter::getShare(const Operand &operand, 
             index.mul(index.rem(thread, perLine), operand.width)};
   Value number = index.add(thread, round * threads);
   return {{index.div(number, perLine), 0}, index.mul(index.rem(number, perLine), operand.width)};
+}
+
+/// Eight lanes have neighbouring patches, and four those of a chunk.
+std::pair<Value, Value> MMAEmitter::getPatch(const Operand &operand, int64_t round) {
+  constexpr int64_t kNeighbours = 8, kPerChunk = kChunkBytes / kPatch;
+  int64_t across = operand.own / (kNeighbours * kPatch);
+  Value unit = index.add(index.div(thread, 32), round * (threads / 32));
+  Value own = index.add(index.mul(index.rem(unit, across), kNeighbours * kPatch),
+                        index.mul(index.rem(lane, kNeighbours), kPatch));
+  Value k = index.add(index.mul(index.div(unit, across), kChunkBytes),
+                      index.mul(index.rem(index.div(lane, kNeighbours), kPerChunk), kPatch));
+  return {own, k};
 }
 
 Value MMAEmitter::getBuffer(const Operand &operand, Value slot) {
@@ -279,6 +313,10 @@ SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
     SmallVector<Value> values;
     for (const Operand &operand : operands)
       for (int64_t round = 0; !operand.isAsync && round < operand.rounds; ++round) {
+        if (operand.isTurned) {
+          startPatch(operand, round, k0, values);
+          continue;
+        }
         auto [line, along] = getShare(operand, round);
         Value own = index.add(operand.start, operand.side.isKContiguous ? toValue(line) : along);
         Value k = index.add(k0, operand.side.isKContiguous ? along : toValue(line));
@@ -290,18 +328,71 @@ SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
   });
 }
 
+void MMAEmitter::startPatch(const Operand &operand, int64_t round, Value k0,
+                            SmallVector<Value> &values) {
+  auto [ownOffset, kOffset] = getPatch(operand, round);
+  for (int64_t line = 0; line < kPatch; ++line)
+    for (int64_t first = 0; first < kPatch; first += operand.width) {
+      Value own = index.add(operand.start, index.add(ownOffset, first));
+      Value k = index.add(k0, index.add(kOffset, line));
+      Value inside = tile.isInside(operand.side, own, k, operand.own, config.getTileK());
+      values.push_back(
+          tile.emitFactors(operand.side, own, k, operand.width, inside, /*cast=*/false));
+    }
+}
+
+Value MMAEmitter::roundToTF32(Value value) {
+  SmallVector<Value> rounded;
+  for (int64_t lane = 0, lanes = countLanes(value); lane < lanes; ++lane)
+    rounded.push_back(NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(),
+                                                         getLane(builder, loc, value, lane),
+                                                         NVVM::FPRoundingMode::RNA));
+  return fromLanes(builder, loc, rounded);
+}
+
+void MMAEmitter::store(const Operand &operand, const Line &line, Value along, Value slot,
+                       Value values) {
+  Value place = getPlace(operand, line, index.div(along, chunk));
+  Value to = index.add(index.add(getBuffer(operand, slot), place), index.rem(along, chunk));
+  int64_t lanes = countLanes(values);
+  if (lanes == 1)
+    memref::StoreOp::create(builder, loc, values, operand.buffer, to);
+  else
+    vector::StoreOp::create(builder, loc, values, operand.buffer, to, /*nontemporal=*/false,
+                            llvm::MaybeAlign(lanes * elementBytes));
+}
+
+size_t MMAEmitter::finishPatch(const Operand &operand, int64_t round, ArrayRef<Value> values,
+                               Value slot) {
+  size_t perLine = kPatch / operand.width;
+  SmallVector<Value> lines;
+  for (int64_t line = 0; line < kPatch; ++line) {
+    SmallVector<Value> lanes;
+    for (Value value : values.slice(line * perLine, perLine))
+      for (int64_t lane = 0; lane < operand.width; ++lane)
+        lanes.push_back(getLane(builder, loc, value, lane));
+    lines.push_back(perLine == 1 ? values[line] : fromLanes(builder, loc, lanes));
+  }
+  auto [own, k] = getPatch(operand, round);
+  for (auto [row, turned] : llvm::enumerate(turnBytes(builder, loc, lines)))
+    store(operand, {index.add(own, row), 0}, k, slot, turned);
+  return kPatch * perLine;
+}
+
 void MMAEmitter::finishLoads(ArrayRef<Value> values, Value slot) {
   for (const Operand &operand : operands)
     for (int64_t round = 0; !operand.isAsync && round < operand.rounds; ++round) {
+      if (operand.isTurned) {
+        values = values.drop_front(finishPatch(operand, round, values, slot));
+        continue;
+      }
       auto [line, along] = getShare(operand, round);
-      Value place = getPlace(operand, line, index.div(along, chunk));
-      Value to = index.add(index.add(getBuffer(operand, slot), place), index.rem(along, chunk));
-      if (operand.width == 1)
-        memref::StoreOp::create(builder, loc, values.front(), operand.buffer, to);
-      else
-        vector::StoreOp::create(builder, loc, values.front(), operand.buffer, to,
-                                /*nontemporal=*/false,
-                                llvm::MaybeAlign(operand.width * elementBytes));
+      Value value = values.front();
+      if (elementBytes == 4) {
+        Type type = value.getType();
+        value = arith::BitcastOp::create(builder, loc, type, roundToTF32(value));
+      }
+      store(operand, line, along, slot, value);
       values = values.drop_front();
     }
 }
@@ -343,7 +434,7 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
   Value ownHalf = isA ? bit3 : bit4, kHalf = isA ? bit4 : bit3;
   Line line;
   Value number;
-  if (operand.side.isKContiguous) {
+  if (operand.hasLinesAlongK()) {
     line = {index.add(own.base, index.add(line8, index.mul(ownHalf, 8))), own.offset};
     number = index.add(kHalf, k / chunk);
   } else {
@@ -355,7 +446,7 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
   Type i32 = builder.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, i32, i32, i32});
   auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
-  auto layout = operand.side.isKContiguous ? NVVM::MMALayout::row : NVVM::MMALayout::col;
+  auto layout = operand.hasLinesAlongK() ? NVVM::MMALayout::row : NVVM::MMALayout::col;
   Value matrices = NVVM::LdMatrixOp::create(builder, loc, type, pointer, 4, layout, shape,
                                             NVVM::LdStMatrixEltType::B16);
   SmallVector<Value> words;
@@ -365,13 +456,17 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
 }
 
 SmallVector<Value> MMAEmitter::loadFragments(Value slot, int64_t k) {
-  // f16 fragments are pairs to the op, bf16 ones are words.
+  // f16 fragments are pairs to the op, all others are words.
   Type pair = VectorType::get(2, builder.getF16Type());
   SmallVector<Value> fragments;
   auto append = [&](const Operand &operand, const Line &own, bool isA) {
-    for (Value word : loadFragment(operand, getBuffer(operand, slot), own, k, isA))
-      fragments.push_back(elementType.isF16() ? LLVM::BitcastOp::create(builder, loc, pair, word)
-                                              : word);
+    for (Value word : loadFragment(operand, getBuffer(operand, slot), own, k, isA)) {
+      if (elementType.isF16())
+        word = LLVM::BitcastOp::create(builder, loc, pair, word);
+      else if (elementBytes == 4 && operand.isAsync) // others are rounded where they are stored
+        word = roundToTF32(LLVM::BitcastOp::create(builder, loc, elementType, word));
+      fragments.push_back(word);
+    }
   };
   for (int64_t row = 0; row < warpM; row += kMmaM)
     append(operands[0], {index.mul(warpRow, warpM), row}, /*isA=*/true);
@@ -385,19 +480,28 @@ SmallVector<Value> MMAEmitter::multiply(ArrayRef<Value> fragments, ArrayRef<Valu
   SmallVector<Value> sums(given);
   int64_t rows = warpM / kMmaM, columns = warpN / kMmaN;
   ArrayRef<Value> a = fragments.take_front(rows * 4), b = fragments.drop_front(rows * 4);
-  Type f32 = builder.getF32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {f32, f32, f32, f32});
-  auto factorType = elementType.isF16()    ? NVVM::MMATypes::f16
-                    : elementType.isBF16() ? NVVM::MMATypes::bf16
-                                           : NVVM::MMATypes::tf32;
+  Type sumType = contraction.accumulatorType;
+  auto type =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), {sumType, sumType, sumType, sumType});
+  auto getType = [&](const Contraction::Side &side) {
+    if (elementBytes == 1)
+      return side.isUnsigned() ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8;
+    return elementType.isF16()    ? NVVM::MMATypes::f16
+           : elementType.isBF16() ? NVVM::MMATypes::bf16
+                                  : NVVM::MMATypes::tf32;
+  };
+  std::array types{getType(contraction.a), getType(contraction.b)};
+  std::optional<NVVM::MMAIntOverflow> overflow;
+  if (elementBytes == 1)
+    overflow = NVVM::MMAIntOverflow::wrapped;
   for (int64_t i = 0; i < rows; ++i) {
     betweenRows();
     for (int64_t j = 0; j < columns; ++j) {
       MutableArrayRef<Value> sum = MutableArrayRef(sums).slice((i * columns + j) * 4, 4);
-      Value result = NVVM::MmaOp::create(builder, loc, type, a.slice(i * 4, 4), b.slice(j * 2, 2),
-                                         ValueRange(sum), {kMmaM, kMmaN, mmaK}, std::nullopt,
-                                         std::nullopt, std::array{factorType, factorType},
-                                         std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+      Value result =
+          NVVM::MmaOp::create(builder, loc, type, a.slice(i * 4, 4), b.slice(j * 2, 2),
+                              ValueRange(sum), {kMmaM, kMmaN, mmaK}, std::nullopt, overflow, types,
+                              std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
       for (int64_t part = 0; part < 4; ++part)
         sum[part] = LLVM::ExtractValueOp::create(builder, loc, result, part);
     }
@@ -545,7 +649,7 @@ LogicalResult MMAEmitter::run() {
   awaitTile();
   int64_t sumCount = warpM / kMmaM * (warpN / kMmaN) * 4;
   SmallVector<Value> carried{index.constant(0)};
-  carried.append(sumCount, points.zero(builder.getF32Type()));
+  carried.append(sumCount, points.zero(contraction.accumulatorType));
   llvm::append_range(carried, loadFragments(index.constant(0), 0));
   carried = points.emitLoop(index.constant(0), steps, index.constant(1), carried,
                             [&](Value step, ValueRange values) {
@@ -578,11 +682,14 @@ struct EmitMatmulMMA final : impl::EmitMatmulMMABase<EmitMatmulMMA> {
     FailureOr<Contraction> contraction = requireContraction(*kernel, config);
     if (failed(contraction))
       return signalPassFailure();
-    if (!kernel->target->hasMMA16816 ||
-        !(contraction->hasHalfOperands() || contraction->hasSingleOperands())) {
-      getOperation().emitOpError(
-          "expected f16, bf16 or f32 operands with f32 sums and sm_80 or later for ")
+    if (!kernel->target->hasMMA16816 || !contraction->hasMMATypes()) {
+      getOperation().emitOpError("expected f16, bf16 or f32 operands with f32 sums, or 8-bit "
+                                 "integers with i32, and sm_80 or later for ")
           << config << ", got " << kernel->target->arch;
+      return signalPassFailure();
+    }
+    if (std::string wrong = checkMMATiles(*contraction, config); !wrong.empty()) {
+      getOperation().emitOpError() << wrong << " for " << config;
       return signalPassFailure();
     }
     if (failed(MMAEmitter(*kernel, *contraction, config).run()))

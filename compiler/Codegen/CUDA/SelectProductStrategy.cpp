@@ -32,17 +32,32 @@ private:
   std::string makeKey() const;
   std::optional<Choice> chooseTuned();
   std::optional<Choice> chooseWGMMA();
+  std::optional<Choice> chooseMMA();
+  Choice chooseFMA();
+  /// Says why `config`, which was given, cannot be taken; nothing if it can.
+  std::string checkGiven(Attribute config);
+  /// The product as wgmma sees it; nothing, and `refusal`, where that cannot do it.
+  std::optional<MatmulProblem> makeProblem();
+  std::optional<MatmulProblem> refuse(const Twine &reason) {
+    refusal = reason.str();
+    return std::nullopt;
+  }
   std::optional<TiledAccess> getBoxedOutput();
   bool canTurn(const Contraction::Side &side, ArrayRef<unsigned> own);
+  /// What an operand is beyond a matrix, or a batch of them, in memory; empty if it is just that.
+  std::string findOddity(const Contraction::Side &side, ArrayRef<unsigned> own) const;
 
   const Contraction &contraction;
   const KernelInfo &kernel;
   PointEmitter &points; // knows the sizes; nothing is emitted
   const SelectStrategyOptions &options;
   const ProductTuning &tuning;
-  bool isTF32;       // f32 factors may be rounded
-  int64_t outputOps; // see countOutputOps
-  std::string key;   // what identifies the product in a tuning table
+  bool isTF32;         // f32 factors may be rounded
+  int64_t outputOps;   // see countOutputOps
+  std::string key;     // what identifies the product in a tuning table
+  std::string oddity;  // why it is not the product that the key stands for; empty if it is
+  std::string refusal; // why wgmma, which the target has and which knows the types, is not taken
+  std::optional<MatmulProblem> problem;
 };
 
 } // namespace
@@ -70,7 +85,47 @@ ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo 
     : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
       isTF32(contraction.hasSingleOperands() &&
              (options.allowTF32 || contraction.getOp()->hasAttr(kAllowTF32Attr))),
-      outputOps(countOutputOps(kernel, contraction)), key(makeKey()) {}
+      outputOps(countOutputOps(kernel, contraction)), key(makeKey()),
+      oddity(findOddity(contraction.a, contraction.m)) {
+  if (oddity.empty())
+    oddity = findOddity(contraction.b, contraction.n);
+  problem = makeProblem();
+}
+
+std::string ProductChooser::findOddity(const Contraction::Side &side,
+                                       ArrayRef<unsigned> own) const {
+  linalg::LinalgOp op = contraction.getOp();
+  StringRef name = side.operand->getOperandNumber() == 0 ? "the first factor" : "the second factor";
+  if (!getSourceBinding(side.operand->get()))
+    return (name + " is computed or a part of a tensor").str();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<unsigned> expected, dims;
+  for (ArrayRef<unsigned> group : {ArrayRef<unsigned>(contraction.batch),
+                                   side.isKContiguous ? own : ArrayRef<unsigned>(contraction.k),
+                                   side.isKContiguous ? ArrayRef<unsigned>(contraction.k) : own})
+    llvm::copy_if(group, std::back_inserter(expected),
+                  [&](unsigned dim) { return ranges[dim] != 1; });
+  for (AffineExpr expr : op.getMatchingIndexingMap(side.operand).getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (dim && ranges[dim.getPosition()] == 1)
+      continue;
+    if (!dim)
+      return (name + " has other indices than the product").str();
+    dims.push_back(dim.getPosition());
+  }
+  if (dims == expected)
+    return {};
+  return (name + (dims.size() < expected.size() ? " is the same for several products of the batch"
+                                                : " has its dims in another order"))
+      .str();
+}
+
+/// The type of a factor's elements; of bytes without a sign that of the array.
+static std::string getTypeName(const Contraction::Side &side) {
+  std::string name;
+  llvm::raw_string_ostream(name) << getElementTypeOrSelf(side.operand->get());
+  return side.isUnsigned() && name[0] == 'i' ? "u" + name.substr(1) : name;
+}
 
 std::string ProductChooser::makeKey() const {
   linalg::LinalgOp op = contraction.getOp();
@@ -83,8 +138,7 @@ std::string ProductChooser::makeKey() const {
   if (isTF32)
     stream << "tf32*tf32";
   else
-    stream << getElementTypeOrSelf(contraction.a.operand->get()) << "*"
-           << getElementTypeOrSelf(contraction.b.operand->get());
+    stream << getTypeName(contraction.a) << "*" << getTypeName(contraction.b);
   stream << ">" << getElementTypeOrSelf(contraction.group.results.front().output.tensor);
   return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
                        getSize(contraction.batch), getSize(contraction.m), getSize(contraction.n),
@@ -94,10 +148,45 @@ std::string ProductChooser::makeKey() const {
       .str();
 }
 
+static WGMMAPlan toPlan(MatmulWGMMAAttr config) {
+  return {config.getTileM(),  config.getTileN(),    config.getTileK(),    config.getWarpgroups(),
+          config.getStages(), config.getRaster(),   config.getBlocks(),   config.getSplit(),
+          config.getTurns(),  config.getClusterM(), config.getClusterN(), 0};
+}
+
+static MatmulWGMMAAttr toConfig(MLIRContext *context, const WGMMAPlan &plan) {
+  return MatmulWGMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpgroups,
+                              plan.stages, plan.raster, plan.blocks, plan.split, plan.turns,
+                              plan.clusterM, plan.clusterN);
+}
+
+std::string ProductChooser::checkGiven(Attribute config) {
+  if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config))
+    return problem ? checkWGMMAPlan(*kernel.target, *problem, toPlan(wgmma)) : refusal;
+  auto mma = dyn_cast<MatmulMMAAttr>(config);
+  if (!mma)
+    return {};
+  int64_t bytes = mma.getStages() * (mma.getTileM() + mma.getTileN()) * mma.getTileK() *
+                  getElementBytes(getElementTypeOrSelf(contraction.a.operand->get()));
+  if (bytes > kernel.target->sharedPerBlock)
+    return llvm::formatv("a block has {0} bytes of shared memory, not {1}",
+                         kernel.target->sharedPerBlock, bytes);
+  return checkMMATiles(contraction, mma);
+}
+
 std::optional<Choice> ProductChooser::chooseTuned() {
-  if (Attribute config = tuning.given.lookup(key))
-    return Choice{config, "tuned: " + key};
-  return std::nullopt;
+  const TuningTable::Entry *entry = tuning.given.lookup(key);
+  if (!entry)
+    return std::nullopt;
+  std::string wrong = checkGiven(entry->config);
+  if (wrong.empty())
+    return Choice{entry->config, "tuned: " + key};
+  // The line is about a product whose operands are plain; this one is another.
+  if (!oddity.empty())
+    return std::nullopt;
+  emitError(entry->loc) << "expected a configuration that the product " << key << " can take, got "
+                        << entry->config << ": " << wrong;
+  return Choice{};
 }
 
 std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
@@ -124,12 +213,12 @@ bool ProductChooser::canTurn(const Contraction::Side &side, ArrayRef<unsigned> o
          getInnermostDivisor(points, contraction.group, own) >= width;
 }
 
-/// wgmma where boxes of both operands can be copied, or threads can turn the second one; the model
-/// says in which tiles.
-std::optional<Choice> ProductChooser::chooseWGMMA() {
-  if (!options.wgmma || !kernel.target->hasWGMMA ||
-      !(contraction.hasHalfOperands() || isTF32 || contraction.hasByteOperands()))
+std::optional<MatmulProblem> ProductChooser::makeProblem() {
+  if (!kernel.target->hasWGMMA ||
+      !(contraction.hasHalfOperands() || isTF32 || contraction.hasSignedByteOperands()))
     return std::nullopt;
+  if (!options.wgmma)
+    return refuse("it is switched off");
   // The sums' rows are those of the first factor.
   bool swapped = contraction.beginsWithB();
   const Contraction::Side &first = swapped ? contraction.b : contraction.a,
@@ -137,15 +226,22 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
   // Where sizes are symbolic, guards keep them from being zero or too large.
   bool isStatic = llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
   if (!isStatic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr))
-    return std::nullopt;
+    return refuse("sizes may be zero, or too large");
   SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
+  auto getName = [&](const Contraction::Side &side) -> StringRef {
+    return side.operand->getOperandNumber() == 0 ? "the first factor" : "the second factor";
+  };
   std::string reason;
   std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, points.index, reason);
+  if (!a)
+    return refuse("no boxes can be copied of " + getName(first) + ": " + reason);
   bool turns = contraction.runsAcrossK();
   if (turns && !canTurn(second, swapped ? contraction.m : contraction.n))
-    return std::nullopt;
+    return refuse("threads cannot turn " + getName(second));
   std::optional<TiledAccess> b =
       turns ? TiledAccess() : matchTiledOperand(contraction, second, sizes, points.index, reason);
+  if (!b)
+    return refuse("no boxes can be copied of " + getName(second) + ": " + reason);
   linalg::LinalgOp op = contraction.getOp();
   auto getSize = [&](ArrayRef<unsigned> dims, int64_t guess) {
     return getStaticProduct(op, dims).value_or(guess);
@@ -157,8 +253,8 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
   problem.k = getSize(contraction.k, 1024);
   // An empty tensor has no description; a sum of nothing never starts; and where k is 1, boxes have
   // no dim for the rows of tiles that run along m or n.
-  if (!a || !b || problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
-    return std::nullopt;
+  if (problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
+    return refuse("a size is 0, or k is 1");
   problem.elementBytes = getElementBytes(getElementTypeOrSelf(first.operand->get()));
   problem.outputBytes =
       getElementBytes(getElementTypeOrSelf(contraction.group.results.front().output.tensor));
@@ -167,72 +263,87 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
   problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
   problem.storesBoxes =
       getBoxedOutput().has_value() && (problem.elementBytes == 2 || problem.isKContiguousA);
-  // Elements of other than 16 bits must run along k in the second factor.
   if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
-    return std::nullopt;
+    return refuse(getName(second) +
+                  " does not run along k, as elements of other than 16 bits must");
   problem.outputOps = outputOps;
-  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, problem);
-  if (plans.empty())
+  return problem;
+}
+
+/// wgmma where boxes of both operands can be copied, or threads can turn the second one; the model
+/// says in which tiles.
+std::optional<Choice> ProductChooser::chooseWGMMA() {
+  if (!problem)
     return std::nullopt;
-  MLIRContext *context = kernel.getFunction().getContext();
-  auto toConfig = [&](const WGMMAPlan &plan) {
-    return MatmulWGMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpgroups,
-                                plan.stages, plan.raster, plan.blocks, plan.split, plan.turns,
-                                plan.clusterM, plan.clusterN);
-  };
-  MatmulWGMMAAttr config = toConfig(plans.front());
-  std::string expected = llvm::formatv("{0:F1} us expected", plans.front().microseconds);
-  if (auto measured = dyn_cast_or_null<MatmulWGMMAAttr>(tuning.shipped.lookup(key))) {
-    config = measured;
-    expected = "as measured before";
+  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, *problem);
+  if (plans.empty()) {
+    refusal = "no tile fits";
+    return std::nullopt;
   }
+  MatmulWGMMAAttr config = toConfig(kernel.getFunction().getContext(), plans.front());
+  std::string expected = llvm::formatv("{0:F1} us expected", plans.front().microseconds);
+  const TuningTable::Entry *shipped = tuning.shipped.lookup(key);
+  if (auto measured = shipped ? dyn_cast<MatmulWGMMAAttr>(shipped->config) : nullptr)
+    if (checkGiven(measured).empty()) {
+      config = measured;
+      expected = "as measured before";
+    }
   std::string text =
       llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups{3}, {4} stages, "
-                    "k split {5} times, {6}; key: {7}",
+                    "k split {5} times, {6}",
                     config.getTileM(), config.getTileN(), config.getWarpgroups(),
                     config.getTurns() > 1 ? " in turns" : "", config.getStages(), config.getSplit(),
-                    expected, key)
+                    expected)
           .str();
   return Choice{config, text};
 }
 
-Choice ProductChooser::choose() {
+std::optional<Choice> ProductChooser::chooseMMA() {
+  if (!kernel.target->hasMMA16816 ||
+      !(contraction.hasHalfOperands() || isTF32 || contraction.hasByteOperands()))
+    return std::nullopt;
+  linalg::LinalgOp op = contraction.getOp();
+  std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
+                         m = getStaticProduct(op, contraction.m),
+                         n = getStaticProduct(op, contraction.n),
+                         k = getStaticProduct(op, contraction.k);
+  int64_t elementBytes = getElementBytes(getElementTypeOrSelf(contraction.a.operand->get()));
+  auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
+    ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
+    return side.isVectorizable ? getInnermostDivisor(points, contraction.group, inner) : 1;
+  };
+  auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
+    plan::BindingOp binding = side.getCopySource();
+    return binding && binding.getAlignment() >= kVectorBytes &&
+           (elementBytes > 1 || side.isKContiguous) &&
+           getWidth(side, own) >= kVectorBytes / elementBytes;
+  };
+  ProductSize size{batch.value_or(1), m.value_or(4096), n.value_or(4096)};
+  size.isRagged = !m || !n || !k || *m % 256 != 0 || *n % 256 != 0 || *k % 64 != 0;
+  size.isCopied = isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n);
+  size.isScattered =
+      std::min(getWidth(contraction.a, contraction.m), getWidth(contraction.b, contraction.n)) < 4;
+  size.elementBytes = elementBytes;
+  size.k = k;
+  bool isSymbolic = !batch || !m || !n || !k;
+  size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
+  size.isDemanding =
+      outputOps >= kFunction || getInnermostDivisor(points, contraction.group, contraction.n) == 1;
+  MatmulMMAAttr config = chooseMMATiles(kernel.getFunction().getContext(), *kernel.target, size);
+  std::string reason =
+      llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}",
+                    isTF32 ? " in TF32" : "", config.getTileM(), config.getTileN(),
+                    config.getTileK())
+          .str();
+  return Choice{config, reason};
+}
+
+Choice ProductChooser::chooseFMA() {
   MLIRContext *context = kernel.getFunction().getContext();
-  if (std::optional<Choice> choice = chooseTuned())
-    return *choice;
-  if (std::optional<Choice> choice = chooseWGMMA())
-    return *choice;
   linalg::LinalgOp op = contraction.getOp();
   std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
                          m = getStaticProduct(op, contraction.m),
                          n = getStaticProduct(op, contraction.n);
-  if (kernel.target->hasMMA16816 && (contraction.hasHalfOperands() || isTF32)) {
-    int64_t elementBytes = isTF32 ? 4 : 2;
-    auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
-      plan::BindingOp binding = side.getCopySource();
-      ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
-      return binding && side.isVectorizable && binding.getAlignment() >= kVectorBytes &&
-             getInnermostDivisor(points, contraction.group, inner) >= kVectorBytes / elementBytes;
-    };
-    std::optional<int64_t> k = getStaticProduct(op, contraction.k);
-    ProductSize size{batch.value_or(1), m.value_or(4096), n.value_or(4096)};
-    size.isRagged = !m || !n || !k || *m % 256 != 0 || *n % 256 != 0 || *k % 64 != 0;
-    size.isCopied =
-        isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n);
-    size.elementBytes = elementBytes;
-    bool isSymbolic = !batch || !m || !n || !k;
-    size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
-    size.isDemanding = outputOps >= kFunction ||
-                       getInnermostDivisor(points, contraction.group, contraction.n) == 1;
-    MatmulMMAAttr config = chooseMMATiles(context, *kernel.target, size);
-    std::string reason =
-        llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}; "
-                      "key: {4}",
-                      isTF32 ? " in TF32" : "", config.getTileM(), config.getTileN(),
-                      config.getTileK(), key)
-            .str();
-    return {config, reason};
-  }
   struct Tile {
     int64_t m, n, k, threadM, threadN;
   };
@@ -257,13 +368,30 @@ Choice ProductChooser::choose() {
     }
   }
   std::string reason =
-      llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread; "
-                    "key: {4}",
-                    chosen->m, chosen->n, chosen->threadM, chosen->threadN, key)
+      llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread",
+                    chosen->m, chosen->n, chosen->threadM, chosen->threadN)
           .str();
   return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM,
                              chosen->threadN),
           reason};
+}
+
+Choice ProductChooser::choose() {
+  if (std::optional<Choice> choice = chooseTuned())
+    return *choice;
+  std::optional<Choice> choice = chooseWGMMA();
+  if (!choice)
+    choice = chooseMMA();
+  if (!choice)
+    choice = chooseFMA();
+  // Only what the key stands for can be tuned by it.
+  if (oddity.empty())
+    choice->reason += "; key: " + key;
+  else
+    choice->reason += "; no key, since " + oddity;
+  if (!isa<MatmulWGMMAAttr>(choice->config) && !refusal.empty())
+    choice->reason += "; not by wgmma, since " + refusal;
+  return *choice;
 }
 
 Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,

@@ -451,7 +451,7 @@ Choice Chooser::choose() {
   // A product with a vector is a reduction where it cannot be streamed.
   if (succeeded(contraction) && isStreamedProduct(contraction->getOp(), *kernel.target)) {
     Choice choice = chooseProductStrategy(*contraction, kernel, points, options, tuning);
-    if (isa<MatmulWGMMAAttr>(choice.config))
+    if (!choice.config || isa<MatmulWGMMAAttr>(choice.config))
       return choice;
     contraction = failure();
   }
@@ -491,7 +491,9 @@ struct SelectStrategy final : impl::SelectStrategyBase<SelectStrategy> {
 
 private:
   LogicalResult configure(func::FuncOp function);
-  Choice choose(const KernelInfo &kernel, std::optional<int64_t> rowBound = std::nullopt);
+  /// Fails where what is given cannot be taken.
+  FailureOr<Choice> choose(const KernelInfo &kernel,
+                           std::optional<int64_t> rowBound = std::nullopt);
   /// Puts variants before `kernel` for rows of symbolic length that are short enough to be held.
   LogicalResult addRowVariants(const KernelInfo &kernel, bool guardWidths);
   /// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
@@ -503,7 +505,8 @@ private:
 
 } // namespace
 
-Choice SelectStrategy::choose(const KernelInfo &kernel, std::optional<int64_t> rowBound) {
+FailureOr<Choice> SelectStrategy::choose(const KernelInfo &kernel,
+                                         std::optional<int64_t> rowBound) {
   SelectStrategyOptions options;
   options.allowTF32 = allowTF32;
   options.wgmma = wgmma;
@@ -521,6 +524,8 @@ Choice SelectStrategy::choose(const KernelInfo &kernel, std::optional<int64_t> r
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (!before.contains(&op))
       op.erase();
+  if (!choice.config)
+    return failure();
   return choice;
 }
 
@@ -550,7 +555,10 @@ LogicalResult SelectStrategy::addGuardedVariant(const KernelInfo &kernel, const 
   if (failed(variant))
     return failure();
   if (addGuards(*variant, /*guardCounts=*/!narrow, guardWidths)) {
-    Choice choice = choose(*variant);
+    FailureOr<Choice> found = choose(*variant);
+    if (failed(found))
+      return failure();
+    const Choice &choice = *found;
     // Sizes that are multiples of the vector width matter only where they lead to other code. On
     // tensor cores other widths wait for loads of single elements, not for index arithmetic.
     bool isWanted = guardWidths
@@ -611,7 +619,10 @@ LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel, bool guar
     if (failed(variant))
       return failure();
     if (addGuards(*variant, /*guardCounts=*/true, guardWidths)) {
-      Choice choice = choose(*variant, bound);
+      FailureOr<Choice> found = choose(*variant, bound);
+      if (failed(found))
+        return failure();
+      const Choice &choice = *found;
       auto config = dyn_cast<RowReductionAttr>(choice.config);
       bool isWanted = bound <= kLongestBlockRow || (config && config.getCluster() > 1);
       if (config && config.getChunks() > 0 && isWanted) {
@@ -646,9 +657,10 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
     recordChoice(function, {given, "as configured"}, narrow ? 32 : 64);
     return success();
   }
-  Choice choice = choose(*kernel);
-  if (failed(addSortVariants(*kernel)))
+  FailureOr<Choice> found = choose(*kernel);
+  if (failed(found) || failed(addSortVariants(*kernel)))
     return failure();
+  const Choice &choice = *found;
   for (bool guardWidths : {true, false})
     if (!guardWidths || hasSymbolicWidths(*kernel))
       if (failed(addRowVariants(*kernel, guardWidths)) ||

@@ -21,7 +21,8 @@ namespace xc::cuda {
 /// Bytes of the widest access of one thread.
 constexpr int64_t kVectorBytes = 16;
 
-/// What was chosen, and why in a sentence.
+/// What was chosen, and why in a sentence; no configuration where what was given is wrong, which an
+/// error has said.
 struct Choice {
   mlir::Attribute config;
   std::string reason;
@@ -60,7 +61,8 @@ Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, Poi
 mlir::LogicalResult addSortVariants(const KernelInfo &kernel);
 
 /// For matrix products, in the same way: what the tuning file says, else `wgmma`, `mma.sync` or
-/// fused multiply-add, the first that can.
+/// fused multiply-add, the first that can. A line of the file that is about this very product and
+/// that it cannot take is an error.
 Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
                              PointEmitter &points, const SelectStrategyOptions &options,
                              const ProductTuning &tuning);

@@ -41,18 +41,20 @@ static std::string checkFit(ArrayRef<StringRef> key, Attribute config) {
   const Target &target = *findTarget(key[0]);
   StringRef factors = key[2].split('>').first;
   bool isHalf = factors == "bf16*bf16" || factors == "f16*f16", isTF32 = factors == "tf32*tf32",
-       isByte = factors == "i8*i8";
+       isSigned = factors == "i8*i8",
+       isByte = isSigned || factors == "u8*u8" || factors == "i8*u8" || factors == "u8*i8";
   return llvm::TypeSwitch<Attribute, std::string>(config)
       .Case([&](MatmulFMAAttr) { return std::string(); })
       .Case([&](MatmulMMAAttr) -> std::string {
         if (!target.hasMMA16816)
           return "mma.sync needs sm_80 or later";
-        return isHalf || isTF32 ? "" : "mma.sync needs factors of f16, bf16 or tf32";
+        return isHalf || isTF32 || isByte ? ""
+                                          : "mma.sync needs factors of f16, bf16, tf32, i8 or u8";
       })
       .Case([&](MatmulWGMMAAttr) -> std::string {
         if (!target.hasWGMMA)
           return "wgmma needs sm_90a";
-        return isHalf || isTF32 || isByte ? "" : "wgmma needs factors of f16, bf16, tf32 or i8";
+        return isHalf || isTF32 || isSigned ? "" : "wgmma needs factors of f16, bf16, tf32 or i8";
       })
       .Default([](Attribute) { return "this is no configuration of matrix products"; });
 }
@@ -86,7 +88,7 @@ FailureOr<TuningTable> TuningTable::parse(MLIRContext *context, StringRef text,
     if (std::string wrong = checkFit(key, config); !wrong.empty())
       return emitError(loc) << "expected a configuration that fits " << name << ", got " << config
                             << ": " << wrong;
-    if (!table.configs.try_emplace(name, config).second)
+    if (!table.entries.try_emplace(name, Entry{config, loc}).second)
       return emitError(loc) << "expected one configuration for " << name << ", got another one";
   }
   return table;
@@ -96,10 +98,11 @@ FailureOr<TuningTable> TuningTable::parseShipped(MLIRContext *context) {
   return parse(context, kShippedTuning, "Tuning/sm_90a.inc");
 }
 
-Attribute TuningTable::lookup(StringRef key) const {
-  if (Attribute config = configs.lookup(key))
-    return config;
-  return configs.lookup(key.take_front(key.find(kFused)));
+const TuningTable::Entry *TuningTable::lookup(StringRef key) const {
+  auto found = entries.find(key);
+  if (found == entries.end())
+    found = entries.find(key.take_front(key.find(kFused)));
+  return found == entries.end() ? nullptr : &found->second;
 }
 
 } // namespace xc::cuda

@@ -9,6 +9,7 @@
 #define XC_CODEGEN_CUDA_TUNING_H
 
 #include "mlir/IR/Attributes.h"
+#include "mlir/IR/Location.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -28,12 +29,17 @@ public:
   /// What was measured on the GPUs of each target; see tools/xtune.
   static mlir::FailureOr<TuningTable> parseShipped(mlir::MLIRContext *context);
 
-  /// The configuration of the product `key`, or else of that product with nothing fused to it; null
-  /// if the table has neither.
-  mlir::Attribute lookup(llvm::StringRef key) const;
+  /// A configuration, and the line that it is from.
+  struct Entry {
+    mlir::Attribute config;
+    mlir::Location loc;
+  };
+  /// The one of the product `key`, or else of that product with nothing fused to it; null if the
+  /// table has neither.
+  const Entry *lookup(llvm::StringRef key) const;
 
 private:
-  llvm::StringMap<mlir::Attribute> configs;
+  llvm::StringMap<Entry> entries;
 };
 
 /// The tables that a product is looked up in: what `--tuning` gives goes before all else.

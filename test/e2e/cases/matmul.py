@@ -85,7 +85,8 @@ def tensor_cores():
             yield product(Tensor(dtype, a.values.T), Tensor(dtype, b.values.T), " transpose_a transpose_b", a.values @ b.values,
                           "_warpgroups_tab")
         yield product(a, Tensor(dtype, b.values.T), " transpose_b", a.values @ b.values, "_warpgroups_tb")
-    for left, right in (((3, 40, 64), (3, 64, 72)), ((2, 3, 24, 64), (2, 3, 64, 40)), ((4, 72, 64), (1, 64, 24)), ((2, 1, 24, 64), (3, 64, 40))):
+    for left, right in (((3, 40, 64), (3, 64, 72)), ((2, 3, 24, 64), (2, 3, 64, 40)), ((4, 72, 64), (1, 64, 24)), ((2, 1, 24, 64), (3, 64, 40)),
+                        ((72, 64), (3, 64, 40)), ((2, 1, 40, 64), (2, 3, 64, 48)), ((40, 64), (3, 64, 16))):
         yield product(random("bf16", left, 32), random("bf16", right, 33), tag="_warpgroups")
     # So few tiles and so long a sum that clusters are not enough: parts, one of them with an uneven last step, and their sum.
     for dtype, m, k, n, body in (("bf16", 16, 16384, 24, ""), ("f16", 24, 13000, 16, " transpose_b"), ("bf16", 8, 16376, 8, " transpose_a")):
@@ -160,6 +161,35 @@ def operands_in_place():
 def coarse(shape, seed):
     """Terms of size one with no more digits than TF32 has, so that sums are as exact as those of f32."""
     return Tensor("f32", np.round(random("f32", shape, seed).values * 1024) / 1024)
+
+
+def rounded_to_tf32():
+    """Factors between two numbers of TF32, as many a quarter above one as a quarter below the next: rounded to the nearest, their
+    sums are those of f32, and cut off they are short by 1e-3 of themselves."""
+    step = 2.0**-10
+    for m, k, n in ((64, 64, 72), (136, 64, 200), (33, 64, 65), (130, 60, 67)):
+        a = np.broadcast_to(1 + step * np.where(np.arange(k) % 2, 0.25, 0.75), (m, k)) * 2.0 ** (np.arange(m) % 3)[:, None]
+        b = np.broadcast_to(1 + step * np.where(np.arange(k) // 2 % 2, 0.25, 0.75)[:, None], (k, n)) * 2.0 ** (np.arange(n) % 3)
+        for ta in (False, True):
+            for tb in (False, True):
+                yield product(Tensor("f32", a.T if ta else a), Tensor("f32", b.T if tb else b),
+                              " transpose_a" * ta + " transpose_b" * tb + " allow_tf32", a @ b, "_tf32_rounded" + "_ta" * ta + "_tb" * tb)
+
+
+def bytes_on_tensor_cores():
+    """Products of bytes: rows that vectors of 16, of 4 and of no bytes divide, in all orders, and batches with a shared factor."""
+    for dtype, out in (("i8", "i32"), ("u8", "u32")):
+        wide = np.int64 if dtype == "i8" else np.uint64
+        for m, k, n in ((64, 96, 80), (36, 44, 52), (67, 33, 45), (130, 260, 136), (16, 8, 24)):
+            a, b = random(dtype, (m, k), 70), random(dtype, (k, n), 71)
+            result = a.values.astype(wide) @ b.values.astype(wide)
+            for ta in (False, True):
+                for tb in (False, True):
+                    yield product(Tensor(dtype, a.values.T) if ta else a, Tensor(dtype, b.values.T) if tb else b,
+                                  " transpose_a" * ta + " transpose_b" * tb, result, "_bytes" + "_ta" * ta + "_tb" * tb, out)
+        for left, right in (((3, 24, 64), (3, 64, 48)), ((40, 64), (3, 64, 48)), ((3, 40, 20), (20, 12))):
+            a, b = random(dtype, left, 72), random(dtype, right, 73)
+            yield product(a, b, result=a.values.astype(wide) @ b.values.astype(wide), tag="_bytes", out=out)
 
 
 def warpgroups_of_other_widths():
@@ -272,6 +302,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, warpgroups_of_other_widths, fused,
-                 constant_weights, groups):
+    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, bytes_on_tensor_cores,
+                 warpgroups_of_other_widths, fused, constant_weights, groups):
         yield from make()

@@ -79,12 +79,20 @@ bool Contraction::hasSingleOperands() const {
   return isPlain(a) && isPlain(b) && accumulatorType.isF32();
 }
 
+bool Contraction::Side::isUnsigned() const {
+  return casts.size() == 1 && isa<arith::ExtUIOp>(casts.front());
+}
+
 bool Contraction::hasByteOperands() const {
   auto isPlain = [](const Side &side) {
-    return side.casts.size() == 1 && isa<arith::ExtSIOp>(side.casts.front()) &&
+    return side.casts.size() == 1 && isa<arith::ExtSIOp, arith::ExtUIOp>(side.casts.front()) &&
            getElementTypeOrSelf(side.operand->get()).isSignlessInteger(8);
   };
   return isPlain(a) && isPlain(b) && accumulatorType.isInteger(32);
+}
+
+bool Contraction::hasSignedByteOperands() const {
+  return hasByteOperands() && !a.isUnsigned() && !b.isUnsigned();
 }
 
 bool Contraction::beginsWithB() const { return !hasHalfOperands() && !b.isKContiguous; }
@@ -145,6 +153,44 @@ static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<
            });
   };
   side.isKContiguous = !runsAlong(own) && runsAlong(k);
+}
+
+/// The fewest rows or columns of a product that are worth tiles of their own: fewer are better put
+/// beside those of the next product of a batch.
+static constexpr int64_t kFewestOwn = 32;
+
+/// Moves those of the `own` dims to `batch` that the operand has outside of others which are not
+/// theirs: boxes can be copied of its matrices one by one, not of all of them as of one matrix.
+static void moveToBatch(linalg::LinalgOp op, const Contraction::Side &side,
+                        SmallVector<unsigned> &own, SmallVector<unsigned> &batch) {
+  AffineMap map = op.getMatchingIndexingMap(side.operand),
+            result = op.getIndexingMapMatchingResult(op->getResult(0));
+  if (!map.isProjectedPermutation() || !result.isProjectedPermutation())
+    return;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  // The innermost run of own dims is the matrix's.
+  SmallVector<unsigned> inner;
+  int64_t size = 1;
+  bool isSymbolic = false;
+  for (AffineExpr expr : llvm::reverse(map.getResults())) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    if (ranges[dim] == 1)
+      continue;
+    if (llvm::is_contained(own, dim)) {
+      inner.push_back(dim);
+      isSymbolic |= ShapedType::isDynamic(ranges[dim]);
+      size *= ranges[dim];
+    } else if (!inner.empty()) {
+      break;
+    }
+  }
+  auto isOuter = [&](unsigned dim) { return ranges[dim] != 1 && !llvm::is_contained(inner, dim); };
+  std::optional<unsigned> innermost = getInnermostDim(result, ranges);
+  if (inner.empty() || (!isSymbolic && size < kFewestOwn) || (innermost && isOuter(*innermost)))
+    return;
+  llvm::copy_if(own, std::back_inserter(batch), isOuter);
+  llvm::erase_if(own, isOuter);
+  llvm::sort(batch);
 }
 
 /// True if the operand's innermost dim is the innermost one of its group, and nothing else.
@@ -233,6 +279,10 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
   }
   orderDims(op, result.a, result.m, result.k);
   orderDims(op, result.b, result.n, result.k);
+  if (kernel.target->hasWGMMA && result.hasWGMMATypes()) {
+    moveToBatch(op, result.a, result.m, result.batch);
+    moveToBatch(op, result.b, result.n, result.batch);
+  }
   result.a.isVectorizable = isVectorizable(op, result.a, result.m, result.k);
   result.b.isVectorizable = isVectorizable(op, result.b, result.n, result.k);
   return result;

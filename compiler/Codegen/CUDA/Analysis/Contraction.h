@@ -17,7 +17,8 @@ namespace xc::cuda {
 /// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each
 /// letter standing for any number of dims: a matrix product, or a convolution, one of whose
 /// operands is indexed by sums of dims of different letters. `b` is the operand whose own dims are
-/// innermost in the result.
+/// innermost in the result. Where wgmma may take the product, a dim that only one operand has, and
+/// that walks over matrices of it with k between, counts as batch.
 struct Contraction {
   struct Side {
     mlir::OpOperand *operand;
@@ -33,6 +34,8 @@ struct Contraction {
     /// The binding that elements can be copied from as they are: the operand, or what it pads with
     /// zeros; null if elements are computed.
     plan::BindingOp getCopySource() const;
+    /// True if the factor is the element as a number without a sign.
+    bool isUnsigned() const;
   };
 
   ReductionGroup group;
@@ -45,11 +48,16 @@ struct Contraction {
   bool hasHalfOperands() const;
   /// True if factors and sums are f32 as they are stored.
   bool hasSingleOperands() const;
-  /// True if both factors are i8, extended to i32 with their signs, which sums are, too.
+  /// True if both factors are 8-bit integers, extended to 32 bits with or without a sign, and sums
+  /// are i32.
   bool hasByteOperands() const;
+  /// The same, both with their signs.
+  bool hasSignedByteOperands() const;
+  /// True if mma.sync knows the types (f32 where factors may be rounded).
+  bool hasMMATypes() const { return hasHalfOperands() || hasSingleOperands() || hasByteOperands(); }
   /// True if wgmma knows the types (f32 where factors may be rounded).
   bool hasWGMMATypes() const {
-    return hasHalfOperands() || hasSingleOperands() || hasByteOperands();
+    return hasHalfOperands() || hasSingleOperands() || hasSignedByteOperands();
   }
   /// wgmma takes factors of other than 16 bits only along k, but the first one from registers, too,
   /// which any order can be read to. True if `b` is to be the first one.

@@ -167,6 +167,36 @@ static bool hasWholeLines(int64_t own, bool isKContiguous, const MatmulProblem &
   return isKContiguous || bytes % 128 == 0 || bytes == 64 || bytes == 32;
 }
 
+std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
+                           const WGMMAPlan &plan) {
+  int64_t bytes = problem.elementBytes, stepBytes = plan.tileK * bytes;
+  if (!hasWholeLines(plan.tileM, problem.isKContiguousA, problem) ||
+      (!problem.turnsB && !hasWholeLines(plan.tileN, problem.isKContiguousB, problem)))
+    return "an operand that is not contiguous along k needs lines of 32, 64 or a multiple of 128 "
+           "bytes";
+  if (stepBytes % 32 != 0)
+    return "steps along k must be multiples of 32 bytes";
+  if (bytes == 1 && plan.tileN != 8 && plan.tileN != 24 && plan.tileN % 16 != 0)
+    return "bytes need 8, 24 or a multiple of 16 columns";
+  if (problem.turnsB && (stepBytes != 128 || plan.tileN % getTurnedRows(bytes) != 0))
+    return "a second factor that threads turn needs steps of 128 bytes along k, and multiples of " +
+           std::to_string(getTurnedRows(bytes)) + " columns";
+  if (isReadAcross(problem)) {
+    int64_t team = plan.warpgroups / plan.turns, parts = plan.tileM / team / 64;
+    int64_t available = getRegisters(problem, plan.tileN, plan.warpgroups, plan.blocks).consumer;
+    if (plan.clusterM * plan.clusterN > 1 || stepBytes % 64 != 0 ||
+        (parts != 2 && (parts != 1 || bytes != 4)) ||
+        parts * (plan.tileN / 2 + 16) + 40 > available)
+      return "a first factor that goes through registers needs blocks that fetch for themselves, "
+             "128 rows for each warpgroup (or 64 of f32), multiples of 64 bytes along k, and sums "
+             "that leave it room";
+  }
+  if (getSharedBytes(problem, plan) > target.sharedPerBlock)
+    return "a block has " + std::to_string(target.sharedPerBlock) +
+           " bytes of shared memory, not " + std::to_string(getSharedBytes(problem, plan));
+  return {};
+}
+
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem) {
   struct Shape {
     int64_t tileM, tileN, warpgroups, turns = 1;

@@ -12,6 +12,8 @@
 
 #include "llvm/ADT/SmallVector.h"
 
+#include <string>
+
 namespace xc::cuda {
 
 /// A product as the model sees it, A being the first factor; a size that is not known is a guess.
@@ -35,6 +37,10 @@ int64_t getClusterRoom(const Target &target, int64_t cluster);
 
 /// Every plan that a block's registers and shared memory allow, fastest first.
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem);
+
+/// What keeps the product from plan `plan`, whatever time that takes; empty if nothing does.
+std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
+                           const WGMMAPlan &plan);
 
 } // namespace xc::cuda
 

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -53,6 +54,9 @@ static double predictTime(const MMATile &tile, const Target &target, const Produ
   return static_cast<double>(perMultiprocessor * tile.m * tile.n) / tile.rate;
 }
 
+/// The shortest step: one product of bytes, two of TF32.
+static int64_t getFewestK(int64_t elementBytes) { return elementBytes == 1 ? 32 : 16; }
+
 MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const ProductSize &size) {
   const MMATile *best = std::min_element(
       std::begin(kTiles), std::end(kTiles), [&](const MMATile &left, const MMATile &right) {
@@ -66,14 +70,48 @@ MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const P
                                llvm::divideCeil(countBlocks(*best, size), target.multiprocessors));
   int64_t room = std::min<int64_t>(target.sharedPerBlock,
                                    target.sharedPerMultiprocessor / std::max<int64_t>(resident, 1));
+  // Of bytes that are loaded one by one no more than of wider elements.
+  int64_t fewest = getFewestK(size.elementBytes);
   int64_t tileK = (size.isCopied ? 128 : 64) / size.elementBytes;
+  if (size.elementBytes == 1 && size.isScattered)
+    tileK = fewest;
   auto stageBytes = [&] { return (best->m + best->n) * tileK * size.elementBytes; };
   if (size.isWide && !size.isCopied)
-    tileK = 16; // few elements under way, each of which has an address of two registers
-  while (tileK > 16 && 2 * stageBytes() > room)
+    tileK = fewest; // few elements under way, each of which has an address of two registers
+  while (tileK > fewest && (2 * stageBytes() > room || (size.k && tileK / 2 >= *size.k)))
     tileK /= 2;
   int64_t stages = std::clamp<int64_t>(room / stageBytes(), 2, 4);
+  // Behind the one that is multiplied, no more than there are.
+  if (size.k)
+    stages = std::clamp<int64_t>(llvm::divideCeil(*size.k, tileK) + 1, 2, stages);
   return MatmulMMAAttr::get(context, best->m, best->n, tileK, best->warpsM, best->warpsN, stages);
+}
+
+std::string checkMMATiles(const Contraction &contraction, MatmulMMAAttr config) {
+  constexpr int64_t kChunk = 16, kTurnedUnit = 32;
+  if (!contraction.hasByteOperands())
+    return {};
+  if (config.getTileK() % getFewestK(1) != 0)
+    return llvm::formatv("expected tile_k to be a multiple of {0} bytes, got {1}", getFewestK(1),
+                         config.getTileK());
+  int64_t threads = 32 * config.getWarpsM() * config.getWarpsN();
+  struct Tile {
+    StringRef name;
+    int64_t size;
+    const Contraction::Side &side;
+  };
+  for (const Tile &tile : {Tile{"tile_m", config.getTileM(), contraction.a},
+                           Tile{"tile_n", config.getTileN(), contraction.b}}) {
+    if (tile.size * config.getTileK() % (kChunk * threads) != 0)
+      return llvm::formatv("expected {0} x tile_k to be a multiple of the {1} bytes that the "
+                           "threads copy at once, got {2} x {3}",
+                           tile.name, kChunk * threads, tile.size, config.getTileK());
+    if (!tile.side.isKContiguous && tile.size % kTurnedUnit != 0)
+      return llvm::formatv("expected {0} to be a multiple of {1} where the operand's bytes are not "
+                           "contiguous along k, got {2}",
+                           tile.name, kTurnedUnit, tile.size);
+  }
+  return {};
 }
 
 } // namespace xc::cuda

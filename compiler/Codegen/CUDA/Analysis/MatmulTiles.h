@@ -8,10 +8,13 @@
 #ifndef XC_CODEGEN_CUDA_ANALYSIS_MATMULTILES_H
 #define XC_CODEGEN_CUDA_ANALYSIS_MATMULTILES_H
 
+#include "compiler/Codegen/CUDA/Analysis/Contraction.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Targets.h"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace xc::cuda {
 
@@ -28,8 +31,12 @@ struct ProductSize {
   /// What follows the product needs registers of its own: it computes math functions, or stores
   /// elements one by one.
   bool isDemanding = false;
-  /// Of the operands: 2, or 4 for f32 that is multiplied as TF32.
+  /// Some operand is loaded element by element.
+  bool isScattered = false;
+  /// Of the operands: 2, 4 for f32 that is multiplied as TF32, or 1.
   int64_t elementBytes = 2;
+  /// The length of sums, if it is known.
+  std::optional<int64_t> k = {};
 };
 
 /// The mma.sync tiles with the least predicted time.
@@ -39,6 +46,10 @@ struct ProductSize {
 /// multiprocessor gets, times the tile's area, over the rate. Ragged tiles count as full ones.
 MatmulMMAAttr chooseMMATiles(mlir::MLIRContext *context, const Target &target,
                              const ProductSize &size);
+
+/// What products of the contraction's types and layouts need and `config` does not give; empty if
+/// nothing is missing.
+std::string checkMMATiles(const Contraction &contraction, MatmulMMAAttr config);
 
 } // namespace xc::cuda
 

@@ -30,6 +30,10 @@ mlir::Value getLane(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value va
 /// A vector of `lanes`, or the scalar itself if there is one.
 mlir::Value fromLanes(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange lanes);
 
+/// The 4 x 4 bytes of four vectors turned: vector i has byte i of each.
+llvm::SmallVector<mlir::Value, 4> turnBytes(mlir::OpBuilder &builder, mlir::Location loc,
+                                            mlir::ValueRange lines);
+
 /// Clones `op`, whose operands map to scalars or vectors, and maps its results: as it is if all
 /// operands are scalars, on vectors if the op works element by element, else once for each lane.
 void cloneOnLanes(mlir::OpBuilder &builder, mlir::Operation *op, mlir::IRMapping &mapping);

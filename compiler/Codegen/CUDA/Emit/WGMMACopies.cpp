@@ -114,25 +114,14 @@ SmallVector<Value> WGMMAEmitter::turn(const Operand &operand, ArrayRef<Value> wo
     }
     return {fromLanes(builder, loc, rounded)};
   }
-  auto shuffle = [&](Value low, Value high, ArrayRef<int64_t> mask) -> Value {
-    return vector::ShuffleOp::create(builder, loc, low, high, mask);
-  };
   auto word = VectorType::get(1, builder.getI32Type());
   SmallVector<SmallVector<Value>> rows(kWordBytes);
-  for (size_t first = 0; first < words.size(); first += kWordBytes) {
-    ArrayRef<Value> lines = words.slice(first, kWordBytes);
-    for (int64_t half = 0; half < 2; ++half) {
-      int64_t low = 2 * half;
-      SmallVector<int64_t> pick{low, 4 + low, low + 1, 5 + low};
-      Value upper = shuffle(lines[0], lines[1], pick), lower = shuffle(lines[2], lines[3], pick);
-      for (int64_t row = 0; row < 2; ++row) {
-        Value turned = shuffle(upper, lower, {2 * row, 2 * row + 1, 4 + 2 * row, 5 + 2 * row});
-        Value bits = vector::BitCastOp::create(builder, loc, word, turned);
-        rows[low + row].push_back(
-            vector::ExtractOp::create(builder, loc, bits, ArrayRef<int64_t>{0}));
-      }
+  for (size_t first = 0; first < words.size(); first += kWordBytes)
+    for (auto [row, turned] :
+         llvm::zip_equal(rows, turnBytes(builder, loc, words.slice(first, kWordBytes)))) {
+      Value bits = vector::BitCastOp::create(builder, loc, word, turned);
+      row.push_back(vector::ExtractOp::create(builder, loc, bits, ArrayRef<int64_t>{0}));
     }
-  }
   SmallVector<Value> chunks;
   for (ArrayRef<Value> row : rows)
     chunks.push_back(vector::BitCastOp::create(

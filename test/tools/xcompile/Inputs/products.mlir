@@ -1,0 +1,17 @@
+func.func @odd(%a: tensor<65x91xbf16>, %b: tensor<91x77xbf16>) -> tensor<65x77xbf16> {
+  %p = array.matmul %a, %b : (tensor<65x91xbf16>, tensor<91x77xbf16>) -> tensor<65x77xbf16>
+  return %p : tensor<65x77xbf16>
+}
+func.func @computed(%a: tensor<256x128xbf16>, %b: tensor<128x512xbf16>) -> tensor<256x512xbf16> {
+  %r = array.relu %a : tensor<256x128xbf16>
+  %p = array.matmul %r, %b : (tensor<256x128xbf16>, tensor<128x512xbf16>) -> tensor<256x512xbf16>
+  return %p : tensor<256x512xbf16>
+}
+func.func @signed(%a: tensor<64x128xi8>, %b: tensor<128x96xi8>) -> tensor<64x96xi32> {
+  %p = array.matmul %a, %b : (tensor<64x128xi8>, tensor<128x96xi8>) -> tensor<64x96xi32>
+  return %p : tensor<64x96xi32>
+}
+func.func @unsigned(%a: tensor<64x128xui8>, %b: tensor<128x96xui8>) -> tensor<64x96xui32> {
+  %p = array.matmul %a, %b : (tensor<64x128xui8>, tensor<128x96xui8>) -> tensor<64x96xui32>
+  return %p : tensor<64x96xui32>
+}
