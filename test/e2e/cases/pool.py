@@ -128,7 +128,8 @@ def scatters():
             ("apart", "f32", "max", dict(window=[1, 2, 2, 1], strides=[1, 2, 2, 1])),
             ("one_place", "f32", "max", dict(window=[1, 3, 2, 1], strides=[1, 9, 8, 1])),
             ("min_dilated", "f32", "min", dict(window=[1, 2, 2, 1], strides=[1, 1, 2, 1], dilation=[1, 3, 2, 1], low=[0, 2, 0, 0])),
-            ("of_f16", "f16", "max", POOL), ("of_bf16", "bf16", "max", POOL), ("of_f64", "f64", "max", POOL)):
+            ("of_f16", "f16", "max", POOL), ("of_bf16", "bf16", "max", POOL), ("of_f64", "f64", "max", POOL),
+            ("min_of_f16", "f16", "min", POOL), ("min_of_bf16", "bf16", "min", POOL), ("min_of_f64", "f64", "min", POOL)):
         # Few different values: ties have to go to the first.
         x = Tensor(dtype, np.random.default_rng(7).integers(-3, 4, (2, 6, 7, 3)))
         g = tensors.random(dtype, windows_of(x.values, 0, **window)[0].shape[:-1], 8, -1, 1)

@@ -2,7 +2,7 @@
 import numpy as np
 
 from harness import Case, Step, simple
-from tensors import FLOATS, Tensor, mlir_type, random
+from tensors import DTYPES, FLOATS, Tensor, mlir_type, random
 
 # Below, at and above a vector and a row tile; rows that fit no tile; one row; many rows.
 SHAPES = [(1, 1), (5, 7), (4, 8), (3, 9), (2, 16), (7, 1000), (64, 64), (1, 4097), (300, 3), (65, 129)]
@@ -452,16 +452,18 @@ def bodies():
                      %k = array.select %more, %n, %l : (tensor<i1>, tensor<ui8>, tensor<ui8>) -> tensor<ui8>
                      array.yield %v, %k : tensor<f32>, tensor<ui8>
                      }}""", "exact")
-    for dtype, (number, result) in {"f16": ("0.0", None), "i64": ("0", None), "i1": ("false", None)}.items():
-        values = random(dtype, (5, 9), 74, *((-1, 1) if dtype == "f16" else ()))
+    for dtype in DTYPES:
+        number = "false" if dtype == "i1" else "0.0" if dtype in FLOATS else "0"
+        values = random(dtype, (5, 9), 74, *((-1, 1) if dtype in FLOATS else ()))
         element = values.mlir[values.mlir.rindex("x") + 1:-1]
-        op, want = ("xor", np.bitwise_xor.reduce(values.values, 0)) if dtype == "i1" else ("add", values.values.sum(0))
+        op, want = ("xor", np.bitwise_xor.reduce(values.values, 0)) if dtype == "i1" else \
+            ("add", np.add.reduce(values.values, 0, dtype=values.values.dtype))
         yield simple(f"with_{op}_{dtype}", [values], [(dtype, want)],
                      f"""%r0 = array.reduce_with %0 axes = [0] init = [{number if dtype == "i1" else f"{number} : {element}"}] : ({values.mlir}) -> (tensor<9x{element}>) {{
                          ^bb0(%a: tensor<{element}>, %b: tensor<{element}>):
                          %s = array.{op} %a, %b : tensor<{element}>
                          array.yield %s : tensor<{element}>
-                         }}""", "composite" if dtype == "f16" else "exact")
+                         }}""", "composite" if dtype in FLOATS else "exact")
     yield simple("with_nothing", [Tensor("f32", np.zeros((3, 0)))], [("f32", np.full(3, 7.0))],
                  """%r0 = array.reduce_with %0 axes = [1] init = [7.0 : f32] : (tensor<3x0xf32>) -> (tensor<3xf32>) {
                     ^bb0(%a: tensor<f32>, %b: tensor<f32>):

@@ -179,12 +179,13 @@ def chosen(dtype):
 
 
 def combined(dtype):
-    """Scatters of each kind, to places some of which come twice."""
+    """Scatters of each kind, to places some of which come twice: the last update stays."""
     x, index, updates = small(dtype, (4, 6), 24, 5), Tensor("i32", [[1], [3], [1]]), small(dtype, (3, 6), 25, 5)
     body = Body(x, index, updates)
-    for kind, ufunc in (("add", np.add), ("mul", np.multiply), ("max", np.maximum), ("min", np.minimum)):
+    for kind, ufunc in (("add", np.add), ("mul", np.multiply), ("max", np.maximum), ("min", np.minimum), ("set", lambda old, new: new)):
         result = x.values.copy()
-        ufunc.at(result, index.values[:, 0], updates.values)
+        for row, update in zip(index.values[:, 0], updates.values):
+            result[row] = ufunc(result[row], update)
         body.add(f"array.scatter {kind}, %0[%1] axes = [0] = %2 : ({x.mlir}, {index.mlir}, {updates.mlir})", dtype, result)
     return body.case(f"scatter_kinds_{dtype}", "sum")
 
@@ -257,6 +258,8 @@ def floats(dtype):
     a, s = x.values, scale.values
     body.add(f"array.is_nan %2 : {special.mlir}", "i1", np.isnan(special.values))
     body.add(f"array.is_finite %2 : {special.mlir}", "i1", np.isfinite(special.values))
+    bits = {"f16": "u16", "bf16": "i16", "f32": "u32", "f64": "i64"}[dtype]
+    body.add(f"array.bitcast %1 : {scale.mlir}", bits, np.frombuffer(scale.encode(), NUMPY[bits]))
     for op in ("argmax", "argmin"):
         body.add(f"array.{op} %2 axis = 0 : {special.mlir}", "i32", 1)
     normed = (a - a.mean(1, keepdims=True)) / np.sqrt(a.var(1, keepdims=True) + 0.1) * s + s

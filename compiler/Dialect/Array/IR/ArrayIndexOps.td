@@ -83,10 +83,10 @@ def Array_ScatterOp : Array_InferredOp<"scatter", [Array_Vjp]> {
     replaces, the other kinds combine with the old element. An index vector with a
     component outside its dim is skipped, as in `stablehlo.scatter`.
 
-    Index vectors may repeat unless `unique` promises that they do not. With `set`
-    one of the competing updates is kept; with the other kinds all count, floats in
-    an order that is not specified. Either choice is the same on every run. Done in
-    place where the operand is not used again.
+    Index vectors may repeat unless `unique` promises that they do not. Updates are
+    applied one after another, in row-major order of the index vectors: with `set`
+    the last of competing updates is kept, and sums of floats have one order, the
+    same on every run. Done in place where the operand is not used again.
 
     Example:
     ```mlir

@@ -167,7 +167,7 @@ static Values buildProductVjp(ScatterOp op, OpBuilder &builder, Value g) {
 }
 
 FailureOr<Values> ScatterOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  // Of competing updates that replace, it is not known which one counts.
+  // Of competing updates that replace only the last one counts: no gather tells which that is.
   if (!isFloat(getResult()) || (getKind() == ScatterKind::Set && !getUnique()))
     return failure();
   Value g = cotangents.front();
