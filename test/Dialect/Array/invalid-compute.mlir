@@ -468,3 +468,11 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xi32>) {
   }
   return
 }
+
+// -----
+
+func.func @unknown_word(%x: tensor<4x6xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{custom op 'array.reduce' expected one of [sum, prod, max, min, and, or] for what a reduction combines with, got: mean}}
+  %r = array.reduce mean, %x axes = [1] : tensor<4x6xf32> -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -119,7 +119,18 @@ def Array_Tensor : Array_TensorOf<Array_Element>;
 // Its printer writes a space first, so a format says `` before it.
 class Array_EnumAttr<I32EnumAttr info, string mnemonic>
     : EnumAttr<Array_Dialect, info, mnemonic> {
-  let assemblyFormat = "$value";
+  // The generated parser names C++ types where a word is unknown.
+  let assemblyFormat = ?;
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDefinition = [{
+    ::mlir::Attribute $cppClass::parse(::mlir::AsmParser &parser, ::mlir::Type) {
+      auto value = ::mlir::FieldParser<}] # info.cppNamespace # "::" # info.className # [{>::parse(parser);
+      return ::mlir::failed(value) ? ::mlir::Attribute() : get(parser.getContext(), *value);
+    }
+    void $cppClass::print(::mlir::AsmPrinter &printer) const {
+      printer << ' ' << stringifyEnum(getValue());
+    }
+  }];
 }
 class Array_Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
