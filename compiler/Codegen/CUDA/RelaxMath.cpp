@@ -10,7 +10,7 @@
 // such values, by way of arithmetic in f32, the instructions ex2.approx and rcp.approx do, whose
 // errors are about 2^-22: four times those of the exact forms, and far below the rounding to come.
 //
-//   exp(x)  = ex2(x * log2(e))
+//   exp(x)  = ex2(x * log2(e)), which keeps denormal numbers where a bf16 may become one
 //   tanh(x) = 1 - 2 / (1 + ex2(2 x * log2(e))), and near zero, where that cancels, x - x^3 / 3 + 2
 //   x^5 / 15
 //   1 + tanh(x) = 2 / (1 + ex2(-2 x * log2(e))), as in GELU: cancels nowhere; the 2 meets GELU's
@@ -41,6 +41,19 @@ namespace {
 /// Which values have no use but to be narrowed in the end.
 class Narrowed {
 public:
+  /// Whether a number too small for f32's normal ones may be seen in a result of bf16, whose
+  /// exponents are those of f32; f16 ends far above. What is added to a constant is lost beside it.
+  static bool showsDenormals(Value value) {
+    return llvm::any_of(value.getUsers(), [](Operation *user) {
+      if (isNarrowing(user))
+        return getElementTypeOrSelf(user->getResult(0)).isBF16();
+      if (isa<arith::AddFOp, arith::SubFOp>(user) &&
+          llvm::any_of(user->getOperands(), isLargeConstant))
+        return false;
+      return showsDenormals(user->getResult(0));
+    });
+  }
+
   bool isNarrowed(Value value) {
     auto [known, isNew] = results.try_emplace(value, false);
     if (!isNew)
@@ -53,6 +66,11 @@ public:
   }
 
 private:
+  static bool isLargeConstant(Value value) {
+    llvm::APFloat number(0.0f);
+    return matchPattern(value, m_ConstantFloat(&number)) &&
+           std::abs(number.convertToDouble()) >= 0x1p-64;
+  }
   static bool isNarrowing(Operation *op) {
     return isa<arith::TruncFOp>(op) &&
            getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth() <= 16;
@@ -84,13 +102,15 @@ public:
   Value add(Value lhs, Value rhs) { return arith::AddFOp::create(builder, loc, lhs, rhs); }
   Value mul(Value lhs, Value rhs) { return arith::MulFOp::create(builder, loc, lhs, rhs); }
   Value fma(Value a, Value b, Value c) { return math::FmaOp::create(builder, loc, a, b, c); }
-  /// One of the approximate instructions, lane by lane.
-  Value approximate(StringRef instruction, Value x) {
+  /// One of the approximate instructions, lane by lane; what is denormal counts as 0, unless
+  /// `keepsDenormals`.
+  Value approximate(StringRef instruction, Value x, bool keepsDenormals = false) {
     SmallVector<Value> lanes;
     for (int64_t lane = 0; lane < countLanes(x); ++lane) {
       auto call = LLVM::InlineAsmOp::create(
           builder, loc, builder.getF32Type(), getLane(builder, loc, x, lane),
-          (instruction + ".approx.ftz.f32 $0, $1;").str(), "=f,f", /*has_side_effects=*/false,
+          (instruction + (keepsDenormals ? ".approx" : ".approx.ftz") + ".f32 $0, $1;").str(),
+          "=f,f", /*has_side_effects=*/false,
           /*is_align_stack=*/false, LLVM::TailCallKind::None,
           LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
           /*operand_attrs=*/ArrayAttr());
@@ -98,7 +118,9 @@ public:
     }
     return fromLanes(builder, loc, lanes);
   }
-  Value exp(Value x) { return approximate("ex2", mul(x, constant(1.4426950408889634))); }
+  Value exp(Value x, bool keepsDenormals) {
+    return approximate("ex2", mul(x, constant(1.4426950408889634)), keepsDenormals);
+  }
   Value tanh(Value x) {
     Value power = approximate("ex2", mul(x, constant(2 * 1.4426950408889634)));
     Value gate = approximate("rcp", add(power, constant(1)));
@@ -226,7 +248,8 @@ void RelaxMath::runOnOperation() {
     OpBuilder builder(op);
     Builder b(builder, op->getLoc(), op->getResult(0).getType());
     Value x = op->getOperand(0);
-    op->getResult(0).replaceAllUsesWith(isa<math::TanhOp>(op) ? b.tanh(x) : b.exp(x));
+    op->getResult(0).replaceAllUsesWith(
+        isa<math::TanhOp>(op) ? b.tanh(x) : b.exp(x, Narrowed::showsDenormals(op->getResult(0))));
     op->erase();
   }
 }

@@ -143,3 +143,34 @@ func.func @erf_alone(%x: f32) -> bf16 {
   %n = arith.truncf %y : f32 to bf16
   return %n : bf16
 }
+
+// What bf16 shows of an exponential keeps denormals; beside a constant, or in f16, none would be seen.
+// CHECK-LABEL: func.func @denormal_exp
+// CHECK:         "ex2.approx.f32 $0, $1;"
+// CHECK:         arith.mulf
+func.func @denormal_exp(%x: f32, %f: f32) -> bf16 {
+  %y = math.exp %x : f32
+  %z = arith.mulf %y, %f : f32
+  %n = arith.truncf %z : f32 to bf16
+  return %n : bf16
+}
+
+// CHECK-LABEL: func.func @half_exp
+// CHECK:         "ex2.approx.ftz.f32 $0, $1;"
+func.func @half_exp(%x: f32) -> f16 {
+  %y = math.exp %x : f32
+  %n = arith.truncf %y : f32 to f16
+  return %n : f16
+}
+
+// CHECK-LABEL: func.func @exp_in_sigmoid
+// CHECK:         "ex2.approx.ftz.f32 $0, $1;"
+func.func @exp_in_sigmoid(%x: vector<2xf32>) -> vector<2xbf16> {
+  %one = arith.constant dense<1.0> : vector<2xf32>
+  %m = arith.negf %x : vector<2xf32>
+  %y = math.exp %m : vector<2xf32>
+  %z = arith.addf %y, %one : vector<2xf32>
+  %q = arith.divf %one, %z : vector<2xf32>
+  %n = arith.truncf %q : vector<2xf32> to vector<2xbf16>
+  return %n : vector<2xbf16>
+}

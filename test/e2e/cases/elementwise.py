@@ -59,6 +59,17 @@ def special_values():
                              f"%r0 = array.{op} %0 : {x.mlir}", kind)
 
 
+def narrow_denormals():
+    """bf16 has the exponents of f32, so that its denormals are those of f32: exp ends in them, and what exp is a part of."""
+    x = Tensor("bf16", [0, -86, -87, -88, -90, -91.5, -104])
+    want = np.exp(x.values)
+    yield simple("exp_denormal_bf16", [x], [("bf16", want), ("bf16", want * 2), ("bf16", 1 / (1 + np.exp(-x.values)))],
+                 f"""%r0 = array.exp %0 : {x.mlir}
+                     %y = array.exp %0 : {x.mlir}
+                     %r1 = array.add %y, %y : {x.mlir}
+                     %r2 = array.sigmoid %0 : {x.mlir}""", "math")
+
+
 def unary_integers():
     for dtype in ("i8", "u8", "i32", "i64"):
         x = random(dtype, SHAPE, 2)
