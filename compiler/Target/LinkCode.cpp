@@ -72,6 +72,28 @@ static void recordResources(ModuleOp target, const llvm::StringMap<KernelResourc
   }
 }
 
+/// Says which kernel ptxas refuses: the program's own ones may have errors, so those are tried by
+/// themselves.
+static LogicalResult reportRefusal(ModuleOp target, StringRef arch, StringRef ptxas,
+                                   llvm::Error error) {
+  for (auto kernel : target.getOps<ModuleOp>()) {
+    auto description = cast<DictionaryAttr>(kernel->getAttrOfType<ArrayAttr>("plan.exports")[0]);
+    auto config = description.getAs<StringAttr>("config");
+    if (!config || config.getValue() != "custom")
+      continue;
+    llvm::Expected<Assembled> alone =
+        assemblePTX(ptxas, arch, kernel->getAttrOfType<StringAttr>(plan::kImageAttr));
+    if (alone)
+      continue;
+    llvm::consumeError(std::move(error));
+    return kernel.emitError() << "ptxas for " << arch << " refuses "
+                              << description.getAs<StringAttr>("reason").getValue() << ": "
+                              << llvm::toString(alone.takeError());
+  }
+  return target.emitError() << "ptxas for " << arch
+                            << " refuses the kernels: " << llvm::toString(std::move(error));
+}
+
 static FailureOr<CodeAlternatives> linkCUDA(ModuleOp target, StringRef archName,
                                             ArrayRef<StringRef> images, StringRef ptxas) {
   auto emitError = [&] { return target.emitError(); };
@@ -91,9 +113,9 @@ static FailureOr<CodeAlternatives> linkCUDA(ModuleOp target, StringRef archName,
   alternatives.push_back(std::move(text));
   if (ptxas.empty())
     return alternatives;
-  FailureOr<Assembled> assembled = assemblePTX(ptxas, archName, *ptx, emitError);
-  if (failed(assembled))
-    return failure();
+  llvm::Expected<Assembled> assembled = assemblePTX(ptxas, archName, *ptx);
+  if (!assembled)
+    return reportRefusal(target, archName, ptxas, assembled.takeError());
   for (const std::string &warning : assembled->warnings)
     target.emitWarning("ptxas for ") << archName << ": " << warning;
   recordResources(target, assembled->kernels);

@@ -21,6 +21,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
@@ -203,6 +204,27 @@ static LogicalResult printWithoutPlace(Diagnostic &diagnostic) {
   return success();
 }
 
+namespace {
+
+/// Says an error once that several targets have.
+class RepeatedErrorHandler : public ScopedDiagnosticHandler {
+public:
+  explicit RepeatedErrorHandler(MLIRContext *context) : ScopedDiagnosticHandler(context) {
+    setHandler([this](Diagnostic &diagnostic) {
+      return success(
+          diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+          !said.insert({LocationAttr(diagnostic.getLocation()),
+                        StringAttr::get(diagnostic.getLocation()->getContext(), diagnostic.str())})
+               .second);
+    });
+  }
+
+private:
+  llvm::DenseSet<std::pair<Attribute, StringAttr>> said;
+};
+
+} // namespace
+
 static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingScope &timing) {
   // Of files only: a terminal may well be both.
   bool isSame = false;
@@ -225,6 +247,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);
   ScopedDiagnosticHandler withoutPlace(&context, printWithoutPlace);
+  RepeatedErrorHandler repeatedErrors(&context);
   xc::UnknownNameHandler unknownNames(*sources, &context);
   if (failed(resolveCPUs(command.compile.targets, context)) ||
       failed(resolvePtxas(command.compile, context)))

@@ -54,13 +54,16 @@ findPtxas(StringRef given, llvm::function_ref<InFlightDiagnostic()> emitError) {
   return found ? std::optional(*found) : std::nullopt;
 }
 
+static llvm::Error makeError(const Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
 /// Runs `arguments`, the program first; its output and diagnostics go to `log`.
-static LogicalResult runProgram(ArrayRef<StringRef> arguments, std::string &log,
-                                llvm::function_ref<InFlightDiagnostic()> emitError) {
+static llvm::Error runProgram(ArrayRef<StringRef> arguments, std::string &log) {
   TemporaryFiles files;
   std::string logPath = files.create("log");
   if (logPath.empty())
-    return emitError() << "cannot create a temporary file for the output of " << arguments.front();
+    return makeError("cannot create a temporary file for the output of " + arguments.front());
   std::optional<StringRef> redirects[] = {StringRef(""), StringRef(logPath), StringRef(logPath)};
   std::string message;
   int status = llvm::sys::ExecuteAndWait(arguments.front(), arguments, std::nullopt, redirects, 0,
@@ -68,16 +71,16 @@ static LogicalResult runProgram(ArrayRef<StringRef> arguments, std::string &log,
   if (auto text = llvm::MemoryBuffer::getFile(logPath))
     log = (*text)->getBuffer().str();
   if (status == 0)
-    return success();
-  return emitError() << arguments.front() << " failed with status " << status << ": "
-                     << (message.empty() ? log : message);
+    return llvm::Error::success();
+  return makeError(arguments.front() + " failed with status " + Twine(status) + ": " +
+                   (message.empty() ? log : message));
 }
 
 FailureOr<std::string> getPtxasVersion(StringRef ptxas,
                                        llvm::function_ref<InFlightDiagnostic()> emitError) {
   std::string log;
-  if (failed(runProgram({ptxas, "--version"}, log, emitError)))
-    return failure();
+  if (llvm::Error error = runProgram({ptxas, "--version"}, log))
+    return emitError() << llvm::toString(std::move(error));
   StringRef rest = StringRef(log).drop_front(std::min(log.find(", V"), log.size()));
   if (rest.empty())
     return emitError() << "expected a version in the output of " << ptxas << " --version, got '"
@@ -125,29 +128,48 @@ static void parseLog(StringRef log, Assembled &result) {
   }
 }
 
-FailureOr<Assembled> assemblePTX(StringRef ptxas, StringRef arch, StringRef ptx,
-                                 llvm::function_ref<InFlightDiagnostic()> emitError) {
+/// The first error in `log`, with the line of `ptx` that it names; empty if there is none such.
+static std::string findError(StringRef log, StringRef ptx) {
+  // "ptxas FILE, line 13; error   : Not a name of any known instruction: 'addd'"
+  for (StringRef said : llvm::split(log, '\n')) {
+    auto [place, text] = said.split("; error");
+    unsigned number;
+    if (text.empty() || place.rsplit(", line ").second.getAsInteger(10, number) || number == 0)
+      continue;
+    StringRef rest = ptx;
+    while (--number != 0)
+      rest = rest.split('\n').second;
+    return (text.ltrim(" :") + ", in '" + rest.split('\n').first.trim() + "'").str();
+  }
+  return {};
+}
+
+llvm::Expected<Assembled> assemblePTX(StringRef ptxas, StringRef arch, StringRef ptx) {
   TemporaryFiles files;
   std::string input = files.create("ptx"), output = files.create("cubin");
   std::error_code error;
   if (input.empty() || output.empty())
-    return emitError() << "cannot create temporary files for " << ptxas;
+    return makeError("cannot create temporary files for " + ptxas);
   {
     llvm::raw_fd_ostream stream(input, error);
     stream << ptx;
     stream.close();
     if (error || stream.has_error())
-      return emitError() << "cannot write " << input << ": "
-                         << (error ? error : stream.error()).message();
+      return makeError("cannot write " + input + ": " + (error ? error : stream.error()).message());
   }
   std::string log;
   std::string archFlag = ("-arch=" + arch).str();
-  if (failed(runProgram({ptxas, archFlag, "-v", "-O3", "-o", output, input}, log, emitError)))
-    return failure();
+  if (llvm::Error failure = runProgram({ptxas, archFlag, "-v", "-O3", "-o", output, input}, log)) {
+    std::string found = findError(log, ptx);
+    if (found.empty())
+      return failure;
+    llvm::consumeError(std::move(failure));
+    return makeError(found);
+  }
   auto cubin =
       llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!cubin)
-    return emitError() << "cannot read what " << ptxas << " wrote: " << cubin.getError().message();
+    return makeError("cannot read what " + ptxas + " wrote: " + cubin.getError().message());
   Assembled result;
   result.cubin = (*cubin)->getBuffer().str();
   parseLog(log, result);

@@ -11,6 +11,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
 
 #include <optional>
 #include <string>
@@ -42,10 +43,10 @@ findPtxas(llvm::StringRef given, llvm::function_ref<mlir::InFlightDiagnostic()> 
 mlir::FailureOr<std::string>
 getPtxasVersion(llvm::StringRef ptxas, llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// Runs `ptxas -v` on `ptx` for `arch`.
-mlir::FailureOr<Assembled> assemblePTX(llvm::StringRef ptxas, llvm::StringRef arch,
-                                       llvm::StringRef ptx,
-                                       llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+/// Runs `ptxas -v` on `ptx` for `arch`. The error says what ptxas does, with the line of `ptx` that
+/// it speaks of.
+llvm::Expected<Assembled> assemblePTX(llvm::StringRef ptxas, llvm::StringRef arch,
+                                      llvm::StringRef ptx);
 
 } // namespace xc::target
 
