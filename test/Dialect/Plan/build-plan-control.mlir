@@ -91,7 +91,7 @@ module {
       return %p : tensor<i8>
     }
     func.func private @body(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
-      // expected-error @+1 {{expected a value of the shape that it has around the region, got 'tensor<?xf32>' of another size}}
+      // expected-error @+1 {{value 0 of array.while changes its size: dim 0 is s0 before a round and s1 after it, s0 being arg0.0, s1 being arg1.0}}
       return %w : tensor<?xf32>
     }
     func.func @grows(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
@@ -238,7 +238,7 @@ module {
       %n = tensor.dim %v, %c0 : tensor<?xf32>
       %m = affine.apply affine_map<()[s0] -> (s0 + 1)>()[%n]
       %w = plan.dispatch @some(%v : tensor<?xf32>) -> (tensor<?xf32>) dims(%m) reuse [-1]
-      // expected-error @+1 {{expected a value of the shape that it has around the region, got 'tensor<?xf32>' of another size}}
+      // expected-error @+1 {{value 0 of array.if has two sizes: dim 0 is s0 in one region and s0 + 1 in the other, s0 being arg1.0}}
       return %w : tensor<?xf32>
     }
     func.func @never(%p: tensor<i8>, %x: tensor<?xf32>) -> tensor<?xf32> {

@@ -321,3 +321,59 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %y : tensor<?xf32>
   }
 }
+
+// -----
+
+// No size in the range is the other one.
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @disjoint(%x: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> attributes {array.dim_range = {n = [1, 64, 8]}} {
+    %c0 = arith.constant 0 : index
+    %c128 = arith.constant 128 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    // expected-error @+1 {{expected a match, got 1 to 64, a multiple of 8 and 128 by the ranges of the function's dims}}
+    plan.require %n equal %c128, "expected a match"
+    return %x : tensor<?xf32>
+  }
+}
+
+// -----
+
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @indivisible(%x: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> attributes {array.dim_range = {n = [0, -1, 8]}} {
+    %c0 = arith.constant 0 : index
+    %c12 = arith.constant 12 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    // expected-error @+1 {{expected a match, got at least 0, a multiple of 8 and 12 by the ranges of the function's dims}}
+    plan.require %n equal %c12, "expected a match"
+    return %x : tensor<?xf32>
+  }
+}
+
+// -----
+
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @too_large(%x: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> attributes {array.dim_range = {n = [5, -1, 1]}} {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    // expected-error @+1 {{expected few, got at least 5 and 4 by the ranges of the function's dims}}
+    plan.require %n at_most %c4, "expected few"
+    return %x : tensor<?xf32>
+  }
+}
+
+// -----
+
+// Two names of one size, and no size that both ranges have.
+#line = affine_map<(d0) -> (d0)>
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // expected-error @+1 {{expected dim 'n' of 'apart' to have a size, got ranges that leave none: 8 to 4; several names are one size where an op demands it}}
+  func.func @apart(%x: tensor<?xf32> {array.dims = ["n"]}, %y: tensor<?xf32> {array.dims = ["m"]}) -> tensor<?xf32>
+      attributes {array.dim_range = {n = [1, 4, 1], m = [8, 9, 1]}} {
+    %r = linalg.generic {indexing_maps = [#line, #line], iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+    } -> tensor<?xf32>
+    return %r : tensor<?xf32>
+  }
+}

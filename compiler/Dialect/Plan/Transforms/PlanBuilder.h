@@ -130,6 +130,7 @@ private:
   mlir::LogicalResult buildRegion();
   mlir::LogicalResult addBranch(BranchOp branch, unsigned position);
   mlir::LogicalResult addLoop(LoopOp loop, unsigned position);
+  std::string listSymbols(mlir::ArrayRef<mlir::AffineExpr> sizes);
   mlir::FailureOr<std::unique_ptr<PlanBuilder>>
   buildNested(mlir::Operation *op, mlir::FlatSymbolRefAttr callee, const OuterPlan &around);
   void addControl(Command command, std::shared_ptr<ControlRegions> regions);

@@ -52,6 +52,26 @@ LogicalResult PlanBuilder::buildRegion() {
   return success();
 }
 
+/// "value 1 of array.while".
+static std::string describeValue(Operation *op, size_t index) {
+  return ("value " + Twine(index) + " of " + (isa<LoopOp>(op) ? "array.while" : "array.if")).str();
+}
+
+static std::string print(AffineExpr expr) {
+  std::string text;
+  llvm::raw_string_ostream(text) << expr;
+  return text;
+}
+
+/// ", s0 being x.0, s1 being n" of those that the formulas are made of.
+std::string PlanBuilder::listSymbols(ArrayRef<AffineExpr> sizes) {
+  std::string text;
+  for (auto [index, symbol] : llvm::enumerate(getRootPlan().dims.getSymbols()))
+    if (llvm::any_of(sizes, [&](AffineExpr size) { return size.isFunctionOfSymbol(index); }))
+      text += (", s" + Twine(index) + " being " + symbol.name).str();
+  return text;
+}
+
 FailureOr<std::unique_ptr<PlanBuilder>>
 PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPlan &around) {
   auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, callee);
@@ -62,24 +82,29 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
   if (failed(nested->buildRegion()))
     return failure();
   auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
-  for (auto [value, result] : llvm::zip(ret.getOperands(), around.results)) {
+  for (auto [index, pair] : llvm::enumerate(llvm::zip(ret.getOperands(), around.results))) {
+    auto [value, result] = pair;
     FailureOr<SmallVector<AffineExpr>> inside = nested->getShape(value), outside = getShape(result);
-    auto error = [&] {
-      return emitError(ret.getLoc(), "expected a value of the shape that it has around the region, "
-                                     "got ")
-             << value.getType() << " of another size";
-    };
-    // A value of a loop keeps its size, whatever that is.
-    if (failed(inside) || failed(outside) || (around.replacesArguments && *inside != *outside))
-      return error();
-    for (auto [dim, given, needed] : llvm::enumerate(*inside, *outside)) {
-      auto difference = dyn_cast<AffineConstantExpr>(given - needed);
+    if (failed(inside) || failed(outside))
+      return emitError(ret.getLoc()) << describeValue(op, index) << " has type " << value.getType()
+                                     << " and a size that is no formula over the dynamic dims of "
+                                        "the function's inputs";
+    for (auto [dim, got, expected] : llvm::enumerate(*inside, *outside)) {
+      // A value of a loop keeps its size, whatever that is.
+      if (around.replacesArguments && got != expected)
+        return emitError(ret.getLoc()) << describeValue(op, index) << " changes its size: dim "
+                                       << dim << " is " << print(expected) << " before a round and "
+                                       << print(got) << " after it" << listSymbols({expected, got});
+      auto difference = dyn_cast<AffineConstantExpr>(got - expected);
       if (difference && difference.getValue() != 0)
-        return error();
+        return emitError(ret.getLoc())
+               << describeValue(op, index) << " has two sizes: dim " << dim << " is "
+               << print(expected) << " in one region and " << print(got) << " in the other"
+               << listSymbols({expected, got});
       std::string what;
       llvm::raw_string_ostream(what) << "expected dim " << dim << " of " << value.getType()
                                      << " to have the size that it has around a region";
-      require(ret.getLoc(), given, Comparison::Equal, needed, what);
+      require(ret.getLoc(), got, Comparison::Equal, expected, what);
     }
   }
   nested->outer = nullptr;

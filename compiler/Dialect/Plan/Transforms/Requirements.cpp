@@ -28,6 +28,7 @@ public:
   LogicalResult run();
 
 private:
+  LogicalResult checkRanges();
   LogicalResult add(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
                     StringRef what);
   LogicalResult addLoops(linalg::LinalgOp op);
@@ -62,6 +63,55 @@ static std::optional<bool> evaluate(AffineExpr left, Comparison comparison, Affi
                                                                : std::optional<bool>(false);
 }
 
+/// "12", "1 to 64" or "at least 8, a multiple of 8".
+static std::string describe(SizeRange range) {
+  if (range.min == range.max)
+    return std::to_string(range.min);
+  std::string text = range.max < 0 ? "at least " + std::to_string(range.min)
+                                   : std::to_string(range.min) + " to " + std::to_string(range.max);
+  return range.divisor == 1 ? text : text + ", a multiple of " + std::to_string(range.divisor);
+}
+
+/// Whether all numbers of `range` are below those of `other`.
+static bool isBelow(SizeRange range, SizeRange other) {
+  return range.max >= 0 && range.max < other.min;
+}
+
+/// Whether no size is in both.
+static bool areDisjoint(SizeRange left, SizeRange right) {
+  auto divides = [](SizeRange range, SizeRange number) {
+    return number.min != number.max || number.min % range.divisor == 0;
+  };
+  return isBelow(left, right) || isBelow(right, left) || !divides(left, right) ||
+         !divides(right, left);
+}
+
+/// Whether the comparison holds for no sizes in these ranges.
+static bool isRefuted(SizeRange left, Comparison comparison, SizeRange right) {
+  switch (comparison) {
+  case Comparison::Equal:
+    return areDisjoint(left, right);
+  case Comparison::AtMost:
+    return isBelow(right, left);
+  case Comparison::OneOrEqual:
+    return areDisjoint(left, right) && areDisjoint(left, {1, 1, 1});
+  }
+  llvm_unreachable("unknown comparison");
+}
+
+/// Refuses ranges that no size is in, as those of two names for one size may be.
+LogicalResult RequirementBuilder::checkRanges() {
+  for (const SymbolDefinition &symbol : dims.getSymbols()) {
+    auto [min, max, divisor] = symbol.range;
+    if (max >= 0 && max / divisor * divisor < min)
+      return func.emitError() << "expected dim '" << symbol.name << "' of '" << func.getName()
+                              << "' to have a size, got ranges that leave none: "
+                              << describe(symbol.range)
+                              << "; several names are one size where an op demands it";
+  }
+  return success();
+}
+
 LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison comparison,
                                       AffineExpr right, StringRef what) {
   std::optional<bool> holds = evaluate(left, comparison, right, dims.getSymbols().size());
@@ -78,6 +128,10 @@ LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison 
   if (holds == false && leftConstant && rightConstant)
     return emitError(loc) << what << ", got " << leftConstant.getValue() << " and "
                           << rightConstant.getValue();
+  SizeRange leftRange = dims.getRange(left), rightRange = dims.getRange(right);
+  if (!holds && isRefuted(leftRange, comparison, rightRange))
+    return emitError(loc) << what << ", got " << describe(leftRange) << " and "
+                          << describe(rightRange) << " by the ranges of the function's dims";
   // What fails for all sizes fails when it is called, with their values.
   SmallVector<Value> symbolValues;
   Value leftValue = dims.materialize(builder, loc, left, symbolValues),
@@ -136,6 +190,8 @@ LogicalResult RequirementBuilder::addCast(tensor::CastOp op) {
 }
 
 LogicalResult RequirementBuilder::run() {
+  if (failed(checkRanges()))
+    return failure();
   SmallVector<RequireOp> given(func.getBody().getOps<RequireOp>());
   for (RequireOp op : given) {
     FailureOr<AffineExpr> left = dims.getExpr(op.getLeft()), right = dims.getExpr(op.getRight());
