@@ -13,7 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Input/ImportTosa.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Input/Passes.h"
+#include "compiler/Input/SupportedTypes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -59,16 +61,21 @@ namespace {
 struct ImportTosa final : impl::ImportTosaBase<ImportTosa> {
   void runOnOperation() override {
     SmallVector<Operation *> ops, shapes;
-    getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
+    WalkResult walk = getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
       if (!isa_and_present<tosa::TosaDialect>(op->getDialect()) || isa<tosa::YieldOp>(op))
-        return;
+        return WalkResult::advance();
+      if (failed(verifyElements(op)))
+        return WalkResult::interrupt();
       if (auto constant = dyn_cast<tosa::ConstOp>(op))
         replaceConstant(constant);
       else if (op->hasTrait<OpTrait::tosa::TosaShapeOperator>())
         shapes.push_back(op);
       else
         ops.push_back(op);
+      return WalkResult::advance();
     });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
     for (Operation *op : ops)
       if (failed(replace(op)))
         return signalPassFailure();
@@ -79,6 +86,20 @@ struct ImportTosa final : impl::ImportTosaBase<ImportTosa> {
   }
 
 private:
+  /// What the array ops would refuse in their own name.
+  static LogicalResult verifyElements(Operation *op) {
+    auto verify = [&](TypeRange types, StringRef what) -> LogicalResult {
+      for (auto [index, type] : llvm::enumerate(types))
+        if (isa<TensorType>(type) && !isSupportedElement(getElementTypeOrSelf(type)))
+          return op->emitError() << what << " " << index << " of '" << op->getName()
+                                 << "' has type " << type << "; supported element types are "
+                                 << kSupportedElements;
+      return success();
+    };
+    return failure(failed(verify(op->getOperandTypes(), "operand")) ||
+                   failed(verify(op->getResultTypes(), "result")));
+  }
+
   void replaceConstant(tosa::ConstOp op) {
     OpBuilder builder(op);
     op.replaceAllUsesWith(
@@ -92,7 +113,7 @@ private:
         return op->emitError() << "'" << op->getName() << "' has a tensor of unknown rank, " << type
                                << "; run --tosa-infer-shapes on it before";
     OpBuilder builder(op);
-    ExpressionBuilder e(builder, op->getLoc());
+    ExpressionBuilder e(builder, getOriginLoc(op));
     for (auto convert : {convertElementwise, convertInteger, convertMovement, convertWindow,
                          convertTransform, convertControl}) {
       Replacement replacement = convert(op, e);

@@ -10,6 +10,7 @@
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Input/Passes.h"
+#include "compiler/Input/SupportedTypes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,19 +29,6 @@ using namespace mlir;
 namespace xc {
 #define GEN_PASS_DEF_VERIFYINPUT
 #include "compiler/Input/Passes.h.inc"
-
-static constexpr StringLiteral kElements =
-    "i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64, f16, bf16, f32 and f64";
-
-static bool isSupportedElement(Type type) {
-  if (auto integer = dyn_cast<IntegerType>(type)) {
-    if (integer.isSigned())
-      return false;
-    return integer.isSignlessInteger(1) ||
-           llvm::is_contained({8u, 16u, 32u, 64u}, integer.getWidth());
-  }
-  return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
-}
 
 /// Whether the number of bytes, with dynamic dims taken as 1, can be counted in 63 bits.
 static bool isSizeRepresentable(RankedTensorType type) {
@@ -61,7 +49,7 @@ static LogicalResult verifyTensor(Type type, function_ref<InFlightDiagnostic()> 
     return report() << type << "; expected a tensor without an encoding, got "
                     << tensor.getEncoding();
   if (!isSupportedElement(tensor.getElementType()))
-    return report() << type << "; supported element types are " << kElements;
+    return report() << type << "; supported element types are " << kSupportedElements;
   if (!isSizeRepresentable(tensor))
     return report() << type << "; its size in bytes does not fit into 63 bits";
   return success();
