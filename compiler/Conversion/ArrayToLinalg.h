@@ -76,6 +76,23 @@ mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ten
 /// `what` says what is expected, after the op's name.
 void requireSizes(mlir::OpBuilder &builder, mlir::Operation *op, mlir::OpFoldResult left,
                   plan::Comparison comparison, mlir::OpFoldResult right, const llvm::Twine &what);
+/// 1 where an array of `sizes` has elements, else 0.
+mlir::OpFoldResult isNotEmpty(array::SizeBuilder &sizeBuilder,
+                              llvm::ArrayRef<mlir::OpFoldResult> sizes);
+/// Demands that dim `dim` of `operand` is not empty where the result, of `sizes`, has elements;
+/// `purpose` says what for.
+void requireElement(mlir::OpBuilder &builder, mlir::Operation *op,
+                    llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Value operand, int64_t dim,
+                    llvm::StringRef purpose);
+/// Demands that the indices at which `op` reads its operands are within their dims, where an
+/// indexing map computes them.
+void requireIndices(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op);
+/// Demands that dim `dim` of `operand` has room for the window of `windowSize` elements that `op`
+/// moves over it, so that `places` are not fewer than none, and as many as `known` says, if it is
+/// not dynamic.
+void requirePlaces(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value operand, int64_t dim,
+                   mlir::OpFoldResult windowSize, const array::WindowDim &window,
+                   mlir::OpFoldResult places, int64_t known);
 /// Demands that dim `leftDim` of `left` is as large as dim `rightDim` of `right`.
 void requireEqualDims(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value left,
                       int64_t leftDim, mlir::Value right, int64_t rightDim);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -201,8 +202,53 @@ void requireSizes(OpBuilder &builder, Operation *op, OpFoldResult left, plan::Co
   Location loc = op->getLoc();
   array::SizeBuilder sizeBuilder(builder, loc);
   plan::RequireOp::create(builder, loc, sizeBuilder.value(left), comparison,
-                          sizeBuilder.value(right),
-                          (op->getName().getStringRef() + ": " + what).str());
+                          sizeBuilder.value(right), (array::getOriginName(op) + ": " + what).str());
+}
+
+/// No tensor has as many elements.
+static constexpr int64_t kMoreThanAll = int64_t(1) << 48;
+
+OpFoldResult isNotEmpty(array::SizeBuilder &sizeBuilder, ArrayRef<OpFoldResult> sizes) {
+  OpFoldResult count = sizeBuilder.constant(1);
+  for (OpFoldResult size : sizes)
+    count = sizeBuilder.mul(count, size);
+  return sizeBuilder.ceilDiv(count, sizeBuilder.constant(kMoreThanAll));
+}
+
+void requireElement(OpBuilder &builder, Operation *op, ArrayRef<OpFoldResult> sizes, Value operand,
+                    int64_t dim, StringRef purpose) {
+  int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(dim);
+  if (!ShapedType::isDynamic(size) && size > 0)
+    return;
+  array::SizeBuilder sizeBuilder(builder, op->getLoc());
+  requireSizes(builder, op, isNotEmpty(sizeBuilder, sizes), plan::Comparison::AtMost,
+               sizeBuilder.size(operand, dim),
+               "expected an element in dim " + Twine(dim) + " of the operand" + purpose);
+}
+
+void requirePlaces(OpBuilder &builder, Operation *op, Value operand, int64_t dim,
+                   OpFoldResult windowSize, const array::WindowDim &window, OpFoldResult places,
+                   int64_t known) {
+  bool isStatic = !cast<RankedTensorType>(operand.getType()).isDynamicDim(dim) &&
+                  getConstantIntValue(windowSize);
+  if (isStatic || known == 0)
+    return;
+  array::SizeBuilder sizeBuilder(builder, op->getLoc());
+  if (!ShapedType::isDynamic(known))
+    return requireSizes(builder, op, places, plan::Comparison::Equal, sizeBuilder.constant(known),
+                        "expected as many places of the window along dim " + Twine(dim) +
+                            " of the operand as the result has");
+  // One place is where the window fits, and one step less is none.
+  OpFoldResult one = sizeBuilder.constant(1);
+  OpFoldResult extent = sizeBuilder.add(
+      sizeBuilder.mul(sizeBuilder.sub(windowSize, one), sizeBuilder.constant(window.dilation)),
+      one);
+  OpFoldResult room =
+      sizeBuilder.add(sizeBuilder.size(operand, dim),
+                      sizeBuilder.constant(window.low + window.high + window.stride));
+  requireSizes(builder, op, extent, plan::Comparison::AtMost, room,
+               "expected a window that is wider than dim " + Twine(dim) +
+                   " of the padded operand by a stride at most");
 }
 
 void requireEqualDims(OpBuilder &builder, Operation *op, Value left, int64_t leftDim, Value right,

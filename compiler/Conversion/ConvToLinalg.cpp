@@ -99,9 +99,12 @@ void ConvLowering::addLoops() {
       if (groups == 1 || !isConstantIntValue(rest, 1))
         filterOutput = addResultDim(rest);
     } else {
-      places[label] = addResultDim(
-          array::countPlaces(sizes, sizes.size(input, dims.inputDim(label)),
-                             sizes.size(filter, dims.filterDim(label)), window[label]));
+      OpFoldResult size = sizes.size(filter, dims.filterDim(label)),
+                   count = array::countPlaces(sizes, sizes.size(input, dims.inputDim(label)), size,
+                                              window[label]);
+      requirePlaces(builder, op, input, dims.inputDim(label), size, window[label], count,
+                    op.getType().getDimSize(dims.outputDim(label)));
+      places[label] = addResultDim(count);
     }
   }
   for (int64_t label : dims.getFilter()) {

@@ -212,6 +212,7 @@ private:
 struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToLinalgPass> {
   void runOnOperation() override {
     recordDtypes();
+    requireIndicesOfInput();
     if (failed(convert()) || failed(cleanUp()))
       signalPassFailure();
   }
@@ -226,6 +227,14 @@ private:
       for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
         if (StringAttr dtype = dtypeOf(type))
           func.setResultAttr(index, kDtypeAttr, dtype);
+    });
+  }
+
+  /// Array ops make maps that are within their operands; those of the input may say anything.
+  void requireIndicesOfInput() {
+    getOperation().walk([](linalg::LinalgOp op) {
+      OpBuilder builder(op);
+      requireIndices(builder, op);
     });
   }
 

@@ -44,25 +44,6 @@ static Value lastIndex(OpBuilder &builder, Location loc, Value tensor, int64_t d
   return sizeBuilder.value(sizeBuilder.sub(sizeBuilder.size(tensor, dim), sizeBuilder.constant(1)));
 }
 
-/// No tensor has as many elements.
-static constexpr int64_t kMoreThanAll = int64_t(1) << 48;
-
-/// Demands that dim `dim` of `operand` is not empty where the result, of `sizes`, has elements:
-/// their indices are clamped into it.
-static void requireElement(OpBuilder &builder, Operation *op, ArrayRef<OpFoldResult> sizes,
-                           Value operand, int64_t dim) {
-  int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(dim);
-  if (!ShapedType::isDynamic(size) && size > 0)
-    return;
-  array::SizeBuilder sizeBuilder(builder, op->getLoc());
-  OpFoldResult count = sizeBuilder.constant(1);
-  for (OpFoldResult resultSize : sizes)
-    count = sizeBuilder.mul(count, resultSize);
-  OpFoldResult one = sizeBuilder.ceilDiv(count, sizeBuilder.constant(kMoreThanAll));
-  requireSizes(builder, op, one, plan::Comparison::AtMost, sizeBuilder.size(operand, dim),
-               "expected an element in dim " + Twine(dim) + " of the operand, to take");
-}
-
 static AffineMap mapOfDims(Builder &builder, int64_t rank, ArrayRef<int64_t> dims) {
   SmallVector<AffineExpr> exprs;
   for (int64_t dim : dims)
@@ -88,7 +69,7 @@ struct ConvertTake : OpConversionPattern<array::TakeOp> {
     sizes.erase(sizes.begin() + axis);
     sizes.insert(sizes.begin() + axis, indexSizes.begin(), indexSizes.end());
     sizes = refineSizes(rewriter, type, sizes);
-    requireElement(rewriter, op, sizes, operand, axis);
+    requireElement(rewriter, op, sizes, operand, axis, ", to take");
     SmallVector<int64_t> indexDims;
     for (int64_t dim = 0; dim < indexRank; ++dim)
       indexDims.push_back(axis + dim);
@@ -129,7 +110,7 @@ struct ConvertTakeAlongAxis : OpConversionPattern<array::TakeAlongAxisOp> {
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (dim != axis)
         requireEqualDims(rewriter, op, indices, dim, operand, dim);
-    requireElement(rewriter, op, sizes, operand, axis);
+    requireElement(rewriter, op, sizes, operand, axis, ", to take");
     Value result =
         buildElementwise(rewriter, loc, type.getElementType(), sizes, indices,
                          rewriter.getMultiDimIdentityMap(type.getRank()),
@@ -171,7 +152,7 @@ struct ConvertGather : OpConversionPattern<array::GatherOp> {
     Type indexType = getElementTypeOrSelf(op.getIndices().getType());
     sizes = refineSizes(rewriter, type, sizes);
     for (int64_t axis : op.getAxes())
-      requireElement(rewriter, op, sizes, operand, axis);
+      requireElement(rewriter, op, sizes, operand, axis, ", to take");
     Value result = buildElementwise(
         rewriter, loc, type.getElementType(), sizes, {}, {},
         [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {

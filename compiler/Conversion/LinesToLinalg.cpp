@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Kernel/IR/Order.h"
 
@@ -82,6 +83,16 @@ struct SortRequest {
 
 } // namespace
 
+/// Demands that dim `axis` of `operand` has `least` elements.
+static void requireLength(OpBuilder &builder, Operation *op, Value operand, int64_t axis,
+                          int64_t least) {
+  array::SizeBuilder sizeBuilder(builder, op->getLoc());
+  requireSizes(builder, op, sizeBuilder.constant(least), plan::Comparison::AtMost,
+               sizeBuilder.size(operand, axis),
+               "expected at least " + Twine(least) + " elements in dim " + Twine(axis) +
+                   " of the operand");
+}
+
 /// The sorted values and their indices, along the operand's axis.
 static std::pair<Value, Value> sortLines(OpBuilder &builder, Location loc,
                                          const SortRequest &request) {
@@ -124,6 +135,8 @@ struct ConvertSort : OpConversionPattern<array::SortOp> {
     int64_t size = op.getOperand().getType().getDimSize(axis);
     if (ShapedType::isDynamic(size) || size > INT32_MAX)
       request.indexType = rewriter.getI64Type();
+    if (auto least = op->getAttrOfType<IntegerAttr>(array::kLeastSizeAttr))
+      requireLength(rewriter, op, adaptor.getOperand(), axis, least.getInt());
     Value values = sortLines(rewriter, op.getLoc(), request).first;
     rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), values, storageType(op.getType())));
     return success();
@@ -161,6 +174,7 @@ struct ConvertTopK : OpConversionPattern<array::TopKOp> {
     if (operandType.isDynamicDim(axis) && k > kMaxDynamicK)
       return op.emitOpError("expected a k of at most ")
              << kMaxDynamicK << " along a dim of dynamic size, got " << k;
+    requireLength(rewriter, op, adaptor.getOperand(), axis, k);
     auto valuesType = cast<RankedTensorType>(storageType(op.getValues().getType()));
     RankedTensorType indicesType = op.getIndices().getType();
     Value values, indices;
@@ -209,23 +223,54 @@ struct ConvertSearchSorted : OpConversionPattern<array::SearchSortedOp> {
     Value size = getValueOrCreateConstantIndexOp(rewriter, loc,
                                                  tensor::getMixedSize(rewriter, loc, sorted, 0));
     bool isUnsigned = op.getSorted().getType().getElementType().isUnsignedInteger();
-    SmallVector<OpFoldResult> sizes =
-        refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, values));
-    Value result = buildElementwise(
-        rewriter, loc, type.getElementType(), sizes, values,
-        rewriter.getMultiDimIdentityMap(type.getRank()),
-        [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
-          Value key = kernel::buildOrderKey(b, bodyLoc, args[0], isUnsigned, /*descending=*/false);
-          Value low = arith::ConstantIndexOp::create(b, bodyLoc, 0), high = size;
-          for (unsigned round = 0; round < rounds; ++round)
-            searchRound(b, bodyLoc, sorted, key, isUnsigned, op.getRight(), low, high);
-          return arith::IndexCastOp::create(b, bodyLoc, type.getElementType(), low);
-        });
+    auto search = [&](Value keys) {
+      return buildElementwise(
+          rewriter, loc, type.getElementType(), tensor::getMixedSizes(rewriter, loc, keys), keys,
+          rewriter.getMultiDimIdentityMap(cast<RankedTensorType>(keys.getType()).getRank()),
+          [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
+            Value key =
+                kernel::buildOrderKey(b, bodyLoc, args[0], isUnsigned, /*descending=*/false);
+            Value low = arith::ConstantIndexOp::create(b, bodyLoc, 0), high = size;
+            for (unsigned round = 0; round < rounds; ++round)
+              searchRound(b, bodyLoc, sorted, key, isUnsigned, op.getRight(), low, high);
+            return arith::IndexCastOp::create(b, bodyLoc, type.getElementType(), low);
+          });
+    };
+    Value result = ShapedType::isDynamic(known)
+                       ? searchWhereNotEmpty(rewriter, loc, sorted, values, type, search)
+                       : search(values);
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
     return success();
   }
 
 private:
+  /// Every search of a vector without elements gives 0, and none may look at one: of the values
+  /// none are searched for then.
+  static Value searchWhereNotEmpty(OpBuilder &builder, Location loc, Value sorted, Value values,
+                                   RankedTensorType type, function_ref<Value(Value)> search) {
+    array::SizeBuilder sizeBuilder(builder, loc);
+    bool isScalar = type.getRank() == 0;
+    if (isScalar) {
+      auto one = RankedTensorType::get({1}, getElementTypeOrSelf(values.getType()));
+      values = tensor::ExpandShapeOp::create(builder, loc, one, values,
+                                             ArrayRef<ReassociationIndices>());
+    }
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, values), searched = sizes;
+    SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
+        strides(sizes.size(), builder.getIndexAttr(1));
+    OpFoldResult isSearched = isNotEmpty(sizeBuilder, sizeBuilder.size(sorted, 0));
+    searched[0] = sizeBuilder.mul(sizes[0], isSearched);
+    Value keys = tensor::ExtractSliceOp::create(builder, loc, values, offsets, searched, strides);
+    Value zeros =
+        filledTensor(builder, loc, sizes, scalarConstant(builder, loc, type.getElementType(), 0));
+    Value result = tensor::InsertSliceOp::create(builder, loc, search(keys), zeros, offsets,
+                                                 searched, strides);
+    if (isScalar)
+      result = tensor::CollapseShapeOp::create(builder, loc, type, result,
+                                               ArrayRef<ReassociationIndices>());
+    return result;
+  }
+
   /// Halves [low, high), at whose end the first element lies that comes behind the key.
   static void searchRound(OpBuilder &b, Location loc, Value sorted, Value key, bool isUnsigned,
                           bool right, Value &low, Value &high) {

@@ -77,16 +77,18 @@ static Value padForWindow(OpBuilder &builder, Location loc, Value operand,
 }
 
 /// The sizes of the places of `window` over `operand`, with what `type` knows.
-static SmallVector<OpFoldResult> sizesOfPlaces(OpBuilder &builder, Location loc, Value operand,
+static SmallVector<OpFoldResult> sizesOfPlaces(OpBuilder &builder, Operation *op, Value operand,
                                                ArrayRef<WindowDim> window, RankedTensorType type) {
-  array::SizeBuilder sizeBuilder(builder, loc);
+  array::SizeBuilder sizeBuilder(builder, op->getLoc());
   SmallVector<OpFoldResult> sizes;
   for (auto [dim, windowDim] : llvm::enumerate(window)) {
-    OpFoldResult size = sizeBuilder.size(operand, dim);
-    sizes.push_back(windowDim.isTrivial()
-                        ? size
-                        : array::countPlaces(sizeBuilder, size,
-                                             sizeBuilder.constant(windowDim.size), windowDim));
+    sizes.push_back(sizeBuilder.size(operand, dim));
+    if (windowDim.isTrivial())
+      continue;
+    OpFoldResult windowSize = sizeBuilder.constant(windowDim.size);
+    sizes.back() = array::countPlaces(sizeBuilder, sizes.back(), windowSize, windowDim);
+    requirePlaces(builder, op, operand, dim, windowSize, windowDim, sizes.back(),
+                  type.getDimSize(dim));
   }
   return refineSizes(builder, type, sizes);
 }
@@ -104,7 +106,7 @@ struct ConvertReduceWindow : OpConversionPattern<array::ReduceWindowOp> {
          storage = storageElement(element);
     auto type = cast<RankedTensorType>(storageType(op.getType()));
     SmallVector<WindowDim> window = op.getWindowDims();
-    SmallVector<OpFoldResult> sizes = sizesOfPlaces(rewriter, loc, operand, window, type);
+    SmallVector<OpFoldResult> sizes = sizesOfPlaces(rewriter, op, operand, window, type);
     // A window that is wider than its operand would not verify.
     if (llvm::is_contained(type.getShape(), 0)) {
       Value zero = scalarConstant(rewriter, loc, type.getElementType(), 0);
@@ -208,7 +210,7 @@ private:
     Type element = getElementTypeOrSelf(operand.getType()), compute = computeElement(element);
     auto places = cast<RankedTensorType>(op.getSource().getType());
     SmallVector<OpFoldResult> sizes =
-        sizesOfPlaces(builder, loc, operand, op.getWindowDims(), places);
+        sizesOfPlaces(builder, op, operand, op.getWindowDims(), places);
     SmallVector<Value> operandSizes = sizeValues(builder, loc, operand);
     auto worst = [&](Type as) { return extremeValue(builder, as, false, /*highest=*/!isMax); };
     Value padded = padForWindow(builder, loc, operand, op.getWindowDims(), places, worst(element));

@@ -370,6 +370,7 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
     auto type = cast<RankedTensorType>(op.getType());
     int64_t axis = op.getAxis();
     Reduction reduction = analyze(rewriter, loc, operand, axis);
+    requireElement(rewriter, op, reduction.keptSizes, operand, axis, ", to find the index of");
     TypedAttr worst =
         extremeValue(rewriter, compute, element.isUnsignedInteger(), /*highest=*/!isMax);
     TypedAttr noIndex =

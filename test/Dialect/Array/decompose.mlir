@@ -214,3 +214,11 @@ func.func @resize(%x: tensor<?x4x3xf32>) -> (tensor<?x2x3xf32>, tensor<?x4x5xf32
   %1 = array.resize linear, %x axes = [2] sizes = [5] align_corners : tensor<?x4x3xf32> -> tensor<?x4x5xf32>
   return %0, %1 : tensor<?x2x3xf32>, tensor<?x4x5xf32>
 }
+
+// What a partition of a symbolic dim demands stays with the sort.
+// CHECK-LABEL: func.func @partition_symbolic
+// CHECK:         array.sort %{{.*}} axis = 0 {array.least_size = 4 : i64}
+func.func @partition_symbolic(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %r = array.partition %x kth = 3 axis = 0 : tensor<?xf32> -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}

@@ -168,6 +168,22 @@ def one_hots():
 
 def nothing_to_take():
     """Indices are clamped into a dim, so that one without elements is refused, unless nothing is taken."""
+    x, source, mask = random("f32", (3,), 21), random("f32", (2,), 22), Tensor("i1", [True, False, True])
+    want = x.values.copy()
+    want[[0, 2]] = source.values
+    # In the name of the op that was written, not of those that it is made of.
+    yield Case("masked_scatter_of_nothing", """  func.func @NAME(%x: tensor<?xf32>, %m: tensor<?xi1>, %s: tensor<?xf32>) -> (tensor<?xf32>) {
+    %r = array.masked_scatter %x, %m, %s : (tensor<?xf32>, tensor<?xi1>, tensor<?xf32>) -> tensor<?xf32>
+    return %r : tensor<?xf32>
+  }
+""", [Step([x, mask, source], [("f32", want)]),
+      Step([x, mask, Tensor("f32", np.zeros(0))], error="array.masked_scatter: expected an element in dim 0")], "exact")
+    yield Case("random_categorical_of_nothing", """  func.func @NAME(%k: tensor<2xui32>, %x: tensor<?xf32>) -> (tensor<i32>) {
+    %r = array.random_categorical %k, %x axis = 0 : (tensor<2xui32>, tensor<?xf32>) -> tensor<i32>
+    return %r : tensor<i32>
+  }
+""", [Step([Tensor("u32", [1, 2]), Tensor("f32", [0.5])], [("i32", np.array(0))]),
+      Step([Tensor("u32", [1, 2]), Tensor("f32", np.zeros(0))], error="array.random_categorical: expected an element in dim 0")], "exact")
     for op, indices, result in (("take", "tensor<?xi32>", "tensor<?x3xf32>"), ("take_along_axis", "tensor<?x3xi32>", "tensor<?x3xf32>"),
                                 ("gather", "tensor<?x1xi32>", "tensor<?x3xf32>")):
         axes = "axes = [0]" if op == "gather" else "axis = 0"

@@ -374,6 +374,61 @@ def symbolic():
     yield Case("symbolic_transpose", text, steps, "math")
 
 
+def indices():
+    """Indices that are formulas over the loops, on dims of any size: what lies outside is refused."""
+    def gather(name, inputs, types, maps, loops, steps, body="linalg.yield %a : f32", kinds=None):
+        arguments = ", ".join(f"%{i}: {type}" for i, type in enumerate(types))
+        block = ", ".join(f"%{v}: f32" for v in "abc"[:len(types)])
+        ins = ", ".join(f"%{i}" for i in range(inputs)), ", ".join(types[:inputs])
+        kinds = kinds or ["parallel"] * len(loops)
+        return Case(f"index_{name}", f"""  func.func @NAME({arguments}) -> ({types[-1]}) {{
+    %r = linalg.generic {{indexing_maps = [{", ".join(f"affine_map<({', '.join(loops)}) -> ({m})>" for m in maps)}],
+        iterator_types = [{", ".join(f'"{kind}"' for kind in kinds)}]}} ins({ins[0]} : {ins[1]}) outs(%{inputs} : {types[-1]}) {{
+    ^bb0({block}):
+      {body}
+    }} -> {types[-1]}
+    return %r : {types[-1]}
+  }}
+""", steps, "sum")
+
+    def zeros(n):
+        return Tensor("f32", np.zeros(n))
+
+    line, number = "tensor<?xf32>", lambda n: random("f32", (n,), 97)
+    above, below = "expected all places .* to be in dim 0 of .*, got {}", "expected no place .* before the start of dim 0 of .*, got {}"
+    multiply = "%m = arith.mulf %a, %b : f32\n      %s = arith.addf %m, %c : f32\n      linalg.yield %s : f32"
+    w = random("f32", (3,), 98)
+    steps = [Step([number(n), w, zeros(m)], [("f32", sum(w.values[j] * number(n).values[j * 3:][:2 * m:2][:m] for j in range(3)) + np.zeros(m))])
+             for n, m in ((9, 2), (10, 2), (7, 1), (4, 0))]
+    steps.append(Step([number(8), w, zeros(2)], error=above.format("9 and 8")))
+    yield gather("sum", 2, [line, "tensor<3xf32>", line], ["i * 2 + j * 3", "j", "i"], ["i", "j"], steps, multiply, ["parallel", "reduction"])
+    steps = [Step([number(4), zeros(m)], [("f32", number(4).values[np.arange(m) // 2])]) for m in (8, 7, 0)]
+    steps.append(Step([number(4), zeros(9)], error=above.format("5 and 4")))
+    yield gather("quotient", 1, [line, line], ["i floordiv 2", "i"], ["i"], steps)
+    steps = [Step([number(n), zeros(m)], [("f32", number(n).values[np.arange(m) % 4])]) for n, m in ((4, 11), (2, 2), (0, 0))]
+    steps += [Step([number(3), zeros(5)], error=above.format("4 and 3")), Step([number(1), zeros(2)], error=above.format("2 and 1"))]
+    yield gather("rest", 1, [line, line], ["i mod 4", "i"], ["i"], steps)
+    steps = [Step([number(n), zeros(m)], [("f32", number(n).values[7 - np.arange(m)])]) for n, m in ((8, 8), (9, 3), (1, 0))]
+    steps += [Step([number(7), zeros(3)], error=above.format("8 and 7")), Step([number(8), zeros(9)], error=below.format("9 and 8"))]
+    yield gather("reverse", 1, [line, line], ["7 - i", "i"], ["i"], steps)
+    x = random("f32", (4, 3), 99)
+    steps = [Step([x, zeros(3)], [("f32", x.values[2])]), Step([random("f32", (2, 3), 99), zeros(3)], error=above.format("3 and 2"))]
+    yield gather("constant", 1, ["tensor<?x3xf32>", "tensor<3xf32>"], ["2, i", "i"], ["i"], steps)
+    image, taps, out = "tensor<1x?x?x2xf32>", "tensor<3x2x2x4xf32>", "tensor<1x?x?x4xf32>"
+    x, w = random("f32", (1, 7, 5, 2), 100), random("f32", (3, 2, 2, 4), 101)
+    want = convolve(x.values, w.values, "[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]", strides=[2, 1])
+    tops = np.array([[x.values[0, 2 * i:2 * i + 3, j:j + 2].max((0, 1)) for j in range(4)] for i in range(3)])[None]
+    init, low = Tensor("f32", np.zeros((1, 3, 4, 4))), Tensor("f32", np.full((1, 3, 4, 2), -99.0))
+    cut = random("f32", (1, 6, 5, 2), 100)
+    yield Case("index_named", f"""  func.func @NAME(%0: {image}, %1: {taps}, %2: {out}, %3: {image}) -> ({out}, {image}) {{
+    %w = tensor.empty() : tensor<3x2xf32>
+    %r = linalg.conv_2d_nhwc_hwcf {{strides = dense<[2, 1]> : tensor<2xi64>}} ins(%0, %1 : {image}, {taps}) outs(%2 : {out}) -> {out}
+    %s = linalg.pooling_nhwc_max {{strides = dense<[2, 1]> : tensor<2xi64>}} ins(%0, %w : {image}, tensor<3x2xf32>) outs(%3 : {image}) -> {image}
+    return %r, %s : {out}, {image}
+  }}
+""", [Step([x, w, init, low], [("f32", want), ("f32", tops)]), Step([cut, w, init, low], error="to be in dim 1 of .*, got 7 and 6")], "sum")
+
+
 def bytecode():
     """Some of the above once more, from MLIR bytecode."""
     for case in itertools.chain(contractions(), symbolic(), reductions()):
@@ -382,5 +437,5 @@ def bytecode():
 
 
 def cases():
-    for part in (bytecode, elementwise, whole_tensors, contractions, windows, movement, reductions, generics, symbolic):
+    for part in (bytecode, elementwise, whole_tensors, contractions, windows, movement, reductions, generics, symbolic, indices):
         yield from part()

@@ -174,19 +174,32 @@ def sorts():
     dynamic = []
     for n in (1, 2, 3, 33, 1000, 4096, 5000, 17000):
         x = Tensor("f32", np.round(random("f32", (2, n), 13, -99, 99).values))
-        up, best = order(x.values, 1), order(x.values, 1, True)[:, :4]
-        kept = np.take_along_axis(x.values, best, 1)
-        # What a line is too short for is 0 at index -1.
-        missing = [(0, 0), (0, max(0, 4 - n))]
-        dynamic.append(Step([x], [("f32", np.sort(x.values, 1)), ("i64", up), ("f32", np.pad(kept, missing)),
-                                  ("i32", np.pad(best, missing, constant_values=-1))]))
-    yield Case("sort_dynamic", """  func.func @NAME(%0: tensor<2x?xf32>) -> (tensor<2x?xf32>, tensor<2x?xi64>, tensor<2x4xf32>, tensor<2x4xi32>) {
+        dynamic.append(Step([x], [("f32", np.sort(x.values, 1)), ("i64", order(x.values, 1))]))
+    yield Case("sort_dynamic", """  func.func @NAME(%0: tensor<2x?xf32>) -> (tensor<2x?xf32>, tensor<2x?xi64>) {
     %s = array.sort %0 axis = 1 : tensor<2x?xf32> -> tensor<2x?xf32>
     %i = array.argsort %0 axis = 1 : tensor<2x?xf32> -> tensor<2x?xi64>
-    %v, %j = array.topk %0 k = 4 axis = 1 : tensor<2x?xf32> -> tensor<2x4xf32>, tensor<2x4xi32>
-    return %s, %i, %v, %j : tensor<2x?xf32>, tensor<2x?xi64>, tensor<2x4xf32>, tensor<2x4xi32>
+    return %s, %i : tensor<2x?xf32>, tensor<2x?xi64>
   }
 """, dynamic, "exact")
+    dynamic = []
+    for n in (4, 5, 33, 1000, 4096, 5000, 17000):
+        x = Tensor("f32", np.round(random("f32", (2, n), 13, -99, 99).values))
+        best = order(x.values, 1, True)[:, :4]
+        dynamic.append(Step([x], [("f32", np.take_along_axis(x.values, best, 1)), ("i32", best)]))
+    dynamic += [Step([random("f32", (2, n), 13)], error=f"array.topk: expected at least 4 elements in dim 1 of the operand, got 4 and {n}")
+                for n in (3, 0)]
+    yield Case("topk_dynamic", """  func.func @NAME(%0: tensor<2x?xf32>) -> (tensor<2x4xf32>, tensor<2x4xi32>) {
+    %v, %j = array.topk %0 k = 4 axis = 1 : tensor<2x?xf32> -> tensor<2x4xf32>, tensor<2x4xi32>
+    return %v, %j : tensor<2x4xf32>, tensor<2x4xi32>
+  }
+""", dynamic, "exact")
+    x = random("f32", (3, 6), 18)
+    yield Case("partition_dynamic", """  func.func @NAME(%0: tensor<3x?xf32>) -> (tensor<3x?xf32>) {
+    %r = array.partition %0 kth = 3 axis = 1 : tensor<3x?xf32> -> tensor<3x?xf32>
+    return %r : tensor<3x?xf32>
+  }
+""", [Step([x], [("f32", np.sort(x.values, 1))]),
+      Step([random("f32", (3, 3), 18)], error="array.partition: expected at least 4 elements in dim 1 of the operand, got 4 and 3")], "exact")
     steps = []
     for rows, n in ((3, 1), (5, 255), (2, 256), (2, 257), (1, 4096), (2, 4097), (0, 4), (3, 0)):
         x = Tensor("f16", np.round(random("f16", (rows, n), 15, -99, 99).values))
@@ -198,32 +211,35 @@ def sorts():
   }
 """, steps, "exact")
     steps = []
-    for rows, n in ((3, 1), (2, 600), (2, 4097), (130, 9000), (0, 4), (2, 0)):
+    for rows, n in ((3, 9), (2, 600), (2, 4097), (130, 9000), (0, 14)):
         x = Tensor("f16", np.round(random("f16", (rows, n), 19, -99, 99).values))
         best = order(x.values, 1, True)[:, :9]
-        missing = [(0, 0), (0, 9 - best.shape[1])]
-        steps.append(Step([x], [("f16", np.pad(np.take_along_axis(x.values, best, 1), missing)),
-                                ("i32", np.pad(best, missing, constant_values=-1))]))
+        steps.append(Step([x], [("f16", np.take_along_axis(x.values, best, 1)), ("i32", best)]))
+    steps.append(Step([random("f16", (3, 8), 19)], error="expected at least 9 elements in dim 1 of the operand, got 9 and 8"))
     yield Case("topk_dynamic_rows", """  func.func @NAME(%0: tensor<?x?xf16>) -> (tensor<?x9xf16>, tensor<?x9xi32>) {
     %v, %i = array.topk %0 k = 9 axis = 1 : tensor<?x?xf16> -> tensor<?x9xf16>, tensor<?x9xi32>
     return %v, %i : tensor<?x9xf16>, tensor<?x9xi32>
   }
 """, steps, "exact")
     # Descending, one line, payloads of 8 bytes; the first elements of what is longer than any tile, and ties among them.
-    steps = []
-    for n in (0, 1, 2049, 9000):
+    steps, best_steps = [], []
+    for n in (0, 1, 700, 2049, 9000):
         x = Tensor("i64", random("i64", (n,), 14, 0, 300).values)
         down, best = order(x.values, 0, True), order(x.values, 0)[:700]
-        missing = [(0, 700 - len(best))]
-        steps.append(Step([x], [("i64", x.values[down]), ("i32", down), ("i64", np.pad(x.values[best], missing)),
-                                ("i64", np.pad(best, missing, constant_values=-1))]))
-    yield Case("sort_dynamic_line", """  func.func @NAME(%0: tensor<?xi64>) -> (tensor<?xi64>, tensor<?xi32>, tensor<700xi64>, tensor<700xi64>) {
+        steps.append(Step([x], [("i64", x.values[down]), ("i32", down)]))
+        if n >= 700:
+            best_steps.append(Step([x], [("i64", x.values[best]), ("i64", best)]))
+    yield Case("sort_dynamic_line", """  func.func @NAME(%0: tensor<?xi64>) -> (tensor<?xi64>, tensor<?xi32>) {
     %s = array.sort %0 axis = 0 descending : tensor<?xi64> -> tensor<?xi64>
     %i = array.argsort %0 axis = 0 descending : tensor<?xi64> -> tensor<?xi32>
-    %v, %j = array.topk %0 k = 700 axis = 0 smallest : tensor<?xi64> -> tensor<700xi64>, tensor<700xi64>
-    return %s, %i, %v, %j : tensor<?xi64>, tensor<?xi32>, tensor<700xi64>, tensor<700xi64>
+    return %s, %i : tensor<?xi64>, tensor<?xi32>
   }
 """, steps, "exact")
+    yield Case("topk_dynamic_line", """  func.func @NAME(%0: tensor<?xi64>) -> (tensor<700xi64>, tensor<700xi64>) {
+    %v, %j = array.topk %0 k = 700 axis = 0 smallest : tensor<?xi64> -> tensor<700xi64>, tensor<700xi64>
+    return %v, %j : tensor<700xi64>, tensor<700xi64>
+  }
+""", best_steps, "exact")
 
 
 def searches():
@@ -244,12 +260,24 @@ def searches():
     yield simple("searchsorted_special", [edges, x], [("i64", np.searchsorted(edges.values, x.values))],
                  f"%r0 = array.searchsorted %0, %1 : ({edges.mlir}, {x.mlir}) -> {mlir_type('i64', x.shape)}")
     steps = []
-    for n in (1, 5, 300):
+    # A vector without elements has none that may be looked at.
+    for n in (1, 5, 0, 300):
         edges, x = Tensor("f32", np.sort(random("f32", (n,), 16).values)), random("f32", (n + 3,), 17)
         steps.append(Step([edges, x], [("i32", np.searchsorted(edges.values, x.values))]))
+    steps.append(Step([random("f32", (0,), 16), random("f32", (0,), 17)], [("i32", np.zeros(0))]))
     yield Case("searchsorted_dynamic", """  func.func @NAME(%0: tensor<?xf32>, %1: tensor<?xf32>) -> (tensor<?xi32>) {
     %r = array.searchsorted %0, %1 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xi32>
     return %r : tensor<?xi32>
+  }
+""", steps, "exact")
+    steps, x, y = [], random("f32", (3, 4), 17), random("f32", (), 18)
+    for n in (7, 0):
+        edges = Tensor("f32", np.sort(random("f32", (n,), 16).values))
+        steps.append(Step([edges, x, y], [("i64", np.searchsorted(edges.values, x.values)), ("i32", np.searchsorted(edges.values, y.values))]))
+    yield Case("searchsorted_dynamic_ranks", """  func.func @NAME(%0: tensor<?xf32>, %1: tensor<3x4xf32>, %2: tensor<f32>) -> (tensor<3x4xi64>, tensor<i32>) {
+    %r = array.searchsorted %0, %1 : (tensor<?xf32>, tensor<3x4xf32>) -> tensor<3x4xi64>
+    %s = array.searchsorted %0, %2 : (tensor<?xf32>, tensor<f32>) -> tensor<i32>
+    return %r, %s : tensor<3x4xi64>, tensor<i32>
   }
 """, steps, "exact")
 

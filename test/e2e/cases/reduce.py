@@ -104,6 +104,14 @@ def arguments():
         want = [[1, 0, 0, 0], [0, 0, 0, 0]][op == "argmin"]
         yield simple(f"{op}_ties", [ties], [("i64", np.array(want)[:, None])],
                      f"%r0 = array.{op} %0 axis = 1 keepdims : {ties.mlir} -> tensor<4x1xi64>")
+        steps = [Step([random("f32", shape, 8)], [("i32", reference(random("f32", shape, 8).values, 1))]) for shape in ((5, 7), (1, 1))]
+        steps += [Step([Tensor("f32", np.zeros((0, 0)))], [("i32", np.zeros(0))]),
+                  Step([Tensor("f32", np.zeros((3, 0)))], error=f"array.{op}: expected an element in dim 1 of the operand, to find the index of")]
+        yield Case(f"{op}_dynamic", f"""  func.func @NAME(%0: tensor<?x?xf32>) -> (tensor<?xi32>) {{
+    %r = array.{op} %0 axis = 1 : tensor<?x?xf32> -> tensor<?xi32>
+    return %r : tensor<?xi32>
+  }}
+""", steps, "exact")
 
 
 def moments():

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -214,12 +215,13 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return verifyDimRange(func, attribute.getValue());
   if (isa<VariableOp, ParameterOp>(op) && attribute.getName() == dtypeAttr)
     return success();
-  if (isa<AttentionOp>(op) && attribute.getName() == maxScoresAttr) {
+  if ((isa<AttentionOp>(op) && attribute.getName() == maxScoresAttr) ||
+      (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());
     if (number && number.getType().isSignlessInteger(64) && number.getInt() > 0)
       return success();
-    return op->emitOpError("expected ")
-           << maxScoresAttr << " to be an i64 above 0, got " << attribute.getValue();
+    return op->emitOpError("expected ") << attribute.getName().getValue()
+                                        << " to be an i64 above 0, got " << attribute.getValue();
   }
   return op->emitOpError("does not take attribute ") << attribute.getName();
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
 using namespace mlir;
@@ -82,6 +83,8 @@ LogicalResult PartitionOp::verify() {
 FailureOr<SmallVector<Value>> PartitionOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   Value sorted = e.make<SortOp>(getOperand(), getAxis(), /*descending=*/false);
+  if (getOperand().getType().isDynamicDim(getAxis()))
+    sorted.getDefiningOp()->setAttr(kLeastSizeAttr, builder.getI64IntegerAttr(getKth() + 1));
   return SmallVector<Value>{e.finish(sorted, getType())};
 }
 

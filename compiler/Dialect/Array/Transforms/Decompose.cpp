@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
@@ -45,9 +46,13 @@ struct Decompose : impl::DecomposeBase<Decompose> {
       if (kept.contains(op->getName().stripDialect()))
         continue;
       rewriter.setInsertionPoint(op);
+      Location loc = op.getLoc();
+      op->setLoc(getOriginLoc(op));
       FailureOr<SmallVector<Value>> results = op.decompose(rewriter);
       if (succeeded(results))
         rewriter.replaceOp(op, *results);
+      else
+        op->setLoc(loc);
     }
   }
 

@@ -1,0 +1,75 @@
+// RUN: xc-opt %s -xc-convert-array-to-linalg -canonicalize | FileCheck %s
+
+// (n0 - 1) * 2 + (3 - 1) * 3 + 1, where there is a round.
+// CHECK-LABEL: func.func @sum
+// CHECK-SAME:    (%[[X:.*]]: tensor<?xf32>, %{{.*}}: tensor<3xf32>, %[[O:.*]]: tensor<?xf32>)
+// CHECK-DAG:     %[[N:.*]] = tensor.dim %[[O]]
+// CHECK-DAG:     %[[SIZE:.*]] = tensor.dim %[[X]]
+// CHECK-DAG:     %[[LIVE:.*]] = arith.ceildivui %[[N]], %c281474976710656
+// CHECK-DAG:     %[[TWICE:.*]] = arith.muli %[[N]], %c2
+// CHECK-DAG:     %[[END:.*]] = arith.addi %[[TWICE]], %c5
+// CHECK:         %[[LAST:.*]] = arith.muli %[[LIVE]], %[[END]]
+// CHECK:         plan.require %[[LAST]] at_most %[[SIZE]], "linalg.generic: expected all places d0 * 2 + d1 * 3 to be in dim 0 of tensor<?xf32>"
+// CHECK-NOT:     plan.require
+func.func @sum(%x: tensor<?xf32>, %w: tensor<3xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i * 2 + j * 3)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x, %w : tensor<?xf32>, tensor<3xf32>) outs(%o : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %m, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// On either side.
+// CHECK-LABEL: func.func @reverse
+// CHECK:         plan.require %{{.*}} at_most %{{.*}}, "linalg.generic: expected all places -d0 + 7 to be in dim 0 of tensor<?xf32>"
+// CHECK:         plan.require %{{.*}} at_most %c8, "linalg.generic: expected no place -d0 + 7 before the start of dim 0 of tensor<?xf32>"
+func.func @reverse(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (7 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @constant
+// CHECK-SAME:    (%[[X:.*]]: tensor<?x3xf32>
+// CHECK:         %[[SIZE:.*]] = tensor.dim %[[X]]
+// CHECK:         plan.require %c3 at_most %[[SIZE]], "linalg.generic: expected all places 2 to be in dim 0 of tensor<?x3xf32>"
+// CHECK-NOT:     plan.require
+func.func @constant(%x: tensor<?x3xf32>, %o: tensor<3xf32>) -> tensor<3xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (2, i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?x3xf32>) outs(%o : tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+
+// Nothing to check at run time, nor where all indices are loops.
+// CHECK-LABEL: func.func @known
+// CHECK-NOT:     plan.require
+func.func @known(%x: tensor<4xf32>, %o: tensor<7xf32>, %y: tensor<?xf32>) -> (tensor<7xf32>, tensor<?xf32>) {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i mod 4)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%o : tensor<7xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<7xf32>
+  %s = linalg.exp ins(%y : tensor<?xf32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  return %r, %s : tensor<7xf32>, tensor<?xf32>
+}
+
+// Upstream's verifier looks at the last round only, which is at place 1. This is refused when requirements are listed.
+// CHECK-LABEL: func.func @period
+// CHECK:         plan.require %c4 at_most %c2, "linalg.generic: expected all places d0 mod 4 to be in dim 0 of tensor<2xf32>"
+func.func @period(%x: tensor<2xf32>, %o: tensor<6xf32>) -> tensor<6xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i mod 4)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<2xf32>) outs(%o : tensor<6xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<6xf32>
+  return %r : tensor<6xf32>
+}
