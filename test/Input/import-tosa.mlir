@@ -371,18 +371,10 @@ func.func @computed_shapes(%x: tensor<?x6xf32>) -> (tensor<?x3x2xf32>, tensor<?x
   %m = tosa.concat_shape %h, %one : (!tosa.shape<1>, !tosa.shape<1>) -> !tosa.shape<2>
   %z = tosa.tile %x, %m : (tensor<?x6xf32>, !tosa.shape<2>) -> tensor<?x6xf32>
   return %y, %z : tensor<?x3x2xf32>, tensor<?x6xf32>
-
-// -----
-
-func.func @cast_f8(%a: tensor<4xf8E4M3FN>) -> tensor<4xf32> {
-  // expected-error @+1 {{operand 0 of 'tosa.cast' has type 'tensor<4xf8E4M3FN>'; supported element types are i1, i8, i16}}
-  %r = tosa.cast %a : (tensor<4xf8E4M3FN>) -> tensor<4xf32>
-  return %r : tensor<4xf32>
 }
 
 // -----
 
-<<<<<<< HEAD
 // CHECK-LABEL: func.func @shapes_of_constants(
 // CHECK-NEXT:    array.reshape %{{.*}} : tensor<4x6xf32> -> tensor<3x8xf32>
 // CHECK-NEXT:    return
@@ -396,18 +388,10 @@ func.func @shapes_of_constants(%x: tensor<4x6xf32>) -> tensor<3x8xf32> {
   %least = tosa.min_shape %most, %eight : (!tosa.shape<2>, !tosa.shape<2>) -> !tosa.shape<2>
   %y = tosa.reshape %x, %least : (tensor<4x6xf32>, !tosa.shape<2>) -> tensor<3x8xf32>
   return %y : tensor<3x8xf32>
-=======
-func.func @matmul_i48(%a: tensor<1x4x4xi16>) -> tensor<1x4x4xi48> {
-  %z = "tosa.const"() <{values = dense<0> : tensor<1xi16>}> : () -> tensor<1xi16>
-  // expected-error @+1 {{result 0 of 'tosa.matmul' has type 'tensor<1x4x4xi48>'; supported element types are}}
-  %r = tosa.matmul %a, %a, %z, %z : (tensor<1x4x4xi16>, tensor<1x4x4xi16>, tensor<1xi16>, tensor<1xi16>) -> tensor<1x4x4xi48>
-  return %r : tensor<1x4x4xi48>
->>>>>>> f1cecc0 (Refuse element types of TOSA in the name of the op that has them)
 }
 
 // -----
 
-<<<<<<< HEAD
 func.func @maximum_of_sizes(%x: tensor<?xf32>) -> tensor<?x1xf32> {
   %n = tosa.dim %x {axis = 0 : i32} : (tensor<?xf32>) -> !tosa.shape<1>
   %one = tosa.const_shape {values = dense<1> : tensor<1xindex>} : () -> !tosa.shape<1>
@@ -458,10 +442,29 @@ func.func @resize_by_size(%x: tensor<1x4x4x2xf32>, %n: tensor<?xf32>) -> tensor<
   // expected-error @+1 {{'tosa.resize' has a scale that is known only when inputs are bound; expected constants}}
   %y = tosa.resize %x, %scale, %none, %none {mode = NEAREST_NEIGHBOR} : (tensor<1x4x4x2xf32>, !tosa.shape<4>, !tosa.shape<2>, !tosa.shape<2>) -> tensor<1x7x7x2xf32>
   return %y : tensor<1x7x7x2xf32>
-=======
+}
+
+// -----
+
+func.func @cast_f8(%a: tensor<4xf8E4M3FN>) -> tensor<4xf32> {
+  // expected-error @+1 {{operand 0 of 'tosa.cast' has type 'tensor<4xf8E4M3FN>'; supported element types are i1, i8, i16}}
+  %r = tosa.cast %a : (tensor<4xf8E4M3FN>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @matmul_i48(%a: tensor<1x4x4xi16>) -> tensor<1x4x4xi48> {
+  %z = "tosa.const"() <{values = dense<0> : tensor<1xi16>}> : () -> tensor<1xi16>
+  // expected-error @+1 {{result 0 of 'tosa.matmul' has type 'tensor<1x4x4xi48>'; supported element types are}}
+  %r = tosa.matmul %a, %a, %z, %z : (tensor<1x4x4xi16>, tensor<1x4x4xi16>, tensor<1xi16>, tensor<1xi16>) -> tensor<1x4x4xi48>
+  return %r : tensor<1x4x4xi48>
+}
+
+// -----
+
 func.func @const_i4() {
   // expected-error @+1 {{result 0 of 'tosa.const' has type 'tensor<1xi4>'; supported element types are}}
   %z = "tosa.const"() <{values = dense<0> : tensor<1xi4>}> : () -> tensor<1xi4>
   return
->>>>>>> f1cecc0 (Refuse element types of TOSA in the name of the op that has them)
 }
