@@ -73,7 +73,7 @@ builtin.module @wrong_config attributes {plan.kernel, plan.target = #plan.target
 // -----
 
 builtin.module @old_arch attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_75">} {
-  // expected-error @below {{expected f16, bf16 or f32 operands with f32 sums and sm_80 or later for #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 4>, got sm_75}}
+  // expected-error @below {{expected f16, bf16 or f32 operands with f32 sums, or 8-bit integers with i32, and sm_80 or later for #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 4>, got sm_75}}
   func.func @old_arch() attributes {lowering_config = #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 4>} {
     %ab = plan.binding 0 read align 64 : memref<64x64xf16>
     %bb = plan.binding 1 read align 64 : memref<64x64xf16>
