@@ -95,8 +95,8 @@ REDUNDANT = {
        for target, number in (("sm_80", 9), ("sm_90a", 10))},
     ("conv_f16", "sm_80", "main_k0_conv", 10): OUTPUTS,
     ("conv_f16", "sm_90a", "main_k0_conv", 11): OUTPUTS,
-    **{("attention", "sm_80", kernel, number): reason for kernel in ("main_k0_matmul", "main_k2_matmul")
-       for number, reason in ((9, DRAIN), (10, OUTPUTS))},
+    **{("attention", "sm_80", kernel, 7): DRAIN for kernel in ("main_k0_matmul", "main_k2_matmul")},
+    ("attention", "sm_80", "main_k2_matmul", 8): OUTPUTS,
     ("matmul_splitk", "sm_80", "main_k1_reduce", 3): COLUMN_TREE,
     ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
     ("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", 10): LAST,
