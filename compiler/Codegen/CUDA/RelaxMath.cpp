@@ -42,16 +42,22 @@ namespace {
 class Narrowed {
 public:
   /// Whether a number too small for f32's normal ones may be seen in a result of bf16, whose
-  /// exponents are those of f32; f16 ends far above. What is added to a constant is lost beside it.
-  static bool showsDenormals(Value value) {
-    return llvm::any_of(value.getUsers(), [](Operation *user) {
+  /// exponents are those of f32. Those of f16 end far above, so that a factor must enlarge it. What
+  /// is added to a constant is lost beside it.
+  bool showsDenormals(Value value) {
+    auto [known, isNew] = denormals.try_emplace(value, false);
+    if (!isNew)
+      return known->second;
+    bool shows = llvm::any_of(value.getUsers(), [&](Operation *user) {
       if (isNarrowing(user))
         return getElementTypeOrSelf(user->getResult(0)).isBF16();
       if (isa<arith::AddFOp, arith::SubFOp>(user) &&
           llvm::any_of(user->getOperands(), isLargeConstant))
         return false;
-      return showsDenormals(user->getResult(0));
+      return enlarges(user, value) || showsDenormals(user->getResult(0));
     });
+    denormals[value] = shows;
+    return shows;
   }
 
   bool isNarrowed(Value value) {
@@ -71,6 +77,16 @@ private:
     return matchPattern(value, m_ConstantFloat(&number)) &&
            std::abs(number.convertToDouble()) >= 0x1p-64;
   }
+  /// Products with numbers of which nothing is known; those that were 16 bits wide are no larger
+  /// than 2^16 where results are f16. A quotient counts as that of a sum that has its dividend.
+  static bool enlarges(Operation *op, Value value) {
+    if (!isa<arith::MulFOp, math::FmaOp>(op))
+      return false;
+    return llvm::any_of(op->getOperands().take_front(2), [&](Value factor) {
+      return factor != value && !factor.getDefiningOp<arith::ExtFOp>() &&
+             !matchPattern(factor, m_Constant());
+    });
+  }
   static bool isNarrowing(Operation *op) {
     return isa<arith::TruncFOp>(op) &&
            getElementTypeOrSelf(op->getResult(0)).getIntOrFloatBitWidth() <= 16;
@@ -85,7 +101,7 @@ private:
                vector::FromElementsOp>(op);
   }
 
-  llvm::DenseMap<Value, bool> results;
+  llvm::DenseMap<Value, bool> results, denormals;
 };
 
 /// Builds arithmetic on scalars or vectors of f32.
@@ -229,13 +245,13 @@ struct RelaxMath final : impl::RelaxMathBase<RelaxMath> {
 
 void RelaxMath::runOnOperation() {
   Narrowed narrowed;
-  SmallVector<Operation *> found;
+  SmallVector<std::pair<Operation *, bool>> found; // with whether it shows denormal numbers
   getOperation().walk([&](Operation *op) {
     if (isa<math::ExpOp, math::TanhOp, math::ErfOp>(op) &&
         getElementTypeOrSelf(op->getResult(0)).isF32() && narrowed.isNarrowed(op->getResult(0)))
-      found.push_back(op);
+      found.push_back({op, narrowed.showsDenormals(op->getResult(0))});
   });
-  for (Operation *op : found) {
+  for (auto [op, showsDenormals] : found) {
     if (!isa<math::ExpOp>(op))
       relaxSums(op);
     if (op->use_empty()) {
@@ -248,8 +264,8 @@ void RelaxMath::runOnOperation() {
     OpBuilder builder(op);
     Builder b(builder, op->getLoc(), op->getResult(0).getType());
     Value x = op->getOperand(0);
-    op->getResult(0).replaceAllUsesWith(
-        isa<math::TanhOp>(op) ? b.tanh(x) : b.exp(x, Narrowed::showsDenormals(op->getResult(0))));
+    op->getResult(0).replaceAllUsesWith(isa<math::TanhOp>(op) ? b.tanh(x)
+                                                              : b.exp(x, showsDenormals));
     op->erase();
   }
 }

@@ -96,8 +96,11 @@ std::string ProductChooser::findOddity(const Contraction::Side &side,
                                        ArrayRef<unsigned> own) const {
   linalg::LinalgOp op = contraction.getOp();
   StringRef name = side.operand->getOperandNumber() == 0 ? "the first factor" : "the second factor";
-  if (!getSourceBinding(side.operand->get()))
+  plan::BindingOp binding = getSourceBinding(side.operand->get());
+  if (!binding)
     return (name + " is computed or a part of a tensor").str();
+  if (binding.getAlignment() < kVectorBytes)
+    return (name + " is not aligned to 16 bytes").str();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   SmallVector<unsigned> expected, dims;
   for (ArrayRef<unsigned> group : {ArrayRef<unsigned>(contraction.batch),
@@ -181,8 +184,10 @@ std::optional<Choice> ProductChooser::chooseTuned() {
   std::string wrong = checkGiven(entry->config);
   if (wrong.empty())
     return Choice{entry->config, "tuned: " + key};
-  // The line is about a product whose operands are plain; this one is another.
-  if (!oddity.empty())
+  // The line is about a product whose operands are plain, of sizes that a guard may have to
+  // promise: this one is another, or the variant for other sizes.
+  bool isStatic = llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
+  if (!oddity.empty() || (!isStatic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr)))
     return std::nullopt;
   emitError(entry->loc) << "expected a configuration that the product " << key << " can take, got "
                         << entry->config << ": " << wrong;

@@ -56,7 +56,7 @@ static LogicalResult verifyHeader(kernel::CustomOp op, const kernel::PTXHeader &
 /// The text under the header that all kernels of the target have, the kernel called `name`.
 static FailureOr<std::string> rewriteText(kernel::CustomOp op, const cuda::Target &target,
                                           StringRef name) {
-  std::string text = kernel::dropComments(op.getPtx()), error;
+  std::string text = kernel::dropLineInfo(kernel::dropComments(op.getPtx())), error;
   std::optional<kernel::PTXHeader> header = kernel::takeHeader(text, error);
   if (!header) // the op's verifier has seen it
     return failure();

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Works on the text, statement by statement at module scope: a statement ends with a semicolon, or
-// with the brace that closes its body. PTX as LLVM prints it has no braces or semicolons in strings
-// at module scope but in .file and .section, which are lines of their own.
+// with the brace that closes its body. No text has braces or semicolons in strings at module scope
+// but in .file, which is a line of its own; kernels that programs bring have no line information.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,13 +37,23 @@ struct Statement {
 
 static bool isSymbolChar(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.'; }
 
+/// Where `keyword` ends as a whole word of `text`; npos if it is not there.
+static size_t findEnd(StringRef text, StringRef keyword) {
+  for (size_t at = text.find(keyword); at != StringRef::npos; at = text.find(keyword, at)) {
+    at += keyword.size();
+    if (at == text.size() || !isSymbolChar(text[at]))
+      return at;
+  }
+  return StringRef::npos;
+}
+
 /// The name that a variable, function or kernel statement introduces.
 static std::string findSymbol(StringRef text) {
-  for (StringRef keyword : {".entry ", ".func "}) {
-    size_t at = text.find(keyword);
-    if (at == StringRef::npos)
+  for (StringRef keyword : {".entry", ".func"}) {
+    size_t end = findEnd(text, keyword);
+    if (end == StringRef::npos)
       continue;
-    StringRef rest = text.drop_front(at + keyword.size()).ltrim();
+    StringRef rest = text.drop_front(end).ltrim();
     if (rest.starts_with("(")) // return values of a .func
       rest = rest.drop_front(std::min(rest.find(')') + 1, rest.size())).ltrim();
     return rest.take_while(isSymbolChar).str();
@@ -86,7 +96,7 @@ static SmallVector<Statement> splitStatements(StringRef body) {
     body = body.drop_front(std::min(end + 1, body.size()));
     Statement statement;
     statement.text = text.str();
-    statement.isKernel = text.contains(".entry ");
+    statement.isKernel = findEnd(text, ".entry") != StringRef::npos;
     statement.isExternal = text.starts_with(".extern");
     if (!text.starts_with(".file") && !text.starts_with(".section"))
       statement.symbol = findSymbol(text);

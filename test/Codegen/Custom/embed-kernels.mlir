@@ -1,6 +1,6 @@
 // RUN: xc-opt %s -pass-pipeline='builtin.module(builtin.module(xc-embed-kernels,xc-cuda-emit-ptx))' -split-input-file -verify-diagnostics | FileCheck %s
 
-// The text under the target's header and with the module's name; scalars and the grid are those of the dispatch. Nothing says that
+// The text under the target's header and with the module's name, without line information; scalars and the grid are those of the dispatch. Nothing says that
 // it may be launched early.
 // CHECK:       #[[GRID:.*]] = affine_map<()[s0, s1] -> (s1 ceildiv 128, s0, 1)>
 // CHECK-LABEL: module @main_k0_f
@@ -8,6 +8,8 @@
 // CHECK-SAME:  name = "main_k0_f", parameters = {{\[\[}}"binding", 0], ["binding", 1], ["i64", 1], ["i32", 0]], reason = "the program's own kernel 'f'"}]
 // CHECK-SAME:  plan.image = ".version 7.8\0A.target sm_90\0A.address_size 64\0A
 // CHECK-SAME:  .visible .entry main_k0_f(.param .u64 x
+// CHECK-NOT:   .loc
+// CHECK-NOT:   .section
 // CHECK-SAME:  .entry main_k0_f_g()
 // CHECK-NOT:   func.func
 builtin.module {
@@ -21,7 +23,7 @@ builtin.module {
       %e = tensor.empty(%m) : tensor<?xf32>
       
       %r = kernel.custom "f"(%t : tensor<?xf32>) scalars(%m, %n, %n) as [i64, i32, index] into(%e : tensor<?xf32>)
-          grid = affine_map<()[m, n, k] -> (m ceildiv 128, n, 1)> block = [128, 1, 1] shared = 64 ptx = ".version 7.0\0A.target sm_75\0A.address_size 64\0A// .entry z()\0A.visible .entry\0Af(.param .u64 x, .param .u64 y, .param .u64 m, .param .u32 n) { ret; } /* .entry z() */ .entry g() { ret; }" -> tensor<?xf32>
+          grid = affine_map<()[m, n, k] -> (m ceildiv 128, n, 1)> block = [128, 1, 1] shared = 64 ptx = ".version 7.0\0A.target sm_75\0A.address_size 64\0A// .entry z()\0A.visible .entry\0Af(.param .u64 x, .param .u64 y, .param .u64 m, .param .u32 n) {\0A .loc 1 2 3, function_name $L__name, inlined_at 1 4 5\0A ret; }\0A.section .debug_str {\0A$L__name:\0A.b8 102,0\0A}\0A /* .entry z() */ .entry g() { ret; }" -> tensor<?xf32>
       bufferization.materialize_in_destination %r in restrict writable %y : (tensor<?xf32>, memref<?xf32>) -> ()
       return
     }

@@ -150,6 +150,19 @@ def operands_in_place():
                  f"""%q = array.transpose %0 permutation = [0, 2, 1, 3] : {q.mlir} -> {heads}
                      %k = array.transpose %1 permutation = [0, 2, 1, 3] : {k.mlir} -> {others}
                      %r0 = array.matmul %q, %k transpose_b : ({heads}, {others}) -> tensor<2x3x40x72xbf16>""", "sum")
+    # Boxes run along each loop once, and forwards.
+    c, w = random_bf16((40, 40, 64), 77), random_bf16((64, 88), 78)
+    for name, part, map_, source in (("diagonal", c.values[range(40), range(40)], "(d0, d1) -> (d0, d0, d1)", c),
+                                     ("backwards", c.values[7, ::-1], "(d0, d1) -> (7, 39 - d0, d1)", c)):
+        yield simple(f"factor_{name}", [source, w], [("bf16", part @ w.values)],
+                     f"""%e = tensor.empty() : tensor<40x64xbf16>
+                         %d = linalg.generic {{indexing_maps = [affine_map<{map_}>, affine_map<(d0, d1) -> (d0, d1)>],
+                                               iterator_types = ["parallel", "parallel"]}}
+                             ins(%0 : {source.mlir}) outs(%e : tensor<40x64xbf16>) {{
+                         ^bb0(%x: bf16, %y: bf16):
+                           linalg.yield %x : bf16
+                         }} -> tensor<40x64xbf16>
+                         %r0 = array.matmul %d, %1 : (tensor<40x64xbf16>, {w.mlir}) -> tensor<40x88xbf16>""", "sum")
     # So often used that it is computed before, in a kernel of its own.
     a, b = random("f32", (24, 64), 75), random_bf16((64, 520), 76)
     yield simple("computed_before", [a, b], [("bf16", Tensor("bf16", np.maximum(a.values, 0)).values @ b.values)],

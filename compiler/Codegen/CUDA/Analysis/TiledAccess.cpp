@@ -51,7 +51,7 @@ static SmallVector<unsigned> getLongLoops(const Contraction &contraction, TiledA
 
 namespace {
 
-/// `dim * step + start`.
+/// `dim * step + start`, forwards.
 struct Coord {
   AffineDimExpr dim = nullptr; // null: `start` alone
   int64_t step = 1, start = 0;
@@ -73,7 +73,7 @@ static std::optional<Coord> matchCoord(AffineExpr expr) {
   takeConstant(AffineExprKind::Mul, coord.step);
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     coord.start += constant.getValue() * coord.step;
-  else if (!(coord.dim = dyn_cast<AffineDimExpr>(expr)))
+  else if (!(coord.dim = dyn_cast<AffineDimExpr>(expr)) || coord.step < 1)
     return std::nullopt;
   return coord;
 }
@@ -147,6 +147,14 @@ std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan
     if (dim.group != TiledAccess::Group::Batch &&
         dim.loops != getLongLoops(contraction, dim.group, sizes)) {
       reason = "its dims are not in the product's order";
+      return std::nullopt;
+    }
+  // A diagonal runs along one loop in two dims.
+  for (const TiledAccess::Dim &dim : access.dims)
+    if (llvm::count_if(access.dims, [&](const TiledAccess::Dim &other) {
+          return dim.group != TiledAccess::Group::Batch && other.group == dim.group;
+        }) > 1) {
+      reason = "two of its dims are one of the product's";
       return std::nullopt;
     }
   if (access.dims.empty() || access.dims.size() > kMaxRank ||

@@ -40,6 +40,24 @@ std::string dropComments(llvm::StringRef text) {
   return result;
 }
 
+std::string dropLineInfo(llvm::StringRef text) {
+  std::string result;
+  while (!text.empty()) {
+    llvm::StringRef directive =
+        text.ltrim(" \t").take_until([](char c) { return llvm::isSpace(c) || c == '{'; });
+    size_t line = std::min(text.find('\n'), text.size() - 1) + 1;
+    if (directive == ".section")
+      text = text.drop_front(std::min(text.find('}'), text.size() - 1) + 1);
+    else if (directive == ".file" || directive == ".loc")
+      text = text.drop_front(line);
+    else {
+      result += text.take_front(line);
+      text = text.drop_front(line);
+    }
+  }
+  return result;
+}
+
 llvm::SmallVector<PTXEntry> findEntries(llvm::StringRef text) {
   constexpr llvm::StringLiteral keyword = ".entry";
   llvm::SmallVector<PTXEntry> entries;

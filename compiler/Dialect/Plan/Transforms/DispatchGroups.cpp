@@ -539,7 +539,7 @@ bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction)
       }))
     return false;
   auto product = cast<linalg::LinalgOp>(contraction);
-  if (isComputed(producer) && isTensorCoreProduct(product) &&
+  if (isCUDA && isComputed(producer) && isTensorCoreProduct(product) &&
       countUses(product, producer->getResult(0)) > kMaxComputedUses)
     return false;
   DispatchGroup &home = *groupOf.at(contraction);

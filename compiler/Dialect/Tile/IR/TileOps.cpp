@@ -38,7 +38,7 @@ LogicalResult TensorMapOp::verify() {
   for (auto [dim, expr] : llvm::enumerate(strides.getResults())) {
     auto number = dyn_cast<AffineConstantExpr>(expr);
     if (dim + 1 == rank ? !number || number.getValue() != 1
-                        : number && number.getValue() * bytes % 16 != 0)
+                        : number && (number.getValue() <= 0 || number.getValue() * bytes % 16 != 0))
       return emitOpError("expected an innermost stride of 1 and others that are multiples of 16 "
                          "bytes, got ")
              << getStridesAttr() << " of elements of " << bytes << " bytes";
@@ -46,7 +46,8 @@ LogicalResult TensorMapOp::verify() {
   std::optional<AffineMap> offset = getOffset();
   if (offset &&
       (offset->getNumDims() != 0 || offset->getNumResults() != 1 ||
-       (offset->isSingleConstant() && offset->getSingleConstantResult() * bytes % 16 != 0)))
+       (offset->isSingleConstant() && (offset->getSingleConstantResult() < 0 ||
+                                       offset->getSingleConstantResult() * bytes % 16 != 0))))
     return emitOpError("expected one offset over symbols only, a multiple of 16 bytes, got ")
            << getOffsetAttr() << " of elements of " << bytes << " bytes";
   return success();
