@@ -209,10 +209,11 @@ void requireSizes(OpBuilder &builder, Operation *op, OpFoldResult left, plan::Co
 static constexpr int64_t kMoreThanAll = int64_t(1) << 48;
 
 OpFoldResult isNotEmpty(array::SizeBuilder &sizeBuilder, ArrayRef<OpFoldResult> sizes) {
-  OpFoldResult count = sizeBuilder.constant(1);
+  // Each on its own: loops may have more rounds together than a tensor has elements.
+  OpFoldResult result = sizeBuilder.constant(1);
   for (OpFoldResult size : sizes)
-    count = sizeBuilder.mul(count, size);
-  return sizeBuilder.ceilDiv(count, sizeBuilder.constant(kMoreThanAll));
+    result = sizeBuilder.mul(result, sizeBuilder.ceilDiv(size, sizeBuilder.constant(kMoreThanAll)));
+  return result;
 }
 
 void requireElement(OpBuilder &builder, Operation *op, ArrayRef<OpFoldResult> sizes, Value operand,
@@ -231,18 +232,25 @@ void requirePlaces(OpBuilder &builder, Operation *op, Value operand, int64_t dim
                    int64_t known) {
   bool isStatic = !cast<RankedTensorType>(operand.getType()).isDynamicDim(dim) &&
                   getConstantIntValue(windowSize);
-  if (isStatic || known == 0)
+  if (isStatic)
     return;
   array::SizeBuilder sizeBuilder(builder, op->getLoc());
-  if (!ShapedType::isDynamic(known))
+  if (known > 0)
     return requireSizes(builder, op, places, plan::Comparison::Equal, sizeBuilder.constant(known),
                         "expected as many places of the window along dim " + Twine(dim) +
                             " of the operand as the result has");
-  // One place is where the window fits, and one step less is none.
   OpFoldResult one = sizeBuilder.constant(1);
   OpFoldResult extent = sizeBuilder.add(
       sizeBuilder.mul(sizeBuilder.sub(windowSize, one), sizeBuilder.constant(window.dilation)),
       one);
+  if (known == 0) {
+    OpFoldResult tooMuch = sizeBuilder.add(sizeBuilder.size(operand, dim),
+                                           sizeBuilder.constant(window.low + window.high + 1));
+    return requireSizes(builder, op, tooMuch, plan::Comparison::AtMost, extent,
+                        "expected a window that is wider than dim " + Twine(dim) +
+                            " of the padded operand, since the result has no places");
+  }
+  // One place is where the window fits, and one step less is none.
   OpFoldResult room =
       sizeBuilder.add(sizeBuilder.size(operand, dim),
                       sizeBuilder.constant(window.low + window.high + window.stride));

@@ -13,11 +13,19 @@
 //   7 - d0         lies in [7 - (n0 - 1), 7]
 //   d0 mod 4       lies in [0, min(n0 - 1, 3)]
 //
+// That takes parts for independent, so it says too much of an index in which a loop occurs more
+// than once (d0 - d0 mod 4), and of remainders of what goes in steps. Where all loops of such an
+// index have static sizes, and few rounds together, its values are enumerated. Else nothing is
+// demanded of an index with a loop that occurs more than once: what it reads is for the program to
+// know.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -69,15 +77,20 @@ static IndexBounds boundRest(IndexBounds of, int64_t divisor) {
   MLIRContext *context = of.low.getContext();
   AffineExpr zero = getAffineConstantExpr(0, context),
              last = getAffineConstantExpr(divisor - 1, context);
-  auto high = dyn_cast<AffineConstantExpr>(of.high);
-  if (of.low != zero || (high && high.getValue() >= divisor))
+  auto low = dyn_cast<AffineConstantExpr>(of.low), high = dyn_cast<AffineConstantExpr>(of.high);
+  if (!low)
     return {zero, last};
-  if (high)
-    return of;
+  int64_t period = llvm::divideFloorSigned(low.getValue(), divisor);
+  AffineExpr rest = of.high - period * divisor;
+  if (high) {
+    if (llvm::divideFloorSigned(high.getValue(), divisor) != period)
+      return {zero, last};
+    return {of.low - period * divisor, rest};
+  }
   // 1 where there is more than one period, else 0: the smaller one of two without a minimum.
   constexpr int64_t moreThanAll = int64_t(1) << 48;
-  AffineExpr wraps = of.high.floorDiv(divisor).ceilDiv(moreThanAll);
-  return {zero, of.high + wraps * (last - of.high)};
+  AffineExpr wraps = rest.floorDiv(divisor).ceilDiv(moreThanAll);
+  return {zero, rest + wraps * (last - rest)};
 }
 
 /// Nothing for what no parser accepts: a product or quotient of loops.
@@ -111,6 +124,76 @@ static std::optional<IndexBounds> bound(AffineExpr expr, ArrayRef<AffineExpr> si
   if (expr.getKind() == AffineExprKind::CeilDiv)
     return IndexBounds{left->low.ceilDiv(number), left->high.ceilDiv(number)};
   return boundRest(*left, number);
+}
+
+/// The value of an index in round `at`; its divisors are constants above 0.
+static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> at) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  if (auto loop = dyn_cast<AffineDimExpr>(expr))
+    return at[loop.getPosition()];
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  int64_t left = evaluate(binary.getLHS(), at), right = evaluate(binary.getRHS(), at);
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    return left + right;
+  case AffineExprKind::Mul:
+    return left * right;
+  case AffineExprKind::FloorDiv:
+    return llvm::divideFloorSigned(left, right);
+  case AffineExprKind::CeilDiv:
+    return llvm::divideCeilSigned(left, right);
+  default: // Mod
+    return llvm::mod(left, right);
+  }
+}
+
+/// The least and the largest value of `index`, by all of them; nothing where they are too many or
+/// not known.
+static std::optional<IndexBounds> enumerate(AffineExpr index, ArrayRef<AffineExpr> sizes) {
+  constexpr int64_t most = int64_t(1) << 16;
+  SmallVector<std::pair<unsigned, int64_t>> loops;
+  int64_t count = 1;
+  for (auto [position, size] : llvm::enumerate(sizes)) {
+    if (!index.isFunctionOfDim(position))
+      continue;
+    auto rounds = dyn_cast<AffineConstantExpr>(size);
+    if (!rounds || rounds.getValue() > most / count)
+      return std::nullopt;
+    count *= rounds.getValue();
+    loops.push_back({position, rounds.getValue()});
+  }
+  SmallVector<int64_t> at(sizes.size(), 0);
+  int64_t low = std::numeric_limits<int64_t>::max(), high = std::numeric_limits<int64_t>::min();
+  for (int64_t number = 0; number < count; ++number) {
+    int64_t rest = number;
+    for (auto [position, rounds] : loops) {
+      at[position] = rest % rounds;
+      rest /= rounds;
+    }
+    int64_t value = evaluate(index, at);
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  MLIRContext *context = index.getContext();
+  return IndexBounds{getAffineConstantExpr(low, context), getAffineConstantExpr(high, context)};
+}
+
+/// What is to be demanded of `index`.
+static std::optional<IndexBounds> boundIndex(AffineExpr index, ArrayRef<AffineExpr> sizes) {
+  std::optional<IndexBounds> bounds = bound(index, sizes);
+  llvm::SmallDenseSet<unsigned> loops;
+  bool isRepeated = false, hasRest = false;
+  index.walk([&](AffineExpr part) {
+    hasRest |= part.getKind() == AffineExprKind::Mod;
+    if (auto loop = dyn_cast<AffineDimExpr>(part))
+      isRepeated |= !loops.insert(loop.getPosition()).second;
+  });
+  if (!bounds || (!isRepeated && !hasRest))
+    return bounds;
+  if (std::optional<IndexBounds> exact = enumerate(index, sizes))
+    return exact;
+  return isRepeated ? std::nullopt : bounds;
 }
 
 /// The value of a formula over `symbols`.
@@ -177,7 +260,7 @@ void requireIndices(OpBuilder &builder, linalg::LinalgOp op) {
       continue;
     for (auto [dim, index] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
       if (!isLoop(index))
-        if (std::optional<IndexBounds> bounds = bound(index, sizes.exprs))
+        if (std::optional<IndexBounds> bounds = boundIndex(index, sizes.exprs))
           requireWithin(builder, op, operand, dim, index, *bounds, sizes.symbols);
   }
 }

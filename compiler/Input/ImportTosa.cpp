@@ -13,7 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Input/ImportTosa.h"
+
 #include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/SupportedTypes.h"
 
@@ -59,6 +61,11 @@ Value replaceNans(ExpressionBuilder &e, Value value, Value with) {
 namespace {
 
 struct ImportTosa final : impl::ImportTosaBase<ImportTosa> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    ImportTosaBase::getDependentDialects(registry);
+    registry.insert<plan::PlanDialect>();
+  }
+
   void runOnOperation() override {
     SmallVector<Operation *> ops, shapes;
     WalkResult walk = getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {

@@ -8,6 +8,7 @@
 #include "compiler/Input/ImportTosa.h"
 
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -103,6 +104,29 @@ static Result convertReshape(tosa::ReshapeOp op, ExpressionBuilder &e) {
   return SmallVector<Value>{reshape(e, op.getInput1(), *sizes)};
 }
 
+/// Demands that the slice lies in its operand: array.dynamic_slice would move it there.
+static void requireWithin(tosa::SliceOp op, ExpressionBuilder &e, ArrayRef<OpFoldResult> starts,
+                          ArrayRef<OpFoldResult> sizes) {
+  SizeBuilder builder(e.getBuilder(), op.getLoc());
+  OpFoldResult one = builder.constant(1);
+  auto require = [&](OpFoldResult left, OpFoldResult right, const Twine &what) {
+    plan::RequireOp::create(e.getBuilder(), op.getLoc(), builder.value(left),
+                            plan::Comparison::AtMost, builder.value(right),
+                            ("tosa.slice: expected " + what).str());
+  };
+  for (auto [dim, start, size] : llvm::enumerate(starts, sizes)) {
+    // Formulas may be negative; that they are not is what one more each says.
+    if (!getConstantIntValue(start))
+      require(one, builder.add(start, one),
+              "a start of at least 0 in dim " + Twine(dim) + ", each plus 1");
+    if (!getConstantIntValue(size))
+      require(one, builder.add(size, one),
+              "a size of at least 0 in dim " + Twine(dim) + ", each plus 1");
+    require(builder.add(start, size), builder.size(op.getInput1(), dim),
+            "a slice within dim " + Twine(dim) + " of the operand");
+  }
+}
+
 static Result convertSlice(tosa::SliceOp op, ExpressionBuilder &e) {
   FailureOr<Numbers> starts = getList(op, e, op.getStart(), "start", 0);
   FailureOr<Numbers> sizes = getList(op, e, op.getSize(), "size", 0);
@@ -117,6 +141,7 @@ static Result convertSlice(tosa::SliceOp op, ExpressionBuilder &e) {
     SmallVector<int64_t> strides(first->size(), 1);
     return SmallVector<Value>{e.make<SliceOp>(op.getInput1(), *first, limits, strides)};
   }
+  requireWithin(op, e, *starts, *sizes);
   Type word = e.getBuilder().getI64Type();
   SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
   SmallVector<Value> places, dynamic;

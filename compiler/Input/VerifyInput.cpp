@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/SupportedTypes.h"
 
@@ -323,7 +324,8 @@ static LogicalResult verifyOp(Operation *op) {
                    "collapse_shape, concat, dim, empty, expand_shape, extract_slice, "
                    "from_elements, insert_slice, pad and splat";
   else if (!isa_and_present<tensor::TensorDialect, array::ArrayDialect>(dialect) &&
-           !isa<func::ReturnOp, func::CallOp>(op))
+           // What TOSA demands of sizes is said at once.
+           !isa<func::ReturnOp, func::CallOp, plan::RequireOp>(op))
     supported = op->emitError()
                 << "'" << op->getName()
                 << "' is not supported; supported are array ops, func, linalg on tensors, tosa, "

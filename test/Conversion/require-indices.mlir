@@ -73,3 +73,23 @@ func.func @period(%x: tensor<2xf32>, %o: tensor<6xf32>) -> tensor<6xf32> {
   } -> tensor<6xf32>
   return %r : tensor<6xf32>
 }
+
+// There is a round where no loop is empty, however many rounds there are together.
+// CHECK-LABEL: func.func @many
+// CHECK-SAME:    (%{{.*}}: tensor<?xf32>, %[[P:.*]]: tensor<?xf32>, %[[O:.*]]: tensor<?xf32>)
+// CHECK-DAG:     %[[N:.*]] = tensor.dim %[[O]]
+// CHECK-DAG:     %[[M:.*]] = tensor.dim %[[P]]
+// CHECK-DAG:     %[[A:.*]] = arith.ceildivui %[[N]], %c281474976710656
+// CHECK-DAG:     %[[B:.*]] = arith.ceildivui %[[M]], %c281474976710656
+// CHECK:         arith.muli %[[B]], %[[A]]
+// CHECK:         plan.require %{{.*}} at_most %{{.*}}, "linalg.generic: expected all places d0 + d1 to be in dim 0 of tensor<?xf32>"
+func.func @many(%x: tensor<?xf32>, %p: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i + j)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x, %p : tensor<?xf32>, tensor<?xf32>) outs(%o : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %m, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}

@@ -90,9 +90,28 @@ struct ResolveReferences final : impl::ResolveReferencesBase<ResolveReferences> 
     for (kernel::CustomOp op : ops)
       if (failed(resolve(op, target, references)))
         return signalPassFailure();
-    for (func::FuncOp reference : references)
-      if (reference.isPrivate() && SymbolTable::symbolKnownUseEmpty(reference, module))
-        reference.erase();
+    eraseUnused(module, references.takeVector());
+  }
+
+  /// Erases those of `functions` that nobody needs any more, and what then nobody needs: regions of
+  /// control that they had.
+  static void eraseUnused(ModuleOp module, SmallVector<func::FuncOp, 4> functions) {
+    while (!functions.empty()) {
+      func::FuncOp function = functions.pop_back_val();
+      if (!function.isPrivate() || !SymbolTable::symbolKnownUseEmpty(function, module))
+        continue;
+      llvm::SmallSetVector<func::FuncOp, 4> used;
+      if (auto uses = SymbolTable::getSymbolUses(function))
+        for (SymbolTable::SymbolUse use : *uses)
+          if (auto callee =
+                  SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(function, use.getSymbolRef()))
+            used.insert(callee);
+      llvm::erase(functions, function);
+      function.erase();
+      for (func::FuncOp callee : used)
+        if (!llvm::is_contained(functions, callee))
+          functions.push_back(callee);
+    }
   }
 
   LogicalResult resolve(kernel::CustomOp op, plan::TargetAttr target,
@@ -107,13 +126,14 @@ struct ResolveReferences final : impl::ResolveReferencesBase<ResolveReferences> 
              << " cannot run; expected 'else @function' that computes the same in array ops";
     if (!reference)
       return success();
+    references.insert(reference);
+    if (!target.isCPU()) {
+      op.removeReferenceAttr();
+      return success();
+    }
     if (failed(verifyReference(op, reference)))
       return failure();
-    references.insert(reference);
-    if (target.isCPU())
-      inlineReference(op, reference);
-    else
-      op.removeReferenceAttr();
+    inlineReference(op, reference);
     return success();
   }
 };

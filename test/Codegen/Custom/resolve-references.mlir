@@ -92,7 +92,31 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
 // -----
 
+// What is not computed may have control: its regions go, too.
+// CHECK:       #plan.target<"cuda"
+// CHECK-NOT:   func.func private
+// CHECK-LABEL: func.func @f
+// CHECK:       kernel.custom "f"
+// CHECK-NOT:   else
 module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func private @reference(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %p = arith.constant dense<1> : tensor<i8>
+    %y = plan.branch %p then @a otherwise @a(%x) : (tensor<i8>, tensor<4xf32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+  func.func private @a(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+  func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %e = tensor.empty() : tensor<4xf32>
+    %y = kernel.custom "f"(%x : tensor<4xf32>) into(%e : tensor<4xf32>) grid = affine_map<() -> (1, 1, 1)> block = [4, 1, 1] else @reference ptx = ".version 7.0\0A.target sm_75\0A.address_size 64\0A.visible .entry f(.param .u64 x, .param .u64 y) { ret; }" -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
   func.func private @reference(%x: tensor<4xf32>) -> tensor<4xf32> {
     %p = arith.constant dense<1> : tensor<i8>
     // expected-note @+1 {{one is here}}

@@ -68,3 +68,24 @@ module {
     return %x : tensor<4xf32>
   }
 }
+
+// -----
+
+// expected-error @+1 {{input 'x' of 'f' is named twice; expected each input once}}
+func.func @f(%y: tensor<4xf32>, %x: tensor<4xf32> {array.name = "x"}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+array.variable @v : tensor<4xf32> = dense<0.0>
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
+  %0 = array.if %p : tensor<i1> -> (tensor<4xf32>) {
+    // expected-error @+1 {{'array.variable.assign' keeps what depends on an input of 'f_vjp'; a gradient would assign it again}}
+    array.variable.assign @v, %x : tensor<4xf32>
+    array.yield %y : tensor<4xf32>
+  } else {
+    array.yield %y : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

@@ -408,6 +408,16 @@ def indices():
     steps = [Step([number(n), zeros(m)], [("f32", number(n).values[np.arange(m) % 4])]) for n, m in ((4, 11), (2, 2), (0, 0))]
     steps += [Step([number(3), zeros(5)], error=above.format("4 and 3")), Step([number(1), zeros(2)], error=above.format("2 and 1"))]
     yield gather("rest", 1, [line, line], ["i mod 4", "i"], ["i"], steps)
+    # What is within, though the bounds of its parts together are not.
+    for name, index, sizes, at in (("half", "i - i floordiv 2", ("?", "?"), lambda i: i - i // 2), ("later_rest", "(i + 1) mod 8", ("5", "4"), lambda i: i + 1),
+                                   ("start_of_period", "i - i mod 4", ("5", "8"), lambda i: i - i % 4),
+                                   ("even_rest", "(i * 2) mod 8", ("7", "6"), lambda i: i * 2 % 8)):
+        n, m = (int(size) if size != "?" else 5 for size in sizes)
+        yield gather(name, 1, [f"tensor<{size}xf32>" for size in sizes], [index, "i"], ["i"],
+                     [Step([number(n), zeros(m)], [("f32", number(n).values[at(np.arange(m))])])])
+    steps = [Step([number(n), zeros(m)], [("f32", number(n).values[(np.arange(m) + 1) % 8])]) for n, m in ((8, 9), (4, 3), (1, 0))]
+    steps += [Step([number(7), zeros(8)], error=above.format("8 and 7")), Step([number(3), zeros(3)], error=above.format("4 and 3"))]
+    yield gather("later_rest_of_any", 1, [line, line], ["(i + 1) mod 8", "i"], ["i"], steps)
     steps = [Step([number(n), zeros(m)], [("f32", number(n).values[7 - np.arange(m)])]) for n, m in ((8, 8), (9, 3), (1, 0))]
     steps += [Step([number(7), zeros(3)], error=above.format("8 and 7")), Step([number(8), zeros(9)], error=below.format("9 and 8"))]
     yield gather("reverse", 1, [line, line], ["7 - i", "i"], ["i"], steps)

@@ -287,6 +287,12 @@ def requirements():
   }
 """, [f32((6,)), f32((1,))], [(f32((5,)), "to be 1 or the result's dim 1, got 5 and 6"), (f32((7,)), "got 7 and 6")],
         lambda x: [np.broadcast_to(x, (2, 6))])
+    yield refused("window_without_places", """  func.func @NAME(%x: tensor<?x5xf32>) -> (tensor<0x3xf32>) {
+    %y = array.reduce_window max, %x window = [3, 3] : tensor<?x5xf32> -> tensor<0x3xf32>
+    return %y : tensor<0x3xf32>
+  }
+""", [f32((2, 5)), f32((0, 5))], [(f32((3, 5)), "since the result has no places, got 4 and 3"), (f32((7, 5)), "got 8 and 3")],
+        lambda x: [np.zeros((0, 3))])
     yield refused("indices_beside", """  func.func @NAME(%x: tensor<?x7xf32>, %i: tensor<?x1xi32>) -> (tensor<?x1xf32>) {
     %y = array.take_along_axis %x[%i] axis = 1 : (tensor<?x7xf32>, tensor<?x1xi32>) -> tensor<?x1xf32>
     return %y : tensor<?x1xf32>

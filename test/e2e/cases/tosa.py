@@ -372,6 +372,19 @@ def computed_shapes():
         text = f"  func.func @NAME(%x: tensor<?x6xf32>) -> {type} {{\n{body}\n    return %y : {type}\n  }}\n"
         inputs = [random("f32", (n, 6), 60) for n in (4, 8)]
         yield Case(f"shape_{name}", text, [Step([x], [("f32", function(x.values))]) for x in inputs], "exact")
+    # Slices at computed places are refused where they are not in their operand.
+    sizes = [number("%c2", 2), number("%c3", 3), shape_op("%m", "sub", "%n", "%c2")]
+    for name, start, size, good, bad in (
+            ("size", "%c3", "%m", (), {4: "within dim 0 of the operand, got 5 and 4", 1: "a size of at least 0 in dim 0"}),
+            ("start", "%m", "%c3", (), {5: "within dim 0 of the operand, got 6 and 5", 1: "a start of at least 0 in dim 0"}),
+            ("both", "%m", "%c2", (2, 5), {1: "a start of at least 0 in dim 0"})):
+        body = "\n".join("    " + line for line in ["%n = tosa.dim %x {axis = 0 : i32} : (tensor<?xf32>) -> !tosa.shape<1>", *sizes])
+        text = f"""  func.func @NAME(%x: tensor<?xf32>) -> tensor<?xf32> {{\n{body}
+    %y = tosa.slice %x, {start}, {size} : (tensor<?xf32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<?xf32>
+    return %y : tensor<?xf32>\n  }}\n"""
+        inputs = [random("f32", (n,), 62) for n in good]
+        yield Case(f"slice_within_{name}", text, [Step([x], [("f32", x.values[-2:])]) for x in inputs] +
+                   [Step([random("f32", (n,), 62)], error=message) for n, message in bad.items()], "exact")
     # Numbers of constants: max(exp2(log2_ceil(5)), exp2(log2_floor(9))) = 8, and min(8, 24) of 24 elements.
     x = random("f32", (4, 6), 61)
     lines = [number("%five", 5), number("%nine", 9), number("%many", 24), shape_op("%a", "log2_ceil", "%five"),

@@ -85,7 +85,33 @@ def attention():
     yield Case("attention", text, [Step([*operands, d], [("f32", g) for g in wanted], "_vjp")], "model", gradients=("",))
 
 
+def cotangent_sizes():
+    """Cotangents that are not as large as their results, which ops on the way back would take."""
+    line, rows = "tensor<?xf32>", "tensor<?x4xf32>"
+    x = random("f32", (4,), 15)
+    for name, op, back in (("sort", f"array.sort %x axis = 0 : {line} -> {line}", lambda d: d[np.argsort(np.argsort(x.values))]),
+                           ("cumsum", f"array.cumsum %x axis = 0 : {line} -> {line}", lambda d: d[::-1].cumsum()[::-1]),
+                           ("reverse", f"array.reverse %x axes = [0] : {line} -> {line}", lambda d: d[::-1]),
+                           ("neg", f"array.neg %x : {line}", lambda d: -d)):
+        text = function("", [("%x", line)], [("%y", line)], f"    %y = {op}")
+        d = random("f32", (4,), 16)
+        steps = [Step([x, d], [("f32", back(d.values))], "_vjp")]
+        for size in (1, 3, 5):
+            steps.append(Step([x, random("f32", (size,), 17)], function="_vjp",
+                              error=f"expected dim 0 of 'd_output0' to be that of the result whose cotangent it is, got {size} and 4"))
+        yield Case(f"cotangent_of_{name}", text, steps, "sum", gradients=("",))
+    # Of several results each has its own.
+    x, d, e = random("f32", (3, 4), 18), random("f32", (3,), 19), random("f32", (3, 4), 20)
+    text = function("", [("%x", rows)], [("%s", line), ("%t", rows)], f"""    %s = array.reduce sum, %x axes = [1] : {rows} -> {line}
+    %t = array.neg %x : {rows}""")
+    yield Case("cotangents_of_several", text, [
+        Step([x, d, e], [("f32", d.values[:, None] - e.values)], "_vjp"),
+        Step([x, random("f32", (1,), 19), e], function="_vjp", error="dim 0 of 'd_output0' .*got 1 and 3"),
+        Step([x, d, random("f32", (1, 4), 20)], function="_vjp", error="dim 0 of 'd_output1' .*got 1 and 3")], "sum", gradients=("",))
+
+
 def cases():
     yield from network()
     yield from several_results()
     yield from attention()
+    yield from cotangent_sizes()

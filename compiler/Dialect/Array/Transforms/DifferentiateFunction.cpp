@@ -7,7 +7,8 @@
 //
 // The new function is a copy of the old one that goes on where it returned: cotangents of its
 // results, which are further arguments, flow back through the ops in reverse order. What does not
-// depend on a wanted input is left alone, so that it needs no gradient.
+// depend on a wanted input is left alone, so that it needs no gradient. Cotangents have the sizes
+// of their results: where that is known only when inputs are bound, it is demanded then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,8 @@
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/ShapeRules.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -63,6 +66,9 @@ static FailureOr<SmallVector<unsigned>> findInputs(func::FuncOp func,
       return func.emitError() << "input '" << inputName(func, index) << "' of '" << func.getName()
                               << "' has type " << func.getArgumentTypes()[index]
                               << ", which has no gradient; expected floats";
+    if (llvm::is_contained(found, index))
+      return func.emitError() << "input '" << inputName(func, index) << "' of '" << func.getName()
+                              << "' is named twice; expected each input once";
     found.push_back(index);
   }
   if (wanted.empty())
@@ -84,15 +90,19 @@ static FailureOr<SmallVector<Operation *>> findDependent(func::FuncOp func,
   SmallVector<Operation *> ops;
   for (Operation &op : func.front().without_terminator()) {
     bool reads = false;
+    VariableAssignOp assign;
     // Regions see values from outside.
     op.walk([&](Operation *inner) {
       reads |= llvm::any_of(inner->getOperands(), [&](Value v) { return dependent.contains(v); });
+      if (auto found = dyn_cast<VariableAssignOp>(inner))
+        assign = found;
     });
     if (!reads)
       continue;
-    if (isa<VariableAssignOp>(op))
-      return op.emitError() << "'" << op.getName() << "' keeps what depends on an input of '"
-                            << func.getName() << "'; a gradient would assign it again";
+    if (assign)
+      return assign.emitError() << "'" << assign->getName()
+                                << "' keeps what depends on an input of '" << func.getName()
+                                << "'; a gradient would assign it again";
     ops.push_back(&op);
     for (Value result : op.getResults())
       if (isFloatTensor(result.getType()))
@@ -122,6 +132,21 @@ static SmallVector<Value> addCotangents(func::FuncOp func) {
     cotangents.back() = func.getArgument(position);
   }
   return cotangents;
+}
+
+/// Demands that `cotangent`, an argument of `func`, has the sizes of `result`.
+static void requireSizesOf(OpBuilder &builder, func::FuncOp func, Value result,
+                           BlockArgument cotangent) {
+  auto type = cast<RankedTensorType>(result.getType());
+  SizeBuilder sizes(builder, result.getLoc());
+  std::string name = inputName(func, cotangent.getArgNumber());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      plan::RequireOp::create(builder, result.getLoc(), sizes.value(sizes.size(cotangent, dim)),
+                              plan::Comparison::Equal, sizes.value(sizes.size(result, dim)),
+                              (func.getName() + ": expected dim " + Twine(dim) + " of '" + name +
+                               "' to be that of the result whose cotangent it is")
+                                  .str());
 }
 
 /// Makes `func` return `values`, the cotangents of `inputs`.
@@ -159,8 +184,11 @@ static LogicalResult differentiate(func::FuncOp func, ArrayRef<unsigned> inputs)
     return failure();
   OpBuilder builder(terminator);
   FlowingCotangents flowing(builder, func.getLoc());
-  for (auto [value, cotangent] : llvm::zip_equal(terminator->getOperands(), cotangents))
+  for (auto [value, cotangent] : llvm::zip_equal(terminator->getOperands(), cotangents)) {
+    if (cotangent)
+      requireSizesOf(builder, func, value, cast<BlockArgument>(cotangent));
     flowing.add(value, cotangent);
+  }
   for (Operation *op : llvm::reverse(*ops)) {
     bool isReached = llvm::any_of(op->getResults(), [&](Value v) { return flowing.lookup(v); });
     if (isReached && ((op->getNumRegions() != 0 && !isa<ArrayVjpOpInterface>(op)) ||
@@ -181,6 +209,11 @@ namespace {
 
 struct Differentiate : impl::DifferentiateBase<Differentiate> {
   using DifferentiateBase::DifferentiateBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    DifferentiateBase::getDependentDialects(registry);
+    registry.insert<plan::PlanDialect>();
+  }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();

@@ -205,7 +205,15 @@ static Bounds computeBounds(AffineExpr expr, ArrayRef<SymbolDefinition> symbols)
   default:
     break;
   }
-  // What divides is a constant above 0, or nothing is known.
+  bool isFloor = expr.getKind() == AffineExprKind::FloorDiv;
+  if ((isFloor || expr.getKind() == AffineExprKind::CeilDiv) && a.low.value_or(-1) >= 0 &&
+      b.low.value_or(0) >= 1 && b.low != b.high) {
+    auto quotient = [&](int64_t x, int64_t y) -> std::optional<int64_t> {
+      return isFloor ? x / y : llvm::divideCeilSigned(x, y);
+    };
+    return {both(a.low, b.high, quotient).value_or(0), both(a.high, b.low, quotient), 1};
+  }
+  // Else what divides is a constant above 0, or nothing is known.
   if (b.low != b.high || b.low.value_or(0) < 1)
     return {};
   int64_t divisor = *b.low;
