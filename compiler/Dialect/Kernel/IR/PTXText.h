@@ -20,8 +20,8 @@ namespace xc::kernel {
 /// `text` without its comments. Line breaks stay.
 std::string dropComments(llvm::StringRef text);
 
-/// `text`, which has no comments, without what is for debuggers alone: .file, .loc and .section. Its
-/// labels and numbers are those of one module, and would clash with those of others.
+/// `text`, which has no comments, without what is for debuggers alone: .file, .loc and .section.
+/// Its labels and numbers are those of one module, and would clash with those of others.
 std::string dropLineInfo(llvm::StringRef text);
 
 /// Where one word lies in a text.
