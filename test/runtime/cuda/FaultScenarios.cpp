@@ -61,6 +61,14 @@ bool Attempt::makeCall(const Instance &instance, const char *name, Call &out, ui
   return keep(status, object, out);
 }
 
+bool Attempt::makeMain(Instance &instance, Call &call, Stream &stream) {
+  return makeInstance(instance) && makeCall(instance, "main", call) && makeStream(stream);
+}
+
+bool Attempt::run(xcr_call_t *call, xcr_stream_t *stream) {
+  return take(xcr_call_launch(call, stream)) && take(xcr_stream_synchronize(stream));
+}
+
 bool Attempt::makeStream(Stream &out) {
   xcr_stream_t *object = nullptr;
   xcr_status_t status = xcr_stream_create(device, nullptr, &object);
@@ -132,9 +140,8 @@ static bool checkChain(Attempt &attempt, xcr_call_t *call, size_t count) {
 bool xc::test::runChain(Attempt &attempt, xcr_call_t *call, xcr_stream_t *stream, size_t count) {
   Buffer input;
   return attempt.makeBuffer(iota(count), input) &&
-         attempt.take(xcr_call_set_input(call, 0, input.get())) &&
-         attempt.take(xcr_call_launch(call, stream)) &&
-         attempt.take(xcr_stream_synchronize(stream)) && checkChain(attempt, call, count);
+         attempt.take(xcr_call_set_input(call, 0, input.get())) && attempt.run(call, stream) &&
+         checkChain(attempt, call, count);
 }
 
 static void runCalls(Attempt &attempt) {
@@ -158,10 +165,7 @@ static void runGrowingArena(Attempt &attempt) {
   Instance instance;
   Call call;
   Stream stream;
-  attempt.step([&] {
-    return attempt.makeInstance(instance) && attempt.makeCall(instance, "main", call) &&
-           attempt.makeStream(stream);
-  });
+  attempt.step([&] { return attempt.makeMain(instance, call, stream); });
   for (size_t count : {16, 64})
     attempt.step([&] { return runChain(attempt, call.get(), stream.get(), count); });
 }
@@ -269,8 +273,8 @@ static void runManyInFlight(Attempt &attempt) {
     for (size_t i = 0; i < sources.size(); ++i)
       if (!attempt.makeBuffer({static_cast<float>(i)}, sources[i]))
         return false;
-    return attempt.makeInstance(instance) && attempt.makeCall(instance, "main", call) &&
-           attempt.makeStream(stream) && attempt.makeBuffer(std::vector<float>(1), target);
+    return attempt.makeMain(instance, call, stream) &&
+           attempt.makeBuffer(std::vector<float>(1), target);
   });
   attempt.arm();
   attempt.step([&] {
@@ -333,10 +337,7 @@ static void runPatches(Attempt &attempt) {
   Stream stream;
   std::vector<Buffer> inputs(4);
   const int64_t sizes[] = {64, 300, 0, 64};
-  attempt.step([&] {
-    return attempt.makeInstance(instance) && attempt.makeCall(instance, "main", call) &&
-           attempt.makeStream(stream);
-  });
+  attempt.step([&] { return attempt.makeMain(instance, call, stream); });
   attempt.step([&] {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (!inputs[i] && !attempt.makeBuffer(iota(static_cast<size_t>(sizes[i])), inputs[i]))
@@ -349,8 +350,7 @@ static void runPatches(Attempt &attempt) {
       std::vector<float> seen(count);
       std::vector<int8_t> bytes(count);
       if (!attempt.take(xcr_call_set_input(call.get(), 0, inputs[i].get())) ||
-          !attempt.take(xcr_call_launch(call.get(), stream.get())) ||
-          !attempt.take(xcr_stream_synchronize(stream.get())) ||
+          !attempt.run(call.get(), stream.get()) ||
           !attempt.read(xcr_call_output(call.get(), 1), seen) ||
           !attempt.take(xcr_buffer_read(xcr_call_output(call.get(), 2), 0, bytes.data(), count)))
         return false;
@@ -382,14 +382,10 @@ static void runBranches(Attempt &attempt) {
   Instance instance;
   Call call;
   Stream stream;
-  attempt.step([&] {
-    return attempt.makeInstance(instance) && attempt.makeCall(instance, "main", call) &&
-           attempt.makeStream(stream);
-  });
+  attempt.step([&] { return attempt.makeMain(instance, call, stream); });
   for (int round = 0; round < 2; ++round)
     attempt.step([&] {
-      if (!attempt.take(xcr_call_launch(call.get(), stream.get())) ||
-          !attempt.take(xcr_stream_synchronize(stream.get())))
+      if (!attempt.run(call.get(), stream.get()))
         return false;
       for (uint32_t i = 0; i < 3; ++i) {
         int32_t seen[4];
@@ -448,8 +444,7 @@ static void runControl(Attempt &attempt) {
   const float counts[] = {2, 0}, factors[] = {4, 3};
   Buffer x, inputs[2];
   attempt.step([&] {
-    return attempt.makeInstance(instance) && attempt.makeCall(instance, "main", call) &&
-           attempt.makeStream(stream) && attempt.makeBuffer(iota(16), x) &&
+    return attempt.makeMain(instance, call, stream) && attempt.makeBuffer(iota(16), x) &&
            attempt.makeBuffer({counts[0]}, inputs[0]) &&
            attempt.makeBuffer({counts[1]}, inputs[1]) &&
            attempt.take(xcr_call_set_input(call.get(), 1, x.get()));
@@ -458,8 +453,7 @@ static void runControl(Attempt &attempt) {
     attempt.step([&] {
       std::vector<float> seen(16);
       if (!attempt.take(xcr_call_set_input(call.get(), 0, inputs[round].get())) ||
-          !attempt.take(xcr_call_launch(call.get(), stream.get())) ||
-          !attempt.take(xcr_stream_synchronize(stream.get())) ||
+          !attempt.run(call.get(), stream.get()) ||
           !attempt.read(xcr_call_output(call.get(), 0), seen))
         return false;
       EXPECT_EQ(seen[15], 15 * factors[round]);
@@ -510,8 +504,7 @@ static void runChoices(Attempt &attempt) {
   const size_t sizes[] = {16, 32, 8, 48};
   Buffer inputs[4];
   attempt.step([&] {
-    bool isMade = attempt.makeInstance(instance) && attempt.makeCall(instance, "main", call) &&
-                  attempt.makeStream(stream);
+    bool isMade = attempt.makeMain(instance, call, stream);
     for (int i = 0; i < 4; ++i)
       isMade = isMade && attempt.makeBuffer(iota(sizes[i]), inputs[i]);
     return isMade;
@@ -520,8 +513,7 @@ static void runChoices(Attempt &attempt) {
     attempt.step([&] {
       std::vector<float> seen(sizes[round]);
       if (!attempt.take(xcr_call_set_input(call.get(), 0, inputs[round].get())) ||
-          !attempt.take(xcr_call_launch(call.get(), stream.get())) ||
-          !attempt.take(xcr_stream_synchronize(stream.get())) ||
+          !attempt.run(call.get(), stream.get()) ||
           !attempt.read(xcr_call_output(call.get(), 0), seen))
         return false;
       EXPECT_EQ(seen[7], sizes[round] > 16 ? 21.0f : 14.0f);
@@ -612,16 +604,14 @@ static void runHopper(Attempt &attempt) {
   Stream stream;
   Buffer inputs[2];
   attempt.step([&] {
-    return attempt.makeInstance(instance) && attempt.makeCall(instance, "main", call) &&
-           attempt.makeStream(stream) && attempt.makeBuffer(iota(32), inputs[0]) &&
+    return attempt.makeMain(instance, call, stream) && attempt.makeBuffer(iota(32), inputs[0]) &&
            attempt.makeBuffer(iota(48), inputs[1]);
   });
   for (Buffer &input : inputs)
     attempt.step([&] {
       std::vector<int64_t> ids(8);
       if (!attempt.take(xcr_call_set_input(call.get(), 0, input.get())) ||
-          !attempt.take(xcr_call_launch(call.get(), stream.get())) ||
-          !attempt.take(xcr_stream_synchronize(stream.get())) ||
+          !attempt.run(call.get(), stream.get()) ||
           !attempt.take(xcr_buffer_read(xcr_call_output(call.get(), 0), 0, ids.data(), 64)))
         return false;
       EXPECT_EQ(ids, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
@@ -667,16 +657,14 @@ static void runProgrammatic(Attempt &attempt) {
   Stream stream;
   Buffer inputs[2];
   attempt.step([&] {
-    return attempt.makeInstance(instance) && attempt.makeCall(instance, "main", call) &&
-           attempt.makeStream(stream) && attempt.makeBuffer({0.0f}, inputs[0]) &&
+    return attempt.makeMain(instance, call, stream) && attempt.makeBuffer({0.0f}, inputs[0]) &&
            attempt.makeBuffer({1.0f}, inputs[1]);
   });
   for (Buffer &input : inputs)
     attempt.step([&] {
       std::vector<float> seen(1);
       if (!attempt.take(xcr_call_set_input(call.get(), 0, input.get())) ||
-          !attempt.take(xcr_call_launch(call.get(), stream.get())) ||
-          !attempt.take(xcr_stream_synchronize(stream.get())) ||
+          !attempt.run(call.get(), stream.get()) ||
           !attempt.read(xcr_call_output(call.get(), 2), seen))
         return false;
       EXPECT_EQ(seen[0], &input == inputs ? 7.0f : 15.0f);

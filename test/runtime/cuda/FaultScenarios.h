@@ -56,6 +56,10 @@ public:
   bool makeInstance(Instance &out);
   bool makeCall(const Instance &instance, const char *name, Call &out, uint32_t flags = 0);
   bool makeStream(Stream &out);
+  /// What most scenarios need: a call of `main`, and a stream for it.
+  bool makeMain(Instance &instance, Call &call, Stream &stream);
+  /// Launches the call and waits for it.
+  bool run(xcr_call_t *call, xcr_stream_t *stream);
   bool makeBuffer(const std::vector<float> &values, Buffer &out) {
     return makeBuffer({static_cast<int64_t>(values.size())}, values, out);
   }
