@@ -109,7 +109,6 @@ private:
   SmallVector<Value> visitOnce(ArrayRef<Value> several, ValueRange inits, Visitor body);
   SmallVector<Value> visitLooped(ValueRange inits, Visitor body);
   /// True if elements are needed again after a first reduction.
-  bool isReused() const;
 
   // Groups with partials: a block walks over all rows that a partial result sums up.
   LogicalResult runWalk();
@@ -300,10 +299,11 @@ SmallVector<Value> RowEmitter::visitOnce(ArrayRef<Value> several, ValueRange ini
 SmallVector<Value> RowEmitter::visitLooped(ValueRange inits, Visitor body) {
   int64_t elements = config.getThreads() <= kFewThreads ? kMoreSharedElements : kSharedElements;
   int64_t inputs = std::max<size_t>(1, group.inputs.size());
-  int64_t unroll = std::max<int64_t>(1, isReused() ? elements / lanes : kStreamUnroll / inputs);
+  int64_t unroll =
+      std::max<int64_t>(1, group.reusesRows() ? elements / lanes : kStreamUnroll / inputs);
   SmallVector<Value> carried =
       forSharedChunks(unroll, inits, [&](ArrayRef<Value> several, ValueRange values) {
-        if (!isReused())
+        if (!group.reusesRows())
           return visitOnce(several, values, body);
         SmallVector<Value> current(values);
         for (Value chunk : several)
@@ -314,18 +314,11 @@ SmallVector<Value> RowEmitter::visitLooped(ValueRange inits, Visitor body) {
   return carried;
 }
 
-bool RowEmitter::isReused() const {
-  return group.members.size() + group.partials.size() > 1 ||
-         llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
-           return result.kind == ReductionGroup::Result::Kind::Whole;
-         });
-}
-
 bool RowEmitter::holdsInputs() const {
   if (config.getShifted())
     return true;
   // Beside shared memory registers hold little, and have nothing to spare.
-  return isReused() && config.getThreads() > 32 && config.getShared() == 0;
+  return group.reusesRows() && config.getThreads() > 32 && config.getShared() == 0;
 }
 
 SmallVector<Value> RowEmitter::loadInputs() {
@@ -363,7 +356,7 @@ SmallVector<Value> RowEmitter::visitShare(ValueRange inits, Visitor body) {
   SmallVector<Value> carried(inits);
   if (config.getChunks() > 0) {
     // What registers are to hold is on its way while a loop reads the rest.
-    bool isLoopFirst = config.getShared() > 0 && !isReused();
+    bool isLoopFirst = config.getShared() > 0 && !group.reusesRows();
     if (isLoopFirst)
       carried = visitLooped(carried, body);
     for (const Place &chunk : chunks)
@@ -484,7 +477,7 @@ void RowEmitter::makeChunks() {
 void RowEmitter::emitRow(ValueRange loaded) {
   makeChunks();
   held.assign(loaded.begin(), loaded.end());
-  if (config.getShared() > 0 && isReused())
+  if (config.getShared() > 0 && group.reusesRows())
     fillShared();
   if (held.empty() && holdsInputs())
     held = loadInputs();

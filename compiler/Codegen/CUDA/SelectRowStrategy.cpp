@@ -52,18 +52,6 @@ static int64_t getRegistersPerElement(const ReductionGroup &group) {
   return llvm::divideCeil(bytes, 4);
 }
 
-/// True if there is a result for each element of a row.
-static bool writesRows(const ReductionGroup &group) {
-  return llvm::any_of(group.results, [](const ReductionGroup::Result &result) {
-    return result.kind == ReductionGroup::Result::Kind::Whole;
-  });
-}
-
-/// True if elements of a row are needed again after a first reduction of it.
-static bool isReusedRow(const ReductionGroup &group) {
-  return group.members.size() > 1 || writesRows(group);
-}
-
 /// The most threads, a power of two, with which each still has a vector of `length` elements.
 static int64_t getMostThreads(int64_t length, int64_t vector, int64_t limit) {
   int64_t threads = 1;
@@ -127,7 +115,7 @@ bool RowChooser::hasShiftedRows(int64_t length, int64_t vector) {
 std::optional<Choice> RowChooser::chooseClusterRows(std::optional<int64_t> rows, int64_t length,
                                                     int64_t vector, bool shifted) {
   int64_t multiprocessors = kernel.target->multiprocessors, widest = getWidestInput(group);
-  if (!kernel.target->hasClusters() || widest == 0 || (!isReusedRow(group) && !shifted))
+  if (!kernel.target->hasClusters() || widest == 0 || (!group.reusesRows() && !shifted))
     return std::nullopt;
   int64_t most = kRowValuesPerThread / getRegistersPerElement(group);
   int64_t inputs = group.inputs.size();
@@ -190,7 +178,7 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
   // Where as much is written as is read, shorter blocks keep both mixed, if they take turns at all.
   int64_t perThread = length <= 1024 ? most : most / 2;
   bool takeTurns = !rows || *rows * 32 > kernel.target->multiprocessors * int64_t(1024);
-  if (writesRows(group) && takeTurns)
+  if (group.writesRows() && takeTurns)
     perThread = std::min(most, kRowBytesPerThread / std::max<int64_t>(1, widest));
   while (threads >= 32 && threads < mostThreads && threads * perThread < length)
     threads *= 2;
@@ -222,7 +210,7 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
   StringRef place = "";
   if (chunks * vector > most && threads == mostThreads && bytes > 0) {
     // A row that is read once and gone needs no place to stay.
-    bool isReused = isReusedRow(group);
+    bool isReused = group.reusesRows();
     if (!isReused && !shifted)
       return std::nullopt;
     // Shared memory, but for a part that the exchange between warps needs, first: registers are
@@ -247,7 +235,7 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
   if (chunks * vector > most)
     return std::nullopt;
   int64_t rowsPerBlock = threads <= 32 ? std::max<int64_t>(1, 128 / threads) : 1;
-  int64_t factor = writesRows(group) ? 1 : 2;
+  int64_t factor = group.writesRows() ? 1 : 2;
   while (threads <= 32 && rowsPerBlock * threads < factor * kBlockThreads &&
          rowsPerBlock * 4 * length * widest <= 3 * factor * kShortBlockBytes)
     rowsPerBlock *= 2;

@@ -7,7 +7,6 @@
 
 #include "compiler/Codegen/CUDA/Analysis/Accesses.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -15,6 +14,22 @@ using namespace mlir;
 namespace xc::cuda {
 
 using Exprs = SmallVector<AffineExpr>;
+
+std::optional<Exprs> getSourceCoords(tensor::ExtractSliceOp slice, ArrayRef<AffineExpr> coords) {
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  SmallVector<OpFoldResult> strides = slice.getMixedStrides();
+  Exprs source;
+  size_t next = 0;
+  for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
+    std::optional<int64_t> start = getConstantIntValue(offset),
+                           stride = getConstantIntValue(strides[dim]);
+    if (!start || !stride)
+      return std::nullopt;
+    source.push_back(dropped.test(dim) ? getAffineConstantExpr(*start, slice.getContext())
+                                       : coords[next++] * *stride + *start);
+  }
+  return source;
+}
 
 std::optional<unsigned> Access::getContiguousDim() const {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
@@ -38,7 +53,6 @@ public:
 
 private:
   void visitLinalg(linalg::LinalgOp op, Value result, const std::optional<Exprs> &coords);
-  std::optional<Exprs> throughSlice(tensor::ExtractSliceOp op, const Exprs &coords);
 };
 
 } // namespace
@@ -69,22 +83,6 @@ void AccessCollector::visitLinalg(linalg::LinalgOp op, Value result,
   op.getBlock()->walk([&](tensor::ExtractOp extract) { visit(extract.getTensor(), std::nullopt); });
 }
 
-std::optional<Exprs> AccessCollector::throughSlice(tensor::ExtractSliceOp op, const Exprs &coords) {
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  Exprs source;
-  size_t next = 0;
-  for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
-    std::optional<int64_t> start = getConstantIntValue(offset),
-                           stride = getConstantIntValue(op.getMixedStrides()[dim]);
-    if (!start || !stride)
-      return std::nullopt;
-    AffineExpr coord =
-        dropped.test(dim) ? getAffineConstantExpr(0, op.getContext()) : coords[next++] * *stride;
-    source.push_back(coord + *start);
-  }
-  return source;
-}
-
 void AccessCollector::visit(Value tensor, std::optional<Exprs> coords) {
   if (getSourceBinding(tensor)) {
     auto [found, isNew] = accesses.insert({tensor, coords});
@@ -96,7 +94,7 @@ void AccessCollector::visit(Value tensor, std::optional<Exprs> coords) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return visitLinalg(linalgOp, tensor, coords);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    return visit(slice.getSource(), coords ? throughSlice(slice, *coords) : std::nullopt);
+    return visit(slice.getSource(), coords ? getSourceCoords(slice, *coords) : std::nullopt);
   if (auto castOp = dyn_cast<tensor::CastOp>(op))
     return visit(castOp.getSource(), coords);
   for (Value operand : op->getOperands())

@@ -10,7 +10,14 @@
 
 #include "compiler/Codegen/CUDA/Analysis/KernelInfo.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 namespace xc::cuda {
+
+/// The place in the source of what `slice` has at `coords`; nothing where its offsets or strides
+/// are not constants.
+std::optional<llvm::SmallVector<mlir::AffineExpr>>
+getSourceCoords(mlir::tensor::ExtractSliceOp slice, llvm::ArrayRef<mlir::AffineExpr> coords);
 
 /// A result's element at (d0, d1, ...) needs the element of `tensor`, read from a binding, at
 /// `coords`.

@@ -218,10 +218,7 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     int64_t others = problem.storesBoxes ? 40 : 48;
     WarpgroupRegisters registers = getRegisters(problem, shape.tileN, shape.warpgroups, blocks);
     // Sums of two parts and those that other blocks send do not fit beside what turning takes.
-    if (problem.turnsB && (shape.tileN % getTurnedRows(problem.elementBytes) != 0 ||
-                           (split > 1 && sums > kSplitSums)))
-      return;
-    if (inRegisters && parts != 2 && (parts != 1 || problem.elementBytes != 4))
+    if (problem.turnsB && split > 1 && sums > kSplitSums)
       return;
     int64_t steps = llvm::divideCeil(problem.k, 128 / problem.elementBytes);
     // Each block of a cluster needs a part of k and of the columns.
@@ -235,10 +232,7 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     // Teams that take turns on one multiprocessor do what two blocks would.
     bool isDouble = shape.turns > 1 && (blocks > 1 || split > 1);
     if (!canSplit || wastesRows || !fitsStart || isDouble ||
-        sums + fragments + others > registers.consumer ||
-        shape.tileN / 2 + 28 > registers.launched ||
-        !hasWholeLines(shape.tileM, problem.isKContiguousA, problem) ||
-        (!problem.turnsB && !hasWholeLines(shape.tileN, problem.isKContiguousB, problem)))
+        sums + fragments + others > registers.consumer || shape.tileN / 2 + 28 > registers.launched)
       return;
     WGMMAPlan plan{shape.tileM,
                    shape.tileN,
@@ -252,7 +246,7 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
                    1,
                    1,
                    0};
-    if (!fit(target, problem, plan))
+    if (!fit(target, problem, plan) || !checkWGMMAPlan(target, problem, plan).empty())
       return;
     // Square groups of tiles are shared best.
     double rows = std::sqrt(target.multiprocessors * double(plan.tileN) / plan.tileM);

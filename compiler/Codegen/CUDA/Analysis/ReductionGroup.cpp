@@ -275,6 +275,11 @@ LogicalResult Placement::run(std::string &reason) {
   return success();
 }
 
+bool ReductionGroup::writesRows() const {
+  return llvm::any_of(results,
+                      [](const Result &result) { return result.kind == Result::Kind::Whole; });
+}
+
 void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
   OpOperand *largest = nullptr;
   unsigned most = 0;

@@ -63,6 +63,11 @@ struct ReductionGroup {
   /// Bindings that are read over all reduction dims, and alike for all of the parallel dims.
   llvm::SmallVector<Input, 2> vectors;
 
+  /// True if there is a result for each element of a row.
+  bool writesRows() const;
+  /// True if elements of a row are needed again after a first reduction of it.
+  bool reusesRows() const { return members.size() + partials.size() > 1 || writesRows(); }
+
   /// MLIR's op handles are not const-correct; a copy is as good as the original.
   mlir::linalg::LinalgOp getRoot() const { return root; }
 };

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
+#include "compiler/Codegen/CUDA/Analysis/Accesses.h"
 
 using namespace mlir;
 
@@ -188,18 +189,10 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
 /// element that is copied. Null if it computes anything.
 static Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    llvm::SmallBitVector dropped = slice.getDroppedDims();
-    SmallVector<AffineExpr> source;
-    size_t next = 0;
-    for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
-      std::optional<int64_t> start = getConstantIntValue(offset),
-                             step = getConstantIntValue(slice.getMixedStrides()[dim]);
-      if (!start || !step)
-        return nullptr;
-      source.push_back(dropped.test(dim) ? getAffineConstantExpr(*start, op->getContext())
-                                         : coords[next++] * *step + *start);
-    }
-    coords = std::move(source);
+    std::optional<SmallVector<AffineExpr>> source = getSourceCoords(slice, coords);
+    if (!source)
+      return nullptr;
+    coords = std::move(*source);
     return slice.getSource();
   }
   auto generic = dyn_cast<linalg::GenericOp>(op);

@@ -133,12 +133,7 @@ Values BlockLoop::buildInits() {
   auto add = [&](Type element) {
     SmallVector<int64_t> known;
     Values dynamic;
-    for (OpFoldResult size : shape) {
-      std::optional<int64_t> constant = getConstantIntValue(size);
-      known.push_back(constant.value_or(ShapedType::kDynamic));
-      if (!constant)
-        dynamic.push_back(sizes.value(size));
-    }
+    dispatchIndexOpFoldResults(shape, dynamic, known);
     auto type = RankedTensorType::get(known, element);
     auto zero = DenseElementsAttr::get(RankedTensorType::get({}, element),
                                        cast<Attribute>(builder.getZeroAttr(element)));

@@ -85,12 +85,7 @@ static Value gatherPages(ExpressionBuilder &e, Value pages, Value table) {
   SmallVector<OpFoldResult> to{from[0], from[1], sizes.mul(from[2], from[3]), from[4]};
   SmallVector<int64_t> shape;
   Values dynamic;
-  for (OpFoldResult size : to) {
-    std::optional<int64_t> number = getConstantIntValue(size);
-    shape.push_back(number.value_or(ShapedType::kDynamic));
-    if (!number)
-      dynamic.push_back(sizes.value(size));
-  }
+  dispatchIndexOpFoldResults(to, dynamic, shape);
   return e.make<ReshapeOp>(RankedTensorType::get(shape, typeOf(pages).getElementType()), turned,
                            dynamic);
 }
