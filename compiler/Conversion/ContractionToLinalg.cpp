@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -71,7 +72,7 @@ static Value buildContraction(OpBuilder &builder, Location loc, const Contractio
     attributes.push_back(builder.getNamedAttr(
         "cast", linalg::TypeFnAttr::get(builder.getContext(), linalg::TypeFn::cast_unsigned)));
   if (allowTf32)
-    attributes.push_back(builder.getNamedAttr("allow_tf32", builder.getUnitAttr()));
+    attributes.push_back(builder.getNamedAttr(plan::kAllowTF32Attr, builder.getUnitAttr()));
   auto contract = linalg::ContractOp::create(builder, loc, init.getType(),
                                              ValueRange{contraction.lhs, contraction.rhs}, init,
                                              maps, attributes);

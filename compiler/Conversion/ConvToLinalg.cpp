@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -241,7 +242,7 @@ Value ConvLowering::buildGeneric(ArrayRef<AffineExpr> inputExprs,
                                   linalg::YieldOp::create(b, bodyLoc, buildBody(b, bodyLoc, args));
                                 });
   if (op.getAllowTf32())
-    generic->setAttr("allow_tf32", builder.getUnitAttr());
+    generic->setAttr(plan::kAllowTF32Attr, builder.getUnitAttr());
   return generic.getResult(0);
 }
 

@@ -82,6 +82,8 @@ static void addLinalgPasses(OpPassManager &pm) {
 
 static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {
   OpPassManager &funcPM = targetPM.nest<func::FuncOp>();
+  if (options.allowTF32)
+    funcPM.addPass(plan::createAllowTF32());
   funcPM.addPass(plan::createPromoteVariables());
   // Before sorting: what goes into its place needs no order of rows.
   funcPM.addPass(plan::createPlaceUpdates());
@@ -104,7 +106,6 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   addCleanup(funcPM);
   // After the last cleanup, which would fold copies with the slices that are read of them.
   cuda::AlignOperandsOptions align;
-  align.allowTF32 = options.allowTF32;
   align.wgmma = options.wgmma;
   funcPM.addPass(cuda::createAlignOperands(align));
   funcPM.addPass(plan::createFormDispatches(regions));
@@ -130,7 +131,6 @@ static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target,
   cuda::CodegenOptions cudaOptions;
   cudaOptions.optLevel = options.optLevel;
   cudaOptions.fastMath = options.fastMath;
-  cudaOptions.allowTF32 = options.allowTF32;
   cudaOptions.lineInfo = options.lineInfo;
   cudaOptions.wgmma = options.wgmma;
   cudaOptions.tuning = options.tuning;

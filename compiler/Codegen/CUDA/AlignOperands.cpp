@@ -16,6 +16,7 @@
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Targets.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -42,14 +43,14 @@ static constexpr double kHalfGain = 1 / 330e3 - 1 / 700e3, kSingleGain = 1 / 165
 static constexpr double kCopyRate = 2000, kLaunchTime = 2000;
 
 /// Nanoseconds an operation that wgmma saves; 0 if it does not know the types.
-static double getGain(linalg::ContractOp op, bool allowTF32) {
+static double getGain(linalg::ContractOp op) {
   Type lhs = getElementTypeOrSelf(op.getDpsInputOperand(0)->get()),
        rhs = getElementTypeOrSelf(op.getDpsInputOperand(1)->get());
   if (lhs != rhs)
     return 0;
   if (lhs.isF16() || lhs.isBF16())
     return kHalfGain;
-  if (lhs.isF32() && (allowTF32 || op->hasAttr(kAllowTF32Attr)))
+  if (lhs.isF32() && op->hasAttr(plan::kAllowTF32Attr))
     return kSingleGain;
   bool isSigned = op.getCast() == linalg::TypeFn::cast_signed;
   return lhs.isSignlessInteger(8) && isSigned ? kByteGain : 0;
@@ -121,7 +122,7 @@ struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
   }
 
   void align(linalg::ContractOp op) {
-    double gain = getGain(op, allowTF32);
+    double gain = getGain(op);
     if (gain == 0)
       return;
     auto operands = op.getDpsInputOperands();

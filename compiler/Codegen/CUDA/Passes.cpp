@@ -33,8 +33,6 @@ struct PipelineOptions final : PassPipelineOptions<PipelineOptions> {
                             llvm::cl::init(3)};
   Option<bool> fastMath{*this, "fast-math", llvm::cl::desc("Approximate math functions"),
                         llvm::cl::init(false)};
-  Option<bool> allowTF32{*this, "allow-tf32", llvm::cl::desc("Multiply f32 matrices as TF32"),
-                         llvm::cl::init(false)};
   Option<bool> lineInfo{*this, "line-info", llvm::cl::desc("Emit .loc directives"),
                         llvm::cl::init(false)};
   Option<bool> emitAssembly{*this, "emit-assembly", llvm::cl::desc("Set plan.assembly too"),
@@ -55,7 +53,6 @@ void registerPasses() {
                                               CodegenOptions options;
                                               options.optLevel = parsed.optLevel;
                                               options.fastMath = parsed.fastMath;
-                                              options.allowTF32 = parsed.allowTF32;
                                               options.lineInfo = parsed.lineInfo;
                                               options.emitAssembly = parsed.emitAssembly;
                                               options.wgmma = parsed.wgmma;

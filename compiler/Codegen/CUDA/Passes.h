@@ -32,8 +32,6 @@ struct CodegenOptions {
   unsigned optLevel = 3;
   /// Approximate instructions for math functions; sums may be reassociated.
   bool fastMath = false;
-  /// f32 matrix products on tensor cores, which take the first 10 bits of the factors' mantissas.
-  bool allowTF32 = false;
   /// `.loc` directives that lead back to the model's source.
   bool lineInfo = false;
   /// Keeps the PTX in `plan.assembly` too.

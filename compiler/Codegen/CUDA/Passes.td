@@ -52,7 +52,7 @@ def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
   let description = [{
     Only for targets with wgmma. An operand of a `linalg.contract` of 16-bit floats, of f32 with `allow_tf32`, or of i8, whose rows are no
     multiple of 16 bytes, is padded along them, and the product reads the first part of each row, where that should cost less than to do without wgmma. Static sizes only;
-    the options are those of `-xc-cuda-select-strategy`. No cleanup may follow before kernels are formed: it would fold the padding away. Example:
+    the option is that of `-xc-cuda-select-strategy`. No cleanup may follow before kernels are formed: it would fold the padding away. Example:
     ```mlir
     %c = linalg.contract ... ins(%a, %b : tensor<4097x4099xbf16>, tensor<4099x4096xbf16>) ...    // input
 
@@ -62,7 +62,6 @@ def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"allowTF32", "allow-tf32", "bool", /*default=*/"false", "Align operands in f32 also where ops do not say `allow_tf32`">,
     Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products are on wgmma where the target has it and knows the types">
   ];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
@@ -76,15 +75,13 @@ def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
     do), the function is cloned: the first variant has `plan.guards` and relies on them, the last has none.
     A product is looked up in `tuning` first, by what `plan.reason` names as its key: the target, the types, batch x M x N x K and
     the layout of both operands (n: rows of a matrix are contiguous, t: columns are). f32 operands that may be rounded,
-    by `allow-tf32` or by the op's own `allow_tf32`, are called tf32 there. Refuses, with its location, an op that code generation does not know. Example:
+    since the op has `allow_tf32`, are called tf32 there. Refuses, with its location, an op that code generation does not know. Example:
     ```mlir
     func.func @k() { ... }                                                                       // input
     func.func @k() attributes {lowering_config = #cuda.elementwise<threads = 256, ...>, ...} { ... }  // output
     ```
   }];
   let options = [
-    Option<"allowTF32", "allow-tf32", "bool", /*default=*/"false",
-           "Multiply f32 matrices on the tensor cores, which take 10 bits of the mantissas, also where ops do not say so">,
     Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products on wgmma where the target has it and knows the types">,
     Option<"tuning", "tuning", "std::string", /*default=*/"", "Lines `KEY = CONFIG`: the configuration of products by key">,
     Option<"tuningFile", "tuning-file", "std::string", /*default=*/"\"tuning\"", "What errors call the file of those lines">

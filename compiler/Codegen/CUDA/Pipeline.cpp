@@ -32,7 +32,6 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   // tensor ops become the work of one thread, on scalars and short vectors, and the launch is
   // fixed.
   SelectStrategyOptions select;
-  select.allowTF32 = options.allowTF32;
   select.wgmma = options.wgmma;
   select.tuning = options.tuning;
   select.tuningFile = options.tuningFile;

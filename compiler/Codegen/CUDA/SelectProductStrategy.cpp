@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -34,6 +35,11 @@ private:
   std::optional<Choice> chooseWGMMA();
   std::optional<Choice> chooseMMA();
   Choice chooseFMA();
+  /// True if all sizes are constants, or guards promise what is to be known of them.
+  bool hasKnownSizes() const {
+    return kernel.getFunction()->hasAttr(plan::kGuardsAttr) ||
+           llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
+  }
   /// Says why `config`, which was given, cannot be taken; nothing if it can.
   std::string checkGiven(Attribute config);
   /// The product as wgmma sees it; nothing, and `refusal`, where that cannot do it.
@@ -83,8 +89,7 @@ ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo 
                                PointEmitter &points, const SelectStrategyOptions &options,
                                const ProductTuning &tuning)
     : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
-      isTF32(contraction.hasSingleOperands() &&
-             (options.allowTF32 || contraction.getOp()->hasAttr(kAllowTF32Attr))),
+      isTF32(contraction.hasSingleOperands() && contraction.getOp()->hasAttr(plan::kAllowTF32Attr)),
       outputOps(countOutputOps(kernel, contraction)), key(makeKey()),
       oddity(findOddity(contraction.a, contraction.m)) {
   if (oddity.empty())
@@ -186,8 +191,7 @@ std::optional<Choice> ProductChooser::chooseTuned() {
     return Choice{entry->config, "tuned: " + key};
   // The line is about a product whose operands are plain, of sizes that a guard may have to
   // promise: this one is another, or the variant for other sizes.
-  bool isStatic = llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
-  if (!oddity.empty() || (!isStatic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr)))
+  if (!oddity.empty() || !hasKnownSizes())
     return std::nullopt;
   emitError(entry->loc) << "expected a configuration that the product " << key << " can take, got "
                         << entry->config << ": " << wrong;
@@ -229,8 +233,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   const Contraction::Side &first = swapped ? contraction.b : contraction.a,
                           &second = swapped ? contraction.a : contraction.b;
   // Where sizes are symbolic, guards keep them from being zero or too large.
-  bool isStatic = llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
-  if (!isStatic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr))
+  if (!hasKnownSizes())
     return refuse("sizes may be zero, or too large");
   SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
   auto getName = [&](const Contraction::Side &side) -> StringRef {

@@ -508,7 +508,6 @@ private:
 FailureOr<Choice> SelectStrategy::choose(const KernelInfo &kernel,
                                          std::optional<int64_t> rowBound) {
   SelectStrategyOptions options;
-  options.allowTF32 = allowTF32;
   options.wgmma = wgmma;
   Block &body = kernel.getFunction().getBody().front();
   llvm::SmallPtrSet<Operation *, 32> before;

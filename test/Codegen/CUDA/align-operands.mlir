@@ -1,5 +1,5 @@
 // RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-align-operands))" | FileCheck %s
-// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-align-operands{allow-tf32=true}))" | FileCheck %s --check-prefix=TF32
+// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-allow-tf32,xc-cuda-align-operands))" | FileCheck %s --check-prefix=TF32
 // RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-align-operands{wgmma=false}))" | FileCheck %s --check-prefix=PLAIN
 
 // PLAIN-LABEL: func.func @unaligned_rows(

@@ -1,5 +1,5 @@
 // RUN: xc-opt %s -split-input-file -xc-cuda-select-strategy | FileCheck %s --check-prefix=EXACT
-// RUN: xc-opt %s -split-input-file -xc-cuda-select-strategy=allow-tf32 | FileCheck %s --check-prefix=TF32
+// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-allow-tf32),xc-cuda-select-strategy)" | FileCheck %s --check-prefix=TF32
 
 // f32 products go to the tensor cores only where that is allowed.
 // EXACT: func.func @product() attributes {{.*}}lowering_config = #cuda.matmul_fma<

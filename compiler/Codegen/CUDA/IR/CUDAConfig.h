@@ -23,9 +23,6 @@ inline constexpr llvm::StringLiteral kDivisorAttr = "cuda.divisor";
 inline constexpr llvm::StringLiteral kProgrammaticAttr = "cuda.programmatic";
 inline constexpr llvm::StringLiteral kSharedOffsetAttr = "cuda.shared_offset";
 
-/// Unit, on a product of the model: its f32 factors may be rounded to TF32.
-inline constexpr llvm::StringLiteral kAllowTF32Attr = "allow_tf32";
-
 /// On lowered kernels: the ordinals of the scalar arguments, and a description of each tensor map.
 inline constexpr llvm::StringLiteral kScalarsAttr = "cuda.scalars";
 inline constexpr llvm::StringLiteral kTensorMapsAttr = "cuda.tensor_maps";

@@ -68,7 +68,7 @@ bool isTensorCoreProduct(linalg::LinalgOp op) {
   return matchProduct(op) && llvm::all_of(op.getDpsInputs(), [&](Value factor) {
            Type element = getElementTypeOrSelf(factor);
            return element.isF16() || element.isBF16() || element.isInteger(8) ||
-                  (element.isF32() && op->hasAttr("allow_tf32"));
+                  (element.isF32() && op->hasAttr(kAllowTF32Attr));
          });
 }
 

@@ -62,6 +62,17 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
+  let summary = "Let f32 products round their factors to TF32";
+  let description = [{
+    Gives every product of f32 factors `allow_tf32`, as the ops of the array dialect that say so themselves have it. Example:
+    ```mlir
+    %c = linalg.contract ... ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) ...                 // input
+    %c = linalg.contract ... {allow_tf32} ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) ...  // output
+    ```
+  }];
+}
+
 def PromoteVariables : Pass<"xc-promote-variables", "::mlir::func::FuncOp"> {
   let summary = "Read variables first, assign them last";
   let description = [{
