@@ -79,14 +79,23 @@ static Result compare(Operation *op, ExpressionBuilder &e, CompareDirection dire
 
 /// Reduces over one dim, which stays with size 1.
 template <typename OpTy> static Result reduce(OpTy op, ExpressionBuilder &e, ReduceKind kind) {
+  return SmallVector<Value>{e.reduce(kind, op.getInput(), int64_t(op.getAxis()))};
+}
+
+/// A maximum or minimum over one dim; with mode IGNORE, of what is not NaN, and NaN if all is.
+template <typename OpTy>
+static Result reduceToExtreme(OpTy op, ExpressionBuilder &e, ReduceKind kind) {
   Value input = op.getInput();
-  if constexpr (llvm::is_one_of<OpTy, tosa::ReduceMaxOp, tosa::ReduceMinOp>::value) {
-    if (op.getNanMode() == tosa::NanPropagationMode::IGNORE && isFloat(input)) {
-      double nothing = std::numeric_limits<double>::infinity();
-      input = replaceNans(e, input, e.scalar(kind == ReduceKind::Max ? -nothing : nothing, input));
-    }
-  }
-  return SmallVector<Value>{e.reduce(kind, input, int64_t(op.getAxis()))};
+  if (op.getNanMode() == tosa::NanPropagationMode::PROPAGATE || !isFloat(input))
+    return reduce(op, e, kind);
+  double nothing = std::numeric_limits<double>::infinity();
+  Value isNan = e.make<IsNanOp>(input);
+  Value numbers =
+      e.select(isNan, e.scalar(kind == ReduceKind::Max ? -nothing : nothing, input), input);
+  int64_t axis = op.getAxis();
+  return SmallVector<Value>{e.select(e.reduce(ReduceKind::And, isNan, axis),
+                                     e.scalar(std::numeric_limits<double>::quiet_NaN(), input),
+                                     e.reduce(kind, numbers, axis))};
 }
 
 static Value convertArgMax(tosa::ArgMaxOp op, ExpressionBuilder &e) {
@@ -115,8 +124,8 @@ static Result convertReductions(Operation *op, ExpressionBuilder &e, bool &isKno
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([&](tosa::ReduceAllOp o) { return reduce(o, e, ReduceKind::And); })
       .Case([&](tosa::ReduceAnyOp o) { return reduce(o, e, ReduceKind::Or); })
-      .Case([&](tosa::ReduceMaxOp o) { return reduce(o, e, ReduceKind::Max); })
-      .Case([&](tosa::ReduceMinOp o) { return reduce(o, e, ReduceKind::Min); })
+      .Case([&](tosa::ReduceMaxOp o) { return reduceToExtreme(o, e, ReduceKind::Max); })
+      .Case([&](tosa::ReduceMinOp o) { return reduceToExtreme(o, e, ReduceKind::Min); })
       .Case([&](tosa::ReduceProductOp o) { return reduce(o, e, ReduceKind::Prod); })
       .Case([&](tosa::ReduceSumOp o) { return reduce(o, e, ReduceKind::Sum); })
       .Case([&](tosa::ArgMaxOp o) { return SmallVector<Value>{convertArgMax(o, e)}; })

@@ -71,6 +71,28 @@ static Value perChannel(ExpressionBuilder &e, Value values, bool isPerChannel, T
   return isPerChannel ? values : reshapeTo(e, values, {});
 }
 
+/// value * multiplier >> shift, rounded: all in 64 bits.
+static Value applyScale(ExpressionBuilder &e, Value value, Value multiplier, Value shift,
+                        tosa::RoundingMode mode) {
+  auto constant = [&](int64_t number) { return e.integer(number, elementOf(value)); };
+  Value round = e.make<ShiftLeftOp>(constant(1), e.sub(shift, constant(1)));
+  if (mode == tosa::RoundingMode::DOUBLE_ROUND) {
+    // As if the product had been rounded to 31 bits before.
+    Value half = e.select(e.compare(CompareDirection::Ge, value, constant(0)),
+                          constant(int64_t(1) << 30), constant(-(int64_t(1) << 30)));
+    Value isLong = e.compare(CompareDirection::Gt, shift, constant(31));
+    round = e.add(round, e.select(isLong, half, constant(0)));
+  }
+  return e.make<ShiftRightArithmeticOp>(e.add(e.mul(value, multiplier), round), shift);
+}
+
+static Value convertApplyScale(tosa::ApplyScaleOp op, ExpressionBuilder &e) {
+  Type i64 = e.getBuilder().getI64Type();
+  Value scaled = applyScale(e, e.convert(op.getValue(), i64), e.convert(op.getMultiplier(), i64),
+                            e.convert(op.getShift(), i64), op.getRoundingMode());
+  return e.convert(scaled, elementOf(op.getOutput()));
+}
+
 /// (x - input_zp) * multiplier >> shift, rounded, + output_zp, saturated: all in 64 bits.
 static Result convertRescale(tosa::RescaleOp op, ExpressionBuilder &e) {
   FailureOr<int64_t> from = op.getInputZeroPoint(), to = op.getOutputZeroPoint();
@@ -89,15 +111,7 @@ static Result convertRescale(tosa::RescaleOp op, ExpressionBuilder &e) {
   value = e.sub(value, constant(*from));
   Value multiplier = perChannel(e, op.getMultiplier(), op.getPerChannel(), i64);
   Value shift = perChannel(e, op.getShift(), op.getPerChannel(), i64);
-  Value round = e.make<ShiftLeftOp>(constant(1), e.sub(shift, constant(1)));
-  if (op.getRoundingMode() == tosa::RoundingMode::DOUBLE_ROUND) {
-    // As if the product had been rounded to 31 bits before.
-    Value half = e.select(e.compare(CompareDirection::Ge, value, constant(0)),
-                          constant(int64_t(1) << 30), constant(-(int64_t(1) << 30)));
-    Value isLong = e.compare(CompareDirection::Gt, shift, constant(31));
-    round = e.add(round, e.select(isLong, half, constant(0)));
-  }
-  value = e.make<ShiftRightArithmeticOp>(e.add(e.mul(value, multiplier), round), shift);
+  value = applyScale(e, value, multiplier, shift, op.getRoundingMode());
   // Integers that are converted wrap, so the bits come out right either way.
   int64_t count = int64_t(1) << type.getWidth(), lowest = op.getOutputUnsigned() ? 0 : -count / 2;
   value =
@@ -130,6 +144,10 @@ Replacement convertInteger(Operation *op, ExpressionBuilder &e) {
     return SmallVector<Value>{convertShift(shift, e)};
   if (auto table = dyn_cast<tosa::TableOp>(op))
     return SmallVector<Value>{convertTable(table, e)};
+  // On scalars it belongs into bodies of other ops.
+  if (auto scale = dyn_cast<tosa::ApplyScaleOp>(op);
+      scale && isa<RankedTensorType>(scale.getOutput().getType()))
+    return SmallVector<Value>{convertApplyScale(scale, e)};
   if (auto rescale = dyn_cast<tosa::RescaleOp>(op))
     return convertRescale(rescale, e);
   return std::nullopt;

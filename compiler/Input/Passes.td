@@ -18,7 +18,7 @@ def ImportTosa : Pass<"xc-import-tosa", "::mlir::ModuleOp"> {
     matrices) of images with static sizes, `rescale`, `table` on signed integers, `cond_if` and `while_loop` as `array.if` and `array.while`, variables. Zero points and shifts are constants.
     Computed shapes (`dim`, `add_shape`, ...) become numbers, or sums, differences, products, quotients and remainders of
     sizes that are known when inputs are bound; paddings and the numbers of `resize` are constants.
-    NaNs that `nan_mode = IGNORE` leaves out of a maximum count as minus infinity. The others (`custom`, block-scaled types)
+    NaNs that `nan_mode = IGNORE` leaves out of a maximum count as minus infinity; a `reduce_max` or `reduce_min` of nothing but NaNs is NaN. The others (`custom`, block-scaled types)
     are errors that name op and place. Example:
     ```mlir
     %y = tosa.reduce_sum %x {axis = 1 : i32} : (tensor<4x8xf32>) -> tensor<4x1xf32>              // input

@@ -34,7 +34,9 @@ func.func @casts(%x: tensor<4xf32>) -> tensor<4xi8> {
 // CHECK:         array.reduce max, %[[X]] axes = [1] keepdims
 // CHECK:         %[[NAN:.*]] = array.is_nan %[[X]]
 // CHECK:         %[[NUMBERS:.*]] = array.select %[[NAN]], %{{.*}}, %[[X]]
-// CHECK:         array.reduce max, %[[NUMBERS]] axes = [1] keepdims
+// CHECK:         %[[ALL:.*]] = array.reduce and, %[[NAN]] axes = [1] keepdims
+// CHECK:         %[[MAX:.*]] = array.reduce max, %[[NUMBERS]] axes = [1] keepdims
+// CHECK:         array.select %[[ALL]], %{{.*}}, %[[MAX]]
 func.func @nans(%x: tensor<4x5xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
   %a = tosa.reduce_max %x {axis = 1 : i32} : (tensor<4x5xf32>) -> tensor<4x1xf32>
   %b = tosa.reduce_max %x {axis = 1 : i32, nan_mode = IGNORE} : (tensor<4x5xf32>) -> tensor<4x1xf32>
@@ -201,6 +203,18 @@ func.func @unsigned_rescale(%x: tensor<4xi8>) -> tensor<4xi8> {
   %y = tosa.rescale %x, %m, %s, %from, %to {rounding_mode = SINGLE_ROUND, scale32 = true, per_channel = false, input_unsigned = true, output_unsigned = false}
      : (tensor<4xi8>, tensor<1xi32>, tensor<1xi8>, tensor<1xi8>, tensor<1xi8>) -> tensor<4xi8>
   return %y : tensor<4xi8>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @scale(
+// CHECK:         %[[VALUE:.*]] = array.convert %{{.*}} : tensor<4xi32> -> tensor<4xi64>
+// CHECK:         array.mul %[[VALUE]],
+// CHECK:         array.shift_right_arithmetic {{.*}} tensor<4xi64>
+// CHECK:         array.convert {{.*}} : tensor<4xi64> -> tensor<4xi32>
+func.func @scale(%x: tensor<4xi32>, %m: tensor<4xi32>, %s: tensor<4xi8>) -> tensor<4xi32> {
+  %y = tosa.apply_scale %x, %m, %s {rounding_mode = DOUBLE_ROUND} : (tensor<4xi32>, tensor<4xi32>, tensor<4xi8>) -> tensor<4xi32>
+  return %y : tensor<4xi32>
 }
 
 // -----

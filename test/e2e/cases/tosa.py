@@ -81,6 +81,10 @@ def elementwise():
     yield case("maximum_ignore", "maximum", [nan, y], [("f32", np.fmax(nan.values, y.values))], attributes="nan_mode = IGNORE")
     yield case("reduce_max_ignore", "reduce_max", [nan], [("f32", numbers.max(1, keepdims=True))],
                attributes="axis = 1 : i32, nan_mode = IGNORE")
+    for op, function in (("reduce_max", np.fmax), ("reduce_min", np.fmin)):
+        nans = Tensor("f32", np.array([[np.nan, np.nan, np.nan], [-np.inf, np.nan, np.inf], [np.nan, 2.0, 1.0]]))
+        yield case(f"{op}_all_nan", op, [nans], [("f32", function.reduce(nans.values, axis=1, keepdims=True))],
+                   attributes="axis = 1 : i32, nan_mode = IGNORE")
     yield case("argmax_ignore", "argmax", [nan], [("i32", numbers.argmax(1))], attributes="axis = 1 : i32, nan_mode = IGNORE")
     halves = Tensor("f32", np.array([0.5, 1.5, 2.5, -0.5, -1.5, 200.0, -200.0, 3.49]))
     yield case("cast_f32_i8", "cast", [halves], [("i8", np.clip(np.rint(halves.values), -128, 127))])
@@ -121,6 +125,8 @@ def integers():
             add = add + np.where(shifts > 31, np.where(v.values >= 0, 1 << 30, -(1 << 30)), 0)
         want = np.clip(((product + add) >> shifts) + 5, -128, 127)
         before = "\n".join([constant("%m", "i32", multipliers), constant("%s", "i8", shifts), constant("%i", "i32", 0), constant("%o", "i8", 5)])
+        scale = [v, Tensor("i32", np.broadcast_to(multipliers, v.values.shape)), Tensor("i8", np.broadcast_to(shifts, v.values.shape))]
+        yield case(f"apply_scale_{mode}", "apply_scale", scale, [("i32", (product + add) >> shifts)], attributes=f"rounding_mode = {mode}")
         yield case(f"rescale_{mode}", "rescale", [v], [("i8", want)], before, "%m, %s, %i, %o",
                    types="tensor<3xi32>, tensor<3xi8>, tensor<1xi32>, tensor<1xi8>",
                    attributes=f"rounding_mode = {mode}, scale32 = true, per_channel = true, input_unsigned = false, output_unsigned = false")
