@@ -251,6 +251,47 @@ def products(dtype):
     return body.case(f"products_{dtype}", "sum")
 
 
+def grouped(dtype):
+    wide = np.float64 if dtype in FLOATS else np.int64
+    rows, matrices, counts = small(dtype, (5, 8), 50), small(dtype, (2, 8, 4), 51), Tensor("i64", [2, 3])
+    a, w = rows.values.astype(wide), matrices.values.astype(wide)
+    body = Body(rows, matrices, counts)
+    body.add(f"array.grouped_matmul %0, %1, %2 : ({rows.mlir}, {matrices.mlir}, {counts.mlir})", dtype, np.concatenate([a[:2] @ w[0], a[2:] @ w[1]]))
+    return body.case(f"grouped_{dtype}", "sum")
+
+
+def made(dtype):
+    """Values that come from no operand of their type."""
+    x, element = random(dtype, (5, 3), 52), mlir_type(dtype, ())
+    point = ".0" if dtype in FLOATS else ""
+    return simple(f"made_{dtype}", [x], [(dtype, np.tile(np.arange(7), (3, 1))), (dtype, np.array([1, 2, 3])), (dtype, np.array(5))], f"""
+      %n = array.dim %0, 0 : {mlir_type(dtype, (5, 3)).replace("5x3", "?x3")}
+      %r0 = array.iota axis = 1 : {mlir_type(dtype, (3, 7))}
+      %r1 = array.constant dense<[1{point}, 2{point}, 3{point}]> : {mlir_type(dtype, (3,))}
+      %r2 = array.from_index %n : {element}""", "exact", types=[x.mlir.replace("5x3", "?x3")])
+
+
+def decided(dtype):
+    x, condition = random(dtype, (5, 3), 53), Tensor("i1", np.array(False))
+    return simple(f"decided_{dtype}", [condition, x], [(dtype, x.values)], f"""
+      %r0 = array.if %0 : tensor<i1> -> ({x.mlir}) {{
+        %a = array.add %1, %1 : {x.mlir}
+        array.yield %a : {x.mlir}
+      }} else {{
+        array.yield %1 : {x.mlir}
+      }}""", "exact")
+
+
+def positions(dtype):
+    queries, keys = Tensor("i32", [0, 3, 9]), Tensor("i32", [1, 5])
+    slopes, places = 2.0 ** (-2 * np.arange(1, 5)), queries.values[:, None]
+    angles = places * 1e4 ** (-np.arange(4) / 4)
+    body = Body(queries, keys)
+    body.add(f"array.alibi %0, %1 heads = 4 : ({queries.mlir}, {keys.mlir})", dtype, -slopes[:, None, None] * np.abs(places - keys.values))
+    body.add(f"array.sinusoidal %0 size = 8 base = 1.0e4 : {queries.mlir}", dtype, np.concatenate([np.sin(angles), np.cos(angles)], 1))
+    return body.case(f"positions_{dtype}", "composite")
+
+
 def floats(dtype):
     x, scale, special = random(dtype, (5, 24), 36), random(dtype, (24,), 37), Tensor(dtype, [1, np.nan, np.inf, -np.inf, 0])
     rows, matrices, counts = random(dtype, (6, 8), 38), random(dtype, (2, 8, 5), 39), Tensor("i32", [4, 2])
@@ -277,13 +318,16 @@ def cases():
     for dtype in INTEGERS:
         yield arithmetic(dtype)
     for dtype in NUMBERS:
-        for make in (found, combined, folded, products):
+        for make in (found, combined, folded, products, made, decided):
             yield make(dtype)
+        if dtype not in ("i8", "u8"):  # as matmul: sums of bytes are i32
+            yield grouped(dtype)
     for dtype in DTYPES:
         for make in (rearranged, chosen):
             yield make(dtype)
     for dtype in FLOATS:
         yield floats(dtype)
+        yield positions(dtype)
     for dtype in DTYPES:
         for make in (moves, scattered, compared, variable):
             yield make(dtype)
