@@ -5,7 +5,7 @@ func.func @warps() attributes {lowering_config = #cuda.matmul_mma<tile_m = 128, 
 
 // -----
 
-// expected-error@+1 {{expected at least 2 stages, got 1}}
+// expected-error@+1 {{expected 2 to 128 stages, got 1}}
 func.func @stages() attributes {lowering_config = #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 1>} { return }
 
 // -----
@@ -192,3 +192,33 @@ func.func @fma_threads() attributes {lowering_config = #cuda.matmul_fma<tile_m =
 
 // expected-error@+1 {{expected tile_m x tile_k to be a multiple of the 256 threads that copy it, got 64 x 7}}
 func.func @fma_copies() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 7, thread_m = 4, thread_n = 4>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 8 blocks of 1 warpgroups on a multiprocessor, got 9}}
+func.func @wgmma_blocks() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 4, raster = 8, blocks = 9, split = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected at most 200 columns for 2 blocks of 1 warpgroups, got 256}}
+func.func @wgmma_columns() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 256, tile_k = 64, warpgroups = 1, stages = 4, raster = 8, blocks = 2, split = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 2 to 128 stages, got 4611686018427387904}}
+func.func @wgmma_stages() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 4611686018427387904, raster = 8, blocks = 1, split = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1048576 rows in a group, got 4611686018427387904}}
+func.func @wgmma_raster() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 4, raster = 4611686018427387904, blocks = 1, split = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 3 warpgroups and a multiple of 64 rows for each, up to 4096 in all, got 1 for 4611686018427387904 rows}}
+func.func @wgmma_rows() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 4611686018427387904, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 4, raster = 8, blocks = 1, split = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected tile_m to be at most 4096, got 8192}}
+func.func @mma_rows() attributes {lowering_config = #cuda.matmul_mma<tile_m = 8192, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 2>} { return }

@@ -58,6 +58,8 @@ static constexpr double kLaunchTime = 0.7;
 
 static constexpr int64_t kTileAlignment = 1024;
 static constexpr int64_t kSplitSums = 64;
+/// The most rows that a box has.
+static constexpr int64_t kMostBoxRows = 256;
 
 int64_t getClusterRoom(const Target &target, int64_t cluster) {
   int64_t room = target.multiprocessors;
@@ -167,9 +169,19 @@ static bool hasWholeLines(int64_t own, bool isKContiguous, const MatmulProblem &
   return isKContiguous || bytes % 128 == 0 || bytes == 64 || bytes == 32;
 }
 
+/// Rows of the boxes that bring the first factor: the blocks of a cluster's row share them, and a
+/// block alone fetches no more than there are.
+static int64_t getBoxRows(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  int64_t rows = (problem.isKContiguousA ? plan.tileM : plan.tileK) / plan.clusterN;
+  return plan.clusterN == 1 && problem.isKContiguousA ? std::min(rows, problem.m) : rows;
+}
+
 std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
                            const WGMMAPlan &plan) {
   int64_t bytes = problem.elementBytes, stepBytes = plan.tileK * bytes;
+  if (getBoxRows(problem, plan) > kMostBoxRows)
+    return "a box has at most " + std::to_string(kMostBoxRows) + " rows, not " +
+           std::to_string(getBoxRows(problem, plan));
   if (!hasWholeLines(plan.tileM, problem.isKContiguousA, problem) ||
       (!problem.turnsB && !hasWholeLines(plan.tileN, problem.isKContiguousB, problem)))
     return "an operand that is not contiguous along k needs lines of 32, 64 or a multiple of 128 "

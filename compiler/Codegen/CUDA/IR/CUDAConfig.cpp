@@ -37,6 +37,9 @@ using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 static constexpr int64_t kMostThreads = 1024, kMostLanes = 16, kWarpThreads = 32;
 /// Blocks of a cluster that every GPU with clusters runs.
 static constexpr int64_t kMostPortableBlocks = 8;
+/// Sides of tiles and stages beyond these have no place in shared memory; within them no product of
+/// theirs overflows. Groups of more rows are as wide as any product.
+static constexpr int64_t kMostSide = 4096, kMostStages = 128, kMostRaster = 1 << 20;
 
 static LogicalResult verifyPositive(EmitError emitError, llvm::StringRef name, int64_t value) {
   if (value >= 1)
@@ -202,8 +205,7 @@ LogicalResult MergeAttr::verify(EmitError emitError, int64_t threads, int64_t it
 
 LogicalResult MatmulFMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
                                     int64_t tileK, int64_t threadM, int64_t threadN) {
-  // Sides beyond this have no place in shared memory, and their products cannot overflow.
-  constexpr int64_t kMostSide = 4096, kMostSums = 256;
+  constexpr int64_t kMostSums = 256;
   for (auto [name, side] : {std::pair("tile_m", tileM), {"tile_n", tileN}, {"tile_k", tileK}})
     if (side < 1 || side > kMostSide)
       return emitError() << "expected " << name << " to be 1 to " << kMostSide << ", got " << side;
@@ -230,8 +232,12 @@ LogicalResult MatmulMMAAttr::verify(EmitError emitError, int64_t tileM, int64_t 
                                     int64_t tileK, int64_t warpsM, int64_t warpsN, int64_t stages) {
   if (warpsM < 1 || warpsN < 1 || warpsM > 32 || warpsN > 32 || warpsM * warpsN > 32)
     return emitError() << "expected 1 to 32 warps, got " << warpsM << " x " << warpsN;
-  if (stages < 2)
-    return emitError() << "expected at least 2 stages, got " << stages;
+  if (stages < 2 || stages > kMostStages)
+    return emitError() << "expected 2 to " << kMostStages << " stages, got " << stages;
+  for (auto [name, side] : {std::pair("tile_m", tileM), {"tile_n", tileN}, {"tile_k", tileK}})
+    if (side > kMostSide)
+      return emitError() << "expected " << name << " to be at most " << kMostSide << ", got "
+                         << side;
   if (tileK < 16 || tileK % 16 != 0)
     return emitError() << "expected tile_k to be a multiple of 16, got " << tileK;
   for (auto [name, tile, warps] : {std::tuple("tile_m", tileM, warpsM), {"tile_n", tileN, warpsN}})
@@ -251,11 +257,13 @@ LogicalResult MatmulMMAAttr::verify(EmitError emitError, int64_t tileM, int64_t 
   return success();
 }
 
+/// Registers of a multiprocessor.
+static constexpr int64_t kRegisters = 65536;
 /// Registers of a thread: sums, and what addresses and loops take beside them.
 static constexpr int64_t kOtherRegisters = 40;
 
 WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks, int64_t words) {
-  constexpr int64_t kRegisters = 65536, kMost = 248;
+  constexpr int64_t kMost = 248;
   // More than they need is taken from those that multiply: 4096^3 in TF32 took 567 us with 80 for
   // 32 words, 523 with 72.
   int64_t fetching = words == 0 ? 32 : words <= 32 ? 72 : words + 48;
@@ -280,17 +288,25 @@ LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_
                           "share tiles, got "
                        << turns << " for " << warpgroups << " warpgroups and a split of " << split;
   int64_t team = warpgroups / turns; // those that share a tile
-  if (warpgroups < 1 || warpgroups > 3 || tileM < 1 || tileM % (64 * team) != 0)
-    return emitError() << "expected 1 to 3 warpgroups and a multiple of 64 rows for each, got "
-                       << team << " for " << tileM << " rows";
+  if (warpgroups < 1 || warpgroups > 3 || tileM < 1 || tileM > kMostSide ||
+      tileM % (64 * team) != 0)
+    return emitError() << "expected 1 to 3 warpgroups and a multiple of 64 rows for each, up to "
+                       << kMostSide << " in all, got " << team << " for " << tileM << " rows";
   if (tileN < 8 || tileN > 256 || tileN % 8 != 0)
     return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << tileN;
   if (tileK < 16 || tileK > 256 || (tileK > 64 ? tileK % 64 : tileK & (tileK - 1)) != 0)
     return emitError() << "expected k in steps of 16, 32, or a multiple of 64 up to 256, got "
                        << tileK;
-  if (stages < 2 || raster < 1 || blocks < 1)
-    return emitError() << "expected at least 2 stages, a row in a group and a block, got " << stages
-                       << ", " << raster << " and " << blocks;
+  if (stages < 2 || stages > kMostStages)
+    return emitError() << "expected 2 to " << kMostStages << " stages, got " << stages;
+  if (raster < 1 || raster > kMostRaster)
+    return emitError() << "expected 1 to " << kMostRaster << " rows in a group, got " << raster;
+  // ptxas wants the operands of one wgmma, of 8 columns at least, to fit what threads start with.
+  int64_t mostBlocks =
+      kRegisters / (tile::kWarpgroupThreads * (1 + warpgroups) * (kOperandRegisters + 4));
+  if (blocks < 1 || blocks > mostBlocks)
+    return emitError() << "expected 1 to " << mostBlocks << " blocks of " << warpgroups
+                       << " warpgroups on a multiprocessor, got " << blocks;
   if (split < 1 || split > 8 || (split & (split - 1)) != 0 || tileN % (8 * split) != 0)
     return emitError()
            << "expected 1, 2, 4 or 8 blocks that share a multiple of 8 columns each, got " << split
@@ -309,7 +325,6 @@ LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_
                        << tileM << " x " << tileN << " x " << tileK << " for " << clusterM << " x "
                        << clusterN << " blocks";
   int64_t available = getWarpgroupRegisters(warpgroups, blocks).consumer;
-  // ptxas wants the operands of one wgmma to fit what threads start with.
   if (tileN / 2 + kOperandRegisters > getWarpgroupRegisters(warpgroups, blocks).launched)
     return emitError() << "expected at most "
                        << (getWarpgroupRegisters(warpgroups, blocks).launched - kOperandRegisters) *
