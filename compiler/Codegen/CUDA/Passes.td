@@ -11,7 +11,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ReduceProducts : Pass<"xc-cuda-reduce-products", "mlir::func::FuncOp"> {
-  let summary = "Make products of a matrix and a vector in f32 and f64 reductions";
+  let summary = "Make products of a matrix and a vector reductions";
   let description = [{
     Such a product moves one operand through memory once, and no matrix unit helps it: as a `linalg.generic` it
     shares kernels with what comes before and after it, as other reductions do. Runs before unit dims are folded.

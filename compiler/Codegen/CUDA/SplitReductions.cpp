@@ -76,9 +76,6 @@ struct ReduceProducts final : impl::ReduceProductsBase<ReduceProducts> {
   /// One operand has no dim of its own that is longer than 1: memory sets the time, and no matrix
   /// unit would help.
   static bool isMatrixTimesVector(linalg::ContractOp op) {
-    for (Value operand : op->getOperands())
-      if (!isa<FloatType>(getElementTypeOrSelf(operand)))
-        return false;
     FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
     if (failed(dims))
       return false;

@@ -205,6 +205,19 @@ def bytes_on_tensor_cores():
             yield product(a, b, result=a.values.astype(wide) @ b.values.astype(wide), tag="_bytes", out=out)
 
 
+def integers_of_few_rows():
+    """Matrix times vector in integers, from either side and in all orders, and matrices of a few rows."""
+    for dtype, out in (("i8", "i32"), ("u8", "u32"), ("i16", "i16"), ("i32", "i32"), ("i64", "i64")):
+        wide = np.uint64 if out == "u32" else np.int64
+        for m, k, n in ((1, 600, 70), (70, 600, 1), (1, 64, 4096), (8, 256, 400)):
+            if m > 1 and n > 1 and dtype != "i8":
+                continue
+            a, b = random(dtype, (m, k), 74), random(dtype, (k, n), 75)
+            result = a.values.astype(wide) @ b.values.astype(wide)
+            for options, left, right in (("", a, b), (" transpose_b", a, Tensor(dtype, b.values.T)), (" transpose_a", Tensor(dtype, a.values.T), b)):
+                yield product(left, right, options, result, "_few" + options.replace(" transpose", "_t"), out)
+
+
 def warpgroups_of_other_widths():
     """Products of elements of 4 and of 1 byte on warpgroups, which take operands along k only, or across it through registers."""
     allowed = " allow_tf32"
@@ -315,6 +328,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, bytes_on_tensor_cores,
+    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, bytes_on_tensor_cores, integers_of_few_rows,
                  warpgroups_of_other_widths, fused, constant_weights, groups):
         yield from make()

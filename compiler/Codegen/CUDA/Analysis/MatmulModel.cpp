@@ -219,6 +219,11 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
       {64, 128, 1},     {64, 96, 1},      {64, 64, 1},     {64, 32, 1},     {64, 16, 1},
       {128, 192, 2, 2}, {128, 128, 2, 2}, {128, 96, 2, 2}, {64, 256, 2, 2}, {64, 128, 2, 2},
   };
+  // Bytes that go through registers need 128 rows a warpgroup; others have narrow tiles above.
+  static constexpr Shape tallShapes[] = {{128, 64, 1}, {128, 32, 1}, {128, 16, 1}};
+  llvm::SmallVector<Shape> candidates(std::begin(shapes), std::end(shapes));
+  if (isReadAcross(problem))
+    llvm::append_range(candidates, tallShapes);
   llvm::SmallVector<WGMMAPlan> plans;
   auto consider = [&](const Shape &shape, int64_t blocks, int64_t split) {
     int64_t team = shape.warpgroups / shape.turns, parts = shape.tileM / team / 64;
@@ -266,7 +271,7 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     plan.microseconds = estimate(target, problem, plan);
     plans.push_back(plan);
   };
-  for (const Shape &shape : shapes)
+  for (const Shape &shape : candidates)
     for (int64_t blocks : {1, 2})
       for (int64_t split : {1, 2, 4, 8})
         consider(shape, blocks, split);

@@ -281,12 +281,18 @@ bool ReductionGroup::writesRows() const {
 }
 
 void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
+  SmallVector<utils::IteratorType> iterators = root.getIteratorTypesArray();
+  SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+  // Of operands with as many dims the first one counts; dims of one element make none larger.
   OpOperand *largest = nullptr;
-  unsigned most = 0;
+  std::pair<unsigned, unsigned> most;
   for (OpOperand *input : root.getDpsInputOperands()) {
-    unsigned dims = 0;
+    std::pair<unsigned, unsigned> dims;
     for (AffineExpr expr : root.getMatchingIndexingMap(input).getResults())
-      dims += isa<AffineDimExpr>(expr);
+      if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+        dims.first += ranges[dim.getPosition()] != 1;
+        ++dims.second;
+      }
     if (!largest || dims > most)
       std::tie(largest, most) = std::pair(input, dims);
   }
@@ -302,8 +308,6 @@ void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
   for (unsigned dim = 0; dim < root.getNumLoops(); ++dim)
     if (!llvm::is_contained(order, dim))
       order.insert(order.begin(), dim);
-  SmallVector<utils::IteratorType> iterators = root.getIteratorTypesArray();
-  SmallVector<int64_t> ranges = root.getStaticLoopRanges();
   group.reducesContiguousDim = true;
   for (unsigned dim : order) {
     bool reduces = iterators[dim] == utils::IteratorType::reduction;
