@@ -62,6 +62,16 @@ def simple(name, inputs, outputs, body, kind="rounded", types=None, result_types
     return Case(name, text, [Step(inputs, outputs)], kind, **options)
 
 
+def over_sizes(name, inputs, reference, type, result, op, kind):
+    """One function of one input of type `type`, called with each of `inputs`."""
+    text = f"""  func.func @NAME(%x: {type}) -> {result} {{
+    %y = {op} : {type} -> {result}
+    return %y : {result}
+  }}
+"""
+    return Case(name, text, [Step([x], [(x.dtype, reference(x.values))]) for x in inputs], kind)
+
+
 def symbol_of(case):
     return re.sub(r"\W", "_", case.name)
 

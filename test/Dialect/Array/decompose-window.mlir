@@ -75,6 +75,19 @@ func.func @group_norm(%x: tensor<?x8x6xf32>, %s: tensor<6xf32>) -> tensor<?x8x6x
   return %0 : tensor<?x8x6xf32>
 }
 
+// Where the size is not known, a window is as long as the longest of any such size; one window is the whole dim.
+// CHECK-LABEL: func.func @adaptive_pool_open(
+// CHECK:         %[[W:.*]] = array.iota axis = 1 sizes(%{{.*}}) : tensor<1x?xi64>
+// CHECK:         array.take %{{.*}} axis = 0 : (tensor<?x?xf32>, tensor<2x?xi64>) -> tensor<2x?x?xf32>
+// CHECK:         array.reduce max, %{{.*}} axes = [1] : tensor<2x?x?xf32> -> tensor<2x?xf32>
+// CHECK:         array.reduce max, %{{.*}} axes = [1] keepdims : tensor<2x?xf32> -> tensor<2x1xf32>
+func.func @adaptive_pool_open(%x: tensor<?x?xf32>) -> tensor<2x1xf32> {
+  %0 = array.adaptive_pool max, %x axes = [0, 1] sizes = [2, 1] : tensor<?x?xf32> -> tensor<2x1xf32>
+  return %0 : tensor<2x1xf32>
+}
+
+// -----
+
 // Windows of one size are a pool; others are gathered by a table, the last ones filled up.
 // CHECK-LABEL: func.func @adaptive_pool(
 // CHECK:         array.reduce_window max, %{{.*}} window = [1, 3, 2] strides = [1, 3, 2]

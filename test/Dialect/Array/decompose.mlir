@@ -215,6 +215,18 @@ func.func @resize(%x: tensor<?x4x3xf32>) -> (tensor<?x2x3xf32>, tensor<?x4x5xf32
   return %0, %1 : tensor<?x2x3xf32>, tensor<?x4x5xf32>
 }
 
+// Positions in a dim of a size that is not known are computed.
+// CHECK-LABEL: func.func @resize_open(
+func.func @resize_open(%x: tensor<?x3xf32>) -> tensor<5x3xf32> {
+  // CHECK: %[[D:.*]] = tensor.dim
+  // CHECK: array.from_index %[[D]]
+  // CHECK: %[[P:.*]] = array.iota axis = 0 : tensor<5xf64>
+  // CHECK: %[[I:.*]] = array.convert %{{.*}} : tensor<5xf64> -> tensor<5xi64>
+  // CHECK: array.take %{{.*}}[%[[I]]] axis = 0 : (tensor<?x3xf32>, tensor<5xi64>) -> tensor<5x3xf32>
+  %0 = array.resize nearest, %x axes = [0] sizes = [5] : tensor<?x3xf32> -> tensor<5x3xf32>
+  return %0 : tensor<5x3xf32>
+}
+
 // What a partition of a symbolic dim demands stays with the sort.
 // CHECK-LABEL: func.func @partition_symbolic
 // CHECK:         array.sort %{{.*}} axis = 0 {array.least_size = 4 : i64}

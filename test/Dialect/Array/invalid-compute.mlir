@@ -296,9 +296,9 @@ func.func @f(%x: tensor<4x8xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<?x8xf32>) {
-  // expected-error @+1 {{'array.resize' op expected dim 0 to be of static size and not empty, got 'tensor<?x8xf32>'}}
-  %0 = array.resize linear, %x axes = [0] sizes = [4] : tensor<?x8xf32> -> tensor<4x8xf32>
+func.func @f(%x: tensor<0x8xf32>) {
+  // expected-error @+1 {{'array.resize' op expected dim 0 not to be empty, got 'tensor<0x8xf32>'}}
+  %0 = array.resize linear, %x axes = [0] sizes = [4] : tensor<0x8xf32> -> tensor<4x8xf32>
   return
 }
 

@@ -392,9 +392,9 @@ func.func @f(%x: tensor<?x6xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<?x6xf32>) {
-  // expected-error @+1 {{'array.adaptive_pool' op expected dim 0 to be of static size and not empty, got 'tensor<?x6xf32>'}}
-  %0 = array.adaptive_pool avg, %x axes = [0] sizes = [2] : tensor<?x6xf32> -> tensor<2x6xf32>
+func.func @f(%x: tensor<0x6xf32>) {
+  // expected-error @+1 {{'array.adaptive_pool' op expected dim 0 not to be empty, got 'tensor<0x6xf32>'}}
+  %0 = array.adaptive_pool avg, %x axes = [0] sizes = [2] : tensor<0x6xf32> -> tensor<2x6xf32>
   return
 }
 

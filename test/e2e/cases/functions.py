@@ -4,7 +4,7 @@ import statistics
 
 import numpy as np
 
-from harness import simple
+from harness import over_sizes, simple
 from tensors import FLOATS, INTEGERS, NUMPY, Tensor, mlir_type, random
 
 SHAPE = (3, 37)
@@ -174,6 +174,32 @@ def cubic_weights(position, count):
     return pairs
 
 
+def resampled(mode, x, size, corners):
+    """Dim 1 of `x` at `size` places."""
+    count, result = x.shape[1], []
+    for o in range(size):
+        position = (o * (count - 1) / (size - 1) if size > 1 else 0) if corners else (o + 0.5) * count / size - 0.5
+        if mode == "cubic":
+            result.append(sum(x[:, place] * weight for place, weight in cubic_weights(position, count)))
+            continue
+        inside = min(max(position, 0), count - 1)
+        low = math.floor(inside + 0.5) if mode == "nearest" else math.floor(inside)
+        part = 0 if mode == "nearest" else inside - low
+        result.append(x[:, min(low, count - 1)] * (1 - part) + x[:, min(low + 1, count - 1)] * part)
+    return np.stack(result, 1)
+
+
+def open_resizes():
+    """Images of any size to one."""
+    for mode in ("nearest", "linear", "cubic"):
+        for size, corners in ((6, False), (6, True), (1, True)):
+            images = [random("f32", (2, count, 3), 9) for count in (7, 1, 20, 6)]
+            word = " align_corners" if corners else ""
+            yield over_sizes(f"resize_open_{mode}_{size}_{corners:d}", images, lambda x: resampled(mode, x, size, corners), "tensor<2x?x3xf32>",
+                                  f"tensor<2x{size}x3xf32>", f"array.resize {mode}, %x axes = [1] sizes = [{size}]{word}",
+                                  "exact" if mode == "nearest" else "sum")
+
+
 def cubic_resizes():
     for size, corners in ((16, False), (3, False), (16, True), (1, True), (7, False)):
         x = random("f32", (2, 7, 3), 8)
@@ -189,5 +215,5 @@ def cubic_resizes():
 
 def cases():
     with np.errstate(all="ignore"):
-        for make in (unary, binary, rearranged, cubic_resizes):
+        for make in (unary, binary, rearranged, cubic_resizes, open_resizes):
             yield from make()

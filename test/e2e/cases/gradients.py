@@ -172,6 +172,10 @@ def adaptive_pools():
             yield case(f"adaptive_{kind}_{name}", [x], lambda a: [pool.adapted(kind, a, [1, 2], sizes)],
                        f"%y = array.adaptive_pool {kind}, %0 axes = [1, 2] sizes = {sizes} {{vjp}} : {x.mlir} -> {mlir_type('f32', y.shape)}",
                        [mlir_type("f32", y.shape)])
+            open_type = "tensor<2x?x?x2xf32>"
+            yield case(f"adaptive_{kind}_{name}_open", [x], lambda a: [pool.adapted(kind, a, [1, 2], sizes)],
+                       f"%y = array.adaptive_pool {kind}, %0 axes = [1, 2] sizes = {sizes} {{vjp}} : {open_type} -> {mlir_type('f32', y.shape)}",
+                       [mlir_type("f32", y.shape)], types=[open_type])
 
 
 def accumulated(function, x, axis, exclusive, reverse, first):

@@ -3,7 +3,7 @@ import itertools
 
 import numpy as np
 
-from harness import simple
+from harness import over_sizes, simple
 import tensors
 from tensors import FLOATS, Tensor, mlir_type
 
@@ -168,6 +168,13 @@ def adaptive():
                          f"%r0 = array.adaptive_pool {kind}, %0 axes = [2, 3] sizes = {sizes} : tensor<?x3x8x9xf32> -> "
                          f"tensor<?x3x{sizes[0]}x{sizes[1]}xf32>", "sum" if kind == "avg" else "exact",
                          types=["tensor<?x3x8x9xf32>"], result_types=[f"tensor<?x3x{sizes[0]}x{sizes[1]}xf32>"])
+    # Images of any size, in one call one after the other.
+    for name, sizes in (("uneven", [3, 4]), ("global", [1, 1]), ("more", [11, 1])):
+        for kind in ("avg", "max"):
+            result = f"tensor<?x3x{sizes[0]}x{sizes[1]}xf32>"
+            images = [tensors.random("f32", (2, 3, height, width), 13, -1, 1) for height, width in ((8, 9), (1, 1), (17, 4))]
+            yield over_sizes(f"adaptive_{kind}_open_{name}", images, lambda a: adapted(kind, a, [2, 3], sizes), "tensor<?x3x?x?xf32>", result,
+                             f"array.adaptive_pool {kind}, %x axes = [2, 3] sizes = {sizes}", "sum" if kind == "avg" else "exact")
     odd = Tensor("f32", np.where(np.arange(35) % 6 == 0, np.inf, np.where(np.arange(35) % 17 == 1, np.nan, 1.0)))
     for kind in ("avg", "max"):
         yield simple(f"adaptive_{kind}_inf_nan", [odd], [("f32", adapted(kind, odd.values, [0], [8]))],

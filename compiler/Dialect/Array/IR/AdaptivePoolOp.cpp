@@ -139,6 +139,50 @@ static Value poolAxis(ExpressionBuilder &e, Value x, int64_t axis, const Ranges 
   return isMax ? pooled : e.div(pooled, countRanges(e, windows, axis, pooled));
 }
 
+/// `values` of one number for each window as a tensor of the rank that is left from `axis` on.
+static Value alongAxis(ExpressionBuilder &e, Value values, int64_t count, int64_t rank) {
+  SmallVector<int64_t> shape(rank, 1);
+  shape[0] = count;
+  auto type = RankedTensorType::get(shape, typeOf(values).getElementType());
+  return e.make<ReshapeOp>(type, values, ValueRange());
+}
+
+/// Pools a dim whose size is known when inputs are bound. A single window is the whole dim.
+static Value poolOpenAxis(ExpressionBuilder &e, Value x, int64_t axis, int64_t count,
+                          PoolKind kind) {
+  bool isMax = kind == PoolKind::Max;
+  if (count == 1)
+    return isMax ? e.reduce(ReduceKind::Max, x, axis) : e.mean(x, axis);
+  OpBuilder &builder = e.getBuilder();
+  SizeBuilder sizes(builder, x.getLoc());
+  Type i64 = builder.getI64Type();
+  auto number = [&](int64_t value) { return e.integer(value, i64); };
+  Value size = e.sizeLess(x, axis, 0, i64);
+  Value window = e.make<IotaOp>(RankedTensorType::get({count, 1}, i64), ValueRange(), uint64_t(0));
+  Value begin = e.div(e.mul(window, size), number(count));
+  Value next = e.mul(e.add(window, number(1)), size);
+  Value end = e.div(e.add(next, number(count - 1)), number(count));
+  // Both ends of a window may lie within elements that it shares with its neighbours.
+  Value width = sizes.value(
+      sizes.add(sizes.ceilDiv(sizes.size(x, axis), sizes.constant(count)), sizes.constant(1)));
+  Value step = e.make<IotaOp>(RankedTensorType::get({1, ShapedType::kDynamic}, i64),
+                              ValueRange(width), uint64_t(1));
+  Value place = e.add(begin, step);
+  Value gathered = e.make<TakeOp>(x, e.make<MinOp>(place, e.sub(end, number(1))), uint64_t(axis));
+  SmallVector<int64_t> shape(typeOf(x).getRank() - axis + 1, 1);
+  shape[0] = count;
+  shape[1] = ShapedType::kDynamic;
+  Value isInside = e.make<ReshapeOp>(RankedTensorType::get(shape, builder.getI1Type()),
+                                     e.compare(CompareDirection::Lt, place, end), width);
+  Value filled = e.select(isInside, gathered, e.scalar(isMax ? kLowest : 0, gathered));
+  Value pooled = e.reduce(isMax ? ReduceKind::Max : ReduceKind::Sum, filled, axis + 1,
+                          /*keepdims=*/false);
+  if (isMax)
+    return pooled;
+  Value counts = e.convert(e.sub(end, begin), typeOf(pooled).getElementType());
+  return e.div(pooled, alongAxis(e, counts, count, typeOf(pooled).getRank() - axis));
+}
+
 //===----------------------------------------------------------------------===//
 // In simpler ops
 //===----------------------------------------------------------------------===//
@@ -149,7 +193,9 @@ FailureOr<Values> AdaptivePoolOp::decompose(OpBuilder &builder) {
   bool isMax = getKind() == PoolKind::Max;
   SmallVector<int64_t> window(type.getRank(), 1);
   for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
-    window[axis] = type.getDimSize(axis) % size == 0 ? type.getDimSize(axis) / size : 0;
+    window[axis] = !type.isDynamicDim(axis) && type.getDimSize(axis) % size == 0
+                       ? type.getDimSize(axis) / size
+                       : 0;
   if (!llvm::is_contained(window, 0)) {
     auto windowAttr = builder.getDenseI64ArrayAttr(window);
     auto none = DenseI64ArrayAttr();
@@ -161,7 +207,9 @@ FailureOr<Values> AdaptivePoolOp::decompose(OpBuilder &builder) {
   }
   Value x = e.widen(getOperand());
   for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
-    x = poolAxis(e, x, axis, windowsOf(type.getDimSize(axis), size), getKind());
+    x = type.isDynamicDim(axis)
+            ? poolOpenAxis(e, x, axis, size, getKind())
+            : poolAxis(e, x, axis, windowsOf(type.getDimSize(axis), size), getKind());
   return Values{e.finish(x, getType())};
 }
 
@@ -192,6 +240,9 @@ static Value spreadAxis(ExpressionBuilder &e, Value g, Value x, Value pooled, in
 FailureOr<Values> AdaptivePoolOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   ExpressionBuilder e(builder, getLoc());
   RankedTensorType type = getOperand().getType();
+  // Of windows that are not known the decomposition has a gradient.
+  if (llvm::any_of(getAxes(), [&](int64_t axis) { return type.isDynamicDim(axis); }))
+    return failure();
   SmallVector<Value> stages = {e.widen(getOperand())};
   SmallVector<Ranges> windows;
   for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes())) {

@@ -219,7 +219,7 @@ def Array_AlibiOp : Array_InferredOp<"alibi", [Array_Decomposable]> {
 def Array_ResizeOp : Array_InferredOp<"resize", [Array_Decomposable]> {
   let summary = "Resamples dims to other sizes";
   let description = [{
-    As ONNX's Resize, along `axes` (strictly increasing, of static size) to `sizes`.
+    As ONNX's Resize, along `axes` (strictly increasing, not empty) to `sizes`.
     Position `o` of the result lies at `(o + 0.5) * in / out - 0.5` of the operand,
     or with `align_corners` at `o * (in - 1) / (out - 1)` (at 0 where `out` is 1).
     Outside of the operand its edge goes on. `nearest` takes the element there,

@@ -196,7 +196,7 @@ def Array_AdaptivePoolOp : Array_InferredOp<"adaptive_pool", [Array_Decomposable
   let summary = "Mean or maximum over windows that divide a dim into a number of parts";
   let description = [{
     As `torch.nn.AdaptiveAvgPool2d` and `AdaptiveMaxPool2d`: each of `axes` (strictly
-    increasing, of static size, not empty) comes out with the size in `sizes`; its element
+    increasing, not empty) comes out with the size in `sizes`; its element
     `o` is made of the elements from `floor(o * in / out)` up to
     `ceil((o + 1) * in / out)`. Windows differ in size and overlap where `out` does not
     divide `in`. NaN wins in a maximum. Computed in `f32` for 16-bit floats. Of equal

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Positions and weights depend on the sizes alone, so they are constants.
+// Positions and weights depend on the sizes alone, so they are constants where those are known.
+// Else the same formulas are computed, in f64 too, by the kernels that need them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,12 +102,92 @@ static Value resizeAxis(ExpressionBuilder &e, Value x, int64_t axis, int64_t out
   return e.add(low, e.mul(e.sub(high, low), e.constant(weights, shape, x)));
 }
 
+namespace {
+
+/// The same along a dim whose size is known when inputs are bound.
+class OpenAxis {
+public:
+  OpenAxis(ExpressionBuilder &e, Value x, int64_t axis, int64_t out, bool alignCorners)
+      : e(e), x(x), axis(axis), out(out) {
+    OpBuilder &builder = e.getBuilder();
+    Value size = e.convert(e.sizeLess(x, axis, 0, builder.getI64Type()), builder.getF64Type());
+    last = e.add(size, -1.0);
+    position = e.make<IotaOp>(RankedTensorType::get({out}, builder.getF64Type()), ValueRange(),
+                              uint64_t(0));
+    if (!alignCorners)
+      position = e.add(
+          e.div(e.mul(e.add(position, 0.5), size), e.scalar(static_cast<double>(out), size)), -0.5);
+    else if (out > 1)
+      position = e.div(e.mul(position, last), e.scalar(static_cast<double>(out - 1), last));
+    else
+      position = e.mul(position, 0.0);
+  }
+
+  Value resize(ResizeMode mode) {
+    Value inside = clamp(position);
+    if (mode == ResizeMode::Nearest)
+      return pick(clamp(floor(e.add(inside, 0.5))));
+    if (mode == ResizeMode::Cubic)
+      return interpolate();
+    Value below = floor(inside);
+    Value low = pick(below), high = pick(clamp(e.add(below, 1.0)));
+    return e.add(low, e.mul(e.sub(high, low), alongAxis(e.sub(inside, below))));
+  }
+
+private:
+  Value floor(Value value) { return e.make<FloorOp>(value); }
+  Value clamp(Value place) { return e.make<ClampOp>(e.scalar(0, place), place, last); }
+  Value pick(Value places) {
+    return e.make<TakeOp>(x, e.convert(places, e.getBuilder().getI64Type()), axis);
+  }
+  /// Numbers of positions as weights of what is taken there.
+  Value alongAxis(Value weights) {
+    auto type = cast<RankedTensorType>(x.getType());
+    SmallVector<int64_t> shape(type.getRank() - axis, 1);
+    shape.front() = out;
+    weights = e.convert(weights, type.getElementType());
+    return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), weights,
+                             ValueRange());
+  }
+  Value interpolate();
+
+  ExpressionBuilder &e;
+  Value x, last, position;
+  int64_t axis, out;
+};
+
+} // namespace
+
+/// See cubicWeight.
+static Value makeCubicWeight(ExpressionBuilder &e, Value distance) {
+  constexpr double a = -0.75;
+  Value x = e.make<AbsOp>(distance);
+  Value near = e.add(e.mul(e.mul(e.add(e.mul(x, a + 2), -(a + 3)), x), x), 1.0);
+  Value far = e.add(e.mul(e.add(e.mul(e.add(e.mul(x, a), -5 * a), x), 8 * a), x), -4 * a);
+  Value isNear = e.compare(CompareDirection::Le, x, e.scalar(1, x));
+  Value isFar = e.compare(CompareDirection::Lt, x, e.scalar(2, x));
+  return e.select(isNear, near, e.select(isFar, far, e.scalar(0, x)));
+}
+
+Value OpenAxis::interpolate() {
+  Value sum, base = floor(position);
+  for (double tap = -1; tap <= 2; ++tap) {
+    Value place = e.add(base, tap);
+    Value weight = alongAxis(makeCubicWeight(e, e.sub(position, place)));
+    Value term = e.mul(pick(clamp(place)), weight);
+    sum = sum ? e.add(sum, term) : term;
+  }
+  return sum;
+}
+
 FailureOr<Values> ResizeOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   bool nearest = getMode() == ResizeMode::Nearest;
   Value x = nearest ? getOperand() : e.widen(getOperand());
   for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
-    x = resizeAxis(e, x, axis, size, getMode(), getAlignCorners());
+    x = cast<RankedTensorType>(x.getType()).isDynamicDim(axis)
+            ? OpenAxis(e, x, axis, size, getAlignCorners()).resize(getMode())
+            : resizeAxis(e, x, axis, size, getMode(), getAlignCorners());
   return Values{e.finish(x, getType())};
 }
 

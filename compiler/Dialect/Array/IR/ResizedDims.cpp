@@ -22,8 +22,8 @@ LogicalResult inferResized(const RuleContext &rule, Type operand, ArrayRef<int64
                       formatDims(sizes));
   Dims shape(type.getShape());
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
-    if (ShapedType::isDynamic(shape[axis]) || shape[axis] == 0)
-      return rule.error("expected dim ", axis, " to be of static size and not empty, got ", type);
+    if (shape[axis] == 0)
+      return rule.error("expected dim ", axis, " not to be empty, got ", type);
     if (size < least)
       return rule.error(expectation, ", got ", formatDims(sizes));
     shape[axis] = size;

@@ -12,7 +12,7 @@
 
 namespace xc::array {
 
-/// The type of `operand` with dims `axes`, which are static and not empty, of `sizes`. One below
+/// The type of `operand` with dims `axes`, which are not known to be empty, of `sizes`. One below
 /// `least` is the error `expectation`.
 mlir::LogicalResult inferResized(const RuleContext &rule, mlir::Type operand,
                                  llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> sizes,
