@@ -59,30 +59,51 @@ static FormulaError applyBinary(FormulaOp op, int64_t a, int64_t b, int64_t *res
   return overflows ? FormulaError::Overflow : FormulaError::None;
 }
 
+namespace {
+
+/// A number, or why there is none.
+struct Outcome {
+  int64_t value;
+  FormulaError error;
+  bool isZero() const { return error == FormulaError::None && value == 0; }
+};
+
+} // namespace
+
+/// 0 times what is no number is 0, so that a formula can leave a part out.
+static Outcome combine(FormulaOp op, Outcome a, Outcome b) {
+  if (op == FormulaOp::Mul && (a.isZero() || b.isZero()))
+    return {0, FormulaError::None};
+  if (a.error != FormulaError::None)
+    return a;
+  if (b.error != FormulaError::None)
+    return b;
+  Outcome result = {0, FormulaError::None};
+  result.error = applyBinary(op, a.value, b.value, &result.value);
+  return result;
+}
+
 FormulaError xc::evaluateFormula(const fb::FormulaInstruction *code, size_t size,
                                  Span<const int64_t> symbols, int64_t *result) {
-  int64_t stack[kMaxFormulaDepth];
+  Outcome stack[kMaxFormulaDepth];
   size_t depth = 0;
   for (size_t i = 0; i < size; ++i) {
     const fb::FormulaInstruction &instruction = code[i];
     switch (instruction.op()) {
     case FormulaOp::Const:
-      stack[depth++] = instruction.operand();
+      stack[depth++] = {instruction.operand(), FormulaError::None};
       break;
     case FormulaOp::Symbol:
-      stack[depth++] = symbols[static_cast<size_t>(instruction.operand())];
+      stack[depth++] = {symbols[static_cast<size_t>(instruction.operand())], FormulaError::None};
       break;
-    default: {
+    default:
       --depth;
-      FormulaError error =
-          applyBinary(instruction.op(), stack[depth - 1], stack[depth], &stack[depth - 1]);
-      if (error != FormulaError::None)
-        return error;
-    }
+      stack[depth - 1] = combine(instruction.op(), stack[depth - 1], stack[depth]);
     }
   }
-  *result = stack[0];
-  return FormulaError::None;
+  if (stack[0].error == FormulaError::None)
+    *result = stack[0].value;
+  return stack[0].error;
 }
 
 const char *xc::verifyFormula(const fb::FormulaInstruction *code, size_t size, size_t symbolCount) {

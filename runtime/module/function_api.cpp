@@ -160,7 +160,7 @@ static Status addBytes(const FunctionShapes &shapes, const Arguments *arguments,
     uint64_t bytes;
     XCR_RETURN_IF_ERROR(shapes.bytesOf(argument, &bytes));
     if (addOverflows(*sum, bytes, sum))
-      return shapes.overflow();
+      return shapes.noSize(FormulaError::Overflow);
   }
   return Status();
 }
@@ -196,7 +196,7 @@ static Status getMemoryNeed(const xcr_function_t *function, uint32_t target,
       add(init.packed_sizes()->Get(j));
   }
   need->constant_bytes = sum;
-  return overflows ? shapes.overflow() : Status();
+  return overflows ? shapes.noSize(FormulaError::Overflow) : Status();
 }
 
 xcr_status_t xcr_function_get_memory_need(const xcr_function_t *function, uint32_t target,

@@ -17,9 +17,10 @@ using hal::CommandKind;
 
 PlanResolver::PlanResolver(const HostAllocator &allocator)
     : allocator(allocator), buffers(allocator), variableUse(allocator), useBegins(allocator),
-      uses(allocator), changedBuffers(allocator), results(allocator), chosenRegions(allocator),
-      temporaries(allocator), order(allocator), commands(allocator), addresses(allocator),
-      scalars(allocator), chosenVariants(allocator), pending(allocator), dirty(allocator) {}
+      uses(allocator), changedBuffers(allocator), results(allocator), failures(allocator),
+      chosenRegions(allocator), temporaries(allocator), order(allocator), commands(allocator),
+      addresses(allocator), scalars(allocator), chosenVariants(allocator), pending(allocator),
+      dirty(allocator) {}
 
 //===----------------------------------------------------------------------===//
 // Layout
@@ -292,16 +293,67 @@ void PlanResolver::settle() {
   allDirty = isUntold = false;
 }
 
+/// What has no value is an error where it is needed only: what is not chosen may be of sizes that
+/// there are none of.
+Status PlanResolver::evaluate(Span<const int64_t> symbols) {
+  failures.clear();
+  for (uint32_t i = 0; i < results.size(); ++i) {
+    const fb::Range &range = *plan->formulas()->Get(i);
+    FormulaError error =
+        evaluateFormula(codeOf(plan->formula_code(), range), range.count(), symbols, &results[i]);
+    if (error == FormulaError::None)
+      continue;
+    results[i] = -1;
+    XCR_RETURN_IF_ERROR(failures.push({i, error}));
+  }
+  return Status();
+}
+
+/// Whether the listed commands, or what lists them, need a formula's value.
+bool PlanResolver::needs(uint32_t formula) const {
+  // Where nothing is chosen, all is listed.
+  bool isNeeded = chosenRegions.size() == 0;
+  auto note = [&](const fb::Value &value) {
+    isNeeded |= value.formula() == static_cast<int32_t>(formula);
+  };
+  if (plan->arena_size())
+    note(*plan->arena_size());
+  for (uint32_t i = 0; i < chosenRegions.size(); ++i)
+    note(plan->choices()->Get(i)->condition());
+  forBindings([&](uint32_t, const fb::Binding &binding, uint32_t) {
+    note(binding.offset());
+    note(binding.length());
+  });
+  auto noteVariant = [&](const fb::Variant &variant) {
+    for (const fb::Value *value : {&variant.grid_x(), &variant.grid_y(), &variant.grid_z(),
+                                   &variant.workspace(), &variant.workspace_offset()})
+      note(*value);
+    for (uint32_t s = 0; s < variant.scalars().count(); ++s)
+      note(*plan->scalars()->Get(variant.scalars().begin() + s));
+    for (uint32_t g = 0; g < variant.guards().count(); ++g) {
+      const fb::Guard &guard = *plan->guards()->Get(variant.guards().begin() + g);
+      isNeeded |= guard.kind() == fb::GuardKind::ValueInRange && guard.operand() == formula;
+    }
+  };
+  for (uint32_t i = 0; i < commands.size() && !isNeeded; ++i)
+    if (commands[i].kind == CommandKind::Dispatch) {
+      const fb::Range &range = plan->dispatches()->Get(tableOf(i).ordinal())->variants();
+      for (uint32_t v = 0; v < range.count(); ++v)
+        noteVariant(*plan->variants()->Get(range.begin() + v));
+    }
+  return isNeeded;
+}
+
 Status PlanResolver::setSymbols(Span<const int64_t> symbols) {
   allDirty = true;
-  uint32_t failed = 0;
-  FormulaError error =
-      evaluateAll(plan->formula_code(), plan->formulas(), symbols, results.span(), &failed);
-  if (error != FormulaError::None)
-    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "formula %u of the plan of '%.*s' %s for the shapes of "
-                      "the inputs",
-                      failed, printLength(owner), owner.data, describe(error));
+  XCR_RETURN_IF_ERROR(evaluate(symbols));
+  XCR_RETURN_IF_ERROR(choose());
+  for (const Failure &failure : failures)
+    if (needs(failure.formula))
+      return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                        "formula %u of the plan of '%.*s' %s for the shapes of "
+                        "the inputs",
+                        failure.formula, printLength(owner), owner.data, describe(failure.error));
   int64_t size = plan->arena_size() ? valueOf(*plan->arena_size(), results.span()) : 0;
   if (size < 0)
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
@@ -309,7 +361,7 @@ Status PlanResolver::setSymbols(Span<const int64_t> symbols) {
                       printLength(owner), owner.data, size);
   arenaSize = static_cast<uint64_t>(size);
   knowsTemporaries = false;
-  return choose();
+  return Status();
 }
 
 /// Makes the choices that follow from sizes.

@@ -93,6 +93,10 @@ private:
     uint32_t place; ///< in `addresses`, or kNoPlace where more follows from the address
   };
   static constexpr uint32_t kNoPlace = UINT32_MAX;
+  struct Failure {
+    uint32_t formula;
+    FormulaError error;
+  };
   /// No alignment that a variant asks for changes where a buffer moves by a multiple of this; a
   /// dispatch that asks for a larger one is resolved anew.
   static constexpr uint64_t kNeutralMove = 256;
@@ -103,6 +107,8 @@ private:
   uint32_t bufferIndex(fb::Space space, uint32_t ordinal) const {
     return spaceBegins[static_cast<uint32_t>(space)] + ordinal;
   }
+  Status evaluate(Span<const int64_t> symbols);
+  bool needs(uint32_t formula) const;
   Status choose();
   void noteVariableUse();
   Status layOut();
@@ -146,6 +152,7 @@ private:
   Vector<uint32_t> changedBuffers; ///< since the last resolve; there is room for all
 
   Vector<int64_t> results;       ///< of the plan's formulas
+  Vector<Failure> failures;      ///< formulas that have none
   Vector<uint8_t> chosenRegions; ///< of the plan's choices
   uint64_t arenaSize = 0;
   bool isSeparate = false, knowsTemporaries = false;

@@ -44,7 +44,7 @@ Status FunctionShapes::evaluate() {
                                    results.span(), &failed);
   if (error == FormulaError::None)
     return Status();
-  return addContext(overflow(), allocator, "formula %u %s: ", failed, describe(error));
+  return addContext(noSize(error), allocator, "formula %u: ", failed);
 }
 
 static bool holds(fb::Comparison comparison, int64_t left, int64_t right) {
@@ -87,11 +87,12 @@ Status FunctionShapes::describeSymbols(String *values) const {
   return Status();
 }
 
-Status FunctionShapes::overflow() const {
+Status FunctionShapes::noSize(FormulaError error) const {
   String values(allocator);
   XCR_RETURN_IF_ERROR(describeSymbols(&values));
-  return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "a size in '%s' overflows 64 bits for %.*s",
-                    function->name()->c_str(), printLength(values.view()), values.c_str());
+  return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "a size in '%s' %s for %.*s",
+                    function->name()->c_str(), describe(error), printLength(values.view()),
+                    values.c_str());
 }
 
 Status FunctionShapes::shapeOf(const fb::Argument &argument, int64_t *shape) const {
@@ -111,7 +112,7 @@ Status FunctionShapes::bytesOf(const fb::Argument &argument, uint64_t *bytes) co
   uint64_t elements;
   if (!countElements(shape, count(argument.dims()), &elements) ||
       multiplyOverflows<uint64_t>(elements, elementBytes(argument.dtype()), bytes))
-    return overflow();
+    return noSize(FormulaError::Overflow);
   return Status();
 }
 
@@ -123,10 +124,14 @@ Status FunctionShapes::arenaBytes(const fb::Plan &plan, uint64_t *bytes) const {
   int64_t value = size.literal();
   if (size.formula() >= 0) {
     const fb::Range &range = *plan.formulas()->Get(static_cast<uint32_t>(size.formula()));
-    if (evaluateFormula(codeOf(plan.formula_code(), range), range.count(), symbols.span(),
-                        &value) != FormulaError::None ||
-        value < 0)
-      return overflow();
+    FormulaError error =
+        evaluateFormula(codeOf(plan.formula_code(), range), range.count(), symbols.span(), &value);
+    if (error != FormulaError::None)
+      return noSize(error);
+    if (value < 0)
+      return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                        "the arena of '%s' takes %" PRId64 " bytes for the shapes of the inputs",
+                        function->name()->c_str(), value);
   }
   *bytes = static_cast<uint64_t>(value);
   return Status();

@@ -30,8 +30,8 @@ public:
   Status shapeOf(const fb::Argument &argument, int64_t *shape) const;
   Status bytesOf(const fb::Argument &argument, uint64_t *bytes) const;
   Status arenaBytes(const fb::Plan &plan, uint64_t *bytes) const;
-  /// OUT_OF_RANGE with the values of the symbols.
-  Status overflow() const;
+  /// OUT_OF_RANGE: what a size does, with the values of the symbols.
+  Status noSize(FormulaError error) const;
   /// "x.0 = 3, n = 4": the symbols as they are.
   Status describeSymbols(String *values) const;
 

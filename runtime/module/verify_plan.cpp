@@ -132,13 +132,13 @@ Status Verifier::verifyNested(const fb::Plan &plan, const PlanContext &context,
                               uint32_t regionOrdinal, const fb::Range &regions) {
   xcr_string_view_t owner = context.owner;
   if (!isInside(regions, plan.region_ordinals()) || regions.count() != 2)
-    return corrupt("an if or while of '%.*s' has %u regions, expected 2 within "
+    return corrupt("an if, a while or a choice of '%.*s' has %u regions, expected 2 within "
                    "the plan's %u",
                    printLength(owner), owner.data, regions.count(), count(plan.region_ordinals()));
   for (uint32_t i = 0; i < regions.count(); ++i) {
     uint32_t nested = plan.region_ordinals()->Get(regions.begin() + i);
     if (nested <= regionOrdinal || nested >= count(plan.regions()))
-      return corrupt("an if or while in region %u of '%.*s' holds region %u of "
+      return corrupt("an if, a while or a choice in region %u of '%.*s' holds region %u of "
                      "%u",
                      regionOrdinal, printLength(owner), owner.data, nested, count(plan.regions()));
   }

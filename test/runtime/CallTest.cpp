@@ -514,6 +514,50 @@ TEST_F(CallTest, SizesChooseWhatIsLaunched) {
   }
 }
 
+/// The bytes of n numbers; no number itself for one n.
+static fb::Value bytesUnless(PlanSpec &plan, int64_t n) {
+  return plan.formulas.add({symbol(0), constant(4), op(fb::FormulaOp::Mul), symbol(0), constant(n),
+                            op(fb::FormulaOp::Sub), symbol(0), constant(n), op(fb::FormulaOp::Sub),
+                            op(fb::FormulaOp::FloorDiv), op(fb::FormulaOp::Add), constant(1),
+                            op(fb::FormulaOp::Sub)});
+}
+
+TEST_F(CallTest, OnlyWhatIsChosenNeedsItsFormulas) {
+  ModuleSpec spec = choiceModule();
+  PlanSpec &plan = spec.functions[0].plans[0];
+  fb::Value copied = bytesUnless(plan, 9), filled = bytesUnless(plan, 6);
+  plan.copies.back() =
+      fb::Copy(reads(fb::Space::Input, 0, copied), writes(fb::Space::Output, 0, copied));
+  plan.fills[0] = fb::Fill(writes(fb::Space::Output, 0, filled), 0x40e00000, 4);
+  use(spec);
+  call = makeCall(instance);
+  for (size_t size : {3, 9, 6, 4, 5}) {
+    Buffer x = makeBuffer(device, iota(size));
+    XCR_ASSERT_OK(set(0, x));
+    if (size == 6)
+      XCR_EXPECT_FAILS(xcr_call_run(call.get()), XCR_STATUS_OUT_OF_RANGE, "divides by zero");
+    else
+      XCR_EXPECT_OK(xcr_call_run(call.get()));
+  }
+}
+
+TEST_F(CallTest, ZeroTimesNoNumberIsZero) {
+  ModuleSpec spec = addModule();
+  PlanSpec &plan = spec.functions[0].plans[0];
+  // (n / 4) * (1 / (n / 4))
+  plan.formulas.add({symbol(0), constant(4), op(fb::FormulaOp::FloorDiv), constant(1), symbol(0),
+                     constant(4), op(fb::FormulaOp::FloorDiv), op(fb::FormulaOp::FloorDiv),
+                     op(fb::FormulaOp::Mul)});
+  use(spec);
+  call = makeCall(instance);
+  for (size_t size : {3, 8}) {
+    Buffer x = makeBuffer(device, iota(size));
+    XCR_ASSERT_OK(set(0, x));
+    XCR_ASSERT_OK(set(1, x));
+    XCR_EXPECT_OK(xcr_call_run(call.get()));
+  }
+}
+
 TEST_F(CallTest, StepsGoThroughWhatSizesHaveChosen) {
   use(choiceModule());
   call = makeCall(instance);

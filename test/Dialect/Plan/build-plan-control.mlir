@@ -208,6 +208,33 @@ module {
 
 // -----
 
+// What a region demands counts where sizes choose it: else both sides are 0.
+// CHECK:         #[[SIZES:map[0-9]*]] = affine_map<()[s0] -> ((1 floordiv (s0 floordiv 9 + 1)) * s0, (1 floordiv (s0 floordiv 9 + 1)) * 8)>
+// CHECK:         plan.function @demand {{.*}} requirements = [{comparison = 1 : i32, {{.*}}sizes = #[[SIZES]], what = "expected few"}]
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @then(%v: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %c8 = arith.constant 8 : index
+      %n = tensor.dim %v, %c0 : tensor<?xf32>
+      plan.require %n at_most %c8, "expected few"
+      return %v : tensor<?xf32>
+    }
+    func.func private @otherwise(%v: tensor<?xf32>) -> tensor<?xf32> {
+      return %v : tensor<?xf32>
+    }
+    func.func @demand(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %x, %c0 : tensor<?xf32>
+      %few = affine.apply affine_map<()[s0] -> (1 floordiv (s0 floordiv 9 + 1))>()[%n]
+      %y = plan.branch %few then @then otherwise @otherwise(%x) : (index, tensor<?xf32>) -> tensor<?xf32>
+      return %y : tensor<?xf32>
+    }
+  }
+}
+
+// -----
+
 module {
   module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     func.func private @then(%v: tensor<4xf32>) -> tensor<4xf32> {

@@ -377,3 +377,49 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %r : tensor<?xf32>
   }
 }
+
+// -----
+
+// What a region demands may hold for no size that there is: sizes do not choose it then.
+// CHECK-LABEL: func.func private @not_chosen(
+// CHECK:         plan.require %{{.*}} at_most %{{.*}}, "expected few"
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func private @not_chosen(%v: tensor<?xf32>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %n = tensor.dim %v, %c0 : tensor<?xf32>
+    plan.require %n at_most %c8, "expected few"
+    return %v : tensor<?xf32>
+  }
+  func.func private @chosen(%v: tensor<?xf32>) -> tensor<?xf32> {
+    return %v : tensor<?xf32>
+  }
+  func.func @by_sizes(%x: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> attributes {array.dim_range = {n = [16, 64, 1]}} {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %few = affine.apply affine_map<()[s0] -> (1 floordiv (s0 floordiv 9 + 1))>()[%n]
+    %y = plan.branch %few then @not_chosen otherwise @chosen(%x) : (index, tensor<?xf32>) -> tensor<?xf32>
+    return %y : tensor<?xf32>
+  }
+}
+
+// -----
+
+// Where data chooses, it may.
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func private @then(%v: tensor<?xf32>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %n = tensor.dim %v, %c0 : tensor<?xf32>
+    // expected-error @+1 {{expected few, got 16 to 64 and 8 by the ranges of the function's dims}}
+    plan.require %n at_most %c8, "expected few"
+    return %v : tensor<?xf32>
+  }
+  func.func private @otherwise(%v: tensor<?xf32>) -> tensor<?xf32> {
+    return %v : tensor<?xf32>
+  }
+  func.func @by_data(%p: tensor<i8>, %x: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> attributes {array.dim_range = {n = [16, 64, 1]}} {
+    %y = plan.branch %p then @then otherwise @otherwise(%x) : (tensor<i8>, tensor<?xf32>) -> tensor<?xf32>
+    return %y : tensor<?xf32>
+  }
+}

@@ -497,7 +497,77 @@ def sizes_decide():
         yield by_sizes(name, logic.format(name), lambda n, m, f=function: bool(f(n < m, n >= 5)))
 
 
+def demands_of_choices():
+    """What a region demands of sizes that it is not chosen for: more than there are, equal ones, a quotient by zero, and fewer than a range allows."""
+    vector, grid = "tensor<?xf32>", "tensor<?x?xf32>"
+
+    def choose(name, condition, then, inputs, wanted, attributes="", types=(vector, vector), ranges=""):
+        arguments = ", ".join(f"{n}: {t}{a}" for n, t, a in zip(("%x", "%y"), types, attributes or ("", "")))
+        text = f"""  func.func @NAME({arguments}) -> tensor<f32>{ranges} {{
+    %dn = array.dim %x, 0 : {vector}
+    %dm = array.dim %y, 0 : {vector}
+    %n = array.from_index %dn : tensor<i64>
+    %m = array.from_index %dm : tensor<i64>
+    %eight = array.constant dense<8> : tensor<i64>
+    %p = array.compare {condition} : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %r = array.if %p : tensor<i1> -> (tensor<f32>) {{
+{then}
+      array.yield %t : tensor<f32>
+    }} else {{
+      %u = array.reduce sum, %x axes = [0] : {vector} -> tensor<f32>
+      %v = array.reduce sum, %y axes = [0] : {vector} -> tensor<f32>
+      %t = array.sub %u, %v : tensor<f32>
+      array.yield %t : tensor<f32>
+    }}
+    return %r : tensor<f32>
+  }}
+"""
+        steps = []
+        for n, m in inputs:
+            x, y = random("f32", (n,), n), random("f32", (m,), m + 1)
+            result = wanted(x.values, y.values)
+            steps.append(Step([x, y], error=result) if isinstance(result, str) else
+                         Step([x, y], [("f32", x.values.sum() - y.values.sum() if result is None else result)]))
+        one_call = all(s.expected for s in steps)
+        return Case(f"demands_{name}", text, steps, "sum", one_call=one_call, recordings=2 if one_call and not ranges else 1)
+
+    yield choose("slice", "ge, %n, %eight", f"""      %s = array.slice %x [0:8] : {vector} -> tensor<8xf32>
+      %t = array.reduce prod, %s axes = [0] : tensor<8xf32> -> tensor<f32>""",
+                 ((3, 2), (8, 1), (40, 3), (0, 0), (9, 9)), lambda x, y: x[:8].prod() if len(x) >= 8 else None)
+    # Where it is chosen, it is checked.
+    yield choose("slice_chosen", "gt, %n, %m", f"""      %s = array.slice %x [0:8] : {vector} -> tensor<8xf32>
+      %t = array.reduce prod, %s axes = [0] : tensor<8xf32> -> tensor<f32>""",
+                 ((3, 4), (9, 4), (3, 2), (7, 0)),
+                 lambda x, y: None if len(x) <= len(y) else x[:8].prod() if len(x) >= 8 else f"got 8 and {len(x)}")
+    yield choose("equal", "eq, %n, %m", f"""      %s = array.mul %x, %y : {vector}
+      %t = array.reduce sum, %s axes = [0] : {vector} -> tensor<f32>""",
+                 ((3, 3), (3, 5), (1, 5), (5, 1), (0, 0)), lambda x, y: (x * y).sum() if len(x) == len(y) else None)
+    yield choose("reshape", "eq, %n, %eight", f"""      %s = array.reshape %x : {vector} -> tensor<2x4xf32>
+      %c = array.reduce prod, %s axes = [0] : tensor<2x4xf32> -> tensor<4xf32>
+      %t = array.reduce sum, %c axes = [0] : tensor<4xf32> -> tensor<f32>""",
+                 ((8, 3), (7, 5), (16, 5), (0, 1)), lambda x, y: x.reshape(2, 4).prod(0).sum() if len(x) == 8 else None)
+    yield choose("quotient", "ge, %m, %eight", f"""      %q = arith.divui %dn, %dm : index
+      %e = arith.muli %q, %dm : index
+      %b = array.broadcast_in_dim %y axes = [1] sizes(%q, %dm) : {vector} -> {grid}
+      %s = array.reshape %x sizes(%q, %dm) : {vector} -> {grid}
+      %w = array.mul %s, %b : {grid}
+      %t = array.reduce sum, %w axes = [0, 1] : {grid} -> tensor<f32>""",
+                 ((3, 0), (16, 8), (5, 3), (0, 0), (27, 9), (0, 8)),
+                 lambda x, y: (x.reshape(-1, len(y)) * y).sum() if len(y) >= 8 else None)
+    names = (' {array.dims = ["n"]}', ' {array.dims = ["m"]}')
+    ranges = " attributes {array.dim_range = {n = [16, 4096, 1], m = [0, 12, 1]}}"
+    yield choose("ranges", "eq, %n, %m", f"""      %s = array.mul %x, %y : {vector}
+      %t = array.reduce sum, %s axes = [0] : {vector} -> tensor<f32>""",
+                 ((16, 12), (40, 0)), lambda x, y: None, names, ranges=ranges)
+    yield choose("at_most", "le, %n, %eight", f"""      %z = array.constant dense<1.0> : tensor<12xf32>
+      %at = array.constant dense<0> : tensor<i64>
+      %s = array.dynamic_update_slice %z[%at] = %x : (tensor<12xf32>, {vector}, tensor<i64>) -> tensor<12xf32>
+      %t = array.reduce prod, %s axes = [0] : tensor<12xf32> -> tensor<f32>""",
+                 ((16, 12), (40, 0)), lambda x, y: None, names, ranges=ranges)
+
+
 def cases():
+    yield from demands_of_choices()
     yield from choices()
     yield from nested()
     yield from assignments()

@@ -513,11 +513,16 @@ LogicalResult PlanBuilder::addRequirement(RequireOp op) {
   return success();
 }
 
-/// Into the plan of the whole function. Regions that data does not choose count, too.
+/// Into the plan of the whole function. Regions that data does not choose count, too; of one that
+/// sizes do not choose, both sides are 0.
 void PlanBuilder::require(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
                           const Twine &what) {
   if (left == right)
     return;
+  if (isChosen) {
+    left = isChosen * left;
+    right = isChosen * right;
+  }
   PlanBuilder &root = getRootPlan();
   Builder builder(context);
   root.requirements.insert(builder.getDictionaryAttr(
@@ -525,6 +530,25 @@ void PlanBuilder::require(Location loc, AffineExpr left, Comparison comparison, 
        builder.getNamedAttr("sizes", AffineMapAttr::get(root.dims.getMap({left, right}))),
        builder.getNamedAttr("what", builder.getStringAttr(what)),
        builder.getNamedAttr("loc", cast<LocationAttr>(Attribute(loc)))}));
+}
+
+/// Of an arena in whose size regions have their parts that are never in use together: the largest
+/// for any choice; -1 where nothing is known.
+static int64_t getLargest(AffineExpr size, ArrayRef<AffineExpr> choices, const SymbolicDims &dims) {
+  // Each doubles the work.
+  constexpr size_t kMostChoices = 8;
+  if (choices.empty() || choices.size() > kMostChoices)
+    return dims.getRange(size).max;
+  int64_t largest = 0;
+  for (int64_t value : {0, 1}) {
+    AffineExpr chosen =
+        size.replace(choices.front(), getAffineConstantExpr(value, size.getContext()));
+    int64_t most = getLargest(chosen, choices.drop_front(), dims);
+    if (most < 0)
+      return -1;
+    largest = std::max(largest, most);
+  }
+  return largest;
 }
 
 LogicalResult PlanBuilder::emit() {
@@ -551,7 +575,7 @@ LogicalResult PlanBuilder::emit() {
   if (!requirements.empty())
     plan->setAttr("requirements", builder.getArrayAttr(requirements.getArrayRef()));
   plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));
-  if (int64_t largest = dims.getRange(arena.size).max;
+  if (int64_t largest = getLargest(arena.size, choices.getArrayRef(), dims);
       largest > 0 && !isa<AffineConstantExpr>(arena.size))
     plan->setAttr("arena_max", builder.getI64IntegerAttr(largest));
   builder.createBlock(&plan.getBody());

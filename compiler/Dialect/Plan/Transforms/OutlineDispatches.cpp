@@ -488,6 +488,8 @@ static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
     }
     func.setArgAttr(argument.getArgNumber(), "array.dims", builder.getArrayAttr(names));
   }
+  // Names that are gone have none.
+  func->removeAttr("array.dim_range");
   if (DictionaryAttr ranges = dims.getRanges())
     func->setAttr("array.dim_range", ranges);
 }
@@ -500,11 +502,18 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       return signalPassFailure();
     }
     auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+    llvm::DenseSet<Operation *> chosen = findChosenRegions(module);
+    auto getDims = [&](func::FuncOp func) {
+      SymbolicDims dims(func);
+      if (chosen.contains(func))
+        dims.dropEmptyRanges();
+      return dims;
+    };
     // Functions of regions stand before those that they are in.
     for (func::FuncOp func : llvm::reverse(functions)) {
       if (func.isExternal())
         continue;
-      SymbolicDims dims(func);
+      SymbolicDims dims = getDims(func);
       for (Operation &op : func.getBody().front()) {
         recordAlignments(&op, dims);
         recordSizes(&op, dims);
@@ -514,9 +523,9 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
     for (func::FuncOp func : functions) {
       if (func.isExternal())
         continue;
-      SymbolicDims dims(func);
+      SymbolicDims dims = getDims(func);
       recordSymbols(func, dims);
-      if (failed(listRequirements(func, dims)))
+      if (failed(listRequirements(func, dims, chosen.contains(func))))
         return signalPassFailure();
       unsigned next = 0;
       for (auto region : llvm::to_vector(func.getBody().getOps<RegionOp>())) {

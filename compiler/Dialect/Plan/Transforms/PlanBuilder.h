@@ -78,6 +78,8 @@ struct OuterPlan {
   mlir::ResultRange results;
   /// A loop's body: result i takes the place of argument i.
   bool replacesArguments = false;
+  /// 1 where sizes choose the region, else 0; null of one that only data chooses.
+  mlir::AffineExpr isChosen = {};
 
   OuterPlan(PlanBuilder &builder, mlir::ResultRange results) : builder(builder), results(results) {}
 };
@@ -188,6 +190,8 @@ private:
   PlanBuilder *parent = nullptr;
   unsigned arenaBuffer = 0;
   SymbolicDims dims;
+  /// Of a region that sizes choose, or that is in such a one: 1 where they do, else 0.
+  mlir::AffineExpr isChosen;
   /// The function's symbols as formulas over those of the whole plan, where they are others.
   llvm::SmallVector<mlir::AffineExpr> substitution;
   mlir::MLIRContext *context;
@@ -208,6 +212,8 @@ private:
   llvm::SmallVector<Command> commands;
   /// What sizes must be like; those of regions are in the whole function's plan.
   llvm::SetVector<mlir::Attribute> requirements;
+  /// By what sizes choose regions, also within regions, in the whole function's plan.
+  llvm::SetVector<mlir::AffineExpr> choices;
   ArenaPlacement arena;
   llvm::SmallVector<llvm::SmallVector<int64_t>> edges;
   llvm::SmallVector<unsigned> arenaIndex; // buffer -> its number in the arena's layout

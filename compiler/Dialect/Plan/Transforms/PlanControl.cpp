@@ -14,7 +14,7 @@
 // value there, the body replaces it, in place where nothing needs the old one any more.
 //
 // Of an if that sizes decide only one region runs in a call, so both have one arena, as large as
-// the one that is chosen needs.
+// the one that is chosen needs, and what a region demands of sizes is demanded where it is chosen.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,6 +79,9 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
     return op->emitOpError("expected the name of a function, got ") << callee;
   auto nested = std::make_unique<PlanBuilder>(function, data, reuse, &around);
   nested->parent = this;
+  nested->isChosen = isChosen;
+  if (around.isChosen)
+    nested->isChosen = isChosen ? isChosen * around.isChosen : around.isChosen;
   if (failed(nested->buildRegion()))
     return failure();
   auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
@@ -104,7 +107,7 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
       std::string what;
       llvm::raw_string_ostream(what) << "expected dim " << dim << " of " << value.getType()
                                      << " to have the size that it has around a region";
-      require(ret.getLoc(), got, Comparison::Equal, expected, what);
+      nested->require(ret.getLoc(), got, Comparison::Equal, expected, what);
     }
   }
   nested->outer = nullptr;
@@ -161,14 +164,6 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
   }
   auto regions = std::make_shared<ControlRegions>();
   regions->isLoop = false;
-  for (auto [nested, callee] :
-       llvm::zip_equal(regions->plans, ArrayRef<FlatSymbolRefAttr>{branch.getThenAttr(),
-                                                                   branch.getOtherwiseAttr()})) {
-    FailureOr<std::unique_ptr<PlanBuilder>> built = buildNested(branch, callee, around);
-    if (failed(built))
-      return failure();
-    nested = std::move(*built);
-  }
   Command command{branch.getLoc(), {}, {}, {}};
   if (branch.getCondition().getType().isIndex()) {
     FailureOr<AffineExpr> choice = getExpr(OpFoldResult(branch.getCondition()));
@@ -176,9 +171,19 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
       return branch.emitOpError("expected data, or a formula over the dynamic dims of the "
                                 "function's inputs, as the condition");
     regions->choice = *choice;
+    getRootPlan().choices.insert(*choice);
   } else {
     Place condition = places.at(branch.getCondition());
     touch(command, condition.buffer, condition.offset, condition.length, Access::Read);
+  }
+  for (auto [number, callee] : llvm::enumerate(
+           ArrayRef<FlatSymbolRefAttr>{branch.getThenAttr(), branch.getOtherwiseAttr()})) {
+    if (regions->choice)
+      around.isChosen = number == 0 ? regions->choice : 1 - regions->choice;
+    FailureOr<std::unique_ptr<PlanBuilder>> built = buildNested(branch, callee, around);
+    if (failed(built))
+      return failure();
+    regions->plans[number] = std::move(*built);
   }
   addControl(std::move(command), std::move(regions));
   return success();

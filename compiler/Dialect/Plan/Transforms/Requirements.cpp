@@ -11,7 +11,6 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
@@ -22,8 +21,9 @@ namespace {
 /// Makes the requires of one function.
 class RequirementBuilder {
 public:
-  RequirementBuilder(func::FuncOp func, SymbolicDims &dims)
-      : func(func), dims(dims), builder(OpBuilder::atBlockBegin(&func.getBody().front())) {}
+  RequirementBuilder(func::FuncOp func, SymbolicDims &dims, bool isChosenBySizes)
+      : func(func), dims(dims), isChosenBySizes(isChosenBySizes),
+        builder(OpBuilder::atBlockBegin(&func.getBody().front())) {}
 
   LogicalResult run();
 
@@ -36,6 +36,7 @@ private:
 
   func::FuncOp func;
   SymbolicDims &dims;
+  const bool isChosenBySizes;
   OpBuilder builder;
   llvm::DenseSet<std::tuple<AffineExpr, AffineExpr, unsigned>> known;
 };
@@ -102,8 +103,7 @@ static bool isRefuted(SizeRange left, Comparison comparison, SizeRange right) {
 /// Refuses ranges that no size is in, as those of two names for one size may be.
 LogicalResult RequirementBuilder::checkRanges() {
   for (const SymbolDefinition &symbol : dims.getSymbols()) {
-    auto [min, max, divisor] = symbol.range;
-    if (max >= 0 && max / divisor * divisor < min)
+    if (symbol.range.isEmpty())
       return func.emitError() << "expected dim '" << symbol.name << "' of '" << func.getName()
                               << "' to have a size, got ranges that leave none: "
                               << describe(symbol.range)
@@ -129,10 +129,11 @@ LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison 
     return emitError(loc) << what << ", got " << leftConstant.getValue() << " and "
                           << rightConstant.getValue();
   SizeRange leftRange = dims.getRange(left), rightRange = dims.getRange(right);
-  if (!holds && isRefuted(leftRange, comparison, rightRange))
+  if (!holds && !isChosenBySizes && isRefuted(leftRange, comparison, rightRange))
     return emitError(loc) << what << ", got " << describe(leftRange) << " and "
                           << describe(rightRange) << " by the ranges of the function's dims";
-  // What fails for all sizes fails when it is called, with their values.
+  // What fails for all sizes fails when it is called, with their values, as does what fails for
+  // those with which a region is chosen.
   SmallVector<Value> symbolValues;
   Value leftValue = dims.materialize(builder, loc, left, symbolValues),
         rightValue = dims.materialize(builder, loc, right, symbolValues);
@@ -214,8 +215,31 @@ LogicalResult RequirementBuilder::run() {
   return failure(walk.wasInterrupted());
 }
 
-LogicalResult listRequirements(func::FuncOp func, SymbolicDims &dims) {
-  return RequirementBuilder(func, dims).run();
+llvm::DenseSet<Operation *> findChosenRegions(ModuleOp module) {
+  llvm::DenseSet<Operation *> found;
+  SymbolTable symbols(module);
+  // Functions of regions stand before those that they are in.
+  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+  for (func::FuncOp func : llvm::reverse(functions)) {
+    if (func.isExternal())
+      continue;
+    bool isFound = found.contains(func);
+    auto add = [&](FlatSymbolRefAttr callee, bool isChosen) {
+      if (Operation *region = symbols.lookup(callee.getAttr()); region && (isFound || isChosen))
+        found.insert(region);
+    };
+    for (auto branch : func.getOps<BranchOp>())
+      for (FlatSymbolRefAttr callee : {branch.getThenAttr(), branch.getOtherwiseAttr()})
+        add(callee, branch.getCondition().getType().isIndex());
+    for (auto loop : func.getOps<LoopOp>())
+      for (FlatSymbolRefAttr callee : {loop.getConditionAttr(), loop.getBodyAttr()})
+        add(callee, /*isChosen=*/false);
+  }
+  return found;
+}
+
+LogicalResult listRequirements(func::FuncOp func, SymbolicDims &dims, bool isChosenBySizes) {
+  return RequirementBuilder(func, dims, isChosenBySizes).run();
 }
 
 } // namespace xc::plan

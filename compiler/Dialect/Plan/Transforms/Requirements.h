@@ -10,13 +10,22 @@
 
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseSet.h"
+
 namespace xc::plan {
+
+/// The functions of `module` that are regions which sizes choose, or in such regions. What they
+/// demand may hold for none of the sizes that are known to be possible: then they are not chosen.
+llvm::DenseSet<mlir::Operation *> findChosenRegions(mlir::ModuleOp module);
 
 /// Replaces the `plan.require`s of a function by ones at its start whose operands are formulas over
 /// its symbols, and adds those that linalg ops and casts imply: operands of one op agree in the
 /// sizes of its loops, and a `?` that is cast to a number is that number. What can be proven is
-/// left out; what fails for all inputs, between constants, is an error.
-mlir::LogicalResult listRequirements(mlir::func::FuncOp func, SymbolicDims &dims);
+/// left out; what fails for all inputs, between constants or, unless sizes choose whether the
+/// function runs, by the ranges of dims, is an error.
+mlir::LogicalResult listRequirements(mlir::func::FuncOp func, SymbolicDims &dims,
+                                     bool isChosenBySizes);
 
 } // namespace xc::plan
 

@@ -242,6 +242,12 @@ SizeRange SymbolicDims::getRange(AffineExpr expr) const {
           std::max<int64_t>(bounds.high.value_or(-1), -1), std::max<int64_t>(bounds.divisor, 1)};
 }
 
+void SymbolicDims::dropEmptyRanges() {
+  for (SymbolDefinition &symbol : symbols)
+    if (symbol.range.isEmpty())
+      symbol.range = {};
+}
+
 DictionaryAttr SymbolicDims::getRanges() const {
   Builder builder(context);
   NamedAttrList ranges;

@@ -29,6 +29,7 @@ namespace xc::plan {
 struct SizeRange {
   int64_t min = 0, max = -1, divisor = 1;
 
+  bool isEmpty() const { return max >= 0 && max / divisor * divisor < min; }
   bool isTrivial() const { return min == 0 && max == -1 && divisor == 1; }
   /// What holds where both hold.
   static SizeRange intersect(SizeRange a, SizeRange b);
@@ -67,6 +68,9 @@ public:
   /// `array.dim_range` of the function, with the names that the symbols have; null where nothing is
   /// known.
   mlir::DictionaryAttr getRanges() const;
+
+  /// Takes ranges that leave no size for unknown: those of a function that is not called then.
+  void dropEmptyRanges();
 
   /// The map with no dims, one symbol for each symbol of the function, and these results.
   mlir::AffineMap getMap(llvm::ArrayRef<mlir::AffineExpr> results) const;
