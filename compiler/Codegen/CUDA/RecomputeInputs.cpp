@@ -48,11 +48,16 @@ linalg::GenericOp recomputeInputs(linalg::GenericOp op) {
         continue;
       // Fusion would make a result of what others use.
       IRRewriter rewriter(op);
-      input->set(rewriter.clone(*input->get().getDefiningOp())->getResult(0));
+      Value shared = input->get();
+      Operation *copy = rewriter.clone(*shared.getDefiningOp());
+      input->set(copy->getResult(0));
       FailureOr<linalg::ElementwiseOpFusionResult> fused =
           linalg::fuseElementwiseOps(rewriter, input);
-      if (failed(fused))
-        return op;
+      if (failed(fused)) {
+        input->set(shared);
+        rewriter.eraseOp(copy);
+        continue;
+      }
       rewriter.replaceOp(op, llvm::map_to_vector(op->getResults(), [&](OpResult result) {
                            return fused->replacements.lookup(result);
                          }));

@@ -14,6 +14,7 @@
 #ifndef XC_DIALECT_ARRAY_IR_DEMANDS_H
 #define XC_DIALECT_ARRAY_IR_DEMANDS_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
 
@@ -22,18 +23,35 @@ namespace xc::array {
 /// Of an `array.sort`: how many elements its lines must have at least.
 inline constexpr llvm::StringLiteral kLeastSizeAttr = "array.least_size";
 
+/// In a location's metadata: the name of the op that the user wrote. Locations of the user's own
+/// have other metadata, or none.
+inline constexpr llvm::StringLiteral kOriginAttr = "array.origin";
+
+/// The name that \p loc says, also where passes have fused it with others; null if there is none.
+inline mlir::StringAttr findOrigin(mlir::Location loc) {
+  mlir::StringAttr found;
+  loc->walk([&](mlir::Location part) {
+    if (auto fused = mlir::dyn_cast<mlir::FusedLocWith<mlir::DictionaryAttr>>(part))
+      found = fused.getMetadata().getAs<mlir::StringAttr>(kOriginAttr);
+    return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return found;
+}
+
 /// The location of ops that express \p op, which the user wrote unless its location says otherwise.
 inline mlir::Location getOriginLoc(mlir::Operation *op) {
   mlir::Location loc = op->getLoc();
-  if (mlir::isa<mlir::FusedLocWith<mlir::StringAttr>>(loc))
+  if (findOrigin(loc))
     return loc;
-  return mlir::FusedLoc::get({loc}, op->getName().getIdentifier(), op->getContext());
+  mlir::Builder builder(op->getContext());
+  auto origin = builder.getNamedAttr(kOriginAttr, op->getName().getIdentifier());
+  return mlir::FusedLoc::get({loc}, builder.getDictionaryAttr({origin}), op->getContext());
 }
 
 /// The name of the op that the user wrote and that \p op is a part of.
 inline llvm::StringRef getOriginName(mlir::Operation *op) {
-  if (auto origin = mlir::dyn_cast<mlir::FusedLocWith<mlir::StringAttr>>(op->getLoc()))
-    return origin.getMetadata().getValue();
+  if (mlir::StringAttr origin = findOrigin(op->getLoc()))
+    return origin.getValue();
   return op->getName().getStringRef();
 }
 
