@@ -12,6 +12,12 @@
 // The size is a formula over sizes, which the host evaluates when inputs are bound: few queries, or
 // few scores, are one block.
 //
+// Where later keys are hidden, queries are several parts, each with a loop of its own over the keys
+// that its last query sees: another formula.
+//
+// The gradient goes over the same blocks. What flows to queries is written in place, what flows to
+// all else is added up in f32. Queries that a block has again count in one of both only.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
@@ -25,28 +31,64 @@ using Values = SmallVector<Value>;
 /// Queries that are attended to at once at least, if there are as many: the rows of a product's
 /// tile.
 static constexpr int64_t kUnit = 64;
+/// Parts of the queries where later keys are hidden: as many as save nearly half of the work.
+static constexpr int64_t kCausalParts = 8;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 
+/// Queries that see no other keys than the first ones.
+struct Part {
+  OpFoldResult begin, end, keys;
+};
+
 class BlockLoop {
 public:
-  BlockLoop(const AttentionInputs &in, OpBuilder &builder, Location location)
-      : in(in), builder(builder), location(location), e(builder, location),
-        sizes(builder, location), dim(in.getLengthDim()), queries(sizes.size(in.query, dim)) {}
+  BlockLoop(const AttentionInputs &in, OpBuilder &builder, Location location, int64_t maxScores)
+      : in(in), builder(builder), location(location), maxScores(maxScores), e(builder, location),
+        sizes(builder, location), dim(in.getLengthDim()), queries(sizes.size(in.query, dim)),
+        keys(sizes.size(in.key, dim)) {
+    if (in.isCausal)
+      offset = in.offset ? e.convert(in.offset, builder.getI64Type())
+                         : e.sub(number(keys), number(queries));
+  }
 
-  Values build(int64_t maxScores);
+  Values build();
+  Values buildVjp(Value toResult, Value toLogsumexp, BuildAttentionVjp buildBlock);
 
 private:
-  OpFoldResult chooseBlock(int64_t maxScores);
-  Values buildInits();
-  void buildCondition(WhileOp loop);
-  void buildBody(WhileOp loop);
-  AttentionInputs sliceInputs(Value start);
+  /// Makes what a round has of the values that the loop carries, from the block's inputs and where
+  /// it begins.
+  using BuildRound =
+      llvm::function_ref<Values(const AttentionInputs &block, ValueRange carried, Value start)>;
+
+  /// 1 where `size` is not 0.
+  OpFoldResult isSome(OpFoldResult size) {
+    OpFoldResult one = sizes.constant(1);
+    return sizes.sub(one, sizes.floorDiv(one, sizes.add(size, one)));
+  }
+  SmallVector<Part> chooseParts();
+  OpFoldResult chooseBlock();
+  Values loop(Values carried, BuildRound build);
+  AttentionInputs sliceKeys();
+  AttentionInputs sliceQueries(AttentionInputs inputs, Value start);
+  Value sliceMask(Value mask, Value at);
   /// The box of `value` that has `size` at `begin` along `along` and all of the other dims.
   Value sliceAt(Value value, int64_t along, Value begin, OpFoldResult size);
+  Value updateAt(Value whole, int64_t along, Value begin, Value part);
+  Value addAt(Value whole, int64_t along, Value begin, Value part);
+  Value addKeys(Value whole, int64_t along, Value part);
   Values getStarts(int64_t rank, int64_t along, Value begin);
+  /// Zeros of `shape`.
+  Value zeros(ArrayRef<OpFoldResult> shape, Type element);
+  /// Where a block begins: `start`, but that of the last block behind it.
+  Value getPlace(Value start) { return e.make<MinOp>(start, number(sizes.sub(part.end, block))); }
+  /// The same for boxes, which do not reach over the end of an array.
+  Value getBox(Value start) { return part.end == queries ? start : getPlace(start); }
+  Value maskRepeated(Value cotangent, int64_t along, Value start, Value at);
+  /// Whether the mask has a dim of size other than 1 for what is `fromLast` before its last dim.
+  static int64_t findMaskDim(Value mask, int64_t fromLast);
   Value number(int64_t value) { return e.integer(value, builder.getI64Type()); }
   /// A size as data.
   Value number(OpFoldResult size);
@@ -54,28 +96,74 @@ private:
   AttentionInputs in;
   OpBuilder &builder;
   Location location;
+  int64_t maxScores;
   ExpressionBuilder e;
   SizeBuilder sizes;
   int64_t dim;
-  OpFoldResult queries, block;
+  OpFoldResult queries, keys, block;
+  /// Of the first query; null where all keys are seen.
+  Value offset;
+  Part part;
 };
 
 } // namespace
 
-/// Formulas have no minimum, but quotients of sizes: 1 / n is whether n is 1, for n above 0.
-OpFoldResult BlockLoop::chooseBlock(int64_t maxScores) {
+int64_t BlockLoop::findMaskDim(Value mask, int64_t fromLast) {
+  int64_t at = mask ? typeOf(mask).getRank() - 1 - fromLast : -1;
+  return at >= 0 && typeOf(mask).getDimSize(at) != 1 ? at : -1;
+}
+
+/// Borders are whole units. A mask's `?` may be 1 and then has no keys to leave out.
+SmallVector<Part> BlockLoop::chooseParts() {
+  int64_t maskKeys = findMaskDim(in.mask, 0);
+  bool hidesKeys = in.isCausal && !in.offset && !getConstantIntValue(queries) &&
+                   (maskKeys < 0 || !typeOf(in.mask).isDynamicDim(maskKeys));
+  if (!hidesKeys)
+    return {{sizes.constant(0), queries, keys}};
   OpFoldResult one = sizes.constant(1), unit = sizes.constant(kUnit),
-               scores = sizes.size(in.key, dim);
-  for (int64_t leading = 0; leading <= dim; ++leading)
+               units = sizes.floorDiv(queries, unit);
+  // 1 where there are as many keys as queries. With fewer, all keys are taken.
+  OpFoldResult ratio = sizes.floorDiv(sizes.add(keys, one), sizes.add(queries, one)),
+               isLong = sizes.sub(one, sizes.floorDiv(one, sizes.add(ratio, one)));
+  SmallVector<Part> parts;
+  OpFoldResult begin = sizes.constant(0);
+  for (int64_t number = 1; number <= kCausalParts; ++number) {
+    OpFoldResult end = queries, seen = keys;
+    if (number < kCausalParts) {
+      end = sizes.mul(
+          sizes.floorDiv(sizes.mul(units, sizes.constant(number)), sizes.constant(kCausalParts)),
+          unit);
+      // A part without queries has one key: commands that are empty for some sizes only would be
+      // another recording.
+      OpFoldResult some = isSome(sizes.sub(end, begin)),
+                   visible = sizes.sub(keys, sizes.mul(isLong, sizes.sub(queries, end)));
+      seen = sizes.add(sizes.mul(some, visible), sizes.mul(sizes.sub(one, some), isSome(keys)));
+    }
+    parts.push_back({begin, end, seen});
+    begin = end;
+  }
+  return parts;
+}
+
+/// Formulas have no minimum, but quotients of sizes: 1 / n is whether n is 1, for n above 0.
+OpFoldResult BlockLoop::chooseBlock() {
+  OpFoldResult one = sizes.constant(1), unit = sizes.constant(kUnit),
+               rows = sizes.sub(part.end, part.begin), scores = sizes.mul(part.keys, rows);
+  for (int64_t leading = 0; leading < dim; ++leading)
     scores = sizes.mul(scores, sizes.size(in.query, leading));
   OpFoldResult parts = sizes.add(sizes.floorDiv(scores, sizes.constant(maxScores)), one),
-               units = sizes.add(sizes.floorDiv(queries, unit), one);
+               units = sizes.add(sizes.floorDiv(rows, unit), one);
   // 1 where there are several parts and several units, and fewer units a part than there are; then
   // so many whole units are at most the queries.
   OpFoldResult isSplit = sizes.mul(sizes.sub(one, sizes.floorDiv(one, parts)),
                                    sizes.sub(one, sizes.floorDiv(one, units)));
-  OpFoldResult split = sizes.mul(sizes.ceilDiv(units, parts), unit);
-  return sizes.add(sizes.mul(isSplit, split), sizes.mul(sizes.sub(one, isSplit), queries));
+  OpFoldResult split = sizes.mul(sizes.ceilDiv(units, parts), unit),
+               size =
+                   sizes.add(sizes.mul(isSplit, split), sizes.mul(sizes.sub(one, isSplit), rows));
+  if (part.end == queries)
+    return size;
+  // Of no query, one that is in no round.
+  return sizes.add(size, sizes.mul(sizes.sub(one, isSome(rows)), isSome(queries)));
 }
 
 Value BlockLoop::number(OpFoldResult size) {
@@ -105,83 +193,185 @@ Value BlockLoop::sliceAt(Value value, int64_t along, Value begin, OpFoldResult s
                                 dynamic);
 }
 
-/// A start behind the last block is that of the last block, as slices and updates have it.
-AttentionInputs BlockLoop::sliceInputs(Value start) {
-  AttentionInputs part = in;
-  part.query = sliceAt(in.query, dim, start, block);
-  int64_t maskDim = in.mask ? typeOf(in.mask).getRank() - 2 : -1;
-  if (maskDim >= 0 && typeOf(in.mask).getDimSize(maskDim) != 1) {
-    // The size of the block where the mask has as many rows as there are queries; else what is
-    // computed of it demands just that.
-    OpFoldResult others = sizes.sub(queries, block);
-    part.mask = sliceAt(in.mask, maskDim, start, sizes.sub(sizes.size(in.mask, maskDim), others));
-  }
-  if (!in.isCausal)
-    return part;
-  Value offset = in.offset ? e.convert(in.offset, builder.getI64Type())
-                           : e.sub(number(sizes.size(in.key, dim)), number(queries));
-  Value begin = e.make<MinOp>(start, number(sizes.sub(queries, block)));
-  part.offset = e.add(offset, begin);
-  return part;
+Value BlockLoop::updateAt(Value whole, int64_t along, Value begin, Value part) {
+  return e.make<DynamicUpdateSliceOp>(whole, part,
+                                      getStarts(typeOf(whole).getRank(), along, begin));
 }
 
-/// Where the loop begins, and memory for the results.
-Values BlockLoop::buildInits() {
+Value BlockLoop::addAt(Value whole, int64_t along, Value begin, Value part) {
+  Value old = sliceAt(whole, along, begin, sizes.size(part, along));
+  return updateAt(whole, along, begin, e.add(old, part));
+}
+
+/// `part` is of the part's keys.
+Value BlockLoop::addKeys(Value whole, int64_t along, Value added) {
+  if (part.keys == keys)
+    return e.add(whole, added);
+  return addAt(whole, along, number(int64_t(0)), added);
+}
+
+Value BlockLoop::sliceMask(Value mask, Value at) {
+  int64_t along = findMaskDim(mask, 1);
+  if (along < 0)
+    return mask;
+  // The size of the block where the mask has as many rows as there are queries; else what is
+  // computed of it demands just that.
+  OpFoldResult others = sizes.sub(queries, block);
+  return sliceAt(mask, along, at, sizes.sub(sizes.size(mask, along), others));
+}
+
+/// What the part's queries see, before its loop.
+AttentionInputs BlockLoop::sliceKeys() {
+  AttentionInputs inputs = in;
+  if (part.keys == keys)
+    return inputs;
+  auto slice = [&](Value value, int64_t along) {
+    return sliceAt(value, along, number(int64_t(0)), part.keys);
+  };
+  inputs.key = slice(in.key, dim);
+  inputs.value = slice(in.value, dim);
+  if (int64_t along = findMaskDim(in.mask, 0); along >= 0)
+    inputs.mask = slice(in.mask, along);
+  return inputs;
+}
+
+AttentionInputs BlockLoop::sliceQueries(AttentionInputs inputs, Value start) {
+  Value at = getBox(start);
+  inputs.query = sliceAt(in.query, dim, at, block);
+  if (in.mask)
+    inputs.mask = sliceMask(inputs.mask, at);
+  if (offset)
+    inputs.offset = e.add(offset, getPlace(start));
+  return inputs;
+}
+
+Value BlockLoop::zeros(ArrayRef<OpFoldResult> shape, Type element) {
+  SmallVector<int64_t> known;
+  Values dynamic;
+  dispatchIndexOpFoldResults(shape, dynamic, known);
+  auto type = RankedTensorType::get(known, element);
+  auto zero = DenseElementsAttr::get(RankedTensorType::get({}, element),
+                                     cast<Attribute>(builder.getZeroAttr(element)));
+  return e.make<BroadcastInDimOp>(type, e.make<ConstantOp>(zero), dynamic, ArrayRef<int64_t>());
+}
+
+/// A loop for each part, over what the ones before it have made.
+Values BlockLoop::loop(Values carried, BuildRound build) {
+  for (const Part &next : chooseParts()) {
+    part = next;
+    block = chooseBlock();
+    AttentionInputs seen = sliceKeys();
+    Values inits{number(part.begin)};
+    llvm::append_range(inits, carried);
+    auto loop = WhileOp::create(builder, location, ValueRange(inits).getTypes(), inits);
+    SmallVector<Location> places(inits.size(), location);
+    OpBuilder::InsertionGuard guard(builder);
+    Block *condition = builder.createBlock(&loop.getCondition(), {}, loop.getResultTypes(), places);
+    Value isMore = e.compare(CompareDirection::Lt, condition->getArgument(0), number(part.end));
+    YieldOp::create(builder, location, isMore);
+    Block *body = builder.createBlock(&loop.getBody(), {}, loop.getResultTypes(), places);
+    Value start = body->getArgument(0);
+    Values results = build(sliceQueries(seen, start), body->getArguments().drop_front(), start);
+    results.insert(results.begin(), e.add(start, number(block)));
+    YieldOp::create(builder, location, results);
+    carried = Values(loop.getResults().drop_front());
+  }
+  return carried;
+}
+
+Values BlockLoop::build() {
   SmallVector<OpFoldResult> shape = sizes.sizes(in.query);
   shape.back() = sizes.size(in.value, dim + 1);
-  Values inits{number(int64_t(0))};
-  auto add = [&](Type element) {
-    SmallVector<int64_t> known;
-    Values dynamic;
-    dispatchIndexOpFoldResults(shape, dynamic, known);
-    auto type = RankedTensorType::get(known, element);
-    auto zero = DenseElementsAttr::get(RankedTensorType::get({}, element),
-                                       cast<Attribute>(builder.getZeroAttr(element)));
-    inits.push_back(
-        e.make<BroadcastInDimOp>(type, e.make<ConstantOp>(zero), dynamic, ArrayRef<int64_t>()));
-  };
   Type element = in.getQueryType().getElementType();
-  add(element);
-  if (!in.hasLogsumexp)
-    return inits;
-  shape.pop_back();
-  add(element.isF64() ? element : builder.getF32Type());
-  return inits;
+  Values inits{zeros(shape, element)};
+  if (in.hasLogsumexp) {
+    shape.pop_back();
+    inits.push_back(zeros(shape, element.isF64() ? element : builder.getF32Type()));
+  }
+  return loop(inits, [&](const AttentionInputs &inputs, ValueRange carried, Value start) {
+    Values results = AttentionSteps(inputs, builder, location).buildResults();
+    Value at = getBox(start);
+    for (auto [whole, result] : llvm::zip_equal(carried, results))
+      result = updateAt(whole, dim, at, result);
+    return results;
+  });
 }
 
-void BlockLoop::buildCondition(WhileOp loop) {
-  OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Location> places(loop.getNumOperands(), location);
-  Block *region = builder.createBlock(&loop.getCondition(), {}, loop.getResultTypes(), places);
-  Value isMore = e.compare(CompareDirection::Lt, region->getArgument(0), number(queries));
-  YieldOp::create(builder, location, isMore);
+/// `cotangent` of a block at `at` with zeros for the queries before `start`, which the block before
+/// has had.
+Value BlockLoop::maskRepeated(Value cotangent, int64_t along, Value start, Value at) {
+  std::optional<int64_t> constant = getConstantIntValue(block);
+  Values dynamic;
+  if (!constant)
+    dynamic.push_back(sizes.value(block));
+  auto type = RankedTensorType::get(constant.value_or(ShapedType::kDynamic), builder.getI64Type());
+  Value position = e.add(e.make<IotaOp>(type, dynamic, /*axis=*/int64_t(0)), at);
+  Value isNew = e.compare(CompareDirection::Ge, position, start);
+  SmallVector<int64_t> others;
+  for (int64_t other = along + 1; other < typeOf(cotangent).getRank(); ++other)
+    others.push_back(other - along);
+  if (!others.empty())
+    isNew = e.make<ExpandDimsOp>(isNew, others);
+  return e.select(isNew, cotangent, e.scalar(0, cotangent));
 }
 
-void BlockLoop::buildBody(WhileOp loop) {
-  OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Location> places(loop.getNumOperands(), location);
-  Block *region = builder.createBlock(&loop.getBody(), {}, loop.getResultTypes(), places);
-  Value start = region->getArgument(0);
-  Values results = AttentionSteps(sliceInputs(start), builder, location).buildResults();
-  Values next{e.add(start, number(block))};
-  for (auto [whole, result] : llvm::zip_equal(region->getArguments().drop_front(), results))
-    next.push_back(e.make<DynamicUpdateSliceOp>(whole, result,
-                                                getStarts(typeOf(whole).getRank(), dim, start)));
-  YieldOp::create(builder, location, next);
-}
-
-Values BlockLoop::build(int64_t maxScores) {
-  block = chooseBlock(maxScores);
-  Values inits = buildInits();
-  auto loop = WhileOp::create(builder, location, ValueRange(inits).getTypes(), inits);
-  buildCondition(loop);
-  buildBody(loop);
-  return Values(loop.getResults().drop_front());
+Values BlockLoop::buildVjp(Value toResult, Value toLogsumexp, BuildAttentionVjp buildBlock) {
+  bool isMaskAdded = in.mask && isa<FloatType>(typeOf(in.mask).getElementType());
+  Values inits;
+  for (Value operand : {in.query, in.key, in.value, isMaskAdded ? in.mask : Value(), in.sinks})
+    if (operand) {
+      Type element = typeOf(operand).getElementType();
+      inits.push_back(
+          zeros(sizes.sizes(operand), element.isF64() ? element : builder.getF32Type()));
+    }
+  Values sums = loop(inits, [&](const AttentionInputs &inputs, ValueRange carried, Value start) {
+    Value at = getBox(start), place = getPlace(start), toLog;
+    Value to = maskRepeated(sliceAt(toResult, dim, at, block), dim, start, place);
+    if (toLogsumexp)
+      toLog = maskRepeated(sliceAt(toLogsumexp, dim, at, block), dim, start, place);
+    Values gradients = buildBlock(inputs, to, toLog);
+    llvm::erase(gradients, Value());
+    for (Value &gradient : gradients)
+      gradient = e.widen(gradient);
+    Values next{addAt(carried[0], dim, at, gradients[0]), addKeys(carried[1], dim, gradients[1]),
+                addKeys(carried[2], dim, gradients[2])};
+    for (size_t index = 3; index < carried.size(); ++index) {
+      Value gradient = gradients[index], whole = carried[index];
+      bool isMask = isMaskAdded && index == 3;
+      int64_t rows = isMask ? findMaskDim(in.mask, 1) : -1,
+              columns = isMask ? findMaskDim(in.mask, 0) : -1;
+      if (columns >= 0 && part.keys != keys) {
+        // All rows of the part's keys, then the block's rows of these.
+        Value seen = sliceAt(whole, columns, number(int64_t(0)), part.keys);
+        seen = rows >= 0 ? addAt(seen, rows, at, gradient) : e.add(seen, gradient);
+        next.push_back(updateAt(whole, columns, number(int64_t(0)), seen));
+      } else {
+        next.push_back(rows >= 0 ? addAt(whole, rows, at, gradient) : e.add(whole, gradient));
+      }
+    }
+    return next;
+  });
+  // As the operands stand in the op.
+  Values results{sums[0], sums[1], sums[2]};
+  size_t next = 3;
+  if (in.mask)
+    results.push_back(isMaskAdded ? sums[next++] : Value());
+  if (in.offset)
+    results.push_back(Value());
+  if (in.sinks)
+    results.push_back(sums[next++]);
+  return results;
 }
 
 Values buildBlocks(const AttentionInputs &in, OpBuilder &builder, Location location,
                    int64_t maxScores) {
-  return BlockLoop(in, builder, location).build(maxScores);
+  return BlockLoop(in, builder, location, maxScores).build();
+}
+
+Values buildVjpOfBlocks(const AttentionInputs &in, OpBuilder &builder, Location location,
+                        int64_t maxScores, Value toResult, Value toLogsumexp,
+                        BuildAttentionVjp buildBlock) {
+  return BlockLoop(in, builder, location, maxScores).buildVjp(toResult, toLogsumexp, buildBlock);
 }
 
 } // namespace xc::array

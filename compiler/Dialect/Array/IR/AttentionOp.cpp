@@ -275,7 +275,9 @@ static bool hasKnownLengths(AttentionOp op) {
 
 static int64_t getMaxScores(AttentionOp op, int64_t otherwise) {
   auto given = op->getAttrOfType<IntegerAttr>(kMaxScoresAttr);
-  return given ? given.getInt() : otherwise;
+  // More is as good as no limit, and leaves room for arithmetic.
+  constexpr int64_t most = int64_t(1) << 60;
+  return given ? std::min(given.getInt(), most) : otherwise;
 }
 
 /// Of one part, or one block of a loop.
@@ -428,9 +430,9 @@ static Values decomposeIntoParts(AttentionOp op, OpBuilder &builder, int64_t siz
 }
 
 /// `few` where all scores may be held at once for the sizes that inputs are bound with, else
-/// `many`. The host chooses.
-static Values decomposeBySizes(AttentionOp op, OpBuilder &builder, BuildResults few,
-                               BuildResults many) {
+/// `many`, as values of `types`. The host chooses.
+static Values chooseBySizes(AttentionOp op, OpBuilder &builder, TypeRange types,
+                            llvm::function_ref<Values()> few, llvm::function_ref<Values()> many) {
   ExpressionBuilder e(builder, op.getLoc());
   SizeBuilder sizes(builder, op.getLoc());
   int64_t dim = op.getQuery().getType().getRank() - 2;
@@ -440,14 +442,14 @@ static Values decomposeBySizes(AttentionOp op, OpBuilder &builder, BuildResults 
   auto type = RankedTensorType::get({}, builder.getI64Type());
   Value isFew = e.compare(CompareDirection::Le, e.make<FromIndexOp>(type, sizes.value(scores)),
                           e.integer(getMaxScores(op, kMaxSymbolicScores), builder.getI64Type()));
-  auto choice = IfOp::create(builder, op.getLoc(), op.getResultTypes(), isFew);
-  for (auto [region, build] : {std::pair<Region &, BuildResults>(choice.getThenRegion(), few),
-                               std::pair<Region &, BuildResults>(choice.getElseRegion(), many)}) {
+  auto choice = IfOp::create(builder, op.getLoc(), types, isFew);
+  for (auto [region, build] :
+       {std::pair(&choice.getThenRegion(), few), std::pair(&choice.getElseRegion(), many)}) {
     OpBuilder::InsertionGuard guard(builder);
-    builder.createBlock(&region);
-    Values results = build(op);
-    for (auto [value, result] : llvm::zip_equal(results, op.getResults()))
-      value = e.finish(value, result.getType());
+    builder.createBlock(region);
+    Values results = build();
+    for (auto [value, type] : llvm::zip_equal(results, types))
+      value = e.finish(value, type);
     YieldOp::create(builder, op.getLoc(), results);
   }
   return Values(choice.getResults());
@@ -473,7 +475,11 @@ static Values decomposeAttention(AttentionOp op, OpBuilder &builder) {
     return decomposeIntoParts(op, builder, getPartSize(queries, parts), buildAtOnce);
   if (hasKnownScores(op) || mayHaveExtents(op))
     return buildAtOnce(op);
-  return parts > 1 ? buildLoops(op) : decomposeBySizes(op, builder, buildAtOnce, buildLoops);
+  if (parts > 1)
+    return buildLoops(op);
+  return chooseBySizes(
+      op, builder, op->getResultTypes(), [&] { return buildAtOnce(op); },
+      [&] { return buildLoops(op); });
 }
 
 FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
@@ -578,6 +584,45 @@ static Values buildVjpInParts(AttentionOp op, OpBuilder &builder, Value toResult
   return results;
 }
 
+/// Lengths that are known when inputs are bound: blocks of queries in a loop where they are long.
+static Values buildVjpBySizes(AttentionOp op, OpBuilder &builder, Value toResult,
+                              Value toLogsumexp) {
+  auto buildBlock = [&](const AttentionInputs &inputs, Value result, Value logsumexp) {
+    return buildVjpAtOnce(inputs, builder, op.getLoc(), result, logsumexp);
+  };
+  auto dropNone = [](Values values) {
+    llvm::erase(values, Value());
+    return values;
+  };
+  auto few = [&] { return dropNone(buildBlock(op, toResult, toLogsumexp)); };
+  auto many = [&] {
+    return dropNone(buildVjpOfBlocks(op, builder, op.getLoc(), getMaxScores(op), toResult,
+                                     toLogsumexp, buildBlock));
+  };
+  // Through integers, truth values and the offset nothing flows.
+  SmallVector<Type> types;
+  auto flows = [&](Value operand) {
+    return operand != op.getOffset() && isa<FloatType>(typeOf(operand).getElementType());
+  };
+  for (Value operand : op->getOperands())
+    if (flows(operand))
+      types.push_back(operand.getType());
+  ExpressionBuilder e(builder, op.getLoc());
+  Values gradients;
+  if (countParts(op) > 1) {
+    gradients = many();
+    for (auto [gradient, type] : llvm::zip_equal(gradients, types))
+      gradient = e.finish(gradient, type);
+  } else {
+    gradients = chooseBySizes(op, builder, types, few, many);
+  }
+  Values results;
+  size_t next = 0;
+  for (Value operand : op->getOperands())
+    results.push_back(flows(operand) ? gradients[next++] : Value());
+  return results;
+}
+
 FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   Value toResult = cotangents.front(), toLogsumexp = getLogsumexp() ? cotangents.back() : Value();
   if (!toResult)
@@ -585,6 +630,8 @@ FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangent
   int64_t size = choosePartSize(*this);
   if (size != getQuery().getType().getDimSize(getQuery().getType().getRank() - 2))
     return buildVjpInParts(*this, builder, toResult, toLogsumexp, size);
+  if (!hasKnownScores(*this) && !mayHaveExtents(*this))
+    return buildVjpBySizes(*this, builder, toResult, toLogsumexp);
   return buildVjpAtOnce(*this, builder, getLoc(), toResult, toLogsumexp);
 }
 

@@ -97,6 +97,18 @@ private:
 llvm::SmallVector<mlir::Value> buildBlocks(const AttentionInputs &in, mlir::OpBuilder &builder,
                                            mlir::Location location, int64_t maxScores);
 
+/// Cotangents of the operands of some attention, in their order, given those of its result and
+/// logsumexp (which may be null); null for those that have none.
+using BuildAttentionVjp = llvm::function_ref<llvm::SmallVector<mlir::Value>(
+    const AttentionInputs &inputs, mlir::Value toResult, mlir::Value toLogsumexp)>;
+
+/// The cotangents of all operands, over the same blocks, each as one of `buildBlock`'s; in f32 at
+/// least.
+llvm::SmallVector<mlir::Value> buildVjpOfBlocks(const AttentionInputs &in, mlir::OpBuilder &builder,
+                                                mlir::Location location, int64_t maxScores,
+                                                mlir::Value toResult, mlir::Value toLogsumexp,
+                                                BuildAttentionVjp buildBlock);
+
 } // namespace xc::array
 
 #endif // XC_DIALECT_ARRAY_IR_ATTENTIONSTEPS_H
