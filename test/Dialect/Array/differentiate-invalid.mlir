@@ -8,16 +8,46 @@ func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>) -> tensor<
 
 // -----
 
-// Regions see what surrounds them.
+// How often a loop may run has to be known beside it.
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %limit: tensor<f32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'array.while' has no gradient: expected a condition that bounds the number of rounds, a carried number that grows by a constant compared with a constant or a size, since what each round begins with is kept}}
+  %0 = array.while %x : (tensor<4xf32>) -> (tensor<4xf32>) condition {
+  ^bb0(%v: tensor<4xf32>):
+    %s = array.reduce sum, %v axes = [0] : tensor<4xf32> -> tensor<f32>
+    %more = array.compare lt, %s, %limit : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    array.yield %more : tensor<i1>
+  } body {
+  ^bb0(%v: tensor<4xf32>):
+    %w = array.add %v, %v : tensor<4xf32>
+    array.yield %w : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// In a region, too.
 func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
-  // expected-error @+1 {{'array.if' has no gradient}}
   %0 = array.if %p : tensor<i1> -> (tensor<4xf32>) {
-    %a = array.mul %x, %y : tensor<4xf32>
+    // expected-error @+1 {{'array.nextafter' has no gradient}}
+    %a = array.nextafter %x, %y : tensor<4xf32>
     array.yield %a : tensor<4xf32>
   } else {
     array.yield %y : tensor<4xf32>
   }
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>) -> tensor<f32> {
+  // expected-error @+1 {{'array.reduce_with' has no gradient: the order in which its body combines elements is not specified; use array.reduce, argmax, logsumexp or a scan that computes the same}}
+  %0 = array.reduce_with %x axes = [0] init = [0.0 : f32] : (tensor<4xf32>) -> (tensor<f32>) {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %c = array.add %a, %b : tensor<f32>
+    array.yield %c : tensor<f32>
+  }
+  return %0 : tensor<f32>
 }
 
 // -----

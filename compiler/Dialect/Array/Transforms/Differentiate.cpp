@@ -9,6 +9,7 @@
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -69,6 +70,9 @@ FailureOr<Values> buildCotangents(OpBuilder &builder, Operation *op, ValueRange 
     if (succeeded(own))
       return own;
   }
+  if (op->getNumResults() == 1)
+    if (FailureOr<Values> moved = buildExtentVjp(builder, op, cotangents.front()); succeeded(moved))
+      return moved;
   auto composite = dyn_cast<ArrayDecomposableOpInterface>(op);
   if (!composite)
     return failure();
@@ -91,6 +95,61 @@ FailureOr<Values> buildCotangents(OpBuilder &builder, Operation *op, ValueRange 
     operands.push_back(seen.insert(operand.getAsOpaquePointer()).second ? flowing.lookup(operand)
                                                                         : Value());
   return operands;
+}
+
+FailureOr<SmallVector<Operation *>> findDependent(Block &block, llvm::DenseSet<Value> &dependent) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      break;
+    bool reads = false;
+    VariableAssignOp assign;
+    // Regions see values from outside.
+    op.walk([&](Operation *inner) {
+      reads |= llvm::any_of(inner->getOperands(), [&](Value v) { return dependent.contains(v); });
+      if (auto found = dyn_cast<VariableAssignOp>(inner))
+        assign = found;
+    });
+    if (!reads)
+      continue;
+    if (assign)
+      return assign.emitError() << "'" << assign->getName()
+                                << "' keeps what depends on an input of '"
+                                << op.getParentOfType<FunctionOpInterface>().getName()
+                                << "'; a gradient would assign it again";
+    ops.push_back(&op);
+    for (Value result : op.getResults())
+      if (isFloatTensor(result))
+        dependent.insert(result);
+  }
+  return ops;
+}
+
+/// Why an op without a gradient has none, and what has one instead; empty where there is nothing to
+/// say.
+static StringRef explainNoGradient(Operation *op) {
+  if (isa<ReduceWithOp>(op))
+    return ": the order in which its body combines elements is not specified; use array.reduce, "
+           "argmax, logsumexp or a scan that computes the same";
+  return "";
+}
+
+LogicalResult pullBackAll(OpBuilder &builder, ArrayRef<Operation *> ops,
+                          const llvm::DenseSet<Value> &dependent, FlowingCotangents &cotangents) {
+  for (Operation *op : llvm::reverse(ops)) {
+    if (llvm::none_of(op->getResults(), [&](Value v) { return !!cotangents.lookup(v); }))
+      continue;
+    if (isa<IfOp, WhileOp>(op)) {
+      if (failed(pullBackControl(builder, op, dependent, cotangents)))
+        return failure();
+      continue;
+    }
+    if ((op->getNumRegions() != 0 && !isa<ArrayVjpOpInterface>(op)) ||
+        failed(pullBack(builder, op, cotangents)))
+      return op->emitError() << "'" << op->getName() << "' has no gradient"
+                             << explainNoGradient(op);
+  }
+  return success();
 }
 
 } // namespace xc::array

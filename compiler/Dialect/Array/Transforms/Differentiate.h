@@ -10,6 +10,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace xc::array {
 
@@ -40,6 +41,27 @@ private:
 /// does.
 mlir::LogicalResult pullBack(mlir::OpBuilder &builder, mlir::Operation *op,
                              FlowingCotangents &cotangents);
+
+/// The same for an op whose result or operand has an extent; fails for all others.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+buildExtentVjp(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value cotangent);
+
+/// The ops of `block` that compute with what is in `dependent`, in order; adds their results that
+/// hold floats. An error where a variable is assigned what depends.
+mlir::FailureOr<llvm::SmallVector<mlir::Operation *>>
+findDependent(mlir::Block &block, llvm::DenseSet<mlir::Value> &dependent);
+
+/// Takes what flows back to the results of `ops`, as found by `findDependent`, on to their
+/// operands, the last one first. An error at an op that has no gradient.
+mlir::LogicalResult pullBackAll(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Operation *> ops,
+                                const llvm::DenseSet<mlir::Value> &dependent,
+                                FlowingCotangents &cotangents);
+
+/// The same for an `array.if` or `array.while`: to its operands that are in `dependent`, and to
+/// those values from outside that its regions use. May replace the op by another one.
+mlir::LogicalResult pullBackControl(mlir::OpBuilder &builder, mlir::Operation *op,
+                                    const llvm::DenseSet<mlir::Value> &dependent,
+                                    FlowingCotangents &cotangents);
 
 } // namespace xc::array
 

@@ -81,36 +81,6 @@ static FailureOr<SmallVector<unsigned>> findInputs(func::FuncOp func,
   return found;
 }
 
-/// Ops that compute with what depends on the wanted inputs, in order.
-static FailureOr<SmallVector<Operation *>> findDependent(func::FuncOp func,
-                                                         ArrayRef<unsigned> inputs) {
-  llvm::DenseSet<Value> dependent;
-  for (unsigned index : inputs)
-    dependent.insert(func.getArgument(index));
-  SmallVector<Operation *> ops;
-  for (Operation &op : func.front().without_terminator()) {
-    bool reads = false;
-    VariableAssignOp assign;
-    // Regions see values from outside.
-    op.walk([&](Operation *inner) {
-      reads |= llvm::any_of(inner->getOperands(), [&](Value v) { return dependent.contains(v); });
-      if (auto found = dyn_cast<VariableAssignOp>(inner))
-        assign = found;
-    });
-    if (!reads)
-      continue;
-    if (assign)
-      return assign.emitError() << "'" << assign->getName()
-                                << "' keeps what depends on an input of '" << func.getName()
-                                << "'; a gradient would assign it again";
-    ops.push_back(&op);
-    for (Value result : op.getResults())
-      if (isFloatTensor(result.getType()))
-        dependent.insert(result);
-  }
-  return ops;
-}
-
 /// Adds the cotangents of results as arguments behind the inputs; null for integers.
 static SmallVector<Value> addCotangents(func::FuncOp func) {
   SmallVector<Value> cotangents;
@@ -175,7 +145,10 @@ static LogicalResult checkNames(func::FuncOp func) {
 }
 
 static LogicalResult differentiate(func::FuncOp func, ArrayRef<unsigned> inputs) {
-  FailureOr<SmallVector<Operation *>> ops = findDependent(func, inputs);
+  llvm::DenseSet<Value> dependent;
+  for (unsigned index : inputs)
+    dependent.insert(func.getArgument(index));
+  FailureOr<SmallVector<Operation *>> ops = findDependent(func.front(), dependent);
   if (failed(ops))
     return failure();
   Operation *terminator = func.front().getTerminator();
@@ -189,12 +162,8 @@ static LogicalResult differentiate(func::FuncOp func, ArrayRef<unsigned> inputs)
       requireSizesOf(builder, func, value, cast<BlockArgument>(cotangent));
     flowing.add(value, cotangent);
   }
-  for (Operation *op : llvm::reverse(*ops)) {
-    bool isReached = llvm::any_of(op->getResults(), [&](Value v) { return flowing.lookup(v); });
-    if (isReached && ((op->getNumRegions() != 0 && !isa<ArrayVjpOpInterface>(op)) ||
-                      failed(pullBack(builder, op, flowing))))
-      return op->emitError() << "'" << op->getName() << "' has no gradient";
-  }
+  if (failed(pullBackAll(builder, *ops, dependent, flowing)))
+    return failure();
   ExpressionBuilder e(builder, func.getLoc());
   SmallVector<Value> gradients;
   for (unsigned index : inputs) {
