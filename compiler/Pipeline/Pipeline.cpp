@@ -104,6 +104,9 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   funcPM.addPass(cuda::createSplitReductions());
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
+  // Where kernels hold one op each, reductions and products are apart anyway.
+  if (options.fuse)
+    funcPM.addPass(cuda::createReduceRowsInParts());
   // After the last cleanup, which would fold copies with the slices that are read of them.
   cuda::AlignOperandsOptions align;
   align.wgmma = options.wgmma;

@@ -149,6 +149,9 @@ private:
   /// tile's first product.
   SmallVector<Value> emitRound(Value step, Value steps, ArrayRef<Value> carried);
   void emitOutputs(ArrayRef<Value> sums);
+  /// Adds the pairs `values` of product j of a row of them to the parts of row `row`; a part that
+  /// is complete is stored.
+  void addToParts(MatmulTile::RowParts &parts, Value row, Value column, Value values, int64_t j);
   /// The operand whose buffer outputs can pass through on their way to memory, so that threads
   /// store vectors of `width` of them; null if they store what they hold.
   const Operand *getStagingRoom(int64_t &width);
@@ -549,15 +552,30 @@ void MMAEmitter::emitOutputs(ArrayRef<Value> sums) {
   int64_t rows = warpM / kMmaM, columns = warpN / kMmaN;
   Value group = index.div(lane, 4), pair = index.mul(index.rem(lane, 4), 2);
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t half = 0; half < 2; ++half)
+    for (int64_t half = 0; half < 2; ++half) {
+      MatmulTile::RowParts parts = tile.startParts();
       for (int64_t j = 0; j < columns; ++j) {
         Value row = index.add(index.add(tile.startM, index.mul(warpRow, warpM)),
                               index.add(group, i * kMmaM + half * 8));
         Value column = index.add(index.add(tile.startN, index.mul(warpColumn, warpN)),
                                  index.add(pair, j * kMmaN));
-        ArrayRef<Value> values = sums.slice((i * columns + j) * 4 + half * 2, 2);
-        tile.emitOutputs(row, column, fromLanes(builder, loc, values));
+        Value values = fromLanes(builder, loc, sums.slice((i * columns + j) * 4 + half * 2, 2));
+        tile.emitOutputs(row, column, values);
+        addToParts(parts, row, column, values, j);
       }
+    }
+}
+
+void MMAEmitter::addToParts(MatmulTile::RowParts &parts, Value row, Value column, Value values,
+                            int64_t j) {
+  tile.addToParts(parts, row, column, values);
+  int64_t width = contraction.getPartColumns(), end = (j + 1) * kMmaN;
+  if (parts.empty() || end % width != 0)
+    return;
+  Value start = index.add(tile.startN, index.mul(warpColumn, warpN));
+  Value isStoring = index.isEqual(index.rem(lane, 4), index.constant(0));
+  tile.storeParts(parts, row, index.add(start, end - width), {1, 2}, isStoring);
+  parts = tile.startParts();
 }
 
 const MMAEmitter::Operand *MMAEmitter::getStagingRoom(int64_t &width) {
@@ -605,16 +623,20 @@ void MMAEmitter::emitRowOutputs(ArrayRef<Value> sums, const Operand &room, int64
   for (int64_t i = 0; i < warpM / kMmaM; ++i) {
     if (i > 0)
       syncWarp();
-    for (int64_t half = 0; half < 2; ++half)
+    for (int64_t half = 0; half < 2; ++half) {
+      MatmulTile::RowParts parts = tile.startParts();
       for (int64_t j = 0; j < columns; ++j) {
         Value line = index.add(group, half * 8), column = index.add(pair, j * kMmaN);
-        Value value = tile.emitOutput(
-            index.add(startM, index.add(line, i * kMmaM)), index.add(startN, column),
-            fromLanes(builder, loc, sums.slice((i * columns + j) * 4 + half * 2, 2)));
+        Value m = index.add(startM, index.add(line, i * kMmaM)), n = index.add(startN, column);
+        Value accumulators =
+            fromLanes(builder, loc, sums.slice((i * columns + j) * 4 + half * 2, 2));
+        Value value = tile.emitOutput(m, n, accumulators);
+        addToParts(parts, m, n, accumulators, j);
         Value inChunk = index.mul(index.rem(column, width), bytes);
         LLVM::StoreOp::create(builder, loc, value, locate(line, index.div(column, width), inChunk),
                               static_cast<unsigned>(2 * bytes));
       }
+    }
     syncWarp();
     for (int64_t first = 0; first < kMmaM; first += 32 / chunks) {
       Value line = index.add(index.div(lane, chunks), first), number = index.rem(lane, chunks);

@@ -589,6 +589,10 @@ LogicalResult WGMMAEmitter::checkForm() {
   if (bytes == 1 && columns != 8 && columns != 24 && columns % 16 != 0)
     return kernel.getFunction().emitOpError("expected 8, 24 or a multiple of 16 columns of i8 for ")
            << config;
+  if (!fitsRowParts(contraction.getPartColumns(), swapped, bytes, rowsPerWarpgroup, ownColumns))
+    return kernel.getFunction().emitOpError("expected parts of ")
+           << contraction.getPartColumns() << " columns, in which rows are reduced, not to be in "
+           << "two warps for " << config;
   if (!inRegisters)
     return success();
   if (cluster > 1)

@@ -67,6 +67,30 @@ def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
 }
 
+def ReduceRowsInParts : Pass<"xc-cuda-reduce-rows-in-parts", "mlir::func::FuncOp"> {
+  let summary = "Reduce the rows of a matrix product in parts, where its kernel computes them";
+  let description = [{
+    A reduction over the columns of a `linalg.contract` for tensor cores, or of what elementwise ops make of it, becomes one of each part
+    of a row, marked `plan.partial`, which joins the kernel of the product, and one of the parts' results. Parts have 64 columns where operands have 16 bits, else 32.
+    The first step counts parts by a quotient in its result's indexing map, so that the last part of a row may be shorter. Left alone is a reduction whose result
+    meets the row again, which is one kernel with what follows (softmax), and one that saves less than `fewest-bytes` of memory traffic; `plan.note` says so in the kernel's reason.
+    Columns are of static size, rows may be symbolic. Does nothing for other targets than CUDA. Example:
+    ```mlir
+    %y = linalg.contract ... -> tensor<8192x8192xf32>                                                         // input
+    %s = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%y : ...) outs(%i : tensor<8192xf32>) ...
+
+    %y = linalg.contract ... -> tensor<8192x8192xf32>                                                         // output
+    %p = linalg.generic {indexing_maps = [(d0, d1) -> (d0, d1), (d0, d1) -> (d0, d1 floordiv 64)],
+                         iterator_types = ["parallel", "reduction"], plan.partial} ins(%y : ...) outs(%j : tensor<8192x128xf32>) ...
+    %s = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%p : tensor<8192x128xf32>) outs(%i : tensor<8192xf32>) ...
+    ```
+  }];
+  let options = [
+    Option<"fewestBytes", "fewest-bytes", "int64_t", /*default=*/"524288", "Memory traffic that two steps must save">
+  ];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
+}
+
 def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
   let summary = "Choose how each kernel of the module is laid out on the GPU";
   let description = [{

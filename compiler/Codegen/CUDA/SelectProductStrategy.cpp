@@ -11,6 +11,7 @@
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -75,7 +76,7 @@ static constexpr int64_t kFunction = 12;
 static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contraction) {
   int64_t count = 0;
   kernel.getFunction().walk([&](linalg::LinalgOp op) {
-    if (op == contraction.getOp() || op.getNumReductionLoops() > 0)
+    if (op == contraction.getOp() || (op.getNumReductionLoops() > 0 && !plan::getRowPart(op)))
       return;
     for (Operation &inner : op.getBlock()->without_terminator())
       if (!isa<CastOpInterface>(inner))
@@ -128,6 +129,13 @@ std::string ProductChooser::findOddity(const Contraction::Side &side,
       .str();
 }
 
+/// The type of the elements that the kernel stores; where it only reduces its rows, of the sums.
+static Type getOutputType(const Contraction &contraction) {
+  ArrayRef<ReductionGroup::Result> results = contraction.group.results;
+  return results.empty() ? contraction.accumulatorType
+                         : getElementTypeOrSelf(results.front().output.tensor);
+}
+
 /// The type of a factor's elements; of bytes without a sign that of the array.
 static std::string getTypeName(const Contraction::Side &side) {
   std::string name;
@@ -147,7 +155,7 @@ std::string ProductChooser::makeKey() const {
     stream << "tf32*tf32";
   else
     stream << getTypeName(contraction.a) << "*" << getTypeName(contraction.b);
-  stream << ">" << getElementTypeOrSelf(contraction.group.results.front().output.tensor);
+  stream << ">" << getOutputType(contraction);
   return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
                        getSize(contraction.batch), getSize(contraction.m), getSize(contraction.n),
                        getSize(contraction.k), contraction.a.isKContiguous ? "n" : "t",
@@ -173,7 +181,9 @@ std::string ProductChooser::checkGiven(Attribute config) {
     return problem ? checkWGMMAPlan(*kernel.target, *problem, toPlan(wgmma)) : refusal;
   auto mma = dyn_cast<MatmulMMAAttr>(config);
   if (!mma)
-    return {};
+    return contraction.group.rowParts.empty()
+               ? ""
+               : "its rows are reduced, which only kernels on tensor cores do";
   int64_t bytes = mma.getStages() * (mma.getTileM() + mma.getTileN()) * mma.getTileK() *
                   getElementBytes(getElementTypeOrSelf(contraction.a.operand->get()));
   if (bytes > kernel.target->sharedPerBlock)
@@ -199,10 +209,9 @@ std::optional<Choice> ProductChooser::chooseTuned() {
 }
 
 std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
-  const ReductionGroup::Result &result = contraction.group.results.front();
-  if (contraction.group.results.size() != 1 ||
-      getElementBytes(getElementTypeOrSelf(result.output.tensor)) != 2)
+  if (contraction.group.results.size() != 1 || getElementBytes(getOutputType(contraction)) != 2)
     return std::nullopt;
+  const ReductionGroup::Result &result = contraction.group.results.front();
   std::string reason;
   return matchTiledOutput(contraction, result, points.getLoopSizes(contraction.getOp()),
                           points.index, reason);
@@ -265,7 +274,9 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
     return refuse("a size is 0, or k is 1");
   problem.elementBytes = getElementBytes(getElementTypeOrSelf(first.operand->get()));
   problem.outputBytes =
-      getElementBytes(getElementTypeOrSelf(contraction.group.results.front().output.tensor));
+      contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
+  problem.partColumns = contraction.getPartColumns();
+  problem.isSwapped = swapped;
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
   problem.turnsB = turns;
   problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
@@ -335,6 +346,7 @@ std::optional<Choice> ProductChooser::chooseMMA() {
   size.k = k;
   bool isSymbolic = !batch || !m || !n || !k;
   size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
+  size.partColumns = contraction.getPartColumns();
   size.isDemanding =
       outputOps >= kFunction || getInnermostDivisor(points, contraction.group, contraction.n) == 1;
   MatmulMMAAttr config = chooseMMATiles(kernel.getFunction().getContext(), *kernel.target, size);
@@ -390,6 +402,9 @@ Choice ProductChooser::choose() {
   std::optional<Choice> choice = chooseWGMMA();
   if (!choice)
     choice = chooseMMA();
+  if (!choice && !contraction.group.rowParts.empty())
+    return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
+            "one thread for each element: rows of a product that is not on tensor cores"};
   if (!choice)
     choice = chooseFMA();
   // Only what the key stands for can be tuned by it.

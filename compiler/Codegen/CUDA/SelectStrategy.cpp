@@ -19,6 +19,7 @@
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -531,7 +532,14 @@ FailureOr<Choice> SelectStrategy::choose(const KernelInfo &kernel,
 void recordChoice(func::FuncOp function, const Choice &choice, int64_t indexBits) {
   Builder builder(function.getContext());
   function->setAttr(plan::kConfigAttr, choice.config);
-  function->setAttr(plan::kReasonAttr, builder.getStringAttr(choice.reason));
+  std::string reason = choice.reason;
+  function.walk([&](Operation *op) {
+    auto note = op->getAttrOfType<StringAttr>(plan::kNoteAttr);
+    // Several reductions of one row are decided alike.
+    if (note && !StringRef(reason).contains(note.getValue()))
+      reason += "; " + note.getValue().str();
+  });
+  function->setAttr(plan::kReasonAttr, builder.getStringAttr(reason));
   function->setAttr(kIndexBitsAttr, builder.getI32IntegerAttr(indexBits));
 }
 

@@ -83,3 +83,52 @@ builtin.module @unaligned attributes {plan.kernel, plan.target = #plan.target<"c
     return
   }
 }
+
+// -----
+
+// The largest element of each part of a row, beside the product: of what is stored, rounded.
+// CHECK-LABEL: func.func @rows_in_parts
+// CHECK-DAG:     %[[WIDTH:.*]] = arith.constant 64 : index
+// CHECK:         nvvm.mma.sync
+// CHECK:         %[[NARROW:.*]] = arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
+// CHECK:         vector.extract %[[NARROW]][0]
+// CHECK:         arith.maximumf %{{.*}} : bf16
+// CHECK:         llvm.store
+// CHECK:         gpu.shuffle xor
+// CHECK:         arith.maximumf %{{.*}} : bf16
+// CHECK:         gpu.shuffle xor
+// CHECK:         arith.maximumf %{{.*}} : bf16
+// CHECK:         scf.if
+// CHECK:           arith.divui %{{.*}}, %[[WIDTH]]
+// CHECK:           memref.store
+builtin.module @rows_in_parts attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @rows_in_parts() attributes {lowering_config = #cuda.matmul_mma<tile_m = 128, tile_n = 128, tile_k = 32, warps_m = 2, warps_n = 2, stages = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x216xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x216xbf16> to tensor<128x216xbf16>
+    %e = tensor.empty() : tensor<512x216xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x216xf32>) -> tensor<512x216xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x216xbf16>) outs(%init : tensor<512x216xf32>) -> tensor<512x216xf32>
+    %e2 = tensor.empty() : tensor<512x216xbf16>
+    %narrow = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<512x216xf32>) outs(%e2 : tensor<512x216xbf16>) {
+    ^bb0(%a: f32, %b: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<512x216xbf16>
+    %o = tensor.empty() : tensor<512x4xbf16>
+    %neutral = arith.constant 0xFF80 : bf16
+    %start = linalg.fill ins(%neutral : bf16) outs(%o : tensor<512x4xbf16>) -> tensor<512x4xbf16>
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%narrow : tensor<512x216xbf16>) outs(%start : tensor<512x4xbf16>) attrs = {plan.partial} {
+    ^bb0(%a: bf16, %acc: bf16):
+      %s = arith.maximumf %acc, %a : bf16
+      linalg.yield %s : bf16
+    } -> tensor<512x4xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<512x216xbf16>
+    bufferization.materialize_in_destination %narrow in restrict writable %b2 : (tensor<512x216xbf16>, memref<512x216xbf16>) -> ()
+    %b3 = plan.binding 3 write align 64 : memref<512x4xbf16>
+    bufferization.materialize_in_destination %parts in restrict writable %b3 : (tensor<512x4xbf16>, memref<512x4xbf16>) -> ()
+    return
+  }
+}

@@ -190,3 +190,47 @@ builtin.module @in_place attributes {plan.kernel, plan.target = #plan.target<"cu
     return
   }
 }
+
+// -----
+
+// The squares of rows in parts of 64 columns, which four lanes share; the last part has 24. Nothing else is stored.
+// CHECK-LABEL: func.func @rows_in_parts
+// CHECK-DAG:     %[[WIDTH:.*]] = arith.constant 64 : index
+// CHECK:         tile.wait_mma 0, %{{.*}} : {{.*}}<64x128xf32>
+// CHECK:         %[[PAIR:.*]] = tile.fragment %{{.*}}[0, 0]
+// CHECK:         %[[SQUARES:.*]] = arith.mulf %[[PAIR]], %[[PAIR]] : vector<2xf32>
+// CHECK:         vector.extract %[[SQUARES]][0]
+// CHECK:         vector.extract %[[SQUARES]][1]
+// CHECK:         arith.addf %{{.*}} : f32
+// CHECK:         gpu.shuffle xor
+// CHECK:         gpu.shuffle xor
+// CHECK:         scf.if
+// CHECK:           arith.divui %{{.*}}, %[[WIDTH]]
+// CHECK:           memref.store
+// CHECK-COUNT-6: gpu.shuffle xor
+// CHECK-NOT:     gpu.shuffle
+// CHECK-NOT:     tile.store
+builtin.module @rows_in_parts attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @rows_in_parts() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 128, tile_n = 128, tile_k = 64, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x216xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x216xbf16> to tensor<128x216xbf16>
+    %e = tensor.empty() : tensor<512x216xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x216xf32>) -> tensor<512x216xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x216xbf16>) outs(%init : tensor<512x216xf32>) -> tensor<512x216xf32>
+    %o = tensor.empty() : tensor<512x4xf32>
+    %neutral = arith.constant -0.0 : f32
+    %start = linalg.fill ins(%neutral : f32) outs(%o : tensor<512x4xf32>) -> tensor<512x4xf32>
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x216xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial} {
+    ^bb0(%a: f32, %acc: f32):
+      %q = arith.mulf %a, %a : f32
+      %s = arith.addf %q, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<512x4xf32>
+    %b2 = plan.binding 2 write align 64 : memref<512x4xf32>
+    bufferization.materialize_in_destination %parts in restrict writable %b2 : (tensor<512x4xf32>, memref<512x4xf32>) -> ()
+    return
+  }
+}

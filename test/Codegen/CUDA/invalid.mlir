@@ -128,3 +128,84 @@ func.func private @wgmma_cluster_split() attributes {lowering_config = #cuda.mat
 
 // expected-error @below {{expected a multiple of 8 lines of each operand for each block of a cluster's side, got tiles of 64 x 24 x 64 for 2 x 1 blocks}}
 func.func private @wgmma_cluster_lines() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 24, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1, cluster_m = 2>}
+
+// -----
+
+// Parts of rows are not in two warps, or two blocks.
+builtin.module @parts_in_two_blocks attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  // expected-error @below {{expected parts of 64 columns, in which rows are reduced, not to be in two warps for #cuda.matmul_wgmma<tile_m = 128, tile_n = 32}}
+  func.func @parts_in_two_blocks() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 128, tile_n = 32, tile_k = 64, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x256xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x256xbf16> to tensor<128x256xbf16>
+    %e = tensor.empty() : tensor<512x256xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x256xbf16>) outs(%init : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %o = tensor.empty() : tensor<512x4xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%o : tensor<512x4xf32>) -> tensor<512x4xf32>
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x256xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial} {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<512x4xf32>
+    %b2 = plan.binding 2 write align 64 : memref<512x4xf32>
+    bufferization.materialize_in_destination %parts in restrict writable %b2 : (tensor<512x4xf32>, memref<512x4xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Nor here.
+builtin.module @parts_in_two_warps attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  // expected-error @below {{expected the columns of a warp to be a multiple of the 64 of a part that rows are reduced in, got 32 for #cuda.matmul_mma}}
+  func.func @parts_in_two_warps() attributes {lowering_config = #cuda.matmul_mma<tile_m = 128, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x256xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x256xbf16> to tensor<128x256xbf16>
+    %e = tensor.empty() : tensor<512x256xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x256xbf16>) outs(%init : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %o = tensor.empty() : tensor<512x4xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%o : tensor<512x4xf32>) -> tensor<512x4xf32>
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x256xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial} {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<512x4xf32>
+    %b2 = plan.binding 2 write align 64 : memref<512x4xf32>
+    bufferization.materialize_in_destination %parts in restrict writable %b2 : (tensor<512x4xf32>, memref<512x4xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Threads of this kernel have columns of many warps.
+builtin.module @parts_without_tensor_cores attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  // expected-error @below {{expected a matrix product for #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>: its rows are reduced, which only kernels on tensor cores do}}
+  func.func @parts_without_tensor_cores() attributes {lowering_config = #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x256xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x256xbf16> to tensor<128x256xbf16>
+    %e = tensor.empty() : tensor<512x256xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x256xbf16>) outs(%init : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %o = tensor.empty() : tensor<512x4xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%o : tensor<512x4xf32>) -> tensor<512x4xf32>
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x256xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial} {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<512x4xf32>
+    %b2 = plan.binding 2 write align 64 : memref<512x4xf32>
+    bufferization.materialize_in_destination %parts in restrict writable %b2 : (tensor<512x4xf32>, memref<512x4xf32>) -> ()
+    return
+  }
+}

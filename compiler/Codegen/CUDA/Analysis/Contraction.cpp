@@ -7,7 +7,9 @@
 
 #include "compiler/Codegen/CUDA/Analysis/Contraction.h"
 
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -98,6 +100,13 @@ bool Contraction::hasSignedByteOperands() const {
 bool Contraction::beginsWithB() const { return !hasHalfOperands() && !b.isKContiguous; }
 
 bool Contraction::runsAcrossK() const { return beginsWithB() && !a.isKContiguous; }
+
+int64_t Contraction::getPartColumns() const {
+  int64_t columns = 1;
+  for (const ReductionGroup::RowPart &part : group.rowParts)
+    columns = std::max(columns, part.columns);
+  return columns;
+}
 
 /// The innermost dim of `map`'s results that is not of size 1, or nothing.
 static std::optional<unsigned> getInnermostDim(AffineMap map, ArrayRef<int64_t> ranges) {
@@ -206,6 +215,25 @@ static bool isVectorizable(linalg::LinalgOp op, const Contraction::Side &side,
   return false;
 }
 
+/// Parts of rows are those of tiles: their columns are the product's, and tensor cores compute it.
+static bool checkRowParts(const Contraction &contraction, ArrayRef<int64_t> ranges,
+                          std::string &reason) {
+  if (contraction.group.rowParts.empty())
+    return true;
+  SmallVector<unsigned> columns;
+  llvm::copy_if(contraction.n, std::back_inserter(columns),
+                [&](unsigned dim) { return ranges[dim] != 1; });
+  bool fits = contraction.hasMMATypes() && columns.size() == 1 &&
+              llvm::all_of(contraction.group.rowParts, [&](const ReductionGroup::RowPart &part) {
+                return part.result.output.tensor &&
+                       part.member.loops.back() ==
+                           getAffineDimExpr(columns.front(), part.member.loops.back().getContext());
+              });
+  if (!fits)
+    reason = "a reduction of rows in parts that are no columns of tiles";
+  return fits;
+}
+
 bool isStreamedProduct(linalg::LinalgOp op, const Target &target) {
   constexpr int64_t kRowBytes = 16, kLargeBytes = 1 << 20;
   std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
@@ -232,6 +260,7 @@ bool isStreamedProduct(linalg::LinalgOp op, const Target &target) {
 
 FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &reason) {
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
+  llvm::erase_if(reductions, [](linalg::LinalgOp op) { return plan::getRowPart(op).has_value(); });
   std::optional<plan::ProductLoops> loops =
       reductions.size() == 1 ? plan::matchProduct(reductions.front()) : std::nullopt;
   if (!loops) {
@@ -277,6 +306,8 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
     std::swap(result.m, result.n);
     std::swap(result.a, result.b);
   }
+  if (!checkRowParts(result, ranges, reason))
+    return failure();
   orderDims(op, result.a, result.m, result.k);
   orderDims(op, result.b, result.n, result.k);
   if (kernel.target->hasWGMMA && result.hasWGMMATypes()) {
@@ -291,6 +322,11 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
 FailureOr<Contraction> requireContraction(const KernelInfo &kernel, Attribute config) {
   std::string reason;
   FailureOr<Contraction> contraction = matchContraction(kernel, reason);
+  if (succeeded(contraction) && !contraction->group.rowParts.empty() &&
+      !isa<MatmulMMAAttr, MatmulWGMMAAttr>(config)) {
+    reason = "its rows are reduced, which only kernels on tensor cores do";
+    contraction = failure();
+  }
   if (failed(contraction))
     kernel.getFunction().emitOpError("expected a matrix product for ") << config << ": " << reason;
   return contraction;

@@ -64,6 +64,9 @@ struct Contraction {
   bool beginsWithB() const;
   /// True if neither order of the factors will do, so that the second one must be turned.
   bool runsAcrossK() const;
+  /// The columns of a part of a row, where reductions of rows in parts are in the kernel; 1 if none
+  /// are. Whatever tile it takes, no part is in two warps.
+  int64_t getPartColumns() const;
 };
 
 /// True if `op` is the product of a vector and a matrix of 16-bit types that wgmma streams best:

@@ -176,6 +176,20 @@ static int64_t getBoxRows(const MatmulProblem &problem, const WGMMAPlan &plan) {
   return plan.clusterN == 1 && problem.isKContiguousA ? std::min(rows, problem.m) : rows;
 }
 
+bool fitsRowParts(int64_t columns, bool isSwapped, int64_t elementBytes, int64_t rows,
+                  int64_t ownColumns) {
+  if (columns == 1 || !isSwapped)
+    return ownColumns % columns == 0;
+  // A warp has 32 neighbouring rows where fragments are read across lines: always of bytes, of
+  // words if its warpgroup has two parts.
+  return columns == 32 && (elementBytes == 1 || rows == 128);
+}
+
+static bool fitsRowParts(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  return fitsRowParts(problem.partColumns, problem.isSwapped, problem.elementBytes,
+                      plan.tileM / (plan.warpgroups / plan.turns), plan.tileN / plan.split);
+}
+
 std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
                            const WGMMAPlan &plan) {
   int64_t bytes = problem.elementBytes, stepBytes = plan.tileK * bytes;
@@ -203,6 +217,9 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
              "128 rows for each warpgroup (or 64 of f32), multiples of 64 bytes along k, and sums "
              "that leave it room";
   }
+  if (!fitsRowParts(problem, plan))
+    return "parts of " + std::to_string(problem.partColumns) +
+           " columns, in which rows are reduced, must not be in two warps";
   if (getSharedBytes(problem, plan) > target.sharedPerBlock)
     return "a block has " + std::to_string(target.sharedPerBlock) +
            " bytes of shared memory, not " + std::to_string(getSharedBytes(problem, plan));

@@ -24,6 +24,10 @@ struct MatmulProblem {
   bool turnsB;       // threads load the second factor and store it with its lines along k
   bool storesBoxes;  // the output passes through shared memory
   int64_t outputOps; // instructions for one element of the output, beyond its store
+  /// Columns of the parts that rows are reduced in; 1 if they are not. The first factor's rows are
+  /// the product's columns if `isSwapped`.
+  int64_t partColumns = 1;
+  bool isSwapped = false;
 };
 
 /// The parameters of #cuda.matmul_wgmma, and the time that they should take.
@@ -37,6 +41,11 @@ int64_t getClusterRoom(const Target &target, int64_t cluster);
 
 /// Every plan that a block's registers and shared memory allow, fastest first.
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem);
+
+/// True if no part of `columns` columns of a row is in two warps, where a warpgroup has sums of
+/// `rows` rows of the first factor and stores `ownColumns` columns of them.
+bool fitsRowParts(int64_t columns, bool isSwapped, int64_t elementBytes, int64_t rows,
+                  int64_t ownColumns);
 
 /// What keeps the product from plan `plan`, whatever time that takes; empty if nothing does.
 std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,

@@ -48,6 +48,8 @@ static double predictTime(const MMATile &tile, const Target &target, const Produ
   if (tile.isTight &&
       (!size.isCopied || size.isDemanding || (size.isRagged && size.elementBytes == 4)))
     return std::numeric_limits<double>::infinity();
+  if (tile.n / tile.warpsN % size.partColumns != 0)
+    return std::numeric_limits<double>::infinity();
   if (tile.isCrowded && size.elementBytes == 4)
     return std::numeric_limits<double>::infinity();
   int64_t perMultiprocessor = llvm::divideCeil(countBlocks(tile, size), target.multiprocessors);
@@ -89,6 +91,12 @@ MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const P
 
 std::string checkMMATiles(const Contraction &contraction, MatmulMMAAttr config) {
   constexpr int64_t kChunk = 16, kTurnedUnit = 32;
+  if (int64_t columns = contraction.getPartColumns(), own = config.getTileN() / config.getWarpsN();
+      own % columns != 0)
+    return llvm::formatv(
+        "expected the columns of a warp to be a multiple of the {0} of a part that "
+        "rows are reduced in, got {1}",
+        columns, own);
   if (!contraction.hasByteOperands())
     return {};
   if (config.getTileK() % getFewestK(1) != 0)

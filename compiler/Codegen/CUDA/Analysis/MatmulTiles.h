@@ -33,6 +33,8 @@ struct ProductSize {
   bool isDemanding = false;
   /// Some operand is loaded element by element.
   bool isScattered = false;
+  /// Columns of the parts that rows are reduced in, each by one warp.
+  int64_t partColumns = 1;
   /// Of the operands: 2, 4 for f32 that is multiplied as TF32, or 1.
   int64_t elementBytes = 2;
   /// The length of sums, if it is known.

@@ -7,6 +7,9 @@
 
 #include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
 
+#include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
+
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineMap.h"
@@ -340,6 +343,20 @@ static void chooseRoot(ArrayRef<linalg::LinalgOp> reductions, ReductionGroup &gr
   }
 }
 
+/// The reduction of a product's rows in parts; its result is found later.
+static LogicalResult addRowPart(const Combiner &combiner, const Exprs &loops, int64_t columns,
+                                ReductionGroup &group, std::string &reason) {
+  linalg::LinalgOp op = combiner.getOp();
+  if (combiner.getNumResults() != 1 || combiner.startsFromInit() ||
+      llvm::any_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>) ||
+      !plan::matchProduct(group.root)) {
+    reason = "a reduction of rows in parts, but not of a product's rows";
+    return failure();
+  }
+  group.rowParts.push_back({{combiner, loops}, {}, columns});
+  return success();
+}
+
 static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, ReductionGroup &group,
                                std::string &reason) {
   FailureOr<Combiner> combiner = Combiner::match(op);
@@ -347,6 +364,8 @@ static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, Reductio
     reason = "the body of a reduction is not known to be associative";
     return failure();
   }
+  if (std::optional<int64_t> columns = plan::getRowPart(op))
+    return addRowPart(*combiner, loops, *columns, group, reason);
   SmallVector<int64_t> ranges = group.root.getStaticLoopRanges();
   SmallVector<unsigned> reduced;
   for (auto [expr, iterator] : llvm::zip_equal(loops, op.getIteratorTypesArray()))
@@ -371,6 +390,11 @@ static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, Reductio
 static LogicalResult addResult(const KernelOutput &output, const Exprs &coords,
                                ReductionGroup &group, std::string &reason) {
   using Kind = ReductionGroup::Result::Kind;
+  for (ReductionGroup::RowPart &part : group.rowParts)
+    if (output.tensor.getDefiningOp() == part.member.combiner.getOp()) {
+      part.result = {output, coords, Kind::Partial};
+      return success();
+    }
   SmallVector<int64_t> ranges = group.root.getStaticLoopRanges();
   auto uses = [&](unsigned dim) {
     return llvm::any_of(coords, [&](AffineExpr expr) { return expr.isFunctionOfDim(dim); });

@@ -35,6 +35,13 @@ struct ReductionGroup {
     enum class Kind { Whole, Reduced, Partial } kind;
   };
 
+  /// A reduction of the rows that a product computes, in parts of `columns` (plan::getRowPart).
+  struct RowPart {
+    Member member;
+    Result result;
+    int64_t columns;
+  };
+
   struct Input {
     mlir::Value tensor;
     plan::BindingOp binding;
@@ -57,6 +64,9 @@ struct ReductionGroup {
   /// Reductions over the innermost parallel dim instead, in groups whose rows are contiguous: sums
   /// over some rows of what is computed from each row. Nothing in the kernel reads them.
   llvm::SmallVector<Member, 2> partials;
+  /// Reductions of rows in parts, in the kernel of a product. Nothing in the kernel reads them, and
+  /// what they write is not among `results`.
+  llvm::SmallVector<RowPart, 2> rowParts;
   llvm::SmallVector<Result, 2> results;
   /// Bindings that are read over the whole space.
   llvm::SmallVector<Input, 2> inputs;

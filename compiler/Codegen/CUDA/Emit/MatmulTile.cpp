@@ -63,6 +63,8 @@ void MatmulTile::placeAtBlock() {
 
 Value MatmulTile::getSteps(int64_t tileK) {
   Value steps = index.ceilDiv(sizeK, index.constant(tileK));
+  if (!contraction.group.rowParts.empty())
+    return steps;
   SmallVector<LimitedOutput> outputs;
   for (const ReductionGroup::Result &result : contraction.group.results)
     outputs.push_back({result.output.tensor, result.coords});
@@ -316,8 +318,39 @@ Value MatmulTile::emitOutput(Value m, Value n, Value accumulators) {
   return splatTo(points.builder, points.loc, value, lanes);
 }
 
+void MatmulTile::emitOutputsWhere(Value inside, Value m, Value n, Value accumulators) {
+  int64_t lanes = countLanes(accumulators);
+  SmallVector<Coord> loops =
+      makeLoops(Coord::uniform(m), lanes == 1 ? Coord::uniform(n) : Coord::consecutive(n),
+                Coord::uniform(index.constant(0)), lanes);
+  points.provide(contraction.getOp()->getResult(0), addInit(accumulators, loops, lanes, inside));
+  SmallVector<Value> values;
+  for (const ReductionGroup::Result &result : contraction.group.results)
+    values.push_back(
+        points.emit(result.output.tensor, makeOutputPoint(result.coords, loops, lanes, inside)));
+  points.emitIf(inside, [&] {
+    for (auto [result, value] : llvm::zip_equal(contraction.group.results, values)) {
+      Point point = makeOutputPoint(result.coords, loops, lanes, {});
+      points.store(result.output.binding, points.getFlat(point, result.output.tensor), value,
+                   lanes);
+    }
+  });
+}
+
 void MatmulTile::emitOutputs(Value m, Value n, Value accumulators) {
   int64_t lanes = countLanes(accumulators);
+  if (!contraction.group.rowParts.empty()) {
+    if (contraction.group.results.empty())
+      return;
+    if (getOutputWidth(lanes) == lanes)
+      return emitOutputsWhere(isOutputInside(m, n), m, n, accumulators);
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      Value column = index.add(n, lane);
+      emitOutputsWhere(isOutputInside(m, column), m, column,
+                       getLane(points.builder, points.loc, accumulators, lane));
+    }
+    return;
+  }
   if (getOutputWidth(lanes) == lanes) {
     Coord column = lanes == 1 ? Coord::uniform(n) : Coord::consecutive(n);
     points.emitIf(isOutputInside(m, n),
@@ -332,6 +365,75 @@ void MatmulTile::emitOutputs(Value m, Value n, Value accumulators) {
                     getLane(points.builder, points.loc, accumulators, lane), 1);
     });
   }
+}
+
+MatmulTile::RowParts MatmulTile::startParts() {
+  return llvm::map_to_vector(contraction.group.rowParts, [&](const ReductionGroup::RowPart &part) {
+    return points.constant(part.member.combiner.getNeutral(0));
+  });
+}
+
+void MatmulTile::addToPartsWhere(Value inside, RowParts &parts, Value m, Value n,
+                                 Value accumulators) {
+  OpBuilder &builder = points.builder;
+  int64_t lanes = countLanes(accumulators);
+  SmallVector<Coord> loops =
+      makeLoops(Coord::uniform(m), lanes == 1 ? Coord::uniform(n) : Coord::consecutive(n),
+                Coord::uniform(index.constant(0)), lanes);
+  points.provide(contraction.getOp()->getResult(0), addInit(accumulators, loops, lanes, inside));
+  for (auto [part, value] : llvm::zip_equal(contraction.group.rowParts, parts)) {
+    const Combiner &combiner = part.member.combiner;
+    auto combine = [&](Value first, Value second) {
+      return combiner.combine(builder, points.loc, first, second).front();
+    };
+    SmallVector<Coord> own = llvm::map_to_vector(
+        part.member.loops, [&](AffineExpr expr) { return points.apply(expr, loops, lanes); });
+    Value leaf = points.emitLeaves(combiner, own, lanes, inside).front();
+    // Neighbours first: one value for each row takes fewest registers.
+    Value sum = getLane(builder, points.loc, leaf, 0);
+    for (int64_t lane = 1; lane < lanes; ++lane)
+      sum = combine(sum, getLane(builder, points.loc, leaf, lane));
+    sum = combine(value, sum);
+    value =
+        inside ? arith::SelectOp::create(builder, points.loc, inside, sum, value).getResult() : sum;
+  }
+}
+
+void MatmulTile::addToParts(RowParts &parts, Value m, Value n, Value accumulators) {
+  int64_t lanes = countLanes(accumulators);
+  if (parts.empty())
+    return;
+  if (getOutputWidth(lanes) == lanes)
+    return addToPartsWhere(isOutputInside(m, n), parts, m, n, accumulators);
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    Value column = index.add(n, lane);
+    addToPartsWhere(isOutputInside(m, column), parts, m, column,
+                    getLane(points.builder, points.loc, accumulators, lane));
+  }
+}
+
+void MatmulTile::storeParts(const RowParts &parts, Value m, Value n, ArrayRef<int64_t> distances,
+                            Value isStoring) {
+  SmallVector<Value> totals;
+  for (auto [part, value] : llvm::zip_equal(contraction.group.rowParts, parts)) {
+    const Combiner &combiner = part.member.combiner;
+    auto combine = [&](Value first, Value second) {
+      return combiner.combine(points.builder, points.loc, first, second).front();
+    };
+    Value total = value;
+    for (int64_t distance : distances)
+      total = combine(total, frame.shuffleXor(total, distance));
+    totals.push_back(total);
+  }
+  points.emitIf(index.both(isStoring, isOutputInside(m, n)), [&] {
+    SmallVector<Coord> loops =
+        makeLoops(Coord::uniform(m), Coord::uniform(n), Coord::uniform(index.constant(0)), 1);
+    for (auto [part, total] : llvm::zip_equal(contraction.group.rowParts, totals)) {
+      Point point = makeOutputPoint(part.result.coords, loops, 1, {});
+      points.store(part.result.output.binding, points.getFlat(point, part.result.output.tensor),
+                   total, 1);
+    }
+  });
 }
 
 LogicalResult MatmulTile::finish() {

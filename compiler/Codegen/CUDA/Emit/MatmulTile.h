@@ -74,6 +74,18 @@ public:
   /// Stores what `emitOutput` gave, of row m from column n on, where it is inside.
   void storeOutput(mlir::Value m, mlir::Value n, mlir::Value values);
 
+  /// What the kernel's reductions of rows in parts have come to, for some columns of one row.
+  using RowParts = llvm::SmallVector<mlir::Value>;
+  /// Of no columns yet: neutral elements.
+  RowParts startParts();
+  /// Adds those of row m from column n on, whose accumulators are given; what is outside of the
+  /// product does not count. Outputs that were computed there before are not computed again.
+  void addToParts(RowParts &parts, mlir::Value m, mlir::Value n, mlir::Value accumulators);
+  /// Combines what the threads have whose numbers differ in the bits `distances`; the thread for
+  /// which `isStoring` holds stores the part of row m that column n is in.
+  void storeParts(const RowParts &parts, mlir::Value m, mlir::Value n,
+                  llvm::ArrayRef<int64_t> distances, mlir::Value isStoring);
+
   /// Launches a block for each tile.
   mlir::LogicalResult finish();
   /// The sizes of the product's loops, and those of `dims`.
@@ -88,6 +100,11 @@ private:
   /// i1: row m, columns from n on are inside the product; null if all of every tile are.
   mlir::Value isOutputInside(mlir::Value m, mlir::Value n);
   void emitOutputsAt(const Coord &m, const Coord &n, mlir::Value accumulators, int64_t lanes);
+  /// The same for outputs that are computed outside of what depends on `inside` (which may be
+  /// null).
+  void emitOutputsWhere(mlir::Value inside, mlir::Value m, mlir::Value n, mlir::Value accumulators);
+  void addToPartsWhere(mlir::Value inside, RowParts &parts, mlir::Value m, mlir::Value n,
+                       mlir::Value accumulators);
   mlir::Value product(llvm::ArrayRef<unsigned> dims);
   mlir::Value addInit(mlir::Value accumulators, llvm::ArrayRef<Coord> loops, int64_t lanes,
                       mlir::Value mask);

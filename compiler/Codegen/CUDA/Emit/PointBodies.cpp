@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -36,7 +37,8 @@ static std::string whyUnsupported(linalg::LinalgOp op) {
     if (map.getNumSymbols() != 0)
       return "expected indexing maps without symbols";
   for (OpOperand &init : op.getDpsInitsMutable())
-    if (!op.getMatchingIndexingMap(&init).isProjectedPermutation(/*allowZeroInResults=*/true))
+    if (!op.getMatchingIndexingMap(&init).isProjectedPermutation(/*allowZeroInResults=*/true) &&
+        !plan::getRowPart(op))
       return "expected each result to be indexed by a permutation of loops";
   return "";
 }
@@ -190,11 +192,15 @@ Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVec
       return values;
     }
     unsigned dim = dims[depth];
-    return emitLoop(index.constant(0), sizes[dim], index.constant(1), carried,
-                    [&](Value position, ValueRange values) {
-                      loops[dim] = Coord::uniform(position);
-                      return emitLoops(depth + 1, values);
-                    });
+    Value first = index.constant(0), end = sizes[dim];
+    if (std::optional<int64_t> part = plan::getRowPart(op)) {
+      first = index.mul(point.coords.back().first(), *part);
+      end = index.min(end, index.add(first, *part));
+    }
+    return emitLoop(first, end, index.constant(1), carried, [&](Value position, ValueRange values) {
+      loops[dim] = Coord::uniform(position);
+      return emitLoops(depth + 1, values);
+    });
   };
   SmallVector<Value> values = emitLoops(0, inits);
   // All results at once: their points are the same if their maps are.

@@ -107,6 +107,10 @@ private:
   void giveTurn(mlir::Value team);
   void release(mlir::Value stage, mlir::Value condition);
   void reduce(mlir::Value warpgroup, llvm::SmallVector<mlir::Value> &sums);
+  /// Adds the columns before `end` of those that this block stores to the parts of row m; a part
+  /// that is complete is stored.
+  void addToParts(MatmulTile::RowParts &parts, mlir::Value m, mlir::Value n,
+                  mlir::Value accumulators, int64_t end);
   void storeDirectly(mlir::Value place, llvm::ArrayRef<mlir::Value> sums);
   void storeRows(mlir::Value first, llvm::ArrayRef<mlir::Value> sums);
   void storeBoxes(mlir::Value warpgroup, mlir::Value place, llvm::ArrayRef<mlir::Value> sums);

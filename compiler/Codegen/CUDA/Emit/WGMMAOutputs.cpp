@@ -28,12 +28,27 @@ void WGMMAEmitter::storeDirectly(Value place, ArrayRef<Value> sums) {
   if (inRegisters)
     return storeRows(first, sums);
   for (auto [part, values] : llvm::enumerate(sums))
-    for (int64_t half = 0; half < 2; ++half)
+    for (int64_t half = 0; half < 2; ++half) {
+      MatmulTile::RowParts parts = tile.startParts();
       for (int64_t column = 0; column < ownColumns; column += 8) {
         Value m = index.add(index.add(first, rowInPart), part * tile::kWarpgroupRows + half * 8);
         Value n = index.add(index.add(startColumn, pair), column);
-        tile.emitOutputs(m, n, getPair(builder, loc, values, column, half));
+        Value accumulators = getPair(builder, loc, values, column, half);
+        tile.emitOutputs(m, n, accumulators);
+        addToParts(parts, m, n, accumulators, column + 8);
       }
+    }
+}
+
+void WGMMAEmitter::addToParts(MatmulTile::RowParts &parts, Value m, Value n, Value accumulators,
+                              int64_t end) {
+  tile.addToParts(parts, m, n, accumulators);
+  int64_t columns = contraction.getPartColumns();
+  if (parts.empty() || end % columns != 0)
+    return;
+  Value isStoring = index.isEqual(index.rem(thread, 4), index.constant(0));
+  tile.storeParts(parts, m, index.add(startColumn, end - columns), {1, 2}, isStoring);
+  parts = tile.startParts();
 }
 
 /// As `storeDirectly`, where the rows of a thread are those that `tile.read_fragments` gave it:
@@ -55,6 +70,8 @@ void WGMMAEmitter::storeRows(Value first, ArrayRef<Value> sums) {
         index.add(index.add(index.mul(index.div(warp, 2), 32), bit(group, 0, 16)), bit(warp, 0, 8)),
         index.add(bit(group, 2, 4), bit(group, 1, 2)));
   row = index.add(first, row);
+  int64_t rows = sums.size() * 2; // of this thread, one behind the other
+  SmallVector<MatmulTile::RowParts> parts(swapped ? 0 : rows, tile.startParts());
   for (int64_t column = 0; column < ownColumns; column += 8) {
     SmallVector<Value> pairs; // of each row
     for (Value values : sums)
@@ -62,15 +79,25 @@ void WGMMAEmitter::storeRows(Value first, ArrayRef<Value> sums) {
         pairs.push_back(getPair(builder, loc, values, column, half));
     Value at = index.add(index.add(startColumn, pair), column);
     if (!swapped) {
-      for (auto [number, values] : llvm::enumerate(pairs))
+      for (auto [number, values] : llvm::enumerate(pairs)) {
         tile.emitOutputs(index.add(row, number), at, values);
+        addToParts(parts[number], index.add(row, number), at, values, column + 8);
+      }
       continue;
     }
     for (int64_t side = 0; side < 2; ++side) {
       SmallVector<Value> lanes;
       for (Value values : pairs)
         lanes.push_back(getLane(builder, loc, values, side));
-      tile.emitOutputs(index.add(at, side), row, fromLanes(builder, loc, lanes));
+      Value m = index.add(at, side), accumulators = fromLanes(builder, loc, lanes);
+      tile.emitOutputs(m, row, accumulators);
+      MatmulTile::RowParts own = tile.startParts();
+      tile.addToParts(own, m, row, accumulators);
+      // A warp has 32 rows of the sums, which are columns of the product, and here a part of one of
+      // its rows.
+      if (!own.empty())
+        tile.storeParts(own, m, index.add(first, index.mul(warp, 32)), {4, 8, 16},
+                        index.isLess(lane, index.constant(4)));
     }
   }
 }
@@ -90,14 +117,17 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums
       Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
       points.emitIf(isLeader, [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
+      SmallVector<MatmulTile::RowParts, 2> parts(2, tile.startParts()); // of each half
       for (int64_t column = 0; column < type.getColumns(); column += 16) {
         SmallVector<Value> words;
         for (int64_t right = 0; right < 16; right += 8)
           for (int64_t half = 0; half < 2; ++half) {
             int64_t at = first + column + right;
             Value n = index.add(index.add(startColumn, pair), at);
-            words.push_back(tile.emitOutput(index.add(m, half * 8), n,
-                                            getPair(builder, loc, values, at, half)));
+            Value row = index.add(m, half * 8);
+            Value accumulators = getPair(builder, loc, values, at, half);
+            words.push_back(tile.emitOutput(row, n, accumulators));
+            addToParts(parts[half], row, n, accumulators, at + 8);
           }
         tile::WriteFragmentOp::create(builder, loc, words, staging, warpRow,
                                       index.constant(column));

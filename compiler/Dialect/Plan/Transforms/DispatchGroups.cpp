@@ -10,6 +10,7 @@
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 #include "compiler/Dialect/Plan/Transforms/BodyCost.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -232,6 +233,11 @@ void DispatchGrouping::add(Operation *op) {
   llvm::sort(candidates, [&](DispatchGroup *a, DispatchGroup *b) {
     return position.at(a->ops.back()) > position.at(b->ops.back());
   });
+  if (getRowPart(cast<linalg::LinalgOp>(op))) {
+    if (llvm::none_of(candidates, [&](DispatchGroup *group) { return tryJoinRowPart(*group, op); }))
+      createGroup(op);
+    return;
+  }
   if (op->hasAttr(kPartialAttr)) {
     for (DispatchGroup *candidate : candidates)
       if (tryJoinPartial(*candidate, op))
@@ -447,6 +453,21 @@ bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
       return false;
   }
   if (!llvm::is_contained(*rows, -1) || countBindings(group, {op}) > kMaxBindings ||
+      wouldMakeCycle(group, getUsedValues(op)))
+    return false;
+  group.rowOfLoop[op] = *rows;
+  group.ops.push_back(op);
+  groupOf[op] = &group;
+  return true;
+}
+
+bool DispatchGrouping::tryJoinRowPart(DispatchGroup &group, Operation *op) {
+  if (group.isClosed || group.ops.size() >= kMaxGroupOps ||
+      llvm::none_of(group.ops, isContraction) || llvm::any_of(group.ops, isWindowReduction) ||
+      getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
+    return false;
+  std::optional<SmallVector<int>> rows = matchRows(group, op);
+  if (!rows || countBindings(group, {op}) > kMaxBindings ||
       wouldMakeCycle(group, getUsedValues(op)))
     return false;
   group.rowOfLoop[op] = *rows;

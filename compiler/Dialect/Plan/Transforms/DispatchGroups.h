@@ -75,6 +75,9 @@ private:
   /// Puts a reduction with kPartialAttr into the group whose rows it sums up, or into one that
   /// holds another such reduction of the same input.
   bool tryJoinPartial(DispatchGroup &group, mlir::Operation *op);
+  /// Puts a reduction of rows in parts (getRowPart) into the group of the product whose rows it
+  /// reduces.
+  bool tryJoinRowPart(DispatchGroup &group, mlir::Operation *op);
   bool tryJoinSibling(mlir::Operation *op);
   /// Moves groups of such reductions alone into `group` that read an input of `op`, one of its ops.
   void absorbSiblings(DispatchGroup &group, mlir::Operation *op);
