@@ -102,6 +102,7 @@ def run(args):
         def peer(a, b):
             y = a @ b
             return function(torch, y) + ([y] if with_result and kind != "product" else [])
+        torch._dynamo.reset()
         compiled = torch.compile(peer, mode="max-autotune-no-cudagraphs" if args.autotune else None)
         kept = []
 

@@ -545,10 +545,11 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
   Value others = index.mul(lastStep, config.getTurns() - 1);
   emitTiles(turn, {first.stage, first.phase}, [&](ValueRange state) -> SmallVector<Value> {
     SmallVector<Value> sums;
+    startColumn = swapped ? tile.startM : tile.startN;
+    loadColumnVectors();
     if (turn)
       tile::TakeTurnOp::create(builder, loc, turn, config.getWarpgroups());
     RingState next = emitProduct({state[0], state[1]}, place, sums, other);
-    startColumn = swapped ? tile.startM : tile.startN;
     if (config.getSplit() > 1)
       reduce(warpgroup, sums);
     if (output)

@@ -107,6 +107,9 @@ private:
   void giveTurn(mlir::Value team);
   void release(mlir::Value stage, mlir::Value condition);
   void reduce(mlir::Value warpgroup, llvm::SmallVector<mlir::Value> &sums);
+  /// Loads what belongs to columns alone, a bias say, ahead of the products, so that the outputs
+  /// need not wait for it.
+  void loadColumnVectors();
   /// Adds the columns before `end` of those that this block stores to the parts of row m; a part
   /// that is complete is stored.
   void addToParts(MatmulTile::RowParts &parts, mlir::Value m, mlir::Value n,

@@ -102,6 +102,38 @@ void WGMMAEmitter::storeRows(Value first, ArrayRef<Value> sums) {
   }
 }
 
+/// True if `op` reads input `use` by its last loop alone.
+static bool readsByColumn(linalg::LinalgOp op, OpOperand *use) {
+  AffineMap map = op.getMatchingIndexingMap(use);
+  return op.getNumReductionLoops() == 0 && map.getNumResults() == 1 &&
+         map.getResult(0) == getAffineDimExpr(op.getNumLoops() - 1, op.getContext());
+}
+
+void WGMMAEmitter::loadColumnVectors() {
+  std::optional<int64_t> columns = getConstantIntValue(tile.sizeN);
+  // Their registers must be free all along the products.
+  constexpr int64_t fewColumns = 128;
+  if (!output || !columns || !tile.hasWholeTiles() || config.getSplit() > 1 ||
+      ownColumns > fewColumns)
+    return;
+  Value pair = index.mul(index.rem(index.rem(thread, 32), 4), 2);
+  for (Operation *op : kernel.tensorOps) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp)
+      continue;
+    for (OpOperand *use : linalgOp.getDpsInputOperands()) {
+      auto type = dyn_cast<RankedTensorType>(use->get().getType());
+      if (!type || !getSourceBinding(use->get()) || !readsByColumn(linalgOp, use) ||
+          type.getShape() != ArrayRef(*columns))
+        continue;
+      for (int64_t column = 0; column < ownColumns; column += 8) {
+        Value n = index.add(index.add(startColumn, pair), column);
+        points.emit(use->get(), Point{{Coord::consecutive(n)}, {}, 2, {}});
+      }
+    }
+  }
+}
+
 void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums) {
   auto type = cast<tile::SharedType>(staging.getType());
   Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
