@@ -8,7 +8,8 @@
 // The copy engine takes rows whose distance is a multiple of 16 bytes. An operand whose rows are
 // not would have to be brought to shared memory element by element, as often as there are tiles of
 // the other operand. Where the product is large, one copy into wider rows costs less: the product
-// then reads the first part of each.
+// then reads the first part of each. The length of rows must be known for that, their number need
+// not be.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,13 +59,33 @@ static double getGain(linalg::ContractOp op) {
 
 static int64_t getElementBytes(RankedTensorType type) { return type.getElementTypeBitWidth() / 8; }
 
-/// The bytes of `tensor` if its rows need other distances; 0 if they do not, or it has no rows.
-static int64_t getUnalignedBytes(Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (!type.hasStaticShape() || type.getRank() < 2)
+/// The sizes of the loops; symbolic ones are guessed as for the choice of tiles
+/// (SelectProductStrategy.cpp).
+static SmallVector<double> getSizes(linalg::ContractOp op) {
+  constexpr double outer = 4096, summed = 1024;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<double> sizes;
+  for (auto [dim, range] : llvm::enumerate(op.getStaticLoopRanges())) {
+    bool isBatch = llvm::all_of(maps, [&](AffineMap map) { return map.isFunctionOfDim(dim); });
+    double guess = isBatch ? 1 : iterators[dim] == utils::IteratorType::reduction ? summed : outer;
+    sizes.push_back(ShapedType::isDynamic(range) ? guess : static_cast<double>(range));
+  }
+  return sizes;
+}
+
+/// The bytes of the operand if its rows need other distances; 0 if they do not, or it has no rows.
+static double getUnalignedBytes(linalg::ContractOp op, OpOperand *operand) {
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  int64_t elementBytes = getElementBytes(type);
+  if (type.getRank() < 2 || ShapedType::isDynamic(type.getShape().back()) ||
+      type.getShape().back() * elementBytes % kRowBytes == 0)
     return 0;
-  int64_t bytes = getElementBytes(type);
-  return type.getShape().back() * bytes % kRowBytes != 0 ? type.getNumElements() * bytes : 0;
+  SmallVector<double> sizes = getSizes(op);
+  double bytes = static_cast<double>(elementBytes);
+  for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults())
+    bytes *= sizes[cast<AffineDimExpr>(expr).getPosition()];
+  return bytes;
 }
 
 /// Whether threads of the kernel turn the first factor, whose rows then need no alignment: wgmma
@@ -79,10 +100,10 @@ static bool turnsFirst(linalg::ContractOp op) {
   });
 }
 
-static double countFlops(linalg::LinalgOp op) {
+static double countFlops(linalg::ContractOp op) {
   double flops = 2;
-  for (int64_t range : op.getStaticLoopRanges())
-    flops *= static_cast<double>(range);
+  for (double size : getSizes(op))
+    flops *= size;
   return flops;
 }
 
@@ -99,9 +120,8 @@ static Value alignRows(OpBuilder &builder, Location loc, Value tensor) {
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
   auto wide = RankedTensorType::get(shape, type.getElementType());
   Value padded = tensor::PadOp::create(builder, loc, wide, tensor, low, high, zero);
-  return tensor::ExtractSliceOp::create(
-      builder, loc, type, padded, low,
-      getAsIndexOpFoldResult(builder.getContext(), type.getShape()), ones);
+  return tensor::ExtractSliceOp::create(builder, loc, type, padded, low,
+                                        tensor::getMixedSizes(builder, loc, tensor), ones);
 }
 
 namespace {
@@ -127,22 +147,21 @@ struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
       return;
     auto operands = op.getDpsInputOperands();
     if (turnsFirst(op)) {
-      // Words are turned: four bytes, or one number of 32 bits.
+      // Words are turned: four bytes, or one number of 32 bits; and only of known sizes.
       auto type = cast<RankedTensorType>(operands.front()->get().getType());
-      if (type.getShape().back() * getElementBytes(type) % 4 != 0)
+      if (llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) ||
+          type.getShape().back() * getElementBytes(type) % 4 != 0)
         return;
       operands.erase(operands.begin());
     }
     SmallVector<OpOperand *> found;
     double cost = 0;
     for (OpOperand *operand : operands)
-      if (int64_t bytes = getUnalignedBytes(operand->get())) {
+      if (double bytes = getUnalignedBytes(op, operand)) {
         found.push_back(operand);
-        cost += 2 * static_cast<double>(bytes) / kCopyRate + kLaunchTime;
+        cost += 2 * bytes / kCopyRate + kLaunchTime;
       }
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    if (found.empty() || llvm::any_of(ranges, ShapedType::isDynamic) ||
-        countFlops(op) * gain < cost)
+    if (found.empty() || countFlops(op) * gain < cost)
       return;
     OpBuilder builder(op);
     for (OpOperand *operand : found)

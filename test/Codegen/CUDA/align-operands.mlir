@@ -94,3 +94,39 @@ builtin.module @turned attributes {plan.target = #plan.target<"cuda", "sm_90a">}
     return %p : tensor<4099x4097xi32>
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#at = affine_map<(m, n, k) -> (k, m)>
+
+// Rows whose length is known are copied, whatever their number.
+builtin.module @symbolic attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // CHECK-LABEL: func.func @static_weight(
+  // CHECK-SAME:    %[[A:.*]]: tensor<?x768xbf16>, %[[B:.*]]: tensor<768x50257xbf16>
+  // CHECK:         %[[WIDE:.*]] = tensor.pad %[[B]] low[0, 0] high[0, 47]
+  // CHECK:         %[[ROWS:.*]] = tensor.extract_slice %[[WIDE]][0, 0] [768, 50257] [1, 1] : tensor<768x50304xbf16> to tensor<768x50257xbf16>
+  // CHECK:         linalg.contract {{.*}} ins(%[[A]], %[[ROWS]]
+  func.func @static_weight(%a: tensor<?x768xbf16>, %b: tensor<768x50257xbf16>, %c: tensor<?x50257xbf16>) -> tensor<?x50257xbf16> {
+    %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<?x768xbf16>, tensor<768x50257xbf16>) outs(%c : tensor<?x50257xbf16>) -> tensor<?x50257xbf16>
+    return %p : tensor<?x50257xbf16>
+  }
+  // CHECK-LABEL: func.func @symbolic_rows(
+  // CHECK-SAME:    %[[A:.*]]: tensor<?x768xbf16>, %[[B:.*]]: tensor<?x50257xbf16>
+  // CHECK:         %[[WIDE:.*]] = tensor.pad %[[B]] low[0, 0] high[0, 47]
+  // CHECK:         %[[COUNT:.*]] = tensor.dim %[[B]]
+  // CHECK:         tensor.extract_slice %[[WIDE]][0, 0] [%[[COUNT]], 50257] [1, 1] : tensor<?x50304xbf16> to tensor<?x50257xbf16>
+  func.func @symbolic_rows(%a: tensor<?x768xbf16>, %b: tensor<?x50257xbf16>, %c: tensor<768x50257xbf16>) -> tensor<768x50257xbf16> {
+    %p = linalg.contract indexing_maps = [#at, #b, #c] ins(%a, %b : tensor<?x768xbf16>, tensor<?x50257xbf16>) outs(%c : tensor<768x50257xbf16>) -> tensor<768x50257xbf16>
+    return %p : tensor<768x50257xbf16>
+  }
+  // Threads turn factors of known sizes only, so that nothing would be gained.
+  // CHECK-LABEL: func.func @symbolic_sum(
+  // CHECK-NOT:     tensor.pad
+  func.func @symbolic_sum(%a: tensor<?x4096xf32>, %b: tensor<?x4097xf32>, %c: tensor<4096x4097xf32>) -> tensor<4096x4097xf32> {
+    %p = linalg.contract indexing_maps = [#at, #b, #c] {allow_tf32} ins(%a, %b : tensor<?x4096xf32>, tensor<?x4097xf32>) outs(%c : tensor<4096x4097xf32>) -> tensor<4096x4097xf32>
+    return %p : tensor<4096x4097xf32>
+  }
+}

@@ -205,6 +205,21 @@ def bytes_on_tensor_cores():
             yield product(a, b, result=a.values.astype(wide) @ b.values.astype(wide), tag="_bytes", out=out)
 
 
+def symbolic_with_unaligned_rows():
+    """Products whose factors have rows of an odd length, and a symbolic number of them: large ones are copied to where boxes reach them."""
+    b = random("bf16", (256, 1001), 76)
+    for rows in (0, 1, 70):
+        a = random("bf16", (rows, 256), 77)
+        yield simple(f"unaligned_weight_{rows}", [a, b], [("bf16", a.values @ b.values)],
+                     f"%r0 = array.matmul %0, %1 : (tensor<?x256xbf16>, {b.mlir}) -> tensor<?x1001xbf16>", "sum",
+                     ["tensor<?x256xbf16>", b.mlir], ["tensor<?x1001xbf16>"])
+    for rows in (1, 40):
+        a, b = random("f16", (rows, 1600), 78), random("f16", (rows, 1001), 79)
+        yield simple(f"unaligned_rows_{rows}", [a, b], [("f16", a.values.T @ b.values)],
+                     "%r0 = array.matmul %0, %1 transpose_a : (tensor<?x1600xf16>, tensor<?x1001xf16>) -> tensor<1600x1001xf16>", "sum",
+                     ["tensor<?x1600xf16>", "tensor<?x1001xf16>"], ["tensor<1600x1001xf16>"])
+
+
 def integers_of_few_rows():
     """Matrix times vector in integers, from either side and in all orders, and matrices of a few rows."""
     for dtype, out in (("i8", "i32"), ("u8", "u32"), ("i16", "i16"), ("i32", "i32"), ("i64", "i64")):
@@ -328,6 +343,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, bytes_on_tensor_cores, integers_of_few_rows,
+    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows,
                  warpgroups_of_other_widths, fused, constant_weights, groups):
         yield from make()
