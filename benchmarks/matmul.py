@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Matrix products on tensor cores (and f32 on ordinary arithmetic) beside cuBLAS (torch), in one run on a GPU.
+"""Matrix products on tensor cores (and f32 and f64 on ordinary arithmetic) beside cuBLAS (torch), in one run on a GPU.
 
     matmul.py build --build=build/dev --out=DIR [--candidates=N] [--filter=REGEX]   compiles kernels; needs no GPU
     matmul.py run --out=DIR [--filter=REGEX] [--quick]                              checks and times them; needs torch
@@ -8,7 +8,8 @@
 each, and writes DIR/kernels.json. `run` checks every kernel against a product in f32 (outputs start as NaN), then
 times kernels and torch the same way: many launches in one CUDA graph over inputs that are rotated past the L2 cache;
 the median of several replays. It prints a line for each, then the table of benchmarks/results with what is wanted of each
-row, and writes DIR/results.json.
+row, and writes DIR/results.json. Other peers are timed in the same run where they are installed: torch.compile where a bias and gelu
+follow (in the same graphs), JAX where torch takes so long that calls from Python keep the GPU busy (by the clock of the host).
 """
 import argparse
 import concurrent.futures
@@ -51,6 +52,8 @@ def workloads():
     yield "s8_4096x4096x4096_tn", ("s8", 1, 4096, 4096, 4096, "tn", "")
     for layout in ("nn", "nt"):
         yield f"mma_bf16_4096x4096x4096_{layout}", ("bf16", 1, 4096, 4096, 4096, layout, "mma")
+    for size in (4096, 1024):
+        yield f"f64_{size}x{size}x{size}", ("f64", 1, size, size, size, "nn", "")
     yield "bmm_tf32_96x512x512x64", ("tf32", 96, 512, 512, 64, "nn", "")
     yield "bmm_bf16_96x512x512x64", ("bf16", 96, 512, 512, 64, "nn", "")
     # The epilogue's cost: each layout with bias and gelu, and without in the same run.
@@ -76,13 +79,14 @@ def checks():
     yield "check_s8_turned_ragged", ("s8", 1, 336, 144, 1001, "tn", "")
     yield "check_s8_unaligned", ("s8", 1, 421, 423, 425, "nn", "")
     yield "check_mma", ("bf16", 1, 200, 328, 456, "nn", "mma")
+    yield "check_f64", ("f64", 1, 200, 333, 456, "nt", "")
     yield "check_f32", ("bf16", 1, 200, 333, 456, "nt", "f32")
 
 
 # What the types of workloads are to the compiler, and their products.
-ELEMENTS = {"bf16": "bf16", "f16": "f16", "tf32": "f32", "f32": "f32", "s8": "i8"}
+ELEMENTS = {"bf16": "bf16", "f16": "f16", "tf32": "f32", "f32": "f32", "f64": "f64", "s8": "i8"}
 RESULTS = {"s8": "i32", "tf32": "f32"}
-BYTES = {"tf32": 4, "f32": 4, "i32": 4, "s8": 1}
+BYTES = {"tf32": 4, "f32": 4, "f64": 8, "i32": 4, "s8": 1}
 
 
 def mlir(work):
@@ -161,7 +165,7 @@ def build(args):
         # Candidates are for the product that the compiler makes of it: a long sum may be a batch of parts by now.
         for (name, work), kernel in zip(chosen, kernels):
             product = find_key(kernel.get("reason", ""))
-            if not product:
+            if not product or work[0] == "f64":
                 continue
             most = 12 if name == "check_split" else 4 if name.startswith("check") else args.candidates
             types, sizes, layout = product.split(" ")[2:]
@@ -294,10 +298,65 @@ def time_graph(torch, launch, sets, iterations):
     return statistics.median(b.elapsed_time(e) for b, e in events) * 1e3 / count
 
 
+def compile_peer(torch, function, values):
+    """`function` by torch.compile, or None where that cannot (it needs Triton and a C compiler)."""
+    try:
+        compiled = torch.compile(lambda a, b, bias, out: function((a, b, bias, out)))
+        compiled(*values)
+        return lambda values: compiled(*values)
+    except Exception as failure:  # whatever its back end raises
+        print(f"no torch.compile: {str(failure).splitlines()[0]}", file=sys.stderr)
+        return None
+
+
+# Microseconds from which on calls from Python follow each other without a gap.
+LONG = 100
+
+
+def find_jax():
+    """JAX with a GPU, or None."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    try:
+        import jax
+        jax.config.update("jax_enable_x64", True)
+        return jax if jax.default_backend() == "gpu" else None
+    except (ImportError, RuntimeError):
+        return None
+
+
+def time_jax(jax, torch, work, sets, expected):
+    """Microseconds of a product in JAX, or None where it does not know the types or is wrong."""
+    dtype, _, m, n, k, layout, epilogue = work
+    if dtype == "s8" or epilogue not in ("", "gelu"):
+        return None
+    precision = {"tf32": "tensorfloat32", "f32": "highest"}.get(dtype)
+
+    def product(a, b, bias):
+        left, right = a if layout[0] == "n" else a.mT, b if layout[1] == "n" else b.mT
+        result = jax.numpy.matmul(left, right, precision=precision)
+        return jax.nn.gelu(result + bias, approximate=True) if epilogue == "gelu" else result
+    function = jax.jit(product)
+    arrays = [[jax.dlpack.from_dlpack(tensor) for tensor in (a, b, bias)] for a, b, bias, _ in sets]
+    result = torch.from_dlpack(function(*arrays[0])).to(expected.dtype)
+    if not float((result - expected).norm() / expected.norm()) < 1e-2:
+        return None
+    torch.cuda.synchronize()
+
+    def measure(count):
+        begin = time.perf_counter()
+        results = [function(*arrays[i % len(arrays)]) for i in range(count)]
+        results[-1].block_until_ready()
+        return (time.perf_counter() - begin) * 1e6 / count
+    # Few results at a time: none is given back before the last call.
+    count = max(4, min(64, int(8e9 / (m * n * 8))))
+    measure(count)
+    return min(measure(count) for _ in range(10))
+
+
 def wanted(work):
     """How many times as fast as torch the product is to be; None where nothing is said."""
     dtype, batch, m, n, k, _, epilogue = work
-    if epilogue == "gelu" or dtype == "s8":
+    if epilogue == "gelu" or dtype in ("s8", "f64"):
         return None
     if epilogue == "mma":
         return 0.62
@@ -315,11 +374,12 @@ def mean(results, is_meant):
 
 
 def print_table(results):
-    print("\n| workload (M x N x K, layout nn unless named) | torch, us | ours, us | torch / ours | wanted | |\n|---|---|---|---|---|---|")
+    print("\n| workload (M x N x K, layout nn unless named) | torch, us | ours, us | torch / ours | wanted | | other peers, us |\n|---|---|---|---|---|---|---|")
     for result in results:
         ratio, least = result["torch_us"] / result["chosen_us"], wanted(result["work"])
+        others = ", ".join(f"{peer} {us:.1f}" for peer, us in result["peers"].items())
         print(f"| {result['name']} | {result['torch_us']:.1f} | {result['chosen_us']:.1f} | {ratio:.2f} | {least or '-'} "
-              f"| {'' if least is None else 'reached' if ratio >= least else 'missed'} |")
+              f"| {'' if least is None else 'reached' if ratio >= least else 'missed'} | {others or '-'} |")
     whole = lambda m, n, k: (m, n, k) != (4097, 4095, 4099)
     print("\nGeometric means of torch / ours, without 4097x4095x4099: 16 bits, nn",
           mean(results, lambda dtype, batch, m, n, k, layout, epilogue: dtype in ("bf16", "f16") and (batch, layout, epilogue) == (1, "nn", "") and whole(m, n, k)))
@@ -343,11 +403,12 @@ def run(args):
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     kernels = [k for k in json.loads((folder / "kernels.json").read_text()) if re.search(args.filter, k["name"])]
     names = list(dict.fromkeys(k["name"] for k in kernels))
+    jax = find_jax()
     results = []
     for name in names:
         mine = [k for k in kernels if k["name"] == name]
         dtype, batch, m, n, k, layout, epilogue = mine[0]["work"]
-        torch_type = {"bf16": torch.bfloat16, "f16": torch.float16, "s8": torch.int8}.get(dtype, torch.float32)
+        torch_type = {"bf16": torch.bfloat16, "f16": torch.float16, "s8": torch.int8, "f64": torch.float64}.get(dtype, torch.float32)
         out_type = torch.float32 if epilogue == "f32" else torch.int32 if dtype == "s8" else torch_type
         lead = (batch,) if batch > 1 else ()
         moved = BYTES.get(dtype, 2) * batch * (m * k + k * n + m * n)
@@ -366,7 +427,7 @@ def run(args):
         left = (lambda a: a) if layout[0] == "n" else (lambda a: a.mT)
         right = (lambda b: b) if layout[1] == "n" else (lambda b: b.mT)
         torch.backends.cuda.matmul.allow_tf32 = False
-        exact = torch.float64 if dtype == "s8" else torch.float32
+        exact = torch.float64 if dtype in ("s8", "f64") else torch.float32
         expected = left(sets[0][0]).to(exact) @ right(sets[0][1]).to(exact)
         torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
         if epilogue == "gelu":
@@ -384,7 +445,7 @@ def run(args):
                 kernel.launch(bound[0], torch.cuda.current_stream().cuda_stream)
                 torch.cuda.synchronize()
                 error = float((sets[0][3].to(exact) - expected).norm() / expected.norm())
-                limit = {"s8": 0, "tf32": 1e-3, "f32": 1e-5}.get(dtype, 1e-5 if epilogue == "f32" else 5e-3)
+                limit = {"s8": 0, "f64": 1e-13, "tf32": 1e-3, "f32": 1e-5}.get(dtype, 1e-5 if epilogue == "f32" else 5e-3)
                 if not error <= limit:
                     bad = ((sets[0][3].to(exact) - expected).abs() > 0.1 * expected.abs().max()) | sets[0][3].isnan()
                     where = bad.nonzero()
@@ -411,20 +472,26 @@ def run(args):
         else:
             peer = lambda s: torch.matmul(left(s[0]), right(s[1]), out=s[3])
         # Twice each, in turn, and the shorter time: what the GPU is granted changes with what it has just done.
-        theirs, times = math.inf, [math.inf] * len(rows)
+        theirs, times, others = math.inf, [math.inf] * len(rows), {}
+        compiled = compile_peer(torch, peer, sets[0]) if epilogue == "gelu" else None
         for _ in range(2):
             theirs = min(theirs, time_graph(torch, peer, sets, count))
+            if compiled:
+                others["torch.compile"] = min(others.get("torch.compile", math.inf), time_graph(torch, compiled, sets, count))
             times = [min(before, time_ours(item)) for before, item in zip(times, rows)]
+        if jax and theirs > LONG and (us := time_jax(jax, torch, mine[0]["work"], sets, expected)):
+            others["JAX"] = us
         rows = [(us, spec["config"], spec["reason"], spec["export"]["registers"]) for us, (spec, _, _, _) in zip(times, rows)]
         chosen = rows[0] if rows else (float("nan"), "", "")
         best = min(rows) if rows else chosen
         named = re.search("(?:key|tuned): (.*)", chosen[2])
-        results.append({"name": name, "work": mine[0]["work"], "key": named.group(1) if named else name, "torch_us": theirs, "chosen_us": chosen[0], "best_us": best[0], "best": best[1], "all": rows})
+        results.append({"name": name, "work": mine[0]["work"], "key": named.group(1) if named else name, "torch_us": theirs, "peers": others, "chosen_us": chosen[0], "best_us": best[0], "best": best[1], "all": rows})
         rate = 2 * batch * m * n * k / 1e6
         brief = re.sub(r"[^0-9,]", "", best[1]).replace(",", "/")
         predicted = re.search(r"([0-9.]+) us expected", chosen[2])
         print(f"{name:32} torch {theirs:8.1f} ({rate / theirs:5.0f})  model's choice {chosen[0]:8.1f} ({theirs / chosen[0]:.2f}x, predicted "
-              f"{predicted.group(1) if predicted else '-'})  best {best[0]:8.1f} ({theirs / best[0]:.2f}x) {brief}", flush=True)
+              f"{predicted.group(1) if predicted else '-'})  best {best[0]:8.1f} ({theirs / best[0]:.2f}x) {brief}"
+              + "".join(f"  {other} {us:.1f}" for other, us in others.items()), flush=True)
     out = pathlib.Path(os.environ.get("OUT", args.out))
     (out / "results.json").write_text(json.dumps(results))
     print_table([result for result in results if result["chosen_us"] == result["chosen_us"]])
