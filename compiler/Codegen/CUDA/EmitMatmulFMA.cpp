@@ -45,7 +45,8 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITMATMULFMA
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-static constexpr int64_t kPadding = 4;
+/// What lies between two lines in shared memory: elements, but a whole vector where they are small.
+static constexpr int64_t kPadding = 4, kVectorBytes = 16;
 /// How the threads of a warp lie.
 static constexpr int64_t kPatchRows = 4, kPatchColumns = 8;
 
@@ -83,7 +84,10 @@ private:
                                   Value position, int64_t count);
   SmallVector<Value> multiply(Value bufferNumber, ArrayRef<Value> accumulators);
 
-  int64_t getRowLength(const Operand &operand) const { return operand.own + kPadding; }
+  int64_t getRowLength(const Operand &operand) const {
+    return operand.own +
+           std::max(kPadding, kVectorBytes / getElementBytes(contraction.accumulatorType));
+  }
 
   const Contraction &contraction;
   MatmulFMAAttr config;
@@ -103,8 +107,9 @@ FMAEmitter::Operand FMAEmitter::makeOperand(const Contraction::Side &side, int64
   Operand operand{side, own, start};
   int64_t elements = own * config.getTileK();
   Type elementType = getElementTypeOrSelf(side.operand->get());
-  int64_t limit = std::min<int64_t>({16 / getElementBytes(elementType), elements / threads,
-                                     side.isKContiguous ? config.getTileK() : own});
+  int64_t limit =
+      std::min<int64_t>({kVectorBytes / getElementBytes(elementType), elements / threads,
+                         side.isKContiguous ? config.getTileK() : own});
   operand.width = tile.getVectorWidth(side, llvm::bit_floor<uint64_t>(limit));
   // Vectors that make up lines, and an equal number of them for each thread.
   while (elements % (threads * operand.width) != 0 ||
@@ -147,7 +152,7 @@ void FMAEmitter::storeTile(const Operand &operand, ArrayRef<Value> values, Value
       int64_t bytes = operand.width * getElementBytes(contraction.accumulatorType);
       vector::StoreOp::create(builder, points.loc, value, operand.buffer, position,
                               /*nontemporal=*/false,
-                              llvm::MaybeAlign(std::min<int64_t>(16, bytes)));
+                              llvm::MaybeAlign(std::min(kVectorBytes, bytes)));
       continue;
     }
     for (int64_t lane = 0; lane < operand.width; ++lane)
@@ -168,7 +173,7 @@ SmallVector<Value> FMAEmitter::loadFragment(const Operand &operand, Value buffer
     values.push_back(vector::LoadOp::create(
         points.builder, points.loc, VectorType::get(group, contraction.accumulatorType),
         operand.buffer, at,
-        /*nontemporal=*/false, llvm::MaybeAlign(std::min<int64_t>(16, bytes))));
+        /*nontemporal=*/false, llvm::MaybeAlign(std::min(kVectorBytes, bytes))));
   }
   return values;
 }

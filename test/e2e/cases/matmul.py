@@ -64,6 +64,10 @@ def batches():
 def types():
     for dtype in ("f64", "f16", "bf16", "i32", "i64"):
         yield product(random(dtype, (19, 40), 13), random(dtype, (40, 23), 14))
+    for dtype in ("i8", "u8", "i16", "u16"):
+        # In tiles whose lines in shared memory are vectors of the smallest types.
+        yield product(random(dtype, (8, 9), 13), random(dtype, (9, 8), 14), tag="_vectors")
+        yield product(random(dtype, (70, 40), 13), random(dtype, (40, 64), 14), tag="_vectors")
     for dtype in ("f16", "bf16"):
         a, b = random(dtype, (19, 300), 15), random(dtype, (300, 23), 16)
         yield product(a, b, out="f32", tag="_to_f32")
