@@ -304,6 +304,14 @@ func.func @f(%x: tensor<0x8xf32>) {
 
 // -----
 
+func.func @f(%x: tensor<4x8xui8>) {
+  // expected-error @+1 {{'array.resize' op expected floats to interpolate between, got 'tensor<4x8xui8>' (nearest takes every element type)}}
+  %0 = array.resize linear, %x axes = [0] sizes = [8] : tensor<4x8xui8> -> tensor<8x8xui8>
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{'array.resize' op expected sizes that are not negative, got [-4]}}
   %0 = array.resize linear, %x axes = [0] sizes = [-4] : tensor<4x8xf32> -> tensor<4x8xf32>

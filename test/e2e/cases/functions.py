@@ -213,7 +213,15 @@ def cubic_resizes():
                      f"%r0 = array.resize cubic, %0 axes = [1] sizes = [{size}]{word} : {x.mlir} -> {mlir_type('f32', result.shape)}", "sum")
 
 
+def nearest_resizes():
+    """Masks and images of bytes have no floats to interpolate between."""
+    for dtype in ("u8", "i32", "i1"):
+        x = random(dtype, (2, 3, 4, 1), 9)
+        yield simple(f"resize_nearest_{dtype}", [x], [(dtype, x.values.repeat(2, 1)[:, :, [1, 3]])],
+                     f"%r0 = array.resize nearest, %0 axes = [1, 2] sizes = [6, 2] : {x.mlir} -> {mlir_type(dtype, (2, 6, 2, 1))}", "exact")
+
+
 def cases():
     with np.errstate(all="ignore"):
-        for make in (unary, binary, rearranged, cubic_resizes, open_resizes):
+        for make in (unary, binary, rearranged, cubic_resizes, open_resizes, nearest_resizes):
             yield from make()

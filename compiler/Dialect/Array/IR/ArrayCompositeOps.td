@@ -223,9 +223,10 @@ def Array_ResizeOp : Array_InferredOp<"resize", [Array_Decomposable]> {
     Position `o` of the result lies at `(o + 0.5) * in / out - 0.5` of the operand,
     or with `align_corners` at `o * (in - 1) / (out - 1)` (at 0 where `out` is 1).
     Outside of the operand its edge goes on. `nearest` takes the element there,
-    rounded to nearest with ties up; `linear` interpolates between the two
-    neighbours; `cubic` weighs four by cubic convolution with a = -0.75, as ONNX and
-    PyTorch do. Both compute in `f32` for 16-bit floats.
+    rounded to nearest with ties up, of any element type; `linear` interpolates
+    between the two neighbours; `cubic` weighs four by cubic convolution with
+    a = -0.75, as ONNX and PyTorch do. Both take floats, and compute in `f32` for
+    16-bit ones.
 
     Example:
     ```mlir
@@ -233,9 +234,9 @@ def Array_ResizeOp : Array_InferredOp<"resize", [Array_Decomposable]> {
        : tensor<?x8x8x3xf32> -> tensor<?x16x16x3xf32>
     ```
   }];
-  let arguments = (ins Array_ResizeModeAttr:$mode, Array_FloatTensor:$operand,
+  let arguments = (ins Array_ResizeModeAttr:$mode, Array_Tensor:$operand,
                        DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$sizes, UnitAttr:$align_corners);
-  let results = (outs Array_FloatTensor:$result);
+  let results = (outs Array_Tensor:$result);
   let assemblyFormat = [{
     `` $mode `,` $operand `axes` `=` $axes `sizes` `=` $sizes (`align_corners` $align_corners^)?
     attr-dict `:` type($operand) `->` type($result)

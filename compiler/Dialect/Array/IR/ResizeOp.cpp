@@ -21,8 +21,12 @@ using Values = SmallVector<Value>;
 
 LogicalResult ResizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
-  return inferResized({location, getOperationName()}, adaptor.getOperand().getType(),
-                      adaptor.getAxes(), adaptor.getSizes(), /*least=*/0,
+  RuleContext rule{location, getOperationName()};
+  Type type = adaptor.getOperand().getType();
+  if (adaptor.getMode() != ResizeMode::Nearest && !isa<FloatType>(getElementTypeOrSelf(type)))
+    return rule.error("expected floats to interpolate between, got ", type,
+                      " (nearest takes every element type)");
+  return inferResized(rule, type, adaptor.getAxes(), adaptor.getSizes(), /*least=*/0,
                       "expected sizes that are not negative", inferred);
 }
 
