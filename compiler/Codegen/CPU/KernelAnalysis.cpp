@@ -270,6 +270,9 @@ void Summarizer::visitBody(linalg::GenericOp op, ArrayRef<AffineExpr> loops) {
       for (unsigned dim = 0; dim < loops.size(); ++dim)
         known &= loops[dim] || !expr.isFunctionOfDim(dim);
       indices.push_back(known ? expr.replaceDims(loops) : AffineExpr());
+      // Computed even where no memory is behind it (a tensor without elements, padded).
+      if (!isa<AffineDimExpr, AffineConstantExpr>(expr))
+        markDims(indices.back(), summary.merged);
     }
     visit(operand.get(), indices);
   }

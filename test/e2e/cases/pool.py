@@ -72,6 +72,11 @@ def geometry():
     yield case("max_of_nan", "max", nan, **POOL)
     yield case("only_padding", "max", Tensor("f32", np.ones((1, 2, 2, 1))), window=[1, 1, 1, 1], low=[0, 1, 1, 0],
                high=[0, 1, 1, 0])
+    none = Tensor("f32", np.zeros((0, 5, 9)))
+    yield simple("of_nothing", [none], [("f32", np.zeros((1, 3, 3)))],
+                 f"""%y = array.reciprocal %0 : {none.mlir}
+                     %r0 = array.reduce_window sum, %y window = [2, 1, 1] strides = [3, 2, 3] low = [1, 0, 0] high = [1, 0, 0]
+                         : {none.mlir} -> tensor<1x3x3xf32>""")
     y = reduced("max", x, **POOL)
     yield simple("then_relu", [x], [("f32", np.maximum(y, 0))],
                  f"""%y = array.reduce_window max, %0 {attributes(POOL)} : {x.mlir} -> {mlir_type("f32", y.shape)}
