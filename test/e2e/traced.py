@@ -61,7 +61,7 @@ class Program:
 
     def constant(self, dtype, values):
         values = Tensor(dtype, values).values
-        written = np.vectorize(lambda x: str(bool(x)).lower() if dtype == "i1" else f"{float(x):e}" if dtype in FLOATS else str(int(x)),
+        written = np.vectorize(lambda x: str(bool(x)).lower() if dtype == "i1" else f"{float(x):.17e}" if dtype in FLOATS else str(int(x)),
                                otypes=[object])(values).tolist()
         literal = str(written).replace("'", "") if np.ndim(values) else written
         return self.emit(f"array.constant dense<{literal}> : {tensors.mlir_type(dtype, np.shape(values))}", dtype, [values] * self.steps)

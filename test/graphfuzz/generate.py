@@ -4,7 +4,8 @@ import random as random_module
 import numpy as np
 
 import ops
-from program import Node, Program, Type, shape_of
+import ops_extent
+from program import Node, Program, Type, names_in, shape_of
 from tensors import FLOATS, INTEGERS, Tensor
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65)
@@ -31,6 +32,7 @@ class Generator:
         if self.symbols:
             self.program.environments = [{symbol: self.choice(SIZES + (0,)) for symbol in self.symbols} for _ in range(3)]
         self.hidden, self.depth = set(), 0  # values of regions that have ended; regions around the one that is drawn
+        self.extents = {}  # name -> (number of the count, dim that it is an extent of)
         self.tame = self.random() < 0.5  # small whole numbers and halves, so that little is rounded
 
     # ---- Chance ------------------------------------------------------------------------------------------------------
@@ -58,10 +60,12 @@ class Generator:
         return self.choice(self.symbols) if self.symbols and self.random() < 0.4 else self.static_dim()
 
     def least(self, dim):
+        if names_in(dim) & self.program.bounds.keys():
+            return 0
         return min(shape_of((dim,), environment)[0] for environment in self.program.environments)
 
     def fits(self, dims):
-        return all(np.prod(shape_of(dims, environment), dtype=np.int64) <= LARGEST_VALUE
+        return all(np.prod(shape_of(dims, self.program.with_extents(environment)), dtype=np.int64) <= LARGEST_VALUE
                    for environment in self.program.environments)
 
     # ---- Operands ----------------------------------------------------------------------------------------------------
@@ -141,6 +145,8 @@ class Generator:
             drawn = op.draw(self)
             if not drawn or not all(self.fits(type.dims) and type.rank <= 6 for type in drawn[2]):
                 raise Impossible
+            if not ops_extent.has_meaning(self, op, *drawn):
+                raise Impossible
         except Impossible:
             for number in self.program.inputs[inputs:]:
                 self.types.pop(number, None)
@@ -173,11 +179,21 @@ class Generator:
         outputs = self.shuffled(ends)[:self.choice([1, 2, 3, 4])]
         if inner and self.random() < 0.4:
             outputs.append(self.choice(inner))
-        self.program.outputs = outputs
+        self.program.outputs = [self.padded(number) for number in outputs]
         self.program = self.program.pruned()
         self.program.data = [{number: self.values(self.types[number], environment, number in self.small)
                               for number in self.program.inputs} for environment in self.program.environments]
         return self.program
+
+    def padded(self, number):
+        """An array of the size of the bounds where that is what a function can return."""
+        if not self.program.is_bounded(number):
+            return number
+        operands, attributes, types = ops.OPS["pad_to_bound"].of(self, number)
+        result = self.program.next_value()
+        self.types[result] = types[0]
+        self.program.nodes.append(Node("pad_to_bound", operands, attributes, [result], types))
+        return result
 
     def values(self, type, environment, small):
         shape = type.shape(environment)

@@ -34,6 +34,9 @@ class Op:
     def mnemonic(self, node):
         return self.name
 
+    def define(self, node, values, environment):
+        """Sets the extents that the op makes; `values` are all values by number."""
+
     def evaluate(self, node, values, shapes):
         """The results as Nums; `shapes` are the results' sizes."""
         raise NotImplementedError

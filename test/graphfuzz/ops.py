@@ -2,11 +2,15 @@
 from ops_contract import CONTRACTIONS
 from ops_control import CONTROL
 from ops_elementwise import ELEMENTWISE
+from ops_extent import EXTENTS
 from ops_index import INDEXING
 from ops_lines import LINES
+from ops_position import POSITIONS
+from ops_random import RANDOM
 from ops_rearrange import REARRANGED
 from ops_reduce import REDUCTIONS
 from ops_shape import SHAPES
 from ops_window import WINDOWS
 
-OPS = {op.name: op for op in (*ELEMENTWISE, *SHAPES, *REARRANGED, *REDUCTIONS, *CONTRACTIONS, *INDEXING, *LINES, *WINDOWS, *CONTROL)}
+OPS = {op.name: op for op in (*ELEMENTWISE, *SHAPES, *REARRANGED, *REDUCTIONS, *CONTRACTIONS, *INDEXING, *LINES, *WINDOWS, *POSITIONS, *RANDOM, *EXTENTS,
+                           *CONTROL)}

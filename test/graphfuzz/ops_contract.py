@@ -96,4 +96,35 @@ class DotGeneral(Op):
         return [contracted(node.types[0].dtype, a, b, lambda x, y: np.einsum(formula, x, y, optimize=False))]
 
 
-CONTRACTIONS = [MatMul("matmul", 5), DotGeneral("dot_general", 1.5)]
+class GroupedMatMul(Op):
+    def draw(self, g):
+        lhs = g.pick(lambda type: type.rank == 2 and type.dtype in NUMBERS and isinstance(type.dims[1], int))
+        if lhs is None:
+            return None
+        type, groups, columns = g.types[lhs], g.integer(1, 4), g.static_dim()
+        transpose_b = g.random() < 0.4
+        shape = (columns, type.dims[1]) if transpose_b else (type.dims[1], columns)
+        rhs = g.operand(type.dtype, (groups, *shape))
+        sizes = g.operand(g.choice(["i32", "i64"]), (groups,), small=True)
+        to = g.choice([type.dtype, ACCUMULATED.get(type.dtype, type.dtype)])
+        return [lhs, rhs, sizes], {"transpose_b": transpose_b}, [Type(to, (type.dims[0], columns))]
+
+    def body(self, node, names, types):
+        return ", ".join(names) + (" transpose_b" if node.attributes["transpose_b"] else "")
+
+    def evaluate(self, node, values, shapes):
+        a, b, sizes = values
+        if node.attributes["transpose_b"]:
+            b = b.mapped(lambda x: np.swapaxes(x, -1, -2))
+        ends = np.minimum(np.cumsum(np.maximum(sizes.values.astype(np.int64), 0)), a.shape[0])
+
+        def multiply(x, y):
+            result = np.zeros(shapes[0], np.result_type(x, y))
+            for group, (begin, end) in enumerate(zip([0, *ends], ends)):
+                result[begin:end] = x[begin:end] @ y[group]
+            return result
+        result = contracted(node.types[0].dtype, a, b, multiply)
+        return [bounds.Num(result.dtype, result.values, np.where(sizes.unknown.any(), np.inf, result.error))]
+
+
+CONTRACTIONS = [MatMul("matmul", 5), DotGeneral("dot_general", 1.5), GroupedMatMul("grouped_matmul", 1.2)]

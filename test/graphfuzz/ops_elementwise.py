@@ -1,5 +1,6 @@
 """Elementwise ops."""
 import math
+import statistics
 
 import numpy as np
 
@@ -7,7 +8,7 @@ import bounds
 from bounds import Num, known, lipschitz, monotone, rounded
 from op import NUMBERS, SIGNED, Op
 from program import Type
-from tensors import DTYPES, FLOATS, INTEGERS, NUMPY
+from tensors import DTYPES, FLOATS, INTEGERS, NUMPY, decode
 
 LOGICAL = ("i1",) + INTEGERS
 MATH = 16  # units in the last place that an expansion of our own may take; docs/math-accuracy.md has what each reaches
@@ -70,7 +71,21 @@ def tangent(dtype, a):
     return out
 
 
+def erfinv(x):
+    """To double precision: what f32 and narrower types are held to."""
+    x = np.asarray(x, np.float64)
+    inside = np.clip(np.nan_to_num(x), -1 + 2.0 ** -40, 1 - 2.0 ** -40)
+    large = np.vectorize(statistics.NormalDist().inv_cdf, otypes=[np.float64])((inside + 1) / 2) / math.sqrt(2)
+    small = x * (math.sqrt(math.pi) / 2) * (1 + x * x * (math.pi / 12))
+    value = np.where(np.abs(x) < 1e-4, small, large)
+    value = np.where(np.abs(x) == 1, np.copysign(np.inf, x), np.where(np.abs(x) > 1, np.nan, value))
+    return np.where(np.isnan(x), np.nan, value).astype(np.longdouble)
+
+
 FLOAT_UNARY = {
+    "asin": rising(np.arcsin), "acos": rising(np.arccos), "atan": rising(np.arctan), "sinh": rising(np.sinh),
+    "cosh": rising(np.cosh), "asinh": rising(np.arcsinh), "acosh": rising(np.arccosh), "atanh": rising(np.arctanh),
+    "erfinv": rising(erfinv), "cbrt": rising(np.cbrt),
     "sqrt": rising(np.sqrt, 1), "rsqrt": around_poles(lambda x: 1 / np.sqrt(x)), "reciprocal": around_poles(lambda x: 1 / x),
     "exp": rising(np.exp), "exp2": rising(np.exp2), "expm1": rising(np.expm1), "log": rising(np.log, MATH),
     "log2": rising(np.log2), "log1p": rising(np.log1p), "floor": step(np.floor), "ceil": step(np.ceil),
@@ -177,12 +192,92 @@ def remainder(dtype, a, b):
     return Num(dtype, values, np.where((a.error == 0) & (b.error == 0), 0.0, np.inf))
 
 
-FLOAT_BINARY = {"add": bounds.add, "sub": lambda dtype, a, b: bounds.add(dtype, a, b, sign=-1), "mul": bounds.mul,
+def exactly(function):
+    """Known where both operands are."""
+    def evaluate(dtype, a, b):
+        result = function(dtype, a, b)
+        return Num(dtype, result.values, np.where((a.error == 0) & (b.error == 0), result.error, np.inf))
+    return evaluate
+
+
+def modulo(x, y):
+    rest = np.fmod(x, y)
+    return np.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
+
+
+def float_floor_div(dtype, a, b):
+    quotient = np.rint((a.values - modulo(a.values, b.values)) / b.values)
+    result = rounded(dtype, quotient, 0.0, 2)
+    return Num(dtype, quotient, np.where((b.values == 0) | ~np.isfinite(quotient), np.inf, result.error))
+
+
+def next_number(dtype, a, b):
+    if dtype != "bf16":
+        to = NUMPY[dtype]
+        return Num(dtype, np.nextafter(a.values.astype(to), b.values.astype(to)).astype(np.longdouble), np.zeros(a.shape))
+    # The bits of a bfloat16 are the upper ones of an f32: as integers they count its numbers, away from zero.
+    bits = (np.atleast_1d(a.values.astype(np.float32)).view(np.uint32) >> 16).astype(np.int64).reshape(a.shape)
+    up = np.where((a.values == 0) | ((a.values < b.values) == (a.values > 0)), 1, -1)
+    start = np.where(a.values == 0, np.where(b.values < 0, 0x8000, 0), bits)
+    moved = (np.atleast_1d(start + up).astype(np.uint32) << 16).view(np.float32).astype(np.longdouble).reshape(a.shape)
+    values = np.where(a.values == b.values, b.values, np.where(np.isnan(a.values + b.values), np.nan, moved))
+    values = np.where(np.isnan(a.values) | np.isnan(b.values), np.nan, values)
+    return Num(dtype, values, np.zeros(a.shape))
+
+
+def angle(dtype, a, b):
+    values = np.arctan2(a.values, b.values)
+    x, y = np.abs(a.values).astype(np.float64), np.abs(b.values).astype(np.float64)
+    nearest = np.hypot(np.maximum(x - a.error, 0), np.maximum(y - b.error, 0))
+    error = (a.error + b.error) / nearest * 2
+    unsure = (a.error + b.error > 0) & (~(nearest > 0) | (x <= a.error) & ~(b.values > b.error))
+    return rounded(dtype, values, np.where(unsure | np.isnan(error), np.where(a.error + b.error > 0, np.inf, 0.0), error), MATH)
+
+
+def log_add_exp(dtype, a, b):
+    size = np.abs(a.values).astype(np.float64) + np.abs(b.values).astype(np.float64)
+    size = np.where(np.isfinite(size), size, 0.0)
+    return rounded(dtype, np.logaddexp(a.values, b.values), a.error + b.error, MATH, 32 * (1 + size))
+
+
+def integer_floor_div(x, y):
+    quotient = np.array([a // b if b else 0 for a, b in zip(x.astype(object).flat, y.astype(object).flat)], object).reshape(x.shape)
+    ones = np.iinfo(x.dtype).max if x.dtype.kind == "u" else -1
+    return wrapped(np.where(y == 0, ones, quotient), x.dtype)
+
+
+def integer_mod(x, y):
+    rest = np.array([a % b if b else a for a, b in zip(x.astype(object).flat, y.astype(object).flat)], object).reshape(x.shape)
+    return wrapped(rest, x.dtype)
+
+
+def shift(name):
+    def function(x, y):
+        bits = 8 * x.dtype.itemsize
+        low, size = (1 << bits) - 1, np.shape(x)
+
+        def one(a, b):
+            outside = b < 0 or b >= bits
+            if name == "shift_left":
+                return 0 if outside else a << b
+            if name == "shift_right_logical":
+                return 0 if outside else (a & low) >> b
+            signed = (a & low) - ((a & low) >> (bits - 1) << bits)
+            return signed >> (bits - 1 if outside else b)
+        return wrapped(np.array([one(int(a), int(b)) for a, b in zip(x.flat, y.flat)], object).reshape(size), x.dtype)
+    return function
+
+
+SHIFTS = ("shift_left", "shift_right_logical", "shift_right_arithmetic")
+FLOAT_BINARY = {"atan2": angle, "logaddexp": log_add_exp, "floor_div": exactly(float_floor_div),
+                "mod": exactly(lambda dtype, a, b: rounded(dtype, modulo(a.values, b.values), 0.0, 2)),
+                "nextafter": exactly(next_number), "add": bounds.add, "sub": lambda dtype, a, b: bounds.add(dtype, a, b, sign=-1), "mul": bounds.mul,
                 "div": bounds.div, "pow": power, "rem": remainder, "max": lambda dtype, a, b: bounds.maximum(a, b),
                 "min": lambda dtype, a, b: bounds.maximum(a, b, -1)}
 INTEGER_BINARY = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": integer_div, "rem": integer_rem,
                   "pow": integer_pow, "max": np.maximum, "min": np.minimum, "and": np.bitwise_and, "or": np.bitwise_or,
-                  "xor": np.bitwise_xor}
+                  "xor": np.bitwise_xor, "floor_div": integer_floor_div, "mod": integer_mod,
+                  **{name: shift(name) for name in SHIFTS}}
 
 
 class Binary(Op):
@@ -301,12 +396,42 @@ class Convert(Op):
         return [known(to, a.values.astype(NUMPY[to]), a.unknown)]
 
 
+class Bitcast(Convert):
+    """To another type of as many bits."""
+
+    def draw(self, g):
+        operand = g.pick(lambda type: type.dtype != "i1")
+        if operand is None:
+            return None
+        type = g.types[operand]
+        # Any bits are a number of an integer type; of floats they would be mostly absurd ones.
+        others = [dtype for dtype in (INTEGERS if g.random() < 0.8 else INTEGERS + FLOATS) if width(dtype) == width(type.dtype)]
+        to = g.choice(others)
+        return None if to == type.dtype else ([operand], {}, [Type(to, type.dims)])
+
+    def evaluate(self, node, values, shapes):
+        a, = values
+        to = node.types[0].dtype
+        stored = a.tensor()
+        result = decode(to, a.shape, stored.encode())
+        unsure = a.error > 0
+        if to in FLOATS:
+            return [Num(to, result.astype(np.longdouble), np.where(unsure, np.inf, 0.0))]
+        return [known(to, result, unsure)]
+
+
+def width(dtype):
+    return 16 if dtype == "bf16" else int(dtype[1:])
+
+
 ELEMENTWISE = (
-    [Unary(name, FLOATS, 0.4) for name in FLOAT_UNARY] +
+    [Unary(name, FLOATS[:3] if name == "erfinv" else FLOATS, 0.35) for name in FLOAT_UNARY] +
     [Unary(name, SIGNED + FLOATS if name == "neg" else NUMBERS, 0.5) for name in NUMBER_UNARY] +
     [Unary("logical_not", ("i1",), 0.5), Unary("bitwise_not", INTEGERS, 0.5), Classify("is_nan", FLOATS, 0.3),
      Classify("is_finite", FLOATS, 0.3)] +
     [Binary(name, NUMBERS, weight) for name, weight in (("add", 2), ("sub", 2), ("mul", 2), ("div", 1), ("max", 1), ("min", 1),
-                                                        ("rem", 0.4), ("pow", 0.4))] +
+                                                        ("rem", 0.4), ("pow", 0.4), ("floor_div", 0.5), ("mod", 0.5))] +
+    [Binary(name, FLOATS, 0.4) for name in ("atan2", "logaddexp", "nextafter")] + [Binary(name, INTEGERS, 0.4) for name in SHIFTS] +
+    [Bitcast("bitcast", 0.6)] +
     [Binary(name, LOGICAL, 0.5) for name in ("and", "or", "xor")] +
     [Compare("compare", 1.5), Select("select", 1.5), Clamp("clamp"), Fma("fma", 0.7), Convert("convert", 2.5)])

@@ -3,7 +3,7 @@ import numpy as np
 
 import bounds
 from bounds import Num, known, rounded
-from op import Op, Same
+from op import NUMBERS, Op, Same
 from program import Type
 from tensors import FLOATS, NUMPY
 
@@ -125,10 +125,7 @@ class Scatter(Op):
             new, wrong = updates.values[place], updates.error[place]
             hits[vector] += 1
             if kind == "set":
-                # Which of competing updates stays is not specified.
-                clash = (hits[vector] > 1) & (out[vector] != new)
-                error[vector] = np.where(clash, np.inf, np.where(hits[vector] > 1, np.maximum(error[vector], wrong), wrong))
-                out[vector] = new
+                out[vector], error[vector] = new, wrong
             elif kind == "add":
                 out[vector] = out[vector] + new
                 error[vector] = error[vector] + wrong
@@ -166,4 +163,83 @@ class OneHot(Same):
         return [known(dtype, hot.astype(NUMPY[dtype]), unknown)]
 
 
-INDEXING = [Take("take", 1.5), TakeAlongAxis("take_along_axis"), Gather("gather"), Scatter("scatter"), OneHot("one_hot", 0.7)]
+class SearchSorted(Op):
+    """Of a vector that is sorted first."""
+
+    def draw(self, g):
+        line = g.pick(lambda type: type.rank == 1 and type.dtype in NUMBERS)
+        if line is None:
+            return None
+        dtype = g.types[line].dtype
+        places = g.operand(dtype, tuple(g.any_dim() for _ in range(g.integer(0, 2))))
+        return [line, places], {"right": g.random() < 0.5}, [Type(g.choice(["i32", "i64"]), g.types[places].dims)]
+
+    def text(self, program, node):
+        line, tag = node.operands[0], f"%sorted_{node.results[0]}"
+        type = program.types[line].mlir
+        return (f"{tag} = array.sort %{line} axis = 0 : {type} -> {type}\n" +
+                super().text(program, node).replace(f"%{line},", f"{tag},", 1))
+
+    def body(self, node, names, types):
+        return ", ".join(names) + (" right" if node.attributes["right"] else "")
+
+    def evaluate(self, node, values, shapes):
+        line, places = values
+        index = np.searchsorted(np.sort(line.values), places.values, "right" if node.attributes["right"] else "left")
+        flat = places.mapped(lambda x: x.reshape(-1, 1))
+        reach = line.error + flat.error
+        if line.dtype in FLOATS:
+            with np.errstate(all="ignore"):
+                near = (reach > 0) & ~(np.abs(line.values - flat.values) > reach)
+        else:
+            near = reach > 0
+        return [known(node.types[0].dtype, index, near.any(-1).reshape(shapes[0]))]
+
+
+def is_zero(a):
+    """Which elements are zero, and of which that is not known."""
+    unsure = (np.abs(a.values) <= a.error) & (a.error > 0) if a.dtype in FLOATS else a.unknown
+    return a.values == 0, unsure
+
+
+class NonZero(Same):
+    def draw(self, g):
+        operand = g.pick(lambda type: type.rank >= 1)
+        if operand is None:
+            return None
+        size, counted = g.choice([1, 3, 7, 40]), g.choice(["i32", "i64"])
+        return [operand], {"size": size}, [Type(counted, (size, g.types[operand].rank)), Type(counted, ())]
+
+    def body(self, node, names, types):
+        return f"{names[0]} size = {node.attributes['size']}"
+
+    def signature(self, node, types):
+        return f"{types[0].mlir} -> {', '.join(type.mlir for type in node.types)}"
+
+    def evaluate(self, node, values, shapes):
+        zero, unsure = is_zero(values[0])
+        where, rows = np.argwhere(~zero), np.full(shapes[0], -1)
+        rows[:len(where)] = where[:shapes[0][0]]
+        dtype = node.types[0].dtype
+        return [known(dtype, rows, unsure.any()), known(dtype, np.array(len(where)), unsure.any())]
+
+
+class MaskedScatter(Op):
+    def draw(self, g):
+        operand = g.pick(lambda type: type.rank >= 1)
+        if operand is None:
+            return None
+        type = g.types[operand]
+        mask, source = g.operand("i1", type.dims), g.operand(type.dtype, (g.any_dim(),))
+        return None if g.least(g.types[source].dims[0]) < 1 else ([operand, mask, source], {}, [type])
+
+    def evaluate(self, node, values, shapes):
+        a, mask, source = values
+        place = np.clip(np.cumsum(mask.values.reshape(-1)).reshape(shapes[0]) - 1, 0, source.shape[0] - 1)
+        numbers, error = (np.where(mask.values, new[place], old) for new, old in
+                          ((source.values, a.values), (source.error, a.error)))
+        return [Num(a.dtype, numbers, np.where(mask.unknown.any(), np.inf, error))]
+
+
+INDEXING = [Take("take", 1.5), TakeAlongAxis("take_along_axis"), Gather("gather"), Scatter("scatter"), OneHot("one_hot", 0.7),
+            SearchSorted("searchsorted"), NonZero("nonzero", 0.8), MaskedScatter("masked_scatter", 0.8)]

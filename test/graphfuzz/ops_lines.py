@@ -70,36 +70,58 @@ class TopK(Line):
         return [x.mapped(lambda x: np.take(x, range(count), axis)) for x in (ordered, positions(node.types[1].dtype))]
 
 
+def accumulated(x, function, axis, flags, nothing):
+    """`function` of the elements up to each, or of those before it."""
+    x = np.flip(x, axis) if "reverse" in flags else x
+    if "exclusive" in flags and x.shape[axis]:
+        first = np.full_like(np.take(x, [0], axis), nothing)
+        x = np.concatenate([first, np.take(x, range(x.shape[axis] - 1), axis)], axis)
+    x = function.accumulate(x, axis, dtype=x.dtype)
+    return np.flip(x, axis) if "reverse" in flags else x
+
+
 class Running(Line):
-    """cumprod, cummax and cummin."""
+    """cumprod, cummax, cummin and logcumsumexp."""
 
     def along(self, g, operand, type, axis):
-        return [operand], {"axis": axis, "flags": g.choice([[], ["reverse"]])}, [type]
+        if self.name == "logcumsumexp" and type.dtype not in FLOATS:
+            return None
+        return [operand], {"axis": axis, "flags": g.choice([[], ["reverse"], ["exclusive"], ["exclusive", "reverse"]])}, [type]
 
     def evaluate(self, node, values, shapes):
-        a, axis = values[0], node.attributes["axis"]
-        function = {"cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}[self.name]
+        a, axis, flags = values[0], node.attributes["axis"], node.attributes["flags"]
+        function = {"cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum, "logcumsumexp": np.logaddexp}[self.name]
+        if a.dtype in FLOATS:
+            lowest, highest = -np.inf, np.inf
+        else:
+            lowest, highest = np.iinfo(a.values.dtype).min, np.iinfo(a.values.dtype).max
+        nothing = {"cumprod": 1, "cummax": lowest, "cummin": highest, "logcumsumexp": -np.inf}[self.name]
 
-        def running(x, function):
-            x = np.flip(x, axis) if node.attributes["flags"] else x
-            x = function.accumulate(x, axis, dtype=x.dtype)
-            return np.flip(x, axis) if node.attributes["flags"] else x
-        unknown = running(a.unknown, np.logical_or)
+        def running(x, function, nothing=0):
+            return accumulated(x, function, axis, flags, nothing)
+        unknown = running(a.unknown, np.logical_or, False)
         with np.errstate(all="ignore"):
-            result = running(a.values, function)
+            result = running(a.values, function, nothing)
         if a.dtype not in FLOATS:
             return [known(a.dtype, result, unknown)]
+        error = running(a.error, np.maximum)
+        if self.name == "logcumsumexp":
+            size = np.abs(a.values).astype(np.float64)
+            largest = running(np.where(np.isfinite(size), size, 0), np.maximum)
+            error = error + 32 * (a.shape[axis] + 1) * bounds.UNIT[bounds.computed_in(a.dtype)] * (1 + largest)
+            return [rounded(a.dtype, result, np.where(unknown, np.inf, error), 2)]
         if self.name != "cumprod":
-            return [Num(a.dtype, result, running(a.error, np.maximum))]
+            return [Num(a.dtype, result, error)]
         with np.errstate(all="ignore"):
             size = np.abs(a.values).astype(np.float64)
-            largest = running(size + a.error, np.multiply)
+            largest = running(size + a.error, np.multiply, 1)
             steps, wide = 2 * a.shape[axis] + 2, bounds.computed_in(a.dtype)
-            error = np.maximum(largest - running(size, np.multiply), 0) + steps * bounds.UNIT[wide] * largest
+            error = np.maximum(largest - running(size, np.multiply, 1), 0) + steps * bounds.UNIT[wide] * largest
             # A product below the smallest number may be lost on the way, to be multiplied by large ones.
-            error = error + a.shape[axis] * bounds.TINY[wide] * running(np.maximum(size + a.error, 1), np.multiply)
+            error = error + a.shape[axis] * bounds.TINY[wide] * running(np.maximum(size + a.error, 1), np.multiply, 1)
             error = np.where(unknown | np.isnan(error), np.inf, error)
         return [rounded(a.dtype, result, error)]
 
 
-LINES = [Sort("sort", 1.2), Sort("argsort"), TopK("topk", 1.2), Running("cumprod", 0.6), Running("cummax", 0.6), Running("cummin", 0.6)]
+LINES = [Sort("sort", 1.2), Sort("argsort"), TopK("topk", 1.2), Running("cumprod", 0.6), Running("cummax", 0.6), Running("cummin", 0.6),
+         Running("logcumsumexp", 0.6)]

@@ -60,8 +60,16 @@ class Repeat(Same):
         return [values[0].mapped(lambda x: np.repeat(x, node.attributes["repeats"], node.attributes["axis"]))]
 
 
-class Triangle(Same):
-    """Zeros above or below the diagonal of the last two dims: `keep` is NumPy's function."""
+class Beside(Same):
+    """Ops with a diagonal, `offset` beside the main one."""
+
+    def body(self, node, names, types):
+        offset = node.attributes["offset"]
+        return names[0] + (f" offset = {offset}" if offset else "")
+
+
+class Triangle(Beside):
+    """Zeros above or below a diagonal of the last two dims: `keep` is NumPy's function."""
 
     def __init__(self, name, keep, weight=0.7):
         super().__init__(name, weight)
@@ -69,10 +77,45 @@ class Triangle(Same):
 
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 2)
-        return None if operand is None else ([operand], {}, [g.types[operand]])
+        return None if operand is None else ([operand], {"offset": g.choice([0, 0, 1, -2, 9])}, [g.types[operand]])
 
     def evaluate(self, node, values, shapes):
-        return [values[0].mapped(self.keep)]
+        return [values[0].mapped(lambda x: self.keep(x, node.attributes["offset"]))]
 
 
-REARRANGED = [Roll("roll"), Tile("tile", 0.7), Repeat("repeat", 0.7), Triangle("tril", np.tril), Triangle("triu", np.triu)]
+class Diag(Beside):
+    """Vectors on a diagonal of matrices of zeros."""
+
+    def draw(self, g):
+        operand = g.pick(lambda type: 1 <= type.rank <= 3 and isinstance(type.dims[-1], int))
+        if operand is None:
+            return None
+        type, offset = g.types[operand], g.choice([0, 0, 1, -1, 3])
+        size = type.dims[-1] + abs(offset)
+        return [operand], {"offset": offset}, [Type(type.dtype, type.dims[:-1] + (size, size))]
+
+    def evaluate(self, node, values, shapes):
+        def placed(x):
+            out = np.zeros(shapes[0], x.dtype)
+            offset, row = node.attributes["offset"], np.arange(x.shape[-1])
+            out[..., row + max(-offset, 0), row + max(offset, 0)] = x
+            return out
+        return [values[0].mapped(placed)]
+
+
+class Diagonal(Beside):
+    def draw(self, g):
+        operand = g.pick(lambda type: type.rank >= 2 and all(isinstance(dim, int) for dim in type.dims[-2:]))
+        if operand is None:
+            return None
+        type, offset = g.types[operand], g.choice([0, 0, 1, -1, 5, -7])
+        rows, columns = type.dims[-2:]
+        size = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+        return [operand], {"offset": offset}, [Type(type.dtype, type.dims[:-2] + (size,))]
+
+    def evaluate(self, node, values, shapes):
+        return [values[0].mapped(lambda x: np.diagonal(x, node.attributes["offset"], -2, -1))]
+
+
+REARRANGED = [Roll("roll"), Tile("tile", 0.7), Repeat("repeat", 0.7), Triangle("tril", np.tril), Triangle("triu", np.triu),
+              Diag("diag", 0.5), Diagonal("diagonal", 0.5)]

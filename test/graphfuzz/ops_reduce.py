@@ -25,6 +25,9 @@ def product(dtype, a, axes, keepdims):
     error = largest - size.prod(axis=axes, keepdims=keepdims)
     error = np.maximum(error, 0) + (2 * count + 2) * bounds.UNIT[bounds.computed_in(dtype)] * largest + \
         count * bounds.TINY[bounds.computed_in(dtype)] * np.maximum(1.0, largest)
+    # In some order the large ones come first: infinity, which a zero makes a NaN of.
+    reach = np.maximum(size + a.error, 1.0).prod(axis=axes, keepdims=keepdims)
+    error = np.where(reach < bounds.LARGEST[bounds.computed_in(dtype)], error, np.inf)
     return rounded(dtype, values, error)
 
 

@@ -287,27 +287,6 @@ class Pad(Op):
         return [Num(a.dtype, padded(a.values, value.values), padded(a.error, value.error))]
 
 
-class Iota(Op):
-    def draw(self, g):
-        dims = tuple(g.static_dim() for _ in range(g.integer(1, 3)))
-        dtype = g.choice([dtype for dtype in g.dtypes if dtype != "i1"] or ["i32"])
-        return [], {"axis": g.integer(0, len(dims) - 1)}, [Type(dtype, dims)]
-
-    def body(self, node, names, types):
-        return f"axis = {node.attributes['axis']}"
-
-    def signature(self, node, types):
-        return node.types[0].mlir
-
-    def evaluate(self, node, values, shapes):
-        axis, dtype = node.attributes["axis"], node.types[0].dtype
-        shape = [1] * len(shapes[0])
-        shape[axis] = -1
-        count = np.broadcast_to(np.arange(shapes[0][axis]).reshape(shape), shapes[0])
-        count = count.astype(np.longdouble if dtype in FLOATS else NUMPY[dtype])
-        return [Num(dtype, count, np.zeros(shapes[0]))]
-
-
 class Constant(Op):
     """Splats and short lists."""
 
@@ -348,4 +327,4 @@ class Constant(Op):
 SHAPES = [Broadcast("broadcast_in_dim", 1.5), Reshape("reshape", 3), ExpandDims("expand_dims"), Squeeze("squeeze"),
           Transpose("transpose", 3), Reverse("reverse"), Slice("slice", 3), DynamicSlice("dynamic_slice"),
           DynamicUpdateSlice("dynamic_update_slice"), Concatenate("concatenate", 2), Split("split"), Pad("pad", 1.5),
-          Iota("iota"), Constant("constant", 2)]
+          Constant("constant", 2)]

@@ -67,6 +67,14 @@ class Pool(Same):
         if operand is None:
             return None
         type = g.types[operand]
+        window, dims = self.window(g, type)
+        if None in dims:
+            return None
+        kind = g.choice(["sum", "sum", "max", "min", "prod"])
+        return [operand], {"kind": kind, "window": window}, [Type(type.dtype, tuple(dims))]
+
+    def window(self, g, type):
+        """What is written of a window, and the dims of its places, None where there are none to speak of."""
         window = {name: [] for name in ("window", "strides", "low", "high", "dilation")}
         dims = []
         for dim in type.dims:
@@ -76,10 +84,7 @@ class Pool(Same):
             for name, number in zip(window, (size, stride, low, high, dilation)):
                 window[name].append(number)
             dims.append(places(g, dim, size, stride, low, high, dilation))
-        if None in dims:
-            return None
-        kind = g.choice(["sum", "sum", "max", "min", "prod"])
-        return [operand], {"kind": kind, "window": window}, [Type(type.dtype, tuple(dims))]
+        return window, dims
 
     def body(self, node, names, types):
         return f"{node.attributes['kind']}, {names[0]} {pool.attributes(node.attributes['window'])}"
@@ -90,6 +95,60 @@ class Pool(Same):
         held = Num(a.dtype, pool.windows_of(a.values, fill, **node.attributes["window"])[0],
                    pool.windows_of(a.error, 0, **node.attributes["window"])[0])
         return [reduced(kind, held, (held.values.ndim - 1,), False)]
+
+
+class AvgPool(Pool):
+    def draw(self, g):
+        operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in FLOATS)
+        if operand is None:
+            return None
+        window, dims = self.window(g, g.types[operand])
+        if None in dims:
+            return None
+        return [operand], {"window": window, "padding": g.random() < 0.4}, [Type(g.types[operand].dtype, tuple(dims))]
+
+    def body(self, node, names, types):
+        return f"{names[0]} {pool.attributes(node.attributes['window'])}" + (" count_include_pad" if node.attributes["padding"] else "")
+
+    def evaluate(self, node, values, shapes):
+        a = widened(values[0])
+        numbers, outside = pool.windows_of(a.values, 0, **node.attributes["window"])
+        held = Num(a.dtype, numbers, pool.windows_of(a.error, 0, **node.attributes["window"])[0])
+        sums = bounds.total(a.dtype, held, (numbers.ndim - 1,))
+        count = np.full(sums.shape, numbers.shape[-1]) if node.attributes["padding"] else (~outside).sum(-1)
+        with np.errstate(all="ignore"):
+            return [final(values[0].dtype, rounded(a.dtype, sums.values / count.astype(np.longdouble),
+                                                   np.where(count > 0, sums.error / count, 0.0), 3))]
+
+
+class AdaptivePool(Same):
+    def draw(self, g):
+        operand = g.pick(lambda type: type.dtype in FLOATS and any(isinstance(dim, int) and dim > 0 for dim in type.dims))
+        if operand is None:
+            return None
+        type = g.types[operand]
+        known = [axis for axis, dim in enumerate(type.dims) if isinstance(dim, int) and dim > 0]
+        axes = sorted(g.shuffled(known)[:g.integer(1, 2)])
+        sizes = [g.choice([1, 1, 2, 3, 4, type.dims[axis]]) for axis in axes]
+        dims = tuple(sizes[axes.index(axis)] if axis in axes else dim for axis, dim in enumerate(type.dims))
+        return [operand], {"kind": g.choice(["avg", "max"]), "axes": axes, "sizes": sizes}, [Type(type.dtype, dims)]
+
+    def body(self, node, names, types):
+        return f"{node.attributes['kind']}, {names[0]} axes = {node.attributes['axes']} sizes = {node.attributes['sizes']}"
+
+    def evaluate(self, node, values, shapes):
+        a = widened(values[0])
+        for axis, size in zip(node.attributes["axes"], node.attributes["sizes"]):
+            count, parts = a.shape[axis], []
+            for o in range(size):
+                part = a.mapped(lambda x: np.take(x, range(o * count // size, -(-(o + 1) * count // size)), axis))
+                if node.attributes["kind"] == "max":
+                    parts.append(bounds.extreme(part, (axis,), 1, True))
+                else:
+                    parts.append(mean_of(part, (axis,)))
+            a = Num(a.dtype, *(np.concatenate([getattr(part, name) for part in parts], axis) for name in ("values", "error")))
+        return [a if node.attributes["kind"] == "max" and a.dtype == values[0].dtype else
+                Num(values[0].dtype, a.values, a.error) if node.attributes["kind"] == "max" else final(values[0].dtype, a)]
 
 
 class Attention(Op):
@@ -196,5 +255,5 @@ class DimNorm(Op):
         return [result] + [final(values[0].dtype, x).mapped(lambda x: x.reshape(-1)) for x in (mean_of(a, axes), variance)]
 
 
-WINDOWS = [Conv("conv", 4), Pool("reduce_window", 1.5), Attention("attention", 3), DimNorm("group_norm", 0.7),
+WINDOWS = [Conv("conv", 4), Pool("reduce_window", 1.5), AvgPool("avg_pool"), AdaptivePool("adaptive_pool", 0.8), Attention("attention", 3), DimNorm("group_norm", 0.7),
            DimNorm("batch_norm_training", 0.7)]

@@ -1,9 +1,11 @@
 """Array programs as data: generated, written as MLIR, evaluated with error bounds, cut down.
 
 A dim is an int or a formula over symbols, as text: "n", "(n*4)", "(n+m)". Equal texts are equal sizes. An environment
-gives each symbol a size; a program has one or more of them, with inputs for each.
+gives each symbol a size; a program has one or more of them, with inputs for each. Symbols called "x3" are extents: device-bounded
+dims, whose size is data. `bounds` has the dim that each is at most; evaluating the op that makes it sets it.
 """
 import dataclasses
+import re
 
 import numpy as np
 
@@ -31,6 +33,11 @@ class Type:
 
     def shape(self, environment):
         return shape_of(self.dims, environment)
+
+
+def names_in(dim):
+    """The symbols of a dim."""
+    return set(re.findall(r"[a-z]\w*", dim)) - {"max", "min"} if isinstance(dim, str) else set()
 
 
 def shape_of(dims, environment):
@@ -109,6 +116,7 @@ class Program:
     outputs: list = dataclasses.field(default_factory=list)
     environments: list = dataclasses.field(default_factory=lambda: [{}])
     data: list = dataclasses.field(default_factory=list)         # per environment: number -> Tensor
+    bounds: dict = dataclasses.field(default_factory=dict)       # extent -> dim
 
     def next_value(self):
         return max(self.types, default=-1) + 1
@@ -128,6 +136,19 @@ class Program:
         import ops
         return [line for node in nodes for line in ops.OPS[node.op].text(self, node).splitlines()]
 
+    def bound(self, dim):
+        """How large a dim can be, as a dim of static and host-symbolic sizes."""
+        while names_in(dim) & self.bounds.keys():
+            dim = re.sub(r"\bx\d+\b", lambda match: str(self.bounds[match[0]]), dim)
+        return dim if names_in(dim) or isinstance(dim, int) else eval(dim)
+
+    def with_extents(self, environment):
+        """The environment in which every extent is its bound."""
+        return {**environment, **{name: shape_of((self.bound(name),), environment)[0] for name in self.bounds}}
+
+    def is_bounded(self, number):
+        return any(names_in(dim) & self.bounds.keys() for dim in self.types[number].dims)
+
     def names_of_dims(self, number):
         type = self.types[number]
         if type.is_static:
@@ -136,14 +157,15 @@ class Program:
 
     def evaluate(self, environment, data):
         """Every value as a Num, by number."""
-        return self.run(self.nodes, {number: exact(data[number]) for number in self.inputs}, environment)
+        return self.run(self.nodes, {number: exact(data[number]) for number in self.inputs}, dict(environment))
 
     def run(self, nodes, values, environment):
         """`values` with those that the nodes make of them."""
         import ops
         for node in nodes:
-            shapes = [type.shape(environment) for type in node.types]
             op = ops.OPS[node.op]
+            op.define(node, values, environment)
+            shapes = [type.shape(environment) for type in node.types]
             with np.errstate(all="ignore"):
                 if node.regions:
                     results = op.evaluate_control(self, node, values, environment)

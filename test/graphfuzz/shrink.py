@@ -32,7 +32,7 @@ def with_one_environment(program, index):
 
 def replaced_by_input(program, node):
     """The node's values come from outside."""
-    if any(isinstance(dim, str) and not dim.isidentifier() for type in node.types for dim in type.dims):
+    if any(isinstance(dim, str) and (not dim.isidentifier() or dim in program.bounds) for type in node.types for dim in type.dims):
         return None
     data = []
     for environment, held in zip(program.environments, program.data):
@@ -125,7 +125,7 @@ def candidates(program):
     if len(program.environments) > 1:
         for index in range(len(program.environments)):
             yield with_one_environment(program, index)
-    elif program.environments != [{}]:
+    elif program.environments != [{}] and not program.bounds:
         yield static(program, 0)
     for node in reversed(program.nodes):
         replaced = replaced_by_input(program, node)

@@ -80,7 +80,7 @@ def bits(algorithm, key, shape, width, start=0):
 
 def unit(algorithm, key, shape, digits):
     width = 64 if digits == 53 else 32
-    return (bits(algorithm, key, shape, width) >> (width - digits)).astype(np.float64) * 2.0 ** -digits
+    return (bits(algorithm, key, shape, width).astype(np.uint64) >> np.uint64(width - digits)).astype(np.float64) * 2.0 ** -digits
 
 
 DIGITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
