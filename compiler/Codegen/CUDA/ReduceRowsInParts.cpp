@@ -75,15 +75,16 @@ static bool isElementwise(linalg::GenericOp op) {
 }
 
 /// The product whose elements `tensor` is computed of, each at its own place.
-static linalg::ContractOp findProduct(Value tensor, unsigned steps = 0) {
+static linalg::ContractOp findProduct(Value tensor, llvm::SmallPtrSetImpl<Operation *> &seen,
+                                      unsigned steps = 0) {
   if (auto product = tensor.getDefiningOp<linalg::ContractOp>())
     return product;
   auto op = tensor.getDefiningOp<linalg::GenericOp>();
-  if (steps == kMostSteps || !isElementwise(op))
+  if (steps == kMostSteps || !isElementwise(op) || !seen.insert(op).second)
     return nullptr;
   for (OpOperand *input : op.getDpsInputOperands())
     if (op.getMatchingIndexingMap(input).isIdentity())
-      if (linalg::ContractOp product = findProduct(input->get(), steps + 1))
+      if (linalg::ContractOp product = findProduct(input->get(), seen, steps + 1))
         return product;
   return nullptr;
 }
@@ -148,7 +149,8 @@ static std::optional<Candidate> matchCandidate(linalg::GenericOp op) {
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (!op.getMatchingIndexingMap(input).isIdentity())
       continue;
-    linalg::ContractOp product = findProduct(input->get());
+    llvm::SmallPtrSet<Operation *, 8> seen;
+    linalg::ContractOp product = findProduct(input->get(), seen);
     if (!product)
       continue;
     candidate.product = product;
