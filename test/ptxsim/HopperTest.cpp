@@ -89,6 +89,12 @@ TEST_F(Hopper, TheFenceOfRegistersIsMissing) {
               "no wgmma.fence has come before");
 }
 
+TEST_F(Hopper, ARegisterIsWrittenBehindTheFence) {
+  expectFault(FaultKind::IllegalInstruction, "  wgmma.fence.sync.aligned;\n",
+              "  wgmma.fence.sync.aligned;\n  mov.f32 %d7, 0f00000000;\n",
+              "has written an accumulator or a register of A since its last wgmma.fence");
+}
+
 TEST_F(Hopper, TheProxyFenceIsMissing) {
   expectFault(FaultKind::MissingProxyFence, "  fence.proxy.async.shared::cta;\n", "",
               "which fence.proxy.async has not made visible");

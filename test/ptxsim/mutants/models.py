@@ -9,6 +9,7 @@ class Model:
     text: str
     types: list  # of the inputs
     flags: tuple = ()
+    tuning: str = ""  # what its product is to be: KEY = CONFIGURATION
     targets: tuple = ("sm_80", "sm_90a")
 
     def inputs(self, zeros):
@@ -24,6 +25,19 @@ def model(name, inputs, result, body, **options):
     text = f"func.func @main({arguments}) -> tensor<{result}> {{\n  {body}\n  return %r : tensor<{result}>\n}}\n"
     return Model(name, text, inputs, **options)
 
+
+def wgmma(name, m, n, k, layout, types, tiles, flags=""):
+    """A product on warpgroups in a configuration of its own. `types`: of factors and results, as arrays have them and as the key does."""
+    factor, out, key = types
+    a, b = f"{m}x{k}x{factor}" if layout[0] == "n" else f"{k}x{m}x{factor}", f"{k}x{n}x{factor}" if layout[1] == "n" else f"{n}x{k}x{factor}"
+    options = " transpose_a" * (layout[0] == "t") + " transpose_b" * (layout[1] == "t") + flags
+    names = ("tile_m", "tile_n", "tile_k", "warpgroups", "stages", "raster", "blocks", "split", "turns", "cluster_m", "cluster_n")
+    config = ", ".join(f"{field} = {value}" for field, value in zip(names, tiles))
+    return model(name, [a, b], f"{m}x{n}x{out}", f"%r = array.matmul %0, %1{options} : (tensor<{a}>, tensor<{b}>) -> tensor<{m}x{n}x{out}>",
+                 targets=("sm_90a",), tuning=f"sm_90a matmul {key} 1x{m}x{n}x{k} {layout} = #cuda.matmul_wgmma<{config}>")
+
+
+F16, BYTES, TF32 = ("f16", "f16", "f16*f16>f16"), ("i8", "i32", "i8*i8>i32"), ("f32", "f32", "tf32*tf32>f32")
 
 NHWC = "dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]"
 
@@ -67,6 +81,16 @@ MODELS = [
     model("matmul_wgmma_tiles", ["3072x256xf16", "256x3072xf16"], "3072x3072xf16",
           "%r = array.matmul %0, %1 : (tensor<3072x256xf16>, tensor<256x3072xf16>) -> tensor<3072x3072xf16>",
           targets=("sm_90a",)),
+    # Teams that take turns: more tiles than teams, and fewer stages than two tiles have steps.
+    wgmma("matmul_wgmma_turns", 1536, 192, 136, "nn", F16, (64, 16, 64, 2, 4, 2, 1, 1, 2)),
+    # Blocks that fetch for each other, some of whose tiles lie outside.
+    wgmma("matmul_wgmma_columns", 200, 168, 136, "nn", F16, (64, 64, 64, 1, 2, 2, 1, 1, 1, 2, 1)),
+    wgmma("matmul_wgmma_cluster", 72, 80, 264, "nt", F16, (64, 32, 64, 1, 3, 1, 1, 1, 1, 2, 2)),
+    # A first factor that goes through registers, of bytes and of words; a second one that threads turn.
+    wgmma("matmul_wgmma_bytes", 96, 128, 640, "nn", BYTES, (128, 32, 128, 1, 3, 1, 1, 1)),
+    wgmma("matmul_wgmma_words", 96, 128, 160, "nn", TF32, (128, 32, 32, 2, 3, 1, 1, 1), flags=" allow_tf32"),
+    wgmma("matmul_wgmma_turned", 128, 64, 640, "tn", BYTES, (128, 64, 128, 1, 3, 1, 1, 1)),
+    wgmma("matmul_wgmma_turned_words", 128, 64, 160, "tn", TF32, (128, 64, 32, 2, 3, 1, 1, 1), flags=" allow_tf32"),
     model("cumsum", ["3x3000xf32"], "3x3000xf32", "%r = array.cumsum %0 axis = 1 : tensor<3x3000xf32> -> tensor<3x3000xf32>"),
     model("sort", ["2x1500xf32"], "2x1500xf32",
           "%r = array.sort %0 axis = 1 : tensor<2x1500xf32> -> tensor<2x1500xf32>"),
@@ -84,6 +108,11 @@ DRAIN = "the groups that are still open only fill stages with zeros that nobody 
 OUTPUTS = "the outputs lie in a stage that nobody reads or fills behind the last tile of k"
 RING = "there are fewer tiles of k than stages, so that no stage is filled twice"
 LAST = "nobody fills the stage of the last tile of k again"
+TWICE = "the wait beside it waits for the same"
+WRITTEN = "no register that it orders has been written since the last fence"
+TEAMS = "it keeps the products of teams apart, whose stages the ring keeps apart"
+ONCE = "a block has one tile here, and nothing else lies where its outputs did"
+STARTED = "all blocks of a cluster have started, and prepared their rings, before one of them copies to another"
 FIRST = "no kernel comes before a model's first one"
 
 # (model, target, kernel, number of the instruction in it): why the kernel does not need it at these sizes.
@@ -104,6 +133,14 @@ REDUNDANT = {
     **{("attention", "sm_90a", kernel, number): RING for kernel in ("main_k0_matmul", "main_k2_matmul")
        for number in (3, 7, 9)},
 }
+REDUNDANT |= {("matmul_wgmma_turns", "sm_90a", "main_k0_matmul", 3): TEAMS}
+for name, numbers in {"columns": {7: STARTED, 12: ONCE, 13: ONCE}, "cluster": {7: STARTED, 12: ONCE, 13: ONCE},
+                      "bytes": {5: TWICE, 6: TWICE, 7: LAST, 9: WRITTEN, 13: WRITTEN, 17: LAST}, "words": {3: TWICE, 4: TWICE, 5: LAST, 13: LAST},
+                      "turned": {9: WRITTEN, 13: WRITTEN, 17: TWICE, 18: TWICE, 19: LAST, 20: LAST},
+                      "turned_words": {10: TWICE, 11: TWICE, 12: LAST, 13: LAST}}.items():
+    REDUNDANT |= {(f"matmul_wgmma_{name}", "sm_90a", "main_k0_matmul", number): reason for number, reason in numbers.items()}
+
+
 def redundant(model, target, kernel, number, instruction):
     """Why the kernel does not need an instruction, or None."""
     if instruction.startswith("griddepcontrol.wait") and kernel.startswith("main_k0_"):

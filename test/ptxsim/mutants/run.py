@@ -37,7 +37,7 @@ STORE = re.compile(r"""(?:^[ \t]*|:[ ])(?:@!?%p\d+\s+)?(?P<op>st\.(?:\w+\.)*?(?:
 REPORTS = ("data race", "async-copy", "missing-proxy-fence", "uninitialised", "asynchronous copy", "proxy",
            "has not been waited for", "deadlock", "mbarrier", "wgmma.fence", "the cluster's barrier",
            "of the cluster, which has exited")
-STORE_REPORTS = ("out-of-bounds", "data race", "uninitialised", "async-copy")
+STORE_REPORTS = ("out-of-bounds", "data race", "uninitialised", "async-copy", "mbarrier")
 
 
 class Mutant:
@@ -80,8 +80,15 @@ def compile_model(args, model, target, scratch):
     # Named after the target too: both targets of a model are compiled side by side.
     source, module = scratch / f"{model.name}-{target}.mlir", scratch / f"{model.name}-{target}.vmfb"
     source.write_text(model.text)
-    subprocess.run([args.build / "bin" / "xcompile", source, "-o", module, f"--target=cuda:{target}", "--ptxas=off",
-                    "--no-reuse", *model.flags], check=True, capture_output=True, text=True)
+    flags = list(model.flags)
+    if model.tuning:
+        tuning = scratch / f"{model.name}.tuning"
+        tuning.write_text(model.tuning + "\n")
+        flags.append(f"--tuning={tuning}")
+    done = subprocess.run([args.build / "bin" / "xcompile", source, "-o", module, f"--target=cuda:{target}", "--ptxas=off",
+                           "--no-reuse", "--report", *flags], check=True, capture_output=True, text=True)
+    if model.tuning and "tuned: " not in done.stdout:
+        raise SystemExit(f"{model.name} does not take its tuning: {done.stdout}")
     return module.read_bytes()
 
 

@@ -90,6 +90,13 @@ static void execIssue(Warp &warp, const Inst &inst, uint32_t mask) {
     fail(warp, 0, inst, "no wgmma.fence has come before the warp's first wgmma.mma_async");
     return;
   }
+  for (const std::vector<uint32_t> *ids : {&op.dIds, &op.aIds})
+    for (uint32_t id : *ids)
+      if (warp.written[id]) {
+        fail(warp, 0, inst,
+             "the warp has written an accumulator or a register of A since its last wgmma.fence");
+        return;
+      }
   uint64_t number = warp.productsIssued++;
   if (number == group.first + group.products.size()) {
     Product product;
@@ -131,8 +138,10 @@ static void execIssue(Warp &warp, const Inst &inst, uint32_t mask) {
 }
 
 static void execFence(Warp &warp, const Inst &inst, uint32_t mask) {
-  if (checkWarpgroup(warp, inst, mask))
-    warp.fencedProducts = true;
+  if (!checkWarpgroup(warp, inst, mask))
+    return;
+  warp.fencedProducts = true;
+  std::fill(warp.written.begin(), warp.written.end(), false);
 }
 
 static void execCommit(Warp &warp, const Inst &inst, uint32_t mask) {
@@ -285,6 +294,7 @@ bool xc::ptxsim::checkTouches(Warp &warp, const Inst &inst, uint32_t mask) {
       return raise("writes an accumulator");
     if (warp.frozen[id])
       return raise("writes a register of A");
+    warp.written[id] = true;
   }
   return true;
 }

@@ -337,6 +337,7 @@ static void clearAsync(Block &block) {
     warp.fencedProducts = false;
     warp.busy.assign(block.program->asyncRegisters, false);
     warp.frozen.assign(block.program->asyncRegisters, false);
+    warp.written.assign(block.program->asyncRegisters, false);
   }
 }
 

@@ -112,6 +112,8 @@ struct Warp {
   uint32_t registerSteps = 0;         // setmaxnreg executed
   // By asyncRegisters: accumulators and A of products it has not waited for.
   std::vector<bool> busy, frozen;
+  std::vector<bool>
+      written; // the same registers, since the last wgmma.fence, by other instructions
 
   template <typename T> T *row(uint32_t offset) const {
     return reinterpret_cast<T *>(registers + offset);
