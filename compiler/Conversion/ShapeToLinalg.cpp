@@ -10,6 +10,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 
+#include "compiler/Dialect/Array/IR/Broadcasts.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -109,9 +110,6 @@ struct ConvertWithin : OpConversionPattern<array::WithinOp> {
 // Broadcast
 //===----------------------------------------------------------------------===//
 
-/// How dim `d` of the operand of a broadcast relates to the result's.
-enum class Repeat { Never, Always, AtRunTime };
-
 struct ConvertBroadcast : OpConversionPattern<array::BroadcastInDimOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -120,18 +118,18 @@ struct ConvertBroadcast : OpConversionPattern<array::BroadcastInDimOp> {
     Location loc = op.getLoc();
     RankedTensorType type = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
-    SmallVector<Repeat> repeats;
+    SmallVector<array::Repeat> repeats;
     Value operand = adaptor.getOperand();
     array::SizeBuilder sizeBuilder(rewriter, loc);
     for (int64_t dim = 0; dim < storedType(op.getOperand()).getRank(); ++dim) {
-      repeats.push_back(classify(op, dim));
-      if (repeats.back() == Repeat::AtRunTime)
+      repeats.push_back(array::getRepeat(op, dim));
+      if (repeats.back() == array::Repeat::AtRunTime)
         requireSizes(rewriter, op, sizeBuilder.size(operand, dim), plan::Comparison::OneOrEqual,
                      sizes[op.getAxes()[dim]],
                      "expected dim " + Twine(dim) + " of the operand to be 1 or the result's dim " +
                          Twine(op.getAxes()[dim]));
     }
-    Value result = llvm::is_contained(repeats, Repeat::AtRunTime)
+    Value result = llvm::is_contained(repeats, array::Repeat::AtRunTime)
                        ? repeatAtRunTime(rewriter, op, operand, sizes, repeats)
                        : repeatByMap(rewriter, op, operand, sizes, repeats);
     rewriter.replaceOp(op, castTo(rewriter, loc, result, type));
@@ -139,31 +137,12 @@ struct ConvertBroadcast : OpConversionPattern<array::BroadcastInDimOp> {
   }
 
 private:
-  static Repeat classify(array::BroadcastInDimOp op, int64_t dim) {
-    auto from = cast<RankedTensorType>(op.getOperand().getType()),
-         to = cast<RankedTensorType>(op.getType());
-    int64_t axis = op.getAxes()[dim], fromSize = from.getDimSize(dim), toSize = to.getDimSize(axis);
-    if (fromSize == 1)
-      return toSize == 1 ? Repeat::Never : Repeat::Always;
-    if (!ShapedType::isDynamic(fromSize) || toSize == 1)
-      return Repeat::Never;
-    if (ShapedType::isDynamic(toSize)) {
-      // The size may be taken from the operand itself.
-      Value size = op.getSizes()[to.getDynamicDimIndex(axis)];
-      if (auto source = size.getDefiningOp<array::DimOp>())
-        if (source.getOperand() == op.getOperand() &&
-            source.getAxis() == static_cast<uint64_t>(dim))
-          return Repeat::Never;
-    }
-    return Repeat::AtRunTime;
-  }
-
   static Value repeatByMap(OpBuilder &builder, array::BroadcastInDimOp op, Value operand,
-                           ArrayRef<OpFoldResult> sizes, ArrayRef<Repeat> repeats) {
+                           ArrayRef<OpFoldResult> sizes, ArrayRef<array::Repeat> repeats) {
     llvm::SmallBitVector drop(repeats.size());
     SmallVector<AffineExpr> exprs;
     for (auto [dim, repeat] : llvm::enumerate(repeats)) {
-      if (repeat == Repeat::Always)
+      if (repeat == array::Repeat::Always)
         drop.set(dim);
       else
         exprs.push_back(builder.getAffineDimExpr(op.getAxes()[dim]));
@@ -176,7 +155,7 @@ private:
 
   /// A `?` that may turn out to be 1: the element's position is computed.
   static Value repeatAtRunTime(OpBuilder &builder, array::BroadcastInDimOp op, Value operand,
-                               ArrayRef<OpFoldResult> sizes, ArrayRef<Repeat> repeats) {
+                               ArrayRef<OpFoldResult> sizes, ArrayRef<array::Repeat> repeats) {
     Location loc = op.getLoc();
     array::SizeBuilder sizeBuilder(builder, loc);
     SmallVector<Value> operandSizes;
@@ -189,10 +168,10 @@ private:
                 one = arith::ConstantIndexOp::create(b, bodyLoc, 1);
           SmallVector<Value> position;
           for (auto [dim, axis, repeat] : llvm::enumerate(op.getAxes(), repeats)) {
-            Value index = repeat == Repeat::Always
+            Value index = repeat == array::Repeat::Always
                               ? zero
                               : linalg::IndexOp::create(b, bodyLoc, axis).getResult();
-            if (repeat == Repeat::AtRunTime) {
+            if (repeat == array::Repeat::AtRunTime) {
               Value isOne = arith::CmpIOp::create(b, bodyLoc, arith::CmpIPredicate::eq,
                                                   operandSizes[dim], one);
               index = arith::SelectOp::create(b, bodyLoc, isOne, zero, index);

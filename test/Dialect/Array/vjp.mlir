@@ -580,3 +580,25 @@ func.func @variance(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   %y = array.var %x axes = [1] {vjp} : tensor<4x8xf32> -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// Sizes are operands as well, to which nothing flows back.
+// CHECK-LABEL: func.func @reshape_to_sizes(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x?x4xf32>, %[[N:.*]]: index, %[[M:.*]]: index
+func.func @reshape_to_sizes(%x: tensor<?x?x4xf32>, %n: index, %m: index) {
+  // CHECK: %[[Y:.*]] = array.reshape %[[X]] sizes(%[[N]], %[[M]])
+  // CHECK-DAG: %[[A:.*]] = tensor.dim %[[X]], %c0
+  // CHECK-DAG: %[[B:.*]] = tensor.dim %[[X]], %c1
+  // CHECK: %[[D:.*]] = array.reshape %[[Y]] sizes(%[[A]], %[[B]]) : tensor<?x?x2x2xf32> -> tensor<?x?x4xf32>
+  // CHECK: return %[[D]] : tensor<?x?x4xf32>
+  %y = array.reshape %x sizes(%n, %m) {vjp} : tensor<?x?x4xf32> -> tensor<?x?x2x2xf32>
+  return
+}
+
+// CHECK-LABEL: func.func @broadcast_to_sizes(
+func.func @broadcast_to_sizes(%x: tensor<1x?xf32>, %n: index) {
+  // CHECK: %[[S:.*]] = array.reduce sum, %{{.*}} axes = [0] keepdims : tensor<?x?xf32> -> tensor<1x?xf32>
+  // CHECK: return %[[S]] : tensor<1x?xf32>
+  %m = array.dim %x, 1 : tensor<1x?xf32>
+  %y = array.broadcast_in_dim %x axes = [0, 1] sizes(%n, %m) {vjp} : tensor<1x?xf32> -> tensor<?x?xf32>
+  return
+}

@@ -120,6 +120,30 @@ def moves():
                    constants=[places])
 
 
+def symbolic_moves():
+    """Of `?` that the op is given the sizes of, or takes them from the operand."""
+    x, blocks, square, thin = random((3, 4), 15), random((2, 3, 4), 16), random((2, 1, 3, 3), 17), random((3, 1, 4), 18)
+    some, pairs = "tensor<?x?xf32>", "tensor<?x?x4xf32>"
+    table = [("expand_dims", x, some, "axes = [1]", "tensor<?x1x?xf32>", lambda a: a[:, None]),
+             ("squeeze", thin, "tensor<?x1x?xf32>", "axes = [1]", some, lambda a: a[:, 0]),
+             ("tile", x, some, "repeats = [2, 3]", some, lambda a: np.tile(a, (2, 3))),
+             ("repeat", x, some, "repeats = 3 axis = 1", some, lambda a: np.repeat(a, 3, 1)),
+             ("diag", blocks, pairs, "offset = -1", "tensor<?x?x5x5xf32>", lambda a: np.stack([[np.diag(r, -1) for r in m] for m in a])),
+             ("diagonal", square, "tensor<?x?x3x3xf32>", "", "tensor<?x?x3xf32>", lambda a: np.diagonal(a, 0, 2, 3)),
+             ("reshape", blocks, pairs, "sizes(%n, %m)", "tensor<?x?x2x2xf32>", lambda a: a.reshape(2, 3, 2, 2)),
+             ("broadcast_in_dim", x, some, "axes = [0, 2] sizes(%n, %m, %m)", "tensor<?x?x?xf32>",
+              lambda a: np.repeat(a[:, None], 4, 1))]
+    for op, operand, type, options, result, function in table:
+        sizes = [f"%{name} = array.dim %0, {dim} : {type}\n    " for dim, name in enumerate("nm") if f"%{name}" in options]
+        yield case(f"{op}_symbolic", [operand], lambda a: [function(a)],
+                   "".join(sizes) + f"%y = array.{op} %0 {options} {{vjp}} : {type} -> {result}", [result], types=[type])
+    w = random((4,), 19)
+    yield case("rows_symbolic", [w], lambda a: [np.stack([a] * 3)],
+               "%n = array.dim %1, 0 : tensor<?xf32>\n    "
+               "%y = array.broadcast_in_dim %0 axes = [1] sizes(%n) {vjp} : tensor<4xf32> -> tensor<?x4xf32>",
+               ["tensor<?x4xf32>"], constants=[random((3,), 20)], types=[w.mlir, "tensor<?xf32>"])
+
+
 def scatters():
     base, rows = random((4, 3), 8), random((5, 3), 9)
     index = Tensor("i32", [[2], [0], [2], [7], [2]])
@@ -210,5 +234,5 @@ def masked_attention():
 
 
 def cases():
-    for make in (elementwise, reductions, moves, scatters, windows, masked_attention):
+    for make in (elementwise, reductions, moves, symbolic_moves, scatters, windows, masked_attention):
         yield from make()

@@ -7,6 +7,9 @@
 
 #include "compiler/Dialect/Array/IR/SizedOps.h"
 
+#include "compiler/Dialect/Array/IR/Broadcasts.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -134,6 +137,26 @@ LogicalResult BroadcastInDimOp::checkResultType(const RuleContext &rule, RankedT
 LogicalResult BroadcastInDimOp::reifyResultShapes(OpBuilder &builder,
                                                   ReifiedRankedShapedTypeDims &shapes) {
   return reifySized(*this, builder, shapes);
+}
+
+/// Whether `size` was taken from dim `dim` of `tensor`.
+static bool isSizeOf(Value size, Value tensor, int64_t dim) {
+  if (auto source = size.getDefiningOp<DimOp>())
+    return source.getOperand() == tensor && static_cast<int64_t>(source.getAxis()) == dim;
+  auto source = size.getDefiningOp<tensor::DimOp>();
+  return source && source.getSource() == tensor && source.getConstantIndex() == dim;
+}
+
+Repeat getRepeat(BroadcastInDimOp op, int64_t dim) {
+  RankedTensorType from = op.getOperand().getType(), to = op.getType();
+  int64_t axis = op.getAxes()[dim], fromSize = from.getDimSize(dim), toSize = to.getDimSize(axis);
+  if (fromSize == 1)
+    return toSize == 1 ? Repeat::Never : Repeat::Always;
+  if (!ShapedType::isDynamic(fromSize) || toSize == 1)
+    return Repeat::Never;
+  bool isOwn = ShapedType::isDynamic(toSize) &&
+               isSizeOf(op.getSizes()[to.getDynamicDimIndex(axis)], op.getOperand(), dim);
+  return isOwn ? Repeat::Never : Repeat::AtRunTime;
 }
 
 OpFoldResult BroadcastInDimOp::fold(FoldAdaptor adaptor) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Broadcasts.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
 using namespace mlir;
@@ -22,28 +23,34 @@ static bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElemen
 //===----------------------------------------------------------------------===//
 
 FailureOr<Values> BroadcastInDimOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  // Whether a `?` was repeated is known at run time only.
-  if (!isFloat(getResult()) || !getOperand().getType().hasStaticShape())
+  // Whether a `?` was repeated is known at run time only, unless the result has its size.
+  bool isKnown =
+      llvm::all_of(llvm::seq<int64_t>(0, getOperand().getType().getRank()),
+                   [&](int64_t dim) { return getRepeat(*this, dim) != Repeat::AtRunTime; });
+  if (!isFloat(getResult()) || !isKnown)
     return failure();
   ExpressionBuilder e(builder, getLoc());
   SmallVector<int64_t> added, repeated;
   for (int64_t dim = 0; dim < getType().getRank(); ++dim)
     if (!llvm::is_contained(getAxes(), dim))
       added.push_back(dim);
-  for (auto [dim, axis] : llvm::enumerate(getAxes()))
-    if (getOperand().getType().getDimSize(dim) == 1 && getType().getDimSize(axis) != 1)
+  for (int64_t dim = 0; dim < getOperand().getType().getRank(); ++dim)
+    if (getRepeat(*this, dim) == Repeat::Always)
       repeated.push_back(dim);
   Value sum = e.reduce(ReduceKind::Sum, cotangents.front(), added, /*keepdims=*/false);
   sum = e.reduce(ReduceKind::Sum, sum, repeated);
-  return Values{e.finish(sum, getOperand().getType())};
+  Values results(getNumOperands());
+  results.front() = e.finish(sum, getOperand().getType());
+  return results;
 }
 
 FailureOr<Values> ReshapeOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
-  Values sizes = e.dynamicSizes(getOperand());
-  return Values{e.make<ReshapeOp>(getOperand().getType(), cotangents.front(), sizes)};
+  Values sizes = e.dynamicSizes(getOperand()), results(getNumOperands());
+  results.front() = e.make<ReshapeOp>(getOperand().getType(), cotangents.front(), sizes);
+  return results;
 }
 
 FailureOr<Values> TransposeOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {

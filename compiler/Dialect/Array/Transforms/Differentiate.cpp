@@ -67,6 +67,9 @@ LogicalResult pullBack(OpBuilder &builder, Operation *op, FlowingCotangents &cot
 FailureOr<Values> buildCotangents(OpBuilder &builder, Operation *op, ValueRange cotangents) {
   if (auto differentiable = dyn_cast<ArrayVjpOpInterface>(op)) {
     FailureOr<Values> own = differentiable.buildVjp(builder, cotangents);
+    if (succeeded(own) && own->size() != op->getNumOperands())
+      return op->emitOpError("expected its gradient to have ")
+             << op->getNumOperands() << " parts, one for each operand, got " << own->size();
     if (succeeded(own))
       return own;
   }
