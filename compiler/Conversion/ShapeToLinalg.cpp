@@ -198,6 +198,11 @@ struct ConvertReshape : OpConversionPattern<array::ReshapeOp> {
     RankedTensorType to = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = resultSizes(rewriter, op, adaptor, to);
     requireEqualCounts(rewriter, op, operand, sizes);
+    // Of no elements, the number does not say how large a `?` of the result is: no view finds it.
+    if (!to.hasStaticShape() && llvm::is_contained(from.getShape(), 0)) {
+      rewriter.replaceOp(op, emptyTensor(rewriter, loc, sizes, to.getElementType()));
+      return success();
+    }
     if (from == to && from.getNumDynamicDims() <= 1) {
       rewriter.replaceOp(op, operand);
       return success();

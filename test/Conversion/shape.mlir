@@ -93,6 +93,28 @@ func.func @empty_slice(%x: tensor<3x1xf32>) -> tensor<3x0xf32> {
   return %0 : tensor<3x0xf32>
 }
 
+// No elements do not say how large a dim is, so the size that is asked for does.
+// CHECK-LABEL: func.func @reshape_of_nothing(
+// CHECK-SAME:    %[[X:.*]]: tensor<0x?xf32>, %[[N:.*]]: index
+// CHECK:         tensor.empty(%[[N]]) : tensor<0x?xf32>
+// CHECK-NOT:     tensor.collapse_shape
+func.func @reshape_of_nothing(%x: tensor<0x?xf32>, %n: index) -> tensor<0x?xf32> {
+  %0 = array.reshape %x sizes(%n) : tensor<0x?xf32> -> tensor<0x?xf32>
+  return %0 : tensor<0x?xf32>
+}
+
+// A dim that is given its own size is not repeated.
+// CHECK-LABEL: func.func @broadcast_of_own_size(
+// CHECK-SAME:    %[[X:.*]]: tensor<?xf32>
+// CHECK-NOT:     plan.require
+// CHECK:         linalg.generic {{.*}} ins(%[[X]] : tensor<?xf32>)
+func.func @broadcast_of_own_size(%x: tensor<?xf32>) -> tensor<3x?xf32> {
+  %zero = arith.constant 0 : index
+  %n = tensor.dim %x, %zero : tensor<?xf32>
+  %0 = array.broadcast_in_dim %x axes = [1] sizes(%n) : tensor<?xf32> -> tensor<3x?xf32>
+  return %0 : tensor<3x?xf32>
+}
+
 // Element counts that types do not tell are compared when inputs are bound.
 // CHECK-LABEL: func.func @reshape_requires_equal_counts(
 // CHECK-SAME:    %[[X:.*]]: tensor<?x?xf32>

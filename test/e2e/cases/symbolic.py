@@ -186,6 +186,17 @@ def shapes():
     return %c : tensor<?x3xf32>
   }
 """, lambda n: [(n, 3), (3,)], lambda a, b: [np.broadcast_to(b, a.shape)], "exact", dtypes=("f32", "f32"))
+    # Of no elements, whose number says nothing about the other dim.
+    x = random("f32", (4, 5), 4)
+    yield Case("no_repeats", """  func.func @NAME(%x: tensor<?x?xf32>, %v: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<0x?xf32>) {
+    %r = array.tile %x repeats = [0, 2] : tensor<?x?xf32> -> tensor<?x?xf32>
+    %s = array.repeat %x repeats = 0 axis = 1 : tensor<?x?xf32> -> tensor<?x?xf32>
+    %n = array.dim %v, 0 : tensor<?xf32>
+    %t = array.slice %x [0:0, :] : tensor<?x?xf32> -> tensor<0x?xf32>
+    %u = array.reshape %t sizes(%n) : tensor<0x?xf32> -> tensor<0x?xf32>
+    return %r, %s, %u : tensor<?x?xf32>, tensor<?x?xf32>, tensor<0x?xf32>
+  }
+""", [Step([x, random("f32", (3,), 5)], [("f32", np.zeros(shape)) for shape in ((0, 10), (4, 0), (0, 3))])], "exact")
     table = random("f32", (20, 6), 3)
     yield Case("embedding", """  func.func @NAME(%t: tensor<20x6xf32>, %i: tensor<2x?xi32>) -> (tensor<2x?x6xf32>) {
     %c = array.take %t[%i] axis = 0 : (tensor<20x6xf32>, tensor<2x?xi32>) -> tensor<2x?x6xf32>

@@ -246,8 +246,9 @@ LogicalResult ReshapeOp::reifyResultShapes(OpBuilder &builder,
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   RankedTensorType type = getType();
-  // One `?` in the same place is necessarily the same size.
-  if (getOperand().getType() == type && type.getNumDynamicDims() <= 1)
+  // One `?` in the same place is necessarily the same size, unless there are no elements.
+  bool isCounted = type.getNumDynamicDims() == 1 && !llvm::is_contained(type.getShape(), 0);
+  if (getOperand().getType() == type && (type.hasStaticShape() || isCounted))
     return getOperand();
   if (!type.hasStaticShape())
     return {};
