@@ -44,6 +44,20 @@ static Value lastIndex(OpBuilder &builder, Location loc, Value tensor, int64_t d
   return sizeBuilder.value(sizeBuilder.sub(sizeBuilder.size(tensor, dim), sizeBuilder.constant(1)));
 }
 
+/// `indices` as vectors of `components`, demanded where only the run tells how many they have.
+static Value requireComponents(OpBuilder &builder, Operation *op, Value indices,
+                               int64_t components) {
+  auto type = cast<RankedTensorType>(indices.getType());
+  array::SizeBuilder sizeBuilder(builder, op->getLoc());
+  int64_t last = type.getRank() - 1;
+  requireSizes(builder, op, sizeBuilder.size(indices, last), plan::Comparison::Equal,
+               sizeBuilder.constant(components),
+               "expected index vectors of " + Twine(components) + " components");
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = components;
+  return castTo(builder, op->getLoc(), indices, type.clone(shape));
+}
+
 static AffineMap mapOfDims(Builder &builder, int64_t rank, ArrayRef<int64_t> dims) {
   SmallVector<AffineExpr> exprs;
   for (int64_t dim : dims)
@@ -135,7 +149,8 @@ struct ConvertGather : OpConversionPattern<array::GatherOp> {
   LogicalResult matchAndRewrite(array::GatherOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value operand = adaptor.getOperand(), indices = adaptor.getIndices();
+    Value operand = adaptor.getOperand();
+    Value indices = requireComponents(rewriter, op, adaptor.getIndices(), op.getAxes().size());
     auto type = cast<RankedTensorType>(storageType(op.getType()));
     array::SizeBuilder sizeBuilder(rewriter, loc);
     SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(indices),
@@ -187,7 +202,8 @@ struct ConvertScatter : OpConversionPattern<array::ScatterOp> {
     Type element = getElementTypeOrSelf(op.getOperand().getType());
     auto type = cast<RankedTensorType>(storageType(op.getType()));
     Value operand = castTo(rewriter, loc, adaptor.getOperand(), type),
-          updates = adaptor.getUpdates(), indices = adaptor.getIndices();
+          updates = adaptor.getUpdates();
+    Value indices = requireComponents(rewriter, op, adaptor.getIndices(), op.getAxes().size());
     int64_t batchRank = cast<RankedTensorType>(indices.getType()).getRank() - 1;
     for (int64_t dim = 0; dim < batchRank; ++dim)
       requireEqualDims(rewriter, op, updates, dim, indices, dim);

@@ -26,7 +26,7 @@ func.func @axes(%i: tensor<4x2xi32>, %u: tensor<4xf32>, %d: tensor<5x6xf32>) -> 
 // -----
 
 func.func @components(%i: tensor<4x3xi32>, %u: tensor<4x6xf32>, %d: tensor<5x6xf32>) -> tensor<5x6xf32> {
-  // expected-error @below {{expected index vectors of 1 components, got 3}}
+  // expected-error @below {{expected index vectors of 1 components, got 'tensor<4x3xi32>'}}
   %0 = kernel.scatter set, %i, %u into %d axes = [0]
     : tensor<4x3xi32>, tensor<4x6xf32> into tensor<5x6xf32> -> tensor<5x6xf32>
   return %0 : tensor<5x6xf32>
@@ -35,7 +35,7 @@ func.func @components(%i: tensor<4x3xi32>, %u: tensor<4x6xf32>, %d: tensor<5x6xf
 // -----
 
 func.func @update_shape(%i: tensor<4x1xi32>, %u: tensor<4x7xf32>, %d: tensor<5x6xf32>) -> tensor<5x6xf32> {
-  // expected-error @below {{expected updates of shape [4, 6], got [4, 7]}}
+  // expected-error @below {{expected updates like 'tensor<4x6xf32>', got 'tensor<4x7xf32>'}}
   %0 = kernel.scatter set, %i, %u into %d axes = [0]
     : tensor<4x1xi32>, tensor<4x7xf32> into tensor<5x6xf32> -> tensor<5x6xf32>
   return %0 : tensor<5x6xf32>

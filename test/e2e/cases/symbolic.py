@@ -316,6 +316,64 @@ def requirements():
 """, [f32((5, 3)) + [("i32", (2, 1)), ("f32", (2, 3))]],
         [(f32((5, 3)) + [("i32", (3, 1)), ("f32", (2, 3))], "got 2 and 3")],
         lambda x, i, u: [np.concatenate([x[:1] + u.sum(0), x[1:]])], "sum")
+    yield refused("components_to_scatter_to", """  func.func @NAME(%x: tensor<5x3xf32>, %i: tensor<?x?xi32>, %u: tensor<?x3xf32>) -> (tensor<5x3xf32>) {
+    %y = array.scatter add, %x[%i] axes = [0] = %u : (tensor<5x3xf32>, tensor<?x?xi32>, tensor<?x3xf32>) -> tensor<5x3xf32>
+    return %y : tensor<5x3xf32>
+  }
+""", [f32((5, 3)) + [("i32", (2, 1)), ("f32", (2, 3))]],
+        [(f32((5, 3)) + [("i32", (2, 2)), ("f32", (2, 3))], "array.scatter: expected index vectors of 1 components, got 2 and 1")],
+        lambda x, i, u: [np.concatenate([x[:1] + u.sum(0), x[1:]])], "sum")
+    yield refused("components_to_gather_from", """  func.func @NAME(%x: tensor<5x3xf32>, %i: tensor<4x?xi32>) -> (tensor<4xf32>) {
+    %y = array.gather %x[%i] axes = [0, 1] : (tensor<5x3xf32>, tensor<4x?xi32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+""", [f32((5, 3)) + [("i32", (4, 2))]],
+        [(f32((5, 3)) + [("i32", (4, 1))], "array.gather: expected index vectors of 2 components, got 1 and 2")],
+        lambda x, i: [np.repeat(x[0, 0], 4)])
+
+
+def temporaries():
+    """Results of many symbolic sizes, which take turns in the call's memory."""
+    def growing(x, y):
+        for _ in range(8):
+            x = softmax(np.concatenate([x, y]).T).T
+        return [x]
+
+    some, lines, last = "tensor<?x4xf32>", [], "%x"
+    for i in range(8):
+        lines += [f"    %c{i} = array.concatenate {last}, %y axis = 0 : ({some}, {some}) -> {some}",
+                  f"    %s{i} = array.softmax %c{i} axis = 0 : {some}"]
+        last = f"%s{i}"
+    text = f"  func.func @NAME(%x: {some}, %y: {some}) -> ({some}) {{\n" + "\n".join(lines) + f"\n    return {last} : {some}\n  }}\n"
+    yield over_sizes("growing", text, lambda n: [(n, 4), (n // 2 + 1, 4)], growing, "sum", sizes=(1, 5, 33, 200), dtypes=("f32", "f32"))
+    # Rows that are no multiple of what buffers are aligned to, some of which live longer than others.
+    widths = (16, 10, 300, 7, 64, 3)
+    weights = [("f32", (a, b)) for a, b in zip(widths, widths[1:])]
+    lines = []
+    for i, (a, b) in enumerate(zip(widths, widths[1:])):
+        lines += [f"    %m{i} = array.matmul %s{i}, %w{i} : (tensor<?x{a}xf32>, tensor<{a}x{b}xf32>) -> tensor<?x{b}xf32>",
+                  f"    %s{i + 1} = array.softmax %m{i} axis = 1 : tensor<?x{b}xf32>"]
+    results = ", ".join(f"tensor<?x{width}xf32>" for width in (10, 7, 3))
+    text = f"""  func.func @NAME(%s0: tensor<?x16xf32>, {', '.join(f'%w{i}: tensor<{a}x{b}xf32>' for i, (_, (a, b)) in enumerate(weights))}) -> ({results}) {{
+{chr(10).join(lines)}
+    %a = array.reduce sum, %s1 axes = [1] keepdims : tensor<?x10xf32> -> tensor<?x1xf32>
+    %b = array.mul %m0, %a : (tensor<?x10xf32>, tensor<?x1xf32>) -> tensor<?x10xf32>
+    %c = array.cumsum %m3 axis = 1 : tensor<?x64xf32> -> tensor<?x64xf32>
+    %d = array.slice %c [:, 0:7] : tensor<?x64xf32> -> tensor<?x7xf32>
+    %e = array.add %d, %s3 : tensor<?x7xf32>
+    return %b, %e, %s5 : {results}
+  }}
+"""
+
+    def rows(x, *weights):
+        products, parts = [], [x]
+        for w in weights:
+            products.append(parts[-1] @ w)
+            parts.append(softmax(products[-1]))
+        return [products[0] * parts[1].sum(1, keepdims=True), products[3].cumsum(1)[:, :7] + parts[3], parts[5]]
+
+    yield over_sizes("open_batch", text, lambda n: [(n, 16)] + [shape for _, shape in weights], rows, "sum", sizes=(1, 2, 7, 65),
+                     dtypes=("f32",) * (1 + len(weights)))
 
 
 LENGTHS = (1, 7, 4095, 4096, 4104, 9001, 0)

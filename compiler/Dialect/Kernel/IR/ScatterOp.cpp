@@ -78,14 +78,14 @@ LogicalResult ScatterOp::verify() {
   int64_t components = indices.getShape().back();
   if (components != static_cast<int64_t>(getAxes().size()))
     return emitOpError("expected index vectors of ")
-           << getAxes().size() << " components, got " << components;
+           << getAxes().size() << " components, got " << indices;
 
   SmallVector<int64_t> expected(indices.getShape().drop_back());
   for (int64_t dim : getWindowDims())
     expected.push_back(dest.getDimSize(dim));
   if (!llvm::equal(expected, updates.getShape(), agree))
-    return emitOpError("expected updates of shape [")
-           << expected << "], got [" << updates.getShape() << "]";
+    return emitOpError("expected updates like ")
+           << RankedTensorType::get(expected, dest.getElementType()) << ", got " << updates;
 
   if (failed(verifyOrder(*this)))
     return failure();
