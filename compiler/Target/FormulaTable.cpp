@@ -33,29 +33,71 @@ static fb::FormulaOp getOp(AffineExprKind kind) {
   llvm_unreachable("formulas are over symbols only");
 }
 
-void FormulaTable::emit(AffineExpr expr) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    code.emplace_back(fb::FormulaOp::Const, constant.getValue());
-    return;
+namespace {
+
+/// Writes formulas one after the other, and remembers where each part of them lies.
+class FormulaWriter {
+public:
+  fb::Range getRange(AffineExpr expr) {
+    auto it = ranges.find(expr);
+    if (it != ranges.end())
+      return it->second;
+    emit(expr);
+    return ranges.at(expr);
   }
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-    code.emplace_back(fb::FormulaOp::Symbol, symbol.getPosition());
-    return;
+  /// How many instructions `expr` takes.
+  uint64_t count(AffineExpr expr) {
+    uint64_t known = counts.lookup(expr);
+    if (known != 0)
+      return known;
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    uint64_t result = binary ? count(binary.getLHS()) + count(binary.getRHS()) + 1 : 1;
+    counts[expr] = result;
+    return result;
   }
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  emit(binary.getLHS());
-  emit(binary.getRHS());
-  code.emplace_back(getOp(expr.getKind()), 0);
-}
+  std::vector<fb::FormulaInstruction> takeCode() { return std::move(code); }
+
+private:
+  void emit(AffineExpr expr) {
+    uint32_t begin = code.size();
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+      code.emplace_back(fb::FormulaOp::Const, constant.getValue());
+    } else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+      code.emplace_back(fb::FormulaOp::Symbol, symbol.getPosition());
+    } else {
+      auto binary = cast<AffineBinaryOpExpr>(expr);
+      emit(binary.getLHS());
+      emit(binary.getRHS());
+      code.emplace_back(getOp(expr.getKind()), 0);
+    }
+    ranges.try_emplace(expr, begin, static_cast<uint32_t>(code.size()) - begin);
+  }
+
+  std::vector<fb::FormulaInstruction> code;
+  llvm::DenseMap<AffineExpr, fb::Range> ranges;
+  llvm::DenseMap<AffineExpr, uint64_t> counts;
+};
+
+} // namespace
 
 uint32_t FormulaTable::getFormula(AffineExpr expr) {
-  auto [it, isNew] = numbers.try_emplace(expr, formulas.size());
-  if (isNew) {
-    uint32_t begin = code.size();
-    emit(expr);
-    formulas.emplace_back(begin, static_cast<uint32_t>(code.size()) - begin);
-  }
-  return it->second;
+  return numbers.try_emplace(expr, numbers.size()).first->second;
+}
+
+FormulaCode FormulaTable::emit() const {
+  FormulaWriter writer;
+  // The longest first: offsets in the arena, of which one is the beginning of the next.
+  auto order = numbers.getArrayRef().vec();
+  llvm::sort(order, [&](const auto &a, const auto &b) {
+    return std::pair(writer.count(b.first), a.second) < std::pair(writer.count(a.first), b.second);
+  });
+  for (auto [expr, number] : order)
+    writer.getRange(expr);
+  FormulaCode result;
+  for (auto [expr, number] : numbers)
+    result.formulas.push_back(writer.getRange(expr));
+  result.code = writer.takeCode();
+  return result;
 }
 
 fb::Value FormulaTable::getValue(AffineExpr expr) {

@@ -12,11 +12,17 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <vector>
 
 namespace xc::target {
+
+/// The code of all formulas, and which part of it each one is.
+struct FormulaCode {
+  std::vector<fb::FormulaInstruction> code;
+  std::vector<fb::Range> formulas;
+};
 
 /// Collects the formulas of one plan, function or executable, equal ones once.
 class FormulaTable {
@@ -28,15 +34,11 @@ public:
   /// The number of the formula, also for a constant.
   uint32_t getFormula(mlir::AffineExpr expr);
 
-  const std::vector<fb::FormulaInstruction> &getCode() const { return code; }
-  const std::vector<fb::Range> &getFormulas() const { return formulas; }
+  /// The code of what was collected. A formula that is part of another one has no code of its own.
+  FormulaCode emit() const;
 
 private:
-  void emit(mlir::AffineExpr expr);
-
-  std::vector<fb::FormulaInstruction> code;
-  std::vector<fb::Range> formulas;
-  llvm::DenseMap<mlir::AffineExpr, uint32_t> numbers;
+  llvm::MapVector<mlir::AffineExpr, uint32_t> numbers;
 };
 
 } // namespace xc::target

@@ -336,8 +336,9 @@ flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(const Code &co
   auto features = builder.CreateVectorOfStrings(
       std::vector<std::string>(linked.cpuFeatures.begin(), linked.cpuFeatures.end()));
   auto exportVector = builder.CreateVector(exports);
-  auto costCode = builder.CreateVectorOfStructs(costs.getCode());
-  auto costFormulas = builder.CreateVectorOfStructs(costs.getFormulas());
+  FormulaCode written = costs.emit();
+  auto costCode = builder.CreateVectorOfStructs(written.code);
+  auto costFormulas = builder.CreateVectorOfStructs(written.formulas);
   fb::ExecutableBuilder result(builder);
   result.add_target(code.target);
   result.add_kind(static_cast<fb::CodeKind>(linked.kind));
@@ -431,8 +432,9 @@ flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
   auto docString = string(doc ? doc.getValue() : "");
   auto inputVector = builder.CreateVector(inputs), outputVector = builder.CreateVector(outputs);
   auto symbolVector = builder.CreateVector(symbols);
-  auto codeVector = builder.CreateVectorOfStructs(formulas.getCode());
-  auto formulaVector = builder.CreateVectorOfStructs(formulas.getFormulas());
+  FormulaCode written = formulas.emit();
+  auto codeVector = builder.CreateVectorOfStructs(written.code);
+  auto formulaVector = builder.CreateVectorOfStructs(written.formulas);
   auto planVector = builder.CreateVector(plans);
   auto requirementVector = builder.CreateVector(requirements);
   fb::FunctionBuilder result(builder);

@@ -191,8 +191,9 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint3
   }
   fb::Value arena = formulas.getValue(function.getArena().getResult(0));
   auto regionVector = builder.CreateVectorOfStructs(regions);
-  auto code = builder.CreateVectorOfStructs(formulas.getCode());
-  auto ranges = builder.CreateVectorOfStructs(formulas.getFormulas());
+  FormulaCode written = formulas.emit();
+  auto code = builder.CreateVectorOfStructs(written.code);
+  auto ranges = builder.CreateVectorOfStructs(written.formulas);
   auto commandVector = builder.CreateVectorOfStructs(commands);
   auto edgeVector = builder.CreateVector(edges);
   auto dispatchVector = builder.CreateVectorOfStructs(dispatches);

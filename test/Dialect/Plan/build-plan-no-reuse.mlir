@@ -20,7 +20,7 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // So it is with sizes that depend on a symbol.
   // CHECK-LABEL: plan.function @symbolic
-  // CHECK-SAME:    arena affine_map<()[s0] -> (((s0 * 4) ceildiv 256) * 768)>
+  // CHECK-SAME:    arena affine_map<()[s0] -> (((s0 * 12) ceildiv 256) * 256 + 512)>
   func.func @symbolic(%x: tensor<?xf32>) -> tensor<?xf32> {
     %c0 = arith.constant 0 : index
     %n = tensor.dim %x, %c0 : tensor<?xf32>

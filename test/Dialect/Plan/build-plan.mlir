@@ -122,6 +122,113 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // -----
 
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  module @k attributes {plan.kernel} {}
+
+  // Sizes that are multiples of one symbol are placed like static ones, in units of it.
+  // CHECK-LABEL: plan.function @open_batch
+  // CHECK-SAME:    arena affine_map<()[s0] -> (s0 * 1280)>
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (0)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (s0 * 1024)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (0)>,
+  func.func @open_batch(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?x64xf32>
+    %a = plan.dispatch @k(%x : tensor<?x64xf32>) -> (tensor<?x256xf32>) dims(%n) reuse [-1]
+    %b = plan.dispatch @k(%a : tensor<?x256xf32>) -> (tensor<?x64xf32>) dims(%n) reuse [-1]
+    %c = plan.dispatch @k(%b : tensor<?x64xf32>) -> (tensor<?x128xf32>) dims(%n) reuse [-1]
+    %d = plan.dispatch @k(%c : tensor<?x128xf32>) -> (tensor<?x64xf32>) dims(%n) reuse [-1]
+    return %d : tensor<?x64xf32>
+  }
+
+  // What begins where a multiple of the symbol is rounded up to the alignment ends so much later.
+  // CHECK-LABEL: plan.function @unaligned
+  // CHECK-SAME:    arena affine_map<()[s0] -> (((s0 * 60) ceildiv 256) * 256 + 512)>
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (0)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (((s0 * 28) ceildiv 256) * 256)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (((s0 * 48) ceildiv 256) * 256 + 256)>,
+  func.func @unaligned(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?x3xf32>
+    %a = plan.dispatch @k(%x : tensor<?x3xf32>) -> (tensor<?x7xf32>) dims(%n) reuse [-1]
+    %b = plan.dispatch @k(%a : tensor<?x7xf32>) -> (tensor<?x5xf32>) dims(%n) reuse [-1]
+    %c = plan.dispatch @k(%a, %b : tensor<?x7xf32>, tensor<?x5xf32>) -> (tensor<?x3xf32>) dims(%n) reuse [-1]
+    %d = plan.dispatch @k(%c, %b : tensor<?x3xf32>, tensor<?x5xf32>) -> (tensor<?x3xf32>) dims(%n) reuse [-1]
+    return %d : tensor<?x3xf32>
+  }
+
+  // A buffer takes the place of one that is larger whatever the symbols are. Like terms are one.
+  // CHECK-LABEL: plan.function @growing
+  // CHECK-SAME:    arena affine_map<()[s0, s1] -> ((s0 + s1 * 3) * 256 + (s0 + s1 * 2) * 256)>
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (0)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> ((s0 + s1 * 3) * 256)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (0)>,
+  func.func @growing(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?x64xf32>
+    %m = tensor.dim %y, %c0 : tensor<?x64xf32>
+    %n1 = arith.addi %n, %m : index
+    %n2 = arith.addi %n1, %m : index
+    %n3 = arith.addi %n2, %m : index
+    %a = plan.dispatch @k(%x, %y : tensor<?x64xf32>, tensor<?x64xf32>) -> (tensor<?x64xf32>) dims(%n1) reuse [-1]
+    %b = plan.dispatch @k(%a, %y : tensor<?x64xf32>, tensor<?x64xf32>) -> (tensor<?x64xf32>) dims(%n2) reuse [-1]
+    %c = plan.dispatch @k(%b, %y : tensor<?x64xf32>, tensor<?x64xf32>) -> (tensor<?x64xf32>) dims(%n3) reuse [-1]
+    %d = plan.dispatch @k(%c : tensor<?x64xf32>) -> (tensor<?x64xf32>) dims(%n) reuse [-1]
+    return %d : tensor<?x64xf32>
+  }
+
+  // A product is the same in either order.
+  // CHECK-LABEL: plan.function @transposed
+  // CHECK-SAME:    arena affine_map<()[s0, s1] -> ((s0 * s1) * 512)>
+  func.func @transposed(%x: tensor<?x?x64xf32>) -> tensor<?x?x64xf32> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = tensor.dim %x, %c0 : tensor<?x?x64xf32>
+    %m = tensor.dim %x, %c1 : tensor<?x?x64xf32>
+    %a = plan.dispatch @k(%x : tensor<?x?x64xf32>) -> (tensor<?x?x64xf32>) dims(%n, %m) reuse [-1]
+    %b = plan.dispatch @k(%a : tensor<?x?x64xf32>) -> (tensor<?x?x64xf32>) dims(%m, %n) reuse [-1]
+    %c = plan.dispatch @k(%b : tensor<?x?x64xf32>) -> (tensor<?x?x64xf32>) dims(%n, %m) reuse [-1]
+    %d = plan.dispatch @k(%c : tensor<?x?x64xf32>) -> (tensor<?x?x64xf32>) dims(%n, %m) reuse [-1]
+    return %d : tensor<?x?x64xf32>
+  }
+
+  // Or because ranges say so: 512 of the one are less than 1024 of the other.
+  // CHECK-LABEL: plan.function @bounded
+  // CHECK-SAME:    arena affine_map<()[s0, s1] -> (s0 * 4 + 256)>
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (256)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (0)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (256)>,
+  func.func @bounded(%x: tensor<?xf32> {array.dims = ["n"]}, %y: tensor<?xf32> {array.dims = ["m"]}) -> tensor<?xf32> attributes {array.dim_range = {m = [1, 512, 1], n = [1024, 4096, 64]}} {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %m = tensor.dim %y, %c0 : tensor<?xf32>
+    %a = plan.dispatch @k(%x : tensor<?xf32>) -> (tensor<?xf32>) dims(%n) reuse [-1]
+    %b = plan.dispatch @k(%a : tensor<?xf32>) -> (tensor<3xf32>) reuse [-1]
+    %c = plan.dispatch @k(%b : tensor<3xf32>) -> (tensor<?xf32>) dims(%m) reuse [-1]
+    %d = plan.dispatch @k(%c : tensor<?xf32>) -> (tensor<?xf32>) dims(%m) reuse [-1]
+    return %d : tensor<?xf32>
+  }
+
+  // Else it gets its own.
+  // CHECK-LABEL: plan.function @unrelated
+  // CHECK-SAME:    arena affine_map<()[s0, s1] -> (((s0 * 4) ceildiv 256) * 256 + ((s1 * 4) ceildiv 256) * 256 + 256)>
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (256)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (0)>,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (((s0 * 4) ceildiv 256) * 256 + 256)>,
+  func.func @unrelated(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %m = tensor.dim %y, %c0 : tensor<?xf32>
+    %a = plan.dispatch @k(%x : tensor<?xf32>) -> (tensor<?xf32>) dims(%n) reuse [-1]
+    %b = plan.dispatch @k(%a : tensor<?xf32>) -> (tensor<3xf32>) reuse [-1]
+    %c = plan.dispatch @k(%b : tensor<3xf32>) -> (tensor<?xf32>) dims(%m) reuse [-1]
+    %d = plan.dispatch @k(%c : tensor<?xf32>) -> (tensor<?xf32>) dims(%m) reuse [-1]
+    return %d : tensor<?xf32>
+  }
+}
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
   func.func @not_dispatched(%x: tensor<4xf32>) -> tensor<4xf32> {
     // expected-error @+1 {{expected a dispatch, a view, a constant, state or index arithmetic when the plan is built}}
     %e = tensor.empty() : tensor<4xf32>

@@ -493,5 +493,5 @@ def walks():
 
 
 def cases():
-    for make in (walks, several_ops, elementwise, ranges, named, kernels, shapes, requirements, few_results):
+    for make in (walks, several_ops, elementwise, ranges, named, kernels, shapes, requirements, temporaries, few_results):
         yield from make()

@@ -7,33 +7,24 @@
 
 #include "compiler/Dialect/Plan/Transforms/ArenaLayout.h"
 
+#include "compiler/Dialect/Plan/Transforms/LinearForm.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
 #include <numeric>
+#include <vector>
 
 using namespace mlir;
 
 namespace xc::plan {
 
 /// What cudaMalloc aligns to; enough for every vector access and TMA.
-static constexpr int64_t kSlotAlignment = 256;
+static constexpr int64_t kAlignment = 256;
 
-namespace {
-
-struct StaticRange {
-  unsigned buffer;
-  int64_t offset;
-  int64_t end;
-};
-
-struct Slot {
-  AffineExpr size;
-  SmallVector<unsigned> buffers;
-};
-
-} // namespace
+/// What a symbol without bounds is taken for where sizes are ordered, which decides nothing else.
+static constexpr int64_t kUsualSize = 1024;
 
 static bool livesWith(const LiveBuffer &a, const LiveBuffer &b) {
   return a.first <= b.last && b.first <= a.last;
@@ -49,91 +40,214 @@ static SmallVector<LiveBuffer> liveForEver(ArrayRef<LiveBuffer> buffers) {
   return result;
 }
 
-/// Places static buffers; returns the bytes they take together.
-static int64_t placeStatic(ArrayRef<LiveBuffer> buffers, SmallVectorImpl<StaticRange> &placed) {
-  SmallVector<unsigned> order;
-  for (auto [index, buffer] : llvm::enumerate(buffers))
-    if (isa<AffineConstantExpr>(buffer.size))
-      order.push_back(index);
-  auto getSize = [&](unsigned index) {
-    return cast<AffineConstantExpr>(buffers[index].size).getValue();
-  };
-  llvm::sort(order, [&](unsigned a, unsigned b) {
-    return std::pair(-getSize(a), a) < std::pair(-getSize(b), b);
-  });
-  int64_t total = 0;
-  // Sorted by offset, so that one pass over the neighbours in time finds the lowest gap.
-  SmallVector<StaticRange> byOffset;
-  for (unsigned index : order) {
-    int64_t size = llvm::alignTo(std::max<int64_t>(getSize(index), 1), kSlotAlignment);
-    int64_t offset = 0;
-    for (const StaticRange &other : byOffset) {
-      if (!livesWith(buffers[index], buffers[other.buffer]))
-        continue;
-      if (other.offset >= offset + size)
-        break;
-      offset = std::max(offset, other.end);
+namespace {
+
+/// A size as a number of units that no number divides.
+struct Measure {
+  Measure(AffineExpr size) {
+    std::optional<LinearForm> found = getLinearForm(size);
+    if (isa<AffineConstantExpr>(size)) {
+      form = *found;
+      count = form.constant;
+      unit = getAffineConstantExpr(1, size.getContext());
+      return;
     }
-    StaticRange range{index, offset, offset + size};
-    byOffset.insert(llvm::upper_bound(byOffset, range,
-                                      [](const StaticRange &a, const StaticRange &b) {
-                                        return a.offset < b.offset;
-                                      }),
-                    range);
-    total = std::max(total, range.end);
+    if (found && found->getContent() > 0) {
+      form = std::move(*found);
+      count = form.getContent();
+    } else {
+      form.terms[size] = 1;
+    }
+    unit = form.getExpr(size.getContext(), count);
   }
-  placed.assign(byOffset.begin(), byOffset.end());
-  return total;
+
+  LinearForm form;
+  AffineExpr unit;
+  int64_t count = 1;
+};
+
+/// Where a buffer lies, in units of its region. `rank` times the alignment come on top, so that
+/// what lies below it at the same time ends before it though it begins rounded up.
+struct Place {
+  unsigned buffer;
+  int64_t begin, end;
+  int64_t rank = 0;
+};
+
+/// A part of the arena that is measured in `unit`.
+class Region {
+public:
+  Region(AffineExpr unit, const SymbolicDims &dims, ArrayRef<LiveBuffer> buffers)
+      : unit(unit), dims(dims), buffers(buffers), form(getLinearForm(unit).value_or(LinearForm())),
+        granule(kAlignment / std::gcd(kAlignment, dims.getRange(unit).divisor)) {}
+
+  AffineExpr getUnit() const { return unit; }
+  ArrayRef<Place> getPlaces() const { return places; }
+
+  /// How many units surely hold a buffer; none where that cannot be said.
+  std::optional<int64_t> count(const Measure &measure, AffineExpr size) const;
+  /// Puts a buffer of `count` units at the lowest free offset; false where there is none below the
+  /// end and the region may not grow.
+  bool place(unsigned buffer, int64_t count, bool mayGrow);
+  /// Ranks the places. Nothing may be placed after that.
+  void rank();
+  /// The pairs of buffers that may have bytes in common.
+  SmallVector<std::pair<unsigned, unsigned>> getOverlaps() const;
+  AffineExpr getOffset(const Place &place) const { return getBytes(place.begin, place.rank); }
+  AffineExpr getSize() const { return getBytes(end, endRank); }
+
+private:
+  /// 1 where a place may begin rounded up, else 0.
+  int64_t getSlack(const Place &place) const { return place.begin % granule == 0 ? 0 : 1; }
+  AffineExpr getBytes(int64_t count, int64_t rank) const {
+    AffineExpr bytes = unit * count;
+    if (count % granule != 0)
+      bytes = bytes.ceilDiv(kAlignment) * kAlignment;
+    return bytes + rank * kAlignment;
+  }
+
+  AffineExpr unit;
+  const SymbolicDims &dims;
+  ArrayRef<LiveBuffer> buffers;
+  LinearForm form;
+  /// This many units are surely aligned.
+  int64_t granule;
+  /// Sorted by `begin`, so that one pass over the neighbours in time finds the lowest gap.
+  SmallVector<Place> places;
+  int64_t end = 0, endRank = 0;
+};
+
+} // namespace
+
+std::optional<int64_t> Region::count(const Measure &measure, AffineExpr size) const {
+  std::optional<int64_t> units;
+  if (measure.unit == unit)
+    units = measure.count;
+  else
+    units = countUnits(measure.form, form);
+  if (!units) {
+    int64_t largest = dims.getRange(size).max, smallest = dims.getRange(unit).min;
+    if (largest >= 0 && smallest > 0)
+      units = llvm::divideCeilSigned(largest, smallest);
+  }
+  if (!units)
+    return std::nullopt;
+  // Bytes are all placed aligned.
+  int64_t step = isa<AffineConstantExpr>(unit) ? kAlignment : 1;
+  return llvm::alignTo(std::max<int64_t>(*units, 1), step);
 }
 
-ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, bool reuse, MLIRContext *context) {
+bool Region::place(unsigned buffer, int64_t count, bool mayGrow) {
+  int64_t offset = 0;
+  for (const Place &other : places) {
+    if (!livesWith(buffers[buffer], buffers[other.buffer]))
+      continue;
+    if (other.begin - offset >= count)
+      break;
+    offset = std::max(offset, other.end);
+  }
+  if (!mayGrow && count > end - offset)
+    return false;
+  Place place{buffer, offset, offset + count};
+  places.insert(llvm::upper_bound(places, place,
+                                  [](const Place &a, const Place &b) { return a.begin < b.begin; }),
+                place);
+  end = std::max(end, place.end);
+  return true;
+}
+
+void Region::rank() {
+  if (llvm::none_of(places, [&](const Place &place) { return getSlack(place) != 0; }))
+    return;
+  for (auto [position, place] : llvm::enumerate(places)) {
+    for (const Place &below : ArrayRef(places).take_front(position)) {
+      int64_t least = below.rank + getSlack(below);
+      if (place.rank < least && livesWith(buffers[place.buffer], buffers[below.buffer]))
+        place.rank = least;
+    }
+    endRank = std::max(endRank, place.rank + getSlack(place));
+  }
+}
+
+SmallVector<std::pair<unsigned, unsigned>> Region::getOverlaps() const {
+  SmallVector<std::pair<unsigned, unsigned>> pairs;
+  for (auto [position, a] : llvm::enumerate(places))
+    for (const Place &b : ArrayRef(places).drop_front(position + 1)) {
+      if (b.begin < a.end || b.rank < a.rank + getSlack(a))
+        pairs.emplace_back(a.buffer, b.buffer);
+      else if (endRank == 0)
+        break;
+    }
+  return pairs;
+}
+
+/// About how large a symbolic size will be.
+static int64_t estimate(AffineExpr size, const SymbolicDims &dims) {
+  SmallVector<AffineExpr> values;
+  for (const SymbolDefinition &symbol : dims.getSymbols()) {
+    int64_t value = std::max(kUsualSize, symbol.range.min);
+    if (symbol.range.max >= 0)
+      value = std::min(value, symbol.range.max);
+    values.push_back(getAffineConstantExpr(value, size.getContext()));
+  }
+  auto constant = dyn_cast<AffineConstantExpr>(size.replaceSymbols(values));
+  return constant ? constant.getValue() : 0;
+}
+
+/// The buffers in the order in which they are placed: static ones, then others, largest first.
+static SmallVector<unsigned> orderBuffers(ArrayRef<LiveBuffer> buffers, const SymbolicDims &dims) {
+  SmallVector<std::tuple<bool, int64_t, unsigned>> keys;
+  for (auto [index, buffer] : llvm::enumerate(buffers))
+    keys.emplace_back(!isa<AffineConstantExpr>(buffer.size), -estimate(buffer.size, dims), index);
+  llvm::sort(keys);
+  return llvm::map_to_vector(keys, [](const auto &key) { return std::get<unsigned>(key); });
+}
+
+/// Regions with all buffers placed; the first one is that of static buffers.
+static std::vector<Region> placeAll(ArrayRef<LiveBuffer> buffers, const SymbolicDims &dims,
+                                    MLIRContext *context) {
+  std::vector<Region> regions;
+  regions.emplace_back(getAffineConstantExpr(1, context), dims, buffers);
+  for (unsigned index : orderBuffers(buffers, dims)) {
+    AffineExpr size = buffers[index].size;
+    Measure measure(size);
+    auto fits = [&](Region &region) {
+      std::optional<int64_t> count = region.count(measure, size);
+      return count && region.place(index, *count, /*mayGrow=*/false);
+    };
+    auto own = llvm::find_if(
+        regions, [&](const Region &region) { return region.getUnit() == measure.unit; });
+    if ((own != regions.end() && fits(*own)) || llvm::any_of(regions, fits))
+      continue;
+    if (own == regions.end()) {
+      regions.emplace_back(measure.unit, dims, buffers);
+      own = std::prev(regions.end());
+    }
+    own->place(index, *own->count(measure, size), /*mayGrow=*/true);
+  }
+  return regions;
+}
+
+ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, bool reuse, const SymbolicDims &dims,
+                           MLIRContext *context) {
   if (!reuse)
-    return layOutArena(liveForEver(buffers), /*reuse=*/true, context);
+    return layOutArena(liveForEver(buffers), /*reuse=*/true, dims, context);
   ArenaPlacement placement;
   placement.offsets.resize(buffers.size());
   placement.predecessors.resize(buffers.size());
-  SmallVector<StaticRange> ranges;
-  placement.staticSize = placeStatic(buffers, ranges);
-  for (const StaticRange &range : ranges)
-    placement.offsets[range.buffer] = getAffineConstantExpr(range.offset, context);
-  for (const auto &[position, a] : llvm::enumerate(ranges))
-    for (const StaticRange &b : ArrayRef(ranges).drop_front(position + 1)) {
-      if (b.offset >= a.end)
-        break;
-      bool aIsFirst = buffers[a.buffer].last < buffers[b.buffer].first;
-      placement.predecessors[aIsFirst ? b.buffer : a.buffer].push_back(aIsFirst ? a.buffer
-                                                                                : b.buffer);
+  placement.size = getAffineConstantExpr(0, context);
+  for (Region &region : placeAll(buffers, dims, context)) {
+    region.rank();
+    for (const Place &place : region.getPlaces())
+      placement.offsets[place.buffer] = placement.size + region.getOffset(place);
+    for (auto [a, b] : region.getOverlaps()) {
+      bool aIsFirst = buffers[a].last < buffers[b].first;
+      placement.predecessors[aIsFirst ? b : a].push_back(aIsFirst ? a : b);
     }
-
-  SmallVector<Slot> slots;
-  SmallVector<unsigned> order(buffers.size());
-  std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](unsigned a, unsigned b) {
-    return std::pair(buffers[a].first, a) < std::pair(buffers[b].first, b);
-  });
-  for (unsigned index : order) {
-    if (isa<AffineConstantExpr>(buffers[index].size))
-      continue;
-    auto slot = llvm::find_if(slots, [&](const Slot &candidate) {
-      return candidate.size == buffers[index].size &&
-             llvm::none_of(candidate.buffers, [&](unsigned other) {
-               return livesWith(buffers[index], buffers[other]);
-             });
-    });
-    if (slot == slots.end()) {
-      slots.push_back({buffers[index].size, {}});
-      slot = std::prev(slots.end());
-    }
-    placement.predecessors[index].append(slot->buffers);
-    slot->buffers.push_back(index);
+    placement.size = placement.size + region.getSize();
+    if (auto bytes = dyn_cast<AffineConstantExpr>(placement.size))
+      placement.staticSize = bytes.getValue();
   }
-  AffineExpr end = getAffineConstantExpr(placement.staticSize, context);
-  for (const Slot &slot : slots) {
-    for (unsigned index : slot.buffers)
-      placement.offsets[index] = end;
-    end = end + slot.size.ceilDiv(kSlotAlignment) * kSlotAlignment;
-  }
-  placement.size = end;
   return placement;
 }
 

@@ -8,6 +8,8 @@
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_ARENALAYOUT_H
 #define XC_DIALECT_PLAN_TRANSFORMS_ARENALAYOUT_H
 
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
+
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -32,10 +34,12 @@ struct ArenaPlacement {
 
 /// Lays out buffers so that those which live at the same time do not overlap.
 ///
-/// Static buffers are placed largest first, each at the lowest offset that is free for its whole
-/// life. Buffers of a symbolic size come after them, in slots that are shared only by buffers of
-/// equal size. Without `reuse` no two buffers share a byte.
-ArenaPlacement layOutArena(llvm::ArrayRef<LiveBuffer> buffers, bool reuse,
+/// The arena consists of regions, each measured in a unit of its own: bytes for static buffers, for
+/// others what their size is a constant number of, as of all buffers of a network whose batch is
+/// open. In each, buffers are placed largest first at the lowest offset that is free for their
+/// whole life. A buffer of another unit takes a gap of a region that is already there and surely
+/// holds it, by its terms or by the ranges of `dims`. Without `reuse` no two buffers share a byte.
+ArenaPlacement layOutArena(llvm::ArrayRef<LiveBuffer> buffers, bool reuse, const SymbolicDims &dims,
                            mlir::MLIRContext *context);
 
 } // namespace xc::plan

@@ -401,7 +401,7 @@ LogicalResult PlanBuilder::layOut() {
     bufferOf.push_back(index);
     live.push_back({buffer.size, buffer.first, buffer.last});
   }
-  arena = layOutArena(live, reuse, context);
+  arena = layOutArena(live, reuse, getRootPlan().dims, context);
   SmallVector<SmallVector<unsigned>> predecessors(buffers.size());
   for (auto [index, buffer] : llvm::enumerate(bufferOf))
     for (unsigned before : arena.predecessors[index])

@@ -7,6 +7,8 @@
 
 #include "compiler/Dialect/Plan/Transforms/CommandGraph.h"
 
+#include "compiler/Dialect/Plan/Transforms/LinearForm.h"
+
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -29,7 +31,7 @@ static bool isWrite(Access access) { return access != Access::Read; }
 /// False only if the ranges surely share no byte: both must be known numbers, or differ by one.
 static bool mayOverlap(const MemoryAccess &a, const MemoryAccess &b) {
   auto endsBefore = [](const MemoryAccess &x, const MemoryAccess &y) {
-    auto gap = dyn_cast<AffineConstantExpr>(y.offset - (x.offset + x.length));
+    auto gap = dyn_cast<AffineConstantExpr>(collectTerms(y.offset - (x.offset + x.length)));
     return gap && gap.getValue() >= 0;
   };
   return !endsBefore(a, b) && !endsBefore(b, a);

@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/Transforms/LinearForm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -318,8 +319,12 @@ FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
       })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
             arith::TruncIOp>([&](auto cast) { return getExpr(cast.getOperand()); })
-      .Case([&](arith::AddIOp) { return binary([](AffineExpr a, AffineExpr b) { return a + b; }); })
-      .Case([&](arith::SubIOp) { return binary([](AffineExpr a, AffineExpr b) { return a - b; }); })
+      .Case([&](arith::AddIOp) {
+        return binary([](AffineExpr a, AffineExpr b) { return collectTerms(a + b); });
+      })
+      .Case([&](arith::SubIOp) {
+        return binary([](AffineExpr a, AffineExpr b) { return collectTerms(a - b); });
+      })
       .Case([&](arith::MulIOp) { return binary([](AffineExpr a, AffineExpr b) { return a * b; }); })
       // Sizes are not negative, so truncating and flooring division agree.
       .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(

@@ -1,0 +1,42 @@
+//===- LinearForm.h - Formulas as sums of multiples of terms --------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_PLAN_TRANSFORMS_LINEARFORM_H
+#define XC_DIALECT_PLAN_TRANSFORMS_LINEARFORM_H
+
+#include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <optional>
+
+namespace xc::plan {
+
+/// `constant` plus a multiple, which is not 0, of each of some terms. A term is a symbol, a product
+/// or a division: whatever is no sum and no multiple.
+struct LinearForm {
+  int64_t constant = 0;
+  llvm::MapVector<mlir::AffineExpr, int64_t> terms;
+
+  /// The greatest number that divides all of it; 0 for that of 0.
+  int64_t getContent() const;
+  /// The expression that this is, divided by `divisor`, which divides the content.
+  mlir::AffineExpr getExpr(mlir::MLIRContext *context, int64_t divisor = 1) const;
+};
+
+/// `expr` as a linear form; none where a number overflows.
+std::optional<LinearForm> getLinearForm(mlir::AffineExpr expr);
+
+/// `expr` with like terms added up, or itself where there are none.
+mlir::AffineExpr collectTerms(mlir::AffineExpr expr);
+
+/// The smallest number of which the multiple of `unit` is at least `size` whatever the symbols are,
+/// none of which is negative; none where no term of one is found in the other.
+std::optional<int64_t> countUnits(const LinearForm &size, const LinearForm &unit);
+
+} // namespace xc::plan
+
+#endif // XC_DIALECT_PLAN_TRANSFORMS_LINEARFORM_H
