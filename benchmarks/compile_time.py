@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long xcompile takes and how much memory it needs, over models and over graphs of growing size.
 
-    compile_time.py --build=build/dev [--target=cpu] [--sizes=1000,3000,10000] [--skip-models]
+    compile_time.py --build=build/dev [--target=cpu] [--sizes=1000,3000,10000] [--growing=100,300] [--skip-models]
 
 Prints a table in Markdown with the commit; benchmarks/results/compile-time.md keeps one.
 """
@@ -46,6 +46,16 @@ def graph(count):
             f"\n    return %v{count} : {shape}\n}}\n")
 
 
+def growing(pairs):
+    """`pairs` of a concatenation and a softmax over rows whose numbers are symbols: every size is a formula of its own."""
+    type, lines, last = "tensor<?x4xf32>", [], "%x"
+    for i in range(pairs):
+        lines += [f"    %c{i} = array.concatenate {last}, %y axis = 0 : ({type}, {type}) -> {type}",
+                  f"    %s{i} = array.softmax %c{i} axis = 0 : {type}"]
+        last = f"%s{i}"
+    return f"func.func @main(%x: {type}, %y: {type}) -> {type} {{\n" + "\n".join(lines) + f"\n    return {last} : {type}\n}}\n"
+
+
 def network(write, **sizes):
     """A model in f16, with weights as external parameters."""
     net = networks.Network("f16")
@@ -75,6 +85,7 @@ def main():
     parser.add_argument("--build", default=HERE.parent / "build" / "dev", type=pathlib.Path)
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--sizes", default="1000,3000,10000", help="ops of the growing graphs")
+    parser.add_argument("--growing", default="100,300", help="sizes of chains in which each is a symbol more than the one before")
     parser.add_argument("--skip-models", action="store_true")
     args = parser.parse_args()
     models = {}
@@ -86,6 +97,9 @@ def main():
     for size in args.sizes.split(","):
         if size:
             models[f"graph of {size} ops"] = graph(int(size))
+    for size in args.growing.split(","):
+        if size:
+            models[f"{size} sizes that grow"] = growing(int(size))
     commit = subprocess.run(["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     print(f"Commit {commit}, target {args.target}, {os.cpu_count()} cores.\n")
     print("| program | ops | seconds | CPU seconds | per op, ms | peak MiB | file, KiB |\n|---|---|---|---|---|---|---|", flush=True)
