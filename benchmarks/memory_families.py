@@ -23,6 +23,7 @@ class Work:
         self.tolerance = 0.01
         # Integers are random ones below `bound`.
         self.bound = bound
+        self.entry, self.flags = "main", []
         self.bytes = sum(math.prod(shape) * BYTES[dtype] for shape, dtype in inputs + outputs)
         arguments = ", ".join(f"%{i}: {tensor(*typed)}" for i, typed in enumerate(inputs))
         results = ", ".join(tensor(*typed) for typed in outputs)
@@ -88,6 +89,34 @@ def rms_norm_gradient(rows, columns, dtype):
 
     whole, column = ((rows, columns), dtype), ((columns,), dtype)
     return Work(f"rmsnorm_vjp_{rows}x{columns}_{dtype}", [whole, column, whole], [whole, column], body, gradient)
+
+
+def layer_norm_gradient(shape, dtype):
+    """What --gradient makes of a layer norm over the last dim: cotangents of the operand, the scale and the bias."""
+    whole, column = (shape, dtype), (shape[-1:], dtype)
+    x, c = tensor(*whole), tensor(*column)
+
+    def gradient(torch):
+        def step(x, w, b, dy):
+            kind = dy.dtype
+            x, w, dy = x.float(), w.float(), dy.float()
+            centred = x - x.mean(-1, keepdim=True)
+            rstd = torch.rsqrt((centred * centred).mean(-1, keepdim=True) + 1e-5)
+            z, h = centred * rstd, dy * w
+            dx = rstd * (h - h.mean(-1, keepdim=True) - z * (h * z).mean(-1, keepdim=True))
+            rows = tuple(range(dy.dim() - 1))
+            return dx.to(kind), (dy * z).sum(rows).to(kind), dy.sum(rows).to(kind)
+        return step
+
+    size = "x".join(map(str, shape))
+    work = Work(f"layernorm_gradient_{size}_{dtype}", [whole, column, column, whole], [whole, column, column], "", gradient)
+    work.text = f"""func.func @main(%x: {x}, %w: {c}, %b: {c}) -> {x} {{
+      %y = array.layer_norm %x scale(%w : {c}) bias(%b : {c}) axis = {len(shape) - 1} epsilon = 1.0e-5 : {x}
+      return %y : {x}
+    }}
+    """
+    work.entry, work.flags = "main_vjp", ["--gradient=main"]
+    return work
 
 
 def permute(shape, order, dtype):
@@ -268,7 +297,9 @@ def find_section(name):
 
 def list_families():
     groups = [rows(8, 100000, "f32"), rows(1 << 20, 32, "f32"), rows(64, 262144, "f32"), rows(1024, 100000, "bf16"),
-              [rms_norm_gradient(32768, 1024, "f32"), rms_norm_gradient(8192, 4096, "bf16")], channels(32 * 56 * 56, 64),
+              [rms_norm_gradient(32768, 1024, "f32"), rms_norm_gradient(8192, 4096, "bf16"), rms_norm_gradient(4097, 768, "f32")],
+              [layer_norm_gradient(shape, dtype) for shape, dtype in
+               (((4096, 768), "f32"), ((4097, 768), "f32"), ((8, 512, 1024), "bf16"), ((16, 2048, 1024), "f32"))], channels(32 * 56 * 56, 64),
               channels(4096, 4096), moves(), lines(), elements(), more_rows(), more_moves()]
     for work in itertools.chain(*groups):
         work.section, work.is_compiled = find_section(work.name), bool(COMPILED.search(work.name))

@@ -95,7 +95,7 @@ def compile_all(args, works):
     for work in works:
         source, module = args.folder / f"{work.name}.mlir", args.folder / f"{work.name}.vmfb"
         source.write_text(work.text)
-        subprocess.run([args.xcompile, source, "-o", module, f"--target={args.target}"], check=True)
+        subprocess.run([args.xcompile, source, "-o", module, f"--target={args.target}", *work.flags], check=True)
     subprocess.run([args.xcompile, ROOT / "samples" / "logistic_regression" / "logistic_regression.mlir", "-o",
                     args.folder / "logistic_regression.vmfb", f"--target={args.target}"], check=True)
     print(f"{len(works) + 1} modules in {args.folder}")
@@ -117,7 +117,7 @@ class Ours:
                  [torch.empty(shape, device="cuda", dtype=self.torch.types[dtype]) for shape, dtype in work.outputs])
                 for _ in range(work.sets)]
         calls = [runtime.call(instance, [(value, dtype) for value, (_, dtype) in zip(inputs, work.inputs)],
-                              [(value, dtype) for value, (_, dtype) in zip(outputs, work.outputs)])
+                              [(value, dtype) for value, (_, dtype) in zip(outputs, work.outputs)], work.entry)
                  for inputs, outputs in sets]
         torch.cuda.synchronize()
         for call in calls:

@@ -62,9 +62,9 @@ class Runtime:
         size = c_size_t(tensor.numel() * tensor.element_size())
         return self.create("buffer_wrap", self.device, byref(options), c_void_p(tensor.data_ptr()), size, None, None)
 
-    def call(self, instance, inputs, outputs):
+    def call(self, instance, inputs, outputs, function="main"):
         """A call with torch's tensors bound, each beside its type; launch(call, stream) is then all there is to do."""
-        call = self.create("call_create", instance, text("main"), None)
+        call = self.create("call_create", instance, text(function), None)
         for kind, tensors in (("input", inputs), ("output", outputs)):
             for i, (tensor, dtype) in enumerate(tensors):
                 buffer = self.buffer(tensor, dtype)

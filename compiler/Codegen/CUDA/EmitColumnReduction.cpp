@@ -32,7 +32,7 @@ class ColumnEmitter final : public ReductionEmitter {
 public:
   ColumnEmitter(const KernelInfo &kernel, const ReductionGroup &group, ColumnReductionAttr config)
       : ReductionEmitter(kernel, group, config.getThreads() * config.getRows(), config.getVector()),
-        config(config) {}
+        config(config), parts(std::max<int64_t>(1, group.parts)) {}
 
   LogicalResult run();
 
@@ -40,8 +40,7 @@ protected:
   SmallVector<Value> visitShare(ValueRange inits, Visitor body) override;
   MemberValues combineThreads(Members members, MemberValues partials) override;
   Place getReducedPlace() override {
-    return makePlace(makeCoord(column, /*consecutive=*/true), Coord::uniform(index.constant(0)),
-                     columnMask);
+    return makePlace(makeCoord(column, /*consecutive=*/true), Coord::uniform(part), columnMask);
   }
   int64_t getReducedLanes() override { return lanes; }
   Value isStoringThread() override {
@@ -52,6 +51,9 @@ private:
   int64_t getUnroll() const;
 
   ColumnReductionAttr config;
+  // Of several parts that take turns, the one of this block, and their number.
+  Value part;
+  int64_t parts;
   Value column, columnMask, across, down, count;
 };
 
@@ -64,13 +66,14 @@ int64_t ColumnEmitter::getUnroll() const {
     bytes += lanes * getElementBytes(input.getMemoryType().getElementType());
   int64_t unroll = kLoopUnroll;
   while (length && bytes > 0 && unroll < kMostLoopUnroll && unroll * 2 * bytes <= kLoopBytes &&
-         *length % (config.getRows() * unroll * 2) == 0)
+         *length % (parts * config.getRows() * unroll * 2) == 0)
     unroll *= 2;
   return unroll;
 }
 
 SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {
-  return visitByLoops(down, count, config.getRows(), getUnroll(), inits,
+  Value first = parts == 1 ? down : index.add(part, index.mul(down, parts));
+  return visitByLoops(first, count, parts * config.getRows(), getUnroll(), inits,
                       [&](Value position, ValueRange carried) {
                         return body(makePlace(makeCoord(column, /*consecutive=*/true),
                                               Coord::uniform(position), columnMask),
@@ -126,7 +129,10 @@ LogicalResult ColumnEmitter::run() {
   Value thread = frame.getThreadId();
   across = index.rem(thread, config.getThreads());
   down = config.getRows() == 1 ? index.constant(0) : index.div(thread, config.getThreads());
-  column = index.add(index.mul(frame.getBlockId(), perBlock), index.mul(across, lanes));
+  Value blocks = index.ceilDiv(columns, index.constant(perBlock)), block = frame.getBlockId();
+  part = parts == 1 ? index.constant(0) : index.div(block, blocks);
+  Value group = parts == 1 ? block : index.rem(block, blocks);
+  column = index.add(index.mul(group, perBlock), index.mul(across, lanes));
   std::optional<int64_t> number = getConstantIntValue(columns);
   if (!number || *number % perBlock != 0) {
     // Threads beyond the last column repeat its vector, and store nothing: that spares a branch at
@@ -136,7 +142,7 @@ LogicalResult ColumnEmitter::run() {
   }
   emitMembers();
   emitResults();
-  return frame.finish(index.ceilDiv(columns, index.constant(perBlock)));
+  return frame.finish(index.mul(blocks, parts));
 }
 
 namespace {

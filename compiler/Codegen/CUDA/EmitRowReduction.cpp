@@ -110,8 +110,12 @@ private:
   SmallVector<Value> visitLooped(ValueRange inits, Visitor body);
   /// True if elements are needed again after a first reduction.
 
-  // Groups with partials: a block walks over all rows that a partial result sums up.
+  // Groups with partials: a block walks over all rows that its part sums up.
   LogicalResult runWalk();
+  /// The row of this team in the round: those of a part are `parts` apart.
+  Value getRowOfRound(Value round);
+  SmallVector<Value> emitRounds(Value from, Value to, bool mayLack, ValueRange carried,
+                                size_t numSums);
   bool loadsEarly() const;
   SmallVector<Value> accumulatePartials(SmallVector<Value> carried);
   /// Sums are those of the first chunk, one for each result of each partial, then of the next one.
@@ -628,74 +632,96 @@ bool RowEmitter::loadsEarly() const {
   return holdsInputs() && bytes * config.getChunks() * lanes <= kEarlyBytes;
 }
 
+Value RowEmitter::getRowOfRound(Value round) {
+  Value turn = index.add(index.mul(round, config.getRows()), team);
+  return index.add(frame.getBlockId(), index.mul(turn, group.parts));
+}
+
+/// Adds up rounds [from, to), of which the last rows may be missing if `mayLack`. `carried` is what
+/// was summed up, and what of the first row has been loaded.
+SmallVector<Value> RowEmitter::emitRounds(Value from, Value to, bool mayLack, ValueRange carried,
+                                          size_t numSums) {
+  Value rows = index.product(parallelSizes), last = index.sub(rows, index.constant(1));
+  int64_t unroll = mayLack ? 1 : config.getUnroll();
+  bool isEarly = carried.size() > numSums;
+  auto setRow = [&](Value round, bool isMasked) {
+    Value own = getRowOfRound(round);
+    rowMask = isMasked ? index.isLess(own, rows) : Value();
+    row = isMasked ? index.min(own, last) : own;
+  };
+  SmallVector<Value> result = points.emitLoop(
+      from, to, index.constant(unroll), carried, [&](Value round, ValueRange values) {
+        SmallVector<Value> sums(values.take_front(numSums)), next;
+        if (isEarly) {
+          // Behind the last row it is loaded once more, unless others may have written it.
+          setRow(index.add(round, 1), /*isMasked=*/true);
+          makeChunks();
+          next = loadInputs();
+        }
+        numExchanges = 0;
+        for (int64_t i = 0; i < unroll; ++i) {
+          setRow(index.add(round, i), mayLack);
+          emitRow(values.drop_front(numSums));
+          sums = accumulatePartials(sums);
+        }
+        // What the warps left for each other must have been read before the next round writes. Of
+        // two exchanges each waits for the other's readers.
+        if (config.getThreads() > 32 && numExchanges == 1)
+          meetRow();
+        llvm::append_range(sums, next);
+        return sums;
+      });
+  rowMask = {};
+  return result;
+}
+
 LogicalResult RowEmitter::runWalk() {
   if (config.getCluster() > 1 || config.getShifted())
     return group.getRoot()->emitOpError("expected blocks of their own and rows that are not "
                                         "shifted where rows are summed up too, got ")
            << config;
-  Value blocks = index.product(ArrayRef(parallelSizes).drop_back());
-  Value rowsOfBlock = parallelSizes.back();
-  Value firstRow = index.mul(frame.getBlockId(), rowsOfBlock);
-  int64_t teams = config.getRows();
-  std::optional<int64_t> number = getConstantIntValue(rowsOfBlock);
-  if (!number || *number % teams != 0)
-    return group.getRoot()->emitOpError("expected a number of rows that is a multiple of ")
-           << teams;
-
-  row = firstRow;
+  Value rows = index.product(parallelSizes), none = index.constant(0);
+  row = frame.getBlockId();
   makeChunks();
-  SmallVector<Value> inits;
+  SmallVector<Value> carried;
   for (const Place &chunk : chunks)
     for (const ReductionGroup::Member &member : group.partials)
-      llvm::append_range(inits, getStarts(member.combiner, emitInits(member, chunk, lanes), lanes));
-  // Every team makes the same number of rounds, so that all of them meet at the barriers.
-  int64_t rounds = *number / teams, unroll = config.getUnroll();
-  while (rounds % unroll != 0)
-    --unroll;
-  auto getRow = [&](Value round) {
-    return index.add(firstRow, index.add(index.mul(round, teams), team));
-  };
+      llvm::append_range(carried,
+                         getStarts(member.combiner, emitInits(member, chunk, lanes), lanes));
+  // Every team makes the same number of rounds, so that all of them meet at the barriers: first
+  // those that no team lacks a row in, several at a time.
+  int64_t perRound = group.parts * config.getRows(), unroll = config.getUnroll();
+  Value rounds = index.ceilDiv(rows, index.constant(perRound));
+  Value full = index.mul(index.div(rows, perRound * unroll), unroll);
   // Where threads wait for each other, the next row is on its way meanwhile.
-  bool isEarly = unroll == 1 && loadsEarly();
-  size_t numSums = inits.size();
-  if (isEarly) {
-    row = getRow(index.constant(0));
+  size_t numSums = carried.size();
+  if (unroll == 1 && loadsEarly()) {
+    Value own = getRowOfRound(none);
+    rowMask = index.isLess(own, rows);
+    row = index.min(own, index.max(index.sub(rows, index.constant(1)), none));
     makeChunks();
-    llvm::append_range(inits, loadInputs());
+    // There may be no row at all.
+    if (!getConstantIntValue(rows))
+      for (Place &chunk : chunks)
+        chunk.loadMask = index.both(chunk.loadMask, rowMask);
+    llvm::append_range(carried, loadInputs());
+    rowMask = {};
   }
-  SmallVector<Value> last =
-      points.emitLoop(index.constant(0), index.constant(rounds), index.constant(unroll), inits,
-                      [&](Value round, ValueRange values) {
-                        SmallVector<Value> carried(values.take_front(numSums)), next;
-                        if (isEarly) {
-                          row = getRow(index.min(index.add(round, 1), index.constant(rounds - 1)));
-                          makeChunks();
-                          next = loadInputs();
-                        }
-                        numExchanges = 0;
-                        for (int64_t i = 0; i < unroll; ++i) {
-                          row = getRow(index.add(round, i));
-                          emitRow(values.drop_front(numSums));
-                          carried = accumulatePartials(carried);
-                        }
-                        // What the warps left for each other must have been read before the next
-                        // round writes. Of two exchanges each waits for the other's readers.
-                        if (config.getThreads() > 32 && numExchanges == 1)
-                          meetRow();
-                        llvm::append_range(carried, next);
-                        return carried;
-                      });
+  carried = emitRounds(none, full, /*mayLack=*/false, carried, numSums);
+  if (std::optional<int64_t> number = getConstantIntValue(rows);
+      !number || *number % (perRound * unroll) != 0)
+    carried = emitRounds(full, rounds, /*mayLack=*/true, carried, numSums);
   for (const ReductionGroup::Input &input : group.inputs)
     points.withdraw(input.tensor);
-  MutableArrayRef<Value> sums = MutableArrayRef(last).take_front(numSums);
-  row = firstRow;
+  MutableArrayRef<Value> sums = MutableArrayRef(carried).take_front(numSums);
+  row = frame.getBlockId();
   makeChunks();
   combineTeams(sums);
   for (auto [number, chunk] : llvm::enumerate(chunks)) {
     size_t perChunk = numSums / chunks.size();
     storePartials(chunk, sums.slice(number * perChunk, perChunk));
   }
-  return frame.finish(blocks);
+  return frame.finish(index.constant(group.parts));
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,9 +27,9 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
   let summary = "Reduce in two steps where one would leave most of the GPU idle";
   let description = [{
     A reduction whose results are few, each over many elements, becomes a reduction of some hundred parts, and
-    one of their results, in a fixed order. Ops that each work on one row of what a column reduction sums up get
-    the same two loops for their rows, and the first step is marked `plan.partial`, so that they can share a
-    kernel with it. Where no number of parts divides a loop, or its length is symbolic, what equal parts leave over is
+    one of their results, in a fixed order. Where other ops reduce each row of what a column reduction sums up, rows take turns
+    at being of one part or the next (`d0 mod 132` in the result's map), so that all of them go over the same rows, of any number; several
+    loops that count the rows become one. The first step is marked `plan.partial`, so that they can share a kernel with it. Where no number of parts divides a loop, or its length is symbolic, what equal parts leave over is
     reduced by one more op, and joined to their result. Elementwise inputs that others use too are computed once more by the first
     step, where that reads no more than they are: then they are not in memory before it begins. A product of so few tiles that most multiprocessors would have
     none, with a long sum for each element, becomes a batch of products of parts of that sum, and their sum, as the gradient of a

@@ -18,15 +18,16 @@ using namespace mlir;
 namespace xc::cuda {
 
 /// Parts of a column reduction: enough blocks for the GPU, few enough for their results to cost
-/// little. From kWideColumns on fewer, but not where each part is one block, which walks over its
-/// rows: of those with long ways there are more.
+/// little. From kWideColumns on fewer.
 static constexpr int64_t kMostColumnParts = 128, kMostWideColumnParts = 64, kWideColumns = 2048;
 /// From this many columns on, blocks are enough without parts.
 static constexpr int64_t kEnoughColumns = 32768;
 /// Elements below which a second kernel costs more than it brings.
 static constexpr int64_t kFewElements = 1 << 18;
-/// Fewest rows of a part of a column reduction, and rows that are a long way for a block.
-static constexpr int64_t kFewestRows = 8, kLongWay = 128;
+/// Fewest rows of a part of a column reduction, and parts that would not fill the GPU either.
+static constexpr int64_t kFewestRows = 8, kFewColumnParts = 15;
+/// Rows from which on blocks that walk over them are more than there are multiprocessors.
+static constexpr int64_t kLongWalk = 32768;
 /// Results of a row reduction from which on blocks are enough, and elements of a row that one block
 /// reduces as fast as two kernels do; more where the row is needed again after its reduction.
 static constexpr int64_t kEnoughRows = 66, kShortRow = 32768, kShortReusedRow = 131072;
@@ -141,8 +142,7 @@ static std::optional<Split> chooseNarrowColumnSplit(linalg::GenericOp op,
                /*hasRest=*/true};
 }
 
-static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const ReductionGroup &group,
-                                              bool walks) {
+static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const ReductionGroup &group) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   int64_t kept = getCount(ranges, group.parallelDims),
           reduced = getCount(ranges, group.reductionDims);
@@ -160,25 +160,22 @@ static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const Reduct
   }
   if (kept * reduced < kFewElements)
     return std::nullopt;
-  // Along the outermost dim that gives most parts; a few would not fill the GPU either.
-  constexpr int64_t few = 15;
-  int64_t limit = kept < kWideColumns || walks ? kMostColumnParts : kMostWideColumnParts;
-  if (walks && reduced >= 2 * limit * kLongWay)
-    limit *= 2;
+  // Along the outermost dim that gives most parts.
+  int64_t limit = kept < kWideColumns ? kMostColumnParts : kMostWideColumnParts;
   auto getFewest = [&](unsigned dim) {
     return std::max<int64_t>(1, kFewestRows * ranges[dim] / reduced);
   };
   std::optional<Split> best;
   for (unsigned dim : group.reductionDims)
     if (int64_t parts = getParts(ranges[dim], limit, getFewest(dim), 1);
-        parts > (best ? best->parts : few))
+        parts > (best ? best->parts : kFewColumnParts))
       best = Split{op, dim, parts, /*isColumn=*/true};
   if (best)
     return best;
   unsigned longest = *llvm::max_element(
       group.reductionDims, [&](unsigned a, unsigned b) { return ranges[a] < ranges[b]; });
   limit = std::min(limit, ranges[longest] / getFewest(longest));
-  if (limit <= few)
+  if (limit <= kFewColumnParts)
     return std::nullopt;
   return Split{op, longest, getUnevenParts(ranges[longest], limit, 1), /*isColumn=*/true,
                /*hasRest=*/true};
@@ -222,13 +219,18 @@ static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const Reduction
                true, multiple};
 }
 
-std::optional<Split> chooseSplit(linalg::GenericOp op, bool walks) {
-  if (op.getNumReductionLoops() == 0 || !hasPlainMaps(op) || op.getNumDpsInputs() == 0)
+/// True for a reduction of something, whose results have one shape.
+static bool isPlainReduction(linalg::GenericOp op) {
+  return op.getNumReductionLoops() > 0 && hasPlainMaps(op) && op.getNumDpsInputs() > 0 &&
+         llvm::all_of(op->getResults(), [&](OpResult result) {
+           return op.getIndexingMapMatchingResult(result) ==
+                  op.getIndexingMapMatchingResult(op->getResult(0));
+         });
+}
+
+std::optional<Split> chooseSplit(linalg::GenericOp op) {
+  if (!isPlainReduction(op))
     return std::nullopt;
-  for (OpResult result : op->getResults())
-    if (op.getIndexingMapMatchingResult(result) !=
-        op.getIndexingMapMatchingResult(op->getResult(0)))
-      return std::nullopt;
   ReductionGroup group;
   orderDims(op, group);
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -237,8 +239,38 @@ std::optional<Split> chooseSplit(linalg::GenericOp op, bool walks) {
   if ((ShapedType::isDynamic(kept) && group.reducesContiguousDim) || kept == 0 ||
       llvm::is_contained(ranges, 0))
     return std::nullopt;
-  return group.reducesContiguousDim ? chooseRowSplit(op, group)
-                                    : chooseColumnSplit(op, group, walks);
+  return group.reducesContiguousDim ? chooseRowSplit(op, group) : chooseColumnSplit(op, group);
+}
+
+std::optional<int64_t> chooseWalkParts(linalg::GenericOp op, const Target &target) {
+  if (!isPlainReduction(op))
+    return std::nullopt;
+  ReductionGroup group;
+  orderDims(op, group);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t kept = getCount(ranges, group.parallelDims), rows = getCount(ranges, group.reductionDims);
+  if (group.reducesContiguousDim || ShapedType::isDynamic(kept) || kept == 0 || rows == 0)
+    return std::nullopt;
+  int64_t multiprocessors = target.multiprocessors;
+  if (ShapedType::isDynamic(rows))
+    return kept < kWideColumns ? 2 * multiprocessors : multiprocessors;
+  if (kept * rows < kFewElements)
+    return std::nullopt;
+  int64_t limit = rows < kLongWalk ? multiprocessors : 2 * multiprocessors;
+  limit = std::min<int64_t>(limit, llvm::divideCeil(rows, kFewestRows));
+  if (limit <= kFewColumnParts)
+    return std::nullopt;
+  // As few rounds of several rows as any number of parts takes; of such numbers one where no round
+  // lacks a row, else the greatest.
+  auto countRounds = [&](int64_t parts) { return llvm::divideCeil(rows, parts * kFewestRows); };
+  int64_t best = limit;
+  for (int64_t parts = limit; parts > limit * 3 / 4 && countRounds(parts) == countRounds(limit);
+       --parts)
+    if (rows % (parts * kFewestRows) == 0) {
+      best = parts;
+      break;
+    }
+  return best;
 }
 
 bool isWideColumnReduction(linalg::GenericOp op) {

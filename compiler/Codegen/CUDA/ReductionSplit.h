@@ -12,8 +12,11 @@
 
 namespace xc::cuda {
 
+struct Target;
+
 /// A reduction, one of its loops, and in how many parts that one is split. Parts have a multiple of
-/// `multiple` iterations; they cover the loop, unless iterations are left over.
+/// `multiple` iterations; they cover the loop, unless iterations are left over. Where `walks`,
+/// iteration i is part i mod `parts` instead.
 struct Split {
   mlir::linalg::GenericOp root;
   unsigned loop;
@@ -21,11 +24,15 @@ struct Split {
   bool isColumn;
   bool hasRest = false;
   int64_t multiple = 1;
+  bool walks = false;
 };
 
 /// How `op` is to be split; nothing if it has results enough for the GPU, or is no reduction.
-/// `walks` says that each part is one block, which walks over its rows.
-std::optional<Split> chooseSplit(mlir::linalg::GenericOp op, bool walks = false);
+std::optional<Split> chooseSplit(mlir::linalg::GenericOp op);
+
+/// In how many parts a column reduction is split if each part is one block, which walks over rows
+/// that are reduced too; nothing if `op` is none, or too small.
+std::optional<int64_t> chooseWalkParts(mlir::linalg::GenericOp op, const Target &target);
 
 /// True if `op` reduces columns, of which there are enough without parts.
 bool isWideColumnReduction(mlir::linalg::GenericOp op);

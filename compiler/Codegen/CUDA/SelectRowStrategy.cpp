@@ -37,6 +37,8 @@ static constexpr int64_t kShortClusterRow = 16384, kFewestClusterElements = 4096
 /// Rows of at most this many elements that begin anywhere are accessed by element: what vectors of
 /// their first and last elements take is more than they save.
 static constexpr int64_t kShortOddRow = 256;
+/// Rows that a block is expected to walk over where their number is symbolic.
+static constexpr int64_t kManyRows = 64;
 /// Bytes that are read together wherever some of them are.
 static constexpr int64_t kSectorBytes = 32;
 
@@ -77,7 +79,7 @@ public:
       : group(group), kernel(kernel), points(points), rowBound(rowBound) {}
 
   Choice chooseRows();
-  Choice chooseWalk(int64_t rowsOfBlock, int64_t length);
+  Choice chooseWalk(int64_t length);
 
 private:
   std::optional<Choice> chooseHeldRows(std::optional<int64_t> rows, int64_t length, int64_t vector,
@@ -291,7 +293,7 @@ Choice RowChooser::chooseRows() {
           reason};
 }
 
-Choice RowChooser::chooseWalk(int64_t rowsOfBlock, int64_t length) {
+Choice RowChooser::chooseWalk(int64_t length) {
   int64_t vector =
       std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
   // Registers hold a thread's elements of each input and of each sum: a warp for a row while that
@@ -306,17 +308,20 @@ Choice RowChooser::chooseWalk(int64_t rowsOfBlock, int64_t length) {
   int64_t registers = std::max<int64_t>(32, chunks * vector * perElement + 32);
   int64_t limit = std::min<int64_t>(512, 65536 / registers), rows = 1;
   // Threads that wait for each other do it in small blocks, if there are enough of those.
-  std::optional<int64_t> blocks =
-      getStaticProduct(group.root, ArrayRef(group.parallelDims).drop_back());
-  if (threads > 32 && blocks && *blocks * 2 > kernel.target->multiprocessors * int64_t(3))
+  if (threads > 32 && group.parts * 2 > kernel.target->multiprocessors * int64_t(3))
     limit = threads;
-  while (threads * rows * 2 <= std::max<int64_t>(limit, threads) && rowsOfBlock % (rows * 2) == 0)
+  std::optional<int64_t> count = getStaticProduct(group.root, group.parallelDims);
+  int64_t rowsOfBlock = count ? llvm::divideCeil(*count, group.parts) : kManyRows;
+  while (threads * rows * 2 <= std::max<int64_t>(limit, threads) && rows < rowsOfBlock)
     rows *= 2;
-  int64_t unroll = threads > 32 ? 1 : std::clamp<int64_t>(8 / chunks, 1, rowsOfBlock / rows);
+  int64_t unroll =
+      threads > 32 ? 1
+                   : std::clamp<int64_t>(8 / chunks, 1, std::max<int64_t>(1, rowsOfBlock / rows));
   std::string reason =
       llvm::formatv("rows of {0} elements, summed up over {1} rows too: {2} threads hold one in "
                     "registers, {3} rows at a time",
-                    length, rowsOfBlock, threads, rows * unroll)
+                    length, count ? std::to_string(rowsOfBlock) : "a symbolic number of", threads,
+                    rows * unroll)
           .str();
   return {RowReductionAttr::get(kernel.getFunction().getContext(), threads, rows, vector, chunks,
                                 /*shared=*/0, unroll, /*cluster=*/1, /*shifted=*/false),
@@ -329,8 +334,8 @@ Choice chooseRowStrategy(const ReductionGroup &group, const KernelInfo &kernel,
 }
 
 Choice chooseWalkStrategy(const ReductionGroup &group, const KernelInfo &kernel,
-                          PointEmitter &points, int64_t rowsOfBlock, int64_t length) {
-  return RowChooser(group, kernel, points, std::nullopt).chooseWalk(rowsOfBlock, length);
+                          PointEmitter &points, int64_t length) {
+  return RowChooser(group, kernel, points, std::nullopt).chooseWalk(length);
 }
 
 } // namespace xc::cuda

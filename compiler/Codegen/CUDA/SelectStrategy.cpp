@@ -354,11 +354,12 @@ Choice Chooser::chooseReduction(const ReductionGroup &group) {
   std::optional<int64_t> kept = getStaticProduct(group.root, group.parallelDims);
   std::optional<int64_t> reduced = getStaticProduct(group.root, group.reductionDims);
   if (!group.partials.empty()) {
-    std::optional<int64_t> walked = getStaticProduct(group.root, group.parallelDims.back());
-    if (walked && reduced && *reduced <= kLongestWalk)
-      return chooseWalkStrategy(group, kernel, points, *walked, *reduced);
-    return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
-            "one thread for each element: rows and sums over rows of symbolic or great sizes"};
+    if (reduced && *reduced <= kLongestWalk)
+      return chooseWalkStrategy(group, kernel, points, *reduced);
+    group.getRoot()->emitOpError("expected rows of at most ")
+        << kLongestWalk << " elements where they are summed up too, got "
+        << (reduced ? std::to_string(*reduced) : "a symbolic number");
+    return {};
   }
   return group.reducesContiguousDim ? chooseRowStrategy(group, kernel, points, rowBound)
                                     : chooseColumns(group, kept, reduced);
@@ -467,6 +468,12 @@ Choice Chooser::choose() {
   FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
   if (succeeded(group))
     return chooseReduction(*group);
+  for (linalg::LinalgOp op : kernel.getReductions())
+    if (int64_t parts = countParts(op)) {
+      op->emitOpError("expected the results of ")
+          << parts << " parts to fit the other ops of the kernel: " << reason;
+      return {};
+    }
   return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
           "one thread for each element: " + reason};
 }

@@ -48,9 +48,9 @@ constexpr int64_t kBlockThreads = 256;
 /// sizes, and nothing is emitted.
 Choice chooseRowStrategy(const ReductionGroup &group, const KernelInfo &kernel,
                          PointEmitter &points, std::optional<int64_t> rowBound);
-/// For such whose elements are also summed up over several rows, `rowsOfBlock` at a time.
+/// For such of `length` elements that are also summed up over the rows of each part.
 Choice chooseWalkStrategy(const ReductionGroup &group, const KernelInfo &kernel,
-                          PointEmitter &points, int64_t rowsOfBlock, int64_t length);
+                          PointEmitter &points, int64_t length);
 
 /// For scans, sorts and their kin; `points` knows the sizes, and nothing is emitted.
 Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, PointEmitter &points,

@@ -9,10 +9,10 @@
 //   -xc-cuda-reduce-products    products of a matrix and a vector are reductions
 //   -xc-cuda-split-reductions   reductions with too few results for the GPU get two steps
 //
-// Splitting the loop of a column reduction splits the same loop of every op on the way to it that
-// works row by row, and of what follows those: then one kernel can walk over the rows of one part,
-// compute what each row needs of itself (a mean, a product with a vector, a gradient), and sum up
-// on the way.
+// Where other ops reduce each row of what a column reduction sums up, rows take turns at being of
+// one part or the next, as many as there may be: one kernel walks over the rows of a part, computes
+// what each row needs of itself (a mean, a product with a vector, a gradient), and sums up on the
+// way (WalkedRows.cpp).
 //
 // Where no number of parts divides a loop, or its length is symbolic, the parts are what a fixed
 // number of equal ones covers, and the iterations that are left over make one more reduction, of
@@ -27,6 +27,7 @@
 #include "compiler/Codegen/CUDA/RecomputeInputs.h"
 #include "compiler/Codegen/CUDA/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/SplitProducts.h"
+#include "compiler/Codegen/CUDA/WalkedRows.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
@@ -43,11 +44,6 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_REDUCEPRODUCTS
 #define GEN_PASS_DEF_SPLITREDUCTIONS
 #include "compiler/Codegen/CUDA/Passes.h.inc"
-
-/// Rows longer than this are not walked over with sums on the way (SelectStrategy.cpp).
-static constexpr int64_t kLongestRow = 8192;
-/// Ops that one split may carry along.
-static constexpr unsigned kMostOps = 32;
 
 static plan::TargetAttr getTarget(func::FuncOp function) {
   auto module = function->getParentOfType<ModuleOp>();
@@ -93,10 +89,6 @@ struct ReduceProducts final : impl::ReduceProductsBase<ReduceProducts> {
 
 } // namespace
 
-static bool hasStaticLoops(linalg::GenericOp op) {
-  return llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic);
-}
-
 namespace {
 
 class Splitter {
@@ -107,21 +99,15 @@ public:
       partSize = size / (split.parts * split.multiple) * split.multiple;
   }
 
-  /// True if ops that work on the rows which the root sums up are split as well.
-  bool carriesRowOps() {
-    return split.isColumn && !split.hasRest && hasStaticLoops(split.root) && collectRowOps();
-  }
-  void run();
+  /// Returns the last step.
+  linalg::GenericOp run();
 
 private:
-  bool collectRowOps();
-  bool collect(Value tensor, unsigned dim);
   RankedTensorType getExpandedType(Value tensor, unsigned dim);
   Value getExpanded(OpBuilder &builder, Value tensor, unsigned dim);
-  Value getExpandedInit(OpBuilder &builder, Value tensor, unsigned dim);
   AffineMap splitDim(AffineMap map, unsigned loop);
-  void splitOp(linalg::GenericOp op, unsigned loop);
-  void splitRoot();
+  linalg::GenericOp makeParts(OpBuilder &builder);
+  linalg::GenericOp makeWalkedParts(OpBuilder &builder);
   OpFoldResult getSize(OpBuilder &builder, unsigned loop);
   OpFoldResult getScaledSize(OpBuilder &builder, int64_t factor);
   Value getSlice(OpBuilder &builder, Value tensor, unsigned dim, bool isRest);
@@ -136,8 +122,6 @@ private:
   Split split;
   const Combiner &combiner;
   int64_t size, partSize = ShapedType::kDynamic; // of the loop that is split, and of a part
-  llvm::MapVector<Operation *, unsigned> loops;  // op -> its loop that goes over the rows
-  llvm::DenseMap<std::pair<Value, unsigned>, Value> expanded;
 };
 
 } // namespace
@@ -148,69 +132,6 @@ static std::optional<unsigned> findDim(AffineMap map, unsigned loop) {
     if (auto read = dyn_cast<AffineDimExpr>(expr); read && read.getPosition() == loop)
       return dim;
   return std::nullopt;
-}
-
-static bool canSplit(linalg::GenericOp op) { return hasPlainMaps(op) && hasStaticLoops(op); }
-
-static bool isParallel(linalg::GenericOp op, unsigned loop) {
-  return op.getIteratorTypesArray()[loop] == utils::IteratorType::parallel;
-}
-
-/// The ops that compute `tensor` row by row join, where its dim `dim` counts the rows.
-bool Splitter::collect(Value tensor, unsigned dim) {
-  auto op = tensor.getDefiningOp<linalg::GenericOp>();
-  if (!op || op->getBlock() != split.root->getBlock() || !canSplit(op))
-    return true;
-  if (chooseSplit(op))
-    return false; // to be split along another loop
-  AffineMap map = op.getIndexingMapMatchingResult(cast<OpResult>(tensor));
-  unsigned loop = cast<AffineDimExpr>(map.getResult(dim)).getPosition();
-  auto [known, isNew] = loops.insert({op, loop});
-  if (!isNew)
-    return known->second == loop;
-  if (loops.size() > kMostOps)
-    return false;
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (std::optional<unsigned> read = findDim(op.getMatchingIndexingMap(input), loop))
-      if (!collect(input->get(), *read))
-        return false;
-  // Results that others read row by row.
-  for (OpResult result : op->getResults()) {
-    std::optional<unsigned> written = findDim(op.getIndexingMapMatchingResult(result), loop);
-    for (OpOperand &use : result.getUses()) {
-      auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
-      if (!written || !user || user == split.root || user.isDpsInit(&use) || !canSplit(user))
-        continue;
-      auto read = dyn_cast<AffineDimExpr>(user.getMatchingIndexingMap(&use).getResult(*written));
-      if (!read || !isParallel(user, read.getPosition()))
-        continue;
-      AffineMap map = user.getIndexingMapMatchingResult(user->getResult(0));
-      std::optional<unsigned> theirs = findDim(map, read.getPosition());
-      if (theirs && !collect(user.getResult(0), *theirs))
-        return false;
-    }
-  }
-  return true;
-}
-
-/// Finds the ops that work on the rows which the root sums up. False if none of them reduces a row:
-/// then there is nothing to share but a load.
-bool Splitter::collectRowOps() {
-  for (OpOperand *input : split.root.getDpsInputOperands())
-    if (std::optional<unsigned> read =
-            findDim(split.root.getMatchingIndexingMap(input), split.loop))
-      if (!collect(input->get(), *read))
-        return false;
-  bool reducesRows = false;
-  for (auto [op, loop] : loops) {
-    int64_t count = 1;
-    for (int64_t range : cast<linalg::GenericOp>(op).getStaticLoopRanges())
-      count *= range;
-    if (count / size > kLongestRow)
-      return false;
-    reducesRows |= cast<linalg::GenericOp>(op).getNumReductionLoops() > 0;
-  }
-  return reducesRows;
 }
 
 /// For each dim of a tensor the dims that it becomes when dim `split` becomes two.
@@ -234,9 +155,6 @@ RankedTensorType Splitter::getExpandedType(Value tensor, unsigned dim) {
 }
 
 Value Splitter::getExpanded(OpBuilder &builder, Value tensor, unsigned dim) {
-  Value &known = expanded[{tensor, dim}];
-  if (known)
-    return known;
   Location loc = tensor.getLoc();
   RankedTensorType type = getExpandedType(tensor, dim);
   if (split.hasRest) {
@@ -244,16 +162,16 @@ Value Splitter::getExpanded(OpBuilder &builder, Value tensor, unsigned dim) {
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
     sizes[dim] = getScaledSize(builder, split.multiple);
     sizes.insert(sizes.begin() + dim, builder.getIndexAttr(split.parts));
-    return known = tensor::ExpandShapeOp::create(builder, loc, type, covered,
-                                                 getReassociation(tensor, dim), sizes);
+    return tensor::ExpandShapeOp::create(builder, loc, type, covered, getReassociation(tensor, dim),
+                                         sizes);
   }
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(tensor);
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
   sizes[dim] = builder.getIndexAttr(partSize);
   sizes.insert(sizes.begin() + dim, builder.getIndexAttr(split.parts));
-  return known = tensor::ExpandShapeOp::create(builder, loc, type, tensor,
-                                               getReassociation(tensor, dim), sizes);
+  return tensor::ExpandShapeOp::create(builder, loc, type, tensor, getReassociation(tensor, dim),
+                                       sizes);
 }
 
 /// The number of iterations of a loop of the root.
@@ -287,20 +205,6 @@ Value Splitter::getSlice(OpBuilder &builder, Value tensor, unsigned dim, bool is
                                                        {getSize(builder, split.loop)});
   }
   return tensor::ExtractSliceOp::create(builder, loc, tensor, offsets, sizes, strides);
-}
-
-/// Initial values are made anew, since a reshaped one is no longer seen as such.
-Value Splitter::getExpandedInit(OpBuilder &builder, Value tensor, unsigned dim) {
-  auto fill = tensor.getDefiningOp<linalg::FillOp>();
-  if (!fill && !tensor.getDefiningOp<tensor::EmptyOp>())
-    return getExpanded(builder, tensor, dim);
-  RankedTensorType type = getExpandedType(tensor, dim);
-  Value empty =
-      tensor::EmptyOp::create(builder, tensor.getLoc(), type.getShape(), type.getElementType());
-  if (!fill)
-    return empty;
-  return linalg::FillOp::create(builder, tensor.getLoc(), fill.getInputs().front(), empty)
-      .getResult(0);
 }
 
 /// `map` over the loops after `loop` was split in two.
@@ -346,25 +250,6 @@ void Splitter::fillBody(linalg::GenericOp from, linalg::GenericOp to, unsigned l
     op.replaceAllUsesWith(arith::AddIOp::create(builder, op.getLoc(), first, inPart).getResult());
     op.erase();
   }
-}
-
-void Splitter::splitOp(linalg::GenericOp op, unsigned loop) {
-  OpBuilder builder(op);
-  SmallVector<Value> inputs = expandInputs(builder, op, loop), inits;
-  SmallVector<AffineMap> maps;
-  for (AffineMap map : op.getIndexingMapsArray())
-    maps.push_back(splitDim(map, loop));
-  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  iterators.insert(iterators.begin() + loop, utils::IteratorType::parallel);
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    std::optional<unsigned> dim = findDim(op.getMatchingIndexingMap(&init), loop);
-    inits.push_back(getExpandedInit(builder, init.get(), *dim));
-  }
-  auto result = linalg::GenericOp::create(builder, op.getLoc(), ValueRange(inits).getTypes(),
-                                          inputs, inits, maps, iterators);
-  fillBody(op, result, loop);
-  for (auto [before, after] : llvm::zip_equal(op->getResults(), result->getResults()))
-    expanded[{before, *findDim(op.getIndexingMapMatchingResult(before), loop)}] = after;
 }
 
 /// Combines the results of the parts, in their order.
@@ -492,11 +377,10 @@ linalg::GenericOp Splitter::reduceRest(OpBuilder &builder) {
   return rest;
 }
 
-void Splitter::splitRoot() {
+/// The parts' own results: along the outermost dim for columns, along the innermost for rows.
+linalg::GenericOp Splitter::makeParts(OpBuilder &builder) {
   linalg::GenericOp root = split.root;
   unsigned loop = split.loop;
-  OpBuilder builder(root);
-  Location loc = root.getLoc();
   SmallVector<Value> inputs = expandInputs(builder, root, loop),
                      inits = makeStarts(builder, split.parts);
   AffineExpr part = builder.getAffineDimExpr(loop);
@@ -509,62 +393,41 @@ void Splitter::splitRoot() {
   }
   SmallVector<utils::IteratorType> iterators = root.getIteratorTypesArray();
   iterators.insert(iterators.begin() + loop, utils::IteratorType::parallel);
-  auto partial = linalg::GenericOp::create(builder, loc, ValueRange(inits).getTypes(), inputs,
-                                           inits, maps, iterators);
+  auto partial = linalg::GenericOp::create(builder, root.getLoc(), ValueRange(inits).getTypes(),
+                                           inputs, inits, maps, iterators);
   fillBody(root, partial, loop);
+  return partial;
+}
+
+/// The same where iterations take turns: the loop stays as it is, and ops that go over the same
+/// rows still do.
+linalg::GenericOp Splitter::makeWalkedParts(OpBuilder &builder) {
+  linalg::GenericOp root = split.root;
+  SmallVector<Value> inputs = root.getInputs(), inits = makeStarts(builder, split.parts);
+  AffineExpr part = builder.getAffineDimExpr(split.loop) % split.parts;
+  SmallVector<AffineMap> maps;
+  for (OpOperand &operand : root->getOpOperands()) {
+    AffineMap map = root.getMatchingIndexingMap(&operand);
+    maps.push_back(root.isDpsInit(&operand) ? map.insertResult(part, 0) : map);
+  }
+  auto partial = linalg::GenericOp::create(builder, root.getLoc(), ValueRange(inits).getTypes(),
+                                           inputs, inits, maps, root.getIteratorTypesArray());
+  IRMapping mapping;
+  root.getRegion().cloneInto(&partial.getRegion(), mapping);
+  return partial;
+}
+
+linalg::GenericOp Splitter::run() {
+  OpBuilder builder(split.root);
+  linalg::GenericOp partial = split.walks ? makeWalkedParts(builder) : makeParts(builder);
   if (split.isColumn)
     partial->setAttr(plan::kPartialAttr, builder.getUnitAttr());
   linalg::GenericOp rest = split.hasRest ? reduceRest(builder) : nullptr;
   linalg::GenericOp last = makeLastStep(builder, partial.getResults());
-  if (rest)
-    last = joinRest(builder, last.getResults(), rest.getResults());
-  root->replaceAllUsesWith(last);
-  root->erase();
-}
-
-void Splitter::run() {
-  loops.clear();
-  if (!carriesRowOps())
-    loops.clear();
-  SmallVector<linalg::GenericOp> rowOps;
-  for (auto op : split.root->getBlock()->getOps<linalg::GenericOp>())
-    if (loops.contains(op))
-      rowOps.push_back(op);
-  for (linalg::GenericOp op : rowOps)
-    splitOp(op, loops[op]);
-  splitRoot();
-  // Whoever else reads what was split sees it in its old shape.
-  for (linalg::GenericOp op : llvm::reverse(rowOps)) {
-    OpBuilder builder(op);
-    for (OpResult result : op->getResults()) {
-      unsigned dim = *findDim(op.getIndexingMapMatchingResult(result), loops[op]);
-      Value after = expanded[{result, dim}];
-      result.replaceAllUsesWith(tensor::CollapseShapeOp::create(
-          builder, op.getLoc(), result.getType(), after, getReassociation(result, dim)));
-    }
-    op->erase();
-  }
-}
-
-/// How `reductions` are split: in the same parts where one of several over the same rows walks.
-static SmallVector<Split> chooseSplits(ArrayRef<linalg::GenericOp> reductions) {
-  auto getRanges = [](linalg::GenericOp op) {
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    llvm::sort(ranges);
-    return ranges;
-  };
-  SmallVector<SmallVector<int64_t>> walked;
-  for (linalg::GenericOp op : reductions) {
-    std::optional<Split> split = chooseSplit(op, /*walks=*/true);
-    FailureOr<Combiner> combiner = Combiner::match(op);
-    if (split && succeeded(combiner) && Splitter(*split, *combiner).carriesRowOps())
-      walked.push_back(getRanges(op));
-  }
-  SmallVector<Split> splits;
-  for (linalg::GenericOp op : reductions)
-    if (std::optional<Split> split = chooseSplit(op, llvm::is_contained(walked, getRanges(op))))
-      splits.push_back(*split);
-  return splits;
+  linalg::GenericOp result = rest ? joinRest(builder, last.getResults(), rest.getResults()) : last;
+  split.root->replaceAllUsesWith(result);
+  split.root->erase();
+  return last;
 }
 
 namespace {
@@ -581,32 +444,52 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
       for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
         splitWindowProduct(op, *arch);
     }
+    llvm::SmallPtrSet<Operation *, 8> done;
+    if (arch)
+      splitWalkedRows(*arch, done);
     SmallVector<linalg::GenericOp> reductions;
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
-      if (op.getNumReductionLoops() > 0)
+      if (op.getNumReductionLoops() > 0 && !done.contains(op))
         reductions.push_back(collapseReducedLoops(op));
-    // All are chosen before the first one is split: that replaces ops which it carries along,
-    // reductions of rows among them, and sums over the same rows are to have the same parts.
     if (arch)
       llvm::erase_if(reductions,
                      [&](linalg::GenericOp op) { return isStreamedProduct(op, *arch); });
-    SmallVector<Split> splits = chooseSplits(reductions);
+    SmallVector<Split> splits;
+    for (linalg::GenericOp op : reductions)
+      if (std::optional<Split> split = chooseSplit(op))
+        splits.push_back(*split);
     for (linalg::GenericOp op : reductions)
       if (isWideColumnReduction(op) &&
           llvm::none_of(splits, [&](const Split &split) { return split.root == op; }))
         recomputeInputs(op);
     for (Split split : splits) {
+      split.root = recomputeInputs(split.root);
       FailureOr<Combiner> combiner = Combiner::match(split.root);
-      if (succeeded(combiner) && !Splitter(split, *combiner).carriesRowOps()) {
-        split.root = recomputeInputs(split.root);
-        combiner = Combiner::match(split.root);
-      }
       bool hasStarts = succeeded(combiner);
       for (unsigned i = 0; hasStarts && i < combiner->getNumResults(); ++i)
         hasStarts = static_cast<bool>(getStart(*combiner, i));
       if (hasStarts)
         Splitter(split, *combiner).run();
     }
+  }
+
+  /// Sums over rows that are reduced too, and what is `done` with that.
+  void splitWalkedRows(const Target &arch, llvm::SmallPtrSetImpl<Operation *> &done) {
+    auto isCandidate = [&](linalg::GenericOp op) {
+      return !done.contains(op) && !isStreamedProduct(op, arch);
+    };
+    Block &block = getOperation().getBody().front();
+    while (std::optional<WalkedRows> rows = takeWalkedRows(block, arch, isCandidate))
+      for (linalg::GenericOp sum : rows->sums) {
+        SmallVector<unsigned> reduced;
+        sum.getReductionDims(reduced);
+        Split split{sum, reduced.front(), rows->parts, /*isColumn=*/true};
+        split.walks = true;
+        FailureOr<Combiner> combiner = Combiner::match(sum);
+        linalg::GenericOp last = Splitter(split, *combiner).run();
+        done.insert(last);
+        done.insert(last.getInputs().front().getDefiningOp());
+      }
   }
 };
 

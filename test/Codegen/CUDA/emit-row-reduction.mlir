@@ -261,34 +261,34 @@ builtin.module @argmax attributes {plan.kernel, plan.target = #plan.target<"cuda
 // CHECK:         vector.store %{{.*}} : memref<128xf32, #gpu.address_space<workgroup>>, vector<4xf32>
 // CHECK:         gpu.barrier
 // CHECK:         vector.store %{{.*}} : memref<512xf32>, vector<4xf32>
-#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
-#row = affine_map<(d0, d1, d2) -> (d0, d1)>
-#column = affine_map<(d0, d1, d2) -> (d0, d2)>
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d0 mod 4, d1)>
 builtin.module @walk attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @walk() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 2, vector = 4, chunks = 1>} {
-    %b0 = plan.binding 0 read align 64 : memref<4x8x128xf32>
-    %b1 = plan.binding 1 write align 64 : memref<4x8xf32>
+    %b0 = plan.binding 0 read align 64 : memref<32x128xf32>
+    %b1 = plan.binding 1 write align 64 : memref<32xf32>
     %b2 = plan.binding 2 write align 64 : memref<4x128xf32>
-    %x = bufferization.to_tensor %b0 restrict : memref<4x8x128xf32> to tensor<4x8x128xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<32x128xf32> to tensor<32x128xf32>
     %zero = arith.constant 0.0 : f32
-    %e0 = tensor.empty() : tensor<4x8xf32>
-    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x8xf32>) -> tensor<4x8xf32>
-    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "parallel", "reduction"]}
-        ins(%x : tensor<4x8x128xf32>) outs(%f0 : tensor<4x8xf32>) {
+    %e0 = tensor.empty() : tensor<32xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<32xf32>) -> tensor<32xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<32x128xf32>) outs(%f0 : tensor<32xf32>) {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32
-    } -> tensor<4x8xf32>
+    } -> tensor<32xf32>
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
-    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["parallel", "reduction", "parallel"]}
-        ins(%x, %sum : tensor<4x8x128xf32>, tensor<4x8xf32>) outs(%f1 : tensor<4x128xf32>) {
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
       linalg.yield %s : f32
     } -> tensor<4x128xf32>
-    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
+    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<32xf32>, memref<32xf32>) -> ()
     bufferization.materialize_in_destination %part in restrict writable %b2 : (tensor<4x128xf32>, memref<4x128xf32>) -> ()
     return
   }
@@ -305,34 +305,34 @@ builtin.module @walk attributes {plan.kernel, plan.target = #plan.target<"cuda",
 // CHECK:           arith.addf %[[ROW]],
 // CHECK:           gpu.barrier
 // CHECK:           scf.yield %{{.*}}, %[[NEXT]]
-#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
-#row = affine_map<(d0, d1, d2) -> (d0, d1)>
-#column = affine_map<(d0, d1, d2) -> (d0, d2)>
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d0 mod 4, d1)>
 builtin.module @walk_in_blocks attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @walk_in_blocks() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 1, vector = 2, chunks = 1>} {
-    %b0 = plan.binding 0 read align 64 : memref<4x8x128xf32>
-    %b1 = plan.binding 1 write align 64 : memref<4x8xf32>
+    %b0 = plan.binding 0 read align 64 : memref<32x128xf32>
+    %b1 = plan.binding 1 write align 64 : memref<32xf32>
     %b2 = plan.binding 2 write align 64 : memref<4x128xf32>
-    %x = bufferization.to_tensor %b0 restrict : memref<4x8x128xf32> to tensor<4x8x128xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<32x128xf32> to tensor<32x128xf32>
     %zero = arith.constant 0.0 : f32
-    %e0 = tensor.empty() : tensor<4x8xf32>
-    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x8xf32>) -> tensor<4x8xf32>
-    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "parallel", "reduction"]}
-        ins(%x : tensor<4x8x128xf32>) outs(%f0 : tensor<4x8xf32>) {
+    %e0 = tensor.empty() : tensor<32xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<32xf32>) -> tensor<32xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<32x128xf32>) outs(%f0 : tensor<32xf32>) {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32
-    } -> tensor<4x8xf32>
+    } -> tensor<32xf32>
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
-    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["parallel", "reduction", "parallel"]}
-        ins(%x, %sum : tensor<4x8x128xf32>, tensor<4x8xf32>) outs(%f1 : tensor<4x128xf32>) {
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
       linalg.yield %s : f32
     } -> tensor<4x128xf32>
-    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
+    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<32xf32>, memref<32xf32>) -> ()
     bufferization.materialize_in_destination %part in restrict writable %b2 : (tensor<4x128xf32>, memref<4x128xf32>) -> ()
     return
   }
@@ -348,34 +348,78 @@ builtin.module @walk_in_blocks attributes {plan.kernel, plan.target = #plan.targ
 // CHECK:           nvvm.barrier id = %[[TEAM]] number_of_threads = %[[THREADS]]
 // CHECK:           scf.yield
 // CHECK:         gpu.barrier
-#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
-#row = affine_map<(d0, d1, d2) -> (d0, d1)>
-#column = affine_map<(d0, d1, d2) -> (d0, d2)>
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d0 mod 4, d1)>
 builtin.module @walk_of_teams attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @walk_of_teams() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 2, vector = 2, chunks = 1>} {
-    %b0 = plan.binding 0 read align 64 : memref<4x8x128xf32>
-    %b1 = plan.binding 1 write align 64 : memref<4x8xf32>
+    %b0 = plan.binding 0 read align 64 : memref<32x128xf32>
+    %b1 = plan.binding 1 write align 64 : memref<32xf32>
     %b2 = plan.binding 2 write align 64 : memref<4x128xf32>
-    %x = bufferization.to_tensor %b0 restrict : memref<4x8x128xf32> to tensor<4x8x128xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<32x128xf32> to tensor<32x128xf32>
     %zero = arith.constant 0.0 : f32
-    %e0 = tensor.empty() : tensor<4x8xf32>
-    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x8xf32>) -> tensor<4x8xf32>
-    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "parallel", "reduction"]}
-        ins(%x : tensor<4x8x128xf32>) outs(%f0 : tensor<4x8xf32>) {
+    %e0 = tensor.empty() : tensor<32xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<32xf32>) -> tensor<32xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<32x128xf32>) outs(%f0 : tensor<32xf32>) {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32
-    } -> tensor<4x8xf32>
+    } -> tensor<32xf32>
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
-    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["parallel", "reduction", "parallel"]}
-        ins(%x, %sum : tensor<4x8x128xf32>, tensor<4x8xf32>) outs(%f1 : tensor<4x128xf32>) {
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
       linalg.yield %s : f32
     } -> tensor<4x128xf32>
-    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<4x8xf32>, memref<4x8xf32>) -> ()
+    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<32xf32>, memref<32xf32>) -> ()
+    bufferization.materialize_in_destination %part in restrict writable %b2 : (tensor<4x128xf32>, memref<4x128xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Rows that not every team has in the last round: they count for nothing, and nobody stores them.
+// CHECK-LABEL: func.func @walk_that_lacks_rows
+// CHECK:         %[[SUMS:[^ ]*]] = scf.for %{{.*}} = %c0 to %c3 step
+// CHECK-NOT:       arith.select
+// CHECK:         %[[HAS:.*]] = arith.cmpi slt, %{{.*}}, %c30 : index
+// CHECK:         scf.if %{{.*}} {
+// CHECK-NEXT:      memref.store %{{.*}} : memref<30xf32>
+// CHECK:         arith.select %[[HAS]], %{{.*}}, %[[SUMS]] : vector<4xf32>
+// CHECK:         gpu.barrier
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d0 mod 4, d1)>
+builtin.module @walk_that_lacks_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @walk_that_lacks_rows() attributes {lowering_config = #cuda.row_reduction<threads = 32, rows = 2, vector = 4, chunks = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<30x128xf32>
+    %b1 = plan.binding 1 write align 64 : memref<30xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4x128xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<30x128xf32> to tensor<30x128xf32>
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<30xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<30xf32>) -> tensor<30xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<30x128xf32>) outs(%f0 : tensor<30xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<30xf32>
+    %e1 = tensor.empty() : tensor<4x128xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x, %sum : tensor<30x128xf32>, tensor<30xf32>) outs(%f1 : tensor<4x128xf32>) {
+    ^bb0(%a: f32, %r: f32, %acc: f32):
+      %p = arith.mulf %a, %r : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x128xf32>
+    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<30xf32>, memref<30xf32>) -> ()
     bufferization.materialize_in_destination %part in restrict writable %b2 : (tensor<4x128xf32>, memref<4x128xf32>) -> ()
     return
   }

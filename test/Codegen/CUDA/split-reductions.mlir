@@ -73,16 +73,16 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 #row = affine_map<(d0, d1) -> (d0)>
 #column = affine_map<(d0, d1) -> (d1)>
 
-// A gradient step's two products with a vector: the first one's rows get the loops of the parts
-// that the second one sums up.
+// A gradient step's two products with a vector: rows take turns at being of one part or the next, so that both go over
+// the same rows.
+// CHECK-DAG:   #[[$TURN:.*]] = affine_map<(d0, d1) -> (d0 mod 125, d1)>
 // CHECK-LABEL: func.func @step
-// CHECK:         %[[X:.*]] = tensor.expand_shape %arg0 {{.*}} into tensor<125x80x100xf32>
 // CHECK:         %[[SCORE:.*]] = linalg.generic
-// CHECK-SAME:      iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK-SAME:      ins(%[[X]], %{{.*}} : tensor<125x80x100xf32>, tensor<100xf32>) outs(%{{.*}} : tensor<125x80xf32>)
+// CHECK-SAME:      iterator_types = ["parallel", "reduction"]
+// CHECK-SAME:      ins(%arg0, %{{.*}} : tensor<10000x100xf32>, tensor<100xf32>) outs(%{{.*}} : tensor<10000xf32>)
 // CHECK:         %[[PARTS:.*]] = linalg.generic
-// CHECK-SAME:      iterator_types = ["parallel", "reduction", "parallel"]
-// CHECK-SAME:      ins(%[[X]], %[[SCORE]] : tensor<125x80x100xf32>, tensor<125x80xf32>) outs(%{{.*}} : tensor<125x100xf32>)
+// CHECK-SAME:      #[[$TURN]]], iterator_types = ["reduction", "parallel"]
+// CHECK-SAME:      ins(%arg0, %[[SCORE]] : tensor<10000x100xf32>, tensor<10000xf32>) outs(%{{.*}} : tensor<125x100xf32>)
 // CHECK-SAME:      {plan.partial}
 // CHECK:         linalg.generic
 // CHECK-SAME:      ins(%[[PARTS]] : tensor<125x100xf32>) outs(%{{.*}} : tensor<100xf32>)
@@ -494,5 +494,60 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
       linalg.yield %s : f32
     } -> tensor<65536xf32>
     return %sum, %centred : tensor<65536xf32>, tensor<128x65536xf32>
+  }
+}
+
+// -----
+
+// Rows that are counted by several loops, of symbolic numbers: one loop counts them in every op that works on them, and
+// another sum over the same rows has the same parts.
+// CHECK-DAG:   #[[$TURN:.*]] = affine_map<(d0, d1) -> (d0 mod 264, d1)>
+// CHECK-LABEL: func.func @rows_of_batches
+// CHECK-SAME:    %[[X:[^ ]*]]: tensor<?x?x96xf32>
+// CHECK:         %[[FLAT:.*]] = tensor.collapse_shape %[[X]] {{\[\[}}0, 1], [2]]
+// CHECK:         %[[SUM:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK-SAME:      ins(%[[FLAT]] : tensor<?x96xf32>) outs(%{{.*}} : tensor<?xf32>)
+// CHECK:         %[[SCALED:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+// CHECK-SAME:      ins(%[[FLAT]], %[[SUM]] : tensor<?x96xf32>, tensor<?xf32>)
+// CHECK:         tensor.expand_shape %[[SCALED]] {{\[\[}}0, 1], [2]]
+// CHECK:         linalg.generic {{.*}} #[[$TURN]]], iterator_types = ["reduction", "parallel"]
+// CHECK-SAME:      ins(%[[FLAT]], %[[SUM]] : tensor<?x96xf32>, tensor<?xf32>) outs(%{{.*}} : tensor<264x96xf32>)
+// CHECK:         linalg.generic {{.*}} #[[$TURN]]], iterator_types = ["reduction", "parallel"]
+// CHECK-SAME:      ins(%[[FLAT]] : tensor<?x96xf32>) outs(%{{.*}} : tensor<264x96xf32>)
+#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#row = affine_map<(d0, d1, d2) -> (d0, d1)>
+#column = affine_map<(d0, d1, d2) -> (d2)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @rows_of_batches(%x: tensor<?x?x96xf32>, %e0: tensor<?x?xf32>, %e1: tensor<?x?x96xf32>) -> (tensor<?x?x96xf32>, tensor<96xf32>, tensor<96xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<?x?xf32>) -> tensor<?x?xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x : tensor<?x?x96xf32>) outs(%f0 : tensor<?x?xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<?x?xf32>
+    %scaled = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%x, %sum : tensor<?x?x96xf32>, tensor<?x?xf32>) outs(%e1 : tensor<?x?x96xf32>) {
+    ^bb0(%a: f32, %r: f32, %out: f32):
+      %p = arith.mulf %a, %r : f32
+      linalg.yield %p : f32
+    } -> tensor<?x?x96xf32>
+    %e2 = tensor.empty() : tensor<96xf32>
+    %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<96xf32>) -> tensor<96xf32>
+    %products = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "reduction", "parallel"]}
+        ins(%x, %sum : tensor<?x?x96xf32>, tensor<?x?xf32>) outs(%f2 : tensor<96xf32>) {
+    ^bb0(%a: f32, %r: f32, %acc: f32):
+      %p = arith.mulf %a, %r : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<96xf32>
+    %plain = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "reduction", "parallel"]}
+        ins(%x : tensor<?x?x96xf32>) outs(%f2 : tensor<96xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<96xf32>
+    return %scaled, %products, %plain : tensor<?x?x96xf32>, tensor<96xf32>, tensor<96xf32>
   }
 }

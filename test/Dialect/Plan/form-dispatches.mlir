@@ -143,39 +143,39 @@ func.func @slices(%x: tensor<8x8xf32>) -> tensor<8xf32> {
 // takes the memory of the value that it updates.
 // CHECK-LABEL: func.func @walk
 // CHECK:         %[[WALK:.*]]:2 = plan.region
-// CHECK:           iterator_types = ["parallel", "reduction", "parallel"]
-// CHECK:           iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK:           iterator_types = ["parallel", "reduction", "parallel"]
+// CHECK:           iterator_types = ["reduction", "parallel"]
+// CHECK:           iterator_types = ["parallel", "reduction"]
+// CHECK:           iterator_types = ["reduction", "parallel"]
 // CHECK:           plan.yield
 // CHECK:         plan.region
 // CHECK-SAME:      reuse
 // CHECK:           iterator_types = ["parallel", "reduction"]
 // CHECK:           arith.subf
-#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
-#row = affine_map<(d0, d1, d2) -> (d0, d1)>
-#column = affine_map<(d0, d1, d2) -> (d0, d2)>
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d0 mod 4, d1)>
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
-  func.func @walk(%x: tensor<4x8x128xf32>, %w: tensor<128xf32>) -> (tensor<128xf32>, tensor<4x128xf32>) {
+  func.func @walk(%x: tensor<32x128xf32>, %w: tensor<128xf32>) -> (tensor<128xf32>, tensor<4x128xf32>) {
     %zero = arith.constant 0.0 : f32
-    %e0 = tensor.empty() : tensor<4x8xf32>
-    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<4x8xf32>) -> tensor<4x8xf32>
-    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "parallel", "reduction"]}
-        ins(%x : tensor<4x8x128xf32>) outs(%f0 : tensor<4x8xf32>) {
+    %e0 = tensor.empty() : tensor<32xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<32xf32>) -> tensor<32xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<32x128xf32>) outs(%f0 : tensor<32xf32>) {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32
-    } -> tensor<4x8xf32>
+    } -> tensor<32xf32>
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
-    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["parallel", "reduction", "parallel"]}
-        ins(%x, %sum : tensor<4x8x128xf32>, tensor<4x8xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
       linalg.yield %s : f32
     } -> tensor<4x128xf32>
-    %plain = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["parallel", "reduction", "parallel"]}
-        ins(%x : tensor<4x8x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+    %plain = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x : tensor<32x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32

@@ -403,11 +403,36 @@ def attention_blocks():
     yield Case("attention_blocks_masked", text, steps, "model", gradients=("",))
 
 
+def norms():
+    """Gradients of norms over the last dim: one pass over rows, however many there are and whatever counts them."""
+    shapes = {"odd": ("339x800", [(339, 800)]), "batches": ("3x115x769", [(3, 115, 769)]), "short": ("4097x66", [(4097, 66)]),
+              "symbolic": ("?x100", [(1, 100), (7, 100), (1200, 100), (0, 100)]), "symbolic_wide": ("?x1032", [(3, 1032), (270, 1032)]),
+              "symbolic_batches": ("?x?x96", [(2, 3, 96), (4, 133, 96)])}
+    for name, (text, sizes) in shapes.items():
+        for dtype in ("f32", "bf16"):
+            columns, axis = sizes[0][-1], len(sizes[0]) - 1
+            x, c = f"tensor<{text}x{dtype}>", f"tensor<{columns}x{dtype}>"
+            body = f"    %y = array.layer_norm %x scale(%s : {c}) bias(%b : {c}) axis = {axis} epsilon = 0.1 : {x}"
+            program = function("", [("%x", x), ("%s", c), ("%b", c)], [("%y", x)], body)
+            scale, bias, steps = random(dtype, (columns,), 2, 0.5, 1.5), random(dtype, (columns,), 3), []
+            for shape in sizes:
+                value, flow = random(dtype, shape, 4, -1, 1), random(dtype, shape, 5, -1, 1)
+                centred = value.values - value.values.mean(-1, keepdims=True)
+                inverse = 1 / np.sqrt((centred ** 2).mean(-1, keepdims=True) + 0.1)
+                z, h = centred * inverse, flow.values * scale.values
+                back = inverse * (h - h.mean(-1, keepdims=True) - z * (h * z).mean(-1, keepdims=True))
+                leading = tuple(range(axis))
+                steps.append(Step([value, scale, bias, flow], [(dtype, back), (dtype, (flow.values * z).sum(leading)),
+                                                               (dtype, flow.values.sum(leading))], "_vjp"))
+            yield Case(f"layer_norm_{name}_{dtype}", program, steps, "model" if dtype == "f32" else "sum", gradients=("",))
+
+
 def cases():
     yield from attention_blocks()
     yield from choices()
     yield from loops()
     yield from extents()
+    yield from norms()
     yield from network()
     yield from several_results()
     yield from attention()

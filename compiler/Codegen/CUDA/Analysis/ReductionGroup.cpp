@@ -357,6 +357,18 @@ static LogicalResult addRowPart(const Combiner &combiner, const Exprs &loops, in
   return success();
 }
 
+int64_t countParts(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() == 0)
+    return 0;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (AffineExpr expr : map.getResults())
+    if (auto turn = dyn_cast<AffineBinaryOpExpr>(expr);
+        turn && turn.getKind() == AffineExprKind::Mod)
+      if (auto parts = dyn_cast<AffineConstantExpr>(turn.getRHS()))
+        return parts.getValue();
+  return 0;
+}
+
 static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, ReductionGroup &group,
                                std::string &reason) {
   FailureOr<Combiner> combiner = Combiner::match(op);
@@ -372,17 +384,28 @@ static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, Reductio
     if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && iterator == utils::IteratorType::reduction)
       reduced.push_back(dim.getPosition());
   reduced = getLongDims(reduced, ranges);
-  if (reduced == getLongDims(group.reductionDims, ranges)) {
+  int64_t parts = countParts(op);
+  bool hasOneLoop = parts == 0 || reduced.size() == 1;
+  if (reduced == getLongDims(group.reductionDims, ranges) && hasOneLoop &&
+      !(parts > 0 && group.reducesContiguousDim)) {
+    if (!group.members.empty() && group.partials.empty() && group.parts != parts) {
+      reason = "reductions in different numbers of parts";
+      return failure();
+    }
+    if (group.partials.empty())
+      group.parts = parts;
     group.members.push_back({*combiner, loops});
     return success();
   }
-  bool isPartial = group.reducesContiguousDim && reduced.size() == 1 &&
-                   !group.parallelDims.empty() && reduced.front() == group.parallelDims.back();
+  bool isPartial = group.reducesContiguousDim && parts > 0 && hasOneLoop &&
+                   reduced == getLongDims(group.parallelDims, ranges) &&
+                   (group.partials.empty() || group.parts == parts);
   bool isRead = llvm::any_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>);
   if (!isPartial || isRead) {
     reason = "reductions over different dims";
     return failure();
   }
+  group.parts = parts;
   group.partials.push_back({*combiner, loops});
   return success();
 }
@@ -404,12 +427,16 @@ static LogicalResult addResult(const KernelOutput &output, const Exprs &coords,
     return llvm::all_of(dims, [&](unsigned dim) { return ranges[dim] == 1 || uses(dim); });
   };
   ArrayRef<unsigned> parallel = group.parallelDims;
-  Kind kind = llvm::any_of(group.reductionDims, uses) ? Kind::Whole : Kind::Reduced;
-  if (llvm::any_of(group.partials, [&](const ReductionGroup::Member &member) {
-        return output.tensor.getDefiningOp() == member.combiner.getOp();
-      })) {
+  auto isOf = [&](ArrayRef<ReductionGroup::Member> members) {
+    return llvm::any_of(members, [&](const ReductionGroup::Member &member) {
+      return output.tensor.getDefiningOp() == member.combiner.getOp();
+    });
+  };
+  Kind kind =
+      llvm::any_of(group.reductionDims, uses) && !isOf(group.members) ? Kind::Whole : Kind::Reduced;
+  if (isOf(group.partials)) {
     kind = Kind::Partial;
-    parallel = parallel.drop_back();
+    parallel = {};
   }
   if (!covers(parallel) || (kind != Kind::Reduced && !covers(group.reductionDims))) {
     reason = "an output that has neither the shape of the reduction's input nor that of its result";

@@ -61,12 +61,15 @@ struct ReductionGroup {
   /// along the innermost parallel dim are.
   bool reducesContiguousDim;
   llvm::SmallVector<Member, 2> members;
-  /// Reductions over the innermost parallel dim instead, in groups whose rows are contiguous: sums
-  /// over some rows of what is computed from each row. Nothing in the kernel reads them.
+  /// Reductions over the parallel dim instead, in groups whose rows are contiguous: sums over some
+  /// rows of what is computed from each row. Nothing in the kernel reads them.
   llvm::SmallVector<Member, 2> partials;
   /// Reductions of rows in parts, in the kernel of a product. Nothing in the kernel reads them, and
   /// what they write is not among `results`.
   llvm::SmallVector<RowPart, 2> rowParts;
+  /// Where `partials`, or else `members`, have results for parts of what they reduce: how many.
+  /// Iteration i of their loop is of part i mod `parts`.
+  int64_t parts = 0;
   llvm::SmallVector<Result, 2> results;
   /// Bindings that are read over the whole space.
   llvm::SmallVector<Input, 2> inputs;
@@ -81,6 +84,10 @@ struct ReductionGroup {
   /// MLIR's op handles are not const-correct; a copy is as good as the original.
   mlir::linalg::LinalgOp getRoot() const { return root; }
 };
+
+/// The number of parts whose results `op` has, of iterations that take turns; 0 if it has one
+/// result for all.
+int64_t countParts(mlir::linalg::LinalgOp op);
 
 /// Sorts the loops of `root` into dims of the group, by the largest input's order in memory.
 void orderDims(mlir::linalg::LinalgOp root, ReductionGroup &group);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -30,19 +31,6 @@ static bool isKnownConstant(arith::ConstantOp op) {
   return elements && elements.isSplat();
 }
 
-static std::string whyUnsupported(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics())
-    return "expected a linalg op on tensors";
-  for (AffineMap map : op.getIndexingMapsArray())
-    if (map.getNumSymbols() != 0)
-      return "expected indexing maps without symbols";
-  for (OpOperand &init : op.getDpsInitsMutable())
-    if (!op.getMatchingIndexingMap(&init).isProjectedPermutation(/*allowZeroInResults=*/true) &&
-        !plan::getRowPart(op))
-      return "expected each result to be indexed by a permutation of loops";
-  return "";
-}
-
 /// True if every result of `op` is written to memory as it is, so that a strategy of its own can
 /// compute it.
 static bool isOutput(const KernelInfo &kernel, Operation *op) {
@@ -52,11 +40,27 @@ static bool isOutput(const KernelInfo &kernel, Operation *op) {
   });
 }
 
+static std::string whyUnsupported(const KernelInfo &kernel, linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics())
+    return "expected a linalg op on tensors";
+  for (AffineMap map : op.getIndexingMapsArray())
+    if (map.getNumSymbols() != 0)
+      return "expected indexing maps without symbols";
+  // Results of parts that take turns are for a strategy of its own.
+  if (countParts(op) > 0 && isOutput(kernel, op))
+    return "";
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (!op.getMatchingIndexingMap(&init).isProjectedPermutation(/*allowZeroInResults=*/true) &&
+        !plan::getRowPart(op))
+      return "expected each result to be indexed by a permutation of loops";
+  return "";
+}
+
 Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &reason) {
   for (Operation *op : kernel.tensorOps) {
     reason =
         llvm::TypeSwitch<Operation *, std::string>(op)
-            .Case([](linalg::LinalgOp linalgOp) { return whyUnsupported(linalgOp); })
+            .Case([&](linalg::LinalgOp linalgOp) { return whyUnsupported(kernel, linalgOp); })
             .Case([](bufferization::ToTensorOp toTensor) {
               return getSourceBinding(toTensor.getResult()) ? ""
                                                             : "expected the memory of a binding";

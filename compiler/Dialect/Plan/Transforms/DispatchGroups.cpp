@@ -445,13 +445,11 @@ bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
   std::optional<SmallVector<int>> rows = matchRows(group, op);
   if (!rows)
     return false;
-  // It sums up the innermost rows, of elements along which the group reduces each of them.
+  // It sums up all rows, of elements along which the group reduces each of them.
   for (auto [row, type] :
-       llvm::zip_equal(*rows, cast<linalg::LinalgOp>(op).getIteratorTypesArray())) {
-    bool isInnermost = row >= 0 && static_cast<unsigned>(row) + 1 == group.numRows;
-    if (isInnermost != (type == utils::IteratorType::reduction))
+       llvm::zip_equal(*rows, cast<linalg::LinalgOp>(op).getIteratorTypesArray()))
+    if ((row >= 0) != (type == utils::IteratorType::reduction))
       return false;
-  }
   if (!llvm::is_contained(*rows, -1) || countBindings(group, {op}) > kMaxBindings ||
       wouldMakeCycle(group, getUsedValues(op)))
     return false;
