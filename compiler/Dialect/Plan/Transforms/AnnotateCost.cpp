@@ -10,6 +10,7 @@
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -47,6 +48,17 @@ public:
       AffineExpr lhs = getIndex(product.getLhs()), rhs = getIndex(product.getRhs());
       return lhs && rhs ? lhs * rhs : AffineExpr();
     }
+    // A part of a size.
+    if (auto apply = value.getDefiningOp<affine::AffineApplyOp>()) {
+      SmallVector<AffineExpr> operands =
+          llvm::map_to_vector(apply.getMapOperands(), [&](Value v) { return getIndex(v); });
+      if (llvm::is_contained(operands, AffineExpr()))
+        return {};
+      AffineMap map = apply.getAffineMap();
+      ArrayRef<AffineExpr> all(operands);
+      return map.getResult(0).replaceDimsAndSymbols(all.take_front(map.getNumDims()),
+                                                    all.drop_front(map.getNumDims()));
+    }
     return {};
   }
 
@@ -59,6 +71,9 @@ public:
       return getIndex(binding.getSizes()[cast<MemRefType>(type).getDynamicDimIndex(dim)]);
     if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
       return getIndex(empty.getDynamicSize(dim));
+    if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op);
+        slice && slice.getDroppedDims().none())
+      return getIndex(slice.getDynamicSize(dim));
     if (auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op))
       return getDim(destination.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
     if (op && op->getName().getStringRef() == "bufferization.to_tensor")
@@ -84,8 +99,26 @@ struct AnnotateCost final : impl::AnnotateCostBase<AnnotateCost> {
   static void annotate(ModuleOp kernel);
 };
 
-/// What has as many elements as the kernel touches of `binding`: its memory, or what updates it.
+/// The one slice of `tensor`, or of a reshape of it, that is all that is read of it; null if there
+/// is none.
+static Value getOnlySlice(Value tensor) {
+  if (!tensor.hasOneUse())
+    return {};
+  Operation *user = *tensor.user_begin();
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(user))
+    return getOnlySlice(user->getResult(0));
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+  return slice ? slice.getResult() : Value();
+}
+
+/// What has as many elements as the kernel touches of `binding`: its memory, a slice of that, or
+/// what updates it.
 static Value getAccessed(BindingOp binding) {
+  if (binding.getAccess() == Access::Read && binding->hasOneUse()) {
+    Operation *user = *binding->user_begin();
+    Value slice = user->getNumResults() == 1 ? getOnlySlice(user->getResult(0)) : Value();
+    return slice ? slice : binding.getMemory();
+  }
   if (binding.getAccess() != Access::ReadWrite)
     return binding.getMemory();
   for (Operation *tensor : binding->getUsers())
