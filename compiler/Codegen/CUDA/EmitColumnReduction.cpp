@@ -26,6 +26,9 @@ namespace xc::cuda {
 /// narrow ones that so many divide its way: up to that many bytes.
 static constexpr int64_t kLoopUnroll = 4, kMostLoopUnroll = 16, kLoopBytes = 32;
 
+/// Bytes of shared memory that a thread accesses at once.
+static constexpr int64_t kVectorBytes = 16;
+
 namespace {
 
 class ColumnEmitter final : public ReductionEmitter {
@@ -84,22 +87,51 @@ SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {
 ColumnEmitter::MemberValues ColumnEmitter::combineThreads(Members members, MemberValues partials) {
   if (config.getRows() == 1)
     return partials;
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
   int64_t width = config.getThreads() * lanes;
   MemberValues buffers(members.size());
   for (auto [partial, own] : llvm::zip_equal(partials, buffers))
     for (Value value : partial)
       own.push_back(frame.allocateShared(getElementTypeOrSelf(value), config.getRows() * width));
-  auto position = [&](Value rowOfThreads) {
-    return index.add(index.mul(rowOfThreads, width), index.mul(across, lanes));
+  // What a thread accesses at once lies beside what its neighbours do: further pieces of a thread's
+  // own would put every other one of them at the same banks.
+  auto getPiece = [&](Value buffer) {
+    return std::min(lanes, kVectorBytes / getElementBytes(getElementTypeOrSelf(buffer.getType())));
+  };
+  auto getPlace = [&](Value rowOfThreads, int64_t lane, int64_t piece) {
+    Value first = index.add(index.mul(rowOfThreads, width), index.mul(across, piece));
+    return index.add(first, lane * config.getThreads());
   };
   auto store = [&](size_t member, ValueRange values) {
-    for (auto [value, buffer] : llvm::zip_equal(values, buffers[member]))
-      storeShared(buffer, position(down), value);
+    for (auto [value, buffer] : llvm::zip_equal(values, buffers[member])) {
+      int64_t piece = getPiece(buffer);
+      for (int64_t lane = 0; lane < lanes; lane += piece) {
+        SmallVector<Value> own;
+        for (int64_t i = lane; i < lane + piece; ++i)
+          own.push_back(getLane(builder, loc, value, i));
+        storeShared(buffer, getPlace(down, lane, piece),
+                    piece == lanes ? value : fromLanes(builder, loc, own));
+      }
+    }
   };
   auto load = [&](size_t member, Value rowOfThreads) {
     SmallVector<Value> values;
-    for (auto [value, buffer] : llvm::zip_equal(partials[member], buffers[member]))
-      values.push_back(loadShared(buffer, position(rowOfThreads), value.getType()));
+    for (auto [value, buffer] : llvm::zip_equal(partials[member], buffers[member])) {
+      int64_t piece = getPiece(buffer);
+      Type element = getElementTypeOrSelf(value);
+      Type type = piece == 1 ? element : VectorType::get(piece, element);
+      SmallVector<Value> own;
+      for (int64_t lane = 0; lane < lanes; lane += piece) {
+        Value part = loadShared(buffer, getPlace(rowOfThreads, lane, piece), type);
+        for (int64_t i = 0; piece < lanes && i < piece; ++i)
+          own.push_back(getLane(builder, loc, part, i));
+        if (piece == lanes)
+          values.push_back(part);
+      }
+      if (piece < lanes)
+        values.push_back(fromLanes(builder, loc, own));
+    }
     return values;
   };
   // The upper half of the rows of threads leaves its results, the lower half takes them over, and

@@ -34,6 +34,9 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITTRANSPOSE
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
+/// What one bank of shared memory holds.
+static constexpr int64_t kWordBytes = 4;
+
 namespace {
 
 class TransposeEmitter {
@@ -50,9 +53,20 @@ private:
   int64_t getThreadsAcross() const { return config.getTile() / config.getVector(); }
   int64_t getThreadRows() const { return config.getThreads() / getThreadsAcross(); }
   int64_t getRounds() const { return config.getTile() / getThreadRows(); }
-  /// Length of a line of a tile in shared memory: a line along `outer` for each element along
-  /// `inner`.
-  int64_t getPitch() const { return config.getTile() + config.getVector(); }
+  /// A tile in shared memory has a line along `outer` for each element along `inner`. Neighbouring
+  /// threads read every `vector`-th line: so many lines are a word longer than they need be, and
+  /// those threads are at neighbouring banks.
+  int64_t getSkew(Type elementType) const {
+    return std::max(config.getVector(), kWordBytes / getElementBytes(elementType));
+  }
+  int64_t getTileSize(Type elementType) const {
+    return config.getTile() * (config.getTile() + getSkew(elementType) / config.getVector());
+  }
+  /// Where element `along` of `line` is, the line being one of those of `group`.
+  Value getPlace(Type elementType, Value line, Value group, Value along) {
+    return index.add(index.add(index.mul(line, config.getTile()), along),
+                     index.mul(group, getSkew(elementType)));
+  }
 
   void loadTiles();
   void emitOutputs();
@@ -113,7 +127,7 @@ void TransposeEmitter::loadTiles() {
   int64_t lanes = config.getVector();
   for (const Access &input : transposed.inputs) {
     Type elementType = getElementTypeOrSelf(input.tensor);
-    tiles.push_back(frame.allocateShared(elementType, config.getTile() * getPitch()));
+    tiles.push_back(frame.allocateShared(elementType, getTileSize(elementType)));
   }
   // All loads first, so that they are under way together.
   SmallVector<std::pair<Value, Value>> loaded; // place in the tile, value
@@ -124,7 +138,8 @@ void TransposeEmitter::loadTiles() {
       Point point{{}, {}, lanes, spot.inside};
       for (AffineExpr expr : input.coords)
         point.coords.push_back(points.apply(expr, spot.coords, lanes));
-      loaded.push_back({index.add(index.mul(line, getPitch()), along),
+      Value group = index.div(line, lanes);
+      loaded.push_back({getPlace(getElementTypeOrSelf(input.tensor), line, group, along),
                         splatTo(builder, loc, points.emit(input.tensor, point), lanes)});
     }
   }
@@ -150,7 +165,8 @@ void TransposeEmitter::emitOutputs() {
       for (auto [input, buffer] : llvm::zip_equal(transposed.inputs, tiles)) {
         SmallVector<Value> values;
         for (int64_t lane = 0; lane < lanes; ++lane) {
-          Value from = index.add(index.mul(index.add(along, lane), getPitch()), line);
+          Value from =
+              getPlace(getElementTypeOrSelf(input.tensor), index.add(along, lane), across, line);
           values.push_back(memref::LoadOp::create(builder, loc, buffer, from));
         }
         points.provide(input.tensor, fromLanes(builder, loc, values));
