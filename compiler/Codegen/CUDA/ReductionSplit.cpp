@@ -100,6 +100,19 @@ static bool isFollowedBy(linalg::GenericOp op, llvm::function_ref<bool(linalg::G
                           });
 }
 
+/// True if a reduction over the same space comes before `op`, near or far: `op` then is not the
+/// first to need the rows that it reduces.
+static bool followsReduction(linalg::GenericOp op, ArrayRef<int64_t> ranges, unsigned depth = 0) {
+  return depth < 8 && llvm::any_of(
+                          op.getInputs(),
+                          [&](Value input) {
+                            auto producer = input.getDefiningOp<linalg::GenericOp>();
+                            return producer && ((producer.getNumReductionLoops() > 0 &&
+                                                 producer.getStaticLoopRanges() == ranges) ||
+                                                followsReduction(producer, ranges, depth + 1));
+                          });
+}
+
 /// True if an op that follows `op` goes over its whole space again.
 static bool isNeededAgain(linalg::GenericOp op, int64_t kept) {
   return isFollowedBy(op, [&](linalg::GenericOp next) {
@@ -206,15 +219,19 @@ static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const Reduction
                  multiple};
   }
   int64_t shortReused = hasClusters(op) ? kShortClusterRow : kShortReusedRow;
-  if (reduced < (isNeededAgain(op, kept) ? shortReused : kShortRow))
+  // All reductions of a row are one kernel or none is.
+  bool isReused = isNeededAgain(op, kept) || followsReduction(op, ranges);
+  if (reduced < (isReused ? shortReused : kShortRow))
     return std::nullopt;
   constexpr int64_t few = 4;
-  int64_t limit = kMostRowParts / kept, fewest = std::max<int64_t>(1, kFewestPartElements / inner);
-  if (int64_t parts = getParts(ranges[loop], limit, fewest, multiple); parts >= few)
-    return Split{op, loop, parts, /*isColumn=*/false};
-  limit = std::min(limit, ranges[loop] / fewest);
+  int64_t fewest = std::max<int64_t>(1, kFewestPartElements / inner);
+  int64_t limit = std::min(kMostRowParts / kept, ranges[loop] / fewest);
   if (limit < few)
     return std::nullopt;
+  // Equal parts, if they are blocks enough, or not far from as many as there may be.
+  int64_t parts = getParts(ranges[loop], limit, fewest, multiple);
+  if (parts >= few && (parts * kept >= kEnoughRows || parts * 2 >= limit))
+    return Split{op, loop, parts, /*isColumn=*/false};
   return Split{op,   loop,    getUnevenParts(ranges[loop], limit, multiple), /*isColumn=*/false,
                true, multiple};
 }

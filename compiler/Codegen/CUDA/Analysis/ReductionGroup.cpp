@@ -446,6 +446,19 @@ static LogicalResult addResult(const KernelOutput &output, const Exprs &coords,
   return success();
 }
 
+/// True if a reduction of the kernel needs `tensor`.
+static bool isReduced(Value tensor, const KernelInfo &kernel) {
+  return llvm::any_of(tensor.getUsers(), [&](Operation *user) {
+    if (!llvm::is_contained(kernel.tensorOps, user))
+      return false;
+    auto op = dyn_cast<linalg::LinalgOp>(user);
+    return (op && op.getNumReductionLoops() > 0) ||
+           llvm::any_of(user->getResults(), [&](Value result) {
+             return isa<RankedTensorType>(result.getType()) && isReduced(result, kernel);
+           });
+  });
+}
+
 FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::string &reason) {
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
   ReductionGroup group;
@@ -477,7 +490,9 @@ FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::str
     long reduced = countRead(coords, group.reductionDims);
     if (!binding || reduced != long(getLongDims(group.reductionDims, ranges).size()))
       return;
-    if (kept == long(getLongDims(group.parallelDims, ranges).size()))
+    // Of a single row everything is alike for all rows; what is reduced is the row.
+    long rows = getLongDims(group.parallelDims, ranges).size();
+    if (kept == rows && (rows > 0 || isReduced(tensor, kernel)))
       group.inputs.push_back({tensor, binding, coords});
     else if (kept == 0)
       group.vectors.push_back({tensor, binding, coords});
