@@ -33,6 +33,9 @@ static constexpr int64_t kLongWalk = 32768;
 static constexpr int64_t kEnoughRows = 66, kShortRow = 32768, kShortReusedRow = 131072;
 /// The same where the blocks of a cluster share a row.
 static constexpr int64_t kShortClusterRow = 262145;
+/// Results up to which all reductions of a row that is not written are in the kernel that holds it:
+/// clusters for more do not run at the same time, and parts are as fast.
+static constexpr int64_t kFewClusterRows = 16;
 static constexpr int64_t kMostRowParts = 1024, kFewestPartElements = 1024;
 /// Parts of a loop of symbolic length: of rows, which are as many blocks, and of columns, of which
 /// each part has as many blocks as the columns need.
@@ -219,8 +222,8 @@ static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const Reduction
                  multiple};
   }
   int64_t shortReused = hasClusters(op) ? kShortClusterRow : kShortReusedRow;
-  // All reductions of a row are one kernel or none is.
-  bool isReused = isNeededAgain(op, kept) || followsReduction(op, ranges);
+  bool isReused =
+      isNeededAgain(op, kept) || (kept <= kFewClusterRows && followsReduction(op, ranges));
   if (reduced < (isReused ? shortReused : kShortRow))
     return std::nullopt;
   constexpr int64_t few = 4;

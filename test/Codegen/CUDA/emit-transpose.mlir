@@ -3,16 +3,16 @@
 // Threads run along the input's rows when they load, along the output's when they store.
 // CHECK-LABEL: func.func @square
 // CHECK-DAG:     %[[TILE:.*]] = memref.alloc() {cuda.shared_offset = 0 : i64} : memref<1056xf32, #gpu.address_space<workgroup>>
-// CHECK-DAG:     %[[PITCH:.*]] = arith.constant 33 : index
+// CHECK-DAG:     %[[C32:.*]] = arith.constant 32 : index
 // CHECK:         %[[THREAD:.*]] = gpu.thread_id {{ *}}x
-// CHECK:         %[[ACROSS:.*]] = arith.remui %[[THREAD]], %[[C32:.*]] : index
+// CHECK:         %[[ACROSS:.*]] = arith.remui %[[THREAD]], %[[C32]] : index
 // CHECK:         %[[DOWN:.*]] = arith.divui %[[THREAD]], %[[C32]] : index
-// CHECK:         %[[LINE:.*]] = arith.muli %[[DOWN]], %[[PITCH]]
-// CHECK:         %[[TO:.*]] = arith.addi %[[LINE]], %[[ACROSS]]
+// CHECK:         %[[TO:.*]] = arith.addi %[[THREAD]], %[[DOWN]]
 // CHECK:         memref.store %{{.*}}, %[[TILE]][%[[TO]]]
 // CHECK:         gpu.barrier
-// CHECK:         %[[COLUMN:.*]] = arith.muli %[[ACROSS]], %[[PITCH]]
-// CHECK:         %[[FROM:.*]] = arith.addi %[[COLUMN]], %[[DOWN]]
+// CHECK:         %[[COLUMN:.*]] = arith.muli %[[ACROSS]], %[[C32]]
+// CHECK:         %[[SUM:.*]] = arith.addi %[[COLUMN]], %[[DOWN]]
+// CHECK:         %[[FROM:.*]] = arith.addi %[[SUM]], %[[ACROSS]]
 // CHECK:         memref.load %[[TILE]][%[[FROM]]]
 builtin.module @square attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @square() attributes {lowering_config = #cuda.transpose<threads = 256, tile = 32, vector = 1>} {

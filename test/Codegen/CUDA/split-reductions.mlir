@@ -551,3 +551,52 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %scaled, %products, %plain : tensor<?x?x96xf32>, tensor<96xf32>, tensor<96xf32>
   }
 }
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#none = affine_map<(d0, d1) -> ()>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // Eight equal parts would be eight blocks: rather many, with a rest.
+  // CHECK-LABEL: func.func @uneven_parts
+  // CHECK:         tensor.extract_slice
+  // CHECK:         tensor.expand_shape %{{.*}} into tensor<{{[789][0-9][0-9]|10[0-9][0-9]}}x{{.*}}xf32>
+  func.func @uneven_parts(%x: tensor<100003x64xf32>, %init: tensor<f32>) -> tensor<f32> {
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%init : tensor<f32>) -> tensor<f32>
+    %sum = linalg.generic {indexing_maps = [#whole, #none], iterator_types = ["reduction", "reduction"]}
+        ins(%x : tensor<100003x64xf32>) outs(%start : tensor<f32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<f32>
+    return %sum : tensor<f32>
+  }
+
+  // The second reduction of a row needs it again after the first one: a cluster holds it for both.
+  // CHECK-LABEL: func.func @twice_reduced
+  // CHECK-NOT:     tensor.expand_shape
+  // CHECK:         return
+  func.func @twice_reduced(%x: tensor<2x200000xf32>, %init: tensor<2xf32>) -> tensor<2xf32> {
+    %zero = arith.constant 0.0 : f32
+    %low = arith.constant 0xFF800000 : f32
+    %least = linalg.fill ins(%low : f32) outs(%init : tensor<2xf32>) -> tensor<2xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%init : tensor<2xf32>) -> tensor<2xf32>
+    %max = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<2x200000xf32>) outs(%least : tensor<2xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %m = arith.maximumf %acc, %in : f32
+      linalg.yield %m : f32
+    } -> tensor<2xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x, %max : tensor<2x200000xf32>, tensor<2xf32>) outs(%start : tensor<2xf32>) {
+    ^bb0(%in: f32, %m: f32, %acc: f32):
+      %d = arith.subf %in, %m : f32
+      %e = math.exp %d : f32
+      %s = arith.addf %acc, %e : f32
+      linalg.yield %s : f32
+    } -> tensor<2xf32>
+    return %sum : tensor<2xf32>
+  }
+}

@@ -35,4 +35,31 @@ module @k attributes {plan.kernel} {
     return
   }
 }
+
+// What is read through one slice counts as long as that is.
+// CHECK:      module @rest attributes
+// CHECK-SAME: plan.bytes = affine_map<()[s0] -> ((s0 mod 512) * 4 + 4)>
+// CHECK-SAME: plan.flops = affine_map<()[s0] -> (s0 mod 512)>
+module @rest attributes {plan.kernel} {
+  func.func @rest() {
+    %zero = arith.constant 0.0 : f32
+    %n = plan.scalar 0 : index
+    %x = plan.binding 0 read align 16 sizes(%n) : memref<?xf32>
+    %y = plan.binding 1 write align 16 : memref<f32>
+    %a = bufferization.to_tensor %x restrict : memref<?xf32> to tensor<?xf32>
+    %first = affine.apply affine_map<()[s0] -> ((s0 floordiv 512) * 512)>()[%n]
+    %size = affine.apply affine_map<()[s0] -> (s0 mod 512)>()[%n]
+    %slice = tensor.extract_slice %a[%first] [%size] [1] : tensor<?xf32> to tensor<?xf32>
+    %e = tensor.empty() : tensor<f32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+    %r = linalg.generic {indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> ()>], iterator_types = ["reduction"]}
+        ins(%slice : tensor<?xf32>) outs(%f : tensor<f32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %in, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<f32>
+    bufferization.materialize_in_destination %r in restrict writable %y : (tensor<f32>, memref<f32>) -> ()
+    return
+  }
+}
 }

@@ -242,6 +242,23 @@ def norms():
                  f": ({x.mlir}, {v}, {v}) -> ({x.mlir}, {v}, {v})", "sum")
 
 
+def few_long_rows():
+    """Several reductions of a row whose blocks are few, and a row that is all there is."""
+    for shape in ((1, 100003), (3, 40000)):
+        x = random("f32", shape, 64, -4, 4)
+        sums = np.log(np.exp(x.values).sum(1))
+        yield simple(f"logsumexp_long_{x.mlir}", [x], [("f32", sums)],
+                     f"%r0 = array.logsumexp %0 axes = [1] : {x.mlir} -> {mlir_type('f32', sums.shape)}", "composite")
+        x = random("bf16", shape, 65)
+        yield simple(f"var_long_{x.mlir}", [x], [("bf16", x.values.var(1))],
+                     f"%r0 = array.var %0 axes = [1] : {x.mlir} -> {mlir_type('bf16', shape[:1])}", "sum")
+    x, scale, bias = random("f32", (1, 66004), 66), random("f32", (66004,), 67), random("f32", (66004,), 68)
+    normed = (x.values - x.values.mean(1)) / np.sqrt(x.values.var(1) + 1e-5) * scale.values + bias.values
+    yield simple("layer_norm_of_one_row", [x, scale, bias], [("f32", normed)],
+                 f"%r0 = array.layer_norm %0 scale(%1 : {scale.mlir}) bias(%2 : {bias.mlir}) axis = 1 epsilon = 1.0e-5 : {x.mlir}", "sum")
+    yield reduction("sum", random("f32", (20011, 16), 69), (0, 1), tag="_uneven")
+
+
 def large():
     """What takes a second kernel, or more of a row than registers hold."""
     yield reduction("sum", random("f32", (4096, 70), 30), (0,), tag="_two_steps")
@@ -313,6 +330,7 @@ def large():
     yield simple("softmax_of_product_long", [x, y], [("f32", shares / shares.sum(1, keepdims=True))],
                  f"""%p = array.mul %0, %1 : {x.mlir}
                      %r0 = array.softmax %p axis = 1 : {x.mlir}""", "composite")
+    yield from few_long_rows()
     # Rows that the blocks of a cluster share; of 16 bits, ones that begin wherever the one before ends.
     yield from odd_rows()
     for dtype, shape in (("f32", (2048, 132)), ("bf16", (2048, 136)), ("f32", (512, 1060)), ("f32", (128, 2056))):
