@@ -146,7 +146,7 @@ def compile_one(args, folder, name, work, number, tuned, config):
         first, count = dispatch["bindings"]["begin"], dispatch["bindings"]["count"]
         launches.append({"export": executable["exports"][variant["export_ordinal"]], "grid": variant["grid_x"]["literal"],
                          "bindings": [(b["space"], b["ordinal"], b["offset"]["literal"]) for b in plan["bindings"][first:first + count]]})
-    export = next((launch["export"] for launch in launches if find_key(launch["export"]["reason"])), launches[-1]["export"])
+    export = next((launch["export"] for launch in launches if launch["export"]["reason"].startswith(("matrix product", "tuned"))), launches[-1]["export"])
     image = pathlib.Path(f"{base}.vmfb").read_bytes()[executable["image"]["offset"]:][:executable["image"]["size"]]
     pathlib.Path(f"{base}.cubin").write_bytes(image + b"\0")
     return {"name": name, "work": work, "config": export["strategy"], "reason": export["reason"], "export": export, "image": f"{base.name}.cubin",
@@ -171,7 +171,7 @@ def build(args):
             types, sizes, layout = product.split(" ")[2:]
             bytes_in, bytes_out = (BYTES.get(name, 2) for name in (types.split("*")[0].replace("i8", "s8"), types.split(">")[1]))
             batch, m, n, k = map(int, sizes.split("x"))
-            found = fma_candidates(most) if work[0] == "f32" else mma_candidates(most) if work[-1] == "mma" else candidates(
+            found = fma_candidates(m, n, most) if work[0] == "f32" else mma_candidates(most) if work[-1] == "mma" else candidates(
                 batch, m, n, k, layout, most, bytes_out, 19 if work[-1] == "gelu" else 0, bytes_in)
             jobs += [(name, work, 1 + number, product, config) for number, config in enumerate(found)]
         kernels += pool.map(lambda job: compile_one(args, folder, *job), jobs)

@@ -85,10 +85,17 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
     return [config for _, config in found[:most]]
 
 
-def fma_candidates(most):
-    """Configurations of any product on ordinary arithmetic."""
-    tiles = [(128, 128, 8, 8, 8), (128, 128, 16, 8, 8), (128, 64, 16, 8, 8), (64, 128, 16, 8, 8), (64, 64, 16, 8, 4), (64, 64, 16, 4, 4)]
-    return ["#cuda.matmul_fma<tile_m = %d, tile_n = %d, tile_k = %d, thread_m = %d, thread_n = %d>" % tile for tile in tiles[:most]]
+# Rows, columns, step along k, sums of a thread, stages.
+FMA_TILES = [(128, 128, 16, 8, 8, 3), (128, 128, 8, 8, 8, 4), (128, 64, 16, 8, 8, 4), (64, 128, 16, 8, 8, 4), (64, 64, 16, 8, 8, 4),
+             (64, 64, 16, 8, 4, 4), (32, 128, 16, 8, 8, 4), (32, 64, 16, 8, 4, 4), (32, 32, 16, 4, 4, 5), (16, 256, 16, 8, 8, 4),
+             (16, 128, 16, 8, 4, 5), (8, 256, 16, 8, 4, 4), (8, 128, 16, 4, 4, 5), (128, 128, 8, 16, 8, 4), (128, 128, 16, 8, 8, 2),
+             (128, 128, 8, 8, 8, 2), (64, 64, 16, 4, 4, 2)]
+
+
+def fma_candidates(m, n, most):
+    """Configurations of a product in f32 on ordinary arithmetic, without such as lie outside of it by half."""
+    return ["#cuda.matmul_fma<tile_m = %d, tile_n = %d, tile_k = %d, thread_m = %d, thread_n = %d, stages = %d>" % tile
+            for tile in FMA_TILES if tile[0] < max(2 * m, 16) and tile[1] < 2 * n][:most]
 
 
 def mma_candidates(most, element_bytes=2):

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block of (tile_m / thread_m) x (tile_n / thread_n) threads computes a tile of the product:
+// A block of (tile_m / thread_m) x (tile_n / thread_n) threads computes a tile of the product. With
+// two stages:
 //
 //   load tile 0 of A and B into registers, from there into buffer 0; barrier
 //   for step = 0 .. steps - 1:
@@ -17,11 +18,28 @@
 // The last step is not peeled off: outside of the loop, LLVM would sink its arithmetic behind the
 // bounds checks of the stores, and keep all of shared memory's tile in registers until there.
 //
+// With S > 2 stages, for factors in memory that are multiplied as they are:
+//
+//   start the copies of tiles 0 .. S - 2
+//   wait until tile 0 has arrived; barrier; load the factors of its first k
+//   for step = 0 .. steps - 1:
+//     for each k of tile `step`:
+//       start some of the copies of tile step + S - 1        // into the buffer of tile step - 1
+//       before the last: wait until tile step + 1 has arrived; barrier
+//       load the factors of the next k, which may be the first of tile step + 1
+//       accumulators += products of those loaded before
+//   compute and store the outputs
+//
+// At that barrier all threads have loaded the whole of tile `step`, which is why the next round may
+// overwrite it. An operand that is contiguous along k is copied element by element: cp.async turns
+// it on the way, and needs no rows that are aligned.
+//
 // Both tiles lie in shared memory with k as the slow dim, so that a thread reads its rows of A and
 // its columns of B by vectors. A thread's rows (and columns) come in groups of 4, the groups tile_m
 // / (thread_m / 4) apart: neighbouring threads then read neighbouring vectors. Rows in shared
 // memory are 4 elements longer than the tile, so that stores of a k-contiguous operand, which turn
-// it around, fall into different banks.
+// it around, fall into different banks; so do copies, of which a warp makes 4 rows by 8 k at a
+// time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,11 +50,14 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -49,13 +70,19 @@ namespace xc::cuda {
 static constexpr int64_t kPadding = 4, kVectorBytes = 16;
 /// How the threads of a warp lie.
 static constexpr int64_t kPatchRows = 4, kPatchColumns = 8;
+/// How a warp's copies of single elements lie: rows or columns by values of k, which are a sector.
+static constexpr int64_t kCopiedLines = 4, kCopiedK = 8;
+/// The most elements of up to 8 bytes that an instruction's offset reaches over.
+static constexpr int64_t kFarthest = (int64_t(1) << 28) - 1;
+/// Registers of a multiprocessor, and as many of a thread as do for so many words of sums.
+static constexpr int64_t kRegisters = 65536, kFewRegisters = 128, kFewSums = 64;
 
 namespace {
 
 class FMAEmitter {
 public:
   FMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulFMAAttr config)
-      : contraction(contraction), config(config), threads(getThreads(config)),
+      : kernel(kernel), contraction(contraction), config(config), threads(getThreads(config)),
         frame(kernel, threads), points(frame.points), index(points.index),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()) {}
 
@@ -78,17 +105,42 @@ private:
   void placeThread();
   /// Where in the tile vector `round` of this thread begins: along the own dim, and along k.
   std::pair<Value, Value> getPlace(const Operand &operand, int64_t round);
+  /// The same of copy `round`, as what this thread's copies begin with, and what is known.
+  struct Place {
+    Value own, k;
+    int64_t ownOffset = 0, kOffset = 0;
+  };
+  Place getCopyPlace(const Operand &operand, int64_t round);
+  Value getSource(const Operand &operand, Value own, Value k);
+  Value isCopyInside(const Operand &operand, const Place &place, Value own, Value k);
+  /// Starts copy `round` of tile `step` into buffer `slot`.
+  void startCopy(const Operand &operand, int64_t round, Value step, Value steps, Value slot);
+  /// Waits for the oldest but `stages` - 2 of the copies that were started, in all threads.
+  void awaitTile();
   SmallVector<Value> loadTile(const Operand &operand, Value k);
   void storeTile(const Operand &operand, ArrayRef<Value> values, Value bufferNumber);
   SmallVector<Value> loadFragment(const Operand &operand, Value bufferNumber, int64_t k,
                                   Value position, int64_t count);
-  SmallVector<Value> multiply(Value bufferNumber, ArrayRef<Value> accumulators);
+  /// The factors of this thread's rows and columns at k of a tile.
+  SmallVector<Value> loadFragments(Value bufferNumber, int64_t k);
+  /// Adds to `sums` the products of one k.
+  void multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums);
+  /// The sums over all steps: of tiles that pass through registers, and of such that are copied.
+  SmallVector<Value> sumLoaded(SmallVector<Value> sums);
+  SmallVector<Value> sumCopied(SmallVector<Value> sums);
+  void emitOutputs(ArrayRef<Value> sums);
+  /// How many blocks are to fit on a multiprocessor.
+  int64_t getFewestBlocks();
+  void spreadBlocks();
 
+  bool isCopied() const { return config.getStages() > 2; }
+  int64_t getGroup() const { return std::min<int64_t>(config.getThreadN(), 4); }
   int64_t getRowLength(const Operand &operand) const {
     return operand.own +
            std::max(kPadding, kVectorBytes / getElementBytes(contraction.accumulatorType));
   }
 
+  const KernelInfo &kernel;
   const Contraction &contraction;
   MatmulFMAAttr config;
   int64_t threads;
@@ -97,6 +149,7 @@ private:
   IndexBuilder &index;
   MatmulTile tile;
   Value thread, threadRow, threadColumn;
+  llvm::DenseMap<std::pair<Value, Value>, Value> sources; // by memory and position
   SmallVector<Operand, 2> operands;
 };
 
@@ -110,14 +163,18 @@ FMAEmitter::Operand FMAEmitter::makeOperand(const Contraction::Side &side, int64
   int64_t limit =
       std::min<int64_t>({kVectorBytes / getElementBytes(elementType), elements / threads,
                          side.isKContiguous ? config.getTileK() : own});
+  // A copy writes neighbours, which those along k are not in shared memory; of a vector, as
+  // aligned as its length.
+  if (isCopied() && (side.isKContiguous || side.getCopySource().getAlignment() < kVectorBytes))
+    limit = 1;
   operand.width = tile.getVectorWidth(side, llvm::bit_floor<uint64_t>(limit));
   // Vectors that make up lines, and an equal number of them for each thread.
   while (elements % (threads * operand.width) != 0 ||
          (side.isKContiguous ? config.getTileK() : own) % operand.width != 0)
     operand.width /= 2;
   operand.rounds = elements / (threads * operand.width);
-  operand.buffer = frame.allocateShared(contraction.accumulatorType,
-                                        2 * config.getTileK() * getRowLength(operand));
+  operand.buffer = frame.allocateShared(
+      contraction.accumulatorType, config.getStages() * config.getTileK() * getRowLength(operand));
   return operand;
 }
 
@@ -178,30 +235,32 @@ SmallVector<Value> FMAEmitter::loadFragment(const Operand &operand, Value buffer
   return values;
 }
 
-SmallVector<Value> FMAEmitter::multiply(Value bufferNumber, ArrayRef<Value> accumulators) {
+SmallVector<Value> FMAEmitter::loadFragments(Value bufferNumber, int64_t k) {
+  SmallVector<Value> fragments =
+      loadFragment(operands[0], bufferNumber, k, threadRow, config.getThreadM());
+  llvm::append_range(fragments,
+                     loadFragment(operands[1], bufferNumber, k, threadColumn, config.getThreadN()));
+  return fragments;
+}
+
+void FMAEmitter::multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
-  SmallVector<Value> sums(accumulators);
-  for (int64_t k = 0; k < config.getTileK(); ++k) {
-    SmallVector<Value> rows =
-        loadFragment(operands[0], bufferNumber, k, threadRow, config.getThreadM());
-    SmallVector<Value> columns =
-        loadFragment(operands[1], bufferNumber, k, threadColumn, config.getThreadN());
-    int64_t group = countLanes(rows.front());
-    for (int64_t i = 0; i < config.getThreadM(); ++i) {
-      Value factor = getLane(builder, loc, rows[i / group], i % group);
-      for (auto [j, column] : llvm::enumerate(columns)) {
-        Value &sum = sums[i * columns.size() + j];
-        Value splat = splatTo(builder, loc, factor, countLanes(column));
-        if (isa<FloatType>(contraction.accumulatorType))
-          sum = math::FmaOp::create(builder, loc, splat, column, sum);
-        else
-          sum = arith::AddIOp::create(builder, loc,
-                                      arith::MulIOp::create(builder, loc, splat, column), sum);
-      }
+  int64_t group = countLanes(fragments.front());
+  ArrayRef<Value> rows = fragments.take_front(config.getThreadM() / group),
+                  columns = fragments.drop_front(rows.size());
+  for (int64_t i = 0; i < config.getThreadM(); ++i) {
+    Value factor = getLane(builder, loc, rows[i / group], i % group);
+    for (auto [j, column] : llvm::enumerate(columns)) {
+      Value &sum = sums[i * columns.size() + j];
+      Value splat = splatTo(builder, loc, factor, countLanes(column));
+      if (isa<FloatType>(contraction.accumulatorType))
+        sum = math::FmaOp::create(builder, loc, splat, column, sum);
+      else
+        sum = arith::AddIOp::create(builder, loc,
+                                    arith::MulIOp::create(builder, loc, splat, column), sum);
     }
   }
-  return sums;
 }
 
 /// A warp's threads lie in as square a patch as there is: shared memory then serves a warp's
@@ -223,25 +282,206 @@ void FMAEmitter::placeThread() {
                            index.rem(lane, kPatchColumns));
 }
 
-LogicalResult FMAEmitter::run() {
-  frame.setFewestBlocks(1);
-  tile.placeAtBlock();
-  thread = frame.getThreadId();
-  placeThread();
-  operands.push_back(makeOperand(contraction.a, config.getTileM(), tile.startM));
-  operands.push_back(makeOperand(contraction.b, config.getTileN(), tile.startN));
+FMAEmitter::Place FMAEmitter::getCopyPlace(const Operand &operand, int64_t round) {
+  if (!operand.side.isKContiguous) {
+    int64_t perLine = operand.own / operand.width, lines = threads / perLine;
+    if (threads % perLine == 0)
+      return {index.mul(index.rem(thread, perLine), operand.width), index.div(thread, perLine), 0,
+              round * lines};
+  } else if (threads % (kCopiedLines * kCopiedK) == 0 && config.getTileK() % kCopiedK == 0 &&
+             operand.own % kCopiedLines == 0) {
+    int64_t across = config.getTileK() / kCopiedK, warps = threads / (kCopiedLines * kCopiedK);
+    Value lane = index.rem(thread, kCopiedLines * kCopiedK);
+    Value patch = index.div(thread, kCopiedLines * kCopiedK);
+    Value line = index.div(lane, kCopiedK), along = index.rem(lane, kCopiedK);
+    if (warps % across == 0)
+      return {index.add(index.mul(index.div(patch, across), kCopiedLines), line),
+              index.add(index.mul(index.rem(patch, across), kCopiedK), along),
+              round * (warps / across) * kCopiedLines, 0};
+    if (across % warps == 0)
+      return {line, index.add(index.mul(patch, kCopiedK), along),
+              round * warps / across * kCopiedLines, round * warps % across * kCopiedK};
+  }
+  auto [own, k] = getPlace(operand, round);
+  return {own, k};
+}
 
+/// The address of an element that copies are from. LLVM does not see how it comes about: it would
+/// keep and step an address for each copy, at a known distance or not, in 16 pairs of registers.
+Value FMAEmitter::getSource(const Operand &operand, Value own, Value k) {
+  Value source = points.getMemory(operand.side.getCopySource());
+  Value position = tile.getPosition(operand.side, own, k).first;
+  Value &known = sources[{source, position}];
+  if (!known) {
+    Value pointer = tile.getPointer(source, position);
+    auto dialect = LLVM::AsmDialectAttr::get(points.builder.getContext(), LLVM::AsmDialect::AD_ATT);
+    known = LLVM::InlineAsmOp::create(points.builder, points.loc, pointer.getType(), pointer,
+                                      "mov.b64 $0, $1;", "=l,l", /*has_side_effects=*/false,
+                                      /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect,
+                                      /*operand_attrs=*/ArrayAttr())
+                .getResult(0);
+  }
+  return known;
+}
+
+/// i1: copy `place`, from where the thread's first one is at (own, k), begins inside; null if all
+/// do. One comparison with a known number, where both bounds have to be looked at: of the room that
+/// is left, none where the other index is outside.
+Value FMAEmitter::isCopyInside(const Operand &operand, const Place &place, Value own, Value k) {
+  bool walksOwn = operand.side.isKContiguous;
+  Value insideOwn = tile.isInsideOwn(operand.side, own, operand.own),
+        insideK = tile.isInsideK(k, config.getTileK());
+  if (!insideOwn || !insideK || (walksOwn ? place.kOffset : place.ownOffset) != 0)
+    return tile.isInside(operand.side, index.add(own, place.ownOffset), index.add(k, place.kOffset),
+                         operand.own, config.getTileK());
+  Value sizeOwn = &operand.side == &contraction.a ? tile.sizeM : tile.sizeN;
+  Value left = walksOwn ? index.sub(sizeOwn, own) : index.sub(tile.sizeK, k);
+  Value room = arith::SelectOp::create(points.builder, points.loc, walksOwn ? insideK : insideOwn,
+                                       left, index.constant(0));
+  return index.isLess(index.constant(walksOwn ? place.ownOffset : place.kOffset), room);
+}
+
+void FMAEmitter::startCopy(const Operand &operand, int64_t round, Value step, Value steps,
+                           Value slot) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  Place place = getCopyPlace(operand, round);
+  Value own = index.add(operand.start, place.own);
+  Value k = index.add(index.mul(step, config.getTileK()), place.k);
+  // Past the last step, too, zeros are written: the number of groups under way stays equal. A copy
+  // of no bytes reads nothing, wherever its source points.
+  Value inside = isCopyInside(operand, place, own, k);
+  if (!tile.isInsideK(k, config.getTileK()))
+    inside = index.both(index.isLess(step, steps), inside);
+  // Places that are a known number apart are so many bytes apart: the address of the first serves
+  // them all.
+  std::optional<int64_t> ownStride = tile.getStride(operand.side, /*alongK=*/false),
+                         kStride = tile.getStride(operand.side, /*alongK=*/true);
+  int64_t apart = place.ownOffset * ownStride.value_or(kFarthest + 1) +
+                  place.kOffset * kStride.value_or(kFarthest + 1);
+  if (apart > kFarthest) {
+    own = index.add(own, place.ownOffset);
+    k = index.add(k, place.kOffset);
+    apart = 0;
+  }
+  auto offsetBy = [&](Value pointer, int64_t elements) -> Value {
+    return LLVM::GEPOp::create(builder, loc, pointer.getType(), contraction.accumulatorType,
+                               pointer, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(elements)});
+  };
+  int64_t row = getRowLength(operand);
+  Value from = offsetBy(getSource(operand, own, k), apart);
+  Value first = index.add(index.mul(slot, config.getTileK() * row),
+                          index.add(index.mul(place.k, row), place.own));
+  Value to =
+      offsetBy(tile.getPointer(operand.buffer, first), place.kOffset * row + place.ownOffset);
+  auto bytes = static_cast<int32_t>(operand.width * getElementBytes(contraction.accumulatorType));
+  Value size = arith::SelectOp::create(builder, loc, inside,
+                                       points.constant(builder.getI32IntegerAttr(bytes)),
+                                       points.constant(builder.getI32IntegerAttr(0)));
+  auto modifier = bytes == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  NVVM::CpAsyncOp::create(builder, loc, to, from, bytes, modifier, size);
+}
+
+void FMAEmitter::awaitTile() {
+  NVVM::CpAsyncWaitGroupOp::create(points.builder, points.loc,
+                                   static_cast<uint32_t>(config.getStages() - 2));
+  frame.barrier();
+}
+
+SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  SmallVector<std::pair<const Operand *, int64_t>> copies;
+  for (const Operand &operand : operands)
+    for (int64_t round = 0; round < operand.rounds; ++round)
+      copies.push_back({&operand, round});
+  Value steps = tile.getSteps(config.getTileK()), none = index.constant(0);
+  int64_t last = config.getStages() - 1;
+  for (int64_t step = 0; step < last; ++step) {
+    for (auto [operand, round] : copies)
+      startCopy(*operand, round, index.constant(step), steps, index.constant(step));
+    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+  }
+  awaitTile();
+
+  size_t sumCount = sums.size();
+  SmallVector<Value> carried{none};
+  llvm::append_range(carried, sums);
+  llvm::append_range(carried, loadFragments(none, 0));
+  auto emitStep = [&](Value step, ValueRange values) {
+    Value slot = values.front();
+    SmallVector<Value> sums(values.slice(1, sumCount)), fragments(values.drop_front(1 + sumCount));
+    auto choose = [&](Value condition, int64_t then, Value otherwise) -> Value {
+      return arith::SelectOp::create(builder, loc, condition, index.constant(then), otherwise);
+    };
+    Value next = choose(index.isAtLeast(slot, index.constant(last)), 0, index.add(slot, 1)),
+          before = choose(index.isLess(slot, index.constant(1)), last, index.add(slot, -1));
+    Value copied = index.add(step, last);
+    int64_t lastK = config.getTileK() - 1;
+    // Copies start between the products, evenly: the memory system takes a burst of them no faster.
+    int64_t perK = llvm::divideCeil(copies.size(), std::max<int64_t>(lastK, 1));
+    ArrayRef<std::pair<const Operand *, int64_t>> left = copies;
+    for (int64_t k = 0; k <= lastK; ++k) {
+      size_t now = k < lastK ? std::min<size_t>(perK, left.size()) : left.size();
+      for (auto [operand, round] : left.take_front(now))
+        startCopy(*operand, round, copied, steps, before);
+      left = left.drop_front(now);
+      if (k == lastK) {
+        NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+        awaitTile();
+      }
+      SmallVector<Value> following =
+          k == lastK ? loadFragments(next, 0) : loadFragments(slot, k + 1);
+      multiply(fragments, sums);
+      fragments = following;
+    }
+    SmallVector<Value> results{next};
+    llvm::append_range(results, sums);
+    llvm::append_range(results, fragments);
+    return results;
+  };
+  carried = points.emitLoop(none, steps, index.constant(1), carried, emitStep);
+  // No copy may be under way when the block ends.
+  NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
+  return SmallVector<Value>(ArrayRef(carried).slice(1, sumCount));
+}
+
+/// Left to itself, ptxas keeps an address for each copy of unaligned rows: 228 registers, and one
+/// block on a multiprocessor.
+int64_t FMAEmitter::getFewestBlocks() {
+  int64_t words = getElementBytes(contraction.accumulatorType) / 4;
+  if (!isCopied() || config.getThreadM() * config.getThreadN() * words > kFewSums)
+    return 1;
+  return std::max<int64_t>(1, kRegisters / (kFewRegisters * llvm::alignTo(threads, 32)));
+}
+
+/// Blocks that are launched early take the places beside those of the kernel before, and
+/// multiprocessors that were idle get too many of them: 128 blocks of 64 x 128 took 101 us, one on
+/// each multiprocessor takes 54. So no more may fit on one than have to.
+void FMAEmitter::spreadBlocks() {
+  std::optional<int64_t> blocks =
+      getConstantIntValue(index.mul(index.mul(tile.tilesM, tile.tilesN), tile.batches));
+  if (!blocks || *blocks == 0)
+    return;
+  const Target &target = *kernel.target;
+  int64_t together = llvm::divideCeil(*blocks, int64_t(target.multiprocessors));
+  int64_t least = target.sharedPerMultiprocessor / (together + 1) - target.sharedReserved + 1;
+  int64_t used = 0;
+  for (const Operand &operand : operands)
+    used += config.getStages() * config.getTileK() * getRowLength(operand) *
+            getElementBytes(contraction.accumulatorType);
+  if (least > used && least <= int64_t(target.sharedPerBlock))
+    frame.allocateShared(points.builder.getI8Type(), least - used);
+}
+
+SmallVector<Value> FMAEmitter::sumLoaded(SmallVector<Value> sums) {
   for (const Operand &operand : operands)
     storeTile(operand, loadTile(operand, index.constant(0)), index.constant(0));
   frame.barrier();
 
-  int64_t group = std::min<int64_t>(config.getThreadN(), 4);
-  auto vectorType = VectorType::get(group, contraction.accumulatorType);
-  SmallVector<Value> sums(config.getThreadM() * config.getThreadN() / group,
-                          points.zero(vectorType));
   Value one = index.constant(1);
   Value steps = tile.getSteps(config.getTileK());
-  sums = points.emitLoop(index.constant(0), steps, one, sums, [&](Value step, ValueRange carried) {
+  return points.emitLoop(index.constant(0), steps, one, sums, [&](Value step, ValueRange carried) {
     Value next = index.add(step, one);
     SmallVector<Value> loaded = points.emitIfOrZeros(index.isLess(next, steps), [&] {
       SmallVector<Value> values;
@@ -249,7 +489,10 @@ LogicalResult FMAEmitter::run() {
         llvm::append_range(values, loadTile(operand, index.mul(next, config.getTileK())));
       return values;
     });
-    SmallVector<Value> result = multiply(index.rem(step, 2), SmallVector<Value>(carried));
+    SmallVector<Value> result(carried);
+    Value bufferNumber = index.rem(step, 2);
+    for (int64_t k = 0; k < config.getTileK(); ++k)
+      multiply(loadFragments(bufferNumber, k), result);
     ArrayRef<Value> values = loaded;
     for (const Operand &operand : operands) {
       storeTile(operand, values.take_front(operand.rounds), index.rem(next, 2));
@@ -258,8 +501,10 @@ LogicalResult FMAEmitter::run() {
     frame.barrier();
     return result;
   });
+}
 
-  int64_t columnGroups = config.getThreadN() / group,
+void FMAEmitter::emitOutputs(ArrayRef<Value> sums) {
+  int64_t group = getGroup(), columnGroups = config.getThreadN() / group,
           rowGroup = std::min<int64_t>(config.getThreadM(), 4);
   for (int64_t i = 0; i < config.getThreadM(); ++i)
     for (int64_t j = 0; j < columnGroups; ++j) {
@@ -270,12 +515,31 @@ LogicalResult FMAEmitter::run() {
                                                       j * (config.getTileN() / columnGroups)));
       tile.emitOutputs(row, column, sums[i * columnGroups + j]);
     }
+}
+
+LogicalResult FMAEmitter::run() {
+  frame.setFewestBlocks(getFewestBlocks());
+  tile.placeAtBlock();
+  thread = frame.getThreadId();
+  placeThread();
+  operands.push_back(makeOperand(contraction.a, config.getTileM(), tile.startM));
+  operands.push_back(makeOperand(contraction.b, config.getTileN(), tile.startN));
+  spreadBlocks();
+  auto vectorType = VectorType::get(getGroup(), contraction.accumulatorType);
+  SmallVector<Value> sums(config.getThreadM() * config.getThreadN() / getGroup(),
+                          points.zero(vectorType));
+  emitOutputs(isCopied() ? sumCopied(sums) : sumLoaded(sums));
   return tile.finish();
 }
 
 namespace {
 
 struct EmitMatmulFMA final : impl::EmitMatmulFMABase<EmitMatmulFMA> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    EmitMatmulFMABase::getDependentDialects(registry);
+    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  }
+
   void runOnOperation() override {
     auto config = getOperation()->getAttrOfType<MatmulFMAAttr>(plan::kConfigAttr);
     if (!config)
@@ -286,6 +550,14 @@ struct EmitMatmulFMA final : impl::EmitMatmulFMABase<EmitMatmulFMA> {
     FailureOr<Contraction> contraction = requireContraction(*kernel, config);
     if (failed(contraction))
       return signalPassFailure();
+    if (config.getStages() > 2 &&
+        !(kernel->target->hasAsyncCopy && contraction->hasCopiedFactors())) {
+      getOperation().emitOpError("expected factors in memory that are multiplied as they are, and "
+                                 "sm_80 or later for ")
+          << config << ", got " << getElementTypeOrSelf(contraction->a.operand->get()) << " on "
+          << kernel->target->arch;
+      return signalPassFailure();
+    }
     if (failed(FMAEmitter(*kernel, *contraction, config).run()))
       signalPassFailure();
   }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Analysis/FMAModel.h"
 #include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
 #include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
@@ -179,6 +180,11 @@ static MatmulWGMMAAttr toConfig(MLIRContext *context, const WGMMAPlan &plan) {
 std::string ProductChooser::checkGiven(Attribute config) {
   if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config))
     return problem ? checkWGMMAPlan(*kernel.target, *problem, toPlan(wgmma)) : refusal;
+  auto fma = dyn_cast<MatmulFMAAttr>(config);
+  if (fma && fma.getStages() > 2 &&
+      !(kernel.target->hasAsyncCopy && contraction.hasCopiedFactors()))
+    return "more than two stages are of factors in memory that are multiplied as they are, and for "
+           "sm_80 or later";
   auto mma = dyn_cast<MatmulMMAAttr>(config);
   if (!mma)
     return contraction.group.rowParts.empty()
@@ -359,40 +365,31 @@ std::optional<Choice> ProductChooser::chooseMMA() {
 }
 
 Choice ProductChooser::chooseFMA() {
-  MLIRContext *context = kernel.getFunction().getContext();
   linalg::LinalgOp op = contraction.getOp();
-  std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
-                         m = getStaticProduct(op, contraction.m),
-                         n = getStaticProduct(op, contraction.n);
-  struct Tile {
-    int64_t m, n, k, threadM, threadN;
+  FMAProblem problem;
+  problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
+  problem.m = getStaticProduct(op, contraction.m).value_or(4096);
+  problem.n = getStaticProduct(op, contraction.n).value_or(4096);
+  problem.k = getStaticProduct(op, contraction.k).value_or(1024);
+  problem.elementBytes = getElementBytes(contraction.accumulatorType);
+  problem.isCopied = kernel.target->hasAsyncCopy && contraction.hasCopiedFactors();
+  auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
+    // What runs along k is turned as it is copied, element by element.
+    if (!side.isVectorizable || (problem.isCopied && side.isKContiguous))
+      return 1;
+    ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
+    return std::min<int64_t>(4, getInnermostDivisor(points, contraction.group, inner));
   };
-  // Largest first: the first one that gives every multiprocessor a block is taken, else the one
-  // with most blocks.
-  static const Tile tiles[] = {{128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 2, 4}};
-  // Of wide types all that a step multiplies would not fit into registers.
-  static const Tile flatTile = {16, 64, 32, 2, 4}, wideFlatTile = {16, 64, 16, 2, 4};
-  bool wide = getElementBytes(contraction.accumulatorType) > 4;
-  const Tile *chosen = nullptr;
-  if (m && *m <= 16) {
-    chosen = wide ? &wideFlatTile : &flatTile;
-  } else {
-    for (const Tile &tile : tiles) {
-      if (wide && tile.threadM * tile.threadN > 16)
-        continue;
-      chosen = &tile;
-      int64_t blocks = llvm::divideCeil(m.value_or(4096), tile.m) *
-                       llvm::divideCeil(n.value_or(4096), tile.n) * batch.value_or(1);
-      if (blocks >= kernel.target->multiprocessors)
-        break;
-    }
-  }
-  std::string reason =
-      llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a thread",
-                    chosen->m, chosen->n, chosen->threadM, chosen->threadN)
-          .str();
-  return {MatmulFMAAttr::get(context, chosen->m, chosen->n, chosen->k, chosen->threadM,
-                             chosen->threadN),
+  problem.widthA = getWidth(contraction.a, contraction.m);
+  problem.widthB = getWidth(contraction.b, contraction.n);
+  FMAPlan plan = chooseFMAPlan(*kernel.target, problem);
+  std::string reason = llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, "
+                                     "{2} x {3} a thread, {4} stages, {5:F1} us expected",
+                                     plan.tileM, plan.tileN, plan.threadM, plan.threadN,
+                                     plan.stages, plan.microseconds)
+                           .str();
+  return {MatmulFMAAttr::get(op.getContext(), plan.tileM, plan.tileN, plan.tileK, plan.threadM,
+                             plan.threadN, plan.stages),
           reason};
 }
 

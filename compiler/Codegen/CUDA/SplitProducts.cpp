@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/SplitProducts.h"
 
+#include "compiler/Codegen/CUDA/Analysis/FMAModel.h"
 #include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
@@ -30,6 +31,10 @@ static constexpr int64_t kLongSum = 2048, kShortestPart = 512, kStep = 64;
 /// takes: a launch, and the bytes a microsecond that are read for it from L2.
 static constexpr int64_t kVeryLongSum = 8192, kAlignedElements = 8;
 static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
+/// The shortest part of a sum on plain arithmetic, and what parts must be faster by there: that
+/// model is within 5 % of most times.
+static constexpr int64_t kShortestPlainPart = 64;
+static constexpr double kPlainWorthwhile = 0.95;
 /// What parts must be faster than the whole by: the model is not that exact.
 static constexpr double kWorthwhile = 0.85;
 
@@ -93,6 +98,47 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
   return best;
 }
 
+/// True if factors and sums are of one type, and no tensor core is asked.
+static bool isPlain(linalg::ContractOp op, const Target &target) {
+  Type type = getElementTypeOrSelf(op.getDpsInits().front());
+  bool isTF32 = type.isF32() && target.hasMMA16816 && op->hasAttr(plan::kAllowTF32Attr);
+  return !isTF32 && type.getIntOrFloatBitWidth() >= 32 &&
+         llvm::all_of(op.getDpsInputs(),
+                      [&](Value operand) { return getElementTypeOrSelf(operand) == type; });
+}
+
+/// Parts of products on plain arithmetic: as many as make the product and their sum fastest, if
+/// any. `problem` has the sizes.
+static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, ArrayRef<unsigned> k,
+                                                    FMAProblem problem, const Target &target) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  problem.elementBytes = getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth() / 8;
+  problem.isCopied = target.hasAsyncCopy && k.size() == 1;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (problem.isCopied && isContiguous(maps[0], k))
+    problem.widthA = 1;
+  if (problem.isCopied && isContiguous(maps[1], k))
+    problem.widthB = 1;
+  double limit = kPlainWorthwhile * chooseFMAPlan(target, problem).microseconds;
+  // More blocks than this do not fill the GPU any better.
+  int64_t most = std::min(problem.k / kShortestPlainPart, 8 * int64_t(target.multiprocessors));
+  std::optional<ProductSplit> best;
+  for (unsigned loop : k)
+    for (int64_t parts = 2; parts <= std::min(ranges[loop], most); ++parts) {
+      if (ranges[loop] % parts != 0)
+        continue;
+      FMAProblem part = problem;
+      part.batch *= parts;
+      part.k /= parts;
+      double time = chooseFMAPlan(target, part).microseconds + estimateSumOfParts(problem, parts);
+      if (time < limit) {
+        limit = time;
+        best = ProductSplit{loop, parts};
+      }
+    }
+  return best;
+}
+
 static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Target &target) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
@@ -111,6 +157,14 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
     problem.n = product(dims->n);
     problem.k = product(dims->k);
     return choosePartsOnWGMMA(op, *dims, problem, target);
+  }
+  if (isPlain(op, target) && product(dims->k) > 0) {
+    FMAProblem problem{};
+    problem.batch = product(dims->batch);
+    problem.m = product(dims->m);
+    problem.n = product(dims->n);
+    problem.k = product(dims->k);
+    return choosePlainParts(op, dims->k, problem, target);
   }
   int64_t tile = isHalf(op) && target.hasMMA16816 ? kSmallestTile : kSmallestScalarTile;
   int64_t tiles = product(dims->batch) * llvm::divideCeil(product(dims->m), tile) *

@@ -222,3 +222,8 @@ func.func @wgmma_rows() attributes {lowering_config = #cuda.matmul_wgmma<tile_m 
 
 // expected-error@+1 {{expected tile_m to be at most 4096, got 8192}}
 func.func @mma_rows() attributes {lowering_config = #cuda.matmul_mma<tile_m = 8192, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 2 to 16 stages, got 1}}
+func.func @fma_stages() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 1>} { return }

@@ -55,3 +55,55 @@ builtin.module @ragged attributes {plan.kernel, plan.target = #plan.target<"cuda
     return
   }
 }
+
+// -----
+
+// Two tiles are on their way while the third one is multiplied: of A, which is turned on the way, single elements, of B vectors.
+// The factors of the next k are loaded before those at hand are multiplied, across the barrier, too.
+// CHECK-LABEL: func.func @copied
+// CHECK-SAME:    block = [64, 1, 1]
+// CHECK-COUNT-8: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca
+// CHECK:         nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg
+builtin.module @copied attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @copied() attributes {lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32, tile_k = 8, thread_m = 4, thread_n = 4, stages = 3>} {
+    %b0 = plan.binding 0 read align 64 : memref<64x64xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<64x64xf32> to tensor<64x64xf32>
+    %b1 = plan.binding 1 read align 64 : memref<64x64xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<64x64xf32> to tensor<64x64xf32>
+    %e4 = tensor.empty() : tensor<64x64xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %b2 = plan.binding 2 write align 64 : memref<64x64xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Rows that are not aligned are copied element by element, and those outside are zeros: of rows, how many are left is compared,
+// none where k is outside.
+// CHECK-LABEL: func.func @copied_ragged
+// CHECK-NOT:     nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16
+// CHECK:         scf.for
+// CHECK:           %[[INSIDE_K:.*]] = arith.cmpi slt, %{{.*}}, %c13
+// CHECK:           %[[ROOM:.*]] = arith.select %[[INSIDE_K]]
+// CHECK:           %[[INSIDE:.*]] = arith.cmpi sgt, %[[ROOM]]
+// CHECK:           %[[BYTES:.*]] = arith.select %[[INSIDE]], %{{.*}}, %{{.*}} : i32
+// CHECK:           nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca, %[[BYTES]]
+builtin.module @copied_ragged attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @copied_ragged() attributes {lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32, tile_k = 8, thread_m = 4, thread_n = 4, stages = 3>} {
+    %b0 = plan.binding 0 read align 64 : memref<17x13xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<17x13xf32> to tensor<17x13xf32>
+    %b1 = plan.binding 1 read align 64 : memref<13x19xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<13x19xf32> to tensor<13x19xf32>
+    %e4 = tensor.empty() : tensor<17x19xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<17x19xf32>) -> tensor<17x19xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<17x13xf32>, tensor<13x19xf32>) outs(%f4 : tensor<17x19xf32>) -> tensor<17x19xf32>
+    %b2 = plan.binding 2 write align 64 : memref<17x19xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<17x19xf32>, memref<17x19xf32>) -> ()
+    return
+  }
+}

@@ -209,3 +209,41 @@ builtin.module @parts_without_tensor_cores attributes {plan.kernel, plan.target 
     return
   }
 }
+
+// -----
+
+builtin.module @copies_on_old_arch attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_75">} {
+  // expected-error @below {{expected factors in memory that are multiplied as they are, and sm_80 or later for #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>, got 'f32' on sm_75}}
+  func.func @copies_on_old_arch() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>} {
+    %ab = plan.binding 0 read align 64 : memref<64x64xf32>
+    %bb = plan.binding 1 read align 64 : memref<64x64xf32>
+    %cb = plan.binding 2 write align 64 : memref<64x64xf32>
+    %a = bufferization.to_tensor %ab restrict : memref<64x64xf32> to tensor<64x64xf32>
+    %b = bufferization.to_tensor %bb restrict : memref<64x64xf32> to tensor<64x64xf32>
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %c = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+    bufferization.materialize_in_destination %c in restrict writable %cb : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+builtin.module @copies_of_halves attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  // expected-error @below {{expected factors in memory that are multiplied as they are, and sm_80 or later for #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>, got 'f16' on sm_80}}
+  func.func @copies_of_halves() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>} {
+    %ab = plan.binding 0 read align 64 : memref<64x64xf16>
+    %bb = plan.binding 1 read align 64 : memref<64x64xf16>
+    %cb = plan.binding 2 write align 64 : memref<64x64xf32>
+    %a = bufferization.to_tensor %ab restrict : memref<64x64xf16> to tensor<64x64xf16>
+    %b = bufferization.to_tensor %bb restrict : memref<64x64xf16> to tensor<64x64xf16>
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %c = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+    bufferization.materialize_in_destination %c in restrict writable %cb : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+    return
+  }
+}

@@ -557,7 +557,7 @@ builtin.module @columns_of_symbolic_length attributes {plan.kernel, plan.target 
 // -----
 
 // CHECK-LABEL: func.func @product()
-// CHECK-SAME:    #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>
+// CHECK-SAME:    #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 16, thread_m = 8, thread_n = 8, stages = 3>
 builtin.module @product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @product() {
     %b0 = plan.binding 0 read align 64 : memref<4096x4096xf32>

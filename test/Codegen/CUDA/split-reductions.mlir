@@ -600,3 +600,37 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %sum : tensor<2xf32>
   }
 }
+
+// -----
+
+builtin.module @plain attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // Plain arithmetic: parts where tiles are few, as many as the model of their time says.
+  // CHECK-LABEL: func.func @few_tiles
+  // CHECK:         tensor.expand_shape %arg0 {{.*}} into tensor<128x[[PARTS:[0-9]+]]x{{[0-9]+}}xf32>
+  // CHECK:         linalg.contract {{.*}} outs(%{{.*}} : tensor<[[PARTS]]x128x128xf32>)
+  // CHECK:         linalg.generic
+  // CHECK-SAME:      iterator_types = ["reduction", "parallel", "parallel"]
+  func.func @few_tiles(%a: tensor<128x8192xf32>, %b: tensor<8192x128xf32>, %init: tensor<128x128xf32>) -> tensor<128x128xf32> {
+    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<128x8192xf32>, tensor<8192x128xf32>) outs(%init : tensor<128x128xf32>) -> tensor<128x128xf32>
+    return %c : tensor<128x128xf32>
+  }
+
+  // Enough tiles.
+  // CHECK-LABEL: func.func @many_tiles
+  // CHECK-NOT:     tensor.expand_shape
+  func.func @many_tiles(%a: tensor<4096x1024xf32>, %b: tensor<1024x4096xf32>, %init: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%a, %b : tensor<4096x1024xf32>, tensor<1024x4096xf32>) outs(%init : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    return %c : tensor<4096x4096xf32>
+  }
+
+  // Tensor cores take this one: clusters share its sums.
+  // CHECK-LABEL: func.func @tf32
+  // CHECK-NOT:     tensor.expand_shape
+  func.func @tf32(%a: tensor<1024x1024xf32>, %b: tensor<1024x1024xf32>, %init: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
+    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {allow_tf32}
+      ins(%a, %b : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%init : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+    return %c : tensor<1024x1024xf32>
+  }
+}

@@ -81,6 +81,20 @@ bool Contraction::hasSingleOperands() const {
   return isPlain(a) && isPlain(b) && accumulatorType.isF32();
 }
 
+bool Contraction::hasCopiedFactors() const {
+  linalg::LinalgOp op = getOp();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  if (llvm::count_if(k, [&](unsigned dim) { return ranges[dim] != 1; }) > 1)
+    return false;
+  return llvm::all_of(std::array{&a, &b}, [&](const Side *side) {
+    Type type = getElementTypeOrSelf(side->operand->get());
+    int64_t bytes = getElementBytes(type);
+    return side->casts.empty() && type == accumulatorType && (bytes == 4 || bytes == 8) &&
+           side->getCopySource() && !side->getZeroPadding() &&
+           op.getMatchingIndexingMap(side->operand).isProjectedPermutation();
+  });
+}
+
 bool Contraction::Side::isUnsigned() const {
   return casts.size() == 1 && isa<arith::ExtUIOp>(casts.front());
 }

@@ -53,6 +53,9 @@ struct Contraction {
   bool hasByteOperands() const;
   /// The same, both with their signs.
   bool hasSignedByteOperands() const;
+  /// True if both factors are elements of 4 or 8 bytes in memory, multiplied as they are stored,
+  /// and found there by at most one dim of k.
+  bool hasCopiedFactors() const;
   /// True if mma.sync knows the types (f32 where factors may be rounded).
   bool hasMMATypes() const { return hasHalfOperands() || hasSingleOperands() || hasByteOperands(); }
   /// True if wgmma knows the types (f32 where factors may be rounded).

@@ -119,20 +119,23 @@ int64_t MatmulTile::getVectorWidth(const Contraction::Side &side, int64_t limit)
                   knownDivisor(getInnerSize(side.isKContiguous ? ArrayRef(contraction.k) : own)));
 }
 
+static bool isWholeTiles(Value size, int64_t tile) {
+  std::optional<int64_t> number = getConstantIntValue(size);
+  return number && *number > 0 && *number % tile == 0;
+}
+
+Value MatmulTile::isInsideOwn(const Contraction::Side &side, Value own, int64_t tileOwn) {
+  Value size = &side == &contraction.a ? sizeM : sizeN;
+  return isWholeTiles(size, tileOwn) ? Value() : index.isLess(own, size);
+}
+
+Value MatmulTile::isInsideK(Value k, int64_t tileK) {
+  return isWholeTiles(sizeK, tileK) ? Value() : index.isLess(k, sizeK);
+}
+
 Value MatmulTile::isInside(const Contraction::Side &side, Value own, Value k, int64_t tileOwn,
                            int64_t tileK) {
-  bool isA = &side == &contraction.a;
-  Value sizeOwn = isA ? sizeM : sizeN;
-  auto isMultiple = [](Value size, int64_t tile) {
-    std::optional<int64_t> number = getConstantIntValue(size);
-    return number && *number > 0 && *number % tile == 0;
-  };
-  Value inside;
-  if (!isMultiple(sizeOwn, tileOwn))
-    inside = index.isLess(own, sizeOwn);
-  if (!isMultiple(sizeK, tileK))
-    inside = index.both(inside, index.isLess(k, sizeK));
-  return inside;
+  return index.both(isInsideOwn(side, own, tileOwn), isInsideK(k, tileK));
 }
 
 Point MatmulTile::makePoint(const Contraction::Side &side, Value own, Value k, int64_t lanes) {

@@ -61,6 +61,9 @@ public:
   /// i1: the element is within the operand; null if all of every tile are.
   mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k,
                        int64_t tileOwn, int64_t tileK);
+  /// The same along one of its dims.
+  mlir::Value isInsideOwn(const Contraction::Side &side, mlir::Value own, int64_t tileOwn);
+  mlir::Value isInsideK(mlir::Value k, int64_t tileK);
 
   /// What the kernel's one output is at row m, columns from n on. Undefined outside.
   mlir::Value emitOutput(mlir::Value m, mlir::Value n, mlir::Value accumulators);

@@ -204,8 +204,9 @@ LogicalResult MergeAttr::verify(EmitError emitError, int64_t threads, int64_t it
 }
 
 LogicalResult MatmulFMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
-                                    int64_t tileK, int64_t threadM, int64_t threadN) {
-  constexpr int64_t kMostSums = 256;
+                                    int64_t tileK, int64_t threadM, int64_t threadN,
+                                    int64_t stages) {
+  constexpr int64_t kMostSums = 256, kMostStages = 16;
   for (auto [name, side] : {std::pair("tile_m", tileM), {"tile_n", tileN}, {"tile_k", tileK}})
     if (side < 1 || side > kMostSide)
       return emitError() << "expected " << name << " to be 1 to " << kMostSide << ", got " << side;
@@ -215,6 +216,8 @@ LogicalResult MatmulFMAAttr::verify(EmitError emitError, int64_t tileM, int64_t 
       return emitError() << "expected " << name
                          << " to be 1, 2 or a multiple of 4 that divides the tile's " << tile
                          << ", got " << own;
+  if (stages < 2 || stages > kMostStages)
+    return emitError() << "expected 2 to " << kMostStages << " stages, got " << stages;
   if (threadM * threadN > kMostSums)
     return emitError() << "expected at most " << kMostSums << " sums for each thread, got "
                        << threadM << " x " << threadN;

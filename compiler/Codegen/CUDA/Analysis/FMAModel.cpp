@@ -1,0 +1,200 @@
+//===- FMAModel.cpp - How long a matrix product on plain arithmetic takes -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A multiprocessor works off the blocks that fall to it, as many at a time as fit. A step of these
+// takes the longest of
+//
+//   issue     the instructions of all their warps, four a cycle, and the bytes of their tiles, from
+//             L2: these hide behind those only in part
+//   shared    the rows of 128 bytes that they read from shared memory and copy there, one a cycle
+//   alone     the instructions of one warp, which waits for its own loads and at barriers
+//   arrival   the latency of memory, over the steps that are under way
+//
+// and the product what its busiest multiprocessor takes, or memory for reading all operands once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Analysis/FMAModel.h"
+
+#include "compiler/Codegen/CUDA/Occupancy.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace xc::cuda {
+
+/// GHz under load.
+static constexpr double kClock = 1.755;
+/// Instructions that the four schedulers of a multiprocessor issue in a cycle; of tiles that pass
+/// through registers, whose values threads wait for, fewer.
+static constexpr double kCopiedIssue = 4, kLoadedIssue = 4 * 0.95;
+/// Instructions for a copy, or for a load, its address and its bounds; and those of a step beside.
+static constexpr double kCopyOps = 2, kStepOps = 24;
+/// Of the cycles that a warp could issue in by itself.
+static constexpr double kAlone = 1 / 1.2;
+/// Cycles until what is loaded from shared memory can be multiplied, and those of a barrier.
+static constexpr double kSharedLatency = 34, kBarrierCycles = 60;
+/// Cycles until a copy has arrived under load.
+static constexpr double kCopyLatency = 1000;
+/// Bytes a cycle from L2 to one multiprocessor, and to memory when blocks store their outputs.
+static constexpr double kL2BytesPerCycle = 66, kStoreBytesPerCycle = 30;
+/// Cycles of a block before its first step and behind its last one.
+static constexpr double kBlockCycles = 2500;
+/// Bytes a nanosecond from memory, and the nanoseconds until it is at that rate.
+static constexpr double kMemoryRate = 3900, kMemoryStart = 1500;
+/// What is left of the shorter one of both times.
+static constexpr double kOverlapLoss = 0.05;
+/// Microseconds of a launch behind another kernel, of one that adds up parts, and the bytes a
+/// microsecond that this one reads.
+static constexpr double kLaunchTime = 0.7, kSumTime = 1.5, kSumBytesPerMicrosecond = 3e6;
+/// Registers of a thread beside its sums and factors.
+static constexpr int64_t kOtherRegisters = 32;
+/// Elements of rows in shared memory beyond the tile's; see EmitMatmulFMA.cpp.
+static constexpr int64_t kPadding = 4;
+static constexpr int64_t kWarp = 32, kLineBytes = 128, kVectorBytes = 16;
+
+/// Tiles of factors that are copied, and of such that pass through registers. Those for few rows
+/// serve few columns, too, turned around.
+static constexpr FMAPlan kCopiedPlans[] = {
+    {128, 128, 16, 8, 8, 3, 0}, {128, 64, 16, 8, 8, 4, 0}, {64, 128, 16, 8, 8, 4, 0},
+    {64, 64, 16, 8, 8, 4, 0},   {64, 64, 16, 8, 4, 4, 0},  {64, 64, 16, 4, 4, 4, 0},
+    {32, 128, 16, 8, 8, 4, 0},  {32, 64, 16, 8, 4, 4, 0},  {32, 32, 16, 4, 4, 5, 0},
+    {16, 256, 16, 8, 8, 4, 0},  {16, 128, 16, 8, 4, 5, 0}, {8, 256, 16, 8, 4, 4, 0},
+    {8, 128, 16, 4, 4, 5, 0},
+};
+static constexpr FMAPlan kLoadedPlans[] = {
+    {128, 128, 8, 8, 8, 2, 0}, {64, 64, 16, 4, 4, 2, 0}, {32, 32, 16, 2, 4, 2, 0},
+    {16, 64, 32, 2, 4, 2, 0},  {16, 64, 16, 2, 4, 2, 0},
+};
+/// Of wide types all that a step multiplies must fit into registers.
+static constexpr int64_t kMostWideSums = 16, kMostWideK = 16;
+
+/// Registers of a sum or factor.
+static int64_t countWords(const FMAProblem &problem) {
+  return llvm::divideCeil(problem.elementBytes, 4);
+}
+
+static int64_t getThreads(const FMAPlan &plan) {
+  return plan.tileM / plan.threadM * (plan.tileN / plan.threadN);
+}
+
+static int64_t getSharedBytes(const FMAProblem &problem, const FMAPlan &plan) {
+  return plan.stages * plan.tileK * (plan.tileM + plan.tileN + 2 * kPadding) * problem.elementBytes;
+}
+
+/// How many blocks run on a multiprocessor at a time; 0 if a block does not fit.
+static int64_t countBlocks(const Target &target, const FMAProblem &problem, const FMAPlan &plan) {
+  BlockNeeds needs;
+  int64_t words = countWords(problem);
+  needs.threads = getThreads(plan);
+  needs.registers = llvm::alignTo(
+      words * (plan.threadM * plan.threadN + 2 * (plan.threadM + plan.threadN)) + kOtherRegisters,
+      8);
+  needs.sharedBytes = getSharedBytes(problem, plan);
+  return needs.sharedBytes > target.sharedPerBlock ? 0 : computeOccupancy(target, needs).blocks;
+}
+
+namespace {
+
+/// What a step of one block takes of its multiprocessor, in cycles.
+struct Step {
+  double issue, shared, alone, arrival, fetch;
+
+  /// Of `blocks` blocks at a time.
+  double get(double blocks) const {
+    return std::max({blocks * (issue + fetch), blocks * shared, alone, arrival});
+  }
+};
+
+} // namespace
+
+static Step getStep(const FMAProblem &problem, const FMAPlan &plan) {
+  int64_t threads = getThreads(plan), words = countWords(problem);
+  double warps = llvm::divideCeil(threads, kWarp);
+  int64_t across = plan.tileN / plan.threadN, down = plan.tileM / plan.threadM;
+  // A warp's threads lie in as square a patch as there is.
+  bool isPatch = across % 8 == 0 && down % 4 == 0;
+  int64_t lanesAcross = isPatch ? 8 : std::min<int64_t>(across, kWarp);
+  int64_t lanesDown = isPatch ? 4 : llvm::divideCeil(kWarp, lanesAcross);
+  auto countRows = [&](int64_t own, int64_t lanes) {
+    double loads = llvm::divideCeil(own, 4) * words;
+    return std::pair(loads, loads * std::max(1.0, lanes * kVectorBytes / double(kLineBytes)));
+  };
+  auto [loadsA, rowsA] = countRows(plan.threadM, lanesDown);
+  auto [loadsB, rowsB] = countRows(plan.threadN, lanesAcross);
+  double products = plan.threadM * plan.threadN * words;
+  double copies = plan.tileK *
+                  (plan.tileM / double(problem.widthA) + plan.tileN / double(problem.widthB)) /
+                  threads;
+  double stores = problem.isCopied ? 0 : plan.tileK * (plan.tileM + plan.tileN) / double(threads);
+  Step step;
+  double perWarp =
+      plan.tileK * (products + loadsA + loadsB) + kCopyOps * copies + stores + kStepOps;
+  step.issue = warps * perWarp / (problem.isCopied ? kCopiedIssue : kLoadedIssue);
+  double bytes = plan.tileK * (plan.tileM + plan.tileN) * problem.elementBytes;
+  step.shared = warps * plan.tileK * (rowsA + rowsB) + bytes / kLineBytes + warps * copies;
+  // One k is read ahead where tiles are copied; ptxas reads several where a step has no barrier.
+  step.alone =
+      plan.tileK * std::max((products + loadsA + loadsB) / kAlone, kSharedLatency) + kBarrierCycles;
+  step.arrival = kCopyLatency / (plan.stages - 1);
+  step.fetch = bytes / kL2BytesPerCycle;
+  return step;
+}
+
+static double estimate(const Target &target, const FMAProblem &problem, const FMAPlan &plan,
+                       int64_t resident) {
+  int64_t blocks = problem.batch * llvm::divideCeil(problem.m, plan.tileM) *
+                   llvm::divideCeil(problem.n, plan.tileN);
+  int64_t busiest = llvm::divideCeil(blocks, int64_t(target.multiprocessors));
+  double steps = llvm::divideCeil(problem.k, plan.tileK);
+  double store = plan.tileM * plan.tileN * problem.elementBytes / kStoreBytesPerCycle;
+  Step step = getStep(problem, plan);
+  auto getRound = [&](int64_t count) {
+    return count == 0 ? 0 : steps * step.get(count) + count * store;
+  };
+  double cycles = llvm::divideCeil(busiest, resident) * kBlockCycles +
+                  busiest / resident * getRound(resident) + getRound(busiest % resident);
+  double factors = problem.k * static_cast<double>(problem.m + problem.n),
+         sums = static_cast<double>(problem.m) * problem.n;
+  double memory = problem.batch * (factors + sums) * problem.elementBytes / kMemoryRate;
+  double busy = cycles / kClock, read = memory + kMemoryStart;
+  return kLaunchTime + (std::max(busy, read) + kOverlapLoss * std::min(busy, read)) / 1000;
+}
+
+FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
+  FMAPlan best{};
+  best.microseconds = std::numeric_limits<double>::infinity();
+  auto consider = [&](FMAPlan plan) {
+    bool isWide = problem.elementBytes > 4;
+    if (isWide && (plan.threadM * plan.threadN > kMostWideSums || plan.tileK > kMostWideK))
+      return;
+    int64_t resident = countBlocks(target, problem, plan);
+    if (resident == 0)
+      return;
+    plan.microseconds = estimate(target, problem, plan, resident);
+    if (plan.microseconds < best.microseconds)
+      best = plan;
+  };
+  for (const FMAPlan &plan : problem.isCopied ? llvm::ArrayRef<FMAPlan>(kCopiedPlans)
+                                              : llvm::ArrayRef<FMAPlan>(kLoadedPlans)) {
+    consider(plan);
+    if (plan.tileM < 64 && plan.tileM != plan.tileN)
+      consider({plan.tileN, plan.tileM, plan.tileK, plan.threadN, plan.threadM, plan.stages, 0});
+  }
+  return best;
+}
+
+double estimateSumOfParts(const FMAProblem &problem, int64_t parts) {
+  double bytes =
+      static_cast<double>(problem.batch * problem.m * problem.n * problem.elementBytes * parts);
+  return kSumTime + bytes / kSumBytesPerMicrosecond;
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,40 @@
+//===- FMAModel.h - How long a matrix product on plain arithmetic takes ---===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ANALYSIS_FMAMODEL_H
+#define XC_CODEGEN_CUDA_ANALYSIS_FMAMODEL_H
+
+#include "compiler/Codegen/CUDA/Targets.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+namespace xc::cuda {
+
+/// A product as the model sees it; a size that is not known is a guess.
+struct FMAProblem {
+  int64_t batch, m, n, k;
+  int64_t elementBytes;           // of sums, and of factors in shared memory
+  bool isCopied;                  // factors reach shared memory by cp.async, else through registers
+  int64_t widthA = 4, widthB = 4; // neighbours that are loaded or copied at once
+};
+
+/// The parameters of #cuda.matmul_fma, and the time that they should take.
+struct FMAPlan {
+  int64_t tileM, tileN, tileK, threadM, threadN, stages;
+  double microseconds;
+};
+
+/// The plan that should be fastest. There always is one.
+FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem);
+
+/// The microseconds that it takes to add up the results of `parts` products of `problem`'s size,
+/// each of a part of its sums, in a kernel of its own.
+double estimateSumOfParts(const FMAProblem &problem, int64_t parts);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ANALYSIS_FMAMODEL_H
