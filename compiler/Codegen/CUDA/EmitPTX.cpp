@@ -14,6 +14,7 @@
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Targets.h"
+#include "compiler/Codegen/CUDA/UnlikelyTails.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -148,6 +149,8 @@ FailureOr<std::string> EmitPTX::compile(const Target &target) {
   module->setTargetTriple(triple);
   module->setDataLayout(machine->createDataLayout());
   optimize(*module, *machine, optLevel);
+  for (llvm::Function &function : *module)
+    separateUnlikelyTails(function);
 
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);

@@ -15,6 +15,7 @@
 #include "compiler/Codegen/Common/MathBuilder.h"
 #include "compiler/Codegen/Common/Passes.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -54,6 +54,29 @@ static Value sinOfQuadrant(MathBuilder &b, SinCos values, Value quadrant) {
   return b.flipSign(result, b.shiftLeft(quadrant, b.pick(30, 62)));
 }
 
+/// sin(r + quadrant pi/2), of a reduced argument without a lower part. Both series are one
+/// polynomial, whose coefficients are chosen while r is computed: sin is r + r z (0 z^3 + ...), cos
+/// is 1 + z (c z^3 + ... - 1/2).
+static Value sinOfShortReduced(MathBuilder &b, Value r, Value quadrant) {
+  Value odd = quadrantBit(b, quadrant, 1), z = b.mul(r, r);
+  auto choose = [&](double ofCos, double ofSin) {
+    return b.select(odd, b.constant(ofCos), b.constant(ofSin));
+  };
+  Value series = choose(kCosF32[2], 0.0);
+  series = b.fma(series, z, choose(kCosF32[1], kSinF32[2]));
+  series = b.fma(series, z, choose(kCosF32[0], kSinF32[1]));
+  series = b.fma(series, z, choose(-0.5, kSinF32[0]));
+  Value first = b.select(odd, b.constant(1.0), r);
+  Value result = b.fma(series, b.mul(first, z), first);
+  return b.flipSign(result, b.shiftLeft(quadrant, 30));
+}
+
+static Value sinOfReduction(MathBuilder &b, const TrigReduction &reduction, Value quadrant) {
+  if (!reduction.r.lo)
+    return sinOfShortReduced(b, reduction.r.hi, quadrant);
+  return sinOfQuadrant(b, sinCosOfReduced(b, reduction.r), quadrant);
+}
+
 std::pair<Value, Value> expandSinCos(MathBuilder &b, Value x) {
   TrigReduction reduction = reduceModuloHalfPi(b, b.abs(x));
   SinCos values = sinCosOfReduced(b, reduction.r);
@@ -64,14 +87,12 @@ std::pair<Value, Value> expandSinCos(MathBuilder &b, Value x) {
 
 Value expandSin(MathBuilder &b, Value x) {
   TrigReduction reduction = reduceModuloHalfPi(b, b.abs(x));
-  SinCos values = sinCosOfReduced(b, reduction.r);
-  return b.flipSign(sinOfQuadrant(b, values, reduction.quadrant), b.bits(x));
+  return b.flipSign(sinOfReduction(b, reduction, reduction.quadrant), b.bits(x));
 }
 
 Value expandCos(MathBuilder &b, Value x) {
   TrigReduction reduction = reduceModuloHalfPi(b, b.abs(x));
-  SinCos values = sinCosOfReduced(b, reduction.r);
-  return sinOfQuadrant(b, values, b.addInt(reduction.quadrant, b.integer(1)));
+  return sinOfReduction(b, reduction, b.addInt(reduction.quadrant, b.integer(1)));
 }
 
 Value expandTan(MathBuilder &b, Value x) {

@@ -27,8 +27,8 @@ def ExpandMath : Pass<"xc-expand-math"> {
     %y = arith.divf %one, %root : vector<8xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let options = [
     Option<"fastMath", "fast-math", "bool", /*default=*/"false",
            "Be faster where accuracy, denormals or huge arguments would cost much">,

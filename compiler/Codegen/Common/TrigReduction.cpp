@@ -13,6 +13,7 @@
 #include "compiler/Codegen/Common/MathBuilder.h"
 #include "compiler/Codegen/Common/MathPieces.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/bit.h"
@@ -274,8 +275,12 @@ TrigReduction reduceModuloHalfPi(MathBuilder &b, Value magnitude) {
   SmallVector<Value> usual = {r.hi, n.lowBits};
   if (r.lo)
     usual.push_back(r.lo);
+  // Said to be unlikely, so that usual arguments need not jump over the rest.
+  Value isAnyHuge = b.anyLane(isHuge);
+  isAnyHuge = LLVM::ExpectOp::create(
+      b.ops(), isAnyHuge, arith::ConstantOp::create(b.ops(), b.ops().getBoolAttr(false)));
   auto branch = scf::IfOp::create(
-      b.ops(), b.anyLane(isHuge),
+      b.ops(), isAnyHuge,
       [&](OpBuilder &then, Location loc) {
         scf::YieldOp::create(then, loc, reduceHugeLanes(then, loc, magnitude, isHuge, usual));
       },

@@ -86,7 +86,8 @@ func.func @instructions_stay(%x: f32, %y: f32) -> f32 {
 // Huge arguments take a branch of their own, which fast math leaves out.
 // CHECK-LABEL: func.func @huge_angles_branch(
 // CHECK:         %[[ANY:.*]] = vector.reduction <or>, %{{.*}} : vector<8xi1> into i1
-// CHECK:         scf.if %[[ANY]]
+// CHECK:         %[[UNLIKELY:.*]] = llvm.intr.expect %[[ANY]], %{{.*}} : i1
+// CHECK:         scf.if %[[UNLIKELY]]
 // CHECK:           scf.for
 // FAST-LABEL:  func.func @huge_angles_branch(
 // FAST-NOT:      scf.

@@ -1,0 +1,80 @@
+//===- UnlikelyTails.cpp - Unlikely branches that do not come back --------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/UnlikelyTails.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/ProfDataUtils.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
+
+namespace xc::cuda {
+
+/// Instructions that are worth having twice, at most.
+static constexpr unsigned kMostInstructions = 128;
+
+/// Whether the function ends with `block`, without threads meeting in it.
+static bool isTail(llvm::BasicBlock &block) {
+  if (block.size() > kMostInstructions)
+    return false;
+  for (llvm::Instruction &instruction : block)
+    if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+        call && (call->isConvergent() || call->cannotDuplicate()))
+      return false;
+  if (llvm::isa<llvm::ReturnInst>(block.getTerminator()))
+    return true;
+  llvm::BasicBlock *next = block.getSingleSuccessor();
+  return next && llvm::isa<llvm::ReturnInst>(next->front());
+}
+
+/// The successor that `block` nearly always goes to.
+static llvm::BasicBlock *findLikely(llvm::BasicBlock &block) {
+  constexpr uint64_t likely = 16;
+  auto *branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+  uint64_t yes = 0, no = 0;
+  if (!branch || !branch->isConditional() || !llvm::extractBranchWeights(*branch, yes, no))
+    return nullptr;
+  if (yes / likely > no)
+    return branch->getSuccessor(0);
+  return no / likely > yes ? branch->getSuccessor(1) : nullptr;
+}
+
+/// Puts a copy of `tail` into `block`, which goes there.
+static void copyTail(llvm::BasicBlock &tail, llvm::BasicBlock &block) {
+  llvm::ValueToValueMapTy copies;
+  llvm::Instruction *end = block.getTerminator();
+  for (llvm::Instruction &instruction : tail) {
+    if (auto *phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
+      copies[phi] = phi->getIncomingValueForBlock(&block);
+      continue;
+    }
+    llvm::Instruction *copy = instruction.clone();
+    copy->insertBefore(end->getIterator());
+    llvm::RemapInstruction(copy, copies,
+                           llvm::RF_IgnoreMissingLocals | llvm::RF_NoModuleLevelChanges);
+    copies[&instruction] = copy;
+  }
+  tail.removePredecessor(&block, /*KeepOneInputPHIs=*/true);
+  end->eraseFromParent();
+}
+
+void separateUnlikelyTails(llvm::Function &function) {
+  for (llvm::BasicBlock &block : llvm::make_early_inc_range(function)) {
+    llvm::BasicBlock *tail = findLikely(block);
+    if (!tail || tail == &block || !tail->hasNPredecessors(2) || !isTail(*tail))
+      continue;
+    for (llvm::BasicBlock *other : llvm::to_vector(llvm::predecessors(tail)))
+      if (other != &block && other->getSingleSuccessor() == tail) {
+        copyTail(*tail, *other);
+        tail->moveAfter(&block);
+      }
+  }
+}
+
+} // namespace xc::cuda
