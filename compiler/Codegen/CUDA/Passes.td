@@ -322,6 +322,18 @@ def EmitMerge : EmitPass<"xc-cuda-emit-merge"> {
   }];
 }
 
+def EmitDigitSort : EmitPass<"xc-cuda-emit-digit-sort"> {
+  let summary = "Emit the threads of kernels configured as #cuda.count_digits or #cuda.sort_digit";
+  let description = [{
+    A warp finds by eight votes which of its threads hold the same digit, so that an element's rank among those of its digit needs
+    no atomics; ranks of warps add up to places in the tile, where the elements get into order before they are written. Example:
+    ```mlir
+    %same = nvvm.vote.sync ballot %all, %bit -> i32
+    %rank = math.ctpop %fellows_before : i32
+    ```
+  }];
+}
+
 def FoldGrids : Pass<"xc-cuda-fold-grids", "mlir::func::FuncOp"> {
   let summary = "Give blocks several tiles each where a grid would be too large";
   let description = [{

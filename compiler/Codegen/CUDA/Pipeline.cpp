@@ -48,6 +48,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createEmitSort());
   kernelPM.addNestedPass<func::FuncOp>(createEmitSelect());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMerge());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitDigitSort());
   kernelPM.addNestedPass<func::FuncOp>(createEmitPointwise());
 
   // No grid is larger than hardware launches.

@@ -22,6 +22,8 @@ static constexpr int64_t kSortTile = 4096;
 static constexpr int64_t kSortThreads = 128;
 /// Elements that a thread has in registers, of long lines.
 static constexpr int64_t kSortItems = 16;
+/// Threads of a block that sorts by a digit, one for each of its values.
+static constexpr int64_t kDigitThreads = 256;
 /// Shorter lines are sorted also where few of their elements are wanted, and so are those of which
 /// more are wanted than this.
 static constexpr int64_t kLeastSearched = 512, kMostSelected = 128;
@@ -177,6 +179,14 @@ Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, Poi
   if (auto merge = dyn_cast<kernel::MergeOp>(lines.op))
     return {MergeAttr::get(merge.getContext(), 256, 16),
             llvm::formatv("runs of {0} elements: a block merges 4096 places", merge.getRun())};
+  if (auto count = dyn_cast<kernel::CountDigitsOp>(lines.op))
+    return {
+        CountDigitsAttr::get(count.getContext(), kDigitThreads, count.getTile() / kDigitThreads),
+        llvm::formatv("a block counts the digits of {0} elements", count.getTile())};
+  if (auto sort = dyn_cast<kernel::SortDigitOp>(lines.op))
+    return {
+        SortDigitAttr::get(sort.getContext(), kDigitThreads, sort.getTile() / kDigitThreads),
+        llvm::formatv("a block sorts {0} elements by digit {1}", sort.getTile(), sort.getDigit())};
   return chooseSort(cast<kernel::SortOp>(lines.op), points, vectorWidth);
 }
 

@@ -160,6 +160,16 @@ func.func @merge() attributes {lowering_config = #cuda.merge<threads = 256, item
 
 // -----
 
+// expected-error@+1 {{expected at least 256 threads in whole warps, got 128}}
+func.func @count_digits() attributes {lowering_config = #cuda.count_digits<threads = 128, items = 16>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 256 items for 256 threads, got 257}}
+func.func @sort_digit() attributes {lowering_config = #cuda.sort_digit<threads = 256, items = 257>} { return }
+
+// -----
+
 // expected-error@+1 {{expected tile_m to be 1 to 4096, got 0}}
 func.func @fma_tile() attributes {lowering_config = #cuda.matmul_fma<tile_m = 0, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4>} { return }
 

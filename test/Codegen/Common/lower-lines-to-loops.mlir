@@ -84,3 +84,36 @@ func.func @merge(%x: memref<100xf32>, %p: memref<100xi32>, %v: memref<100xf32>, 
   kernel.merge %x, %p into %v, %i run = 16 : memref<100xf32>, memref<100xi32> into memref<100xf32>, memref<100xi32>
   return
 }
+
+// Counts begin at zero; each element adds one to that of its digit and tile.
+// CHECK-LABEL: func.func @count_digits(
+// CHECK-SAME:    %[[X:.*]]: memref<100xf16>, %[[C:.*]]: memref<256x7xi32>
+// CHECK:         memref.store %{{.*}}, %[[C]]
+// CHECK:         scf.for %[[PLACE:.*]] =
+// CHECK:           %[[TILE:.*]] = arith.divui %[[PLACE]]
+// CHECK:           memref.load %[[X]][%[[PLACE]]]
+// CHECK:           arith.shrui
+// CHECK:           %[[COUNT:.*]] = memref.load %[[C]][%[[DIGIT:.*]], %[[TILE]]]
+// CHECK:           %[[MORE:.*]] = arith.addi %[[COUNT]]
+// CHECK:           memref.store %[[MORE]], %[[C]][%[[DIGIT]], %[[TILE]]]
+func.func @count_digits(%x: memref<100xf16>, %c: memref<256x7xi32>) {
+  kernel.count_digits %x into %c digit = 1 tile = 16 : memref<100xf16> into memref<256x7xi32>
+  return
+}
+
+// CHECK-LABEL: func.func @sort_digit(
+// CHECK-SAME:    %[[X:.*]]: memref<100xf16>, %[[P:.*]]: memref<100xi32>, %{{.*}}: memref<256x7xi32>, %[[V:.*]]: memref<100xf16>, %[[I:.*]]: memref<100xi64>
+// CHECK:         scf.for %[[DIGIT:.*]] = {{.*}} iter_args
+// CHECK:           scf.for %[[PLACE:.*]] = {{.*}} iter_args(%[[TARGET:.*]] = %{{.*}})
+// CHECK:             %[[IS_HERE:.*]] = arith.cmpi eq, %{{.*}}, %[[DIGIT]]
+// CHECK:             scf.if %[[IS_HERE]]
+// CHECK:               %[[KEY:.*]] = memref.load %[[X]][%[[PLACE]]]
+// CHECK:               memref.store %[[KEY]], %[[V]][%[[TARGET]]]
+// CHECK:               %[[INDEX:.*]] = memref.load %[[P]][%[[PLACE]]]
+// CHECK:               %[[WIDE:.*]] = arith.extsi %[[INDEX]]
+// CHECK:               memref.store %[[WIDE]], %[[I]][%[[TARGET]]]
+func.func @sort_digit(%x: memref<100xf16>, %p: memref<100xi32>, %e: memref<256x7xi32>, %v: memref<100xf16>, %i: memref<100xi64>) {
+  kernel.sort_digit %x payload %p by %e into %v, %i digit = 1 tile = 16
+    : memref<100xf16> payload memref<100xi32> by memref<256x7xi32> into memref<100xf16>, memref<100xi64>
+  return
+}

@@ -197,6 +197,73 @@ func.func @element(%x: f32) -> f32 {
 
 // -----
 
+func.func @digit_keys(%x: memref<f32>, %c: memref<256x1xi32>) {
+  // expected-error @below {{expected keys of rank 1 or more and of signless integers or floats, got 'memref<f32>'}}
+  kernel.count_digits %x into %c digit = 0 tile = 4 : memref<f32> into memref<256x1xi32>
+  return
+}
+
+// -----
+
+func.func @digit_number(%x: memref<9xf16>, %c: memref<256x3xi32>) {
+  // expected-error @below {{expected a digit from 0 to 1 of 'f16', got 2}}
+  kernel.count_digits %x into %c digit = 2 tile = 4 : memref<9xf16> into memref<256x3xi32>
+  return
+}
+
+// -----
+
+func.func @digit_tile(%x: memref<9xf16>, %c: memref<256x3xi32>) {
+  // expected-error @below {{expected tiles of at least one element, got 0}}
+  kernel.count_digits %x into %c digit = 1 tile = 0 : memref<9xf16> into memref<256x3xi32>
+  return
+}
+
+// -----
+
+func.func @digit_counts(%x: memref<9xf16>, %c: memref<256x2xi32>) {
+  // expected-error @below {{expected counts of i32 or i64 and shape [256, 3], got 'memref<256x2xi32>'}}
+  kernel.count_digits %x into %c digit = 1 tile = 4 : memref<9xf16> into memref<256x2xi32>
+  return
+}
+
+// -----
+
+func.func @digit_values(%x: memref<9xf16>, %c: memref<256x3xi32>, %v: memref<9xf32>) {
+  // expected-error @below {{expected keys and values of one type, got 'memref<9xf16>' and 'memref<9xf32>'}}
+  kernel.sort_digit %x by %c into %v digit = 1 tile = 4 : memref<9xf16> by memref<256x3xi32> into memref<9xf32>
+  return
+}
+
+// -----
+
+func.func @digit_payload(%x: memref<9xf16>, %p: memref<9xi32>, %c: memref<256x3xi32>) {
+  // expected-error @below {{expected indices to bring the payload into}}
+  kernel.sort_digit %x payload %p by %c into %x digit = 1 tile = 4
+    : memref<9xf16> payload memref<9xi32> by memref<256x3xi32> into memref<9xf16>
+  return
+}
+
+// -----
+
+func.func @digit_indices(%x: memref<9xf16>, %i: memref<8xi32>, %c: memref<256x3xi32>) {
+  // expected-error @below {{expected payload and indices of i32 or i64 and the keys' shape, got 'memref<8xi32>'}}
+  kernel.sort_digit %x by %c into %x, %i digit = 1 tile = 4
+    : memref<9xf16> by memref<256x3xi32> into memref<9xf16>, memref<8xi32>
+  return
+}
+
+// -----
+
+func.func @digit_narrow_indices(%x: memref<9xf16>, %p: memref<9xi64>, %i: memref<9xi32>, %c: memref<256x3xi32>) {
+  // expected-error @below {{expected indices at least as wide as the payload, got 'memref<9xi64>' and 'memref<9xi32>'}}
+  kernel.sort_digit %x payload %p by %c into %x, %i digit = 1 tile = 4
+    : memref<9xf16> payload memref<9xi64> by memref<256x3xi32> into memref<9xf16>, memref<9xi32>
+  return
+}
+
+// -----
+
 func.func @merge_keys(%x: memref<f32>, %p: memref<i32>) {
   // expected-error @below {{expected keys of rank 1 or more and of signless integers or floats, got 'memref<f32>'}}
   kernel.merge %x, %p into %x, %p run = 4 : memref<f32>, memref<i32> into memref<f32>, memref<i32>

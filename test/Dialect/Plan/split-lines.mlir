@@ -52,10 +52,29 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 
 // -----
 
+// CHECK-DAG: #[[$TILES:.*]] = affine_map<()[s0] -> (s0 ceildiv 4096)>
 // CHECK-DAG: #[[$FOUND:.*]] = affine_map<()[s0] -> (s0 - (s0 floordiv 4096) * 4092)>
 // CHECK-LABEL: func.func @sort(
-// CHECK-SAME:    %[[X:.*]]: tensor<3x10000xf32>
-// CHECK:         %[[TILES:.*]]:2 = kernel.sort %[[X]] into %{{.*}}, %{{.*}} descending segment = 4096 :
+// CHECK-SAME:    %[[X:.*]]: tensor<3x100000xf32>
+// CHECK:         %[[COUNTS:.*]] = kernel.count_digits %[[X]] into %{{.*}} digit = 0 tile = 4096 descending :
+// CHECK-SAME:      tensor<3x100000xf32> into tensor<3x256x25xi32>
+// CHECK:         %[[ENDS:.*]] = kernel.scan sum, %[[COUNTS]] into %{{.*}} axis = 2 : tensor<3x256x25xi32>
+// CHECK:         %[[FIRST:.*]]:2 = kernel.sort_digit %[[X]] by %[[ENDS]] into %{{.*}}, %{{.*}} digit = 0 tile = 4096 descending :
+// CHECK:         kernel.count_digits %[[FIRST]]#0 into %{{.*}} digit = 1
+// CHECK:         kernel.sort_digit %[[FIRST]]#0 payload %[[FIRST]]#1 by %{{.*}} digit = 1
+// CHECK:         kernel.sort_digit %{{.*}} payload %{{.*}} digit = 2
+// CHECK:         %[[LAST:.*]]:2 = kernel.sort_digit %{{.*}} payload %{{.*}} digit = 3
+// CHECK:         return %[[LAST]]#0, %[[LAST]]#1
+// Nobody asks where elements come from; indices of i64 get so wide at the end.
+// CHECK-LABEL: func.func @values(
+// CHECK:         kernel.sort_digit %{{.*}} by %{{.*}} into %{{.*}} digit = 0 {{.*}} into tensor<9000xi16> ->
+// CHECK:         kernel.sort_digit %{{.*}} by %{{.*}} into %{{.*}} digit = 1
+// CHECK-LABEL: func.func @wide_indices(
+// CHECK:         kernel.sort_digit %{{.*}} digit = 0 {{.*}} into tensor<9000xi16>, tensor<9000xi32> ->
+// CHECK:         kernel.sort_digit %{{.*}} payload tensor<9000xi32> {{.*}} into tensor<9000xi16>, tensor<9000xi64> ->
+// Eight digits are more than tiles and two merges.
+// CHECK-LABEL: func.func @merged(
+// CHECK:         %[[TILES:.*]]:2 = kernel.sort %{{.*}} into %{{.*}}, %{{.*}} descending segment = 4096 :
 // CHECK:         %[[RUNS:.*]]:2 = kernel.merge %[[TILES]]#0, %[[TILES]]#1 into %{{.*}}, %{{.*}} run = 4096 descending :
 // CHECK:         kernel.merge %[[RUNS]]#0, %[[RUNS]]#1 into %{{.*}}, %{{.*}} run = 8192 descending :
 // CHECK-LABEL: func.func @first(
@@ -66,9 +85,15 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 // CHECK:         kernel.sort %{{.*}} keep = 32 segment = 4096 : tensor<1000000xf32> into tensor<8384xf32>
 // CHECK:         kernel.sort %{{.*}} keep = 32 segment = 4096 : tensor<8384xf32> payload tensor<8384xi32> into tensor<256xf32>
 // CHECK:         kernel.sort %{{.*}} keep = 32 : tensor<256xf32> payload tensor<256xi32> into tensor<32xf32>
-// Of a line that is short the first of two merges leaves nothing behind, and the second what there was before.
 // CHECK-LABEL: func.func @dynamic(
-// CHECK:         %[[TILES:.*]]:2 = kernel.sort %{{.*}} segment = 4096 : tensor<?xf32> into tensor<?xf32>, tensor<?xi64>
+// CHECK:         %[[TILES:.*]] = affine.apply #[[$TILES]]()[%{{.*}}]
+// CHECK:         tensor.empty(%[[TILES]]) : tensor<256x?xi64>
+// CHECK:         kernel.count_digits %{{.*}} into %{{.*}} digit = 0 tile = 4096 : tensor<?xf32> into tensor<256x?xi64>
+// CHECK:         kernel.sort_digit {{.*}} digit = 3
+// CHECK-NOT:     kernel.merge
+// Of a line that is short the first of two merges leaves nothing behind, and the second what there was before.
+// CHECK-LABEL: func.func @dynamic_bits(
+// CHECK:         %[[TILES:.*]]:2 = kernel.sort %{{.*}} segment = 4096 : tensor<?xi4> into tensor<?xi4>, tensor<?xi64>
 // CHECK:         %[[FIRST:.*]]:2 = kernel.merge %[[TILES]]#0, %[[TILES]]#1 into %{{.*}}, %{{.*}} run = 4096 above = 4096 :
 // CHECK:         %[[SECOND:.*]]:2 = kernel.merge %[[FIRST]]#0, %[[FIRST]]#1 into %[[TILES]]#0, %[[TILES]]#1 run = 8192 above = 4096 :
 // CHECK:         %[[THIRD:.*]]:2 = kernel.merge %[[SECOND]]#0, %[[SECOND]]#1 into %{{.*}}, %{{.*}} run = 16384 above = 16384 :
@@ -84,12 +109,27 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 // CHECK-LABEL: func.func @rows_dynamic(
 // CHECK-NOT:     segment
 builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
-  func.func @sort(%x: tensor<3x10000xf32>) -> (tensor<3x10000xf32>, tensor<3x10000xi32>) {
-    %v = tensor.empty() : tensor<3x10000xf32>
-    %i = tensor.empty() : tensor<3x10000xi32>
+  func.func @sort(%x: tensor<3x100000xf32>) -> (tensor<3x100000xf32>, tensor<3x100000xi32>) {
+    %v = tensor.empty() : tensor<3x100000xf32>
+    %i = tensor.empty() : tensor<3x100000xi32>
     %0:2 = kernel.sort %x into %v, %i descending
-      : tensor<3x10000xf32> into tensor<3x10000xf32>, tensor<3x10000xi32> -> tensor<3x10000xf32>, tensor<3x10000xi32>
-    return %0#0, %0#1 : tensor<3x10000xf32>, tensor<3x10000xi32>
+      : tensor<3x100000xf32> into tensor<3x100000xf32>, tensor<3x100000xi32> -> tensor<3x100000xf32>, tensor<3x100000xi32>
+    return %0#0, %0#1 : tensor<3x100000xf32>, tensor<3x100000xi32>
+  }
+  func.func @values(%x: tensor<9000xi16>, %v: tensor<9000xi16>, %i: tensor<9000xi32>) -> tensor<9000xi16> {
+    %0:2 = kernel.sort %x into %v, %i
+      : tensor<9000xi16> into tensor<9000xi16>, tensor<9000xi32> -> tensor<9000xi16>, tensor<9000xi32>
+    return %0#0 : tensor<9000xi16>
+  }
+  func.func @wide_indices(%x: tensor<9000xi16>, %v: tensor<9000xi16>, %i: tensor<9000xi64>) -> tensor<9000xi64> {
+    %0:2 = kernel.sort %x into %v, %i
+      : tensor<9000xi16> into tensor<9000xi16>, tensor<9000xi64> -> tensor<9000xi16>, tensor<9000xi64>
+    return %0#1 : tensor<9000xi64>
+  }
+  func.func @merged(%x: tensor<3x10000xf64>, %v: tensor<3x10000xf64>, %i: tensor<3x10000xi32>) -> tensor<3x10000xi32> {
+    %0:2 = kernel.sort %x into %v, %i descending
+      : tensor<3x10000xf64> into tensor<3x10000xf64>, tensor<3x10000xi32> -> tensor<3x10000xf64>, tensor<3x10000xi32>
+    return %0#1 : tensor<3x10000xi32>
   }
   func.func @first(%x: tensor<5000xf32>) -> tensor<4xf32> {
     %v = tensor.empty() : tensor<4xf32>
@@ -105,9 +145,13 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
       : tensor<1000000xf32> into tensor<32xf32>, tensor<32xi32> -> tensor<32xf32>, tensor<32xi32>
     return %0#0 : tensor<32xf32>
   }
-  func.func @dynamic(%x: tensor<?xf32>, %v: tensor<?xf32>, %i: tensor<?xi64>) -> tensor<?xf32> {
+  func.func @dynamic(%x: tensor<?xf32>, %v: tensor<?xf32>, %i: tensor<?xi64>) -> tensor<?xi64> {
     %0:2 = kernel.sort %x into %v, %i : tensor<?xf32> into tensor<?xf32>, tensor<?xi64> -> tensor<?xf32>, tensor<?xi64>
-    return %0#0 : tensor<?xf32>
+    return %0#1 : tensor<?xi64>
+  }
+  func.func @dynamic_bits(%x: tensor<?xi4>, %v: tensor<?xi4>, %i: tensor<?xi64>) -> tensor<?xi4> {
+    %0:2 = kernel.sort %x into %v, %i : tensor<?xi4> into tensor<?xi4>, tensor<?xi64> -> tensor<?xi4>, tensor<?xi64>
+    return %0#0 : tensor<?xi4>
   }
   func.func @search_dynamic(%x: tensor<?xf32>, %v: tensor<4xf32>, %i: tensor<4xi32>) -> tensor<4xf32> {
     %0:2 = kernel.sort %x into %v, %i keep = 4
@@ -141,13 +185,14 @@ builtin.module @cpu attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} 
 // CHECK:         %[[KEYS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8192xi32>)
 // CHECK-COUNT-2:   tensor.extract %[[FLAT]]
 // CHECK:           arith.select
-// CHECK:         kernel.sort %[[KEYS]] into %{{.*}}, %{{.*}} segment = 4096
-// CHECK:         %[[SORTED:.*]]:2 = kernel.merge
+// Two digits hold all numbers of rows.
+// CHECK:         kernel.sort_digit %[[KEYS]] by %{{.*}} into %{{.*}}, %{{.*}} digit = 0
+// CHECK:         %[[SORTED:.*]]:2 = kernel.sort_digit {{.*}} digit = 1
+// CHECK-NOT:     kernel.sort
 // CHECK:         kernel.scatter add, %[[I]], %[[U]] by %[[SORTED]]#0, %[[SORTED]]#1 into %[[D]] axes = [0, 1]
 // CHECK-LABEL: func.func @symbolic_updates(
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<?xi64>)
-// CHECK:         kernel.sort %{{.*}} segment = 4096 : tensor<?xi64> into tensor<?xi64>, tensor<?xi64>
-// CHECK:         %[[SORTED:.*]]:2 = kernel.merge {{.*}} run = 8589934592 above = 4294967296
+// CHECK:         %[[SORTED:.*]]:2 = kernel.sort_digit {{.*}} digit = 7
 // CHECK:         kernel.scatter set, %{{.*}}, %{{.*}} by %[[SORTED]]#0, %[[SORTED]]#1 into
 // CHECK-LABEL: func.func @few(
 // CHECK-NOT:     by

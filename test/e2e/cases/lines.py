@@ -153,6 +153,20 @@ def sorts():
                         ((13000,), 0), ((2, 8193), 1), ((130, 7), 1), ((0, 3), 1), ((3, 0), 1), ((2, 33, 4), 1), ((1, 2, 1, 2, 1, 2, 1, 9), 7)):
         x = random("f32", shape, 8, -50, 50)
         yield sort_case(f"sort_{x.mlir}_{axis}", Tensor("f32", np.round(x.values)), axis)
+    # By digits, of each width but 64 bits; NaN, infinities and zeros of both signs among others; lines that are some tiles, and whose keys are computed.
+    for dtype in FLOATS + INTEGERS:
+        x = random(dtype, (1, 17000), 20, 0, 90)
+        x = Tensor(dtype, np.floor(x.values) if dtype in FLOATS else x.values)
+        yield sort_case(f"sort_long_{dtype}", x, 1)
+    special = random("f32", (17000,), 21, -1e30, 1e30).values
+    special[::700], special[5::600], special[2::900], special[:50], special[8000:8100:3] = np.nan, np.inf, -np.nan, -np.inf, -0.0
+    special[8001:8100:3], special[100:120] = 0.0, 1e-40
+    for descending in (False, True):
+        yield sort_case(f"sort_long_special_{descending:d}", Tensor("f32", special), 0, descending)
+    yield sort_case("sort_long_down_i16", random("i16", (20480,), 22), 0, True)
+    x = random("f32", (20480,), 23, -9, 9)
+    yield simple("sort_long_computed", [x], [("f32", np.sort(-x.values))], f"""%n = array.neg %0 : {x.mlir}
+                 %r0 = array.sort %n axis = 0 : {x.mlir} -> {x.mlir}""", "exact")
     for shape, k in (((3, 5000), 8), ((1, 20000), 100), ((140, 2500), 3), ((130, 4500), 5), ((2, 3000), 1500), ((300, 64), 8), ((2, 4), 4), ((2, 4), 0)):
         x = Tensor("f32", np.round(random("f32", shape, 9, -900, 900).values))
         yield topk_case(f"topk_{k}_of_{x.mlir}", x, k, 1)
@@ -233,6 +247,16 @@ def sorts():
     %s = array.sort %0 axis = 0 descending : tensor<?xi64> -> tensor<?xi64>
     %i = array.argsort %0 axis = 0 descending : tensor<?xi64> -> tensor<?xi32>
     return %s, %i : tensor<?xi64>, tensor<?xi32>
+  }
+""", steps, "exact")
+    steps = []
+    for n in (4097, 9001):
+        x = Tensor("f64", np.round(random("f64", (n,), 24, -99, 99).values))
+        steps.append(Step([x], [("f64", np.sort(x.values)), ("i64", order(x.values, 0))]))
+    yield Case("sort_dynamic_line_f64", """  func.func @NAME(%0: tensor<?xf64>) -> (tensor<?xf64>, tensor<?xi64>) {
+    %s = array.sort %0 axis = 0 : tensor<?xf64> -> tensor<?xf64>
+    %i = array.argsort %0 axis = 0 : tensor<?xf64> -> tensor<?xi64>
+    return %s, %i : tensor<?xf64>, tensor<?xi64>
   }
 """, steps, "exact")
     yield Case("topk_dynamic_line", """  func.func @NAME(%0: tensor<?xi64>) -> (tensor<700xi64>, tensor<700xi64>) {

@@ -94,6 +94,7 @@ MODELS = [
     model("cumsum", ["3x3000xf32"], "3x3000xf32", "%r = array.cumsum %0 axis = 1 : tensor<3x3000xf32> -> tensor<3x3000xf32>"),
     model("sort", ["2x1500xf32"], "2x1500xf32",
           "%r = array.sort %0 axis = 1 : tensor<2x1500xf32> -> tensor<2x1500xf32>"),
+    model("argsort_digits", ["5000xf16"], "5000xi32", "%r = array.argsort %0 axis = 0 : tensor<5000xf16> -> tensor<5000xi32>"),
     model("conv_f32", ["1x8x8x16xf32", "3x3x16x32xf32"], "1x8x8x32xf32",
           f"%r = array.conv %0, %1 {NHWC} : (tensor<1x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x8x8x32xf32>"),
     model("conv_f16", ["1x8x8x32xf16", "3x3x32x64xf16"], "1x8x8x64xf16",
@@ -154,6 +155,8 @@ HARMLESS = {
        for target in ("sm_80", "sm_90a") for number in (13, 14, 15, 16)},
     **{("sort", target, "main_k0_sort", number): "a thread's first entries lie beside each other, before one that nobody reads"
        for target in ("sm_80", "sm_90a") for number in range(17, 33)},
+    **{("argsort_digits", target, "main_k5_sort_digit", number): "nobody reads the elements in order, only where they come from"
+       for target in ("sm_80", "sm_90a") for number in range(82, 98, 2)},
 }
 
 

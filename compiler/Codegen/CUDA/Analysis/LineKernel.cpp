@@ -15,7 +15,8 @@ std::optional<LineKernel> matchLineKernel(const KernelInfo &kernel) {
   if (kernel.outputs.empty())
     return std::nullopt;
   Operation *op = kernel.outputs.front().tensor.getDefiningOp();
-  if (!isa_and_nonnull<kernel::MergeOp, kernel::ScanOp, kernel::SortOp>(op) ||
+  if (!isa_and_nonnull<kernel::CountDigitsOp, kernel::MergeOp, kernel::ScanOp, kernel::SortDigitOp,
+                       kernel::SortOp>(op) ||
       kernel.outputs.size() != op->getNumResults())
     return std::nullopt;
   LineKernel lines{op, {}};

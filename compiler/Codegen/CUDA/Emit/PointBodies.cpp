@@ -78,7 +78,8 @@ Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &
               });
               return isWritten ? "" : "expected the result of kernel.update to be an output";
             })
-            .Case<kernel::MergeOp, kernel::ScanOp, kernel::SortOp>([&](Operation *line) {
+            .Case<kernel::CountDigitsOp, kernel::MergeOp, kernel::ScanOp, kernel::SortDigitOp,
+                  kernel::SortOp>([&](Operation *line) {
               return isOutput(kernel, line) ? ""
                                             : "expected the results of a line op to be outputs";
             })

@@ -203,6 +203,29 @@ LogicalResult MergeAttr::verify(EmitError emitError, int64_t threads, int64_t it
                  succeeded(verifyPositive(emitError, "items", items)));
 }
 
+/// Threads and items of a tile whose elements have digits.
+static LogicalResult verifyDigitTile(EmitError emitError, int64_t threads, int64_t items) {
+  // A digit has 256 values, each of which some thread looks after; a place has 16 bits.
+  constexpr int64_t kDigits = 256, kMostPlaces = 1 << 16;
+  if (failed(verifyThreads(emitError, threads)))
+    return failure();
+  if (threads < kDigits || threads % 32 != 0)
+    return emitError() << "expected at least " << kDigits << " threads in whole warps, got "
+                       << threads;
+  if (items < 1 || items > kMostPlaces / threads)
+    return emitError() << "expected 1 to " << kMostPlaces / threads << " items for " << threads
+                       << " threads, got " << items;
+  return success();
+}
+
+LogicalResult CountDigitsAttr::verify(EmitError emitError, int64_t threads, int64_t items) {
+  return verifyDigitTile(emitError, threads, items);
+}
+
+LogicalResult SortDigitAttr::verify(EmitError emitError, int64_t threads, int64_t items) {
+  return verifyDigitTile(emitError, threads, items);
+}
+
 LogicalResult MatmulFMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
                                     int64_t tileK, int64_t threadM, int64_t threadN,
                                     int64_t stages) {

@@ -176,6 +176,24 @@ def CUDA_MergeAttr : CUDA_Config<"Merge", "merge", "merge", 1> {
   let parameters = (ins "int64_t":$threads, "int64_t":$items);
 }
 
+def CUDA_CountDigitsAttr : CUDA_Config<"CountDigits", "count_digits", "count-digits", 1> {
+  let summary = "A block counts the digits of a tile";
+  let description = [{
+    A block of `threads` threads (a multiple of 32, at least 256) counts a tile of `threads * items` elements in shared memory. Example:
+    `#cuda.count_digits<threads = 256, items = 16>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$items);
+}
+
+def CUDA_SortDigitAttr : CUDA_Config<"SortDigit", "sort_digit", "sort-digit", 1> {
+  let summary = "A block brings a tile into the order of one digit";
+  let description = [{
+    A block of `threads` threads (a multiple of 32, at least 256) brings a tile of `threads * items` elements into order in shared memory,
+    and writes runs of one digit to where they belong. Example: `#cuda.sort_digit<threads = 256, items = 16>`.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$items);
+}
+
 def CUDA_OrderedScatterAttr : CUDA_Config<"OrderedScatter", "ordered_scatter", "ordered-scatter", 2> {
   let summary = "Each element of the destination has one owner, which finds its updates by bisection";
   let description = [{

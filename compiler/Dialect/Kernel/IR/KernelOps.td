@@ -192,7 +192,7 @@ def Kernel_UpdateOp : Op<Kernel_Dialect, "update", [
 }
 
 /// An op on lines along one dim. Its iteration space is the other dims, `getLineDims()` of every operand.
-class Kernel_LineOp<string mnemonic> : Kernel_Op<mnemonic> {
+class Kernel_LineOp<string mnemonic, list<Trait> traits = []> : Kernel_Op<mnemonic, traits> {
   code lineDims = [{
     /// The dims that are not along the lines.
     ::llvm::SmallVector<int64_t> getLineDims();
@@ -351,6 +351,71 @@ def Kernel_MergeOp : Kernel_OrderOp<"merge"> {
     $keys `,` $payload `into` $values `,` $indices `run` `=` $run (`above` `=` $above^)? (`descending` $descending^)?
     (`unsigned_elements` $unsigned_elements^)? attr-dict
     `:` type($keys) `,` type($payload) `into` type($values) `,` type($indices) (`->` type($results)^)?
+  }];
+}
+
+def Kernel_CountDigitsOp : Kernel_LineOp<"count_digits"> {
+  let summary = "How often each digit of the order occurs in tiles of lines";
+  let description = [{
+    The order of `kernel.sort` is that of unsigned integers, the *order keys*, whose digits have 8 bits; digit 0 is the
+    lowest one. The lines of `keys` along the last dim consist of tiles of `tile` elements (the last one may be
+    shorter). `counts[..., d, t]` becomes the number of elements of tile `t` whose order key has `d` as digit number
+    `digit`.
+
+    The iteration space is the dims before the last of the keys; they are parallel. Example:
+    ```mlir
+    %c = kernel.count_digits %x into %e digit = 3 tile = 4096 descending
+       : tensor<4x10000xf32> into tensor<4x256x3xi32> -> tensor<4x256x3xi32>
+    kernel.count_digits %x into %c digit = 0 tile = 512 : memref<?xi16> into memref<256x?xi32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$keys, AnyShaped:$counts, I64Attr:$digit, I64Attr:$tile, UnitAttr:$descending,
+                       UnitAttr:$unsigned_elements);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $keys `into` $counts `digit` `=` $digit `tile` `=` $tile (`descending` $descending^)?
+    (`unsigned_elements` $unsigned_elements^)? attr-dict
+    `:` type($keys) `into` type($counts) (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = lineDims # [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getCountsMutable(); }
+    int64_t getRank() { return ::llvm::cast<::mlir::ShapedType>(getKeys().getType()).getRank(); }
+  }];
+}
+
+def Kernel_SortDigitOp : Kernel_LineOp<"sort_digit", [AttrSizedOperandSegments]> {
+  let summary = "Lines in the order of one digit";
+  let description = [{
+    Sorts the lines of `keys` along the last dim by digit number `digit` of their order keys (see
+    `kernel.count_digits`), stably: after all digits, from the lowest to the highest, lines are in the order of
+    `kernel.sort`. `values` gets the elements, `indices` their positions in the line, or what `payload` holds beside
+    them. `ends` holds the running totals, along the last dim, of what `kernel.count_digits` counts with the same
+    `digit` and `tile`: so many elements with a digit lie up to the end of a tile.
+
+    The iteration space is the dims before the last of the keys; they are parallel. Example:
+    ```mlir
+    %v, %i = kernel.sort_digit %k payload %p by %ends into %a, %b digit = 1 tile = 4096
+       : tensor<10000xf32> payload tensor<10000xi32> by tensor<256x3xi32> into tensor<10000xf32>, tensor<10000xi64>
+       -> tensor<10000xf32>, tensor<10000xi64>
+    kernel.sort_digit %k by %ends into %a digit = 0 tile = 512 : memref<?xi16> by memref<256x?xi32> into memref<?xi16>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$keys, Optional<AnyShaped>:$payload, AnyShaped:$ends, AnyShaped:$values,
+                       Optional<AnyShaped>:$indices, I64Attr:$digit, I64Attr:$tile, UnitAttr:$descending,
+                       UnitAttr:$unsigned_elements);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $keys (`payload` $payload^)? `by` $ends `into` $values (`,` $indices^)? `digit` `=` $digit `tile` `=` $tile
+    (`descending` $descending^)? (`unsigned_elements` $unsigned_elements^)? attr-dict
+    `:` type($keys) (`payload` type($payload)^)? `by` type($ends) `into` type($values) (`,` type($indices)^)?
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = lineDims # [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      unsigned count = getIndices() ? 2 : 1;
+      return ::mlir::MutableOperandRange(getOperation(), getOperation()->getNumOperands() - count, count);
+    }
+    int64_t getRank() { return ::llvm::cast<::mlir::ShapedType>(getKeys().getType()).getRank(); }
   }];
 }
 

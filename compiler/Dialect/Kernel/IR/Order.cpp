@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Kernel/IR/Order.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -57,6 +58,22 @@ Value buildOrderKey(OpBuilder &b, Location loc, Value value, bool isUnsigned, bo
   if (descending)
     bits = arith::XOrIOp::create(b, loc, bits, constant(APInt::getLowBitsSet(keyWidth, width)));
   return bits;
+}
+
+int64_t countOrderDigits(Type element) {
+  return llvm::divideCeil(element.getIntOrFloatBitWidth(), llvm::Log2_64(kOrderDigits));
+}
+
+Value buildOrderDigit(OpBuilder &b, Location loc, Value value, bool isUnsigned, bool descending,
+                      int64_t digit) {
+  Value key = buildOrderKey(b, loc, value, isUnsigned, descending);
+  Type type = key.getType(), word = b.getI32Type();
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, number));
+  };
+  key = arith::ShRUIOp::create(b, loc, key, constant(digit * llvm::Log2_64(kOrderDigits)));
+  key = arith::AndIOp::create(b, loc, key, constant(kOrderDigits - 1));
+  return type == word ? key : arith::TruncIOp::create(b, loc, word, key).getResult();
 }
 
 Value buildComesBefore(OpBuilder &b, Location loc, Value firstKey, Value firstPosition,

@@ -20,6 +20,14 @@ mlir::Type getOrderKeyType(mlir::Type element);
 mlir::Value buildOrderKey(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                           bool isUnsigned, bool descending);
 
+/// The digits that sorts go by have 8 bits: how many values one has.
+constexpr int64_t kOrderDigits = 256;
+/// How many digits the keys of elements of `element` have.
+int64_t countOrderDigits(mlir::Type element);
+/// Digit number `digit` of the key of `value`, the lowest one being 0, as an i32.
+mlir::Value buildOrderDigit(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                            bool isUnsigned, bool descending, int64_t digit);
+
 /// i1: whether the first of two elements, given as keys and positions, comes before the other.
 mlir::Value buildComesBefore(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value firstKey,
                              mlir::Value firstPosition, mlir::Value secondKey,
