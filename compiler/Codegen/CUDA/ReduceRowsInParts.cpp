@@ -89,6 +89,33 @@ static linalg::ContractOp findProduct(Value tensor, llvm::SmallPtrSetImpl<Operat
   return nullptr;
 }
 
+/// All ops that need a result of `op`.
+static void collectFollowers(Operation *op, llvm::SetVector<Operation *> &followers) {
+  for (Operation *user : op->getUsers()) {
+    Operation *outer = op->getBlock()->findAncestorOpInBlock(*user);
+    if (outer && followers.insert(outer))
+      collectFollowers(outer, followers);
+  }
+}
+
+/// True if all that `op` needs of a product is computed element by element, each at its own place;
+/// `followers` are all that need it. A kernel of the product knows no whole rows:
+/// the sum of a softmax, which needs their maximum, is none of its business.
+static bool needsElementsOnly(linalg::GenericOp op, Operation *product,
+                              const llvm::SetVector<Operation *> &followers,
+                              llvm::SmallPtrSetImpl<Operation *> &seen) {
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    Operation *maker = input->get().getDefiningOp();
+    if (!maker || (maker != product && !followers.contains(maker)))
+      return true;
+    if (!op.getMatchingIndexingMap(input).isIdentity())
+      return false;
+    auto generic = dyn_cast<linalg::GenericOp>(maker);
+    return maker == product || !seen.insert(maker).second ||
+           (isElementwise(generic) && needsElementsOnly(generic, product, followers, seen));
+  });
+}
+
 /// Columns of the parts of the rows of `op`'s result; 0 if no tensor core computes them.
 static int64_t getPartColumns(linalg::ContractOp op) {
   std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
@@ -158,19 +185,15 @@ static std::optional<Candidate> matchCandidate(linalg::GenericOp op) {
   }
   if (!candidate.product)
     return std::nullopt;
+  llvm::SetVector<Operation *> followers;
+  collectFollowers(candidate.product, followers);
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  if (!needsElementsOnly(op, candidate.product, followers, seen))
+    return std::nullopt;
   candidate.part = getPartColumns(candidate.product);
   if (candidate.part == 0 || op.getStaticLoopRanges().back() < 2 * candidate.part)
     return std::nullopt;
   return candidate;
-}
-
-/// All ops that need a result of `op`.
-static void collectFollowers(Operation *op, llvm::SetVector<Operation *> &followers) {
-  for (Operation *user : op->getUsers()) {
-    Operation *outer = op->getBlock()->findAncestorOpInBlock(*user);
-    if (outer && followers.insert(outer))
-      collectFollowers(outer, followers);
-  }
 }
 
 /// True if the result of `op` meets its rows again: one kernel does both then.

@@ -97,6 +97,36 @@ builtin.module @products attributes {plan.target = #plan.target<"cuda", "sm_90a"
     return %d : tensor<4096x1024xf32>
   }
 
+  // The sum of what a maximum of the rows is taken from needs whole rows before.
+  // CHECK-LABEL: func.func @needs_rows(
+  // CHECK-NOT:     plan.partial
+  func.func @needs_rows(%a: tensor<4096x512xf16>, %b: tensor<512x1024xf16>) -> tensor<4096xf32> {
+    %zero = arith.constant 0.0 : f32
+    %low = arith.constant 0xFF800000 : f32
+    %e = tensor.empty() : tensor<4096x1024xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+    %y = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<4096x512xf16>, tensor<512x1024xf16>) outs(%i : tensor<4096x1024xf32>) -> tensor<4096x1024xf32>
+    %f = tensor.empty() : tensor<4096xf32>
+    %l = linalg.fill ins(%low : f32) outs(%f : tensor<4096xf32>) -> tensor<4096xf32>
+    %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<4096x1024xf32>) outs(%l : tensor<4096xf32>) {
+    ^bb0(%v: f32, %acc: f32):
+      %t = arith.maximumf %acc, %v : f32
+      linalg.yield %t : f32
+    } -> tensor<4096xf32>
+    %d = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%y, %m : tensor<4096x1024xf32>, tensor<4096xf32>) outs(%e : tensor<4096x1024xf32>) {
+    ^bb0(%v: f32, %max: f32, %w: f32):
+      %t = arith.subf %v, %max : f32
+      linalg.yield %t : f32
+    } -> tensor<4096x1024xf32>
+    %j = linalg.fill ins(%zero : f32) outs(%f : tensor<4096xf32>) -> tensor<4096xf32>
+    %s = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%d : tensor<4096x1024xf32>) outs(%j : tensor<4096xf32>) {
+    ^bb0(%v: f32, %acc: f32):
+      %t = arith.addf %acc, %v : f32
+      linalg.yield %t : f32
+    } -> tensor<4096xf32>
+    return %s : tensor<4096xf32>
+  }
+
   // Tensor cores do not multiply f32 unless it may be rounded; sums of bytes are integers.
   // CHECK-LABEL: func.func @single(
   // CHECK-NOT:     plan.partial
