@@ -171,6 +171,16 @@ static WGMMAPlan toPlan(MatmulWGMMAAttr config) {
           config.getTurns(),  config.getClusterM(), config.getClusterN(), 0};
 }
 
+static FMAPlan toPlan(MatmulFMAAttr config) {
+  return {config.getTileM(),
+          config.getTileN(),
+          config.getTileK(),
+          config.getThreadM(),
+          config.getThreadN(),
+          config.getStages(),
+          0};
+}
+
 static MatmulWGMMAAttr toConfig(MLIRContext *context, const WGMMAPlan &plan) {
   return MatmulWGMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpgroups,
                               plan.stages, plan.raster, plan.blocks, plan.split, plan.turns,
@@ -185,6 +195,14 @@ std::string ProductChooser::checkGiven(Attribute config) {
       !(kernel.target->hasAsyncCopy && contraction.hasCopiedFactors()))
     return "more than two stages are of factors in memory that are multiplied as they are, and for "
            "sm_80 or later";
+  if (fma) {
+    FMAProblem sizes{};
+    sizes.elementBytes = getElementBytes(contraction.accumulatorType);
+    int64_t bytes = getSharedBytes(sizes, toPlan(fma));
+    if (bytes > kernel.target->sharedPerBlock)
+      return llvm::formatv("a block has {0} bytes of shared memory, not {1}",
+                           kernel.target->sharedPerBlock, bytes);
+  }
   auto mma = dyn_cast<MatmulMMAAttr>(config);
   if (!mma)
     return contraction.group.rowParts.empty()

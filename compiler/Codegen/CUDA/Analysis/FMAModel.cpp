@@ -85,7 +85,7 @@ static int64_t getThreads(const FMAPlan &plan) {
   return plan.tileM / plan.threadM * (plan.tileN / plan.threadN);
 }
 
-static int64_t getSharedBytes(const FMAProblem &problem, const FMAPlan &plan) {
+int64_t getSharedBytes(const FMAProblem &problem, const FMAPlan &plan) {
   return plan.stages * plan.tileK * (plan.tileM + plan.tileN + 2 * kPadding) * problem.elementBytes;
 }
 

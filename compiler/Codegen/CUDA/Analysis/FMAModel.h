@@ -28,6 +28,9 @@ struct FMAPlan {
   double microseconds;
 };
 
+/// Bytes of shared memory that a block takes.
+int64_t getSharedBytes(const FMAProblem &problem, const FMAPlan &plan);
+
 /// The plan that should be fastest. There always is one.
 FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem);
 
