@@ -34,8 +34,9 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     step, where that reads no more than they are: then they are not in memory before it begins. A product of so few tiles that most multiprocessors would have
     none, with a long sum for each element, becomes a batch of products of parts of that sum, and their sum, as the gradient of a
     convolution to its filter does; on targets
-    with wgmma, where clusters can share a sum, one of 16-bit types does only if the model of its time says that parts gain,
-    and so does, on every target, one of factors and sums of one type that no tensor core takes. Does nothing for other targets than CUDA. Example:
+    with wgmma, where clusters can share a sum, one of types that it takes does only if the model of its time says that parts gain,
+    and so does, on every target, one of factors and sums of one type that no tensor core takes. What equal parts leave over of such
+    a sum is one more product, which the sum of the others starts from. Does nothing for other targets than CUDA. Example:
     ```mlir
     %s = linalg.generic {iterator_types = ["reduction", "parallel"]} ins(%x : tensor<32768x1024xf32>) ...   // input
 

@@ -27,9 +27,12 @@ static constexpr int64_t kSmallestTile = 64, kSmallestScalarTile = 32;
 /// multiple of the steps that tiles are computed in.
 static constexpr int64_t kLongSum = 2048, kShortestPart = 512, kStep = 64;
 /// On wgmma clusters share sums by themselves, and parts are what is beyond them: the shortest sum,
-/// how many elements of each part begin a line that can be copied, and what the sum of all parts
-/// takes: a launch, and the bytes a microsecond that are read for it from L2.
-static constexpr int64_t kVeryLongSum = 8192, kAlignedElements = 8;
+/// and what the sum of all parts takes: a launch, and the bytes a microsecond that are read for it
+/// from L2.
+static constexpr int64_t kVeryLongSum = 8192;
+/// Bytes that parts are multiples of where they are not equal: then each begins a line that can be
+/// copied.
+static constexpr int64_t kPartBytes = 16;
 static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
 /// The shortest part of a sum on plain arithmetic, and what parts must be faster by there: that
 /// model is within 5 % of most times.
@@ -40,10 +43,11 @@ static constexpr double kWorthwhile = 0.85;
 
 namespace {
 
-/// A loop that is summed over, and in how many parts.
+/// A loop that is summed over, in how many parts, and how long each is; what equal parts leave over
+/// is a product of its own.
 struct ProductSplit {
   unsigned loop;
-  int64_t parts;
+  int64_t parts, size;
 };
 
 } // namespace
@@ -53,6 +57,26 @@ static bool isHalf(linalg::ContractOp op) {
     Type type = getElementTypeOrSelf(operand);
     return type.isF16() || type.isBF16();
   });
+}
+
+static bool isRounded(linalg::ContractOp op) {
+  return op->hasAttr(plan::kAllowTF32Attr) && llvm::all_of(op.getDpsInputs(), [](Value operand) {
+           return getElementTypeOrSelf(operand).isF32();
+         });
+}
+
+static bool isBytes(linalg::ContractOp op) {
+  return llvm::all_of(op.getDpsInputs(),
+                      [](Value operand) { return getElementTypeOrSelf(operand).isInteger(8); });
+}
+
+static int64_t getElementBytes(linalg::ContractOp op) {
+  return getElementTypeOrSelf(op.getDpsInputs().front()).getIntOrFloatBitWidth() / 8;
+}
+
+/// How long each of `parts` parts of `range` is, as a multiple of `step`.
+static int64_t getPartSize(int64_t range, int64_t parts, int64_t step) {
+  return range / (parts * step) * step;
 }
 
 /// True if neighbours in memory of the operand that `map` reads are neighbours along `loops`.
@@ -67,32 +91,51 @@ static double estimate(const Target &target, const MatmulProblem &problem) {
   return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
 }
 
+/// How the factors of the product come to wgmma; false if it does not take them as they lie.
+static bool placeFactors(linalg::ContractOp op, ArrayRef<unsigned> k, MatmulProblem &problem) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  problem.isKContiguousA = isContiguous(maps[0], k);
+  problem.isKContiguousB = isContiguous(maps[1], k);
+  // Rows of so narrow products are not copied to where they can be boxes.
+  for (Value operand : op.getDpsInputs())
+    if (cast<RankedTensorType>(operand.getType()).getShape().back() * problem.elementBytes %
+            kPartBytes !=
+        0)
+      return false;
+  // Other types than those of 16 bits lie across k only as the first factor, or are turned.
+  if (isHalf(op))
+    return true;
+  if (!problem.isKContiguousB) {
+    std::swap(problem.m, problem.n);
+    std::swap(problem.isKContiguousA, problem.isKContiguousB);
+  }
+  problem.turnsB = !problem.isKContiguousB;
+  return true;
+}
+
 /// Parts of products on wgmma: as many as make the product and their sum fastest, if any.
-static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
-                                                      const linalg::ContractionDimensions &dims,
-                                                      MatmulProblem problem, const Target &target) {
+static std::optional<ProductSplit> choosePartsOnWGMMA(const linalg::ContractionDimensions &dims,
+                                                      const MatmulProblem &problem,
+                                                      const Target &target) {
   if (dims.k.size() != 1 || problem.k < kVeryLongSum)
     return std::nullopt;
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  problem.elementBytes = 2;
-  problem.outputBytes = getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth() / 8;
-  problem.isKContiguousA = isContiguous(maps[0], dims.k);
-  problem.isKContiguousB = isContiguous(maps[1], dims.k);
   double limit = kWorthwhile * estimate(target, problem);
   double sumBytes =
       static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
   std::optional<ProductSplit> best;
   for (int64_t parts = 2; parts <= problem.k / kShortestPart; ++parts) {
-    if (problem.k % (parts * kAlignedElements) != 0 ||
-        problem.batch * parts > 2 * target.multiprocessors)
-      continue;
-    MatmulProblem part = problem;
+    if (problem.batch * parts > 2 * target.multiprocessors)
+      break;
+    MatmulProblem part = problem, rest = problem;
     part.batch *= parts;
-    part.k /= parts;
+    part.k = getPartSize(problem.k, parts, kPartBytes / problem.elementBytes);
+    rest.k -= parts * part.k;
     double time = estimate(target, part) + kSumTime + sumBytes * parts / kSumBytesPerMicrosecond;
+    if (rest.k > 0)
+      time += estimate(target, rest);
     if (time < limit) {
       limit = time;
-      best = ProductSplit{dims.k.front(), parts};
+      best = ProductSplit{dims.k.front(), parts, part.k};
     }
   }
   return best;
@@ -125,15 +168,20 @@ static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, Array
   std::optional<ProductSplit> best;
   for (unsigned loop : k)
     for (int64_t parts = 2; parts <= std::min(ranges[loop], most); ++parts) {
-      if (ranges[loop] % parts != 0)
+      int64_t step = ranges[loop] % parts == 0 ? 1 : kPartBytes / problem.elementBytes;
+      int64_t size = getPartSize(ranges[loop], parts, step), left = ranges[loop] - parts * size;
+      if (size == 0)
         continue;
-      FMAProblem part = problem;
+      FMAProblem part = problem, rest = problem;
       part.batch *= parts;
-      part.k /= parts;
+      part.k = problem.k / ranges[loop] * size;
+      rest.k = problem.k / ranges[loop] * left;
       double time = chooseFMAPlan(target, part).microseconds + estimateSumOfParts(problem, parts);
+      if (rest.k > 0)
+        time += chooseFMAPlan(target, rest).microseconds;
       if (time < limit) {
         limit = time;
-        best = ProductSplit{loop, parts};
+        best = ProductSplit{loop, parts, size};
       }
     }
   return best;
@@ -150,13 +198,18 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
       result *= ranges[loop];
     return result;
   };
-  if (target.hasWGMMA && isHalf(op)) {
+  bool isSignedBytes = isBytes(op) && op.getCast() == linalg::TypeFn::cast_signed;
+  if (target.hasWGMMA && (isHalf(op) || isRounded(op) || isSignedBytes)) {
     MatmulProblem problem{};
     problem.batch = product(dims->batch);
     problem.m = product(dims->m);
     problem.n = product(dims->n);
     problem.k = product(dims->k);
-    return choosePartsOnWGMMA(op, *dims, problem, target);
+    problem.elementBytes = getElementBytes(op);
+    problem.outputBytes =
+        getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth() / 8;
+    if (placeFactors(op, dims->k, problem))
+      return choosePartsOnWGMMA(*dims, problem, target);
   }
   if (isPlain(op, target) && product(dims->k) > 0) {
     FMAProblem problem{};
@@ -166,7 +219,8 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
     problem.k = product(dims->k);
     return choosePlainParts(op, dims->k, problem, target);
   }
-  int64_t tile = isHalf(op) && target.hasMMA16816 ? kSmallestTile : kSmallestScalarTile;
+  bool isOnTensorCores = target.hasMMA16816 && (isHalf(op) || isRounded(op) || isBytes(op));
+  int64_t tile = isOnTensorCores ? kSmallestTile : kSmallestScalarTile;
   int64_t tiles = product(dims->batch) * llvm::divideCeil(product(dims->m), tile) *
                   llvm::divideCeil(product(dims->n), tile);
   int64_t sum = product(dims->k), processors = target.multiprocessors;
@@ -175,9 +229,13 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
   int64_t most = std::min(processors / tiles, sum / kShortestPart);
   std::optional<ProductSplit> best;
   for (unsigned loop : dims->k)
-    for (int64_t parts = most; parts > (best ? best->parts : 1); --parts)
-      if (ranges[loop] % parts == 0 && sum / parts % kStep == 0)
-        best = ProductSplit{loop, parts};
+    for (int64_t parts = most; parts > (best ? best->parts : 1); --parts) {
+      // Steps of a part are whole: either all of its elements are, or those of this loop.
+      bool isEqual = ranges[loop] % parts == 0 && sum / parts % kStep == 0;
+      int64_t size = isEqual ? ranges[loop] / parts : getPartSize(ranges[loop], parts, kStep);
+      if (size > 0)
+        best = ProductSplit{loop, parts, size};
+    }
   return best;
 }
 
@@ -203,7 +261,7 @@ static Value expandOperand(OpBuilder &builder, Value operand, AffineMap map, Pro
     if (cast<AffineDimExpr>(expr).getPosition() == split.loop) {
       shape.push_back(split.parts);
       groups.back().push_back(shape.size());
-      shape.push_back(size / split.parts);
+      shape.push_back(split.size);
     } else {
       shape.push_back(size);
     }
@@ -211,6 +269,24 @@ static Value expandOperand(OpBuilder &builder, Value operand, AffineMap map, Pro
   return tensor::ExpandShapeOp::create(builder, operand.getLoc(),
                                        RankedTensorType::get(shape, type.getElementType()), operand,
                                        groups);
+}
+
+/// The elements of `operand` from `begin` to `end` along the loop, which `map` reads.
+static Value sliceOperand(OpBuilder &builder, Value operand, AffineMap map, unsigned loop,
+                          int64_t begin, int64_t end) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()),
+      strides(type.getRank(), 1);
+  for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+    if (cast<AffineDimExpr>(expr).getPosition() == loop) {
+      offsets[dim] = begin;
+      sizes[dim] = end - begin;
+    }
+  if (sizes == type.getShape())
+    return operand;
+  auto result = RankedTensorType::get(sizes, type.getElementType());
+  return tensor::ExtractSliceOp::create(builder, operand.getLoc(), result, operand, ValueRange(),
+                                        ValueRange(), ValueRange(), offsets, sizes, strides);
 }
 
 /// The sum of the results of all parts, in their order, and of what the product was added to.
@@ -248,10 +324,19 @@ void splitProduct(linalg::ContractOp op, const Target &target) {
   IRRewriter rewriter(op);
   Location loc = op.getLoc();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  SmallVector<Value> operands;
-  for (auto [operand, map] : llvm::zip(op.getDpsInputs(), maps))
-    operands.push_back(expandOperand(rewriter, operand, map, *split));
+  int64_t range = op.getStaticLoopRanges()[split->loop], covered = split->parts * split->size;
+  SmallVector<Value> operands, rest;
+  for (auto [operand, map] : llvm::zip(op.getDpsInputs(), maps)) {
+    Value equal = sliceOperand(rewriter, operand, map, split->loop, 0, covered);
+    operands.push_back(expandOperand(rewriter, equal, map, *split));
+    if (covered < range)
+      rest.push_back(sliceOperand(rewriter, operand, map, split->loop, covered, range));
+  }
   Value init = op.getDpsInits().front();
+  if (covered < range) {
+    rest.push_back(init);
+    init = clone(rewriter, op, init.getType(), rest)->getResult(0);
+  }
   auto type = cast<RankedTensorType>(init.getType());
   Value start = makeZeroParts(rewriter, loc, type, split->parts);
   for (AffineMap &map : maps)
@@ -310,7 +395,7 @@ static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const
     });
     for (int64_t parts = most; isPlain && parts > (best ? best->parts : 1); --parts)
       if (!ShapedType::isDynamic(ranges[loop]) && ranges[loop] % parts == 0)
-        best = ProductSplit{loop, parts};
+        best = ProductSplit{loop, parts, ranges[loop] / parts};
   }
   return best;
 }

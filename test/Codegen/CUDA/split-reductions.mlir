@@ -298,6 +298,31 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %c : tensor<8x8xf32>
   }
 
+  // What equal parts leave over, which begin lines that can be copied, is where the sum starts: of 65537 one element or more.
+  // CHECK-LABEL: func.func @odd_sum
+  // CHECK-SAME:    %[[A:.*]]: tensor<65537x128xbf16>, %[[B:.*]]: tensor<65537x128xbf16>, %[[INIT:.*]]: tensor<128x128xf32>
+  // CHECK-DAG:     %[[EQUAL:.*]] = tensor.extract_slice %[[A]][0, 0] [[[COVERED:[0-9]+]], 128]
+  // CHECK-DAG:     tensor.expand_shape %[[EQUAL]] {{.*}} into tensor<[[PARTS:[0-9]+]]x[[SIZE:[0-9]+]]x128xbf16>
+  // CHECK-DAG:     %[[LEFT:.*]] = tensor.extract_slice %[[A]][[[COVERED]], 0]
+  // CHECK:         %[[START:.*]] = linalg.contract {{.*}} ins(%[[LEFT]], {{.*}} outs(%[[INIT]] :
+  // CHECK:         %[[SUMS:.*]] = linalg.contract {{.*}} outs(%{{.*}} : tensor<[[PARTS]]x128x128xf32>)
+  // CHECK:         linalg.generic {{.*}} ins(%[[SUMS]] : {{.*}}) outs(%[[START]] :
+  func.func @odd_sum(%a: tensor<65537x128xbf16>, %b: tensor<65537x128xbf16>, %init: tensor<128x128xf32>) -> tensor<128x128xf32> {
+    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, #b, #c] ins(%a, %b : tensor<65537x128xbf16>, tensor<65537x128xbf16>)
+        outs(%init : tensor<128x128xf32>) -> tensor<128x128xf32>
+    return %c : tensor<128x128xf32>
+  }
+
+  // TF32 across k: the second factor is turned.
+  // CHECK-LABEL: func.func @turned
+  // CHECK:         tensor.expand_shape %{{.*}} into tensor<[[PARTS:[0-9]+]]x{{[0-9]+}}x128xf32>
+  // CHECK:         linalg.contract {{.*}} outs(%{{.*}} : tensor<[[PARTS]]x128x64xf32>)
+  func.func @turned(%a: tensor<60000x128xf32>, %b: tensor<60000x64xf32>, %init: tensor<128x64xf32>) -> tensor<128x64xf32> {
+    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, #b, #c] {allow_tf32} ins(%a, %b : tensor<60000x128xf32>, tensor<60000x64xf32>)
+        outs(%init : tensor<128x64xf32>) -> tensor<128x64xf32>
+    return %c : tensor<128x64xf32>
+  }
+
   // A cluster shares this sum.
   // CHECK-LABEL: func.func @cluster
   // CHECK-NOT:     tensor.expand_shape
