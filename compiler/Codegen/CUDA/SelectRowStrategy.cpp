@@ -39,6 +39,9 @@ static constexpr int64_t kShortClusterRow = 16384, kFewestClusterElements = 4096
 static constexpr int64_t kShortOddRow = 256;
 /// Rows that a block is expected to walk over where their number is symbolic.
 static constexpr int64_t kManyRows = 64;
+/// Vectors of a row that a thread of a walk loads before it adds the first one up: with 8, ptxas
+/// spills a little to have two blocks of 512 threads on a multiprocessor.
+static constexpr int64_t kWalkVectors = 6;
 /// Bytes that are read together wherever some of them are.
 static constexpr int64_t kSectorBytes = 32;
 
@@ -314,9 +317,9 @@ Choice RowChooser::chooseWalk(int64_t length) {
   int64_t rowsOfBlock = count ? llvm::divideCeil(*count, group.parts) : kManyRows;
   while (threads * rows * 2 <= std::max<int64_t>(limit, threads) && rows < rowsOfBlock)
     rows *= 2;
-  int64_t unroll =
-      threads > 32 ? 1
-                   : std::clamp<int64_t>(8 / chunks, 1, std::max<int64_t>(1, rowsOfBlock / rows));
+  int64_t unroll = threads > 32 ? 1
+                                : std::clamp<int64_t>(kWalkVectors / chunks, 1,
+                                                      std::max<int64_t>(1, rowsOfBlock / rows));
   std::string reason =
       llvm::formatv("rows of {0} elements, summed up over {1} rows too: {2} threads hold one in "
                     "registers, {3} rows at a time",
