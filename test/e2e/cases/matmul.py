@@ -31,16 +31,18 @@ def sizes():
     for dtype, m, k, n in (("f32", 20, 4096, 33), ("bf16", 32, 4096, 48), ("f32", 9, 4099, 17)):
         yield product(random(dtype, (m, k), 1), random(dtype, (k, n), 2), tag="_long")
     yield product(random("f16", (2, 16, 2048), 1), random("f16", (2, 2048, 24), 2), tag="_long")
-    # Of whose sums equal parts leave something over: as rows of factors, and across them.
+    # Of whose sums equal parts leave something over: as rows of factors, and across them. So many terms of f32 are small ones.
     for dtype, out, m, k, n in (("f16", "f16", 24, 16385, 40), ("bf16", "bf16", 16, 9001, 16), ("f64", "f64", 9, 2503, 10), ("i8", "i32", 32, 10000, 48),
                                 ("i8", "i32", 32, 10001, 48), ("f32", "f32", 12, 10001, 20)):
         for options in ("", " transpose_a"):
             a, b = random(dtype, (m, k), 3), random(dtype, (k, n), 4)
+            if dtype == "f32":
+                a = Tensor(dtype, a.values / 4)
             result = a.values.astype(np.int64) @ b.values.astype(np.int64) if dtype == "i8" else a.values @ b.values
             yield product(Tensor(dtype, a.values.T) if options else a, b, options, result, "_over" + options.replace(" transpose", "_t"), out)
     for k in (10000, 8193):
-        a, b = coarse((k, 32), 5), coarse((k, 12), 6)
-        yield product(Tensor("f32", a.values), b, " transpose_a allow_tf32", a.values.T @ b.values, "_over_tf32")
+        a, b = Tensor("f32", coarse((k, 32), 5).values / 4), Tensor("f32", coarse((k, 12), 6).values / 4)
+        yield product(a, b, " transpose_a allow_tf32", a.values.T @ b.values, "_over_tf32")
     for m, k, n in ((0, 4, 5), (4, 5, 0), (4, 0, 5)):
         yield product(random("f32", (m, k), 1), random("f32", (k, n), 2), tag="_empty")
 
