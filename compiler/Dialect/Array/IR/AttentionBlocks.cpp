@@ -31,17 +31,9 @@ using Values = SmallVector<Value>;
 /// Queries that are attended to at once at least, if there are as many: the rows of a product's
 /// tile.
 static constexpr int64_t kUnit = 64;
-/// Parts of the queries where later keys are hidden: as many as save nearly half of the work.
-static constexpr int64_t kCausalParts = 8;
-
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
-
-/// Queries that see no other keys than the first ones.
-struct Part {
-  OpFoldResult begin, end, keys;
-};
 
 class BlockLoop {
 public:
@@ -63,29 +55,19 @@ private:
   using BuildRound =
       llvm::function_ref<Values(const AttentionInputs &block, ValueRange carried, Value start)>;
 
-  /// 1 where `size` is not 0.
-  OpFoldResult isSome(OpFoldResult size) {
-    OpFoldResult one = sizes.constant(1);
-    return sizes.sub(one, sizes.floorDiv(one, sizes.add(size, one)));
-  }
-  SmallVector<Part> chooseParts();
   OpFoldResult chooseBlock();
   Values loop(Values carried, BuildRound build);
-  AttentionInputs sliceKeys();
   AttentionInputs sliceQueries(AttentionInputs inputs, Value start);
   Value sliceMask(Value mask, Value at);
   /// The box of `value` that has `size` at `begin` along `along` and all of the other dims.
   Value sliceAt(Value value, int64_t along, Value begin, OpFoldResult size);
   Value updateAt(Value whole, int64_t along, Value begin, Value part);
   Value addAt(Value whole, int64_t along, Value begin, Value part);
-  Value addKeys(Value whole, int64_t along, Value part);
   Values getStarts(int64_t rank, int64_t along, Value begin);
   /// Zeros of `shape`.
   Value zeros(ArrayRef<OpFoldResult> shape, Type element);
   /// Where a block begins: `start`, but that of the last block behind it.
-  Value getPlace(Value start) { return e.make<MinOp>(start, number(sizes.sub(part.end, block))); }
-  /// The same for boxes, which do not reach over the end of an array.
-  Value getBox(Value start) { return part.end == queries ? start : getPlace(start); }
+  Value getPlace(Value start) { return e.make<MinOp>(start, number(sizes.sub(queries, block))); }
   Value maskRepeated(Value cotangent, int64_t along, Value start, Value at);
   /// Whether the mask has a dim of size other than 1 for what is `fromLast` before its last dim.
   static int64_t findMaskDim(Value mask, int64_t fromLast);
@@ -103,7 +85,6 @@ private:
   OpFoldResult queries, keys, block;
   /// Of the first query; null where all keys are seen.
   Value offset;
-  Part part;
 };
 
 } // namespace
@@ -113,57 +94,20 @@ int64_t BlockLoop::findMaskDim(Value mask, int64_t fromLast) {
   return at >= 0 && typeOf(mask).getDimSize(at) != 1 ? at : -1;
 }
 
-/// Borders are whole units. A mask's `?` may be 1 and then has no keys to leave out.
-SmallVector<Part> BlockLoop::chooseParts() {
-  int64_t maskKeys = findMaskDim(in.mask, 0);
-  bool hidesKeys = in.isCausal && !in.offset && !getConstantIntValue(queries) &&
-                   (maskKeys < 0 || !typeOf(in.mask).isDynamicDim(maskKeys));
-  if (!hidesKeys)
-    return {{sizes.constant(0), queries, keys}};
-  OpFoldResult one = sizes.constant(1), unit = sizes.constant(kUnit),
-               units = sizes.floorDiv(queries, unit);
-  // 1 where there are as many keys as queries. With fewer, all keys are taken.
-  OpFoldResult ratio = sizes.floorDiv(sizes.add(keys, one), sizes.add(queries, one)),
-               isLong = sizes.sub(one, sizes.floorDiv(one, sizes.add(ratio, one)));
-  SmallVector<Part> parts;
-  OpFoldResult begin = sizes.constant(0);
-  for (int64_t number = 1; number <= kCausalParts; ++number) {
-    OpFoldResult end = queries, seen = keys;
-    if (number < kCausalParts) {
-      end = sizes.mul(
-          sizes.floorDiv(sizes.mul(units, sizes.constant(number)), sizes.constant(kCausalParts)),
-          unit);
-      // A part without queries has one key: commands that are empty for some sizes only would be
-      // another recording.
-      OpFoldResult some = isSome(sizes.sub(end, begin)),
-                   visible = sizes.sub(keys, sizes.mul(isLong, sizes.sub(queries, end)));
-      seen = sizes.add(sizes.mul(some, visible), sizes.mul(sizes.sub(one, some), isSome(keys)));
-    }
-    parts.push_back({begin, end, seen});
-    begin = end;
-  }
-  return parts;
-}
-
 /// Formulas have no minimum, but quotients of sizes: 1 / n is whether n is 1, for n above 0.
 OpFoldResult BlockLoop::chooseBlock() {
   OpFoldResult one = sizes.constant(1), unit = sizes.constant(kUnit),
-               rows = sizes.sub(part.end, part.begin), scores = sizes.mul(part.keys, rows);
+               scores = sizes.mul(keys, queries);
   for (int64_t leading = 0; leading < dim; ++leading)
     scores = sizes.mul(scores, sizes.size(in.query, leading));
   OpFoldResult parts = sizes.add(sizes.floorDiv(scores, sizes.constant(maxScores)), one),
-               units = sizes.add(sizes.floorDiv(rows, unit), one);
+               units = sizes.add(sizes.floorDiv(queries, unit), one);
   // 1 where there are several parts and several units, and fewer units a part than there are; then
   // so many whole units are at most the queries.
   OpFoldResult isSplit = sizes.mul(sizes.sub(one, sizes.floorDiv(one, parts)),
                                    sizes.sub(one, sizes.floorDiv(one, units)));
-  OpFoldResult split = sizes.mul(sizes.ceilDiv(units, parts), unit),
-               size =
-                   sizes.add(sizes.mul(isSplit, split), sizes.mul(sizes.sub(one, isSplit), rows));
-  if (part.end == queries)
-    return size;
-  // Of no query, one that is in no round.
-  return sizes.add(size, sizes.mul(sizes.sub(one, isSome(rows)), isSome(queries)));
+  OpFoldResult split = sizes.mul(sizes.ceilDiv(units, parts), unit);
+  return sizes.add(sizes.mul(isSplit, split), sizes.mul(sizes.sub(one, isSplit), queries));
 }
 
 Value BlockLoop::number(OpFoldResult size) {
@@ -203,13 +147,6 @@ Value BlockLoop::addAt(Value whole, int64_t along, Value begin, Value part) {
   return updateAt(whole, along, begin, e.add(old, part));
 }
 
-/// `part` is of the part's keys.
-Value BlockLoop::addKeys(Value whole, int64_t along, Value added) {
-  if (part.keys == keys)
-    return e.add(whole, added);
-  return addAt(whole, along, number(int64_t(0)), added);
-}
-
 Value BlockLoop::sliceMask(Value mask, Value at) {
   int64_t along = findMaskDim(mask, 1);
   if (along < 0)
@@ -220,26 +157,10 @@ Value BlockLoop::sliceMask(Value mask, Value at) {
   return sliceAt(mask, along, at, sizes.sub(sizes.size(mask, along), others));
 }
 
-/// What the part's queries see, before its loop.
-AttentionInputs BlockLoop::sliceKeys() {
-  AttentionInputs inputs = in;
-  if (part.keys == keys)
-    return inputs;
-  auto slice = [&](Value value, int64_t along) {
-    return sliceAt(value, along, number(int64_t(0)), part.keys);
-  };
-  inputs.key = slice(in.key, dim);
-  inputs.value = slice(in.value, dim);
-  if (int64_t along = findMaskDim(in.mask, 0); along >= 0)
-    inputs.mask = slice(in.mask, along);
-  return inputs;
-}
-
 AttentionInputs BlockLoop::sliceQueries(AttentionInputs inputs, Value start) {
-  Value at = getBox(start);
-  inputs.query = sliceAt(in.query, dim, at, block);
+  inputs.query = sliceAt(in.query, dim, start, block);
   if (in.mask)
-    inputs.mask = sliceMask(inputs.mask, at);
+    inputs.mask = sliceMask(inputs.mask, start);
   if (offset)
     inputs.offset = e.add(offset, getPlace(start));
   return inputs;
@@ -255,28 +176,22 @@ Value BlockLoop::zeros(ArrayRef<OpFoldResult> shape, Type element) {
   return e.make<BroadcastInDimOp>(type, e.make<ConstantOp>(zero), dynamic, ArrayRef<int64_t>());
 }
 
-/// A loop for each part, over what the ones before it have made.
 Values BlockLoop::loop(Values carried, BuildRound build) {
-  for (const Part &next : chooseParts()) {
-    part = next;
-    block = chooseBlock();
-    AttentionInputs seen = sliceKeys();
-    Values inits{number(part.begin)};
-    llvm::append_range(inits, carried);
-    auto loop = WhileOp::create(builder, location, ValueRange(inits).getTypes(), inits);
-    SmallVector<Location> places(inits.size(), location);
-    OpBuilder::InsertionGuard guard(builder);
-    Block *condition = builder.createBlock(&loop.getCondition(), {}, loop.getResultTypes(), places);
-    Value isMore = e.compare(CompareDirection::Lt, condition->getArgument(0), number(part.end));
-    YieldOp::create(builder, location, isMore);
-    Block *body = builder.createBlock(&loop.getBody(), {}, loop.getResultTypes(), places);
-    Value start = body->getArgument(0);
-    Values results = build(sliceQueries(seen, start), body->getArguments().drop_front(), start);
-    results.insert(results.begin(), e.add(start, number(block)));
-    YieldOp::create(builder, location, results);
-    carried = Values(loop.getResults().drop_front());
-  }
-  return carried;
+  block = chooseBlock();
+  Values inits{number(int64_t(0))};
+  llvm::append_range(inits, carried);
+  auto loop = WhileOp::create(builder, location, ValueRange(inits).getTypes(), inits);
+  SmallVector<Location> places(inits.size(), location);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *condition = builder.createBlock(&loop.getCondition(), {}, loop.getResultTypes(), places);
+  Value isMore = e.compare(CompareDirection::Lt, condition->getArgument(0), number(queries));
+  YieldOp::create(builder, location, isMore);
+  Block *body = builder.createBlock(&loop.getBody(), {}, loop.getResultTypes(), places);
+  Value start = body->getArgument(0);
+  Values results = build(sliceQueries(in, start), body->getArguments().drop_front(), start);
+  results.insert(results.begin(), e.add(start, number(block)));
+  YieldOp::create(builder, location, results);
+  return Values(loop.getResults().drop_front());
 }
 
 Values BlockLoop::build() {
@@ -290,9 +205,8 @@ Values BlockLoop::build() {
   }
   return loop(inits, [&](const AttentionInputs &inputs, ValueRange carried, Value start) {
     Values results = AttentionSteps(inputs, builder, location).buildResults();
-    Value at = getBox(start);
     for (auto [whole, result] : llvm::zip_equal(carried, results))
-      result = updateAt(whole, dim, at, result);
+      result = updateAt(whole, dim, start, result);
     return results;
   });
 }
@@ -325,29 +239,20 @@ Values BlockLoop::buildVjp(Value toResult, Value toLogsumexp, BuildAttentionVjp 
           zeros(sizes.sizes(operand), element.isF64() ? element : builder.getF32Type()));
     }
   Values sums = loop(inits, [&](const AttentionInputs &inputs, ValueRange carried, Value start) {
-    Value at = getBox(start), place = getPlace(start), toLog;
-    Value to = maskRepeated(sliceAt(toResult, dim, at, block), dim, start, place);
+    Value place = getPlace(start), toLog;
+    Value to = maskRepeated(sliceAt(toResult, dim, start, block), dim, start, place);
     if (toLogsumexp)
-      toLog = maskRepeated(sliceAt(toLogsumexp, dim, at, block), dim, start, place);
+      toLog = maskRepeated(sliceAt(toLogsumexp, dim, start, block), dim, start, place);
     Values gradients = buildBlock(inputs, to, toLog);
     llvm::erase(gradients, Value());
     for (Value &gradient : gradients)
       gradient = e.widen(gradient);
-    Values next{addAt(carried[0], dim, at, gradients[0]), addKeys(carried[1], dim, gradients[1]),
-                addKeys(carried[2], dim, gradients[2])};
+    Values next{addAt(carried[0], dim, start, gradients[0]), e.add(carried[1], gradients[1]),
+                e.add(carried[2], gradients[2])};
     for (size_t index = 3; index < carried.size(); ++index) {
       Value gradient = gradients[index], whole = carried[index];
-      bool isMask = isMaskAdded && index == 3;
-      int64_t rows = isMask ? findMaskDim(in.mask, 1) : -1,
-              columns = isMask ? findMaskDim(in.mask, 0) : -1;
-      if (columns >= 0 && part.keys != keys) {
-        // All rows of the part's keys, then the block's rows of these.
-        Value seen = sliceAt(whole, columns, number(int64_t(0)), part.keys);
-        seen = rows >= 0 ? addAt(seen, rows, at, gradient) : e.add(seen, gradient);
-        next.push_back(updateAt(whole, columns, number(int64_t(0)), seen));
-      } else {
-        next.push_back(rows >= 0 ? addAt(whole, rows, at, gradient) : e.add(whole, gradient));
-      }
+      int64_t rows = isMaskAdded && index == 3 ? findMaskDim(in.mask, 1) : -1;
+      next.push_back(rows >= 0 ? addAt(whole, rows, start, gradient) : e.add(whole, gradient));
     }
     return next;
   });
