@@ -211,6 +211,15 @@ class Torch:
             step = torch.compile(step)
         return self.time_graph(step, argument_sets)
 
+    def time_if_captured(self, work, compiled):
+        """None, and a line of why, where torch does what no graph can hold."""
+        try:
+            return self.time(work, compiled)
+        except self.torch.AcceleratorError as error:
+            print(f"{work.name}: torch: {str(error).splitlines()[0]}", file=sys.stderr)
+            self.torch.cuda.synchronize()
+            return None
+
     def time_graph(self, step, argument_sets):
         torch = self.torch
         stream = torch.cuda.Stream()
@@ -360,8 +369,8 @@ def print_section(args, title, works, torch, ours_of):
         ours = ours_of.time(work)
         # A gradient is given the forward's statistics, which torch.compile would compute.
         is_compiled = "compile" in args.peers and work.is_compiled and (work.function or work.op != "layernorm_vjp")
-        peers = [torch.time(work, compiled=False) if "eager" in args.peers else None,
-                 torch.time(work, compiled=True) if is_compiled else None,
+        peers = [torch.time_if_captured(work, compiled=False) if "eager" in args.peers else None,
+                 torch.time_if_captured(work, compiled=True) if is_compiled else None,
                  time_jax(work) if "jax" in args.peers else None]
         known = [peer for peer in peers if peer]
         ratios.append(min(known) / ours if known else float("nan"))
