@@ -481,6 +481,15 @@ func.func @f(%q: tensor<3x8x1x64xf32>, %k: tensor<9x2x16x64xf16>, %v: tensor<9x2
 
 // -----
 
+func.func @f(%q: tensor<3x8x1x64xf32>, %k: tensor<0x2x16x64xf32>, %v: tensor<0x2x16x64xf32>, %t: tensor<3x4xi32>, %n: tensor<3xi32>) {
+  // expected-error @+1 {{'array.paged_attention' op expected at least one page, got 'tensor<0x2x16x64xf32>' and 'tensor<0x2x16x64xf32>'}}
+  %0 = array.paged_attention %q, %k, %v table(%t : tensor<3x4xi32>) lengths(%n : tensor<3xi32>) scale = 0.5
+     : (tensor<3x8x1x64xf32>, tensor<0x2x16x64xf32>, tensor<0x2x16x64xf32>) -> tensor<3x8x1x64xf32>
+  return
+}
+
+// -----
+
 func.func @f(%q: tensor<8x1x64xf32>, %k: tensor<9x2x16x64xf32>, %v: tensor<9x2x16x64xf32>, %t: tensor<3x4xi32>, %n: tensor<3xi32>) {
   // expected-error @+1 {{'array.paged_attention' op expected a query and pages of rank 4, got 'tensor<8x1x64xf32>', 'tensor<9x2x16x64xf32>' and 'tensor<9x2x16x64xf32>'}}
   %0 = array.paged_attention %q, %k, %v table(%t : tensor<3x4xi32>) lengths(%n : tensor<3xi32>) scale = 0.5

@@ -50,6 +50,8 @@ LogicalResult PagedAttentionOp::inferReturnTypes(MLIRContext *, std::optional<Lo
       return rule.error("expected as many pages, heads and places in a page of keys as of values, "
                         "got ",
                         keys, " and ", values);
+  if (keys.getDimSize(0) == 0 || values.getDimSize(0) == 0)
+    return rule.error("expected at least one page, got ", keys, " and ", values);
   if (!areCompatibleDims(query.getDimSize(3), keys.getDimSize(3)))
     return rule.error("expected vectors of one length in query and keys, got ", query, " and ",
                       keys);
