@@ -12,9 +12,6 @@
 // The size is a formula over sizes, which the host evaluates when inputs are bound: few queries, or
 // few scores, are one block.
 //
-// Where later keys are hidden, queries are several parts, each with a loop of its own over the keys
-// that its last query sees: another formula.
-//
 // The gradient goes over the same blocks. What flows to queries is written in place, what flows to
 // all else is added up in f32. Queries that a block has again count in one of both only.
 //
@@ -31,6 +28,7 @@ using Values = SmallVector<Value>;
 /// Queries that are attended to at once at least, if there are as many: the rows of a product's
 /// tile.
 static constexpr int64_t kUnit = 64;
+
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
