@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Matrix products on tensor cores (and f32 and f64 on ordinary arithmetic) beside cuBLAS (torch), in one run on a GPU.
 
-    matmul.py build --build=build/dev --out=DIR [--candidates=N] [--filter=REGEX]   compiles kernels; needs no GPU
-    matmul.py run --out=DIR [--filter=REGEX] [--quick]                              checks and times them; needs torch
+    matmul.py build --build=build/dev --out=DIR [--candidates=N] [--filter=REGEX] [WORKLOAD...]  compiles kernels; needs no GPU
+    matmul.py run --out=DIR [--filter=REGEX] [--quick] [--torch-only]                           checks and times them; needs torch
 
 `build` compiles each workload in the tiles that the cost model ranks first and in others beside them, one module
 each, and writes DIR/kernels.json. `run` checks every kernel against a product in f32 (outputs start as NaN), then
 times kernels and torch the same way: many launches in one CUDA graph over inputs that are rotated past the L2 cache;
 the median of several replays. It prints a line for each, then the table of benchmarks/results with what is wanted of each
-row, and writes DIR/results.json. Other peers are timed in the same run where they are installed: torch.compile where a bias and gelu
+row, and writes DIR/results.json. Workloads are those of the tables, or those named: TYPE_[BATCHx]MxNxK[_LAYOUTS][_EPILOGUE], as in
+bf16_64x11008x4096_nt_relu; @FILE is a file of names (matmul_shapes.txt has those of "Other shapes"). Other peers are timed in the same run where they are installed: torch.compile where a bias and gelu
 follow (in the same graphs), JAX where torch takes so long that calls from Python keep the GPU busy (by the clock of the host).
 """
 import argparse
 import concurrent.futures
 import ctypes
+import gc
 import json
 import math
 import os
@@ -24,7 +26,7 @@ import subprocess
 import sys
 import time
 
-# name, type, batch, M, N, K, layouts of A and B (n: rows are contiguous, t: columns are), epilogue (mma: none, as code for sm_80)
+# name, type, batch, M, N, K, layouts of A and B (n: rows are contiguous, t: columns are), epilogue (see EPILOGUES)
 SHAPES = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 14336, 4096), (8192, 4096, 14336), (2048, 2048, 2048),
           (1024, 1024, 1024), (512, 512, 512), (4096, 3072, 768), (4096, 768, 3072), (4096, 768, 768), (1000, 1000, 1000),
           (128, 128, 65536), (32, 1000, 2048), (64, 4096, 4096), (16, 4096, 4096), (8, 4096, 4096), (1, 4096, 4096),
@@ -62,6 +64,20 @@ def workloads():
         yield f"bias_gelu_bf16_4096x3072x768_{layout}", ("bf16", 1, 4096, 3072, 768, layout, "gelu")
 
 
+# What follows the product: nothing, also in code for sm_80 or where all of a batch share B; a cast, a scale and a cast, a bias and what follows that.
+EPILOGUES = ("", "mma", "shared", "f32", "scaled", "bias", "relu", "gelu", "residual")
+SCALE = 0.125
+
+
+def parse_workload(name):
+    """The workload of a name that was given."""
+    found = re.fullmatch(rf"(bf16|f16|tf32|f32|f64|s8)_((?:\d+x)?)(\d+)x(\d+)x(\d+)(?:_([nt]{{2}}))?(?:_({'|'.join(EPILOGUES[1:])}))?", name)
+    if not found:
+        sys.exit(f"expected TYPE_[BATCHx]MxNxK[_LAYOUTS][_EPILOGUE], got {name}")
+    dtype, batch, m, n, k, layout, epilogue = found.groups()
+    return name, (dtype, int(batch.rstrip("x") or 1), int(m), int(n), int(k), layout or "nn", epilogue or "")
+
+
 # Only checked: odd sizes, layouts, batches, outputs of 4 bytes.
 def checks():
     for layout in ("nn", "nt", "tn", "tt"):
@@ -89,22 +105,36 @@ RESULTS = {"s8": "i32", "tf32": "f32"}
 BYTES = {"tf32": 4, "f32": 4, "f64": 8, "i32": 4, "s8": 1}
 
 
+def has_third(work):
+    """Whether the product's epilogue reads a bias or a residual."""
+    return work[-1] in ("bias", "relu", "gelu", "residual")
+
+
 def mlir(work):
     name, batch, m, n, k, layout, epilogue = work
     dtype = ELEMENTS[name]
     lead = f"{batch}x" if batch > 1 else ""
     a = f"tensor<{lead}{f'{m}x{k}' if layout[0] == 'n' else f'{k}x{m}'}x{dtype}>"
-    b = f"tensor<{lead}{f'{k}x{n}' if layout[1] == 'n' else f'{n}x{k}'}x{dtype}>"
-    c = f"tensor<{lead}{m}x{n}x{'f32' if epilogue == 'f32' else RESULTS.get(name, dtype)}>"
+    b = f"tensor<{'' if epilogue == 'shared' else lead}{f'{k}x{n}' if layout[1] == 'n' else f'{n}x{k}'}x{dtype}>"
+    product = f"tensor<{lead}{m}x{n}x{RESULTS.get(name, 'f32' if epilogue in ('f32', 'scaled') else dtype)}>"
     flags = (" transpose_a" if layout[0] == "t" else "") + (" transpose_b" if layout[1] == "t" else "")
     flags += " allow_tf32" if name == "tf32" else ""
-    product = f"  %p = array.matmul %a, %b{flags} : ({a}, {b}) -> {c}\n"
-    if epilogue != "gelu":
-        return f"func.func @main(%a: {a}, %b: {b}) -> {c} {{\n{product}  return %p : {c}\n}}\n"
-    bias = f"tensor<{n}x{dtype}>"
-    return (f"func.func @main(%a: {a}, %b: {b}, %bias: {bias}) -> {c} {{\n{product}"
-            f"  %z = array.add %p, %bias : ({c}, {bias}) -> {c}\n  %r = array.gelu %z approximate = tanh : {c}\n"
-            f"  return %r : {c}\n}}\n")
+    third, c = f"tensor<{m}x{n}x{dtype}>" if epilogue == "residual" else f"tensor<{n}x{dtype}>", product
+    lines = [f"%p = array.matmul %a, %b{flags} : ({a}, {b}) -> {product}"]
+    if has_third(work):
+        lines.append(f"%z = array.add %p, %third : ({c}, {third}) -> {c}")
+    if epilogue == "gelu":
+        lines.append(f"%r = array.gelu %z approximate = tanh : {c}")
+    if epilogue == "relu":
+        lines.append(f"%r = array.relu %z : {c}")
+    if epilogue == "scaled":
+        c = f"tensor<{lead}{m}x{n}xf32>"
+        lines += [f"%x = array.convert %p : {product} -> {c}"] if c != product else []
+        lines += [f"%s = array.constant dense<{SCALE}> : tensor<f32>", f"%r = array.mul {'%x' if c != product else '%p'}, %s : ({c}, tensor<f32>) -> {c}"]
+    last = lines[-1].split(" ")[0]
+    arguments = f"%a: {a}, %b: {b}" + (f", %third: {third}" if has_third(work) else "")
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"func.func @main({arguments}) -> {c} {{\n{body}  return {last} : {c}\n}}\n"
 
 
 def arch(work):
@@ -114,7 +144,7 @@ def arch(work):
 def key(work):
     """How the compiler names the product, if it leaves it whole."""
     dtype, batch, m, n, k, layout, epilogue = work
-    result = "f32" if epilogue == "f32" else RESULTS.get(dtype, dtype)
+    result = "f32" if epilogue in ("f32", "scaled") else RESULTS.get(dtype, dtype)
     dtype = "i8" if dtype == "s8" else dtype
     return f"{arch(work)} matmul {dtype}*{dtype}>{result} {batch}x{m}x{n}x{k} {layout}"
 
@@ -158,7 +188,8 @@ def build(args):
     from candidates import candidates, fma_candidates, mma_candidates
     folder = pathlib.Path(args.out)
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = [(name, work) for name, work in list(workloads()) + list(checks()) if re.search(args.filter, name)]
+    known = map(parse_workload, args.workloads) if args.workloads else [*workloads(), *checks()]
+    chosen = [(name, work) for name, work in known if re.search(args.filter, name)]
     jobs = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         kernels = list(pool.map(lambda item: compile_one(args, folder, *item, 0, None, None), chosen))
@@ -280,8 +311,8 @@ def time_graph(torch, launch, sets, iterations):
     torch.cuda.synchronize()
     once = max(begin.elapsed_time(end) * 500, 2.0)
     # Long products heat the GPU up, and whoever follows is granted less power.
-    if once > 100:
-        time.sleep(0.2)
+    if once > LONG:
+        time.sleep(0.01 * iterations)
     count = len(sets) * (int(400 / once / len(sets)) + 1)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=stream):
@@ -353,9 +384,11 @@ def time_jax(jax, torch, work, sets, expected):
     return min(measure(count) for _ in range(10))
 
 
-def wanted(work):
+def wanted(name, work):
     """How many times as fast as torch the product is to be; None where nothing is said."""
     dtype, batch, m, n, k, _, epilogue = work
+    if name not in dict(workloads()):
+        return 0.95
     if epilogue == "gelu" or dtype in ("s8", "f64"):
         return None
     if epilogue == "mma":
@@ -376,7 +409,7 @@ def mean(results, is_meant):
 def print_table(results):
     print("\n| workload (M x N x K, layout nn unless named) | torch, us | ours, us | torch / ours | wanted | | other peers, us |\n|---|---|---|---|---|---|---|")
     for result in results:
-        ratio, least = result["torch_us"] / result["chosen_us"], wanted(result["work"])
+        ratio, least = result["torch_us"] / result["chosen_us"], wanted(result["name"], result["work"])
         others = ", ".join(f"{peer} {us:.1f}" for peer, us in result["peers"].items())
         print(f"| {result['name']} | {result['torch_us']:.1f} | {result['chosen_us']:.1f} | {ratio:.2f} | {least or '-'} "
               f"| {'' if least is None else 'reached' if ratio >= least else 'missed'} | {others or '-'} |")
@@ -393,6 +426,40 @@ def print_table(results):
             print(f"  {name}: {us / plain:.3f} times the plain product's time (wanted 1.10 at most)")
 
 
+def find_peer(torch, work):
+    """The product in torch: of operands, what the epilogue reads, and a place for the result."""
+    dtype, batch, _, _, _, layout, epilogue = work
+    left = (lambda s: s[0]) if layout[0] == "n" else (lambda s: s[0].mT)
+    right = (lambda s: s[1]) if layout[1] == "n" else (lambda s: s[1].mT)
+    product = torch.mm if batch == 1 else torch.bmm
+    if epilogue == "gelu":
+        return lambda s: torch.nn.functional.gelu(torch.addmm(s[2], left(s), right(s)), approximate="tanh")
+    if epilogue == "relu":
+        return lambda s: torch._addmm_activation(s[2], left(s), right(s))
+    if epilogue in ("bias", "residual"):
+        return lambda s: torch.addmm(s[2], left(s), right(s), out=s[3])
+    if dtype == "s8":
+        if epilogue == "scaled":
+            return lambda s: torch.mul(torch._int_mm(left(s), right(s)), SCALE, out=s[3])
+        return lambda s: torch._int_mm(left(s), right(s), out=s[3])
+    if epilogue == "scaled":
+        return lambda s: product(left(s), right(s), out_dtype=torch.float32).mul_(SCALE)
+    if epilogue == "f32" and dtype != "f32":
+        return lambda s: product(left(s), right(s), out_dtype=torch.float32)
+    return lambda s: torch.matmul(left(s), right(s), out=s[3])
+
+
+def follow(torch, epilogue, product, third):
+    """What the epilogue makes of the exact product."""
+    if epilogue == "scaled":
+        return product * SCALE
+    if epilogue in ("bias", "relu", "gelu", "residual"):
+        product = product + third.to(product.dtype)
+    if epilogue == "gelu":
+        return torch.nn.functional.gelu(product, approximate="tanh")
+    return product.relu() if epilogue == "relu" else product
+
+
 def run(args):
     import torch
     folder = pathlib.Path(args.out)
@@ -403,13 +470,15 @@ def run(args):
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     kernels = [k for k in json.loads((folder / "kernels.json").read_text()) if re.search(args.filter, k["name"])]
     names = list(dict.fromkeys(k["name"] for k in kernels))
-    jax = find_jax()
+    jax = None if args.torch_only else find_jax()
+    # Each capture of a graph collects garbage; of what was read that takes longer than what is timed.
+    gc.freeze()
     results = []
     for name in names:
         mine = [k for k in kernels if k["name"] == name]
         dtype, batch, m, n, k, layout, epilogue = mine[0]["work"]
         torch_type = {"bf16": torch.bfloat16, "f16": torch.float16, "s8": torch.int8, "f64": torch.float64}.get(dtype, torch.float32)
-        out_type = torch.float32 if epilogue == "f32" else torch.int32 if dtype == "s8" else torch_type
+        out_type = torch.float32 if epilogue in ("f32", "scaled") else torch.int32 if dtype == "s8" else torch_type
         lead = (batch,) if batch > 1 else ()
         moved = BYTES.get(dtype, 2) * batch * (m * k + k * n + m * n)
         count = 1 if name.startswith("check") else max(2, min(16, int(150e6 / moved) + 1))
@@ -421,31 +490,32 @@ def run(args):
             return torch.randn(*shape, device="cuda").to(torch_type)
         for _ in range(count):
             a = draw(*lead, *((m, k) if layout[0] == "n" else (k, m)))
-            b = draw(*lead, *((k, n) if layout[1] == "n" else (n, k)))
-            bias = torch.randn(n, device="cuda").to(torch_type)
-            sets.append((a, b, bias, torch.empty(*lead, m, n, device="cuda", dtype=out_type)))
-        left = (lambda a: a) if layout[0] == "n" else (lambda a: a.mT)
-        right = (lambda b: b) if layout[1] == "n" else (lambda b: b.mT)
+            b = draw(*(() if epilogue == "shared" else lead), *((k, n) if layout[1] == "n" else (n, k)))
+            third = torch.randn(*((m, n) if epilogue == "residual" else (n,)), device="cuda").to(torch_type)
+            sets.append((a, b, third, torch.empty(*lead, m, n, device="cuda", dtype=out_type)))
         torch.backends.cuda.matmul.allow_tf32 = False
-        exact = torch.float64 if dtype in ("s8", "f64") else torch.float32
-        expected = left(sets[0][0]).to(exact) @ right(sets[0][1]).to(exact)
+        # The order of long sums is not to matter.
+        exact = torch.float64 if dtype in ("s8", "f64") or k > 8192 else torch.float32
+        a, b = (side.to(exact) if way == "n" else side.to(exact).mT for side, way in zip(sets[0], layout))
+        expected = a @ b
         torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
-        if epilogue == "gelu":
-            expected = torch.nn.functional.gelu(expected + sets[0][2].float(), approximate="tanh")
+        expected = follow(torch, epilogue, expected, sets[0][2])
         rows = []
         for spec in mine:
             try:
                 arena = torch.empty(spec["arena"] + 256, dtype=torch.uint8, device="cuda")
                 kernel = Plan(driver, folder, spec, (arena.data_ptr() + 255) // 256 * 256)
                 bound = []
-                for a, b, bias, c in sets:
-                    inputs = [a.data_ptr(), b.data_ptr()] + ([bias.data_ptr()] if epilogue == "gelu" else [])
+                for a, b, third, c in sets:
+                    inputs = [a.data_ptr(), b.data_ptr()] + ([third.data_ptr()] if has_third(mine[0]["work"]) else [])
                     bound.append(kernel.bind(inputs, [c.data_ptr()]))
-                sets[0][3].fill_(-(2**31) if dtype == "s8" else float("nan"))
+                sets[0][3].fill_(-(2**31) if out_type == torch.int32 else float("nan"))
                 kernel.launch(bound[0], torch.cuda.current_stream().cuda_stream)
                 torch.cuda.synchronize()
                 error = float((sets[0][3].to(exact) - expected).norm() / expected.norm())
-                limit = {"s8": 0, "f64": 1e-13, "tf32": 1e-3, "f32": 1e-5}.get(dtype, 1e-5 if epilogue == "f32" else 5e-3)
+                limit = {"s8": 0, "f64": 1e-13, "tf32": 1e-3, "f32": 1e-5}.get(dtype, 5e-3)
+                if out_type == torch.float32 and torch_type.itemsize == 2:
+                    limit = 1e-5 if k <= 1024 else 5e-5
                 if not error <= limit:
                     bad = ((sets[0][3].to(exact) - expected).abs() > 0.1 * expected.abs().max()) | sets[0][3].isnan()
                     where = bad.nonzero()
@@ -465,15 +535,15 @@ def run(args):
         def time_ours(item):
             _, kernel, bound, _ = item
             return time_graph(torch, lambda values: kernel.launch(values, torch.cuda.current_stream().cuda_stream), bound, count)
-        if epilogue == "gelu":
-            peer = lambda s: torch.nn.functional.gelu(torch.addmm(s[2], left(s[0]), right(s[1])), approximate="tanh")
-        elif dtype == "s8":
-            peer = lambda s: torch._int_mm(left(s[0]), right(s[1]), out=s[3])
-        else:
-            peer = lambda s: torch.matmul(left(s[0]), right(s[1]), out=s[3])
+        peer = find_peer(torch, mine[0]["work"])
+        try:
+            peer(sets[0])
+        except RuntimeError as failure:
+            print(f"{name}: not in torch: {str(failure).splitlines()[0]}", flush=True)
+            continue
         # Twice each, in turn, and the shorter time: what the GPU is granted changes with what it has just done.
         theirs, times, others = math.inf, [math.inf] * len(rows), {}
-        compiled = compile_peer(torch, peer, sets[0]) if epilogue == "gelu" else None
+        compiled = compile_peer(torch, peer, sets[0]) if epilogue == "gelu" and not args.torch_only else None
         for _ in range(2):
             theirs = min(theirs, time_graph(torch, peer, sets, count))
             if compiled:
@@ -500,15 +570,17 @@ def run(args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, fromfile_prefix_chars="@", formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=("build", "run"))
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD")
     parser.add_argument("--build", default="build/dev")
     parser.add_argument("--out", default="matmul-kernels")
     parser.add_argument("--candidates", type=int, default=8)
     parser.add_argument("--filter", default="")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true")
-    args = parser.parse_args()
+    parser.add_argument("--torch-only", action="store_true", help="times neither torch.compile nor JAX")
+    args = parser.parse_intermixed_args()
     return build(args) if args.command == "build" else run(args)
 
 
