@@ -39,7 +39,7 @@ static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
 static constexpr int64_t kShortestPlainPart = 64;
 static constexpr double kPlainWorthwhile = 0.95;
 /// What parts must be faster than the whole by: the model is not that exact.
-static constexpr double kWorthwhile = 0.85;
+static constexpr double kWorthwhile = 0.92;
 
 namespace {
 

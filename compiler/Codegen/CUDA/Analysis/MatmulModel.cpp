@@ -8,7 +8,8 @@
 // A step of a tile along k takes as long as the slower of two: multiplying it, or bringing its
 // operands from L2, which all multiprocessors share. A tile takes its steps and the time to store
 // its outputs; the product takes as many tiles as the busiest multiprocessor has, but no less than
-// memory needs for each byte once. Rates are those that an H200 showed, not the data sheet's.
+// memory needs for each byte once, and a part of the shorter of both times. Rates are those that an
+// H200 showed, not the data sheet's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,32 +22,41 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace xc::cuda {
 
 /// Multiplications a cycle of one multiprocessor for 16-bit operands; half and double for 4 and 1
 /// bytes.
 static constexpr double kProductsPerCycle = 2048;
+/// Bytes of operands that wgmma reads from shared memory, and that arrive there, in a cycle.
+static constexpr double kSharedBytesPerCycle = 170;
 /// GHz under full load of the tensor cores by 16-bit types, and otherwise.
-static constexpr double kLoadedClock = 1.62, kLightClock = 1.75;
-/// Bytes a cycle from L2 to one multiprocessor when all ask.
-static constexpr double kL2BytesPerCycle = 50;
+static constexpr double kLoadedClock = 1.65, kLightClock = 1.75;
+/// Bytes a cycle from L2 to one multiprocessor when all ask; and to one that asks while the other
+/// one of its pair, which shares its way to L2, does not.
+static constexpr double kL2BytesPerCycle = 55, kAloneL2BytesPerCycle = 110;
 /// Bytes a nanosecond from memory, and the nanoseconds until it is at that rate.
-static constexpr double kMemoryRate = 3650, kMemoryStart = 1300;
+static constexpr double kMemoryRate = 4390, kMemoryStart = 670;
+/// What is left of the shorter one of the times of memory and of the busiest multiprocessor.
+static constexpr double kOverlapLoss = 0.19;
 /// Cycles until the first operands are there, and until a step's products are, beyond its share.
-static constexpr double kFillCycles = 500, kStepCycles = 100;
+static constexpr double kFillCycles = 210, kStepCycles = 20;
 /// Cycles that a step waits for its first factor on the way to registers, where no other warpgroup
 /// multiplies meanwhile.
 static constexpr double kReadCycles = 100;
-/// Bytes of outputs that a multiprocessor converts and stores in a cycle.
-static constexpr double kStoreBytesPerCycle = 18;
+/// Bytes of outputs that a multiprocessor converts and stores in a cycle, and the cycles of a tile
+/// beside.
+static constexpr double kStoreBytesPerCycle = 26, kTileCycles = 360;
 /// Instructions a cycle for what is fused behind the product: a warp waits for its own results.
 static constexpr double kOutputOpsPerCycle = 110;
 /// Cycles from a copy's start to its bytes' arrival under load.
-static constexpr double kLatencyCycles = 2230;
+static constexpr double kLatencyCycles = 2070;
 /// Cycles that a cluster's barriers take for each of its blocks, and the bytes a cycle that they
 /// exchange.
-static constexpr double kClusterCycles = 680, kClusterBytesPerCycle = 13;
+static constexpr double kClusterCycles = 680, kClusterBytesPerCycle = 14.3;
+/// What a step takes longer where blocks fetch for each other, and the cycles until they have met.
+static constexpr double kShareLoss = 0.05, kMeetCycles = 2500;
 /// Large clusters leave one in so many multiprocessors idle: they do not cross the groups that
 /// multiprocessors come in, whose sizes are no multiples of theirs.
 static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
@@ -56,7 +66,11 @@ static constexpr double kTurnCycles = 400, kReadRowCycles = 2.2, kTurnRowCycles 
 /// Microseconds that a launch behind another kernel costs.
 static constexpr double kLaunchTime = 0.7;
 
-static constexpr int64_t kTileAlignment = 1024;
+/// Rows of one wgmma.
+static constexpr int64_t kInstructionRows = 64;
+static constexpr int64_t kTileAlignment = 1024, kLineBytes = 128;
+/// What the distance of rows must be a multiple of for the copy engine.
+static constexpr int64_t kRowBytes = 16;
 static constexpr int64_t kSplitSums = 64;
 /// The most rows that a box has.
 static constexpr int64_t kMostBoxRows = 256;
@@ -111,55 +125,96 @@ static bool fit(const Target &target, const MatmulProblem &problem, WGMMAPlan &p
   return plan.stages >= 2;
 }
 
-static double estimate(const Target &target, const MatmulProblem &problem, const WGMMAPlan &plan) {
-  double multiprocessors = target.multiprocessors;
-  int64_t blocks = problem.batch * llvm::divideCeil(problem.m, plan.tileM) *
-                   llvm::divideCeil(problem.n, plan.tileN) * plan.split;
-  int64_t steps = llvm::divideCeil(llvm::divideCeil(problem.k, plan.tileK), plan.split);
-  int64_t busiest = llvm::divideCeil(blocks, getClusterRoom(target, plan.split));
-  // Blocks of one multiprocessor take turns: one stores while the other one multiplies.
-  double together = std::min<double>(plan.blocks, busiest);
-  double active = std::min<double>(blocks, multiprocessors) / multiprocessors;
+/// Lines of the cache that those of a tile's operand lie in, for each of its own: more than one
+/// where the rows in memory, of `elements` elements, do not begin with one. Those that cannot be
+/// copied so are moved to where they do.
+static double countLines(int64_t elements, int64_t elementBytes) {
+  int64_t bytes = elements * elementBytes;
+  return bytes % kRowBytes ? 1 : 2 - std::gcd(bytes, kLineBytes) / double(kLineBytes);
+}
 
-  double rate = kProductsPerCycle * 2 / problem.elementBytes;
-  // Narrow tiles leave wgmma waiting for shared memory: the rows of A are read for few columns.
-  double columns = std::max<double>(plan.tileN, 64);
-  double multiply = plan.tileM * columns * plan.tileK / rate + kStepCycles / together;
+/// Bytes that a block fetches from L2 for a step.
+static double getFetchedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  double a = countLines(problem.isKContiguousA ? problem.k : problem.m, problem.elementBytes),
+         b = countLines(problem.isKContiguousB ? problem.k : problem.n, problem.elementBytes);
+  return (std::min(plan.tileM, problem.m) * a / plan.clusterN +
+          std::min(plan.tileN, problem.n) * b / plan.clusterM) *
+         plan.tileK * problem.elementBytes;
+}
+
+/// Cycles that multiplying a step's operands takes, of `together` blocks of a multiprocessor.
+static double getMultiplyCycles(const MatmulProblem &problem, const WGMMAPlan &plan,
+                                double together) {
+  double products =
+      plan.tileM * plan.tileN * plan.tileK * problem.elementBytes / (kProductsPerCycle * 2);
+  // Columns are read again for each 64 rows: of small tiles that takes longer than the products.
+  int64_t read = plan.tileM + plan.tileM / kInstructionRows * plan.tileN,
+          written = std::min(plan.tileM, problem.m) + std::min(plan.tileN, problem.n);
+  double shared = (read + written) * plan.tileK * problem.elementBytes / kSharedBytesPerCycle;
+  double cycles = std::max(products, shared) + kStepCycles / together;
   if (isReadAcross(problem) && plan.warpgroups == plan.turns)
-    multiply += kReadCycles / together;
-  double bytes =
-      static_cast<double>(std::min(plan.tileM, problem.m) + std::min(plan.tileN, problem.n)) *
-      plan.tileK * problem.elementBytes;
-  double fetch = bytes / (kL2BytesPerCycle / std::max(active, 0.6));
+    cycles += kReadCycles / together;
+  return cycles;
+}
+
+/// Cycles that bringing a step's operands takes where `blocks` blocks do it.
+static double getFetchCycles(const Target &target, const MatmulProblem &problem,
+                             const WGMMAPlan &plan, int64_t blocks, double together) {
+  bool isAlone = blocks * 2 <= target.multiprocessors;
+  double fetch =
+      getFetchedBytes(problem, plan) / (isAlone ? kAloneL2BytesPerCycle : kL2BytesPerCycle);
   // Of a factor that threads turn one step is under way, and it passes through L1 and registers.
   if (problem.turnsB)
     fetch =
         std::max(fetch, kTurnCycles + kReadRowCycles * plan.tileM + kTurnRowCycles * plan.tileN);
   // What is under way covers memory's latency, or does not.
-  double latency = kLatencyCycles / (plan.stages * together);
-  double step = std::max({multiply, fetch, latency});
-  double outputs = static_cast<double>(plan.tileM * plan.tileN / plan.split);
-  double store = outputs * problem.outputBytes / kStoreBytesPerCycle +
-                 outputs * problem.outputOps / kOutputOpsPerCycle;
-  double tile = steps * step + store / together;
-  double cycles = kFillCycles + busiest * tile + store * (1 - 1 / together);
-  // Teams that take turns store while the other one multiplies; half as many threads store a tile.
-  if (plan.turns > 1)
-    cycles =
-        kFillCycles + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) + 2 * store;
-  bool isLoaded =
-      problem.elementBytes == 2 && multiply > fetch && active > 0.9 && busiest * steps > 64;
-  double clock = isLoaded ? kLoadedClock : kLightClock;
+  return std::max(fetch, kLatencyCycles / (plan.stages * together));
+}
+
+/// Nanoseconds that memory needs for every byte once.
+static double getMemoryTime(const MatmulProblem &problem) {
   double operands =
       problem.batch * problem.k * problem.elementBytes * static_cast<double>(problem.m + problem.n);
   double results = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
-  double memory = (operands + results) / kMemoryRate + kMemoryStart;
+  return (operands + results) / kMemoryRate;
+}
+
+static double estimate(const Target &target, const MatmulProblem &problem, const WGMMAPlan &plan) {
+  int64_t cluster = plan.clusterM * plan.clusterN;
+  int64_t blocks = problem.batch * llvm::divideCeil(problem.m, plan.tileM * plan.clusterM) *
+                   llvm::divideCeil(problem.n, plan.tileN * plan.clusterN) * cluster * plan.split;
+  int64_t steps = llvm::divideCeil(llvm::divideCeil(problem.k, plan.tileK), plan.split);
+  int64_t busiest = llvm::divideCeil(blocks, getClusterRoom(target, plan.split * cluster));
+  // Blocks of one multiprocessor take turns: one stores while the other one multiplies.
+  double together = std::min<double>(plan.blocks, busiest);
+  double multiply = getMultiplyCycles(problem, plan, together),
+         fetch = getFetchCycles(target, problem, plan, blocks, together);
+  double step = std::max(multiply, fetch);
+  double outputs = static_cast<double>(plan.tileM * plan.tileN / plan.split);
+  double store = outputs * problem.outputBytes / kStoreBytesPerCycle +
+                 outputs * problem.outputOps / kOutputOpsPerCycle + kTileCycles;
+  double start = kFillCycles;
+  if (cluster > 1) {
+    step *= 1 + kShareLoss;
+    start += kMeetCycles;
+  }
+  double cycles = start + busiest * (steps * step + store / together) + store * (1 - 1 / together);
+  // Teams that take turns store while the other one multiplies; half as many threads store a tile.
+  if (plan.turns > 1)
+    cycles = start + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) + 2 * store;
+  // The tensor cores are busy, everywhere and for long.
+  bool isLoaded = problem.elementBytes == 2 && multiply > fetch &&
+                  blocks > 0.9 * target.multiprocessors && busiest * steps > 64;
+  double clock = isLoaded ? kLoadedClock : kLightClock;
   // A cluster adds up its sums once all operands are there, whatever those waited for.
   double exchange = 0;
   if (plan.split > 1)
     exchange = busiest *
                (kClusterCycles * plan.split + plan.tileM * plan.tileN * 4 / kClusterBytesPerCycle);
-  return kLaunchTime + (std::max(cycles / clock, memory) + exchange / clock) / 1000;
+  double busy = cycles / clock, read = getMemoryTime(problem);
+  return kLaunchTime + (kMemoryStart + std::max(busy, read) + kOverlapLoss * std::min(busy, read) +
+                        exchange / clock) /
+                           1000;
 }
 
 /// True if the operand's lines can be copied: along its own dim they hold 32 or 64 bytes, or whole
@@ -230,11 +285,17 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
   struct Shape {
     int64_t tileM, tileN, warpgroups, turns = 1;
   };
+  // How many blocks split a tile's sums, and rows and columns of such that fetch for each other.
+  struct Group {
+    int64_t split, clusterM = 1, clusterN = 1;
+  };
+  static constexpr Group groups[] = {{1}, {2}, {4}, {8}, {1, 2}, {1, 1, 2}};
   static constexpr Shape shapes[] = {
-      {128, 256, 2},    {256, 128, 2},    {192, 192, 3},   {128, 192, 2},   {192, 128, 3},
-      {128, 128, 2},    {128, 96, 2},     {128, 64, 2},    {64, 256, 1},    {64, 192, 1},
-      {64, 128, 1},     {64, 96, 1},      {64, 64, 1},     {64, 32, 1},     {64, 16, 1},
-      {128, 192, 2, 2}, {128, 128, 2, 2}, {128, 96, 2, 2}, {64, 256, 2, 2}, {64, 128, 2, 2},
+      {128, 256, 2},   {256, 128, 2},    {192, 192, 3},    {128, 192, 2},   {192, 128, 3},
+      {128, 128, 2},   {128, 96, 2},     {128, 64, 2},     {64, 256, 1},    {64, 192, 1},
+      {64, 128, 1},    {64, 96, 1},      {64, 64, 1},      {64, 32, 1},     {64, 16, 1},
+      {128, 128, 1},   {128, 192, 2, 2}, {128, 128, 2, 2}, {128, 96, 2, 2}, {64, 256, 2, 2},
+      {64, 128, 2, 2},
   };
   // Bytes that go through registers need 128 rows a warpgroup; others have narrow tiles above.
   static constexpr Shape tallShapes[] = {{128, 64, 1}, {128, 32, 1}, {128, 16, 1}};
@@ -242,7 +303,12 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
   if (isReadAcross(problem))
     llvm::append_range(candidates, tallShapes);
   llvm::SmallVector<WGMMAPlan> plans;
-  auto consider = [&](const Shape &shape, int64_t blocks, int64_t split) {
+  auto consider = [&](const Shape &shape, int64_t blocks, const Group &group) {
+    int64_t split = group.split, cluster = group.clusterM * group.clusterN;
+    // Each block of a group needs a tile of its own.
+    if (cluster > 1 && (blocks > 1 || problem.m <= shape.tileM * (group.clusterM - 1) ||
+                        problem.n <= shape.tileN * (group.clusterN - 1)))
+      return;
     int64_t team = shape.warpgroups / shape.turns, parts = shape.tileM / team / 64;
     int64_t sums = parts * shape.tileN / 2;
     // Both halves of a step's first factor are in registers where wgmma cannot read it across k.
@@ -259,8 +325,9 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     bool canSplit = split == 1 || (shape.tileN % (8 * split) == 0 &&
                                    (split - 1) * llvm::divideCeil(steps, split) < steps);
     // Two blocks a multiprocessor start with so few registers that all of a thread's sums must fit
-    // them: ptxas spills otherwise.
-    bool fitsStart = blocks == 1 || sums + fragments + 28 <= registers.launched;
+    // them: ptxas spills otherwise, but where one warpgroup gets the other's in time.
+    bool takesAll = team == 1 && !inRegisters;
+    bool fitsStart = blocks == 1 || takesAll || sums + fragments + 28 <= registers.launched;
     // Rows beyond the product's are fetched and added up for nothing.
     bool wastesRows = shape.tileM > 64 && problem.m <= shape.tileM / 2;
     // Teams that take turns on one multiprocessor do what two blocks would.
@@ -277,21 +344,22 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
                    blocks,
                    split,
                    shape.turns,
-                   1,
-                   1,
+                   group.clusterM,
+                   group.clusterN,
                    0};
     if (!fit(target, problem, plan) || !checkWGMMAPlan(target, problem, plan).empty())
       return;
     // Square groups of tiles are shared best.
-    double rows = std::sqrt(target.multiprocessors * double(plan.tileN) / plan.tileM);
+    double rows = std::sqrt(target.multiprocessors / double(cluster) * plan.tileN * plan.clusterN /
+                            (plan.tileM * plan.clusterM));
     plan.raster = std::max<int64_t>(1, std::lround(rows));
     plan.microseconds = estimate(target, problem, plan);
     plans.push_back(plan);
   };
   for (const Shape &shape : candidates)
     for (int64_t blocks : {1, 2})
-      for (int64_t split : {1, 2, 4, 8})
-        consider(shape, blocks, split);
+      for (const Group &group : groups)
+        consider(shape, blocks, group);
   llvm::stable_sort(plans, [](const WGMMAPlan &lhs, const WGMMAPlan &rhs) {
     return lhs.microseconds < rhs.microseconds;
   });
