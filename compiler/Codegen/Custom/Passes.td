@@ -30,8 +30,8 @@ def ResolveReferences : Pass<"xc-resolve-references", "::mlir::ModuleOp"> {
   let description = [{
     In the module of a CPU target puts the body of its reference in the place of each `kernel.custom`, with a `plan.require` that the
     results have the sizes that the op says; one without a reference is an error. In the module of any target then forgets which
-    functions are references, and erases private ones that nothing else names. References that hold control, variables or custom
-    kernels are refused, for every target. Example:
+    functions are references, and erases private ones that nothing else names. Regions of control in a reference are functions
+    of their own by now; each place gets copies of them. References that hold variables or custom kernels are refused. Example:
     ```mlir
     func.func private @reference(%x: tensor<4xf32>) -> tensor<4xf32> { ... return %y : tensor<4xf32> }   // input
     %y = kernel.custom "f"(%x : tensor<4xf32>) into(%e : tensor<4xf32>) grid = ... block = [4, 1, 1] else @reference

@@ -23,18 +23,55 @@ namespace xc::custom {
 #define GEN_PASS_DEF_RESOLVEREFERENCES
 #include "compiler/Codegen/Custom/Passes.h.inc"
 
-/// What has a function of its own, or state, could be there once only.
-static LogicalResult verifyReference(kernel::CustomOp op, func::FuncOp reference) {
-  for (Operation &inner : reference.getBody().front())
-    if (isa<plan::BranchOp, plan::LoopOp, array::VariableReadOp, array::VariableAssignOp,
-            kernel::CustomOp>(inner)) {
-      InFlightDiagnostic diagnostic = op.emitError("expected reference @")
-                                      << reference.getName()
-                                      << " to have no control, variables or custom kernels";
-      diagnostic.attachNote(inner.getLoc()) << "one is here";
-      return diagnostic;
-    }
-  return success();
+/// Calls `visit` with each symbol that names a function which `op` has for a region.
+static void forEachRegion(Operation *op,
+                          llvm::function_ref<FlatSymbolRefAttr(FlatSymbolRefAttr)> visit) {
+  if (auto branch = dyn_cast<plan::BranchOp>(op)) {
+    branch.setThenAttr(visit(branch.getThenAttr()));
+    branch.setOtherwiseAttr(visit(branch.getOtherwiseAttr()));
+  } else if (auto loop = dyn_cast<plan::LoopOp>(op)) {
+    loop.setConditionAttr(visit(loop.getConditionAttr()));
+    loop.setBodyAttr(visit(loop.getBodyAttr()));
+  }
+}
+
+/// The first op of `function`, or of the regions of its control, that could be there once only.
+static Operation *findState(func::FuncOp function, SymbolTable &symbols) {
+  Operation *found = nullptr;
+  function.walk([&](Operation *inner) {
+    if (isa<array::VariableReadOp, array::VariableAssignOp, kernel::CustomOp>(inner))
+      found = inner;
+    forEachRegion(inner, [&](FlatSymbolRefAttr region) {
+      if (!found)
+        found = findState(symbols.lookup<func::FuncOp>(region.getValue()), symbols);
+      return region;
+    });
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
+static LogicalResult verifyReference(kernel::CustomOp op, func::FuncOp reference,
+                                     SymbolTable &symbols) {
+  Operation *state = findState(reference, symbols);
+  if (!state)
+    return success();
+  InFlightDiagnostic diagnostic = op.emitError("expected reference @")
+                                  << reference.getName()
+                                  << " to have no variables or custom kernels";
+  diagnostic.attachNote(state->getLoc()) << "one is here";
+  return diagnostic;
+}
+
+/// Gives `op`, which is a copy, copies of its regions: each is of one op only.
+static void copyRegions(Operation *op, SymbolTable &symbols) {
+  forEachRegion(op, [&](FlatSymbolRefAttr region) {
+    auto original = symbols.lookup<func::FuncOp>(region.getValue());
+    func::FuncOp copy = original.clone();
+    symbols.insert(copy, std::next(original->getIterator()));
+    copy.walk([&](Operation *inner) { copyRegions(inner, symbols); });
+    return FlatSymbolRefAttr::get(copy.getSymNameAttr());
+  });
 }
 
 static Value castTo(OpBuilder &builder, Value value, Type type) {
@@ -57,14 +94,14 @@ static void requireSizes(OpBuilder &builder, kernel::CustomOp op, Value init, Va
   }
 }
 
-static void inlineReference(kernel::CustomOp op, func::FuncOp reference) {
+static void inlineReference(kernel::CustomOp op, func::FuncOp reference, SymbolTable &symbols) {
   OpBuilder builder(op);
   IRMapping mapping;
   for (auto [argument, input] : llvm::zip_equal(reference.getArguments(), op.getInputs()))
     mapping.map(argument, castTo(builder, input, argument.getType()));
   Block &body = reference.getBody().front();
   for (Operation &inner : body.without_terminator())
-    builder.clone(inner, mapping);
+    copyRegions(builder.clone(inner, mapping), symbols);
   for (auto [result, init, value] :
        llvm::zip_equal(op.getOutputs(), op.getInits(), body.getTerminator()->getOperands())) {
     Value computed = mapping.lookupOrDefault(value);
@@ -86,9 +123,10 @@ struct ResolveReferences final : impl::ResolveReferencesBase<ResolveReferences> 
     }
     SmallVector<kernel::CustomOp> ops;
     module.walk([&](kernel::CustomOp op) { ops.push_back(op); });
+    SymbolTable symbols(module);
     llvm::SmallSetVector<func::FuncOp, 4> references;
     for (kernel::CustomOp op : ops)
-      if (failed(resolve(op, target, references)))
+      if (failed(resolve(op, target, symbols, references)))
         return signalPassFailure();
     eraseUnused(module, references.takeVector());
   }
@@ -114,12 +152,11 @@ struct ResolveReferences final : impl::ResolveReferencesBase<ResolveReferences> 
     }
   }
 
-  LogicalResult resolve(kernel::CustomOp op, plan::TargetAttr target,
+  LogicalResult resolve(kernel::CustomOp op, plan::TargetAttr target, SymbolTable &symbols,
                         llvm::SmallSetVector<func::FuncOp, 4> &references) {
-    auto reference =
-        op.getReferenceAttr()
-            ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, op.getReferenceAttr())
-            : func::FuncOp();
+    auto reference = op.getReferenceAttr()
+                         ? symbols.lookup<func::FuncOp>(op.getReferenceAttr().getValue())
+                         : func::FuncOp();
     if (!reference && target.isCPU())
       return op.emitError("kernel '")
              << op.getEntry() << "' is PTX, which target cpu:" << target.getArch().getValue()
@@ -131,9 +168,9 @@ struct ResolveReferences final : impl::ResolveReferencesBase<ResolveReferences> 
       op.removeReferenceAttr();
       return success();
     }
-    if (failed(verifyReference(op, reference)))
+    if (failed(verifyReference(op, reference, symbols)))
       return failure();
-    inlineReference(op, reference);
+    inlineReference(op, reference, symbols);
     return success();
   }
 };

@@ -143,6 +143,54 @@ def control():
       for steps in (0, 1, 5) for x in [Tensor("f32", np.arange(size) % 11 - 5.0) for size in (1, 200)]], "exact")
 
 
+def control_in_reference():
+    """A reference with a loop, an if that data decides and one that sizes decide; used twice."""
+    reference = """  func.func private @NAME_reference(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %two = array.constant dense<2> : tensor<i32>
+    %half = array.constant dense<0.5> : tensor<f32>
+    %limit = array.constant dense<100> : tensor<i64>
+    %n = array.dim %a, 0 : tensor<?xf32>
+    %rows = array.from_index %n : tensor<i64>
+    %few = array.compare le, %rows, %limit : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %r:2 = array.while %zero, %a : (tensor<i32>, tensor<?xf32>) -> (tensor<i32>, tensor<?xf32>) condition {
+    ^bb0(%i: tensor<i32>, %v: tensor<?xf32>):
+      %more = array.compare lt, %i, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %v: tensor<?xf32>):
+      %next = array.add %i, %one : tensor<i32>
+      %first = array.compare eq, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %w = array.if %first : tensor<i1> -> (tensor<?xf32>) {
+        %m = array.add %v, %b : tensor<?xf32>
+        array.yield %m : tensor<?xf32>
+      } else {
+        array.yield %v : tensor<?xf32>
+      }
+      array.yield %next, %w : tensor<i32>, tensor<?xf32>
+    }
+    %c = array.if %few : tensor<i1> -> (tensor<?xf32>) {
+      array.yield %r#1 : tensor<?xf32>
+    } else {
+      %h = array.mul %r#1, %half : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+      %d = array.add %h, %h : tensor<?xf32>
+      array.yield %d : tensor<?xf32>
+    }
+    return %c : tensor<?xf32>
+  }
+"""
+    case = over_sizes("control_in_reference", f"""  func.func @NAME(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {{
+    {SIZE}
+    {add("s", "x", "y")}
+    {add("t", "s", "x", "reuse = [0]")}
+    return %t : tensor<?xf32>
+  }}
+""", lambda x, y: x + y + x, (1, 100, 129, 3))
+    case.text = case.text.replace(ADD_REFERENCE, reference)
+    yield case
+
+
 # Quotients and whether nothing is left, of rows of `columns` elements: two results, a grid of two axes, both widths of scalars.
 DIVIDE = HEADER + """.visible .entry other(.param .u64 x) { ret; }
 .visible .entry divide(.param .u64 .ptr .global .align 4 x, .param .u64 q, .param .b64 e, .param .u64 columns, .param .s32 by)
@@ -263,5 +311,5 @@ def shared():
 
 
 def cases():
-    for family in (sizes, inputs, control, parameters, shared):
+    for family in (sizes, inputs, control, control_in_reference, parameters, shared):
         yield from family()
