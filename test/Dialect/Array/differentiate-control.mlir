@@ -56,3 +56,29 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// What no round changes is not kept of each.
+// CHECK-LABEL: func.func @f_vjp(
+// CHECK-SAME:    %[[X:.*]]: tensor<4xf32>, %[[S:.*]]: tensor<4xf32>, %[[D:.*]]: tensor<4xf32>
+// CHECK:         array.while %{{.*}}, %[[X]], %[[S]], %{{.*}}, %{{.*}} : (tensor<i32>, tensor<4xf32>, tensor<4xf32>, tensor<i64>, tensor<5x4xf32>) ->
+// CHECK:         array.while
+// CHECK:         body
+// CHECK-DAG:       array.mul %{{.*}}, %[[S]]
+func.func @f(%x: tensor<4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = array.constant dense<0> : tensor<i32>
+  %one = array.constant dense<1> : tensor<i32>
+  %five = array.constant dense<5> : tensor<i32>
+  %n, %y, %t = array.while %zero, %x, %s : (tensor<i32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>, tensor<4xf32>) condition {
+  ^bb0(%i: tensor<i32>, %v: tensor<4xf32>, %u: tensor<4xf32>):
+    %more = array.compare lt, %i, %five : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    array.yield %more : tensor<i1>
+  } body {
+  ^bb0(%i: tensor<i32>, %v: tensor<4xf32>, %u: tensor<4xf32>):
+    %next = array.add %i, %one : tensor<i32>
+    %w = array.mul %v, %u : tensor<4xf32>
+    array.yield %next, %w, %u : tensor<i32>, tensor<4xf32>, tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

@@ -26,6 +26,31 @@ func.func @f(%x: tensor<4xf32> {array.name = "x"}, %limit: tensor<f32>) -> tenso
 
 // -----
 
+// A cache that grows: what is kept of each round would have another extent.
+func.func @f(%x: tensor<4xf32> {array.name = "x"}, %room: tensor<16x4xf32>) -> tensor<4xf32> {
+  %zero = array.constant dense<0> : tensor<i32>
+  %one = array.constant dense<1> : tensor<i32>
+  %limit = array.constant dense<16> : tensor<i32>
+  // expected-note @+1 {{the extent comes from here}}
+  %none = array.set_extent %room, %zero axis = 0 : (tensor<16x4xf32>, tensor<i32>) -> tensor<?x4xf32>
+  // expected-error @+1 {{'array.while' has no gradient: value 2, which its gradient needs of each round, has a dim with an extent in device memory; carry an array of the bound's size and the extent as data, and use array.set_extent in the body}}
+  %r:3 = array.while %zero, %x, %none : (tensor<i32>, tensor<4xf32>, tensor<?x4xf32>) -> (tensor<i32>, tensor<4xf32>, tensor<?x4xf32>) condition {
+  ^bb0(%i: tensor<i32>, %v: tensor<4xf32>, %cache: tensor<?x4xf32>):
+    %more = array.compare lt, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    array.yield %more : tensor<i1>
+  } body {
+  ^bb0(%i: tensor<i32>, %v: tensor<4xf32>, %cache: tensor<?x4xf32>):
+    %row = array.expand_dims %v axes = [0] : tensor<4xf32> -> tensor<1x4xf32>
+    %all = array.append %cache, %row axis = 0 : (tensor<?x4xf32>, tensor<1x4xf32>) -> tensor<?x4xf32>
+    %w = array.reduce sum, %all axes = [0] : tensor<?x4xf32> -> tensor<4xf32>
+    %next = array.add %i, %one : tensor<i32>
+    array.yield %next, %w, %all : tensor<i32>, tensor<4xf32>, tensor<?x4xf32>
+  }
+  return %r#1 : tensor<4xf32>
+}
+
+// -----
+
 // In a region, too.
 func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
   %0 = array.if %p : tensor<i1> -> (tensor<4xf32>) {

@@ -287,6 +287,8 @@ public:
 
 private:
   LogicalResult findCarried();
+  LogicalResult refuseExtents();
+  void readUnchanged();
   LogicalResult buildBackward();
   void dropUnused();
   WhileOp keepValues();
@@ -346,6 +348,40 @@ LogicalResult LoopGradient::findCarried() {
   return success();
 }
 
+/// The op that gives `value`, or what it is computed of element by element, a dim with an extent in
+/// device memory; null where none is found.
+static Operation *findExtent(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<RankedTensorType>(value.getType()) || typeOf(value).hasStaticShape())
+    return nullptr;
+  if (isa<SetExtentOp, CompressOp, AppendOp>(op))
+    return op;
+  if (isa<ArrayElementwiseOpInterface, tensor::CastOp>(op))
+    for (Value operand : op->getOperands())
+      if (Operation *found = findExtent(operand))
+        return found;
+  return nullptr;
+}
+
+/// What is kept of each round would have another extent.
+LogicalResult LoopGradient::refuseExtents() {
+  for (auto [index, placeholder] : llvm::enumerate(placeholders)) {
+    Operation *extent = findExtent(loop.getInits()[index]);
+    if (!extent)
+      extent = findExtent(loop.getBody().front().getTerminator()->getOperand(index));
+    if (placeholder.use_empty() || !extent)
+      continue;
+    InFlightDiagnostic error =
+        loop.emitError() << "'array.while' has no gradient: value " << index
+                         << ", which its gradient needs of each round, has a dim with an extent in "
+                            "device memory; carry an array of the bound's size and the extent as "
+                            "data, and use array.set_extent in the body";
+    error.attachNote(extent->getLoc()) << "the extent comes from here";
+    return error;
+  }
+  return success();
+}
+
 /// The loop that counts down, with placeholders for what the other one will keep.
 LogicalResult LoopGradient::buildBackward() {
   Location loc = loop.getLoc();
@@ -400,6 +436,14 @@ void LoopGradient::dropUnused() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(backward.getBody().front())))
     if (isOpTriviallyDead(&op) && !isa<UnrealizedConversionCastOp>(op))
       op.erase();
+}
+
+/// What no round changes is what the loop began with, and is not kept of each.
+void LoopGradient::readUnchanged() {
+  Block &body = loop.getBody().front();
+  for (auto [index, yielded] : llvm::enumerate(body.getTerminator()->getOperands()))
+    if (yielded == body.getArgument(index))
+      placeholders[index].replaceAllUsesWith(loop.getInits()[index]);
 }
 
 /// Zeros for all rounds of a value like `like`.
@@ -509,6 +553,9 @@ LogicalResult LoopGradient::run() {
   if (failed(buildBackward()))
     return failure();
   dropUnused();
+  readUnchanged();
+  if (failed(refuseExtents()))
+    return failure();
   readKept(keepValues());
   for (auto [position, index] : llvm::enumerate(carried))
     if (isFloatTensor(inits[index]))
