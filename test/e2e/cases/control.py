@@ -116,6 +116,34 @@ TRAINING = """  array.variable @NAME_w : tensor<8xf32> = dense<0.0>
   }
 """
 
+# Gradient descent on the mean of squares over a batch whose size is bound later: 1,000 steps are one call.
+TRAINING_OF_BATCH = """  func.func @NAME(%x: tensor<?x4xf32> {array.dims = ["n", ""]}, %y: tensor<?x1xf32> {array.dims = ["n", ""]}, %steps: tensor<i32>) -> tensor<4x1xf32> {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %start = array.constant dense<0.0> : tensor<4x1xf32>
+    %half = array.constant dense<0.5> : tensor<f32>
+    %n = array.dim %x, 0 : tensor<?x4xf32>
+    %count = array.from_index %n : tensor<i64>
+    %rows = array.convert %count : tensor<i64> -> tensor<f32>
+    %rate = array.div %half, %rows : tensor<f32>
+    %r:2 = array.while %zero, %start : (tensor<i32>, tensor<4x1xf32>) -> (tensor<i32>, tensor<4x1xf32>) condition {
+    ^bb0(%i: tensor<i32>, %w: tensor<4x1xf32>):
+      %more = array.compare lt, %i, %steps : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %w: tensor<4x1xf32>):
+      %p = array.matmul %x, %w : (tensor<?x4xf32>, tensor<4x1xf32>) -> tensor<?x1xf32>
+      %e = array.sub %p, %y : tensor<?x1xf32>
+      %g = array.matmul %x, %e transpose_a : (tensor<?x4xf32>, tensor<?x1xf32>) -> tensor<4x1xf32>
+      %c = array.mul %g, %rate : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+      %v = array.sub %w, %c : tensor<4x1xf32>
+      %j = array.add %i, %one : tensor<i32>
+      array.yield %j, %v : tensor<i32>, tensor<4x1xf32>
+    }
+    return %r#1 : tensor<4x1xf32>
+  }
+"""
+
 SYMBOLIC = """  func.func @NAME(%x: tensor<?x3xf32> {array.dims = ["n", ""]}, %steps: tensor<i32>) -> (tensor<?x3xf32>) {
     %zero = array.constant dense<0> : tensor<i32>
     %one = array.constant dense<1> : tensor<i32>
@@ -610,6 +638,13 @@ def cases():
         weights -= (weights - target.values) * 0.0078125
     yield Case("training", TRAINING, [Step([target, scalar(1000)], [("i32", 1000)], "_train"),
                                       Step([], [("f32", weights)], "_weights")], "sum")
+    steps = []
+    for n, count in ((1, 5), (40, 1000), (7, 0), (65, 30)):
+        x, y, w = random("f32", (n, 4), n, -1, 1), random("f32", (n, 1), n + 1), np.zeros((4, 1))
+        for _ in range(count):
+            w = w - x.values.T @ (x.values @ w - y.values) * (0.5 / n)
+        steps.append(Step([x, y, scalar(count)], [("f32", w)]))
+    yield Case("training_of_batch", TRAINING_OF_BATCH, steps, "model")
     steps = []
     for n, count in ((1, 3), (7, 4), (33, 2), (7, 0)):
         v = random("f32", (n, 3), 4)

@@ -1,4 +1,6 @@
-"""A 256-token decode loop in one call: a language model of one layer, its cache of keys and values updated in place, greedy choice."""
+"""256-token decode loops in one call: a language model of one layer, its cache of keys and values updated in place, greedy choice."""
+import re
+
 import numpy as np
 
 from harness import Case, Step
@@ -48,8 +50,8 @@ LOOP = f"""  func.func @NAME(%first: tensor<1xi32>, %words: tensor<{WORDS}x{WIDT
     "HEAD", f"tensor<{HEADS}x1x{WIDTH // HEADS}xf32>")
 
 
-def decode(first, words, places, wq, wk, wv, steps):
-    """The tokens, the last state, and by how much the best score is better than the next one at least."""
+def decode(first, words, places, wq, wk, wv, steps, given=()):
+    """The tokens, `given` in the place of the first ones that are chosen, the last state, and by how much the best score is better than the next one at least."""
     keys, values = np.zeros((2, HEADS, 0, WIDTH // HEADS))
     tokens, token, h, margin = np.full(TOKENS, -1), first, np.zeros(WIDTH), np.inf
     for i in range(steps):
@@ -61,8 +63,103 @@ def decode(first, words, places, wq, wk, wv, steps):
         h = x + (power / power.sum(-1, keepdims=True) @ values).reshape(-1)
         scores = words @ h
         tokens[i] = token = scores.argmax()
-        margin = min(margin, np.diff(np.sort(scores)[-2:])[0])
+        if i < len(given):
+            token = given[i]
+        elif i + 1 < steps:
+            margin = min(margin, np.diff(np.sort(scores)[-2:])[0])
     return tokens, h, margin
+
+
+# The same for a batch of prompts, whose number and length are bound later: attention over all tokens of the prompts at once, which
+# fills the beginning of the caches, then a round for each token behind them.
+HEAD_WIDTH = WIDTH // HEADS
+PROMPTS = """  func.func @NAME(%prompt: tensor<?x?xi32> {array.dims = ["b", "p"]}, %words: tensor<WORDSxWIDTHxf32>, %places: tensor<TOKENSxWIDTHxf32>,
+      %wq: SQUARE, %wk: SQUARE, %wv: SQUARE, %end: tensor<i32>) -> LISTS {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %none = array.constant dense<0.0> : tensor<f32>
+    %back = array.constant dense<-1> : tensor<i32>
+    %b = array.dim %prompt, 0 : tensor<?x?xi32>
+    %p = array.dim %prompt, 1 : tensor<?x?xi32>
+    %length = array.from_index %p : tensor<i32>
+    %last = array.sub %length, %one : tensor<i32>
+    %empty = array.broadcast_in_dim %none axes = [] sizes(%b) : tensor<f32> -> CACHE
+    %list = array.broadcast_in_dim %back axes = [] sizes(%b) : tensor<i32> -> LISTS
+    %out = array.transpose %words permutation = [1, 0] : tensor<WORDSxWIDTHxf32> -> tensor<WIDTHxWORDSxf32>
+    %word = array.take %words[%prompt] axis = 0 : (tensor<WORDSxWIDTHxf32>, tensor<?x?xi32>) -> ROWS
+    %place = array.dynamic_slice %places[%zero, %zero] sizes(%p) : (tensor<TOKENSxWIDTHxf32>, tensor<i32>, tensor<i32>) -> tensor<?xWIDTHxf32>
+    %mixed = array.add %word, %place : (ROWS, tensor<?xWIDTHxf32>) -> ROWS
+    %x = array.rms_norm %mixed axis = 2 epsilon = 0.001 : ROWS
+    SPLIT(q, x, wq, ROWS, ?x?, ?xHEADSx?xDEPTHxf32, %b, %p)
+    SPLIT(k, x, wk, ROWS, ?x?, ?xHEADSx?xDEPTHxf32, %b, %p)
+    SPLIT(v, x, wv, ROWS, ?x?, ?xHEADSx?xDEPTHxf32, %b, %p)
+    %firstKeys = array.dynamic_update_slice %empty[%zero, %zero, %zero, %zero] = %k : (CACHE, tensor<?xHEADSx?xDEPTHxf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> CACHE
+    %firstValues = array.dynamic_update_slice %empty[%zero, %zero, %zero, %zero] = %v : (CACHE, tensor<?xHEADSx?xDEPTHxf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> CACHE
+    %a = array.attention %q, %k, %v causal scale = 0.5 : (tensor<?xHEADSx?xDEPTHxf32>, tensor<?xHEADSx?xDEPTHxf32>, tensor<?xHEADSx?xDEPTHxf32>) -> tensor<?xHEADSx?xDEPTHxf32>
+    %turned = array.transpose %a permutation = [0, 2, 1, 3] : tensor<?xHEADSx?xDEPTHxf32> -> tensor<?x?xHEADSxDEPTHxf32>
+    %seen = array.reshape %turned sizes(%b, %p) : tensor<?x?xHEADSxDEPTHxf32> -> ROWS
+    %h = array.add %x, %seen : ROWS
+    %end0 = array.dynamic_slice %h[%zero, %last, %zero] sizes(%b) : (ROWS, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<?x1xWIDTHxf32>
+    %scores0 = array.matmul %end0, %out : (tensor<?x1xWIDTHxf32>, tensor<WIDTHxWORDSxf32>) -> tensor<?x1xWORDSxf32>
+    %next0 = array.argmax %scores0 axis = 2 : tensor<?x1xWORDSxf32> -> tensor<?x1xi32>
+    %r:5 = array.while %length, %next0, %firstKeys, %firstValues, %list : (tensor<i32>, tensor<?x1xi32>, CACHE, CACHE, LISTS) -> (tensor<i32>, tensor<?x1xi32>, CACHE, CACHE, LISTS) condition {
+    ^bb0(%i: tensor<i32>, %t: tensor<?x1xi32>, %ks: CACHE, %vs: CACHE, %ts: LISTS):
+      %more = array.compare lt, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %t: tensor<?x1xi32>, %ks: CACHE, %vs: CACHE, %ts: LISTS):
+      %lists = array.dynamic_update_slice %ts[%zero, %i] = %t : (LISTS, tensor<?x1xi32>, tensor<i32>, tensor<i32>) -> LISTS
+      %word1 = array.take %words[%t] axis = 0 : (tensor<WORDSxWIDTHxf32>, tensor<?x1xi32>) -> ROW
+      %place1 = array.dynamic_slice %places[%i, %zero] : (tensor<TOKENSxWIDTHxf32>, tensor<i32>, tensor<i32>) -> tensor<1xWIDTHxf32>
+      %mixed1 = array.add %word1, %place1 : (ROW, tensor<1xWIDTHxf32>) -> ROW
+      %x1 = array.rms_norm %mixed1 axis = 2 epsilon = 0.001 : ROW
+      SPLIT(q1, x1, wq, ROW, ?x1x, ?xHEADSx1xDEPTHxf32, %b)
+      SPLIT(k1, x1, wk, ROW, ?x1x, ?xHEADSx1xDEPTHxf32, %b)
+      SPLIT(v1, x1, wv, ROW, ?x1x, ?xHEADSx1xDEPTHxf32, %b)
+      %keys = array.dynamic_update_slice %ks[%zero, %zero, %i, %zero] = %k1 : (CACHE, tensor<?xHEADSx1xDEPTHxf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> CACHE
+      %values = array.dynamic_update_slice %vs[%zero, %zero, %i, %zero] = %v1 : (CACHE, tensor<?xHEADSx1xDEPTHxf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> CACHE
+      %a1 = array.attention %q1, %keys, %values causal offset(%i : tensor<i32>) scale = 0.5 : (tensor<?xHEADSx1xDEPTHxf32>, CACHE, CACHE) -> tensor<?xHEADSx1xDEPTHxf32>
+      %turned1 = array.transpose %a1 permutation = [0, 2, 1, 3] : tensor<?xHEADSx1xDEPTHxf32> -> tensor<?x1xHEADSxDEPTHxf32>
+      %seen1 = array.reshape %turned1 sizes(%b) : tensor<?x1xHEADSxDEPTHxf32> -> ROW
+      %h1 = array.add %x1, %seen1 : ROW
+      %scores1 = array.matmul %h1, %out : (ROW, tensor<WIDTHxWORDSxf32>) -> tensor<?x1xWORDSxf32>
+      %next1 = array.argmax %scores1 axis = 2 : tensor<?x1xWORDSxf32> -> tensor<?x1xi32>
+      %j = array.add %i, %one : tensor<i32>
+      array.yield %j, %next1, %keys, %values, %lists : tensor<i32>, tensor<?x1xi32>, CACHE, CACHE, LISTS
+    }
+    return %r#4 : LISTS
+  }
+"""
+
+
+def split(match):
+    """A product, with its columns as heads in front of the tokens."""
+    name, x, weight, rows, lead, result, *sizes = match.group(1).split(", ")
+    lead = lead.rstrip("x") + "xHEADSxDEPTHxf32"
+    return (f"%{name}_p = array.matmul %{x}, %{weight} : ({rows}, SQUARE) -> {rows}\n"
+            f"    %{name}_s = array.reshape %{name}_p sizes({', '.join(sizes)}) : {rows} -> tensor<{lead}>\n"
+            f"    %{name} = array.transpose %{name}_s permutation = [0, 2, 1, 3] : tensor<{lead}> -> tensor<{result}>")
+
+
+PROMPTS = re.sub(r"SPLIT\(([^()]*)\)", split, PROMPTS)
+for word, text in (("CACHE", "tensor<?xHEADSxTOKENSxDEPTHxf32>"), ("LISTS", "tensor<?xTOKENSxi32>"), ("ROWS", "tensor<?x?xWIDTHxf32>"),
+                   ("ROW", "tensor<?x1xWIDTHxf32>"), ("SQUARE", "tensor<WIDTHxWIDTHxf32>"), ("HEADS", HEADS), ("TOKENS", TOKENS),
+                   ("DEPTH", HEAD_WIDTH), ("WORDS", WORDS), ("WIDTH", WIDTH)):
+    PROMPTS = PROMPTS.replace(word, str(text))
+
+
+def prompts(words, places, weights, kinds, **options):
+    """Several batches and lengths of prompts in one module, each with all of its rounds in one call."""
+    steps = []
+    for batch, length, end, seed in kinds:
+        given = np.random.default_rng(seed).integers(0, WORDS, (batch, length))
+        lists = np.full((batch, TOKENS), -1)
+        for row, prompt in zip(lists, given):
+            tokens, _, margin = decode(prompt[0], words.values, places.values, *(w.values for w in weights), end, prompt[1:])
+            assert margin > 1e-4, margin
+            row[length:end] = tokens[length - 1:end - 1]
+        steps.append(Step([Tensor("i32", given), words, places, *weights, Tensor("i32", end)], [("i32", lists)]))
+    return Case(f"prompts_{kinds[0][2]}", PROMPTS, steps, "model", **options)
 
 
 def cases():
@@ -76,3 +173,5 @@ def cases():
         assert count < TOKENS or len(set(tokens)) > 5, tokens
         steps.append(Step([Tensor("i32", [first]), words, places, *weights, Tensor("i32", count)], [("i32", tokens), ("f32", state[None])]))
     yield Case("loop_of_256", LOOP, steps, "model")
+    yield prompts(words, places, weights, ((3, 20, 26, 8), (2, 70, 73, 3), (1, 1, 5, 5), (1, 4, 4, 1)))
+    yield prompts(words, places, weights, ((2, 3, TOKENS, 5),), stand_in=False)
