@@ -29,6 +29,36 @@ module {
 
 // -----
 
+// What the loop is the first to write needs no first value.
+// CHECK-LABEL: plan.function @unwritten
+// CHECK-NOT:     plan.copy
+// CHECK-NOT:     plan.fill
+// CHECK:         plan.control loop <read, arena 0, {{.*}}> after [] {
+// CHECK:         } {
+// CHECK-NEXT:      plan.launch @step [#plan.range<read, output 0, {{.*}}>, #plan.range<write, output 0, {{.*}}>] {{.*}} after []
+// CHECK-NEXT:    }
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @condition(%v: tensor<4xf32>) -> tensor<i8> {
+      %p = plan.dispatch @test(%v : tensor<4xf32>) -> (tensor<i8>) reuse [-1]
+      return %p : tensor<i8>
+    }
+    func.func private @body(%v: tensor<4xf32>) -> tensor<4xf32> {
+      %w = plan.dispatch @step(%v : tensor<4xf32>) -> (tensor<4xf32>) reuse [0]
+      return %w : tensor<4xf32>
+    }
+    func.func @unwritten() -> tensor<4xf32> {
+      %e = tensor.empty() : tensor<4xf32>
+      %y = plan.loop condition @condition body @body inits(%e : tensor<4xf32>) -> tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    module @test attributes {plan.kernel} {}
+    module @step attributes {plan.kernel} {}
+  }
+}
+
+// -----
+
 // Two values that change places: one is saved first.
 // CHECK-LABEL: plan.function @swap
 // CHECK:         plan.control loop

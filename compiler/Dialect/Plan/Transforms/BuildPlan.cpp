@@ -45,6 +45,15 @@ static bool isEmptyTensor(Operation &op) {
   return empty && llvm::is_contained(empty.getType().getShape(), 0);
 }
 
+/// A tensor that loops are the first to write, each in a place of its own.
+static bool isUnwritten(Operation &op) {
+  return isa<tensor::EmptyOp>(op) && llvm::all_of(op.getUses(), [](OpOperand &use) {
+           auto loop = dyn_cast<LoopOp>(use.getOwner());
+           return isa<tensor::DimOp>(use.getOwner()) ||
+                  (loop && use.getOperandNumber() < loop.getInits().size());
+         });
+}
+
 /// What takes a position of its own among the uses of values.
 static bool isStep(Operation &op) { return isa<DispatchOp, BranchOp, LoopOp>(op); }
 
@@ -602,6 +611,7 @@ LogicalResult PlanBuilder::placeOps() {
               isa<RankedTensorType>(op.getResult(0).getType())))
       done = placeData(op);
     else if (!isa<array::VariableAssignOp, tensor::DimOp, affine::AffineApplyOp>(op) &&
+             !isUnwritten(op) &&
              !llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIntOrIndex(); }))
       done = op.emitOpError("expected a dispatch, a view, a constant, state or index arithmetic "
                             "when the plan is built");

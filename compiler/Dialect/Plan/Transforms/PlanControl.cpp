@@ -195,13 +195,20 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   SmallVector<unsigned> values;
   for (unsigned index = 0; index < loop.getNumResults(); ++index) {
     Value init = loop.getInits()[index], result = loop.getResult(index);
-    AffineExpr size = places.at(init).length;
-    FailureOr<unsigned> buffer = chooseResult(result, init, loop, position, size);
-    if (failed(buffer) || (!isAt(init, *buffer) && failed(addCopy(loop.getLoc(), init, *buffer))))
+    FailureOr<AffineExpr> size = getByteSize(init);
+    if (failed(size))
+      return failure();
+    // Nothing is in a value that the loop itself is the first to write.
+    bool isUnwritten = init.getDefiningOp<tensor::EmptyOp>() != nullptr;
+    FailureOr<unsigned> buffer =
+        chooseResult(result, isUnwritten ? Value() : init, loop, position, *size);
+    if (failed(buffer))
+      return failure();
+    if (!isUnwritten && !isAt(init, *buffer) && failed(addCopy(loop.getLoc(), init, *buffer)))
       return failure();
     values.push_back(*buffer);
-    around.places.push_back({*buffer, constant(0), size});
-    places[result] = {*buffer, constant(0), size};
+    around.places.push_back({*buffer, constant(0), *size});
+    places[result] = {*buffer, constant(0), *size};
   }
   for (Value capture : loop.getCaptures()) {
     around.arguments.push_back(capture);
