@@ -234,6 +234,36 @@ func.func @symbolic_batch(%q: tensor<?x2x2048x8xf32>, %k: tensor<?x2x2048x8xf32>
   return %0 : tensor<?x2x2048x8xf32>
 }
 
+// Where keys are hidden, rounds have a block of queries and one of keys: from the first that is seen to the last.
+// CHECK-LABEL: func.func @visible_blocks(
+// CHECK-SAME:    %[[Q:.*]]: tensor<2x?x8xf32>, %[[K:.*]]: tensor<2x?x8xf32>)
+// CHECK-DAG:     %[[SIZE:.*]] = array.constant dense<64> : tensor<i64>
+// CHECK-DAG:     %[[NONE:.*]] = array.constant dense<0.000000e+00> : tensor<2x64x8xf32>
+// CHECK:         array.if
+// CHECK:           array.matmul {{.*}} -> tensor<2x?x?xf32>
+// CHECK:         } else {
+// CHECK:           %[[ENOUGH:.*]] = array.compare ge, %{{.*}}, %[[SIZE]]
+// CHECK:           array.if
+// CHECK:             %[[ALL:.*]] = tensor.empty(%{{.*}}) : tensor<2x?x8xf32>
+// CHECK:             array.while %{{.*}}, %{{.*}}, %[[NONE]], %{{.*}}, %{{.*}}, %[[ALL]] :
+// CHECK:             } body {
+// CHECK-NEXT:        ^bb0(%[[START:.*]]: tensor<i64>, %[[KEY:.*]]: tensor<i64>, %[[SUM:.*]]: tensor<2x64x8xf32>, %{{.*}}: tensor<2x64x1xf32>, %{{.*}}: tensor<2x64x1xf32>, %[[SOFAR:.*]]: tensor<2x?x8xf32>):
+// CHECK:               %[[END:.*]] = array.add %[[KEY]], %[[SIZE]]
+// CHECK:               %[[LAST:.*]] = array.compare ge, %[[END]], %{{.*}}
+// CHECK:               array.select %[[LAST]]
+// CHECK:               array.dynamic_slice %[[Q]][%{{.*}}, %[[START]], %{{.*}}] : {{.*}} -> tensor<2x64x8xf32>
+// CHECK:               array.dynamic_slice %[[K]][%{{.*}}, %[[KEY]], %{{.*}}] : {{.*}} -> tensor<2x64x8xf32>
+// CHECK:               array.matmul {{.*}} -> tensor<2x64x64xf32>
+// CHECK:               array.dynamic_update_slice %[[SOFAR]][%{{.*}}, %[[START]], %{{.*}}] =
+// CHECK:         } else {
+// CHECK:           array.while
+// CHECK:             array.matmul {{.*}} -> tensor<2x?x?xf32>
+func.func @visible_blocks(%q: tensor<2x?x8xf32>, %k: tensor<2x?x8xf32>) -> tensor<2x?x8xf32> {
+  %0 = array.attention %q, %k, %k causal window = 40 scale = 0.5 {array.max_scores = 8192 : i64}
+     : (tensor<2x?x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>) -> tensor<2x?x8xf32>
+  return %0 : tensor<2x?x8xf32>
+}
+
 // More parts than are worth kernels of their own.
 // CHECK-LABEL: func.func @very_long(
 // CHECK:         array.while

@@ -235,6 +235,51 @@ def symbolic_blocks():
 """, steps, "sum")
 
 
+def visible_blocks():
+    """Blocks of 64 queries and 64 keys, of which those that are hidden are left out. Of one module: few scores; whole blocks; last
+    ones that overlap; more queries than keys; too many batches, and too few of either, which are blocks of queries."""
+    head = "%q: tensor<?x2x?x8xTYPE>, %k: tensor<?xGx?x8xTYPE>, %v: tensor<?xGx?x8xTYPE>"
+    types = "(tensor<?x2x?x8xTYPE>, tensor<?xGx?x8xTYPE>, tensor<?xGx?x8xTYPE>) -> tensor<?x2x?x8xTYPE>"
+    limit = at_most(8192, 0.25)
+    for name, dtype, groups, options, more, sizes in (
+            ("causal", "f32", 2, "causal", dict(causal=True), ((1, 9, 9), (1, 128, 128), (1, 130, 201), (1, 201, 70), (2, 70, 70), (1, 20, 300))),
+            ("window", "f32", 1, "causal window = 30", dict(causal=True, window=30), ((1, 65, 300), (1, 150, 150), (1, 140, 66))),
+            ("f16", "f16", 1, "causal", dict(causal=True), ((1, 130, 100),))):
+        steps = []
+        for batch, queries, keys in sizes:
+            given = inputs(dtype, (batch, 2, queries, 8), (batch, groups, keys, 8))
+            steps.append(Step(given, [(dtype, attend(*(t.values for t in given), 0.25, **more))]))
+        text = f"""  func.func @NAME({head}) -> tensor<?x2x?x8xTYPE> {{
+    %r = array.attention %q, %k, %v {options} scale = {limit} : {types}
+    return %r : tensor<?x2x?x8xTYPE>
+  }}
+"""
+        yield Case(f"visible_blocks_{name}", text.replace("TYPE", dtype).replace("xGx", f"x{groups}x"), steps, "sum")
+    for name, mask_type, shape in (("masked", "tensor<1x1x?x?xf32>", lambda n, m: (1, 1, n, m)), ("key_mask", "tensor<?xi1>", lambda n, m: (m,))):
+        steps = []
+        for queries, keys, offset in ((130, 100, 20), (70, 140, 140), (66, 70, -30)):
+            given = inputs("f32", (1, 2, queries, 8), (1, 2, keys, 8), seed=3)
+            dtype = "i1" if "i1" in mask_type else "f32"
+            mask = tensors.random("f32", shape(queries, keys), 7, -1, 1)
+            if dtype == "i1":
+                mask = Tensor("i1", mask.values < 0.3)
+            sinks = tensors.random("f32", (2,), 8, -1, 1)
+            wanted = attend(*(t.values for t in given), 0.25, mask.values, causal=True, offset=offset, sinks=sinks.values, logsumexp=True)
+            steps.append(Step(given + [mask, Tensor("i32", np.int32(offset)), sinks], [("f32", result) for result in wanted]))
+        # A `?` is not broadcast, and more columns than keys are no mask of these.
+        for columns in (1, 71):
+            other = Tensor(dtype, np.ones(shape(66, columns)))
+            steps.append(Step(given + [other, Tensor("i32", np.int32(0)), sinks], [], error=f"= {columns}"))
+        plain = [text.replace("TYPE", "f32").replace("xGx", "x2x") for text in (head, types)]
+        yield Case(f"visible_blocks_{name}", f"""  func.func @NAME({plain[0]}, %m: {mask_type}, %o: tensor<i32>, %s: tensor<2xf32>)
+      -> (tensor<?x2x?x8xf32>, tensor<?x2x?xf32>) {{
+    %r, %l = array.attention %q, %k, %v mask(%m : {mask_type}) causal offset(%o : tensor<i32>) sinks(%s : tensor<2xf32>)
+       logsumexp scale = {limit} : {plain[1]}, tensor<?x2x?xf32>
+    return %r, %l : tensor<?x2x?x8xf32>, tensor<?x2x?xf32>
+  }}
+""", steps, "sum")
+
+
 def decode():
     """Keys and values are written at a position that only the device knows, then attended up to it."""
     heads, groups, width, capacity = 4, 2, 8, 12
@@ -363,5 +408,5 @@ def positions():
 
 
 def cases():
-    for make in (shapes, types, masks, windows, symbolic, parts, blocks, symbolic_blocks, decode, paged, rope, positions):
+    for make in (shapes, types, masks, windows, symbolic, parts, blocks, symbolic_blocks, visible_blocks, decode, paged, rope, positions):
         yield from make()

@@ -200,6 +200,71 @@ def loops():
         yield Case(f"while_{name}", function("", arguments, [("%r", matrix)], text), steps, "model", gradients=("",))
     yield recurrence()
     yield nested_loops()
+    yield unchanged()
+    yield growing()
+
+
+def unchanged():
+    """A value that no round changes, which is not kept of each."""
+    h, w, d = random("f32", (2, 3), 40, -1, 1), random("f32", (3, 3), 41, -1, 1), random("f32", (2, 3), 42)
+    matrix, square = h.mlir, w.mlir
+    text = function("", [("%h", matrix), ("%w", square)], [("%r", matrix)], f"""    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %four = array.constant dense<4> : tensor<i32>
+    %u = array.sin %w : {square}
+    %n, %r, %x = array.while %zero, %h, %u : (tensor<i32>, {matrix}, {square}) -> (tensor<i32>, {matrix}, {square}) condition {{
+    ^bb0(%i: tensor<i32>, %v: {matrix}, %s: {square}):
+      %more = array.compare lt, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    }} body {{
+    ^bb0(%i: tensor<i32>, %v: {matrix}, %s: {square}):
+      %next = array.add %i, %one : tensor<i32>
+      %m = array.matmul %v, %s : ({matrix}, {square}) -> {matrix}
+      %t = array.tanh %m : {matrix}
+      array.yield %next, %t, %s : tensor<i32>, {matrix}, {square}
+    }}""")
+
+    def run(h, w):
+        for _ in range(4):
+            h = np.tanh(h @ np.sin(w))
+        return [h]
+    wanted = pulled_back(run, [h.values, w.values], [d.values])
+    return Case("while_unchanged", text, [Step([h, w, d], [("f32", g) for g in wanted], "_vjp")], "model", gradients=("",))
+
+
+def growing():
+    """Rows that become more, as an array of the bound's size and a count; the dim with an extent is inside of each round."""
+    room, line = "tensor<6x4xf32>", "tensor<4xf32>"
+    text = function("", [("%x", line)], [("%r", line)], f"""    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %four = array.constant dense<4> : tensor<i32>
+    %none = array.constant dense<0.0> : {room}
+    %n, %r, %all = array.while %zero, %x, %none : (tensor<i32>, {line}, {room}) -> (tensor<i32>, {line}, {room}) condition {{
+    ^bb0(%i: tensor<i32>, %v: {line}, %s: {room}):
+      %more = array.compare lt, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    }} body {{
+    ^bb0(%i: tensor<i32>, %v: {line}, %s: {room}):
+      %next = array.add %i, %one : tensor<i32>
+      %row = array.expand_dims %v axes = [0] : {line} -> tensor<1x4xf32>
+      %t = array.dynamic_update_slice %s[%i, %zero] = %row : ({room}, tensor<1x4xf32>, tensor<i32>, tensor<i32>) -> {room}
+      %rows = array.set_extent %t, %next axis = 0 : ({room}, tensor<i32>) -> tensor<?x4xf32>
+      %mean = array.mean %rows axes = [0] : tensor<?x4xf32> -> {line}
+      %sum = array.add %mean, %v : {line}
+      %w = array.sin %sum : {line}
+      array.yield %next, %w, %t : tensor<i32>, {line}, {room}
+    }}""")
+
+    def run(x):
+        rows = []
+        for _ in range(4):
+            rows.append(x)
+            x = np.sin(np.mean(rows, 0) + x)
+        return [x]
+    x, d = random("f32", (4,), 62, -1, 1), random("f32", (4,), 63)
+    return Case("while_growing", text, [Step([x, d], [("f32", g) for g in pulled_back(run, [x.values], [d.values])], "_vjp")], "model",
+                gradients=("",))
+
 
 
 def recurrence():
@@ -371,7 +436,8 @@ def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None,
 
 
 def attention_blocks():
-    """Gradients of attention over lengths that are bound later, at once and in blocks of queries."""
+    """Gradients of attention over lengths that are bound later, at once, in blocks of queries, and where keys are hidden in blocks of
+    queries and keys."""
     query, key = "tensor<?x4x?x8xf32>", "tensor<?x2x?x8xf32>"
     arguments = [("%q", query + ' {array.dims = ["b", "", "n", ""]}'), ("%k", key + ' {array.dims = ["b", "", "m", ""]}'),
                  ("%v", key + ' {array.dims = ["b", "", "m", ""]}')]
@@ -381,6 +447,8 @@ def attention_blocks():
     for name, options, more in (("plain", "", {}), ("causal", "causal", dict(causal=True)),
                                 ("window", "causal window = 40", dict(causal=True, window=40))):
         steps = []
+        if more:
+            most = "{array.max_scores = 16384 : i64}"
         for batch, n, m in shapes:
             if batch * n * m > 50000 and name == "window":
                 continue
@@ -391,16 +459,17 @@ def attention_blocks():
         text = function("", arguments, result, f"    %r = array.attention %q, %k, %v {options} scale = 0.5 {most} : ({query}, {key}, {key}) -> {query}")
         yield Case(f"attention_blocks_{name}", text, steps, "model", gradients=("",))
     mask, sink = "tensor<?x?xf32>", "tensor<4xf32>"
-    steps = []
-    for batch, n, m in ((1, 3, 4), (2, 130, 70)):
-        q, d = (random("f32", (batch, 4, n, 8), n + seed, -1, 1) for seed in (1, 2))
-        k, v = (random("f32", (batch, 2, m, 8), m + seed, -1, 1) for seed in (3, 4))
-        b, s = random("f32", (n, m), 5, -1, 1), random("f32", (4,), 6, -1, 1)
-        wanted = attention_gradients(*(t.values for t in (q, k, v, d)), 0.5, b.values, sinks=s.values)
-        steps.append(Step([q, k, v, b, s, d], [("f32", g) for g in wanted], "_vjp"))
-    text = function("", arguments + [("%b", mask + ' {array.dims = ["n", "m"]}'), ("%s", sink)], result,
-                    f"    %r = array.attention %q, %k, %v mask(%b : {mask}) sinks(%s : {sink}) scale = 0.5 {most} : ({query}, {key}, {key}) -> {query}")
-    yield Case("attention_blocks_masked", text, steps, "model", gradients=("",))
+    for causal in ("", "causal"):
+        steps = []
+        for batch, n, m in ((1, 3, 4), (2, 130, 70), (1, 90, 100)):
+            q, d = (random("f32", (batch, 4, n, 8), n + seed, -1, 1) for seed in (1, 2))
+            k, v = (random("f32", (batch, 2, m, 8), m + seed, -1, 1) for seed in (3, 4))
+            b, s = random("f32", (n, m), 5, -1, 1), random("f32", (4,), 6, -1, 1)
+            wanted = attention_gradients(*(t.values for t in (q, k, v, d)), 0.5, b.values, sinks=s.values, causal=bool(causal))
+            steps.append(Step([q, k, v, b, s, d], [("f32", g) for g in wanted], "_vjp"))
+        text = function("", arguments + [("%b", mask + ' {array.dims = ["n", "m"]}'), ("%s", sink)], result,
+                        f"    %r = array.attention %q, %k, %v mask(%b : {mask}) {causal} sinks(%s : {sink}) scale = 0.5 {most} : ({query}, {key}, {key}) -> {query}")
+        yield Case(f"attention_blocks_{causal}masked", text, steps, "model", gradients=("",))
 
 
 def norms():

@@ -187,6 +187,8 @@ Value AttentionSteps::buildCausalMask() {
   }
   Value latest = e.add(query, offset);
   Value isSeen = e.compare(CompareDirection::Le, key, latest);
+  if (in.firstKey)
+    isSeen = e.make<AndOp>(isSeen, e.compare(CompareDirection::Ge, key, in.firstKey));
   if (!in.window)
     return isSeen;
   Value outside = e.sub(latest, e.integer(*in.window, builder.getI64Type()));
@@ -199,7 +201,7 @@ Value AttentionSteps::buildSinkScores(Type element) {
       e.make<ReshapeOp>(RankedTensorType::get({heads, 1, 1}, element), sinks, ValueRange()));
 }
 
-AttentionSteps::Weights AttentionSteps::buildWeights() {
+Value AttentionSteps::buildScores() {
   Value scores = product(split(in.query), share(in.key), false, true);
   scores = e.mul(scores, in.scale);
   Value lowest = e.scalar(-std::numeric_limits<double>::infinity(), scores);
@@ -211,6 +213,12 @@ AttentionSteps::Weights AttentionSteps::buildWeights() {
   }
   if (in.isCausal)
     scores = e.select(buildCausalMask(), scores, lowest);
+  return scores;
+}
+
+AttentionSteps::Weights AttentionSteps::buildWeights() {
+  Value scores = buildScores();
+  Value lowest = e.scalar(-std::numeric_limits<double>::infinity(), scores);
   int64_t axis = typeOf(scores).getRank() - 1;
   Value maximum = e.reduce(ReduceKind::Max, scores, axis), sink;
   if (in.sinks) {
@@ -429,22 +437,80 @@ static Values decomposeIntoParts(AttentionOp op, OpBuilder &builder, int64_t siz
   return results;
 }
 
-/// `few` where all scores may be held at once for the sizes that inputs are bound with, else
-/// `many`, as values of `types`. The host chooses.
-static Values chooseBySizes(AttentionOp op, OpBuilder &builder, TypeRange types,
-                            llvm::function_ref<Values()> few, llvm::function_ref<Values()> many) {
+namespace {
+
+/// What the host chooses by.
+class SizeConditions {
+public:
+  SizeConditions(AttentionOp op, OpBuilder &builder)
+      : op(op), e(builder, op.getLoc()), sizes(builder, op.getLoc()),
+        dim(op.getQuery().getType().getRank() - 2) {}
+
+  /// All scores may be held at once.
+  Value isFew() {
+    OpFoldResult keys = sizes.size(op.getKey(), dim);
+    return isAtMost(sizes.mul(countHeads(keys), sizes.size(op.getQuery(), dim)));
+  }
+  /// A block of as many queries as keys may be held, and there are as many of either; the mask has
+  /// as many as there are, too. (One that has not is refused where all keys are taken.)
+  Value isLong(int64_t block) {
+    Value least = e.integer(block, e.getBuilder().getI64Type());
+    Value isHeld = isAtMost(countHeads(sizes.constant(block * block)));
+    Value isFilled = e.make<AndOp>(isAtLeast(op.getQuery(), least), isAtLeast(op.getKey(), least));
+    Value isLong = e.make<AndOp>(isHeld, isFilled);
+    for (auto [operand, fromLast] :
+         {std::pair<Value, int64_t>(op.getKey(), 0), std::pair<Value, int64_t>(op.getQuery(), 1)})
+      if (Value isSame = isMasked(operand, fromLast))
+        isLong = e.make<AndOp>(isLong, isSame);
+    return isLong;
+  }
+
+private:
+  /// `scores` for each head of each batch.
+  OpFoldResult countHeads(OpFoldResult scores) {
+    for (int64_t leading = 0; leading < dim; ++leading)
+      scores = sizes.mul(scores, sizes.size(op.getQuery(), leading));
+    return scores;
+  }
+  Value number(OpFoldResult size) {
+    auto type = RankedTensorType::get({}, e.getBuilder().getI64Type());
+    return e.make<FromIndexOp>(type, sizes.value(size));
+  }
+  Value isAtMost(OpFoldResult scores) {
+    Value most = e.integer(getMaxScores(op, kMaxSymbolicScores), e.getBuilder().getI64Type());
+    return e.compare(CompareDirection::Le, number(scores), most);
+  }
+  Value isAtLeast(Value operand, Value least) {
+    return e.compare(CompareDirection::Ge, number(sizes.size(operand, dim)), least);
+  }
+
+  /// The mask's dim `fromLast` before its last one has the length of `operand`; null where it has
+  /// none, or 1.
+  Value isMasked(Value operand, int64_t fromLast) {
+    int64_t at = op.getMask() ? op.getMask().getType().getRank() - 1 - fromLast : -1;
+    if (at < 0 || op.getMask().getType().getDimSize(at) == 1)
+      return {};
+    return e.compare(CompareDirection::Eq, number(sizes.size(op.getMask(), at)),
+                     number(sizes.size(operand, dim)));
+  }
+
+  AttentionOp op;
+  ExpressionBuilder e;
+  SizeBuilder sizes;
+  int64_t dim;
+};
+
+} // namespace
+
+/// `first` where `condition` holds for the sizes that inputs are bound with, else `second`, as
+/// values of `types`. The host chooses.
+static Values chooseBySizes(AttentionOp op, OpBuilder &builder, TypeRange types, Value condition,
+                            llvm::function_ref<Values()> first,
+                            llvm::function_ref<Values()> second) {
   ExpressionBuilder e(builder, op.getLoc());
-  SizeBuilder sizes(builder, op.getLoc());
-  int64_t dim = op.getQuery().getType().getRank() - 2;
-  OpFoldResult scores = sizes.size(op.getKey(), dim);
-  for (int64_t leading = 0; leading <= dim; ++leading)
-    scores = sizes.mul(scores, sizes.size(op.getQuery(), leading));
-  auto type = RankedTensorType::get({}, builder.getI64Type());
-  Value isFew = e.compare(CompareDirection::Le, e.make<FromIndexOp>(type, sizes.value(scores)),
-                          e.integer(getMaxScores(op, kMaxSymbolicScores), builder.getI64Type()));
-  auto choice = IfOp::create(builder, op.getLoc(), types, isFew);
+  auto choice = IfOp::create(builder, op.getLoc(), types, condition);
   for (auto [region, build] :
-       {std::pair(&choice.getThenRegion(), few), std::pair(&choice.getElseRegion(), many)}) {
+       {std::pair(&choice.getThenRegion(), first), std::pair(&choice.getElseRegion(), second)}) {
     OpBuilder::InsertionGuard guard(builder);
     builder.createBlock(region);
     Values results = build();
@@ -467,7 +533,14 @@ static Values decomposeAttention(AttentionOp op, OpBuilder &builder) {
   auto buildLoops = [&](const AttentionInputs &inputs) {
     if (hasKnownLengths(op) && op.getCausal() && !op.getOffset() && queries > kPartAlignment)
       return decomposeIntoParts(op, builder, getPartSize(queries, kLoopParts), buildLoop);
-    return buildLoop(inputs);
+    // Which keys a part of known lengths sees is known without looking.
+    std::optional<int64_t> block = chooseVisibleBlock(op, getMaxScores(op));
+    if (hasKnownLengths(op) || !block)
+      return buildLoop(inputs);
+    return chooseBySizes(
+        op, builder, op->getResultTypes(), SizeConditions(op, builder).isLong(*block),
+        [&] { return buildVisibleBlocks(op, builder, op.getLoc(), *block); },
+        [&] { return buildLoop(op); });
   };
   if (hasKnownScores(op) && parts > kMaxParts)
     return buildLoops(op);
@@ -478,8 +551,8 @@ static Values decomposeAttention(AttentionOp op, OpBuilder &builder) {
   if (parts > 1)
     return buildLoops(op);
   return chooseBySizes(
-      op, builder, op->getResultTypes(), [&] { return buildAtOnce(op); },
-      [&] { return buildLoops(op); });
+      op, builder, op->getResultTypes(), SizeConditions(op, builder).isFew(),
+      [&] { return buildAtOnce(op); }, [&] { return buildLoops(op); });
 }
 
 FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
@@ -493,8 +566,8 @@ FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
 // Gradient
 //===----------------------------------------------------------------------===//
 
-/// The sinks' gradient: the value of one is 0, so it only takes from the others.
-static Value buildSinkGradient(Value given, AttentionSteps &steps, Value share, Value row) {
+/// The value of a sink is 0, so it only takes from the others.
+Value buildSinkGradient(Value given, AttentionSteps &steps, Value share, Value row) {
   ExpressionBuilder &e = steps.getBuilder();
   Value taken = steps.merge(e.make<NegOp>(e.mul(share, row)));
   SmallVector<int64_t> others;
@@ -595,10 +668,6 @@ static Values buildVjpBySizes(AttentionOp op, OpBuilder &builder, Value toResult
     return values;
   };
   auto few = [&] { return dropNone(buildBlock(op, toResult, toLogsumexp)); };
-  auto many = [&] {
-    return dropNone(buildVjpOfBlocks(op, builder, op.getLoc(), getMaxScores(op), toResult,
-                                     toLogsumexp, buildBlock));
-  };
   // Through integers, truth values and the offset nothing flows.
   SmallVector<Type> types;
   auto flows = [&](Value operand) {
@@ -607,6 +676,21 @@ static Values buildVjpBySizes(AttentionOp op, OpBuilder &builder, Value toResult
   for (Value operand : op->getOperands())
     if (flows(operand))
       types.push_back(operand.getType());
+  auto blocks = [&] {
+    return dropNone(buildVjpOfBlocks(op, builder, op.getLoc(), getMaxScores(op), toResult,
+                                     toLogsumexp, buildBlock));
+  };
+  std::optional<int64_t> block = chooseVisibleBlock(op, getMaxScores(op));
+  auto visible = [&] {
+    return dropNone(
+        buildVjpOfVisibleBlocks(op, builder, op.getLoc(), *block, toResult, toLogsumexp));
+  };
+  auto many = [&] {
+    if (hasKnownLengths(op) || !block)
+      return blocks();
+    return chooseBySizes(op, builder, types, SizeConditions(op, builder).isLong(*block), visible,
+                         blocks);
+  };
   ExpressionBuilder e(builder, op.getLoc());
   Values gradients;
   if (countParts(op) > 1) {
@@ -614,7 +698,7 @@ static Values buildVjpBySizes(AttentionOp op, OpBuilder &builder, Value toResult
     for (auto [gradient, type] : llvm::zip_equal(gradients, types))
       gradient = e.finish(gradient, type);
   } else {
-    gradients = chooseBySizes(op, builder, types, few, many);
+    gradients = chooseBySizes(op, builder, types, SizeConditions(op, builder).isFew(), few, many);
   }
   Values results;
   size_t next = 0;

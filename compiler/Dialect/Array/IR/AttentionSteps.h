@@ -33,6 +33,8 @@ struct AttentionInputs {
 
   /// Null where there is none: mask, offset and sinks.
   mlir::Value query, key, value, mask, offset, sinks;
+  /// Where it is not null, keys before it are hidden, too.
+  mlir::Value firstKey;
   bool isCausal, hasLogsumexp;
   std::optional<int64_t> window;
   double scale;
@@ -70,6 +72,11 @@ public:
     mlir::Value exponentials, maximum, sink, sums;
   };
   Weights buildWeights();
+  /// Products of queries and keys, scaled, with the mask; minus infinity where a key is hidden. Of
+  /// split heads, in f32 or f64.
+  mlir::Value buildScores();
+  /// The sinks as scores of one more key, in `element`: [H, 1, 1] with split heads.
+  mlir::Value buildSinkScores(mlir::Type element);
   /// The sums with 1 for 0, to divide by.
   mlir::Value makeDivisor(mlir::Value sums) {
     mlir::Value none = e.compare(CompareDirection::Eq, sums, e.scalar(0, sums));
@@ -82,8 +89,6 @@ public:
 private:
   bool isGrouped() const { return heads != groups; }
   mlir::Value buildCausalMask();
-  /// The sinks as scores of one more key, in `element`: [H, 1, 1] with split heads.
-  mlir::Value buildSinkScores(mlir::Type element);
 
   AttentionInputs in;
   ExpressionBuilder e;
@@ -108,6 +113,25 @@ llvm::SmallVector<mlir::Value> buildVjpOfBlocks(const AttentionInputs &in, mlir:
                                                 mlir::Location location, int64_t maxScores,
                                                 mlir::Value toResult, mlir::Value toLogsumexp,
                                                 BuildAttentionVjp buildBlock);
+
+/// How many queries, and keys, a block is to have where those that no query of a block sees are
+/// left out; none where no keys are hidden, or not as many scores may be held at once.
+std::optional<int64_t> chooseVisibleBlock(const AttentionInputs &in, int64_t maxScores);
+
+/// The same as of `buildBlocks` in such blocks, where there are at least `block` queries and keys.
+llvm::SmallVector<mlir::Value> buildVisibleBlocks(const AttentionInputs &in,
+                                                  mlir::OpBuilder &builder, mlir::Location location,
+                                                  int64_t block);
+llvm::SmallVector<mlir::Value> buildVjpOfVisibleBlocks(const AttentionInputs &in,
+                                                       mlir::OpBuilder &builder,
+                                                       mlir::Location location, int64_t block,
+                                                       mlir::Value toResult,
+                                                       mlir::Value toLogsumexp);
+
+/// What a sink, `share` of whose row it takes, gets of `row`, the sum over the row of weights times
+/// their cotangents. Both have split heads.
+mlir::Value buildSinkGradient(mlir::Value sinks, AttentionSteps &steps, mlir::Value share,
+                              mlir::Value row);
 
 } // namespace xc::array
 
