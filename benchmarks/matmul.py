@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Matrix products on tensor cores (and f32 and f64 on ordinary arithmetic) beside cuBLAS (torch), in one run on a GPU.
+"""Matrix products on tensor cores (and f32 on ordinary arithmetic) beside cuBLAS (torch), in one run on a GPU.
 
     matmul.py build --build=build/dev --out=DIR [--candidates=N] [--filter=REGEX] [WORKLOAD...]  compiles kernels; needs no GPU
     matmul.py run --out=DIR [--filter=REGEX] [--quick] [--torch-only]                           checks and times them; needs torch
@@ -54,8 +54,12 @@ def workloads():
     yield "s8_4096x4096x4096_tn", ("s8", 1, 4096, 4096, 4096, "tn", "")
     for layout in ("nn", "nt"):
         yield f"mma_bf16_4096x4096x4096_{layout}", ("bf16", 1, 4096, 4096, 4096, layout, "mma")
-    for size in (4096, 1024):
-        yield f"f64_{size}x{size}x{size}", ("f64", 1, size, size, size, "nn", "")
+    for m, n, k in ((4096, 4096, 4096), (2048, 2048, 2048), (1024, 1024, 1024), (512, 512, 512), (8192, 1024, 1024), (4097, 4095, 4099),
+                    (1000, 1000, 1000), (64, 4096, 4096), (8, 4096, 4096), (128, 128, 16384)):
+        yield f"f64_{m}x{n}x{k}", ("f64", 1, m, n, k, "nn", "")
+    for layout in ("nt", "tn", "tt"):
+        yield f"f64_2048x2048x2048_{layout}", ("f64", 1, 2048, 2048, 2048, layout, "")
+    yield "bmm_f64_96x512x512x64", ("f64", 96, 512, 512, 64, "nn", "")
     yield "bmm_tf32_96x512x512x64", ("tf32", 96, 512, 512, 64, "nn", "")
     yield "bmm_bf16_96x512x512x64", ("bf16", 96, 512, 512, 64, "nn", "")
     # The epilogue's cost: each layout with bias and gelu, and without in the same run.
@@ -95,7 +99,9 @@ def checks():
     yield "check_s8_turned_ragged", ("s8", 1, 336, 144, 1001, "tn", "")
     yield "check_s8_unaligned", ("s8", 1, 421, 423, 425, "nn", "")
     yield "check_mma", ("bf16", 1, 200, 328, 456, "nn", "mma")
-    yield "check_f64", ("f64", 1, 200, 333, 456, "nt", "")
+    for layout in ("nn", "nt", "tn", "tt"):
+        yield f"check_f64_{layout}", ("f64", 1, 200, 332, 456, layout, "")
+        yield f"check_f64_odd_{layout}", ("f64", 1, 201, 333, 455, layout, "")
     yield "check_f32", ("bf16", 1, 200, 333, 456, "nt", "f32")
 
 
@@ -185,7 +191,7 @@ def compile_one(args, folder, name, work, number, tuned, config):
 
 def build(args):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools" / "xtune"))
-    from candidates import candidates, fma_candidates, mma_candidates
+    from candidates import candidates, double_candidates, fma_candidates, mma_candidates
     folder = pathlib.Path(args.out)
     folder.mkdir(parents=True, exist_ok=True)
     known = map(parse_workload, args.workloads) if args.workloads else [*workloads(), *checks()]
@@ -196,13 +202,13 @@ def build(args):
         # Candidates are for the product that the compiler makes of it: a long sum may be a batch of parts by now.
         for (name, work), kernel in zip(chosen, kernels):
             product = find_key(kernel.get("reason", ""))
-            if not product or work[0] == "f64":
+            if not product:
                 continue
             most = 12 if name == "check_split" else 4 if name.startswith("check") else args.candidates
             types, sizes, layout = product.split(" ")[2:]
             bytes_in, bytes_out = (BYTES.get(name, 2) for name in (types.split("*")[0].replace("i8", "s8"), types.split(">")[1]))
             batch, m, n, k = map(int, sizes.split("x"))
-            found = fma_candidates(m, n, most) if work[0] == "f32" else mma_candidates(most) if work[-1] == "mma" else candidates(
+            found = fma_candidates(m, n, most) if work[0] == "f32" else double_candidates(m, n, layout, most) if work[0] == "f64" else mma_candidates(most) if work[-1] == "mma" else candidates(
                 batch, m, n, k, layout, most, bytes_out, 19 if work[-1] == "gelu" else 0, bytes_in)
             jobs += [(name, work, 1 + number, product, config) for number, config in enumerate(found)]
         kernels += pool.map(lambda job: compile_one(args, folder, *job), jobs)
@@ -389,8 +395,10 @@ def wanted(name, work):
     dtype, batch, m, n, k, _, epilogue = work
     if name not in dict(workloads()):
         return 0.95
-    if epilogue == "gelu" or dtype in ("s8", "f64"):
+    if epilogue == "gelu" or dtype == "s8":
         return None
+    if dtype == "f64":
+        return 0.9
     if epilogue == "mma":
         return 0.62
     if dtype in ("tf32", "f32"):
@@ -487,7 +495,8 @@ def run(args):
         def draw(*shape):
             if dtype == "s8":
                 return torch.randint(-128, 128, shape, device="cuda", dtype=torch.int8)
-            return torch.randn(*shape, device="cuda").to(torch_type)
+            # Of f64 all bits of the mantissa: they take power.
+            return torch.randn(*shape, device="cuda", dtype=torch.float64 if dtype == "f64" else None).to(torch_type)
         for _ in range(count):
             a = draw(*lead, *((m, k) if layout[0] == "n" else (k, m)))
             b = draw(*(() if epilogue == "shared" else lead), *((k, n) if layout[1] == "n" else (n, k)))

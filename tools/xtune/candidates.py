@@ -105,3 +105,17 @@ def mma_candidates(most, element_bytes=2):
     return ["#cuda.matmul_mma<tile_m = %d, tile_n = %d, tile_k = %d, warps_m = %d, warps_n = %d, stages = %d>"
             % (tile_m, tile_n, tile_k * 2 // element_bytes, warps_m, warps_n, stages)
             for tile_m, tile_n, tile_k, warps_m, warps_n, stages in tiles[:most]]
+
+
+# Rows, columns, step along k, warps along rows and columns, stages.
+DOUBLE_TILES = [(128, 128, 32, 2, 4, 3), (128, 64, 16, 2, 2, 4), (64, 64, 16, 2, 2, 4), (64, 64, 32, 2, 2, 3), (128, 128, 16, 2, 4, 6),
+                (128, 64, 32, 4, 2, 4), (64, 32, 32, 2, 2, 4), (32, 64, 32, 2, 2, 4), (32, 32, 32, 2, 2, 4), (64, 32, 64, 4, 2, 3),
+                (16, 32, 64, 1, 2, 4), (16, 64, 64, 1, 4, 3)]
+
+
+def double_candidates(m, n, layout, most):
+    """Configurations of a product in f64 on mma.sync, without such as lie outside of it by half; `layout` as in the key of the product."""
+    # A warp had better have more of the instructions' first operand, which is B there.
+    tiles = [(tile[1], tile[0], tile[2], tile[4], tile[3], tile[5]) for tile in DOUBLE_TILES] if layout == "nn" else DOUBLE_TILES
+    return ["#cuda.matmul_mma<tile_m = %d, tile_n = %d, tile_k = %d, warps_m = %d, warps_n = %d, stages = %d>" % tile
+            for tile in tiles if tile[0] < 2 * max(m, 16) and tile[1] < 2 * max(n, 16)][:most]

@@ -82,7 +82,7 @@ namespace {
 class FMAEmitter {
 public:
   FMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulFMAAttr config)
-      : kernel(kernel), contraction(contraction), config(config), threads(getThreads(config)),
+      : contraction(contraction), config(config), threads(getThreads(config)),
         frame(kernel, threads), points(frame.points), index(points.index),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()) {}
 
@@ -131,7 +131,6 @@ private:
   void emitOutputs(ArrayRef<Value> sums);
   /// How many blocks are to fit on a multiprocessor.
   int64_t getFewestBlocks();
-  void spreadBlocks();
 
   bool isCopied() const { return config.getStages() > 2; }
   int64_t getGroup() const { return std::min<int64_t>(config.getThreadN(), 4); }
@@ -140,7 +139,6 @@ private:
            std::max(kPadding, kVectorBytes / getElementBytes(contraction.accumulatorType));
   }
 
-  const KernelInfo &kernel;
   const Contraction &contraction;
   MatmulFMAAttr config;
   int64_t threads;
@@ -306,39 +304,24 @@ FMAEmitter::Place FMAEmitter::getCopyPlace(const Operand &operand, int64_t round
   return {own, k};
 }
 
-/// The address of an element that copies are from. LLVM does not see how it comes about: it would
-/// keep and step an address for each copy, at a known distance or not, in 16 pairs of registers.
 Value FMAEmitter::getSource(const Operand &operand, Value own, Value k) {
   Value source = points.getMemory(operand.side.getCopySource());
   Value position = tile.getPosition(operand.side, own, k).first;
   Value &known = sources[{source, position}];
-  if (!known) {
-    Value pointer = tile.getPointer(source, position);
-    auto dialect = LLVM::AsmDialectAttr::get(points.builder.getContext(), LLVM::AsmDialect::AD_ATT);
-    known = LLVM::InlineAsmOp::create(points.builder, points.loc, pointer.getType(), pointer,
-                                      "mov.b64 $0, $1;", "=l,l", /*has_side_effects=*/false,
-                                      /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect,
-                                      /*operand_attrs=*/ArrayAttr())
-                .getResult(0);
-  }
+  if (!known)
+    known = tile.hideOrigin(tile.getPointer(source, position));
   return known;
 }
 
 /// i1: copy `place`, from where the thread's first one is at (own, k), begins inside; null if all
-/// do. One comparison with a known number, where both bounds have to be looked at: of the room that
-/// is left, none where the other index is outside.
+/// do.
 Value FMAEmitter::isCopyInside(const Operand &operand, const Place &place, Value own, Value k) {
   bool walksOwn = operand.side.isKContiguous;
-  Value insideOwn = tile.isInsideOwn(operand.side, own, operand.own),
-        insideK = tile.isInsideK(k, config.getTileK());
-  if (!insideOwn || !insideK || (walksOwn ? place.kOffset : place.ownOffset) != 0)
+  if ((walksOwn ? place.kOffset : place.ownOffset) != 0)
     return tile.isInside(operand.side, index.add(own, place.ownOffset), index.add(k, place.kOffset),
                          operand.own, config.getTileK());
-  Value sizeOwn = &operand.side == &contraction.a ? tile.sizeM : tile.sizeN;
-  Value left = walksOwn ? index.sub(sizeOwn, own) : index.sub(tile.sizeK, k);
-  Value room = arith::SelectOp::create(points.builder, points.loc, walksOwn ? insideK : insideOwn,
-                                       left, index.constant(0));
-  return index.isLess(index.constant(walksOwn ? place.ownOffset : place.kOffset), room);
+  return tile.isInsideBehind(operand.side, own, k, walksOwn ? place.ownOffset : place.kOffset,
+                             operand.own, config.getTileK());
 }
 
 void FMAEmitter::startCopy(const Operand &operand, int64_t round, Value step, Value steps,
@@ -455,25 +438,6 @@ int64_t FMAEmitter::getFewestBlocks() {
   return std::max<int64_t>(1, kRegisters / (kFewRegisters * llvm::alignTo(threads, 32)));
 }
 
-/// Blocks that are launched early take the places beside those of the kernel before, and
-/// multiprocessors that were idle get too many of them: 128 blocks of 64 x 128 took 101 us, one on
-/// each multiprocessor takes 54. So no more may fit on one than have to.
-void FMAEmitter::spreadBlocks() {
-  std::optional<int64_t> blocks =
-      getConstantIntValue(index.mul(index.mul(tile.tilesM, tile.tilesN), tile.batches));
-  if (!blocks || *blocks == 0)
-    return;
-  const Target &target = *kernel.target;
-  int64_t together = llvm::divideCeil(*blocks, int64_t(target.multiprocessors));
-  int64_t least = target.sharedPerMultiprocessor / (together + 1) - target.sharedReserved + 1;
-  int64_t used = 0;
-  for (const Operand &operand : operands)
-    used += config.getStages() * config.getTileK() * getRowLength(operand) *
-            getElementBytes(contraction.accumulatorType);
-  if (least > used && least <= int64_t(target.sharedPerBlock))
-    frame.allocateShared(points.builder.getI8Type(), least - used);
-}
-
 SmallVector<Value> FMAEmitter::sumLoaded(SmallVector<Value> sums) {
   for (const Operand &operand : operands)
     storeTile(operand, loadTile(operand, index.constant(0)), index.constant(0));
@@ -524,7 +488,7 @@ LogicalResult FMAEmitter::run() {
   placeThread();
   operands.push_back(makeOperand(contraction.a, config.getTileM(), tile.startM));
   operands.push_back(makeOperand(contraction.b, config.getTileN(), tile.startN));
-  spreadBlocks();
+  frame.spreadBlocks(tile.countTiles());
   auto vectorType = VectorType::get(getGroup(), contraction.accumulatorType);
   SmallVector<Value> sums(config.getThreadM() * config.getThreadN() / getGroup(),
                           points.zero(vectorType));

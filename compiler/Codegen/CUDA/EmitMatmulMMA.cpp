@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// f16, bf16 or f32 operands, f32 accumulators; or 8-bit integers and i32. Of f32 factors the tensor
-// cores take sign, exponent and the first 10 bits of the mantissa, which is TF32: they are rounded
-// to that before. With S = `stages` buffers of each operand's tile in shared memory:
+// f16, bf16 or f32 operands, f32 accumulators; 8-bit integers and i32; or f64 and f64. Of f32
+// factors the tensor cores take sign, exponent and the first 10 bits of the mantissa, which is
+// TF32: they are rounded to that before. With S = `stages` buffers of each operand's tile in shared
+// memory:
 //
 //   start the copies of tiles 0 .. S - 2
 //   wait until tile 0 has arrived; barrier; ldmatrix its first fragments of A and B
 //   for step = 0 .. steps - 1:
-//     for each product of k = 16 (TF32: 8, bytes: 32) in tile `step`:
+//     for each product of k = 16 (TF32 and f64: 8, bytes: 32) in tile `step`:
 //       before the last: wait until tile step + 1 has arrived; barrier
 //       ldmatrix the fragments of the next one, which may be the first of tile step + 1
 //       mma.sync of those loaded before, and between them
@@ -35,6 +36,17 @@
 // store words along k. The chunks of a line are permuted by an exclusive or with the line's number,
 // so that the 8 lines of a matrix that ldmatrix reads, or the 4 lines by 8 words of one load of
 // words, lie in different banks.
+//
+// Fragments of f64 are one element of each thread to a register pair, and an instruction's operands
+// are neighbouring registers: threads load 16 bytes where two neighbours are neighbours there, too.
+// They are along k in the second operand, and along rows in the first one. So the first operand is
+// that of A and B whose lines do not run along k, if there is one: then the fragments' row r of
+// half h stands for row 2 r + h of 16, and in both operands k = 2 t + h stands where the
+// instruction has t + 4 h. Where an operand's lines run the wrong way, threads load single
+// elements. cp.async copies f64 that are not 16-byte aligned one by one.
+//
+// Copies whose bounds are checked are compared with the room that is left from the thread's first
+// one on, and LLVM does not see how their addresses come about: it would keep one of each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,7 +72,7 @@ namespace xc::cuda {
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 static constexpr int64_t kChunkBytes = 16;
-static constexpr int64_t kMmaM = 16, kMmaN = 8, kMmaKBytes = 32;
+static constexpr int64_t kMmaM = 16, kMmaN = 8, kMmaKBytes = 32, kDoubleK = 8;
 /// Bytes are turned in squares of this side.
 static constexpr int64_t kPatch = 4;
 
@@ -69,14 +81,18 @@ namespace {
 class MMAEmitter {
 public:
   MMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulMMAAttr config)
-      : contraction(contraction), config(config),
+      : kernel(kernel), contraction(contraction), config(config),
         threads(32 * config.getWarpsM() * config.getWarpsN()), frame(kernel, threads),
         points(frame.points), index(points.index), builder(points.builder), loc(points.loc),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()),
         elementType(getElementTypeOrSelf(contraction.a.operand->get())),
         elementBytes(getElementBytes(elementType)), chunk(kChunkBytes / elementBytes),
-        mmaK(kMmaKBytes / elementBytes), warpM(config.getTileM() / config.getWarpsM()),
-        warpN(config.getTileN() / config.getWarpsN()) {}
+        mmaK(elementBytes == 8 ? kDoubleK : kMmaKBytes / elementBytes),
+        warpM(config.getTileM() / config.getWarpsM()),
+        warpN(config.getTileN() / config.getWarpsN()),
+        isSwapped(isDouble() && contraction.a.isKContiguous && !contraction.b.isKContiguous),
+        isPaired(!contraction.a.isKContiguous || !contraction.b.isKContiguous),
+        rows((isSwapped ? warpN : warpM) / kMmaM), columns((isSwapped ? warpM : warpN) / kMmaN) {}
 
   LogicalResult run();
 
@@ -132,23 +148,48 @@ private:
   Value getSlotBefore(Value slot);
 
   SmallVector<Value> loadWords(const Operand &operand, Value buffer, Line own, int64_t k, bool isA);
+  /// The factors of f64 products: 16 rows of the first operand by k, or 8 columns of the second.
+  SmallVector<Value> loadDoubleRows(Value slot, int64_t row, int64_t k);
+  SmallVector<Value> loadDoubleColumns(Value slot, int64_t column, int64_t k);
+  /// `count` neighbours from element `place` of the operand's tile in `slot` on.
+  SmallVector<Value> loadNeighbours(const Operand &operand, Value slot, Value place, int64_t count);
+  const Operand &getFirst() const { return operands[isSwapped]; }
+  const Operand &getSecond() const { return operands[!isSwapped]; }
+  /// Where this warp's part of the first, or second, operand's tile begins along its own dim.
+  Value getFirstStart() {
+    return isSwapped ? index.mul(warpColumn, warpN) : index.mul(warpRow, warpM);
+  }
+  Value getSecondStart() {
+    return isSwapped ? index.mul(warpRow, warpM) : index.mul(warpColumn, warpN);
+  }
   /// The address of the element that is `elements` further on.
   Value offsetBy(Value pointer, Value elements);
   bool needsWordLoads(const Operand &operand) const {
     return elementBytes == 4 && !operand.side.isKContiguous;
   }
+  bool isDouble() const { return elementBytes == 8; }
   /// Four words of each thread: rows `own` (16 of A, or 16 columns of B) by the k of one product.
   SmallVector<Value> loadFragment(const Operand &operand, Value buffer, Line own, int64_t k,
                                   bool isA);
   /// The fragments of both operands for the product at k of the tile in `slot`: of A, then of B.
   SmallVector<Value> loadFragments(Value slot, int64_t k);
-  /// Adds to `sums` the products of `fragments`; `betweenRows` is called before each row of them.
+  /// Adds to `sums` the products of `fragments`; `beforeRow` is called before each row of them.
   SmallVector<Value> multiply(ArrayRef<Value> fragments, ArrayRef<Value> sums,
-                              function_ref<void()> betweenRows);
+                              function_ref<void(int64_t)> beforeRow);
+  /// Adds to the four `sums` of one piece the products of its fragments.
+  SmallVector<Value> multiplyPiece(ValueRange a, ValueRange b, ValueRange sums);
+  SmallVector<Value> multiplyDoubles(ValueRange a, ValueRange b, ValueRange sums);
   /// One round of the loop; `carried` are the tile's slot, the sums, then the fragments of the
   /// tile's first product.
   SmallVector<Value> emitRound(Value step, Value steps, ArrayRef<Value> carried);
+  /// Keeps LLVM from moving loads in front of this behind it.
+  void keepLoads();
+  /// Awaits a tile, and makes the first factor of each row of `fragments` one that nobody has
+  /// before.
+  void awaitTileBefore(SmallVector<Value> &fragments);
   void emitOutputs(ArrayRef<Value> sums);
+  /// The same where B is the first operand.
+  void emitSwappedOutputs(ArrayRef<Value> sums);
   /// Adds the pairs `values` of product j of a row of them to the parts of row `row`; a part that
   /// is complete is stored.
   void addToParts(MatmulTile::RowParts &parts, Value row, Value column, Value values, int64_t j);
@@ -157,6 +198,7 @@ private:
   const Operand *getStagingRoom(int64_t &width);
   void emitRowOutputs(ArrayRef<Value> sums, const Operand &room, int64_t width);
 
+  const KernelInfo &kernel;
   const Contraction &contraction;
   MatmulMMAAttr config;
   int64_t threads;
@@ -168,11 +210,15 @@ private:
   MatmulTile tile;
   Type elementType;
   int64_t elementBytes;
-  int64_t chunk;        // elements in 16 bytes
-  int64_t mmaK;         // values of k in one product
-  int64_t warpM, warpN; // extents of one warp's part of the tile
+  int64_t chunk;         // elements in 16 bytes
+  int64_t mmaK;          // values of k in one product
+  int64_t warpM, warpN;  // extents of one warp's part of the tile
+  bool isSwapped;        // B is the instructions' first operand
+  bool isPaired;         // of f64, neighbours are loaded together: see above
+  int64_t rows, columns; // of a warp's instructions: 16 of the first operand, 8 of the second
   Value thread, lane, warpRow, warpColumn;
   SmallVector<Operand, 2> operands;
+  llvm::DenseMap<std::pair<Value, Value>, Value> sources; // of copies, by memory and position
 };
 
 } // namespace
@@ -196,7 +242,10 @@ MMAEmitter::Operand MMAEmitter::makeOperand(const Contraction::Side &side, int64
   plan::BindingOp binding = side.getCopySource();
   operand.isTurned = elementBytes == 1 && !side.isKContiguous;
   operand.width = tile.getVectorWidth(side, operand.isTurned ? kPatch : chunk);
-  operand.isAsync = binding && operand.width == chunk && binding.getAlignment() >= 16;
+  if (isDouble() && binding && binding.getAlignment() < kChunkBytes)
+    operand.width = 1;
+  operand.isAsync =
+      binding && (isDouble() || (operand.width == chunk && binding.getAlignment() >= kChunkBytes));
   operand.rounds =
       getTileElements(operand) / (threads * (operand.isTurned ? kPatch * kPatch : operand.width));
   operand.buffer = frame.allocateShared(elementType, config.getStages() * getTileElements(operand));
@@ -209,8 +258,17 @@ Value MMAEmitter::getPlace(const Operand &operand, const Line &line, Value numbe
   int64_t period = operand.isTurned ? 64 : 8;
   if (line.offset != 0 && line.offset % period == 0)
     return index.add(getPlace(operand, {line.base, 0}, number), line.offset * length);
-  // Lines shorter than 128 bytes share the banks of one 128-byte row with their neighbours.
   Value value = toValue(line);
+  if (isDouble()) {
+    // Eight threads load four chunks of each of two lines, or two of every other one of eight;
+    // sixteen load halves of chunks, two of each of four lines.
+    Value key = !operand.hasLinesAlongK() ? index.mul(index.rem(index.div(value, 2), 4), 2)
+                : isPaired                ? index.mul(index.rem(value, 2), 4)
+                                          : index.mul(index.rem(value, 4), 2);
+    Value permuted = arith::XOrIOp::create(builder, loc, number, key);
+    return index.add(index.mul(value, length), index.mul(permuted, chunk));
+  }
+  // Lines shorter than 128 bytes share the banks of one 128-byte row with their neighbours.
   Value row = chunks < 8 ? index.div(value, 8 / chunks) : value;
   int64_t keys = std::min<int64_t>(chunks, 8);
   // Words of patches go to every fourth line.
@@ -292,20 +350,38 @@ void MMAEmitter::startCopy(const Share &share, Value step, Value steps, Value sl
   };
   // Past the last step, too, zeros are written: the number of groups under way stays equal. A copy
   // of no bytes reads nothing, wherever its source points.
-  auto [own, k] = locate(line);
-  Value inside = index.both(index.isLess(step, steps),
-                            tile.isInside(operand.side, own, k, operand.own, config.getTileK()));
   auto [firstOwn, firstK] = locate(first);
   auto [position, isElement] = tile.getPosition(operand.side, firstOwn, firstK);
+  Value inside;
+  if (isDouble() && apart != 0) {
+    inside = tile.isInsideBehind(operand.side, firstOwn, firstK, line.offset, operand.own,
+                                 config.getTileK());
+  } else {
+    auto [own, k] = locate(line);
+    inside = tile.isInside(operand.side, own, k, operand.own, config.getTileK());
+  }
+  inside = index.both(index.isLess(step, steps), inside);
   inside = index.both(inside, isElement);
-  Value bytes =
-      arith::SelectOp::create(builder, loc, inside, points.constant(builder.getI32IntegerAttr(16)),
-                              points.constant(builder.getI32IntegerAttr(0)));
+  auto most = static_cast<int32_t>(operand.width * elementBytes);
+  Value bytes = arith::SelectOp::create(builder, loc, inside,
+                                        points.constant(builder.getI32IntegerAttr(most)),
+                                        points.constant(builder.getI32IntegerAttr(0)));
   Value place = getPlace(operand, line, index.div(along, chunk));
+  if (operand.width < chunk)
+    place = index.add(place, index.rem(along, chunk));
   Value to = offsetBy(tile.getPointer(operand.buffer, place), getBuffer(operand, slot));
-  Value from = tile.getPointer(points.getMemory(operand.side.getCopySource()), position);
-  NVVM::CpAsyncOp::create(builder, loc, to, offsetBy(from, index.constant(apart)), 16,
-                          NVVM::LoadCacheModifierKind::CG, bytes);
+  Value source = points.getMemory(operand.side.getCopySource());
+  Value from = tile.getPointer(source, position);
+  if (isDouble()) {
+    Value &known = sources[{source, position}];
+    if (!known)
+      known = tile.hideOrigin(from);
+    from = known;
+  }
+  auto modifier =
+      most == kChunkBytes ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  NVVM::CpAsyncOp::create(builder, loc, to, offsetBy(from, index.constant(apart)), most, modifier,
+                          bytes);
 }
 
 SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
@@ -425,6 +501,63 @@ SmallVector<Value> MMAEmitter::loadWords(const Operand &operand, Value buffer, L
   return words;
 }
 
+SmallVector<Value> MMAEmitter::loadNeighbours(const Operand &operand, Value slot, Value place,
+                                              int64_t count) {
+  Value pointer = offsetBy(tile.getPointer(operand.buffer, place), getBuffer(operand, slot));
+  Type type = count == 1 ? elementType : VectorType::get(count, elementType);
+  Value loaded = LLVM::LoadOp::create(builder, loc, type, pointer,
+                                      static_cast<unsigned>(count * elementBytes));
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(getLane(builder, loc, loaded, i));
+  return values;
+}
+
+SmallVector<Value> MMAEmitter::loadDoubleRows(Value slot, int64_t row, int64_t k) {
+  const Operand &operand = getFirst();
+  Value start = getFirstStart(), group = index.div(lane, 4), inK = index.rem(lane, 4);
+  SmallVector<Value> values;
+  if (!isPaired) {
+    for (int64_t i = 0; i < 4; ++i) {
+      Line line{index.add(start, group), row + i % 2 * 8};
+      Value number = index.add(index.div(inK, chunk), (k + i / 2 * 4) / chunk);
+      Value place = index.add(getPlace(operand, line, number), index.rem(inK, chunk));
+      llvm::append_range(values, loadNeighbours(operand, slot, place, 1));
+    }
+    return values;
+  }
+  // The next line has the same permutation, and 16 rows are as many chunks as it permutes.
+  Value number = index.add(index.div(start, chunk), group);
+  Value place = index.add(getPlace(operand, {index.mul(inK, 2), k}, number), row);
+  for (int64_t half = 0; half < 2; ++half)
+    llvm::append_range(
+        values, loadNeighbours(operand, slot, index.add(place, half * getLineLength(operand)), 2));
+  return values;
+}
+
+SmallVector<Value> MMAEmitter::loadDoubleColumns(Value slot, int64_t column, int64_t k) {
+  const Operand &operand = getSecond();
+  Value start = getSecondStart(), group = index.div(lane, 4), inK = index.rem(lane, 4);
+  Line line{index.add(start, group), column};
+  if (operand.hasLinesAlongK() && isPaired)
+    return loadNeighbours(operand, slot, getPlace(operand, line, index.add(inK, k / chunk)), 2);
+  SmallVector<Value> values;
+  for (int64_t half = 0; half < 2; ++half) {
+    Value place;
+    if (operand.hasLinesAlongK()) {
+      Value number = index.add(index.div(inK, chunk), (k + half * 4) / chunk);
+      place = index.add(getPlace(operand, line, number), index.rem(inK, chunk));
+    } else {
+      Value number = index.add(index.div(start, chunk),
+                               index.add(index.div(group, chunk), column % kMmaM / chunk));
+      place = index.add(getPlace(operand, {index.mul(inK, 2), k}, number), index.rem(group, chunk));
+      place = index.add(place, column / kMmaM * kMmaM + half * getLineLength(operand));
+    }
+    llvm::append_range(values, loadNeighbours(operand, slot, place, 1));
+  }
+  return values;
+}
+
 SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer, Line own,
                                             int64_t k, bool isA) {
   if (needsWordLoads(operand))
@@ -459,9 +592,16 @@ SmallVector<Value> MMAEmitter::loadFragment(const Operand &operand, Value buffer
 }
 
 SmallVector<Value> MMAEmitter::loadFragments(Value slot, int64_t k) {
+  SmallVector<Value> fragments;
+  if (isDouble()) {
+    for (int64_t row = 0; row < rows; ++row)
+      llvm::append_range(fragments, loadDoubleRows(slot, row * kMmaM, k));
+    for (int64_t column = 0; column < columns; ++column)
+      llvm::append_range(fragments, loadDoubleColumns(slot, column * kMmaN, k));
+    return fragments;
+  }
   // f16 fragments are pairs to the op, all others are words.
   Type pair = VectorType::get(2, builder.getF16Type());
-  SmallVector<Value> fragments;
   auto append = [&](const Operand &operand, const Line &own, bool isA) {
     for (Value word : loadFragment(operand, getBuffer(operand, slot), own, k, isA)) {
       if (elementType.isF16())
@@ -478,11 +618,39 @@ SmallVector<Value> MMAEmitter::loadFragments(Value slot, int64_t k) {
   return fragments;
 }
 
-SmallVector<Value> MMAEmitter::multiply(ArrayRef<Value> fragments, ArrayRef<Value> given,
-                                        function_ref<void()> betweenRows) {
-  SmallVector<Value> sums(given);
-  int64_t rows = warpM / kMmaM, columns = warpN / kMmaN;
-  ArrayRef<Value> a = fragments.take_front(rows * 4), b = fragments.drop_front(rows * 4);
+/// m16n8k8, or where the target has m8n8k4 alone four of these.
+SmallVector<Value> MMAEmitter::multiplyDoubles(ValueRange a, ValueRange b, ValueRange sums) {
+  auto emit = [&](StringRef name, ArrayRef<Value> arguments, unsigned count) {
+    auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                                 SmallVector<Type>(count, elementType));
+    Value result =
+        LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(name), arguments)
+            .getResult(0);
+    SmallVector<Value> parts;
+    for (unsigned part = 0; part < count; ++part)
+      parts.push_back(LLVM::ExtractValueOp::create(builder, loc, result, part));
+    return parts;
+  };
+  if (kernel.target->doubleMMA == DoubleMMA::M16N8K8) {
+    SmallVector<Value> arguments(a);
+    llvm::append_range(arguments, b);
+    llvm::append_range(arguments, sums);
+    return emit("llvm.nvvm.mma.m16n8k8.row.col.f64", arguments, 4);
+  }
+  SmallVector<Value> results;
+  for (unsigned half = 0; half < 2; ++half) {
+    SmallVector<Value> some(sums.slice(half * 2, 2));
+    for (unsigned kHalf = 0; kHalf < 2; ++kHalf)
+      some = emit("llvm.nvvm.mma.m8n8k4.row.col.f64",
+                  {a[kHalf * 2 + half], b[kHalf], some[0], some[1]}, 2);
+    llvm::append_range(results, some);
+  }
+  return results;
+}
+
+SmallVector<Value> MMAEmitter::multiplyPiece(ValueRange a, ValueRange b, ValueRange sums) {
+  if (isDouble())
+    return multiplyDoubles(a, b, sums);
   Type sumType = contraction.accumulatorType;
   auto type =
       LLVM::LLVMStructType::getLiteral(builder.getContext(), {sumType, sumType, sumType, sumType});
@@ -497,23 +665,31 @@ SmallVector<Value> MMAEmitter::multiply(ArrayRef<Value> fragments, ArrayRef<Valu
   std::optional<NVVM::MMAIntOverflow> overflow;
   if (elementBytes == 1)
     overflow = NVVM::MMAIntOverflow::wrapped;
+  Value result =
+      NVVM::MmaOp::create(builder, loc, type, a, b, sums, {kMmaM, kMmaN, mmaK}, std::nullopt,
+                          overflow, types, std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  SmallVector<Value> results;
+  for (int64_t part = 0; part < 4; ++part)
+    results.push_back(LLVM::ExtractValueOp::create(builder, loc, result, part));
+  return results;
+}
+
+SmallVector<Value> MMAEmitter::multiply(ArrayRef<Value> fragments, ArrayRef<Value> given,
+                                        function_ref<void(int64_t)> beforeRow) {
+  SmallVector<Value> sums(given);
+  ArrayRef<Value> a = fragments.take_front(rows * 4), b = fragments.drop_front(rows * 4);
   for (int64_t i = 0; i < rows; ++i) {
-    betweenRows();
+    beforeRow(i);
     for (int64_t j = 0; j < columns; ++j) {
       MutableArrayRef<Value> sum = MutableArrayRef(sums).slice((i * columns + j) * 4, 4);
-      Value result =
-          NVVM::MmaOp::create(builder, loc, type, a.slice(i * 4, 4), b.slice(j * 2, 2),
-                              ValueRange(sum), {kMmaM, kMmaN, mmaK}, std::nullopt, overflow, types,
-                              std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-      for (int64_t part = 0; part < 4; ++part)
-        sum[part] = LLVM::ExtractValueOp::create(builder, loc, result, part);
+      llvm::copy(multiplyPiece(a.slice(i * 4, 4), b.slice(j * 2, 2), ValueRange(sum)), sum.begin());
     }
   }
   return sums;
 }
 
 SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value> carried) {
-  int64_t sumCount = warpM / kMmaM * (warpN / kMmaN) * 4;
+  int64_t sumCount = rows * columns * 4;
   Value slot = carried.front();
   carried = carried.drop_front();
   SmallVector<Value> sums(carried.take_front(sumCount)), fragments(carried.drop_front(sumCount));
@@ -523,7 +699,7 @@ SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value
   // Copies start between the products, evenly: the memory system takes a burst of them no faster,
   // and warps would wait for it instead of multiplying.
   SmallVector<Share> copies = getCopies();
-  int64_t products = config.getTileK() / mmaK, rows = warpM / kMmaM;
+  int64_t products = config.getTileK() / mmaK;
   int64_t perRow = llvm::divideCeil(copies.size(), rows * std::max<int64_t>(products - 1, 1));
   auto startSome = [&](size_t count) {
     for (; count > 0 && !copies.empty(); --count)
@@ -535,28 +711,82 @@ SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value
       startSome(copies.size());
       NVVM::CpAsyncCommitGroupOp::create(builder, loc);
       finishLoads(loaded, copiedSlot);
-      awaitTile();
+      if (isDouble())
+        awaitTileBefore(fragments);
+      else
+        awaitTile();
     }
-    SmallVector<Value> next =
-        isLast ? loadFragments(nextSlot, 0) : loadFragments(slot, (product + 1) * mmaK);
-    sums = multiply(fragments, sums, [&] { startSome(perRow); });
+    Value from = isLast ? nextSlot : slot;
+    int64_t k = isLast ? 0 : (product + 1) * mmaK;
+    SmallVector<Value> next;
+    if (!isDouble())
+      next = loadFragments(from, k);
+    // A row of f64 is loaded when the one before it has been multiplied, and takes its registers.
+    SmallVector<Value> nextColumns;
+    sums = multiply(fragments, sums, [&](int64_t row) {
+      startSome(perRow);
+      if (!isDouble())
+        return;
+      if (row > 0)
+        return llvm::append_range(next, loadDoubleRows(from, (row - 1) * kMmaM, k));
+      for (int64_t column = 0; column < columns; ++column)
+        llvm::append_range(nextColumns, loadDoubleColumns(from, column * kMmaN, k));
+    });
+    if (isDouble()) {
+      llvm::append_range(next, loadDoubleRows(from, (rows - 1) * kMmaM, k));
+      llvm::append_range(next, nextColumns);
+    }
     fragments = next;
   }
+  if (isDouble())
+    keepLoads();
   SmallVector<Value> values{nextSlot};
   llvm::append_range(values, sums);
   llvm::append_range(values, fragments);
   return values;
 }
 
+/// ptxas would multiply all that has been loaded in front of a barrier, and wait for what is loaded
+/// behind it. So the barrier gives a number, which is zero, that the rows' first factors depend on.
+void MMAEmitter::awaitTileBefore(SmallVector<Value> &fragments) {
+  NVVM::CpAsyncWaitGroupOp::create(builder, loc, static_cast<uint32_t>(config.getStages() - 2));
+  auto dialect = LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
+  Value none =
+      LLVM::InlineAsmOp::create(builder, loc, builder.getI32Type(), ValueRange(),
+                                "{ .reg .pred p; setp.ne.u32 p, 0, 0; bar.red.popc.u32 $0, 0, p; }",
+                                "=r,~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                LLVM::TailCallKind::None, dialect, /*operand_attrs=*/ArrayAttr())
+          .getResult(0);
+  Type words = VectorType::get(2, builder.getI32Type());
+  for (int64_t row = 0; row < rows; ++row) {
+    Value pair = LLVM::BitcastOp::create(builder, loc, words, fragments[row * 4]);
+    Value low = arith::OrIOp::create(builder, loc, getLane(builder, loc, pair, 0), none);
+    pair = fromLanes(builder, loc, {low, getLane(builder, loc, pair, 1)});
+    fragments[row * 4] = LLVM::BitcastOp::create(builder, loc, elementType, pair);
+  }
+}
+
+/// What is loaded at the end of a round, and in front of the first one, would become loads at the
+/// beginning of each.
+void MMAEmitter::keepLoads() {
+  auto dialect = LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
+  LLVM::InlineAsmOp::create(builder, loc, TypeRange(), ValueRange(), "", "~{memory}",
+                            /*has_side_effects=*/true, /*is_align_stack=*/false,
+                            LLVM::TailCallKind::None, dialect, /*operand_attrs=*/ArrayAttr());
+}
+
 void MMAEmitter::emitOutputs(ArrayRef<Value> sums) {
-  int64_t rows = warpM / kMmaM, columns = warpN / kMmaN;
+  if (isSwapped)
+    return emitSwappedOutputs(sums);
   Value group = index.div(lane, 4), pair = index.mul(index.rem(lane, 4), 2);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t half = 0; half < 2; ++half) {
       MatmulTile::RowParts parts = tile.startParts();
+      Value inPiece = isDouble() && isPaired ? index.add(index.mul(group, 2), half)
+                                             : index.add(group, half * 8);
       for (int64_t j = 0; j < columns; ++j) {
         Value row = index.add(index.add(tile.startM, index.mul(warpRow, warpM)),
-                              index.add(group, i * kMmaM + half * 8));
+                              index.add(inPiece, i * kMmaM));
         Value column = index.add(index.add(tile.startN, index.mul(warpColumn, warpN)),
                                  index.add(pair, j * kMmaN));
         Value values = fromLanes(builder, loc, sums.slice((i * columns + j) * 4 + half * 2, 2));
@@ -564,6 +794,20 @@ void MMAEmitter::emitOutputs(ArrayRef<Value> sums) {
         addToParts(parts, row, column, values, j);
       }
     }
+}
+
+void MMAEmitter::emitSwappedOutputs(ArrayRef<Value> sums) {
+  Value pair = index.mul(index.div(lane, 4), 2), line = index.mul(index.rem(lane, 4), 2);
+  Value startM = index.add(tile.startM, getSecondStart()),
+        startN = index.add(tile.startN, getFirstStart());
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t next = 0; next < 2; ++next)
+      for (int64_t i = 0; i < rows; ++i) {
+        ArrayRef<Value> piece = sums.slice((i * columns + j) * 4, 4);
+        tile.emitOutputs(index.add(startM, index.add(line, j * kMmaN + next)),
+                         index.add(startN, index.add(pair, i * kMmaM)),
+                         fromLanes(builder, loc, {piece[next], piece[2 + next]}));
+      }
 }
 
 void MMAEmitter::addToParts(MatmulTile::RowParts &parts, Value row, Value column, Value values,
@@ -579,7 +823,8 @@ void MMAEmitter::addToParts(MatmulTile::RowParts &parts, Value row, Value column
 }
 
 const MMAEmitter::Operand *MMAEmitter::getStagingRoom(int64_t &width) {
-  if (contraction.group.results.size() != 1)
+  // Of f64, four threads store whole sectors as they are.
+  if (isDouble() || contraction.group.results.size() != 1)
     return nullptr;
   Type type = getElementTypeOrSelf(contraction.group.results.front().output.tensor);
   int64_t bytes = getElementBytes(type), chunks = warpN * bytes / kChunkBytes;
@@ -595,7 +840,7 @@ const MMAEmitter::Operand *MMAEmitter::getStagingRoom(int64_t &width) {
 /// Each warp turns 16 rows at a time: a thread holds pairs of many rows, and whole sectors of
 /// memory want neighbours in one access. Chunks are permuted as in the operands' tiles.
 void MMAEmitter::emitRowOutputs(ArrayRef<Value> sums, const Operand &room, int64_t width) {
-  int64_t columns = warpN / kMmaN, bytes = kChunkBytes / width, lineBytes = warpN * bytes;
+  int64_t bytes = kChunkBytes / width, lineBytes = warpN * bytes;
   int64_t chunks = lineBytes / kChunkBytes, keys = std::min<int64_t>(chunks, 8);
   Type type = getElementTypeOrSelf(contraction.group.results.front().output.tensor);
   Value warp = index.div(thread, 32), none = index.constant(0);
@@ -659,6 +904,8 @@ LogicalResult MMAEmitter::run() {
   operands.push_back(makeOperand(contraction.a, config.getTileM(), tile.startM));
   operands.push_back(makeOperand(contraction.b, config.getTileN(), tile.startN));
 
+  if (isDouble())
+    frame.spreadBlocks(tile.countTiles());
   int64_t ahead = config.getStages() - 1;
   Value steps = tile.getSteps(config.getTileK());
   for (int64_t step = 0; step < ahead; ++step) {
@@ -669,10 +916,12 @@ LogicalResult MMAEmitter::run() {
     finishLoads(startLoads(number, steps), number);
   }
   awaitTile();
-  int64_t sumCount = warpM / kMmaM * (warpN / kMmaN) * 4;
+  int64_t sumCount = rows * columns * 4;
   SmallVector<Value> carried{index.constant(0)};
   carried.append(sumCount, points.zero(contraction.accumulatorType));
   llvm::append_range(carried, loadFragments(index.constant(0), 0));
+  if (isDouble())
+    keepLoads();
   carried = points.emitLoop(index.constant(0), steps, index.constant(1), carried,
                             [&](Value step, ValueRange values) {
                               return emitRound(step, steps, SmallVector<Value>(values));
@@ -704,9 +953,15 @@ struct EmitMatmulMMA final : impl::EmitMatmulMMABase<EmitMatmulMMA> {
     FailureOr<Contraction> contraction = requireContraction(*kernel, config);
     if (failed(contraction))
       return signalPassFailure();
-    if (!kernel->target->hasMMA16816 || !contraction->hasMMATypes()) {
-      getOperation().emitOpError("expected f16, bf16 or f32 operands with f32 sums, or 8-bit "
-                                 "integers with i32, and sm_80 or later for ")
+    if (!kernel->target->hasMMA16816 ||
+        !(contraction->hasMMATypes() || contraction->hasDoubleOperands())) {
+      getOperation().emitOpError("expected f16, bf16 or f32 operands with f32 sums, 8-bit integers "
+                                 "with i32, or f64, and sm_80 or later for ")
+          << config << ", got " << kernel->target->arch;
+      return signalPassFailure();
+    }
+    if (contraction->hasDoubleOperands() && kernel->target->doubleMMA == DoubleMMA::None) {
+      getOperation().emitOpError("expected a target whose tensor cores are made for f64 for ")
           << config << ", got " << kernel->target->arch;
       return signalPassFailure();
     }

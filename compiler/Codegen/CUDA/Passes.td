@@ -206,7 +206,7 @@ def EmitMatmulFMA : EmitPass<"xc-cuda-emit-matmul-fma"> {
 def EmitMatmulMMA : EmitPass<"xc-cuda-emit-matmul-mma"> {
   let summary = "Emit the threads of kernels configured as #cuda.matmul_mma";
   let description = [{
-    Warps multiply 16x8x16 pieces with `mma.sync`; several tiles of each operand are on their way from global to
+    Warps multiply 16x8x16 pieces (TF32, f64: 16x8x8, bytes: 16x8x32) with `mma.sync`; several tiles of each operand are on their way from global to
     shared memory while one is multiplied. The consumers of the product are applied before it is stored. Example:
     ```mlir
     %d = nvvm.mma.sync A[%a0, %a1, %a2, %a3] B[%b0, %b1] C[...] {shape = #nvvm.shape<m = 16, n = 8, k = 16>, ...}

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Analysis/DoubleMMAModel.h"
 #include "compiler/Codegen/CUDA/Analysis/FMAModel.h"
 #include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
@@ -36,7 +37,9 @@ private:
   std::optional<Choice> chooseTuned();
   std::optional<Choice> chooseWGMMA();
   std::optional<Choice> chooseMMA();
-  Choice chooseFMA();
+  /// f64 on tensor cores, where that should be faster than `limit` microseconds.
+  std::optional<Choice> chooseDoubleMMA(double limit);
+  Choice choosePlain();
   /// True if all sizes are constants, or guards promise what is to be known of them.
   bool hasKnownSizes() const {
     return kernel.getFunction()->hasAttr(plan::kGuardsAttr) ||
@@ -211,6 +214,8 @@ std::string ProductChooser::checkGiven(Attribute config) {
     return contraction.group.rowParts.empty()
                ? ""
                : "its rows are reduced, which only kernels on tensor cores do";
+  if (contraction.hasDoubleOperands() && kernel.target->doubleMMA == DoubleMMA::None)
+    return llvm::formatv("the tensor cores of {0} are not made for f64", kernel.target->arch);
   int64_t bytes = mma.getStages() * (mma.getTileM() + mma.getTileN()) * mma.getTileK() *
                   getElementBytes(getElementTypeOrSelf(contraction.a.operand->get()));
   if (bytes > kernel.target->sharedPerBlock)
@@ -385,7 +390,34 @@ std::optional<Choice> ProductChooser::chooseMMA() {
   return Choice{config, reason};
 }
 
-Choice ProductChooser::chooseFMA() {
+std::optional<Choice> ProductChooser::chooseDoubleMMA(double limit) {
+  if (kernel.target->doubleMMA == DoubleMMA::None || !contraction.hasDoubleOperands())
+    return std::nullopt;
+  linalg::LinalgOp op = contraction.getOp();
+  DoubleProblem problem;
+  problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
+  problem.m = getStaticProduct(op, contraction.m).value_or(4096);
+  problem.n = getStaticProduct(op, contraction.n).value_or(4096);
+  problem.k = getStaticProduct(op, contraction.k).value_or(1024);
+  // Sizes that are not known may need wide indices.
+  problem.isRoomy = contraction.hasCopiedFactors() && outputOps < kFunction &&
+                    llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic);
+  problem.isSwapped = contraction.a.isKContiguous && !contraction.b.isKContiguous;
+  DoublePlan plan = chooseDoublePlan(*kernel.target, problem);
+  if (plan.microseconds >= limit)
+    return std::nullopt;
+  std::string reason =
+      llvm::formatv("matrix product by mma.sync in f64: tiles of {0} x {1}, k in steps of {2}, {3} "
+                    "stages, {4:F1} us expected",
+                    plan.tileM, plan.tileN, plan.tileK, plan.stages, plan.microseconds)
+          .str();
+  return Choice{MatmulMMAAttr::get(op.getContext(), plan.tileM, plan.tileN, plan.tileK, plan.warpsM,
+                                   plan.warpsN, plan.stages),
+                reason};
+}
+
+/// Factors and sums of one type: on plain arithmetic, or what is faster.
+Choice ProductChooser::choosePlain() {
   linalg::LinalgOp op = contraction.getOp();
   FMAProblem problem;
   problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
@@ -405,6 +437,8 @@ Choice ProductChooser::chooseFMA() {
   problem.widthA = getWidth(contraction.a, contraction.m);
   problem.widthB = getWidth(contraction.b, contraction.n);
   FMAPlan plan = chooseFMAPlan(*kernel.target, problem);
+  if (std::optional<Choice> choice = chooseDoubleMMA(plan.microseconds))
+    return *choice;
   std::string reason = llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, "
                                      "{2} x {3} a thread, {4} stages, {5:F1} us expected",
                                      plan.tileM, plan.tileN, plan.threadM, plan.threadN,
@@ -425,7 +459,7 @@ Choice ProductChooser::choose() {
     return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
             "one thread for each element: rows of a product that is not on tensor cores"};
   if (!choice)
-    choice = chooseFMA();
+    choice = choosePlain();
   // Only what the key stands for can be tuned by it.
   if (oddity.empty())
     choice->reason += "; key: " + key;

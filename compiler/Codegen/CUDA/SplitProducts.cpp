@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/SplitProducts.h"
 
+#include "compiler/Codegen/CUDA/Analysis/DoubleMMAModel.h"
 #include "compiler/Codegen/CUDA/Analysis/FMAModel.h"
 #include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -150,6 +151,16 @@ static bool isPlain(linalg::ContractOp op, const Target &target) {
                       [&](Value operand) { return getElementTypeOrSelf(operand) == type; });
 }
 
+/// The microseconds that the product takes on plain arithmetic, or in f64 on tensor cores where
+/// that is faster.
+static double estimatePlain(const Target &target, const FMAProblem &problem, bool isDouble) {
+  double time = chooseFMAPlan(target, problem).microseconds;
+  if (!isDouble || target.doubleMMA == DoubleMMA::None)
+    return time;
+  DoubleProblem onTensorCores{problem.batch, problem.m, problem.n, problem.k};
+  return std::min(time, chooseDoublePlan(target, onTensorCores).microseconds);
+}
+
 /// Parts of products on plain arithmetic: as many as make the product and their sum fastest, if
 /// any. `problem` has the sizes.
 static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, ArrayRef<unsigned> k,
@@ -162,7 +173,8 @@ static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, Array
     problem.widthA = 1;
   if (problem.isCopied && isContiguous(maps[1], k))
     problem.widthB = 1;
-  double limit = kPlainWorthwhile * chooseFMAPlan(target, problem).microseconds;
+  bool isDouble = getElementTypeOrSelf(op.getDpsInits().front()).isF64();
+  double limit = kPlainWorthwhile * estimatePlain(target, problem, isDouble);
   // More blocks than this do not fill the GPU any better.
   int64_t most = std::min(problem.k / kShortestPlainPart, 8 * int64_t(target.multiprocessors));
   std::optional<ProductSplit> best;
@@ -176,9 +188,9 @@ static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, Array
       part.batch *= parts;
       part.k = problem.k / ranges[loop] * size;
       rest.k = problem.k / ranges[loop] * left;
-      double time = chooseFMAPlan(target, part).microseconds + estimateSumOfParts(problem, parts);
+      double time = estimatePlain(target, part, isDouble) + estimateSumOfParts(problem, parts);
       if (rest.k > 0)
-        time += chooseFMAPlan(target, rest).microseconds;
+        time += estimatePlain(target, rest, isDouble);
       if (time < limit) {
         limit = time;
         best = ProductSplit{loop, parts, size};

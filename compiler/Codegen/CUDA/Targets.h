@@ -16,6 +16,10 @@
 
 namespace xc::cuda {
 
+/// The mma.sync that multiplies f64 faster than plain instructions do; none where tensor cores are
+/// not made for f64, whatever PTX allows.
+enum class DoubleMMA : uint8_t { None, M8N8K4, M16N8K8 };
+
 /// What code generation and reports need to know of one architecture. Sizes are in bytes.
 struct Target {
   llvm::StringLiteral arch;   // "sm_90a", as LLVM and ptxas spell it
@@ -34,6 +38,7 @@ struct Target {
   bool hasAsyncCopy;        // cp.async, mma.sync for bf16: sm_80 on
   bool hasMMA16816;         // mma.sync m16n8k16: sm_80 on
   bool hasWGMMA;            // wgmma, setmaxnreg, tensor copies by TMA: sm_90a alone
+  DoubleMMA doubleMMA;
 
   /// Blocks run in clusters whose shared memory all of them reach.
   bool hasClusters() const { return computeCapability >= 90; }

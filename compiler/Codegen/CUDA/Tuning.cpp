@@ -48,8 +48,11 @@ static std::string checkFit(ArrayRef<StringRef> key, Attribute config) {
       .Case([&](MatmulMMAAttr) -> std::string {
         if (!target.hasMMA16816)
           return "mma.sync needs sm_80 or later";
-        return isHalf || isTF32 || isByte ? ""
-                                          : "mma.sync needs factors of f16, bf16, tf32, i8 or u8";
+        if (factors == "f64*f64" && target.doubleMMA == DoubleMMA::None)
+          return "mma.sync of f64 needs sm_80, sm_90 or sm_100a";
+        return isHalf || isTF32 || isByte || factors == "f64*f64"
+                   ? ""
+                   : "mma.sync needs factors of f16, bf16, tf32, f64, i8 or u8";
       })
       .Case([&](MatmulWGMMAAttr) -> std::string {
         if (!target.hasWGMMA)

@@ -73,7 +73,7 @@ builtin.module @wrong_config attributes {plan.kernel, plan.target = #plan.target
 // -----
 
 builtin.module @old_arch attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_75">} {
-  // expected-error @below {{expected f16, bf16 or f32 operands with f32 sums, or 8-bit integers with i32, and sm_80 or later for #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 4>, got sm_75}}
+  // expected-error @below {{expected f16, bf16 or f32 operands with f32 sums, 8-bit integers with i32, or f64, and sm_80 or later for #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 4>, got sm_75}}
   func.func @old_arch() attributes {lowering_config = #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 4>} {
     %ab = plan.binding 0 read align 64 : memref<64x64xf16>
     %bb = plan.binding 1 read align 64 : memref<64x64xf16>
@@ -244,6 +244,23 @@ builtin.module @copies_of_halves attributes {plan.kernel, plan.target = #plan.ta
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
     %c = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
     bufferization.materialize_in_destination %c in restrict writable %cb : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+builtin.module @slow_doubles attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_86">} {
+  // expected-error @below {{expected a target whose tensor cores are made for f64 for #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 2>, got sm_86}}
+  func.func @slow_doubles() attributes {lowering_config = #cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 32, warps_m = 2, warps_n = 2, stages = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<64x64xf64>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<64x64xf64> to tensor<64x64xf64>
+    %e = tensor.empty() : tensor<64x64xf64>
+    %zero = arith.constant 0.0 : f64
+    %init = linalg.fill ins(%zero : f64) outs(%e : tensor<64x64xf64>) -> tensor<64x64xf64>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t0 : tensor<64x64xf64>, tensor<64x64xf64>) outs(%init : tensor<64x64xf64>) -> tensor<64x64xf64>
+    %b1 = plan.binding 1 write align 64 : memref<64x64xf64>
+    bufferization.materialize_in_destination %product in restrict writable %b1 : (tensor<64x64xf64>, memref<64x64xf64>) -> ()
     return
   }
 }

@@ -205,6 +205,38 @@ def rounded_to_tf32():
                               " transpose_a" * ta + " transpose_b" * tb + " allow_tf32", a @ b, "_tf32_rounded" + "_ta" * ta + "_tb" * tb)
 
 
+def doubles_on_tensor_cores():
+    """Products of f64: rows that are 16-byte aligned and rows that are not, in all orders, batches, and what is fused to them."""
+    for m, k, n in ((64, 64, 64), (130, 72, 94), (67, 33, 45), (257, 48, 130), (24, 700, 18), (40, 1, 34)):
+        a, b = random("f64", (m, k), 80), random("f64", (k, n), 81)
+        for ta in (False, True):
+            for tb in (False, True):
+                yield product(Tensor("f64", a.values.T) if ta else a, Tensor("f64", b.values.T) if tb else b,
+                              " transpose_a" * ta + " transpose_b" * tb, a.values @ b.values, "_double" + "_ta" * ta + "_tb" * tb)
+    for left, right in (((3, 40, 64), (3, 64, 72)), ((40, 33), (3, 33, 48)), ((2, 1, 24, 20), (3, 20, 35))):
+        yield product(random("f64", left, 82), random("f64", right, 83), tag="_double")
+    # So few tiles that blocks share their sums, which no number of blocks divides.
+    yield product(random("f64", (36, 5003), 84), random("f64", (5003, 20), 85), tag="_double_parts")
+    a, b, bias = random("f64", (67, 50), 86), random("f64", (50, 70), 87), random("f64", (70,), 88)
+    z = a.values @ b.values + bias.values
+    c = mlir_type("f64", (67, 70))
+    yield simple("double_bias_relu", [a, b, bias], [("f64", np.maximum(z, 0)), ("f32", z)],
+                 f"""%p = array.matmul %0, %1 : ({a.mlir}, {b.mlir}) -> {c}
+                     %z = array.add %p, %2 : ({c}, {bias.mlir}) -> {c}
+                     %r0 = array.relu %z : {c}
+                     %r1 = array.convert %z : {c} -> {mlir_type("f32", (67, 70))}""", "sum")
+    # Factors that are computed pass through registers.
+    yield simple("double_computed", [a, b], [("f64", np.maximum(a.values, 0) @ (b.values * b.values))],
+                 f"""%x = array.relu %0 : {a.mlir}
+                     %y = array.mul %1, %1 : ({b.mlir}, {b.mlir}) -> {b.mlir}
+                     %r0 = array.matmul %x, %y : ({a.mlir}, {b.mlir}) -> {c}""", "sum")
+    for m, k, n in ((40, 72, 64), (33, 63, 65), (0, 8, 16), (70, 0, 8)):
+        a, b = random("f64", (m, k), 89), random("f64", (k, n), 90)
+        yield simple(f"double_symbolic_{m}_{k}_{n}", [a, b], [("f64", a.values @ b.values)],
+                     "%r0 = array.matmul %0, %1 : (tensor<?x?xf64>, tensor<?x?xf64>) -> tensor<?x?xf64>", "sum",
+                     ["tensor<?x?xf64>", "tensor<?x?xf64>"], ["tensor<?x?xf64>"])
+
+
 def bytes_on_tensor_cores():
     """Products of bytes: rows that vectors of 16, of 4 and of no bytes divide, in all orders, and batches with a shared factor."""
     for dtype, out in (("i8", "i32"), ("u8", "u32")):
@@ -359,6 +391,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows,
+    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, doubles_on_tensor_cores, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows,
                  warpgroups_of_other_widths, fused, constant_weights, groups):
         yield from make()

@@ -74,12 +74,17 @@ bool Contraction::hasHalfOperands() const {
   return type && type == getType(b) && (type.isF16() || type.isBF16()) && accumulatorType.isF32();
 }
 
-bool Contraction::hasSingleOperands() const {
-  auto isPlain = [](const Side &side) {
-    return side.casts.empty() && getElementTypeOrSelf(side.operand->get()).isF32();
-  };
-  return isPlain(a) && isPlain(b) && accumulatorType.isF32();
+/// True if factors and sums are of the sums' type as they are stored.
+static bool hasOneType(const Contraction &contraction) {
+  return llvm::all_of(std::array{&contraction.a, &contraction.b}, [&](auto *side) {
+    return side->casts.empty() &&
+           getElementTypeOrSelf(side->operand->get()) == contraction.accumulatorType;
+  });
 }
+
+bool Contraction::hasSingleOperands() const { return hasOneType(*this) && accumulatorType.isF32(); }
+
+bool Contraction::hasDoubleOperands() const { return hasOneType(*this) && accumulatorType.isF64(); }
 
 bool Contraction::hasCopiedFactors() const {
   linalg::LinalgOp op = getOp();

@@ -48,6 +48,8 @@ struct Contraction {
   bool hasHalfOperands() const;
   /// True if factors and sums are f32 as they are stored.
   bool hasSingleOperands() const;
+  /// True if factors and sums are f64.
+  bool hasDoubleOperands() const;
   /// True if both factors are 8-bit integers, extended to 32 bits with or without a sign, and sums
   /// are i32.
   bool hasByteOperands() const;

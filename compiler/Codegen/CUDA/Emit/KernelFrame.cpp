@@ -115,6 +115,17 @@ void KernelFrame::setFewestBlocks(int64_t blocks) {
                                 builder.getI32IntegerAttr(blocks));
 }
 
+void KernelFrame::spreadBlocks(Value blocks) {
+  std::optional<int64_t> count = getConstantIntValue(blocks);
+  if (!count || *count == 0)
+    return;
+  const Target &target = *kernel.target;
+  int64_t together = llvm::divideCeil(*count, int64_t(target.multiprocessors));
+  int64_t least = target.sharedPerMultiprocessor / (together + 1) - target.sharedReserved + 1;
+  if (least > sharedBytes && least <= int64_t(target.sharedPerBlock))
+    allocateShared(builder.getI8Type(), least - sharedBytes);
+}
+
 LogicalResult KernelFrame::finish(Value blocks, int64_t cluster) {
   MLIRContext *context = builder.getContext();
   AffineExpr formula = getScalarFormula(blocks, context);

@@ -138,6 +138,29 @@ Value MatmulTile::isInside(const Contraction::Side &side, Value own, Value k, in
   return index.both(isInsideOwn(side, own, tileOwn), isInsideK(k, tileK));
 }
 
+Value MatmulTile::isInsideBehind(const Contraction::Side &side, Value own, Value k, int64_t offset,
+                                 int64_t tileOwn, int64_t tileK) {
+  bool walksOwn = side.isKContiguous;
+  Value insideOwn = isInsideOwn(side, own, tileOwn), insideK = isInsideK(k, tileK);
+  if (!insideOwn || !insideK)
+    return isInside(side, walksOwn ? index.add(own, offset) : own,
+                    walksOwn ? k : index.add(k, offset), tileOwn, tileK);
+  Value sizeOwn = &side == &contraction.a ? sizeM : sizeN;
+  Value left = walksOwn ? index.sub(sizeOwn, own) : index.sub(sizeK, k);
+  Value room = arith::SelectOp::create(points.builder, points.loc, walksOwn ? insideK : insideOwn,
+                                       left, index.constant(0));
+  return index.isLess(index.constant(offset), room);
+}
+
+Value MatmulTile::hideOrigin(Value pointer) {
+  auto dialect = LLVM::AsmDialectAttr::get(points.builder.getContext(), LLVM::AsmDialect::AD_ATT);
+  return LLVM::InlineAsmOp::create(points.builder, points.loc, pointer.getType(), pointer,
+                                   "mov.b64 $0, $1;", "=l,l", /*has_side_effects=*/false,
+                                   /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect,
+                                   /*operand_attrs=*/ArrayAttr())
+      .getResult(0);
+}
+
 Point MatmulTile::makePoint(const Contraction::Side &side, Value own, Value k, int64_t lanes) {
   auto makeCoord = [&](Value first, bool varies) {
     return varies && lanes > 1 ? Coord::consecutive(first) : Coord::uniform(first);
@@ -438,6 +461,8 @@ void MatmulTile::storeParts(const RowParts &parts, Value m, Value n, ArrayRef<in
     }
   });
 }
+
+Value MatmulTile::countTiles() { return index.mul(index.mul(tilesM, tilesN), batches); }
 
 LogicalResult MatmulTile::finish() {
   return frame.finish(index.mul(batches, index.mul(tilesM, tilesN)));

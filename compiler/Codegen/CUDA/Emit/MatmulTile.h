@@ -61,6 +61,14 @@ public:
   /// i1: the element is within the operand; null if all of every tile are.
   mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k,
                        int64_t tileOwn, int64_t tileK);
+  /// The same of the element that is `offset` lines behind (own, k): along the operand's own dim if
+  /// it is contiguous along k, else along k. One comparison with a known number, where both bounds
+  /// have to be looked at: of the room that is left, none where the other index is outside.
+  mlir::Value isInsideBehind(const Contraction::Side &side, mlir::Value own, mlir::Value k,
+                             int64_t offset, int64_t tileOwn, int64_t tileK);
+  /// `pointer`, an address in global memory, so that LLVM does not see how it comes about: of many
+  /// copies at known distances it would keep and step an address each, in pairs of registers.
+  mlir::Value hideOrigin(mlir::Value pointer);
   /// The same along one of its dims.
   mlir::Value isInsideOwn(const Contraction::Side &side, mlir::Value own, int64_t tileOwn);
   mlir::Value isInsideK(mlir::Value k, int64_t tileK);
@@ -89,6 +97,8 @@ public:
   void storeParts(const RowParts &parts, mlir::Value m, mlir::Value n,
                   llvm::ArrayRef<int64_t> distances, mlir::Value isStoring);
 
+  /// Those of all products.
+  mlir::Value countTiles();
   /// Launches a block for each tile.
   mlir::LogicalResult finish();
   /// The sizes of the product's loops, and those of `dims`.

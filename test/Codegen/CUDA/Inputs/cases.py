@@ -94,6 +94,19 @@ def all_cases():
     yield "matmul_tf32_narrow_transposed", k.matmul(64, 48, 40, transpose_a=True, transpose_b=True, mantissa_bits=10), narrow
     yield "matmul_tf32_bias", k.matmul(64, 64, 32, bias=True, mantissa_bits=10), tf32
 
+    # f64 on tensor cores: rows of 16-byte chunks, and such as are copied element by element.
+    double = "#cuda.matmul_mma<tile_m = 64, tile_n = 64, tile_k = 16, warps_m = 2, warps_n = 2, stages = 3>"
+    wide = "#cuda.matmul_mma<tile_m = 128, tile_n = 64, tile_k = 16, warps_m = 2, warps_n = 2, stages = 4>"
+    for m, n, kk in ((64, 64, 64), (130, 72, 48), (33, 7, 127)):
+        for ta in (False, True):
+            for tb in (False, True):
+                product = k.matmul(m, n, kk, "f64", transpose_a=ta, transpose_b=tb)
+                yield f"matmul_double_{m}x{n}x{kk}_{int(ta)}{int(tb)}", product, double
+    for m, n, kk in ((256, 128, 64), (131, 67, 33)):
+        yield f"matmul_double_wide_{m}x{n}x{kk}", k.matmul(m, n, kk, "f64"), wide
+    yield "matmul_double_bias", k.matmul(64, 64, 32, "f64", bias=True), double
+    yield "matmul_double_symbolic", k.matmul("m", "n", "k", "f64", sizes={"m": 40, "n": 24, "k": 56}), double
+
     yield "gather_rows", k.gather(10, 33, 7), None
     yield "gather_rows_wide", k.gather(10, 64, 40), None
     for left, right in ((4, 8), (3, 5), (1, 64)):
