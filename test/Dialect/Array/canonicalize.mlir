@@ -129,3 +129,16 @@ func.func @window_of_other_padding(%x: tensor<5xf32>) -> (tensor<6xf32>, tensor<
   %b = array.reduce_window sum, %1 window = [3] : tensor<9xf32> -> tensor<7xf32>
   return %a, %b : tensor<6xf32>, tensor<7xf32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @sizes_that_are_constants(
+// CHECK:         array.adaptive_pool max, %{{.*}} axes = [1] sizes = [2] : tensor<?x6xf32> -> tensor<?x2xf32>
+// CHECK:         array.resize nearest, %{{.*}} axes = [0, 1] sizes = [%{{.*}}, 5] : tensor<?x6xf32> -> tensor<?x5xf32>
+func.func @sizes_that_are_constants(%x: tensor<?x6xf32>, %m: index) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %n = arith.constant 2 : index
+  %five = arith.constant 5 : index
+  %0 = array.adaptive_pool max, %x axes = [1] sizes = [%n] : tensor<?x6xf32> -> tensor<?x?xf32>
+  %1 = array.resize nearest, %x axes = [0, 1] sizes = [%m, %five] : tensor<?x6xf32> -> tensor<?x?xf32>
+  return %0, %1 : tensor<?x?xf32>, tensor<?x?xf32>
+}

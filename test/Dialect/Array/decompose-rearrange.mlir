@@ -37,6 +37,26 @@ func.func @diagonals(%x: tensor<2x4x5xf32>, %v: tensor<3xf32>) -> (tensor<2x3xf3
   return %0, %1 : tensor<2x3xf32>, tensor<4x4xf32>
 }
 
+// What a slice cannot say, since its limits are static, is taken or selected.
+// CHECK-LABEL: func.func @diagonals_open(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x?xf32>, %[[V:.*]]: tensor<?xf32>
+func.func @diagonals_open(%x: tensor<?x?xf32>, %v: tensor<?xf32>) -> (tensor<?xf32>, tensor<?x?xf32>) {
+  // CHECK: %[[COUNT:.*]] = arith.maxsi
+  // CHECK: %[[I:.*]] = array.iota axis = 0 sizes(%[[COUNT]]) : tensor<?xi64>
+  // CHECK: %[[ROW:.*]] = array.add %[[I]],
+  // CHECK: %[[OFFSET:.*]] = array.mul %[[ROW]],
+  // CHECK: %[[PLACE:.*]] = array.add %[[OFFSET]], %[[I]]
+  // CHECK: %[[FLAT:.*]] = array.reshape %[[X]]
+  // CHECK: array.take %[[FLAT]][%[[PLACE]]] axis = 0
+  %0 = array.diagonal %x offset = -1 : tensor<?x?xf32> -> tensor<?xf32>
+  // CHECK: %[[PADDED:.*]] = array.pad %[[V]], %{{.*}} low = [0] high = [2]
+  // CHECK: %[[ON:.*]] = array.compare eq
+  // CHECK: %[[ROWS:.*]] = array.reshape %[[PADDED]] {{.*}}: tensor<?xf32> -> tensor<?x1xf32>
+  // CHECK: array.select %[[ON]], %[[ROWS]]
+  %1 = array.diag %v offset = 2 : tensor<?xf32> -> tensor<?x?xf32>
+  return %0, %1 : tensor<?xf32>, tensor<?x?xf32>
+}
+
 // CHECK-LABEL: func.func @triangles(
 func.func @triangles(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
   // CHECK: array.compare le

@@ -75,6 +75,44 @@ func.func @group_norm(%x: tensor<?x8x6xf32>, %s: tensor<6xf32>) -> tensor<?x8x6x
   return %0 : tensor<?x8x6xf32>
 }
 
+// What is cut from an end is counted from a size.
+// CHECK-LABEL: func.func @cut_open(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x?x4xf32>
+// CHECK:         %[[SIZE:.*]] = arith.subi
+// CHECK:         %[[CUT:.*]] = array.dynamic_slice %[[X]][{{.*}}] sizes(%[[SIZE]])
+// CHECK:         array.conv %[[CUT]], %{{.*}} dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> :
+func.func @cut_open(%x: tensor<4x?x4xf32>, %w: tensor<3x4x6xf32>) -> tensor<4x?x6xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> high = [-2]
+     : (tensor<4x?x4xf32>, tensor<3x4x6xf32>) -> tensor<4x?x6xf32>
+  return %0 : tensor<4x?x6xf32>
+}
+
+// CHECK-LABEL: func.func @group_norm_open(
+// CHECK:         %[[SIZE:.*]] = arith.divui
+// CHECK:         array.reshape %{{.*}} sizes(%[[SIZE]]) : tensor<4x?xf32> -> tensor<4x2x?xf32>
+func.func @group_norm_open(%x: tensor<4x?xf32>, %s: tensor<?xf32>) -> tensor<4x?xf32> {
+  %0 = array.group_norm %x, %s, %s axis = 1 groups = 2 epsilon = 0.1
+     : (tensor<4x?xf32>, tensor<?xf32>, tensor<?xf32>) -> tensor<4x?xf32>
+  return %0 : tensor<4x?xf32>
+}
+
+// Blocks are made of sizes that are known; else the convolution stays.
+// CHECK-LABEL: func.func @winograd_open(
+// CHECK-NOT:     array.matmul
+// CHECK:         array.conv
+func.func @winograd_open(%x: tensor<2x?x4xf32>, %w: tensor<3x4x6xf32>) -> tensor<2x?x6xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> low = [1] high = [1] algorithm = winograd
+     : (tensor<2x?x4xf32>, tensor<3x4x6xf32>) -> tensor<2x?x6xf32>
+  return %0 : tensor<2x?x6xf32>
+}
+
+// CHECK-LABEL: func.func @adaptive_pool_to_nothing(
+// CHECK:         array.broadcast_in_dim %{{.*}} : tensor<f32> -> tensor<?x0xf32>
+func.func @adaptive_pool_to_nothing(%x: tensor<?x6xf32>) -> tensor<?x0xf32> {
+  %0 = array.adaptive_pool max, %x axes = [1] sizes = [0] : tensor<?x6xf32> -> tensor<?x0xf32>
+  return %0 : tensor<?x0xf32>
+}
+
 // Where the size is not known, a window is as long as the longest of any such size; one window is the whole dim.
 // CHECK-LABEL: func.func @adaptive_pool_open(
 // CHECK:         %[[W:.*]] = array.iota axis = 1 sizes(%{{.*}}) : tensor<1x?xi64>

@@ -227,6 +227,17 @@ func.func @resize_open(%x: tensor<?x3xf32>) -> tensor<5x3xf32> {
   return %0 : tensor<5x3xf32>
 }
 
+// Positions are as many as a value says.
+// CHECK-LABEL: func.func @resize_to_open(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x3xf32>, %[[N:.*]]: index
+func.func @resize_to_open(%x: tensor<4x3xf32>, %n: index) -> tensor<?x3xf32> {
+  // CHECK: array.from_index %[[N]] : tensor<f64>
+  // CHECK: %[[P:.*]] = array.iota axis = 0 sizes(%[[N]]) : tensor<?xf64>
+  // CHECK: array.take %[[X]][%{{.*}}] axis = 0 : (tensor<4x3xf32>, tensor<?xi64>) -> tensor<?x3xf32>
+  %0 = array.resize nearest, %x axes = [0] sizes = [%n] : tensor<4x3xf32> -> tensor<?x3xf32>
+  return %0 : tensor<?x3xf32>
+}
+
 // What a partition of a symbolic dim demands stays with the sort.
 // CHECK-LABEL: func.func @partition_symbolic
 // CHECK:         array.sort %{{.*}} axis = 0 {array.least_size = 4 : i64}

@@ -320,6 +320,22 @@ func.func @f(%x: tensor<4x8xf32>) {
 
 // -----
 
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.resize' op expected 1 values for sizes [?], got 0}}
+  %0 = "array.resize"(%x) <{axes = array<i64: 0>, mode = #array<resize_mode linear>, sizes = array<i64: -9223372036854775808>}> : (tensor<4x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<0x8xf32>, %n: index) {
+  // expected-error @+1 {{'array.resize' op expected dim 0 not to be empty, got 'tensor<0x8xf32>'}}
+  %0 = array.resize linear, %x axes = [0] sizes = [%n] : tensor<0x8xf32> -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<6x8xf32>, %w: tensor<8x5xf32>, %n: tensor<3xi32>) {
   // expected-error @+1 {{'array.grouped_matmul' op expected a matrix, a batch of matrices and a vector, got 'tensor<6x8xf32>', 'tensor<8x5xf32>' and 'tensor<3xi32>'}}
   %0 = array.grouped_matmul %x, %w, %n : (tensor<6x8xf32>, tensor<8x5xf32>, tensor<3xi32>) -> tensor<6x5xf32>
@@ -339,14 +355,6 @@ func.func @f(%x: tensor<6x8xf32>, %w: tensor<3x8x5xf32>, %n: tensor<3xi32>) {
 func.func @f(%x: tensor<6x8xf32>, %w: tensor<3x8x5xf32>, %n: tensor<4xi32>) {
   // expected-error @+1 {{'array.grouped_matmul' op expected a size for each matrix, got 'tensor<3x8x5xf32>' and 'tensor<4xi32>'}}
   %0 = array.grouped_matmul %x, %w, %n : (tensor<6x8xf32>, tensor<3x8x5xf32>, tensor<4xi32>) -> tensor<6x5xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<6x8xf32>, %w: tensor<?x8x5xf32>, %n: tensor<?xi32>) {
-  // expected-error @+1 {{'array.grouped_matmul' op expected a number of groups that is static and not 0, got 'tensor<?x8x5xf32>'}}
-  %0 = array.grouped_matmul %x, %w, %n : (tensor<6x8xf32>, tensor<?x8x5xf32>, tensor<?xi32>) -> tensor<6x5xf32>
   return
 }
 

@@ -88,14 +88,6 @@ func.func @f(%x: tensor<4xf32>, %m: tensor<4xi1>, %s: tensor<0xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<f32>) {
-  // expected-error @+1 {{'array.nonzero' op expected at least one dim, got 'tensor<f32>'}}
-  %0, %1 = array.nonzero %x size = 4 : tensor<f32> -> tensor<4x0xi32>, tensor<i32>
-  return
-}
-
-// -----
-
 func.func @f(%x: tensor<8xf32>) {
   // expected-error @+1 {{'array.nonzero' op expected a size that is not negative, got -4}}
   %0, %1 = array.nonzero %x size = -4 : tensor<8xf32> -> tensor<4x1xi32>, tensor<i32>

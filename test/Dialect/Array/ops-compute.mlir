@@ -108,13 +108,18 @@ func.func @positions_and_images(%q: tensor<1x8x?x64xf16>, %p: tensor<?xi32>, %im
   %2 = array.resize linear, %image axes = [1, 2] sizes = [16, 4] : tensor<?x8x8x3xf32> -> tensor<?x16x4x3xf32>
   // CHECK: array.resize nearest, %{{.*}} axes = [1] sizes = [16] align_corners :
   %3 = array.resize nearest, %image axes = [1] sizes = [16] align_corners : tensor<?x8x8x3xf32> -> tensor<?x16x8x3xf32>
+  %n = array.dim %p, 0 : tensor<?xi32>
+  // CHECK: array.resize linear, %{{.*}} axes = [1, 2] sizes = [%{{.*}}, 4] : tensor<?x8x8x3xf32> -> tensor<?x?x4x3xf32>
+  %4 = array.resize linear, %image axes = [1, 2] sizes = [%n, 4] : tensor<?x8x8x3xf32> -> tensor<?x?x4x3xf32>
   return
 }
 
 // CHECK-LABEL: func.func @grouped_matmul(
-func.func @grouped_matmul(%x: tensor<?x64xf16>, %w: tensor<8x128x64xf16>, %n: tensor<8xi64>) {
+func.func @grouped_matmul(%x: tensor<?x64xf16>, %w: tensor<8x128x64xf16>, %n: tensor<8xi64>, %v: tensor<?x64x32xf16>, %m: tensor<?xi64>) {
   // CHECK: array.grouped_matmul %{{.*}}, %{{.*}}, %{{.*}} transpose_b : (tensor<?x64xf16>, tensor<8x128x64xf16>, tensor<8xi64>) -> tensor<?x128xf32>
   %0 = array.grouped_matmul %x, %w, %n transpose_b : (tensor<?x64xf16>, tensor<8x128x64xf16>, tensor<8xi64>) -> tensor<?x128xf32>
+  // CHECK: array.grouped_matmul %{{.*}}, %{{.*}}, %{{.*}} : (tensor<?x64xf16>, tensor<?x64x32xf16>, tensor<?xi64>) -> tensor<?x32xf16>
+  %1 = array.grouped_matmul %x, %v, %m : (tensor<?x64xf16>, tensor<?x64x32xf16>, tensor<?xi64>) -> tensor<?x32xf16>
   return
 }
 

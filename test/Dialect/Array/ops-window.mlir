@@ -59,10 +59,13 @@ func.func @attention(%q: tensor<?x8x?x64xf16>, %k: tensor<?x2x?x64xf16>, %v: ten
 }
 
 // CHECK-LABEL: func.func @group_norm(
-func.func @group_norm(%x: tensor<?x8x16xf32>, %s: tensor<16xf32>) {
+func.func @group_norm(%x: tensor<?x8x16xf32>, %y: tensor<2x?xf32>, %s: tensor<16xf32>) {
   // CHECK: array.group_norm %{{.*}}, %{{.*}}, %{{.*}} axis = 2 groups = 4 epsilon = 1.000000e-05 :
   %0 = array.group_norm %x, %s, %s axis = 2 groups = 4 epsilon = 1.0e-5
      : (tensor<?x8x16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<?x8x16xf32>
+  // CHECK: array.group_norm %{{.*}}, %{{.*}}, %{{.*}} axis = 1 groups = 4 epsilon = 1.000000e-05 :
+  %1 = array.group_norm %y, %s, %s axis = 1 groups = 4 epsilon = 1.0e-5
+     : (tensor<2x?xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<2x?xf32>
   return
 }
 
@@ -79,6 +82,9 @@ func.func @attention_window(%q: tensor<8x?x64xf16>, %k: tensor<2x?x64xf16>, %t: 
 func.func @adaptive_pool(%x: tensor<?x30x40x16xf32>) {
   // CHECK: array.adaptive_pool max, %{{.*}} axes = [1, 2] sizes = [7, 7] : tensor<?x30x40x16xf32> -> tensor<?x7x7x16xf32>
   %0 = array.adaptive_pool max, %x axes = [1, 2] sizes = [7, 7] : tensor<?x30x40x16xf32> -> tensor<?x7x7x16xf32>
+  // CHECK: array.adaptive_pool avg, %{{.*}} axes = [1, 2] sizes = [%{{.*}}, 0] : tensor<?x30x40x16xf32> -> tensor<?x?x0x16xf32>
+  %n = array.dim %x, 0 : tensor<?x30x40x16xf32>
+  %1 = array.adaptive_pool avg, %x axes = [1, 2] sizes = [%n, 0] : tensor<?x30x40x16xf32> -> tensor<?x?x0x16xf32>
   return
 }
 

@@ -16,14 +16,6 @@ func.func @f(%x: tensor<4xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<?xf32>) {
-  // expected-error @+1 {{has no gradient}}
-  %y = array.broadcast_in_dim %x axes = [1] {vjp} : tensor<?xf32> -> tensor<3x4xf32>
-  return
-}
-
-// -----
-
 func.func @f(%x: tensor<4xi32>) {
   // expected-error @+1 {{has no gradient}}
   %y = array.reduce prod, %x axes = [0] {vjp} : tensor<4xi32> -> tensor<i32>
@@ -35,22 +27,6 @@ func.func @f(%x: tensor<4xi32>) {
 func.func @f(%x: tensor<4x4xi8>) {
   // expected-error @+1 {{has no gradient}}
   %y = array.matmul %x, %x {vjp} : (tensor<4x4xi8>, tensor<4x4xi8>) -> tensor<4x4xi32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<?xf32>) {
-  // expected-error @+1 {{has no gradient}}
-  %y = array.slice %x [1:6:2] {vjp} : tensor<?xf32> -> tensor<3xf32>
-  return
-}
-
-// -----
-
-func.func @f(%x: tensor<?xf32>, %v: tensor<f32>) {
-  // expected-error @+1 {{has no gradient}}
-  %y = array.pad %x, %v low = [0] high = [0] interior = [1] {vjp} : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
   return
 }
 

@@ -138,6 +138,9 @@ def symbolic():
     yield case("symbolic_image", x, w, types=["tensor<?x?x?x4xf32>", w.mlir], result="tensor<?x?x?x6xf32>", low=[1, 1],
                high=[1, 1], strides=[2, 2])
     yield case("symbolic_filter", x, w, types=["tensor<?x?x?x?xf32>", "tensor<?x?x?x?xf32>"], result="tensor<?x?x?x?xf32>")
+    x, w = random("f32", (2, 9, 10, 8), 36), random("f32", (3, 3, 8, 5), 37)
+    yield case("symbolic_cut", x, w, types=["tensor<?x?x?x?xf32>"] * 2, result="tensor<?x?x?x?xf32>", low=[-2, 1], high=[-1, -3],
+               input_dilation=[2, 1])
     # One place, which reads nothing but padding.
     x, w = random("f32", (3, 1, 1), 38), random("f32", (2, 1, 1), 39)
     yield case("symbolic_of_padding", x, w, "[b, f, 0] x [o, i, 0] -> [b, f, 0]", types=["tensor<?x1x1xf32>", w.mlir],
@@ -162,6 +165,8 @@ def winograd():
     yield one("empty_batch", (0, 5, 5, 4), (3, 3, 4, 4))
     yield one("symbolic_batch", (3, 10, 11, 4), (3, 3, 4, 6), types=["tensor<?x10x11x4xf32>", "tensor<3x3x4x6xf32>"],
               result="tensor<?x10x11x6xf32>", low=[1, 1], high=[1, 1])
+    some = "tensor<?x?x?x?xf32>"
+    yield one("symbolic", (2, 9, 10, 8), (3, 3, 8, 12), types=[some, some], result=some, low=[1, 1], high=[1, 1])
 
 
 def fused():

@@ -130,13 +130,30 @@ def symbolic_moves():
              ("repeat", x, some, "repeats = 3 axis = 1", some, lambda a: np.repeat(a, 3, 1)),
              ("diag", blocks, pairs, "offset = -1", "tensor<?x?x5x5xf32>", lambda a: np.stack([[np.diag(r, -1) for r in m] for m in a])),
              ("diagonal", square, "tensor<?x?x3x3xf32>", "", "tensor<?x?x3xf32>", lambda a: np.diagonal(a, 0, 2, 3)),
+             ("diag", x, some, "offset = 1", "tensor<?x?x?xf32>", lambda a: np.stack([np.diag(r, 1) for r in a])),
+             ("diagonal", x, some, "offset = -1", "tensor<?xf32>", lambda a: np.diagonal(a, -1)),
+             ("slice", x, some, "[:, 1:4:2]", "tensor<?x2xf32>", lambda a: a[:, 1:4:2]),
              ("reshape", blocks, pairs, "sizes(%n, %m)", "tensor<?x?x2x2xf32>", lambda a: a.reshape(2, 3, 2, 2)),
              ("broadcast_in_dim", x, some, "axes = [0, 2] sizes(%n, %m, %m)", "tensor<?x?x?xf32>",
               lambda a: np.repeat(a[:, None], 4, 1))]
     for op, operand, type, options, result, function in table:
         sizes = [f"%{name} = array.dim %0, {dim} : {type}\n    " for dim, name in enumerate("nm") if f"%{name}" in options]
-        yield case(f"{op}_symbolic", [operand], lambda a: [function(a)],
+        name = f"{op}_symbolic" + ("_vectors" if op.startswith("diag") and operand is x else "")
+        yield case(name, [operand], lambda a: [function(a)],
                    "".join(sizes) + f"%y = array.{op} %0 {options} {{vjp}} : {type} -> {result}", [result], types=[type])
+    def spread(a, v):
+        padded = np.full((6, 12), v)
+        padded[1::2, :10:3] = a
+        return [padded]
+
+    yield case("pad_spread_symbolic", [x, random((), 24)], spread, "%y = array.pad %0, %1 low = [1, 0] high = [0, 2] interior = [1, 2] {vjp} "
+               f": ({some}, tensor<f32>) -> {some}", [some], types=[some, "tensor<f32>"])
+    # Whether a dim is repeated is known at run time.
+    for name, operand, count in (("repeated", random((3, 1), 21), 5), ("own", random((3, 5), 22), 5), ("one", random((3, 1), 23), 1)):
+        yield case(f"broadcast_{name}_at_run_time", [operand], lambda a: [np.stack([np.broadcast_to(a, (3, count))] * 2)],
+                   "%n = array.dim %0, 0 : tensor<?x?xf32>\n    %m = array.dim %1, 0 : tensor<?xf32>\n    "
+                   "%y = array.broadcast_in_dim %0 axes = [1, 2] sizes(%n, %m) {vjp} : tensor<?x?xf32> -> tensor<2x?x?xf32>",
+                   ["tensor<2x?x?xf32>"], constants=[random((count,), 20)], types=["tensor<?x?xf32>", "tensor<?xf32>"])
     w = random((4,), 19)
     yield case("rows_symbolic", [w], lambda a: [np.stack([a] * 3)],
                "%n = array.dim %1, 0 : tensor<?xf32>\n    "

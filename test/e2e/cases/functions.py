@@ -4,7 +4,7 @@ import statistics
 
 import numpy as np
 
-from harness import over_sizes, simple
+from harness import Case, Step, over_sizes, simple
 from tensors import FLOATS, INTEGERS, NUMPY, Tensor, mlir_type, random
 
 SHAPE = (3, 37)
@@ -200,6 +200,36 @@ def open_resizes():
                                   "exact" if mode == "nearest" else "sum")
 
 
+def resizes_to_open_sizes():
+    """Images to the sizes of others."""
+    for mode in ("nearest", "linear", "cubic"):
+        for corners in (False, True):
+            word = " align_corners" if corners else ""
+            text = f"""  func.func @NAME(%x: tensor<2x?x3xf32>, %like: tensor<?xi1>) -> tensor<2x?x3xf32> {{
+    %n = array.dim %like, 0 : tensor<?xi1>
+    %y = array.resize {mode}, %x axes = [1] sizes = [%n]{word} : tensor<2x?x3xf32> -> tensor<2x?x3xf32>
+    return %y : tensor<2x?x3xf32>
+  }}
+"""
+            steps = []
+            for count, size in ((7, 6), (6, 6), (1, 5), (20, 1), (3, 33), (4, 0)):
+                x = random("f32", (2, count, 3), 9)
+                result = resampled(mode, x.values, size, corners) if size else np.zeros((2, 0, 3))
+                steps.append(Step([x, Tensor("i1", np.zeros(size))], [("f32", result)]))
+            yield Case(f"resize_to_open_{mode}_{corners:d}", text, steps, "exact" if mode == "nearest" else "sum")
+
+
+def open_diagonals():
+    for offset in (0, 1, -2):
+        name = str(offset).replace("-", "m")
+        matrices = [random("f32", (2, *shape), 5) for shape in ((5, 4), (3, 9), (1, 1), (2, 3), (0, 4), (4, 0))]
+        yield over_sizes(f"diagonal_open_{name}", matrices, lambda x: np.diagonal(x, offset, 1, 2) if min(x.shape) else np.zeros((2, 0)),
+                         "tensor<?x?x?xf32>", "tensor<?x?xf32>", f"array.diagonal %x offset = {offset}", "exact")
+        lines = [random("f32", (2, count), 6) for count in (4, 1, 17)] + [Tensor("f32", np.zeros((2, 0)))]
+        yield over_sizes(f"diag_open_{name}", lines, lambda x: np.stack([np.diag(line, offset) for line in x]),
+                         "tensor<?x?xf32>", "tensor<?x?x?xf32>", f"array.diag %x offset = {offset}", "exact")
+
+
 def cubic_resizes():
     for size, corners in ((16, False), (3, False), (16, True), (1, True), (7, False)):
         x = random("f32", (2, 7, 3), 8)
@@ -223,5 +253,5 @@ def nearest_resizes():
 
 def cases():
     with np.errstate(all="ignore"):
-        for make in (unary, binary, rearranged, cubic_resizes, open_resizes, nearest_resizes):
+        for make in (unary, binary, rearranged, open_diagonals, cubic_resizes, open_resizes, resizes_to_open_sizes, nearest_resizes):
             yield from make()

@@ -274,6 +274,11 @@ def arithmetic():
                    lambda a, b: [matmul.grouped(a, b.swapaxes(1, 2) if options else b, sizes.values)],
                    f"%y = array.grouped_matmul %0, %1, %2 {options} {{vjp}} : ({rows.mlir}, {matrices.mlir}, {sizes.mlir}) -> tensor<10x5xf32>",
                    ["tensor<10x5xf32>"], constants=[sizes])
+    types = ["tensor<?x3xf32>", "tensor<?x3x5xf32>", "tensor<?xi32>"]
+    rows, matrices = random((10, 3), 18), random((4, 3, 5), 19)
+    yield case("grouped_matmul_open", [rows, matrices], lambda a, b: [matmul.grouped(a, b, sizes.values)],
+               f"%y = array.grouped_matmul %0, %1, %2 {{vjp}} : ({', '.join(types)}) -> tensor<?x5xf32>", ["tensor<?x5xf32>"],
+               constants=[sizes], types=types)
 
 
 def norms():
@@ -307,6 +312,10 @@ def norms():
     yield case("group_norm", [x, scale, bias], grouped,
                f"%y = array.group_norm %0, %1, %2 axis = 2 groups = 2 epsilon = 0.1 {{vjp}} "
                f": ({x.mlir}, {scale.mlir}, {bias.mlir}) -> {x.mlir}", [x.mlir])
+    some, vector = "tensor<?x3x?xf32>", "tensor<?xf32>"
+    yield case("group_norm_open", [x, scale, bias], grouped,
+               f"%y = array.group_norm %0, %1, %2 axis = 2 groups = 2 epsilon = 0.1 {{vjp}} : ({some}, {vector}, {vector}) -> {some}",
+               [some], types=[some, vector, vector])
 
 
 def cases():

@@ -154,6 +154,12 @@ def masks():
                          f"%r0, %r1 = array.nonzero %0 size = {size} : {holes.mlir} -> tensor<{size}x2xi32>, tensor<i32>")
     x = Tensor("f32", [[0.0, -0.0, np.nan, 1], [np.inf, 0, 0, -2], [0, 0, 0, 5]])
     rows = np.array([[0, 2], [0, 3], [1, 0], [1, 3], [2, 3], [-1, -1]])
+    for value in (0, 3):
+        yield simple(f"nonzero_scalar_{value}", [Tensor("f32", np.float64(value))], [("i32", np.zeros((2, 0), int)), ("i32", np.array(value != 0))],
+                     "%r0, %r1 = array.nonzero %0 size = 2 : tensor<f32> -> tensor<2x0xi32>, tensor<i32>")
+    none = Tensor("f32", np.zeros((0, 3)))
+    yield simple("masked_scatter_to_nothing", [none, Tensor("i1", none.values), Tensor("f32", np.zeros(0))], [("f32", none.values)],
+                 "%r0 = array.masked_scatter %0, %1, %2 : (tensor<0x3xf32>, tensor<0x3xi1>, tensor<0xf32>) -> tensor<0x3xf32>")
     yield simple("nonzero_dynamic", [x], [("i64", rows), ("i64", np.array(5))],
                  "%r0, %r1 = array.nonzero %0 size = 6 : tensor<?x?xf32> -> tensor<6x2xi64>, tensor<i64>", types=["tensor<?x?xf32>"])
 

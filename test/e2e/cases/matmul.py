@@ -388,6 +388,15 @@ def groups():
         yield simple(f"grouped_symbolic_{rows}", [a, b, count], [("f32", grouped(a.values, b.values.swapaxes(1, 2), count.values))],
                      "%r0 = array.grouped_matmul %0, %1, %2 transpose_b : (tensor<?x16xf32>, tensor<3x24x16xf32>, tensor<3xi64>) -> tensor<?x24xf32>",
                      "sum", types=["tensor<?x16xf32>", b.mlir, count.mlir], result_types=["tensor<?x24xf32>"])
+    open_types = ["tensor<?x16xf32>", "tensor<?x16x24xf32>", "tensor<?xi32>"]
+    for rows, sizes in ((70, [40, 0, 3, 27]), (20, [4, 5]), (9, [4, -3, 4, 7, 2]), (5, [5]), (0, [0, 0])):
+        a, b, count = random("f32", (rows, 16), 54), random("f32", (len(sizes), 16, 24), 55), Tensor("i32", np.array(sizes, int))
+        yield simple(f"grouped_open_{rows}", [a, b, count], [("f32", grouped(a.values, b.values, count.values))],
+                     f"%r0 = array.grouped_matmul %0, %1, %2 : ({', '.join(open_types)}) -> tensor<?x24xf32>", "sum",
+                     types=open_types, result_types=["tensor<?x24xf32>"])
+    none = Tensor("i32", np.zeros(0, int))
+    yield simple("grouped_none", [a := random("f32", (3, 16), 56), Tensor("f32", np.zeros((0, 16, 24))), none], [("f32", np.zeros((3, 24)))],
+                 f"%r0 = array.grouped_matmul %0, %1, %2 : ({a.mlir}, tensor<0x16x24xf32>, {none.mlir}) -> tensor<3x24xf32>")
 
 
 def cases():

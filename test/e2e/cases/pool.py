@@ -3,7 +3,7 @@ import itertools
 
 import numpy as np
 
-from harness import over_sizes, simple
+from harness import Case, Step, over_sizes, simple
 import tensors
 from tensors import FLOATS, Tensor, mlir_type
 
@@ -180,6 +180,21 @@ def adaptive():
             images = [tensors.random("f32", (2, 3, height, width), 13, -1, 1) for height, width in ((8, 9), (1, 1), (17, 4))]
             yield over_sizes(f"adaptive_{kind}_open_{name}", images, lambda a: adapted(kind, a, [2, 3], sizes), "tensor<?x3x?x?xf32>", result,
                              f"array.adaptive_pool {kind}, %x axes = [2, 3] sizes = {sizes}", "sum" if kind == "avg" else "exact")
+    # Into any number of windows, 0 too.
+    for kind in ("avg", "max"):
+        steps = []
+        for width, size in ((9, 4), (4, 4), (12, 3), (3, 7), (1, 1), (5, 1), (6, 0)):
+            a = tensors.random("f32", (2, width, 3), 14, -1, 1)
+            y = adapted(kind, a.values, [1], [size]) if size else np.zeros((2, 0, 3))
+            steps.append(Step([a, Tensor("i1", np.zeros(size))], [("f32", y)]))
+        yield Case(f"adaptive_{kind}_to_open", f"""  func.func @NAME(%x: tensor<2x?x3xf32>, %like: tensor<?xi1>) -> tensor<2x?x3xf32> {{
+    %n = array.dim %like, 0 : tensor<?xi1>
+    %y = array.adaptive_pool {kind}, %x axes = [1] sizes = [%n] : tensor<2x?x3xf32> -> tensor<2x?x3xf32>
+    return %y : tensor<2x?x3xf32>
+  }}
+""", steps, "sum" if kind == "avg" else "exact")
+        yield simple(f"adaptive_{kind}_to_nothing", [x], [("f32", np.zeros((2, 3, 8, 0)))],
+                     f"%r0 = array.adaptive_pool {kind}, %0 axes = [2, 3] sizes = [8, 0] : {x.mlir} -> tensor<2x3x8x0xf32>")
     odd = Tensor("f32", np.where(np.arange(35) % 6 == 0, np.inf, np.where(np.arange(35) % 17 == 1, np.nan, 1.0)))
     for kind in ("avg", "max"):
         yield simple(f"adaptive_{kind}_inf_nan", [odd], [("f32", adapted(kind, odd.values, [0], [8]))],

@@ -30,13 +30,17 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 LogicalResult AdaptivePoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   return inferResized({location, getOperationName()}, adaptor.getOperand().getType(),
-                      adaptor.getAxes(), adaptor.getSizes(), /*least=*/1,
-                      "expected sizes of at least 1", inferred);
+                      adaptor.getAxes(), adaptor.getSizes(), adaptor.getDynamicSizes(), inferred);
 }
 
 LogicalResult AdaptivePoolOp::reifyResultShapes(OpBuilder &builder,
                                                 ReifiedRankedShapedTypeDims &shapes) {
-  return reifyResized(getOperation(), getOperand(), getAxes(), getSizes(), builder, shapes);
+  return reifyResized(getOperation(), getOperand(), getAxes(),
+                      getMixedValues(getSizes(), getDynamicSizes(), builder), builder, shapes);
+}
+
+LogicalResult AdaptivePoolOp::canonicalize(AdaptivePoolOp op, PatternRewriter &rewriter) {
+  return refineResized(op, rewriter);
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,60 +144,85 @@ static Value poolAxis(ExpressionBuilder &e, Value x, int64_t axis, const Ranges 
 }
 
 /// `values` of one number for each window as a tensor of the rank that is left from `axis` on.
-static Value alongAxis(ExpressionBuilder &e, Value values, int64_t count, int64_t rank) {
+static Value alongAxis(ExpressionBuilder &e, Value values, int64_t rank) {
   SmallVector<int64_t> shape(rank, 1);
-  shape[0] = count;
+  shape[0] = typeOf(values).getDimSize(0);
   auto type = RankedTensorType::get(shape, typeOf(values).getElementType());
-  return e.make<ReshapeOp>(type, values, ValueRange());
+  return e.make<ReshapeOp>(type, values, e.dynamicSizes(values));
 }
 
-/// Pools a dim whose size is known when inputs are bound. A single window is the whole dim.
-static Value poolOpenAxis(ExpressionBuilder &e, Value x, int64_t axis, int64_t count,
+/// The most elements that one of `count` windows holds: both ends of a window may lie within
+/// elements that it shares with its neighbours.
+static OpFoldResult widestWindow(SizeBuilder &sizes, OpFoldResult size, OpFoldResult count) {
+  OpFoldResult one = sizes.constant(1);
+  return sizes.add(sizes.ceilDiv(size, sizes.max(count, one)), one);
+}
+
+/// Pools a dim where its size or the number of windows is known when inputs are bound. A single
+/// window is the whole dim.
+static Value poolOpenAxis(ExpressionBuilder &e, Value x, int64_t axis, OpFoldResult count,
                           PoolKind kind) {
   bool isMax = kind == PoolKind::Max;
-  if (count == 1)
+  if (getConstantIntValue(count) == 1)
     return isMax ? e.reduce(ReduceKind::Max, x, axis) : e.mean(x, axis);
   OpBuilder &builder = e.getBuilder();
   SizeBuilder sizes(builder, x.getLoc());
   Type i64 = builder.getI64Type();
-  auto number = [&](int64_t value) { return e.integer(value, i64); };
-  Value size = e.sizeLess(x, axis, 0, i64);
-  Value window = e.make<IotaOp>(RankedTensorType::get({count, 1}, i64), ValueRange(), uint64_t(0));
-  Value begin = e.div(e.mul(window, size), number(count));
-  Value next = e.mul(e.add(window, number(1)), size);
-  Value end = e.div(e.add(next, number(count - 1)), number(count));
-  // Both ends of a window may lie within elements that it shares with its neighbours.
-  Value width = sizes.value(
-      sizes.add(sizes.ceilDiv(sizes.size(x, axis), sizes.constant(count)), sizes.constant(1)));
+  auto one = e.integer(1, i64);
+  OpFoldResult inner = sizes.size(x, axis);
+  Value size = e.number(inner, i64), windows = e.number(count, i64);
+  Value window = e.iota(count, i64, /*ones=*/1);
+  Value begin = e.div(e.mul(window, size), windows);
+  Value next = e.mul(e.add(window, one), size);
+  Value end = e.div(e.add(next, e.sub(windows, one)), windows);
+  Value width = sizes.value(widestWindow(sizes, inner, count));
   Value step = e.make<IotaOp>(RankedTensorType::get({1, ShapedType::kDynamic}, i64),
                               ValueRange(width), uint64_t(1));
   Value place = e.add(begin, step);
-  Value gathered = e.make<TakeOp>(x, e.make<MinOp>(place, e.sub(end, number(1))), uint64_t(axis));
+  Value gathered = e.make<TakeOp>(x, e.make<MinOp>(place, e.sub(end, one)), uint64_t(axis));
   SmallVector<int64_t> shape(typeOf(x).getRank() - axis + 1, 1);
-  shape[0] = count;
+  shape[0] = typeOf(window).getDimSize(0);
   shape[1] = ShapedType::kDynamic;
-  Value isInside = e.make<ReshapeOp>(RankedTensorType::get(shape, builder.getI1Type()),
-                                     e.compare(CompareDirection::Lt, place, end), width);
+  Value isInside = e.compare(CompareDirection::Lt, place, end);
+  isInside = e.make<ReshapeOp>(RankedTensorType::get(shape, builder.getI1Type()), isInside,
+                               e.dynamicSizes(isInside));
   Value filled = e.select(isInside, gathered, e.scalar(isMax ? kLowest : 0, gathered));
   Value pooled = e.reduce(isMax ? ReduceKind::Max : ReduceKind::Sum, filled, axis + 1,
                           /*keepdims=*/false);
   if (isMax)
     return pooled;
   Value counts = e.convert(e.sub(end, begin), typeOf(pooled).getElementType());
-  return e.div(pooled, alongAxis(e, counts, count, typeOf(pooled).getRank() - axis));
+  return e.div(pooled, alongAxis(e, counts, typeOf(pooled).getRank() - axis));
 }
 
 //===----------------------------------------------------------------------===//
 // In simpler ops
 //===----------------------------------------------------------------------===//
 
+/// Whether the windows of `size` parts of dim `axis` are known.
+static bool isKnownAxis(RankedTensorType type, int64_t axis, int64_t size) {
+  return !type.isDynamicDim(axis) && !ShapedType::isDynamic(size);
+}
+
 FailureOr<Values> AdaptivePoolOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   RankedTensorType type = getOperand().getType();
   bool isMax = getKind() == PoolKind::Max;
+  if (llvm::is_contained(getSizes(), 0)) {
+    Value zero = e.scalar(0, getOperand());
+    ReifiedRankedShapedTypeDims shapes;
+    if (failed(reifyResultShapes(builder, shapes)))
+      return failure();
+    SmallVector<int64_t> known;
+    Values sizes;
+    dispatchIndexOpFoldResults(shapes.front(), sizes, known);
+    auto empty = RankedTensorType::get(known, type.getElementType());
+    return Values{
+        e.finish(e.make<BroadcastInDimOp>(empty, zero, sizes, ArrayRef<int64_t>()), getType())};
+  }
   SmallVector<int64_t> window(type.getRank(), 1);
   for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
-    window[axis] = !type.isDynamicDim(axis) && type.getDimSize(axis) % size == 0
+    window[axis] = isKnownAxis(type, axis, size) && type.getDimSize(axis) % size == 0
                        ? type.getDimSize(axis) / size
                        : 0;
   if (!llvm::is_contained(window, 0)) {
@@ -206,10 +235,11 @@ FailureOr<Values> AdaptivePoolOp::decompose(OpBuilder &builder) {
     return Values{e.finish(pooled, getType())};
   }
   Value x = e.widen(getOperand());
-  for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
-    x = type.isDynamicDim(axis)
-            ? poolOpenAxis(e, x, axis, size, getKind())
-            : poolAxis(e, x, axis, windowsOf(type.getDimSize(axis), size), getKind());
+  SmallVector<OpFoldResult> mixed = getMixedValues(getSizes(), getDynamicSizes(), builder);
+  for (auto [axis, size, value] : llvm::zip_equal(getAxes(), getSizes(), mixed))
+    x = isKnownAxis(type, axis, size)
+            ? poolAxis(e, x, axis, windowsOf(type.getDimSize(axis), size), getKind())
+            : poolOpenAxis(e, x, axis, value, getKind());
   return Values{e.finish(x, getType())};
 }
 
@@ -240,9 +270,10 @@ static Value spreadAxis(ExpressionBuilder &e, Value g, Value x, Value pooled, in
 FailureOr<Values> AdaptivePoolOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   ExpressionBuilder e(builder, getLoc());
   RankedTensorType type = getOperand().getType();
-  // Of windows that are not known the decomposition has a gradient.
-  if (llvm::any_of(getAxes(), [&](int64_t axis) { return type.isDynamicDim(axis); }))
-    return failure();
+  // Of windows that are not known, or of none, the decomposition has a gradient.
+  for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
+    if (size == 0 || !isKnownAxis(type, axis, size))
+      return failure();
   SmallVector<Value> stages = {e.widen(getOperand())};
   SmallVector<Ranges> windows;
   for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes())) {

@@ -127,6 +127,7 @@ def Array_GroupNormOp : Array_InferredOp<"group_norm", [Array_Decomposable, Arra
     features, in `groups` groups of neighbours. Each group of each sample, with all other
     dims, is normalised to mean 0 and variance 1 as in `layer_norm`; `scale` and `bias` are
     vectors over the features. With as many groups as features it is the instance norm.
+    Features that are `?` are checked to be a multiple of `groups` at run time.
     Computed in `f32` for 16-bit floats.
 
     Example:
@@ -219,7 +220,8 @@ def Array_AlibiOp : Array_InferredOp<"alibi", [Array_Decomposable]> {
 def Array_ResizeOp : Array_InferredOp<"resize", [Array_Decomposable]> {
   let summary = "Resamples dims to other sizes";
   let description = [{
-    As ONNX's Resize, along `axes` (strictly increasing, not empty) to `sizes`.
+    As ONNX's Resize, along `axes` (strictly increasing, not empty) to `sizes`, numbers
+    or values of type `index`.
     Position `o` of the result lies at `(o + 0.5) * in / out - 0.5` of the operand,
     or with `align_corners` at `o * (in - 1) / (out - 1)` (at 0 where `out` is 1).
     Outside of the operand its edge goes on. `nearest` takes the element there,
@@ -232,15 +234,18 @@ def Array_ResizeOp : Array_InferredOp<"resize", [Array_Decomposable]> {
     ```mlir
     %y = array.resize linear, %x axes = [1, 2] sizes = [16, 16]
        : tensor<?x8x8x3xf32> -> tensor<?x16x16x3xf32>
+    %z = array.resize nearest, %x axes = [1, 2] sizes = [16, %w]
+       : tensor<?x8x8x3xf32> -> tensor<?x16x?x3xf32>
     ```
   }];
   let arguments = (ins Array_ResizeModeAttr:$mode, Array_Tensor:$operand,
-                       DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$sizes, UnitAttr:$align_corners);
+                       Variadic<Index>:$dynamic_sizes, DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$sizes, UnitAttr:$align_corners);
   let results = (outs Array_Tensor:$result);
   let assemblyFormat = [{
-    `` $mode `,` $operand `axes` `=` $axes `sizes` `=` $sizes (`align_corners` $align_corners^)?
+    `` $mode `,` $operand `axes` `=` $axes `sizes` `=` custom<DynamicIndexList>($dynamic_sizes, $sizes) (`align_corners` $align_corners^)?
     attr-dict `:` type($operand) `->` type($result)
   }];
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif // XC_DIALECT_ARRAY_IR_ARRAYCOMPOSITEOPS_TD

@@ -67,9 +67,9 @@ def Array_RepeatOp : Array_RearrangeOp<"repeat"> {
 def Array_DiagonalOp : Array_RearrangeOp<"diagonal"> {
   let summary = "A diagonal of each matrix";
   let description = [{
-    As `numpy.diagonal` over the last two dims, whose sizes are static: the elements
-    `[i, i + offset]`. Empty where the offset leaves the matrix. Decomposes into a
-    strided slice.
+    As `numpy.diagonal` over the last two dims: the elements `[i, i + offset]`. Empty
+    where the offset leaves the matrix. Decomposes into a strided slice, or into
+    `array.take` where those dims are `?`.
 
     Example:
     ```mlir
@@ -85,9 +85,10 @@ def Array_DiagonalOp : Array_RearrangeOp<"diagonal"> {
 def Array_DiagOp : Array_RearrangeOp<"diag"> {
   let summary = "Matrices that hold vectors on a diagonal";
   let description = [{
-    As `numpy.diag` of a vector and `torch.diag_embed`: vectors along the last dim, of
-    static size `n`, become square matrices of size `n + |offset|` with
-    `[i, i + offset]` from them and 0 elsewhere. Decomposes into `array.pad`.
+    As `numpy.diag` of a vector and `torch.diag_embed`: vectors of size `n` along the
+    last dim become square matrices of size `n + |offset|` with `[i, i + offset]` from
+    them and 0 elsewhere. Decomposes into `array.pad`, or into `array.select` where `n`
+    is `?`.
 
     Example:
     ```mlir

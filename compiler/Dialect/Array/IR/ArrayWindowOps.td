@@ -64,7 +64,8 @@ def Array_ConvOp : Array_InferredOp<"conv", [Array_Decomposable, Array_Vjp]> {
     1980; A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, 2015:
     F(2x2, 3x3)): 2.25 times fewer multiplications of images, and rounding errors a few
     times larger. It is for `f32` and `f64`, filters of 3 in each of 1 to 3 spatial dims,
-    strides, filter dilation and groups of 1, and sizes that are static but for the batch.
+    strides, filter dilation and groups of 1. Where sizes other than the batch are `?` the
+    same sums are computed directly.
 
     Example:
     ```mlir
@@ -196,7 +197,8 @@ def Array_AdaptivePoolOp : Array_InferredOp<"adaptive_pool", [Array_Decomposable
   let summary = "Mean or maximum over windows that divide a dim into a number of parts";
   let description = [{
     As `torch.nn.AdaptiveAvgPool2d` and `AdaptiveMaxPool2d`: each of `axes` (strictly
-    increasing, not empty) comes out with the size in `sizes`; its element
+    increasing, not empty) comes out with the size in `sizes`, a number or a value of type
+    `index`; its element
     `o` is made of the elements from `floor(o * in / out)` up to
     `ceil((o + 1) * in / out)`. Windows differ in size and overlap where `out` does not
     divide `in`. NaN wins in a maximum. Computed in `f32` for 16-bit floats. Of equal
@@ -208,14 +210,19 @@ def Array_AdaptivePoolOp : Array_InferredOp<"adaptive_pool", [Array_Decomposable
     ```mlir
     %y = array.adaptive_pool avg, %x axes = [1, 2] sizes = [7, 7]
        : tensor<?x30x40x16xf32> -> tensor<?x7x7x16xf32>
+    %z = array.adaptive_pool max, %x axes = [1, 2] sizes = [%h, 7]
+       : tensor<?x30x40x16xf32> -> tensor<?x?x7x16xf32>
     ```
   }];
   let arguments = (ins Array_PoolKindAttr:$kind, Array_FloatTensor:$operand,
-                       DenseI64ArrayAttr:$axes, DenseI64ArrayAttr:$sizes);
+                       Variadic<Index>:$dynamic_sizes, DenseI64ArrayAttr:$axes,
+                       DenseI64ArrayAttr:$sizes);
   let results = (outs Array_FloatTensor:$result);
   let assemblyFormat = [{
-    `` $kind `,` $operand `axes` `=` $axes `sizes` `=` $sizes attr-dict `:` type($operand) `->` type($result)
+    `` $kind `,` $operand `axes` `=` $axes
+    `sizes` `=` custom<DynamicIndexList>($dynamic_sizes, $sizes) attr-dict `:` type($operand) `->` type($result)
   }];
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif // XC_DIALECT_ARRAY_IR_ARRAYWINDOWOPS_TD

@@ -161,7 +161,7 @@ LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   if (axis == 0)
     return rule.error("expected the features in another dim than the batch, got axis 0");
   int64_t features = type.getDimSize(axis);
-  if (ShapedType::isDynamic(features) || groups < 1 || features % groups != 0)
+  if (groups < 1 || (!ShapedType::isDynamic(features) && features % groups != 0))
     return rule.error("expected a number of features that is a multiple of ", groups,
                       " groups, got ", formatDim(features));
   inferred.push_back(withoutEncoding(type));

@@ -175,9 +175,6 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   for (auto [spatial, window] :
        llvm::enumerate(makeWindow(filterSizes(dims, filter), windowAttrs(adaptor)))) {
     int64_t size = input.getDimSize(dims.inputDim(spatial));
-    if (ShapedType::isDynamic(size) && window.high < 0)
-      return rule.error("expected a static size of spatial dim ", spatial, " to cut ", -window.high,
-                        " elements from its end, got ", input);
     shape[dims.outputDim(spatial)] = countPlaces(size, window);
   }
   inferred.push_back(RankedTensorType::get(shape, input.getElementType()));
@@ -205,14 +202,29 @@ LogicalResult ConvOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
 // Decomposition
 //===----------------------------------------------------------------------===//
 
+/// `value` without the last `counts` elements of each dim. A slice knows no limit from the end.
+static Value cutEnds(ExpressionBuilder &e, Value value, ArrayRef<int64_t> counts) {
+  if (llvm::all_of(counts, [](int64_t count) { return count == 0; }))
+    return value;
+  SizeBuilder sizeBuilder(e.getBuilder(), value.getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(value);
+  for (auto [size, count] : llvm::zip_equal(sizes, counts))
+    size = sizeBuilder.sub(size, sizeBuilder.constant(count));
+  SmallVector<int64_t> shape;
+  Values dynamic, starts(sizes.size(), e.integer(0, e.getBuilder().getI64Type()));
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
+  return e.make<DynamicSliceOp>(type, value, starts, dynamic);
+}
+
 /// Spreads, pads and cuts the spatial dims of the input as an op of its own, so that what remains
-/// only pads; that becomes products if the op's algorithm says so.
+/// only pads; that becomes products if the op's algorithm says so and their sizes are known.
 FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
   SmallVector<WindowDim> window = getWindow();
   if (llvm::none_of(window, [](const WindowDim &dim) {
         return dim.inputDilation != 1 || dim.low < 0 || dim.high < 0;
       })) {
-    if (getAlgorithm() == ConvAlgorithm::Winograd)
+    if (getAlgorithm() == ConvAlgorithm::Winograd && hasWinogradSizes(*this))
       return Values{buildWinogradConv(*this, builder)};
     return failure();
   }
@@ -220,22 +232,24 @@ FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
   ConvDimsAttr dims = getDims();
   int64_t rank = getInput().getType().getRank();
   SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0), starts(rank, 0),
-      limits(rank, ShapedType::kDynamic), ones(rank, 1), noPadding(rank - 2, 0);
+      limits(rank, ShapedType::kDynamic), ones(rank, 1), cut(rank, 0);
   for (auto [spatial, dim] : llvm::enumerate(window)) {
     int64_t position = dims.inputDim(spatial), size = getInput().getType().getDimSize(position);
     low[position] = std::max<int64_t>(dim.low, 0);
     high[position] = std::max<int64_t>(dim.high, 0);
     interior[position] = dim.inputDilation - 1;
     starts[position] = std::max<int64_t>(-dim.low, 0);
-    if (ShapedType::isDynamic(size))
-      continue; // not cut at its end, says the verifier
+    if (ShapedType::isDynamic(size)) {
+      cut[position] = std::max<int64_t>(-dim.high, 0);
+      continue;
+    }
     int64_t spread = size == 0 ? 0 : (size - 1) * dim.inputDilation + 1;
     limits[position] = std::max<int64_t>(low[position] + spread + dim.high, 0);
     starts[position] = std::min(starts[position], limits[position]);
   }
   Value x = getInput();
   x = e.make<PadOp>(x, e.scalar(0, x), low, high, builder.getDenseI64ArrayAttr(interior));
-  x = e.make<SliceOp>(x, starts, limits, ones);
+  x = cutEnds(e, e.make<SliceOp>(x, starts, limits, ones), cut);
   auto conv = ConvOp::create(builder, getLoc(), getType(), x, getFilter(), dims, getStridesAttr(),
                              DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
                              getFilterDilationAttr(), getFeatureGroupsAttr(), getBatchGroupsAttr(),

@@ -34,6 +34,26 @@ Value ExpressionBuilder::integer(int64_t number, Type element) {
       cast<ElementsAttr>(DenseElementsAttr::get(type, builder.getIntegerAttr(element, number))));
 }
 
+Value ExpressionBuilder::number(OpFoldResult size, Type element) {
+  auto type = RankedTensorType::get({}, element);
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return isa<FloatType>(element)
+               ? make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(
+                     type, builder.getFloatAttr(element, static_cast<double>(*constant)))))
+               : integer(*constant, element);
+  return make<FromIndexOp>(type, SizeBuilder(builder, location).value(size));
+}
+
+Value ExpressionBuilder::iota(OpFoldResult size, Type element, int64_t ones) {
+  SmallVector<int64_t> shape(1 + ones, 1);
+  SmallVector<Value> sizes;
+  std::optional<int64_t> constant = getConstantIntValue(size);
+  shape[0] = constant.value_or(ShapedType::kDynamic);
+  if (!constant)
+    sizes.push_back(SizeBuilder(builder, location).value(size));
+  return make<IotaOp>(RankedTensorType::get(shape, element), sizes, /*axis=*/uint64_t(0));
+}
+
 Value ExpressionBuilder::convert(Value value, Type element) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getElementType() == element)

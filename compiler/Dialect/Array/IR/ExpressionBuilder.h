@@ -44,6 +44,12 @@ public:
   /// A rank-0 constant of `number` in the integer type `element`.
   mlir::Value integer(int64_t number, mlir::Type element);
 
+  /// A size as a rank-0 tensor of `element`.
+  mlir::Value number(mlir::OpFoldResult size, mlir::Type element);
+
+  /// Numbers from 0 along dim 0 of shape [size, 1, ...] with `ones` dims of size 1.
+  mlir::Value iota(mlir::OpFoldResult size, mlir::Type element, int64_t ones = 0);
+
   /// A constant of `values` under `shape`, in the element type of `like`.
   mlir::Value constant(llvm::ArrayRef<double> values, llvm::ArrayRef<int64_t> shape,
                        mlir::Value like);

@@ -45,8 +45,6 @@ LogicalResult GroupedMatMulOp::inferReturnTypes(MLIRContext *, std::optional<Loc
                       inner, " of ", rhs);
   if (!areCompatibleDims(rhs.getDimSize(0), sizes.getDimSize(0)))
     return rule.error("expected a size for each matrix, got ", rhs, " and ", sizes);
-  if (rhs.isDynamicDim(0) || rhs.getDimSize(0) == 0)
-    return rule.error("expected a number of groups that is static and not 0, got ", rhs);
   inferred.push_back(RankedTensorType::get(
       {lhs.getDimSize(0), rhs.getDimSize(isTransposed ? 1 : 2)}, lhs.getElementType()));
   return success();
@@ -68,7 +66,7 @@ LogicalResult GroupedMatMulOp::reifyResultShapes(OpBuilder &builder,
 static constexpr int64_t kMaxTileRows = 128;
 
 static int64_t chooseTileRows(int64_t rows, int64_t groups) {
-  if (ShapedType::isDynamic(rows))
+  if (ShapedType::isDynamic(rows) || ShapedType::isDynamic(groups))
     return kMaxTileRows / 2;
   int64_t average = std::max<int64_t>(rows / groups, 1);
   return std::min<int64_t>(llvm::PowerOf2Ceil(average), kMaxTileRows);
@@ -101,7 +99,7 @@ private:
   /// The groups that own `positions`, of those that end at `ends`.
   Value ownersOf(Value positions, Value ends) {
     Value owners = e.make<SearchSortedOp>(typeOf(positions), ends, positions, /*right=*/true);
-    return e.make<MinOp>(owners, e.integer(groups - 1, i64));
+    return e.make<MinOp>(owners, lastGroup);
   }
   Value sumBefore(Value values) {
     return e.make<CumSumOp>(values, /*axis=*/0, /*exclusive=*/true, /*reverse=*/false);
@@ -110,7 +108,8 @@ private:
 
   ExpressionBuilder e;
   Type i64;
-  int64_t groups, tileRows;
+  Value groups, lastGroup;
+  int64_t tileRows;
   Value rowBegin, rowEnd, tileBegin; ///< of each group
   Value group, isUsed;               ///< of each tile: its group, and whether it holds anything
   Value sources, isRow;              ///< of each row of each tile
@@ -120,9 +119,10 @@ private:
 
 GroupTiles::GroupTiles(GroupedMatMulOp op, OpBuilder &builder)
     : e(builder, op.getLoc()), i64(builder.getI64Type()) {
-  groups = op.getRhs().getType().getDimSize(0);
-  int64_t rows = op.getLhs().getType().getDimSize(0);
-  tileRows = chooseTileRows(rows, groups);
+  tileRows =
+      chooseTileRows(op.getLhs().getType().getDimSize(0), op.getRhs().getType().getDimSize(0));
+  groups = e.sizeLess(op.getRhs(), 0, 0, i64);
+  lastGroup = e.lastIndex(op.getRhs(), 0, i64);
   Value sizes = e.make<MaxOp>(e.convert(op.getSizes(), i64), e.integer(0, i64));
   Value rowCount = e.sizeLess(op.getLhs(), 0, 0, i64);
   rowBegin = e.make<MinOp>(sumBefore(sizes), rowCount);
@@ -138,14 +138,8 @@ GroupTiles::GroupTiles(GroupedMatMulOp op, OpBuilder &builder)
   OpFoldResult all = sizeBuilder.size(op.getLhs(), 0);
   OpFoldResult full = sizeBuilder.floorDiv(all, sizeBuilder.constant(tileRows));
   OpFoldResult isAny = sizeBuilder.ceilDiv(all, sizeBuilder.constant(int64_t(1) << 48));
-  OpFoldResult most = sizeBuilder.add(
-      full, sizeBuilder.mul(isAny, sizeBuilder.constant(tileRows == 1 ? 0 : groups)));
-  std::optional<int64_t> known = getConstantIntValue(most);
-  Values dynamic;
-  if (!known)
-    dynamic.push_back(sizeBuilder.value(most));
-  int64_t count = known.value_or(ShapedType::kDynamic);
-  Value tile = e.make<IotaOp>(RankedTensorType::get(count, i64), dynamic, uint64_t(0));
+  OpFoldResult ragged = tileRows == 1 ? sizeBuilder.constant(0) : sizeBuilder.size(op.getRhs(), 0);
+  Value tile = e.iota(sizeBuilder.add(full, sizeBuilder.mul(isAny, ragged)), i64);
   group = ownersOf(tile, tileEnd);
   isUsed = e.compare(CompareDirection::Lt, tile, at(tileEnd, group));
   Value first = e.mul(e.sub(tile, at(tileBegin, group)), tileSize);
@@ -159,12 +153,9 @@ GroupTiles::GroupTiles(GroupedMatMulOp op, OpBuilder &builder)
 
 Value GroupTiles::placeRows(Value tiles, Value rowsLike) {
   OpBuilder &builder = e.getBuilder();
-  int64_t rows = typeOf(rowsLike).getDimSize(0), columns = typeOf(tiles).getDimSize(2);
+  int64_t columns = typeOf(tiles).getDimSize(2);
   SizeBuilder sizes(builder, tiles.getLoc());
-  Values dynamic;
-  if (ShapedType::isDynamic(rows))
-    dynamic.push_back(sizes.value(sizes.size(rowsLike, 0)));
-  Value row = e.make<IotaOp>(RankedTensorType::get(rows, i64), dynamic, uint64_t(0));
+  Value row = e.iota(sizes.size(rowsLike, 0), i64);
   Value owner = ownersOf(row, rowEnd);
   Value tileSize = e.integer(tileRows, i64);
   Value inGroup = e.sub(row, at(rowBegin, owner));
@@ -186,7 +177,7 @@ Value GroupTiles::placeRows(Value tiles, Value rowsLike) {
 
 Value GroupTiles::sumTiles(Value tiles, Value matricesLike) {
   // What holds nothing goes to a group that is not there.
-  Value owner = e.select(isUsed, group, e.integer(groups, i64));
+  Value owner = e.select(isUsed, group, groups);
   Value zeros = e.zerosLike(matricesLike);
   zeros = e.convert(zeros, typeOf(tiles).getElementType());
   int64_t axis = 0;
@@ -199,7 +190,8 @@ Value GroupTiles::sumTiles(Value tiles, Value matricesLike) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<Values> GroupedMatMulOp::decompose(OpBuilder &builder) {
-  if (llvm::is_contained(getLhs().getType().getShape(), 0)) {
+  if (llvm::is_contained(getLhs().getType().getShape(), 0) ||
+      getRhs().getType().getDimSize(0) == 0) {
     ExpressionBuilder e(builder, getLoc());
     SmallVector<Value> sizes;
     SizeBuilder sizeBuilder(builder, getLoc());
@@ -223,6 +215,10 @@ FailureOr<Values> GroupedMatMulOp::decompose(OpBuilder &builder) {
 FailureOr<Values> GroupedMatMulOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (!isa<FloatType>(getType().getElementType()))
     return failure();
+  if (getRhs().getType().getDimSize(0) == 0) {
+    ExpressionBuilder e(builder, getLoc());
+    return Values{e.zerosLike(getLhs()), e.zerosLike(getRhs()), Value()};
+  }
   GroupTiles tiles(*this, builder);
   ExpressionBuilder &e = tiles.getBuilder();
   Value g = e.convert(cotangents.front(), getLhs().getType().getElementType());

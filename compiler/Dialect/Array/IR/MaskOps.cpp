@@ -45,7 +45,8 @@ LogicalResult MaskedScatterOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   auto source = cast<RankedTensorType>(adaptor.getSource().getType());
   if (failed(verifyCompatibleShape(type, mask)))
     return rule.error("expected operand and mask of one shape, got ", type, " and ", mask);
-  if (source.hasStaticShape() && source.getNumElements() == 0)
+  bool isPlace = !llvm::is_contained(type.getShape(), 0);
+  if (isPlace && llvm::is_contained(source.getShape(), 0))
     return rule.error("expected a source that is not empty, got ", source);
   inferred.push_back(RankedTensorType::get(type.getShape(), type.getElementType()));
   return checkSameElementType(rule, {adaptor.getOperand(), adaptor.getSource()});
@@ -58,6 +59,8 @@ LogicalResult MaskedScatterOp::reifyResultShapes(OpBuilder &builder,
 
 FailureOr<Values> MaskedScatterOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
+  if (llvm::is_contained(getOperand().getType().getShape(), 0))
+    return Values{e.finish(getOperand(), getType())};
   Value before = countBefore(e, flatten(e, getMask()), builder.getI64Type());
   Value taken = e.make<TakeOp>(flatten(e, getSource()), before, /*axis=*/0);
   RankedTensorType type = getOperand().getType();
@@ -74,8 +77,6 @@ LogicalResult NonzeroOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   RuleContext rule{location, getOperationName()};
   auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
   int64_t size = adaptor.getSize();
-  if (type.getRank() == 0)
-    return rule.error("expected at least one dim, got ", type);
   if (size < 0)
     return rule.error("expected a size that is not negative, got ", size);
   // The counts' type is the results' to choose; i64 where nobody does.
@@ -140,7 +141,12 @@ FailureOr<Values> NonzeroOp::decompose(OpBuilder &builder) {
     rest = e.div(rest, count);
     columns[dim] = e.make<ReshapeOp>(column, e.select(isNone, places, component), ValueRange());
   }
-  Value indices = rank == 1 ? columns[0] : e.make<ConcatenateOp>(columns, /*axis=*/1);
+  // The index vector of a scalar has no component.
+  Value indices =
+      rank == 0 ? e.make<BroadcastInDimOp>(RankedTensorType::get({size, 0}, element),
+                                           e.scalar(-1, picked), ValueRange(), ArrayRef<int64_t>())
+      : rank == 1 ? columns[0]
+                  : e.make<ConcatenateOp>(columns, /*axis=*/1);
   Value total = e.reduce(ReduceKind::Sum, picked, ArrayRef<int64_t>(lead), /*keepdims=*/false);
   return Values{e.finish(indices, getIndices().getType()), e.finish(total, getCount().getType())};
 }

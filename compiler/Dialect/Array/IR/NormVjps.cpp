@@ -161,18 +161,19 @@ struct GroupedFeatures {
   GroupedFeatures(ExpressionBuilder &e, GroupNormOp op) : e(e), op(op), axis(op.getAxis()) {
     RankedTensorType type = op.getOperand().getType();
     groups = op.getGroups();
-    size = type.getDimSize(axis) / groups;
+    SizeBuilder sizes(e.getBuilder(), op.getLoc());
+    size = sizes.floorDiv(sizes.size(op.getOperand(), axis), sizes.constant(groups));
     for (int64_t dim = 1; dim <= type.getRank(); ++dim)
       if (dim != axis)
         axes.push_back(dim);
   }
   Value split(Value value) {
     RankedTensorType type = typeOf(value);
-    SmallVector<int64_t> shape(type.getShape());
-    shape[axis] = groups;
-    shape.insert(shape.begin() + axis + 1, size);
-    return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), value,
-                             e.dynamicSizes(value));
+    SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
+    SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(value);
+    sizes[axis] = sizeBuilder.constant(groups);
+    sizes.insert(sizes.begin() + axis + 1, size);
+    return reshape(value, sizes);
   }
   Value merge(Value value, Type like) {
     auto type = cast<RankedTensorType>(like).clone(typeOf(value).getElementType());
@@ -181,17 +182,25 @@ struct GroupedFeatures {
   }
   /// A vector over the features as a factor of what was split.
   Value spread(Value vector) {
-    SmallVector<int64_t> shape(op.getOperand().getType().getRank() + 1, 1);
-    shape[axis] = groups;
-    shape[axis + 1] = size;
-    vector = e.widen(vector);
-    auto type = RankedTensorType::get(shape, typeOf(vector).getElementType());
-    return e.make<ReshapeOp>(type, vector, ValueRange());
+    SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
+    SmallVector<OpFoldResult> sizes(op.getOperand().getType().getRank() + 1,
+                                    sizeBuilder.constant(1));
+    sizes[axis] = sizeBuilder.constant(groups);
+    sizes[axis + 1] = size;
+    return reshape(e.widen(vector), sizes);
+  }
+  Value reshape(Value value, ArrayRef<OpFoldResult> sizes) {
+    SmallVector<int64_t> shape;
+    Values dynamic;
+    dispatchIndexOpFoldResults(sizes, dynamic, shape);
+    return e.make<ReshapeOp>(RankedTensorType::get(shape, typeOf(value).getElementType()), value,
+                             dynamic);
   }
 
   ExpressionBuilder &e;
   GroupNormOp op;
-  int64_t axis, groups, size;
+  int64_t axis, groups;
+  OpFoldResult size;         // of a group
   SmallVector<int64_t> axes; // over which is normalised, of what was split
 };
 

@@ -27,14 +27,7 @@ static Value sliceAlong(ExpressionBuilder &e, Value x, int64_t axis, int64_t sta
 /// Numbers from 0 along dim 0 of shape [size(x, axis), 1, ...] with `ones` dims of size 1.
 static Value numbersAlong(ExpressionBuilder &e, OpBuilder &builder, Value x, int64_t axis,
                           int64_t ones) {
-  SizeBuilder sizeBuilder(builder, x.getLoc());
-  int64_t size = cast<RankedTensorType>(x.getType()).getDimSize(axis);
-  SmallVector<int64_t> shape(1 + ones, 1);
-  shape[0] = size;
-  Values sizes;
-  if (ShapedType::isDynamic(size))
-    sizes.push_back(sizeBuilder.value(sizeBuilder.size(x, axis)));
-  return e.make<IotaOp>(RankedTensorType::get(shape, builder.getI64Type()), sizes, /*axis=*/0);
+  return e.iota(SizeBuilder(builder, x.getLoc()).size(x, axis), builder.getI64Type(), ones);
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,8 +185,20 @@ static LogicalResult checkMatrices(const RuleContext &rule, RankedTensorType typ
 
 /// The number of elements [i, i + offset] of a matrix.
 static int64_t diagonalSize(int64_t rows, int64_t columns, int64_t offset) {
+  if (ShapedType::isDynamic(rows) || ShapedType::isDynamic(columns))
+    return ShapedType::kDynamic;
   return std::max<int64_t>(
       0, std::min(rows + std::min<int64_t>(offset, 0), columns - std::max<int64_t>(offset, 0)));
+}
+
+static OpFoldResult diagonalSize(SizeBuilder &sizes, Value matrices, int64_t offset) {
+  int64_t rank = cast<RankedTensorType>(matrices.getType()).getRank();
+  OpFoldResult rows = sizes.size(matrices, rank - 2), columns = sizes.size(matrices, rank - 1);
+  if (offset < 0)
+    rows = sizes.sub(rows, sizes.constant(-offset));
+  else
+    columns = sizes.sub(columns, sizes.constant(offset));
+  return sizes.max(sizes.min(rows, columns), sizes.constant(0));
 }
 
 LogicalResult DiagonalOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -203,8 +208,6 @@ LogicalResult DiagonalOp::inferReturnTypes(MLIRContext *, std::optional<Location
   if (failed(checkMatrices(rule, type)))
     return failure();
   ArrayRef<int64_t> matrix = type.getShape().take_back(2);
-  if (ShapedType::isDynamicShape(matrix))
-    return rule.error("expected the last two dims to be static, got ", type);
   Dims shape(type.getShape().drop_back(2));
   shape.push_back(diagonalSize(matrix[0], matrix[1], adaptor.getOffset()));
   inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
@@ -213,11 +216,46 @@ LogicalResult DiagonalOp::inferReturnTypes(MLIRContext *, std::optional<Location
 
 LogicalResult DiagonalOp::reifyResultShapes(OpBuilder &builder,
                                             ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
-  ArrayRef<int64_t> matrix = getOperand().getType().getShape().take_back(2);
+  SizeBuilder sizeBuilder(builder, getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
   sizes.pop_back();
-  sizes.back() = builder.getIndexAttr(diagonalSize(matrix[0], matrix[1], getOffset()));
+  sizes.back() = diagonalSize(sizeBuilder, getOperand(), getOffset());
   return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+/// Matrices with their rows behind each other.
+static Value flattenMatrices(ExpressionBuilder &e, Value matrices) {
+  SizeBuilder sizes(e.getBuilder(), matrices.getLoc());
+  auto type = cast<RankedTensorType>(matrices.getType());
+  SmallVector<OpFoldResult> flat = sizes.sizes(matrices);
+  OpFoldResult columns = flat.pop_back_val();
+  flat.back() = sizes.mul(flat.back(), columns);
+  Dims shape;
+  Values dynamic;
+  for (OpFoldResult size : flat) {
+    std::optional<int64_t> constant = getConstantIntValue(size);
+    shape.push_back(constant.value_or(ShapedType::kDynamic));
+    if (!constant)
+      dynamic.push_back(sizes.value(size));
+  }
+  return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), matrices, dynamic);
+}
+
+/// A slice has static limits, so what lies on a diagonal of unknown size is taken.
+static Value takeDiagonal(ExpressionBuilder &e, Value matrices, int64_t offset) {
+  OpBuilder &builder = e.getBuilder();
+  SizeBuilder sizes(builder, matrices.getLoc());
+  int64_t rank = cast<RankedTensorType>(matrices.getType()).getRank();
+  Type i64 = builder.getI64Type();
+  Value columns = e.sizeLess(matrices, rank - 1, 0, i64);
+  Value row = e.iota(diagonalSize(sizes, matrices, offset), i64);
+  Value column = row;
+  if (offset < 0)
+    row = e.add(row, e.integer(-offset, i64));
+  else if (offset > 0)
+    column = e.add(column, e.integer(offset, i64));
+  Value place = e.add(e.mul(row, columns), column);
+  return e.make<TakeOp>(flattenMatrices(e, matrices), place, static_cast<uint64_t>(rank - 2));
 }
 
 FailureOr<Values> DiagonalOp::decompose(OpBuilder &builder) {
@@ -225,11 +263,10 @@ FailureOr<Values> DiagonalOp::decompose(OpBuilder &builder) {
   RankedTensorType type = getOperand().getType();
   int64_t rank = type.getRank(), rows = type.getDimSize(rank - 2),
           columns = type.getDimSize(rank - 1);
-  Dims shape(type.getShape().drop_back(2));
-  shape.push_back(rows * columns);
-  auto flat = RankedTensorType::get(shape, type.getElementType());
-  Value x = e.make<ReshapeOp>(flat, getOperand(), e.dynamicSizes(getOperand()));
   int64_t offset = getOffset(), size = diagonalSize(rows, columns, offset);
+  if (ShapedType::isDynamic(size))
+    return Values{e.finish(takeDiagonal(e, getOperand(), offset), getType())};
+  Value x = flattenMatrices(e, getOperand());
   int64_t start =
       size == 0 ? 0 : std::max<int64_t>(-offset, 0) * columns + std::max<int64_t>(offset, 0);
   int64_t limit = size == 0 ? 0 : start + (size - 1) * (columns + 1) + 1;
@@ -240,27 +277,48 @@ LogicalResult DiagOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
                                        Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   RuleContext rule{location, getOperationName()};
   auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
-  if (type.getRank() < 1 || type.isDynamicDim(type.getRank() - 1))
-    return rule.error("expected vectors whose dim is static, got ", type);
+  if (type.getRank() < 1)
+    return rule.error("expected vectors, got ", type);
   Dims shape(type.getShape());
-  shape.back() += std::abs(static_cast<int64_t>(adaptor.getOffset()));
+  if (!ShapedType::isDynamic(shape.back()))
+    shape.back() += std::abs(static_cast<int64_t>(adaptor.getOffset()));
   shape.push_back(shape.back());
   inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
 }
 
 LogicalResult DiagOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
-  sizes.back() = builder.getIndexAttr(getOperand().getType().getShape().back() +
-                                      std::abs(static_cast<int64_t>(getOffset())));
+  SizeBuilder sizeBuilder(builder, getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
+  sizes.back() = sizeBuilder.add(sizes.back(),
+                                 sizeBuilder.constant(std::abs(static_cast<int64_t>(getOffset()))));
   sizes.push_back(sizes.back());
   return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+/// Vectors of unknown size along all rows or columns, and 0 beside the diagonal.
+static Value selectDiagonal(ExpressionBuilder &e, Value vectors, int64_t offset) {
+  OpBuilder &builder = e.getBuilder();
+  Value zero = e.scalar(0, vectors);
+  int64_t rank = cast<RankedTensorType>(vectors.getType()).getRank();
+  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  high.back() = std::abs(offset);
+  Value x = e.make<PadOp>(vectors, zero, low, high, DenseI64ArrayAttr());
+  Value row = numbersAlong(e, builder, x, rank - 1, /*ones=*/1);
+  Value column = numbersAlong(e, builder, x, rank - 1, /*ones=*/0);
+  Value isOn =
+      e.compare(CompareDirection::Eq, column, e.add(row, e.integer(offset, builder.getI64Type())));
+  // Above the main diagonal each row has its element, below each column.
+  Value spread = e.make<ExpandDimsOp>(x, offset < 0 ? rank - 1 : rank);
+  return e.select(isOn, spread, zero);
 }
 
 FailureOr<Values> DiagOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   RankedTensorType type = getOperand().getType();
   int64_t rank = type.getRank(), count = type.getShape().back(), offset = getOffset();
+  if (ShapedType::isDynamic(count))
+    return Values{e.finish(selectDiagonal(e, getOperand(), offset), getType())};
   int64_t size = count + std::abs(offset);
   Value zero = e.scalar(0, getOperand());
   Dims shape(type.getShape().drop_back());

@@ -26,12 +26,17 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   if (adaptor.getMode() != ResizeMode::Nearest && !isa<FloatType>(getElementTypeOrSelf(type)))
     return rule.error("expected floats to interpolate between, got ", type,
                       " (nearest takes every element type)");
-  return inferResized(rule, type, adaptor.getAxes(), adaptor.getSizes(), /*least=*/0,
-                      "expected sizes that are not negative", inferred);
+  return inferResized(rule, type, adaptor.getAxes(), adaptor.getSizes(), adaptor.getDynamicSizes(),
+                      inferred);
 }
 
 LogicalResult ResizeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyResized(getOperation(), getOperand(), getAxes(), getSizes(), builder, shapes);
+  return reifyResized(getOperation(), getOperand(), getAxes(),
+                      getMixedValues(getSizes(), getDynamicSizes(), builder), builder, shapes);
+}
+
+LogicalResult ResizeOp::canonicalize(ResizeOp op, PatternRewriter &rewriter) {
+  return refineResized(op, rewriter);
 }
 
 /// Where position `o` of `out` lies in a dim of size `in`.
@@ -108,23 +113,23 @@ static Value resizeAxis(ExpressionBuilder &e, Value x, int64_t axis, int64_t out
 
 namespace {
 
-/// The same along a dim whose size is known when inputs are bound.
+/// The same where a size is known when inputs are bound.
 class OpenAxis {
 public:
-  OpenAxis(ExpressionBuilder &e, Value x, int64_t axis, int64_t out, bool alignCorners)
+  OpenAxis(ExpressionBuilder &e, Value x, int64_t axis, OpFoldResult out, bool alignCorners)
       : e(e), x(x), axis(axis), out(out) {
-    OpBuilder &builder = e.getBuilder();
-    Value size = e.convert(e.sizeLess(x, axis, 0, builder.getI64Type()), builder.getF64Type());
+    Type f64 = e.getBuilder().getF64Type();
+    SizeBuilder sizes(e.getBuilder(), x.getLoc());
+    Value size = e.number(sizes.size(x, axis), f64), count = e.number(out, f64);
     last = e.add(size, -1.0);
-    position = e.make<IotaOp>(RankedTensorType::get({out}, builder.getF64Type()), ValueRange(),
-                              uint64_t(0));
-    if (!alignCorners)
-      position = e.add(
-          e.div(e.mul(e.add(position, 0.5), size), e.scalar(static_cast<double>(out), size)), -0.5);
-    else if (out > 1)
-      position = e.div(e.mul(position, last), e.scalar(static_cast<double>(out - 1), last));
-    else
-      position = e.mul(position, 0.0);
+    position = e.iota(out, f64);
+    if (!alignCorners) {
+      position = e.add(e.div(e.mul(e.add(position, 0.5), size), count), -0.5);
+      return;
+    }
+    // A single position is the first one.
+    Value steps = e.make<MaxOp>(e.add(count, -1.0), e.scalar(1, count));
+    position = e.div(e.mul(position, last), steps);
   }
 
   Value resize(ResizeMode mode) {
@@ -148,16 +153,17 @@ private:
   Value alongAxis(Value weights) {
     auto type = cast<RankedTensorType>(x.getType());
     SmallVector<int64_t> shape(type.getRank() - axis, 1);
-    shape.front() = out;
+    shape.front() = cast<RankedTensorType>(weights.getType()).getDimSize(0);
     weights = e.convert(weights, type.getElementType());
     return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), weights,
-                             ValueRange());
+                             e.dynamicSizes(weights));
   }
   Value interpolate();
 
   ExpressionBuilder &e;
   Value x, last, position;
-  int64_t axis, out;
+  int64_t axis;
+  OpFoldResult out;
 };
 
 } // namespace
@@ -188,10 +194,13 @@ FailureOr<Values> ResizeOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   bool nearest = getMode() == ResizeMode::Nearest;
   Value x = nearest ? getOperand() : e.widen(getOperand());
-  for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
-    x = cast<RankedTensorType>(x.getType()).isDynamicDim(axis)
+  SmallVector<OpFoldResult> sizes = getMixedValues(getSizes(), getDynamicSizes(), builder);
+  for (auto [axis, size] : llvm::zip_equal(getAxes(), sizes)) {
+    std::optional<int64_t> known = getConstantIntValue(size);
+    x = cast<RankedTensorType>(x.getType()).isDynamicDim(axis) || !known
             ? OpenAxis(e, x, axis, size, getAlignCorners()).resize(getMode())
-            : resizeAxis(e, x, axis, size, getMode(), getAlignCorners());
+            : resizeAxis(e, x, axis, *known, getMode(), getAlignCorners());
+  }
   return Values{e.finish(x, getType())};
 }
 

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace xc::array {
 
 LogicalResult inferResized(const RuleContext &rule, Type operand, ArrayRef<int64_t> axes,
-                           ArrayRef<int64_t> sizes, int64_t least, StringRef expectation,
+                           ArrayRef<int64_t> sizes, ValueRange dynamicSizes,
                            SmallVectorImpl<Type> &inferred) {
   auto type = cast<RankedTensorType>(operand);
   if (failed(checkAxes(rule, axes, type.getRank())))
@@ -20,12 +20,16 @@ LogicalResult inferResized(const RuleContext &rule, Type operand, ArrayRef<int64
   if (axes.size() != sizes.size())
     return rule.error("expected a size for each of axes ", formatDims(axes), ", got ",
                       formatDims(sizes));
+  size_t dynamic = llvm::count_if(sizes, ShapedType::isDynamic);
+  if (dynamic != dynamicSizes.size())
+    return rule.error("expected ", dynamic, " values for sizes ", formatDims(sizes), ", got ",
+                      dynamicSizes.size());
   Dims shape(type.getShape());
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
-    if (shape[axis] == 0)
+    if (shape[axis] == 0 && size != 0)
       return rule.error("expected dim ", axis, " not to be empty, got ", type);
-    if (size < least)
-      return rule.error(expectation, ", got ", formatDims(sizes));
+    if (size < 0 && !ShapedType::isDynamic(size))
+      return rule.error("expected sizes that are not negative, got ", formatDims(sizes));
     shape[axis] = size;
   }
   inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
@@ -33,11 +37,11 @@ LogicalResult inferResized(const RuleContext &rule, Type operand, ArrayRef<int64
 }
 
 LogicalResult reifyResized(Operation *op, Value operand, ArrayRef<int64_t> axes,
-                           ArrayRef<int64_t> sizes, OpBuilder &builder,
+                           ArrayRef<OpFoldResult> sizes, OpBuilder &builder,
                            ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> all = SizeBuilder(builder, op->getLoc()).sizes(operand);
   for (auto [axis, size] : llvm::zip_equal(axes, sizes))
-    all[axis] = builder.getIndexAttr(size);
+    all[axis] = size;
   return reifyAs(cast<RankedTensorType>(op->getResult(0).getType()), std::move(all), builder,
                  shapes);
 }

@@ -194,6 +194,9 @@ OpFoldResult SizeBuilder::mul(OpFoldResult lhs, OpFoldResult rhs) {
 OpFoldResult SizeBuilder::max(OpFoldResult lhs, OpFoldResult rhs) {
   return fold<arith::MaxSIOp>(lhs, rhs);
 }
+OpFoldResult SizeBuilder::min(OpFoldResult lhs, OpFoldResult rhs) {
+  return fold<arith::MinSIOp>(lhs, rhs);
+}
 OpFoldResult SizeBuilder::floorDiv(OpFoldResult lhs, OpFoldResult rhs) {
   return fold<arith::DivUIOp>(lhs, rhs);
 }

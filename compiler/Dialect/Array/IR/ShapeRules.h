@@ -97,6 +97,7 @@ public:
   mlir::OpFoldResult sub(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
   mlir::OpFoldResult mul(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
   mlir::OpFoldResult max(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
+  mlir::OpFoldResult min(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
   mlir::OpFoldResult floorDiv(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
   mlir::OpFoldResult ceilDiv(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
   mlir::Value value(mlir::OpFoldResult size);

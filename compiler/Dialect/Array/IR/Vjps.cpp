@@ -22,12 +22,25 @@ static bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElemen
 // Shape
 //===----------------------------------------------------------------------===//
 
+/// The sum of `value` over what dim `dim` of `like`, of size 1 or that of `value`, was repeated to:
+/// each element is repeated as many times as the sizes' quotient says.
+static Value sumRepeats(ExpressionBuilder &e, Value value, Value like, int64_t dim) {
+  SizeBuilder sizeBuilder(e.getBuilder(), value.getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(value);
+  OpFoldResult one = sizeBuilder.constant(1), count = sizeBuilder.size(like, dim);
+  OpFoldResult repeats = sizeBuilder.floorDiv(sizes[dim], sizeBuilder.max(count, one));
+  sizes[dim] = count;
+  sizes.insert(sizes.begin() + dim + 1, repeats);
+  SmallVector<int64_t> shape;
+  Values dynamic;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  Value split = e.make<ReshapeOp>(RankedTensorType::get(shape, typeOf(value).getElementType()),
+                                  value, dynamic);
+  return e.reduce(ReduceKind::Sum, split, dim + 1, /*keepdims=*/false);
+}
+
 FailureOr<Values> BroadcastInDimOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
-  // Whether a `?` was repeated is known at run time only, unless the result has its size.
-  bool isKnown =
-      llvm::all_of(llvm::seq<int64_t>(0, getOperand().getType().getRank()),
-                   [&](int64_t dim) { return getRepeat(*this, dim) != Repeat::AtRunTime; });
-  if (!isFloat(getResult()) || !isKnown)
+  if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
   SmallVector<int64_t> added, repeated;
@@ -39,6 +52,9 @@ FailureOr<Values> BroadcastInDimOp::buildVjp(OpBuilder &builder, ValueRange cota
       repeated.push_back(dim);
   Value sum = e.reduce(ReduceKind::Sum, cotangents.front(), added, /*keepdims=*/false);
   sum = e.reduce(ReduceKind::Sum, sum, repeated);
+  for (int64_t dim = 0; dim < getOperand().getType().getRank(); ++dim)
+    if (getRepeat(*this, dim) == Repeat::AtRunTime)
+      sum = sumRepeats(e, sum, getOperand(), dim);
   Values results(getNumOperands());
   results.front() = e.finish(sum, getOperand().getType());
   return results;
@@ -131,8 +147,10 @@ FailureOr<Values> SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
     high.push_back(size - low[dim] - span);
   }
   if (!isPadded) {
-    if (!isBox)
-      return failure();
+    if (!isBox) {
+      SmallVector<int64_t> none(type.getRank(), 0);
+      g = e.make<PadOp>(g, e.scalar(0, g), none, none, builder.getDenseI64ArrayAttr(interior));
+    }
     Value placed =
         e.make<DynamicUpdateSliceOp>(e.zerosLike(getOperand()), g, makeStarts(e, getStarts()));
     return Values{e.finish(placed, type)};
@@ -142,18 +160,40 @@ FailureOr<Values> SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
                               builder.getDenseI64ArrayAttr(high), spaces)};
 }
 
+/// The elements of `value` that come from `operand`, which was padded by `low` and spread: a box
+/// that reaches from its first element to its last one, without what lies between them.
+static Value takePadded(ExpressionBuilder &e, Value value, Value operand, ArrayRef<int64_t> low,
+                        ArrayRef<int64_t> strides) {
+  SizeBuilder sizeBuilder(e.getBuilder(), value.getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(operand);
+  OpFoldResult zero = sizeBuilder.constant(0), one = sizeBuilder.constant(1);
+  for (auto [size, stride] : llvm::zip_equal(sizes, strides))
+    if (stride != 1) {
+      OpFoldResult gaps = sizeBuilder.max(sizeBuilder.sub(size, one), zero);
+      size = sizeBuilder.add(size, sizeBuilder.mul(gaps, sizeBuilder.constant(stride - 1)));
+    }
+  SmallVector<int64_t> shape;
+  Values dynamic;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  auto type = RankedTensorType::get(shape, typeOf(value).getElementType());
+  Value box = e.make<DynamicSliceOp>(type, value, makeStarts(e, low), dynamic);
+  if (llvm::all_of(strides, [](int64_t stride) { return stride == 1; }))
+    return box;
+  SmallVector<int64_t> starts(shape.size(), 0), limits(shape.size(), ShapedType::kDynamic);
+  return e.make<SliceOp>(box, starts, limits, strides);
+}
+
 FailureOr<Values> PadOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (!isFloat(getResult()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
   Value g = cotangents.front();
   SmallVector<int64_t> limits, strides;
-  // A slice has to know its end; a box does not, but where elements are apart.
-  bool isSlice = true, isBox = true;
+  // A slice has to know its end; a box does not.
+  bool isSlice = true;
   for (auto [dim, size] : llvm::enumerate(getOperand().getType().getShape())) {
     int64_t stride = getInterior() ? (*getInterior())[dim] + 1 : 1;
     strides.push_back(stride);
-    isBox &= stride == 1 && getLow()[dim] >= 0 && getHigh()[dim] >= 0;
     if (ShapedType::isDynamic(size)) {
       isSlice &= getLow()[dim] == 0 && getHigh()[dim] == 0 && stride == 1;
       limits.push_back(size);
@@ -162,11 +202,8 @@ FailureOr<Values> PadOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
     int64_t span = size == 0 ? 0 : (size - 1) * stride + 1;
     limits.push_back(getLow()[dim] + span);
   }
-  if (!isSlice && !isBox)
-    return failure();
   Value inner = isSlice ? e.make<SliceOp>(g, getLow(), limits, strides)
-                        : e.make<DynamicSliceOp>(getOperand().getType(), g, makeStarts(e, getLow()),
-                                                 e.dynamicSizes(getOperand()));
+                        : takePadded(e, g, getOperand(), getLow(), strides);
   // The padding value got what did not come from the operand.
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, getType().getRank()));
   Value all = e.reduce(ReduceKind::Sum, g, axes, /*keepdims=*/false);

@@ -33,7 +33,7 @@ static constexpr int64_t kPlaces = 2; // of a block of the result
 static constexpr int64_t kPoints = 4; // of a block of the input
 
 LogicalResult verifyWinograd(ConvOp op) {
-  RankedTensorType input = op.getInput().getType(), filter = op.getFilter().getType();
+  RankedTensorType input = op.getInput().getType();
   ConvDimsAttr dims = op.getDims();
   if (!isa<Float32Type, Float64Type>(input.getElementType()))
     return op.emitOpError("expected f32 or f64 for Winograd's algorithm, got ")
@@ -44,22 +44,22 @@ LogicalResult verifyWinograd(ConvOp op) {
   if (op.getFeatureGroups() != 1 || op.getBatchGroups() != 1)
     return op.emitOpError("expected one group for Winograd's algorithm, got ")
            << op.getFeatureGroups() * op.getBatchGroups();
-  for (auto [dim, size] : llvm::enumerate(input.getShape()))
-    if (ShapedType::isDynamic(size) &&
-        static_cast<int64_t>(dim) != dims.inputDim(ConvDimsAttr::kBatch))
-      return op.emitOpError("expected sizes that are static but for the batch for Winograd's "
-                            "algorithm, got input ")
-             << input;
-  if (!filter.hasStaticShape())
-    return op.emitOpError("expected a filter of static shape for Winograd's algorithm, got ")
-           << filter;
   for (auto [spatial, window] : llvm::enumerate(op.getWindow()))
-    if (window.size != kTaps || window.stride != 1 || window.dilation != 1)
+    if ((window.size != kTaps && !ShapedType::isDynamic(window.size)) || window.stride != 1 ||
+        window.dilation != 1)
       return op.emitOpError("expected a filter of 3 without strides and dilation for Winograd's "
                             "algorithm, got size ")
-             << window.size << ", stride " << window.stride << " and dilation " << window.dilation
-             << " in spatial dim " << spatial;
+             << formatDim(window.size) << ", stride " << window.stride << " and dilation "
+             << window.dilation << " in spatial dim " << spatial;
   return success();
+}
+
+bool hasWinogradSizes(ConvOp op) {
+  ArrayRef<int64_t> input = op.getInput().getType().getShape();
+  int64_t batch = op.getDims().inputDim(ConvDimsAttr::kBatch);
+  return op.getFilter().getType().hasStaticShape() &&
+         !ShapedType::isDynamicShape(input.take_front(batch)) &&
+         !ShapedType::isDynamicShape(input.drop_front(batch + 1));
 }
 
 namespace {

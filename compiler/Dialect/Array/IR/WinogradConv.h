@@ -15,8 +15,11 @@ namespace xc::array {
 /// Checks what Winograd's algorithm needs of a convolution.
 mlir::LogicalResult verifyWinograd(ConvOp op);
 
-/// The result of `op`, which only pads, as transformed blocks, a batch of matrix products, and the
-/// blocks of the result that these transform to.
+/// Whether all sizes but the batch are known, which blocks are made of.
+bool hasWinogradSizes(ConvOp op);
+
+/// The result of `op`, which only pads and has such sizes, as transformed blocks, a batch of matrix
+/// products, and the blocks of the result that these transform to.
 mlir::Value buildWinogradConv(ConvOp op, mlir::OpBuilder &builder);
 
 } // namespace xc::array

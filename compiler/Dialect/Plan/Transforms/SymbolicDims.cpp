@@ -297,6 +297,14 @@ FailureOr<AffineExpr> SymbolicDims::getExpr(Value index) {
   return expr;
 }
 
+/// Affine expressions have no minimum, but the floor of a difference of sizes by more than all of
+/// them is 0, or -1 where the difference is negative.
+static AffineExpr makeMin(AffineExpr lhs, AffineExpr rhs) {
+  AffineExpr difference = collectTerms(rhs - lhs);
+  AffineExpr isLess = difference.floorDiv(int64_t(1) << 62) * -1;
+  return lhs + difference * isLess;
+}
+
 FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return getAffineConstantExpr(*constant, context);
@@ -331,6 +339,11 @@ FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.floorDiv(b); }); })
       .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); }); })
+      .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) { return binary(makeMin); })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) {
+        return binary(
+            [](AffineExpr a, AffineExpr b) { return collectTerms(a + b - makeMin(a, b)); });
+      })
       .Case<arith::RemSIOp, arith::RemUIOp>(
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a % b; }); })
       .Case([&](affine::AffineApplyOp apply) -> FailureOr<AffineExpr> {
