@@ -7,6 +7,7 @@
 
 #include "compiler/Input/Passes.h"
 
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -213,7 +214,10 @@ struct DropUnreadInits : OpRewritePattern<linalg::GenericOp> {
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
     bool changed = false;
     for (OpOperand &init : op.getDpsInitsMutable()) {
-      if (op.payloadUsesValueFromOperand(&init) || init.get().getDefiningOp<tensor::EmptyOp>() ||
+      // What a result is written at constants of keeps the other elements.
+      bool isWhole = op.getMatchingIndexingMap(&init).isProjectedPermutation();
+      if (!isWhole || op.payloadUsesValueFromOperand(&init) ||
+          init.get().getDefiningOp<tensor::EmptyOp>() ||
           !isa<RankedTensorType>(init.get().getType()))
         continue;
       rewriter.setInsertionPoint(op);
@@ -225,6 +229,93 @@ struct DropUnreadInits : OpRewritePattern<linalg::GenericOp> {
     }
     return success(changed);
   }
+};
+
+/// A result that is written at constants in some dims is computed as a slice, which then is put in
+/// its place: later phases know results over all places of loops only.
+struct SliceConstantResults : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<Slice, 1> slices;
+    bool isAny = false;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      slices.push_back(Slice(rewriter, op, init.get(), maps[init.getOperandNumber()]));
+      isAny |= slices.back().isPart;
+    }
+    if (!isAny)
+      return rewriter.notifyMatchFailure(op, "writes at loops only");
+    SmallVector<Value> inits;
+    for (auto [slice, init] : llvm::zip_equal(slices, op.getDpsInitsMutable())) {
+      inits.push_back(slice.extract(rewriter));
+      maps[init.getOperandNumber()] = slice.map;
+    }
+    auto result =
+        linalg::GenericOp::create(rewriter, op.getLoc(), TypeRange(ValueRange(inits)),
+                                  op.getDpsInputs(), inits, maps, op.getIteratorTypesArray());
+    rewriter.inlineRegionBefore(op.getRegion(), result.getRegion(), result.getRegion().begin());
+    SmallVector<Value> results;
+    for (auto [slice, part] : llvm::zip_equal(slices, result.getResults()))
+      results.push_back(slice.insert(rewriter, part));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+private:
+  /// What a result's map gives of its init.
+  struct Slice {
+    Slice(OpBuilder &builder, linalg::GenericOp op, Value init, AffineMap places)
+        : loc(op.getLoc()), init(init), map(places) {
+      isPart = llvm::any_of(places.getResults(), llvm::IsaPred<AffineConstantExpr>);
+      if (!isPart)
+        return;
+      SmallVector<AffineExpr> loops;
+      sizes = tensor::getMixedSizes(builder, loc, init);
+      strides.assign(sizes.size(), builder.getIndexAttr(1));
+      for (auto [dim, place] : llvm::enumerate(places.getResults())) {
+        auto constant = dyn_cast<AffineConstantExpr>(place);
+        offsets.push_back(builder.getIndexAttr(constant ? constant.getValue() : 0));
+        if (!constant) {
+          loops.push_back(place);
+          shape.push_back(cast<RankedTensorType>(init.getType()).getDimSize(dim));
+          continue;
+        }
+        requirePlace(builder, dim, constant.getValue());
+        sizes[dim] = builder.getIndexAttr(1);
+      }
+      map = AffineMap::get(places.getNumDims(), 0, loops, builder.getContext());
+    }
+    /// The verifier of linalg has seen to static dims.
+    void requirePlace(OpBuilder &builder, int64_t dim, int64_t place) {
+      auto size = dyn_cast<Value>(sizes[dim]);
+      if (!size)
+        return;
+      std::string what;
+      llvm::raw_string_ostream(what) << "linalg.generic: expected place " << place
+                                     << " to be in dim " << dim << " of " << init.getType();
+      Value end = arith::ConstantIndexOp::create(builder, loc, place + 1);
+      plan::RequireOp::create(builder, loc, end, plan::Comparison::AtMost, size, what);
+    }
+    Value extract(OpBuilder &builder) {
+      if (!isPart)
+        return init;
+      auto type = RankedTensorType::get(shape, getElementTypeOrSelf(init.getType()));
+      return tensor::ExtractSliceOp::create(builder, loc, type, init, offsets, sizes, strides);
+    }
+    Value insert(OpBuilder &builder, Value part) {
+      if (!isPart)
+        return part;
+      return tensor::InsertSliceOp::create(builder, loc, part, init, offsets, sizes, strides);
+    }
+
+    Location loc;
+    Value init;
+    AffineMap map; ///< over the places of the slice
+    bool isPart;
+    SmallVector<int64_t> shape;
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+  };
 };
 
 struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
@@ -246,8 +337,8 @@ struct NormalizeInputPass : impl::NormalizeInputBase<NormalizeInputPass> {
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     // A contraction must be seen as such before it is generalised.
     patterns.add<ToContract>(&getContext(), /*benefit=*/2);
-    patterns.add<Generalize, DecomposeSoftmax, DropUnreadInits, WidenAccumulator,
-                 linalg::DecomposePadOpPattern>(&getContext());
+    patterns.add<Generalize, DecomposeSoftmax, DropUnreadInits, SliceConstantResults,
+                 WidenAccumulator, linalg::DecomposePadOpPattern>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
       getOperation().emitError(

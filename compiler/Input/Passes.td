@@ -51,6 +51,7 @@ def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
       accumulate in f32;
     - other named ops become `linalg.generic`, but for `linalg.fill`; sums and products of 16-bit floats
       (convolutions, pools, reductions) accumulate in f32, too;
+    - a result that is written at constants in some dims becomes a slice of its init, which is put back there;
     - `tensor.pad` becomes a fill and an insertion, `tensor.concat` insertions.
 
     Array ops stay. Positions that bodies compute for `tensor.extract` are moved into the tensor, as those of gathers
@@ -65,7 +66,7 @@ def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::tensor::TensorDialect", "::xc::plan::PlanDialect"];
 }
 
 #endif // XC_INPUT_PASSES_TD

@@ -270,6 +270,16 @@ static LogicalResult verifyScalarOp(Operation *op) {
                             "linalg.index and tensor.extract";
 }
 
+/// Whether each index is another loop, or a constant: then no element is written for two places.
+static bool isWrittenOnce(AffineMap map) {
+  llvm::SmallDenseSet<AffineExpr> loops;
+  return llvm::all_of(map.getResults(), [&](AffineExpr index) {
+    auto constant = dyn_cast<AffineConstantExpr>(index);
+    return constant ? constant.getValue() >= 0
+                    : isa<AffineDimExpr>(index) && loops.insert(index).second;
+  });
+}
+
 static LogicalResult verifyLinalgOp(Operation *op) {
   if (!isa<linalg::LinalgOp>(op) && !isa<linalg::SoftmaxOp>(op))
     return op->emitError()
@@ -281,10 +291,11 @@ static LogicalResult verifyLinalgOp(Operation *op) {
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     for (OpResult result : op->getResults()) {
       AffineMap map = structured.getIndexingMapMatchingResult(result);
-      if (!map.isProjectedPermutation())
-        return op->emitError() << "result " << result.getResultNumber() << " of '" << op->getName()
-                               << "' is written at " << AffineMapAttr::get(map)
-                               << "; expected different loops of the op as its indices";
+      if (!isWrittenOnce(map))
+        return op->emitError()
+               << "result " << result.getResultNumber() << " of '" << op->getName()
+               << "' is written at " << AffineMapAttr::get(map)
+               << "; expected different loops of the op, or constants, as its indices";
     }
   WalkResult result = op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
     return inner == op || succeeded(verifyScalarOp(inner)) ? WalkResult::advance()

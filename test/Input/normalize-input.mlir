@@ -115,3 +115,32 @@ func.func @concatenations_are_insertions(%x: tensor<4xf32>, %y: tensor<2xf32>) -
   %0 = tensor.concat dim(0) %x, %y : (tensor<4xf32>, tensor<2xf32>) -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
+
+// Of what is written at a constant the rest stays as it was.
+// CHECK-LABEL: func.func @constant_place(
+// CHECK-SAME:    %[[X:.*]]: tensor<6xf32>, %[[INIT:.*]]: tensor<6x4xf32>)
+// CHECK:         %[[E:.*]] = tensor.empty() : tensor<6xf32>
+// CHECK:         %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<6xf32>) outs(%[[E]] : tensor<6xf32>)
+// CHECK:         tensor.insert_slice %[[Y]] into %[[INIT]][0, 2] [6, 1] [1, 1] : tensor<6xf32> into tensor<6x4xf32>
+func.func @constant_place(%x: tensor<6xf32>, %init: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, 2)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<6xf32>) outs(%init : tensor<6x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = math.exp %a : f32
+    linalg.yield %c : f32
+  } -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}
+
+// CHECK-LABEL: func.func @constant_place_symbolic(
+// CHECK:         %[[N:.*]] = tensor.dim %{{.*}}, %{{.*}} : tensor<6x?xf32>
+// CHECK:         plan.require %{{.*}} at_most %[[N]], "linalg.generic: expected place 2 to be in dim 1 of
+func.func @constant_place_symbolic(%x: tensor<6xf32>, %init: tensor<6x?xf32>) -> tensor<6x?xf32> {
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, 2)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<6xf32>) outs(%init : tensor<6x?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = math.exp %a : f32
+    linalg.yield %c : f32
+  } -> tensor<6x?xf32>
+  return %0 : tensor<6x?xf32>
+}

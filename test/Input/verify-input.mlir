@@ -213,7 +213,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // Every element of a result is written once.
 func.func @main(%x: tensor<4xf32>, %init: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  // expected-error @below {{result 0 of 'linalg.generic' is written at affine_map<(d0) -> (d0, d0)>; expected different loops of the op as its indices}}
+  // expected-error @below {{result 0 of 'linalg.generic' is written at affine_map<(d0) -> (d0, d0)>; expected different loops of the op, or constants, as its indices}}
   %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i, i)>], iterator_types = ["parallel"]}
       ins(%x : tensor<4xf32>) outs(%init : tensor<4x4xf32>) {
   ^bb0(%a: f32, %b: f32):

@@ -306,6 +306,27 @@ def generics():
         %c = arith.addf %o, %a : f32
         linalg.yield %c : f32
       }} -> {y.mlir}""", "sum")
+    into = random("f32", (8, 5), 82)
+    for place in (0, 4):
+        written = into.values.copy()
+        written[:, place] = x.values.sum(0) + into.values[:, place]
+        for name, types in (("", (x.mlir, into.mlir)), ("_symbolic", ("tensor<?x?xf32>",) * 2)):
+            yield simple(f"generic_at_constant_{place}{name}", [x, into], [("f32", written)], f"""
+      %r0 = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, {place})>], iterator_types = ["reduction", "parallel"]}}
+          ins(%0 : {types[0]}) outs(%1 : {types[1]}) {{
+      ^bb0(%a: f32, %o: f32):
+        %c = arith.addf %o, %a : f32
+        linalg.yield %c : f32
+      }} -> {types[1]}""", "sum", types=list(types), result_types=[types[1]])
+    written = into.values.copy()
+    written[3] = np.exp(written[3])
+    yield simple("generic_of_one_row", [into], [("f32", written)], f"""
+      %r0 = linalg.generic {{indexing_maps = [affine_map<(i) -> (3, i)>, affine_map<(i) -> (3, i)>], iterator_types = ["parallel"]}}
+          ins(%0 : {into.mlir}) outs(%0 : {into.mlir}) {{
+      ^bb0(%a: f32, %o: f32):
+        %c = math.exp %a : f32
+        linalg.yield %c : f32
+      }} -> {into.mlir}""", "math")
     yield simple("map", [x, x], [("f32", x.values * x.values + 1)], f"""
       %e = tensor.empty() : {x.mlir}
       %one = arith.constant 1.0 : f32
