@@ -170,8 +170,8 @@ def work():
 
 
 class Runner:
-    def __init__(self, build, device, target, directory, flags=()):
-        self.build, self.device, self.target = pathlib.Path(build), device, target
+    def __init__(self, build, device, target, directory, flags=(), dynamic=None):
+        self.build, self.device, self.target, self.dynamic = pathlib.Path(build), device, target, dynamic
         self.directory, self.flags = pathlib.Path(directory), list(flags)
         self.directory.mkdir(parents=True, exist_ok=True)
         self.library = str((self.build / "lib" / "libxcr.so").resolve())
@@ -182,9 +182,12 @@ class Runner:
         stem = self.directory / f"module{next(self.numbers)}"
         source, module = stem.with_suffix(".mlir"), stem.with_suffix(".vmfb")
         text = module_text(cases)
+        passes = [f"-xc-array-test-open-dims=only-first={'true' if self.dynamic == 'first' else 'false'}"] if self.dynamic else []
         if "vjp}" in text:
             # Such functions return the gradient of the op instead, whose own result is the cotangent.
-            text, said = self.differentiate(text)
+            passes.append("-xc-array-test-vjp")
+        if passes:
+            text, said = self.rewrite(text, passes)
             if text is None:
                 return None, said
         source.write_text(text)
@@ -208,13 +211,13 @@ class Runner:
         return None, f"xcompile {('ended with signal ' + str(-done.returncode)) if done.returncode < 0 else 'failed'}: " + \
             (said[0] if said else "it said nothing")
 
-    def differentiate(self, text):
+    def rewrite(self, text, passes):
         """(text, None) or (None, what xc-opt said)."""
-        done = subprocess.run([str(self.build / "bin" / "xc-opt"), "-", "-xc-array-test-vjp"], input=text, capture_output=True,
-                              text=True)
+        done = subprocess.run([str(self.build / "bin" / "xc-opt"), "-", *passes], input=text, capture_output=True, text=True)
         if done.returncode == 0:
             return done.stdout, None
-        return None, "xc-opt failed: " + (done.stderr.splitlines() or ["it said nothing"])[0]
+        said = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()
+        return None, "xc-opt failed: " + (said or ["it said nothing"])[0]
 
     def run_module(self, module, cases):
         """The problem of each case, None where there is none."""

@@ -31,6 +31,8 @@ REFERENCE = HERE.parents[1] / "docs" / "reference" / "array.md"
 # Not functions of arrays, or with a region, a file or a symbol beside them.
 LEFT_OUT = ("variable", "parameter", "custom_kernel", "while", "if", "yield", "reduce_with", "within", "dim", "call", "extent", "append",
             "pad_to_bound")
+# A function returns what the host knows the size of: of these all up to the bound, which is the size of the operand.
+BOUNDED = ("set_extent", "compress")
 TYPES = ("f16", "bf16", "f64", "i1", "i8", "i32", "i64", "ui8", "ui32", "ui64")
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, 2.0 ** -140, 3e38, 0.5, -2.5, 1.5, 1e-3)
 GROUP = 40  # functions in one module
@@ -67,7 +69,8 @@ def parsed(name, line):
         if c == ":" and depth == 0:
             body, signature = right[:i], right[i + 1:].strip()
     typed = dict(re.findall(r"(%\w+) : (tensor<[^<>]*>)", body))
-    sized = [n for group in re.findall(r"(?:sizes|from_index)\s*\(?\s*((?:%\w+(?:, )?)+)", body) for n in group.split(", ") if n.startswith("%")]
+    groups = re.findall(r"(?:sizes|from_index)\s*\(?\s*((?:%\w+(?:, )?)+)|sizes = \[([^\]]*)\]", body)
+    sized = [n for group in groups for n in ", ".join(group).split(", ") if n.startswith("%")]
     free = [n for n in dict.fromkeys(re.findall(r"%\w+", body)) if n not in typed and n not in sized]
     operands, _, made = signature.rpartition(" -> ") if " -> " in signature else (signature, "", signature)
     types = re.findall(r"tensor<[^<>]*>", operands)
@@ -140,6 +143,13 @@ def function(example):
     types = ", ".join(t for _, t in example.results)
     body = "\n".join(lines + [f"    {example.lines}"])
     names = ", ".join(n for n, _ in example.results)
+    if example.name in BOUNDED:
+        (name, bounded), types = example.results[0], arguments[0][1]
+        element = TENSOR.match(bounded)[1].split("x")[-1]
+        zero = "false" if element == "i1" else "0.0" if "f" in element else "0"
+        names = f"{name}_padded"
+        body += (f"\n    %zero = array.constant dense<{zero}> : tensor<{element}>"
+                 f"\n    {names} = array.pad_to_bound {name}, %zero : ({bounded}, tensor<{element}>) -> {types}")
     return f"  func.func @NAME({head}) -> ({types}) {{\n{body}\n    return {names} : {types}\n  }}\n", [t for _, t in arguments]
 
 

@@ -66,6 +66,7 @@ TEST(InputSpec, IntegerBounds) {
   EXPECT_EQ(make("i64=-9223372036854775808").integerAt(0), INT64_MIN);
   EXPECT_EQ(failure("i8=128"), "expected a whole number in range for i8, got '128'");
   EXPECT_EQ(failure("u8=-1"), "expected a whole number in range for u8, got '-1'");
+  EXPECT_EQ(failure("ui16=65536"), "expected a whole number in range for u16, got '65536'");
   EXPECT_EQ(failure("i1=2"), "expected a whole number in range for i1, got '2'");
   EXPECT_EQ(failure("i32=1.5"), "expected a whole number in range for i32, got '1.5'");
 }

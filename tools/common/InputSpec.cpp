@@ -19,6 +19,14 @@ namespace xc::tools {
 // Parsing
 //===----------------------------------------------------------------------===//
 
+/// The type that \p name means, also as a program spells it: ui8 is u8.
+static DType dtypeFromName(std::string_view name) {
+  std::string known(name);
+  if (name.substr(0, 2) == "ui")
+    known.erase(1, 1);
+  return xcr_dtype_from_name({known.data(), known.size()});
+}
+
 Error parseShapeAndType(std::string_view text, DType &dtype, std::vector<int64_t> &dims) {
   auto bad = [&](const std::string &why) {
     return Error("expected a shape and type such as 2x3xf32, got '" + std::string(text) + "'" +
@@ -39,7 +47,7 @@ Error parseShapeAndType(std::string_view text, DType &dtype, std::vector<int64_t
     at = parsed.ptr + 1;
   }
   std::string_view name(at, size_t(end - at));
-  dtype = xcr_dtype_from_name({name.data(), name.size()});
+  dtype = dtypeFromName(name);
   if (dtype == XCR_DTYPE_NONE)
     return bad(": unknown type '" + std::string(name) + "'; known are " + knownDTypes());
   return Error::success();
@@ -103,7 +111,7 @@ static bool beginsValue(std::string_view text) {
   if (consumePrefix(text, "random:") || consumePrefix(text, "zeros:"))
     return true;
   std::string_view word = text.substr(0, text.find('='));
-  return xcr_dtype_from_name({word.data(), word.size()}) != XCR_DTYPE_NONE;
+  return dtypeFromName(word) != XCR_DTYPE_NONE;
 }
 
 static Error parseValue(std::string_view text, InputSpec &spec) {

@@ -120,6 +120,31 @@ def Differentiate : Pass<"xc-array-differentiate", "::mlir::ModuleOp"> {
                            "::mlir::func::FuncDialect"];
 }
 
+def TestOpenDims : Pass<"xc-array-test-open-dims", "::mlir::ModuleOp"> {
+  let summary = "Make sizes of a program's inputs known at run time only, for tests";
+  let description = [{
+    Gives the arguments of functions that nobody calls `?` instead of static dims other
+    than 1 (which broadcast), and results of array ops what is inferred of them. An op that does not take such operands
+    gets casts to the types they had, and so do ops with regions and those of other
+    dialects; ops that say the sizes of their results keep them. Arguments with
+    `array.dims`, and those that a result is an alias of, stay as they are.
+
+    Example:
+    ```mlir
+    func.func @f(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {            // input
+      %y = array.transpose %x permutation = [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+      return %y : tensor<8x4xf32>
+    }
+    func.func @f(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {            // output
+      %y = array.transpose %x permutation = [1, 0] : tensor<?x?xf32> -> tensor<?x?xf32>
+      return %y : tensor<?x?xf32>
+    }
+    ```
+  }];
+  let options = [Option<"onlyFirst", "only-first", "bool", "false", "Only the first dim of each argument">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def TestVjp : Pass<"xc-array-test-vjp", "::mlir::func::FuncOp"> {
   let summary = "Return the cotangents of one op's operands, for tests";
   let description = [{
