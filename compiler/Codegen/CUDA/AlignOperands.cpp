@@ -67,7 +67,8 @@ static SmallVector<double> getSizes(linalg::ContractOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   SmallVector<double> sizes;
   for (auto [dim, range] : llvm::enumerate(op.getStaticLoopRanges())) {
-    bool isBatch = llvm::all_of(maps, [&](AffineMap map) { return map.isFunctionOfDim(dim); });
+    bool isBatch =
+        llvm::all_of(maps, [loop = dim](AffineMap map) { return map.isFunctionOfDim(loop); });
     double guess = isBatch ? 1 : iterators[dim] == utils::IteratorType::reduction ? summed : outer;
     sizes.push_back(ShapedType::isDynamic(range) ? guess : static_cast<double>(range));
   }
@@ -130,11 +131,7 @@ struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
   using AlignOperandsBase::AlignOperandsBase;
 
   void runOnOperation() override {
-    auto module = getOperation()->getParentOfType<ModuleOp>();
-    auto attribute =
-        module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr) : plan::TargetAttr();
-    const Target *target =
-        attribute && attribute.isCUDA() ? findTarget(attribute.getArch()) : nullptr;
+    const Target *target = findTarget(getOperation());
     if (!target || !target->hasWGMMA || !wgmma)
       return;
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))

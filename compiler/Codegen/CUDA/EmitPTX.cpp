@@ -226,8 +226,7 @@ void EmitPTX::runOnOperation() {
       module->setAttr(plan::kAssemblyAttr, image);
     return;
   }
-  auto targetAttr = module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
-  const Target *target = targetAttr ? findTarget(targetAttr.getArch()) : nullptr;
+  const Target *target = findTarget(module);
   if (!target) {
     module.emitOpError("expected a CUDA target, known are ") << listTargets();
     return signalPassFailure();

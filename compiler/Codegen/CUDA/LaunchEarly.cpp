@@ -159,8 +159,7 @@ namespace {
 
 struct LaunchEarly final : impl::LaunchEarlyBase<LaunchEarly> {
   void runOnOperation() override {
-    auto attribute = getOperation()->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
-    const Target *target = attribute ? findTarget(attribute.getArch()) : nullptr;
+    const Target *target = findTarget(getOperation());
     if (!target || target->computeCapability < kMinComputeCapability)
       return;
     for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>()) {

@@ -41,9 +41,7 @@ void PlanSharedMemory::runOnOperation() {
   if (rings.empty() && tiles.empty())
     return;
   auto launch = function->getAttrOfType<plan::LaunchAttr>(plan::kLaunchAttr);
-  auto target =
-      function->getParentOfType<ModuleOp>()->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
-  const Target *arch = target ? findTarget(target.getArch().getValue()) : nullptr;
+  const Target *arch = findTarget(function);
   if (!launch || !arch) {
     function.emitOpError("expected '") << plan::kLaunchAttr << "' and a CUDA target";
     return signalPassFailure();

@@ -245,11 +245,7 @@ struct ReduceRowsInParts final : impl::ReduceRowsInPartsBase<ReduceRowsInParts> 
   using ReduceRowsInPartsBase::ReduceRowsInPartsBase;
 
   void runOnOperation() override {
-    auto module = getOperation()->getParentOfType<ModuleOp>();
-    auto attribute =
-        module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr) : plan::TargetAttr();
-    const Target *target =
-        attribute && attribute.isCUDA() ? findTarget(attribute.getArch()) : nullptr;
+    const Target *target = findTarget(getOperation());
     if (!target || !target->hasMMA16816)
       return;
     SmallVector<Candidate> candidates;

@@ -197,15 +197,6 @@ static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const Reduct
                /*hasRest=*/true};
 }
 
-/// True if `op` is compiled for a GPU with clusters.
-static bool hasClusters(linalg::GenericOp op) {
-  auto module = op->getParentOfType<ModuleOp>();
-  auto attribute =
-      module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr) : plan::TargetAttr();
-  const Target *target = attribute ? findTarget(attribute.getArch()) : nullptr;
-  return target && target->hasClusters();
-}
-
 static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const ReductionGroup &group) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   int64_t kept = getCount(ranges, group.parallelDims),
@@ -221,7 +212,8 @@ static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const Reduction
     return Split{op,      loop, kSymbolicRowParts / kept, /*isColumn=*/false, /*hasRest=*/true,
                  multiple};
   }
-  int64_t shortReused = hasClusters(op) ? kShortClusterRow : kShortReusedRow;
+  const Target *target = findTarget(op);
+  int64_t shortReused = target && target->hasClusters() ? kShortClusterRow : kShortReusedRow;
   bool isReused =
       isNeededAgain(op, kept) || (kept <= kFewClusterRows && followsReduction(op, ranges));
   if (reduced < (isReused ? shortReused : kShortRow))

@@ -45,11 +45,6 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_SPLITREDUCTIONS
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-static plan::TargetAttr getTarget(func::FuncOp function) {
-  auto module = function->getParentOfType<ModuleOp>();
-  return module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr) : plan::TargetAttr();
-}
-
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -58,8 +53,7 @@ namespace {
 
 struct ReduceProducts final : impl::ReduceProductsBase<ReduceProducts> {
   void runOnOperation() override {
-    plan::TargetAttr target = getTarget(getOperation());
-    if (!target || !target.isCUDA())
+    if (!plan::isForCUDA(getOperation()))
       return;
     IRRewriter rewriter(&getContext());
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
@@ -434,10 +428,9 @@ namespace {
 
 struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
   void runOnOperation() override {
-    plan::TargetAttr target = getTarget(getOperation());
-    if (!target || !target.isCUDA())
+    if (!plan::isForCUDA(getOperation()))
       return;
-    const Target *arch = findTarget(target.getArch());
+    const Target *arch = findTarget(getOperation());
     if (arch) {
       for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
         splitProduct(op, *arch);

@@ -7,6 +7,8 @@
 
 #include "compiler/Codegen/CUDA/Targets.h"
 
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -45,6 +47,11 @@ const Target *findTarget(llvm::StringRef arch) {
   const Target *found =
       llvm::find_if(kTargets, [&](const Target &target) { return target.arch == arch; });
   return found == std::end(kTargets) ? nullptr : found;
+}
+
+const Target *findTarget(mlir::Operation *op) {
+  plan::TargetAttr target = plan::getTarget(op);
+  return target && target.isCUDA() ? findTarget(target.getArch().getValue()) : nullptr;
 }
 
 const Target *findTargetOf(unsigned computeCapability) {

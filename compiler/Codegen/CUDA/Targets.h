@@ -14,6 +14,10 @@
 #include <cstdint>
 #include <string>
 
+namespace mlir {
+class Operation;
+}
+
 namespace xc::cuda {
 
 /// The mma.sync that multiplies f64 faster than plain instructions do; none where tensor cores are
@@ -51,6 +55,10 @@ llvm::ArrayRef<Target> getTargets();
 
 /// The one called `arch`, or null.
 const Target *findTarget(llvm::StringRef arch);
+
+/// The one that `op` is compiled for (`plan.target` of the module around it), or null if that is a
+/// CPU, not known or not said.
+const Target *findTarget(mlir::Operation *op);
 
 /// The best one for a GPU of that compute capability (90 = 9.0), or null where all are newer.
 const Target *findTargetOf(unsigned computeCapability);

@@ -135,8 +135,7 @@ struct EmbedKernels final : impl::EmbedKernelsBase<EmbedKernels> {
 
   LogicalResult embed(kernel::CustomOp op, StringRef name) {
     ModuleOp module = getOperation();
-    auto attribute = module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
-    const cuda::Target *target = attribute ? cuda::findTarget(attribute.getArch()) : nullptr;
+    const cuda::Target *target = cuda::findTarget(module);
     if (!target)
       return module.emitOpError("expected a CUDA target, known are ") << cuda::listTargets();
     FailureOr<std::string> text = rewriteText(op, *target, name);

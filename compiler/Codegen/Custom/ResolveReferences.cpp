@@ -116,7 +116,7 @@ namespace {
 struct ResolveReferences final : impl::ResolveReferencesBase<ResolveReferences> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto target = module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
+    plan::TargetAttr target = plan::getTarget(module);
     if (!target) {
       module.emitOpError("expected a module with a target");
       return signalPassFailure();

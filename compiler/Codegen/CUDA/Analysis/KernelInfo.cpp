@@ -62,8 +62,7 @@ FailureOr<KernelInfo> analyzeKernel(func::FuncOp function) {
     return function.emitOpError("expected a kernel of one block without arguments, got ")
            << function.getBody().getBlocks().size() << " blocks and " << function.getNumArguments()
            << " arguments";
-  auto module = function->getParentOfType<ModuleOp>();
-  auto targetAttr = module ? module->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr) : nullptr;
+  plan::TargetAttr targetAttr = plan::getTarget(function);
   if (!targetAttr || !targetAttr.isCUDA())
     return function.emitOpError("expected its module to have a CUDA target in '")
            << plan::kTargetAttr << "'";

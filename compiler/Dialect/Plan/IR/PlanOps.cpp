@@ -116,6 +116,13 @@ LogicalResult BindingOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
+TargetAttr getTarget(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  return module ? module->getAttrOfType<TargetAttr>(kTargetAttr) : TargetAttr();
+}
+
 namespace {
 
 /// memref.dim of a binding is the size that the binding was given.

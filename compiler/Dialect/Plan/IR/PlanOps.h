@@ -52,6 +52,16 @@ inline constexpr llvm::StringLiteral kImageAttr =
     "plan.image"; // string of bytes, on kernel modules
 inline constexpr llvm::StringLiteral kAssemblyAttr = "plan.assembly"; // string, on kernel modules
 
+/// What `op` is compiled for: `plan.target` of the nearest module around it, or of `op` itself if
+/// it is one. Null where that module has none.
+TargetAttr getTarget(mlir::Operation *op);
+
+/// True if `op` is compiled for NVIDIA GPUs.
+inline bool isForCUDA(mlir::Operation *op) {
+  TargetAttr target = getTarget(op);
+  return target && target.isCUDA();
+}
+
 } // namespace xc::plan
 
 #endif // XC_DIALECT_PLAN_IR_PLANOPS_H

@@ -346,8 +346,7 @@ struct ChooseLayouts final : impl::ChooseLayoutsBase<ChooseLayouts> {
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    auto module = func->getParentOfType<ModuleOp>();
-    auto target = module ? module->getAttrOfType<TargetAttr>(kTargetAttr) : TargetAttr();
+    TargetAttr target = getTarget(func);
     if (!target) {
       func.emitOpError("expected to be in a module with `") << kTargetAttr << "`";
       return signalPassFailure();

@@ -150,14 +150,8 @@ static int getLoop(AffineMap map, unsigned dim) {
   return expr ? static_cast<int>(expr.getPosition()) : -1;
 }
 
-/// True if the kernels are for NVIDIA GPUs.
-static bool isForCUDA(Block &block) {
-  auto module = block.getParentOp()->getParentOfType<ModuleOp>();
-  auto target = module ? module->getAttrOfType<TargetAttr>(kTargetAttr) : TargetAttr();
-  return target && target.isCUDA();
-}
-
-DispatchGrouping::DispatchGrouping(Block &block, bool fuse) : fuse(fuse), isCUDA(isForCUDA(block)) {
+DispatchGrouping::DispatchGrouping(Block &block, bool fuse)
+    : fuse(fuse), isCUDA(isForCUDA(block.getParentOp())) {
   unsigned next = 0;
   for (Operation &op : block) {
     position[&op] = next++;
@@ -438,6 +432,12 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   return true;
 }
 
+void DispatchGrouping::addTo(DispatchGroup &group, Operation *op, ArrayRef<int> rows) {
+  group.rowOfLoop[op].assign(rows.begin(), rows.end());
+  group.ops.push_back(op);
+  groupOf[op] = &group;
+}
+
 bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
   if (group.isClosed || group.hasContraction || !group.hasReduction ||
       group.ops.size() >= kMaxGroupOps)
@@ -453,9 +453,7 @@ bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
   if (!llvm::is_contained(*rows, -1) || countBindings(group, {op}) > kMaxBindings ||
       wouldMakeCycle(group, getUsedValues(op)))
     return false;
-  group.rowOfLoop[op] = *rows;
-  group.ops.push_back(op);
-  groupOf[op] = &group;
+  addTo(group, op, *rows);
   return true;
 }
 
@@ -468,9 +466,7 @@ bool DispatchGrouping::tryJoinRowPart(DispatchGroup &group, Operation *op) {
   if (!rows || countBindings(group, {op}) > kMaxBindings ||
       wouldMakeCycle(group, getUsedValues(op)))
     return false;
-  group.rowOfLoop[op] = *rows;
-  group.ops.push_back(op);
-  groupOf[op] = &group;
+  addTo(group, op, *rows);
   return true;
 }
 

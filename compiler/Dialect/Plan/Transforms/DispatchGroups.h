@@ -78,6 +78,8 @@ private:
   /// Puts a reduction of rows in parts (getRowPart) into the group of the product whose rows it
   /// reduces.
   bool tryJoinRowPart(DispatchGroup &group, mlir::Operation *op);
+  /// Puts `op`, whose loops go over these rows of the group (-1: over none), behind its ops.
+  void addTo(DispatchGroup &group, mlir::Operation *op, mlir::ArrayRef<int> rows);
   bool tryJoinSibling(mlir::Operation *op);
   /// Moves groups of such reductions alone into `group` that read an input of `op`, one of its ops.
   void absorbSiblings(DispatchGroup &group, mlir::Operation *op);

@@ -181,8 +181,7 @@ void UpdateExpander::run() {
 
 /// True if updates that meet in a row cost no more than those that do not.
 static bool hasFewUpdates(kernel::ScatterOp op) {
-  auto module = op->getParentOfType<ModuleOp>();
-  auto target = module->getAttrOfType<TargetAttr>(kTargetAttr);
+  TargetAttr target = getTarget(op);
   // A CPU applies them one after the other.
   if (op.getUnique() || (target && !target.isCUDA()))
     return true;

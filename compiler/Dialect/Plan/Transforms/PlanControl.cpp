@@ -67,7 +67,8 @@ static std::string print(AffineExpr expr) {
 std::string PlanBuilder::listSymbols(ArrayRef<AffineExpr> sizes) {
   std::string text;
   for (auto [index, symbol] : llvm::enumerate(getRootPlan().dims.getSymbols()))
-    if (llvm::any_of(sizes, [&](AffineExpr size) { return size.isFunctionOfSymbol(index); }))
+    if (llvm::any_of(sizes,
+                     [place = index](AffineExpr size) { return size.isFunctionOfSymbol(place); }))
       text += (", s" + Twine(index) + " being " + symbol.name).str();
   return text;
 }

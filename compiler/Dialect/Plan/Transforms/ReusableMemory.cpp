@@ -176,11 +176,9 @@ bool Candidate::isReusable() {
       !isReadAtPoint(source, op) || !isReadBeforeOnly() || isReadThroughViews(source) ||
       feedsReduction(source))
     return false;
-  auto module = op->getParentOfType<ModuleOp>();
-  auto target = module->getAttrOfType<TargetAttr>(kTargetAttr);
   // On CUDA the thread that computes an element of a result reads that of the input, whatever other
   // results the kernel has.
-  bool mayFollowOthers = target && target.isCUDA() && !group.hasContraction;
+  bool mayFollowOthers = isForCUDA(op) && !group.hasContraction;
   if ((group.ops.size() == 1 || mayFollowOthers) && isReadByOpAlone())
     return true;
   return hasEffectAtPointOnly();

@@ -461,10 +461,8 @@ namespace {
 
 struct SplitLines final : impl::SplitLinesBase<SplitLines> {
   void runOnOperation() override {
-    auto target =
-        getOperation()->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(kTargetAttr);
     // A CPU goes through lines one after the other in any case.
-    if (!target || !target.isCUDA())
+    if (!isForCUDA(getOperation()))
       return;
     SmallVector<kernel::ScanOp> scans;
     SmallVector<Sorting> sorts;
