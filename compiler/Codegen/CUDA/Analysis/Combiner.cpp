@@ -143,7 +143,9 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
       result.steps.push_back(&bodyOp);
   if (neutral)
     return result;
-  if (!llvm::all_of(result.combining, isPicking))
+  // Two partial results meet in the place of a leaf each: one leaf cannot stand for two.
+  llvm::SmallDenseSet<Value> distinct(result.leaves.begin(), result.leaves.end());
+  if (distinct.size() != result.leaves.size() || !llvm::all_of(result.combining, isPicking))
     return failure();
   llvm::fill(result.neutrals, TypedAttr());
   for (auto [index, leaf] : llvm::enumerate(result.leaves)) {
@@ -163,6 +165,20 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
 
 SmallVector<Value> Combiner::combineInOrder(OpBuilder &builder, Location loc, ValueRange first,
                                             ValueRange second) const {
+  OperandRange yielded = op.getBlock()->getTerminator()->getOperands();
+  SmallVector<Value> results;
+  if (!startsFromInit()) {
+    // Each result is an `acc op leaf` of its own, and several may have one leaf: the sum and the
+    // maximum of the same elements.
+    for (unsigned i = 0; i < getNumResults(); ++i) {
+      IRMapping mapping;
+      mapping.map(accumulators[i], first[i]);
+      mapping.map(leaves[i], second[i]);
+      cloneOnLanes(builder, yielded[i].getDefiningOp(), mapping);
+      results.push_back(mapping.lookup(yielded[i]));
+    }
+    return results;
+  }
   IRMapping mapping;
   for (auto [accumulator, value] : llvm::zip_equal(accumulators, first))
     mapping.map(accumulator, value);
@@ -170,9 +186,8 @@ SmallVector<Value> Combiner::combineInOrder(OpBuilder &builder, Location loc, Va
     mapping.map(leaf, value);
   for (Operation *bodyOp : steps)
     cloneOnLanes(builder, bodyOp, mapping);
-  SmallVector<Value> results;
-  for (Value yielded : op.getBlock()->getTerminator()->getOperands())
-    results.push_back(mapping.lookup(yielded));
+  for (Value value : yielded)
+    results.push_back(mapping.lookup(value));
   return results;
 }
 
