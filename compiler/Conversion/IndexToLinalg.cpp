@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/ClampIndex.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,21 +22,33 @@ using namespace mlir;
 
 namespace xc {
 
-/// An index of element type `type`, moved into [0, last]; 0 for an empty dim, whose `last` is -1.
-static Value clampIndex(OpBuilder &b, Location loc, Value stored, Type type, Value last) {
-  Value index;
-  if (!type.isUnsignedInteger()) {
-    index = arith::IndexCastOp::create(b, loc, b.getIndexType(), stored);
+Value clampIndex(OpBuilder &builder, Location loc, Value stored, Type type, Value last) {
+  unsigned width = type.getIntOrFloatBitWidth();
+  bool isUnsigned = type.isUnsignedInteger();
+  // A target's indices may have 32 bits: what may not fit them is compared on 64.
+  bool isWide = width == 64 || (isUnsigned && width == 32);
+  Type compared = isWide ? Type(builder.getI64Type()) : builder.getIndexType();
+  Value number = stored, limit = last;
+  if (isWide) {
+    if (width < 64)
+      number = arith::ExtUIOp::create(builder, loc, compared, number);
+    limit = arith::IndexCastOp::create(builder, loc, compared, last);
+  } else if (isUnsigned) {
+    number = arith::IndexCastUIOp::create(builder, loc, compared, number);
   } else {
-    index = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), stored);
-    if (type.getIntOrFloatBitWidth() == 64) {
-      Value highest = arith::ConstantIndexOp::create(b, loc, std::numeric_limits<int64_t>::max());
-      index = arith::MinUIOp::create(b, loc, index, highest);
-    }
+    number = arith::IndexCastOp::create(builder, loc, compared, number);
   }
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  return arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, index, last).getResult(),
-                                zero);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(compared, value));
+  };
+  if (isUnsigned && width == 64)
+    number =
+        arith::MinUIOp::create(builder, loc, number, constant(std::numeric_limits<int64_t>::max()));
+  number = arith::MinSIOp::create(builder, loc, number, limit);
+  number = arith::MaxSIOp::create(builder, loc, number, constant(0));
+  if (!isWide)
+    return number;
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
 }
 
 /// The last index of a dim.

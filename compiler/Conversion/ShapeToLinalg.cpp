@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/ClampIndex.h"
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
@@ -419,17 +420,8 @@ struct ConvertSlice : OpConversionPattern<array::SliceOp> {
 static SmallVector<Value> clampedStarts(OpBuilder &b, Location loc, ValueRange starts,
                                         TypeRange startTypes, ArrayRef<Value> lastStarts) {
   SmallVector<Value> results;
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  for (auto [start, type, last] : llvm::zip_equal(starts, startTypes, lastStarts)) {
-    if (getElementTypeOrSelf(type).isUnsignedInteger()) {
-      Value index = arith::IndexCastUIOp::create(b, loc, b.getIndexType(), start);
-      results.push_back(arith::MinUIOp::create(b, loc, index, last));
-      continue;
-    }
-    Value index = arith::IndexCastOp::create(b, loc, b.getIndexType(), start);
-    results.push_back(arith::MinSIOp::create(
-        b, loc, arith::MaxSIOp::create(b, loc, index, zero).getResult(), last));
-  }
+  for (auto [start, type, last] : llvm::zip_equal(starts, startTypes, lastStarts))
+    results.push_back(clampIndex(b, loc, start, getElementTypeOrSelf(type), last));
   return results;
 }
 

@@ -24,13 +24,25 @@ func.func @unsigned_index_vectors(%x: tensor<4x5x6xf32>, %i: tensor<7x2xui8>) ->
   return %0 : tensor<7x5xf32>
 }
 
-// Read as signed, these could be negative.
+// Read as signed, these could be negative; and what 32 bits cannot hold is compared on 64.
 // CHECK-LABEL: func.func @wide_unsigned_indices(
 // CHECK:           %[[HIGHEST:.*]] = arith.minui
-// CHECK:           arith.minsi %[[HIGHEST]], %{{.*}} : index
+// CHECK:           %[[LOWERED:.*]] = arith.minsi %[[HIGHEST]], %{{.*}} : i64
+// CHECK:           %[[RAISED:.*]] = arith.maxsi %[[LOWERED]], %{{.*}} : i64
+// CHECK:           arith.index_cast %[[RAISED]] : i64 to index
 func.func @wide_unsigned_indices(%x: tensor<9xf32>, %i: tensor<7xui64>) -> tensor<7xf32> {
   %0 = array.take %x[%i] axis = 0 : (tensor<9xf32>, tensor<7xui64>) -> tensor<7xf32>
   return %0 : tensor<7xf32>
+}
+
+// CHECK-LABEL: func.func @wide_starts(
+// CHECK:           %[[START:.*]] = arith.extui %{{.*}} : i32 to i64
+// CHECK:           %[[LOWERED:.*]] = arith.minsi %[[START]], %{{.*}} : i64
+// CHECK:           %[[RAISED:.*]] = arith.maxsi %[[LOWERED]], %{{.*}} : i64
+// CHECK:           arith.index_cast %[[RAISED]] : i64 to index
+func.func @wide_starts(%x: tensor<9xf32>, %i: tensor<ui32>) -> tensor<4xf32> {
+  %0 = array.dynamic_slice %x[%i] : (tensor<9xf32>, tensor<ui32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
 }
 
 // CHECK: array.variable @mask : tensor<4xi8> = dense<1> attributes {array.dtype = "i1"}

@@ -64,8 +64,8 @@ func.func @transpose_is_a_map(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 
 // CHECK-LABEL: func.func @positions_are_clamped(
 // CHECK:         linalg.generic
-// CHECK:           %[[RAISED:.*]] = arith.maxsi
-// CHECK:           %[[I:.*]] = arith.minsi %[[RAISED]], %{{.*}} : index
+// CHECK:           %[[LOWERED:.*]] = arith.minsi
+// CHECK:           %[[I:.*]] = arith.maxsi %[[LOWERED]], %{{.*}} : index
 // CHECK:           tensor.extract %{{.*}}[%[[I]],
 func.func @positions_are_clamped(%x: tensor<4x8xf32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<1x8xf32> {
   %0 = array.dynamic_slice %x[%i, %j] : (tensor<4x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>

@@ -36,6 +36,35 @@ def takes():
                      %r0 = array.mul %e, %s : (tensor<11x16xf32>, tensor<f32>) -> tensor<11x16xf32>""", "exact")
 
 
+def wide_indices():
+    """Indices whose low 32 bits are those of another element."""
+    x, update = random("f32", (5,), 70), random("f32", (4,), 71)
+    for dtype, numbers in (("i64", [2**32 + 1, -(2**32) + 3, 2**63 - 1, -(2**63)]), ("u64", [2**32 + 1, 2**63 + 2, 2**64 - 1, 3]),
+                           ("u32", [2**32 - 1, 2**31, 2**31 + 2, 3])):
+        index = Tensor(dtype, np.array(numbers, dtype={"i": np.int64, "u": np.uint64}[dtype[0]]))
+        clamped = np.array([min(max(i, 0), 4) for i in numbers])
+        yield simple(f"wide_{dtype}", [x, index], [("f32", x.values[clamped])] * 3,
+                     f"""%r0 = array.take %0[%1] axis = 0 : ({x.mlir}, {index.mlir}) -> tensor<4xf32>
+                         %r1 = array.take_along_axis %0[%1] axis = 0 : ({x.mlir}, {index.mlir}) -> tensor<4xf32>
+                         %v = array.reshape %1 : {index.mlir} -> {mlir_type(dtype, (4, 1))}
+                         %r2 = array.gather %0[%v] axes = [0] : ({x.mlir}, {mlir_type(dtype, (4, 1))}) -> tensor<4xf32>""", "exact")
+        want = x.values.copy()
+        for i, value in zip(numbers, update.values):
+            if 0 <= i < 5:
+                want[i] = value
+        vectors = Tensor(dtype, index.values[:, None])
+        yield simple(f"wide_scatter_{dtype}", [x, vectors, update], [("f32", want)],
+                     f"%r0 = array.scatter set, %0[%1] axes = [0] = %2 : ({x.mlir}, {vectors.mlir}, {update.mlir}) -> {x.mlir}", "exact")
+        for number, start in enumerate(numbers):
+            first, box = Tensor(dtype, index.values[number]), Tensor("f32", update.values[:2])
+            at = min(max(start, 0), 3)
+            replaced = x.values.copy()
+            replaced[at:at + 2] = box.values
+            yield simple(f"wide_slice_{dtype}_{number}", [x, first, box], [("f32", x.values[at:at + 2]), ("f32", replaced)],
+                         f"""%r0 = array.dynamic_slice %0[%1] : ({x.mlir}, {first.mlir}) -> tensor<2xf32>
+                             %r1 = array.dynamic_update_slice %0[%1] = %2 : ({x.mlir}, {box.mlir}, {first.mlir}) -> {x.mlir}""", "exact")
+
+
 def gathers():
     x = random("f32", (4, 5, 6), 11)
     points = Tensor("i32", np.stack([random("i32", (7,), 12, 0, 4).values, random("i32", (7,), 13, 0, 6).values], 1))
@@ -207,5 +236,5 @@ def nothing_to_take():
 
 
 def cases():
-    for make in (nothing_to_take, takes, gathers, scatters, many_updates, masks, one_hots):
+    for make in (nothing_to_take, takes, wide_indices, gathers, scatters, many_updates, masks, one_hots):
         yield from make()
