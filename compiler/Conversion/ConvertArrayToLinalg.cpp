@@ -65,15 +65,13 @@ struct ConvertArithConstant : OpConversionPattern<arith::ConstantOp> {
   }
 };
 
-/// A generic of the input on truth values: loads and stores them as bytes.
+/// A generic of the input on truth values, loaded and stored as bytes, or on unsigned integers,
+/// which its body passes on as they are stored.
 struct ConvertGeneric : OpConversionPattern<linalg::GenericOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(linalg::GenericOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (llvm::any_of(op->getOperandTypes(),
-                     [](Type type) { return getElementTypeOrSelf(type).isUnsignedInteger(); }))
-      return rewriter.notifyMatchFailure(op, "unsigned integers in a body");
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), types)))
       return failure();

@@ -213,6 +213,8 @@ static bool isSupportedScalar(Type type) {
 }
 
 static LogicalResult verifyScalarTypes(Operation *op) {
+  // arith has no unsigned integers: a body can only pass them on.
+  bool isPassing = isa<linalg::YieldOp>(op);
   auto report = [&](StringRef what, unsigned index) -> InFlightDiagnostic {
     return op->emitError() << what << " " << index << " of '" << op->getName() << "' has type ";
   };
@@ -221,7 +223,7 @@ static LogicalResult verifyScalarTypes(Operation *op) {
       if (isa<TensorType>(type)) {
         if (failed(verifyTensor(type, [&, index = index] { return report(what, index); })))
           return failure();
-      } else if (!isSupportedScalar(type)) {
+      } else if (!isSupportedScalar(type) || (type.isUnsignedInteger() && !isPassing)) {
         return report(what, index) << type
                                    << "; supported in the body of a linalg op are index, signless "
                                       "integers of up to 64 bits, f16, bf16, f32 and f64";
@@ -256,8 +258,26 @@ static LogicalResult verifyDivisors(Operation *op) {
                          << "; expected a divisor of 1 or more";
 }
 
+/// tensor.dim verifies whichever dim it names.
+static LogicalResult verifyDim(tensor::DimOp op) {
+  auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+  if (!type)
+    return success(); // which is refused as an operand
+  int64_t rank = type.getRank();
+  std::optional<int64_t> index = op.getConstantIndex();
+  if (index && *index >= 0 && *index < rank)
+    return success();
+  InFlightDiagnostic error = op.emitError() << "'tensor.dim' expected a constant in [0, " << rank
+                                            << ") as the dim of " << op.getSource().getType();
+  if (index)
+    error << ", got " << *index;
+  return error;
+}
+
 /// An op in the body of a linalg op: arithmetic on scalars, or a read at a computed position.
 static LogicalResult verifyScalarOp(Operation *op) {
+  if (auto dim = dyn_cast<tensor::DimOp>(op); dim && failed(verifyDim(dim)))
+    return failure();
   if (isa<linalg::IndexOp, linalg::YieldOp, tensor::ExtractOp, tensor::DimOp, ub::PoisonOp>(op))
     return verifyScalarTypes(op);
   Dialect *dialect = op->getDialect();
@@ -342,6 +362,8 @@ static LogicalResult verifyOp(Operation *op) {
                 << "' is not supported; supported are array ops, func, linalg on tensors, tosa, "
                    "tensor, arith, math and affine";
   if (failed(supported) || failed(verifyInitialized(op)))
+    return failure();
+  if (auto dim = dyn_cast<tensor::DimOp>(op); dim && failed(verifyDim(dim)))
     return failure();
   if (op->hasTrait<OpTrait::ConstantLike>() && failed(verifyElements(op, op->getAttr("value"))))
     return failure();

@@ -73,3 +73,37 @@ func.func @main(%a: tensor<37xi32>) -> tensor<37xi32> {
   } -> tensor<37xi32>
   return %x : tensor<37xi32>
 }
+
+// -----
+
+// arith computes with signless integers; a body may pass unsigned ones on.
+func.func @main(%x: tensor<4xui32>, %init: tensor<4xui32>, %p: tensor<4xi1>) -> (tensor<4xui32>, tensor<4xui32>) {
+  %0 = linalg.map ins(%x : tensor<4xui32>) outs(%init : tensor<4xui32>) (%in: ui32, %out: ui32) {
+    linalg.yield %in : ui32
+  }
+  %1 = linalg.map ins(%x, %p : tensor<4xui32>, tensor<4xi1>) outs(%init : tensor<4xui32>) (%in: ui32, %q: i1, %out: ui32) {
+    // expected-error @below {{operand 1 of 'arith.select' has type 'ui32'; supported in the body of a linalg op are index, signless integers of up to 64 bits, f16, bf16, f32 and f64}}
+    %2 = arith.select %q, %in, %in : ui32
+    linalg.yield %2 : ui32
+  }
+  return %0, %1 : tensor<4xui32>, tensor<4xui32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %c = arith.constant -2 : index
+  // expected-error @below {{'tensor.dim' expected a constant in [0, 2) as the dim of 'tensor<?x4xf32>', got -2}}
+  %n = tensor.dim %x, %c : tensor<?x4xf32>
+  return %x : tensor<?x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+  %c = arith.constant 1 : index
+  %m = tensor.dim %x, %c : tensor<?x4xf32>
+  // expected-error @below {{'tensor.dim' expected a constant in [0, 2) as the dim of 'tensor<?x4xf32>'}}
+  %n = tensor.dim %x, %m : tensor<?x4xf32>
+  return %x : tensor<?x4xf32>
+}

@@ -460,6 +460,44 @@ def indices():
 """, [Step([x, w, init, low], [("f32", want), ("f32", tops)]), Step([cut, w, init, low], error="to be in dim 1 of .*, got 7 and 6")], "sum")
 
 
+def several_results():
+    """Reductions that share what they combine: each result is combined with its own partial results."""
+    for shape, axis in (((6, 4), 1), ((37, 300), 1), ((300, 37), 0), ((3, 20000), 1), ((20000, 3), 0)):
+        for dtype, add, largest in (("f32", "addf", "maximumf"), ("i32", "addi", "maxsi")):
+            x = random(dtype, shape, 110)
+            kept = (shape[1 - axis],)
+            start, low = random(dtype, kept, 111), random(dtype, kept, 112)
+            vector, out = mlir_type(dtype, kept), "(i)" if axis == 1 else "(j)"
+            iterators = '["parallel", "reduction"]' if axis == 1 else '["reduction", "parallel"]'
+            maps = f"affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> {out}>, affine_map<(i, j) -> {out}>"
+            yield simple(f"sum_and_maximum_{dtype}_{shape[0]}_{shape[1]}", [x, start, low],
+                         [(dtype, start.values + x.values.sum(axis)), (dtype, np.maximum(low.values, x.values.max(axis)))],
+                         f"""%r0, %r1 = linalg.generic {{indexing_maps = [{maps}], iterator_types = {iterators}}}
+                               ins(%0 : {x.mlir}) outs(%1, %2 : {vector}, {vector}) {{
+                             ^bb0(%a: {dtype}, %s: {dtype}, %m: {dtype}):
+                               %t = arith.{add} %s, %a : {dtype}
+                               %n = arith.{largest} %m, %a : {dtype}
+                               linalg.yield %t, %n : {dtype}, {dtype}
+                             }} -> ({vector}, {vector})""", "sum")
+
+
+def unsigned():
+    """Bodies pass unsigned integers on."""
+    for dtype in ("u8", "u16", "u32", "u64"):
+        x = random(dtype, (6, 4), 120)
+        element = mlir_type(dtype, ())[len("tensor<"):-1]
+        yield simple(f"unsigned_{dtype}", [x], [(dtype, np.repeat(x.values[:, ::-1], 2, 0)), (dtype, x.values.T)],
+                     f"""%e = tensor.empty() : {mlir_type(dtype, (12, 4))}
+                         %r0 = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i floordiv 2, 3 - j)>, affine_map<(i, j) -> (i, j)>],
+                                                iterator_types = ["parallel", "parallel"]}}
+                             ins(%0 : {x.mlir}) outs(%e : {mlir_type(dtype, (12, 4))}) {{
+                         ^bb0(%a: {element}, %b: {element}):
+                           linalg.yield %a : {element}
+                         }} -> {mlir_type(dtype, (12, 4))}
+                         %f = tensor.empty() : {mlir_type(dtype, (4, 6))}
+                         %r1 = linalg.transpose ins(%0 : {x.mlir}) outs(%f : {mlir_type(dtype, (4, 6))}) permutation = [1, 0]""", "exact")
+
+
 def bytecode():
     """Some of the above once more, from MLIR bytecode."""
     for case in itertools.chain(contractions(), symbolic(), reductions()):
@@ -468,5 +506,6 @@ def bytecode():
 
 
 def cases():
-    for part in (bytecode, elementwise, whole_tensors, contractions, windows, movement, reductions, generics, symbolic, indices):
+    for part in (bytecode, elementwise, whole_tensors, contractions, windows, movement, reductions, several_results, generics, unsigned,
+                 symbolic, indices):
         yield from part()
