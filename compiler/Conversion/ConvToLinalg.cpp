@@ -50,6 +50,7 @@ private:
                                     : utils::IteratorType::parallel);
     return builder.getAffineDimExpr(iterators.size() - 1);
   }
+  OpFoldResult getExtent(OpFoldResult size, const array::WindowDim &window);
   void addLoops();
   Value splitDim(Value tensor, int64_t dim, int64_t rest);
   SmallVector<AffineExpr> mapInput();
@@ -69,6 +70,7 @@ private:
   SmallVector<utils::IteratorType> iterators;
   AffineExpr batch, group, filterInput, filterOutput;
   SmallVector<AffineExpr> places, taps; // of each spatial dim
+  SmallVector<OpFoldResult> extents;    // of the window along each spatial dim
   SmallVector<AffineExpr> resultExprs;
   SmallVector<OpFoldResult> resultSizes;
   SmallVector<ReassociationIndices> resultDims; // loops that make a dim of the result
@@ -76,9 +78,19 @@ private:
 
 } // namespace
 
+/// From the first to the last element of a window of symbolic size, inclusive.
+OpFoldResult ConvLowering::getExtent(OpFoldResult size, const array::WindowDim &window) {
+  if (window.dilation == 1)
+    return size;
+  OpFoldResult steps =
+      sizes.mul(sizes.sub(size, sizes.constant(1)), sizes.constant(window.dilation));
+  return sizes.add(steps, sizes.constant(1));
+}
+
 void ConvLowering::addLoops() {
   places.resize(dims.getSpatialRank());
   taps.resize(dims.getSpatialRank());
+  extents.resize(dims.getSpatialRank());
   SmallVector<array::WindowDim> window = op.getWindow();
   auto addResultDim = [&](OpFoldResult size) {
     AffineExpr loop = addLoop(/*isReduction=*/false);
@@ -106,6 +118,7 @@ void ConvLowering::addLoops() {
       requirePlaces(builder, op, input, dims.inputDim(label), size, window[label], count,
                     op.getType().getDimSize(dims.outputDim(label)));
       places[label] = addResultDim(count);
+      extents[label] = getExtent(size, window[label]);
     }
   }
   for (int64_t label : dims.getFilter()) {
@@ -188,6 +201,7 @@ SmallVector<AffineExpr> ConvLowering::mapFilter() {
 Value ConvLowering::padInput() {
   int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
   SmallVector<int64_t> low(rank, 0), high(rank, 0), reached(rank, ShapedType::kDynamic);
+  SmallVector<std::pair<int64_t, OpFoldResult>> open; // dims of which a symbolic size is reached
   SmallVector<array::WindowDim> window = op.getWindow();
   int64_t next = 0;
   for (int64_t label : dims.getInput()) {
@@ -198,15 +212,26 @@ Value ConvLowering::padInput() {
       low[next] = window[label].low;
       high[next] = window[label].high;
       bool isOnePlace = op.getType().getDimSize(dims.outputDim(label)) == 1;
-      if (isOnePlace && window[label].stride != 1 && !ShapedType::isDynamic(window[label].size))
-        reached[next] = window[label].getExtent();
+      if (isOnePlace && window[label].stride != 1) {
+        if (ShapedType::isDynamic(window[label].size))
+          open.push_back({next, extents[label]});
+        else
+          reached[next] = window[label].getExtent();
+      }
     }
     next += isSplit ? 2 : 1;
   }
   Type element = getElementTypeOrSelf(input.getType());
   Value padded =
       padTensor(builder, loc, input, low, high, cast<TypedAttr>(builder.getZeroAttr(element)));
-  return cutUnreached(builder, loc, padded, reached);
+  Value cut = cutUnreached(builder, loc, padded, reached);
+  if (open.empty())
+    return cut;
+  SmallVector<OpFoldResult> cutSizes = sizes.sizes(cut);
+  for (auto [dim, size] : open)
+    cutSizes[dim] = size;
+  SmallVector<OpFoldResult> offsets(rank, sizes.constant(0)), steps(rank, sizes.constant(1));
+  return tensor::ExtractSliceOp::create(builder, loc, cut, offsets, cutSizes, steps);
 }
 
 /// acc + x * w, in the type that is accumulated in.

@@ -80,6 +80,9 @@ def windows():
     yield case("one_place", random("f32", (2, 4, 5, 3), 42), random("f32", (3, 2, 3, 6), 43), strides=[2, 4])
     yield case("one_place_grouped", random("f32", (2, 4, 5, 3), 42), random("f32", (3, 2, 1, 6), 43), strides=[2, 4], high=[0, 1],
                feature_groups=3)
+    for name, shape, options in (("", (3, 2, 3, 6), {}), ("_dilated", (2, 2, 3, 6), {"filter_dilation": [2, 3]})):
+        yield case(f"one_place_symbolic{name}", random("f32", (2, 4, 5, 3), 42), random("f32", shape, 43), strides=[2, 4],
+                   types=["tensor<?x?x?x?xf32>"] * 2, result="tensor<?x1x1x?xf32>", **options)
     yield case("one_by_one", x, random("f32", (1, 1, 8, 5), 5))
     yield case("one_by_one_strided", x, random("f32", (1, 1, 8, 5), 5), strides=[2, 2])
     yield case("to_one_feature", x, random("f32", (3, 3, 8, 1), 6), low=[1, 1], high=[1, 1])
