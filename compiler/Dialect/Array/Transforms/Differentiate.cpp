@@ -10,6 +10,7 @@
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -130,11 +131,28 @@ FailureOr<SmallVector<Operation *>> findDependent(Block &block, llvm::DenseSet<V
 
 /// Why an op without a gradient has none, and what has one instead; empty where there is nothing to
 /// say.
-static StringRef explainNoGradient(Operation *op) {
-  if (isa<ReduceWithOp>(op))
-    return ": the order in which its body combines elements is not specified; use array.reduce, "
+static std::string explainNoGradient(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (isa<ReduceWithOp>(op)) {
+    out << ": the order in which its body combines elements is not specified; use array.reduce, "
            "argmax, logsumexp or a scan that computes the same";
-  return "";
+    return text;
+  }
+  if (!isa<ArrayVjpOpInterface, ArrayDecomposableOpInterface>(op))
+    return text;
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  llvm::SmallSetVector<Type, 4> open;
+  for (Type type : types)
+    if (auto shaped = dyn_cast<RankedTensorType>(type); shaped && !shaped.hasStaticShape())
+      open.insert(type);
+  if (!open.empty()) {
+    out << ": it depends on sizes that are not known, of ";
+    llvm::interleaveComma(open, out, [&](Type type) { out << "'" << type << "'"; });
+    out << "; expected static ones in place of ?";
+  }
+  return text;
 }
 
 LogicalResult pullBackAll(OpBuilder &builder, ArrayRef<Operation *> ops,
