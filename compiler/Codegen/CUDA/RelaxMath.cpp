@@ -143,7 +143,8 @@ public:
     Value large = fma(gate, constant(-2), constant(1));
     Value square = mul(x, x);
     Value series = fma(square, constant(2.0 / 15), constant(-1.0 / 3));
-    Value small = fma(mul(x, square), series, x);
+    // A factor of x keeps the sign of zero; x plus something would not.
+    Value small = mul(x, fma(square, series, constant(1)));
     Value magnitude = math::AbsFOp::create(builder, loc, x);
     Value isSmall =
         arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, magnitude, constant(0.125));
