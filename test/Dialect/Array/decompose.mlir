@@ -182,21 +182,23 @@ func.func @declared_type(%x: tensor<4xf32>) -> tensor<?xf32> {
 // CHECK-LABEL: func.func @rope(
 // CHECK-SAME: %[[X:.*]]: tensor<3x?x4xf16>, %[[P:.*]]: tensor<?xi32>)
 func.func @rope(%x: tensor<3x?x4xf16>, %p: tensor<?xi32>) -> (tensor<3x?x4xf16>, tensor<3x?x4xf16>) {
-  // CHECK: %[[WIDE:.*]] = array.convert %[[X]]
+  // CHECK: %[[PAIRS:.*]] = array.reshape %[[X]] sizes(%{{.*}}) : tensor<3x?x4xf16> -> tensor<3x?x2x2xf16>
+  // CHECK: %[[REVERSED:.*]] = array.reverse %[[PAIRS]] axes = [2]
+  // CHECK: %[[OTHERS:.*]] = array.convert %[[REVERSED]]
+  // CHECK: %[[OWN:.*]] = array.convert %[[PAIRS]]
   // CHECK: array.convert %[[P]] : tensor<?xi32> -> tensor<?xf32>
-  // CHECK: array.reshape %{{.*}} : tensor<?xf32> -> tensor<?x1xf32>
   // CHECK: array.constant dense<[1.000000e+00, 0.00999999977]> : tensor<2xf32>
-  // CHECK: %[[COS:.*]] = array.cos
-  // CHECK: %[[SIN:.*]] = array.sin
-  // CHECK: %[[FIRST:.*]] = array.slice %[[WIDE]] [:, :, :2] : tensor<3x?x4xf32> -> tensor<3x?x2xf32>
-  // CHECK: %[[SECOND:.*]] = array.slice %[[WIDE]] [:, :, 2:4]
-  // CHECK: array.mul %[[FIRST]], %[[COS]] : (tensor<3x?x2xf32>, tensor<?x2xf32>) -> tensor<3x?x2xf32>
-  // CHECK: array.concatenate %{{.*}}, %{{.*}} axis = 2
+  // CHECK: array.constant dense<{{\[\[}}-1.000000e+00], [1.000000e+00]]> : tensor<2x1xf32>
+  // CHECK: %[[COS:.*]] = array.cos %{{.*}} : tensor<?x1x2xf32>
+  // CHECK: array.mul %[[OWN]], %[[COS]] : (tensor<3x?x2x2xf32>, tensor<?x1x2xf32>) -> tensor<3x?x2x2xf32>
+  // CHECK: array.sin %{{.*}} : tensor<?x1x2xf32>
+  // CHECK: %[[SIN:.*]] = array.mul %{{.*}} : (tensor<?x1x2xf32>, tensor<2x1xf32>) -> tensor<?x2x2xf32>
+  // CHECK: array.mul %[[OTHERS]], %[[SIN]]
+  // CHECK: array.reshape %{{.*}} sizes(%{{.*}}) : tensor<3x?x2x2xf16> -> tensor<3x?x4xf16>
   %0 = array.rope %x, %p base = 1.0e4 : (tensor<3x?x4xf16>, tensor<?xi32>) -> tensor<3x?x4xf16>
-  // CHECK: array.slice %{{.*}} [:, :, :3:2] : tensor<3x?x4xf32> -> tensor<3x?x2xf32>
-  // CHECK: array.slice %{{.*}} [:, :, 1:4:2] : tensor<3x?x4xf32> -> tensor<3x?x2xf32>
-  // CHECK: array.concatenate %{{.*}}, %{{.*}} axis = 3 : (tensor<3x?x2x1xf32>, tensor<3x?x2x1xf32>) -> tensor<3x?x2x2xf32>
-  // CHECK: array.reshape %{{.*}} sizes(%{{.*}}) : tensor<3x?x2x2xf32> -> tensor<3x?x4xf32>
+  // CHECK: array.reverse %{{.*}} axes = [3]
+  // CHECK: array.constant dense<[-1.000000e+00, 1.000000e+00]> : tensor<2xf32>
+  // CHECK: array.cos %{{.*}} : tensor<?x2x1xf32>
   %1 = array.rope %x, %p base = 1.0e4 interleaved : (tensor<3x?x4xf16>, tensor<?xi32>) -> tensor<3x?x4xf16>
   return %0, %1 : tensor<3x?x4xf16>, tensor<3x?x4xf16>
 }

@@ -69,34 +69,45 @@ LogicalResult RopeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
 }
 
-/// The features `start`, `start + stride`, ... of the last dim, `count` of them.
-static Value features(ExpressionBuilder &e, Value x, int64_t start, int64_t count, int64_t stride) {
-  int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
-  SmallVector<int64_t> starts(rank, 0), limits(rank, ShapedType::kDynamic), strides(rank, 1);
-  starts.back() = start;
-  limits.back() = start + (count - 1) * stride + 1;
-  strides.back() = stride;
-  return e.make<SliceOp>(x, starts, limits, strides);
+/// The last dim as pairs: two dims, of which `pairDim` is the one of a pair's two features.
+static Value splitPairs(ExpressionBuilder &e, Value x, int64_t pairDim) {
+  auto type = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() /= 2;
+  shape.insert(shape.begin() + pairDim, 2);
+  return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), x,
+                           e.dynamicSizes(x));
 }
 
+/// Each feature times the cosine, and the other one of its pair times the sine, which counts as
+/// negative for the first: one elementwise op, which reads the operand twice and writes once.
 FailureOr<Values> RopeOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
-  Value x = e.widen(getOperand());
-  auto type = cast<RankedTensorType>(x.getType());
-  int64_t size = type.getShape().back(), half = size / 2;
-  if (half == 0)
-    return Values{e.finish(x, getType())};
+  auto type = cast<RankedTensorType>(getOperand().getType());
+  int64_t rank = type.getRank(), size = type.getShape().back();
+  if (size == 0)
+    return Values{getOperand()};
 
-  Value angles =
-      buildAngles(e, getPositions(), size, getBase().convertToDouble(), type.getElementType());
-  Value cos = e.make<CosOp>(angles), sin = e.make<SinOp>(angles);
+  // Pairs are innermost if they are interleaved.
+  int64_t pairDim = getInterleaved() ? rank : rank - 1;
+  Value pairs = splitPairs(e, getOperand(), pairDim);
+  // Reversed as it is in memory: what reads at other places is not computed twice.
+  Value others = e.widen(e.make<ReverseOp>(pairs, ArrayRef<int64_t>{pairDim}));
+  Value own = e.widen(pairs);
 
-  bool interleaved = getInterleaved();
-  Value first = features(e, x, 0, half, interleaved ? 2 : 1);
-  Value second = features(e, x, interleaved ? 1 : half, half, interleaved ? 2 : 1);
-  Value newFirst = e.sub(e.mul(first, cos), e.mul(second, sin));
-  Value newSecond = e.add(e.mul(second, cos), e.mul(first, sin));
-  return Values{e.finish(joinHalves(e, newFirst, newSecond, interleaved), getType())};
+  Type element = getElementTypeOrSelf(own.getType());
+  Value angles = buildAngles(e, getPositions(), size, getBase().convertToDouble(), element);
+  // Positions may have fewer dims than the operand.
+  int64_t anglesRank = cast<RankedTensorType>(angles.getType()).getRank();
+  angles = e.make<ExpandDimsOp>(angles, getInterleaved() ? anglesRank : anglesRank - 1);
+  SmallVector<int64_t> signShape = {2};
+  if (!getInterleaved())
+    signShape.push_back(1);
+  Value signs = e.constant({-1.0, 1.0}, signShape, angles);
+  Value turned =
+      e.add(e.mul(own, e.make<CosOp>(angles)), e.mul(others, e.mul(e.make<SinOp>(angles), signs)));
+  auto narrow = cast<RankedTensorType>(pairs.getType());
+  return Values{e.make<ReshapeOp>(type, e.finish(turned, narrow), e.dynamicSizes(getOperand()))};
 }
 
 FailureOr<Values> RopeOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
