@@ -210,6 +210,20 @@ static int64_t countGathers(const KernelInfo &kernel) {
   return count;
 }
 
+/// Bytes that a kernel moves for one element of its largest output, of the tensors that are as
+/// large.
+static int64_t countElementBytes(const KernelInfo &kernel) {
+  int64_t largest = 0, bytes = 0;
+  for (const KernelOutput &output : kernel.outputs)
+    largest =
+        std::max(largest, getStaticCount(kernel, output.binding).value_or(ShapedType::kDynamic));
+  for (plan::BindingOp binding : kernel.bindings)
+    if (std::optional<int64_t> count = getStaticCount(kernel, binding);
+        !count || *count >= largest / 2)
+      bytes += getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
+  return bytes;
+}
+
 bool Chooser::hasOddRows(int64_t vector) {
   constexpr int64_t wordBytes = 4;
   auto isOdd = [&](const KernelOutput &output) {
@@ -262,6 +276,14 @@ Choice Chooser::chooseElementwise(bool isWindow) {
   } else {
     unroll = std::min<int64_t>(unroll, 2);
   }
+  // Where little is read beside what is written, blocks would end faster than they are launched:
+  // about 800 a microsecond, which is 3.3 TB/s of 4 KiB each.
+  constexpr int64_t fewestBytes = 8 << 10;
+  int64_t mostUnroll = isWindow || vector < 4 ? unroll : 4;
+  while (count && unroll < mostUnroll && gathers * vector * unroll * 2 <= mostGathers &&
+         threads * vector * unroll * 2 * countElementBytes(kernel) <= fewestBytes &&
+         *count >= kernel.target->multiprocessors * threads * vector * unroll * int64_t(16))
+    unroll *= 2;
   std::string reason =
       llvm::formatv("elementwise over {0}: {1} elements a thread in {2} accesses of {3}",
                     flat        ? "the flattened shape"

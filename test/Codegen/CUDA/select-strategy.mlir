@@ -22,6 +22,27 @@ builtin.module @large_elementwise attributes {plan.kernel, plan.target = #plan.t
 
 // -----
 
+// What is only written has larger blocks: launching those of 4 KiB would set the time.
+// CHECK-LABEL: func.func @only_written()
+// CHECK-SAME:    #cuda.elementwise<threads = 128, vector = 4, unroll = 4>
+builtin.module @only_written attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @only_written() {
+    %b0 = plan.binding 0 read align 64 : memref<8192xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<8192xf32> to tensor<8192xf32>
+    %e2 = tensor.empty() : tensor<8192x4096xf32>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0 : tensor<8192xf32>) outs(%e2 : tensor<8192x4096xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.addf %a, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<8192x4096xf32>
+    %b1 = plan.binding 1 write align 64 : memref<8192x4096xf32>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<8192x4096xf32>, memref<8192x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
 // Few elements are spread over the multiprocessors first.
 // CHECK-LABEL: func.func @tiny()
 // CHECK-SAME:    #cuda.elementwise<threads = 128, vector = 1, unroll = 1>
