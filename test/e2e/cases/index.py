@@ -65,6 +65,36 @@ def wide_indices():
                              %r1 = array.dynamic_update_slice %0[%1] = %2 : ({x.mlir}, {box.mlir}, {first.mlir}) -> {x.mlir}""", "exact")
 
 
+def computed():
+    """Gathers of what other ops compute, which is computed where it is read."""
+    x, index = random("f32", (40, 100), 41), random("i32", (40, 1), 42, 0, 100)
+    wide = x.values.astype(np.float64)
+    log_softmax = wide - np.log(np.exp(wide).sum(1, keepdims=True))
+    yield simple("of_log_softmax", [x, index], [("f32", -np.take_along_axis(log_softmax, index.values.astype(np.int64), 1))],
+                 f"""%l = array.log_softmax %0 axis = 1 : {x.mlir}
+                     %t = array.take_along_axis %l[%1] axis = 1 : ({x.mlir}, {index.mlir}) -> tensor<40x1xf32>
+                     %r0 = array.neg %t : tensor<40x1xf32>""", "composite")
+    yield simple("of_log_softmax_beside_it", [x, index],
+                 [("f32", np.take_along_axis(log_softmax, index.values.astype(np.int64), 1)), ("f32", log_softmax)],
+                 f"""%r1 = array.log_softmax %0 axis = 1 : {x.mlir}
+                     %r0 = array.take_along_axis %r1[%1] axis = 1 : ({x.mlir}, {index.mlir}) -> tensor<40x1xf32>""", "composite")
+    table, rows = random("bf16", (50, 24), 43), random("i32", (70,), 44, 0, 50)
+    yield simple("of_a_converted_table", [table, rows], [("f32", table.values[rows.values].astype(np.float32))],
+                 f"""%t = array.convert %0 : {table.mlir} -> tensor<50x24xf32>
+                     %r0 = array.take %t[%1] axis = 0 : (tensor<50x24xf32>, {rows.mlir}) -> tensor<70x24xf32>""", "exact")
+    turned, first = random("f32", (24, 50), 45), random("i32", (9,), 46, 0, 50)
+    yield simple("of_a_transposed_sum", [turned, first], [("f32", (turned.values.T + turned.values.T[:1])[first.values])],
+                 f"""%t = array.transpose %0 permutation = [1, 0] : {turned.mlir} -> tensor<50x24xf32>
+                     %f = array.slice %t [0:1, :] : tensor<50x24xf32> -> tensor<1x24xf32>
+                     %s = array.add %t, %f : (tensor<50x24xf32>, tensor<1x24xf32>) -> tensor<50x24xf32>
+                     %r0 = array.take %s[%1] axis = 0 : (tensor<50x24xf32>, {first.mlir}) -> tensor<9x24xf32>""", "composite")
+    line = random("f32", (37,), 47)
+    yield simple("of_positions", [line], [("f32", (line.values * np.arange(37))[::-1])],
+                 f"""%i = array.iota axis = 0 : tensor<37xf32>
+                     %s = array.mul %0, %i : {line.mlir}
+                     %r0 = array.reverse %s axes = [0] : {line.mlir} -> {line.mlir}""", "exact")
+
+
 def gathers():
     x = random("f32", (4, 5, 6), 11)
     points = Tensor("i32", np.stack([random("i32", (7,), 12, 0, 4).values, random("i32", (7,), 13, 0, 6).values], 1))
@@ -236,5 +266,5 @@ def nothing_to_take():
 
 
 def cases():
-    for make in (nothing_to_take, takes, wide_indices, gathers, scatters, many_updates, masks, one_hots):
+    for make in (nothing_to_take, takes, wide_indices, computed, gathers, scatters, many_updates, masks, one_hots):
         yield from make()

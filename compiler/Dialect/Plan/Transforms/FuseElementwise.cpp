@@ -9,11 +9,13 @@
 // fused where the user reads every element of it once, so that nothing is
 // computed twice; where a broadcast reads elements many times, only if it is
 // cheap. A reshape between two elementwise ops is moved out of the way first.
+// Reads at computed places come last (ComputeAtGathers.cpp).
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/BodyCost.h"
+#include "compiler/Dialect/Plan/Transforms/ComputeAtGathers.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -137,6 +139,9 @@ struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       getOperation().emitWarning(
           "elementwise fusion did not converge; the result is right, but may hold more kernels");
+    // When chains of elementwise ops are one op each.
+    if (fuse)
+      computeAtGathers(getOperation());
   }
 };
 

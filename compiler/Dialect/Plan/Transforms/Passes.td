@@ -49,7 +49,9 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
     Merges a `linalg.generic` whose iterators are all parallel into the one generic that uses its result, where the user
     reads each element once. A producer that a broadcast would compute again for each element is merged only where it is cheap: no
     `math` op and at most four ops. A body grows to a cost of 256 at most, where an `arith` op counts 1 and a `math` op up to 32
-    (a sine), so that compile time stays linear. Runs before `-xc-form-dispatches`, which then sees whole chains as one op. Example:
+    (a sine), so that compile time stays linear. Where a body reads, with `tensor.extract`, what an elementwise generic makes, that generic's body is
+    computed there, of elements of its inputs; and so on for those. Left alone is a producer that is needed elsewhere, unless at most an eighth of its elements
+    are read, and one of fewer elements than are read, unless its body is an instruction or two. Runs before `-xc-form-dispatches`, which then sees whole chains as one op. Example:
     ```mlir
     %a = linalg.generic {...identity maps...} ins(%x) outs(%e) { math.exp }        // input
     %b = linalg.generic {...identity maps...} ins(%a, %y) outs(%e) { arith.addf }

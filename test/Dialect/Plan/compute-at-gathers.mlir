@@ -1,0 +1,123 @@
+// RUN: xc-opt %s -pass-pipeline='builtin.module(func.func(xc-fuse-elementwise,canonicalize))' -split-input-file | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#one = affine_map<(d0) -> (d0)>
+
+// Of a difference only the elements at the labels are computed; its input of one element a row is
+// an input of the gather.
+// CHECK-DAG:   #[[$ONE:.*]] = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: func.func @few_of_a_tensor_that_others_need(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<64x100xf32>, %[[M:[a-z0-9]+]]: tensor<64xf32>, %[[LABEL:[a-z0-9]+]]: tensor<64xindex>
+// CHECK:         linalg.generic {indexing_maps = [#[[$ONE]], #[[$ONE]], #[[$ONE]]]
+// CHECK-SAME:      ins(%[[LABEL]], %[[M]] : tensor<64xindex>, tensor<64xf32>)
+// CHECK-NEXT:    ^bb0(%[[PLACE:.*]]: index, %[[SHIFT:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:      %[[I:.*]] = linalg.index 0
+// CHECK-NEXT:      %[[ELEMENT:.*]] = tensor.extract %[[X]][%[[I]], %[[PLACE]]]
+// CHECK-NEXT:      %[[RESULT:.*]] = arith.subf %[[ELEMENT]], %[[SHIFT]]
+// CHECK-NEXT:      linalg.yield %[[RESULT]]
+func.func @few_of_a_tensor_that_others_need(%x: tensor<64x100xf32>, %m: tensor<64xf32>, %label: tensor<64xindex>)
+    -> (tensor<64xf32>, tensor<64x100xf32>) {
+  %e = tensor.empty() : tensor<64x100xf32>
+  %f = tensor.empty() : tensor<64xf32>
+  %t = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<64x100xf32>, tensor<64xf32>) outs(%e : tensor<64x100xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.subf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<64x100xf32>
+  %y = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%label : tensor<64xindex>) outs(%f : tensor<64xf32>) {
+  ^bb0(%place: index, %o: f32):
+    %i = linalg.index 0 : index
+    %r = tensor.extract %t[%i, %place] : tensor<64x100xf32>
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  return %y, %t : tensor<64xf32>, tensor<64x100xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A conversion is computed wherever a row of the table is read, however often that is.
+// CHECK-LABEL: func.func @rows_of_a_converted_table(
+// CHECK-SAME:    %[[TABLE:[a-z0-9]+]]: tensor<10x8xbf16>
+// CHECK:         linalg.generic
+// CHECK:           %[[ELEMENT:.*]] = tensor.extract %[[TABLE]]
+// CHECK-NEXT:      arith.extf %[[ELEMENT]]
+// CHECK-NOT:     linalg.generic
+func.func @rows_of_a_converted_table(%table: tensor<10x8xbf16>, %ids: tensor<?xindex>, %n: index) -> tensor<?x8xf32> {
+  %e = tensor.empty() : tensor<10x8xf32>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%table : tensor<10x8xbf16>) outs(%e : tensor<10x8xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %r = arith.extf %a : bf16 to f32
+    linalg.yield %r : f32
+  } -> tensor<10x8xf32>
+  %f = tensor.empty(%n) : tensor<?x8xf32>
+  %y = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xindex>) outs(%f : tensor<?x8xf32>) {
+  ^bb0(%place: index, %o: f32):
+    %j = linalg.index 1 : index
+    %r = tensor.extract %t[%place, %j] : tensor<10x8xf32>
+    linalg.yield %r : f32
+  } -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#one = affine_map<(d0) -> (d0)>
+
+// Computed once for each element rather than once for each of ten times as many reads.
+// CHECK-LABEL: func.func @more_reads_than_elements(
+// CHECK:         linalg.generic
+// CHECK:           math.exp
+// CHECK:         linalg.generic
+// CHECK:           tensor.extract
+func.func @more_reads_than_elements(%table: tensor<100xf32>, %ids: tensor<1000xindex>) -> tensor<1000xf32> {
+  %e = tensor.empty() : tensor<100xf32>
+  %t = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%table : tensor<100xf32>) outs(%e : tensor<100xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<100xf32>
+  %f = tensor.empty() : tensor<1000xf32>
+  %y = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%ids : tensor<1000xindex>) outs(%f : tensor<1000xf32>) {
+  ^bb0(%place: index, %o: f32):
+    %r = tensor.extract %t[%place] : tensor<100xf32>
+    linalg.yield %r : f32
+  } -> tensor<1000xf32>
+  return %y : tensor<1000xf32>
+}
+
+// -----
+
+#one = affine_map<(d0) -> (d0)>
+
+// Half of the elements of a tensor that is needed in any case are read, not computed again.
+// CHECK-LABEL: func.func @many_of_a_tensor_that_others_need(
+// CHECK:         %[[T:.*]] = linalg.generic
+// CHECK:         tensor.extract %[[T]]
+func.func @many_of_a_tensor_that_others_need(%table: tensor<100xf32>, %ids: tensor<50xindex>) -> (tensor<50xf32>, tensor<100xf32>) {
+  %e = tensor.empty() : tensor<100xf32>
+  %t = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%table : tensor<100xf32>) outs(%e : tensor<100xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<100xf32>
+  %f = tensor.empty() : tensor<50xf32>
+  %y = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%ids : tensor<50xindex>) outs(%f : tensor<50xf32>) {
+  ^bb0(%place: index, %o: f32):
+    %r = tensor.extract %t[%place] : tensor<100xf32>
+    linalg.yield %r : f32
+  } -> tensor<50xf32>
+  return %y, %t : tensor<50xf32>, tensor<100xf32>
+}
