@@ -36,7 +36,9 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     convolution to its filter does; on targets
     with wgmma, where clusters can share a sum, one of types that it takes does only if the model of its time says that parts gain,
     and so does, on every target, one of factors and sums of one type that no tensor core takes. What equal parts leave over of such
-    a sum is one more product, which the sum of the others starts from. Does nothing for other targets than CUDA. Example:
+    a sum is one more product, which the sum of the others starts from. A sum of squares, or of exponentials, of distances from
+    what was computed of the sum, or the maximum, of the same elements is split with that one: each part does both about a result of its own, and a last
+    step moves what it gave (`cuda.in_parts`). Does nothing for other targets than CUDA. Example:
     ```mlir
     %s = linalg.generic {iterator_types = ["reduction", "parallel"]} ins(%x : tensor<32768x1024xf32>) ...   // input
 

@@ -26,6 +26,7 @@
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/RecomputeInputs.h"
 #include "compiler/Codegen/CUDA/ReductionSplit.h"
+#include "compiler/Codegen/CUDA/SplitDependentReductions.h"
 #include "compiler/Codegen/CUDA/SplitProducts.h"
 #include "compiler/Codegen/CUDA/WalkedRows.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
@@ -440,9 +441,10 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
     llvm::SmallPtrSet<Operation *, 8> done;
     if (arch)
       splitWalkedRows(*arch, done);
+    splitDependentReductions(getOperation());
     SmallVector<linalg::GenericOp> reductions;
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
-      if (op.getNumReductionLoops() > 0 && !done.contains(op))
+      if (op.getNumReductionLoops() > 0 && !done.contains(op) && !op->hasAttr(kInPartsAttr))
         reductions.push_back(collapseReducedLoops(op));
     if (arch)
       llvm::erase_if(reductions,
@@ -469,7 +471,7 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
   /// Sums over rows that are reduced too, and what is `done` with that.
   void splitWalkedRows(const Target &arch, llvm::SmallPtrSetImpl<Operation *> &done) {
     auto isCandidate = [&](linalg::GenericOp op) {
-      return !done.contains(op) && !isStreamedProduct(op, arch);
+      return !done.contains(op) && !op->hasAttr(kInPartsAttr) && !isStreamedProduct(op, arch);
     };
     Block &block = getOperation().getBody().front();
     while (std::optional<WalkedRows> rows = takeWalkedRows(block, arch, isCandidate))

@@ -134,6 +134,34 @@ def moments():
                  f"%r0 = array.logsumexp %0 axes = [1] : {x.mlir} -> tensor<6xf32>", "composite")
 
 
+def in_parts():
+    """Reductions that depend on others of the same elements, which GPUs do part by part: of columns, of two dims of three, and of few long rows."""
+    for dtype, shape, axis in (("f32", (4096, 80), 0), ("f16", (2560, 112), 0), ("f64", (4160, 64), 0), ("f32", (4, 1024, 72), 1), ("f32", (20, 40960), 1)):
+        x = random(dtype, shape, 81, 40, 42)
+        wide = x.values.astype(np.float64)
+        kept = Tensor(dtype, wide.mean(axis))
+        yield simple(f"var_in_parts_{dtype}_{'x'.join(map(str, shape))}", [x], [(dtype, wide.var(axis)), (dtype, wide.mean(axis))],
+                     f"""%r0 = array.var %0 axes = [{axis}] : {x.mlir} -> {kept.mlir}
+                         %r1 = array.mean %0 axes = [{axis}] : {x.mlir} -> {kept.mlir}""", "sum")
+        # Some parts are of nothing but -infinity, and in column or row 2 all are.
+        holed = wide.copy()
+        lines = np.moveaxis(holed, axis, -1)
+        lines[..., 128:2300] = -np.inf
+        np.moveaxis(lines, -2, 0)[2] = -np.inf
+        y = Tensor(dtype, holed)
+        best = y.values.astype(np.float64).max(axis, keepdims=True)
+        shift = np.where(np.isfinite(best), best, 0)
+        want = np.log(np.exp(y.values.astype(np.float64) - shift).sum(axis, keepdims=True)) + shift
+        yield simple(f"logsumexp_in_parts_{dtype}_{'x'.join(map(str, shape))}", [y], [(dtype, want.squeeze(axis))],
+                     f"%r0 = array.logsumexp %0 axes = [{axis}] : {y.mlir} -> {kept.mlir}", "sum")
+    x, w, b = random("f32", (4096, 80), 82, 3, 5), random("f32", (80,), 83), random("f32", (80,), 84)
+    mean, var = x.values.mean(0), x.values.var(0)
+    yield simple("batch_norm_in_parts", [x, w, b], [("f32", (x.values - mean) / np.sqrt(var + 1e-5) * w.values + b.values), ("f32", mean), ("f32", var)],
+                 f"%r0, %r1, %r2 = array.batch_norm_training %0, %1, %2 axis = 1 epsilon = 1.0e-5 : ({x.mlir}, {w.mlir}, {b.mlir}) -> ({x.mlir}, {w.mlir}, {b.mlir})", "sum")
+    e = np.exp(x.values - x.values.max(0))
+    yield simple("softmax_in_parts", [x], [("f32", e / e.sum(0))], f"%r0 = array.softmax %0 axis = 0 : {x.mlir}", "sum")
+
+
 def together():
     """Reductions of one kind to one shape in one kernel, of which one is computed of what another one needs as well."""
     x = random("f32", (12, 4), 17)
@@ -501,5 +529,5 @@ def bodies():
 
 def cases():
     with np.errstate(all="ignore"):
-        for make in (reductions, bodies, arguments, moments, together, scans, softmaxes, norms, large):
+        for make in (reductions, bodies, arguments, moments, in_parts, together, scans, softmaxes, norms, large):
             yield from make()
