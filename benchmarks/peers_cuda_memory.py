@@ -23,6 +23,7 @@ import sys
 import time
 
 import memory_families
+import memory_sweep
 import xcr_torch
 from memory_families import Work, tensor
 
@@ -406,7 +407,7 @@ def main():
     args = parser.parse_args()
     if args.what != "warm" and not args.folder:
         parser.error("expected --folder=DIR")
-    works = [work for work in [*list_work(), *memory_families.list_families()] if re.search(args.only, work.name)]
+    works = [work for work in [*list_work(), *memory_families.list_families(), *memory_sweep.list_sweep()] if re.search(args.only, work.name)]
     {"compile": compile_all, "warm": warm_all, "run": run_all}[args.what](args, works)
 
 
