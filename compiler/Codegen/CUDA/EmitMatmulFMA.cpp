@@ -32,7 +32,9 @@
 //
 // At that barrier all threads have loaded the whole of tile `step`, which is why the next round may
 // overwrite it. An operand that is contiguous along k is copied element by element: cp.async turns
-// it on the way, and needs no rows that are aligned.
+// it on the way, and needs no rows that are aligned. What a copy needs beside its bytes is made
+// anew in each step, of one address for each operand and of how many rows, or k, are left: 128
+// registers hold 64 sums, their factors and little else.
 //
 // Both tiles lie in shared memory with k as the slow dim, so that a thread reads its rows of A and
 // its columns of B by vectors. A thread's rows (and columns) come in groups of 4, the groups tile_m
@@ -100,6 +102,8 @@ private:
     Value start; // of the tile along it
     int64_t width = 1, rounds = 1;
     Value buffer = {};
+    Value source = {}; // of the copy started last, which is at these offsets from the first one
+    int64_t ownOffset = 0, kOffset = 0;
   };
   Operand makeOperand(const Contraction::Side &side, int64_t own, Value start);
   void placeThread();
@@ -111,10 +115,11 @@ private:
     int64_t ownOffset = 0, kOffset = 0;
   };
   Place getCopyPlace(const Operand &operand, int64_t round);
-  Value getSource(const Operand &operand, Value own, Value k);
-  Value isCopyInside(const Operand &operand, const Place &place, Value own, Value k);
+  Value offsetBy(Value pointer, Value elements);
+  Value getSource(Operand &operand, const Place &place, Value own, Value k);
+  Value isCopyInside(const Operand &operand, const Place &place, Value own, Value k, Value isStep);
   /// Starts copy `round` of tile `step` into buffer `slot`.
-  void startCopy(const Operand &operand, int64_t round, Value step, Value steps, Value slot);
+  void startCopy(Operand &operand, int64_t round, Value step, Value steps, Value slot);
   /// Waits for the oldest but `stages` - 2 of the copies that were started, in all threads.
   void awaitTile();
   SmallVector<Value> loadTile(const Operand &operand, Value k);
@@ -147,7 +152,6 @@ private:
   IndexBuilder &index;
   MatmulTile tile;
   Value thread, threadRow, threadColumn;
-  llvm::DenseMap<std::pair<Value, Value>, Value> sources; // by memory and position
   SmallVector<Operand, 2> operands;
 };
 
@@ -304,59 +308,93 @@ FMAEmitter::Place FMAEmitter::getCopyPlace(const Operand &operand, int64_t round
   return {own, k};
 }
 
-Value FMAEmitter::getSource(const Operand &operand, Value own, Value k) {
-  Value source = points.getMemory(operand.side.getCopySource());
-  Value position = tile.getPosition(operand.side, own, k).first;
-  Value &known = sources[{source, position}];
-  if (!known)
-    known = tile.hideOrigin(tile.getPointer(source, position));
-  return known;
+Value FMAEmitter::offsetBy(Value pointer, Value elements) {
+  Type type = contraction.accumulatorType;
+  std::optional<int64_t> number = getConstantIntValue(elements);
+  if (number && std::abs(*number) <= kFarthest)
+    return LLVM::GEPOp::create(points.builder, points.loc, pointer.getType(), type, pointer,
+                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*number)});
+  Value offset =
+      arith::IndexCastOp::create(points.builder, points.loc, points.builder.getI64Type(), elements);
+  return LLVM::GEPOp::create(points.builder, points.loc, pointer.getType(), type, pointer,
+                             ArrayRef<LLVM::GEPArg>{offset});
 }
 
-/// i1: copy `place`, from where the thread's first one is at (own, k), begins inside; null if all
-/// do.
-Value FMAEmitter::isCopyInside(const Operand &operand, const Place &place, Value own, Value k) {
-  bool walksOwn = operand.side.isKContiguous;
-  if ((walksOwn ? place.kOffset : place.ownOffset) != 0)
-    return tile.isInside(operand.side, index.add(own, place.ownOffset), index.add(k, place.kOffset),
-                         operand.own, config.getTileK());
-  return tile.isInsideBehind(operand.side, own, k, walksOwn ? place.ownOffset : place.kOffset,
-                             operand.own, config.getTileK());
+/// The address that the copy at `place` is from, where the first one is from (own, k). Of places a
+/// known number of bytes apart the first one's address serves all; others are reached from the one
+/// before. LLVM does not see how these come about: it would keep and step an address for each copy,
+/// in 16 pairs of registers.
+Value FMAEmitter::getSource(Operand &operand, const Place &place, Value own, Value k) {
+  Value ownStride = tile.getStride(operand.side, /*alongK=*/false),
+        kStride = tile.getStride(operand.side, /*alongK=*/true);
+  bool isApart = place.ownOffset != 0 || place.kOffset != 0;
+  bool isWalked = isApart && (place.ownOffset == 0 || ownStride) && (place.kOffset == 0 || kStride);
+  auto getDistance = [&](int64_t alongOwn, int64_t alongK) {
+    Value distance = alongOwn == 0 ? index.constant(0) : index.mul(ownStride, alongOwn);
+    return alongK == 0 ? distance : index.add(distance, index.mul(kStride, alongK));
+  };
+  Value from;
+  if (isWalked) {
+    Value distance =
+        getDistance(place.ownOffset - operand.ownOffset, place.kOffset - operand.kOffset);
+    from = offsetBy(operand.source, distance);
+    if (!getConstantIntValue(distance))
+      from = tile.hideOrigin(from);
+  } else {
+    Value source = points.getMemory(operand.side.getCopySource());
+    Value position =
+        tile.getPosition(operand.side, index.add(own, place.ownOffset), index.add(k, place.kOffset))
+            .first;
+    from = tile.hideOrigin(tile.getPointer(source, position));
+  }
+  operand.source = from;
+  operand.ownOffset = place.ownOffset;
+  operand.kOffset = place.kOffset;
+  return from;
 }
 
-void FMAEmitter::startCopy(const Operand &operand, int64_t round, Value step, Value steps,
-                           Value slot) {
+/// i1: the copy at `place`, where the thread's first one is at (own, k), begins inside. It is one
+/// comparison of a known number with the room that is left: that changes with each step, and with
+/// it what LLVM would keep for each copy if it only depended on the rows.
+Value FMAEmitter::isCopyInside(const Operand &operand, const Place &place, Value own, Value k,
+                               Value isStep) {
+  OpBuilder &builder = points.builder;
+  auto isLeft = [&](int64_t offset, Value size, Value first, Value isThere) -> Value {
+    Value room = index.sub(size, first);
+    if (isThere)
+      room = arith::SelectOp::create(builder, points.loc, isThere, room, index.constant(0));
+    return index.isLess(index.constant(offset), room);
+  };
+  // Past the last step, too, zeros are written: the number of groups under way stays equal.
+  int64_t tileK = config.getTileK();
+  if (operand.side.isKContiguous) {
+    Value isThere = tile.isInsideK(index.add(k, place.kOffset), tileK);
+    isThere = isThere ? isThere : isStep;
+    if (!tile.isInsideOwn(operand.side, own, operand.own))
+      return isThere;
+    Value size = &operand.side == &contraction.a ? tile.sizeM : tile.sizeN;
+    return isLeft(place.ownOffset, size, own, isThere);
+  }
+  Value isThere = tile.isInsideOwn(operand.side, index.add(own, place.ownOffset), operand.own);
+  if (!tile.isInsideK(k, tileK))
+    return index.both(isStep, isThere);
+  return isLeft(place.kOffset, tile.sizeK, k, isThere);
+}
+
+void FMAEmitter::startCopy(Operand &operand, int64_t round, Value step, Value steps, Value slot) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
   Place place = getCopyPlace(operand, round);
   Value own = index.add(operand.start, place.own);
   Value k = index.add(index.mul(step, config.getTileK()), place.k);
-  // Past the last step, too, zeros are written: the number of groups under way stays equal. A copy
-  // of no bytes reads nothing, wherever its source points.
-  Value inside = isCopyInside(operand, place, own, k);
-  if (!tile.isInsideK(k, config.getTileK()))
-    inside = index.both(index.isLess(step, steps), inside);
-  // Places that are a known number apart are so many bytes apart: the address of the first serves
-  // them all.
-  std::optional<int64_t> ownStride = tile.getStride(operand.side, /*alongK=*/false),
-                         kStride = tile.getStride(operand.side, /*alongK=*/true);
-  int64_t apart = place.ownOffset * ownStride.value_or(kFarthest + 1) +
-                  place.kOffset * kStride.value_or(kFarthest + 1);
-  if (apart > kFarthest) {
-    own = index.add(own, place.ownOffset);
-    k = index.add(k, place.kOffset);
-    apart = 0;
-  }
-  auto offsetBy = [&](Value pointer, int64_t elements) -> Value {
-    return LLVM::GEPOp::create(builder, loc, pointer.getType(), contraction.accumulatorType,
-                               pointer, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(elements)});
-  };
+  // A copy of no bytes reads nothing, wherever its source points.
+  Value inside = isCopyInside(operand, place, own, k, index.isLess(step, steps));
   int64_t row = getRowLength(operand);
-  Value from = offsetBy(getSource(operand, own, k), apart);
+  Value from = getSource(operand, place, own, k);
   Value first = index.add(index.mul(slot, config.getTileK() * row),
                           index.add(index.mul(place.k, row), place.own));
-  Value to =
-      offsetBy(tile.getPointer(operand.buffer, first), place.kOffset * row + place.ownOffset);
+  Value to = offsetBy(tile.getPointer(operand.buffer, first),
+                      index.constant(place.kOffset * row + place.ownOffset));
   auto bytes = static_cast<int32_t>(operand.width * getElementBytes(contraction.accumulatorType));
   Value size = arith::SelectOp::create(builder, loc, inside,
                                        points.constant(builder.getI32IntegerAttr(bytes)),
@@ -374,8 +412,8 @@ void FMAEmitter::awaitTile() {
 SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
-  SmallVector<std::pair<const Operand *, int64_t>> copies;
-  for (const Operand &operand : operands)
+  SmallVector<std::pair<Operand *, int64_t>> copies;
+  for (Operand &operand : operands)
     for (int64_t round = 0; round < operand.rounds; ++round)
       copies.push_back({&operand, round});
   Value steps = tile.getSteps(config.getTileK()), none = index.constant(0);
@@ -403,7 +441,7 @@ SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
     int64_t lastK = config.getTileK() - 1;
     // Copies start between the products, evenly: the memory system takes a burst of them no faster.
     int64_t perK = llvm::divideCeil(copies.size(), std::max<int64_t>(lastK, 1));
-    ArrayRef<std::pair<const Operand *, int64_t>> left = copies;
+    ArrayRef<std::pair<Operand *, int64_t>> left = copies;
     for (int64_t k = 0; k <= lastK; ++k) {
       size_t now = k < lastK ? std::min<size_t>(perK, left.size()) : left.size();
       for (auto [operand, round] : left.take_front(now))
@@ -470,14 +508,16 @@ SmallVector<Value> FMAEmitter::sumLoaded(SmallVector<Value> sums) {
 void FMAEmitter::emitOutputs(ArrayRef<Value> sums) {
   int64_t group = getGroup(), columnGroups = config.getThreadN() / group,
           rowGroup = std::min<int64_t>(config.getThreadM(), 4);
+  // Known distances come last: they become offsets of addresses then.
+  Value firstRow = index.add(tile.startM, index.mul(threadRow, rowGroup)),
+        firstColumn = index.add(tile.startN, index.mul(threadColumn, group));
   for (int64_t i = 0; i < config.getThreadM(); ++i)
     for (int64_t j = 0; j < columnGroups; ++j) {
       int64_t rowOffset =
           i / rowGroup * (config.getTileM() / (config.getThreadM() / rowGroup)) + i % rowGroup;
-      Value row = index.add(tile.startM, index.add(index.mul(threadRow, rowGroup), rowOffset));
-      Value column = index.add(tile.startN, index.add(index.mul(threadColumn, group),
-                                                      j * (config.getTileN() / columnGroups)));
-      tile.emitOutputs(row, column, sums[i * columnGroups + j]);
+      tile.emitOutputs(index.add(firstRow, rowOffset),
+                       index.add(firstColumn, j * (config.getTileN() / columnGroups)),
+                       sums[i * columnGroups + j]);
     }
 }
 

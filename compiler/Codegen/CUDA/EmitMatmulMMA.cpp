@@ -339,7 +339,7 @@ void MMAEmitter::startCopy(const Share &share, Value step, Value steps, Value sl
   // them all.
   int64_t apart = 0;
   Line first = line;
-  if (std::optional<int64_t> stride = tile.getStride(operand.side, /*alongK=*/!alongOwn)) {
+  if (std::optional<int64_t> stride = tile.getKnownStride(operand.side, /*alongK=*/!alongOwn)) {
     apart = line.offset * *stride;
     first.offset = 0;
   }

@@ -73,9 +73,6 @@ private:
 
 } // namespace
 
-/// Products of f32 and f64 with shorter sums, or with such of symbolic length, have few steps for
-/// copies ahead of their use, and addresses that do not all fit registers.
-static constexpr int64_t kShortestCopiedSum = 256;
 /// Instructions that a function of mathematics is counted as.
 static constexpr int64_t kFunction = 12;
 
@@ -425,8 +422,7 @@ Choice ProductChooser::choosePlain() {
   problem.n = getStaticProduct(op, contraction.n).value_or(4096);
   problem.k = getStaticProduct(op, contraction.k).value_or(1024);
   problem.elementBytes = getElementBytes(contraction.accumulatorType);
-  problem.isCopied = kernel.target->hasAsyncCopy && contraction.hasCopiedFactors() &&
-                     getStaticProduct(op, contraction.k).value_or(0) >= kShortestCopiedSum;
+  problem.isCopied = isCopiedAhead(*kernel.target, problem.k) && contraction.hasCopiedFactors();
   auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
     // What runs along k is turned as it is copied, element by element.
     if (!side.isVectorizable || (problem.isCopied && side.isKContiguous))

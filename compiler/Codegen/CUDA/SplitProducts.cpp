@@ -167,7 +167,7 @@ static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, Array
                                                     FMAProblem problem, const Target &target) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   problem.elementBytes = getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth() / 8;
-  problem.isCopied = target.hasAsyncCopy && k.size() == 1;
+  problem.isCopied = isCopiedAhead(target, problem.k) && k.size() == 1;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (problem.isCopied && isContiguous(maps[0], k))
     problem.widthA = 1;
@@ -188,6 +188,7 @@ static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, Array
       part.batch *= parts;
       part.k = problem.k / ranges[loop] * size;
       rest.k = problem.k / ranges[loop] * left;
+      rest.isCopied &= isCopiedAhead(target, rest.k);
       double time = estimatePlain(target, part, isDouble) + estimateSumOfParts(problem, parts);
       if (rest.k > 0)
         time += estimatePlain(target, rest, isDouble);

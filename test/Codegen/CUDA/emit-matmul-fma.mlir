@@ -107,3 +107,31 @@ builtin.module @copied_ragged attributes {plan.kernel, plan.target = #plan.targe
     return
   }
 }
+
+// -----
+
+// Rows of A are as far apart as only the launch knows: each is reached from the one before, at an address that LLVM does not see
+// through, and so keeps no register for.
+// CHECK-LABEL: func.func @copied_symbolic
+// CHECK:         scf.for
+// CHECK:           %[[FIRST:.*]] = llvm.inline_asm asm_dialect = att "mov.b64
+// CHECK:           nvvm.cp.async.shared.global %{{.*}}, %[[FIRST]], 4, cache =  ca
+// CHECK:           %[[NEXT:.*]] = llvm.getelementptr %[[FIRST]][%{{.*}}]
+// CHECK:           %[[SECOND:.*]] = llvm.inline_asm asm_dialect = att "mov.b64 $0, $1;", "=l,l" %[[NEXT]]
+// CHECK:           nvvm.cp.async.shared.global %{{.*}}, %[[SECOND]], 4, cache = ca
+builtin.module @copied_symbolic attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @copied_symbolic() attributes {lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32, tile_k = 8, thread_m = 4, thread_n = 4, stages = 3>} {
+    %k = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 64 sizes(%k) : memref<64x?xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<64x?xf32> to tensor<64x?xf32>
+    %b1 = plan.binding 1 read align 64 sizes(%k) : memref<?x64xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<?x64xf32> to tensor<?x64xf32>
+    %e4 = tensor.empty() : tensor<64x64xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<64x?xf32>, tensor<?x64xf32>) outs(%f4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %b2 = plan.binding 2 write align 64 : memref<64x64xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+    return
+  }
+}

@@ -577,6 +577,69 @@ builtin.module @columns_of_symbolic_length attributes {plan.kernel, plan.target 
 
 // -----
 
+// Tiles are copied ahead of their use also where the sum's length is symbolic; a sum of one step passes through registers, and one of
+// few steps has no more stages than those and one.
+// CHECK-LABEL: func.func @symbolic_sum()
+// CHECK-SAME:    #cuda.matmul_fma<{{.*}} stages = 3>
+builtin.module @symbolic_sum attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @symbolic_sum() {
+    %k = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 64 sizes(%k) : memref<4096x?xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x?xf32> to tensor<4096x?xf32>
+    %b1 = plan.binding 1 read align 64 sizes(%k) : memref<?x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<?x4096xf32> to tensor<?x4096xf32>
+    %e4 = tensor.empty() : tensor<4096x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<4096x?xf32>, tensor<?x4096xf32>) outs(%f4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4096x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<4096x4096xf32>, memref<4096x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @single_step()
+// CHECK-SAME:    #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>
+builtin.module @single_step attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @single_step() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x16xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x16xf32> to tensor<4096x16xf32>
+    %b1 = plan.binding 1 read align 64 : memref<16x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<16x4096xf32> to tensor<16x4096xf32>
+    %e4 = tensor.empty() : tensor<4096x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<4096x16xf32>, tensor<16x4096xf32>) outs(%f4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4096x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<4096x4096xf32>, memref<4096x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @two_steps()
+// CHECK-SAME:    #cuda.matmul_fma<{{.*}} stages = 3>
+builtin.module @two_steps attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @two_steps() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x20xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x20xf32> to tensor<4096x20xf32>
+    %b1 = plan.binding 1 read align 64 : memref<20x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<20x4096xf32> to tensor<20x4096xf32>
+    %e4 = tensor.empty() : tensor<4096x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<4096x20xf32>, tensor<20x4096xf32>) outs(%f4 : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4096x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<4096x4096xf32>, memref<4096x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
 // CHECK-LABEL: func.func @product()
 // CHECK-SAME:    #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 16, thread_m = 8, thread_n = 8, stages = 3>
 builtin.module @product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {

@@ -57,6 +57,24 @@ def layouts():
         yield product(at, bt, " transpose_a transpose_b", result, "_tab")
 
 
+def symbolic_layouts():
+    """Rows that are as far apart as only the launch knows, aligned and not."""
+    for m, k, n in ((70, 100, 36), (33, 129, 65)):
+        a, b = random("f32", (m, k), 3), random("f32", (k, n), 4)
+        at, bt = Tensor("f32", a.values.T), Tensor("f32", b.values.T)
+        any_matrix = "tensor<?x?xf32>"
+        for tag, left, right, options in (("nn", a, b, ""), ("tn", at, b, " transpose_a"), ("nt", a, bt, " transpose_b"),
+                                          ("tt", at, bt, " transpose_a transpose_b")):
+            yield simple(f"symbolic_{m}_{k}_{n}_{tag}", [left, right], [("f32", a.values @ b.values)],
+                         f"%r0 = array.matmul %0, %1{options} : ({any_matrix}, {any_matrix}) -> {any_matrix}", "sum",
+                         [any_matrix, any_matrix], [any_matrix])
+    x, w = random("f32", (3, 13, 40), 5), random("f32", (40, 36), 6)
+    yield simple("symbolic_rows_of_two_dims", [x, w], [("f32", x.values @ w.values)],
+                 "%r0 = array.dot_general %0, %1 batch = [] x [] contract = [2] x [0] : "
+                 "(tensor<?x?x?xf32>, tensor<?x36xf32>) -> tensor<?x?x36xf32>", "sum", ["tensor<?x?x?xf32>", "tensor<?x36xf32>"],
+                 ["tensor<?x?x36xf32>"])
+
+
 def batches():
     for left, right in (((3, 5, 6), (3, 6, 7)), ((2, 3, 9, 8), (2, 3, 8, 5)), ((4, 17, 33), (1, 33, 9)), ((1, 17, 33), (4, 33, 9)),
                         ((2, 1, 5, 6), (3, 6, 7)), ((5, 6), (4, 6, 7)), ((12, 32, 64), (12, 64, 32))):
@@ -400,6 +418,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, doubles_on_tensor_cores, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows,
+    for make in (sizes, layouts, symbolic_layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, doubles_on_tensor_cores, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows,
                  warpgroups_of_other_widths, fused, constant_weights, groups):
         yield from make()

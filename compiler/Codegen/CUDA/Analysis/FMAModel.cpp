@@ -73,6 +73,8 @@ static constexpr FMAPlan kLoadedPlans[] = {
     {128, 128, 8, 8, 8, 2, 0}, {64, 64, 16, 4, 4, 2, 0}, {32, 32, 16, 2, 4, 2, 0},
     {16, 64, 32, 2, 4, 2, 0},  {16, 64, 16, 2, 4, 2, 0},
 };
+/// What a step of all tiles that are copied takes of k.
+static constexpr int64_t kCopiedK = 16;
 /// Of wide types all that a step multiplies must fit into registers.
 static constexpr int64_t kMostWideSums = 16, kMostWideK = 16;
 
@@ -168,6 +170,8 @@ static double estimate(const Target &target, const FMAProblem &problem, const FM
   return kLaunchTime + (std::max(busy, read) + kOverlapLoss * std::min(busy, read)) / 1000;
 }
 
+bool isCopiedAhead(const Target &target, int64_t k) { return target.hasAsyncCopy && k > kCopiedK; }
+
 FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
   FMAPlan best{};
   best.microseconds = std::numeric_limits<double>::infinity();
@@ -175,6 +179,9 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
     bool isWide = problem.elementBytes > 4;
     if (isWide && (plan.threadM * plan.threadN > kMostWideSums || plan.tileK > kMostWideK))
       return;
+    // Short sums have no more tiles than are under way and one that is multiplied.
+    if (problem.isCopied)
+      plan.stages = std::min<int64_t>(plan.stages, llvm::divideCeil(problem.k, plan.tileK) + 1);
     int64_t resident = countBlocks(target, problem, plan);
     if (resident == 0)
       return;

@@ -31,6 +31,11 @@ struct FMAPlan {
 /// Bytes of shared memory that a block takes.
 int64_t getSharedBytes(const FMAProblem &problem, const FMAPlan &plan);
 
+/// True if factors that lie in memory as they are multiplied reach shared memory by cp.async. A sum
+/// of a single step has nothing to be copied ahead of, and ptxas would make straight code of it
+/// that does not fit registers.
+bool isCopiedAhead(const Target &target, int64_t k);
+
 /// The plan that should be fastest. There always is one.
 FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem);
 

@@ -216,35 +216,44 @@ bool MatmulTile::canTurn(const Contraction::Side &side) {
   return binding && !side.getZeroPadding() && !side.isKContiguous && side.isVectorizable &&
          binding.getAlignment() >= kWordBytes && kWordBytes % bytes == 0 &&
          getVectorWidth(side, kWordBytes / bytes) == kWordBytes / bytes &&
-         getStride(side, /*alongK=*/true);
+         getKnownStride(side, /*alongK=*/true);
 }
 
-std::optional<int64_t> MatmulTile::getStride(const Contraction::Side &side, bool alongK) {
+Value MatmulTile::getStride(const Contraction::Side &side, bool alongK) {
   if (side.getZeroPadding())
-    return std::nullopt;
+    return nullptr;
+  auto isOne = [](Value size) { return getConstantIntValue(size) == std::optional<int64_t>(1); };
   ArrayRef<unsigned> own = &side == &contraction.a ? contraction.m : contraction.n;
-  SmallVector<unsigned> dims =
-      llvm::filter_to_vector(alongK ? ArrayRef(contraction.k) : own, [&](unsigned dim) {
-        return getConstantIntValue(sizes[dim]) != std::optional<int64_t>(1);
-      });
-  if (dims.size() != 1)
-    return std::nullopt;
-  std::optional<int64_t> found;
-  int64_t stride = 1;
+  SmallVector<unsigned> dims = llvm::filter_to_vector(
+      alongK ? ArrayRef(contraction.k) : own, [&](unsigned dim) { return !isOne(sizes[dim]); });
   linalg::LinalgOp op = contraction.getOp();
-  auto type = cast<RankedTensorType>(side.operand->get().getType());
-  for (auto [expr, size] :
-       llvm::zip_equal(llvm::reverse(op.getMatchingIndexingMap(side.operand).getResults()),
-                       llvm::reverse(type.getShape()))) {
-    if (expr.isFunctionOfDim(dims.front())) {
-      if (found || !isa<AffineDimExpr>(expr) || stride == ShapedType::kDynamic)
-        return std::nullopt;
-      found = stride;
+  Value stride = index.constant(1), found;
+  bool isRun = false; // the dim inside of this one is one of `dims`
+  SmallVector<Value> extents = points.getSizes(side.operand->get());
+  AffineMap map = op.getMatchingIndexingMap(side.operand);
+  ArrayRef<AffineExpr> exprs = map.getResults();
+  for (size_t at = exprs.size(); at-- > 0;) {
+    AffineExpr expr = exprs[at];
+    if (llvm::any_of(dims, [&](unsigned dim) { return expr.isFunctionOfDim(dim); })) {
+      if (expr != getAffineDimExpr(dims.back(), expr.getContext()) || (found && !isRun))
+        return nullptr;
+      dims.pop_back();
+      if (!found)
+        found = stride;
+      if (dims.empty())
+        return found;
+      isRun = true;
+    } else if (!isOne(extents[at])) {
+      isRun = false;
     }
-    stride = ShapedType::isDynamic(size) || stride == ShapedType::kDynamic ? ShapedType::kDynamic
-                                                                           : stride * size;
+    stride = index.mul(stride, extents[at]);
   }
-  return found;
+  return nullptr;
+}
+
+std::optional<int64_t> MatmulTile::getKnownStride(const Contraction::Side &side, bool alongK) {
+  Value stride = getStride(side, alongK);
+  return stride ? getConstantIntValue(stride) : std::nullopt;
 }
 
 Value MatmulTile::emitFactors(const Contraction::Side &side, Value own, Value k, int64_t lanes,

@@ -56,8 +56,10 @@ public:
   /// that differ by a known number of bytes.
   bool canTurn(const Contraction::Side &side);
   /// How far apart in the copy source neighbours along k, or along the operand's own dim, are
-  /// everywhere; nothing if that varies or is not known.
-  std::optional<int64_t> getStride(const Contraction::Side &side, bool alongK);
+  /// everywhere; null if that varies.
+  mlir::Value getStride(const Contraction::Side &side, bool alongK);
+  /// The same as a number; nothing if it depends on sizes that are not known, either.
+  std::optional<int64_t> getKnownStride(const Contraction::Side &side, bool alongK);
   /// i1: the element is within the operand; null if all of every tile are.
   mlir::Value isInside(const Contraction::Side &side, mlir::Value own, mlir::Value k,
                        int64_t tileOwn, int64_t tileK);

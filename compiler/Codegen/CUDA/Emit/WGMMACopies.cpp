@@ -87,7 +87,7 @@ SmallVector<Value> WGMMAEmitter::loadTurned(const Operand &operand, int64_t unit
   Type type = width > 1 ? Type(VectorType::get(width, elementType)) : elementType;
   Value position = tile.getPosition(operand.side, own, first).first;
   Value pointer = tile.getPointer(points.getMemory(operand.side.getCopySource()), position);
-  int64_t stride = *tile.getStride(operand.side, /*alongK=*/true);
+  int64_t stride = *tile.getKnownStride(operand.side, /*alongK=*/true);
   SmallVector<Value> words;
   for (int64_t i = 0; i < kChunkBytes / bytes; ++i) {
     Value inside = tile.isInside(operand.side, own, index.add(first, i), operand.type.getRows(),

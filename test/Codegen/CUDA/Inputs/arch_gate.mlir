@@ -17,6 +17,13 @@ func.func @symbolic_product(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>) -> tenso
   return %p : tensor<?x?xbf16>
 }
 
+func.func @symbolic_f32_products(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<999x?xf32>, %d: tensor<1001x?xf32>)
+    -> (tensor<?x?xf32>, tensor<999x1001xf32>) {
+  %p = array.matmul %a, %b : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %q = array.matmul %c, %d transpose_b : (tensor<999x?xf32>, tensor<1001x?xf32>) -> tensor<999x1001xf32>
+  return %p, %q : tensor<?x?xf32>, tensor<999x1001xf32>
+}
+
 func.func @reductions(%a: tensor<1000003xf32>, %b: tensor<?xf32>, %c: tensor<4096x768xbf16>, %d: tensor<?x96xf32>,
                       %e: tensor<65536xf32>, %f: tensor<128x1000xf32>, %g: tensor<?x?xf32>)
     -> (tensor<f32>, tensor<f32>, tensor<768xbf16>, tensor<96xf32>, tensor<i32>, tensor<128xi32>, tensor<?xf32>) {
