@@ -23,12 +23,16 @@ using namespace mlir;
 
 namespace xc::cuda {
 
+/// Rows or columns of symbolic number.
+static constexpr int64_t kExpectedSize = 4096;
+
 namespace {
 
 class ProductChooser {
 public:
   ProductChooser(const Contraction &contraction, const KernelInfo &kernel, PointEmitter &points,
-                 const SelectStrategyOptions &options, const ProductTuning &tuning);
+                 const SelectStrategyOptions &options, const ProductTuning &tuning,
+                 std::optional<int64_t> rowBound);
 
   Choice choose();
 
@@ -40,6 +44,15 @@ private:
   /// f64 on tensor cores, where that should be faster than `limit` microseconds.
   std::optional<Choice> chooseDoubleMMA(double limit);
   Choice choosePlain();
+  /// The product of the sizes of `dims`; where that is symbolic, `guess`, or what ranges allow.
+  int64_t getExpectedSize(ArrayRef<unsigned> dims, int64_t guess);
+  int64_t getExpectedRows() {
+    return getExpectedSize(contraction.m, rowBound.value_or(kExpectedSize));
+  }
+  int64_t getExpectedColumns() {
+    bool isBound = rowBound && getStaticProduct(contraction.getOp(), contraction.m);
+    return getExpectedSize(contraction.n, isBound ? *rowBound : kExpectedSize);
+  }
   /// True if all sizes are constants, or guards promise what is to be known of them.
   bool hasKnownSizes() const {
     return kernel.getFunction()->hasAttr(plan::kGuardsAttr) ||
@@ -63,6 +76,7 @@ private:
   PointEmitter &points; // knows the sizes; nothing is emitted
   const SelectStrategyOptions &options;
   const ProductTuning &tuning;
+  std::optional<int64_t> rowBound;
   bool isTF32;         // f32 factors may be rounded
   int64_t outputOps;   // see countOutputOps
   std::string key;     // what identifies the product in a tuning table
@@ -92,8 +106,9 @@ static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contr
 
 ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo &kernel,
                                PointEmitter &points, const SelectStrategyOptions &options,
-                               const ProductTuning &tuning)
+                               const ProductTuning &tuning, std::optional<int64_t> rowBound)
     : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
+      rowBound(rowBound),
       isTF32(contraction.hasSingleOperands() && contraction.getOp()->hasAttr(plan::kAllowTF32Attr)),
       outputOps(countOutputOps(kernel, contraction)), key(makeKey()),
       oddity(findOddity(contraction.a, contraction.m)) {
@@ -246,6 +261,21 @@ std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
                           points.index, reason);
 }
 
+int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
+  linalg::LinalgOp op = contraction.getOp();
+  if (std::optional<int64_t> size = getStaticProduct(op, dims))
+    return *size;
+  SmallVector<Value> sizes = points.getLoopSizes(op);
+  int64_t most = 1;
+  for (unsigned dim : dims) {
+    std::optional<int64_t> bound = getUpperBound(sizes[dim]);
+    if (!bound || *bound >= guess)
+      return guess;
+    most *= std::max<int64_t>(*bound, 1);
+  }
+  return std::min(most, guess);
+}
+
 /// See MatmulTile::canTurn; of static sizes, where there is no kernel yet.
 bool ProductChooser::canTurn(const Contraction::Side &side, ArrayRef<unsigned> own) {
   constexpr int64_t kWordBytes = 4;
@@ -289,14 +319,11 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   if (!b)
     return refuse("no boxes can be copied of " + getName(second) + ": " + reason);
   linalg::LinalgOp op = contraction.getOp();
-  auto getSize = [&](ArrayRef<unsigned> dims, int64_t guess) {
-    return getStaticProduct(op, dims).value_or(guess);
-  };
   MatmulProblem problem;
-  problem.batch = getSize(contraction.batch, 1);
-  problem.m = getSize(swapped ? contraction.n : contraction.m, 4096);
-  problem.n = getSize(swapped ? contraction.m : contraction.n, 4096);
-  problem.k = getSize(contraction.k, 1024);
+  problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
+  problem.m = swapped ? getExpectedColumns() : getExpectedRows();
+  problem.n = swapped ? getExpectedRows() : getExpectedColumns();
+  problem.k = getStaticProduct(op, contraction.k).value_or(1024);
   // An empty tensor has no description; a sum of nothing never starts; and where k is 1, boxes have
   // no dim for the rows of tiles that run along m or n.
   if (problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
@@ -366,7 +393,7 @@ std::optional<Choice> ProductChooser::chooseMMA() {
            (elementBytes > 1 || side.isKContiguous) &&
            getWidth(side, own) >= kVectorBytes / elementBytes;
   };
-  ProductSize size{batch.value_or(1), m.value_or(4096), n.value_or(4096)};
+  ProductSize size{batch.value_or(1), getExpectedRows(), getExpectedColumns()};
   size.isRagged = !m || !n || !k || *m % 256 != 0 || *n % 256 != 0 || *k % 64 != 0;
   size.isCopied = isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n);
   size.isScattered =
@@ -393,8 +420,8 @@ std::optional<Choice> ProductChooser::chooseDoubleMMA(double limit) {
   linalg::LinalgOp op = contraction.getOp();
   DoubleProblem problem;
   problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
-  problem.m = getStaticProduct(op, contraction.m).value_or(4096);
-  problem.n = getStaticProduct(op, contraction.n).value_or(4096);
+  problem.m = getExpectedRows();
+  problem.n = getExpectedColumns();
   problem.k = getStaticProduct(op, contraction.k).value_or(1024);
   // Sizes that are not known may need wide indices.
   problem.isRoomy = contraction.hasCopiedFactors() && outputOps < kFunction &&
@@ -418,8 +445,8 @@ Choice ProductChooser::choosePlain() {
   linalg::LinalgOp op = contraction.getOp();
   FMAProblem problem;
   problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
-  problem.m = getStaticProduct(op, contraction.m).value_or(4096);
-  problem.n = getStaticProduct(op, contraction.n).value_or(4096);
+  problem.m = getExpectedRows();
+  problem.n = getExpectedColumns();
   problem.k = getStaticProduct(op, contraction.k).value_or(1024);
   problem.elementBytes = getElementBytes(contraction.accumulatorType);
   problem.isCopied = isCopiedAhead(*kernel.target, problem.k) && contraction.hasCopiedFactors();
@@ -468,8 +495,8 @@ Choice ProductChooser::choose() {
 
 Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
                              PointEmitter &points, const SelectStrategyOptions &options,
-                             const ProductTuning &tuning) {
-  return ProductChooser(contraction, kernel, points, options, tuning).choose();
+                             const ProductTuning &tuning, std::optional<int64_t> rowBound) {
+  return ProductChooser(contraction, kernel, points, options, tuning, rowBound).choose();
 }
 
 } // namespace xc::cuda

@@ -38,11 +38,16 @@ static constexpr int64_t kLongestWalk = 8192;
 /// blocks of a cluster for those beyond what one holds.
 static constexpr int64_t kLongestBlockRow = 16384;
 static constexpr int64_t kRowBounds[] = {1024, 4096, kLongestBlockRow, 65536};
+/// Products of a symbolic number of rows get a variant for no more than these, if it has tiles of
+/// its own: those for many rows would leave most of the GPU idle.
+static constexpr int64_t kFewRows = 64;
+
 namespace {
 
 class Chooser {
 public:
-  /// `rowBound` limits the length of rows, if that is symbolic.
+  /// `rowBound` limits the length of rows that are reduced, or the number of a product's rows, if
+  /// that is symbolic.
   Chooser(const KernelInfo &kernel, PointEmitter &points, const SelectStrategyOptions &options,
           const ProductTuning &tuning, std::optional<int64_t> rowBound)
       : kernel(kernel), points(points), options(options), tuning(tuning), rowBound(rowBound) {}
@@ -474,7 +479,7 @@ Choice Chooser::choose() {
   FailureOr<Contraction> contraction = matchContraction(kernel, reason);
   // A product with a vector is a reduction where it cannot be streamed.
   if (succeeded(contraction) && isStreamedProduct(contraction->getOp(), *kernel.target)) {
-    Choice choice = chooseProductStrategy(*contraction, kernel, points, options, tuning);
+    Choice choice = chooseProductStrategy(*contraction, kernel, points, options, tuning, rowBound);
     if (!choice.config || isa<MatmulWGMMAAttr>(choice.config))
       return choice;
     contraction = failure();
@@ -482,11 +487,11 @@ Choice Chooser::choose() {
   // Groups of few features leave a tile of the product all but empty.
   bool isNarrow = succeeded(contraction) && isNarrowWindow(*contraction);
   if (succeeded(contraction) && !isNarrow)
-    return chooseProductStrategy(*contraction, kernel, points, options, tuning);
+    return chooseProductStrategy(*contraction, kernel, points, options, tuning, rowBound);
   if (std::optional<Choice> choice = chooseWindow())
     return *choice;
   if (succeeded(contraction))
-    return chooseProductStrategy(*contraction, kernel, points, options, tuning);
+    return chooseProductStrategy(*contraction, kernel, points, options, tuning, rowBound);
   FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
   if (succeeded(group))
     return chooseReduction(*group);
@@ -526,6 +531,8 @@ private:
                            std::optional<int64_t> rowBound = std::nullopt);
   /// Puts variants before `kernel` for rows of symbolic length that are short enough to be held.
   LogicalResult addRowVariants(const KernelInfo &kernel, bool guardWidths);
+  /// Puts one before it for products with few rows of symbolic number.
+  LogicalResult addFewRowsVariant(const KernelInfo &kernel, bool narrow, bool guardWidths);
   /// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
   LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow,
                                   bool guardWidths);
@@ -535,24 +542,31 @@ private:
 
 } // namespace
 
-FailureOr<Choice> SelectStrategy::choose(const KernelInfo &kernel,
-                                         std::optional<int64_t> rowBound) {
-  SelectStrategyOptions options;
-  options.wgmma = wgmma;
+/// Calls `ask` with what knows the sizes of `kernel`.
+static void withPoints(const KernelInfo &kernel, llvm::function_ref<void(PointEmitter &)> ask) {
   Block &body = kernel.getFunction().getBody().front();
   llvm::SmallPtrSet<Operation *, 32> before;
   for (Operation &op : body)
     before.insert(&op);
   OpBuilder builder(body.getTerminator());
-  Choice choice;
   {
     PointEmitter points(builder, kernel);
-    choice = Chooser(kernel, points, options, tables, rowBound).choose();
+    ask(points);
   }
   // Asking for sizes built some arithmetic; the passes to come build their own.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
     if (!before.contains(&op))
       op.erase();
+}
+
+FailureOr<Choice> SelectStrategy::choose(const KernelInfo &kernel,
+                                         std::optional<int64_t> rowBound) {
+  SelectStrategyOptions options;
+  options.wgmma = wgmma;
+  Choice choice;
+  withPoints(kernel, [&](PointEmitter &points) {
+    choice = Chooser(kernel, points, options, tables, rowBound).choose();
+  });
   if (!choice.config)
     return failure();
   return choice;
@@ -681,6 +695,68 @@ LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel, bool guar
   return success();
 }
 
+/// The number of rows of the product that `kernel` computes, or of columns where that of rows is
+/// known, as a formula; null if both are, or it computes none.
+static AffineExpr getSymbolicRows(const KernelInfo &kernel) {
+  std::string reason;
+  FailureOr<Contraction> contraction = failure();
+  if (!kernel.getReductions().empty())
+    contraction = matchContraction(kernel, reason);
+  if (failed(contraction) || !isa<linalg::ContractOp>(contraction->getOp()))
+    return nullptr;
+  linalg::LinalgOp op = contraction->getOp();
+  ArrayRef<unsigned> rows = getStaticProduct(op, contraction->m) ? contraction->n : contraction->m;
+  if (getStaticProduct(op, rows))
+    return nullptr;
+  MLIRContext *context = kernel.getFunction().getContext();
+  AffineExpr count = getAffineConstantExpr(1, context);
+  withPoints(kernel, [&](PointEmitter &points) {
+    SmallVector<Value> sizes = points.getLoopSizes(op);
+    for (unsigned dim : rows) {
+      AffineExpr size = getScalarFormula(sizes[dim], context);
+      count = count && size ? count * size : AffineExpr();
+    }
+  });
+  return count;
+}
+
+LogicalResult SelectStrategy::addFewRowsVariant(const KernelInfo &kernel, bool narrow,
+                                                bool guardWidths) {
+  func::FuncOp function = kernel.getFunction();
+  AffineExpr rows = getSymbolicRows(kernel);
+  if (!rows)
+    return success();
+  OpBuilder builder(function);
+  auto clone = cast<func::FuncOp>(builder.clone(*function));
+  clone.setName((function.getName() + (guardWidths ? "_few" : "_narrow_few")).str());
+  FailureOr<KernelInfo> variant = analyzeKernel(clone);
+  if (failed(variant))
+    return failure();
+  addGuards(*variant, /*guardCounts=*/!narrow, guardWidths);
+  auto guards = clone->getAttrOfType<ArrayAttr>(plan::kGuardsAttr);
+  if (!guards) {
+    clone.erase();
+    return success();
+  }
+  FailureOr<Choice> few = choose(*variant, kFewRows), many = choose(*variant);
+  if (failed(few) || failed(many))
+    return failure();
+  if (few->config == many->config || !dependsOnDivisors(few->config)) {
+    clone.erase();
+    return success();
+  }
+  SmallVector<Attribute> all(guards.getValue());
+  auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(clone), rows));
+  all.push_back(plan::ValueGuardAttr::get(builder.getContext(), map, /*min=*/0, kFewRows,
+                                          /*divisor=*/1));
+  clone->setAttr(plan::kGuardsAttr, builder.getArrayAttr(all));
+  if (isa<MatmulWGMMAAttr>(few->config))
+    addNonEmptyGuards(*variant);
+  few->reason += "; for at most " + std::to_string(kFewRows) + " rows";
+  recordChoice(clone, *few, 32);
+  return success();
+}
+
 LogicalResult SelectStrategy::configure(func::FuncOp function) {
   FailureOr<KernelInfo> kernel = analyzeKernel(function);
   if (failed(kernel))
@@ -700,6 +776,7 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
   for (bool guardWidths : {true, false})
     if (!guardWidths || hasSymbolicWidths(*kernel))
       if (failed(addRowVariants(*kernel, guardWidths)) ||
+          failed(addFewRowsVariant(*kernel, narrow, guardWidths)) ||
           failed(addGuardedVariant(*kernel, choice, narrow, guardWidths)))
         return failure();
   recordChoice(function, choice, narrow ? 32 : 64);

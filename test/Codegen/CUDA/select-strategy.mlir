@@ -876,3 +876,53 @@ builtin.module @channels_last attributes {plan.kernel, plan.target = #plan.targe
     return
   }
 }
+
+// -----
+
+// Tiles for many rows would leave most of the GPU idle where there are few: the host takes the first variant whose guards hold.
+// CHECK-LABEL: func.func @few_rows_narrow_few()
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32,
+// CHECK-SAME:    min = 0, max = 64, divisor = 1>]
+// CHECK-SAME:    for at most 64 rows
+// CHECK-LABEL: func.func @few_rows_narrow()
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 128, tile_n = 128,
+// CHECK-LABEL: func.func @few_rows()
+builtin.module @few_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @few_rows() {
+    %m = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 64 sizes(%m) : memref<?x4096xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<?x4096xf32> to tensor<?x4096xf32>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+    %e4 = tensor.empty(%m) : tensor<?x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<?x4096xf32>, tensor<4096x4096xf32>) outs(%f4 : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+    %b2 = plan.binding 2 write align 64 sizes(%m) : memref<?x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<?x4096xf32>, memref<?x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// What ranges say of the number of rows is what tiles are chosen for.
+// CHECK-NOT:     func.func @rows_of_known_range_{{.*}}few
+// CHECK:         func.func @rows_of_known_range()
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32,
+builtin.module @rows_of_known_range attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @rows_of_known_range() {
+    %m = plan.scalar 0 max 16 : index
+    %b0 = plan.binding 0 read align 64 sizes(%m) : memref<?x4096xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<?x4096xf32> to tensor<?x4096xf32>
+    %b1 = plan.binding 1 read align 64 : memref<4096x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<4096x4096xf32> to tensor<4096x4096xf32>
+    %e4 = tensor.empty(%m) : tensor<?x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<?x4096xf32>, tensor<4096x4096xf32>) outs(%f4 : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+    %b2 = plan.binding 2 write align 64 sizes(%m) : memref<?x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<?x4096xf32>, memref<?x4096xf32>) -> ()
+    return
+  }
+}
