@@ -47,4 +47,8 @@ Occupancy computeOccupancy(const Target &target, const BlockNeeds &needs) {
   return result;
 }
 
+bool fillsMultiprocessors(const Target &target, int64_t blocks) {
+  return blocks * 8 >= int64_t(target.multiprocessors) * 7;
+}
+
 } // namespace xc::cuda

@@ -41,6 +41,9 @@ struct Occupancy {
 /// Where the registers are not known the result is an upper bound.
 Occupancy computeOccupancy(const Target &target, const BlockNeeds &needs);
 
+/// True if so many blocks leave at most one in eight multiprocessors without one.
+bool fillsMultiprocessors(const Target &target, int64_t blocks);
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_OCCUPANCY_H

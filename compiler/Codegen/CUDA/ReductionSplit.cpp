@@ -8,8 +8,10 @@
 #include "compiler/Codegen/CUDA/ReductionSplit.h"
 
 #include "compiler/Codegen/CUDA/Analysis/ReductionGroup.h"
+#include "compiler/Codegen/CUDA/Occupancy.h"
 #include "compiler/Codegen/CUDA/Targets.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
@@ -20,6 +22,8 @@ namespace xc::cuda {
 /// Parts of a column reduction: enough blocks for the GPU, few enough for their results to cost
 /// little. From kWideColumns on fewer.
 static constexpr int64_t kMostColumnParts = 128, kMostWideColumnParts = 64, kWideColumns = 2048;
+/// Bytes that neighbouring threads read of a row at least.
+static constexpr int64_t kLineBytes = 128;
 /// From this many columns on, blocks are enough without parts.
 static constexpr int64_t kEnoughColumns = 32768;
 /// Elements below which a second kernel costs more than it brings.
@@ -158,13 +162,27 @@ static std::optional<Split> chooseNarrowColumnSplit(linalg::GenericOp op,
                /*hasRest=*/true};
 }
 
+/// True if `op` multiplies a vector by a matrix whose rows have a line of memory for a block on
+/// each multiprocessor, but few: each reads its lines down all of the matrix, many rows at a time,
+/// at the rate of memory, and spares the sum of parts.
+static bool streamsMatrix(linalg::GenericOp op, int64_t columns) {
+  const Target *target = findTarget(op);
+  if (!target || !plan::matchProduct(op))
+    return false;
+  int64_t bytes = 0;
+  for (Value input : op.getInputs())
+    bytes = std::max<int64_t>(
+        bytes, llvm::divideCeil(getElementTypeOrSelf(input).getIntOrFloatBitWidth(), 8));
+  return fillsMultiprocessors(*target, columns * bytes / kLineBytes);
+}
+
 static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const ReductionGroup &group) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   int64_t kept = getCount(ranges, group.parallelDims),
           reduced = getCount(ranges, group.reductionDims);
   if (ShapedType::isDynamic(kept))
     return chooseNarrowColumnSplit(op, group);
-  if (kept >= kEnoughColumns)
+  if (kept >= kEnoughColumns || streamsMatrix(op, kept))
     return std::nullopt;
   if (ShapedType::isDynamic(reduced)) {
     unsigned loop = *llvm::find_if(

@@ -17,6 +17,7 @@
 #include "compiler/Codegen/CUDA/Analysis/Accesses.h"
 #include "compiler/Codegen/CUDA/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Occupancy.h"
 
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -351,9 +352,10 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
   // read whole sectors of 32 bytes, and 4 do with vectors.
   int64_t threads = 32, rows = 8, multiprocessors = kernel.target->multiprocessors;
   auto countBlocks = [&]() -> int64_t { return llvm::divideCeil(*columns, threads * vector); };
-  while (columns && threads * vector > 32 && countBlocks() < multiprocessors)
+  auto isFew = [&] { return !fillsMultiprocessors(*kernel.target, countBlocks()); };
+  while (columns && threads * vector > 32 && isFew())
     (threads > 8 ? threads : vector) /= 2;
-  while (columns && threads * vector > 8 && countBlocks() < multiprocessors)
+  while (columns && threads * vector > 8 && isFew())
     (vector > 1 ? vector : threads) /= 2;
   // Threads that read less than a word share lines of memory with their neighbours: wide blocks
   // share them in their own cache.

@@ -43,6 +43,8 @@ def sizes():
     for k in (10000, 8193):
         a, b = Tensor("f32", coarse((k, 32), 5).values / 4), Tensor("f32", coarse((k, 12), 6).values / 4)
         yield product(a, b, " transpose_a allow_tf32", a.values.T @ b.values, "_over_tf32")
+    # A row that streams a matrix, whose rows are a line for a block of most multiprocessors.
+    yield product(random("f32", (1, 517), 1), random("f32", (517, 4100), 2), tag="_streamed")
     for m, k, n in ((0, 4, 5), (4, 5, 0), (4, 0, 5)):
         yield product(random("f32", (m, k), 1), random("f32", (k, n), 2), tag="_empty")
 
