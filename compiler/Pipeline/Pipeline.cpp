@@ -138,6 +138,7 @@ static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target,
   cudaOptions.wgmma = options.wgmma;
   cudaOptions.tuning = options.tuning;
   cudaOptions.tuningFile = options.tuningFile;
+  cudaOptions.shippedTuning = options.shippedTuning;
   cuda::buildCodegenPipeline(kernelPM, cudaOptions);
 }
 

@@ -48,6 +48,8 @@ struct CompileOptions {
   /// CUDA: lines `KEY = CONFIG` that say how products are laid out, and the file that they are
   /// from.
   std::string tuning, tuningFile;
+  /// CUDA: layouts of products that were measured, and are compiled in, go before the model's.
+  bool shippedTuning = true;
   /// Where the paths of custom kernels begin: the model's directory.
   std::string modelDirectory;
   /// The ptxas to assemble PTX with; empty: modules hold PTX only.

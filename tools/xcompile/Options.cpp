@@ -58,6 +58,8 @@ static constexpr Flag kFlags[] = {
     {"--no-wgmma", "",
      "CUDA: matrix products on mma.sync or by fused multiply-add, also where there is wgmma"},
     {"--tuning=", "FILE", "CUDA: take the layout of kernels from FILE, lines of KEY = CONFIG"},
+    {"--no-shipped-tuning", "",
+     "CUDA: lay products out as the model says, also where other layouts were measured for them"},
     {"--ptxas=", "PATH",
      "Assemble PTX with this ptxas (default: the one on PATH, if any; off: PTX only)"},
     {"--line-info", "", "Put source lines into PTX"},
@@ -247,6 +249,10 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return result.compile.allowTF32 = true;
   if (argument == "--no-wgmma") {
     result.compile.wgmma = false;
+    return true;
+  }
+  if (argument == "--no-shipped-tuning") {
+    result.compile.shippedTuning = false;
     return true;
   }
   if (argument == "--line-info")

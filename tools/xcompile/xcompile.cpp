@@ -111,7 +111,9 @@ static std::string describeFlags(const xc::CompileOptions &options) {
   return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
          (options.fastMath ? " --fast-math" : "") + (options.allowTF32 ? " --allow-tf32" : "") +
          (options.lineInfo ? " --line-info" : "") + (options.fuse ? "" : " --no-fusion") +
-         (options.wgmma ? "" : " --no-wgmma") + (options.reuse ? "" : " --no-reuse") + gradients;
+         (options.wgmma ? "" : " --no-wgmma") +
+         (options.shippedTuning ? "" : " --no-shipped-tuning") +
+         (options.reuse ? "" : " --no-reuse") + gradients;
 }
 
 /// Gives every CPU the name that means the same on any machine, as the module records it. An

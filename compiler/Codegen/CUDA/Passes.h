@@ -40,6 +40,8 @@ struct CodegenOptions {
   bool wgmma = true;
   /// Lines `KEY = CONFIG`, see -xc-cuda-select-strategy, and the file that errors name.
   std::string tuning, tuningFile = "tuning";
+  /// Configurations that were measured, and are compiled in, go before the model's.
+  bool shippedTuning = true;
   /// Blocks of a grid; fewer than hardware launches are for tests.
   int64_t gridLimit = INT32_MAX;
 };

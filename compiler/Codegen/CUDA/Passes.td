@@ -101,7 +101,7 @@ def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
     Sets `lowering_config`, `plan.reason` and `cuda.index_bits` on each kernel function that has no
     `lowering_config` yet. Where a symbolic size decides (is it a multiple of the vector width, do 32-bit indices
     do), the function is cloned: the first variant has `plan.guards` and relies on them, the last has none.
-    A product is looked up in `tuning` first, by what `plan.reason` names as its key: the target, the types, batch x M x N x K and
+    A product is looked up in `tuning` first, then in what was measured (`shipped-tuning`), by what `plan.reason` names as its key: the target, the types, batch x M x N x K and
     the layout of both operands (n: rows of a matrix are contiguous, t: columns are). f32 operands that may be rounded,
     since the op has `allow_tf32`, are called tf32 there. Refuses, with its location, an op that code generation does not know. Example:
     ```mlir
@@ -112,6 +112,7 @@ def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
   let options = [
     Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products on wgmma where the target has it and knows the types">,
     Option<"tuning", "tuning", "std::string", /*default=*/"", "Lines `KEY = CONFIG`: the configuration of products by key">,
+    Option<"shippedTuning", "shipped-tuning", "bool", /*default=*/"true", "Configurations of products that were measured and are compiled in">,
     Option<"tuningFile", "tuning-file", "std::string", /*default=*/"\"tuning\"", "What errors call the file of those lines">
   ];
   let dependentDialects = ["xc::cuda::CUDADialect"];

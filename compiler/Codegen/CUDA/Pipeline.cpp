@@ -35,6 +35,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   select.wgmma = options.wgmma;
   select.tuning = options.tuning;
   select.tuningFile = options.tuningFile;
+  select.shippedTuning = options.shippedTuning;
   kernelPM.addPass(createSelectStrategy(select));
   kernelPM.addNestedPass<func::FuncOp>(createEmitElementwise());
   kernelPM.addNestedPass<func::FuncOp>(createEmitTranspose());

@@ -43,6 +43,7 @@ private:
   std::optional<Choice> chooseMMA();
   /// f64 on tensor cores, where that should be faster than `limit` microseconds.
   std::optional<Choice> chooseDoubleMMA(double limit);
+  /// Factors and sums of one type: on plain arithmetic, or what is faster.
   Choice choosePlain();
   /// The product of the sizes of `dims`; where that is symbolic, `guess`, or what ranges allow.
   int64_t getExpectedSize(ArrayRef<unsigned> dims, int64_t guess);
@@ -53,6 +54,15 @@ private:
     bool isBound = rowBound && getStaticProduct(contraction.getOp(), contraction.m);
     return getExpectedSize(contraction.n, isBound ? *rowBound : kExpectedSize);
   }
+  /// What was measured of the product, if that is of the strategy that was chosen.
+  Choice replaceByShipped(Choice choice);
+  FMAProblem makeFMAProblem();
+  ProductSize makeMMASize();
+  /// The microseconds that the model of the configuration's strategy expects.
+  double predict(Attribute config);
+  /// The configuration in words, with the time that is expected of it.
+  std::string describe(Attribute config);
+  DoubleProblem makeDoubleProblem();
   /// True if all sizes are constants, or guards promise what is to be known of them.
   bool hasKnownSizes() const {
     return kernel.getFunction()->hasAttr(plan::kGuardsAttr) ||
@@ -183,6 +193,10 @@ std::string ProductChooser::makeKey() const {
       .str();
 }
 
+static std::string formatTime(double microseconds) {
+  return llvm::formatv("{0:F1} us expected", microseconds);
+}
+
 static WGMMAPlan toPlan(MatmulWGMMAAttr config) {
   return {config.getTileM(),  config.getTileN(),    config.getTileK(),    config.getWarpgroups(),
           config.getStages(), config.getRaster(),   config.getBlocks(),   config.getSplit(),
@@ -197,6 +211,17 @@ static FMAPlan toPlan(MatmulFMAAttr config) {
           config.getThreadN(),
           config.getStages(),
           0};
+}
+
+static DoublePlan toDoublePlan(MatmulMMAAttr config) {
+  DoublePlan plan{};
+  plan.tileM = config.getTileM();
+  plan.tileN = config.getTileN();
+  plan.tileK = config.getTileK();
+  plan.warpsM = config.getWarpsM();
+  plan.warpsN = config.getWarpsN();
+  plan.stages = config.getStages();
+  return plan;
 }
 
 static MatmulWGMMAAttr toConfig(MLIRContext *context, const WGMMAPlan &plan) {
@@ -242,7 +267,7 @@ std::optional<Choice> ProductChooser::chooseTuned() {
     return std::nullopt;
   std::string wrong = checkGiven(entry->config);
   if (wrong.empty())
-    return Choice{entry->config, "tuned: " + key};
+    return Choice{entry->config, "tuned: " + key + ", " + formatTime(predict(entry->config))};
   // The line is about a product whose operands are plain, of sizes that a guard may have to
   // promise: this one is another, or the variant for other sizes.
   if (!oddity.empty() || !hasKnownSizes())
@@ -356,27 +381,10 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
     return std::nullopt;
   }
   MatmulWGMMAAttr config = toConfig(kernel.getFunction().getContext(), plans.front());
-  std::string expected = llvm::formatv("{0:F1} us expected", plans.front().microseconds);
-  const TuningTable::Entry *shipped = tuning.shipped.lookup(key);
-  if (auto measured = shipped ? dyn_cast<MatmulWGMMAAttr>(shipped->config) : nullptr)
-    if (checkGiven(measured).empty()) {
-      config = measured;
-      expected = "as measured before";
-    }
-  std::string text =
-      llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups{3}, {4} stages, "
-                    "k split {5} times, {6}",
-                    config.getTileM(), config.getTileN(), config.getWarpgroups(),
-                    config.getTurns() > 1 ? " in turns" : "", config.getStages(), config.getSplit(),
-                    expected)
-          .str();
-  return Choice{config, text};
+  return Choice{config, describe(config)};
 }
 
-std::optional<Choice> ProductChooser::chooseMMA() {
-  if (!kernel.target->hasMMA16816 ||
-      !(contraction.hasHalfOperands() || isTF32 || contraction.hasByteOperands()))
-    return std::nullopt;
+ProductSize ProductChooser::makeMMASize() {
   linalg::LinalgOp op = contraction.getOp();
   std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
                          m = getStaticProduct(op, contraction.m),
@@ -400,23 +408,26 @@ std::optional<Choice> ProductChooser::chooseMMA() {
       std::min(getWidth(contraction.a, contraction.m), getWidth(contraction.b, contraction.n)) < 4;
   size.elementBytes = elementBytes;
   size.k = k;
+  size.outputBytes =
+      contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
   bool isSymbolic = !batch || !m || !n || !k;
   size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
   size.partColumns = contraction.getPartColumns();
   size.isDemanding =
       outputOps >= kFunction || getInnermostDivisor(points, contraction.group, contraction.n) == 1;
-  MatmulMMAAttr config = chooseMMATiles(kernel.getFunction().getContext(), *kernel.target, size);
-  std::string reason =
-      llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}",
-                    isTF32 ? " in TF32" : "", config.getTileM(), config.getTileN(),
-                    config.getTileK())
-          .str();
-  return Choice{config, reason};
+  return size;
 }
 
-std::optional<Choice> ProductChooser::chooseDoubleMMA(double limit) {
-  if (kernel.target->doubleMMA == DoubleMMA::None || !contraction.hasDoubleOperands())
+std::optional<Choice> ProductChooser::chooseMMA() {
+  if (!kernel.target->hasMMA16816 ||
+      !(contraction.hasHalfOperands() || isTF32 || contraction.hasByteOperands()))
     return std::nullopt;
+  MatmulMMAAttr config =
+      chooseMMATiles(kernel.getFunction().getContext(), *kernel.target, makeMMASize());
+  return Choice{config, describe(config)};
+}
+
+DoubleProblem ProductChooser::makeDoubleProblem() {
   linalg::LinalgOp op = contraction.getOp();
   DoubleProblem problem;
   problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
@@ -427,21 +438,21 @@ std::optional<Choice> ProductChooser::chooseDoubleMMA(double limit) {
   problem.isRoomy = contraction.hasCopiedFactors() && outputOps < kFunction &&
                     llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic);
   problem.isSwapped = contraction.a.isKContiguous && !contraction.b.isKContiguous;
-  DoublePlan plan = chooseDoublePlan(*kernel.target, problem);
-  if (plan.microseconds >= limit)
-    return std::nullopt;
-  std::string reason =
-      llvm::formatv("matrix product by mma.sync in f64: tiles of {0} x {1}, k in steps of {2}, {3} "
-                    "stages, {4:F1} us expected",
-                    plan.tileM, plan.tileN, plan.tileK, plan.stages, plan.microseconds)
-          .str();
-  return Choice{MatmulMMAAttr::get(op.getContext(), plan.tileM, plan.tileN, plan.tileK, plan.warpsM,
-                                   plan.warpsN, plan.stages),
-                reason};
+  return problem;
 }
 
-/// Factors and sums of one type: on plain arithmetic, or what is faster.
-Choice ProductChooser::choosePlain() {
+std::optional<Choice> ProductChooser::chooseDoubleMMA(double limit) {
+  if (kernel.target->doubleMMA == DoubleMMA::None || !contraction.hasDoubleOperands())
+    return std::nullopt;
+  DoublePlan plan = chooseDoublePlan(*kernel.target, makeDoubleProblem());
+  if (plan.microseconds >= limit)
+    return std::nullopt;
+  auto config = MatmulMMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
+                                   plan.tileK, plan.warpsM, plan.warpsN, plan.stages);
+  return Choice{config, describe(config)};
+}
+
+FMAProblem ProductChooser::makeFMAProblem() {
   linalg::LinalgOp op = contraction.getOp();
   FMAProblem problem;
   problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
@@ -459,17 +470,62 @@ Choice ProductChooser::choosePlain() {
   };
   problem.widthA = getWidth(contraction.a, contraction.m);
   problem.widthB = getWidth(contraction.b, contraction.n);
-  FMAPlan plan = chooseFMAPlan(*kernel.target, problem);
+  return problem;
+}
+
+Choice ProductChooser::choosePlain() {
+  FMAPlan plan = chooseFMAPlan(*kernel.target, makeFMAProblem());
   if (std::optional<Choice> choice = chooseDoubleMMA(plan.microseconds))
     return *choice;
-  std::string reason = llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, "
-                                     "{2} x {3} a thread, {4} stages, {5:F1} us expected",
-                                     plan.tileM, plan.tileN, plan.threadM, plan.threadN,
-                                     plan.stages, plan.microseconds)
-                           .str();
-  return {MatmulFMAAttr::get(op.getContext(), plan.tileM, plan.tileN, plan.tileK, plan.threadM,
-                             plan.threadN, plan.stages),
-          reason};
+  auto config = MatmulFMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
+                                   plan.tileK, plan.threadM, plan.threadN, plan.stages);
+  return {config, describe(config)};
+}
+
+double ProductChooser::predict(Attribute config) {
+  const Target &target = *kernel.target;
+  if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config))
+    return estimateWGMMAPlan(target, *problem, toPlan(wgmma));
+  auto mma = dyn_cast<MatmulMMAAttr>(config);
+  if (mma && contraction.hasDoubleOperands())
+    return estimateDoublePlan(target, makeDoubleProblem(), toDoublePlan(mma));
+  if (mma)
+    return estimateMMATiles(target, makeMMASize(), mma);
+  return estimateFMAPlan(target, makeFMAProblem(), toPlan(cast<MatmulFMAAttr>(config)));
+}
+
+std::string ProductChooser::describe(Attribute config) {
+  std::string time = formatTime(predict(config));
+  if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config))
+    return llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups{3}, {4} "
+                         "stages, k split {5} times, {6}",
+                         wgmma.getTileM(), wgmma.getTileN(), wgmma.getWarpgroups(),
+                         wgmma.getTurns() > 1 ? " in turns" : "", wgmma.getStages(),
+                         wgmma.getSplit(), time);
+  auto mma = dyn_cast<MatmulMMAAttr>(config);
+  if (mma && contraction.hasDoubleOperands())
+    return llvm::formatv("matrix product by mma.sync in f64: tiles of {0} x {1}, k in steps of "
+                         "{2}, {3} stages, {4}",
+                         mma.getTileM(), mma.getTileN(), mma.getTileK(), mma.getStages(), time);
+  if (mma)
+    return llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}, "
+                         "{4}",
+                         isTF32 ? " in TF32" : "", mma.getTileM(), mma.getTileN(), mma.getTileK(),
+                         time);
+  auto fma = cast<MatmulFMAAttr>(config);
+  return llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a "
+                       "thread, {4} stages, {5}",
+                       fma.getTileM(), fma.getTileN(), fma.getThreadM(), fma.getThreadN(),
+                       fma.getStages(), time);
+}
+
+Choice ProductChooser::replaceByShipped(Choice choice) {
+  const TuningTable::Entry *entry = tuning.shipped.lookup(key);
+  Attribute measured = entry ? entry->config : Attribute();
+  if (!measured || measured.getTypeID() != choice.config.getTypeID() ||
+      !checkGiven(measured).empty())
+    return choice;
+  return {measured, describe(measured) + ", as measured before"};
 }
 
 Choice ProductChooser::choose() {
@@ -483,11 +539,12 @@ Choice ProductChooser::choose() {
             "one thread for each element: rows of a product that is not on tensor cores"};
   if (!choice)
     choice = choosePlain();
+  choice = replaceByShipped(*choice);
   // Only what the key stands for can be tuned by it.
   if (oddity.empty())
     choice->reason += "; key: " + key;
   else
-    choice->reason += "; no key, since " + oddity;
+    choice->reason += "; no key of its own but lines of " + key + ", since " + oddity;
   if (!isa<MatmulWGMMAAttr>(choice->config) && !refusal.empty())
     choice->reason += "; not by wgmma, since " + refusal;
   return *choice;

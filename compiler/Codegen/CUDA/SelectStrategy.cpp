@@ -518,7 +518,8 @@ struct SelectStrategy final : impl::SelectStrategyBase<SelectStrategy> {
 
   LogicalResult initialize(MLIRContext *context) override {
     FailureOr<TuningTable> given = TuningTable::parse(context, tuning, tuningFile);
-    FailureOr<TuningTable> shipped = TuningTable::parseShipped(context);
+    FailureOr<TuningTable> shipped =
+        shippedTuning ? TuningTable::parseShipped(context) : FailureOr<TuningTable>(TuningTable());
     if (failed(given) || failed(shipped))
       return failure();
     tables = {std::move(*given), std::move(*shipped)};

@@ -641,7 +641,7 @@ builtin.module @two_steps attributes {plan.kernel, plan.target = #plan.target<"c
 // -----
 
 // CHECK-LABEL: func.func @product()
-// CHECK-SAME:    #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 16, thread_m = 8, thread_n = 8, stages = 3>
+// CHECK-SAME:    #cuda.matmul_fma<tile_m = 128, tile_n = 256, tile_k = 8, thread_m = 16, thread_n = 8, stages = 3>
 builtin.module @product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @product() {
     %b0 = plan.binding 0 read align 64 : memref<4096x4096xf32>
@@ -661,7 +661,7 @@ builtin.module @product attributes {plan.kernel, plan.target = #plan.target<"cud
 // -----
 
 // CHECK-LABEL: func.func @half_product()
-// CHECK-SAME:    #cuda.matmul_mma<tile_m = 128, tile_n = 256, tile_k = 64, warps_m = 2, warps_n = 4, stages = 4>
+// CHECK-SAME:    #cuda.matmul_mma<tile_m = 256, tile_n = 128, tile_k = 64, warps_m = 4, warps_n = 2, stages = 4>
 builtin.module @half_product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90">} {
   func.func @half_product() {
     %b0 = plan.binding 0 read align 64 : memref<4096x4096xbf16>

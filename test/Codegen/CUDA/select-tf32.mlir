@@ -3,8 +3,8 @@
 
 // f32 products go to the tensor cores only where that is allowed.
 // EXACT: func.func @product() attributes {{.*}}lowering_config = #cuda.matmul_fma<
-// TF32:  func.func @product() attributes {{.*}}lowering_config = #cuda.matmul_mma<tile_m = 128, tile_n = 256, tile_k = 32,
-// TF32-SAME: plan.reason = "matrix product by mma.sync in TF32: tiles of 128 x 256, k in steps of 32; key: sm_80 matmul tf32*tf32>f32
+// TF32:  func.func @product() attributes {{.*}}lowering_config = #cuda.matmul_mma<tile_m = 256, tile_n = 128, tile_k = 32,
+// TF32-SAME: plan.reason = "matrix product by mma.sync in TF32: tiles of 256 x 128, k in steps of 32, {{[0-9.]+}} us expected; key: sm_80 matmul tf32*tf32>f32
 builtin.module @product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @product() {
     %b0 = plan.binding 0 read align 64 : memref<4096x4096xf32>

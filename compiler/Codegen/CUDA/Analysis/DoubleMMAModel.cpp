@@ -143,6 +143,10 @@ static double estimate(const Target &target, const DoubleProblem &problem, const
   return kLaunchTime + (std::max(busy, read) + kOverlapLoss * std::min(busy, read)) / 1000;
 }
 
+double estimateDoublePlan(const Target &target, const DoubleProblem &problem, DoublePlan plan) {
+  return estimate(target, problem, plan, std::max<int64_t>(1, placeBlocks(target, problem, plan)));
+}
+
 DoublePlan chooseDoublePlan(const Target &target, const DoubleProblem &problem) {
   DoublePlan best{};
   best.microseconds = std::numeric_limits<double>::infinity();

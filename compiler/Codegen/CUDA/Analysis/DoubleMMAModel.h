@@ -31,6 +31,9 @@ struct DoublePlan {
   double microseconds;
 };
 
+/// The microseconds that `plan` should take, whatever they are by its own account.
+double estimateDoublePlan(const Target &target, const DoubleProblem &problem, DoublePlan plan);
+
 /// The plan that should be fastest on a target that multiplies f64 on tensor cores. There always is
 /// one.
 DoublePlan chooseDoublePlan(const Target &target, const DoubleProblem &problem);

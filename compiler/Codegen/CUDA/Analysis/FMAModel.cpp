@@ -145,7 +145,7 @@ static Step getStep(const FMAProblem &problem, const FMAPlan &plan) {
   // One k is read ahead where tiles are copied; ptxas reads several where a step has no barrier.
   step.alone =
       plan.tileK * std::max((products + loadsA + loadsB) / kAlone, kSharedLatency) + kBarrierCycles;
-  step.arrival = kCopyLatency / (plan.stages - 1);
+  step.arrival = kCopyLatency / std::max<int64_t>(1, plan.stages - 1);
   step.fetch = bytes / kL2BytesPerCycle;
   return step;
 }
@@ -171,6 +171,10 @@ static double estimate(const Target &target, const FMAProblem &problem, const FM
 }
 
 bool isCopiedAhead(const Target &target, int64_t k) { return target.hasAsyncCopy && k > kCopiedK; }
+
+double estimateFMAPlan(const Target &target, const FMAProblem &problem, const FMAPlan &plan) {
+  return estimate(target, problem, plan, std::max<int64_t>(1, countBlocks(target, problem, plan)));
+}
 
 FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
   FMAPlan best{};

@@ -36,6 +36,9 @@ int64_t getSharedBytes(const FMAProblem &problem, const FMAPlan &plan);
 /// that does not fit registers.
 bool isCopiedAhead(const Target &target, int64_t k);
 
+/// The microseconds that `plan` should take, whatever they are by its own account.
+double estimateFMAPlan(const Target &target, const FMAProblem &problem, const FMAPlan &plan);
+
 /// The plan that should be fastest. There always is one.
 FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem);
 

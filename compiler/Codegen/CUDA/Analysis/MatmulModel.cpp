@@ -179,7 +179,8 @@ static double getMemoryTime(const MatmulProblem &problem) {
   return (operands + results) / kMemoryRate;
 }
 
-static double estimate(const Target &target, const MatmulProblem &problem, const WGMMAPlan &plan) {
+double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
+                         const WGMMAPlan &plan) {
   int64_t cluster = plan.clusterM * plan.clusterN;
   int64_t blocks = problem.batch * llvm::divideCeil(problem.m, plan.tileM * plan.clusterM) *
                    llvm::divideCeil(problem.n, plan.tileN * plan.clusterN) * cluster * plan.split;
@@ -353,7 +354,7 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     double rows = std::sqrt(target.multiprocessors / double(cluster) * plan.tileN * plan.clusterN /
                             (plan.tileM * plan.clusterM));
     plan.raster = std::max<int64_t>(1, std::lround(rows));
-    plan.microseconds = estimate(target, problem, plan);
+    plan.microseconds = estimateWGMMAPlan(target, problem, plan);
     plans.push_back(plan);
   };
   for (const Shape &shape : candidates)

@@ -47,6 +47,9 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
 bool fitsRowParts(int64_t columns, bool isSwapped, int64_t elementBytes, int64_t rows,
                   int64_t ownColumns);
 
+/// The microseconds that `plan` should take, whatever they are by its own account.
+double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem, const WGMMAPlan &plan);
+
 /// What keeps the product from plan `plan`, whatever time that takes; empty if nothing does.
 std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
                            const WGMMAPlan &plan);

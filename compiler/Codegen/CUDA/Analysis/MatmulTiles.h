@@ -39,15 +39,16 @@ struct ProductSize {
   int64_t elementBytes = 2;
   /// The length of sums, if it is known.
   std::optional<int64_t> k = {};
+  /// Of an element of the output.
+  int64_t outputBytes = 4;
 };
 
-/// The mma.sync tiles with the least predicted time.
-///
-/// A multiprocessor works off the tiles that fall to it at a rate that depends on how much of its
-/// shared memory's bandwidth a warp's tile needs: the time is the largest number of tiles that any
-/// multiprocessor gets, times the tile's area, over the rate. Ragged tiles count as full ones.
+/// The mma.sync tiles with the least predicted time; see MMAModel.h.
 MatmulMMAAttr chooseMMATiles(mlir::MLIRContext *context, const Target &target,
                              const ProductSize &size);
+
+/// The microseconds that the product should take in tiles of `config`.
+double estimateMMATiles(const Target &target, const ProductSize &size, MatmulMMAAttr config);
 
 /// What products of the contraction's types and layouts need and `config` does not give; empty if
 /// nothing is missing.
