@@ -54,6 +54,10 @@ def workloads():
     yield "s8_4096x4096x4096_tn", ("s8", 1, 4096, 4096, 4096, "tn", "")
     for layout in ("nn", "nt"):
         yield f"mma_bf16_4096x4096x4096_{layout}", ("bf16", 1, 4096, 4096, 4096, layout, "mma")
+    # mma.sync as code for Hopper, which the model of its time is held against.
+    for dtype in ("bf16", "tf32", "s8"):
+        for m, n, k in ((4096, 4096, 4096), (2048, 2048, 2048), (1024, 1024, 1024), (4096, 768, 768), (64, 4096, 4096), (1000, 1000, 1000)):
+            yield f"sync_{dtype}_{m}x{n}x{k}", (dtype, 1, m, n, k, "nt" if dtype == "s8" else "nn", "sync")
     for m, n, k in ((4096, 4096, 4096), (2048, 2048, 2048), (1024, 1024, 1024), (512, 512, 512), (8192, 1024, 1024), (4097, 4095, 4099),
                     (1000, 1000, 1000), (64, 4096, 4096), (8, 4096, 4096), (128, 128, 16384)):
         yield f"f64_{m}x{n}x{k}", ("f64", 1, m, n, k, "nn", "")
@@ -68,8 +72,8 @@ def workloads():
         yield f"bias_gelu_bf16_4096x3072x768_{layout}", ("bf16", 1, 4096, 3072, 768, layout, "gelu")
 
 
-# What follows the product: nothing, also in code for sm_80 or where all of a batch share B; a cast, a scale and a cast, a bias and what follows that.
-EPILOGUES = ("", "mma", "shared", "f32", "scaled", "bias", "relu", "gelu", "residual")
+# What follows the product: nothing, also in code for sm_80 or sm_90 (on mma.sync) or where all of a batch share B; a cast, a scale and a cast, a bias and what follows that.
+EPILOGUES = ("", "mma", "sync", "shared", "f32", "scaled", "bias", "relu", "gelu", "residual")
 SCALE = 0.125
 
 
@@ -144,7 +148,7 @@ def mlir(work):
 
 
 def arch(work):
-    return "sm_80" if work[-1] == "mma" else "sm_90a"
+    return {"mma": "sm_80", "sync": "sm_90"}.get(work[-1], "sm_90a")
 
 
 def key(work):
@@ -157,14 +161,14 @@ def key(work):
 
 def find_key(reason):
     """How the compiler names the product that a kernel computes, without what is fused to it; None if it is no product."""
-    found = re.search(r"(?:key|tuned): (\S+ matmul \S+ \S+ [nt]{2})", reason)
+    found = re.search(r"(?:key:|tuned:|lines of) (\S+ matmul \S+ \S+ [nt]{2})", reason)
     return found and found.group(1)
 
 
-def compile_one(args, folder, name, work, number, tuned, config):
+def compile_one(args, folder, name, work, number, tuned, config, flags=()):
     base = folder / f"{name}.{number}"
     pathlib.Path(f"{base}.mlir").write_text(mlir(work))
-    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", f"--target=cuda:{arch(work)}", "-j", "1"]
+    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", f"--target=cuda:{arch(work)}", "-j", "1", *flags]
     if config:
         pathlib.Path(f"{base}.tuning").write_text(f"{tuned} = {config}\n")
         command.append(f"--tuning={base}.tuning")
@@ -185,7 +189,7 @@ def compile_one(args, folder, name, work, number, tuned, config):
     export = next((launch["export"] for launch in launches if launch["export"]["reason"].startswith(("matrix product", "tuned"))), launches[-1]["export"])
     image = pathlib.Path(f"{base}.vmfb").read_bytes()[executable["image"]["offset"]:][:executable["image"]["size"]]
     pathlib.Path(f"{base}.cubin").write_bytes(image + b"\0")
-    return {"name": name, "work": work, "config": export["strategy"], "reason": export["reason"], "export": export, "image": f"{base.name}.cubin",
+    return {"name": name, "number": number, "work": work, "config": export["strategy"], "reason": export["reason"], "export": export, "image": f"{base.name}.cubin",
             "launches": launches, "arena": plan["arena_size"]["literal"], "log": done.stderr.strip()[-300:]}
 
 
@@ -199,6 +203,9 @@ def build(args):
     jobs = []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         kernels = list(pool.map(lambda item: compile_one(args, folder, *item, 0, None, None), chosen))
+        if args.candidates:
+            measured = [item for item in chosen if not item[0].startswith("check")]
+            kernels += pool.map(lambda item: compile_one(args, folder, *item, "model", None, None, ["--no-shipped-tuning"]), measured)
         # Candidates are for the product that the compiler makes of it: a long sum may be a batch of parts by now.
         for (name, work), kernel in zip(chosen, kernels):
             product = find_key(kernel.get("reason", ""))
@@ -208,8 +215,16 @@ def build(args):
             types, sizes, layout = product.split(" ")[2:]
             bytes_in, bytes_out = (BYTES.get(name, 2) for name in (types.split("*")[0].replace("i8", "s8"), types.split(">")[1]))
             batch, m, n, k = map(int, sizes.split("x"))
-            found = fma_candidates(m, n, most) if work[0] == "f32" else double_candidates(m, n, layout, most) if work[0] == "f64" else mma_candidates(most) if work[-1] == "mma" else candidates(
-                batch, m, n, k, layout, most, bytes_out, 19 if work[-1] == "gelu" else 0, bytes_in)
+            if batch * m * n * k >= LARGE:
+                most = min(most, 4)
+            if work[0] == "f32":
+                found = fma_candidates(batch, m, n, k, most)
+            elif work[0] == "f64":
+                found = double_candidates(m, n, layout, most)
+            elif work[-1] in ("mma", "sync"):
+                found = mma_candidates(batch, m, n, most, bytes_in, 108 if work[-1] == "mma" else 132)
+            else:
+                found = candidates(batch, m, n, k, layout, most, bytes_out, 19 if work[-1] == "gelu" else 0, bytes_in)
             jobs += [(name, work, 1 + number, product, config) for number, config in enumerate(found)]
         kernels += pool.map(lambda job: compile_one(args, folder, *job), jobs)
     for kernel in kernels:
@@ -217,6 +232,18 @@ def build(args):
             print(kernel["name"], kernel["config"], kernel.get("error") or kernel["log"], file=sys.stderr)
     (folder / "kernels.json").write_text(json.dumps([k for k in kernels if "error" not in k]))
     print(f"{len(kernels)} kernels, {sum('error' in k for k in kernels)} refused")
+
+
+def get_family(work):
+    """Which model tells the time of the product."""
+    dtype, *_, epilogue = work
+    return "mma.sync" if epilogue in ("mma", "sync") else {"bf16": "16 bits", "f16": "16 bits", "s8": "i8", "tf32": "TF32"}.get(dtype, dtype)
+
+
+def get_expected(reason):
+    """The microseconds that the model expects, or None where no model was asked."""
+    found = re.search(r"([0-9.]+) us expected", reason)
+    return found and float(found.group(1))
 
 
 class LaunchAttribute(ctypes.Structure):
@@ -293,14 +320,22 @@ class Plan:
         self.kernels = [Kernel(driver, image, launch) for launch in spec["launches"]]
         self.arena = arena
 
+    def find_product(self):
+        """The kernel whose time is predicted, where others follow it."""
+        for number, kernel in enumerate(self.kernels):
+            if get_expected(kernel.spec["export"]["reason"]):
+                return number
+        return None
+
     def bind(self, inputs, outputs):
         places = {"Input": inputs, "Output": outputs, "Arena": [self.arena]}
         return [kernel.bind([places[space][ordinal] + offset for space, ordinal, offset in kernel.spec["bindings"]])
                 for kernel in self.kernels]
 
-    def launch(self, bound, stream):
-        for kernel, values in zip(self.kernels, bound):
-            kernel.launch(values, stream)
+    def launch(self, bound, stream, only=None):
+        for number, (kernel, values) in enumerate(zip(self.kernels, bound)):
+            if only in (None, number):
+                kernel.launch(values, stream)
 
 
 def time_graph(torch, launch, sets, iterations):
@@ -346,6 +381,8 @@ def compile_peer(torch, function, values):
         return None
 
 
+# Products from which on candidates are few: each takes milliseconds.
+LARGE = 1 << 38
 # Microseconds from which on calls from Python follow each other without a gap.
 LONG = 100
 
@@ -395,7 +432,7 @@ def wanted(name, work):
     dtype, batch, m, n, k, _, epilogue = work
     if name not in dict(workloads()):
         return 0.95
-    if epilogue == "gelu" or dtype == "s8":
+    if epilogue in ("gelu", "sync") or dtype == "s8":
         return None
     if dtype == "f64":
         return 0.9
@@ -468,6 +505,25 @@ def follow(torch, epilogue, product, third):
     return product.relu() if epilogue == "relu" else product
 
 
+def print_models(results):
+    """Of each model: how far its choices are behind the best candidates, and its times off the measured ones."""
+    families = {}
+    for result in results:
+        families.setdefault(get_family(result["work"]), []).append(result)
+    print("\n| model of | products | its choice / best candidate, geometric mean | largest | times | median error | mean of predicted / measured |\n"
+          "|---|---|---|---|---|---|---|")
+    for family, members in families.items():
+        choices = [(r["model_us"] / r["best_us"], r["name"]) for r in members if len(r["all"]) > 2]
+        # Code for sm_80 is expected to take what it takes on an A100.
+        ratios = [get_expected(row[2]) / row[4] for r in members for row in r["all"] if get_expected(row[2]) and arch(r["work"]) != "sm_80"]
+        if not choices or not ratios:
+            continue
+        behind = math.exp(statistics.fmean(math.log(ratio) for ratio, _ in choices))
+        error = statistics.median(abs(ratio - 1) for ratio in ratios)
+        print(f"| {family} | {len(choices)} | {behind:.3f} | {max(choices)[0]:.2f} ({max(choices)[1]}) | {len(ratios)} | {100 * error:.0f} % "
+              f"| {math.exp(statistics.fmean(map(math.log, ratios))):.2f} |")
+
+
 def run(args):
     import torch
     folder = pathlib.Path(args.out)
@@ -509,8 +565,14 @@ def run(args):
         expected = a @ b
         torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
         expected = follow(torch, epilogue, expected, sets[0][2])
-        rows = []
+        rows, model = [], mine[0]
+        mine.sort(key=lambda spec: ("0", "model").index(str(spec["number"])) if str(spec["number"]) in ("0", "model") else 2)
         for spec in mine:
+            # What the model chooses is often what was measured, or a candidate.
+            if spec["config"] in [other["config"] for other, *_ in rows] and len(spec["launches"]) == len(rows[0][0]["launches"]):
+                if spec["number"] == "model":
+                    model = spec
+                continue
             try:
                 arena = torch.empty(spec["arena"] + 256, dtype=torch.uint8, device="cuda")
                 kernel = Plan(driver, folder, spec, (arena.data_ptr() + 255) // 256 * 256)
@@ -532,6 +594,8 @@ def run(args):
                           f"to {where[-1].tolist() if len(where) else '-'}", flush=True)
                     continue
                 rows.append((spec, kernel, bound, arena))
+                if spec["number"] == "model":
+                    model = spec
             except RuntimeError as failure:
                 print(f"FAILED {name} {spec['config']}: {failure}", flush=True)
                 if "700" in str(failure) or "719" in str(failure):
@@ -541,9 +605,14 @@ def run(args):
             continue
         count = 5 if args.quick else 20
 
-        def time_ours(item):
+        def time_ours(item, only=None):
             _, kernel, bound, _ = item
-            return time_graph(torch, lambda values: kernel.launch(values, torch.cuda.current_stream().cuda_stream), bound, count)
+            return time_graph(torch, lambda values: kernel.launch(values, torch.cuda.current_stream().cuda_stream, only), bound, count)
+
+        def time_product(item):
+            """The time of the product's kernel without those behind it, which the prediction does not count."""
+            product = item[1].find_product()
+            return time_ours(item, product) if product is not None and len(item[1].kernels) > 1 else None
         peer = find_peer(torch, mine[0]["work"])
         try:
             peer(sets[0])
@@ -560,20 +629,22 @@ def run(args):
             times = [min(before, time_ours(item)) for before, item in zip(times, rows)]
         if jax and theirs > LONG and (us := time_jax(jax, torch, mine[0]["work"], sets, expected)):
             others["JAX"] = us
-        rows = [(us, spec["config"], spec["reason"], spec["export"]["registers"]) for us, (spec, _, _, _) in zip(times, rows)]
+        rows = [(us, spec["config"], spec["reason"], spec["export"]["registers"], time_product(item) or us)
+                for us, item in zip(times, rows) for spec in [item[0]]]
         chosen = rows[0] if rows else (float("nan"), "", "")
         best = min(rows) if rows else chosen
         named = re.search("(?:key|tuned): (.*)", chosen[2])
-        results.append({"name": name, "work": mine[0]["work"], "key": named.group(1) if named else name, "torch_us": theirs, "peers": others, "chosen_us": chosen[0], "best_us": best[0], "best": best[1], "all": rows})
+        results.append({"name": name, "work": mine[0]["work"], "key": named.group(1) if named else name, "torch_us": theirs, "peers": others, "chosen_us": chosen[0],
+                        "model_us": next((row[0] for row in rows if row[1] == model["config"]), chosen[0]), "model": model["config"], "best_us": best[0], "best": best[1], "all": rows})
         rate = 2 * batch * m * n * k / 1e6
         brief = re.sub(r"[^0-9,]", "", best[1]).replace(",", "/")
-        predicted = re.search(r"([0-9.]+) us expected", chosen[2])
-        print(f"{name:32} torch {theirs:8.1f} ({rate / theirs:5.0f})  model's choice {chosen[0]:8.1f} ({theirs / chosen[0]:.2f}x, predicted "
-              f"{predicted.group(1) if predicted else '-'})  best {best[0]:8.1f} ({theirs / best[0]:.2f}x) {brief}"
+        predicted = get_expected(chosen[2])
+        print(f"{name:32} torch {theirs:8.1f} ({rate / theirs:5.0f})  ours {chosen[0]:8.1f} ({theirs / chosen[0]:.2f}x, predicted {predicted or '-'})  best {best[0]:8.1f} ({theirs / best[0]:.2f}x) {brief}"
               + "".join(f"  {other} {us:.1f}" for other, us in others.items()), flush=True)
     out = pathlib.Path(os.environ.get("OUT", args.out))
     (out / "results.json").write_text(json.dumps(results))
     print_table([result for result in results if result["chosen_us"] == result["chosen_us"]])
+    print_models(results)
     (out / "best.tuning").write_text("".join(f"{result['key']} = {result['best']}\n" for result in results if result["best"]))
     return 0
 

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===--------------------------------------------------------------------------===#
-"""What #cuda.matmul_wgmma<...> can be for a product, in the order of a rough estimate. The compiler's own model is
-finer (Analysis/MatmulModel.cpp); this one only has to keep what may be fast."""
+"""What #cuda.matmul_wgmma<...>, #cuda.matmul_mma<...> and #cuda.matmul_fma<...> can be for a product, in the order of a rough
+estimate. The compiler's own models are finer (Analysis/); these only have to keep what may be fast."""
 import math
 
 # Rows, columns, warpgroups, turns.
@@ -85,26 +85,62 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
     return [config for _, config in found[:most]]
 
 
-# Rows, columns, step along k, sums of a thread, stages.
-FMA_TILES = [(128, 128, 16, 8, 8, 3), (128, 128, 8, 8, 8, 4), (128, 64, 16, 8, 8, 4), (64, 128, 16, 8, 8, 4), (64, 64, 16, 8, 8, 4),
-             (64, 64, 16, 8, 4, 4), (32, 128, 16, 8, 8, 4), (32, 64, 16, 8, 4, 4), (32, 32, 16, 4, 4, 5), (16, 256, 16, 8, 8, 4),
-             (16, 128, 16, 8, 4, 5), (8, 256, 16, 8, 4, 4), (8, 128, 16, 4, 4, 5), (128, 128, 8, 16, 8, 4), (128, 128, 16, 8, 8, 2),
-             (128, 128, 8, 8, 8, 2), (64, 64, 16, 4, 4, 2)]
+# Rows, columns, step along k, sums of a thread, stages: what Analysis/FMAModel.cpp considers of tiles that are copied, and some beside.
+FMA_TILES = [(128, 128, 16, 8, 8, 3), (128, 64, 16, 8, 8, 4), (64, 128, 16, 8, 8, 4), (64, 64, 16, 8, 8, 4), (64, 64, 16, 8, 4, 4),
+             (64, 64, 16, 4, 4, 4), (32, 128, 16, 8, 8, 4), (32, 64, 16, 8, 4, 4), (32, 32, 16, 4, 4, 5), (16, 256, 16, 8, 8, 4),
+             (16, 128, 16, 8, 4, 5), (8, 256, 16, 8, 4, 4), (8, 128, 16, 4, 4, 5), (128, 128, 8, 8, 8, 4), (128, 256, 8, 16, 8, 3)]
+# The same of tiles that pass through registers.
+LOADED_FMA_TILES = [(128, 128, 8, 8, 8, 2), (64, 64, 16, 4, 4, 2), (32, 32, 16, 2, 4, 2), (16, 64, 32, 2, 4, 2), (16, 64, 16, 2, 4, 2)]
+# Sums shorter than this are not copied ahead of their use.
+SHORTEST_COPIED_SUM = 256
 
 
-def fma_candidates(m, n, most):
-    """Configurations of a product in f32 on ordinary arithmetic, without such as lie outside of it by half."""
-    return ["#cuda.matmul_fma<tile_m = %d, tile_n = %d, tile_k = %d, thread_m = %d, thread_n = %d, stages = %d>" % tile
-            for tile in FMA_TILES if tile[0] < max(2 * m, 16) and tile[1] < 2 * n][:most]
+def turn(tile):
+    """The tile of the product turned around."""
+    tile_m, tile_n, tile_k, thread_m, thread_n, stages = tile
+    return tile_n, tile_m, tile_k, thread_n, thread_m, stages
 
 
-def mma_candidates(most, element_bytes=2):
-    """Configurations of a product on mma.sync, with what shared memory sm_80 has; other GPUs may have less."""
-    tiles = [(128, 256, 64, 2, 4, 3), (256, 128, 64, 4, 2, 3), (128, 128, 64, 2, 2, 2), (128, 128, 32, 2, 2, 4), (128, 256, 32, 2, 4, 4),
-             (128, 128, 64, 2, 4, 3), (64, 128, 64, 2, 2, 4), (64, 64, 64, 2, 2, 4)]
-    return ["#cuda.matmul_mma<tile_m = %d, tile_n = %d, tile_k = %d, warps_m = %d, warps_n = %d, stages = %d>"
-            % (tile_m, tile_n, tile_k * 2 // element_bytes, warps_m, warps_n, stages)
-            for tile_m, tile_n, tile_k, warps_m, warps_n, stages in tiles[:most]]
+def fma_candidates(batch, m, n, k, most, sum_bytes=4, can_copy=True, multiprocessors=132):
+    """Configurations of a product on ordinary arithmetic, those that should be fast first: the fewest instructions on the
+    busiest multiprocessor, without such tiles as lie outside of the product by half."""
+    tiles = FMA_TILES if can_copy and k >= SHORTEST_COPIED_SUM else LOADED_FMA_TILES
+    tiles = list(dict.fromkeys(tiles + [turn(tile) for tile in tiles if tile[0] < 64]))
+    words = sum_bytes // 4
+    found = []
+    for tile_m, tile_n, tile_k, thread_m, thread_n, stages in tiles:
+        fits = stages * tile_k * (tile_m + tile_n + 8) * sum_bytes <= 227 * 1024
+        wasteful = (tile_m > 16 and tile_m >= 2 * m) or (tile_n > 16 and tile_n >= 2 * n)
+        if wasteful or not fits or (words > 1 and thread_m * thread_n > 16):
+            continue
+        blocks = batch * math.ceil(m / tile_m) * math.ceil(n / tile_n)
+        # Products, and the loads of factors that they need.
+        work = tile_m * tile_n * (1 + (thread_m + thread_n) / (thread_m * thread_n))
+        # Two stages are what goes without saying, in the compiler's own words too.
+        rest = f", stages = {stages}" if stages > 2 else ""
+        found.append((math.ceil(blocks / multiprocessors) * work, f"#cuda.matmul_fma<tile_m = {tile_m}, tile_n = {tile_n}, "
+                      f"tile_k = {tile_k}, thread_m = {thread_m}, thread_n = {thread_n}{rest}>"))
+    found.sort(key=lambda item: item[0])
+    return [config for _, config in found[:most]]
+
+
+# Rows, columns, step along k of 16-bit types, rows and columns of warps, stages, rate beside the first one's.
+MMA_TILES = [(128, 256, 64, 2, 4, 3, 1.0), (256, 128, 64, 4, 2, 3, 1.0), (128, 128, 64, 2, 2, 2, 0.96), (128, 128, 32, 2, 2, 4, 0.96),
+             (128, 256, 32, 2, 4, 4, 0.98), (128, 128, 64, 2, 4, 3, 0.84), (64, 128, 64, 2, 2, 4, 0.75), (128, 64, 64, 2, 2, 4, 0.75),
+             (64, 64, 64, 2, 2, 4, 0.6)]
+
+
+def mma_candidates(batch, m, n, most, element_bytes=2, multiprocessors=108):
+    """Configurations of a product on mma.sync, those that should be fast first, with what shared memory sm_80 has; other
+    GPUs may have less."""
+    found = []
+    for tile_m, tile_n, tile_k, warps_m, warps_n, stages, rate in MMA_TILES:
+        blocks = batch * math.ceil(m / tile_m) * math.ceil(n / tile_n)
+        found.append((math.ceil(blocks / multiprocessors) * tile_m * tile_n / rate,
+                      f"#cuda.matmul_mma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = {tile_k * 2 // element_bytes}, "
+                      f"warps_m = {warps_m}, warps_n = {warps_n}, stages = {stages}>"))
+    found.sort(key=lambda item: item[0])
+    return [config for _, config in found[:most]]
 
 
 # Rows, columns, step along k, warps along rows and columns, stages.

@@ -5,13 +5,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===--------------------------------------------------------------------------===#
-"""Finds the fastest layouts of a model's matrix products of 16-bit types, TF32 and bytes on tensor cores.
+"""Finds the fastest layouts of a model's matrix products: on wgmma, on mma.sync, and in f32 and f64 on ordinary arithmetic.
 
     xtune.py build MODEL.mlir --out=DIR [--bin=DIR] [--candidates=N]   compiles them; needs no GPU
     xtune.py run --out=DIR [--bin=DIR] [--device=cuda]                 times them; needs xbench and libxcr only
 
-`build` compiles the model, takes the products that wgmma computes from its report (for other GPUs than sm_90a those that
-mma.sync computes), and compiles each in its candidate layouts, one module each; with --carry xbench lies beside them, so that DIR can be copied to a machine with a GPU. `run`
+`build` compiles the model, takes its products from the report, and compiles each in candidate layouts of the strategy that
+the compiler chose for it, one module each; with --carry xbench lies beside them, so that DIR can be copied to a machine with a GPU. `run`
 times every module over as many sets of operands as exceed the L2 cache, each call the replay of a graph, prints a table
 and writes DIR/best.tuning, which xcompile --tuning= reads. Products shorter than the few microseconds that a call takes
 on the host seem to differ less than they do.
@@ -30,21 +30,22 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-KEY = re.compile(r"matrix product by (wgmma|mma\.sync)[^;]*; key: (\S+ matmul (f16|bf16|tf32|i8|u8)\*\3>(\w+) (\d+)x(\d+)x(\d+)x(\d+) ([nt]{2}))")
+# Products that have no key of their own, as the parts of a long sum, are timed as the plain ones whose lines they take.
+KEY = re.compile(r"matrix product by (wgmma|mma\.sync|fused multiply-add)[^;]*; (?:key:|no key of its own but lines of) "
+                 r"(\S+ matmul (f16|bf16|tf32|i8|u8|f32|f64)\*\3>(\w+) (\d+)x(\d+)x(\d+)x(\d+) ([nt]{2}))")
 L2_BYTES = 50 << 20
-BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "i8": 1, "u8": 1, "i32": 4}
+BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "i8": 1, "u8": 1, "i32": 4}
 
 
 def find_products(args):
-    """Keys of the model's products, without what is fused to them, and what each consists of."""
+    """Keys of the model's products, without what is fused to them, and the strategy of each and what it consists of."""
     command = [f"{args.bin}/xcompile", args.model, "-o", f"{args.out}/model.vmfb", f"--target=cuda:{args.arch}", "--report=json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr.strip())
     products = {}
     for strategy, key, dtype, out, *sizes, layout in KEY.findall(done.stdout):
-        if (strategy == "wgmma") == (args.arch == "sm_90a"):
-            products[key] = (dtype, out, *map(int, sizes), layout)
+        products[key] = (strategy, (dtype, out, *map(int, sizes), layout))
     return products
 
 
@@ -80,16 +81,21 @@ def compile_candidate(args, key, product, name, config):
 
 
 def build(args):
-    from candidates import candidates, mma_candidates
+    from candidates import candidates, double_candidates, fma_candidates, mma_candidates
     out = pathlib.Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
     jobs = []
-    for number, (key, product) in enumerate(find_products(args).items()):
+    for number, (key, (strategy, product)) in enumerate(find_products(args).items()):
         dtype, result, batch, m, n, k, layout = product
-        if args.arch == "sm_90a":
+        if strategy == "wgmma":
             found = candidates(batch, m, n, k, layout, args.candidates, output_bytes=BYTES[result], element_bytes=BYTES[dtype])
+        elif strategy == "mma.sync" and dtype == "f64":
+            found = double_candidates(m, n, layout, args.candidates)
+        elif strategy == "mma.sync":
+            found = mma_candidates(batch, m, n, args.candidates, BYTES[dtype])
         else:
-            found = mma_candidates(args.candidates, BYTES[dtype])
+            can_copy = dtype in ("f32", "f64") and args.arch != "sm_75"
+            found = fma_candidates(batch, m, n, k, args.candidates, max(4, BYTES[dtype]), can_copy)
         for index, config in enumerate(found):
             jobs.append((key, product, f"p{number}_{index}", config))
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -99,7 +105,7 @@ def build(args):
             print(row, file=sys.stderr)
     rows = [row for row in rows if not isinstance(row, str)]
     if not rows:
-        sys.exit(f"xtune: {args.model} has no product of static sizes and plain operands that tensor cores of {args.arch} compute in several layouts")
+        sys.exit(f"xtune: {args.model} has no product of static sizes that {args.arch} computes in several layouts")
     (out / "candidates.json").write_text(json.dumps(rows, indent=1))
     if args.carry:
         for tool in (pathlib.Path(args.bin) / "xbench", *pathlib.Path(args.bin, "..", "lib").resolve().glob("libxcr.so*")):
