@@ -326,8 +326,8 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // A cluster shares this sum.
   // CHECK-LABEL: func.func @cluster
   // CHECK-NOT:     tensor.expand_shape
-  func.func @cluster(%a: tensor<256x16384xbf16>, %b: tensor<16384x256xbf16>, %init: tensor<256x256xf32>) -> tensor<256x256xf32> {
-    %c = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<256x16384xbf16>, tensor<16384x256xbf16>)
+  func.func @cluster(%a: tensor<256x8192xbf16>, %b: tensor<8192x256xbf16>, %init: tensor<256x256xf32>) -> tensor<256x256xf32> {
+    %c = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<256x8192xbf16>, tensor<8192x256xbf16>)
         outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
     return %c : tensor<256x256xf32>
   }
