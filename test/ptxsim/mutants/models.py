@@ -74,10 +74,11 @@ MODELS = [
     model("matmul_wgmma", ["128x4096xf16", "4096x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x4096xf16>, tensor<4096x128xf16>) -> tensor<128x128xf16>",
           targets=("sm_90a",)),
-    # So long a sum that its parts are a batch of products, which another kernel adds up.
+    # So long a sum that its parts are a batch of products, which another kernel adds up; fewer stages than a part has steps.
     model("matmul_wgmma_parts", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x8192xf16>, tensor<8192x128xf16>) -> tensor<128x128xf16>",
-          targets=("sm_90a",)),
+          targets=("sm_90a",), tuning="sm_90a matmul f16*f16>f32 16x128x128x512 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 32, "
+          "tile_k = 64, warpgroups = 1, stages = 4, raster = 8, blocks = 1, split = 1, turns = 1, cluster_m = 1, cluster_n = 1>"),
     model("matmul_wgmma_tiles", ["3072x256xf16", "256x3072xf16"], "3072x3072xf16",
           "%r = array.matmul %0, %1 : (tensor<3072x256xf16>, tensor<256x3072xf16>) -> tensor<3072x3072xf16>",
           targets=("sm_90a",)),
@@ -123,6 +124,7 @@ REDUNDANT = {
     **{(name, target, kernel, number): DRAIN
        for name, kernel in (("matmul_splitk", "main_k0_matmul"), ("conv_f16", "main_k0_conv"))
        for target, number in (("sm_80", 9), ("sm_90a", 10))},
+    **{("matmul_f32", target, "main_k0_matmul", number): DRAIN for target, number in (("sm_80", 10), ("sm_90a", 11))},
     ("conv_f16", "sm_80", "main_k0_conv", 10): OUTPUTS,
     ("conv_f16", "sm_90a", "main_k0_conv", 11): OUTPUTS,
     **{("attention", "sm_80", kernel, 7): DRAIN for kernel in ("main_k0_matmul", "main_k2_matmul")},
@@ -130,7 +132,7 @@ REDUNDANT = {
     ("matmul_splitk", "sm_80", "main_k1_reduce", 3): COLUMN_TREE,
     ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
     ("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", 10): LAST,
-    ("matmul_wgmma_parts", "sm_90a", "main_k1_reduce", 4): COLUMN_TREE,
+    ("matmul_wgmma_parts", "sm_90a", "main_k1_reduce", 5): COLUMN_TREE,
     **{("attention", "sm_90a", kernel, number): RING for kernel in ("main_k0_matmul", "main_k2_matmul")
        for number in (3, 7, 9)},
 }
