@@ -470,6 +470,12 @@ def attention_blocks():
         text = function("", arguments + [("%b", mask + ' {array.dims = ["n", "m"]}'), ("%s", sink)], result,
                         f"    %r = array.attention %q, %k, %v mask(%b : {mask}) {causal} sinks(%s : {sink}) scale = 0.5 {most} : ({query}, {key}, {key}) -> {query}")
         yield Case(f"attention_blocks_{causal}masked", text, steps, "model", gradients=("",))
+        # Sizes that must be equal, and are symbols of their own.
+        query, key = "tensor<?x4x?x?xf32>", "tensor<?x2x?x?xf32>"
+        text = function("", [("%q", query), ("%k", key), ("%v", key), ("%b", mask), ("%s", sink)], [("%r", query)],
+                        f"    %r = array.attention %q, %k, %v mask(%b : {mask}) {causal} sinks(%s : {sink}) scale = 0.5 {most} : ({query}, {key}, {key}) -> {query}")
+        yield Case(f"attention_blocks_{causal}apart", text, steps, "model", gradients=("",))
+        query, key = "tensor<?x4x?x8xf32>", "tensor<?x2x?x8xf32>"
 
 
 def norms():
