@@ -125,3 +125,33 @@ func.func @chain_of_something_long(%x: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %v8 : tensor<8xf32>
 }
+
+// -----
+
+#positions = affine_map<(d0, d1) -> (d0, d1)>
+#kept = affine_map<(d0, d1) -> (d0)>
+
+// A result that nobody reads tells how long a loop is; as an input it does, too.
+// CHECK-LABEL: func.func @shape_of_loops(
+// CHECK:         %[[SHAPE:.*]] = tensor.empty(%{{.*}}) : tensor<4x?xindex>
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[SHAPE]] : tensor<4x?xindex>) outs(%{{.*}} : tensor<4xf32>)
+// CHECK:           tensor.extract
+// CHECK:           linalg.yield %{{.*}} : f32
+func.func @shape_of_loops(%x: tensor<?xf32>, %n: index) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<4x?xindex>
+  %s = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%s : tensor<4xf32>) -> tensor<4xf32>
+  %r:2 = linalg.generic {indexing_maps = [#positions, #kept], iterator_types = ["parallel", "reduction"]}
+    outs(%e, %f : tensor<4x?xindex>, tensor<4xf32>) {
+  ^bb0(%unread: index, %o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %at = arith.addi %i, %j : index
+    %v = tensor.extract %x[%at] : tensor<?xf32>
+    %t = arith.addf %o, %v : f32
+    linalg.yield %at, %t : index, f32
+  } -> (tensor<4x?xindex>, tensor<4xf32>)
+  return %r#1 : tensor<4xf32>
+}

@@ -180,6 +180,13 @@ def adaptive():
             images = [tensors.random("f32", (2, 3, height, width), 13, -1, 1) for height, width in ((8, 9), (1, 1), (17, 4))]
             yield over_sizes(f"adaptive_{kind}_open_{name}", images, lambda a: adapted(kind, a, [2, 3], sizes), "tensor<?x3x?x?xf32>", result,
                              f"array.adaptive_pool {kind}, %x axes = [2, 3] sizes = {sizes}", "sum" if kind == "avg" else "exact")
+    # Types that are computed in another one, where batch and channels are any number, too.
+    for dtype in ("f16", "bf16"):
+        images = [tensors.random(dtype, (batch, height, width, 3), 15, -1, 1) for batch, height, width in ((2, 8, 9), (1, 1, 1), (3, 17, 4))]
+        for name, channels in (("", "3"), ("_channels", "?")):
+            yield over_sizes(f"adaptive_max_open_{dtype}{name}", images, lambda a: adapted("max", a, [1, 2], [3, 4]),
+                             f"tensor<?x?x?x{channels}x{dtype}>", f"tensor<?x3x4x{channels}x{dtype}>",
+                             "array.adaptive_pool max, %x axes = [1, 2] sizes = [3, 4]", "exact")
     # Into any number of windows, 0 too.
     for kind in ("avg", "max"):
         steps = []

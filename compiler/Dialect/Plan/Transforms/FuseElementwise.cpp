@@ -116,14 +116,56 @@ struct FoldReductionOfNothing final : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// Upstream's fusion keeps a result that nobody reads where only it tells how long a loop is. As an
+/// input it tells that, too, and the op has the results that it is there for.
+struct TellShapeByInput final : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    unsigned inputs = op.getNumDpsInputs();
+    OpOperand *shape = nullptr;
+    for (OpOperand &init : op.getDpsInitsMutable())
+      if (op.getTiedOpResult(&init).use_empty() && !op.payloadUsesValueFromOperand(&init) &&
+          init.get().getDefiningOp<tensor::EmptyOp>())
+        shape = &init;
+    if (!shape || op.getNumResults() == 1)
+      return rewriter.notifyMatchFailure(op, "no result that only tells a shape");
+    unsigned place = shape->getOperandNumber() - inputs;
+    SmallVector<Value> operands = op.getDpsInputs(), inits(op.getDpsInits());
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    SmallVector<Type> types(op.getResultTypes());
+    operands.push_back(shape->get());
+    inits.erase(inits.begin() + place);
+    types.erase(types.begin() + place);
+    std::rotate(maps.begin() + inputs, maps.begin() + inputs + place,
+                maps.begin() + inputs + place + 1);
+    auto told = linalg::GenericOp::create(rewriter, op.getLoc(), types, operands, inits, maps,
+                                          op.getIteratorTypesArray());
+    told->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.inlineRegionBefore(op.getRegion(), told.getRegion(), told.getRegion().begin());
+    Block *body = told.getBody();
+    rewriter.modifyOpInPlace(told, [&] {
+      body->insertArgument(inputs, body->getArgument(inputs + place).getType(), op.getLoc());
+      body->eraseArgument(inputs + 1 + place);
+      body->getTerminator()->eraseOperand(place);
+    });
+    SmallVector<Value> results(told.getResults());
+    results.insert(results.begin() + place, shape->get());
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    if (fuse)
+    if (fuse) {
       addFusionPatterns(patterns);
+      patterns.add<TellShapeByInput>(context);
+    }
     linalg::populateConstantFoldLinalgOperations(
         patterns, [](OpOperand *use) { return use->get().hasOneUse(); });
     patterns.add<FoldReductionOfNothing>(context);
