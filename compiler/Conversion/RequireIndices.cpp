@@ -14,10 +14,10 @@
 //   d0 mod 4       lies in [0, min(n0 - 1, 3)]
 //
 // That takes parts for independent, so it says too much of an index in which a loop occurs more
-// than once (d0 - d0 mod 4), and of remainders of what goes in steps. Where all loops of such an
-// index have static sizes, and few rounds together, its values are enumerated. Else nothing is
-// demanded of an index with a loop that occurs more than once: what it reads is for the program to
-// know.
+// than once (d0 - d0 mod 4), and of remainders of what goes in steps. It is exact where all parts
+// grow with all loops (d0 floordiv 2 + d0). Where all loops of another such index have static
+// sizes, and few rounds together, its values are enumerated. Else nothing is demanded of an index
+// with a loop that occurs more than once: what it reads is for the program to know.
 //
 //===----------------------------------------------------------------------===//
 
@@ -183,13 +183,15 @@ static std::optional<IndexBounds> enumerate(AffineExpr index, ArrayRef<AffineExp
 static std::optional<IndexBounds> boundIndex(AffineExpr index, ArrayRef<AffineExpr> sizes) {
   std::optional<IndexBounds> bounds = bound(index, sizes);
   llvm::SmallDenseSet<unsigned> loops;
-  bool isRepeated = false, hasRest = false;
+  bool isRepeated = false, hasRest = false, falls = false;
   index.walk([&](AffineExpr part) {
     hasRest |= part.getKind() == AffineExprKind::Mod;
+    auto number = dyn_cast<AffineConstantExpr>(part);
+    falls |= number && number.getValue() < 0;
     if (auto loop = dyn_cast<AffineDimExpr>(part))
       isRepeated |= !loops.insert(loop.getPosition()).second;
   });
-  if (!bounds || (!isRepeated && !hasRest))
+  if (!bounds || (!hasRest && (!isRepeated || !falls)))
     return bounds;
   if (std::optional<IndexBounds> exact = enumerate(index, sizes))
     return exact;

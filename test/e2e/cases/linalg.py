@@ -439,6 +439,9 @@ def indices():
     steps = [Step([number(n), zeros(m)], [("f32", number(n).values[(np.arange(m) + 1) % 8])]) for n, m in ((8, 9), (4, 3), (1, 0))]
     steps += [Step([number(7), zeros(8)], error=above.format("8 and 7")), Step([number(3), zeros(3)], error=above.format("4 and 3"))]
     yield gather("later_rest_of_any", 1, [line, line], ["(i + 1) mod 8", "i"], ["i"], steps)
+    steps = [Step([number(n), zeros(m)], [("f32", number(n).values[np.arange(m) + np.arange(m) // 2])]) for n, m in ((5, 4), (9, 4), (1, 1), (1, 0))]
+    steps.append(Step([number(4), zeros(4)], error=above.format("5 and 4")))
+    yield gather("growing", 1, [line, line], ["i + i floordiv 2", "i"], ["i"], steps)
     steps = [Step([number(n), zeros(m)], [("f32", number(n).values[7 - np.arange(m)])]) for n, m in ((8, 8), (9, 3), (1, 0))]
     steps += [Step([number(7), zeros(3)], error=above.format("8 and 7")), Step([number(8), zeros(9)], error=below.format("9 and 8"))]
     yield gather("reverse", 1, [line, line], ["7 - i", "i"], ["i"], steps)
