@@ -23,8 +23,8 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Rows or columns of symbolic number.
-static constexpr int64_t kExpectedSize = 4096;
+/// Rows or columns of symbolic number, and the length of sums of symbolic length.
+static constexpr int64_t kExpectedSize = 4096, kExpectedSum = 1024;
 
 namespace {
 
@@ -53,6 +53,19 @@ private:
   int64_t getExpectedColumns() {
     bool isBound = rowBound && getStaticProduct(contraction.getOp(), contraction.m);
     return getExpectedSize(contraction.n, isBound ? *rowBound : kExpectedSize);
+  }
+  int64_t getExpectedBatch() {
+    return getStaticProduct(contraction.getOp(), contraction.batch).value_or(1);
+  }
+  int64_t getExpectedSum() {
+    return getStaticProduct(contraction.getOp(), contraction.k).value_or(kExpectedSum);
+  }
+  /// Those of a problem of the product as it stands.
+  template <typename Problem> void setExpectedSizes(Problem &problem) {
+    problem.batch = getExpectedBatch();
+    problem.m = getExpectedRows();
+    problem.n = getExpectedColumns();
+    problem.k = getExpectedSum();
   }
   /// What was measured of the product, if that is of the strategy that was chosen.
   Choice replaceByShipped(Choice choice);
@@ -343,12 +356,11 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
       turns ? TiledAccess() : matchTiledOperand(contraction, second, sizes, points.index, reason);
   if (!b)
     return refuse("no boxes can be copied of " + getName(second) + ": " + reason);
-  linalg::LinalgOp op = contraction.getOp();
   MatmulProblem problem;
-  problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
+  problem.batch = getExpectedBatch();
   problem.m = swapped ? getExpectedColumns() : getExpectedRows();
   problem.n = swapped ? getExpectedRows() : getExpectedColumns();
-  problem.k = getStaticProduct(op, contraction.k).value_or(1024);
+  problem.k = getExpectedSum();
   // An empty tensor has no description; a sum of nothing never starts; and where k is 1, boxes have
   // no dim for the rows of tiles that run along m or n.
   if (problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
@@ -428,15 +440,11 @@ std::optional<Choice> ProductChooser::chooseMMA() {
 }
 
 DoubleProblem ProductChooser::makeDoubleProblem() {
-  linalg::LinalgOp op = contraction.getOp();
   DoubleProblem problem;
-  problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
-  problem.m = getExpectedRows();
-  problem.n = getExpectedColumns();
-  problem.k = getStaticProduct(op, contraction.k).value_or(1024);
+  setExpectedSizes(problem);
   // Sizes that are not known may need wide indices.
   problem.isRoomy = contraction.hasCopiedFactors() && outputOps < kFunction &&
-                    llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic);
+                    llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
   problem.isSwapped = contraction.a.isKContiguous && !contraction.b.isKContiguous;
   return problem;
 }
@@ -453,12 +461,8 @@ std::optional<Choice> ProductChooser::chooseDoubleMMA(double limit) {
 }
 
 FMAProblem ProductChooser::makeFMAProblem() {
-  linalg::LinalgOp op = contraction.getOp();
   FMAProblem problem;
-  problem.batch = getStaticProduct(op, contraction.batch).value_or(1);
-  problem.m = getExpectedRows();
-  problem.n = getExpectedColumns();
-  problem.k = getStaticProduct(op, contraction.k).value_or(1024);
+  setExpectedSizes(problem);
   problem.elementBytes = getElementBytes(contraction.accumulatorType);
   problem.isCopied = isCopiedAhead(*kernel.target, problem.k) && contraction.hasCopiedFactors();
   auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
