@@ -85,8 +85,8 @@ void requireElement(mlir::OpBuilder &builder, mlir::Operation *op,
                     llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Value operand, int64_t dim,
                     llvm::StringRef purpose);
 /// Demands that the indices at which `op` reads its operands are within their dims, where an
-/// indexing map computes them.
-void requireIndices(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op);
+/// indexing map computes them. Fails, with an error, where their bounds cannot be told from sizes.
+mlir::LogicalResult requireIndices(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op);
 /// Demands that dim `dim` of `operand` has room for the window of `windowSize` elements that `op`
 /// moves over it, so that `places` are not fewer than none, and as many as `known` says, if it is
 /// not dynamic.

@@ -210,8 +210,7 @@ private:
 struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToLinalgPass> {
   void runOnOperation() override {
     recordDtypes();
-    requireIndicesOfInput();
-    if (failed(convert()) || failed(cleanUp()))
+    if (failed(requireIndicesOfInput()) || failed(convert()) || failed(cleanUp()))
       signalPassFailure();
   }
 
@@ -229,11 +228,12 @@ private:
   }
 
   /// Array ops make maps that are within their operands; those of the input may say anything.
-  void requireIndicesOfInput() {
-    getOperation().walk([](linalg::LinalgOp op) {
+  LogicalResult requireIndicesOfInput() {
+    WalkResult walk = getOperation().walk([](linalg::LinalgOp op) {
       OpBuilder builder(op);
-      requireIndices(builder, op);
+      return failed(requireIndices(builder, op)) ? WalkResult::interrupt() : WalkResult::advance();
     });
+    return failure(walk.wasInterrupted());
   }
 
   LogicalResult convert() {

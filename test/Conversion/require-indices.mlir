@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -xc-convert-array-to-linalg -canonicalize | FileCheck %s
+// RUN: xc-opt %s -xc-convert-array-to-linalg -canonicalize -cse | FileCheck %s
 
 // (n0 - 1) * 2 + (3 - 1) * 3 + 1, where there is a round.
 // CHECK-LABEL: func.func @sum
@@ -90,6 +90,56 @@ func.func @many(%x: tensor<?xf32>, %p: tensor<?xf32>, %o: tensor<?xf32>) -> tens
     %m = arith.mulf %a, %b : f32
     %s = arith.addf %m, %c : f32
     linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// The index rises with its loop, which occurs twice: the last round is the largest, n - 1 + (n - 1) / 4 * 4.
+// CHECK-LABEL: func.func @blocks_apart
+// CHECK-SAME:    (%[[X:.*]]: tensor<?xf32>, %[[O:.*]]: tensor<?xf32>)
+// CHECK-DAG:     %[[N:.*]] = tensor.dim %[[O]]
+// CHECK-DAG:     %[[SIZE:.*]] = tensor.dim %[[X]]
+// CHECK-DAG:     %[[LIVE:.*]] = arith.ceildivui %[[N]], %c281474976710656
+// CHECK-DAG:     %[[LAST:.*]] = arith.addi %[[N]], %c-1
+// CHECK-DAG:     %[[BLOCKS:.*]] = arith.divui %[[LAST]], %c4
+// CHECK-DAG:     %[[GAPS:.*]] = arith.muli %[[BLOCKS]], %c4
+// CHECK-DAG:     %[[END:.*]] = arith.addi %[[N]], %[[GAPS]]
+// CHECK:         %[[PLACES:.*]] = arith.muli %[[LIVE]], %[[END]]
+// CHECK:         plan.require %[[PLACES]] at_most %[[SIZE]], "linalg.generic: expected all places (d0 floordiv 4) * 8 + d0 mod 4 to be in dim 0 of tensor<?xf32>"
+// CHECK-NOT:     plan.require
+func.func @blocks_apart(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i floordiv 4 * 8 + i mod 4)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// It falls and rises: 1, 0, 3, 2 and so on, of which all rounds take n + n mod 2 places, and one round 2.
+// CHECK-LABEL: func.func @pairs_reversed
+// CHECK-SAME:    (%[[X:.*]]: tensor<?xf32>, %[[O:.*]]: tensor<?xf32>)
+// CHECK-DAG:     %[[N:.*]] = tensor.dim %[[O]]
+// CHECK-DAG:     %[[SIZE:.*]] = tensor.dim %[[X]]
+// CHECK-DAG:     %[[LIVE:.*]] = arith.ceildivui %[[N]], %c281474976710656
+// CHECK-DAG:     %[[PAIRS:.*]] = arith.divui %[[N]], %c2
+// CHECK-DAG:     %[[SOME:.*]] = arith.ceildivui %[[PAIRS]], %c281474976710656
+// CHECK-DAG:     %[[WHOLE:.*]] = arith.muli %[[PAIRS]], %c2
+// CHECK-DAG:     %[[BEGUN:.*]] = arith.subi %[[N]], %[[WHOLE]]
+// CHECK-DAG:     %[[NEXT:.*]] = arith.addi %[[BEGUN]], %c1
+// CHECK-DAG:     %[[IS_BEGUN:.*]] = arith.divui %[[NEXT]], %c2
+// CHECK-DAG:     %[[MORE:.*]] = arith.muli %[[IS_BEGUN]], %c2
+// CHECK-DAG:     %[[ALL:.*]] = arith.addi %[[WHOLE]], %[[MORE]]
+// CHECK-DAG:     %[[AFTER_FIRST:.*]] = arith.addi %[[ALL]], %c-2
+// CHECK-DAG:     %[[LATER:.*]] = arith.muli %[[SOME]], %[[AFTER_FIRST]]
+// CHECK-DAG:     %[[END:.*]] = arith.addi %[[LATER]], %c2
+// CHECK:         %[[PLACES:.*]] = arith.muli %[[LIVE]], %[[END]]
+// CHECK:         plan.require %[[PLACES]] at_most %[[SIZE]], "linalg.generic: expected all places (d0 floordiv 2) * 2 - d0 mod 2 + 1 to be in dim 0 of tensor<?xf32>"
+func.func @pairs_reversed(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i floordiv 2 * 2 - i mod 2 + 1)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
   } -> tensor<?xf32>
   return %r : tensor<?xf32>
 }

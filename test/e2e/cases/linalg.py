@@ -445,6 +445,36 @@ def indices():
     steps = [Step([number(n), zeros(m)], [("f32", number(n).values[7 - np.arange(m)])]) for n, m in ((8, 8), (9, 3), (1, 0))]
     steps += [Step([number(7), zeros(3)], error=above.format("8 and 7")), Step([number(8), zeros(9)], error=below.format("9 and 8"))]
     yield gather("reverse", 1, [line, line], ["7 - i", "i"], ["i"], steps)
+    # A loop that occurs more than once: refused where one place is outside, accepted where none is.
+    for name, index in (("blocks_apart", "i floordiv 4 * 8 + i mod 4"), ("blocks_reversed", "i floordiv 4 * 4 - i mod 4 + 3"),
+                        ("rest_in_steps", "(i * 3) mod 5 + i"), ("falling_blocks", "i mod 3 - i floordiv 3 * 2 + 9"),
+                        ("rests", "(i * 2) mod 3 + (i * 3) mod 4")):
+        at = eval(f"lambda i: {index.replace('floordiv', '//').replace('mod', '%')}")
+        steps = [Step([number(1), zeros(0)], [("f32", np.zeros(0))])]
+        for m in range(1, 15):
+            places = at(np.arange(m))
+            size = places.max() + 1
+            if places.min() < 0:
+                steps.append(Step([number(size), zeros(m)], error=f"expected no place .* before the start of dim 0 of .*, got {9 - places.min()} and 9"))
+                continue
+            steps.append(Step([number(size), zeros(m)], [("f32", number(size).values[places])]))
+            steps.append(Step([number(size - 1), zeros(m)], error=above.format(f"{size} and {size - 1}")))
+        yield gather(name, 1, [line, line], [index, "i"], ["i"], steps)
+    # Two loops of unknown size: one in blocks, one as it is; and one that shares a remainder with a loop of known size.
+    steps = []
+    for m, k in ((5, 3), (4, 1), (1, 2), (9, 4)):
+        places = (np.arange(m) // 4 * 4 - np.arange(m) % 4 + 3)[:, None] + np.arange(k)
+        x, size = number(places.max() + 1), places.max() + 1
+        steps.append(Step([x, zeros(k), zeros(m)], [("f32", (x.values[places] * np.zeros(k)).sum(1))]))
+        steps.append(Step([number(size - 1), zeros(k), zeros(m)], error=above.format(f"{size} and {size - 1}")))
+    yield gather("blocks_and_window", 2, [line, line, line], ["i floordiv 4 * 4 - i mod 4 + j + 3", "j", "i"], ["i", "j"], steps, multiply, ["parallel", "reduction"])
+    steps = []
+    for m in range(1, 9):
+        places = (np.arange(m)[:, None] + np.arange(3)) % 5 + np.arange(m)[:, None]
+        x, size = number(places.max() + 1), places.max() + 1
+        steps.append(Step([x, w, zeros(m)], [("f32", (x.values[places] * w.values).sum(1))]))
+        steps.append(Step([number(size - 1), w, zeros(m)], error=above.format(f"{size} and {size - 1}")))
+    yield gather("shared_rest", 2, [line, "tensor<3xf32>", line], ["(i + j) mod 5 + i", "j", "i"], ["i", "j"], steps, multiply, ["parallel", "reduction"])
     x = random("f32", (4, 3), 99)
     steps = [Step([x, zeros(3)], [("f32", x.values[2])]), Step([random("f32", (2, 3), 99), zeros(3)], error=above.format("3 and 2"))]
     yield gather("constant", 1, ["tensor<?x3xf32>", "tensor<3xf32>"], ["2, i", "i"], ["i"], steps)

@@ -1,0 +1,25 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics -xc-convert-array-to-linalg
+
+func.func @two_unknown_sizes(%x: tensor<?xf32>, %p: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{'linalg.generic' op cannot tell the places (d0 + d1) mod 5 + d0 - (d1 * 3) mod 7 in dim 0 of 'tensor<?xf32>' from sizes: a loop that occurs more than once lets them rise and fall, with another of unknown size, or in too many steps}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> ((i + j) mod 5 + i - (j * 3) mod 7)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x, %p : tensor<?xf32>, tensor<?xf32>) outs(%o : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %m, %c : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+func.func @many_steps(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-error @+1 {{'linalg.generic' op cannot tell the places (d0 * 7) mod 997 + d0 in dim 0 of 'tensor<?xf32>' from sizes}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> ((i * 7) mod 997 + i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
