@@ -60,8 +60,8 @@ public:
   /// Ends the thread and lets go of what was kept; the context is gone, and nothing is signalled
   /// any more.
   void stop();
-  /// Waits until \p callback, which was signalled, has ended. A callback that waits for itself or
-  /// for one behind it gets on at once.
+  /// Waits until \p callback, which was signalled or has begun, has ended. A callback that waits
+  /// for itself or for one behind it gets on at once.
   void waitFor(HostCallback &callback);
 
 private:

@@ -332,7 +332,7 @@ void CudaStream::pruneCallbacks() {
 }
 
 /// After a failure the driver signals nothing any more, so the callbacks that wait are called here,
-/// without the lock: they may release objects.
+/// without the lock: they may release objects. Those that the queue's thread has begun are awaited.
 void CudaStream::failCallbacks(const Status &status) {
   HostCallback *list;
   {
@@ -343,6 +343,7 @@ void CudaStream::failCallbacks(const Status &status) {
   while (HostCallback *callback = list) {
     list = callback->next;
     callback->run(status.get());
+    cudaDevice.callbackQueue()->waitFor(*callback);
     Lock lock(mutex);
     callback->next = failedCallbacks;
     failedCallbacks = callback;

@@ -45,6 +45,7 @@ protected:
   }
   void sayLoss();
   void hearOfLoss();
+  void awaitCallback();
 };
 INSTANTIATE_TEST_SUITE_P(Cuda, LostDeviceTest, ::testing::ValuesIn(backends()), backendName);
 
@@ -99,6 +100,36 @@ void LostDeviceTest::hearOfLoss() {
 
 TEST_P(LostDeviceTest, CallbacksHearOfTheLoss) {
   EXPECT_EXIT(hearOfLoss(), ::testing::ExitedWithCode(0), "");
+}
+
+void LostDeviceTest::awaitCallback() {
+  struct Progress {
+    std::atomic<bool> hasBegun{false}, mayEnd{false}, hasEnded{false};
+  } progress;
+  Ref<hal::Stream> queue = stream(), other = stream();
+  ASSERT_TRUE(ok(queue->addCallback(
+      [](void *data, xcr_status_t) {
+        auto *progress = static_cast<Progress *>(data);
+        progress->hasBegun = true;
+        while (!progress->mayEnd)
+          std::this_thread::yield();
+        // Whoever does not wait for the callback is ahead of it now.
+        for (int i = 0; i < 1000; ++i)
+          std::this_thread::yield();
+        progress->hasEnded = true;
+      },
+      &progress)));
+  while (!progress.hasBegun)
+    std::this_thread::yield();
+  EXPECT_EQ(launchCrash(*other).code(), XCR_STATUS_DEVICE_LOST);
+  progress.mayEnd = true;
+  EXPECT_EQ(queue->synchronize().code(), XCR_STATUS_DEVICE_LOST);
+  EXPECT_TRUE(progress.hasEnded);
+  end();
+}
+
+TEST_P(LostDeviceTest, CallbacksThatHaveBegunAreAwaited) {
+  EXPECT_EXIT(awaitCallback(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_P(CudaDeviceTest, CallbacksMayReleaseObjects) {
