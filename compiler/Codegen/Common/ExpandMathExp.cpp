@@ -61,7 +61,9 @@ static Value expByExp2(MathBuilder &b, Value x) {
   constexpr double log2e = 1.4426950408889634, log2eTail = 1.9259629911266175e-8;
   if (b.options().fastMath)
     return b.exp2ByInstruction(b.mul(x, b.constant(log2e)), /*normal=*/true);
-  x = clampToRange(b, x);
+  // The upper bound is the first number whose power overflows. What is `low` there is positive: added
+  // to infinity, a negative one would make NaN.
+  x = b.clamp(x, -105.0, 0x1.62e43p+6);
   Value high = b.mul(x, b.constant(log2e));
   Value low = b.fma(x, b.constant(log2e), b.neg(high));
   low = b.fma(x, b.constant(log2eTail), low);
