@@ -8,6 +8,8 @@
 #include "compiler/Codegen/CUDA/UnlikelyTails.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -64,6 +66,52 @@ static void copyTail(llvm::BasicBlock &tail, llvm::BasicBlock &block) {
   end->eraseFromParent();
 }
 
+/// Whether nothing is read from `block` on.
+static bool readsNothing(llvm::BasicBlock &block) {
+  llvm::SmallPtrSet<llvm::BasicBlock *, 8> seen = {&block};
+  llvm::SmallVector<llvm::BasicBlock *> open = {&block};
+  while (!open.empty()) {
+    llvm::BasicBlock *current = open.pop_back_val();
+    if (llvm::any_of(*current, [](llvm::Instruction &i) { return i.mayReadFromMemory(); }))
+      return false;
+    for (llvm::BasicBlock *next : llvm::successors(current))
+      if (seen.insert(next).second)
+        open.push_back(next);
+  }
+  return true;
+}
+
+/// Whether `tail` may run although another copy of it runs afterwards: its stores are to places
+/// that do not depend on the way there, so that the last one stays.
+static bool mayRunTwice(llvm::BasicBlock &tail) {
+  llvm::SmallPtrSet<llvm::Value *, 16> ofThisWay;
+  for (llvm::Instruction &instruction : tail) {
+    auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    bool isPhi = llvm::isa<llvm::PHINode>(instruction);
+    if (store ? !store->isSimple() || ofThisWay.contains(store->getPointerOperand())
+              : !isPhi && !instruction.isTerminator() &&
+                    !llvm::isSafeToSpeculativelyExecute(&instruction))
+      return false;
+    if (isPhi || llvm::any_of(instruction.operands(),
+                              [&](llvm::Value *operand) { return ofThisWay.contains(operand); }))
+      ofThisWay.insert(&instruction);
+  }
+  return true;
+}
+
+/// Moves what is in `tail` to the end of its only predecessor.
+static void moveIntoPredecessor(llvm::BasicBlock &tail) {
+  llvm::Instruction *branch = tail.getSinglePredecessor()->getTerminator();
+  for (llvm::Instruction &instruction : llvm::make_early_inc_range(tail)) {
+    if (auto *phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
+      phi->replaceAllUsesWith(phi->getIncomingValue(0));
+      phi->eraseFromParent();
+    } else if (!instruction.isTerminator()) {
+      instruction.moveBefore(branch->getIterator());
+    }
+  }
+}
+
 void separateUnlikelyTails(llvm::Function &function) {
   for (llvm::BasicBlock &block : llvm::make_early_inc_range(function)) {
     llvm::BasicBlock *tail = findLikely(block);
@@ -74,6 +122,10 @@ void separateUnlikelyTails(llvm::Function &function) {
         copyTail(*tail, *other);
         tail->moveAfter(&block);
       }
+    if (tail->getSinglePredecessor() && mayRunTwice(*tail) &&
+        llvm::all_of(llvm::successors(&block),
+                     [&](llvm::BasicBlock *next) { return next == tail || readsNothing(*next); }))
+      moveIntoPredecessor(*tail);
   }
 }
 

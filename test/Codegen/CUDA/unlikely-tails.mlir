@@ -10,6 +10,16 @@
 // CHECK-SAME:  rcp.rn
 // CHECK-SAME:  st.global
 // CHECK-SAME:  ret;
+// Of an unlikely path that reads nothing the usual one need not wait to know: it stores first.
+// CHECK-LABEL: module @computes attributes
+// CHECK-SAME:  .visible .entry k(
+// CHECK-SAME:  ld.global
+// CHECK-SAME:  st.global
+// CHECK-SAME:  @%p{{[0-9]+}} bra
+// CHECK-SAME:  ret;
+// CHECK-SAME:  rcp.rn
+// CHECK-SAME:  st.global
+// CHECK-SAME:  ret;
 // Either way is as likely: they meet before the end.
 // CHECK-LABEL: module @either attributes
 // CHECK-SAME:  .visible .entry k(
@@ -30,6 +40,24 @@ builtin.module {
     ^large:
       %w = llvm.load volatile %x : !llvm.ptr<1> -> f32
       %z = llvm.fdiv %one, %w : f32
+      llvm.br ^end(%z : f32)
+    ^end(%r: f32):
+      %s = llvm.fadd %r, %one : f32
+      llvm.store %s, %y : f32, !llvm.ptr<1>
+      llvm.return
+    }
+  }
+  builtin.module @computes attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+    llvm.func @k(%x: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias})
+        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
+      %one = llvm.mlir.constant(1.0 : f32) : f32
+      %no = llvm.mlir.constant(false) : i1
+      %v = llvm.load volatile %x : !llvm.ptr<1> -> f32
+      %p = llvm.fcmp "ogt" %v, %one : f32
+      %q = llvm.intr.expect %p, %no : i1
+      llvm.cond_br %q, ^large, ^end(%v : f32)
+    ^large:
+      %z = llvm.fdiv %one, %v : f32
       llvm.br ^end(%z : f32)
     ^end(%r: f32):
       %s = llvm.fadd %r, %one : f32
