@@ -343,16 +343,23 @@ void RowEmitter::provideInputs() {
 }
 
 void RowEmitter::provideVectors() {
-  int64_t values = static_cast<int64_t>(group.inputs.size() + group.vectors.size()) *
-                   static_cast<int64_t>(chunks.size()) * lanes;
+  int64_t values =
+      static_cast<int64_t>(group.inputs.size()) * static_cast<int64_t>(chunks.size()) * lanes;
   if (config.getThreads() <= 32 || config.getShared() > 0 || config.getCluster() > 1 ||
-      !group.partials.empty() || values > kEarlyValues ||
-      values * config.getThreads() > kEarlyValues * kEarlyThreads)
+      !group.partials.empty() || group.vectors.empty())
     return;
+  // Of as many chunks as there are registers for: large blocks load those of all, or none.
+  int64_t most = std::min(kEarlyValues, kEarlyValues * kEarlyThreads / config.getThreads());
+  int64_t ofChunk = static_cast<int64_t>(group.vectors.size()) * lanes;
+  int64_t number = std::min<int64_t>(chunks.size(), (most - values) / ofChunk);
+  bool isAll = number == static_cast<int64_t>(chunks.size());
+  if (number <= 0 || (!isAll && config.getThreads() > kEarlyThreads))
+    return;
+  ArrayRef<Place> early = ArrayRef(chunks).take_front(number);
   for (const ReductionGroup::Input &input : group.vectors) {
     SmallVector<Value> own =
-        llvm::map_to_vector(chunks, [&](const Place &chunk) { return loadElements(input, chunk); });
-    provideInput(input, chunks, [own = std::move(own)](size_t chunk) { return own[chunk]; });
+        llvm::map_to_vector(early, [&](const Place &chunk) { return loadElements(input, chunk); });
+    provideInput(input, early, [own = std::move(own)](size_t chunk) { return own[chunk]; });
   }
 }
 

@@ -23,7 +23,7 @@ namespace xc::cuda {
 /// A thread keeps at most this many values of a row in registers, of up to 32 bits each; beyond, a
 /// row gets more threads, then shared memory.
 static constexpr int64_t kRowValuesPerThread = 32;
-/// Bytes of an input that a thread has of a row which is also written.
+/// Bytes of all inputs that a thread has of a row which is also written.
 static constexpr int64_t kRowBytesPerThread = 64;
 /// Blocks with fewer bytes of an input take longer to be launched than to do their work; twice as
 /// many where they write next to nothing.
@@ -184,7 +184,7 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
   int64_t perThread = length <= 1024 ? most : most / 2;
   bool takeTurns = !rows || *rows * 32 > kernel.target->multiprocessors * int64_t(1024);
   if (group.writesRows() && takeTurns)
-    perThread = std::min(most, kRowBytesPerThread / std::max<int64_t>(1, widest));
+    perThread = std::min(most, kRowBytesPerThread / std::max<int64_t>(1, bytes));
   while (threads >= 32 && threads < mostThreads && threads * perThread < length)
     threads *= 2;
   // Few rows have to keep the multiprocessors busy with more threads each.
