@@ -192,6 +192,9 @@ def elementwise():
     yield make("swiglu_8192x11008_bf16", [(shape, "bf16")] * 2, [(shape, "bf16")], """
                %a = array.silu %0 : IN0
                %r0 = array.mul %a, %1 : IN0""", lambda torch: lambda a, b: torch.nn.functional.silu(a) * b)
+    for dtype in ("f32", "bf16"):
+        for name in ("sigmoid", "silu", "tanh", "log1p", "sin"):
+            yield function_of(name, (8192, 4096), dtype)
     shape = (1000, 33333)
     yield make("mish_1000x33333_f32", [(shape, "f32")], [(shape, "f32")], """
                %one = array.exp %0 : IN0
@@ -241,6 +244,15 @@ def elementwise():
                %q = array.convert %0 : IN0 -> OUT0
                %r0 = array.mul %q, %1 : (OUT0, IN1) -> OUT0""",
                lambda torch: lambda x, s: x.to(torch.bfloat16) * s)
+
+
+def function_of(name, shape, dtype):
+    """Of random numbers, without their signs where it has no value for some."""
+    if name == "log1p":
+        return same(name, shape, dtype, f"%x = array.abs %0 : IN0\n%r0 = array.{name} %x : IN0",
+                    lambda torch: lambda x: getattr(torch, name)(x.abs()))
+    return same(name, shape, dtype, f"%r0 = array.{name} %0 : IN0",
+                lambda torch: torch.nn.functional.silu if name == "silu" else getattr(torch, name))
 
 
 def adam(torch, p, g, m, v):
