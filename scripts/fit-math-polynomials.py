@@ -6,7 +6,7 @@ error weight(x) * (p(x) - f(x)); the weight makes that error relative to the fun
 Prints the header to standard output (to be formatted by clang-format) and the error of each fit to standard error.
 """
 import sys
-from mpmath import mp, mpf, matrix, lu_solve, cos, pi, exp, log, atanh, sin, asin, atan, erf, erfc, sqrt, cbrt
+from mpmath import mp, mpf, matrix, lu_solve, cos, pi, exp, log, atanh, sin, asin, atan, erf, erfc, sqrt, cbrt, tanh
 
 mp.dps = 45
 
@@ -87,6 +87,9 @@ def scaled_erfc(center):
     return f
 
 
+tanh_tail = taylor_guard(lambda z: (tanh(sqrt(z)) / sqrt(z) - 1) / z,
+                         [mpf(-1) / 3, mpf(2) / 15, mpf(-17) / 315, mpf(62) / 2835, mpf(-1382) / 155925], mpf("1e-6"))
+
 half_ln2 = log(2) / 2 * mpf("1.01")
 square = lambda x: x * x
 quarter_pi2 = square(pi / 4 * mpf("1.01"))
@@ -124,6 +127,8 @@ FITS = [
      (scaled_erfc(4), lambda q: 1 / scaled_erfc(4)(q), -1, erfc_end("27.3", 4), 23)),
     ("ErfTail", "f32: erf(x) = 1 - exp(-P(x)), 0.9 <= x <= 4",
      (lambda x: -log(erfc(x)), lambda x: erfc(x) / erf(x), mpf("0.9"), mpf("4.05"), 6)),
+    ("Tanh", "f32: tanh(x) = x + x^3 P(x^2), |x| <= 0.55",
+     (tanh_tail, lambda z: z * sqrt(z) / tanh(sqrt(z)), 0, mpf("0.304"), 4)),
     ("Cbrt", "cbrt(m) to about 8 bits, 1/4 < m < 2",
      (cbrt, lambda m: 1 / cbrt(m), mpf("0.25"), 2, 4), (cbrt, lambda m: 1 / cbrt(m), mpf("0.25"), 2, 4)),
 ]

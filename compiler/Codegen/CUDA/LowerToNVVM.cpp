@@ -271,6 +271,22 @@ template <typename Op> struct LowerApproximate final : ConvertOpToLLVMPattern<Op
   StringRef intrinsic;
 };
 
+/// 1 / x under `afn` is rcp.approx.
+struct LowerReciprocal final : ConvertOpToLLVMPattern<arith::DivFOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(arith::DivFOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        !arith::bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn) ||
+        !matchPattern(op.getLhs(), m_OneFloat()))
+      return rewriter.notifyMatchFailure(op, "not an approximate reciprocal of f32");
+    rewriter.replaceOp(
+        op, callOnLanes(rewriter, op.getLoc(), "llvm.nvvm.rcp.approx.ftz.f", adaptor.getRhs()));
+    return success();
+  }
+};
+
 /// LLVM selects tanh.approx for its own tanh under `afn`; upstream's pattern would call a library.
 struct LowerTanh final : ConvertOpToLLVMPattern<math::TanhOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -421,8 +437,9 @@ LogicalResult LowerToNVVM::lowerBody(LLVM::LLVMFuncOp kernel, unsigned indexBits
   populateTileToNVVMPatterns(converter, patterns);
   patterns.add<LowerLoad<memref::LoadOp>, LowerLoad<vector::LoadOp>, LowerStore<memref::StoreOp>,
                LowerStore<vector::StoreOp>>(converter, /*benefit=*/10);
-  patterns.add<LowerExp2, LowerTanh, LowerWideProduct>(converter, /*benefit=*/10);
+  patterns.add<LowerExp2, LowerTanh, LowerReciprocal, LowerWideProduct>(converter, /*benefit=*/10);
   patterns.add<LowerApproximate<math::Log2Op>>(converter, "llvm.nvvm.lg2.approx.ftz.f");
+  patterns.add<LowerApproximate<math::RsqrtOp>>(converter, "llvm.nvvm.rsqrt.approx.ftz.f");
   patterns.add<LowerApproximate<math::SqrtOp>>(converter, "llvm.nvvm.sqrt.approx.ftz.f");
   patterns.add<LowerBinding, LowerScalar, LowerTensorMap, LowerWorkgroupId, LowerSharedBuffer,
                LowerPointerCast>(converter);

@@ -357,11 +357,13 @@ def FoldGrids : Pass<"xc-cuda-fold-grids", "mlir::func::FuncOp"> {
 }
 
 def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
-  let summary = "Use the approximate instructions where results are rounded to 16 bits";
+  let summary = "Use the approximate instructions where little is asked of a result";
   let description = [{
     exp and tanh in f32, all of whose results become 16-bit floats by way of arithmetic in f32, are built of
     `ex2.approx` and `rcp.approx`, whose errors are far below that rounding. Others are left to
-    `-xc-expand-math`. Example:
+    `-xc-expand-math`. Quotients in f32 whose operands are known to be moderate, as those of a sigmoid are, are a
+    product with `rcp.approx` where they are narrowed too, and else the few steps by which `div.rn` rounds them, without
+    its branch. Example:
     ```mlir
     %y = math.exp %x : f32                                                                // input
     %n = arith.truncf %y : f32 to bf16

@@ -72,7 +72,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createRelaxMath());
   codegen::ExpandMathOptions math;
   math.fastMath = options.fastMath;
-  math.hasExp2 = math.hasLog2 = math.hasTanh = math.hasMinMax = true;
+  math.hasExp2 = math.hasLog2 = math.hasTanh = math.hasReciprocal = math.hasMinMax = true;
   kernelPM.addNestedPass<func::FuncOp>(codegen::createExpandMath(math));
   kernelPM.addNestedPass<func::FuncOp>(createVerifyEmitted());
 

@@ -1,4 +1,4 @@
-//===- RelaxMath.cpp - Short forms of math whose result is narrowed -------===//
+//===- RelaxMath.cpp - Short forms of math, of which less is asked --------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,9 +16,15 @@
 //   1 + tanh(x) = 2 / (1 + ex2(-2 x * log2(e))), as in GELU: cancels nowhere; the 2 meets GELU's
 //   half 1 + erf(x) = e for x < 0 and 2 - e else, where e = ex2(-x^2 * log2(e)) P(1 / (1 + p |x|))
 //   is erfc(|x|): the form of Hastings, with a relative error of 2^-17 throughout
+//   x / y   = x * rcp(y), where y is known to be neither small nor large
+//
+// A quotient that is not narrowed, of such a y and of an x that is neither large nor negative, is
+// what div.rn computes for usual numbers, without the call that it has for others: rounded to
+// nearest, but for results below 2^-100, which may be the next number.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Analysis/FloatBounds.h"
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
@@ -192,11 +198,33 @@ public:
     return arith::SelectOp::create(builder, loc, isNegative, tail, rest);
   }
 
+  Value roughQuotient(Value x, Value y) { return mul(x, approximate("rcp", y)); }
+
+  /// Rounded to nearest: the reciprocal is mended once, and the quotient twice.
+  Value quotient(Value x, Value y) {
+    Value factor = approximate("rcp", y);
+    Value minusY = arith::NegFOp::create(builder, loc, y);
+    factor = fma(fma(minusY, factor, constant(1)), factor, factor);
+    Value result = mul(x, factor);
+    for (int step = 0; step < 2; ++step)
+      result = fma(fma(minusY, result, x), factor, result);
+    return result;
+  }
+
 private:
   OpBuilder &builder;
   Location loc;
   Type type;
 };
+
+/// True if neither the divisor, nor its reciprocal, nor what becomes of the dividend leaves the
+/// range in which a reciprocal serves. Mending a quotient of -0 would change its sign.
+bool isModerate(arith::DivFOp op) {
+  constexpr double least = 0x1p-60, most = 0x1p60;
+  FloatBounds dividend = getFloatBounds(op.getLhs()), divisor = getFloatBounds(op.getRhs());
+  return divisor.low >= least && divisor.high <= most && dividend.low >= 0 &&
+         dividend.high <= most && getElementTypeOrSelf(op.getType()).isF32();
+}
 
 bool isHalf(Value value) {
   llvm::APFloat number(0.0f);
@@ -238,19 +266,37 @@ void relaxSums(Operation *op) {
   }
 }
 
+/// A quotient, and whether it is narrowed.
+struct Quotient {
+  arith::DivFOp op;
+  bool isNarrowed;
+};
+
 struct RelaxMath final : impl::RelaxMathBase<RelaxMath> {
   void runOnOperation() override;
 };
+
+void replaceQuotient(Quotient quotient) {
+  arith::DivFOp op = quotient.op;
+  OpBuilder builder(op);
+  Builder b(builder, op.getLoc(), op.getType());
+  op.replaceAllUsesWith(quotient.isNarrowed ? b.roughQuotient(op.getLhs(), op.getRhs())
+                                            : b.quotient(op.getLhs(), op.getRhs()));
+  op.erase();
+}
 
 } // namespace
 
 void RelaxMath::runOnOperation() {
   Narrowed narrowed;
   SmallVector<std::pair<Operation *, bool>> found; // with whether it shows denormal numbers
+  SmallVector<Quotient> quotients;
   getOperation().walk([&](Operation *op) {
     if (isa<math::ExpOp, math::TanhOp, math::ErfOp>(op) &&
         getElementTypeOrSelf(op->getResult(0)).isF32() && narrowed.isNarrowed(op->getResult(0)))
       found.push_back({op, narrowed.showsDenormals(op->getResult(0))});
+    if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && isModerate(quotient))
+      quotients.push_back({quotient, narrowed.isNarrowed(quotient)});
   });
   for (auto [op, showsDenormals] : found) {
     if (!isa<math::ExpOp>(op))
@@ -269,6 +315,7 @@ void RelaxMath::runOnOperation() {
                                                               : b.exp(x, showsDenormals));
     op->erase();
   }
+  llvm::for_each(quotients, replaceQuotient);
 }
 
 } // namespace xc::cuda

@@ -32,6 +32,9 @@ static bool hasInstruction(Operation *op) {
   if (auto log2 = dyn_cast<math::Log2Op>(op))
     return getElementTypeOrSelf(log2.getType()).isF32() &&
            arith::bitEnumContainsAll(log2.getFastmath(), arith::FastMathFlags::afn);
+  if (auto rsqrt = dyn_cast<math::RsqrtOp>(op))
+    return getElementTypeOrSelf(rsqrt.getType()).isF32() &&
+           rsqrt.getFastmath() == arith::FastMathFlags::afn;
   if (isa<math::Exp2Op>(op))
     return getElementTypeOrSelf(op->getOperand(0)).isF32();
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp, math::TruncOp,

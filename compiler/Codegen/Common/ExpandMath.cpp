@@ -269,6 +269,7 @@ struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
     options.hasExp2 = hasExp2;
     options.hasLog2 = hasLog2;
     options.hasTanh = hasTanh;
+    options.hasReciprocal = hasReciprocal;
     options.hasMinMax = hasMinMax;
     options.keep = [&](Operation *op) {
       if (!getElementTypeOrSelf(op->getOperand(0)).isF32())
@@ -277,8 +278,11 @@ struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
         return hasTanh && tanh.getFastmath() == arith::FastMathFlags::afn;
       if (auto log2 = dyn_cast<math::Log2Op>(op))
         return hasLog2 && isApproximate(log2);
+      if (auto rsqrt = dyn_cast<math::RsqrtOp>(op))
+        return hasReciprocal && rsqrt.getFastmath() == arith::FastMathFlags::afn;
       return hasExp2 && isa<math::Exp2Op>(op);
     };
+    expandCompositions(options);
     RewritePatternSet patterns(&getContext());
     populateExpandMathPatterns(patterns, options);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
@@ -286,6 +290,21 @@ struct ExpandMathPass : impl::ExpandMathBase<ExpandMathPass> {
                                 "rewriting did not converge");
       signalPassFailure();
     }
+  }
+
+private:
+  /// A function of a function that is simpler than either, before these are expanded.
+  void expandCompositions(const MathExpansion &options) {
+    getOperation()->walk([&](math::TanhOp tanh) {
+      auto log1p = tanh.getOperand().getDefiningOp<math::Log1pOp>();
+      Type type = tanh.getType(), element = getElementTypeOrSelf(type);
+      if (!log1p || !isExpandableShape(type) || !(element.isF32() || element.isF64()))
+        return;
+      OpBuilder builder(tanh);
+      MathBuilder b(builder, tanh.getLoc(), type, options);
+      tanh.replaceAllUsesWith(expandTanhOfLog1p(b, log1p.getOperand()));
+      tanh.erase();
+    });
   }
 };
 

@@ -39,6 +39,11 @@ struct MathExpansion {
   /// The target computes `math.tanh` on f32 with `afn` in an instruction with a relative error
   /// below 2^-10; used under fastMath only.
   bool hasTanh = false;
+  /// The target computes `arith.divf` of 1 by x on f32 with `afn` in an instruction with an error
+  /// of 1 unit in the last place, where x and 1 / x are normal numbers (infinity gives 0), and
+  /// `math.rsqrt` with `afn` in one with an error of 2, which may take denormal numbers for zero.
+  /// Quotients within functions, and rsqrt, are built on those.
+  bool hasReciprocal = false;
   /// arith.minimumf and arith.maximumf are one instruction each.
   bool hasMinMax = false;
   /// Ops for which this returns true are left alone: the target has something
@@ -69,6 +74,8 @@ mlir::Value expandExpM1(MathBuilder &b, mlir::Value x);
 mlir::Value expandSinh(MathBuilder &b, mlir::Value x);
 mlir::Value expandCosh(MathBuilder &b, mlir::Value x);
 mlir::Value expandTanh(MathBuilder &b, mlir::Value x);
+/// tanh(log(1 + x)), rounded about as often as a quotient.
+mlir::Value expandTanhOfLog1p(MathBuilder &b, mlir::Value x);
 
 mlir::Value expandLog(MathBuilder &b, mlir::Value x);
 mlir::Value expandLog1p(MathBuilder &b, mlir::Value x);

@@ -23,10 +23,10 @@ static Value erfcOfPositive(MathBuilder &b, Value x) {
   // From here on the result is 0, and the square stays small.
   x = b.clamp(x, 0.0, b.pick(10.2, 27.3));
   Value center = b.constant(b.pick(2.0, 4.0));
-  Value q = b.div(b.sub(x, center), b.add(x, center));
+  Value q = b.quotient(b.sub(x, center), b.add(x, center));
   Value series = b.polynomial(q, b.pick(ArrayRef<double>(kErfcF32), ArrayRef<double>(kErfcF64)));
   Value one = b.constant(1.0);
-  Value factor = b.div(series, b.add(b.add(x, x), one));
+  Value factor = b.quotient(series, b.add(b.add(x, x), one));
   Pair square = b.twoProduct(x, x);
   Value decay = expandExpPair(b, {b.neg(square.hi), b.neg(square.lo)});
   return b.mul(decay, factor);

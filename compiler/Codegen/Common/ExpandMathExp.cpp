@@ -61,8 +61,8 @@ static Value expByExp2(MathBuilder &b, Value x) {
   constexpr double log2e = 1.4426950408889634, log2eTail = 1.9259629911266175e-8;
   if (b.options().fastMath)
     return b.exp2ByInstruction(b.mul(x, b.constant(log2e)), /*normal=*/true);
-  // The upper bound is the first number whose power overflows. What is `low` there is positive: added
-  // to infinity, a negative one would make NaN.
+  // The upper bound is the first number whose power overflows. What is `low` there is positive:
+  // added to infinity, a negative one would make NaN.
   x = b.clamp(x, -105.0, 0x1.62e43p+6);
   Value high = b.mul(x, b.constant(log2e));
   Value low = b.fma(x, b.constant(log2e), b.neg(high));
@@ -112,7 +112,7 @@ Value expandSinh(MathBuilder &b, Value x) {
   Reduced reduced = reduce(b, clampToRange(b, magnitude));
   Value power = b.exp2(reduced.n.lowBits);
   Value m1 = b.fma(power, reduced.fraction, b.sub(power, b.constant(1.0)));
-  Value quotient = b.div(m1, b.add(m1, b.constant(1.0)));
+  Value quotient = b.quotient(m1, b.add(m1, b.constant(1.0)));
   Value small = b.mul(b.constant(0.5), b.add(m1, quotient));
   Value large = scale(b, reduced, /*adjust=*/-1);
   Value isSmall = b.less(magnitude, b.constant(b.pick(10.0, 22.0)));
@@ -122,12 +122,38 @@ Value expandSinh(MathBuilder &b, Value x) {
 
 Value expandCosh(MathBuilder &b, Value x) {
   Value half = scale(b, reduce(b, clampToRange(b, b.abs(x))), /*adjust=*/-1);
-  return b.add(half, b.div(b.constant(0.25), half));
+  return b.add(half, b.roughQuotient(b.constant(0.25), half));
+}
+
+/// tanh(x) = 1 - 2 / (1 + e^(2 |x|)) by the target's 2^x, and near 0, where that cancels, an odd
+/// polynomial. The argument is at most 14 where tanh is not 1, and what 2^x is wrong by counts for
+/// less than half in the result.
+static Value tanhByExp2(MathBuilder &b, Value x) {
+  Value magnitude = b.abs(x), one = b.constant(1.0);
+  Value power =
+      b.exp2ByInstruction(b.mul(magnitude, b.constant(2 * 1.4426950408889634)), /*normal=*/true);
+  Value large = b.sub(one, b.roughQuotient(b.constant(2.0), b.add(power, one)));
+  Value square = b.mul(magnitude, magnitude);
+  Value series = b.polynomial(square, kTanhF32);
+  Value small = b.fma(b.mul(square, magnitude), series, magnitude);
+  Value isSmall = b.less(magnitude, b.constant(0.55));
+  return b.copysign(b.select(isSmall, small, large), x);
+}
+
+Value expandTanhOfLog1p(MathBuilder &b, Value x) {
+  // ((1 + x)^2 - 1) / ((1 + x)^2 + 1). Beyond the bound it rounds to 1, and squares would overflow.
+  double bound = b.pick(0x1p40, 0x1p300);
+  Value inside = b.clamp(x, -bound, bound);
+  Value numerator = b.fma(inside, inside, b.add(inside, inside));
+  Value result = b.quotient(numerator, b.add(numerator, b.constant(2.0)));
+  return b.select(b.less(x, b.constant(-1.0)), b.nan(), b.copysign(result, x));
 }
 
 Value expandTanh(MathBuilder &b, Value x) {
   if (b.isF32() && b.options().hasTanh && b.options().fastMath)
     return math::TanhOp::create(b.ops(), x, arith::FastMathFlags::afn);
+  if (b.isF32() && b.options().hasExp2 && b.options().hasReciprocal)
+    return tanhByExp2(b, x);
   Value magnitude = b.abs(x);
   // tanh rounds to 1 from here on.
   Value clamped = b.clamp(magnitude, 0.0, b.pick(10.0, 22.0));

@@ -30,17 +30,22 @@ struct Split {
 };
 } // namespace
 
-/// For finite x > 0; 1 + f is in [lowest, 2 lowest).
-static Split splitExponent(MathBuilder &b, Value x, double lowest) {
-  Value denormal = b.less(x, b.constant(b.minNormal()));
-  double scale = b.pick(0x1p25, 0x1p54);
-  x = b.select(denormal, b.mul(x, b.constant(scale)), x);
+/// k, an integer, for normal x = 2^k m > 0 with m in [lowest, 2 lowest).
+static Value exponentAbove(MathBuilder &b, Value x, double lowest) {
   int64_t lowestBits = b.isF32() ? int64_t(llvm::bit_cast<uint32_t>(static_cast<float>(lowest)))
                                  : llvm::bit_cast<int64_t>(lowest);
   // The bias keeps the difference positive.
   int64_t bias = int64_t(b.exponentBias()) << b.mantissaBits();
   Value biased = b.shiftRight(b.addInt(b.bits(x), b.integer(bias - lowestBits)), b.mantissaBits());
-  Value exponent = b.subInt(biased, b.integer(b.exponentBias()));
+  return b.subInt(biased, b.integer(b.exponentBias()));
+}
+
+/// For finite x > 0; 1 + f is in [lowest, 2 lowest).
+static Split splitExponent(MathBuilder &b, Value x, double lowest) {
+  Value denormal = b.less(x, b.constant(b.minNormal()));
+  double scale = b.pick(0x1p25, 0x1p54);
+  x = b.select(denormal, b.mul(x, b.constant(scale)), x);
+  Value exponent = exponentAbove(b, x, lowest);
   Value k = b.toFloat(exponent);
   k = b.sub(k, b.select(denormal, b.constant(b.pick(25.0, 54.0)), b.constant(0.0)));
   Value significand = b.fromBits(b.subInt(b.bits(x), b.shiftLeft(exponent, b.mantissaBits())));
@@ -50,7 +55,7 @@ static Split splitExponent(MathBuilder &b, Value x, double lowest) {
 static double lowestForLog(MathBuilder &b) { return b.pick(0.6666667, 0.70710678118654757); }
 
 /// k ln(2) + log(1 + f) + low.
-static Value logOfSplit(MathBuilder &b, Split split, Value low) {
+static Value logOfSplit(MathBuilder &b, Split split, Value low = {}) {
   Value f = split.f;
   Value head = b.mul(split.k, b.constant(b.pick(kLn2HeadF32, kLn2HeadF64)));
   Value tail = b.mul(split.k, b.constant(b.pick(kLn2TailF32, kLn2TailF64)));
@@ -82,17 +87,22 @@ static Value withLogLimits(MathBuilder &b, Value x, Value result, double pole) {
 }
 
 Value expandLog(MathBuilder &b, Value x) {
-  Value result = logOfSplit(b, splitExponent(b, x, lowestForLog(b)), /*low=*/Value());
+  Value result = logOfSplit(b, splitExponent(b, x, lowestForLog(b)));
   return withLogLimits(b, x, result, 0.0);
 }
 
 Value expandLog1p(MathBuilder &b, Value x) {
-  // log(1 + x) = log(u) + c / u for u + c = 1 + x.
-  Pair u = b.twoSum(b.constant(1.0), x);
-  Split split = splitExponent(b, u.hi, lowestForLog(b));
-  Value result = logOfSplit(b, split, b.div(u.lo, u.hi));
-  Value tiny = b.less(b.abs(x), b.constant(b.pick(0x1p-26, 0x1p-55)));
-  return b.select(tiny, x, withLogLimits(b, x, result, -1.0));
+  // 1 + x = 2^k (1 + f), where f is the sum of x 2^-k and 2^-k - 1; the exponent of 1 + x rounded
+  // will do for k. 2^-k may be denormal, four times as much is not; x is normal unless k is 0.
+  Value one = b.constant(1.0);
+  Value exponent = exponentAbove(b, b.add(one, x), lowestForLog(b));
+  Value shifted = b.shiftLeft(exponent, b.mantissaBits());
+  Value scaled = b.fromBits(b.subInt(b.bits(x), shifted));
+  Value fourth = b.fromBits(b.subInt(b.bits(b.constant(4.0)), shifted));
+  // Where k is 1, most of the logarithm cancels: what the sum rounds off counts.
+  Pair f = b.fastTwoSum(b.sub(b.mul(fourth, b.constant(0.25)), one), scaled);
+  Value result = b.copysign(logOfSplit(b, {b.toFloat(exponent), f.hi}, f.lo), x);
+  return withLogLimits(b, x, result, -1.0);
 }
 
 /// log(1 + f).
@@ -132,7 +142,7 @@ Value expandAsinh(MathBuilder &b, Value x) {
   Value one = b.constant(1.0);
   Value square = b.mul(magnitude, magnitude);
   Value root = b.sqrt(b.add(square, one));
-  Value argument = b.add(magnitude, b.div(square, b.add(one, root)));
+  Value argument = b.add(magnitude, b.quotient(square, b.add(one, root)));
   Value isLarge = b.greater(magnitude, b.constant(b.pick(0x1p13, 0x1p28)));
   argument = b.select(isLarge, b.sub(magnitude, one), argument);
   Value offset = b.select(isLarge, b.constant(0.69314718055994531), b.constant(0.0));

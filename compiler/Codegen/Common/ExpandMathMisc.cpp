@@ -14,7 +14,16 @@ using namespace mlir;
 
 namespace xc::codegen {
 
-Value expandRsqrt(MathBuilder &b, Value x) { return b.div(b.constant(1.0), b.sqrt(x)); }
+Value expandRsqrt(MathBuilder &b, Value x) {
+  if (b.isF32() && b.options().hasReciprocal) {
+    // Denormals are scaled by a square.
+    Value isDenormal = b.less(x, b.constant(b.minNormal())), one = b.constant(1.0);
+    Value scaled = b.mul(x, b.select(isDenormal, b.constant(0x1p24), one));
+    Value root = math::RsqrtOp::create(b.ops(), scaled, arith::FastMathFlags::afn);
+    return b.mul(root, b.select(isDenormal, b.constant(0x1p12), one));
+  }
+  return b.div(b.constant(1.0), b.sqrt(x));
+}
 
 Value expandRound(MathBuilder &b, Value x) {
   // Halves go away from zero. The distance to the truncated value is exact;
@@ -48,7 +57,7 @@ Value expandCbrt(MathBuilder &b, Value x) {
     Value residual = b.fma(square, y, b.neg(m));
     Value cube = b.mul(square, y);
     Value slope = b.add(b.add(cube, cube), m);
-    y = b.sub(y, b.mul(y, b.div(residual, slope)));
+    y = b.sub(y, b.mul(y, b.roughQuotient(residual, slope)));
   }
   Value result = b.copysign(b.mul(b.mul(y, b.exp2(third.lowBits)), unscale), x);
   Value isSpecial = b.orInt(b.equal(magnitude, b.constant(0.0)),

@@ -66,6 +66,21 @@ Value MathBuilder::fma(Value x, Value y, Value z) {
   return add(mul(x, y), z);
 }
 
+Value MathBuilder::reciprocal(Value x) {
+  return create<arith::DivFOp>(constant(1.0), x, arith::FastMathFlags::afn);
+}
+
+Value MathBuilder::quotient(Value x, Value y) {
+  if (!hasReciprocal())
+    return div(x, y);
+  Value factor = reciprocal(y), rough = mul(x, factor);
+  return fma(fma(neg(rough), y, x), factor, rough);
+}
+
+Value MathBuilder::roughQuotient(Value x, Value y) {
+  return hasReciprocal() ? mul(x, reciprocal(y)) : div(x, y);
+}
+
 Value MathBuilder::polynomial(Value x, ArrayRef<double> coefficients) {
   Value result = constant(coefficients.back());
   for (double coefficient : llvm::reverse(coefficients.drop_back()))
@@ -181,11 +196,11 @@ Pair MathBuilder::mulPair(Pair x, Value y) {
 }
 
 Pair MathBuilder::divPair(Value x, Pair y) {
-  Value quotient = div(x, y.hi);
-  Pair product = twoProduct(quotient, y.hi);
+  Value head = roughQuotient(x, y.hi);
+  Pair product = twoProduct(head, y.hi);
   Value remainder = sub(sub(x, product.hi), product.lo);
-  remainder = sub(remainder, mul(quotient, y.lo));
-  return fastTwoSum(quotient, div(remainder, y.hi));
+  remainder = sub(remainder, mul(head, y.lo));
+  return fastTwoSum(head, roughQuotient(remainder, y.hi));
 }
 
 Value MathBuilder::anyLane(Value condition) {

@@ -60,6 +60,11 @@ public:
   mlir::Value sub(mlir::Value x, mlir::Value y) { return create<mlir::arith::SubFOp>(x, y); }
   mlir::Value mul(mlir::Value x, mlir::Value y) { return create<mlir::arith::MulFOp>(x, y); }
   mlir::Value div(mlir::Value x, mlir::Value y) { return create<mlir::arith::DivFOp>(x, y); }
+  /// x / y within 1 unit in the last place, where y and 1 / y are normal and x / y does not
+  /// overflow.
+  mlir::Value quotient(mlir::Value x, mlir::Value y);
+  /// x / y within 3 units, where 1 / y is normal, or y infinite and x not.
+  mlir::Value roughQuotient(mlir::Value x, mlir::Value y);
   mlir::Value neg(mlir::Value x) { return create<mlir::arith::NegFOp>(x); }
   mlir::Value abs(mlir::Value x);
   mlir::Value sqrt(mlir::Value x);
@@ -140,7 +145,7 @@ public:
   Pair addPair(Pair x, mlir::Value y);
   Pair mulPair(Pair x, Pair y);
   Pair mulPair(Pair x, mlir::Value y);
-  /// x / y for single y.
+  /// x / y for single x, where 1 / y is normal.
   Pair divPair(mlir::Value x, Pair y);
 
   //===--- Control, where a rare case is too dear to compute always ---===//
@@ -148,6 +153,9 @@ public:
   mlir::Value anyLane(mlir::Value condition);
 
 private:
+  bool hasReciprocal() const { return f32 && settings.hasReciprocal; }
+  /// 1 / x by the target's instruction.
+  mlir::Value reciprocal(mlir::Value x);
   template <typename Op, typename... Args> mlir::Value create(Args... args) {
     return Op::create(builder, args...);
   }

@@ -33,7 +33,13 @@ struct TrigReduction {
   Pair r;
   mlir::Value quadrant;
 };
-TrigReduction reduceModuloHalfPi(MathBuilder &b, mlir::Value magnitude);
+using ReducedFunction =
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(MathBuilder &, const TrigReduction &)>;
+
+/// What `function` builds of that reduction: twice, since huge arguments have a branch of their
+/// own.
+llvm::SmallVector<mlir::Value> mapModuloHalfPi(MathBuilder &b, mlir::Value magnitude,
+                                               ReducedFunction function);
 
 } // namespace xc::codegen
 

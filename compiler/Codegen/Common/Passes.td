@@ -39,6 +39,8 @@ def ExpandMath : Pass<"xc-expand-math"> {
            "The target has an approximate instruction for math.log2 on f32, used where that op has `afn`">,
     Option<"hasTanh", "has-tanh", "bool", /*default=*/"false",
            "The target has an approximate instruction for math.tanh on f32, used with fast-math">,
+    Option<"hasReciprocal", "has-reciprocal", "bool", /*default=*/"false",
+           "The target has approximate instructions for 1 / x, and math.rsqrt, on f32, used within functions">,
     Option<"hasMinMax", "has-min-max", "bool", /*default=*/"false",
            "arith.minimumf and arith.maximumf are instructions of the target">];
 }

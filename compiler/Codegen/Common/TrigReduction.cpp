@@ -265,27 +265,32 @@ static SmallVector<Value> reduceHugeLanes(OpBuilder &builder, Location loc, Valu
   return results;
 }
 
-TrigReduction reduceModuloHalfPi(MathBuilder &b, Value magnitude) {
+SmallVector<Value> mapModuloHalfPi(MathBuilder &b, Value magnitude, ReducedFunction function) {
   MathBuilder::Rounded n = b.roundProduct(magnitude, 0.63661977236758134);
   Pair r = subtractMultiple(b, magnitude, n.value);
+  SmallVector<Value> usual = function(b, {r, n.lowBits});
   if (b.options().fastMath)
-    return {r, n.lowBits};
+    return usual;
   Value isHuge = b.andInt(b.greaterEqual(magnitude, b.constant(usualLimit(b))),
                           b.less(magnitude, b.infinity()));
-  SmallVector<Value> usual = {r.hi, n.lowBits};
+  SmallVector<Value> reduced = {r.hi, n.lowBits};
   if (r.lo)
-    usual.push_back(r.lo);
-  // Said to be unlikely, so that usual arguments need not jump over the rest.
+    reduced.push_back(r.lo);
+  // Said to be unlikely, so that usual arguments need not jump over the rest; and the function is
+  // computed of them first, so that they need not wait to know that they are usual.
   Value isAnyHuge = b.anyLane(isHuge);
   isAnyHuge = LLVM::ExpectOp::create(
       b.ops(), isAnyHuge, arith::ConstantOp::create(b.ops(), b.ops().getBoolAttr(false)));
   auto branch = scf::IfOp::create(
       b.ops(), isAnyHuge,
       [&](OpBuilder &then, Location loc) {
-        scf::YieldOp::create(then, loc, reduceHugeLanes(then, loc, magnitude, isHuge, usual));
+        SmallVector<Value> lanes = reduceHugeLanes(then, loc, magnitude, isHuge, reduced);
+        MathBuilder t(then, loc, b.floatType(), b.options());
+        scf::YieldOp::create(then, loc,
+                             function(t, {{lanes[0], r.lo ? lanes[2] : Value()}, lanes[1]}));
       },
       [&](OpBuilder &otherwise, Location loc) { scf::YieldOp::create(otherwise, loc, usual); });
-  return {{branch.getResult(0), r.lo ? branch.getResult(2) : Value()}, branch.getResult(1)};
+  return SmallVector<Value>(branch.getResults());
 }
 
 } // namespace xc::codegen

@@ -54,6 +54,9 @@ func.func @products() attributes {cuda.index_bits = 32 : i32, plan.launch = #pla
 // CHECK:         llvm.call_intrinsic "llvm.nvvm.lg2.approx.ftz.f"(%{{.*}}) : (f32) -> f32
 // CHECK:         llvm.call_intrinsic "llvm.nvvm.sqrt.approx.ftz.f"(%{{.*}}) : (f32) -> f32
 // CHECK:         llvm.intr.sqrt(%{{.*}}) : (f32) -> f32
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.ftz.f"(%{{.*}}) : (f32) -> f32
+// CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%{{.*}}) : (f32) -> f32
+// CHECK:         llvm.fdiv
 func.func @approximate() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = #one, block = [64, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
   %i = plan.scalar 1 : index
   %x = plan.binding 0 read_write align 64 : memref<64xf32>
@@ -61,6 +64,10 @@ func.func @approximate() attributes {cuda.index_bits = 32 : i32, plan.launch = #
   %log = math.log2 %a fastmath<afn> : f32
   %root = math.sqrt %log fastmath<afn> : f32
   %exact = math.sqrt %root : f32
-  memref.store %exact, %x[%i] : memref<64xf32>
+  %inverse = math.rsqrt %exact fastmath<afn> : f32
+  %one = arith.constant 1.0 : f32
+  %reciprocal = arith.divf %one, %inverse fastmath<afn> : f32
+  %quotient = arith.divf %one, %reciprocal : f32
+  memref.store %quotient, %x[%i] : memref<64xf32>
   return
 }

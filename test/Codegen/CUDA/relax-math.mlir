@@ -233,3 +233,67 @@ func.func @squares(%x: f32) -> f16 {
   %n = arith.truncf %v40 : f32 to f16
   return %n : f16
 }
+
+// A sigmoid's quotient: the divisor lies between 1 and 2. Narrowed it is a product.
+// CHECK-LABEL: func.func @narrowed_sigmoid
+// CHECK-NOT:     arith.divf
+// CHECK:         %[[RECIPROCAL:.*]] = llvm.inline_asm {{.*}} "rcp.approx.ftz.f32 $0, $1;"
+// CHECK:         %[[QUOTIENT:.*]] = arith.mulf %{{.*}}, %[[RECIPROCAL]]
+// CHECK-NEXT:    arith.truncf %[[QUOTIENT]]
+func.func @narrowed_sigmoid(%x: f32) -> bf16 {
+  %one = arith.constant 1.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %a = math.absf %x : f32
+  %m = arith.negf %a : f32
+  %e = math.exp %m : f32
+  %p = arith.cmpf oge, %x, %zero : f32
+  %n = arith.select %p, %one, %e : f32
+  %d = arith.addf %e, %one : f32
+  %q = arith.divf %n, %d : f32
+  %t = arith.truncf %q : f32 to bf16
+  return %t : bf16
+}
+
+// Otherwise it is rounded as div.rn rounds it.
+// CHECK-LABEL: func.func @sigmoid
+// CHECK-SAME:    (%[[X:.*]]: vector<2xf32>)
+// CHECK:         %[[N:.*]] = arith.select
+// CHECK:         %[[D:.*]] = arith.addf
+// CHECK-NOT:     arith.divf
+// CHECK-COUNT-2: "rcp.approx.ftz.f32 $0, $1;"
+// CHECK:         %[[ROUGH:.*]] = vector.from_elements
+// CHECK:         %[[MINUS:.*]] = arith.negf %[[D]]
+// CHECK:         %[[ERROR:.*]] = math.fma %[[MINUS]], %[[ROUGH]]
+// CHECK-NEXT:    %[[R:.*]] = math.fma %[[ERROR]], %[[ROUGH]], %[[ROUGH]]
+// CHECK-NEXT:    %[[Q:.*]] = arith.mulf %[[N]], %[[R]]
+// CHECK-NEXT:    %[[REST:.*]] = math.fma %[[MINUS]], %[[Q]], %[[N]]
+// CHECK-NEXT:    %[[Q1:.*]] = math.fma %[[REST]], %[[R]], %[[Q]]
+// CHECK-NEXT:    %[[REST1:.*]] = math.fma %[[MINUS]], %[[Q1]], %[[N]]
+// CHECK-NEXT:    %[[Q2:.*]] = math.fma %[[REST1]], %[[R]], %[[Q1]]
+// CHECK-NEXT:    return %[[Q2]]
+func.func @sigmoid(%x: vector<2xf32>) -> vector<2xf32> {
+  %one = arith.constant dense<1.0> : vector<2xf32>
+  %zero = arith.constant dense<0.0> : vector<2xf32>
+  %a = math.absf %x : vector<2xf32>
+  %m = arith.negf %a : vector<2xf32>
+  %e = math.exp %m : vector<2xf32>
+  %p = arith.cmpf oge, %x, %zero : vector<2xf32>
+  %n = arith.select %p, %one, %e : vector<2xi1>, vector<2xf32>
+  %d = arith.addf %e, %one : vector<2xf32>
+  %q = arith.divf %n, %d : vector<2xf32>
+  return %q : vector<2xf32>
+}
+
+// Divisors of which nothing is known, that may be large, and a dividend that may be -0.
+// CHECK-LABEL: func.func @other_quotients
+// CHECK-COUNT-3: arith.divf
+func.func @other_quotients(%x: f32, %y: f32) -> (f32, f32, f32) {
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %a = arith.divf %one, %y : f32
+  %e = math.exp %y : f32
+  %d = arith.addf %e, %one : f32
+  %b = arith.divf %one, %d : f32
+  %c = arith.divf %x, %two : f32
+  return %a, %b, %c : f32, f32, f32
+}

@@ -27,6 +27,15 @@ func.func @exact_log2(%x: f32) -> f32 {
 
 // -----
 
+func.func @exact_rsqrt(%x: f32) -> f32 {
+  %a = math.rsqrt %x fastmath<afn> : f32
+  // expected-error @below {{has no instruction on NVIDIA GPUs, and was not expanded into some}}
+  %y = math.rsqrt %a : f32
+  return %y : f32
+}
+
+// -----
+
 func.func @remainder(%x: f32) -> f32 {
   // expected-error @below {{has no instruction on NVIDIA GPUs, and was not expanded into some}}
   %y = arith.remf %x, %x : f32

@@ -149,3 +149,17 @@ func.func @approximate_log2(%x: f32) -> f32 {
   %0 = math.log2 %x fastmath<afn> : f32
   return %0 : f32
 }
+
+// tanh(log(1 + x)) = (x^2 + 2x) / (x^2 + 2x + 2).
+// CHECK-LABEL: func.func @tanh_of_log1p
+// CHECK-SAME:    %[[X:.*]]: f64
+// CHECK:         %[[TWICE:.*]] = arith.addf %[[INSIDE:.*]], %[[INSIDE]] : f64
+// CHECK:         %[[N:.*]] = math.fma %[[INSIDE]], %[[INSIDE]], %[[TWICE]] : f64
+// CHECK:         %[[D:.*]] = arith.addf %[[N]], %{{.*}} : f64
+// CHECK:         arith.divf %[[N]], %[[D]] : f64
+// CHECK-NOT:     arith.divf
+func.func @tanh_of_log1p(%x: f64) -> f64 {
+  %0 = math.log1p %x : f64
+  %1 = math.tanh %0 : f64
+  return %1 : f64
+}

@@ -70,6 +70,26 @@ def narrow_denormals():
                      %r2 = array.sigmoid %0 : {x.mlir}""", "math")
 
 
+def overflowing_exp():
+    """The last numbers before exp overflows, and many behind: infinity, whatever the product with log2(e) rounds off."""
+    x = Tensor("f32", np.concatenate([np.float32(88.72283) + np.arange(-8, 9) * np.float32(2.0 ** -17), np.linspace(88.73, 104, 103)]))
+    with np.errstate(over="ignore"):
+        want = np.exp(x.values.astype(np.float64))
+    yield simple("exp_overflow_f32", [x], [("f32", want)], f"%r0 = array.exp %0 : {x.mlir}", "math")
+
+
+def tanh_of_log1p():
+    for dtype in ("f32", "f64"):
+        x = random(dtype, SHAPE, 5, -20, 40)
+        y = Tensor(dtype, np.concatenate([x.values.ravel(), [0, -0.0, 1e30, np.inf, -np.inf, np.nan]]))
+        e = np.exp(y.values.astype(np.float64))
+        with np.errstate(all="ignore"):
+            want = np.tanh(np.log1p(e))
+        yield simple(f"tanh_of_log1p_{dtype}", [y], [(dtype, want)], f"""%e = array.exp %0 : {y.mlir}
+                     %l = array.log1p %e : {y.mlir}
+                     %r0 = array.tanh %l : {y.mlir}""", "math")
+
+
 def unary_integers():
     for dtype in ("i8", "u8", "i32", "i64"):
         x = random(dtype, SHAPE, 2)
@@ -217,6 +237,6 @@ def chains():
 
 def cases():
     with np.errstate(all="ignore"):
-        for make in (unary_floats, special_values, unary_integers, binary_floats, binary_integers, comparisons, ternary,
+        for make in (unary_floats, special_values, narrow_denormals, overflowing_exp, tanh_of_log1p, unary_integers, binary_floats, binary_integers, comparisons, ternary,
                      broadcasts, chains):
             yield from make()
