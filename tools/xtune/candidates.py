@@ -88,7 +88,7 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
 # Rows, columns, step along k, sums of a thread, stages: what Analysis/FMAModel.cpp considers of tiles that are copied, and some beside.
 FMA_TILES = [(128, 128, 16, 8, 8, 3), (128, 64, 16, 8, 8, 4), (64, 128, 16, 8, 8, 4), (64, 64, 16, 8, 8, 4), (64, 64, 16, 8, 4, 4),
              (64, 64, 16, 4, 4, 4), (32, 128, 16, 8, 8, 4), (32, 64, 16, 8, 4, 4), (32, 32, 16, 4, 4, 5), (16, 256, 16, 8, 8, 4),
-             (16, 128, 16, 8, 4, 5), (8, 256, 16, 8, 4, 4), (8, 128, 16, 4, 4, 5), (128, 128, 8, 8, 8, 4), (128, 256, 8, 16, 8, 3)]
+             (16, 128, 16, 8, 4, 5), (8, 256, 16, 8, 4, 4), (8, 128, 16, 4, 4, 5), (128, 128, 8, 8, 8, 4), (128, 256, 8, 16, 8, 3), (128, 256, 16, 16, 8, 3)]
 # The same of tiles that pass through registers.
 LOADED_FMA_TILES = [(128, 128, 8, 8, 8, 2), (64, 64, 16, 4, 4, 2), (32, 32, 16, 2, 4, 2), (16, 64, 32, 2, 4, 2), (16, 64, 16, 2, 4, 2)]
 # Sums shorter than this are not copied ahead of their use.
@@ -116,10 +116,17 @@ def fma_candidates(batch, m, n, k, most, sum_bytes=4, can_copy=True, multiproces
         blocks = batch * math.ceil(m / tile_m) * math.ceil(n / tile_n)
         # Products, and the loads of factors that they need.
         work = tile_m * tile_n * (1 + (thread_m + thread_n) / (thread_m * thread_n))
-        # Two stages are what goes without saying, in the compiler's own words too.
-        rest = f", stages = {stages}" if stages > 2 else ""
-        found.append((math.ceil(blocks / multiprocessors) * work, f"#cuda.matmul_fma<tile_m = {tile_m}, tile_n = {tile_n}, "
-                      f"tile_k = {tile_k}, thread_m = {thread_m}, thread_n = {thread_n}{rest}>"))
+        # A thread's vectors of sums are shared out, where blocks share sums of some steps each.
+        vectors = thread_m * thread_n // min(thread_n, 4)
+        for split in (1, 2, 4, 8) if stages > 2 and words == 1 else (1,):
+            if split > 1 and (vectors % split or k < 4 * split * tile_k or blocks * split > 4 * multiprocessors):
+                continue
+            # Two stages and one block are what goes without saying, in the compiler's own words too.
+            rest = (f", stages = {stages}" if stages > 2 else "") + (f", split = {split}" if split > 1 else "")
+            # Blocks that share a tile exchange its sums, which is as much as some products.
+            cost = math.ceil(blocks * split / multiprocessors) * work * (1 / split + (32 / k if split > 1 else 0))
+            found.append((cost, f"#cuda.matmul_fma<tile_m = {tile_m}, tile_n = {tile_n}, "
+                          f"tile_k = {tile_k}, thread_m = {thread_m}, thread_n = {thread_n}{rest}>"))
     found.sort(key=lambda item: item[0])
     return [config for _, config in found[:most]]
 

@@ -30,6 +30,9 @@
 //       accumulators += products of those loaded before
 //   compute and store the outputs
 //
+// With `split` > 1 a cluster of blocks shares a tile: each does its part of the steps, sends its
+// sums to the shared memory of the blocks that store them, and stores its own share of all.
+//
 // At that barrier all threads have loaded the whole of tile `step`, which is why the next round may
 // overwrite it. An operand that is contiguous along k is copied element by element: cp.async turns
 // it on the way, and needs no rows that are aligned. What a copy needs beside its bytes is made
@@ -49,6 +52,7 @@
 #include "compiler/Codegen/CUDA/Emit/MatmulTile.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -133,7 +137,11 @@ private:
   /// The sums over all steps: of tiles that pass through registers, and of such that are copied.
   SmallVector<Value> sumLoaded(SmallVector<Value> sums);
   SmallVector<Value> sumCopied(SmallVector<Value> sums);
+  /// Stores vector `number` of this thread's sums.
+  void emitOutputs(Value number, Value sums);
   void emitOutputs(ArrayRef<Value> sums);
+  /// Adds up the sums of the cluster's blocks, and stores this one's share of them.
+  void shareOutputs(ArrayRef<Value> sums);
   /// How many blocks are to fit on a multiprocessor.
   int64_t getFewestBlocks();
 
@@ -152,6 +160,7 @@ private:
   IndexBuilder &index;
   MatmulTile tile;
   Value thread, threadRow, threadColumn;
+  Value rank; // of this block among those that share the tile
   SmallVector<Operand, 2> operands;
 };
 
@@ -245,28 +254,33 @@ SmallVector<Value> FMAEmitter::loadFragments(Value bufferNumber, int64_t k) {
   return fragments;
 }
 
+/// A multiply-add reads three registers of two banks, each of which has room for one read a cycle;
+/// of three reads one is that of the operation before. So rows are passed to and fro: where the row
+/// changes, the column stays. A sum mostly lies in the bank of its column's factor, as both are
+/// parts of vectors, and such pairs of reads keep up only while banks alternate: odd rows ascend
+/// and even ones descend, which puts the factor of the next row into the bank that is not busy.
 void FMAEmitter::multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
-  int64_t group = countLanes(fragments.front());
-  ArrayRef<Value> rows = fragments.take_front(config.getThreadM() / group),
-                  columns = fragments.drop_front(rows.size());
-  for (int64_t i = 0; i < config.getThreadM(); ++i) {
-    Value factor = getLane(builder, loc, rows[i / group], i % group);
-    for (auto [j, column] : llvm::enumerate(columns)) {
-      Value &sum = sums[i * columns.size() + j];
-      Value splat = splatTo(builder, loc, factor, countLanes(column));
+  SmallVector<Value> factors;
+  for (Value fragment : fragments)
+    for (int64_t lane = 0; lane < countLanes(fragment); ++lane)
+      factors.push_back(getLane(builder, loc, fragment, lane));
+  int64_t rows = config.getThreadM(), columns = config.getThreadN();
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t step = 0; step < columns; ++step) {
+      int64_t j = i % 2 == 1 ? step : columns - 1 - step;
+      Value a = factors[i], b = factors[rows + j], &sum = sums[i * columns + j];
       if (isa<FloatType>(contraction.accumulatorType))
-        sum = math::FmaOp::create(builder, loc, splat, column, sum);
+        sum = math::FmaOp::create(builder, loc, a, b, sum);
       else
-        sum = arith::AddIOp::create(builder, loc,
-                                    arith::MulIOp::create(builder, loc, splat, column), sum);
+        sum = arith::AddIOp::create(builder, loc, arith::MulIOp::create(builder, loc, a, b), sum);
     }
-  }
 }
 
-/// A warp's threads lie in as square a patch as there is: shared memory then serves a warp's
-/// vectors of either operand in one cycle each, since few of them differ.
+/// A warp's threads lie in as square a patch as there is. Shared memory serves a warp's vectors
+/// half a warp at a time, in one cycle where these are no more than 128 bytes and lanes one apart,
+/// or two, read the same: neighbours lie in one row of the patch, next neighbours in one column.
 void FMAEmitter::placeThread() {
   int64_t across = config.getTileN() / config.getThreadN();
   int64_t down = config.getTileM() / config.getThreadM();
@@ -278,10 +292,14 @@ void FMAEmitter::placeThread() {
   int64_t patches = across / kPatchColumns;
   Value lane = index.rem(thread, kPatchRows * kPatchColumns);
   Value patch = index.div(thread, kPatchRows * kPatchColumns);
-  threadRow =
-      index.add(index.mul(index.div(patch, patches), kPatchRows), index.div(lane, kPatchColumns));
-  threadColumn = index.add(index.mul(index.rem(patch, patches), kPatchColumns),
-                           index.rem(lane, kPatchColumns));
+  auto getBits = [&](int64_t lowest, int64_t count) {
+    Value shifted = lowest == 0 ? lane : index.div(lane, int64_t(1) << lowest);
+    return index.rem(shifted, int64_t(1) << count);
+  };
+  Value row = index.add(getBits(1, 1), index.mul(getBits(4, 1), 2));
+  Value column = index.add(getBits(0, 1), index.mul(getBits(2, 2), 2));
+  threadRow = index.add(index.mul(index.div(patch, patches), kPatchRows), row);
+  threadColumn = index.add(index.mul(index.rem(patch, patches), kPatchColumns), column);
 }
 
 FMAEmitter::Place FMAEmitter::getCopyPlace(const Operand &operand, int64_t round) {
@@ -416,11 +434,16 @@ SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
   for (Operand &operand : operands)
     for (int64_t round = 0; round < operand.rounds; ++round)
       copies.push_back({&operand, round});
-  Value steps = tile.getSteps(config.getTileK()), none = index.constant(0);
+  Value steps = tile.getSteps(config.getTileK()), none = index.constant(0), firstStep = none;
+  if (rank) {
+    Value share = index.ceilDiv(steps, index.constant(config.getSplit()));
+    firstStep = index.mul(rank, share);
+    steps = index.min(steps, index.add(firstStep, share));
+  }
   int64_t last = config.getStages() - 1;
   for (int64_t step = 0; step < last; ++step) {
     for (auto [operand, round] : copies)
-      startCopy(*operand, round, index.constant(step), steps, index.constant(step));
+      startCopy(*operand, round, index.add(firstStep, step), steps, index.constant(step));
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
   }
   awaitTile();
@@ -461,7 +484,7 @@ SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
     llvm::append_range(results, fragments);
     return results;
   };
-  carried = points.emitLoop(none, steps, index.constant(1), carried, emitStep);
+  carried = points.emitLoop(firstStep, steps, index.constant(1), carried, emitStep);
   // No copy may be under way when the block ends.
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
   return SmallVector<Value>(ArrayRef(carried).slice(1, sumCount));
@@ -505,35 +528,83 @@ SmallVector<Value> FMAEmitter::sumLoaded(SmallVector<Value> sums) {
   });
 }
 
-void FMAEmitter::emitOutputs(ArrayRef<Value> sums) {
+void FMAEmitter::emitOutputs(Value number, Value sums) {
   int64_t group = getGroup(), columnGroups = config.getThreadN() / group,
           rowGroup = std::min<int64_t>(config.getThreadM(), 4);
+  Value row = index.div(number, columnGroups), column = index.rem(number, columnGroups);
   // Known distances come last: they become offsets of addresses then.
   Value firstRow = index.add(tile.startM, index.mul(threadRow, rowGroup)),
         firstColumn = index.add(tile.startN, index.mul(threadColumn, group));
-  for (int64_t i = 0; i < config.getThreadM(); ++i)
-    for (int64_t j = 0; j < columnGroups; ++j) {
-      int64_t rowOffset =
-          i / rowGroup * (config.getTileM() / (config.getThreadM() / rowGroup)) + i % rowGroup;
-      tile.emitOutputs(index.add(firstRow, rowOffset),
-                       index.add(firstColumn, j * (config.getTileN() / columnGroups)),
-                       sums[i * columnGroups + j]);
+  Value rowOffset = index.add(
+      index.mul(index.div(row, rowGroup), config.getTileM() / (config.getThreadM() / rowGroup)),
+      index.rem(row, rowGroup));
+  tile.emitOutputs(index.add(firstRow, rowOffset),
+                   index.add(firstColumn, index.mul(column, config.getTileN() / columnGroups)),
+                   sums);
+}
+
+void FMAEmitter::emitOutputs(ArrayRef<Value> sums) {
+  if (rank)
+    return shareOutputs(sums);
+  int64_t group = getGroup();
+  for (int64_t number = 0; number < static_cast<int64_t>(sums.size()) / group; ++number)
+    emitOutputs(index.constant(number),
+                fromLanes(points.builder, points.loc, sums.slice(number * group, group)));
+}
+
+/// Each block sends every other one the sums of that one's share; a warp's go to neighbours. They
+/// are added up in the order of the blocks.
+void FMAEmitter::shareOutputs(ArrayRef<Value> sums) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  int64_t share = static_cast<int64_t>(sums.size()) / config.getSplit(), group = getGroup();
+  Value buffer =
+      frame.allocateShared(contraction.accumulatorType, config.getTileM() * config.getTileN());
+  auto getPlace = [&](Value block, int64_t number) {
+    return index.add(index.mul(index.add(index.mul(block, share), number), threads), thread);
+  };
+  tile::WaitBlocksOp::create(builder, loc);
+  for (auto [number, sum] : llvm::enumerate(sums))
+    tile::StoreInOp::create(builder, loc, sum, buffer, getPlace(rank, number % share),
+                            index.constant(number / share));
+  tile::ArriveBlocksOp::create(builder, loc);
+  tile::WaitBlocksOp::create(builder, loc);
+  for (int64_t vector = 0; vector < share / group; ++vector) {
+    SmallVector<Value> totals;
+    for (int64_t number = vector * group; number < (vector + 1) * group; ++number) {
+      Value total;
+      for (int64_t block = 0; block < config.getSplit(); ++block) {
+        Value part =
+            memref::LoadOp::create(builder, loc, buffer, getPlace(index.constant(block), number));
+        if (!total)
+          total = part;
+        else if (isa<FloatType>(contraction.accumulatorType))
+          total = arith::AddFOp::create(builder, loc, total, part);
+        else
+          total = arith::AddIOp::create(builder, loc, total, part);
+      }
+      totals.push_back(total);
     }
+    emitOutputs(index.add(index.mul(rank, share / group), vector), fromLanes(builder, loc, totals));
+  }
 }
 
 LogicalResult FMAEmitter::run() {
   frame.setFewestBlocks(getFewestBlocks());
-  tile.placeAtBlock();
+  tile.placeAtBlock(config.getSplit());
+  if (config.getSplit() > 1) {
+    rank = index.rem(frame.getBlockId(), config.getSplit());
+    tile::ArriveBlocksOp::create(points.builder, points.loc);
+  }
   thread = frame.getThreadId();
   placeThread();
   operands.push_back(makeOperand(contraction.a, config.getTileM(), tile.startM));
   operands.push_back(makeOperand(contraction.b, config.getTileN(), tile.startN));
-  frame.spreadBlocks(tile.countTiles());
-  auto vectorType = VectorType::get(getGroup(), contraction.accumulatorType);
-  SmallVector<Value> sums(config.getThreadM() * config.getThreadN() / getGroup(),
-                          points.zero(vectorType));
+  frame.spreadBlocks(index.mul(tile.countTiles(), config.getSplit()));
+  SmallVector<Value> sums(config.getThreadM() * config.getThreadN(),
+                          points.zero(contraction.accumulatorType));
   emitOutputs(isCopied() ? sumCopied(sums) : sumLoaded(sums));
-  return tile.finish();
+  return tile.finish(config.getSplit());
 }
 
 namespace {
@@ -541,7 +612,7 @@ namespace {
 struct EmitMatmulFMA final : impl::EmitMatmulFMABase<EmitMatmulFMA> {
   void getDependentDialects(DialectRegistry &registry) const override {
     EmitMatmulFMABase::getDependentDialects(registry);
-    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect, tile::TileDialect>();
   }
 
   void runOnOperation() override {
@@ -560,6 +631,11 @@ struct EmitMatmulFMA final : impl::EmitMatmulFMABase<EmitMatmulFMA> {
                                  "sm_80 or later for ")
           << config << ", got " << getElementTypeOrSelf(contraction->a.operand->get()) << " on "
           << kernel->target->arch;
+      return signalPassFailure();
+    }
+    if (config.getSplit() > 1 && !kernel->target->hasClusters()) {
+      getOperation().emitOpError("expected sm_90 or later for ")
+          << config << ", got " << kernel->target->arch;
       return signalPassFailure();
     }
     if (failed(FMAEmitter(*kernel, *contraction, config).run()))

@@ -41,6 +41,7 @@
 
 #include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Emit/WGMMAEmitter.h"
+#include "compiler/Codegen/CUDA/Guards.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -115,8 +116,9 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
   // Rows beyond a small operand are not fetched with each box: filling them with zeros would take
   // longer than the rows that are there.
   if (kInnermost && sharers == 1)
-    if (std::optional<int64_t> size = getConstantIntValue(isA ? tile.sizeM : tile.sizeN))
-      rows = std::min(rows, *size);
+    if (std::optional<int64_t> size =
+            getLargestSize(kernel.getFunction(), isA ? tile.sizeM : tile.sizeN))
+      rows = std::min(rows, std::max<int64_t>(*size, 1));
   if (!kInnermost && type.getElementBytes() != 2) {
     if (!operands.empty())
       return kernel.getFunction().emitOpError("expected an operand that is contiguous along k for ")

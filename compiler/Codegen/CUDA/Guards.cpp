@@ -82,6 +82,34 @@ bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths) {
   return !guards.empty();
 }
 
+void addRangeGuard(const KernelInfo &kernel, AffineExpr value, int64_t min, int64_t max) {
+  func::FuncOp function = kernel.getFunction();
+  MLIRContext *context = function.getContext();
+  SmallVector<Attribute> guards(function->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
+  auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(function), value));
+  guards.push_back(plan::ValueGuardAttr::get(context, map, min, max, /*divisor=*/1));
+  function->setAttr(plan::kGuardsAttr, ArrayAttr::get(context, guards));
+}
+
+std::pair<int64_t, int64_t> getGuardedRange(func::FuncOp function, AffineExpr value) {
+  std::pair<int64_t, int64_t> range(0, INT64_MAX);
+  if (auto guards = function->getAttrOfType<ArrayAttr>(plan::kGuardsAttr))
+    for (auto guard : guards.getAsRange<plan::ValueGuardAttr>())
+      if (guard.getValue().getValue().getResult(0) == value)
+        range = {std::max(range.first, static_cast<int64_t>(guard.getMin())),
+                 std::min(range.second, static_cast<int64_t>(guard.getMax()))};
+  return range;
+}
+
+std::optional<int64_t> getLargestSize(func::FuncOp function, OpFoldResult value) {
+  std::optional<int64_t> largest = getUpperBound(value);
+  AffineExpr formula = getScalarFormula(value, function.getContext());
+  int64_t guarded = formula ? getGuardedRange(function, formula).second : INT64_MAX;
+  if (guarded == INT64_MAX)
+    return largest;
+  return std::min(guarded, largest.value_or(guarded));
+}
+
 void addNonEmptyGuards(const KernelInfo &kernel) {
   func::FuncOp function = kernel.getFunction();
   MLIRContext *context = function.getContext();

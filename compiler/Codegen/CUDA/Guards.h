@@ -23,6 +23,17 @@ bool hasSymbolicWidths(const KernelInfo &kernel);
 /// some count is no formula.
 bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths);
 
+/// Makes `kernel`, which relies on guards, rely on `value` being from `min` to `max`, too.
+void addRangeGuard(const KernelInfo &kernel, mlir::AffineExpr value, int64_t min, int64_t max);
+
+/// The least and the largest value that the guards of `function` let `value`, a formula over its
+/// scalars, have.
+std::pair<int64_t, int64_t> getGuardedRange(mlir::func::FuncOp function, mlir::AffineExpr value);
+
+/// The largest value that `value`, a size that `function` knows, can have by itself or by its
+/// guards; nothing if neither says.
+std::optional<int64_t> getLargestSize(mlir::func::FuncOp function, mlir::OpFoldResult value);
+
 /// Adds guards that no binding is empty: of an empty tensor there is no description for copies.
 void addNonEmptyGuards(const KernelInfo &kernel);
 

@@ -10,12 +10,14 @@
 #include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
 #include "compiler/Codegen/CUDA/Analysis/TiledAccess.h"
+#include "compiler/Codegen/CUDA/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -23,21 +25,22 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Rows or columns of symbolic number, and the length of sums of symbolic length.
-static constexpr int64_t kExpectedSize = 4096, kExpectedSum = 1024;
+/// Rows or columns of symbolic number, and the length of sums of symbolic length; of sizes that are
+/// known to be larger, by how much they are.
+static constexpr int64_t kExpectedSize = 4096, kExpectedSum = 1024, kExpectedBeyond = 4;
 
 namespace {
 
 class ProductChooser {
 public:
   ProductChooser(const Contraction &contraction, const KernelInfo &kernel, PointEmitter &points,
-                 const SelectStrategyOptions &options, const ProductTuning &tuning,
-                 std::optional<int64_t> rowBound);
+                 const SelectStrategyOptions &options, const ProductTuning &tuning);
 
   Choice choose();
 
 private:
-  std::string makeKey() const;
+  /// What identifies the product in a tuning table; symbolic sizes as what is expected, or a `?`.
+  std::string makeKey(bool isExpected);
   std::optional<Choice> chooseTuned();
   std::optional<Choice> chooseWGMMA();
   std::optional<Choice> chooseMMA();
@@ -45,21 +48,15 @@ private:
   std::optional<Choice> chooseDoubleMMA(double limit);
   /// Factors and sums of one type: on plain arithmetic, or what is faster.
   Choice choosePlain();
-  /// The product of the sizes of `dims`; where that is symbolic, `guess`, or what ranges allow.
+  /// The product of the sizes of `dims`; where that is symbolic, `guess`, or what ranges and guards
+  /// allow.
   int64_t getExpectedSize(ArrayRef<unsigned> dims, int64_t guess);
-  int64_t getExpectedRows() {
-    return getExpectedSize(contraction.m, rowBound.value_or(kExpectedSize));
-  }
-  int64_t getExpectedColumns() {
-    bool isBound = rowBound && getStaticProduct(contraction.getOp(), contraction.m);
-    return getExpectedSize(contraction.n, isBound ? *rowBound : kExpectedSize);
-  }
+  int64_t getExpectedRows() { return getExpectedSize(contraction.m, kExpectedSize); }
+  int64_t getExpectedColumns() { return getExpectedSize(contraction.n, kExpectedSize); }
   int64_t getExpectedBatch() {
     return getStaticProduct(contraction.getOp(), contraction.batch).value_or(1);
   }
-  int64_t getExpectedSum() {
-    return getStaticProduct(contraction.getOp(), contraction.k).value_or(kExpectedSum);
-  }
+  int64_t getExpectedSum() { return getExpectedSize(contraction.k, kExpectedSum); }
   /// Those of a problem of the product as it stands.
   template <typename Problem> void setExpectedSizes(Problem &problem) {
     problem.batch = getExpectedBatch();
@@ -81,6 +78,11 @@ private:
     return kernel.getFunction()->hasAttr(plan::kGuardsAttr) ||
            llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
   }
+  /// True if clusters of blocks may share sums: a grid of them is not folded, and must be known to
+  /// fit.
+  bool canShareSums() const {
+    return kernel.target->hasClusters() && (hasKnownSizes() || fitsNarrowIndices(kernel));
+  }
   /// Says why `config`, which was given, cannot be taken; nothing if it can.
   std::string checkGiven(Attribute config);
   /// The product as wgmma sees it; nothing, and `refusal`, where that cannot do it.
@@ -99,7 +101,6 @@ private:
   PointEmitter &points; // knows the sizes; nothing is emitted
   const SelectStrategyOptions &options;
   const ProductTuning &tuning;
-  std::optional<int64_t> rowBound;
   bool isTF32;         // f32 factors may be rounded
   int64_t outputOps;   // see countOutputOps
   std::string key;     // what identifies the product in a tuning table
@@ -129,11 +130,10 @@ static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contr
 
 ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo &kernel,
                                PointEmitter &points, const SelectStrategyOptions &options,
-                               const ProductTuning &tuning, std::optional<int64_t> rowBound)
+                               const ProductTuning &tuning)
     : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
-      rowBound(rowBound),
       isTF32(contraction.hasSingleOperands() && contraction.getOp()->hasAttr(plan::kAllowTF32Attr)),
-      outputOps(countOutputOps(kernel, contraction)), key(makeKey()),
+      outputOps(countOutputOps(kernel, contraction)), key(makeKey(/*isExpected=*/false)),
       oddity(findOddity(contraction.a, contraction.m)) {
   if (oddity.empty())
     oddity = findOddity(contraction.b, contraction.n);
@@ -185,11 +185,11 @@ static std::string getTypeName(const Contraction::Side &side) {
   return side.isUnsigned() && name[0] == 'i' ? "u" + name.substr(1) : name;
 }
 
-std::string ProductChooser::makeKey() const {
+std::string ProductChooser::makeKey(bool isExpected) {
   linalg::LinalgOp op = contraction.getOp();
-  auto getSize = [&](ArrayRef<unsigned> dims) {
+  auto getSize = [&](ArrayRef<unsigned> dims, int64_t expected) {
     std::optional<int64_t> size = getStaticProduct(op, dims);
-    return size ? std::to_string(*size) : "?";
+    return size || isExpected ? std::to_string(size.value_or(expected)) : "?";
   };
   std::string types;
   llvm::raw_string_ostream stream(types);
@@ -198,11 +198,13 @@ std::string ProductChooser::makeKey() const {
   else
     stream << getTypeName(contraction.a) << "*" << getTypeName(contraction.b);
   stream << ">" << getOutputType(contraction);
-  return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
-                       getSize(contraction.batch), getSize(contraction.m), getSize(contraction.n),
-                       getSize(contraction.k), contraction.a.isKContiguous ? "n" : "t",
-                       contraction.b.isKContiguous ? "t" : "n",
-                       outputOps ? TuningTable::kFused.str() + std::to_string(outputOps) : "")
+  return llvm::formatv(
+             "{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
+             getSize(contraction.batch, getExpectedBatch()),
+             getSize(contraction.m, getExpectedRows()),
+             getSize(contraction.n, getExpectedColumns()), getSize(contraction.k, getExpectedSum()),
+             contraction.a.isKContiguous ? "n" : "t", contraction.b.isKContiguous ? "t" : "n",
+             outputOps ? TuningTable::kFused.str() + std::to_string(outputOps) : "")
       .str();
 }
 
@@ -223,7 +225,13 @@ static FMAPlan toPlan(MatmulFMAAttr config) {
           config.getThreadM(),
           config.getThreadN(),
           config.getStages(),
-          0};
+          0,
+          config.getSplit()};
+}
+
+static MatmulFMAAttr toConfig(MLIRContext *context, const FMAPlan &plan) {
+  return MatmulFMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.threadM, plan.threadN,
+                            plan.stages, plan.split);
 }
 
 static DoublePlan toDoublePlan(MatmulMMAAttr config) {
@@ -251,6 +259,8 @@ std::string ProductChooser::checkGiven(Attribute config) {
       !(kernel.target->hasAsyncCopy && contraction.hasCopiedFactors()))
     return "more than two stages are of factors in memory that are multiplied as they are, and for "
            "sm_80 or later";
+  if (fma && fma.getSplit() > 1 && !canShareSums())
+    return "blocks that share a sum are for sm_90 or later, and for sizes that are known to fit";
   if (fma) {
     FMAProblem sizes{};
     sizes.elementBytes = getElementBytes(contraction.accumulatorType);
@@ -303,15 +313,22 @@ int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) 
   linalg::LinalgOp op = contraction.getOp();
   if (std::optional<int64_t> size = getStaticProduct(op, dims))
     return *size;
+  MLIRContext *context = op.getContext();
   SmallVector<Value> sizes = points.getLoopSizes(op);
-  int64_t most = 1;
+  AffineExpr formula = getAffineConstantExpr(1, context);
+  std::optional<int64_t> most = 1;
   for (unsigned dim : dims) {
+    AffineExpr size = getScalarFormula(sizes[dim], context);
+    formula = formula && size ? formula * size : AffineExpr();
     std::optional<int64_t> bound = getUpperBound(sizes[dim]);
-    if (!bound || *bound >= guess)
-      return guess;
-    most *= std::max<int64_t>(*bound, 1);
+    most = most && bound ? llvm::checkedMul(*most, std::max<int64_t>(*bound, 1)) : std::nullopt;
   }
-  return std::min(most, guess);
+  int64_t expected = std::min(guess, most.value_or(guess));
+  if (!formula)
+    return expected;
+  auto [fewest, largest] = getGuardedRange(kernel.getFunction(), formula);
+  // Of sizes from a number on, several times that.
+  return fewest > guess ? kExpectedBeyond * fewest : std::min(expected, largest);
 }
 
 /// See MatmulTile::canTurn; of static sizes, where there is no kernel yet.
@@ -465,6 +482,7 @@ FMAProblem ProductChooser::makeFMAProblem() {
   setExpectedSizes(problem);
   problem.elementBytes = getElementBytes(contraction.accumulatorType);
   problem.isCopied = isCopiedAhead(*kernel.target, problem.k) && contraction.hasCopiedFactors();
+  problem.canShare = canShareSums();
   auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
     // What runs along k is turned as it is copied, element by element.
     if (!side.isVectorizable || (problem.isCopied && side.isKContiguous))
@@ -481,8 +499,7 @@ Choice ProductChooser::choosePlain() {
   FMAPlan plan = chooseFMAPlan(*kernel.target, makeFMAProblem());
   if (std::optional<Choice> choice = chooseDoubleMMA(plan.microseconds))
     return *choice;
-  auto config = MatmulFMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
-                                   plan.tileK, plan.threadM, plan.threadN, plan.stages);
+  MatmulFMAAttr config = toConfig(kernel.getFunction().getContext(), plan);
   return {config, describe(config)};
 }
 
@@ -517,14 +534,17 @@ std::string ProductChooser::describe(Attribute config) {
                          isTF32 ? " in TF32" : "", mma.getTileM(), mma.getTileN(), mma.getTileK(),
                          time);
   auto fma = cast<MatmulFMAAttr>(config);
+  std::string split;
+  if (fma.getSplit() > 1)
+    split = llvm::formatv("k split {0} times, ", fma.getSplit());
   return llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a "
-                       "thread, {4} stages, {5}",
+                       "thread, {4} stages, {5}{6}",
                        fma.getTileM(), fma.getTileN(), fma.getThreadM(), fma.getThreadN(),
-                       fma.getStages(), time);
+                       fma.getStages(), split, time);
 }
 
 Choice ProductChooser::replaceByShipped(Choice choice) {
-  const TuningTable::Entry *entry = tuning.shipped.lookup(key);
+  const TuningTable::Entry *entry = tuning.shipped.lookup(makeKey(/*isExpected=*/true));
   Attribute measured = entry ? entry->config : Attribute();
   if (!measured || measured.getTypeID() != choice.config.getTypeID() ||
       !checkGiven(measured).empty())
@@ -556,8 +576,8 @@ Choice ProductChooser::choose() {
 
 Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
                              PointEmitter &points, const SelectStrategyOptions &options,
-                             const ProductTuning &tuning, std::optional<int64_t> rowBound) {
-  return ProductChooser(contraction, kernel, points, options, tuning, rowBound).choose();
+                             const ProductTuning &tuning) {
+  return ProductChooser(contraction, kernel, points, options, tuning).choose();
 }
 
 } // namespace xc::cuda

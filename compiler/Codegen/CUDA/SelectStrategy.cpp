@@ -23,6 +23,7 @@
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -39,16 +40,20 @@ static constexpr int64_t kLongestWalk = 8192;
 /// blocks of a cluster for those beyond what one holds.
 static constexpr int64_t kLongestBlockRow = 16384;
 static constexpr int64_t kRowBounds[] = {1024, 4096, kLongestBlockRow, 65536};
-/// Products of a symbolic number of rows get a variant for no more than these, if it has tiles of
-/// its own: those for many rows would leave most of the GPU idle.
-static constexpr int64_t kFewRows = 64;
+/// Products of a symbolic number of rows get variants for no more than these, if they have tiles of
+/// their own: those for many rows would leave most of the GPU idle.
+static constexpr int64_t kFewRows[] = {8, 16, 64, 512};
+/// Boxes for fewer rows than the smallest tiles have are smaller, too: to fill rows that are not
+/// there takes time.
+static constexpr int64_t kBoxRows = 64;
+/// Sums of symbolic length from which on blocks may share them.
+static constexpr int64_t kLongSum = 8192;
 
 namespace {
 
 class Chooser {
 public:
-  /// `rowBound` limits the length of rows that are reduced, or the number of a product's rows, if
-  /// that is symbolic.
+  /// `rowBound` limits the length of rows that are reduced, if that is symbolic.
   Chooser(const KernelInfo &kernel, PointEmitter &points, const SelectStrategyOptions &options,
           const ProductTuning &tuning, std::optional<int64_t> rowBound)
       : kernel(kernel), points(points), options(options), tuning(tuning), rowBound(rowBound) {}
@@ -481,7 +486,7 @@ Choice Chooser::choose() {
   FailureOr<Contraction> contraction = matchContraction(kernel, reason);
   // A product with a vector is a reduction where it cannot be streamed.
   if (succeeded(contraction) && isStreamedProduct(contraction->getOp(), *kernel.target)) {
-    Choice choice = chooseProductStrategy(*contraction, kernel, points, options, tuning, rowBound);
+    Choice choice = chooseProductStrategy(*contraction, kernel, points, options, tuning);
     if (!choice.config || isa<MatmulWGMMAAttr>(choice.config))
       return choice;
     contraction = failure();
@@ -489,11 +494,11 @@ Choice Chooser::choose() {
   // Groups of few features leave a tile of the product all but empty.
   bool isNarrow = succeeded(contraction) && isNarrowWindow(*contraction);
   if (succeeded(contraction) && !isNarrow)
-    return chooseProductStrategy(*contraction, kernel, points, options, tuning, rowBound);
+    return chooseProductStrategy(*contraction, kernel, points, options, tuning);
   if (std::optional<Choice> choice = chooseWindow())
     return *choice;
   if (succeeded(contraction))
-    return chooseProductStrategy(*contraction, kernel, points, options, tuning, rowBound);
+    return chooseProductStrategy(*contraction, kernel, points, options, tuning);
   FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
   if (succeeded(group))
     return chooseReduction(*group);
@@ -534,8 +539,19 @@ private:
                            std::optional<int64_t> rowBound = std::nullopt);
   /// Puts variants before `kernel` for rows of symbolic length that are short enough to be held.
   LogicalResult addRowVariants(const KernelInfo &kernel, bool guardWidths);
-  /// Puts one before it for products with few rows of symbolic number.
-  LogicalResult addFewRowsVariant(const KernelInfo &kernel, bool narrow, bool guardWidths);
+  /// What a variant is for: `value`, a formula over the kernel's scalars, from `min` to `max`.
+  struct Range {
+    AffineExpr value;
+    int64_t min, max;
+    std::string name, reason;
+  };
+  /// A copy of `kernel`, a product, before it for such sizes, and what is chosen for these; a null
+  /// function where nothing can be guarded.
+  FailureOr<std::pair<func::FuncOp, Choice>>
+  makeVariant(const KernelInfo &kernel, const Range &range, bool narrow, bool guardWidths);
+  /// Puts variants before it for products with few rows of symbolic number, and with long sums of
+  /// symbolic length.
+  LogicalResult addProductVariants(const KernelInfo &kernel, bool narrow, bool guardWidths);
   /// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
   LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow,
                                   bool guardWidths);
@@ -698,65 +714,100 @@ LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel, bool guar
   return success();
 }
 
-/// The number of rows of the product that `kernel` computes, or of columns where that of rows is
-/// known, as a formula; null if both are, or it computes none.
-static AffineExpr getSymbolicRows(const KernelInfo &kernel) {
-  std::string reason;
-  FailureOr<Contraction> contraction = failure();
-  if (!kernel.getReductions().empty())
-    contraction = matchContraction(kernel, reason);
-  if (failed(contraction) || !isa<linalg::ContractOp>(contraction->getOp()))
+/// The product of the sizes of `dims`, loops of `op`, as a formula, and its `largest` value as far
+/// as is known; null if it is a number.
+static AffineExpr getSymbolicSize(const KernelInfo &kernel, linalg::LinalgOp op,
+                                  ArrayRef<unsigned> dims, int64_t &largest) {
+  if (getStaticProduct(op, dims))
     return nullptr;
-  linalg::LinalgOp op = contraction->getOp();
-  ArrayRef<unsigned> rows = getStaticProduct(op, contraction->m) ? contraction->n : contraction->m;
-  if (getStaticProduct(op, rows))
-    return nullptr;
+  largest = 1;
   MLIRContext *context = kernel.getFunction().getContext();
   AffineExpr count = getAffineConstantExpr(1, context);
   withPoints(kernel, [&](PointEmitter &points) {
     SmallVector<Value> sizes = points.getLoopSizes(op);
-    for (unsigned dim : rows) {
+    for (unsigned dim : dims) {
       AffineExpr size = getScalarFormula(sizes[dim], context);
       count = count && size ? count * size : AffineExpr();
+      std::optional<int64_t> bound = getUpperBound(sizes[dim]);
+      largest = bound ? llvm::checkedMul(largest, *bound).value_or(INT64_MAX) : INT64_MAX;
     }
   });
   return count;
 }
 
-LogicalResult SelectStrategy::addFewRowsVariant(const KernelInfo &kernel, bool narrow,
-                                                bool guardWidths) {
+FailureOr<std::pair<func::FuncOp, Choice>> SelectStrategy::makeVariant(const KernelInfo &kernel,
+                                                                       const Range &range,
+                                                                       bool narrow,
+                                                                       bool guardWidths) {
   func::FuncOp function = kernel.getFunction();
-  AffineExpr rows = getSymbolicRows(kernel);
-  if (!rows)
-    return success();
   OpBuilder builder(function);
   auto clone = cast<func::FuncOp>(builder.clone(*function));
-  clone.setName((function.getName() + (guardWidths ? "_few" : "_narrow_few")).str());
+  clone.setName((function.getName() + (guardWidths ? "_" : "_narrow_") + range.name).str());
   FailureOr<KernelInfo> variant = analyzeKernel(clone);
   if (failed(variant))
     return failure();
   addGuards(*variant, /*guardCounts=*/!narrow, guardWidths);
-  auto guards = clone->getAttrOfType<ArrayAttr>(plan::kGuardsAttr);
-  if (!guards) {
+  if (!clone->hasAttr(plan::kGuardsAttr)) {
     clone.erase();
-    return success();
+    return std::pair(func::FuncOp(), Choice());
   }
-  FailureOr<Choice> few = choose(*variant, kFewRows), many = choose(*variant);
-  if (failed(few) || failed(many))
+  addRangeGuard(*variant, range.value, range.min, range.max);
+  FailureOr<Choice> choice = choose(*variant);
+  if (failed(choice))
     return failure();
-  if (few->config == many->config || !dependsOnDivisors(few->config)) {
-    clone.erase();
-    return success();
-  }
-  SmallVector<Attribute> all(guards.getValue());
-  auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(clone), rows));
-  all.push_back(plan::ValueGuardAttr::get(builder.getContext(), map, /*min=*/0, kFewRows,
-                                          /*divisor=*/1));
-  clone->setAttr(plan::kGuardsAttr, builder.getArrayAttr(all));
-  if (isa<MatmulWGMMAAttr>(few->config))
+  if (isa<MatmulWGMMAAttr>(choice->config))
     addNonEmptyGuards(*variant);
-  few->reason += "; for at most " + std::to_string(kFewRows) + " rows";
-  recordChoice(clone, *few, 32);
+  choice->reason += "; " + range.reason;
+  recordChoice(clone, *choice, 32);
+  return std::pair(clone, *choice);
+}
+
+LogicalResult SelectStrategy::addProductVariants(const KernelInfo &kernel, bool narrow,
+                                                 bool guardWidths) {
+  std::string reason;
+  if (kernel.getReductions().empty())
+    return success();
+  FailureOr<Contraction> contraction = matchContraction(kernel, reason);
+  if (failed(contraction) || !isa<linalg::ContractOp>(contraction->getOp()))
+    return success();
+  linalg::LinalgOp op = contraction->getOp();
+  SmallVector<Range> ranges;
+  // Where that of the rows is known, columns are meant: the product may be turned around.
+  int64_t largest = 0, longest = 0;
+  AffineExpr rows = getSymbolicSize(kernel, op, contraction->m, largest),
+             sum = getSymbolicSize(kernel, op, contraction->k, longest);
+  if (!rows)
+    rows = getSymbolicSize(kernel, op, contraction->n, largest);
+  for (int64_t most : kFewRows)
+    if (rows && most < largest)
+      ranges.push_back({rows, 0, most, "few" + std::to_string(most),
+                        "for at most " + std::to_string(most) + " rows"});
+  if (sum && longest >= kLongSum)
+    ranges.push_back({sum, kLongSum, INT32_MAX / 2, "long",
+                      "for sums of at least " + std::to_string(kLongSum) + " products"});
+  if (ranges.empty())
+    return success();
+  // What is chosen without a range, if only to be compared with, comes last.
+  ranges.push_back({getAffineConstantExpr(0, op->getContext()), 0, 0, "any", ""});
+  SmallVector<std::pair<func::FuncOp, Choice>> variants;
+  for (const Range &range : ranges) {
+    auto variant = makeVariant(kernel, range, narrow, guardWidths);
+    if (failed(variant))
+      return failure();
+    if (!variant->first)
+      return success();
+    variants.push_back(*variant);
+  }
+  func::FuncOp any = variants.back().first;
+  for (auto [i, range] : llvm::enumerate(ArrayRef(ranges).drop_back())) {
+    Attribute config = variants[i].second.config;
+    bool isLast = range.value == sum || ranges[i + 1].value != range.value;
+    bool hasOwn = config != variants[isLast ? ranges.size() - 1 : i + 1].second.config ||
+                  (isa<MatmulWGMMAAttr>(config) && range.max < kBoxRows);
+    if (!hasOwn || !dependsOnDivisors(config))
+      variants[i].first.erase();
+  }
+  any.erase();
   return success();
 }
 
@@ -779,7 +830,7 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
   for (bool guardWidths : {true, false})
     if (!guardWidths || hasSymbolicWidths(*kernel))
       if (failed(addRowVariants(*kernel, guardWidths)) ||
-          failed(addFewRowsVariant(*kernel, narrow, guardWidths)) ||
+          failed(addProductVariants(*kernel, narrow, guardWidths)) ||
           failed(addGuardedVariant(*kernel, choice, narrow, guardWidths)))
         return failure();
   recordChoice(function, choice, narrow ? 32 : 64);

@@ -62,10 +62,10 @@ mlir::LogicalResult addSortVariants(const KernelInfo &kernel);
 
 /// For matrix products, in the same way: what the tuning file says, else `wgmma`, `mma.sync` or
 /// fused multiply-add, the first that can. A line of the file that is about this very product and
-/// that it cannot take is an error. `rowBound` limits the number of rows, if that is symbolic.
+/// that it cannot take is an error. Of sizes that are symbolic guards say what to expect.
 Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
                              PointEmitter &points, const SelectStrategyOptions &options,
-                             const ProductTuning &tuning, std::optional<int64_t> rowBound);
+                             const ProductTuning &tuning);
 
 } // namespace xc::cuda
 

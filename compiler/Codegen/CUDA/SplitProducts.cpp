@@ -168,6 +168,7 @@ static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, Array
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   problem.elementBytes = getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth() / 8;
   problem.isCopied = isCopiedAhead(target, problem.k) && k.size() == 1;
+  problem.canShare = target.hasClusters();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (problem.isCopied && isContiguous(maps[0], k))
     problem.widthA = 1;

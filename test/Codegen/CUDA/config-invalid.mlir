@@ -237,3 +237,13 @@ func.func @mma_rows() attributes {lowering_config = #cuda.matmul_mma<tile_m = 81
 
 // expected-error@+1 {{expected 2 to 16 stages, got 1}}
 func.func @fma_stages() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a power of two up to 8 that divides a thread's 4 vectors of sums for split, got 8}}
+func.func @fma_split() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 4, split = 8>} { return }
+
+// -----
+
+// expected-error@+1 {{expected more than 2 stages where blocks share a sum, got split 2}}
+func.func @fma_split_stages() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, split = 2>} { return }

@@ -135,3 +135,37 @@ builtin.module @copied_symbolic attributes {plan.kernel, plan.target = #plan.tar
     return
   }
 }
+
+// -----
+
+// Two blocks share a tile: each does half of the steps, sends the other one half of its sums, and stores its own half of all.
+// CHECK-LABEL: func.func @shared_sum
+// CHECK-SAME:    cluster = [2, 1, 1]
+// CHECK:         tile.arrive_blocks
+// CHECK:         scf.for
+// CHECK:           math.fma
+// CHECK:         tile.wait_blocks
+// CHECK-COUNT-16: tile.store_in
+// CHECK:         tile.arrive_blocks
+// CHECK-NEXT:    tile.wait_blocks
+// CHECK-COUNT-4: arith.addf
+// CHECK:         vector.store %{{.*}} : memref<4096xf32>, vector<4xf32>
+// CHECK-COUNT-4: arith.addf
+// CHECK:         vector.store %{{.*}} : memref<4096xf32>, vector<4xf32>
+// CHECK-NOT:     arith.addf
+// CHECK-NOT:     vector.store
+builtin.module @shared_sum attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @shared_sum() attributes {lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32, tile_k = 16, thread_m = 4, thread_n = 4, stages = 4, split = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<64x512xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<64x512xf32> to tensor<64x512xf32>
+    %b1 = plan.binding 1 read align 64 : memref<512x64xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<512x64xf32> to tensor<512x64xf32>
+    %e4 = tensor.empty() : tensor<64x64xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<64x512xf32>, tensor<512x64xf32>) outs(%f4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %b2 = plan.binding 2 write align 64 : memref<64x64xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<64x64xf32>, memref<64x64xf32>) -> ()
+    return
+  }
+}

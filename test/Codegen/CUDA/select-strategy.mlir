@@ -641,7 +641,7 @@ builtin.module @two_steps attributes {plan.kernel, plan.target = #plan.target<"c
 // -----
 
 // CHECK-LABEL: func.func @product()
-// CHECK-SAME:    #cuda.matmul_fma<tile_m = 128, tile_n = 256, tile_k = 8, thread_m = 16, thread_n = 8, stages = 3>
+// CHECK-SAME:    #cuda.matmul_fma<tile_m = 128, tile_n = 256, tile_k = 16, thread_m = 16, thread_n = 8, stages = 3>
 builtin.module @product attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @product() {
     %b0 = plan.binding 0 read align 64 : memref<4096x4096xf32>
@@ -880,13 +880,21 @@ builtin.module @channels_last attributes {plan.kernel, plan.target = #plan.targe
 // -----
 
 // Tiles for many rows would leave most of the GPU idle where there are few: the host takes the first variant whose guards hold.
-// CHECK-LABEL: func.func @few_rows_narrow_few()
-// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32,
-// CHECK-SAME:    min = 0, max = 64, divisor = 1>]
-// CHECK-SAME:    for at most 64 rows
+// The few tiles' sums are shared out among blocks.
+// CHECK-LABEL: func.func @few_rows_narrow_few8()
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 8, {{.*}}, split = 8>
+// CHECK-SAME:    min = 0, max = 8, divisor = 1>]
+// CHECK-SAME:    for at most 8 rows
+// CHECK-LABEL: func.func @few_rows_narrow_few16()
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 16, {{.*}}, split = 8>
+// CHECK-LABEL: func.func @few_rows_narrow_few64()
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 64, {{.*}}, split = 2>
+// CHECK-LABEL: func.func @few_rows_narrow_few512()
+// CHECK-SAME:    min = 0, max = 512, divisor = 1>]
 // CHECK-LABEL: func.func @few_rows_narrow()
-// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 128, tile_n = 128,
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 128, tile_n = 256, tile_k = 16, thread_m = 16, thread_n = 8, stages = 3>
 // CHECK-LABEL: func.func @few_rows()
+// CHECK-NOT:     split
 builtin.module @few_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @few_rows() {
     %m = plan.scalar 0 : index
@@ -907,9 +915,10 @@ builtin.module @few_rows attributes {plan.kernel, plan.target = #plan.target<"cu
 // -----
 
 // What ranges say of the number of rows is what tiles are chosen for.
-// CHECK-NOT:     func.func @rows_of_known_range_{{.*}}few
-// CHECK:         func.func @rows_of_known_range()
-// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32,
+// CHECK-LABEL:   func.func @rows_of_known_range_narrow_few8()
+// CHECK-NOT:     few16
+// CHECK-LABEL:   func.func @rows_of_known_range()
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 16,
 builtin.module @rows_of_known_range attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @rows_of_known_range() {
     %m = plan.scalar 0 max 16 : index
@@ -923,6 +932,32 @@ builtin.module @rows_of_known_range attributes {plan.kernel, plan.target = #plan
     %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<?x4096xf32>, tensor<4096x4096xf32>) outs(%f4 : tensor<?x4096xf32>) -> tensor<?x4096xf32>
     %b2 = plan.binding 2 write align 64 sizes(%m) : memref<?x4096xf32>
     bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<?x4096xf32>, memref<?x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Blocks are to share sums that turn out to be long: that takes other tiles where tensor cores multiply.
+// CHECK-LABEL: func.func @maybe_long_sum_long()
+// CHECK-SAME:    lowering_config = #cuda.matmul_wgmma<{{.*}}, split = 8>
+// CHECK-SAME:    min = 8192, max = 1073741823, divisor = 1>
+// CHECK-SAME:    for sums of at least 8192 products
+// CHECK-LABEL: func.func @maybe_long_sum_guarded()
+// CHECK-SAME:    lowering_config = #cuda.matmul_wgmma<{{.*}}, split = 1>
+builtin.module @maybe_long_sum attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @maybe_long_sum() {
+    %k = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 64 sizes(%k) : memref<128x?xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<128x?xbf16> to tensor<128x?xbf16>
+    %b1 = plan.binding 1 read align 64 sizes(%k) : memref<?x128xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<?x128xbf16> to tensor<?x128xbf16>
+    %e4 = tensor.empty() : tensor<128x128xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<128x128xf32>) -> tensor<128x128xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<128x?xbf16>, tensor<?x128xbf16>) outs(%f4 : tensor<128x128xf32>) -> tensor<128x128xf32>
+    %b2 = plan.binding 2 write align 64 : memref<128x128xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<128x128xf32>, memref<128x128xf32>) -> ()
     return
   }
 }

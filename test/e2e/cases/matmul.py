@@ -77,6 +77,32 @@ def symbolic_layouts():
                  ["tensor<?x?x36xf32>"])
 
 
+def shared_sums():
+    """Sums that blocks of a cluster share, whose parts are not all of a length, or empty."""
+    for m, k, n in ((40, 1000, 72), (64, 520, 64), (9, 1040, 130)):
+        a, b = random("f32", (m, k), 41), random("f32", (k, n), 42)
+        for tag, left, right, options in (("nn", a, b, ""), ("nt", a, Tensor("f32", b.values.T), " transpose_b"),
+                                          ("tn", Tensor("f32", a.values.T), b, " transpose_a")):
+            yield product(left, right, options, a.values @ b.values, f"_shared_sum_{tag}")
+
+
+def numbers_of_rows():
+    """Rows of symbolic number, few and many, and sums of symbolic length, for each of which there are variants."""
+    for dtype in ("f32", "bf16"):
+        for rows in (1, 8, 13, 40, 200):
+            x, w = random(dtype, (rows, 512), 43), random(dtype, (512, 72), 44)
+            yield simple(f"rows_of_symbolic_number_{dtype}_{rows}", [x, w], [(dtype, x.values @ w.values)],
+                         f"%r0 = array.matmul %0, %1 : (tensor<?x512x{dtype}>, {w.mlir}) -> tensor<?x72x{dtype}>", "sum",
+                         [f"tensor<?x512x{dtype}>", w.mlir], [f"tensor<?x72x{dtype}>"])
+        for length in (40, 8200):
+            x, w = random(dtype, (24, length), 45), random(dtype, (length, 16), 46)
+            if dtype == "f32":
+                x = Tensor(dtype, x.values / 4)
+            yield simple(f"sum_of_symbolic_length_{dtype}_{length}", [x, w], [(dtype, x.values @ w.values)],
+                         f"%r0 = array.matmul %0, %1 : (tensor<24x?x{dtype}>, tensor<?x16x{dtype}>) -> tensor<24x16x{dtype}>", "sum",
+                         [f"tensor<24x?x{dtype}>", f"tensor<?x16x{dtype}>"], None)
+
+
 def batches():
     for left, right in (((3, 5, 6), (3, 6, 7)), ((2, 3, 9, 8), (2, 3, 8, 5)), ((4, 17, 33), (1, 33, 9)), ((1, 17, 33), (4, 33, 9)),
                         ((2, 1, 5, 6), (3, 6, 7)), ((5, 6), (4, 6, 7)), ((12, 32, 64), (12, 64, 32))):
@@ -420,6 +446,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, symbolic_layouts, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, doubles_on_tensor_cores, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows,
+    for make in (sizes, layouts, symbolic_layouts, shared_sums, numbers_of_rows, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, doubles_on_tensor_cores, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows,
                  warpgroups_of_other_widths, fused, constant_weights, groups):
         yield from make()

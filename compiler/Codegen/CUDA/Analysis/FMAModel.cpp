@@ -8,18 +8,23 @@
 // A multiprocessor works off the blocks that fall to it, as many at a time as fit. A step of these
 // takes the longest of
 //
-//   issue     the instructions of all their warps, four a cycle, and the bytes of their tiles, from
-//             L2: these hide behind those only in part
-//   shared    the rows of 128 bytes that they read from shared memory and copy there, one a cycle
+//   issue     the instructions of all their warps, four a cycle, those that multiply longer for the
+//             registers that they read, and the bytes of their tiles, from L2: these hide behind
+//             those only in part
+//   shared    the rows of 128 bytes that they read from shared memory, half a warp at a time, and
+//             what copies there take, of single elements many times as long
 //   alone     the instructions of one warp, which waits for its own loads and at barriers
 //   arrival   the latency of memory, over the steps that are under way
 //
 // and the product what its busiest multiprocessor takes, or memory for reading all operands once.
+// Where blocks of a cluster share a tile's sum, each has a part of the steps, and their exchange
+// behind these.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Analysis/FMAModel.h"
 
+#include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Occupancy.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -31,22 +36,29 @@
 namespace xc::cuda {
 
 /// GHz under load.
-static constexpr double kClock = 1.755;
+static constexpr double kClock = 1.98;
+/// Cycles of a scheduler for an operation that multiplies: some read more registers than there is
+/// room for.
+static constexpr double kProductCycles = 1.14;
 /// Instructions that the four schedulers of a multiprocessor issue in a cycle; of tiles that pass
 /// through registers, whose values threads wait for, fewer.
 static constexpr double kCopiedIssue = 4, kLoadedIssue = 4 * 0.95;
 /// Instructions for a copy, or for a load, its address and its bounds; and those of a step beside.
 static constexpr double kCopyOps = 2, kStepOps = 24;
+/// Cycles of the memory system for a warp's copies of single elements.
+static constexpr double kElementCopyCycles = 12;
 /// Of the cycles that a warp could issue in by itself.
-static constexpr double kAlone = 1 / 1.2;
+static constexpr double kAlone = 1 / 1.3;
 /// Cycles until what is loaded from shared memory can be multiplied, and those of a barrier.
-static constexpr double kSharedLatency = 34, kBarrierCycles = 60;
+static constexpr double kSharedLatency = 38, kBarrierCycles = 68;
 /// Cycles until a copy has arrived under load.
-static constexpr double kCopyLatency = 1000;
+static constexpr double kCopyLatency = 1130;
 /// Bytes a cycle from L2 to one multiprocessor, and to memory when blocks store their outputs.
-static constexpr double kL2BytesPerCycle = 66, kStoreBytesPerCycle = 30;
+static constexpr double kL2BytesPerCycle = 59, kStoreBytesPerCycle = 27;
 /// Cycles of a block before its first step and behind its last one.
-static constexpr double kBlockCycles = 2500;
+static constexpr double kBlockCycles = 2800;
+/// Cycles in which blocks of a cluster meet, and the bytes a cycle that each sends to others.
+static constexpr double kMeetCycles = 2500, kSentBytesPerCycle = 24;
 /// Bytes a nanosecond from memory, and the nanoseconds until it is at that rate.
 static constexpr double kMemoryRate = 3900, kMemoryStart = 1500;
 /// What is left of the shorter one of both times.
@@ -59,20 +71,24 @@ static constexpr int64_t kOtherRegisters = 32;
 /// Elements of rows in shared memory beyond the tile's; see EmitMatmulFMA.cpp.
 static constexpr int64_t kPadding = 4;
 static constexpr int64_t kWarp = 32, kLineBytes = 128, kVectorBytes = 16;
+/// Blocks that may share a tile's sum, and the fewest steps of each.
+static constexpr int64_t kSplits[] = {1, 2, 4, 8}, kFewestSteps = 4;
 
 /// Tiles of factors that are copied, and of such that pass through registers. Those for few rows
 /// serve few columns, too, turned around.
 static constexpr FMAPlan kCopiedPlans[] = {
-    {128, 128, 16, 8, 8, 3, 0}, {128, 64, 16, 8, 8, 4, 0}, {64, 128, 16, 8, 8, 4, 0},
-    {64, 64, 16, 8, 8, 4, 0},   {64, 64, 16, 8, 4, 4, 0},  {64, 64, 16, 4, 4, 4, 0},
-    {32, 128, 16, 8, 8, 4, 0},  {32, 64, 16, 8, 4, 4, 0},  {32, 32, 16, 4, 4, 5, 0},
-    {16, 256, 16, 8, 8, 4, 0},  {16, 128, 16, 8, 4, 5, 0}, {8, 256, 16, 8, 4, 4, 0},
-    {8, 128, 16, 4, 4, 5, 0},
+    {128, 256, 16, 16, 8, 3, 0}, {128, 128, 16, 8, 8, 3, 0}, {128, 64, 16, 8, 8, 4, 0},
+    {64, 128, 16, 8, 8, 4, 0},   {64, 64, 16, 8, 8, 4, 0},   {64, 64, 16, 8, 4, 4, 0},
+    {64, 64, 16, 4, 4, 4, 0},    {32, 128, 16, 8, 8, 4, 0},  {32, 64, 16, 8, 4, 4, 0},
+    {32, 32, 16, 4, 4, 5, 0},    {16, 256, 16, 8, 8, 4, 0},  {16, 128, 16, 8, 4, 5, 0},
+    {8, 256, 16, 8, 4, 4, 0},    {8, 128, 16, 4, 4, 5, 0},
 };
 static constexpr FMAPlan kLoadedPlans[] = {
     {128, 128, 8, 8, 8, 2, 0}, {64, 64, 16, 4, 4, 2, 0}, {32, 32, 16, 2, 4, 2, 0},
     {16, 64, 32, 2, 4, 2, 0},  {16, 64, 16, 2, 4, 2, 0},
 };
+/// Copies that a thread starts in a step: what more need does not fit its registers.
+static constexpr int64_t kMostCopies = 40;
 /// What a step of all tiles that are copied takes of k.
 static constexpr int64_t kCopiedK = 16;
 /// Of wide types all that a step multiplies must fit into registers.
@@ -88,7 +104,15 @@ static int64_t getThreads(const FMAPlan &plan) {
 }
 
 int64_t getSharedBytes(const FMAProblem &problem, const FMAPlan &plan) {
-  return plan.stages * plan.tileK * (plan.tileM + plan.tileN + 2 * kPadding) * problem.elementBytes;
+  int64_t factors = plan.stages * plan.tileK * (plan.tileM + plan.tileN + 2 * kPadding);
+  int64_t sums = plan.split > 1 ? plan.tileM * plan.tileN : 0;
+  return (factors + sums) * problem.elementBytes;
+}
+
+/// Copies, or loads, that a thread starts for each step.
+static double countCopies(const FMAProblem &problem, const FMAPlan &plan) {
+  return plan.tileK * (plan.tileM / double(problem.widthA) + plan.tileN / double(problem.widthB)) /
+         getThreads(plan);
 }
 
 /// How many blocks run on a multiprocessor at a time; 0 if a block does not fit.
@@ -127,24 +151,29 @@ static Step getStep(const FMAProblem &problem, const FMAPlan &plan) {
   int64_t lanesDown = isPatch ? 4 : llvm::divideCeil(kWarp, lanesAcross);
   auto countRows = [&](int64_t own, int64_t lanes) {
     double loads = llvm::divideCeil(own, 4) * words;
-    return std::pair(loads, loads * std::max(1.0, lanes * kVectorBytes / double(kLineBytes)));
+    return std::pair(loads, loads * std::max(2.0, lanes * kVectorBytes / double(kLineBytes)));
   };
   auto [loadsA, rowsA] = countRows(plan.threadM, lanesDown);
   auto [loadsB, rowsB] = countRows(plan.threadN, lanesAcross);
   double products = plan.threadM * plan.threadN * words;
-  double copies = plan.tileK *
-                  (plan.tileM / double(problem.widthA) + plan.tileN / double(problem.widthB)) /
-                  threads;
+  double copies = countCopies(problem, plan);
   double stores = problem.isCopied ? 0 : plan.tileK * (plan.tileM + plan.tileN) / double(threads);
   Step step;
-  double perWarp =
-      plan.tileK * (products + loadsA + loadsB) + kCopyOps * copies + stores + kStepOps;
+  double perWarp = plan.tileK * (kProductCycles * products + loadsA + loadsB) + kCopyOps * copies +
+                   stores + kStepOps;
   step.issue = warps * perWarp / (problem.isCopied ? kCopiedIssue : kLoadedIssue);
   double bytes = plan.tileK * (plan.tileM + plan.tileN) * problem.elementBytes;
-  step.shared = warps * plan.tileK * (rowsA + rowsB) + bytes / kLineBytes + warps * copies;
+  auto getCopyCycles = [&](int64_t own, int64_t width) {
+    double perThread = plan.tileK * own / double(width) / threads;
+    double lines = width * problem.elementBytes * kWarp / double(kLineBytes);
+    return perThread * (width == 1 ? kElementCopyCycles : 1 + lines);
+  };
+  step.shared = warps * (plan.tileK * (rowsA + rowsB) + getCopyCycles(plan.tileM, problem.widthA) +
+                         getCopyCycles(plan.tileN, problem.widthB));
   // One k is read ahead where tiles are copied; ptxas reads several where a step has no barrier.
-  step.alone =
-      plan.tileK * std::max((products + loadsA + loadsB) / kAlone, kSharedLatency) + kBarrierCycles;
+  step.alone = plan.tileK * std::max((kProductCycles * products + loadsA + loadsB) / kAlone,
+                                     kSharedLatency) +
+               kBarrierCycles;
   step.arrival = kCopyLatency / std::max<int64_t>(1, plan.stages - 1);
   step.fetch = bytes / kL2BytesPerCycle;
   return step;
@@ -153,10 +182,13 @@ static Step getStep(const FMAProblem &problem, const FMAPlan &plan) {
 static double estimate(const Target &target, const FMAProblem &problem, const FMAPlan &plan,
                        int64_t resident) {
   int64_t blocks = problem.batch * llvm::divideCeil(problem.m, plan.tileM) *
-                   llvm::divideCeil(problem.n, plan.tileN);
-  int64_t busiest = llvm::divideCeil(blocks, int64_t(target.multiprocessors));
-  double steps = llvm::divideCeil(problem.k, plan.tileK);
-  double store = plan.tileM * plan.tileN * problem.elementBytes / kStoreBytesPerCycle;
+                   llvm::divideCeil(problem.n, plan.tileN) * plan.split;
+  int64_t busiest = llvm::divideCeil(blocks, getClusterRoom(target, plan.split));
+  double steps = llvm::divideCeil(llvm::divideCeil(problem.k, plan.tileK), plan.split);
+  double bytes = plan.tileM * plan.tileN * problem.elementBytes;
+  double store = bytes / kStoreBytesPerCycle / plan.split;
+  if (plan.split > 1)
+    store += kMeetCycles + bytes / kSentBytesPerCycle;
   Step step = getStep(problem, plan);
   auto getRound = [&](int64_t count) {
     return count == 0 ? 0 : steps * step.get(count) + count * store;
@@ -176,6 +208,13 @@ double estimateFMAPlan(const Target &target, const FMAProblem &problem, const FM
   return estimate(target, problem, plan, std::max<int64_t>(1, countBlocks(target, problem, plan)));
 }
 
+/// True if clusters of blocks can share the sums of such tiles, and have some steps each.
+static bool canSplit(const FMAProblem &problem, const FMAPlan &plan) {
+  int64_t vectors = plan.threadM * plan.threadN / std::min<int64_t>(plan.threadN, 4);
+  return problem.canShare && problem.isCopied && plan.stages > 2 && vectors % plan.split == 0 &&
+         problem.k > (kFewestSteps * plan.split - 1) * plan.tileK;
+}
+
 FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
   FMAPlan best{};
   best.microseconds = std::numeric_limits<double>::infinity();
@@ -183,15 +222,22 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
     bool isWide = problem.elementBytes > 4;
     if (isWide && (plan.threadM * plan.threadN > kMostWideSums || plan.tileK > kMostWideK))
       return;
+    if (problem.isCopied && countCopies(problem, plan) > kMostCopies)
+      return;
     // Short sums have no more tiles than are under way and one that is multiplied.
     if (problem.isCopied)
       plan.stages = std::min<int64_t>(plan.stages, llvm::divideCeil(problem.k, plan.tileK) + 1);
-    int64_t resident = countBlocks(target, problem, plan);
-    if (resident == 0)
-      return;
-    plan.microseconds = estimate(target, problem, plan, resident);
-    if (plan.microseconds < best.microseconds)
-      best = plan;
+    for (int64_t split : kSplits) {
+      plan.split = split;
+      if (split > 1 && !canSplit(problem, plan))
+        break;
+      int64_t resident = countBlocks(target, problem, plan);
+      if (resident == 0)
+        break;
+      plan.microseconds = estimate(target, problem, plan, resident);
+      if (plan.microseconds < best.microseconds)
+        best = plan;
+    }
   };
   for (const FMAPlan &plan : problem.isCopied ? llvm::ArrayRef<FMAPlan>(kCopiedPlans)
                                               : llvm::ArrayRef<FMAPlan>(kLoadedPlans)) {

@@ -20,12 +20,14 @@ struct FMAProblem {
   int64_t elementBytes;           // of sums, and of factors in shared memory
   bool isCopied;                  // factors reach shared memory by cp.async, else through registers
   int64_t widthA = 4, widthB = 4; // neighbours that are loaded or copied at once
+  bool canShare = false;          // clusters of blocks may share a tile's sum
 };
 
 /// The parameters of #cuda.matmul_fma, and the time that they should take.
 struct FMAPlan {
   int64_t tileM, tileN, tileK, threadM, threadN, stages;
   double microseconds;
+  int64_t split = 1;
 };
 
 /// Bytes of shared memory that a block takes.

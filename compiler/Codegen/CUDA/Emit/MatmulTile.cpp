@@ -45,8 +45,10 @@ void MatmulTile::place(Value row, Value column, Value product) {
   batch = contraction.batch.empty() ? index.constant(0) : product;
 }
 
-void MatmulTile::placeAtBlock() {
+void MatmulTile::placeAtBlock(int64_t share) {
   Value block = frame.getBlockId();
+  if (share > 1)
+    block = index.div(block, share);
   Value tilesOfOne = index.mul(tilesM, tilesN);
   Value product = contraction.batch.empty() ? Value() : index.div(block, tilesOfOne);
   Value tile = contraction.batch.empty() ? block : index.rem(block, tilesOfOne);
@@ -473,8 +475,9 @@ void MatmulTile::storeParts(const RowParts &parts, Value m, Value n, ArrayRef<in
 
 Value MatmulTile::countTiles() { return index.mul(index.mul(tilesM, tilesN), batches); }
 
-LogicalResult MatmulTile::finish() {
-  return frame.finish(index.mul(batches, index.mul(tilesM, tilesN)));
+LogicalResult MatmulTile::finish(int64_t share) {
+  Value tiles = index.mul(batches, index.mul(tilesM, tilesN));
+  return frame.finish(share == 1 ? tiles : index.mul(tiles, share), share);
 }
 
 } // namespace xc::cuda

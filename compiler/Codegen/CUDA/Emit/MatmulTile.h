@@ -30,8 +30,9 @@ public:
   /// The corner of the tile at hand, and its product's place in the batch.
   mlir::Value startM, startN, batch;
 
-  /// Makes the tile of this block's number the one at hand; each block has one.
-  void placeAtBlock();
+  /// Makes the tile of this block's number the one at hand; each block has one, or `share` blocks
+  /// in a row have one together.
+  void placeAtBlock(int64_t share = 1);
   /// How many steps of `tileK` the tile at hand takes along k: none if nobody looks at it.
   mlir::Value getSteps(int64_t tileK);
   /// Tiles are worked on in groups of `rows` x `columns`, so that some lie outside the product.
@@ -101,8 +102,8 @@ public:
 
   /// Those of all products.
   mlir::Value countTiles();
-  /// Launches a block for each tile.
-  mlir::LogicalResult finish();
+  /// Launches a block for each tile, or a cluster of `share` blocks.
+  mlir::LogicalResult finish(int64_t share = 1);
   /// The sizes of the product's loops, and those of `dims`.
   llvm::ArrayRef<mlir::Value> getLoopSizes() const { return sizes; }
   llvm::SmallVector<mlir::Value> select(llvm::ArrayRef<unsigned> dims);

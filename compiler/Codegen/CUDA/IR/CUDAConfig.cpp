@@ -227,9 +227,9 @@ LogicalResult SortDigitAttr::verify(EmitError emitError, int64_t threads, int64_
 }
 
 LogicalResult MatmulFMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
-                                    int64_t tileK, int64_t threadM, int64_t threadN,
-                                    int64_t stages) {
-  constexpr int64_t kMostSums = 256, kMostStages = 16;
+                                    int64_t tileK, int64_t threadM, int64_t threadN, int64_t stages,
+                                    int64_t split) {
+  constexpr int64_t kMostSums = 256, kMostStages = 16, kMostBlocks = 8, kVector = 4;
   for (auto [name, side] : {std::pair("tile_m", tileM), {"tile_n", tileN}, {"tile_k", tileK}})
     if (side < 1 || side > kMostSide)
       return emitError() << "expected " << name << " to be 1 to " << kMostSide << ", got " << side;
@@ -244,6 +244,14 @@ LogicalResult MatmulFMAAttr::verify(EmitError emitError, int64_t tileM, int64_t 
   if (threadM * threadN > kMostSums)
     return emitError() << "expected at most " << kMostSums << " sums for each thread, got "
                        << threadM << " x " << threadN;
+  int64_t vectors = threadM * threadN / std::min(threadN, kVector);
+  if (split < 1 || split > kMostBlocks || !llvm::isPowerOf2_64(split) || vectors % split != 0)
+    return emitError() << "expected a power of two up to " << kMostBlocks
+                       << " that divides a thread's " << vectors
+                       << " vectors of sums for split, got " << split;
+  if (split > 1 && stages == 2)
+    return emitError() << "expected more than 2 stages where blocks share a sum, got split "
+                       << split;
   if (failed(verifyThreads(emitError, tileM / threadM, tileN / threadN)))
     return failure();
   int64_t threads = tileM / threadM * (tileN / threadN);

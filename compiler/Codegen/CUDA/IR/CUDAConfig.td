@@ -222,11 +222,13 @@ def CUDA_MatmulFMAAttr : CUDA_Config<"MatmulFMA", "matmul_fma", "matmul-fma", 2>
     `thread_m` x `thread_n` elements in registers: 1, 2 or a multiple of 4 along each side that divides the tile's, and
     256 in all at most. `stages` tiles of each operand are in shared memory: of two, one is computed on while the other one is filled
     through registers; of more, all but the one computed on are being copied (sm_80 on, factors that are stored as they are multiplied).
-    The tile of either operand is an equal number of elements for each thread. Example:
+    The tile of either operand is an equal number of elements for each thread. With `split` > 1 (of tiles that are copied, sm_90 on),
+    a cluster of that many blocks shares each tile: they divide k among them, and each adds up an equal share of all their sums. Example:
     `#cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>`.
   }];
   let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$thread_m,
-                        "int64_t":$thread_n, DefaultValuedParameter<"int64_t", "2">:$stages);
+                        "int64_t":$thread_n, DefaultValuedParameter<"int64_t", "2">:$stages,
+                        DefaultValuedParameter<"int64_t", "1">:$split);
 }
 
 def CUDA_MatmulMMAAttr : CUDA_Config<"MatmulMMA", "matmul_mma", "matmul-mma", 1> {
