@@ -121,3 +121,62 @@ func.func @many_of_a_tensor_that_others_need(%table: tensor<100xf32>, %ids: tens
   } -> tensor<50xf32>
   return %y, %t : tensor<50xf32>, tensor<100xf32>
 }
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+
+// The first elements of a dim are no input, whose loops would be as long as the dim.
+// CHECK-LABEL: func.func @first_elements(
+// CHECK-SAME:    %[[X:.*]]: tensor<15x?xf32>
+// CHECK:         tensor.extract %[[X]]
+// CHECK-NOT:     ins(%[[X]]
+func.func @first_elements(%x: tensor<15x?xf32>) -> tensor<14x?xf32> {
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : tensor<15x?xf32>
+  %e = tensor.empty(%n) : tensor<15x?xf32>
+  %t = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<15x?xf32>) outs(%e : tensor<15x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<15x?xf32>
+  %f = tensor.empty(%n) : tensor<14x?xf32>
+  %y = linalg.generic {indexing_maps = [#whole], iterator_types = ["parallel", "parallel"]} outs(%f : tensor<14x?xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %r = tensor.extract %t[%i, %j] : tensor<15x?xf32>
+    linalg.yield %r : f32
+  } -> tensor<14x?xf32>
+  return %y : tensor<14x?xf32>
+}
+
+// -----
+
+#along = affine_map<(d0) -> (d0)>
+
+// Sizes that are symbols of their own are not those of a loop, either.
+// CHECK-LABEL: func.func @first_of_a_symbolic_number(
+// CHECK-SAME:    %[[X:.*]]: tensor<?xf32>, %{{.*}}: tensor<?xf32>
+// CHECK:         tensor.extract %[[X]]
+func.func @first_of_a_symbolic_number(%x: tensor<?xf32>, %like: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = tensor.dim %like, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %t = linalg.generic {indexing_maps = [#along, #along], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.negf %a : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %f = tensor.empty(%m) : tensor<?xf32>
+  %y = linalg.generic {indexing_maps = [#along], iterator_types = ["parallel"]} outs(%f : tensor<?xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %r = tensor.extract %t[%i] : tensor<?xf32>
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}

@@ -24,6 +24,7 @@
 #include "compiler/Dialect/Plan/Transforms/ComputeAtGathers.h"
 
 #include "compiler/Dialect/Plan/Transforms/BodyCost.h"
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -63,17 +64,19 @@ struct Count {
 
 class Gather {
 public:
-  explicit Gather(linalg::GenericOp op) : op(op) {}
+  Gather(linalg::GenericOp op, SymbolicDims &dims) : op(op), dims(dims) {}
 
   void run();
 
 private:
   linalg::GenericOp getProducer(tensor::ExtractOp extract);
   void inlineProducer(tensor::ExtractOp extract, linalg::GenericOp producer);
+  FailureOr<AffineExpr> getLoopSize(unsigned loop);
   std::optional<AffineMap> getPlainMap(tensor::ExtractOp extract);
   void readAtLoops();
 
   linalg::GenericOp op;
+  SymbolicDims &dims;
 };
 
 } // namespace
@@ -142,12 +145,27 @@ void Gather::inlineProducer(tensor::ExtractOp extract, linalg::GenericOp produce
   extract.erase();
 }
 
-/// The map by which `extract` reads if its places are different loops: an input's.
+FailureOr<AffineExpr> Gather::getLoopSize(unsigned loop) {
+  AffineExpr wanted = getAffineDimExpr(loop, op.getContext());
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (std::optional<unsigned> dim = map.getResultPosition(wanted))
+      return dims.getDim(operand.get(), *dim);
+  }
+  return failure();
+}
+
+/// The map by which `extract` reads if its places are different loops, each of which goes over all
+/// of a dim: an input's.
 std::optional<AffineMap> Gather::getPlainMap(tensor::ExtractOp extract) {
   SmallVector<AffineExpr> results;
-  for (Value place : extract.getIndices()) {
+  for (auto [dim, place] : llvm::enumerate(extract.getIndices())) {
     auto loop = place.getDefiningOp<linalg::IndexOp>();
     if (!loop || loop->getBlock() != op.getBody())
+      return std::nullopt;
+    FailureOr<AffineExpr> size = dims.getDim(extract.getTensor(), dim),
+                          loopSize = getLoopSize(loop.getDim());
+    if (failed(size) || failed(loopSize) || *size != *loopSize)
       return std::nullopt;
     AffineExpr expr = getAffineDimExpr(loop.getDim(), op.getContext());
     if (llvm::is_contained(results, expr))
@@ -209,8 +227,14 @@ void computeAtGathers(func::FuncOp function) {
   for (auto op : function.getOps<linalg::GenericOp>())
     if (op.hasPureTensorSemantics() && !op.getBody()->getOps<tensor::ExtractOp>().empty())
       gathers.push_back(op);
-  for (linalg::GenericOp op : gathers)
-    Gather(op).run();
+  if (gathers.empty())
+    return;
+  SymbolicDims dims(function);
+  for (linalg::GenericOp op : gathers) {
+    Gather(op, dims).run();
+    // Ops were erased, and others may lie where those were.
+    dims.forgetValues();
+  }
 }
 
 } // namespace xc::plan
