@@ -122,7 +122,7 @@ func.func @not_bounded(%x: tensor<?xf32>, %u: tensor<1xf32>) {
 func.func @box(%x: tensor<64xf32>, %n: tensor<i64>, %i: tensor<i64>) {
   // expected-note @+1 {{the extent comes from here}}
   %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
-  // expected-error @+1 {{which the box has to have too, with sizes(array.dim of it); array.take reads single indices}}
+  // expected-error @+1 {{which a box that does not begin at 0 has to have too, with sizes(array.dim of it); array.take reads single indices}}
   %1 = array.dynamic_slice %0[%i] : (tensor<?xf32>, tensor<i64>) -> tensor<4xf32>
   return
 }
@@ -208,4 +208,45 @@ func.func @custom(%x: tensor<64xf32>, %n: tensor<i64>) -> tensor<64xf32> {
   // expected-error @+1 {{'array.custom_kernel' op dim 0 of operand #0 has an extent in device memory, which it cannot take; array.pad_to_bound makes it an array of its bound}}
   %1 = array.custom_kernel "f"(%0) grid = affine_map<() -> (1, 1, 1)> block = [4, 1, 1] {file = "f.ptx"} : (tensor<?xf32>) -> tensor<64xf32>
   return %1 : tensor<64xf32>
+}
+
+// -----
+
+func.func @filter_window(%x: tensor<2x9x4xf32>, %w: tensor<5x4x4xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %w, %n axis = 0 : (tensor<5x4x4xf32>, tensor<i64>) -> tensor<?x4x4xf32>
+  // expected-error @+1 {{'array.conv' op dim 0 of operand #1 has an extent in device memory, but is the size of a window: the smaller that is, the more places it has, so that no bound of the result is known; array.pad_to_bound with zeros makes it a window of its bound}}
+  %1 = array.conv %x, %0 dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : (tensor<2x9x4xf32>, tensor<?x4x4xf32>) -> tensor<2x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @open_window(%x: tensor<2x9x4xf32>, %w: tensor<?x4x4xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 1 : (tensor<2x9x4xf32>, tensor<i64>) -> tensor<2x?x4xf32>
+  // expected-error @+1 {{'array.conv' op dim 1 of operand #0 has an extent in device memory, and the window that slides over it has a size that is not known when the module is compiled; array.pad_to_bound makes it an array of its bound}}
+  %1 = array.conv %0, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : (tensor<2x?x4xf32>, tensor<?x4x4xf32>) -> tensor<2x?x4xf32>
+  return
+}
+
+// -----
+
+func.func @grouped(%x: tensor<2x9x4xf32>, %w: tensor<3x2x4xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %w, %n axis = 2 : (tensor<3x2x4xf32>, tensor<i64>) -> tensor<3x2x?xf32>
+  // expected-error @+1 {{'array.conv' op dim 2 of operand #1 has an extent in device memory, but is a part of 2 groups, which begin at places that the host knows; array.pad_to_bound makes it an array of its bound}}
+  %1 = array.conv %x, %0 dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> feature_groups = 2 : (tensor<2x9x4xf32>, tensor<3x2x?xf32>) -> tensor<2x7x?xf32>
+  return
+}
+
+// -----
+
+func.func @places(%x: tensor<9xf32>, %g: tensor<7xf32>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<9xf32>, tensor<i64>) -> tensor<?xf32>
+  %1 = array.set_extent %g, %n axis = 0 : (tensor<7xf32>, tensor<i64>) -> tensor<?xf32>
+  // expected-error @+1 {{'array.select_and_scatter' op dim 0 of operand #0 has an extent in device memory, and dim 0 of operand #1 is not known to have that of the places; array.reduce_window of the operand has}}
+  %2 = array.select_and_scatter max, %0, %1 window = [3] : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return
 }

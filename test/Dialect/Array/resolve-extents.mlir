@@ -348,3 +348,83 @@ func.func @known(%x: tensor<?xf32>, %zero: tensor<f32>) -> (tensor<i64>, tensor<
   %1 = array.pad_to_bound %x, %zero : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
   return %0, %1 : tensor<i64>, tensor<?xf32>
 }
+
+// -----
+
+// The padding begins at the extent, of which as many places are left.
+// CHECK-LABEL: func.func @slides(
+// CHECK-SAME: %[[X:.*]]: tensor<16x6x3xf32>, %[[W:.*]]: tensor<3x3x4xf32>
+// CHECK-DAG: %[[ZERO:.*]] = array.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-DAG: %[[ONE:.*]] = array.constant dense<1> : tensor<i64>
+// CHECK-DAG: %[[TWO:.*]] = array.constant dense<2> : tensor<i64>
+// CHECK: %[[EXTENT:.*]] = array.min
+// CHECK: %[[CUT:.*]] = array.select %{{.*}}, %[[X]], %[[ZERO]]
+// CHECK: %[[SUM:.*]] = array.add %[[EXTENT]], %[[ONE]]
+// CHECK: %[[PLACES:.*]] = array.div %[[SUM]], %[[TWO]]
+// CHECK: array.conv %[[CUT]], %[[W]] {{.*}} -> tensor<8x6x4xf32>
+// CHECK: return %{{.*}}, %[[PLACES]]
+func.func @slides(%x: tensor<16x6x3xf32>, %w: tensor<3x3x4xf32>, %n: tensor<i64>, %zero: tensor<f32>) -> (tensor<8x6x4xf32>, tensor<i64>) {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<16x6x3xf32>, tensor<i64>) -> tensor<?x6x3xf32>
+  %1 = array.conv %0, %w dims = <[0, b, f] x [0, i, o] -> [0, b, f]> strides = [2] low = [1] high = [1]
+     : (tensor<?x6x3xf32>, tensor<3x3x4xf32>) -> tensor<?x6x4xf32>
+  %2 = array.extent %1, 0 : tensor<?x6x4xf32> -> tensor<i64>
+  %3 = array.pad_to_bound %1, %zero : (tensor<?x6x4xf32>, tensor<f32>) -> tensor<8x6x4xf32>
+  return %3, %2 : tensor<8x6x4xf32>, tensor<i64>
+}
+
+// -----
+
+// A batch is as it was; features that are summed count before their extent only, in both factors.
+// CHECK-LABEL: func.func @batch_and_features(
+// CHECK: %[[B:.*]] = array.min
+// CHECK: %[[F:.*]] = array.min
+// CHECK: %[[IN:.*]] = array.select
+// CHECK: %[[FILTER:.*]] = array.select
+// CHECK: %[[Y:.*]] = array.conv %[[IN]], %[[FILTER]]
+// CHECK: %[[B32:.*]] = array.convert %[[B]]
+// CHECK: %[[IS:.*]] = array.compare lt, %{{.*}}, %[[B32]]
+// CHECK: array.select %[[IS]], %[[Y]]
+func.func @batch_and_features(%x: tensor<8x6x16xf32>, %w: tensor<3x16x4xf32>, %n: tensor<i64>, %m: tensor<i64>, %zero: tensor<f32>) -> tensor<8x4x4xf32> {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<8x6x16xf32>, tensor<i64>) -> tensor<?x6x16xf32>
+  %1 = array.set_extent %0, %m axis = 2 : (tensor<?x6x16xf32>, tensor<i64>) -> tensor<?x6x?xf32>
+  %2 = array.set_extent %w, %m axis = 1 : (tensor<3x16x4xf32>, tensor<i64>) -> tensor<3x?x4xf32>
+  %3 = array.conv %1, %2 dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : (tensor<?x6x?xf32>, tensor<3x?x4xf32>) -> tensor<?x4x4xf32>
+  %4 = array.pad_to_bound %3, %zero : (tensor<?x4x4xf32>, tensor<f32>) -> tensor<8x4x4xf32>
+  return %4 : tensor<8x4x4xf32>
+}
+
+// -----
+
+// Without padding at the end no place before the extent sees what lies behind it. Of places behind it nothing comes back.
+// CHECK-LABEL: func.func @pools(
+// CHECK-SAME: %[[X:.*]]: tensor<9xf32>, %[[G:.*]]: tensor<7xf32>
+// CHECK: array.reduce_window max, %[[X]] window = [3]
+// CHECK: %[[CUT:.*]] = array.select %{{.*}}, %{{.*}}, %{{.*}} : (tensor<7xi1>
+// CHECK: array.select_and_scatter max, %[[X]], %[[CUT]]
+func.func @pools(%x: tensor<9xf32>, %g: tensor<7xf32>, %n: tensor<i64>, %zero: tensor<f32>) -> tensor<9xf32> {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<9xf32>, tensor<i64>) -> tensor<?xf32>
+  %1 = array.reduce_window max, %0 window = [3] : tensor<?xf32> -> tensor<?xf32>
+  %2 = array.exp %1 : tensor<?xf32>
+  %3 = array.select_and_scatter max, %0, %2 window = [3] : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %4 = array.pad_to_bound %3, %zero : (tensor<?xf32>, tensor<f32>) -> tensor<9xf32>
+  return %4 : tensor<9xf32>
+}
+
+// -----
+
+// A box from 0 on holds 0 where there is nothing.
+// CHECK-LABEL: func.func @box(
+// CHECK-SAME: %[[X:.*]]: tensor<16xf32>
+// CHECK: %[[CUT:.*]] = array.select %{{.*}}, %[[X]], %{{.*}}
+// CHECK: array.dynamic_slice %[[CUT]][%{{.*}}] : (tensor<16xf32>, tensor<i64>) -> tensor<15xf32>
+func.func @box(%x: tensor<16xf32>, %n: tensor<i64>, %zero: tensor<f32>) -> tensor<15xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %start = array.constant dense<0> : tensor<i64>
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<16xf32>, tensor<i64>) -> tensor<?xf32>
+  %d = tensor.dim %0, %c0 : tensor<?xf32>
+  %m = arith.subi %d, %c1 : index
+  %1 = array.dynamic_slice %0[%start] sizes(%m) : (tensor<?xf32>, tensor<i64>) -> tensor<?xf32>
+  %2 = array.pad_to_bound %1, %zero : (tensor<?xf32>, tensor<f32>) -> tensor<15xf32>
+  return %2 : tensor<15xf32>
+}

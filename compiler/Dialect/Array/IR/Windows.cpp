@@ -55,18 +55,19 @@ int64_t countPlaces(int64_t input, const WindowDim &window) {
 
 OpFoldResult countPlaces(SizeBuilder &sizes, OpFoldResult input, OpFoldResult size,
                          const WindowDim &window) {
-  // For n > 0 elements d apart: (n - 1) * d + 1. Sizes are formulas, which have no maximum: an
+  // For n > 0 elements d apart: n * d - (d - 1). Sizes are formulas, which have no maximum: an
   // empty dim that is spread counts as one of a negative size, and is refused at run time.
   auto spread = [&](OpFoldResult count, int64_t distance) {
     if (distance == 1)
       return count;
-    OpFoldResult steps = sizes.mul(sizes.sub(count, sizes.constant(1)), sizes.constant(distance));
-    return sizes.add(steps, sizes.constant(1));
+    return sizes.sub(sizes.mul(count, sizes.constant(distance)), sizes.constant(distance - 1));
   };
-  OpFoldResult padded =
-      sizes.add(spread(input, window.inputDilation), sizes.constant(window.low + window.high));
-  OpFoldResult room = sizes.sub(padded, spread(size, window.dilation));
-  return sizes.add(sizes.floorDiv(room, sizes.constant(window.stride)), sizes.constant(1));
+  // A step more than there is room for, in whole steps: 0 where there is no room, as far as what is
+  // taken off is not more than there is, which extents in device memory see to.
+  OpFoldResult room = sizes.add(spread(input, window.inputDilation),
+                                sizes.constant(window.low + window.high + window.stride));
+  return sizes.floorDiv(sizes.sub(room, spread(size, window.dilation)),
+                        sizes.constant(window.stride));
 }
 
 } // namespace xc::array

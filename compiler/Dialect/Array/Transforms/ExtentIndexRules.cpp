@@ -12,6 +12,7 @@
 
 #include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -154,27 +155,38 @@ LogicalResult ExtentResolver::resolveScatter(ScatterOp op) {
   return success();
 }
 
-/// A dim with an extent is taken as a whole.
+static bool isZero(Value value) {
+  DenseIntElementsAttr elements;
+  return matchPattern(value, m_Constant(&elements)) && elements.isSplat() &&
+         elements.getSplatValue<APInt>().isZero();
+}
+
+/// Of a dim with an extent a box holds the first elements, 0 where there are none.
 LogicalResult ExtentResolver::resolveDynamicSlice(DynamicSliceOp op) {
   FailureOr<ResultShape> shape = getResultShape(op);
   if (failed(shape))
     return failure();
   ExpressionBuilder e = expressions(op);
   SmallVector<Value> starts(op.getStarts());
+  Value array = arrayOf(op.getOperand());
   for (auto [dim, start] : llvm::enumerate(starts)) {
     Value own = extentOf(op.getOperand(), dim), wanted = shape->extents[dim];
     if (!own && !wanted)
       continue;
-    if (!own || !wanted || !equality.areEqual(op, own, wanted)) {
+    bool isWhole = own && wanted && equality.areEqual(op, own, wanted);
+    if (!own || !wanted || !(isWhole || isZero(start))) {
       if (!own)
         return refuse(op);
       return refuseDim(op, 0, dim,
-                       "which the box has to have too, with sizes(array.dim of it); "
-                       "array.take reads single indices");
+                       "which a box that does not begin at 0 has to have too, with "
+                       "sizes(array.dim of it); array.take reads single indices");
     }
+    if (!isWhole)
+      array =
+          fillBehind(array, dim, own, builder.getZeroAttr(getElementTypeOrSelf(array.getType())));
     start = e.integer(0, getElementTypeOrSelf(start.getType()));
   }
-  Value box = e.make<DynamicSliceOp>(shape->type, arrayOf(op.getOperand()), starts, shape->sizes);
+  Value box = e.make<DynamicSliceOp>(shape->type, array, starts, shape->sizes);
   define(op.getResult(), box, shape->extents);
   replaced.push_back(op);
   return success();

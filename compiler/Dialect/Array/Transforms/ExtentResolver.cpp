@@ -80,6 +80,9 @@ LogicalResult ExtentResolver::applyRule(Operation *op) {
       .Case([&](SearchSortedOp search) { return resolveSearchSorted(search); })
       .Case([&](MatMulOp product) { return resolveMatMul(product); })
       .Case([&](DotGeneralOp product) { return resolveDotGeneral(product); })
+      .Case([&](ConvOp conv) { return resolveConv(conv); })
+      .Case([&](ReduceWindowOp pool) { return resolveReduceWindow(pool); })
+      .Case([&](SelectAndScatterOp scatter) { return resolveSelectAndScatter(scatter); })
       .Default([&](Operation *other) { return applyShapeRule(other); });
 }
 

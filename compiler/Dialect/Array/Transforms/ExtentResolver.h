@@ -8,10 +8,11 @@
 // A value with device-bounded dims is replaced by an array of the bounds' sizes, and for each such
 // dim the value that holds its extent: a rank-0 tensor of i64 between 0 and the bound. Ops are
 // visited in program order. Each with such an operand has a rule, which builds the op on arrays and
-// says which extents its results have; the old op is erased in the end. Rules are in three files:
-//   ExtentRules.cpp       elementwise ops, reductions, scans, sorts, products
-//   ExtentShapeRules.cpp  sizes, views, joins, and the ops that make and unmake extents
-//   ExtentIndexRules.cpp  elements and slices at positions that are data
+// says which extents its results have; the old op is erased in the end. Rules are in four files:
+//   ExtentRules.cpp        elementwise ops, reductions, scans, sorts, products
+//   ExtentShapeRules.cpp   sizes, views, joins, and the ops that make and unmake extents
+//   ExtentIndexRules.cpp   elements and slices at positions that are data
+//   ExtentWindowRules.cpp  convolutions and reductions of windows
 //
 //===----------------------------------------------------------------------===//
 
@@ -137,6 +138,15 @@ private:
   /// `value`, or 0 where one of `extents` is 0: what is taken of nothing.
   mlir::Value zeroIfEmpty(mlir::Value value, llvm::ArrayRef<mlir::Value> extents);
 
+  // ExtentWindowRules.cpp
+  mlir::LogicalResult resolveConv(ConvOp op);
+  mlir::LogicalResult resolveReduceWindow(ReduceWindowOp op);
+  mlir::LogicalResult resolveSelectAndScatter(SelectAndScatterOp op);
+  mlir::LogicalResult prepareConv(ConvOp op, llvm::SmallVectorImpl<mlir::Value> &operands);
+  mlir::LogicalResult refuseGroups(ConvOp op, unsigned operand, int64_t dim);
+  mlir::Value fillPadding(mlir::Value array, int64_t dim, mlir::Value extent,
+                          const WindowDim &window, mlir::TypedAttr neutral);
+
   // What rules are made of.
   mlir::Value arrayOf(mlir::Value value) const;
   Extents extentsOf(mlir::Value value) const;
@@ -153,6 +163,8 @@ private:
   mlir::Value fillBehind(mlir::Value array, int64_t dim, mlir::Value extent, mlir::Value neutral);
   mlir::Value fillBehind(mlir::Value array, int64_t dim, mlir::Value extent,
                          mlir::TypedAttr neutral);
+  /// What changes nothing in such a reduction.
+  mlir::TypedAttr getNeutral(ReduceKind kind, mlir::Type element);
   /// Truth values in the shape of `array`: whether the index along `dim` is below `extent`.
   mlir::Value isBefore(mlir::Value array, int64_t dim, mlir::Value extent);
   /// The extent that all of `dims` have, null if the host knows all sizes. Dims of size 1 say

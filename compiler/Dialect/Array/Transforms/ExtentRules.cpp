@@ -62,7 +62,7 @@ static Extents reduceExtents(Extents extents, ArrayRef<int64_t> axes, bool keepd
   return extents;
 }
 
-static TypedAttr getNeutral(Builder &builder, ReduceKind kind, Type element) {
+TypedAttr ExtentResolver::getNeutral(ReduceKind kind, Type element) {
   switch (kind) {
   case ReduceKind::Sum:
   case ReduceKind::Or:
@@ -82,8 +82,7 @@ static TypedAttr getNeutral(Builder &builder, ReduceKind kind, Type element) {
 LogicalResult ExtentResolver::resolveReduce(ReduceOp op) {
   Value array = arrayOf(op.getOperand());
   Extents extents = extentsOf(op.getOperand());
-  TypedAttr neutral =
-      getNeutral(builder, op.getKind(), getElementTypeOrSelf(op.getOperand().getType()));
+  TypedAttr neutral = getNeutral(op.getKind(), getElementTypeOrSelf(op.getOperand().getType()));
   for (int64_t axis : op.getAxes())
     if (extents[axis])
       array = fillBehind(array, axis, extents[axis], neutral);

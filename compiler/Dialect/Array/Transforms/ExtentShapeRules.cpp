@@ -126,13 +126,16 @@ static Value divide(ExpressionBuilder &e, Value lhs, Value rhs) {
 
 /// On numbers of i64: the formulas of a launch know nothing of extents.
 static Value computeAsData(ExpressionBuilder &e, Operation *op, Value lhs, Value rhs) {
+  // What begins behind the extent has no elements, rather than fewer than none.
+  auto atLeastZero = [&](Value number) {
+    return e.make<MaxOp>(number, e.integer(0, getElementTypeOrSelf(lhs.getType())));
+  };
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](arith::AddIOp) { return e.add(lhs, rhs); })
-      .Case([&](arith::SubIOp) {
-        // What begins behind the extent has no elements, rather than fewer than none.
-        Value zero = e.integer(0, getElementTypeOrSelf(lhs.getType()));
-        return e.make<MaxOp>(e.sub(lhs, rhs), zero);
+      .Case([&](arith::AddIOp) {
+        Value sum = e.add(lhs, rhs);
+        return getConstant(rhs).value_or(0) < 0 ? atLeastZero(sum) : sum;
       })
+      .Case([&](arith::SubIOp) { return atLeastZero(e.sub(lhs, rhs)); })
       .Case([&](arith::MulIOp) { return e.mul(lhs, rhs); })
       .Case<arith::MaxSIOp, arith::MaxUIOp>([&](Operation *) {
         // No size is below 0.
@@ -182,7 +185,11 @@ LogicalResult ExtentResolver::resolveSizeArithmetic(Operation *op) {
   if ((grows || growsWithFirst) && bounds[0] && bounds[1]) {
     Operation *clone = builder.clone(*op);
     clone->setOperands(bounds);
-    bound = clone->getResult(0);
+    SmallVector<Value> folded;
+    bool isKnown = succeeded(builder.tryFold(clone, folded)) && !folded.empty();
+    bound = isKnown ? folded.front() : clone->getResult(0);
+    if (isKnown && bound.getDefiningOp() != clone)
+      clone->erase();
   }
   sizes[op->getResult(0)] = {bound, extent};
   replaced.push_back(op);

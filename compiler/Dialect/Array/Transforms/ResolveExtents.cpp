@@ -253,8 +253,9 @@ void ExtentResolver::mergeExtents(const Loop &loop) {
 
 /// Ops of which a kernel computes each element; views and what is written in place are not.
 static bool computesElements(Operation *op) {
-  return op && (isa<ArrayElementwiseOpInterface, ReduceOp, MatMulOp, DotGeneralOp, TakeOp,
-                    TakeAlongAxisOp, GatherOp, TransposeOp, ArgMaxOp, ArgMinOp>(op));
+  return op &&
+         (isa<ArrayElementwiseOpInterface, ReduceOp, MatMulOp, DotGeneralOp, ConvOp, ReduceWindowOp,
+              TakeOp, TakeAlongAxisOp, GatherOp, TransposeOp, ArgMaxOp, ArgMinOp>(op));
 }
 
 /// Marks the ends of chains of elementwise ops, since what is in between is fused into them. (What
