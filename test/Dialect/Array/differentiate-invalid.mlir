@@ -144,12 +144,3 @@ func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>, %p: tensor
   }
   return %y : tensor<4xf32>
 }
-
-// -----
-
-// How far a step of the filter's gradient goes depends on its size.
-func.func @f(%x: tensor<?x?x4xf32> {array.name = "x"}, %w: tensor<?x4x4xf32>) -> tensor<?x?x4xf32> {
-  // expected-error @+1 {{'array.conv' has no gradient: it depends on sizes that are not known, of 'tensor<?x?x4xf32>', 'tensor<?x4x4xf32>'; expected static ones in place of ?}}
-  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> strides = [2] : (tensor<?x?x4xf32>, tensor<?x4x4xf32>) -> tensor<?x?x4xf32>
-  return %0 : tensor<?x?x4xf32>
-}

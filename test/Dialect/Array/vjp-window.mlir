@@ -100,11 +100,37 @@ func.func @attention_with_logsumexp(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>
 // CHECK:         %[[DX:.*]] = array.conv %[[Y]], %{{.*}} low = [2, 2] high = [3, 2] input_dilation = [2, 1]
 // CHECK:         array.dynamic_slice %[[DX]]
 // CHECK:         %[[DW:.*]] = array.conv %[[X]], %[[Y]] {{.*}} filter_dilation = [2, 1]
-// CHECK:         array.slice %[[DW]] [:3, :3, :, :]
+// CHECK:         array.slice %[[DW]] [:3, :3, :4, :6]
 func.func @symbolic_image(%x: tensor<1x?x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32> {
   %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [2, 1] {vjp}
      : (tensor<1x?x7x4xf32>, tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32>
   return %y : tensor<1x?x5x6xf32>
+}
+
+// How far places are padded depends on the filter's size: they are taken as it slides over them.
+// CHECK-LABEL: func.func @symbolic_filter(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x9x4xf32>, %[[W:.*]]: tensor<?x4x6xf32>
+// CHECK:         %[[Y:.*]] = array.conv
+// CHECK:         %[[R:.*]] = array.reverse %[[W]] axes = [0]
+// CHECK:         %[[T:.*]] = array.take %[[Y]]{{.*}} axis = 1
+// CHECK:         %[[G:.*]] = array.select %{{.*}}, %[[T]]
+// CHECK:         %[[DX:.*]] = array.conv %[[G]], %[[R]] {{.*}} strides = [1] low = [0] high = [0] input_dilation = [1] filter_dilation = [1]
+// CHECK:         %[[LONG:.*]] = array.conv %[[X]], %[[Y]] {{.*}} strides = [1] low = [1] high = [0] input_dilation = [1] filter_dilation = [2]
+// CHECK:         %[[DW:.*]] = array.dynamic_slice %[[LONG]]
+func.func @symbolic_filter(%x: tensor<1x9x4xf32>, %w: tensor<?x4x6xf32>) -> tensor<1x?x6xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> strides = [2] low = [1] {vjp}
+     : (tensor<1x9x4xf32>, tensor<?x4x6xf32>) -> tensor<1x?x6xf32>
+  return %y : tensor<1x?x6xf32>
+}
+
+// Groups of a number of features that is known later.
+// CHECK-LABEL: func.func @symbolic_groups(
+// CHECK:         array.conv {{.*}} feature_groups = 2 :
+// CHECK:         array.conv {{.*}} batch_groups = 2 :
+func.func @symbolic_groups(%x: tensor<?x?x?xf32>, %w: tensor<3x?x?xf32>) -> tensor<?x?x?xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> feature_groups = 2 {vjp}
+     : (tensor<?x?x?xf32>, tensor<3x?x?xf32>) -> tensor<?x?x?xf32>
+  return %y : tensor<?x?x?xf32>
 }
 
 // Windows without a zero give to all, those with one to that element only.

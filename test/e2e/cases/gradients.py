@@ -56,6 +56,20 @@ def convolutions():
         yield case(f"conv_{name}", [x, w], lambda a, b: [conv.convolve(a, b, conv.NHWC, **window)],
                    f"%y = array.conv %0, %1 {conv.attributes(conv.NHWC, window)} {{vjp}} : ({', '.join(types)}) -> {result}", [result],
                    types=types)
+    # Filters of sizes that are known later, in steps, spread, padded by more than they reach and by less than nothing, and in groups.
+    for name, groups, window in (("plain", {}, dict(low=[1, 1], high=[1, 0])), ("strided", {}, dict(strides=[2, 3], high=[1, 2])),
+                                 ("dilated", {}, dict(strides=[1, 2], filter_dilation=[2, 1], low=[1, 0])),
+                                 ("transposed", {}, dict(input_dilation=[2, 3], low=[1, 2], high=[2, 0])),
+                                 ("padded_too_far", {}, dict(low=[3, 0], high=[0, 4], strides=[2, 1])),
+                                 ("cut", {}, dict(low=[-1, 0], high=[0, -2])), ("grouped", dict(feature_groups=2), dict(low=[1, 1])),
+                                 ("batch_groups", dict(batch_groups=2), dict(strides=[2, 1]))):
+        grouped = bool(groups)
+        x, w = random((2, 5, 6, 4 if "feature_groups" in groups else 2), 1), random((3, 2, 2, 4 if grouped else 3), 2)
+        types = ["tensor<?x?x?x?xf32>"] * 2
+        options = dict(window, **groups)
+        yield case(f"conv_symbolic_filter_{name}", [x, w], lambda a, b: [conv.convolve(a, b, conv.NHWC, **options)],
+                   f"%y = array.conv %0, %1 {conv.attributes(conv.NHWC, options)} {{vjp}} : ({', '.join(types)}) -> {types[0]}",
+                   types[:1], types=types)
     yield one("plain", (1, 5, 6, 3), (3, 3, 3, 4))
     yield one("strided", (2, 6, 7, 2), (3, 2, 2, 3), strides=[2, 3], low=[1, 0], high=[0, 2])
     yield one("dilated", (1, 7, 6, 2), (2, 3, 2, 3), filter_dilation=[3, 2], low=[1, 2], high=[2, 1])
@@ -93,6 +107,12 @@ def pools():
             yield case(f"{kind}_pool_{name}", [x], lambda a: [pool.reduced(kind, Tensor("f64", a), **window)],
                        f"%y = array.reduce_window {kind}, %0 {pool.attributes(window)} {{vjp}} : {x.mlir} -> "
                        f"{mlir_type('f32', y.shape)}", [mlir_type("f32", y.shape)])
+    # Places of nothing but padding, at both ends of a size that is known later.
+    far = dict(window=[2, 1], low=[3, 0], high=[4, 0], strides=[2, 1])
+    row = random((5, 3), 4)
+    yield case("sum_pool_symbolic_padded_too_far", [row], lambda a: [pool.reduced("sum", Tensor("f64", a), **far)],
+               f"%y = array.reduce_window sum, %0 {pool.attributes(far)} {{vjp}} : tensor<?x3xf32> -> tensor<?x3xf32>",
+               ["tensor<?x3xf32>"], types=["tensor<?x3xf32>"])
     # The gradient of a gradient of max pooling: what a place gets back is where it selected.
     for kind, window in (("max", pool.POOL), ("min", dict(window=[1, 2, 2, 1], strides=[1, 1, 2, 1], dilation=[1, 3, 2, 1], low=[0, 2, 0, 0]))):
         places = mlir_type("f32", pool.windows_of(x.values, 0, **window)[0].shape[:-1])

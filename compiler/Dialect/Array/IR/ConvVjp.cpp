@@ -10,9 +10,14 @@
 //   dx: dy spread by s, padded, under the filter turned around and with its features swapped
 //   dw: x (features as batch) under dy (batch as features) spread by s, stepping by d
 //
+// How far dy is padded depends on the size of the filter. Where that is not known, dy is spread and
+// padded by a take.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -41,12 +46,13 @@ public:
   ConvGradients(ConvOp op, OpBuilder &builder, Value g)
       : op(op), builder(builder), e(builder, op.getLoc()), dims(op.getDims()), g(g) {}
 
-  /// Fails where the size of the filter is not known.
-  LogicalResult analyze();
+  void analyze();
   Value buildInputGradient();
   Value buildFilterGradient();
 
 private:
+  Value cutTo(Value value, Value like);
+  Value spreadUnder(Value value, int64_t spatial, const WindowDim &window);
   Value makeConv(Value input, Value filter, ConvDimsAttr convDims, const WindowLists &window,
                  int64_t featureGroups, int64_t batchGroups);
 
@@ -56,18 +62,25 @@ private:
   ConvDimsAttr dims;
   Value g;
   WindowLists input, filter;
+  /// Spatial dims of which the filter's size is not known.
+  SmallVector<int64_t> open;
   /// Whether the convolution that gives it has more places than it has elements.
   bool isInputLonger = false, isFilterLonger = false;
 };
 
 } // namespace
 
-LogicalResult ConvGradients::analyze() {
+void ConvGradients::analyze() {
   for (auto [spatial, window] : llvm::enumerate(op.getWindow())) {
     int64_t size = op.getInput().getType().getDimSize(dims.inputDim(spatial));
     int64_t places = op.getType().getDimSize(dims.outputDim(spatial));
-    if (ShapedType::isDynamic(window.size))
-      return failure();
+    if (ShapedType::isDynamic(window.size)) {
+      open.push_back(spatial);
+      isFilterLonger |= window.stride != 1;
+      input.add(window.inputDilation, 0, 0, 1, window.dilation);
+      filter.add(window.dilation, window.low, window.high, window.inputDilation, window.stride);
+      continue;
+    }
     if (ShapedType::isDynamic(size) || ShapedType::isDynamic(places)) {
       // How much of the image a step leaves out at its end is not known, but is less than a step:
       // as much is added to both results, and what is too much cut off.
@@ -87,7 +100,38 @@ LogicalResult ConvGradients::analyze() {
     int64_t excess = window.getExtent() + spreadOutput - 1 - window.low - spreadInput;
     filter.add(window.dilation, window.low, excess, window.inputDilation, window.stride);
   }
-  return success();
+}
+
+/// `value`, a cotangent of the places, as the turned filter slides over it along dim `spatial`:
+/// element `t` is that of place `(t + low - (k - 1) * d) / s` of a filter of `k` elements, 0 where
+/// there is no such place.
+Value ConvGradients::spreadUnder(Value value, int64_t spatial, const WindowDim &window) {
+  Type i64 = builder.getI64Type();
+  SizeBuilder sizes(builder, op.getLoc());
+  int64_t dim = dims.outputDim(spatial);
+  auto reachOf = [&](OpFoldResult count, int64_t distance) {
+    return sizes.mul(sizes.sub(count, sizes.constant(1)), sizes.constant(distance));
+  };
+  OpFoldResult before =
+      reachOf(sizes.size(op.getFilter(), dims.filterDim(spatial)), window.dilation);
+  OpFoldResult elements =
+      reachOf(sizes.size(op.getInput(), dims.inputDim(spatial)), window.inputDilation);
+  OpFoldResult length = sizes.add(sizes.add(elements, before), sizes.constant(1));
+  Value first = e.sub(e.integer(window.low, i64), e.number(before, i64));
+  Value position = e.add(e.iota(length, i64), first), stride = e.integer(window.stride, i64);
+  Value place = e.div(position, stride), zero = e.integer(0, i64);
+  Value isInside =
+      e.make<AndOp>(e.compare(CompareDirection::Ge, position, zero),
+                    e.compare(CompareDirection::Lt, place, e.number(sizes.size(value, dim), i64)));
+  if (window.stride != 1)
+    isInside = e.make<AndOp>(
+        isInside, e.compare(CompareDirection::Eq, e.make<RemOp>(position, stride), zero));
+  Value taken = e.make<TakeOp>(value, place, dim);
+  SmallVector<int64_t> behind(cast<RankedTensorType>(value.getType()).getRank() - dim - 1);
+  std::iota(behind.begin(), behind.end(), 1);
+  if (!behind.empty())
+    isInside = e.make<ExpandDimsOp>(isInside, behind);
+  return e.select(isInside, taken, e.scalar(0, taken));
 }
 
 Value ConvGradients::makeConv(Value x, Value w, ConvDimsAttr convDims, const WindowLists &window,
@@ -102,26 +146,37 @@ Value ConvGradients::makeConv(Value x, Value w, ConvDimsAttr convDims, const Win
 /// merges them with it.
 static Value moveGroups(ExpressionBuilder &e, Value value, int64_t dim, int64_t groups,
                         int64_t to) {
-  auto type = cast<RankedTensorType>(value.getType());
-  auto reshape = [&](Value from, ArrayRef<int64_t> shape, ValueRange sizes) {
-    return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), from, sizes);
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  SizeBuilder sizeBuilder(e.getBuilder(), value.getLoc());
+  auto reshape = [&](Value from, ArrayRef<OpFoldResult> sizes) {
+    SmallVector<int64_t> shape;
+    Values dynamic;
+    dispatchIndexOpFoldResults(sizes, dynamic, shape);
+    return e.make<ReshapeOp>(RankedTensorType::get(shape, element), from, dynamic);
   };
-  SmallVector<int64_t> split(type.getShape());
-  split[dim] /= groups;
-  split.insert(split.begin() + dim, groups);
-  Value result = reshape(value, split, e.dynamicSizes(value));
+  OpFoldResult count = sizeBuilder.constant(groups);
+  SmallVector<OpFoldResult> split = sizeBuilder.sizes(value);
+  split[dim] = sizeBuilder.floorDiv(split[dim], count);
+  split.insert(split.begin() + dim, count);
   // The groups leave place `dim`; what was dim `to` is then at `to`, before which they go.
   SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, split.size()));
   permutation.erase(permutation.begin() + dim);
   permutation.insert(permutation.begin() + to, dim);
-  result = e.make<TransposeOp>(result, permutation);
-  SmallVector<int64_t> merged;
+  Value result = e.make<TransposeOp>(reshape(value, split), permutation);
+  SmallVector<OpFoldResult> merged;
   for (int64_t from : permutation)
     merged.push_back(split[from]);
   merged.erase(merged.begin() + to);
-  if (!ShapedType::isDynamic(merged[to]))
-    merged[to] *= groups;
-  return reshape(result, merged, {});
+  merged[to] = sizeBuilder.mul(merged[to], count);
+  return reshape(result, merged);
+}
+
+/// The first elements of `value`, as many as `like` has.
+Value ConvGradients::cutTo(Value value, Value like) {
+  auto type = cast<RankedTensorType>(like.getType());
+  SmallVector<Value> origin(type.getRank(), e.integer(0, builder.getI64Type()));
+  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return e.make<DynamicSliceOp>(type.clone(element), value, origin, e.dynamicSizes(like));
 }
 
 Value ConvGradients::buildInputGradient() {
@@ -141,13 +196,12 @@ Value ConvGradients::buildInputGradient() {
   std::swap(labels[dims.filterDim(ConvDimsAttr::kFilterInput)],
             labels[dims.filterDim(ConvDimsAttr::kFilterOutput)]);
   auto swapped = ConvDimsAttr::get(builder.getContext(), dims.getOutput(), labels, dims.getInput());
-  Value result = makeConv(g, w, swapped, input, op.getFeatureGroups(), 1);
-  if (!isInputLonger)
-    return result;
-  RankedTensorType type = op.getInput().getType();
-  SmallVector<Value> origin(type.getRank(), e.integer(0, builder.getI64Type()));
-  Type element = cast<RankedTensorType>(result.getType()).getElementType();
-  return e.make<DynamicSliceOp>(type.clone(element), result, origin, e.dynamicSizes(op.getInput()));
+  Value places = g;
+  SmallVector<WindowDim> window = op.getWindow();
+  for (int64_t spatial : open)
+    places = spreadUnder(places, spatial, window[spatial]);
+  Value result = makeConv(places, w, swapped, input, op.getFeatureGroups(), 1);
+  return isInputLonger ? cutTo(result, op.getInput()) : result;
 }
 
 Value ConvGradients::buildFilterGradient() {
@@ -169,10 +223,11 @@ Value ConvGradients::buildFilterGradient() {
       makeConv(op.getInput(), g, swapped, filter, /*featureGroups=*/1, op.getFeatureGroups());
   if (!isFilterLonger)
     return result;
-  int64_t rank = dims.getFilter().size();
-  SmallVector<int64_t> starts(rank, 0), limits(rank, ShapedType::kDynamic), steps(rank, 1);
-  for (auto [spatial, window] : llvm::enumerate(op.getWindow()))
-    limits[dims.filterDim(spatial)] = window.size;
+  if (!open.empty())
+    return cutTo(result, op.getFilter());
+  // The batch and the features, whose sizes may be open, are as long as they should be.
+  ArrayRef<int64_t> limits = op.getFilter().getType().getShape();
+  SmallVector<int64_t> starts(limits.size(), 0), steps(limits.size(), 1);
   return e.make<SliceOp>(result, starts, limits, steps);
 }
 
@@ -181,8 +236,6 @@ static FailureOr<Values> buildBatchGroupVjp(ConvOp op, OpBuilder &builder, Value
   ExpressionBuilder e(builder, op.getLoc());
   int64_t groups = op.getBatchGroups(), batch = op.getDims().inputDim(ConvDimsAttr::kBatch),
           features = op.getDims().inputDim(ConvDimsAttr::kFeature);
-  if (!op.getInput().getType().hasStaticShape())
-    return failure();
   Value input = moveGroups(e, op.getInput(), batch, groups, features);
   auto other = ConvOp::create(builder, op.getLoc(), input, op.getFilter(), op.getDims(),
                               op.getStridesAttr(), op.getLowAttr(), op.getHighAttr(),
@@ -199,15 +252,12 @@ static FailureOr<Values> buildBatchGroupVjp(ConvOp op, OpBuilder &builder, Value
 FailureOr<Values> ConvOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (getBatchGroups() != 1 && isa<FloatType>(getType().getElementType()))
     return buildBatchGroupVjp(*this, builder, cotangents);
-  bool groupsKnown = getFeatureGroups() == 1 || (getFilter().getType().hasStaticShape() &&
-                                                 getInput().getType().getNumDynamicDims() <= 1);
-  if (!isa<FloatType>(getType().getElementType()) || !groupsKnown)
+  if (!isa<FloatType>(getType().getElementType()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
   ConvGradients gradients(*this, builder,
                           e.convert(cotangents.front(), getInput().getType().getElementType()));
-  if (failed(gradients.analyze()))
-    return failure();
+  gradients.analyze();
   Value input = gradients.buildInputGradient(), filter = gradients.buildFilterGradient();
   return Values{e.finish(input, getInput().getType()), e.finish(filter, getFilter().getType())};
 }

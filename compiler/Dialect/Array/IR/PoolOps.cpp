@@ -229,7 +229,7 @@ FailureOr<Values> AvgPoolOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 
 /// The gradient of a sum over `window`: each element of `operand` gets what the windows that hold
-/// it got. Null where a size that is not known would have to be cut.
+/// it got.
 static Value spreadWindows(ExpressionBuilder &e, Value g, Value operand,
                            ArrayRef<WindowDim> window) {
   OpBuilder &builder = e.getBuilder();
@@ -249,10 +249,9 @@ static Value spreadWindows(ExpressionBuilder &e, Value g, Value operand,
     // much is added, and what is too much cut off in the end.
     int64_t after = known ? size + windowDim.getExtent() - 1 - before - spread
                           : windowDim.getExtent() - 1 - windowDim.high + windowDim.stride - 1;
-    isLonger |= !known && windowDim.stride > 1;
-    if (!known && (before < 0 || after < 0))
-      return {};
-    // Negative where a place holds nothing but padding: cut.
+    isLonger |= !known && (windowDim.stride > 1 || after < 0);
+    // Negative where a place holds nothing but padding: cut, at an end that is not known with what
+    // is too much.
     low.push_back(std::max<int64_t>(before, 0));
     high.push_back(std::max<int64_t>(after, 0));
     starts.push_back(std::max<int64_t>(-before, 0));
@@ -289,7 +288,7 @@ static Value spreadProducts(ExpressionBuilder &e, Value g, ReduceWindowOp op) {
     return spreadWindows(e, e.select(counts, product, zero), x, op.getWindowDims());
   };
   Value ofNone = spread(0), ofOne = spread(1);
-  return ofNone && ofOne ? e.select(isZero, ofOne, e.div(ofNone, others)) : Value();
+  return e.select(isZero, ofOne, e.div(ofNone, others));
 }
 
 FailureOr<Values> ReduceWindowOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
@@ -302,8 +301,6 @@ FailureOr<Values> ReduceWindowOp::buildVjp(OpBuilder &builder, ValueRange cotang
   case ReduceKind::Prod: {
     Value back = getKind() == ReduceKind::Prod ? spreadProducts(e, g, *this)
                                                : spreadWindows(e, g, getOperand(), getWindowDims());
-    if (!back)
-      return failure();
     return Values{e.finish(back, getOperand().getType())};
   }
   case ReduceKind::Max:
@@ -424,8 +421,6 @@ FailureOr<Values> AvgPoolOp::buildVjp(OpBuilder &builder, ValueRange cotangents)
   Value g = e.widen(cotangents.front()), x = e.widen(getOperand());
   Value share = e.div(g, countElements(e, x, *this));
   Value back = spreadWindows(e, share, getOperand(), getWindowDims());
-  if (!back)
-    return failure();
   return Values{e.finish(back, getOperand().getType())};
 }
 
