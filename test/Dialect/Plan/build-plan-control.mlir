@@ -134,6 +134,36 @@ module {
 
 // -----
 
+// A requirement says that the value keeps its size: of the function or of the region itself, by one symbol or over two steps.
+// CHECK:         plan.function @keeps
+// CHECK:         plan.control
+module {
+  module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+    func.func private @condition(%v: tensor<?xf32>, %w: tensor<?xf32>, %u: tensor<?xf32>) -> tensor<i8> {
+      %p = plan.dispatch @test(%v : tensor<?xf32>) -> (tensor<i8>) reuse [-1]
+      return %p : tensor<i8>
+    }
+    func.func private @body(%v: tensor<?xf32>, %w: tensor<?xf32>, %u: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %v, %c0 : tensor<?xf32>
+      %m = tensor.dim %u, %c0 : tensor<?xf32>
+      plan.require %n equal %m, "expected equal sizes"
+      return %w : tensor<?xf32>
+    }
+    func.func @keeps(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<?xf32>) -> tensor<?xf32> {
+      %c0 = arith.constant 0 : index
+      %n = tensor.dim %y, %c0 : tensor<?xf32>
+      %m = tensor.dim %z, %c0 : tensor<?xf32>
+      plan.require %n equal %m, "expected equal sizes"
+      %r = plan.loop condition @condition body @body inits(%x : tensor<?xf32>) captures(%y, %z : tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+      return %r : tensor<?xf32>
+    }
+    module @test attributes {plan.kernel} {}
+  }
+}
+
+// -----
+
 // Where both regions of an if give as much, that is the size of its result.
 // CHECK:         #[[TWICE:map[0-9]*]] = affine_map<()[s0] -> (s0 * 2)>
 // CHECK:         plan.function @dynamic {{.*}} outputs [{dims = #[[TWICE]],

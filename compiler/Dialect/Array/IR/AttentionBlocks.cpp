@@ -137,8 +137,8 @@ Values BlockLoop::buildVjp(Value toResult, Value toLogsumexp, BuildAttentionVjp 
   for (Value operand : {in.query, in.key, in.value, isMaskAdded ? in.mask : Value(), in.sinks})
     if (operand) {
       Type element = typeOf(operand).getElementType();
-      inits.push_back(zeros(getGradientSizes(in, operand, sizes),
-                            element.isF64() ? element : builder.getF32Type()));
+      inits.push_back(
+          zeros(sizes.sizes(operand), element.isF64() ? element : builder.getF32Type()));
     }
   Values sums =
       loopOverQueries(inits, [&](const AttentionInputs &inputs, ValueRange carried, Value start) {
@@ -172,26 +172,6 @@ Values BlockLoop::buildVjp(Value toResult, Value toLogsumexp, BuildAttentionVjp 
   if (in.sinks)
     results.push_back(sums[next++]);
   return results;
-}
-
-SmallVector<OpFoldResult> getGradientSizes(const AttentionInputs &in, Value operand,
-                                           SizeBuilder &sizes) {
-  SmallVector<OpFoldResult> shape = sizes.sizes(operand);
-  int64_t rank = static_cast<int64_t>(shape.size()), length = in.getLengthDim();
-  if (operand == in.query || operand == in.sinks)
-    return shape;
-  // Of a mask only the keys: it may be broadcast along others.
-  if (operand == in.mask) {
-    if (typeOf(operand).isDynamicDim(rank - 1))
-      shape.back() = sizes.size(in.key, length);
-    return shape;
-  }
-  for (int64_t leading = 0; leading < length - 1; ++leading)
-    shape[leading] = sizes.size(in.query, leading);
-  shape[length] = sizes.size(in.key, length);
-  if (operand == in.key)
-    shape.back() = sizes.size(in.query, length + 1);
-  return shape;
 }
 
 Values buildBlocks(const AttentionInputs &in, OpBuilder &builder, Location location,

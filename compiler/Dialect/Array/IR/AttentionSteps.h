@@ -41,12 +41,6 @@ struct AttentionInputs {
   double scale;
 };
 
-/// The sizes of `operand` of `in`, each as the first operand has it that has it too. What is added
-/// to a gradient in a loop has just these, also where operands whose sizes must be equal have
-/// symbols of their own.
-llvm::SmallVector<mlir::OpFoldResult> getGradientSizes(const AttentionInputs &in,
-                                                       mlir::Value operand, SizeBuilder &sizes);
-
 /// The steps of attention, for its value and for its gradient. Heads are split into the key heads
 /// and the query heads that share one, if there are several: `[..., G, H / G, Q, D]`.
 class AttentionSteps {

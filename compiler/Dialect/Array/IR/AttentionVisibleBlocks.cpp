@@ -259,9 +259,9 @@ Values VisibleBlocks::buildVjp(Value toResult, Value toLogsumexp) {
   Values inits;
   for (Value operand : {in.query, in.key, in.value, isMaskAdded ? in.mask : Value()})
     if (operand)
-      inits.push_back(
-          zeros(getGradientSizes(in, operand, sizes),
-                getElementTypeOrSelf(operand).isF64() ? sumType : builder.getF32Type()));
+      inits.push_back(zeros(sizes.sizes(operand), getElementTypeOrSelf(operand).isF64()
+                                                      ? sumType
+                                                      : builder.getF32Type()));
   Values sums = loopOverBlocks(inits, [&](const Round &round, ValueRange carried) {
     AttentionSteps steps(round.inputs, builder, location);
     Type element = in.getQueryType().getElementType();

@@ -528,6 +528,8 @@ void PlanBuilder::require(Location loc, AffineExpr left, Comparison comparison, 
                           const Twine &what) {
   if (left == right)
     return;
+  if (comparison == Comparison::Equal)
+    equalities.add(left, right);
   if (isChosen) {
     left = isChosen * left;
     right = isChosen * right;

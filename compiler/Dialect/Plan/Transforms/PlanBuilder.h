@@ -11,6 +11,7 @@
 #include "compiler/Dialect/Plan/Transforms/ArenaLayout.h"
 #include "compiler/Dialect/Plan/Transforms/CommandGraph.h"
 #include "compiler/Dialect/Plan/Transforms/ModuleData.h"
+#include "compiler/Dialect/Plan/Transforms/SizeEqualities.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -212,6 +213,8 @@ private:
   llvm::SmallVector<Command> commands;
   /// What sizes must be like; those of regions are in the whole function's plan.
   llvm::SetVector<mlir::Attribute> requirements;
+  /// What those say of a size here, from the start of the whole function on.
+  SizeEqualities equalities;
   /// By what sizes choose regions, also within regions, in the whole function's plan.
   llvm::SetVector<mlir::AffineExpr> choices;
   ArenaPlacement arena;

@@ -83,6 +83,7 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
   nested->isChosen = isChosen;
   if (around.isChosen)
     nested->isChosen = isChosen ? isChosen * around.isChosen : around.isChosen;
+  nested->equalities = equalities;
   if (failed(nested->buildRegion()))
     return failure();
   auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
@@ -95,7 +96,7 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
                                         "the function's inputs";
     for (auto [dim, got, expected] : llvm::enumerate(*inside, *outside)) {
       // A value of a loop keeps its size, whatever that is.
-      if (around.replacesArguments && got != expected)
+      if (around.replacesArguments && !nested->equalities.areEqual(got, expected))
         return emitError(ret.getLoc()) << describeValue(op, index) << " changes its size: dim "
                                        << dim << " is " << print(expected) << " before a round and "
                                        << print(got) << " after it" << listSymbols({expected, got});
@@ -111,6 +112,9 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
       nested->require(ret.getLoc(), got, Comparison::Equal, expected, what);
     }
   }
+  // What a region that sizes choose demands holds nowhere else.
+  if (nested->isChosen == isChosen)
+    equalities = nested->equalities;
   nested->outer = nullptr;
   return nested;
 }
