@@ -105,11 +105,14 @@ bool Opener::openResults(Operation *op) {
   return isValid;
 }
 
+/// Where the value is made, since bodies of linalg ops have no casts.
 void Opener::restoreOperands(Operation *op) {
   OpBuilder builder(op);
   for (OpOperand &operand : op->getOpOperands())
-    if (Type type = old.lookup(operand.get()))
+    if (Type type = old.lookup(operand.get())) {
+      builder.setInsertionPointAfterValue(operand.get());
       operand.set(tensor::CastOp::create(builder, op->getLoc(), type, operand.get()));
+    }
 }
 
 void Opener::openReturn(func::ReturnOp op) {
