@@ -12,6 +12,7 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/Transforms/Requirements.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -210,7 +211,8 @@ private:
 struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToLinalgPass> {
   void runOnOperation() override {
     recordDtypes();
-    if (failed(requireIndicesOfInput()) || failed(convert()) || failed(cleanUp()))
+    if (failed(requireIndicesOfInput()) || failed(convert()) ||
+        failed(plan::requireStaticSizes(getOperation())) || failed(cleanUp()))
       signalPassFailure();
   }
 

@@ -256,6 +256,34 @@ def requirements():
   }
 """, [f32((3,), (6,)), f32((1,), (2,))], [(f32((3,), (5,)), "expected operands that agree in a dim.*6 and 5|5 and 6")],
         lambda x, w: [np.concatenate([x, x]) + w], "rounded")
+    # Sizes that are formulas, where something says what number they are: folds of types must not forget the formula.
+    yield refused("a_slice_beside_a_number", """  func.func @NAME(%x: tensor<?xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>) {
+    %s = array.slice %x [2:] : tensor<?xf32> -> tensor<?xf32>
+    %y = array.add %s, %w : (tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+""", [f32((6,), (4,))], [(f32((7,), (4,)), "got 5 and 4"), (f32((5,), (4,)), "got 3 and 4")], lambda x, w: [x[2:] + w], "rounded")
+    yield refused("a_slice_as_a_number", """  func.func @NAME(%x: tensor<?xf32>) -> (tensor<4xf32>) {
+    %s = array.slice %x [::2] : tensor<?xf32> -> tensor<?xf32>
+    %y = tensor.cast %s : tensor<?xf32> to tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+""", [f32((7,)), f32((8,))], [(f32((9,)), "got 5 and 4"), (f32((6,)), "got 3 and 4")], lambda x: [x[::2]])
+    yield refused("a_pool_as_a_number", """  func.func @NAME(%x: tensor<?xf32>) -> (tensor<4xf32>) {
+    %s = array.slice %x [2:] : tensor<?xf32> -> tensor<?xf32>
+    %m = array.reduce_window max, %s window = [2] strides = [2] : tensor<?xf32> -> tensor<?xf32>
+    %y = tensor.cast %m : tensor<?xf32> to tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+""", [f32((10,)), f32((11,))], [(f32((12,)), "got 5 and 4"), (f32((9,)), "got 3 and 4")],
+        lambda x: [np.maximum(x[2:10:2], x[3:10:2])])
+    yield refused("a_product_as_a_number", """  func.func @NAME(%x: tensor<?x3xf32>, %w: tensor<3x5xf32>) -> (tensor<4x5xf32>) {
+    %s = array.slice %x [2:, :] : tensor<?x3xf32> -> tensor<?x3xf32>
+    %m = array.matmul %s, %w : (tensor<?x3xf32>, tensor<3x5xf32>) -> tensor<?x5xf32>
+    %y = tensor.cast %m : tensor<?x5xf32> to tensor<4x5xf32>
+    return %y : tensor<4x5xf32>
+  }
+""", [f32((6, 3), (3, 5))], [(f32((7, 3), (3, 5)), "got 5 and 4"), (f32((3, 3), (3, 5)), "got 1 and 4")], lambda x, w: [x[2:] @ w], "sum")
     yield refused("a_size_beside_none", """  func.func @NAME(%x: tensor<?xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>) {
     %y = array.add %x, %w : (tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>
     return %y : tensor<4xf32>

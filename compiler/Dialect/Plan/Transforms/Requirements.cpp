@@ -21,11 +21,15 @@ namespace {
 /// Makes the requires of one function.
 class RequirementBuilder {
 public:
-  RequirementBuilder(func::FuncOp func, SymbolicDims &dims, bool isChosenBySizes)
-      : func(func), dims(dims), isChosenBySizes(isChosenBySizes),
-        builder(OpBuilder::atBlockBegin(&func.getBody().front())) {}
+  RequirementBuilder(func::FuncOp func, SymbolicDims &dims, bool isChosenBySizes, bool onlyNumbers)
+      : func(func), dims(dims), isChosenBySizes(isChosenBySizes), onlyNumbers(onlyNumbers),
+        // Behind what ops themselves demand, whose words say more.
+        builder(onlyNumbers ? OpBuilder::atBlockTerminator(&func.getBody().front())
+                            : OpBuilder::atBlockBegin(&func.getBody().front())) {}
 
   LogicalResult run();
+  /// What linalg ops and casts demand.
+  LogicalResult addImplied();
 
 private:
   LogicalResult checkRanges();
@@ -37,6 +41,8 @@ private:
   func::FuncOp func;
   SymbolicDims &dims;
   const bool isChosenBySizes;
+  /// Whether what two formulas demand of each other is left for later.
+  const bool onlyNumbers;
   OpBuilder builder;
   llvm::DenseSet<std::tuple<AffineExpr, AffineExpr, unsigned>> known;
 };
@@ -114,6 +120,8 @@ LogicalResult RequirementBuilder::checkRanges() {
 
 LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison comparison,
                                       AffineExpr right, StringRef what) {
+  if (onlyNumbers && !isa<AffineConstantExpr>(left) && !isa<AffineConstantExpr>(right))
+    return success();
   std::optional<bool> holds = evaluate(left, comparison, right, dims.getSymbols().size());
   // What the user says of sizes is checked already.
   if (!holds && comparison == Comparison::AtMost) {
@@ -204,6 +212,10 @@ LogicalResult RequirementBuilder::run() {
       return failure();
     op.erase();
   }
+  return addImplied();
+}
+
+LogicalResult RequirementBuilder::addImplied() {
   WalkResult walk = func.walk([&](Operation *op) {
     LogicalResult added = success();
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
@@ -239,7 +251,22 @@ llvm::DenseSet<Operation *> findChosenRegions(ModuleOp module) {
 }
 
 LogicalResult listRequirements(func::FuncOp func, SymbolicDims &dims, bool isChosenBySizes) {
-  return RequirementBuilder(func, dims, isChosenBySizes).run();
+  return RequirementBuilder(func, dims, isChosenBySizes, /*onlyNumbers=*/false).run();
+}
+
+LogicalResult requireStaticSizes(ModuleOp module) {
+  llvm::DenseSet<Operation *> chosen = findChosenRegions(module);
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    bool isChosenBySizes = chosen.contains(func);
+    SymbolicDims dims(func);
+    if (isChosenBySizes)
+      dims.dropEmptyRanges();
+    if (failed(RequirementBuilder(func, dims, isChosenBySizes, /*onlyNumbers=*/true).addImplied()))
+      return failure();
+  }
+  return success();
 }
 
 } // namespace xc::plan

@@ -27,6 +27,10 @@ llvm::DenseSet<mlir::Operation *> findChosenRegions(mlir::ModuleOp module);
 mlir::LogicalResult listRequirements(mlir::func::FuncOp func, SymbolicDims &dims,
                                      bool isChosenBySizes);
 
+/// Adds to the functions of `module` those of them that say that a formula is a number, before
+/// folds of casts and slices forget the formula.
+mlir::LogicalResult requireStaticSizes(mlir::ModuleOp module);
+
 } // namespace xc::plan
 
 #endif // XC_DIALECT_PLAN_TRANSFORMS_REQUIREMENTS_H

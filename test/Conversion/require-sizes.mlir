@@ -1,0 +1,43 @@
+// RUN: xc-opt %s -xc-convert-array-to-linalg -split-input-file -verify-diagnostics | FileCheck %s
+
+// What a slice has to be for the operand that it is added to, as a formula that no fold of its type changes.
+// CHECK-LABEL: func.func @operands(
+// CHECK-SAME:    %[[X:.*]]: tensor<?xf32>
+// CHECK-DAG:     %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK-DAG:     %[[N:.*]] = tensor.dim %[[X]], %{{.*}}
+// CHECK:         %[[LEFT:.*]] = affine.apply {{.*}}%[[N]]
+// CHECK:         plan.require %[[LEFT]] equal %[[FOUR]], "expected operands that agree in a dim: tensor<?xf32> and tensor<4xf32>"
+func.func @operands(%x: tensor<?xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %s = array.slice %x [2:] : tensor<?xf32> -> tensor<?xf32>
+  %z = array.add %s, %y : (tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @cast(
+// CHECK:         plan.require %{{.*}} equal %{{.*}}, "expected dim 0 of tensor<?xf32> to be that of tensor<4xf32>"
+func.func @cast(%x: tensor<?xf32>) -> tensor<4xf32> {
+  %s = array.slice %x [2:] : tensor<?xf32> -> tensor<?xf32>
+  %c = tensor.cast %s : tensor<?xf32> to tensor<4xf32>
+  return %c : tensor<4xf32>
+}
+
+// -----
+
+// What two formulas demand of each other is not forgotten, and is said later.
+// CHECK-LABEL: func.func @left_alone(
+// CHECK-NOT:     equal
+func.func @left_alone(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<4xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %s = array.add %x, %y : tensor<?xf32>
+  %c = tensor.cast %z : tensor<4xf32> to tensor<?xf32>
+  return %s, %c : tensor<?xf32>, tensor<?xf32>
+}
+
+// -----
+
+func.func @refuted(%x: tensor<?xf32> {array.dims = ["n"]}) -> tensor<4xf32> attributes {array.dim_range = {n = [8, 16, 1]}} {
+  // expected-error @+1 {{expected dim 0 of tensor<?xf32> to be that of tensor<4xf32>, got 8 to 16 and 4 by the ranges of the function's dims}}
+  %c = tensor.cast %x : tensor<?xf32> to tensor<4xf32>
+  return %c : tensor<4xf32>
+}
