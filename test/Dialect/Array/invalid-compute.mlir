@@ -257,7 +257,7 @@ func.func @f(%x: tensor<4x8xf32>, %g: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4x7xf32>, %p: tensor<4xi32>) {
-  // expected-error @+1 {{'array.rope' op expected a last dim of even static size, got 'tensor<4x7xf32>'}}
+  // expected-error @+1 {{'array.rope' op expected a last dim of even size, got 'tensor<4x7xf32>'}}
   %0 = array.rope %x, %p base = 1.0e4 : (tensor<4x7xf32>, tensor<4xi32>) -> tensor<4x7xf32>
   return
 }

@@ -387,6 +387,19 @@ def rope():
     return %r : tensor<2x?x8xf32>
   }
 """, steps, "sum")
+    # Any number of features, which has to be even.
+    for interleaved in (False, True):
+        steps = []
+        for rows, features in ((3, 8), (5, 64), (1, 2), (2, 0)):
+            x, places = tensors.random("f32", (rows, features), rows, -1, 1), Tensor("i64", np.arange(rows) * 100)
+            steps.append(Step([x, places], [("f32", rotate(x.values, places.values, 1e4, interleaved))]))
+        steps.append(Step([tensors.random("f32", (3, 7), 1), Tensor("i64", np.arange(3))], error="array.rope: .*got 21 and 18"))
+        option = "interleaved" * interleaved
+        yield Case(f"rope_open_{option}", f"""  func.func @NAME(%x: tensor<?x?xf32>, %p: tensor<?xi64>) -> (tensor<?x?xf32>) {{
+    %r = array.rope %x, %p base = 1.0e4 {option} : (tensor<?x?xf32>, tensor<?xi64>) -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
+  }}
+""", steps, "sum")
 
 
 def positions():

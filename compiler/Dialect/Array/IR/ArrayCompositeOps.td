@@ -148,7 +148,7 @@ def Array_GroupNormOp : Array_InferredOp<"group_norm", [Array_Decomposable, Arra
 def Array_RopeOp : Array_InferredOp<"rope", [Array_Decomposable, Array_Vjp]> {
   let summary = "Rotary position embedding";
   let description = [{
-    As `mlx.fast.rope`: pairs of features of the last dim, which has an even static
+    As `mlx.fast.rope`: pairs of features of the last dim, which has an even
     size D, are rotated by `position * base ** (-2 i / D)` for pair `i`. Pair `i` is
     the features `i` and `i + D / 2`, or with `interleaved` `2 i` and `2 i + 1`
     (MLX's `traditional`). `positions` are numbers, data on the device like any

@@ -13,16 +13,31 @@ namespace xc::array {
 
 using Values = SmallVector<Value>;
 
+/// The frequencies of pairs of `size` features, as `like` holds numbers. Those of a size that is
+/// not known are computed in `f64`, too: a small error in one is a large one at a late position.
+static Value buildFrequencies(ExpressionBuilder &e, OpFoldResult size, double base, Value like) {
+  if (std::optional<int64_t> known = getConstantIntValue(size)) {
+    SmallVector<double> frequencies;
+    for (int64_t pair = 0; pair < *known / 2; ++pair)
+      frequencies.push_back(std::pow(base, -2.0 * pair / *known));
+    return e.constant(frequencies, *known / 2, like);
+  }
+  Type f64 = e.getBuilder().getF64Type();
+  SizeBuilder sizes(e.getBuilder(), like.getLoc());
+  Value pair = e.iota(sizes.floorDiv(size, sizes.constant(2)), f64);
+  Value power =
+      e.div(e.mul(pair, -2.0), e.convert(e.number(size, e.getBuilder().getI64Type()), f64));
+  return e.convert(e.make<PowOp>(e.scalar(base, power), power),
+                   getElementTypeOrSelf(like.getType()));
+}
+
 /// `positions` times the frequencies of pairs of `size` features: a new last dim of half of them.
-static Value buildAngles(ExpressionBuilder &e, Value positions, int64_t size, double base,
+static Value buildAngles(ExpressionBuilder &e, Value positions, OpFoldResult size, double base,
                          Type element) {
-  SmallVector<double> frequencies;
-  for (int64_t pair = 0; pair < size / 2; ++pair)
-    frequencies.push_back(std::pow(base, -2.0 * pair / size));
   positions = e.convert(positions, element);
   int64_t rank = cast<RankedTensorType>(positions.getType()).getRank();
   Value column = e.make<ExpandDimsOp>(positions, rank);
-  return e.mul(column, e.constant(frequencies, size / 2, column));
+  return e.mul(column, buildFrequencies(e, size, base, column));
 }
 
 /// Two tensors joined along the last dim, or with their elements by turns.
@@ -49,9 +64,9 @@ LogicalResult RopeOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   RuleContext rule{location, getOperationName()};
   auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
   auto positions = cast<RankedTensorType>(adaptor.getPositions().getType());
-  if (type.getRank() == 0 || type.isDynamicDim(type.getRank() - 1) ||
-      type.getShape().back() % 2 != 0)
-    return rule.error("expected a last dim of even static size, got ", type);
+  if (type.getRank() == 0 ||
+      (!type.isDynamicDim(type.getRank() - 1) && type.getShape().back() % 2 != 0))
+    return rule.error("expected a last dim of even size, got ", type);
   ArrayRef<int64_t> outer = type.getShape().drop_back();
   FailureOr<Dims> shape =
       broadcastShapes({std::nullopt, getOperationName()}, outer, positions.getShape());
@@ -71,12 +86,15 @@ LogicalResult RopeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
 
 /// The last dim as pairs: two dims, of which `pairDim` is the one of a pair's two features.
 static Value splitPairs(ExpressionBuilder &e, Value x, int64_t pairDim) {
-  auto type = cast<RankedTensorType>(x.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape.back() /= 2;
-  shape.insert(shape.begin() + pairDim, 2);
-  return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), x,
-                           e.dynamicSizes(x));
+  SizeBuilder sizeBuilder(e.getBuilder(), x.getLoc());
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(x);
+  sizes.back() = sizeBuilder.floorDiv(sizes.back(), sizeBuilder.constant(2));
+  sizes.insert(sizes.begin() + pairDim, sizeBuilder.constant(2));
+  SmallVector<int64_t> shape;
+  Values dynamic;
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  auto type = RankedTensorType::get(shape, getElementTypeOrSelf(x.getType()));
+  return e.make<ReshapeOp>(type, x, dynamic);
 }
 
 /// Each feature times the cosine, and the other one of its pair times the sine, which counts as
@@ -84,8 +102,9 @@ static Value splitPairs(ExpressionBuilder &e, Value x, int64_t pairDim) {
 FailureOr<Values> RopeOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   auto type = cast<RankedTensorType>(getOperand().getType());
-  int64_t rank = type.getRank(), size = type.getShape().back();
-  if (size == 0)
+  int64_t rank = type.getRank();
+  OpFoldResult size = SizeBuilder(builder, getLoc()).size(getOperand(), rank - 1);
+  if (isConstantIntValue(size, 0))
     return Values{getOperand()};
 
   // Pairs are innermost if they are interleaved.
@@ -154,8 +173,8 @@ static Type computeType(Builder &builder, RankedTensorType type) {
 
 FailureOr<Values> SinusoidalOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
-  Value angles = buildAngles(e, getPositions(), getSize(), getBase().convertToDouble(),
-                             computeType(builder, getType()));
+  Value angles = buildAngles(e, getPositions(), builder.getIndexAttr(getSize()),
+                             getBase().convertToDouble(), computeType(builder, getType()));
   Value joined = joinHalves(e, e.make<SinOp>(angles), e.make<CosOp>(angles), getInterleaved());
   return Values{e.finish(joined, getType())};
 }
