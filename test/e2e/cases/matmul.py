@@ -434,6 +434,11 @@ def groups():
         yield simple(f"grouped_symbolic_{rows}", [a, b, count], [("f32", grouped(a.values, b.values.swapaxes(1, 2), count.values))],
                      "%r0 = array.grouped_matmul %0, %1, %2 transpose_b : (tensor<?x16xf32>, tensor<3x24x16xf32>, tensor<3xi64>) -> tensor<?x24xf32>",
                      "sum", types=["tensor<?x16xf32>", b.mlir, count.mlir], result_types=["tensor<?x24xf32>"])
+    # Sizes whose sum no i64 holds: the first that are not negative take all rows.
+    a, count = random("f32", (9, 16), 57), Tensor("i64", [-2 ** 63, 2, 2 ** 63 - 1, 2 ** 63 - 1, 5])
+    b = random("f32", (5, 16, 24), 58)
+    yield simple("grouped_huge_sizes", [a, b, count], [("f32", grouped(a.values, b.values, np.array([0, 2, 7, 0, 0])))],
+                 f"%r0 = array.grouped_matmul %0, %1, %2 : ({a.mlir}, {b.mlir}, {count.mlir}) -> tensor<9x24xf32>", "sum")
     open_types = ["tensor<?x16xf32>", "tensor<?x16x24xf32>", "tensor<?xi32>"]
     for rows, sizes in ((70, [40, 0, 3, 27]), (20, [4, 5]), (9, [4, -3, 4, 7, 2]), (5, [5]), (0, [0, 0])):
         a, b, count = random("f32", (rows, 16), 54), random("f32", (len(sizes), 16, 24), 55), Tensor("i32", np.array(sizes, int))

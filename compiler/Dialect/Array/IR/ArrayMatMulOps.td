@@ -80,6 +80,8 @@ def Array_GroupedMatMulOp : Array_InferredOp<"grouped_matmul", [Array_Decomposab
     `[M, K]` are multiplied with `rhs[0]` of `rhs` `[G, K, N]`, the next `sizes[1]` with
     `rhs[1]`, and so on; rows behind the last group give 0. `sizes` are numbers on the
     device, negative ones count as 0, and rows that they ask for beyond `M` are not there.
+    Without a group (`G` is 0) all rows give 0; a `G` that is known when inputs are bound is
+    at least 1 where there are rows, which is checked then.
     `transpose_b` says that `rhs` is `[G, N, K]`. Element types and `allow_tf32` as in
     `array.matmul`.
 

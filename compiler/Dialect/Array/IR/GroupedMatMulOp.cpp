@@ -123,8 +123,10 @@ GroupTiles::GroupTiles(GroupedMatMulOp op, OpBuilder &builder)
       chooseTileRows(op.getLhs().getType().getDimSize(0), op.getRhs().getType().getDimSize(0));
   groups = e.sizeLess(op.getRhs(), 0, 0, i64);
   lastGroup = e.lastIndex(op.getRhs(), 0, i64);
-  Value sizes = e.make<MaxOp>(e.convert(op.getSizes(), i64), e.integer(0, i64));
   Value rowCount = e.sizeLess(op.getLhs(), 0, 0, i64);
+  Value sizes = e.make<MaxOp>(e.convert(op.getSizes(), i64), e.integer(0, i64));
+  // No group has more rows than there are, so that sums of them fit.
+  sizes = e.make<MinOp>(sizes, rowCount);
   rowBegin = e.make<MinOp>(sumBefore(sizes), rowCount);
   rowEnd = e.make<MinOp>(e.add(sumBefore(sizes), sizes), rowCount);
   sizes = e.sub(rowEnd, rowBegin);
