@@ -116,7 +116,9 @@ run_stage() {
     tidy) run tidy scripts/tidy.sh build/dev ;;
     ctest) run ctest run_ctest dev ;;
     lit) run lit run_lit ;;
-    e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu ;;
+    e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu
+      # a fixed share of them once more, with sizes that are known when inputs are bound
+      run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=4 ;;
     cuda) # the same cases as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs on a Hopper GPU
       # there with an allocation for each temporary, so that what runs from one into the next is seen.
       for way in sm_80-stream sm_90a-graph; do
