@@ -258,7 +258,7 @@ class LaunchConfig(ctypes.Structure):
 class Kernel:
     """A kernel of a module, launched through the driver as the runtime does."""
 
-    TYPES = {"F16": 6, "BF16": 9, "F32": 7, "I8": 0}
+    TYPES = {"F16": 6, "BF16": 9, "F32": 7, "I8": 0, "I32": 3}
 
     def __init__(self, driver, image, launch):
         self.driver, self.spec = driver, launch

@@ -90,7 +90,9 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
     result.add_box(boxVector);
     result.add_element_strides(stepVector);
     // Lines of 128, 64 and 32 bytes are swizzled over their length: 3, 2 and 1 to the driver.
-    result.add_swizzle(llvm::Log2_64(shape.back() * extents.bytes) - 4);
+    // Narrower boxes are spread over lines of the span.
+    auto span = map.getAs<IntegerAttr>("span");
+    result.add_swizzle(llvm::Log2_64(span ? span.getInt() : shape.back() * extents.bytes) - 4);
     // Fetch whole 256-byte pieces into L2.
     result.add_l2_promotion(3);
     result.add_offset(&offset);

@@ -24,6 +24,36 @@ def consumer_registers(groups, blocks, words=0):
     return max(launched, min((launched * (1 + groups) - fetching) // groups // 8 * 8, 248))
 
 
+# The most rounds of tiles whose number is fitted to the multiprocessors.
+FITTED_ROUNDS = 8
+
+
+def fitted_tiles(batch, m, n, split, cluster_m, cluster_n, multiprocessors=132):
+    """Tiles so wide that no multiprocessor is idle in the last round, for each number of rows."""
+    blocks = split * cluster_m * cluster_n
+    room = multiprocessors - (multiprocessors // 11 if blocks >= 4 else 0)
+    found = []
+    for tile_m, groups, turns in dict.fromkeys((tile_m, groups, turns) for tile_m, _, groups, turns in TILES):
+        for rounds in range(1, FITTED_ROUNDS + 1):
+            groups_n = rounds * turns * (room // blocks) // (batch * math.ceil(m / (tile_m * cluster_m)))
+            if groups_n:
+                unit = 16 * split
+                tile_n = math.ceil(math.ceil(n / (groups_n * cluster_n)) / unit) * unit
+                if tile_n <= 256:
+                    found.append((tile_m, tile_n, groups, turns))
+    return found
+
+
+def fetched_bytes(own, size, k, across, element_bytes, sharers):
+    """Bytes of the lines of the cache that a step of an operand's tile lies in; `across` if its rows do not run along k."""
+    length, row, count = (own * element_bytes, size * element_bytes, 128 // element_bytes) if across else (128, k * element_bytes, own)
+    row_step = math.gcd(row, 128) if row % 16 == 0 else 128
+    step, tail = math.gcd(length, row_step), length % 128
+    lines = length * (2 - row_step / 128)
+    touched = length // 128 * (256 - step) + (128 + max(0, tail - step) if tail else 0)
+    return count * (lines / sharers + 0.5 * max(0, touched - lines) * across)
+
+
 def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, element_bytes=2):
     """Configurations of a product, those that should be fast first; `layout` as in the key of the product."""
     if n == 1 or (m == 1 and layout[1] == "t"):  # reductions
@@ -35,11 +65,13 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
     across = element_bytes != 2 and layout[0] == "t"
     tile_k = 128 // element_bytes
     found = []
-    for tile_m, tile_n, groups, turns in TILES:
-        for blocks in (1, 2):
-            for split, cluster_m, cluster_n in CLUSTERS:
-                whole = all(tile % tile_k == 0 or tile * element_bytes in (32, 64)
-                            for tile, side in ((tile_m, layout[0] == "t"), (tile_n, layout[1] == "n"))
+    for split, cluster_m, cluster_n in CLUSTERS:
+        for tile_m, tile_n, groups, turns in dict.fromkeys(TILES + fitted_tiles(batch, m, n, split, cluster_m, cluster_n)):
+            for blocks in (1, 2) if (tile_m, tile_n, groups, turns) in TILES else (1,):
+                # The last line of the second factor may end early.
+                ends_early = element_bytes == 2 and tile_n > 32
+                whole = all(tile % tile_k == 0 or tile * element_bytes in (32, 64) or early
+                            for tile, side, early in ((tile_m, layout[0] == "t", False), (tile_n, layout[1] == "n", ends_early))
                             if side)
                 steps = math.ceil(k / tile_k)
                 share = math.ceil(steps / split)
@@ -59,18 +91,23 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
                         or tile_n // 2 + 28 > min(65536 // (128 * (1 + groups) * blocks) // 8 * 8, 248) or tile_n % (8 * split)
                         or (split - 1) * share >= steps):
                     continue
-                width = next((w for w in (128, 64, 32, 16) if tile_n // split % w == 0), 0)
-                staging = groups * 64 * width * 2 if output_bytes == 2 and not across else 0
-                staging += tile_m * tile_n * 4 if split > 1 else 0
+                # Outputs pass through two lines of 128 bytes at a time, or one if that does not divide the tile.
+                own, line = tile_n // split * output_bytes, 256
+                width = 0 if own % (16 * output_bytes) or across or output_bytes not in (2, 4) else line if own % line == 0 else min(own, line // 2)
+                staging = groups * 64 * width
+                staging += tile_m * math.ceil(tile_n / 32) * 128 if split > 1 else 0
                 room = min(227 * 1024, 228 * 1024 // blocks - 1024) - staging
-                stages = min(room // ((tile_m + tile_n) * 128 + 16), 12, max(2, share + 1))
+                columns = math.ceil(tile_n / 64) * 64 if layout[1] == "n" and element_bytes == 2 and tile_n > 32 else tile_n
+                stages = min(room // ((tile_m + columns) * 128 + 16), 12, max(2, share + 1))
                 tiles = batch * math.ceil(m / tile_m / cluster_m) * math.ceil(n / tile_n / cluster_n) * split * cluster
                 if stages < 2 or (split > 1 and tiles > 600):
                     continue
                 waves = math.ceil(tiles / 132)
                 together = min(blocks, waves)
                 active = max(min(tiles, 132) / 132, 0.6)
-                step = max(tile_m * max(tile_n, 64) / 32, (min(tile_m, m) / cluster_n + tile_n / cluster_m) * 128 / 47 * active, 3000 / stages / together)
+                fetched = (fetched_bytes(min(tile_m, m), m, k, layout[0] == "t", element_bytes, cluster_n)
+                           + fetched_bytes(min(tile_n, n), n, k, layout[1] == "n", element_bytes, cluster_m))
+                step = max(tile_m * max(tile_n, 64) / 32, fetched / 47 * active, 3000 / stages / together)
                 store = (tile_m * tile_n / split / 20 + 900 + (1750 + 1030 * split + tile_m * tile_n * 0.4 if split > 1 else 0)) / together
                 store += tile_m * tile_n * output_ops / 128
                 cost = waves * (step * share + store)

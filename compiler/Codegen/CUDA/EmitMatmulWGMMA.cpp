@@ -35,7 +35,11 @@
 // In a cluster of rows and columns of blocks, each block fetches a part of the lines of what it
 // shares with others and sends it to all of them; a stage is empty once the consumers of all of
 // them have released it. Outputs of 16 bits whose rows are aligned pass through shared memory and
-// are stored by boxes; others are stored by the threads that hold them.
+// are stored by boxes, and those of 32 bits if there is room for that; others are stored by the
+// threads that hold them.
+//
+// Tiles may be wider than a whole number of panels: a map of its own has the last, narrower boxes
+// of the second factor, and of outputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +70,7 @@ static constexpr int64_t kWarps = tile::kWarpgroupThreads / 32;
 // Places
 //===----------------------------------------------------------------------===//
 
-Value WGMMAEmitter::makeMap(const TiledAccess &access, Type elementType, bool isOperand,
+Value WGMMAEmitter::makeMap(const TiledAccess &access, tile::SharedType type, bool isOperand,
                             llvm::function_ref<int64_t(Group)> extent) {
   SmallVector<AffineExpr> sizes, strides;
   SmallVector<int64_t> box;
@@ -81,12 +85,15 @@ Value WGMMAEmitter::makeMap(const TiledAccess &access, Type elementType, bool is
     return AffineMapAttr::get(AffineMap::get(0, scalars, exprs, context));
   };
   bool isWhole = access.offset == getAffineConstantExpr(0, context);
+  Type elementType = type.getElementType();
   bool rounds = isOperand && elementType.isF32();
-  return tile::TensorMapOp::create(builder, loc,
-                                   tile::TensorMapType::get(context, box, elementType),
-                                   points.getMemory(access.binding), getMap(sizes), getMap(strides),
-                                   isWhole ? AffineMapAttr() : getMap(access.offset),
-                                   rounds ? builder.getUnitAttr() : UnitAttr());
+  bool isSpread = box.back() < type.getPanelColumns();
+  return tile::TensorMapOp::create(
+      builder, loc, tile::TensorMapType::get(context, box, elementType),
+      points.getMemory(access.binding), getMap(sizes), getMap(strides),
+      isWhole ? AffineMapAttr() : getMap(access.offset),
+      isSpread ? builder.getI64IntegerAttr(type.getLineBytes()) : IntegerAttr(),
+      rounds ? builder.getUnitAttr() : UnitAttr());
 }
 
 LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t own) {
@@ -101,12 +108,14 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
   bool kInnermost = access->dims.back().group == Group::K;
   Type elementType = getElementTypeOrSelf(side.operand->get());
   int64_t k = config.getTileK();
-  // What boxes have for lines: what can be swizzled, or whole panels of the longest such lines.
+  // What boxes have for lines: what can be swizzled, or panels of the longest such lines. wgmma
+  // reads the last one of the second factor as far as the tile goes.
   int64_t bytes = own * getElementBytes(elementType);
-  if (!kInnermost && bytes % 128 != 0 && bytes != 64 && bytes != 32)
+  bool canEndEarly = !operands.empty() && getElementBytes(elementType) == 2;
+  if (!kInnermost && !hasCopiedLines(bytes, canEndEarly))
     return kernel.getFunction().emitOpError(
-               "expected lines of 32, 64 or a multiple of 128 bytes of an operand that is not "
-               "contiguous along k for ")
+               "expected lines of 32, 64 or a multiple of 128 bytes (16 from 64 on, of the second "
+               "factor) of an operand that is not contiguous along k for ")
            << config << ", got " << bytes;
   auto type = tile::SharedType::get(builder.getContext(), kInnermost ? own : k,
                                     kInnermost ? k : own, elementType);
@@ -125,11 +134,17 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
              << config << " of elements of " << type.getElementBytes() << " bytes";
     inRegisters = true;
   }
-  Value map = makeMap(*access, elementType, /*isOperand=*/true, [&](Group group) {
-    bool isInnermost = (group == Group::K) == kInnermost;
-    return isInnermost ? type.getPanelColumns() : rows;
-  });
-  operands.push_back({side, *access, type, rows, map});
+  auto makeBoxes = [&](int64_t columns) {
+    return makeMap(*access, type, /*isOperand=*/true, [&](Group group) {
+      bool isInnermost = (group == Group::K) == kInnermost;
+      return isInnermost ? columns : rows;
+    });
+  };
+  operands.push_back({side, *access, type, rows});
+  if (type.getColumns() >= type.getPanelColumns())
+    operands.back().map = makeBoxes(type.getPanelColumns());
+  if (type.getTailColumns() > 0)
+    operands.back().tailMap = makeBoxes(type.getTailColumns());
   if (sharers > 1)
     share(operands.back(), isA);
   return success();
@@ -155,25 +170,22 @@ void WGMMAEmitter::makeCluster() {
   tile.setGroup(config.getClusterM(), config.getClusterN());
 }
 
-/// Columns of the output that are turned from fragments into boxes at a time.
-static int64_t getStagingColumns(int64_t tileN) {
-  for (int64_t columns : {128, 64, 32, 16})
-    if (tileN % columns == 0)
-      return columns;
-  return 0;
-}
-
 void WGMMAEmitter::prepareOutput() {
   ArrayRef<ReductionGroup::Result> results = contraction.group.results;
-  int64_t columns = getStagingColumns(ownColumns);
-  if (results.size() != 1 || columns == 0 || swapped || inRegisters)
+  if (results.size() != 1 || swapped || inRegisters)
     return;
   const ReductionGroup::Result &result = results.front();
   Type elementType = getElementTypeOrSelf(result.output.tensor);
+  int64_t used = scratch ? cast<tile::SharedType>(scratch.getType()).getBytes() : 0;
+  for (const Operand &operand : operands)
+    used += config.getStages() *
+            (llvm::alignTo(operand.type.getBytes(), tile::kTileAlignment) + tile::kBarrierBytes);
+  int64_t columns = getStagingColumns(*kernel.target, ownColumns, getElementBytes(elementType),
+                                      config.getWarpgroups(), config.getBlocks(), used);
   std::string reason;
   std::optional<TiledAccess> access =
       matchTiledOutput(contraction, result, tile.getLoopSizes(), index, reason);
-  if (!access || access->dims.back().group != Group::N || getElementBytes(elementType) != 2)
+  if (columns == 0 || !access || access->dims.back().group != Group::N)
     return;
   // A box of a vector is one row, which only the first warpgroup has.
   bool hasRows = llvm::any_of(access->dims, [](const auto &dim) { return dim.group == Group::M; });
@@ -182,16 +194,15 @@ void WGMMAEmitter::prepareOutput() {
   auto type = tile::SharedType::get(
       builder.getContext(), config.getWarpgroups() * tile::kWarpgroupRows, columns, elementType);
   output = access;
-  outputMap = makeMap(*access, elementType, /*isOperand=*/false, [&](Group group) {
-    return group == Group::N ? type.getPanelColumns() : tile::kWarpgroupRows;
-  });
+  auto makeBoxes = [&](int64_t width) {
+    return makeMap(*access, type, /*isOperand=*/false,
+                   [&](Group group) { return group == Group::N ? width : tile::kWarpgroupRows; });
+  };
+  if (ownColumns >= type.getPanelColumns())
+    outputMap = makeBoxes(type.getPanelColumns());
+  if (int64_t tail = ownColumns % type.getPanelColumns())
+    outputTailMap = makeBoxes(tail);
   staging = tile::AllocOp::create(builder, loc, type, IntegerAttr());
-}
-
-void WGMMAEmitter::makeScratch() {
-  auto type = tile::SharedType::get(builder.getContext(), config.getTileM(), config.getTileN(),
-                                    contraction.accumulatorType);
-  scratch = tile::AllocOp::create(builder, loc, type, IntegerAttr());
 }
 
 void WGMMAEmitter::makeRing() {
@@ -339,15 +350,22 @@ SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access,
 void WGMMAEmitter::fetch(const Operand &operand, Value slot, Value k, Value stage) {
   bool kInnermost = operand.access.dims.back().group == Group::K;
   Value row = operand.part ? index.mul(operand.part, operand.rows) : Value();
-  SmallVector<Value> coords = getCoords(operand.access, [&](Group group) {
-    Value start = group == Group::K ? k : group == Group::M ? tile.startM : tile.startN;
-    return row && (group == Group::K) != kInnermost ? index.add(start, row) : start;
-  });
-  if (row)
-    tile::MulticastOp::create(builder, loc, operand.map, coords, slot, row, operand.blocks, ring,
-                              stage);
-  else
-    tile::LoadOp::create(builder, loc, operand.map, coords, slot, ring, stage);
+  auto fetchFrom = [&](Value map, int64_t column) {
+    SmallVector<Value> coords = getCoords(operand.access, [&](Group group) {
+      Value start = group == Group::K ? k : group == Group::M ? tile.startM : tile.startN;
+      if ((group == Group::K) == kInnermost)
+        return index.add(start, column);
+      return row ? index.add(start, row) : start;
+    });
+    if (row)
+      tile::MulticastOp::create(builder, loc, map, coords, slot, row, operand.blocks, ring, stage);
+    else
+      tile::LoadOp::create(builder, loc, map, coords, slot, ring, stage);
+  };
+  if (operand.map)
+    fetchFrom(operand.map, 0);
+  if (operand.tailMap)
+    fetchFrom(operand.tailMap, operand.type.getColumns() - operand.type.getTailColumns());
 }
 
 void WGMMAEmitter::fetchBoxes(Value stage, Value k) {
@@ -627,14 +645,18 @@ LogicalResult WGMMAEmitter::run() {
       failed(addOperand(swapped ? contraction.a : contraction.b, config.getTileN())) ||
       failed(checkForm()))
     return failure();
+  if (config.getSplit() > 1) {
+    auto type = tile::SharedType::get(builder.getContext(), config.getTileM(), config.getTileN(),
+                                      contraction.accumulatorType);
+    scratch = tile::AllocOp::create(builder, loc, type, IntegerAttr());
+  }
   prepareOutput();
-  if (config.getSplit() > 1)
-    makeScratch();
+  SmallVector<Value> maps{outputMap, outputTailMap};
   for (const Operand &operand : operands)
-    if (operand.map)
-      prefetch(operand.map);
-  if (outputMap)
-    prefetch(outputMap);
+    maps.append({operand.map, operand.tailMap});
+  for (Value map : maps)
+    if (map)
+      prefetch(map);
   makeRing();
   auto roles = tile::WarpSpecializeOp::create(builder, loc, config.getWarpgroups(),
                                               getRegisters(builder, getThreadRegisters()));

@@ -344,6 +344,8 @@ static SmallVector<Attribute> describeTensorMaps(func::FuncOp function) {
     };
     if (op.getOffset())
       entries.push_back(builder.getNamedAttr("offset", op.getOffsetAttr()));
+    if (op.getSpanAttr())
+      entries.push_back(builder.getNamedAttr("span", op.getSpanAttr()));
     if (op.getTf32())
       entries.push_back(builder.getNamedAttr("tf32", builder.getUnitAttr()));
     maps.push_back(builder.getDictionaryAttr(entries));

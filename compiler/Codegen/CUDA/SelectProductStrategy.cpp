@@ -301,7 +301,8 @@ std::optional<Choice> ProductChooser::chooseTuned() {
 }
 
 std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
-  if (contraction.group.results.size() != 1 || getElementBytes(getOutputType(contraction)) != 2)
+  int64_t bytes = getElementBytes(getOutputType(contraction));
+  if (contraction.group.results.size() != 1 || (bytes != 2 && bytes != 4))
     return std::nullopt;
   const ReductionGroup::Result &result = contraction.group.results.front();
   std::string reason;
@@ -387,6 +388,9 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
       contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
   problem.partColumns = contraction.getPartColumns();
   problem.isSwapped = swapped;
+  problem.isGuess = !getStaticProduct(contraction.getOp(), contraction.batch) ||
+                    !getStaticProduct(contraction.getOp(), contraction.m) ||
+                    !getStaticProduct(contraction.getOp(), contraction.n);
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
   problem.turnsB = turns;
   problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;

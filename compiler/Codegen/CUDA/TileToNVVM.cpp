@@ -227,20 +227,22 @@ SmallVector<Value> reverseCoords(Builder &b, ValueRange coords, int64_t offset) 
   return words;
 }
 
-/// Copies the panels of `tile` to `slot` and on; `blocks` (i16) says of which blocks, this one
-/// alone if it is null.
-void copyPanels(Builder &b, tile::SharedType tile, Value slot, Value map, ValueRange coords,
-                Value barrier, Value blocks) {
+/// Copies the panels of `tile` that are `width` wide to `slot` and on; `blocks` (i16) says of which
+/// blocks, this one alone if it is null.
+void copyPanels(Builder &b, tile::SharedType tile, int64_t width, Value slot, Value map,
+                ValueRange coords, Value barrier, Value blocks) {
   size_t rank = coords.size();
   std::string text = llvm::formatv(
       "cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{1} [$0], "
       "[$1, {{{2}}], [$2]{3};",
       rank, blocks ? ".multicast::cluster" : "", listOperands(3, rank),
       blocks ? ", $" + std::to_string(3 + rank) : "");
-  for (int64_t panel = 0; panel < tile.getPanels(); ++panel) {
+  int64_t whole = tile.getColumns() / tile.getPanelColumns();
+  bool isTail = width == tile.getTailColumns();
+  for (int64_t panel = isTail ? whole : 0, first = panel; panel < whole + isTail; ++panel) {
     SmallVector<Value> operands{b.address(b.advance(slot, panel * tile.getPanelBytes())), map,
                                 barrier};
-    llvm::append_range(operands, reverseCoords(b, coords, panel * tile.getPanelColumns()));
+    llvm::append_range(operands, reverseCoords(b, coords, (panel - first) * width));
     if (blocks)
       operands.push_back(blocks);
     b.assembly(text, "r,l,r," + repeat("r", rank) + (blocks ? ",h" : "") + ",~{memory}", operands);
@@ -254,8 +256,8 @@ struct LowerLoad final : TilePattern<tile::LoadOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Builder b(rewriter, op.getLoc());
     Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
-    copyPanels(b, op.getSlot().getType(), adaptor.getSlot(), adaptor.getMap(), adaptor.getCoords(),
-               barrier, Value());
+    copyPanels(b, op.getSlot().getType(), op.getMap().getType().getBox().back(), adaptor.getSlot(),
+               adaptor.getMap(), adaptor.getCoords(), barrier, Value());
     rewriter.eraseOp(op);
     return success();
   }
@@ -271,8 +273,9 @@ struct LowerMulticast final : TilePattern<tile::MulticastOp> {
     Value first = b.mul(b.toWord(adaptor.getRow()), op.getSlot().getType().getLineBytes());
     Value blocks = LLVM::TruncOp::create(rewriter, op.getLoc(), rewriter.getI16Type(),
                                          b.toWord(adaptor.getBlocks()));
-    copyPanels(b, op.getSlot().getType(), b.advance(adaptor.getSlot(), first), adaptor.getMap(),
-               adaptor.getCoords(), barrier, blocks);
+    copyPanels(b, op.getSlot().getType(), op.getMap().getType().getBox().back(),
+               b.advance(adaptor.getSlot(), first), adaptor.getMap(), adaptor.getCoords(), barrier,
+               blocks);
     rewriter.eraseOp(op);
     return success();
   }
@@ -615,8 +618,9 @@ struct LowerWaitMma final : TilePattern<tile::WaitMmaOp> {
   }
 };
 
-/// Threads meet their own counterparts in the other blocks: what a thread writes for register i
-/// lies beside what the other threads of its warp write, and is read in the same way.
+/// Threads meet their own counterparts in the other blocks: what a thread writes of four registers
+/// lies beside what the other threads of its warp write, and is read in the same way. All is under
+/// way before the first sum.
 struct LowerReduceBlocks final : TilePattern<tile::ReduceBlocksOp> {
   using TilePattern::TilePattern;
 
@@ -626,37 +630,48 @@ struct LowerReduceBlocks final : TilePattern<tile::ReduceBlocksOp> {
     Location loc = op.getLoc();
     tile::AccumulatorType from = op.getAccumulator().getType(), to = op.getResult().getType();
     int64_t count = countRegisters(from), kept = countRegisters(to);
-    constexpr int64_t kStep = tile::kWarpgroupThreads * 4; // from register to register
+    constexpr int64_t kWords = 4; // of an access
+    constexpr int64_t kStep = tile::kWarpgroupThreads * kWords * 4;
     Type type = from.getElementType();
+    auto group = LLVM::LLVMStructType::getLiteral(op.getContext(), SmallVector<Type>(kWords, type));
     Value thread =
         b.both(NVVM::ThreadIdXOp::create(rewriter, loc, b.i32), tile::kWarpgroupThreads - 1);
-    Value own = b.add(b.mul(b.toWord(adaptor.getWarpgroup()), count * kStep), b.mul(thread, 4));
+    Value own = b.add(b.mul(b.toWord(adaptor.getWarpgroup()), count / kWords * kStep),
+                      b.mul(thread, kWords * 4));
     Value base = b.advance(adaptor.getScratch(), own);
-    for (int64_t i = 0; i < count; ++i) {
-      Value part = LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getAccumulator(), i);
-      LLVM::StoreOp::create(rewriter, loc, part, b.advance(base, i * kStep), /*alignment=*/4);
+    for (int64_t i = 0; i < count; i += kWords) {
+      Value words = LLVM::UndefOp::create(rewriter, loc, VectorType::get(kWords, type));
+      for (int64_t word = 0; word < kWords; ++word) {
+        Value part =
+            LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getAccumulator(), i + word);
+        words = LLVM::InsertElementOp::create(rewriter, loc, words, part, b.word(word));
+      }
+      LLVM::StoreOp::create(rewriter, loc, words, b.advance(base, i / kWords * kStep),
+                            /*alignment=*/kWords * 4);
     }
     b.assembly("barrier.cluster.arrive.release.aligned;", "~{memory}", {});
     b.assembly("barrier.cluster.wait.acquire.aligned;", "~{memory}", {});
     Value rank = NVVM::BlockInClusterIdXOp::create(rewriter, loc, b.i32);
-    Value first = b.add(b.address(base), b.mul(rank, kept * kStep));
-    SmallVector<Value> sums;
+    Value first = b.add(b.address(base), b.mul(rank, kept / kWords * kStep));
+    std::string constraints = repeat(type.isF32() ? "=f" : "=r", kWords) + ",r,~{memory}";
+    SmallVector<Value> parts;
     for (int64_t block = 0; block < static_cast<int64_t>(op.getBlocks()); ++block) {
       Value there = b.assembly("mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r",
                                {first, b.word(block)}, b.i32)
                         .getResult(0);
-      for (int64_t i = 0; i < kept; ++i) {
-        std::string text = llvm::formatv("ld.shared::cluster.b32 $0, [$1 + {0}];", i * kStep);
-        Value part =
-            b.assembly(text, type.isF32() ? "=f,r,~{memory}" : "=r,r,~{memory}", {there}, type)
-                .getResult(0);
-        if (block == 0)
-          sums.push_back(part);
-        else if (type.isF32())
-          sums[i] = LLVM::FAddOp::create(rewriter, loc, sums[i], part);
-        else
-          sums[i] = b.add(sums[i], part);
+      for (int64_t i = 0; i < kept; i += kWords) {
+        std::string text = llvm::formatv("ld.shared::cluster.v4.b32 {{$0, $1, $2, $3}, [$4 + {0}];",
+                                         i / kWords * kStep);
+        Value words = b.assembly(text, constraints, {there}, group).getResult(0);
+        for (int64_t word = 0; word < kWords; ++word)
+          parts.push_back(LLVM::ExtractValueOp::create(rewriter, loc, words, word));
       }
+    }
+    SmallVector<Value> sums(ArrayRef(parts).take_front(kept));
+    for (auto [i, part] : llvm::enumerate(ArrayRef(parts).drop_front(kept))) {
+      Value &sum = sums[i % kept];
+      sum = type.isF32() ? LLVM::FAddOp::create(rewriter, loc, sum, part).getResult()
+                         : b.add(sum, part);
     }
     b.assembly("barrier.cluster.arrive.release.aligned;", "~{memory}", {});
     Value result = LLVM::UndefOp::create(rewriter, loc, getTypeConverter()->convertType(to));

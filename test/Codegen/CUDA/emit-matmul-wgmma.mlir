@@ -57,15 +57,15 @@ builtin.module @boxes attributes {plan.kernel, plan.target = #plan.target<"cuda"
 
 // -----
 
-// Outputs of 4 bytes are stored by the threads that hold them, row by row where the tile is not whole.
+// Columns that are no multiple of 16 are stored by the threads that hold them, row by row where the tile is not whole.
 // CHECK-LABEL: func.func @direct
 // CHECK-NOT:     tile.alloc
-// CHECK:         tile.wait_mma 0, %{{.*}} : {{.*}}<64x64xf32>
+// CHECK:         tile.wait_mma 0, %{{.*}} : {{.*}}<64x56xf32>
 // CHECK-NOT:     tile.store
 // CHECK:         scf.if
 // CHECK:           vector.store %{{.*}} : memref<12800xf32>, vector<2xf32>
 builtin.module @direct attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
-  func.func @direct() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1>} {
+  func.func @direct() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 56, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1>} {
     %b0 = plan.binding 0 read align 64 : memref<100x64xbf16>
     %t0 = bufferization.to_tensor %b0 restrict : memref<100x64xbf16> to tensor<100x64xbf16>
     %b1 = plan.binding 1 read align 64 : memref<64x128xbf16>
@@ -76,6 +76,38 @@ builtin.module @direct attributes {plan.kernel, plan.target = #plan.target<"cuda
     %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<100x64xbf16>, tensor<64x128xbf16>) outs(%init : tensor<100x128xf32>) -> tensor<100x128xf32>
     %b2 = plan.binding 2 write align 64 : memref<100x128xf32>
     bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<100x128xf32>, memref<100x128xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A tile of 80 columns: one panel of B and a quarter of one, whose boxes have a map of their own; sums of f32 are staged by panels of 32
+// columns, of which the third is half full.
+// CHECK-LABEL: func.func @tails
+// CHECK-DAG:     %[[WHOLE:.*]] = tile.tensor_map %{{.*}} : memref<20480xbf16> -> {{.*}}<64x64xbf16>
+// CHECK-DAG:     %[[TAIL:.*]] = tile.tensor_map %{{.*}} {{{.*}}span = 128 : i64{{.*}}} : memref<20480xbf16> -> {{.*}}<64x16xbf16>
+// CHECK-DAG:     %[[OUT:.*]] = tile.tensor_map %{{.*}} : memref<32000xf32> -> {{.*}}<64x32xf32>
+// CHECK-DAG:     %[[OUTTAIL:.*]] = tile.tensor_map %{{.*}} {{{.*}}span = 128 : i64{{.*}}} : memref<32000xf32> -> {{.*}}<64x16xf32>
+// CHECK:         tile.ring {{.*}}<64x64xbf16>, {{.*}}<64x80xbf16>>
+// CHECK:         tile.publish %{{.*}} bytes 18432
+// CHECK:         tile.load %[[WHOLE]]
+// CHECK:         tile.load %[[TAIL]]
+// CHECK:         tile.write %{{.*}} to %{{.*}} : vector<2xf32>, {{.*}}<64x32xf32>
+// CHECK-COUNT-2: tile.store %{{.*}} to %[[OUT]][
+// CHECK:         tile.store %{{.*}} to %[[OUTTAIL]][
+builtin.module @tails attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @tails() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 80, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<100x64xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<100x64xbf16> to tensor<100x64xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<64x320xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<64x320xbf16> to tensor<64x320xbf16>
+    %e = tensor.empty() : tensor<100x320xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<100x320xf32>) -> tensor<100x320xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<100x64xbf16>, tensor<64x320xbf16>) outs(%init : tensor<100x320xf32>) -> tensor<100x320xf32>
+    %b2 = plan.binding 2 write align 64 : memref<100x320xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<100x320xf32>, memref<100x320xf32>) -> ()
     return
   }
 }

@@ -1,7 +1,12 @@
 // RUN: xc-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{expected lines of 32, 64 or a multiple of 128 bytes, got 96}}
-func.func private @line(!tile.shared<64x48xbf16>)
+// expected-error@+1 {{expected lines of 32 bytes, or of 64 and a multiple of 16, got 48}}
+func.func private @line(!tile.shared<64x24xbf16>)
+
+// -----
+
+// expected-error@+1 {{expected lines of 32 bytes, or of 64 and a multiple of 16, got 72}}
+func.func private @line_tail(!tile.shared<64x36xbf16>)
 
 // -----
 
@@ -40,7 +45,7 @@ func.func private @box(!tile.tensor_map<512x64xbf16>)
 
 // -----
 
-// expected-error@+1 {{expected an innermost dim of 32, 64 or 128 bytes, got 256}}
+// expected-error@+1 {{expected an innermost dim of a multiple of 16 bytes up to 128, got 256}}
 func.func private @box_line(!tile.tensor_map<64x128xbf16>)
 
 // -----
@@ -98,6 +103,14 @@ func.func @ring_arrivals() {
 func.func @slot(%ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
   // expected-error@+1 {{expected tile 1 of '!tile.ring<2, <64x64xbf16>>', got '!tile.shared<64x64xbf16>'}}
   %slot = tile.slot %ring[%i] 1 : !tile.ring<2, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @span(%a: memref<4096xbf16>) {
+  // expected-error@+1 {{expected a span of 32, 64 or 128 bytes that the box's lines of 96 fit, got 64}}
+  %map = tile.tensor_map %a {sizes = affine_map<() -> (64, 64)>, strides = affine_map<() -> (64, 1)>, span = 64 : i64} : memref<4096xbf16> -> !tile.tensor_map<64x48xbf16>
   return
 }
 

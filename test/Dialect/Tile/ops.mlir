@@ -50,6 +50,15 @@ func.func @product(%row: index, %later: i1) -> vector<2xf32> {
   return %pair : vector<2xf32>
 }
 
+// A last panel that is not full has boxes of its own.
+// CHECK-LABEL: func.func @tail
+// CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, span = 128 : i64, strides = {{.*}}} : memref<524288xbf16> -> {{.*}}<64x16xbf16>
+func.func @tail(%memory: memref<524288xbf16>, %ring: !tile.ring<4, !tile.shared<64x80xbf16>>, %slot: !tile.shared<64x80xbf16>, %i: index) {
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (1024, 512)>, strides = affine_map<() -> (512, 1)>, span = 128 : i64} : memref<524288xbf16> -> !tile.tensor_map<64x16xbf16>
+  tile.load %map[%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x16xbf16>, !tile.shared<64x80xbf16>, !tile.ring<4, !tile.shared<64x80xbf16>>
+  return
+}
+
 // CHECK-LABEL: func.func @fragments
 // CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<524288xf32> -> {{.*}}<128x32xf32>
 // CHECK:         tile.undefined : {{.*}}<64x16xf32>

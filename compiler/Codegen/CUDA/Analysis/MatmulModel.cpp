@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // A step of a tile along k takes as long as the slower of two: multiplying it, or bringing its
-// operands from L2, which all multiprocessors share. A tile takes its steps and the time to store
-// its outputs; the product takes as many tiles as the busiest multiprocessor has, but no less than
-// memory needs for each byte once, and a part of the shorter of both times. Rates are those that an
-// H200 showed, not the data sheet's.
+// operands from L2, which all multiprocessors share. Beside tiles of usual widths there are, for
+// each number of rows, the narrowest ones that do in so many rounds of all multiprocessors. A tile
+// takes its steps and the time to store its outputs; the product takes as many tiles as the busiest
+// multiprocessor has, but no less than memory needs for each byte once, and a part of the shorter
+// of both times. Rates are those that an H200 showed, not the data sheet's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +32,18 @@ namespace xc::cuda {
 static constexpr double kProductsPerCycle = 2048;
 /// Bytes of operands that wgmma reads from shared memory, and that arrive there, in a cycle.
 static constexpr double kSharedBytesPerCycle = 170;
-/// GHz under full load of the tensor cores by 16-bit types, and otherwise.
-static constexpr double kLoadedClock = 1.65, kLightClock = 1.75;
+/// GHz under full load of the tensor cores by 16-bit types in tiles of 128 x 256, and otherwise;
+/// and what the former loses by the rows and columns that are moved for a product.
+static constexpr double kLoadedClock = 1.65, kLightClock = 1.75, kMovedShare = 26;
+/// Tensor cores are busy that multiply for this share of the time that fetching takes.
+static constexpr double kBusyShare = 0.93;
 /// Bytes a cycle from L2 to one multiprocessor when all ask; and to one that asks while the other
 /// one of its pair, which shares its way to L2, does not.
 static constexpr double kL2BytesPerCycle = 55, kAloneL2BytesPerCycle = 110;
 /// Bytes a nanosecond from memory, and the nanoseconds until it is at that rate.
 static constexpr double kMemoryRate = 4390, kMemoryStart = 670;
+/// How much a line counts that a tile has with its neighbour, which fetches the same.
+static constexpr double kCutLineShare = 0.5;
 /// What is left of the shorter one of the times of memory and of the busiest multiprocessor.
 static constexpr double kOverlapLoss = 0.19;
 /// Cycles until the first operands are there, and until a step's products are, beyond its share.
@@ -52,6 +58,9 @@ static constexpr double kStoreBytesPerCycle = 26, kTileCycles = 360;
 static constexpr double kOutputOpsPerCycle = 110;
 /// Cycles from a copy's start to its bytes' arrival under load.
 static constexpr double kLatencyCycles = 2070;
+/// What a step takes longer where so few stages at most are under way that one late copy delays it.
+static constexpr int64_t kFewStages = 3;
+static constexpr double kFewStagesLoss = 0.04;
 /// Cycles that a cluster's barriers take for each of its blocks, and the bytes a cycle that they
 /// exchange.
 static constexpr double kClusterCycles = 680, kClusterBytesPerCycle = 14.3;
@@ -72,6 +81,11 @@ static constexpr int64_t kTileAlignment = 1024, kLineBytes = 128;
 /// What the distance of rows must be a multiple of for the copy engine.
 static constexpr int64_t kRowBytes = 16;
 static constexpr int64_t kSplitSums = 64;
+/// Columns that are staged together, and bytes of a sum.
+static constexpr int64_t kFragmentColumns = 16, kSumBytes = 4;
+/// Columns of one wgmma, and the most rounds of tiles whose number is fitted to the
+/// multiprocessors.
+static constexpr int64_t kMostColumns = 256, kFittedRounds = 8;
 /// The most rows that a box has.
 static constexpr int64_t kMostBoxRows = 256;
 
@@ -93,25 +107,61 @@ static WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t til
   return getWarpgroupRegisters(warpgroups, blocks, words);
 }
 
+/// What a block may have so that as many as the plan wants fit a multiprocessor.
+static int64_t getSharedRoom(const Target &target, int64_t blocks) {
+  return std::min<int64_t>(target.sharedPerBlock, target.sharedPerMultiprocessor / blocks - 1024);
+}
+
+/// Lines of `elements` elements, as shared memory has them: 32, 64 or a multiple of 128 bytes.
+static int64_t getLineBytes(int64_t elements, int64_t elementBytes) {
+  int64_t bytes = elements * elementBytes;
+  return bytes > kLineBytes / 2 ? llvm::alignTo(bytes, kLineBytes) : bytes;
+}
+
+static int64_t getStagingBytes(int64_t columns, int64_t outputBytes, int64_t warpgroups) {
+  return warpgroups * kInstructionRows * getLineBytes(columns, outputBytes);
+}
+
+/// Columns that pass through shared memory at a time, if there is room for them.
+static int64_t getStagingColumns(int64_t columns, int64_t outputBytes) {
+  if (columns % kFragmentColumns != 0 || (outputBytes != 2 && outputBytes != 4))
+    return 0;
+  int64_t panel = kLineBytes / outputBytes;
+  return columns % (2 * panel) == 0 ? 2 * panel : std::min(columns, panel);
+}
+
+int64_t getStagingColumns(const Target &target, int64_t columns, int64_t outputBytes,
+                          int64_t warpgroups, int64_t blocks, int64_t usedBytes) {
+  int64_t staged = getStagingColumns(columns, outputBytes);
+  // Threads that store whole sectors themselves are not much slower.
+  bool isOptional = outputBytes == 4;
+  bool fits =
+      usedBytes + getStagingBytes(staged, outputBytes, warpgroups) <= getSharedRoom(target, blocks);
+  return isOptional && !fits ? 0 : staged;
+}
+
+/// Bytes of a block beside those that outputs pass through.
+static int64_t getOperandBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  int64_t bytes = problem.elementBytes, b = plan.tileN * plan.tileK * bytes;
+  if (bytes == 2 && !problem.isKContiguousB)
+    b = getLineBytes(plan.tileN, bytes) * plan.tileK;
+  int64_t stage = llvm::alignTo(plan.tileM * plan.tileK * bytes, kTileAlignment) +
+                  llvm::alignTo(b, kTileAlignment);
+  int64_t scratch = plan.split > 1 ? plan.tileM * getLineBytes(plan.tileN, kSumBytes) : 0;
+  return plan.stages * (stage + 16) + scratch;
+}
+
+/// All bytes of a block that stages its outputs where it can.
 static int64_t getSharedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
-  int64_t stage = llvm::alignTo(plan.tileM * plan.tileK * problem.elementBytes, kTileAlignment) +
-                  llvm::alignTo(plan.tileN * plan.tileK * problem.elementBytes, kTileAlignment);
-  int64_t staging = 0;
-  if (problem.storesBoxes)
-    for (int64_t columns : {128, 64, 32, 16})
-      if (plan.tileN / plan.split % columns == 0) {
-        staging = plan.warpgroups * 64 * columns * problem.outputBytes;
-        break;
-      }
-  if (plan.split > 1)
-    staging += plan.tileM * plan.tileN * 4;
-  return plan.stages * (stage + 16) + staging;
+  int64_t columns =
+      problem.storesBoxes ? getStagingColumns(plan.tileN / plan.split, problem.outputBytes) : 0;
+  return getOperandBytes(problem, plan) +
+         getStagingBytes(columns, problem.outputBytes, plan.warpgroups);
 }
 
 /// Fills in the number of stages; false if there is no room for two.
 static bool fit(const Target &target, const MatmulProblem &problem, WGMMAPlan &plan) {
-  int64_t room =
-      std::min<int64_t>(target.sharedPerBlock, target.sharedPerMultiprocessor / plan.blocks - 1024);
+  int64_t room = getSharedRoom(target, plan.blocks);
   plan.stages = 1;
   int64_t steps = llvm::divideCeil(problem.k, plan.tileK * plan.split) + 1;
   // More stages than steps, or than hide memory's latency, are of no use.
@@ -125,21 +175,51 @@ static bool fit(const Target &target, const MatmulProblem &problem, WGMMAPlan &p
   return plan.stages >= 2;
 }
 
-/// Lines of the cache that those of a tile's operand lie in, for each of its own: more than one
-/// where the rows in memory, of `elements` elements, do not begin with one. Those that cannot be
-/// copied so are moved to where they do.
-static double countLines(int64_t elements, int64_t elementBytes) {
-  int64_t bytes = elements * elementBytes;
-  return bytes % kRowBytes ? 1 : 2 - std::gcd(bytes, kLineBytes) / double(kLineBytes);
+/// Lines of the cache that a tile's `bytes` bytes of a row lie in, for each of its own where rows
+/// of `rowBytes` do not begin with lines: each copied line is then in two. Rows that cannot be
+/// copied so are moved to where they begin with lines.
+static double countLines(int64_t bytes, int64_t rowBytes) {
+  int64_t step = rowBytes % kRowBytes ? kLineBytes : std::gcd(rowBytes, kLineBytes);
+  return bytes / double(kLineBytes) * (2 - step / double(kLineBytes));
+}
+
+/// As many more where tiles do not begin with lines, or their last line ends early.
+static double countCutLines(int64_t bytes, int64_t rowBytes) {
+  int64_t step = std::gcd(std::gcd(bytes, rowBytes % kRowBytes ? 0 : rowBytes), kLineBytes);
+  int64_t whole = bytes / kLineBytes, tail = bytes % kLineBytes;
+  double line = kLineBytes, touched = whole * (2 - step / line);
+  if (tail)
+    touched += 1 + std::max<int64_t>(0, tail - step) / line;
+  return std::max(0.0, touched - countLines(bytes, rowBytes));
+}
+
+/// Bytes of L2's lines that a step of one operand's tile, of `own` rows or columns of `size`, takes
+/// where `sharers` blocks fetch it together; what tiles cut is no less for each of them.
+static double getFetchedBytes(const MatmulProblem &problem, const WGMMAPlan &plan, int64_t own,
+                              int64_t size, bool isKContiguous, int64_t sharers) {
+  int64_t bytes = problem.elementBytes;
+  own = std::min(own, size);
+  double lines = isKContiguous
+                     ? own * countLines(plan.tileK * bytes, problem.k * bytes) / sharers
+                     : plan.tileK * (countLines(own * bytes, size * bytes) / sharers +
+                                     kCutLineShare * countCutLines(own * bytes, size * bytes));
+  return lines * kLineBytes;
 }
 
 /// Bytes that a block fetches from L2 for a step.
 static double getFetchedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
-  double a = countLines(problem.isKContiguousA ? problem.k : problem.m, problem.elementBytes),
-         b = countLines(problem.isKContiguousB ? problem.k : problem.n, problem.elementBytes);
-  return (std::min(plan.tileM, problem.m) * a / plan.clusterN +
-          std::min(plan.tileN, problem.n) * b / plan.clusterM) *
-         plan.tileK * problem.elementBytes;
+  return getFetchedBytes(problem, plan, plan.tileM, problem.m, problem.isKContiguousA,
+                         plan.clusterN) +
+         getFetchedBytes(problem, plan, plan.tileN, problem.n, problem.isKContiguousB,
+                         plan.clusterM);
+}
+
+/// GHz where the tensor cores are busy everywhere and for long: power limits it, of which narrow
+/// tiles take more, as their operands are moved more often.
+static double getLoadedClock(const WGMMAPlan &plan) {
+  constexpr double kBest = 1.0 / 128 + 1.0 / 256;
+  double moved = 1.0 / plan.tileM + 1.0 / plan.tileN;
+  return kLoadedClock / (1 + kMovedShare * std::max(0.0, moved - kBest));
 }
 
 /// Cycles that multiplying a step's operands takes, of `together` blocks of a multiprocessor.
@@ -195,6 +275,8 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
   double store = outputs * problem.outputBytes / kStoreBytesPerCycle +
                  outputs * problem.outputOps / kOutputOpsPerCycle + kTileCycles;
   double start = kFillCycles;
+  if (plan.stages * together <= kFewStages)
+    step *= 1 + kFewStagesLoss;
   if (cluster > 1) {
     step *= 1 + kShareLoss;
     start += kMeetCycles;
@@ -204,9 +286,9 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
   if (plan.turns > 1)
     cycles = start + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) + 2 * store;
   // The tensor cores are busy, everywhere and for long.
-  bool isLoaded = problem.elementBytes == 2 && multiply > fetch &&
+  bool isLoaded = problem.elementBytes == 2 && multiply > kBusyShare * fetch &&
                   blocks > 0.9 * target.multiprocessors && busiest * steps > 64;
-  double clock = isLoaded ? kLoadedClock : kLightClock;
+  double clock = isLoaded ? getLoadedClock(plan) : kLightClock;
   // A cluster adds up its sums once all operands are there, whatever those waited for.
   double exchange = 0;
   if (plan.split > 1)
@@ -218,11 +300,9 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
                            1000;
 }
 
-/// True if the operand's lines can be copied: along its own dim they hold 32 or 64 bytes, or whole
-/// 128.
-static bool hasWholeLines(int64_t own, bool isKContiguous, const MatmulProblem &problem) {
-  int64_t bytes = own * problem.elementBytes;
-  return isKContiguous || bytes % 128 == 0 || bytes == 64 || bytes == 32;
+bool hasCopiedLines(int64_t bytes, bool canEndEarly) {
+  bool isWhole = bytes % kLineBytes == 0 || bytes == 64 || bytes == 32;
+  return isWhole || (canEndEarly && bytes > kLineBytes / 2 && bytes % kRowBytes == 0);
 }
 
 /// Rows of the boxes that bring the first factor: the blocks of a cluster's row share them, and a
@@ -252,10 +332,12 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
   if (getBoxRows(problem, plan) > kMostBoxRows)
     return "a box has at most " + std::to_string(kMostBoxRows) + " rows, not " +
            std::to_string(getBoxRows(problem, plan));
-  if (!hasWholeLines(plan.tileM, problem.isKContiguousA, problem) ||
-      (!problem.turnsB && !hasWholeLines(plan.tileN, problem.isKContiguousB, problem)))
+  bool reachesA = problem.isKContiguousA || hasCopiedLines(plan.tileM * bytes, false),
+       reachesB = problem.isKContiguousB || problem.turnsB ||
+                  hasCopiedLines(plan.tileN * bytes, bytes == 2);
+  if (!reachesA || !reachesB)
     return "an operand that is not contiguous along k needs lines of 32, 64 or a multiple of 128 "
-           "bytes";
+           "bytes (of 16 from 64 on, if it is the second factor)";
   if (stepBytes % 32 != 0)
     return "steps along k must be multiples of 32 bytes";
   if (bytes == 1 && plan.tileN != 8 && plan.tileN != 24 && plan.tileN % 16 != 0)
@@ -276,20 +358,44 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
   if (!fitsRowParts(problem, plan))
     return "parts of " + std::to_string(problem.partColumns) +
            " columns, in which rows are reduced, must not be in two warps";
-  if (getSharedBytes(problem, plan) > target.sharedPerBlock)
+  int64_t used =
+      problem.outputBytes == 2 ? getSharedBytes(problem, plan) : getOperandBytes(problem, plan);
+  if (used > target.sharedPerBlock)
     return "a block has " + std::to_string(target.sharedPerBlock) +
-           " bytes of shared memory, not " + std::to_string(getSharedBytes(problem, plan));
+           " bytes of shared memory, not " + std::to_string(used);
   return {};
 }
 
+namespace {
+
+struct Shape {
+  int64_t tileM, tileN, warpgroups, turns = 1;
+};
+
+/// How many blocks split a tile's sums, and rows and columns of such that fetch for each other.
+struct Group {
+  int64_t split, clusterM = 1, clusterN = 1;
+};
+
+} // namespace
+
+/// The narrowest tiles of `rows` rows that are no more than `rounds` rounds of all multiprocessors;
+/// nothing if such are too wide.
+static std::optional<int64_t> fitColumns(const Target &target, const MatmulProblem &problem,
+                                         int64_t rows, const Group &group, int64_t rounds) {
+  int64_t blocks = group.split * group.clusterM * group.clusterN;
+  int64_t groupsM = problem.batch * llvm::divideCeil(problem.m, rows * group.clusterM);
+  int64_t groupsN = rounds * (getClusterRoom(target, blocks) / blocks) / groupsM;
+  if (groupsN == 0)
+    return std::nullopt;
+  int64_t columns = llvm::alignTo(llvm::divideCeil(problem.n, groupsN * group.clusterN),
+                                  kFragmentColumns * group.split);
+  if (columns > kMostColumns)
+    return std::nullopt;
+  return columns;
+}
+
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem) {
-  struct Shape {
-    int64_t tileM, tileN, warpgroups, turns = 1;
-  };
-  // How many blocks split a tile's sums, and rows and columns of such that fetch for each other.
-  struct Group {
-    int64_t split, clusterM = 1, clusterN = 1;
-  };
   static constexpr Group groups[] = {{1}, {2}, {4}, {8}, {1, 2}, {1, 1, 2}};
   static constexpr Shape shapes[] = {
       {128, 256, 2},   {256, 128, 2},    {192, 192, 3},    {128, 192, 2},   {192, 128, 3},
@@ -357,10 +463,35 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     plan.microseconds = estimateWGMMAPlan(target, problem, plan);
     plans.push_back(plan);
   };
+  auto isCandidate = [&](int64_t columns, const Shape &shape) {
+    return llvm::any_of(candidates, [&](const Shape &other) {
+      return other.tileN == columns && other.tileM == shape.tileM &&
+             other.warpgroups == shape.warpgroups && other.turns == shape.turns;
+    });
+  };
+  // Of each number of rows there are widths that leave no multiprocessor idle in the last round.
+  auto considerFitted = [&](const Shape &shape, const Group &group) {
+    int64_t last = 0;
+    for (int64_t rounds = 1; rounds <= kFittedRounds; ++rounds) {
+      std::optional<int64_t> columns =
+          fitColumns(target, problem, shape.tileM, group, rounds * shape.turns);
+      if (!columns || *columns == last || isCandidate(*columns, shape))
+        continue;
+      last = *columns;
+      // Two blocks a multiprocessor have too few stages for wide tiles: 41 us, not 29.
+      consider({shape.tileM, last, shape.warpgroups, shape.turns}, /*blocks=*/1, group);
+    }
+  };
   for (const Shape &shape : candidates)
     for (int64_t blocks : {1, 2})
       for (const Group &group : groups)
         consider(shape, blocks, group);
+  static constexpr Shape fittedShapes[] = {{64, 0, 1},  {128, 0, 2},    {128, 0, 1},  {192, 0, 3},
+                                           {256, 0, 2}, {128, 0, 2, 2}, {64, 0, 2, 2}};
+  if (!problem.isGuess)
+    for (const Shape &shape : fittedShapes)
+      for (const Group &group : groups)
+        considerFitted(shape, group);
   llvm::stable_sort(plans, [](const WGMMAPlan &lhs, const WGMMAPlan &rhs) {
     return lhs.microseconds < rhs.microseconds;
   });

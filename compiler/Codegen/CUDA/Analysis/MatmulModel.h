@@ -28,6 +28,7 @@ struct MatmulProblem {
   /// the product's columns if `isSwapped`.
   int64_t partColumns = 1;
   bool isSwapped = false;
+  bool isGuess = false; // m, n or the batch is not known
 };
 
 /// The parameters of #cuda.matmul_wgmma, and the time that they should take.
@@ -46,6 +47,16 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
 /// `rows` rows of the first factor and stores `ownColumns` columns of them.
 bool fitsRowParts(int64_t columns, bool isSwapped, int64_t elementBytes, int64_t rows,
                   int64_t ownColumns);
+
+/// True if lines of `bytes` bytes can be copied to shared memory where they do not run along k;
+/// `canEndEarly` if the last of their 128 bytes need not be there.
+bool hasCopiedLines(int64_t bytes, bool canEndEarly);
+
+/// Of `columns` columns of outputs that a block stores, those that pass through shared memory at a
+/// time on their way to boxes; 0 if threads store them, as they do where there is no room beside
+/// `usedBytes`.
+int64_t getStagingColumns(const Target &target, int64_t columns, int64_t outputBytes,
+                          int64_t warpgroups, int64_t blocks, int64_t usedBytes);
 
 /// The microseconds that `plan` should take, whatever they are by its own account.
 double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem, const WGMMAPlan &plan);

@@ -42,7 +42,7 @@ private:
     TiledAccess access;
     tile::SharedType type;
     int64_t rows; // that boxes bring; there are no others where they are fewer than the slot's
-    mlir::Value map;
+    mlir::Value map = {}, tailMap = {}; // of whole panels, and of a last one that is not full
     int64_t sharers = 1; // blocks of the cluster that need the same tile, and fetch parts
     mlir::Value part = {}, blocks = {}; // which of them this one is, and a bit for each of them
     bool isTurned = false; // by threads that load it, and store it with its lines along k
@@ -51,13 +51,12 @@ private:
   mlir::LogicalResult addTurned(const Contraction::Side &side, int64_t own);
   void makeCluster();
   void share(Operand &operand, bool isA);
-  /// A map of boxes that are `extents` long along M, N or K, and 1 along the batch.
-  /// Of an operand of f32, copies round.
-  mlir::Value makeMap(const TiledAccess &access, mlir::Type elementType, bool isOperand,
+  /// A map of boxes that are `extents` long along M, N or K, and 1 along the batch, for panels of
+  /// tiles of `type`. Of an operand of f32, copies round.
+  mlir::Value makeMap(const TiledAccess &access, tile::SharedType type, bool isOperand,
                       llvm::function_ref<int64_t(TiledAccess::Group)> extent);
   mlir::LogicalResult checkForm();
   void prepareOutput();
-  void makeScratch();
   void makeRing();
   /// Blocks that fetch something for this one, itself among them.
   int64_t countSenders() const { return config.getClusterM() + config.getClusterN() - 1; }
@@ -116,6 +115,8 @@ private:
                   mlir::Value accumulators, int64_t end);
   void storeDirectly(mlir::Value place, llvm::ArrayRef<mlir::Value> sums);
   void storeRows(mlir::Value first, llvm::ArrayRef<mlir::Value> sums);
+  /// The elements of 16 columns of the staging tile, from fragments of two rows.
+  void stage(mlir::Value row, int64_t column, llvm::ArrayRef<mlir::Value> pairs);
   void storeBoxes(mlir::Value warpgroup, mlir::Value place, llvm::ArrayRef<mlir::Value> sums);
 
   const KernelInfo &kernel;
@@ -134,7 +135,7 @@ private:
   llvm::SmallVector<Operand, 2> operands;
   bool inRegisters = false;          // the first factor
   std::optional<TiledAccess> output; // stored by boxes
-  mlir::Value outputMap, staging, ring, scratch;
+  mlir::Value outputMap, outputTailMap, staging, ring, scratch;
   mlir::Value rank, firstStep, lastStep; // of this block in its cluster; of its share of k
   mlir::Value clusterRow, clusterColumn; // of this block in its cluster
   mlir::Value thread, threadInWarpgroup;

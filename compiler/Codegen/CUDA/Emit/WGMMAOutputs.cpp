@@ -134,6 +134,19 @@ void WGMMAEmitter::loadColumnVectors() {
   }
 }
 
+void WGMMAEmitter::stage(Value row, int64_t column, ArrayRef<Value> pairs) {
+  auto type = cast<tile::SharedType>(staging.getType());
+  if (type.getElementBytes() == 2) {
+    tile::WriteFragmentOp::create(builder, loc, pairs, staging, row, index.constant(column));
+    return;
+  }
+  Value lane = index.rem(thread, 32);
+  Value ownRow = index.add(row, index.div(lane, 4)), own = index.mul(index.rem(lane, 4), 2);
+  for (auto [number, pair] : llvm::enumerate(pairs))
+    tile::WriteOp::create(builder, loc, pair, staging, index.add(ownRow, number % 2 * 8),
+                          index.add(own, column + number / 2 * 8));
+}
+
 void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums) {
   auto type = cast<tile::SharedType>(staging.getType());
   Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
@@ -142,7 +155,8 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums
   Value stagingRow = index.mul(warpgroup, tile::kWarpgroupRows);
   Value warpRow = index.add(stagingRow, index.mul(warp, 16));
   // What belongs to columns, a bias say, is read once for all parts of these rows and then let go.
-  for (int64_t first = 0; first < ownColumns; first += type.getColumns())
+  for (int64_t first = 0; first < ownColumns; first += type.getColumns()) {
+    int64_t columns = std::min(type.getColumns(), ownColumns - first);
     for (auto [part, values] : llvm::enumerate(sums)) {
       Value startM = index.add(index.add(tile.startM, index.mul(place, rowsPerWarpgroup)),
                                part * tile::kWarpgroupRows);
@@ -150,7 +164,7 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums
       points.emitIf(isLeader, [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
       SmallVector<MatmulTile::RowParts, 2> parts(2, tile.startParts()); // of each half
-      for (int64_t column = 0; column < type.getColumns(); column += 16) {
+      for (int64_t column = 0; column < columns; column += 16) {
         SmallVector<Value> words;
         for (int64_t right = 0; right < 16; right += 8)
           for (int64_t half = 0; half < 2; ++half) {
@@ -161,20 +175,22 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums
             words.push_back(tile.emitOutput(row, n, accumulators));
             addToParts(parts[half], row, n, accumulators, at + 8);
           }
-        tile::WriteFragmentOp::create(builder, loc, words, staging, warpRow,
-                                      index.constant(column));
+        stage(warpRow, column, words);
       }
       tile::FenceAsyncOp::create(builder, loc);
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
       points.emitIf(isLeader, [&] {
-        for (int64_t panel = 0; panel < type.getPanels(); ++panel) {
-          Value n = index.add(startColumn, first + panel * type.getPanelColumns());
+        for (int64_t column = 0; column < columns; column += type.getPanelColumns()) {
+          Value n = index.add(startColumn, first + column);
+          Value map = columns - column < type.getPanelColumns() ? outputTailMap : outputMap;
           SmallVector<Value> coords =
               getCoords(*output, [&](Group group) { return group == Group::N ? n : startM; });
-          tile::StoreOp::create(builder, loc, staging, stagingRow, panel, outputMap, coords);
+          tile::StoreOp::create(builder, loc, staging, stagingRow, column / type.getPanelColumns(),
+                                map, coords);
         }
       });
     }
+  }
 }
 
 } // namespace xc::cuda

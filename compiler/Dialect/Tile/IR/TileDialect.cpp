@@ -125,8 +125,9 @@ LogicalResult SharedType::verify(llvm::function_ref<InFlightDiagnostic()> emitEr
   int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
   if (rows < 8 || rows % 8 != 0)
     return emitError() << "expected a multiple of 8 rows, got " << rows;
-  if (columns < 1 || (bytes != 32 && bytes != 64 && bytes % 128 != 0))
-    return emitError() << "expected lines of 32, 64 or a multiple of 128 bytes, got " << bytes;
+  if (columns < 1 || bytes % 16 != 0 || (bytes < 64 && bytes != 32))
+    return emitError() << "expected lines of 32 bytes, or of 64 and a multiple of 16, got "
+                       << bytes;
   return success();
 }
 
@@ -154,8 +155,9 @@ LogicalResult TensorMapType::verify(llvm::function_ref<InFlightDiagnostic()> emi
   if (!isWholeBytes(elementType))
     return emitError() << "expected elements of whole bytes, got " << elementType;
   int64_t bytes = box.back() * elementType.getIntOrFloatBitWidth() / 8;
-  if (bytes != 32 && bytes != 64 && bytes != 128)
-    return emitError() << "expected an innermost dim of 32, 64 or 128 bytes, got " << bytes;
+  if (bytes > 128 || bytes % 16 != 0)
+    return emitError() << "expected an innermost dim of a multiple of 16 bytes up to 128, got "
+                       << bytes;
   return success();
 }
 

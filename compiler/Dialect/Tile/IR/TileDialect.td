@@ -23,7 +23,8 @@ def Tile_Dialect : Dialect {
     `-xc-cuda-plan-shared-memory` gives everything its place, and `-xc-cuda-lower-to-nvvm` makes instructions.
 
     A tile of `rows` x `columns` is stored as panels, one after another: a panel has all rows and as many columns as
-    fill 128 bytes (fewer if the tile is narrower: then 64 or 32 bytes). The 16-byte chunks of a panel's line are
+    fill 128 bytes (64 or 32, if those are all that the tile has). The last panel takes the same place if the tile has fewer columns
+    for it. The 16-byte chunks of a panel's line are
     permuted by an exclusive or with the line's number, as the tensor memory accelerator and `wgmma` know it
     (PTX ISA, "Swizzling modes"). Tiles are 1024-byte aligned.
   }];
@@ -46,10 +47,15 @@ def Tile_SharedType : Tile_Type<"Shared", "shared"> {
   let extraClassDeclaration = [{
     int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
     /// Bytes of one line of a panel: 128, 64 or 32. It is also the swizzle's span.
-    int64_t getLineBytes() const { return std::min<int64_t>(128, getColumns() * getElementBytes()); }
+    int64_t getLineBytes() const {
+      int64_t bytes = getColumns() * getElementBytes();
+      return bytes > 64 ? 128 : bytes;
+    }
     int64_t getPanelColumns() const { return getLineBytes() / getElementBytes(); }
     int64_t getPanelBytes() const { return getLineBytes() * getRows(); }
-    int64_t getPanels() const { return getColumns() / getPanelColumns(); }
+    int64_t getPanels() const { return (getColumns() + getPanelColumns() - 1) / getPanelColumns(); }
+    /// Columns of the last panel where they do not fill it; otherwise 0.
+    int64_t getTailColumns() const { return getColumns() % getPanelColumns(); }
     int64_t getBytes() const { return getPanels() * getPanelBytes(); }
   }];
 }

@@ -35,6 +35,11 @@ LogicalResult TensorMapOp::verify() {
     return emitOpError("expected elements of f32 to round, got ")
            << getMap().getType().getElementType();
   int64_t bytes = getMap().getType().getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t line = getMap().getType().getBox().back() * bytes;
+  int64_t span = getSpan().value_or(line);
+  if ((span != 32 && span != 64 && span != 128) || line > span)
+    return emitOpError("expected a span of 32, 64 or 128 bytes that the box's lines of ")
+           << line << " fit, got " << span;
   for (auto [dim, expr] : llvm::enumerate(strides.getResults())) {
     auto number = dyn_cast<AffineConstantExpr>(expr);
     if (dim + 1 == rank ? !number || number.getValue() != 1
@@ -72,33 +77,41 @@ LogicalResult SlotOp::verify() {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The box must be one panel of the tile, or of some rows of it.
-static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile, size_t coords) {
+/// The box must be `columns` wide, a panel of the tile, or of some rows of it.
+static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile, size_t coords,
+                               int64_t columns) {
   ArrayRef<int64_t> box = map.getBox();
   if (coords != box.size())
     return op->emitOpError("expected ") << box.size() << " coordinates, got " << coords;
   int64_t rows = 1;
   for (int64_t size : box.drop_back())
     rows *= size;
-  if (map.getElementType() != tile.getElementType() || box.back() != tile.getPanelColumns() ||
+  if (map.getElementType() != tile.getElementType() || box.back() != columns ||
       rows > tile.getRows())
     return op->emitOpError("expected a box that is a panel of ") << tile << ", got " << map;
   return success();
 }
 
-LogicalResult LoadOp::verify() {
-  return verifyBox(*this, getMap().getType(), getSlot().getType(), getCoords().size());
+/// Whole panels, or a last one that is not full.
+template <typename Op> static LogicalResult verifyLoad(Op op) {
+  TensorMapType map = op.getMap().getType();
+  SharedType slot = op.getSlot().getType();
+  int64_t width = map.getBox().back(), tail = slot.getTailColumns();
+  return verifyBox(op, map, slot, op.getCoords().size(),
+                   width == tail ? tail : slot.getPanelColumns());
 }
 
-LogicalResult MulticastOp::verify() {
-  return verifyBox(*this, getMap().getType(), getSlot().getType(), getCoords().size());
-}
+LogicalResult LoadOp::verify() { return verifyLoad(*this); }
+
+LogicalResult MulticastOp::verify() { return verifyLoad(*this); }
 
 LogicalResult StoreOp::verify() {
   if (getPanel() >= static_cast<uint64_t>(getTile().getType().getPanels()))
     return emitOpError("expected a panel below ")
            << getTile().getType().getPanels() << ", got " << getPanel();
-  return verifyBox(*this, getMap().getType(), getTile().getType(), getCoords().size());
+  SharedType tile = getTile().getType();
+  int64_t columns = std::min(getMap().getType().getBox().back(), tile.getPanelColumns());
+  return verifyBox(*this, getMap().getType(), tile, getCoords().size(), columns);
 }
 
 LogicalResult WriteOp::verify() {

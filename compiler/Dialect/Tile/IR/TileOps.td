@@ -28,7 +28,8 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     `memory` is the tensor's binding. `sizes` and `strides` map the kernel's scalars to sizes and strides in elements, outermost
     dim first; the innermost stride is 1, the others are multiples of 16 bytes. So is `offset`, which maps them to where the tensor
     begins in the binding, in elements (at 0 where it is absent). Elements of a box outside the
-    tensor read as zero and are not written. With `tf32`, copies to shared memory round f32 to the nearest of TF32, ties to even; `wgmma`
+    tensor read as zero and are not written. `span` is the bytes of a line of the tile, which its chunks are permuted within: 32, 64 or 128, the box's
+    own where it is absent. With `tf32`, copies to shared memory round f32 to the nearest of TF32, ties to even; `wgmma`
     alone would cut mantissas off. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
     ```mlir
     %map = tile.tensor_map %a {sizes = affine_map<() -> (4096, 768)>, strides = affine_map<() -> (768, 1)>}
@@ -36,7 +37,7 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     ```
   }];
   let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$sizes, AffineMapAttr:$strides, OptionalAttr<AffineMapAttr>:$offset,
-                       UnitAttr:$tf32);
+                       OptionalAttr<I64Attr>:$span, UnitAttr:$tf32);
   let results = (outs Tile_TensorMapType:$map);
   let assemblyFormat = "$memory attr-dict `:` type($memory) `->` type($map)";
   let hasVerifier = 1;
@@ -185,7 +186,8 @@ def Tile_LoadOp : Tile_EffectOp<"load"> {
   let summary = "Start copying a tile from global memory by boxes";
   let description = [{
     One thread executes it. Copies the `slot`'s panels from the tensor, the first from `coords` (outermost dim first) on, each next one
-    further along the innermost dim; the stage's full barrier counts the bytes. Boxes of fewer rows leave the slot's last ones as they are. Becomes `cp.async.bulk.tensor` for each panel. Example:
+    further along the innermost dim; the stage's full barrier counts the bytes. Boxes of fewer rows leave the slot's last ones as they are. A box as
+    wide as a last panel that is not full brings that one alone. Becomes `cp.async.bulk.tensor` for each panel. Example:
     ```mlir
     tile.load %map[%row, %column] to %slot signal %ring[%stage]
         : !tile.tensor_map<128x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
@@ -222,7 +224,7 @@ def Tile_StoreOp : Tile_EffectOp<"store"> {
   let summary = "Start copying a part of a tile to global memory";
   let description = [{
     One thread executes it. Copies a box from row `row` of panel `panel` of `tile` to `coords` of the tensor, and commits the
-    copy as a group that `tile.wait_stores` waits for. What was stored to the tile must be fenced by `tile.fence_async`. Becomes
+    copy as a group that `tile.wait_stores` waits for. A box that is narrower than the panel leaves its other columns out. What was stored to the tile must be fenced by `tile.fence_async`. Becomes
     `cp.async.bulk.tensor`. Example:
     ```mlir
     tile.store %tile[%row] panel 0 to %map[%m, %n] : !tile.shared<128x128xbf16>, !tile.tensor_map<64x64xbf16>
