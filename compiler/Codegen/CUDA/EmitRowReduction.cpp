@@ -12,6 +12,7 @@
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -687,6 +688,8 @@ LogicalResult RowEmitter::runWalk() {
     return group.getRoot()->emitOpError("expected blocks of their own and rows that are not "
                                         "shifted where rows are summed up too, got ")
            << config;
+  group.getRoot()->getParentOfType<func::FuncOp>()->setAttr(kLoadsAheadAttr,
+                                                            points.builder.getUnitAttr());
   Value rows = index.product(parallelSizes), none = index.constant(0);
   row = frame.getBlockId();
   makeChunks();

@@ -22,10 +22,16 @@
 // what div.rn computes for usual numbers, without the call that it has for others: rounded to
 // nearest, but for results below 2^-100, which may be the next number.
 //
+// Kernels that have loads under way for what they compute next keep the calls of exact quotients,
+// and roots in two exact steps: ptxas does not move loads behind a call, but behind all arithmetic,
+// to save registers. Without, a step of logistic regression takes 6.2 us for 5.5 on an H200, and a
+// layer norm's gradient of 8192x4096 70 us for 63.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Analysis/FloatBounds.h"
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -287,7 +293,23 @@ void replaceQuotient(Quotient quotient) {
 
 } // namespace
 
+/// 1 / sqrt(x), each rounded, for a root that `-xc-expand-math` would approximate.
+void makeExact(math::RsqrtOp op) {
+  OpBuilder builder(op);
+  Builder b(builder, op.getLoc(), op.getType());
+  Value root = math::SqrtOp::create(builder, op.getLoc(), op.getOperand());
+  op.replaceAllUsesWith(
+      arith::DivFOp::create(builder, op.getLoc(), b.constant(1), root).getResult());
+  op.erase();
+}
+
 void RelaxMath::runOnOperation() {
+  bool loadsAhead = getOperation()->hasAttr(kLoadsAheadAttr);
+  if (loadsAhead)
+    getOperation().walk([](math::RsqrtOp op) {
+      if (getElementTypeOrSelf(op.getType()).isF32())
+        makeExact(op);
+    });
   Narrowed narrowed;
   SmallVector<std::pair<Operation *, bool>> found; // with whether it shows denormal numbers
   SmallVector<Quotient> quotients;
@@ -295,7 +317,8 @@ void RelaxMath::runOnOperation() {
     if (isa<math::ExpOp, math::TanhOp, math::ErfOp>(op) &&
         getElementTypeOrSelf(op->getResult(0)).isF32() && narrowed.isNarrowed(op->getResult(0)))
       found.push_back({op, narrowed.showsDenormals(op->getResult(0))});
-    if (auto quotient = dyn_cast<arith::DivFOp>(op); quotient && isModerate(quotient))
+    if (auto quotient = dyn_cast<arith::DivFOp>(op);
+        quotient && !loadsAhead && isModerate(quotient))
       quotients.push_back({quotient, narrowed.isNarrowed(quotient)});
   });
   for (auto [op, showsDenormals] : found) {

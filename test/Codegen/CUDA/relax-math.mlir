@@ -297,3 +297,20 @@ func.func @other_quotients(%x: f32, %y: f32) -> (f32, f32, f32) {
   %c = arith.divf %x, %two : f32
   return %a, %b, %c : f32, f32, f32
 }
+
+// ptxas moves no loads behind the calls that exact quotients are.
+// CHECK-LABEL: func.func @loads_ahead
+// CHECK:         arith.divf
+// CHECK:         %[[ROOT:.*]] = math.sqrt
+// CHECK:         arith.divf %{{.*}}, %[[ROOT]]
+// CHECK-NOT:     math.rsqrt
+func.func @loads_ahead(%x: f32) -> (f32, f32) attributes {cuda.loads_ahead} {
+  %one = arith.constant 1.0 : f32
+  %a = math.absf %x : f32
+  %m = arith.negf %a : f32
+  %e = math.exp %m : f32
+  %d = arith.addf %e, %one : f32
+  %q = arith.divf %one, %d : f32
+  %r = math.rsqrt %x : f32
+  return %q, %r : f32, f32
+}

@@ -19,6 +19,9 @@ namespace xc::cuda {
 /// Discardable attributes of kernel functions and of plan.scalar; CUDAConfig.td says what they
 /// mean.
 inline constexpr llvm::StringLiteral kIndexBitsAttr = "cuda.index_bits";
+/// On a function whose threads have loads under way for what they compute next (a unit): ptxas must
+/// not move those behind the arithmetic.
+inline constexpr llvm::StringLiteral kLoadsAheadAttr = "cuda.loads_ahead";
 inline constexpr llvm::StringLiteral kDivisorAttr = "cuda.divisor";
 inline constexpr llvm::StringLiteral kProgrammaticAttr = "cuda.programmatic";
 inline constexpr llvm::StringLiteral kSharedOffsetAttr = "cuda.shared_offset";
