@@ -160,7 +160,8 @@ private:
   IndexBuilder &index;
   MatmulTile tile;
   Value thread, threadRow, threadColumn;
-  Value rank; // of this block among those that share the tile
+  Value rank;     // of this block among those that share the tile
+  Value exchange; // where the sums of this block's share arrive from all of them
   SmallVector<Operand, 2> operands;
 };
 
@@ -558,14 +559,12 @@ void FMAEmitter::shareOutputs(ArrayRef<Value> sums) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
   int64_t share = static_cast<int64_t>(sums.size()) / config.getSplit(), group = getGroup();
-  Value buffer =
-      frame.allocateShared(contraction.accumulatorType, config.getTileM() * config.getTileN());
   auto getPlace = [&](Value block, int64_t number) {
     return index.add(index.mul(index.add(index.mul(block, share), number), threads), thread);
   };
   tile::WaitBlocksOp::create(builder, loc);
   for (auto [number, sum] : llvm::enumerate(sums))
-    tile::StoreInOp::create(builder, loc, sum, buffer, getPlace(rank, number % share),
+    tile::StoreInOp::create(builder, loc, sum, exchange, getPlace(rank, number % share),
                             index.constant(number / share));
   tile::ArriveBlocksOp::create(builder, loc);
   tile::WaitBlocksOp::create(builder, loc);
@@ -575,7 +574,7 @@ void FMAEmitter::shareOutputs(ArrayRef<Value> sums) {
       Value total;
       for (int64_t block = 0; block < config.getSplit(); ++block) {
         Value part =
-            memref::LoadOp::create(builder, loc, buffer, getPlace(index.constant(block), number));
+            memref::LoadOp::create(builder, loc, exchange, getPlace(index.constant(block), number));
         if (!total)
           total = part;
         else if (isa<FloatType>(contraction.accumulatorType))
@@ -600,6 +599,10 @@ LogicalResult FMAEmitter::run() {
   placeThread();
   operands.push_back(makeOperand(contraction.a, config.getTileM(), tile.startM));
   operands.push_back(makeOperand(contraction.b, config.getTileN(), tile.startN));
+  // All of shared memory is known before what is left of it is filled up.
+  if (rank)
+    exchange =
+        frame.allocateShared(contraction.accumulatorType, config.getTileM() * config.getTileN());
   frame.spreadBlocks(index.mul(tile.countTiles(), config.getSplit()));
   SmallVector<Value> sums(config.getThreadM() * config.getThreadN(),
                           points.zero(contraction.accumulatorType));

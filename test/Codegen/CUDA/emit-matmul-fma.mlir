@@ -138,9 +138,10 @@ builtin.module @copied_symbolic attributes {plan.kernel, plan.target = #plan.tar
 
 // -----
 
-// Two blocks share a tile: each does half of the steps, sends the other one half of its sums, and stores its own half of all.
+// Two blocks share a tile: each does half of the steps, sends the other one half of its sums, and stores its own half of all. What keeps a
+// second block off the multiprocessor is filled up behind the place for sums.
 // CHECK-LABEL: func.func @shared_sum
-// CHECK-SAME:    cluster = [2, 1, 1]
+// CHECK-SAME:    cluster = [2, 1, 1], shared = 115728,
 // CHECK:         tile.arrive_blocks
 // CHECK:         scf.for
 // CHECK:           math.fma
