@@ -357,7 +357,14 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
   // read whole sectors of 32 bytes, and 4 do with vectors.
   int64_t threads = 32, rows = 8, multiprocessors = kernel.target->multiprocessors;
   auto countBlocks = [&]() -> int64_t { return llvm::divideCeil(*columns, threads * vector); };
-  auto isFew = [&] { return !fillsMultiprocessors(*kernel.target, countBlocks()); };
+  // Most multiprocessors are enough for long columns. Of short ones a thread reads but a few
+  // elements, and what counts is how many it waits for at a time.
+  constexpr int64_t shortColumn = 512;
+  bool isShort = length && *length <= shortColumn;
+  auto isFew = [&] {
+    return isShort ? countBlocks() < multiprocessors
+                   : !fillsMultiprocessors(*kernel.target, countBlocks());
+  };
   while (columns && threads * vector > 32 && isFew())
     (threads > 8 ? threads : vector) /= 2;
   while (columns && threads * vector > 8 && isFew())

@@ -525,6 +525,30 @@ builtin.module @columns attributes {plan.kernel, plan.target = #plan.target<"cud
 
 // -----
 
+// Short columns, which parts of sums are: of 128 blocks with 32 columns each, and 256 with 16, the
+// latter, so that all multiprocessors have some.
+// CHECK-LABEL: func.func @short_columns()
+// CHECK-SAME:    #cuda.column_reduction<threads = 8, rows = 64, vector = 2>
+builtin.module @short_columns attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @short_columns() {
+    %b0 = plan.binding 0 read align 64 : memref<128x4096xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<128x4096xf32> to tensor<128x4096xf32>
+    %e = tensor.empty() : tensor<4096xf32>
+    %zero = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4096xf32>) -> tensor<4096xf32>
+    %sum = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%t0 : tensor<128x4096xf32>) outs(%f : tensor<4096xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<4096xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4096xf32>
+    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<4096xf32>, memref<4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
 // Where the symbolic size is a multiple of 4, and 32 bits do, the first variants are taken: those
 // that hold a row, then one that walks over it.
 // CHECK-LABEL: func.func @columns_of_symbolic_length_rows1024()
