@@ -76,6 +76,10 @@ mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ten
 /// `what` says what is expected, after the op's name.
 void requireSizes(mlir::OpBuilder &builder, mlir::Operation *op, mlir::OpFoldResult left,
                   plan::Comparison comparison, mlir::OpFoldResult right, const llvm::Twine &what);
+/// Demands that what the type of `op`'s result number `number` says of its dims is what they come
+/// to by `sizes`.
+void requireResultSizes(mlir::OpBuilder &builder, mlir::Operation *op, int64_t number,
+                        llvm::ArrayRef<mlir::OpFoldResult> sizes);
 /// 1 where an array of `sizes` has elements, else 0.
 mlir::OpFoldResult isNotEmpty(array::SizeBuilder &sizeBuilder,
                               llvm::ArrayRef<mlir::OpFoldResult> sizes);
@@ -87,6 +91,9 @@ void requireElement(mlir::OpBuilder &builder, mlir::Operation *op,
 /// Demands that the indices at which `op` reads its operands are within their dims, where an
 /// indexing map computes them. Fails, with an error, where their bounds cannot be told from sizes.
 mlir::LogicalResult requireIndices(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op);
+/// Demands that the slice of `whole` that `op` reads or writes is within it.
+void requireSlice(mlir::OpBuilder &builder, mlir::OffsetSizeAndStrideOpInterface op,
+                  mlir::Value whole);
 /// Demands that dim `dim` of `operand` has room for the window of `windowSize` elements that `op`
 /// moves over it, so that `places` are not fewer than none, and as many as `known` says, if it is
 /// not dynamic.

@@ -205,6 +205,20 @@ void requireSizes(OpBuilder &builder, Operation *op, OpFoldResult left, plan::Co
                           sizeBuilder.value(right), (array::getOriginName(op) + ": " + what).str());
 }
 
+void requireResultSizes(OpBuilder &builder, Operation *op, int64_t number,
+                        ArrayRef<OpFoldResult> sizes) {
+  auto type = cast<RankedTensorType>(op->getResult(number).getType());
+  for (auto [dim, size] : llvm::enumerate(sizes)) {
+    if (type.isDynamicDim(dim))
+      continue;
+    std::string what;
+    llvm::raw_string_ostream(what)
+        << "expected dim " << dim << " of the result to be that of " << type;
+    requireSizes(builder, op, size, plan::Comparison::Equal,
+                 builder.getIndexAttr(type.getDimSize(dim)), what);
+  }
+}
+
 /// No tensor has as many elements.
 static constexpr int64_t kMoreThanAll = int64_t(1) << 48;
 

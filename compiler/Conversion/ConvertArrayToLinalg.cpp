@@ -235,6 +235,13 @@ private:
       OpBuilder builder(op);
       return failed(requireIndices(builder, op)) ? WalkResult::interrupt() : WalkResult::advance();
     });
+    getOperation().walk([](OffsetSizeAndStrideOpInterface op) {
+      OpBuilder builder(op);
+      if (auto extract = dyn_cast<tensor::ExtractSliceOp>(*op))
+        requireSlice(builder, op, extract.getSource());
+      if (auto insert = dyn_cast<tensor::InsertSliceOp>(*op))
+        requireSlice(builder, op, insert.getDest());
+    });
     return failure(walk.wasInterrupted());
   }
 

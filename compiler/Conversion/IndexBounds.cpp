@@ -231,9 +231,11 @@ bool RepeatedLoops::visitRounds(ArrayRef<int64_t> counts,
 
 std::optional<int> RepeatedLoops::getDirection(unsigned loop) const {
   SmallVector<int64_t> counts;
-  for (unsigned other = 0; other < sizes.size(); ++other)
-    counts.push_back(
-        std::min(periods[other].rounds, getSize(other).value_or(kMostRounds) - (other == loop)));
+  for (unsigned other = 0; other < sizes.size(); ++other) {
+    std::optional<int64_t> size = getSize(other);
+    int64_t rounds = periods[other].rounds;
+    counts.push_back(size ? std::min(rounds, *size - (other == loop)) : rounds);
+  }
   bool rises = false, falls = false;
   bool isKnown = visitRounds(counts, [&](MutableArrayRef<int64_t> at) {
     int64_t before = evaluate(group, at);

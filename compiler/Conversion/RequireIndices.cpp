@@ -109,6 +109,21 @@ static void requireWithin(OpBuilder &builder, linalg::LinalgOp op, OpOperand &op
   require(room - bounds.low, sizeBuilder.constant(room), "no place ", " before the start of dim ");
 }
 
+void requireSlice(OpBuilder &builder, OffsetSizeAndStrideOpInterface op, Value whole) {
+  array::SizeBuilder sizeBuilder(builder, op.getLoc());
+  OpFoldResult one = sizeBuilder.constant(1), isRead = isNotEmpty(sizeBuilder, op.getMixedSizes());
+  for (auto [dim, offset, size, stride] :
+       llvm::enumerate(op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
+    OpFoldResult last =
+        sizeBuilder.add(offset, sizeBuilder.mul(sizeBuilder.sub(size, one), stride));
+    std::string what;
+    llvm::raw_string_ostream(what)
+        << "expected a slice within dim " << dim << " of " << whole.getType();
+    requireSizes(builder, op, sizeBuilder.mul(isRead, sizeBuilder.add(last, one)),
+                 plan::Comparison::AtMost, sizeBuilder.size(whole, dim), what);
+  }
+}
+
 LogicalResult requireIndices(OpBuilder &builder, linalg::LinalgOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   auto isLoop = [](AffineExpr expr) { return isa<AffineDimExpr>(expr); };

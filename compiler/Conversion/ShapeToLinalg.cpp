@@ -401,6 +401,7 @@ struct ConvertSlice : OpConversionPattern<array::SliceOp> {
       OpFoldResult extent = sizeBuilder.sub(limit, start);
       sizes.push_back(op.getStrides()[dim] == 1 ? extent : sizeBuilder.ceilDiv(extent, stride));
     }
+    requireResultSizes(rewriter, op, 0, sizes);
     sizes = refineSizes(rewriter, type, sizes);
     Value result;
     // An empty slice may start behind the last element, where no slice op may.
@@ -517,6 +518,7 @@ struct ConvertConcatenate : OpConversionPattern<array::ConcatenateOp> {
       end = sizeBuilder.add(end, sizeBuilder.size(part, axis));
     }
     sizes[axis] = end;
+    requireResultSizes(rewriter, op, 0, sizes);
     Value result =
         emptyTensor(rewriter, loc, refineSizes(rewriter, type, sizes), type.getElementType());
     for (auto [part, start] : llvm::zip_equal(adaptor.getOperands(), starts)) {
@@ -554,6 +556,7 @@ struct ConvertPad : OpConversionPattern<array::PadOp> {
       sizes.push_back(
           sizeBuilder.add(spread, sizeBuilder.constant(op.getLow()[dim] + op.getHigh()[dim])));
     }
+    requireResultSizes(rewriter, op, 0, sizes);
     sizes = refineSizes(rewriter, type, sizes);
     Value background = buildBackground(rewriter, op, adaptor.getValue(), sizes);
     Value result = tensor::InsertSliceOp::create(rewriter, loc, adaptor.getOperand(), background,

@@ -143,3 +143,16 @@ func.func @pairs_reversed(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32>
   } -> tensor<?xf32>
   return %r : tensor<?xf32>
 }
+
+// A period of 65,536 rounds is looked at to its end, where the index falls: of rounds enough for one it takes 65,536 places.
+// CHECK-LABEL: func.func @long_period
+// CHECK-SAME:    (%[[X:.*]]: tensor<2xf32>, %[[O:.*]]: tensor<65537xf32>)
+// CHECK:         plan.require %c65536 at_most %c2, "linalg.generic: expected all places d0 mod 65536 + d0 floordiv 65536 to be in dim 0 of tensor<2xf32>"
+func.func @long_period(%x: tensor<2xf32>, %o: tensor<65537xf32>) -> tensor<65537xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i mod 65536 + i floordiv 65536)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<2xf32>) outs(%o : tensor<65537xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<65537xf32>
+  return %r : tensor<65537xf32>
+}

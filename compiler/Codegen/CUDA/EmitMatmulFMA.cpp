@@ -30,14 +30,14 @@
 //       accumulators += products of those loaded before
 //   compute and store the outputs
 //
-// With `split` > 1 a cluster of blocks shares a tile: each does its part of the steps, sends its
-// sums to the shared memory of the blocks that store them, and stores its own share of all.
-//
 // At that barrier all threads have loaded the whole of tile `step`, which is why the next round may
 // overwrite it. An operand that is contiguous along k is copied element by element: cp.async turns
 // it on the way, and needs no rows that are aligned. What a copy needs beside its bytes is made
 // anew in each step, of one address for each operand and of how many rows, or k, are left: 128
 // registers hold 64 sums, their factors and little else.
+//
+// With `split` > 1 a cluster of blocks shares a tile: each does its part of the steps, sends its
+// sums to the shared memory of the blocks that store them, and stores its own share of all.
 //
 // Both tiles lie in shared memory with k as the slow dim, so that a thread reads its rows of A and
 // its columns of B by vectors. A thread's rows (and columns) come in groups of 4, the groups tile_m

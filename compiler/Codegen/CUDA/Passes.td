@@ -198,7 +198,8 @@ def EmitMatmulFMA : EmitPass<"xc-cuda-emit-matmul-fma"> {
   let summary = "Emit the threads of kernels configured as #cuda.matmul_fma";
   let description = [{
     A block computes a tile of the product; tiles of both operands, with their elementwise producers applied,
-    pass through shared memory in two buffers, and each thread multiplies what it holds in registers. The
+    pass through shared memory in as many buffers as there are stages, and each thread multiplies what it holds in registers. With `split` > 1
+    the blocks of a cluster share the steps of a tile, and then its sums. The
     consumers of the product are applied before it is stored. Example:
     ```mlir
     %acc = scf.for %k = %c0 to %steps step %c1 iter_args(...) { ... math.fma ... gpu.barrier ... }
@@ -363,7 +364,8 @@ def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
     `ex2.approx` and `rcp.approx`, whose errors are far below that rounding. Others are left to
     `-xc-expand-math`. Quotients in f32 whose operands are known to be moderate, as those of a sigmoid are, are a
     product with `rcp.approx` where they are narrowed too, and else the few steps by which `div.rn` rounds them, without
-    its branch. Example:
+    its branch. In kernels with `cuda.loads_ahead` these keep `div.rn`, and rsqrt is 1 / sqrt(x), each rounded: ptxas moves
+    loads behind arithmetic, but not behind their calls. Example:
     ```mlir
     %y = math.exp %x : f32                                                                // input
     %n = arith.truncf %y : f32 to bf16

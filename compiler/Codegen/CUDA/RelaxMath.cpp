@@ -294,7 +294,7 @@ void replaceQuotient(Quotient quotient) {
 } // namespace
 
 /// 1 / sqrt(x), each rounded, for a root that `-xc-expand-math` would approximate.
-void makeExact(math::RsqrtOp op) {
+static void makeExact(math::RsqrtOp op) {
   OpBuilder builder(op);
   Builder b(builder, op.getLoc(), op.getType());
   Value root = math::SqrtOp::create(builder, op.getLoc(), op.getOperand());

@@ -81,6 +81,21 @@ static bool readsNothing(llvm::BasicBlock &block) {
   return true;
 }
 
+/// Whether all ways from `block` on lead to `tail`.
+static bool leadsTo(llvm::BasicBlock &block, llvm::BasicBlock &tail) {
+  llvm::SmallPtrSet<llvm::BasicBlock *, 8> seen = {&block};
+  llvm::SmallVector<llvm::BasicBlock *> open = {&block};
+  while (!open.empty()) {
+    llvm::BasicBlock *current = open.pop_back_val();
+    if (llvm::succ_empty(current))
+      return false;
+    for (llvm::BasicBlock *next : llvm::successors(current))
+      if (next != &tail && seen.insert(next).second)
+        open.push_back(next);
+  }
+  return true;
+}
+
 /// Whether `tail` may run although another copy of it runs afterwards: its stores are to places
 /// that do not depend on the way there, so that the last one stays.
 static bool mayRunTwice(llvm::BasicBlock &tail) {
@@ -117,14 +132,15 @@ void separateUnlikelyTails(llvm::Function &function) {
     llvm::BasicBlock *tail = findLikely(block);
     if (!tail || tail == &block || !tail->hasNPredecessors(2) || !isTail(*tail))
       continue;
+    bool rejoins = llvm::all_of(llvm::successors(&block), [&](llvm::BasicBlock *next) {
+      return next == tail || (leadsTo(*next, *tail) && readsNothing(*next));
+    });
     for (llvm::BasicBlock *other : llvm::to_vector(llvm::predecessors(tail)))
       if (other != &block && other->getSingleSuccessor() == tail) {
         copyTail(*tail, *other);
         tail->moveAfter(&block);
       }
-    if (tail->getSinglePredecessor() && mayRunTwice(*tail) &&
-        llvm::all_of(llvm::successors(&block),
-                     [&](llvm::BasicBlock *next) { return next == tail || readsNothing(*next); }))
+    if (rejoins && tail->getSinglePredecessor() && mayRunTwice(*tail))
       moveIntoPredecessor(*tail);
   }
 }

@@ -16,8 +16,9 @@ namespace xc::cuda {
 
 /// Where an unlikely branch meets the usual path in the last few instructions of the function, it
 /// gets those for itself: ptxas puts a branch that comes back between the two, for the usual path
-/// to jump over, and one that does not behind them. Where the unlikely path only computes, and then
-/// stores to the same places, the usual one stores before the branch, and waits for it no longer.
+/// to jump over, and one that does not behind them. Where all that the unlikely path does is to
+/// compute, and then to store to the same places, the usual one stores before the branch, and waits
+/// for it no longer.
 void separateUnlikelyTails(llvm::Function &function);
 
 } // namespace xc::cuda

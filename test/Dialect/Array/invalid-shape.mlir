@@ -328,6 +328,14 @@ func.func @f(%x: tensor<4x8xf32>, %v: tensor<f32>) {
 
 // -----
 
+func.func @f(%x: tensor<4x8xf32>, %v: tensor<f32>) {
+  // expected-error @+1 {{'array.pad' op expected amounts of at most 2147483648, got [9223372036854775807, 0]}}
+  %0 = array.pad %x, %v low = [9223372036854775807, 0] high = [9223372036854775807, 0] : (tensor<4x8xf32>, tensor<f32>) -> tensor<2x8xf32>
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<4x8xf32>, %v: tensor<i32>) {
   // expected-error @+1 {{'array.pad' op expected operands of one element type, got 'f32' and 'i32'}}
   %0 = array.pad %x, %v low = [0, 0] high = [0, 0] : (tensor<4x8xf32>, tensor<i32>) -> tensor<4x8xf32>

@@ -160,6 +160,14 @@ func.func @f(%x: tensor<4x8xf32>) {
 
 // -----
 
+func.func @f(%x: tensor<2x12x9x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected numbers of at most 2147483648 in 'low', got [9223372036854775807, 0]}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [9223372036854775807, 0] high = [9223372036854775807, 0] : (tensor<2x12x9x4xf32>, tensor<3x3x4x6xf32>) -> tensor<2x8x7x6xf32>
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<4x8xf32>) {
   // expected-error @+1 {{'array.reduce_window' op expected numbers of at least 1 in 'dilation', got [1, 0]}}
   %0 = array.reduce_window max, %x window = [1, 1] dilation = [1, 0] : tensor<4x8xf32> -> tensor<4x8xf32>

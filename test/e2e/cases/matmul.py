@@ -89,7 +89,7 @@ def shared_sums():
 def numbers_of_rows():
     """Rows of symbolic number, few and many, and sums of symbolic length, for each of which there are variants."""
     for dtype in ("f32", "bf16"):
-        for rows in (1, 8, 13, 40, 200):
+        for rows in (1, 8, 13, 40, 200, 600):
             x, w = random(dtype, (rows, 512), 43), random(dtype, (512, 72), 44)
             yield simple(f"rows_of_symbolic_number_{dtype}_{rows}", [x, w], [(dtype, x.values @ w.values)],
                          f"%r0 = array.matmul %0, %1 : (tensor<?x512x{dtype}>, {w.mlir}) -> tensor<?x72x{dtype}>", "sum",

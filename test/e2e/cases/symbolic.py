@@ -263,6 +263,31 @@ def requirements():
     return %y : tensor<4xf32>
   }
 """, [f32((6,), (4,))], [(f32((7,), (4,)), "got 5 and 4"), (f32((5,), (4,)), "got 3 and 4")], lambda x, w: [x[2:] + w], "rounded")
+    for name, text, good, bad, want in (
+            ("slice", "array.slice %x [::2] : tensor<?xf32> -> tensor<4xf32>", (7, 8), ((2, "got 1 and 4"), (9, "got 5 and 4")), lambda x: x[::2]),
+            ("slice_from", "array.slice %x [1:] : tensor<?xf32> -> tensor<4xf32>", (5,), ((2, "got 1 and 4"), (6, "got 5 and 4")), lambda x: x[1:]),
+            ("pad", "array.pad %x, %z low = [1] high = [2] : (tensor<?xf32>, tensor<f32>) -> tensor<4xf32>", (1,), ((0, "got 3 and 4"), (2, "got 5 and 4")),
+             lambda x: np.pad(x, (1, 2))),
+            ("concatenation", "array.concatenate %x, %x axis = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<4xf32>", (2,), ((1, "got 2 and 4"), (3, "got 6 and 4")),
+             lambda x: np.concatenate([x, x])),
+            ("box", "tensor.extract_slice %x [1] [4] [2] : tensor<?xf32> to tensor<4xf32>", (8, 11), ((7, "got 8 and 7"), (0, "got 8 and 0")), lambda x: x[1:8:2])):
+        yield refused(f"a_{name}_of_a_number", f"""  func.func @NAME(%x: tensor<?xf32>) -> (tensor<4xf32>) {{
+    %z = array.constant dense<0.0> : tensor<f32>
+    %s = {text}
+    %y = array.neg %s : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }}
+""", [f32((n,)) for n in good], [(f32((n,)), got) for n, got in bad], lambda x, want=want: [-want(x)])
+    yield refused("parts_of_numbers", """  func.func @NAME(%x: tensor<?xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+    %a, %b = array.split %x axis = 0 parts = [3, 3] : tensor<?xf32> -> tensor<3xf32>, tensor<3xf32>
+    return %a, %b : tensor<3xf32>, tensor<3xf32>
+  }
+""", [f32((6,))], [(f32((8,)), "got 5 and 3"), (f32((4,)), "got 1 and 3")], lambda x: [x[:3], x[3:]])
+    yield refused("a_box_written", """  func.func @NAME(%x: tensor<?xf32>, %c: tensor<3xf32>) -> (tensor<?xf32>) {
+    %y = tensor.insert_slice %c into %x [1] [3] [1] : tensor<3xf32> into tensor<?xf32>
+    return %y : tensor<?xf32>
+  }
+""", [f32((4,), (3,)), f32((6,), (3,))], [(f32((3,), (3,)), "got 4 and 3")], lambda x, c: [np.concatenate([x[:1], c, x[4:]])])
     yield refused("a_slice_as_a_number", """  func.func @NAME(%x: tensor<?xf32>) -> (tensor<4xf32>) {
     %s = array.slice %x [::2] : tensor<?xf32> -> tensor<?xf32>
     %y = tensor.cast %s : tensor<?xf32> to tensor<4xf32>

@@ -132,6 +132,8 @@ REDUNDANT = {
     ("matmul_splitk", "sm_80", "main_k1_reduce", 3): COLUMN_TREE,
     ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
     ("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", 10): LAST,
+    **{("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", number): ONCE for number in (11, 12)},
+    **{("attention", "sm_90a", kernel, number): ONCE for kernel in ("main_k0_matmul", "main_k2_matmul") for number in (10, 11)},
     ("matmul_wgmma_parts", "sm_90a", "main_k1_reduce", 5): COLUMN_TREE,
     **{("attention", "sm_90a", kernel, number): RING for kernel in ("main_k0_matmul", "main_k2_matmul")
        for number in (3, 7, 9)},

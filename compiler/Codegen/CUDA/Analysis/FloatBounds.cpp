@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -22,6 +23,8 @@ namespace xc::cuda {
 
 /// Operands further away are not looked at: those nearby say what there is to know.
 static constexpr int kMostDepth = 8;
+/// What -0 counts as, so that nobody takes it for no less than 0.
+static constexpr double kBelowZero = -std::numeric_limits<double>::denorm_min();
 
 static FloatBounds getBounds(Value value, int depth) {
   APFloat number(0.0);
@@ -30,6 +33,8 @@ static FloatBounds getBounds(Value value, int depth) {
       return {};
     bool losesInfo;
     number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+    if (number.isNegZero())
+      return {kBelowZero, 0.0};
     return {number.convertToDouble(), number.convertToDouble()};
   }
   Operation *op = value.getDefiningOp();
@@ -49,7 +54,7 @@ static FloatBounds getBounds(Value value, int depth) {
       })
       .Case<arith::NegFOp>([&](auto) {
         FloatBounds x = of(0);
-        return FloatBounds{-x.high, -x.low};
+        return FloatBounds{x.high == 0.0 ? kBelowZero : -x.high, -x.low};
       })
       .Case<arith::AddFOp>([&](auto) {
         FloatBounds x = of(0), y = of(1);

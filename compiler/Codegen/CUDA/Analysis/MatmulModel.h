@@ -53,8 +53,8 @@ bool fitsRowParts(int64_t columns, bool isSwapped, int64_t elementBytes, int64_t
 bool hasCopiedLines(int64_t bytes, bool canEndEarly);
 
 /// Of `columns` columns of outputs that a block stores, those that pass through shared memory at a
-/// time on their way to boxes; 0 if threads store them, as they do where there is no room beside
-/// `usedBytes`.
+/// time on their way to boxes; 0 if threads store them, as they do those of 4 bytes where there is
+/// no room beside `usedBytes`.
 int64_t getStagingColumns(const Target &target, int64_t columns, int64_t outputBytes,
                           int64_t warpgroups, int64_t blocks, int64_t usedBytes);
 

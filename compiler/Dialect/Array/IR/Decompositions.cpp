@@ -114,9 +114,12 @@ FailureOr<Values> SplitOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   int64_t rank = getOperand().getType().getRank();
   SmallVector<int64_t> starts(rank, 0), limits(rank, ShapedType::kDynamic), strides(rank, 1);
+  // The last part ends where the operand does: what is left must be as large.
+  bool isSizeKnown = !getOperand().getType().isDynamicDim(getAxis());
   Values results;
   for (auto [type, part] : llvm::zip_equal(getResultTypes(), getParts())) {
-    limits[getAxis()] = starts[getAxis()] + part;
+    bool endsEarly = isSizeKnown || results.size() + 1 < getNumResults();
+    limits[getAxis()] = endsEarly ? starts[getAxis()] + part : ShapedType::kDynamic;
     Value slice = e.make<SliceOp>(getOperand(), starts, limits, strides);
     results.push_back(e.finish(slice, type));
     starts[getAxis()] += part;

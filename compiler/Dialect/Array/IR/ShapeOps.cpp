@@ -282,6 +282,10 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
       return failure();
     if (llvm::any_of(amounts, [](int64_t amount) { return amount < 0; }))
       return rule.error("expected amounts that are not negative, got ", formatDims(amounts));
+    // Sizes that are made of them do not overflow.
+    constexpr int64_t largest = int64_t(1) << 31;
+    if (llvm::any_of(amounts, [](int64_t amount) { return amount > largest; }))
+      return rule.error("expected amounts of at most ", largest, ", got ", formatDims(amounts));
   }
   Dims shape;
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {

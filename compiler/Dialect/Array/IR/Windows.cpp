@@ -24,6 +24,10 @@ SmallVector<WindowDim> makeWindow(ArrayRef<int64_t> sizes, const WindowAttrs &at
   return window;
 }
 
+/// Strides, paddings and dilations are no larger, nor below the opposite of it: numbers of places
+/// that are made of them do not overflow.
+static constexpr int64_t kLargestNumber = int64_t(1) << 31;
+
 LogicalResult checkWindow(const RuleContext &rule, int64_t count, StringRef dims,
                           const WindowAttrs &attrs, bool allowNegativePadding) {
   auto check = [&](DenseI64ArrayAttr numbers, StringRef what, int64_t minimum) -> LogicalResult {
@@ -35,9 +39,12 @@ LogicalResult checkWindow(const RuleContext &rule, int64_t count, StringRef dims
     if (llvm::any_of(numbers.asArrayRef(), [&](int64_t number) { return number < minimum; }))
       return rule.error("expected numbers of at least ", minimum, " in '", what, "', got ",
                         formatDims(numbers));
+    if (llvm::any_of(numbers.asArrayRef(), [](int64_t number) { return number > kLargestNumber; }))
+      return rule.error("expected numbers of at most ", kLargestNumber, " in '", what, "', got ",
+                        formatDims(numbers));
     return success();
   };
-  int64_t leastPadding = allowNegativePadding ? std::numeric_limits<int64_t>::min() : 0;
+  int64_t leastPadding = allowNegativePadding ? -kLargestNumber : 0;
   return failure(
       failed(check(attrs.strides, "strides", 1)) || failed(check(attrs.low, "low", leastPadding)) ||
       failed(check(attrs.high, "high", leastPadding)) ||
