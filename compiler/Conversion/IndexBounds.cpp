@@ -264,6 +264,8 @@ std::optional<IndexBounds> RepeatedLoops::boundByEnds() const {
 
 /// The value `table[at]`, where `at` is one of its places; nothing where it has too many steps.
 static std::optional<AffineExpr> lookUp(ArrayRef<int64_t> table, AffineExpr at) {
+  if (auto place = dyn_cast<AffineConstantExpr>(at))
+    return getAffineConstantExpr(table[place.getValue()], at.getContext());
   int64_t size = table.size(), steps = 0;
   AffineExpr value = getAffineConstantExpr(table[0], at.getContext());
   for (int64_t place = 1; place < size; ++place) {

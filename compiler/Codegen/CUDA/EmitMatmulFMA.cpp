@@ -89,7 +89,9 @@ class FMAEmitter {
 public:
   FMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulFMAAttr config)
       : contraction(contraction), config(config), threads(getThreads(config)),
-        frame(kernel, threads), points(frame.points), index(points.index),
+        sharedRoom(kernel.target->sharedPerMultiprocessor),
+        isInBankOrder(kernel.target->arch.starts_with("sm_90")), frame(kernel, threads),
+        points(frame.points), index(points.index),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()) {}
 
   LogicalResult run();
@@ -155,6 +157,8 @@ private:
   const Contraction &contraction;
   MatmulFMAAttr config;
   int64_t threads;
+  int64_t sharedRoom; // of a multiprocessor, in bytes
+  bool isInBankOrder; // the products of a step: see multiply
   KernelFrame frame;
   PointEmitter &points;
   IndexBuilder &index;
@@ -259,7 +263,8 @@ SmallVector<Value> FMAEmitter::loadFragments(Value bufferNumber, int64_t k) {
 /// of three reads one is that of the operation before. So rows are passed to and fro: where the row
 /// changes, the column stays. A sum mostly lies in the bank of its column's factor, as both are
 /// parts of vectors, and such pairs of reads keep up only while banks alternate: odd rows ascend
-/// and even ones descend, which puts the factor of the next row into the bank that is not busy.
+/// and even ones descend, which puts the factor of the next row into the bank that is not busy. So
+/// it was measured on sm_90; on others ptxas may spill registers for that order.
 void FMAEmitter::multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
@@ -270,7 +275,7 @@ void FMAEmitter::multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums
   int64_t rows = config.getThreadM(), columns = config.getThreadN();
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t step = 0; step < columns; ++step) {
-      int64_t j = i % 2 == 1 ? step : columns - 1 - step;
+      int64_t j = isInBankOrder && i % 2 == 0 ? columns - 1 - step : step;
       Value a = factors[i], b = factors[rows + j], &sum = sums[i * columns + j];
       if (isa<FloatType>(contraction.accumulatorType))
         sum = math::FmaOp::create(builder, loc, a, b, sum);
@@ -492,12 +497,15 @@ SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
 }
 
 /// Left to itself, ptxas keeps an address for each copy of unaligned rows: 228 registers, and one
-/// block on a multiprocessor.
+/// block on a multiprocessor. No more are asked for than shared memory has room for.
 int64_t FMAEmitter::getFewestBlocks() {
   int64_t words = getElementBytes(contraction.accumulatorType) / 4;
   if (!isCopied() || config.getThreadM() * config.getThreadN() * words > kFewSums)
     return 1;
-  return std::max<int64_t>(1, kRegisters / (kFewRegisters * llvm::alignTo(threads, 32)));
+  int64_t lines = config.getTileM() + config.getTileN() + 2 * kPadding;
+  int64_t shared = config.getStages() * config.getTileK() * lines * words * 4;
+  return std::clamp<int64_t>(kRegisters / (kFewRegisters * llvm::alignTo(threads, 32)), 1,
+                             std::max<int64_t>(1, sharedRoom / (shared + 1024)));
 }
 
 SmallVector<Value> FMAEmitter::sumLoaded(SmallVector<Value> sums) {

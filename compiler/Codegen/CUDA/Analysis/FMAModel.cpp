@@ -89,6 +89,8 @@ static constexpr FMAPlan kLoadedPlans[] = {
 };
 /// Copies that a thread starts in a step: what more need does not fit its registers.
 static constexpr int64_t kMostCopies = 40;
+/// Sums of a thread that any target's ptxas has registers for.
+static constexpr int64_t kMostSums = 64;
 /// What a step of all tiles that are copied takes of k.
 static constexpr int64_t kCopiedK = 16;
 /// Of wide types all that a step multiplies must fit into registers.
@@ -223,6 +225,9 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
     if (isWide && (plan.threadM * plan.threadN > kMostWideSums || plan.tileK > kMostWideK))
       return;
     if (problem.isCopied && countCopies(problem, plan) > kMostCopies)
+      return;
+    // Measured on sm_90 alone: on others ptxas may have no room beside so many sums.
+    if (plan.threadM * plan.threadN > kMostSums && !target.arch.starts_with("sm_90"))
       return;
     // Short sums have no more tiles than are under way and one that is multiplied.
     if (problem.isCopied)
