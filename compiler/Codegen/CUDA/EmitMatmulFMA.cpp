@@ -90,7 +90,7 @@ public:
   FMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulFMAAttr config)
       : contraction(contraction), config(config), threads(getThreads(config)),
         sharedRoom(kernel.target->sharedPerMultiprocessor),
-        isInBankOrder(kernel.target->arch.starts_with("sm_90")), frame(kernel, threads),
+        isInBankOrder(!kernel.target->arch.starts_with("sm_110")), frame(kernel, threads),
         points(frame.points), index(points.index),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()) {}
 
@@ -264,7 +264,8 @@ SmallVector<Value> FMAEmitter::loadFragments(Value bufferNumber, int64_t k) {
 /// changes, the column stays. A sum mostly lies in the bank of its column's factor, as both are
 /// parts of vectors, and such pairs of reads keep up only while banks alternate: odd rows ascend
 /// and even ones descend, which puts the factor of the next row into the bank that is not busy. So
-/// it was measured on sm_90; on others ptxas may spill registers for that order.
+/// it was measured on sm_90; for sm_110 ptxas spills registers in that order, and elsewhere in
+/// others.
 void FMAEmitter::multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;

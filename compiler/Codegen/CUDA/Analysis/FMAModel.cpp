@@ -89,7 +89,7 @@ static constexpr FMAPlan kLoadedPlans[] = {
 };
 /// Copies that a thread starts in a step: what more need does not fit its registers.
 static constexpr int64_t kMostCopies = 40;
-/// Sums of a thread that any target's ptxas has registers for.
+/// Sums of a thread for which ptxas has registers on any target.
 static constexpr int64_t kMostSums = 64;
 /// What a step of all tiles that are copied takes of k.
 static constexpr int64_t kCopiedK = 16;
@@ -226,8 +226,8 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
       return;
     if (problem.isCopied && countCopies(problem, plan) > kMostCopies)
       return;
-    // Measured on sm_90 alone: on others ptxas may have no room beside so many sums.
-    if (plan.threadM * plan.threadN > kMostSums && !target.arch.starts_with("sm_90"))
+    // ptxas has no room beside so many sums for sm_120 and sm_121.
+    if (plan.threadM * plan.threadN > kMostSums && target.arch.starts_with("sm_12"))
       return;
     // Short sums have no more tiles than are under way and one that is multiplied.
     if (problem.isCopied)
