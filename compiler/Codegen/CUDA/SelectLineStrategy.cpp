@@ -142,10 +142,7 @@ LogicalResult addSortVariants(const KernelInfo &kernel) {
       clone.erase();
       continue;
     }
-    SmallVector<Attribute> guards(clone->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
-    auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(clone), length));
-    guards.push_back(plan::ValueGuardAttr::get(context, map, /*min=*/0, bound, /*divisor=*/1));
-    clone->setAttr(plan::kGuardsAttr, builder.getArrayAttr(guards));
+    addRangeGuard(*variant, length, /*min=*/0, bound);
     recordChoice(clone, chooseTileSort(context, bound, /*bounded=*/true), 32);
   }
   return success();

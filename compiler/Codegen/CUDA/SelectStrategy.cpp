@@ -7,9 +7,8 @@
 //
 // The kind of a kernel follows from its ops: what contracts, what reduces along or across memory,
 // what does neither. Within a kind, sizes decide: how many elements a thread takes, how many
-// threads share a row. Where a size is symbolic, up to three variants are made, or families of them
-// for rows of several lengths: one under guards on sizes, which are multiples of the vector width
-// and have 32-bit indices, one for other sizes with such indices, and a general one.
+// threads share a row. Where a size is symbolic, variants for what it may be come before the
+// general one; see SelectVariants.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +17,12 @@
 #include "compiler/Codegen/CUDA/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Occupancy.h"
+#include "compiler/Codegen/CUDA/SelectVariants.h"
 
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -36,18 +35,6 @@ namespace xc::cuda {
 
 /// Rows up to this length are held in registers where several of them are also summed up.
 static constexpr int64_t kLongestWalk = 8192;
-/// Rows of a symbolic length get a variant for each of these longest lengths, in registers; the
-/// blocks of a cluster for those beyond what one holds.
-static constexpr int64_t kLongestBlockRow = 16384;
-static constexpr int64_t kRowBounds[] = {1024, 4096, kLongestBlockRow, 65536};
-/// Products of a symbolic number of rows get variants for no more than these, if they have tiles of
-/// their own: those for many rows would leave most of the GPU idle.
-static constexpr int64_t kFewRows[] = {8, 16, 64, 512};
-/// Boxes for fewer rows than the smallest tiles have are smaller, too: to fill rows that are not
-/// there takes time.
-static constexpr int64_t kBoxRows = 64;
-/// Sums of symbolic length from which on blocks may share them.
-static constexpr int64_t kLongSum = 8192;
 
 namespace {
 
@@ -520,7 +507,7 @@ Choice Chooser::choose() {
 }
 
 //===----------------------------------------------------------------------===//
-// Variants
+// The pass
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -544,32 +531,13 @@ private:
   /// Fails where what is given cannot be taken.
   FailureOr<Choice> choose(const KernelInfo &kernel,
                            std::optional<int64_t> rowBound = std::nullopt);
-  /// Puts variants before `kernel` for rows of symbolic length that are short enough to be held.
-  LogicalResult addRowVariants(const KernelInfo &kernel, bool guardWidths);
-  /// What a variant is for: `value`, a formula over the kernel's scalars, from `min` to `max`.
-  struct Range {
-    AffineExpr value;
-    int64_t min, max;
-    std::string name, reason;
-  };
-  /// A copy of `kernel`, a product, before it for such sizes, and what is chosen for these; a null
-  /// function where nothing can be guarded.
-  FailureOr<std::pair<func::FuncOp, Choice>>
-  makeVariant(const KernelInfo &kernel, const Range &range, bool narrow, bool guardWidths);
-  /// Puts variants before it for products with few rows of symbolic number, and with long sums of
-  /// symbolic length.
-  LogicalResult addProductVariants(const KernelInfo &kernel, bool narrow, bool guardWidths);
-  /// Puts a variant before `kernel` that relies on guards, if that changes how it is compiled.
-  LogicalResult addGuardedVariant(const KernelInfo &kernel, const Choice &general, bool narrow,
-                                  bool guardWidths);
 
   ProductTuning tables;
 };
 
 } // namespace
 
-/// Calls `ask` with what knows the sizes of `kernel`.
-static void withPoints(const KernelInfo &kernel, llvm::function_ref<void(PointEmitter &)> ask) {
+void withPoints(const KernelInfo &kernel, llvm::function_ref<void(PointEmitter &)> ask) {
   Block &body = kernel.getFunction().getBody().front();
   llvm::SmallPtrSet<Operation *, 32> before;
   for (Operation &op : body)
@@ -612,212 +580,6 @@ void recordChoice(func::FuncOp function, const Choice &choice, int64_t indexBits
   function->setAttr(kIndexBitsAttr, builder.getI32IntegerAttr(indexBits));
 }
 
-/// True if code of `config` reads and writes by what is known to divide sizes, whatever the
-/// configuration says.
-static bool dependsOnDivisors(Attribute config) {
-  return isa<MatmulFMAAttr, MatmulMMAAttr, MatmulWGMMAAttr>(config);
-}
-
-LogicalResult SelectStrategy::addGuardedVariant(const KernelInfo &kernel, const Choice &general,
-                                                bool narrow, bool guardWidths) {
-  func::FuncOp function = kernel.getFunction();
-  // Without either guard it would be the general one.
-  if (countScalars(function) == 0 || (narrow && !guardWidths))
-    return success();
-  OpBuilder builder(function);
-  auto clone = cast<func::FuncOp>(builder.clone(*function));
-  clone.setName((function.getName() + (guardWidths ? "_guarded" : "_narrow")).str());
-  FailureOr<KernelInfo> variant = analyzeKernel(clone);
-  if (failed(variant))
-    return failure();
-  if (addGuards(*variant, /*guardCounts=*/!narrow, guardWidths)) {
-    FailureOr<Choice> found = choose(*variant);
-    if (failed(found))
-      return failure();
-    const Choice &choice = *found;
-    // Sizes that are multiples of the vector width matter only where they lead to other code. On
-    // tensor cores other widths wait for loads of single elements, not for index arithmetic.
-    bool isWanted = guardWidths
-                        ? choice.config != general.config || dependsOnDivisors(choice.config)
-                        : !isa<MatmulMMAAttr>(choice.config) || !hasSymbolicWidths(kernel);
-    if (isWanted) {
-      if (isa<MatmulWGMMAAttr>(choice.config))
-        addNonEmptyGuards(*variant);
-      recordChoice(clone, choice, 32);
-      return success();
-    }
-  }
-  clone.erase();
-  return success();
-}
-
-/// The length of rows that `kernel` reduces, as a formula; null if it reduces none, or their length
-/// is known.
-static AffineExpr getSymbolicRowLength(const KernelInfo &kernel) {
-  std::string reason;
-  if (kernel.getReductions().empty() || succeeded(matchContraction(kernel, reason)))
-    return nullptr;
-  FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason);
-  if (failed(group) || !group->reducesContiguousDim || !group->partials.empty() ||
-      group->inputs.empty() || getStaticProduct(group->root, group->reductionDims))
-    return nullptr;
-  // The input has the sizes that the loops take theirs from.
-  const ReductionGroup::Input &input = group->inputs.front();
-  plan::BindingOp binding = input.binding;
-  auto type = cast<MemRefType>(binding.getMemory().getType());
-  MLIRContext *context = kernel.getFunction().getContext();
-  AffineExpr length = getAffineConstantExpr(1, context);
-  for (auto [coord, size] : llvm::zip_equal(
-           input.coords, getMixedValues(type.getShape(), binding.getSizes(), context))) {
-    auto dim = dyn_cast<AffineDimExpr>(coord);
-    if (!dim || !llvm::is_contained(group->reductionDims, dim.getPosition()))
-      continue;
-    AffineExpr formula = getScalarFormula(size, context);
-    if (!formula)
-      return nullptr;
-    length = length * formula;
-  }
-  return length;
-}
-
-LogicalResult SelectStrategy::addRowVariants(const KernelInfo &kernel, bool guardWidths) {
-  func::FuncOp function = kernel.getFunction();
-  AffineExpr length = getSymbolicRowLength(kernel);
-  if (!length)
-    return success();
-  int64_t before = 0; // the bound of the variant in front
-  for (int64_t bound : kRowBounds) {
-    OpBuilder builder(function);
-    auto clone = cast<func::FuncOp>(builder.clone(*function));
-    clone.setName(
-        (function.getName() + (guardWidths ? "_rows" : "_narrow_rows") + Twine(bound)).str());
-    FailureOr<KernelInfo> variant = analyzeKernel(clone);
-    if (failed(variant))
-      return failure();
-    if (addGuards(*variant, /*guardCounts=*/true, guardWidths)) {
-      FailureOr<Choice> found = choose(*variant, bound);
-      if (failed(found))
-        return failure();
-      const Choice &choice = *found;
-      auto config = dyn_cast<RowReductionAttr>(choice.config);
-      bool isWanted = bound <= kLongestBlockRow || (config && config.getCluster() > 1);
-      if (config && config.getChunks() > 0 && isWanted) {
-        // Rows of no elements have nothing that a thread could load. Clusters are for long rows: of
-        // shorter ones there may be more than a grid has blocks.
-        int64_t fewest = config.getCluster() > 1 ? before + 1 : config.getVector();
-        auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(clone), length));
-        auto guards =
-            llvm::to_vector(clone->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
-        guards.push_back(plan::ValueGuardAttr::get(builder.getContext(), map, fewest, bound,
-                                                   /*divisor=*/1));
-        clone->setAttr(plan::kGuardsAttr, builder.getArrayAttr(guards));
-        recordChoice(clone, choice, 32);
-        before = bound;
-        continue;
-      }
-    }
-    clone.erase();
-  }
-  return success();
-}
-
-/// The product of the sizes of `dims`, loops of `op`, as a formula, and its `largest` value as far
-/// as is known; null if it is a number.
-static AffineExpr getSymbolicSize(const KernelInfo &kernel, linalg::LinalgOp op,
-                                  ArrayRef<unsigned> dims, int64_t &largest) {
-  if (getStaticProduct(op, dims))
-    return nullptr;
-  largest = 1;
-  MLIRContext *context = kernel.getFunction().getContext();
-  AffineExpr count = getAffineConstantExpr(1, context);
-  withPoints(kernel, [&](PointEmitter &points) {
-    SmallVector<Value> sizes = points.getLoopSizes(op);
-    for (unsigned dim : dims) {
-      AffineExpr size = getScalarFormula(sizes[dim], context);
-      count = count && size ? count * size : AffineExpr();
-      std::optional<int64_t> bound = getUpperBound(sizes[dim]);
-      largest = bound ? llvm::checkedMul(largest, *bound).value_or(INT64_MAX) : INT64_MAX;
-    }
-  });
-  return count;
-}
-
-FailureOr<std::pair<func::FuncOp, Choice>> SelectStrategy::makeVariant(const KernelInfo &kernel,
-                                                                       const Range &range,
-                                                                       bool narrow,
-                                                                       bool guardWidths) {
-  func::FuncOp function = kernel.getFunction();
-  OpBuilder builder(function);
-  auto clone = cast<func::FuncOp>(builder.clone(*function));
-  clone.setName((function.getName() + (guardWidths ? "_" : "_narrow_") + range.name).str());
-  FailureOr<KernelInfo> variant = analyzeKernel(clone);
-  if (failed(variant))
-    return failure();
-  addGuards(*variant, /*guardCounts=*/!narrow, guardWidths);
-  if (!clone->hasAttr(plan::kGuardsAttr)) {
-    clone.erase();
-    return std::pair(func::FuncOp(), Choice());
-  }
-  addRangeGuard(*variant, range.value, range.min, range.max);
-  FailureOr<Choice> choice = choose(*variant);
-  if (failed(choice))
-    return failure();
-  if (isa<MatmulWGMMAAttr>(choice->config))
-    addNonEmptyGuards(*variant);
-  choice->reason += "; " + range.reason;
-  recordChoice(clone, *choice, 32);
-  return std::pair(clone, *choice);
-}
-
-LogicalResult SelectStrategy::addProductVariants(const KernelInfo &kernel, bool narrow,
-                                                 bool guardWidths) {
-  std::string reason;
-  if (kernel.getReductions().empty())
-    return success();
-  FailureOr<Contraction> contraction = matchContraction(kernel, reason);
-  if (failed(contraction) || !isa<linalg::ContractOp>(contraction->getOp()))
-    return success();
-  linalg::LinalgOp op = contraction->getOp();
-  SmallVector<Range> ranges;
-  // Where that of the rows is known, columns are meant: the product may be turned around.
-  int64_t largest = 0, longest = 0;
-  AffineExpr rows = getSymbolicSize(kernel, op, contraction->m, largest),
-             sum = getSymbolicSize(kernel, op, contraction->k, longest);
-  if (!rows)
-    rows = getSymbolicSize(kernel, op, contraction->n, largest);
-  for (int64_t most : kFewRows)
-    if (rows && most < largest)
-      ranges.push_back({rows, 0, most, "few" + std::to_string(most),
-                        "for at most " + std::to_string(most) + " rows"});
-  if (sum && longest >= kLongSum)
-    ranges.push_back({sum, kLongSum, INT32_MAX / 2, "long",
-                      "for sums of at least " + std::to_string(kLongSum) + " products"});
-  if (ranges.empty())
-    return success();
-  // What is chosen without a range, if only to be compared with, comes last.
-  ranges.push_back({getAffineConstantExpr(0, op->getContext()), 0, 0, "any", ""});
-  SmallVector<std::pair<func::FuncOp, Choice>> variants;
-  for (const Range &range : ranges) {
-    auto variant = makeVariant(kernel, range, narrow, guardWidths);
-    if (failed(variant))
-      return failure();
-    if (!variant->first)
-      return success();
-    variants.push_back(*variant);
-  }
-  func::FuncOp any = variants.back().first;
-  for (auto [i, range] : llvm::enumerate(ArrayRef(ranges).drop_back())) {
-    Attribute config = variants[i].second.config;
-    bool isLast = range.value == sum || ranges[i + 1].value != range.value;
-    bool hasOwn = config != variants[isLast ? ranges.size() - 1 : i + 1].second.config ||
-                  (isa<MatmulWGMMAAttr>(config) && range.max < kBoxRows);
-    if (!hasOwn || !dependsOnDivisors(config))
-      variants[i].first.erase();
-  }
-  any.erase();
-  return success();
-}
-
 LogicalResult SelectStrategy::configure(func::FuncOp function) {
   FailureOr<KernelInfo> kernel = analyzeKernel(function);
   if (failed(kernel))
@@ -833,14 +595,17 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
   FailureOr<Choice> found = choose(*kernel);
   if (failed(found) || failed(addSortVariants(*kernel)))
     return failure();
-  const Choice &choice = *found;
-  for (bool guardWidths : {true, false})
+  auto chooseVariant = [&](const KernelInfo &variant, std::optional<int64_t> rowBound) {
+    return choose(variant, rowBound);
+  };
+  for (bool guardWidths : {true, false}) {
+    VariantMaker maker{*kernel, chooseVariant, narrow, guardWidths};
     if (!guardWidths || hasSymbolicWidths(*kernel))
-      if (failed(addRowVariants(*kernel, guardWidths)) ||
-          failed(addProductVariants(*kernel, narrow, guardWidths)) ||
-          failed(addGuardedVariant(*kernel, choice, narrow, guardWidths)))
+      if (failed(maker.addRowVariants()) || failed(maker.addProductVariants()) ||
+          failed(maker.addGuardedVariant(*found)))
         return failure();
-  recordChoice(function, choice, narrow ? 32 : 64);
+  }
+  recordChoice(function, *found, narrow ? 32 : 64);
   return success();
 }
 

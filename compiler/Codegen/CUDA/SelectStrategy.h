@@ -31,6 +31,9 @@ struct Choice {
 /// Puts the choice on a kernel function, with the width of its index arithmetic.
 void recordChoice(mlir::func::FuncOp function, const Choice &choice, int64_t indexBits);
 
+/// Calls `ask` with what knows the sizes of `kernel`; nothing that it emits stays.
+void withPoints(const KernelInfo &kernel, llvm::function_ref<void(PointEmitter &)> ask);
+
 /// The number of elements of the narrowest big binding that fill a vector access.
 int64_t getVectorWidth(const KernelInfo &kernel);
 

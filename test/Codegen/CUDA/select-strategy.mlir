@@ -938,6 +938,36 @@ builtin.module @few_rows attributes {plan.kernel, plan.target = #plan.target<"cu
 
 // -----
 
+// Rows and sum of one size: a variant for few rows is compared with the next one for few rows, also beside one for long sums.
+// CHECK-NOT:     func.func @rows_are_the_sum_few8()
+// CHECK-LABEL:   func.func @rows_are_the_sum_few16()
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32, tile_k = 16,
+// CHECK-LABEL:   func.func @rows_are_the_sum_few64()
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 8, tile_n = 128, tile_k = 16,
+// CHECK-LABEL:   func.func @rows_are_the_sum_long()
+// CHECK-SAME:    split = 2>
+// CHECK-SAME:    min = 8192,
+// CHECK-NOT:     func.func @rows_are_the_sum_narrow_few8()
+// CHECK-LABEL:   func.func @rows_are_the_sum_narrow_few16()
+builtin.module @rows_are_the_sum attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @rows_are_the_sum() {
+    %size = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 64 sizes(%size, %size) : memref<?x?xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<?x?xf32> to tensor<?x?xf32>
+    %b1 = plan.binding 1 read align 64 sizes(%size) : memref<?x4096xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<?x4096xf32> to tensor<?x4096xf32>
+    %e4 = tensor.empty(%size) : tensor<?x4096xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<?x?xf32>, tensor<?x4096xf32>) outs(%f4 : tensor<?x4096xf32>) -> tensor<?x4096xf32>
+    %b2 = plan.binding 2 write align 64 sizes(%size) : memref<?x4096xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<?x4096xf32>, memref<?x4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
 // What ranges say of the number of rows is what tiles are chosen for.
 // CHECK-LABEL:   func.func @rows_of_known_range_narrow_few8()
 // CHECK-NOT:     few16
