@@ -48,9 +48,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Analysis/FMAModel.h"
 #include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/Emit/MatmulTile.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Occupancy.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
@@ -72,16 +74,15 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITMATMULFMA
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// What lies between two lines in shared memory: elements, but a whole vector where they are small.
-static constexpr int64_t kPadding = 4, kVectorBytes = 16;
+static constexpr int64_t kVectorBytes = 16;
 /// How the threads of a warp lie.
 static constexpr int64_t kPatchRows = 4, kPatchColumns = 8;
 /// How a warp's copies of single elements lie: rows or columns by values of k, which are a sector.
 static constexpr int64_t kCopiedLines = 4, kCopiedK = 8;
 /// The most elements of up to 8 bytes that an instruction's offset reaches over.
 static constexpr int64_t kFarthest = (int64_t(1) << 28) - 1;
-/// Registers of a multiprocessor, and as many of a thread as do for so many words of sums.
-static constexpr int64_t kRegisters = 65536, kFewRegisters = 128, kFewSums = 64;
+/// As many registers of a thread as do for so many words of sums.
+static constexpr int64_t kFewRegisters = 128, kFewSums = 64;
 
 namespace {
 
@@ -89,9 +90,7 @@ class FMAEmitter {
 public:
   FMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulFMAAttr config)
       : contraction(contraction), config(config), threads(getThreads(config)),
-        sharedRoom(kernel.target->sharedPerMultiprocessor),
-        isInBankOrder(!kernel.target->arch.starts_with("sm_110")), frame(kernel, threads),
-        points(frame.points), index(points.index),
+        target(*kernel.target), frame(kernel, threads), points(frame.points), index(points.index),
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()) {}
 
   LogicalResult run();
@@ -150,15 +149,13 @@ private:
   bool isCopied() const { return config.getStages() > 2; }
   int64_t getGroup() const { return std::min<int64_t>(config.getThreadN(), 4); }
   int64_t getRowLength(const Operand &operand) const {
-    return operand.own +
-           std::max(kPadding, kVectorBytes / getElementBytes(contraction.accumulatorType));
+    return getFMARowLength(operand.own, getElementBytes(contraction.accumulatorType));
   }
 
   const Contraction &contraction;
   MatmulFMAAttr config;
   int64_t threads;
-  int64_t sharedRoom; // of a multiprocessor, in bytes
-  bool isInBankOrder; // the products of a step: see multiply
+  const Target &target;
   KernelFrame frame;
   PointEmitter &points;
   IndexBuilder &index;
@@ -264,8 +261,7 @@ SmallVector<Value> FMAEmitter::loadFragments(Value bufferNumber, int64_t k) {
 /// changes, the column stays. A sum mostly lies in the bank of its column's factor, as both are
 /// parts of vectors, and such pairs of reads keep up only while banks alternate: odd rows ascend
 /// and even ones descend, which puts the factor of the next row into the bank that is not busy. So
-/// it was measured on sm_90; for sm_110 ptxas spills registers in that order, and elsewhere in
-/// others.
+/// it was measured on sm_90; where ptxas spills registers in that order, rows all ascend.
 void FMAEmitter::multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
@@ -276,7 +272,7 @@ void FMAEmitter::multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums
   int64_t rows = config.getThreadM(), columns = config.getThreadN();
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t step = 0; step < columns; ++step) {
-      int64_t j = isInBankOrder && i % 2 == 0 ? columns - 1 - step : step;
+      int64_t j = target.takesBankOrder && i % 2 == 0 ? columns - 1 - step : step;
       Value a = factors[i], b = factors[rows + j], &sum = sums[i * columns + j];
       if (isa<FloatType>(contraction.accumulatorType))
         sum = math::FmaOp::create(builder, loc, a, b, sum);
@@ -498,15 +494,16 @@ SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
 }
 
 /// Left to itself, ptxas keeps an address for each copy of unaligned rows: 228 registers, and one
-/// block on a multiprocessor. No more are asked for than shared memory has room for.
+/// block on a multiprocessor. No more are asked for than there is room for otherwise.
 int64_t FMAEmitter::getFewestBlocks() {
-  int64_t words = getElementBytes(contraction.accumulatorType) / 4;
+  int64_t bytes = getElementBytes(contraction.accumulatorType), words = llvm::divideCeil(bytes, 4);
   if (!isCopied() || config.getThreadM() * config.getThreadN() * words > kFewSums)
     return 1;
-  int64_t lines = config.getTileM() + config.getTileN() + 2 * kPadding;
-  int64_t shared = config.getStages() * config.getTileK() * lines * words * 4;
-  return std::clamp<int64_t>(kRegisters / (kFewRegisters * llvm::alignTo(threads, 32)), 1,
-                             std::max<int64_t>(1, sharedRoom / (shared + 1024)));
+  BlockNeeds needs;
+  needs.threads = threads;
+  needs.registers = kFewRegisters;
+  needs.sharedBytes = getSharedBytes(toPlan(config), bytes);
+  return std::max(1u, computeOccupancy(target, needs).blocks);
 }
 
 SmallVector<Value> FMAEmitter::sumLoaded(SmallVector<Value> sums) {

@@ -218,17 +218,6 @@ static WGMMAPlan toPlan(MatmulWGMMAAttr config) {
           config.getTurns(),  config.getClusterM(), config.getClusterN(), 0};
 }
 
-static FMAPlan toPlan(MatmulFMAAttr config) {
-  return {config.getTileM(),
-          config.getTileN(),
-          config.getTileK(),
-          config.getThreadM(),
-          config.getThreadN(),
-          config.getStages(),
-          0,
-          config.getSplit()};
-}
-
 static MatmulFMAAttr toConfig(MLIRContext *context, const FMAPlan &plan) {
   return MatmulFMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.threadM, plan.threadN,
                             plan.stages, plan.split);
@@ -262,9 +251,7 @@ std::string ProductChooser::checkGiven(Attribute config) {
   if (fma && fma.getSplit() > 1 && !canShareSums())
     return "blocks that share a sum are for sm_90 or later, and for sizes that are known to fit";
   if (fma) {
-    FMAProblem sizes{};
-    sizes.elementBytes = getElementBytes(contraction.accumulatorType);
-    int64_t bytes = getSharedBytes(sizes, toPlan(fma));
+    int64_t bytes = getSharedBytes(toPlan(fma), getElementBytes(contraction.accumulatorType));
     if (bytes > kernel.target->sharedPerBlock)
       return llvm::formatv("a block has {0} bytes of shared memory, not {1}",
                            kernel.target->sharedPerBlock, bytes);

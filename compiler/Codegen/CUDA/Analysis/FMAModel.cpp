@@ -68,7 +68,7 @@ static constexpr double kOverlapLoss = 0.05;
 static constexpr double kLaunchTime = 0.7, kSumTime = 1.5, kSumBytesPerMicrosecond = 3e6;
 /// Registers of a thread beside its sums and factors.
 static constexpr int64_t kOtherRegisters = 32;
-/// Elements of rows in shared memory beyond the tile's; see EmitMatmulFMA.cpp.
+/// What lies between rows in shared memory: elements, but a whole vector where they are small.
 static constexpr int64_t kPadding = 4;
 static constexpr int64_t kWarp = 32, kLineBytes = 128, kVectorBytes = 16;
 /// Blocks that may share a tile's sum, and the fewest steps of each.
@@ -89,8 +89,6 @@ static constexpr FMAPlan kLoadedPlans[] = {
 };
 /// Copies that a thread starts in a step: what more need does not fit its registers.
 static constexpr int64_t kMostCopies = 40;
-/// Sums of a thread for which ptxas has registers on any target.
-static constexpr int64_t kMostSums = 64;
 /// What a step of all tiles that are copied takes of k.
 static constexpr int64_t kCopiedK = 16;
 /// Of wide types all that a step multiplies must fit into registers.
@@ -105,10 +103,27 @@ static int64_t getThreads(const FMAPlan &plan) {
   return plan.tileM / plan.threadM * (plan.tileN / plan.threadN);
 }
 
-int64_t getSharedBytes(const FMAProblem &problem, const FMAPlan &plan) {
-  int64_t factors = plan.stages * plan.tileK * (plan.tileM + plan.tileN + 2 * kPadding);
+int64_t getFMARowLength(int64_t length, int64_t elementBytes) {
+  return length + std::max(kPadding, kVectorBytes / elementBytes);
+}
+
+int64_t getSharedBytes(const FMAPlan &plan, int64_t elementBytes) {
+  int64_t rows =
+      getFMARowLength(plan.tileM, elementBytes) + getFMARowLength(plan.tileN, elementBytes);
   int64_t sums = plan.split > 1 ? plan.tileM * plan.tileN : 0;
-  return (factors + sums) * problem.elementBytes;
+  return (plan.stages * plan.tileK * rows + sums) * elementBytes;
+}
+
+FMAPlan toPlan(MatmulFMAAttr config) {
+  FMAPlan plan{};
+  plan.tileM = config.getTileM();
+  plan.tileN = config.getTileN();
+  plan.tileK = config.getTileK();
+  plan.threadM = config.getThreadM();
+  plan.threadN = config.getThreadN();
+  plan.stages = config.getStages();
+  plan.split = config.getSplit();
+  return plan;
 }
 
 /// Copies, or loads, that a thread starts for each step.
@@ -125,7 +140,7 @@ static int64_t countBlocks(const Target &target, const FMAProblem &problem, cons
   needs.registers = llvm::alignTo(
       words * (plan.threadM * plan.threadN + 2 * (plan.threadM + plan.threadN)) + kOtherRegisters,
       8);
-  needs.sharedBytes = getSharedBytes(problem, plan);
+  needs.sharedBytes = getSharedBytes(plan, problem.elementBytes);
   return needs.sharedBytes > target.sharedPerBlock ? 0 : computeOccupancy(target, needs).blocks;
 }
 
@@ -226,8 +241,7 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
       return;
     if (problem.isCopied && countCopies(problem, plan) > kMostCopies)
       return;
-    // ptxas has no room beside so many sums for sm_120 and sm_121.
-    if (plan.threadM * plan.threadN > kMostSums && target.arch.starts_with("sm_12"))
+    if (plan.threadM * plan.threadN > target.maxSumsPerThread)
       return;
     // Short sums have no more tiles than are under way and one that is multiplied.
     if (problem.isCopied)

@@ -8,6 +8,7 @@
 #ifndef XC_CODEGEN_CUDA_ANALYSIS_FMAMODEL_H
 #define XC_CODEGEN_CUDA_ANALYSIS_FMAMODEL_H
 
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Targets.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -30,8 +31,14 @@ struct FMAPlan {
   int64_t split = 1;
 };
 
-/// Bytes of shared memory that a block takes.
-int64_t getSharedBytes(const FMAProblem &problem, const FMAPlan &plan);
+/// Elements of `elementBytes` between rows of a tile in shared memory that have `length` of them.
+int64_t getFMARowLength(int64_t length, int64_t elementBytes);
+
+/// Bytes of shared memory that a block takes for factors and sums of `elementBytes`.
+int64_t getSharedBytes(const FMAPlan &plan, int64_t elementBytes);
+
+/// The parameters of a configuration; the time is not known.
+FMAPlan toPlan(MatmulFMAAttr config);
 
 /// True if factors that lie in memory as they are multiplied reach shared memory by cp.async. A sum
 /// of a single step has nothing to be copied ahead of, and ptxas would make straight code of it

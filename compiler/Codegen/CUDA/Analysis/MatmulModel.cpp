@@ -109,7 +109,8 @@ static WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t til
 
 /// What a block may have so that as many as the plan wants fit a multiprocessor.
 static int64_t getSharedRoom(const Target &target, int64_t blocks) {
-  return std::min<int64_t>(target.sharedPerBlock, target.sharedPerMultiprocessor / blocks - 1024);
+  return std::min<int64_t>(target.sharedPerBlock,
+                           target.sharedPerMultiprocessor / blocks - target.sharedReserved);
 }
 
 /// Lines of `elements` elements, as shared memory has them: 32, 64 or a multiple of 128 bytes.
