@@ -20,11 +20,18 @@ HostCallback::HostCallback(const HostAllocator &allocator, Ref<CallbackQueue> qu
 
 void HostCallback::destroy() { allocator.destroy(this); }
 
+/// Callbacks that the thread is in: one may release what waits for others.
+static thread_local int depth = 0;
+
+bool HostCallback::isInside() { return depth != 0; }
+
 void HostCallback::run(xcr_status_t status) {
   int expected = kWaiting;
   if (!state.compare_exchange_strong(expected, kRunning))
     return;
+  ++depth;
   function(userData, status ? status : failure.get());
+  --depth;
   Lock lock(queue->mutex);
   state.store(kEnded, std::memory_order_release);
   queue->changed.notifyAll();

@@ -25,6 +25,8 @@ public:
   /// Calls it unless that has been done; \p status, or `failure` where that is null, is lent.
   void run(xcr_status_t status);
   bool hasEnded() const { return state.load(std::memory_order_acquire) == kEnded; }
+  /// Whether the calling thread is in a callback, of whatever stream.
+  static bool isInside();
   /// For cuLaunchHostFunc: hands the callback to the thread, and with it a reference.
   static void signal(void *callback);
   /// Whether the driver has called signal.

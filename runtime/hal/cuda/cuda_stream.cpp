@@ -332,11 +332,17 @@ void CudaStream::pruneCallbacks() {
 }
 
 /// After a failure the driver signals nothing any more, so the callbacks that wait are called here,
-/// without the lock: they may release objects. Those that the queue's thread has begun are awaited.
+/// without the lock: they may release objects. Those that the queue's thread or another one that
+/// hears of the failure has begun are awaited; a callback that gets here waits for none.
 void CudaStream::failCallbacks(const Status &status) {
   HostCallback *list;
   {
     Lock lock(mutex);
+    while (isFailingCallbacks && !HostCallback::isInside())
+      callbacksFailed.wait(mutex);
+    if (isFailingCallbacks)
+      return;
+    isFailingCallbacks = true;
     list = firstCallback;
     firstCallback = lastCallback = nullptr;
   }
@@ -348,6 +354,9 @@ void CudaStream::failCallbacks(const Status &status) {
     callback->next = failedCallbacks;
     failedCallbacks = callback;
   }
+  Lock lock(mutex);
+  isFailingCallbacks = false;
+  callbacksFailed.notifyAll();
 }
 
 Status CudaStream::performCallback(Entry &entry, const Work &work) {

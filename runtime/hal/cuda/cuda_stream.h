@@ -153,6 +153,8 @@ private:
   /// In the order in which they were added; the stream holds a reference to each.
   HostCallback *firstCallback = nullptr, *lastCallback = nullptr;
   HostCallback *failedCallbacks = nullptr; ///< the driver may still know them
+  bool isFailingCallbacks = false;         ///< a thread is in failCallbacks
+  Condition callbacksFailed;
   CudaArena arena;
   Batch open;
   Vector<Batch> closed;

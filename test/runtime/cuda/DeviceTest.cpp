@@ -46,6 +46,7 @@ protected:
   void sayLoss();
   void hearOfLoss();
   void awaitCallback();
+  void awaitCallbackOfThread();
 };
 INSTANTIATE_TEST_SUITE_P(Cuda, LostDeviceTest, ::testing::ValuesIn(backends()), backendName);
 
@@ -130,6 +131,52 @@ void LostDeviceTest::awaitCallback() {
 
 TEST_P(LostDeviceTest, CallbacksThatHaveBegunAreAwaited) {
   EXPECT_EXIT(awaitCallback(), ::testing::ExitedWithCode(0), "");
+}
+
+/// Two threads hear of the loss: one calls what waits, the other must not be ahead of that.
+void LostDeviceTest::awaitCallbackOfThread() {
+  struct Progress {
+    std::atomic<bool> hasBegun{false}, mayEnd{false}, hasEnded{false};
+    void pass() {
+      hasBegun = true;
+      while (!mayEnd)
+        std::this_thread::yield();
+      // Whoever does not wait for the callback is ahead of it now.
+      for (int i = 0; i < 1000; ++i)
+        std::this_thread::yield();
+      hasEnded = true;
+    }
+  } before, progress;
+  auto pass = [](void *data, xcr_status_t) { static_cast<Progress *>(data)->pass(); };
+  Ref<hal::Stream> queue = stream(), busy = stream(), other = stream();
+  // The thread for callbacks is in one, so that the other is left to those who hear of the loss.
+  ASSERT_TRUE(ok(busy->addCallback(pass, &before)));
+  while (!before.hasBegun)
+    std::this_thread::yield();
+  ASSERT_TRUE(ok(queue->addCallback(pass, &progress)));
+  EXPECT_EQ(launchCrash(*other).code(), XCR_STATUS_DEVICE_LOST);
+  std::thread first([&] { EXPECT_EQ(queue->synchronize().code(), XCR_STATUS_DEVICE_LOST); });
+  while (!progress.hasBegun)
+    std::this_thread::yield();
+  std::atomic<bool> isWaiting{false};
+  std::thread second([&] {
+    isWaiting = true;
+    EXPECT_EQ(queue->synchronize().code(), XCR_STATUS_DEVICE_LOST);
+    EXPECT_TRUE(progress.hasEnded);
+  });
+  while (!isWaiting)
+    std::this_thread::yield();
+  progress.mayEnd = true;
+  second.join();
+  first.join();
+  before.mayEnd = true;
+  EXPECT_EQ(busy->synchronize().code(), XCR_STATUS_DEVICE_LOST);
+  EXPECT_TRUE(before.hasEnded);
+  end();
+}
+
+TEST_P(LostDeviceTest, CallbacksThatAnotherThreadCallsAreAwaited) {
+  EXPECT_EXIT(awaitCallbackOfThread(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST_P(CudaDeviceTest, CallbacksMayReleaseObjects) {
