@@ -22,7 +22,7 @@ struct Extents {
   explicit Extents(DictionaryAttr map) : offset(getAffineConstantExpr(0, map.getContext())) {
     AffineMap allSizes = map.getAs<AffineMapAttr>("sizes").getValue();
     AffineMap allStrides = map.getAs<AffineMapAttr>("strides").getValue();
-    bytes = map.getAs<TypeAttr>("type").getValue().getIntOrFloatBitWidth() / 8;
+    int64_t bytes = map.getAs<TypeAttr>("type").getValue().getIntOrFloatBitWidth() / 8;
     sizes = llvm::to_vector(llvm::reverse(allSizes.getResults()));
     // That of the innermost dim is one element.
     for (AffineExpr stride : llvm::reverse(allStrides.getResults().drop_back()))
@@ -33,7 +33,6 @@ struct Extents {
 
   SmallVector<AffineExpr> sizes, strides;
   AffineExpr offset;
-  int64_t bytes;
 };
 
 } // namespace
@@ -90,9 +89,7 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
     result.add_box(boxVector);
     result.add_element_strides(stepVector);
     // Lines of 128, 64 and 32 bytes are swizzled over their length: 3, 2 and 1 to the driver.
-    // Narrower boxes are spread over lines of the span.
-    auto span = map.getAs<IntegerAttr>("span");
-    result.add_swizzle(llvm::Log2_64(span ? span.getInt() : shape.back() * extents.bytes) - 4);
+    result.add_swizzle(llvm::Log2_64(map.getAs<IntegerAttr>("span").getInt()) - 4);
     // Fetch whole 256-byte pieces into L2.
     result.add_l2_promotion(3);
     result.add_offset(&offset);

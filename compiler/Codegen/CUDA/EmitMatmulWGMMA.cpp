@@ -87,12 +87,10 @@ Value WGMMAEmitter::makeMap(const TiledAccess &access, tile::SharedType type, bo
   bool isWhole = access.offset == getAffineConstantExpr(0, context);
   Type elementType = type.getElementType();
   bool rounds = isOperand && elementType.isF32();
-  bool isSpread = box.back() < type.getPanelColumns();
   return tile::TensorMapOp::create(
-      builder, loc, tile::TensorMapType::get(context, box, elementType),
+      builder, loc, tile::TensorMapType::get(context, box, elementType, type.getLineBytes()),
       points.getMemory(access.binding), getMap(sizes), getMap(strides),
       isWhole ? AffineMapAttr() : getMap(access.offset),
-      isSpread ? builder.getI64IntegerAttr(type.getLineBytes()) : IntegerAttr(),
       rounds ? builder.getUnitAttr() : UnitAttr());
 }
 

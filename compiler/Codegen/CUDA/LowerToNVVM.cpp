@@ -339,13 +339,12 @@ static SmallVector<Attribute> describeTensorMaps(func::FuncOp function) {
         builder.getNamedAttr("binding", builder.getI64IntegerAttr(binding.getOrdinal())),
         builder.getNamedAttr("type", TypeAttr::get(type.getElementType())),
         builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(type.getBox())),
+        builder.getNamedAttr("span", builder.getI64IntegerAttr(type.getSpan())),
         builder.getNamedAttr("sizes", op.getSizesAttr()),
         builder.getNamedAttr("strides", op.getStridesAttr()),
     };
     if (op.getOffset())
       entries.push_back(builder.getNamedAttr("offset", op.getOffsetAttr()));
-    if (op.getSpanAttr())
-      entries.push_back(builder.getNamedAttr("span", op.getSpanAttr()));
     if (op.getTf32())
       entries.push_back(builder.getNamedAttr("tf32", builder.getUnitAttr()));
     maps.push_back(builder.getDictionaryAttr(entries));

@@ -86,9 +86,9 @@ builtin.module @direct attributes {plan.kernel, plan.target = #plan.target<"cuda
 // columns, of which the third is half full.
 // CHECK-LABEL: func.func @tails
 // CHECK-DAG:     %[[WHOLE:.*]] = tile.tensor_map %{{.*}} : memref<20480xbf16> -> {{.*}}<64x64xbf16>
-// CHECK-DAG:     %[[TAIL:.*]] = tile.tensor_map %{{.*}} {{{.*}}span = 128 : i64{{.*}}} : memref<20480xbf16> -> {{.*}}<64x16xbf16>
+// CHECK-DAG:     %[[TAIL:.*]] = tile.tensor_map %{{.*}} : memref<20480xbf16> -> {{.*}}<64x16xbf16, span = 128>
 // CHECK-DAG:     %[[OUT:.*]] = tile.tensor_map %{{.*}} : memref<32000xf32> -> {{.*}}<64x32xf32>
-// CHECK-DAG:     %[[OUTTAIL:.*]] = tile.tensor_map %{{.*}} {{{.*}}span = 128 : i64{{.*}}} : memref<32000xf32> -> {{.*}}<64x16xf32>
+// CHECK-DAG:     %[[OUTTAIL:.*]] = tile.tensor_map %{{.*}} : memref<32000xf32> -> {{.*}}<64x16xf32, span = 128>
 // CHECK:         tile.ring {{.*}}<64x64xbf16>, {{.*}}<64x80xbf16>>
 // CHECK:         tile.publish %{{.*}} bytes 18432
 // CHECK:         tile.load %[[WHOLE]]

@@ -1,11 +1,11 @@
 // RUN: xc-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{expected lines of 32 bytes, or of 64 and a multiple of 16, got 48}}
+// expected-error@+1 {{expected lines of 32 bytes, or of a multiple of 16 from 64 on, got 48}}
 func.func private @line(!tile.shared<64x24xbf16>)
 
 // -----
 
-// expected-error@+1 {{expected lines of 32 bytes, or of 64 and a multiple of 16, got 72}}
+// expected-error@+1 {{expected lines of 32 bytes, or of a multiple of 16 from 64 on, got 72}}
 func.func private @line_tail(!tile.shared<64x36xbf16>)
 
 // -----
@@ -108,9 +108,36 @@ func.func @slot(%ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
 
 // -----
 
-func.func @span(%a: memref<4096xbf16>) {
-  // expected-error@+1 {{expected a span of 32, 64 or 128 bytes that the box's lines of 96 fit, got 64}}
-  %map = tile.tensor_map %a {sizes = affine_map<() -> (64, 64)>, strides = affine_map<() -> (64, 1)>, span = 64 : i64} : memref<4096xbf16> -> !tile.tensor_map<64x48xbf16>
+// expected-error@+1 {{expected a span of 32, 64 or 128 bytes that the box's lines of 96 fit, got 64}}
+func.func private @span(!tile.tensor_map<64x48xbf16, span = 64>)
+
+// -----
+
+// expected-error@+1 {{expected a span of 32, 64 or 128 bytes that the box's lines of 32 fit, got 48}}
+func.func private @span_size(!tile.tensor_map<64x16xbf16, span = 48>)
+
+// -----
+
+// The tail of lines of 128 bytes, permuted as if it were the whole of lines of 32.
+func.func @load_span(%map: !tile.tensor_map<64x16xbf16>, %slot: !tile.shared<64x80xbf16>, %ring: !tile.ring<2, !tile.shared<64x80xbf16>>, %i: index) {
+  // expected-error@+1 {{expected a span of the 128 bytes of a line of '!tile.shared<64x80xbf16>', got 32}}
+  tile.load %map[%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x16xbf16>, !tile.shared<64x80xbf16>, !tile.ring<2, !tile.shared<64x80xbf16>>
+  return
+}
+
+// -----
+
+func.func @multicast_span(%map: !tile.tensor_map<64x32xbf16, span = 128>, %slot: !tile.shared<128x32xbf16>, %ring: !tile.ring<2, !tile.shared<128x32xbf16>>, %i: index) {
+  // expected-error@+1 {{expected a span of the 64 bytes of a line of '!tile.shared<128x32xbf16>', got 128}}
+  tile.multicast %map[%i, %i] to %slot[%i] blocks %i signal %ring[%i] : !tile.tensor_map<64x32xbf16, span = 128>, !tile.shared<128x32xbf16>, !tile.ring<2, !tile.shared<128x32xbf16>>
+  return
+}
+
+// -----
+
+func.func @store_span(%map: !tile.tensor_map<64x32xbf16>, %tile: !tile.shared<64x64xbf16>, %i: index) {
+  // expected-error@+1 {{expected a span of the 128 bytes of a line of '!tile.shared<64x64xbf16>', got 64}}
+  tile.store %tile[%i] panel 0 to %map[%i, %i] : !tile.shared<64x64xbf16>, !tile.tensor_map<64x32xbf16>
   return
 }
 

@@ -52,10 +52,10 @@ func.func @product(%row: index, %later: i1) -> vector<2xf32> {
 
 // A last panel that is not full has boxes of its own.
 // CHECK-LABEL: func.func @tail
-// CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, span = 128 : i64, strides = {{.*}}} : memref<524288xbf16> -> {{.*}}<64x16xbf16>
+// CHECK:         tile.tensor_map %{{.*}} : memref<524288xbf16> -> <64x16xbf16, span = 128>
 func.func @tail(%memory: memref<524288xbf16>, %ring: !tile.ring<4, !tile.shared<64x80xbf16>>, %slot: !tile.shared<64x80xbf16>, %i: index) {
-  %map = tile.tensor_map %memory {sizes = affine_map<() -> (1024, 512)>, strides = affine_map<() -> (512, 1)>, span = 128 : i64} : memref<524288xbf16> -> !tile.tensor_map<64x16xbf16>
-  tile.load %map[%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x16xbf16>, !tile.shared<64x80xbf16>, !tile.ring<4, !tile.shared<64x80xbf16>>
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (1024, 512)>, strides = affine_map<() -> (512, 1)>} : memref<524288xbf16> -> !tile.tensor_map<64x16xbf16, span = 128>
+  tile.load %map[%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x16xbf16, span = 128>, !tile.shared<64x80xbf16>, !tile.ring<4, !tile.shared<64x80xbf16>>
   return
 }
 

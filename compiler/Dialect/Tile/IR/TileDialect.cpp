@@ -31,54 +31,91 @@ void TileDialect::initialize() {
       >();
 }
 
+static bool isWholeBytes(Type type) {
+  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() % 8 == 0;
+}
+
 //===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//
 
-/// `<4x8xf32>`, with `rank` dims, or any number of them if that is 0.
-static ParseResult parseShaped(AsmParser &parser, size_t rank, SmallVector<int64_t> &shape,
-                               Type &elementType) {
+/// `4x8xf32`.
+static ParseResult parseDims(AsmParser &parser, SmallVector<int64_t> &shape, Type &elementType) {
+  return failure(parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+                 parser.parseType(elementType));
+}
+
+/// `<4x8xf32>`.
+static ParseResult parseMatrix(AsmParser &parser, SmallVector<int64_t> &shape, Type &elementType) {
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
-      parser.parseType(elementType) || parser.parseGreater())
+  if (parser.parseLess() || parseDims(parser, shape, elementType) || parser.parseGreater())
     return failure();
-  if (rank && shape.size() != rank)
-    return parser.emitError(loc, "expected ") << rank << " dims, got " << shape.size();
+  if (shape.size() != 2)
+    return parser.emitError(loc, "expected 2 dims, got ") << shape.size();
   return success();
 }
 
-static void printShaped(AsmPrinter &printer, ArrayRef<int64_t> shape, Type elementType) {
-  printer << "<";
+static void printDims(AsmPrinter &printer, ArrayRef<int64_t> shape, Type elementType) {
   for (int64_t size : shape)
     printer << size << "x";
-  printer << elementType << ">";
+  printer << elementType;
+}
+
+static void printMatrix(AsmPrinter &printer, ArrayRef<int64_t> shape, Type elementType) {
+  printer << "<";
+  printDims(printer, shape, elementType);
+  printer << ">";
 }
 
 Type SharedType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;
   SMLoc loc = parser.getCurrentLocation();
-  if (parseShaped(parser, 2, shape, elementType))
+  if (parseMatrix(parser, shape, elementType))
     return Type();
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[0], shape[1],
                     elementType);
 }
 
 void SharedType::print(AsmPrinter &printer) const {
-  printShaped(printer, {getRows(), getColumns()}, getElementType());
+  printMatrix(printer, {getRows(), getColumns()}, getElementType());
+}
+
+/// Bytes of a line of the box; 0 of what has no size in bytes.
+static int64_t getLineBytes(ArrayRef<int64_t> box, Type elementType) {
+  if (box.empty() || !isWholeBytes(elementType))
+    return 0;
+  return box.back() * elementType.getIntOrFloatBitWidth() / 8;
+}
+
+/// The bytes of the shortest line of a tile that a line of the box fits.
+static int64_t getLeastSpan(ArrayRef<int64_t> box, Type elementType) {
+  int64_t bytes = getLineBytes(box, elementType);
+  return bytes <= 32 ? 32 : bytes <= 64 ? 64 : 128;
 }
 
 Type TensorMapType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;
   SMLoc loc = parser.getCurrentLocation();
-  if (parseShaped(parser, 0, shape, elementType))
+  if (parser.parseLess() || parseDims(parser, shape, elementType))
     return Type();
-  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape, elementType);
+  int64_t span = getLeastSpan(shape, elementType);
+  bool isSaid = succeeded(parser.parseOptionalComma());
+  if ((isSaid &&
+       (parser.parseKeyword("span") || parser.parseEqual() || parser.parseInteger(span))) ||
+      parser.parseGreater())
+    return Type();
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape, elementType,
+                    span);
 }
 
 void TensorMapType::print(AsmPrinter &printer) const {
-  printShaped(printer, getBox(), getElementType());
+  printer << "<";
+  printDims(printer, getBox(), getElementType());
+  if (getSpan() != getLeastSpan(getBox(), getElementType()))
+    printer << ", span = " << getSpan();
+  printer << ">";
 }
 
 /// A type of the rows of one warpgroup.
@@ -86,7 +123,7 @@ template <typename T> static Type parseWarpgroupRows(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;
   SMLoc loc = parser.getCurrentLocation();
-  if (parseShaped(parser, 2, shape, elementType))
+  if (parseMatrix(parser, shape, elementType))
     return Type();
   if (shape[0] != kWarpgroupRows) {
     parser.emitError(loc, "expected ") << kWarpgroupRows << " rows, got " << shape[0];
@@ -103,20 +140,16 @@ Type AccumulatorType::parse(AsmParser &parser) {
 Type FragmentsType::parse(AsmParser &parser) { return parseWarpgroupRows<FragmentsType>(parser); }
 
 void FragmentsType::print(AsmPrinter &printer) const {
-  printShaped(printer, {kWarpgroupRows, getColumns()}, getElementType());
+  printMatrix(printer, {kWarpgroupRows, getColumns()}, getElementType());
 }
 
 void AccumulatorType::print(AsmPrinter &printer) const {
-  printShaped(printer, {kWarpgroupRows, getColumns()}, getElementType());
+  printMatrix(printer, {kWarpgroupRows, getColumns()}, getElementType());
 }
 
 //===----------------------------------------------------------------------===//
 // Verifiers
 //===----------------------------------------------------------------------===//
-
-static bool isWholeBytes(Type type) {
-  return type.isIntOrFloat() && type.getIntOrFloatBitWidth() % 8 == 0;
-}
 
 LogicalResult SharedType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t rows,
                                  int64_t columns, Type elementType) {
@@ -126,7 +159,7 @@ LogicalResult SharedType::verify(llvm::function_ref<InFlightDiagnostic()> emitEr
   if (rows < 8 || rows % 8 != 0)
     return emitError() << "expected a multiple of 8 rows, got " << rows;
   if (columns < 1 || bytes % 16 != 0 || (bytes < 64 && bytes != 32))
-    return emitError() << "expected lines of 32 bytes, or of 64 and a multiple of 16, got "
+    return emitError() << "expected lines of 32 bytes, or of a multiple of 16 from 64 on, got "
                        << bytes;
   return success();
 }
@@ -147,17 +180,20 @@ int64_t RingType::getStageBytes() const {
 }
 
 LogicalResult TensorMapType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                                    ArrayRef<int64_t> box, Type elementType) {
+                                    ArrayRef<int64_t> box, Type elementType, int64_t span) {
   if (box.empty() || box.size() > 5)
     return emitError() << "expected 1 to 5 dims, got " << box.size();
   if (llvm::any_of(box, [](int64_t size) { return size < 1 || size > 256; }))
     return emitError() << "expected sizes from 1 to 256, got [" << box << "]";
   if (!isWholeBytes(elementType))
     return emitError() << "expected elements of whole bytes, got " << elementType;
-  int64_t bytes = box.back() * elementType.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = getLineBytes(box, elementType);
   if (bytes > 128 || bytes % 16 != 0)
     return emitError() << "expected an innermost dim of a multiple of 16 bytes up to 128, got "
                        << bytes;
+  if ((span != 32 && span != 64 && span != 128) || bytes > span)
+    return emitError() << "expected a span of 32, 64 or 128 bytes that the box's lines of " << bytes
+                       << " fit, got " << span;
   return success();
 }
 

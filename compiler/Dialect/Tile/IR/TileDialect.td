@@ -78,9 +78,11 @@ def Tile_RingType : Tile_Type<"Ring", "ring"> {
 def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
   let summary = "A description of a tensor in global memory, and of the box that one copy moves";
   let description = [{
-    The shape is the box's, outermost dim first. Example: `!tile.tensor_map<1x128x64xbf16>`.
+    The shape is the box's, outermost dim first. `span` is the bytes of a line of the tile, which its chunks are permuted within: 32, 64 or
+    128; the least that a line of the box fits where it is not said. Examples: `!tile.tensor_map<1x128x64xbf16>`,
+    `!tile.tensor_map<64x16xbf16, span = 128>`.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$elementType);
+  let parameters = (ins ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$elementType, "int64_t":$span);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -35,11 +35,6 @@ LogicalResult TensorMapOp::verify() {
     return emitOpError("expected elements of f32 to round, got ")
            << getMap().getType().getElementType();
   int64_t bytes = getMap().getType().getElementType().getIntOrFloatBitWidth() / 8;
-  int64_t line = getMap().getType().getBox().back() * bytes;
-  int64_t span = getSpan().value_or(line);
-  if ((span != 32 && span != 64 && span != 128) || line > span)
-    return emitOpError("expected a span of 32, 64 or 128 bytes that the box's lines of ")
-           << line << " fit, got " << span;
   for (auto [dim, expr] : llvm::enumerate(strides.getResults())) {
     auto number = dyn_cast<AffineConstantExpr>(expr);
     if (dim + 1 == rank ? !number || number.getValue() != 1
@@ -77,7 +72,8 @@ LogicalResult SlotOp::verify() {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// The box must be `columns` wide, a panel of the tile, or of some rows of it.
+/// The box must be `columns` wide, a panel of the tile, or of some rows of it, and permuted as the
+/// tile's lines are.
 static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile, size_t coords,
                                int64_t columns) {
   ArrayRef<int64_t> box = map.getBox();
@@ -89,6 +85,9 @@ static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile
   if (map.getElementType() != tile.getElementType() || box.back() != columns ||
       rows > tile.getRows())
     return op->emitOpError("expected a box that is a panel of ") << tile << ", got " << map;
+  if (map.getSpan() != tile.getLineBytes())
+    return op->emitOpError("expected a span of the ")
+           << tile.getLineBytes() << " bytes of a line of " << tile << ", got " << map.getSpan();
   return success();
 }
 

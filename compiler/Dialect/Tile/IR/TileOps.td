@@ -28,8 +28,7 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     `memory` is the tensor's binding. `sizes` and `strides` map the kernel's scalars to sizes and strides in elements, outermost
     dim first; the innermost stride is 1, the others are multiples of 16 bytes. So is `offset`, which maps them to where the tensor
     begins in the binding, in elements (at 0 where it is absent). Elements of a box outside the
-    tensor read as zero and are not written. `span` is the bytes of a line of the tile, which its chunks are permuted within: 32, 64 or 128, the box's
-    own where it is absent. With `tf32`, copies to shared memory round f32 to the nearest of TF32, ties to even; `wgmma`
+    tensor read as zero and are not written. With `tf32`, copies to shared memory round f32 to the nearest of TF32, ties to even; `wgmma`
     alone would cut mantissas off. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
     ```mlir
     %map = tile.tensor_map %a {sizes = affine_map<() -> (4096, 768)>, strides = affine_map<() -> (768, 1)>}
@@ -37,7 +36,7 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     ```
   }];
   let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$sizes, AffineMapAttr:$strides, OptionalAttr<AffineMapAttr>:$offset,
-                       OptionalAttr<I64Attr>:$span, UnitAttr:$tf32);
+                       UnitAttr:$tf32);
   let results = (outs Tile_TensorMapType:$map);
   let assemblyFormat = "$memory attr-dict `:` type($memory) `->` type($map)";
   let hasVerifier = 1;
