@@ -10,13 +10,14 @@
 // such values, by way of arithmetic in f32, the instructions ex2.approx and rcp.approx do, whose
 // errors are about 2^-22: four times those of the exact forms, and far below the rounding to come.
 //
-//   exp(x)  = ex2(x * log2(e)), which keeps denormal numbers where a bf16 may become one
-//   tanh(x) = 1 - 2 / (1 + ex2(2 x * log2(e))), and near zero, where that cancels, x - x^3 / 3 + 2
-//   x^5 / 15
-//   1 + tanh(x) = 2 / (1 + ex2(-2 x * log2(e))), as in GELU: cancels nowhere; the 2 meets GELU's
-//   half 1 + erf(x) = e for x < 0 and 2 - e else, where e = ex2(-x^2 * log2(e)) P(1 / (1 + p |x|))
-//   is erfc(|x|): the form of Hastings, with a relative error of 2^-17 throughout
-//   x / y   = x * rcp(y), where y is known to be neither small nor large
+//   exp(x)      = ex2(x * log2(e)), which keeps denormal numbers where a bf16 may become one
+//   tanh(x)     = 1 - 2 / (1 + ex2(2 x * log2(e))); near zero, where that cancels,
+//                 x - x^3 / 3 + 2 x^5 / 15
+//   1 + tanh(x) = 2 / (1 + ex2(-2 x * log2(e))), as in GELU: it cancels nowhere, and the factor of
+//                 2 meets GELU's half
+//   1 + erf(x)  = e for x < 0 and 2 - e else, where e = ex2(-x^2 * log2(e)) P(1 / (1 + p |x|)) is
+//                 erfc(|x|): the form of Hastings, with a relative error of 2^-17 throughout
+//   x / y       = x * rcp(y), where y is known to be neither small nor large
 //
 // A quotient that is not narrowed, of such a y and of an x that is neither large nor negative, is
 // what div.rn computes for usual numbers, without the call that it has for others: rounded to

@@ -7,11 +7,10 @@
 //
 // Three forms of g are known to be associative:
 //   * each result is `acc op leaf` with an op that has a neutral element (sum, product, max, ...);
-//   * g picks: it is made of comparisons, selects, min and max, so that its result is one of its
-//   two operands
-//     (argmax). The order of threads is not that of the elements, so where both orders of the
-//     operands give different positions (a tie), the one that a walk from the first element on
-//     would have kept wins;
+//   * g picks: it is made of comparisons, selects, min and max, so that its result is one of
+//     its two operands (argmax). The order of threads is not that of the elements, so where both
+//     orders of the operands give different positions (a tie), the one that a walk from the first
+//     element on would have kept wins;
 //   * the body says by kernel.element what meets the accumulators, and that whatever it makes of
 //     both is associative and commutative.
 //
@@ -75,37 +74,26 @@ LogicalResult Combiner::matchGiven() {
                  llvm::all_of(body->getTerminator()->getOperands(), follows));
 }
 
-FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
-  Combiner result;
-  result.op = op;
-  Block *body = op.getBlock();
-  for (BlockArgument argument : op.getRegionOutputArgs())
-    result.accumulators.push_back(argument);
-
-  if (!body->getOps<kernel::ElementOp>().empty()) {
-    if (failed(result.matchGiven()))
-      return failure();
-    return result;
-  }
-
-  // g is all that depends on an accumulator.
-  for (Operation &bodyOp : body->without_terminator())
+void Combiner::markCombining() {
+  for (Operation &bodyOp : op.getBlock()->without_terminator())
     if (llvm::any_of(bodyOp.getOperands(), [&](Value operand) {
-          return llvm::is_contained(result.accumulators, operand) ||
-                 (operand.getDefiningOp() && result.combining.contains(operand.getDefiningOp()));
+          return llvm::is_contained(accumulators, operand) ||
+                 (operand.getDefiningOp() && combining.contains(operand.getDefiningOp()));
         }))
-      result.combining.insert(&bodyOp);
+      combining.insert(&bodyOp);
+}
 
-  auto isForeign = [&](Value value) {
-    return !llvm::is_contained(result.accumulators, value) &&
-           !(value.getDefiningOp() && result.combining.contains(value.getDefiningOp())) &&
-           !matchPattern(value, m_Constant());
-  };
-  bool neutral = true;
+bool Combiner::isForeign(Value value) const {
+  return !llvm::is_contained(accumulators, value) &&
+         !(value.getDefiningOp() && combining.contains(value.getDefiningOp())) &&
+         !matchPattern(value, m_Constant());
+}
+
+LogicalResult Combiner::matchLeaves() {
   for (auto [accumulator, yielded] :
-       llvm::zip_equal(result.accumulators, body->getTerminator()->getOperands())) {
+       llvm::zip_equal(accumulators, op.getBlock()->getTerminator()->getOperands())) {
     Operation *last = yielded.getDefiningOp();
-    if (!last || !result.combining.contains(last))
+    if (!last || !combining.contains(last))
       return failure();
     SmallVector<Value, 2> candidates;
     for (Value operand : last->getOperands())
@@ -114,21 +102,24 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
         candidates.push_back(operand);
     if (candidates.size() != 1)
       return failure();
-    result.leaves.push_back(candidates.front());
+    leaves.push_back(candidates.front());
     bool simple =
         last->getNumOperands() == 2 && llvm::is_contained(last->getOperands(), Value(accumulator));
-    result.neutrals.push_back(simple ? getNeutralElement(last) : TypedAttr());
-    neutral &= static_cast<bool>(result.neutrals.back());
+    neutrals.push_back(simple ? getNeutralElement(last) : TypedAttr());
   }
-  // What else g reads has to follow from the leaves: there is nothing else when two partial results
-  // are combined.
+  return success();
+}
+
+/// There is nothing else when two partial results are combined.
+LogicalResult Combiner::collectSteps() {
+  Block *body = op.getBlock();
   llvm::SmallPtrSet<Operation *, 8> needed;
   std::function<bool(Operation *)> addStep = [&](Operation *bodyOp) {
     if (!needed.insert(bodyOp).second)
       return true;
     return llvm::all_of(bodyOp->getOperands(), [&](Value operand) {
-      if (!isForeign(operand) || llvm::is_contained(result.leaves, operand))
-        return !operand.getDefiningOp() || !result.combining.contains(operand.getDefiningOp()) ||
+      if (!isForeign(operand) || llvm::is_contained(leaves, operand))
+        return !operand.getDefiningOp() || !combining.contains(operand.getDefiningOp()) ||
                addStep(operand.getDefiningOp());
       Operation *definition = operand.getDefiningOp();
       return definition && definition->getBlock() == body && isPure(definition) &&
@@ -136,30 +127,53 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
              definition->getNumRegions() == 0 && addStep(definition);
     });
   };
-  if (!llvm::all_of(result.combining, addStep))
+  if (!llvm::all_of(combining, addStep))
     return failure();
   for (Operation &bodyOp : *body)
     if (needed.contains(&bodyOp))
-      result.steps.push_back(&bodyOp);
-  if (neutral)
-    return result;
+      steps.push_back(&bodyOp);
+  return success();
+}
+
+LogicalResult Combiner::matchPicking() {
   // Two partial results meet in the place of a leaf each: one leaf cannot stand for two.
-  llvm::SmallDenseSet<Value> distinct(result.leaves.begin(), result.leaves.end());
-  if (distinct.size() != result.leaves.size() || !llvm::all_of(result.combining, isPicking))
+  llvm::SmallDenseSet<Value> distinct(leaves.begin(), leaves.end());
+  if (distinct.size() != leaves.size() || !llvm::all_of(combining, isPicking))
     return failure();
-  llvm::fill(result.neutrals, TypedAttr());
-  for (auto [index, leaf] : llvm::enumerate(result.leaves)) {
+  llvm::fill(neutrals, TypedAttr());
+  for (auto [index, leaf] : llvm::enumerate(leaves)) {
     Operation *definition = leaf.getDefiningOp();
     while (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp, arith::TruncIOp>(definition))
       definition = definition->getOperand(0).getDefiningOp();
     if (isa_and_nonnull<linalg::IndexOp>(definition))
-      result.position = index;
+      position = index;
   }
   // Where partial results meet again, their positions are an operand.
   if (auto given = op->getAttrOfType<IntegerAttr>(plan::kPositionAttr);
-      given && given.getInt() >= 0 && given.getInt() < result.getNumResults() &&
-      isa<IntegerType>(result.accumulators[given.getInt()].getType()))
-    result.position = given.getInt();
+      given && given.getInt() >= 0 && given.getInt() < getNumResults() &&
+      isa<IntegerType>(accumulators[given.getInt()].getType()))
+    position = given.getInt();
+  return success();
+}
+
+FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
+  Combiner result;
+  result.op = op;
+  for (BlockArgument argument : op.getRegionOutputArgs())
+    result.accumulators.push_back(argument);
+  LogicalResult matched = success();
+  if (!op.getBlock()->getOps<kernel::ElementOp>().empty()) {
+    matched = result.matchGiven();
+  } else {
+    result.markCombining();
+    matched = success(succeeded(result.matchLeaves()) && succeeded(result.collectSteps()));
+    if (succeeded(matched) && !llvm::all_of(result.neutrals, [](TypedAttr neutral) {
+          return static_cast<bool>(neutral);
+        }))
+      matched = result.matchPicking();
+  }
+  if (failed(matched))
+    return failure();
   return result;
 }
 

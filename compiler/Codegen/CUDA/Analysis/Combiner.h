@@ -57,6 +57,16 @@ public:
 private:
   /// The rest of `match` for a body with kernel.element ops.
   mlir::LogicalResult matchGiven();
+  /// Marks g: all that depends on an accumulator.
+  void markCombining();
+  /// Finds the leaf of each result, and its neutral element where it has one.
+  mlir::LogicalResult matchLeaves();
+  /// Lists g with what else it reads, which has to follow from the leaves.
+  mlir::LogicalResult collectSteps();
+  /// The rest of `match` for a g without neutral elements, which has to pick.
+  mlir::LogicalResult matchPicking();
+  /// Neither part of g, nor an accumulator, nor a constant.
+  bool isForeign(mlir::Value value) const;
 
   mutable mlir::linalg::LinalgOp op; // MLIR's op handles are not const-correct
   llvm::SmallVector<mlir::BlockArgument> accumulators;

@@ -124,7 +124,7 @@ static int64_t getStagingBytes(int64_t columns, int64_t outputBytes, int64_t war
 }
 
 /// Columns that pass through shared memory at a time, if there is room for them.
-static int64_t getStagingColumns(int64_t columns, int64_t outputBytes) {
+static int64_t getWantedStagingColumns(int64_t columns, int64_t outputBytes) {
   if (columns % kFragmentColumns != 0 || (outputBytes != 2 && outputBytes != 4))
     return 0;
   int64_t panel = kLineBytes / outputBytes;
@@ -133,7 +133,7 @@ static int64_t getStagingColumns(int64_t columns, int64_t outputBytes) {
 
 int64_t getStagingColumns(const Target &target, int64_t columns, int64_t outputBytes,
                           int64_t warpgroups, int64_t blocks, int64_t usedBytes) {
-  int64_t staged = getStagingColumns(columns, outputBytes);
+  int64_t staged = getWantedStagingColumns(columns, outputBytes);
   // Threads that store whole sectors themselves are not much slower.
   bool isOptional = outputBytes == 4;
   bool fits =
@@ -154,8 +154,9 @@ static int64_t getOperandBytes(const MatmulProblem &problem, const WGMMAPlan &pl
 
 /// All bytes of a block that stages its outputs where it can.
 static int64_t getSharedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
-  int64_t columns =
-      problem.storesBoxes ? getStagingColumns(plan.tileN / plan.split, problem.outputBytes) : 0;
+  int64_t columns = problem.storesBoxes
+                        ? getWantedStagingColumns(plan.tileN / plan.split, problem.outputBytes)
+                        : 0;
   return getOperandBytes(problem, plan) +
          getStagingBytes(columns, problem.outputBytes, plan.warpgroups);
 }
@@ -396,103 +397,131 @@ static std::optional<int64_t> fitColumns(const Target &target, const MatmulProbl
   return columns;
 }
 
-llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem) {
-  static constexpr Group groups[] = {{1}, {2}, {4}, {8}, {1, 2}, {1, 1, 2}};
-  static constexpr Shape shapes[] = {
-      {128, 256, 2},   {256, 128, 2},    {192, 192, 3},    {128, 192, 2},   {192, 128, 3},
-      {128, 128, 2},   {128, 96, 2},     {128, 64, 2},     {64, 256, 1},    {64, 192, 1},
-      {64, 128, 1},    {64, 96, 1},      {64, 64, 1},      {64, 32, 1},     {64, 16, 1},
-      {128, 128, 1},   {128, 192, 2, 2}, {128, 128, 2, 2}, {128, 96, 2, 2}, {64, 256, 2, 2},
-      {64, 128, 2, 2},
-  };
-  // Bytes that go through registers need 128 rows a warpgroup; others have narrow tiles above.
-  static constexpr Shape tallShapes[] = {{128, 64, 1}, {128, 32, 1}, {128, 16, 1}};
-  llvm::SmallVector<Shape> candidates(std::begin(shapes), std::end(shapes));
-  if (isReadAcross(problem))
-    llvm::append_range(candidates, tallShapes);
-  llvm::SmallVector<WGMMAPlan> plans;
-  auto consider = [&](const Shape &shape, int64_t blocks, const Group &group) {
-    int64_t split = group.split, cluster = group.clusterM * group.clusterN;
-    // Each block of a group needs a tile of its own.
-    if (cluster > 1 && (blocks > 1 || problem.m <= shape.tileM * (group.clusterM - 1) ||
-                        problem.n <= shape.tileN * (group.clusterN - 1)))
-      return;
-    int64_t team = shape.warpgroups / shape.turns, parts = shape.tileM / team / 64;
-    int64_t sums = parts * shape.tileN / 2;
-    // Both halves of a step's first factor are in registers where wgmma cannot read it across k.
-    bool inRegisters = isReadAcross(problem);
-    int64_t fragments = inRegisters ? 16 * parts : 0;
-    // Outputs that threads store themselves take places of their own.
-    int64_t others = problem.storesBoxes ? 40 : 48;
-    WarpgroupRegisters registers = getRegisters(problem, shape.tileN, shape.warpgroups, blocks);
-    // Sums of two parts and those that other blocks send do not fit beside what turning takes.
-    if (problem.turnsB && split > 1 && sums > kSplitSums)
-      return;
-    int64_t steps = llvm::divideCeil(problem.k, 128 / problem.elementBytes);
-    // Each block of a cluster needs a part of k and of the columns.
-    bool canSplit = split == 1 || (shape.tileN % (8 * split) == 0 &&
-                                   (split - 1) * llvm::divideCeil(steps, split) < steps);
-    // Two blocks a multiprocessor start with so few registers that all of a thread's sums must fit
-    // them: ptxas spills otherwise, but where one warpgroup gets the other's in time.
-    bool takesAll = team == 1 && !inRegisters;
-    bool fitsStart = blocks == 1 || takesAll || sums + fragments + 28 <= registers.launched;
-    // Rows beyond the product's are fetched and added up for nothing.
-    bool wastesRows = shape.tileM > 64 && problem.m <= shape.tileM / 2;
-    // Teams that take turns on one multiprocessor do what two blocks would.
-    bool isDouble = shape.turns > 1 && (blocks > 1 || split > 1);
-    if (!canSplit || wastesRows || !fitsStart || isDouble ||
-        sums + fragments + others > registers.consumer || shape.tileN / 2 + 28 > registers.launched)
-      return;
-    WGMMAPlan plan{shape.tileM,
-                   shape.tileN,
-                   128 / problem.elementBytes,
-                   shape.warpgroups,
-                   0,
-                   1,
-                   blocks,
-                   split,
-                   shape.turns,
-                   group.clusterM,
-                   group.clusterN,
-                   0};
-    if (!fit(target, problem, plan) || !checkWGMMAPlan(target, problem, plan).empty())
-      return;
-    // Square groups of tiles are shared best.
-    double rows = std::sqrt(target.multiprocessors / double(cluster) * plan.tileN * plan.clusterN /
-                            (plan.tileM * plan.clusterM));
-    plan.raster = std::max<int64_t>(1, std::lround(rows));
-    plan.microseconds = estimateWGMMAPlan(target, problem, plan);
-    plans.push_back(plan);
-  };
-  auto isCandidate = [&](int64_t columns, const Shape &shape) {
-    return llvm::any_of(candidates, [&](const Shape &other) {
+static constexpr Group kGroups[] = {{1}, {2}, {4}, {8}, {1, 2}, {1, 1, 2}};
+static constexpr Shape kShapes[] = {
+    {128, 256, 2},   {256, 128, 2},    {192, 192, 3},    {128, 192, 2},   {192, 128, 3},
+    {128, 128, 2},   {128, 96, 2},     {128, 64, 2},     {64, 256, 1},    {64, 192, 1},
+    {64, 128, 1},    {64, 96, 1},      {64, 64, 1},      {64, 32, 1},     {64, 16, 1},
+    {128, 128, 1},   {128, 192, 2, 2}, {128, 128, 2, 2}, {128, 96, 2, 2}, {64, 256, 2, 2},
+    {64, 128, 2, 2},
+};
+/// Bytes that go through registers need 128 rows a warpgroup; others have narrow tiles above.
+static constexpr Shape kTallShapes[] = {{128, 64, 1}, {128, 32, 1}, {128, 16, 1}};
+/// Numbers of rows whose columns are fitted to the multiprocessors.
+static constexpr Shape kFittedShapes[] = {{64, 0, 1},  {128, 0, 2},    {128, 0, 1},  {192, 0, 3},
+                                          {256, 0, 2}, {128, 0, 2, 2}, {64, 0, 2, 2}};
+
+/// True if the registers of a block of such tiles hold its sums, and what goes with them.
+static bool fitsRegisters(const MatmulProblem &problem, const Shape &shape, int64_t blocks,
+                          int64_t split) {
+  int64_t team = shape.warpgroups / shape.turns, parts = shape.tileM / team / 64;
+  int64_t sums = parts * shape.tileN / 2;
+  // Both halves of a step's first factor are in registers where wgmma cannot read it across k.
+  bool inRegisters = isReadAcross(problem);
+  int64_t fragments = inRegisters ? 16 * parts : 0;
+  // Outputs that threads store themselves take places of their own.
+  int64_t others = problem.storesBoxes ? 40 : 48;
+  WarpgroupRegisters registers = getRegisters(problem, shape.tileN, shape.warpgroups, blocks);
+  // Sums of two parts and those that other blocks send do not fit beside what turning takes.
+  if (problem.turnsB && split > 1 && sums > kSplitSums)
+    return false;
+  // Two blocks a multiprocessor start with so few registers that all of a thread's sums must fit
+  // them: ptxas spills otherwise, but where one warpgroup gets the other's in time.
+  bool takesAll = team == 1 && !inRegisters;
+  bool fitsStart = blocks == 1 || takesAll || sums + fragments + 28 <= registers.launched;
+  return fitsStart && sums + fragments + others <= registers.consumer &&
+         shape.tileN / 2 + 28 <= registers.launched;
+}
+
+/// True if `blocks` blocks a multiprocessor can share such tiles' work as `group` says, and none is
+/// left without.
+static bool canShareWork(const MatmulProblem &problem, const Shape &shape, int64_t blocks,
+                         const Group &group) {
+  int64_t split = group.split, cluster = group.clusterM * group.clusterN;
+  // Each block of a group needs a tile of its own.
+  if (cluster > 1 && (blocks > 1 || problem.m <= shape.tileM * (group.clusterM - 1) ||
+                      problem.n <= shape.tileN * (group.clusterN - 1)))
+    return false;
+  // Each block of a cluster needs a part of k and of the columns.
+  int64_t steps = llvm::divideCeil(problem.k, 128 / problem.elementBytes);
+  bool canSplit = split == 1 || (shape.tileN % (8 * split) == 0 &&
+                                 (split - 1) * llvm::divideCeil(steps, split) < steps);
+  // Rows beyond the product's are fetched and added up for nothing.
+  bool wastesRows = shape.tileM > 64 && problem.m <= shape.tileM / 2;
+  // Teams that take turns on one multiprocessor do what two blocks would.
+  bool isDouble = shape.turns > 1 && (blocks > 1 || split > 1);
+  return canSplit && !wastesRows && !isDouble;
+}
+
+/// The plan of such tiles, if there is one.
+static std::optional<WGMMAPlan> makePlan(const Target &target, const MatmulProblem &problem,
+                                         const Shape &shape, int64_t blocks, const Group &group) {
+  if (!canShareWork(problem, shape, blocks, group) ||
+      !fitsRegisters(problem, shape, blocks, group.split))
+    return std::nullopt;
+  WGMMAPlan plan{};
+  plan.tileM = shape.tileM;
+  plan.tileN = shape.tileN;
+  plan.tileK = 128 / problem.elementBytes;
+  plan.warpgroups = shape.warpgroups;
+  plan.raster = 1;
+  plan.blocks = blocks;
+  plan.split = group.split;
+  plan.turns = shape.turns;
+  plan.clusterM = group.clusterM;
+  plan.clusterN = group.clusterN;
+  if (!fit(target, problem, plan) || !checkWGMMAPlan(target, problem, plan).empty())
+    return std::nullopt;
+  // Square groups of tiles are shared best.
+  double rows = std::sqrt(target.multiprocessors / double(plan.clusterM * plan.clusterN) *
+                          plan.tileN * plan.clusterN / (plan.tileM * plan.clusterM));
+  plan.raster = std::max<int64_t>(1, std::lround(rows));
+  plan.microseconds = estimateWGMMAPlan(target, problem, plan);
+  return plan;
+}
+
+/// Shapes like `shape`, with such columns that no multiprocessor is idle in the last round, which
+/// are not among `others`.
+static llvm::SmallVector<Shape> fitShapes(const Target &target, const MatmulProblem &problem,
+                                          const Shape &shape, const Group &group,
+                                          llvm::ArrayRef<Shape> others) {
+  auto isAmongOthers = [&](int64_t columns) {
+    return llvm::any_of(others, [&](const Shape &other) {
       return other.tileN == columns && other.tileM == shape.tileM &&
              other.warpgroups == shape.warpgroups && other.turns == shape.turns;
     });
   };
-  // Of each number of rows there are widths that leave no multiprocessor idle in the last round.
-  auto considerFitted = [&](const Shape &shape, const Group &group) {
-    int64_t last = 0;
-    for (int64_t rounds = 1; rounds <= kFittedRounds; ++rounds) {
-      std::optional<int64_t> columns =
-          fitColumns(target, problem, shape.tileM, group, rounds * shape.turns);
-      if (!columns || *columns == last || isCandidate(*columns, shape))
-        continue;
-      last = *columns;
-      // Two blocks a multiprocessor have too few stages for wide tiles: 41 us, not 29.
-      consider({shape.tileM, last, shape.warpgroups, shape.turns}, /*blocks=*/1, group);
-    }
+  llvm::SmallVector<Shape> fitted;
+  for (int64_t rounds = 1; rounds <= kFittedRounds; ++rounds) {
+    std::optional<int64_t> columns =
+        fitColumns(target, problem, shape.tileM, group, rounds * shape.turns);
+    bool isKnown = columns && ((!fitted.empty() && fitted.back().tileN == *columns) ||
+                               isAmongOthers(*columns));
+    if (columns && !isKnown)
+      fitted.push_back({shape.tileM, *columns, shape.warpgroups, shape.turns});
+  }
+  return fitted;
+}
+
+llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem) {
+  llvm::SmallVector<Shape> shapes(std::begin(kShapes), std::end(kShapes));
+  if (isReadAcross(problem))
+    llvm::append_range(shapes, kTallShapes);
+  llvm::SmallVector<WGMMAPlan> plans;
+  auto consider = [&](const Shape &shape, int64_t blocks, const Group &group) {
+    if (std::optional<WGMMAPlan> plan = makePlan(target, problem, shape, blocks, group))
+      plans.push_back(*plan);
   };
-  for (const Shape &shape : candidates)
+  for (const Shape &shape : shapes)
     for (int64_t blocks : {1, 2})
-      for (const Group &group : groups)
+      for (const Group &group : kGroups)
         consider(shape, blocks, group);
-  static constexpr Shape fittedShapes[] = {{64, 0, 1},  {128, 0, 2},    {128, 0, 1},  {192, 0, 3},
-                                           {256, 0, 2}, {128, 0, 2, 2}, {64, 0, 2, 2}};
+  // Two blocks a multiprocessor have too few stages for wide tiles: 41 us, not 29.
   if (!problem.isGuess)
-    for (const Shape &shape : fittedShapes)
-      for (const Group &group : groups)
-        considerFitted(shape, group);
+    for (const Shape &rows : kFittedShapes)
+      for (const Group &group : kGroups)
+        for (const Shape &shape : fitShapes(target, problem, rows, group, shapes))
+          consider(shape, /*blocks=*/1, group);
   llvm::stable_sort(plans, [](const WGMMAPlan &lhs, const WGMMAPlan &rhs) {
     return lhs.microseconds < rhs.microseconds;
   });
