@@ -146,9 +146,8 @@ def fma_candidates(batch, m, n, k, most, sum_bytes=4, can_copy=True, multiproces
     words = sum_bytes // 4
     found = []
     for tile_m, tile_n, tile_k, thread_m, thread_n, stages in tiles:
-        fits = stages * tile_k * (tile_m + tile_n + 8) * sum_bytes <= 227 * 1024
         wasteful = (tile_m > 16 and tile_m >= 2 * m) or (tile_n > 16 and tile_n >= 2 * n)
-        if wasteful or not fits or (words > 1 and thread_m * thread_n > 16):
+        if wasteful or (words > 1 and thread_m * thread_n > 16):
             continue
         blocks = batch * math.ceil(m / tile_m) * math.ceil(n / tile_n)
         # Products, and the loads of factors that they need.
@@ -156,7 +155,10 @@ def fma_candidates(batch, m, n, k, most, sum_bytes=4, can_copy=True, multiproces
         # A thread's vectors of sums are shared out, where blocks share sums of some steps each.
         vectors = thread_m * thread_n // min(thread_n, 4)
         for split in (1, 2, 4, 8) if stages > 2 and words == 1 else (1,):
-            if split > 1 and (vectors % split or k < 4 * split * tile_k or blocks * split > 4 * multiprocessors):
+            # The sums that blocks exchange have a place of their own; see getSharedBytes and canSplit of Analysis/FMAModel.cpp.
+            exchanged = tile_m * tile_n if split > 1 else 0
+            fits = (stages * tile_k * (tile_m + tile_n + 8) + exchanged) * sum_bytes <= 227 * 1024
+            if not fits or (split > 1 and (vectors % split or k <= (4 * split - 1) * tile_k or blocks * split > 4 * multiprocessors)):
                 continue
             # Two stages and one block are what goes without saying, in the compiler's own words too.
             rest = (f", stages = {stages}" if stages > 2 else "") + (f", split = {split}" if split > 1 else "")
