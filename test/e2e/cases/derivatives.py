@@ -104,6 +104,14 @@ def moves():
         return [a[:, np.clip(low, 0, 3)] * (1 - part) + a[:, np.clip(low + 1, 0, 3)] * part]
     yield case("resize", [x], doubled, f"%y = array.resize linear, %0 axes = [1] sizes = [8] {{vjp}} : {x.mlir} -> tensor<3x8xf32>",
                ["tensor<3x8xf32>"])
+    for mode, sizes in (("nearest", (8, 3)), ("cubic", (7,))):
+        for size in sizes:
+            yield case(f"resize_{mode}_{size}", [x], lambda a: [functions.resampled(mode, a, size, False)],
+                       f"%y = array.resize {mode}, %0 axes = [1] sizes = [{size}] {{vjp}} : {x.mlir} -> tensor<3x{size}xf32>",
+                       [f"tensor<3x{size}xf32>"])
+    yield case("split", [x], lambda a: [a[:, :3], a[:, 3:]],
+               f"%y = array.split %0 axis = 1 parts = [3, 1] {{vjp}} : {x.mlir} -> tensor<3x3xf32>, tensor<3x1xf32>",
+               ["tensor<3x3xf32>", "tensor<3x1xf32>"])
     mask, source = Tensor("i1", [[0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 1, 1]]), random((7,), 6)
 
     def filled(a, s):

@@ -245,7 +245,7 @@ def cubic_resizes():
 
 def nearest_resizes():
     """Masks and images of bytes have no floats to interpolate between."""
-    for dtype in ("u8", "i32", "i1"):
+    for dtype in ("i1",) + INTEGERS:
         x = random(dtype, (2, 3, 4, 1), 9)
         yield simple(f"resize_nearest_{dtype}", [x], [(dtype, x.values.repeat(2, 1)[:, :, [1, 3]])],
                      f"%r0 = array.resize nearest, %0 axes = [1, 2] sizes = [6, 2] : {x.mlir} -> {mlir_type(dtype, (2, 6, 2, 1))}", "exact")

@@ -207,6 +207,16 @@ def accumulated(function, x, axis, exclusive, reverse, first):
     return np.flip(y, axis) if reverse else y
 
 
+def paged_attention():
+    """Pages in another order than they were written in, of which one is not full."""
+    q, k, v = random((2, 4, 1, 8), 60), random((5, 2, 4, 8), 61), random((5, 2, 4, 8), 62)
+    table, lengths = Tensor("i32", [[3, 1], [0, 4]]), Tensor("i64", [7, 4])
+    yield case("paged_attention", [q, k, v],
+               lambda a, b, c: [attention.attend_pages(a, b, c, table.values, lengths.values, 0.3)],
+               f"%y = array.paged_attention %0, %1, %2 table(%3 : {table.mlir}) lengths(%4 : {lengths.mlir}) scale = 0.3 {{vjp}} : "
+               f"({q.mlir}, {k.mlir}, {v.mlir}) -> {q.mlir}", [q.mlir], constants=[table, lengths])
+
+
 def lines():
     x = random((3, 7), 11)
     zeros = Tensor("f32", [[1, 2, 0, 3, 4, 5, 2], [1, 0, 2, 0, 3, 1, 1], [2, 1, 0.5, 3, 1, 2, 0]])
@@ -340,5 +350,5 @@ def norms():
 
 def cases():
     for make in (convolutions, pools, adaptive_pools, attentions, attention_with_logsumexp,
-                 attention_in_parts, lines, indexed, arithmetic, norms):
+                 attention_in_parts, paged_attention, lines, indexed, arithmetic, norms):
         yield from make()

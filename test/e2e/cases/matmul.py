@@ -421,11 +421,11 @@ def grouped(a, b, sizes):
 def groups():
     for name, dtype, rows, sizes in (("decode", "f32", 3, [0, 1, 0, 0, 2]), ("uneven", "f32", 70, [40, 0, 3, 27]), ("rest", "f32", 20, [4, 5]),
                                      ("too_many", "f32", 9, [4, -3, 4, 7, 2]), ("one", "f32", 12, [12]), ("f16", "f16", 130, [100, 30]),
-                                     ("bf16", "bf16", 33, [11, 22, 0]), ("i8", "i8", 12, [5, 7])):
+                                     ("bf16", "bf16", 33, [11, 22, 0]), ("i8", "i8", 12, [5, 7]), ("u8", "u8", 12, [5, 7])):
         a, b = random(dtype, (rows, 16), 50), random(dtype, (len(sizes), 16, 24), 51)
         count = Tensor("i32", sizes)
-        wide = a.values.astype(np.int64) if dtype == "i8" else a.values
-        out = "i32" if dtype == "i8" else dtype
+        out = {"i8": "i32", "u8": "u32"}.get(dtype, dtype)
+        wide = a.values if out == dtype else a.values.astype(np.int64)
         yield simple(f"grouped_{name}", [a, b, count], [(out, grouped(wide, b.values.astype(wide.dtype), count.values))],
                      f"%r0 = array.grouped_matmul %0, %1, %2 : ({a.mlir}, {b.mlir}, {count.mlir}) -> {mlir_type(out, (rows, 24))}", "sum")
     b, count = random("f32", (3, 24, 16), 52), Tensor("i64", [2, 0, 60])

@@ -282,6 +282,40 @@ def decided(dtype):
       }}""", "exact")
 
 
+def looped(dtype):
+    """A loop that carries elements."""
+    x, rounds = random(dtype, (4, 6), 54), Tensor("i32", 3)
+    return simple(f"looped_{dtype}", [x, rounds], [(dtype, np.roll(x.values, 3, 1))], f"""
+      %zero = array.constant dense<0> : tensor<i32>
+      %one = array.constant dense<1> : tensor<i32>
+      %n, %r0 = array.while %zero, %0 : (tensor<i32>, {x.mlir}) -> (tensor<i32>, {x.mlir}) condition {{
+      ^bb0(%i: tensor<i32>, %v: {x.mlir}):
+        %more = array.compare lt, %i, %1 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        array.yield %more : tensor<i1>
+      }} body {{
+      ^bb0(%i: tensor<i32>, %v: {x.mlir}):
+        %next = array.add %i, %one : tensor<i32>
+        %w = array.roll %v shifts = [1] axes = [1] : {x.mlir} -> {x.mlir}
+        array.yield %next, %w : tensor<i32>, {x.mlir}
+      }}""", "exact")
+
+
+def bounded(dtype):
+    """Elements before an extent in device memory."""
+    x, count, zero = random(dtype, (5, 4), 55), Tensor("i32", 3), Tensor(dtype, np.zeros(()))
+    some, kept = mlir_type(dtype, (None, 4)), x.values.copy()
+    kept[3:] = 0
+    return simple(f"bounded_{dtype}", [x, count, zero], [(dtype, kept), ("i64", 3), (dtype, kept)], f"""
+      %some = array.set_extent %0, %1 axis = 0 : ({x.mlir}, {count.mlir}) -> {some}
+      %r1 = array.extent %some, 0 : {some} -> tensor<i64>
+      %r0 = array.pad_to_bound %some, %2 : ({some}, {zero.mlir}) -> {x.mlir}
+      %n = array.convert %1 : tensor<i32> -> tensor<i64>
+      %i = array.iota axis = 0 : tensor<5x4xi64>
+      %m = array.compare lt, %i, %n : (tensor<5x4xi64>, tensor<i64>) -> tensor<5x4xi1>
+      %w = array.within %0, %n axis = 0 : {x.mlir}, tensor<i64>
+      %r2 = array.select %m, %w, %2 : (tensor<5x4xi1>, {x.mlir}, {zero.mlir}) -> {x.mlir}""", "exact")
+
+
 def positions(dtype):
     queries, keys = Tensor("i32", [0, 3, 9]), Tensor("i32", [1, 5])
     slopes, places = 2.0 ** (-2 * np.arange(1, 5)), queries.values[:, None]
@@ -323,7 +357,7 @@ def cases():
         if dtype not in ("i8", "u8"):  # as matmul: sums of bytes are i32
             yield grouped(dtype)
     for dtype in DTYPES:
-        for make in (rearranged, chosen):
+        for make in (rearranged, chosen, looped, bounded):
             yield make(dtype)
     for dtype in FLOATS:
         yield floats(dtype)
