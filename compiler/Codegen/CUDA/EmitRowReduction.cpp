@@ -33,6 +33,9 @@ static constexpr int64_t kFillUnroll = 4, kStreamUnroll = 8;
 /// other inputs: more where blocks of at most so many threads leave it more registers.
 static constexpr int64_t kSharedElements = 8, kMoreSharedElements = 16, kFewThreads = 512;
 
+/// Values that a thread of larger blocks has registers for beside addresses.
+static constexpr int64_t kLargeBlockValues = 48;
+
 /// Bytes of the next row that a thread has under way while it works on one.
 static constexpr int64_t kEarlyBytes = 64;
 
@@ -43,8 +46,9 @@ static constexpr int64_t kEarlyValues = 64, kEarlyThreads = 256;
 /// Bytes of shared memory by which teams combine what they have summed up.
 static constexpr int64_t kTeamBytes = 64 << 10;
 
-/// Threads of blocks of clusters that a multiprocessor has registers for.
-static constexpr int64_t kClusterBlockThreads = 1024;
+/// Threads of blocks of clusters that a multiprocessor has registers for, and of blocks of shifted
+/// rows of which a thread holds more than this.
+static constexpr int64_t kClusterBlockThreads = 1024, kShiftedThreads = 512, kShiftedValues = 48;
 
 namespace {
 
@@ -59,6 +63,13 @@ public:
 protected:
   SmallVector<Value> visitShare(ValueRange inits, Visitor body) override;
   MemberValues combineThreads(Members members, MemberValues partials) override;
+  /// Whether the assembler has to be told to leave threads of shifted rows registers enough: what
+  /// they hold counts twice, with its masks, and what all rows share, as it is in memory, half.
+  bool needsRegisters() const {
+    int64_t values = config.getChunks() * lanes, vectors = group.vectors.size();
+    return config.getShifted() && group.reusesRows() &&
+           (config.getShared() > 0 || values * 2 + values * vectors / 2 >= kShiftedValues);
+  }
   /// Loops over memory would have more inputs to load at a time than there are registers for.
   bool reducesTogether() const override {
     return config.getChunks() > 0 && config.getShared() == 0;
@@ -113,6 +124,8 @@ private:
 
   // Groups with partials: a block walks over all rows that its part sums up.
   LogicalResult runWalk();
+  /// The part whose rows this block, or those of this cluster, sum up.
+  Value getPart() { return index.div(frame.getBlockId(), config.getCluster()); }
   /// The row of this team in the round: those of a part are `parts` apart.
   Value getRowOfRound(Value round);
   SmallVector<Value> emitRounds(Value from, Value to, bool mayLack, ValueRange carried,
@@ -304,8 +317,16 @@ SmallVector<Value> RowEmitter::visitOnce(ArrayRef<Value> several, ValueRange ini
 SmallVector<Value> RowEmitter::visitLooped(ValueRange inits, Visitor body) {
   int64_t elements = config.getThreads() <= kFewThreads ? kMoreSharedElements : kSharedElements;
   int64_t inputs = std::max<size_t>(1, group.inputs.size());
+  int64_t held = config.getChunks() * lanes * inputs,
+          ofElement = inputs + static_cast<int64_t>(group.vectors.size());
+  while (config.getThreads() > kFewThreads && elements > lanes &&
+         held + elements * ofElement > kLargeBlockValues)
+    elements /= 2;
   int64_t unroll =
       std::max<int64_t>(1, group.reusesRows() ? elements / lanes : kStreamUnroll / inputs);
+  // A loop of one round is none, and all of it would be under way beside shifted rows of clusters.
+  if (config.getShifted() && config.getCluster() > 1 && config.getShared() < 2 * unroll)
+    unroll = 1;
   SmallVector<Value> carried =
       forSharedChunks(unroll, inits, [&](ArrayRef<Value> several, ValueRange values) {
         if (!group.reusesRows())
@@ -441,6 +462,11 @@ RowEmitter::MemberValues RowEmitter::combineThreads(Members members, MemberValue
 }
 
 void RowEmitter::meetRow() {
+  if (config.getCluster() > 1) {
+    tile::ArriveBlocksOp::create(points.builder, points.loc);
+    tile::WaitBlocksOp::create(points.builder, points.loc);
+    return;
+  }
   bool hasTeams = config.getRows() > 1 && config.getRows() <= KernelFrame::kMostTeams;
   if (hasTeams)
     frame.barrier(team, config.getThreads());
@@ -471,13 +497,14 @@ void RowEmitter::exchange(const MemberValues &values, const MemberValues &buffer
   if (!hasMetBlocks)
     tile::WaitBlocksOp::create(builder, loc);
   hasMetBlocks = true;
+  // What loops compute ahead of this condition has to be known of every thread.
+  Value rank = group.partials.empty() ? inWarp : index.rem(inWarp, cluster);
   points.emitIf(index.isLess(inWarp, index.constant(cluster)), [&] {
     store([&](Value value, Value buffer) {
-      tile::StoreInOp::create(builder, loc, value, buffer, place, inWarp);
+      tile::StoreInOp::create(builder, loc, value, buffer, place, rank);
     });
   });
-  tile::ArriveBlocksOp::create(builder, loc);
-  tile::WaitBlocksOp::create(builder, loc);
+  meetRow();
 }
 
 void RowEmitter::makeChunks() {
@@ -526,10 +553,12 @@ LogicalResult RowEmitter::run() {
   row = index.add(firstRow, team);
   if (cluster > 1) {
     // While the threads of one block wait for other blocks, those of another one do not.
-    int64_t threads = config.getShifted() ? kClusterBlockThreads / 2 : kClusterBlockThreads;
+    int64_t threads = config.getShifted() ? kShiftedThreads : kClusterBlockThreads;
     frame.setFewestBlocks(std::max<int64_t>(1, threads / config.getThreads()));
     tile::ArriveBlocksOp::create(points.builder, points.loc);
   }
+  if (cluster == 1 && needsRegisters())
+    frame.setFewestBlocks(std::max<int64_t>(1, kShiftedThreads / config.getThreads()));
   // Blocks that share a row meet whether it is needed or not.
   Value needed = cluster == 1 ? isNeeded(firstRow, perBlock, rows) : Value();
   auto emitRows = [&] { emitIfNeeded(points, needed, [&] { emitRow(); }, [&] { emitZeroRow(); }); };
@@ -642,7 +671,7 @@ bool RowEmitter::loadsEarly() const {
 
 Value RowEmitter::getRowOfRound(Value round) {
   Value turn = index.add(index.mul(round, config.getRows()), team);
-  return index.add(frame.getBlockId(), index.mul(turn, group.parts));
+  return index.add(getPart(), index.mul(turn, group.parts));
 }
 
 /// Adds up rounds [from, to), of which the last rows may be missing if `mayLack`. `carried` is what
@@ -684,15 +713,19 @@ SmallVector<Value> RowEmitter::emitRounds(Value from, Value to, bool mayLack, Va
 }
 
 LogicalResult RowEmitter::runWalk() {
-  if (config.getCluster() > 1 || config.getShifted())
-    return group.getRoot()->emitOpError("expected blocks of their own and rows that are not "
-                                        "shifted where rows are summed up too, got ")
+  if (config.getShifted())
+    return group.getRoot()->emitOpError("expected rows that are not shifted where rows are summed "
+                                        "up too, got ")
            << config;
   group.getRoot()->getParentOfType<func::FuncOp>()->setAttr(kLoadsAheadAttr,
                                                             points.builder.getUnitAttr());
   Value rows = index.product(parallelSizes), none = index.constant(0);
-  row = frame.getBlockId();
+  row = getPart();
   makeChunks();
+  // Once for all rows, of which there may be none.
+  if (config.getCluster() > 1)
+    meetRow();
+  hasMetBlocks = true;
   SmallVector<Value> carried;
   for (const Place &chunk : chunks)
     for (const ReductionGroup::Member &member : group.partials)
@@ -724,14 +757,15 @@ LogicalResult RowEmitter::runWalk() {
   for (const ReductionGroup::Input &input : group.inputs)
     points.withdraw(input.tensor);
   MutableArrayRef<Value> sums = MutableArrayRef(carried).take_front(numSums);
-  row = frame.getBlockId();
+  row = getPart();
   makeChunks();
   combineTeams(sums);
   for (auto [number, chunk] : llvm::enumerate(chunks)) {
     size_t perChunk = numSums / chunks.size();
     storePartials(chunk, sums.slice(number * perChunk, perChunk));
   }
-  return frame.finish(index.constant(group.parts));
+  int64_t cluster = config.getCluster();
+  return frame.finish(index.constant(group.parts * cluster), cluster);
 }
 
 //===----------------------------------------------------------------------===//

@@ -32,6 +32,11 @@ static constexpr int64_t kFewElements = 1 << 18;
 static constexpr int64_t kFewestRows = 8, kFewColumnParts = 15;
 /// Rows from which on blocks that walk over them are more than there are multiprocessors.
 static constexpr int64_t kLongWalk = 32768;
+/// Elements of a row that a block holds in registers beside the sums of as many columns, and blocks
+/// that share a row.
+static constexpr int64_t kWalkedElements = 8192, kMostWalkBlocks = 8;
+/// Multiprocessors of a group that clusters are launched on as a whole: all groups have as many.
+static constexpr int64_t kGroupMultiprocessors = 16;
 /// Results of a row reduction from which on blocks are enough, and elements of a row that one block
 /// reduces as fast as two kernels do; more where the row is needed again after its reduction.
 static constexpr int64_t kEnoughRows = 66, kShortRow = 32768, kShortReusedRow = 131072;
@@ -272,6 +277,23 @@ std::optional<Split> chooseSplit(linalg::GenericOp op) {
   return group.reducesContiguousDim ? chooseRowSplit(op, group) : chooseColumnSplit(op, group);
 }
 
+std::optional<int64_t> countWalkBlocks(int64_t length, const Target &target) {
+  int64_t blocks = 1;
+  while (blocks < kMostWalkBlocks && blocks * kWalkedElements < length)
+    blocks *= 2;
+  if (blocks * kWalkedElements < length || (blocks > 1 && !target.hasClusters()))
+    return std::nullopt;
+  return blocks;
+}
+
+/// Clusters of `blocks` that run at the same time, with one block on a multiprocessor.
+static int64_t countClusters(int64_t blocks, const Target &target) {
+  int64_t multiprocessors = target.multiprocessors;
+  if (blocks > 2)
+    multiprocessors = multiprocessors / kGroupMultiprocessors * kGroupMultiprocessors;
+  return multiprocessors / blocks;
+}
+
 std::optional<int64_t> chooseWalkParts(linalg::GenericOp op, const Target &target) {
   if (!isPlainReduction(op))
     return std::nullopt;
@@ -281,12 +303,15 @@ std::optional<int64_t> chooseWalkParts(linalg::GenericOp op, const Target &targe
   int64_t kept = getCount(ranges, group.parallelDims), rows = getCount(ranges, group.reductionDims);
   if (group.reducesContiguousDim || ShapedType::isDynamic(kept) || kept == 0 || rows == 0)
     return std::nullopt;
-  int64_t multiprocessors = target.multiprocessors;
+  std::optional<int64_t> blocks = countWalkBlocks(kept, target);
+  if (!blocks)
+    return std::nullopt;
+  int64_t multiprocessors = countClusters(*blocks, target);
   if (ShapedType::isDynamic(rows))
     return kept < kWideColumns ? 2 * multiprocessors : multiprocessors;
   if (kept * rows < kFewElements)
     return std::nullopt;
-  int64_t limit = rows < kLongWalk ? multiprocessors : 2 * multiprocessors;
+  int64_t limit = rows < kLongWalk || *blocks > 1 ? multiprocessors : 2 * multiprocessors;
   limit = std::min<int64_t>(limit, llvm::divideCeil(rows, kFewestRows));
   if (limit <= kFewColumnParts)
     return std::nullopt;

@@ -34,6 +34,11 @@ std::optional<Split> chooseSplit(mlir::linalg::GenericOp op);
 /// that are reduced too; nothing if `op` is none, or too small.
 std::optional<int64_t> chooseWalkParts(mlir::linalg::GenericOp op, const Target &target);
 
+/// How many blocks share a row of `length` elements where rows are summed up too, so that their
+/// threads have registers for their elements and the sums: those of a cluster, or one; nothing if
+/// no number does.
+std::optional<int64_t> countWalkBlocks(int64_t length, const Target &target);
+
 /// True if `op` reduces columns, of which there are enough without parts.
 bool isWideColumnReduction(mlir::linalg::GenericOp op);
 

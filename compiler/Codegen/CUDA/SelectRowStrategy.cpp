@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -33,6 +34,10 @@ static constexpr int64_t kShortBlockBytes = 4096;
 static constexpr int64_t kShortClusterRow = 16384, kFewestClusterElements = 4096,
                          kClusterThreads = 512, kClusterValuesPerThread = 16,
                          kMostClusterBlocks = 8;
+
+/// Values that a thread of the largest blocks has registers for beside addresses: those that it
+/// holds, and those of a vector that it computes with, of each input and of what rows share.
+static constexpr int64_t kLargeBlockValues = 48;
 
 /// Rows of at most this many elements that begin anywhere are accessed by element: what vectors of
 /// their first and last elements take is more than they save.
@@ -89,6 +94,10 @@ private:
                                        bool shifted);
   std::optional<Choice> chooseClusterRows(std::optional<int64_t> rows, int64_t length,
                                           int64_t vector, bool shifted);
+  /// Chunks of vectors that a thread holds in registers where shared memory holds more of them, and
+  /// how many fit there.
+  int64_t countHeldChunks(int64_t vector);
+  int64_t countSharedChunks(int64_t threads, int64_t vector);
   /// True if rows had better begin `shifted`, so that vectors of their elements are accessed.
   bool hasShiftedRows(int64_t length, int64_t vector);
 
@@ -117,6 +126,25 @@ bool RowChooser::hasShiftedRows(int64_t length, int64_t vector) {
          llvm::all_of(group.inputs, [&](const auto &input) { return runsAlongRow(input.coords); });
 }
 
+int64_t RowChooser::countHeldChunks(int64_t vector) {
+  // Several rows that are written have numbers of their own between what is held and what is
+  // stored.
+  int64_t written = std::max<int64_t>(1, llvm::count_if(group.results, [](const auto &result) {
+                                        return result.kind == ReductionGroup::Result::Kind::Whole;
+                                      }));
+  int64_t inputs = std::max<int64_t>(1, group.inputs.size());
+  return kRowValuesPerThread /
+         (2 * getRegistersPerElement(group) * vector * inputs * llvm::divideCeil(written, 2));
+}
+
+int64_t RowChooser::countSharedChunks(int64_t threads, int64_t vector) {
+  int64_t bytes = 0;
+  for (const ReductionGroup::Input &input : group.inputs)
+    bytes += getElementBytes(getElementTypeOrSelf(input.tensor));
+  // But for a part that the exchange between warps needs.
+  return (kernel.target->sharedPerBlock - (4 << 10)) / (threads * vector * bytes);
+}
+
 std::optional<Choice> RowChooser::chooseClusterRows(std::optional<int64_t> rows, int64_t length,
                                                     int64_t vector, bool shifted) {
   int64_t multiprocessors = kernel.target->multiprocessors, widest = getWidestInput(group);
@@ -126,6 +154,9 @@ std::optional<Choice> RowChooser::chooseClusterRows(std::optional<int64_t> rows,
   int64_t inputs = group.inputs.size();
   // What rows begin with and end with takes registers of its own: fewer threads have those.
   int64_t threads = shifted ? kClusterThreads / 2 : kClusterThreads;
+  const int64_t mostThreads = 2 * threads;
+  if (shifted && group.reusesRows())
+    most /= 2;
   int64_t wanted = shifted ? most : std::min(most, kClusterValuesPerThread);
   int64_t perThread = std::max(vector, wanted / inputs);
   // Clusters take longer to be launched and to meet than blocks: no more of them than a long row
@@ -148,21 +179,33 @@ std::optional<Choice> RowChooser::chooseClusterRows(std::optional<int64_t> rows,
                      return b.getAccess() == plan::Access::Read;
                    })) > inputs;
   bool isFew = rows && *rows * cluster <= multiprocessors;
-  while (threads < 1024 && (countValues() > (readsMore ? wanted : most) ||
-                            (isFew && threads * cluster * vector < covered)))
+  while (threads < mostThreads && (countValues() > (readsMore ? wanted : most) ||
+                                   (isFew && threads * cluster * vector < covered)))
     threads *= 2;
+  const int64_t wide = vector;
   while (vector > 1 && countValues() > most && !shifted)
     vector /= 2;
-  int64_t chunks = countChunks();
-  if (chunks * vector * inputs > most)
-    return std::nullopt;
+  int64_t chunks = countChunks(), shared = 0;
+  if (chunks * vector * inputs > most) {
+    vector = wide;
+    chunks = countChunks();
+    int64_t held = shifted ? most / (vector * inputs) : countHeldChunks(vector);
+    // Shared memory holds none of the vectors that may be of other rows in part.
+    shared = chunks - std::max<int64_t>(shifted ? 2 : 1, held);
+    if (shifted)
+      shared = std::min(shared, length / (threads * cluster * vector) - 1);
+    if (!group.reusesRows() || shared < 1 || shared > countSharedChunks(threads, vector))
+      return std::nullopt;
+    chunks -= shared;
+  }
   std::string reason = llvm::formatv("rows of {0}{1} elements: {2} blocks of {3} threads hold one "
-                                     "in registers{4}",
+                                     "in registers{4}{5}",
                                      rowBound ? "at most " : "", length, cluster, threads,
+                                     shared > 0 ? " and shared memory" : "",
                                      shifted ? ", by vectors wherever rows begin" : "")
                            .str();
   return Choice{RowReductionAttr::get(kernel.getFunction().getContext(), threads, /*rows=*/1,
-                                      vector, chunks, /*shared=*/0, /*unroll=*/1, cluster, shifted),
+                                      vector, chunks, shared, /*unroll=*/1, cluster, shifted),
                 reason};
 }
 
@@ -220,17 +263,23 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
       return std::nullopt;
     // Shared memory, but for a part that the exchange between warps needs, first: registers are
     // short where a block has so many threads.
-    int64_t fits = (kernel.target->sharedPerBlock - (4 << 10)) / (threads * vector * bytes);
-    // Several rows that are written have numbers of their own between what is held and what is
-    // stored.
-    int64_t written = std::max<int64_t>(1, llvm::count_if(group.results, [](const auto &result) {
-                                          return result.kind == ReductionGroup::Result::Kind::Whole;
-                                        }));
-    int64_t wanted = kRowValuesPerThread / (2 * getRegistersPerElement(group) * vector * inputs *
-                                            llvm::divideCeil(written, 2));
-    shared = chunks - std::max<int64_t>(1, wanted);
-    if (isReused)
-      shared = std::min(fits, shared);
+    auto countShared = [&]() -> int64_t {
+      int64_t more = chunks - std::max<int64_t>(1, countHeldChunks(vector));
+      return isReused ? std::min(countSharedChunks(threads, vector), more) : more;
+    };
+    shared = countShared();
+    // Where it has little room, narrower vectors leave registers to compute with.
+    auto isTight = [&]() {
+      int64_t held = (chunks - shared) * inputs;
+      return shared == countSharedChunks(threads, vector) &&
+             (held + inputs + static_cast<int64_t>(group.vectors.size())) * vector >=
+                 kLargeBlockValues;
+    };
+    while (!shifted && isReused && vector > 4 && isTight()) {
+      vector /= 2;
+      chunks = llvm::divideCeil(covered, threads * vector);
+      shared = countShared();
+    }
     place = isReused ? " and shared memory" : ", and loops over the rest";
     // Shared memory holds none of the vectors that may be of other rows in part.
     if (shifted)
@@ -284,6 +333,8 @@ Choice RowChooser::chooseRows() {
           limit = rows && *rows > kernel.target->multiprocessors ? 512 : 1024 / width;
   while (length && threads < limit && *length > threads * vector * 16)
     threads *= 2;
+  // The largest blocks have no registers to spare for several inputs.
+  int64_t inputs = threads == 1024 ? std::max<int64_t>(1, group.inputs.size()) : 1;
   std::string size = length ? std::to_string(*length) : "a symbolic number of";
   std::string reason =
       llvm::formatv(
@@ -291,7 +342,9 @@ Choice RowChooser::chooseRows() {
           threads)
           .str();
   return {RowReductionAttr::get(kernel.getFunction().getContext(), threads, /*rows=*/1, vector,
-                                /*chunks=*/0, /*shared=*/0, /*unroll=*/4 / width, /*cluster=*/1,
+                                /*chunks=*/0, /*shared=*/0,
+                                /*unroll=*/std::max<int64_t>(1, 4 / (width * inputs)),
+                                /*cluster=*/1,
                                 /*shifted=*/false),
           reason};
 }
@@ -302,16 +355,24 @@ Choice RowChooser::chooseWalk(int64_t length) {
   // Registers hold a thread's elements of each input and of each sum: a warp for a row while that
   // many fit, since warps need not wait for each other.
   int64_t perElement = group.inputs.size() + group.partials.size() + 1;
+  int64_t blocks = *countWalkBlocks(length, *kernel.target);
+  int64_t whole = length;
+  length = llvm::divideCeil(length, blocks);
   int64_t threads = getMostThreads(length, vector, 32);
   while (threads >= 32 && threads < 1024 &&
          length > threads * (threads == 32 ? 32 : 80 / perElement))
     threads *= 2;
   int64_t chunks = llvm::divideCeil(length, threads * vector);
-  // As many threads as have the registers for that.
-  int64_t registers = std::max<int64_t>(32, chunks * vector * perElement + 32);
+  // As many threads as have the registers for that, and for what is the same for all rows, as it is
+  // in memory.
+  int64_t vectorBytes = 0;
+  for (const ReductionGroup::Input &input : group.vectors)
+    vectorBytes += getElementBytes(input.getMemoryType().getElementType());
+  int64_t registers =
+      chunks * vector * perElement + std::max<int64_t>(32, 24 + chunks * vector * vectorBytes / 4);
   int64_t limit = std::min<int64_t>(512, 65536 / registers), rows = 1;
   // Threads that wait for each other do it in small blocks, if there are enough of those.
-  if (threads > 32 && group.parts * 2 > kernel.target->multiprocessors * int64_t(3))
+  if (blocks > 1 || (threads > 32 && group.parts * 2 > kernel.target->multiprocessors * int64_t(3)))
     limit = threads;
   std::optional<int64_t> count = getStaticProduct(group.root, group.parallelDims);
   int64_t rowsOfBlock = count ? llvm::divideCeil(*count, group.parts) : kManyRows;
@@ -321,13 +382,14 @@ Choice RowChooser::chooseWalk(int64_t length) {
                                 : std::clamp<int64_t>(kWalkVectors / chunks, 1,
                                                       std::max<int64_t>(1, rowsOfBlock / rows));
   std::string reason =
-      llvm::formatv("rows of {0} elements, summed up over {1} rows too: {2} threads hold one in "
-                    "registers, {3} rows at a time",
-                    length, count ? std::to_string(rowsOfBlock) : "a symbolic number of", threads,
+      llvm::formatv("rows of {0} elements, summed up over {1} rows too: {2}{3} threads hold one in "
+                    "registers, {4} rows at a time",
+                    whole, count ? std::to_string(rowsOfBlock) : "a symbolic number of",
+                    blocks > 1 ? std::to_string(blocks) + " blocks of " : "", threads,
                     rows * unroll)
           .str();
   return {RowReductionAttr::get(kernel.getFunction().getContext(), threads, rows, vector, chunks,
-                                /*shared=*/0, unroll, /*cluster=*/1, /*shifted=*/false),
+                                /*shared=*/0, unroll, blocks, /*shifted=*/false),
           reason};
 }
 

@@ -17,6 +17,7 @@
 #include "compiler/Codegen/CUDA/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Occupancy.h"
+#include "compiler/Codegen/CUDA/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/SelectVariants.h"
 
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -32,9 +33,6 @@ namespace xc::cuda {
 
 #define GEN_PASS_DEF_SELECTSTRATEGY
 #include "compiler/Codegen/CUDA/Passes.h.inc"
-
-/// Rows up to this length are held in registers where several of them are also summed up.
-static constexpr int64_t kLongestWalk = 8192;
 
 namespace {
 
@@ -382,10 +380,10 @@ Choice Chooser::chooseReduction(const ReductionGroup &group) {
   std::optional<int64_t> kept = getStaticProduct(group.root, group.parallelDims);
   std::optional<int64_t> reduced = getStaticProduct(group.root, group.reductionDims);
   if (!group.partials.empty()) {
-    if (reduced && *reduced <= kLongestWalk)
+    if (reduced && countWalkBlocks(*reduced, *kernel.target))
       return chooseWalkStrategy(group, kernel, points, *reduced);
-    group.getRoot()->emitOpError("expected rows of at most ")
-        << kLongestWalk << " elements where they are summed up too, got "
+    group.getRoot()->emitOpError("expected rows that blocks have registers for where they are "
+                                 "summed up too, got rows of ")
         << (reduced ? std::to_string(*reduced) : "a symbolic number");
     return {};
   }

@@ -26,8 +26,6 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Rows longer than this are not walked over with sums on the way (SelectStrategy.cpp).
-static constexpr int64_t kLongestRow = 8192;
 /// Ops that work on the rows of one sum.
 static constexpr unsigned kMostOps = 32;
 
@@ -56,7 +54,7 @@ namespace {
 
 class RowOps {
 public:
-  explicit RowOps(linalg::GenericOp root) : root(root) {
+  RowOps(linalg::GenericOp root, const Target &target) : root(root), target(&target) {
     Dims reduced;
     root.getReductionDims(reduced);
     loops[root] = reduced;
@@ -86,6 +84,7 @@ private:
   Value getCollapsedInit(OpBuilder &builder, Value tensor, ArrayRef<unsigned> dims);
 
   linalg::GenericOp root;
+  const Target *target;
   llvm::MapVector<Operation *, Dims> loops; // op -> its loops over the rows, outermost first
   llvm::DenseMap<Value, Dims> rowDims;      // what is read of rows -> its dims that count them
   llvm::DenseMap<Value, Value> collapsed;
@@ -155,7 +154,7 @@ bool RowOps::collect() {
     for (auto [loop, range] : llvm::enumerate(generic.getStaticLoopRanges())) {
       if (llvm::is_contained(opLoops, loop))
         continue;
-      if (ShapedType::isDynamic(range) || (length *= range) > kLongestRow)
+      if (ShapedType::isDynamic(range) || !countWalkBlocks(length *= range, *target))
         return false;
     }
     reducesRows |= op != root && generic.getNumReductionLoops() > 0;
@@ -313,7 +312,7 @@ std::optional<WalkedRows> takeWalkedRows(Block &block, const Target &target,
     if (isCandidate(op) && chooseWalkParts(op, target) && isSum(op))
       candidates.push_back(op);
   for (linalg::GenericOp root : candidates) {
-    RowOps ops(root);
+    RowOps ops(root, target);
     if (!ops.collect() || !ops.areCollapsible())
       continue;
     WalkedRows rows{{root}, *chooseWalkParts(root, target)};

@@ -340,6 +340,51 @@ builtin.module @walk_in_blocks attributes {plan.kernel, plan.target = #plan.targ
 
 // -----
 
+// Blocks of a cluster that share rows meet before the first one, whose sums they exchange, and each has columns of its own.
+// CHECK-LABEL: func.func @walk_in_clusters
+// CHECK-SAME:    block = [64, 1, 1], cluster = [2, 1, 1]
+// CHECK:         tile.arrive_blocks
+// CHECK-NEXT:    tile.wait_blocks
+// CHECK:         scf.for
+// CHECK:           tile.store_in
+// CHECK:           tile.arrive_blocks
+// CHECK-NEXT:      tile.wait_blocks
+// CHECK:           scf.yield
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d0 mod 4, d1)>
+builtin.module @walk_in_clusters attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @walk_in_clusters() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 1, vector = 1, chunks = 1, cluster = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<32x128xf32>
+    %b1 = plan.binding 1 write align 64 : memref<32xf32>
+    %b2 = plan.binding 2 write align 64 : memref<4x128xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<32x128xf32> to tensor<32x128xf32>
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<32xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<32xf32>) -> tensor<32xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<32x128xf32>) outs(%f0 : tensor<32xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<32xf32>
+    %e1 = tensor.empty() : tensor<4x128xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
+    %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) {
+    ^bb0(%a: f32, %r: f32, %acc: f32):
+      %p = arith.mulf %a, %r : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<4x128xf32>
+    bufferization.materialize_in_destination %sum in restrict writable %b1 : (tensor<32xf32>, memref<32xf32>) -> ()
+    bufferization.materialize_in_destination %part in restrict writable %b2 : (tensor<4x128xf32>, memref<4x128xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
 // Of two rows at a time, the threads of one wait for each other alone, until the last row is done.
 // CHECK-LABEL: func.func @walk_of_teams
 // CHECK:         scf.for

@@ -361,7 +361,7 @@ def large():
     yield from few_long_rows()
     # Rows that the blocks of a cluster share; of 16 bits, ones that begin wherever the one before ends.
     yield from odd_rows()
-    for dtype, shape in (("f32", (2048, 132)), ("bf16", (2048, 136)), ("f32", (512, 1060)), ("f32", (128, 2056))):
+    for dtype, shape in (("f32", (2048, 132)), ("bf16", (2048, 136)), ("f32", (512, 1060)), ("f32", (128, 2056)), ("bf16", (136, 8208))):
         yield layer_norm_gradient(dtype, shape)
     x, y, w = (random("f32", shape, seed) for shape, seed in (((5000, 100), 40), ((5000,), 41), ((100,), 42)))
     off = 1 / (1 + np.exp(-x.values @ w.values)) - y.values
