@@ -432,3 +432,54 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %c0, %c1, %c2, %c3 : tensor<64x512xf32>, tensor<64x1024xf32>, tensor<64x1024xf32>, tensor<64x1024xf32>
   }
 }
+
+// -----
+
+// Sums of the same rows, of which nothing but numbers of rows follows, are one kernel, which reads them once; one whose rows are
+// needed again is another.
+// CHECK-LABEL: func.func @sums_of_one_input
+// CHECK:         %[[SUMS:.*]]:2 = plan.region
+// CHECK:           iterator_types = ["parallel", "reduction"]
+// CHECK:           iterator_types = ["parallel", "reduction"]
+// CHECK:           plan.yield
+// CHECK:         plan.region
+// CHECK:           iterator_types = ["parallel", "reduction"]
+// CHECK:           iterator_types = ["parallel", "parallel"]
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @sums_of_one_input(%x: tensor<32x128xf32>) -> (tensor<32xf32>, tensor<32xf32>, tensor<32x128xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<32xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32xf32>) -> tensor<32xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<32x128xf32>) outs(%f : tensor<32xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %s = arith.addf %a, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<32xf32>
+    %squares = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<32x128xf32>) outs(%f : tensor<32xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %p = arith.mulf %a, %a : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<32xf32>
+    %cubes = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<32x128xf32>) outs(%f : tensor<32xf32>) {
+    ^bb0(%a: f32, %acc: f32):
+      %p = arith.mulf %a, %a : f32
+      %q = arith.mulf %p, %a : f32
+      %s = arith.addf %q, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<32xf32>
+    %all = tensor.empty() : tensor<32x128xf32>
+    %off = linalg.generic {indexing_maps = [#whole, #row, #whole], iterator_types = ["parallel", "parallel"]}
+        ins(%x, %cubes : tensor<32x128xf32>, tensor<32xf32>) outs(%all : tensor<32x128xf32>) {
+    ^bb0(%a: f32, %r: f32, %out: f32):
+      %d = arith.subf %a, %r : f32
+      linalg.yield %d : f32
+    } -> tensor<32x128xf32>
+    return %sum, %squares, %off : tensor<32xf32>, tensor<32xf32>, tensor<32x128xf32>
+  }
+}

@@ -344,6 +344,15 @@ def large():
                      %r0 = array.add %1, %s : ({y.mlir}, tensor<40x1xf32>) -> {y.mlir}
                      %q = array.mul %1, %s : ({y.mlir}, tensor<40x1xf32>) -> {y.mlir}
                      %r1 = array.reduce sum, %q axes = [1] : {y.mlir} -> tensor<40xf32>""", "sum")
+    # Reductions of one input, whose rows are read once.
+    x = random("f32", (37, 1030), 64, -2, 2)
+    yield simple("several_of_one_input", [x],
+                 [("f32", x.values.sum(1)), ("f32", (x.values ** 2).sum(1)), ("f32", x.values.max(1)), ("i32", x.values.argmax(1))],
+                 f"""%r0 = array.reduce sum, %0 axes = [1] : {x.mlir} -> tensor<37xf32>
+                     %q = array.mul %0, %0 : {x.mlir}
+                     %r1 = array.reduce sum, %q axes = [1] : {x.mlir} -> tensor<37xf32>
+                     %r2 = array.reduce max, %0 axes = [1] : {x.mlir} -> tensor<37xf32>
+                     %r3 = array.argmax %0 axis = 1 : {x.mlir} -> tensor<37xi32>""", "sum")
     # Rows that fill registers and shared memory, of one input and of two, and rows of which nothing stays.
     x = random("f32", (3, 34001), 63, -3, 3)
     shares = np.exp(x.values - x.values.max(1, keepdims=True))

@@ -34,6 +34,9 @@ llvm::SmallVector<mlir::Value> getUsedValues(mlir::Operation *op);
 /// True for a linalg op that reduces nothing.
 bool isElementwise(mlir::Operation *op);
 
+/// True if the dims that the op reduces are the last ones of its first input.
+bool reducesInnermost(mlir::linalg::LinalgOp op);
+
 /// True if one workgroup can well go through the op's whole iteration space alone, but for the
 /// loops that `isShared` says are shared with others.
 bool isSmall(

@@ -102,8 +102,7 @@ bool isSmallBeside(const DispatchGroup &group, llvm::function_ref<bool(int)> isK
   });
 }
 
-/// True if the dims that the op reduces are the last ones of its first input.
-static bool reducesInnermost(linalg::LinalgOp op) {
+bool reducesInnermost(linalg::LinalgOp op) {
   if (op.getNumDpsInputs() == 0)
     return false;
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
@@ -224,7 +223,7 @@ void DispatchGrouping::add(Operation *op) {
     else if (home)
       tryMergeGroups(*home, *candidate, op);
   }
-  if (home)
+  if (home || (isCUDA && tryJoinRowSibling(op)))
     return;
   home = createGroup(op);
   if (isContraction(op))

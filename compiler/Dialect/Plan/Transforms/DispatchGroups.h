@@ -81,6 +81,9 @@ private:
   /// Puts `op`, whose loops go over these rows of the group (-1: over none), behind its ops.
   void addTo(DispatchGroup &group, mlir::Operation *op, mlir::ArrayRef<int> rows);
   bool tryJoinSibling(mlir::Operation *op);
+  /// Puts a reduction of rows that nothing else needs the elements of into a group that reduces the
+  /// same rows of an input, which is read once then.
+  bool tryJoinRowSibling(mlir::Operation *op);
   /// Moves groups of such reductions alone into `group` that read an input of `op`, one of its ops.
   void absorbSiblings(DispatchGroup &group, mlir::Operation *op);
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);

@@ -20,6 +20,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -59,6 +60,66 @@ bool DispatchGrouping::tryJoinSibling(Operation *op) {
       continue;
     group->rowOfLoop[op] = SmallVector<int>(group->rowOfLoop[*sibling]);
     group->ops.push_back(op);
+    groupOf[op] = group.get();
+    return true;
+  }
+  return false;
+}
+
+/// The number of loops of `type` that go over more than one element.
+static int64_t countLongLoops(linalg::LinalgOp op, utils::IteratorType type) {
+  return llvm::count_if(
+      llvm::zip_equal(op.getStaticLoopRanges(), op.getIteratorTypesArray()),
+      [&](auto loop) { return std::get<0>(loop) != 1 && std::get<1>(loop) == type; });
+}
+
+/// True if `op` reduces rows, and what follows from the results has no more dims than they have.
+static bool onlyReducesRows(Operation *op) {
+  auto reduction = dyn_cast<linalg::LinalgOp>(op);
+  if (!reduction || reduction.getNumReductionLoops() == 0 || op->hasAttr(kPartialAttr) ||
+      isContraction(op) || isWindowReduction(op) || getRowPart(reduction) ||
+      !reducesInnermost(reduction))
+    return false;
+  int64_t rows = countLongLoops(reduction, utils::IteratorType::parallel);
+  llvm::SetVector<Operation *> followers(llvm::from_range, op->getUsers());
+  for (unsigned i = 0; i < followers.size(); ++i) {
+    auto follower = dyn_cast<linalg::LinalgOp>(followers[i]);
+    if (follower && countLongLoops(follower, utils::IteratorType::parallel) +
+                            countLongLoops(follower, utils::IteratorType::reduction) >
+                        rows)
+      return false;
+    followers.insert_range(followers[i]->getUsers());
+  }
+  return true;
+}
+
+bool DispatchGrouping::tryJoinRowSibling(Operation *op) {
+  if (!onlyReducesRows(op))
+    return false;
+  for (const std::unique_ptr<DispatchGroup> &group : groups) {
+    auto sibling = llvm::find_if(group->ops, [&](Operation *other) {
+      return isa<linalg::LinalgOp>(other) && areSiblings(other, op) && onlyReducesRows(other);
+    });
+    if (sibling == group->ops.end() || group->isClosed || group->hasContraction ||
+        group->ops.size() >= kMaxGroupOps ||
+        getCost(group->ops) + getBodyCost(op) > kMaxGroupCost ||
+        countBindings(*group, {op}) > kMaxBindings || wouldMakeCycle(*group, getUsedValues(op)))
+      continue;
+    // What the group computes itself, the op would have to read at its own places; and it has as
+    // many rows as the group.
+    ArrayRef<int> rows = group->rowOfLoop[*sibling];
+    bool readsGroup = llvm::any_of(getUsedValues(op), [&](Value value) {
+      return value.getDefiningOp() && groupOf.lookup(value.getDefiningOp()) == group.get();
+    });
+    if (readsGroup || llvm::count_if(rows, [](int row) { return row >= 0; }) !=
+                          cast<linalg::LinalgOp>(op).getNumParallelLoops())
+      continue;
+    DispatchGroup joined = *group;
+    joined.rowOfLoop[op] = SmallVector<int>(rows);
+    joined.ops.push_back(op);
+    if (!sharesSpace(joined))
+      continue;
+    *group = std::move(joined);
     groupOf[op] = group.get();
     return true;
   }
