@@ -83,6 +83,35 @@ func.func @attention_in_parts(%q: tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32> 
   return %y : tensor<1x4096x8xf32>
 }
 
+// More than 32 parts may hold: a loop over blocks of queries, whose gradients of keys and values are added up as it goes.
+// CHECK-LABEL: func.func @attention_in_a_loop(
+// CHECK-NOT:     array.concatenate
+// CHECK:         array.while
+// CHECK:           array.dynamic_slice %{{.*}} -> tensor<1x64x8xf32>
+// CHECK:           array.matmul {{.*}} -> tensor<1x64x4096xf32>
+// CHECK-NOT:     array.while
+// CHECK-NOT:     array.concatenate
+// CHECK:         return
+func.func @attention_in_a_loop(%q: tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32> {
+  %y = array.attention %q, %q, %q scale = 0.5 {array.max_scores = 262144 : i64, vjp}
+     : (tensor<1x4096x8xf32>, tensor<1x4096x8xf32>, tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32>
+  return %y : tensor<1x4096x8xf32>
+}
+
+// Keys that a block cannot see are left out: one loop for the logsumexp, one for the gradient.
+// CHECK-LABEL: func.func @attention_in_visible_blocks(
+// CHECK:         array.while
+// CHECK:           array.matmul {{.*}} -> tensor<1x256x256xf32>
+// CHECK:         array.while
+// CHECK:           array.matmul {{.*}} -> tensor<1x256x256xf32>
+// CHECK-NOT:     array.while
+// CHECK:         return
+func.func @attention_in_visible_blocks(%q: tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32> {
+  %y = array.attention %q, %q, %q causal scale = 0.5 {array.max_scores = 65536 : i64, vjp}
+     : (tensor<1x4096x8xf32>, tensor<1x4096x8xf32>, tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32>
+  return %y : tensor<1x4096x8xf32>
+}
+
 // The logarithm of the sums has a gradient as well, which each score's share of it adds to.
 // CHECK-LABEL: func.func @attention_with_logsumexp(
 // CHECK:         %[[Y:.*]], %[[L:.*]] = array.attention

@@ -435,6 +435,39 @@ def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None,
     return found if sinks is None else found + [-(sink / total * row).sum((0, 2, 3))]
 
 
+def attention_blocks_of_known_sizes():
+    """More scores than 32 parts of the queries may hold: the attention and its gradient are loops over blocks, of queries, and where keys
+    are hidden and a block of 64 queries and 64 keys may be held, of queries and keys."""
+    rows, squares = (4, 140, 130, 2048), (2, 365, 370, 8192)
+    for name, options, (heads, n, m, most), mask, has_sinks, more in (
+            ("plain", "", rows, None, False, {}), ("hidden", "", rows, "i1", False, {}), ("masked", "", rows, "f32", True, {}),
+            ("causal_rows", "causal", rows, None, False, dict(causal=True)),
+            ("causal", "causal", squares, None, False, dict(causal=True)),
+            ("window", "causal window = 40", squares, None, False, dict(causal=True, window=40)),
+            ("causal_masked", "causal", squares, "f32", True, dict(causal=True))):
+        q, d = (random("f32", (1, heads, n, 8), n + seed, -1, 1) for seed in (1, 2))
+        k, v = (random("f32", (1, heads // 2, m, 8), m + seed, -1, 1) for seed in (3, 4))
+        given, clauses, added, sinks = [("%q", q), ("%k", k), ("%v", v)], options, None, None
+        if mask:
+            b = random("f32", (n, m), 5, -1, 1)
+            added = b.values if mask == "f32" else np.where(b.values > 0, 0, -np.inf)
+            b = b if mask == "f32" else Tensor("i1", b.values > 0)
+            given.append(("%b", b))
+            clauses = f"mask(%b : {b.mlir}) {clauses}"
+        if has_sinks:
+            sinks = random("f32", (heads,), 6, -1, 1)
+            given.append(("%s", sinks))
+            clauses += f" sinks(%s : {sinks.mlir})"
+        wanted = attention_gradients(*(t.values for t in (q, k, v, d)), 0.5, added, sinks=sinks.values if has_sinks else None, **more)
+        if mask == "i1":
+            wanted = wanted[:3]
+        text = function("", [(value, t.mlir) for value, t in given], [("%r", q.mlir)],
+                        f"    %r = array.attention %q, %k, %v {clauses} scale = 0.5 {{array.max_scores = {most} : i64}} : "
+                        f"({q.mlir}, {k.mlir}, {k.mlir}) -> {q.mlir}")
+        step = Step([t for _, t in given] + [d], [("f32", g) for g in wanted], "_vjp")
+        yield Case(f"attention_known_blocks_{name}", text, [step], "model", gradients=("",))
+
+
 def attention_blocks():
     """Gradients of attention over lengths that are bound later, at once, in blocks of queries, and where keys are hidden in blocks of
     queries and keys."""
@@ -458,6 +491,7 @@ def attention_blocks():
             steps.append(Step([q, k, v, d], [("f32", g) for g in wanted], "_vjp"))
         text = function("", arguments, result, f"    %r = array.attention %q, %k, %v {options} scale = 0.5 {most} : ({query}, {key}, {key}) -> {query}")
         yield Case(f"attention_blocks_{name}", text, steps, "model", gradients=("",))
+    yield from attention_blocks_of_known_sizes()
     mask, sink = "tensor<?x?xf32>", "tensor<4xf32>"
     for causal in ("", "causal"):
         steps = []

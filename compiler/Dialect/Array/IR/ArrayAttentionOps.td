@@ -40,8 +40,11 @@ def Array_AttentionOp
     that is too few, a loop goes over blocks of at least 64 queries. Where sizes are not
     known, up to 2^27 scores are held at once and the loop is taken for more, as the host
     decides when inputs are bound; its blocks are as large as that allows. The attribute
-    `array.max_scores` says how many may be held instead. A gradient is computed in at most
-    32 parts, and of symbolic sizes as a whole.
+    `array.max_scores` says how many may be held instead. A gradient of known sizes is computed
+    in up to 32 parts of the queries, too. Where 32 parts of more
+    than 2048 queries would have more than 2^24 scores each, or those of any number more than
+    `array.max_scores`, it is a loop over blocks of as many scores, but of at least 64 queries.
+    A gradient of sizes that are not known goes over the blocks of the attention.
 
     Example:
     ```mlir

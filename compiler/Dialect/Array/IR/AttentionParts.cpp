@@ -39,6 +39,9 @@ static constexpr int64_t kMaxSymbolicScores = kMaxParts * kMaxScores;
 /// Where that is too few, parts are loops, and there are as many as save nearly half of the work
 /// where later keys are hidden.
 static constexpr int64_t kLoopParts = 8;
+/// Scores of one part of a gradient, of which several tensors are held: 64 MiB of f32 each. Where
+/// parts have more, it is a loop over blocks that have as many.
+static constexpr int64_t kMaxVjpScores = int64_t(1) << 24;
 
 static bool hasKnownScores(AttentionOp op) {
   RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
@@ -64,17 +67,19 @@ static int64_t getMaxScores(AttentionOp op) {
   return getMaxScores(op, hasKnownLengths(op) ? kMaxScores : kMaxSymbolicScores);
 }
 
-/// How often the scores that may be held at once fit into all scores, at least: sizes that are not
-/// known count as 1.
-static int64_t countParts(AttentionOp op) {
+/// How often `most` scores fit into all scores, at least: sizes that are not known count as 1.
+static int64_t countParts(AttentionOp op, int64_t most) {
   RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
   SmallVector<int64_t> sizes(query.getShape().drop_back());
   sizes.push_back(key.getDimSize(query.getRank() - 2));
   int64_t scores = 1;
   for (int64_t size : sizes)
     scores *= ShapedType::isDynamic(size) ? 1 : size;
-  return llvm::divideCeil(scores, getMaxScores(op));
+  return llvm::divideCeil(scores, most);
 }
+
+/// Of as many scores as may be held at once.
+static int64_t countParts(AttentionOp op) { return countParts(op, getMaxScores(op)); }
 
 /// Of `parts` parts of all queries.
 static int64_t getPartSize(int64_t queries, int64_t parts) {
@@ -82,7 +87,8 @@ static int64_t getPartSize(int64_t queries, int64_t parts) {
                            queries);
 }
 
-/// How many queries to attend to at a time for a gradient; all of them where sizes are not known.
+/// How many queries to attend to at a time for a gradient in straight code; all of them where sizes
+/// are not known.
 static int64_t choosePartSize(AttentionOp op) {
   int64_t queries = op.getQuery().getType().getDimSize(op.getQuery().getType().getRank() - 2),
           parts = std::min(countParts(op), kMaxParts);
@@ -428,6 +434,41 @@ static Values buildVjpInParts(AttentionOp op, OpBuilder &builder, Value toResult
   return results;
 }
 
+/// Sizes that are known, and so large that parts in straight code would hold too many scores. Of
+/// few queries these parts are as small as blocks of a loop, which only an op takes that says how
+/// many scores may be held.
+static bool hasLongVjp(AttentionOp op) {
+  RankedTensorType query = op.getQuery().getType();
+  int64_t least = op->hasAttr(kMaxScoresAttr) ? kPartAlignment : kMaxParts * kPartAlignment;
+  return hasKnownScores(op) && query.getDimSize(query.getRank() - 2) > least &&
+         countParts(op, getMaxScores(op, kMaxVjpScores)) > kMaxParts;
+}
+
+/// Whether a mask with several rows or columns is known to have as many as there are queries and
+/// keys.
+static bool hasKnownMask(AttentionOp op) {
+  return !op.getMask() ||
+         llvm::none_of(op.getMask().getType().getShape().take_back(2), ShapedType::isDynamic);
+}
+
+/// In a loop over blocks: over those that are seen where keys are hidden.
+static Values buildVjpInLoop(AttentionOp op, OpBuilder &builder, Value toResult,
+                             Value toLogsumexp) {
+  auto buildBlock = [&](const AttentionInputs &inputs, Value result, Value logsumexp) {
+    return buildVjpAtOnce(inputs, builder, op.getLoc(), result, logsumexp);
+  };
+  int64_t most = getMaxScores(op, kMaxVjpScores);
+  std::optional<int64_t> block = chooseVisibleBlock(op, most);
+  Values gradients =
+      block && hasKnownMask(op)
+          ? buildVjpOfVisibleBlocks(op, builder, op.getLoc(), *block, toResult, toLogsumexp)
+          : buildVjpOfBlocks(op, builder, op.getLoc(), most, toResult, toLogsumexp, buildBlock);
+  for (auto [gradient, operand] : llvm::zip_equal(gradients, op->getOperands()))
+    if (gradient)
+      gradient = ExpressionBuilder(builder, op.getLoc()).finish(gradient, operand.getType());
+  return gradients;
+}
+
 /// Lengths that are known when inputs are bound: blocks of queries in a loop where they are long.
 static Values buildVjpBySizes(AttentionOp op, OpBuilder &builder, Value toResult,
                               Value toLogsumexp) {
@@ -482,6 +523,8 @@ FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangent
   Value toResult = cotangents.front(), toLogsumexp = getLogsumexp() ? cotangents.back() : Value();
   if (!toResult)
     toResult = ExpressionBuilder(builder, getLoc()).zerosLike(getResult());
+  if (hasLongVjp(*this))
+    return buildVjpInLoop(*this, builder, toResult, toLogsumexp);
   int64_t size = choosePartSize(*this);
   if (size != getQuery().getType().getDimSize(getQuery().getType().getRank() - 2))
     return buildVjpInParts(*this, builder, toResult, toLogsumexp, size);
