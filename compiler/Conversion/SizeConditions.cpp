@@ -8,7 +8,7 @@
 // Formulas have no comparison and their quotients are those of numbers that are not negative. So a
 // number is kept as a difference of two such, and one difference is less than another if what has
 // been moved to either side is: `a < b` is `1 <= b / (a + 1)`, and `1 <= q` is `1 - 1 / (q + 1)`.
-// Where the largest sizes that `array.dim_range` allows cannot make it true, it is false.
+// Where no sizes that `array.dim_range` allows make it true, it is false; where all do, true.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 
@@ -56,41 +56,56 @@ private:
 
 } // namespace
 
-/// The largest size that the user allows for dim `dim` of a function's argument.
-static std::optional<int64_t> getMostOfArgument(Value tensor, std::optional<int64_t> dim) {
+/// The least and the largest value of a number that is not negative; the latter may be unknown.
+struct Limits {
+  int64_t least = 0;
+  std::optional<int64_t> most;
+};
+
+/// What the user allows for dim `dim` of a function's argument.
+static Limits getLimitsOfArgument(Value tensor, std::optional<int64_t> dim) {
   auto argument = dyn_cast<BlockArgument>(tensor);
   auto func =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
   if (!func || !dim)
-    return std::nullopt;
+    return {};
   auto names = func.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "array.dims");
   auto ranges = func->getAttrOfType<DictionaryAttr>("array.dim_range");
   auto range = names && ranges ? ranges.getAs<ArrayAttr>(cast<StringAttr>(names[*dim]).getValue())
                                : ArrayAttr();
-  int64_t most = range ? cast<IntegerAttr>(range[1]).getInt() : -1;
-  return most < 0 ? std::nullopt : std::optional(most);
+  if (!range)
+    return {};
+  int64_t most = cast<IntegerAttr>(range[1]).getInt();
+  return {cast<IntegerAttr>(range[0]).getInt(), most < 0 ? std::nullopt : std::optional(most)};
 }
 
-/// A number that `size`, which is not negative, cannot exceed.
-static std::optional<int64_t> getMost(OpFoldResult size) {
+/// Of a sum, a product or a quotient of numbers that are not negative. What overflows is unknown.
+static Limits combineLimits(Operation *op, Limits lhs, Limits rhs) {
+  if (isa<arith::DivUIOp>(op)) {
+    // What is divided by 0 is nothing that a size is made of.
+    int64_t least = rhs.most && *rhs.most > 0 ? lhs.least / *rhs.most : 0;
+    return {least,
+            lhs.most ? std::optional(*lhs.most / std::max<int64_t>(rhs.least, 1)) : std::nullopt};
+  }
+  auto combine = [&](int64_t a, int64_t b) {
+    return isa<arith::AddIOp>(op) ? llvm::checkedAdd(a, b) : llvm::checkedMul(a, b);
+  };
+  return {combine(lhs.least, rhs.least).value_or(0),
+          lhs.most && rhs.most ? combine(*lhs.most, *rhs.most) : std::nullopt};
+}
+
+/// Of `size`, which is not negative.
+static Limits getLimits(OpFoldResult size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return constant;
+    return {*constant, constant};
   Operation *op = cast<Value>(size).getDefiningOp();
   if (auto dim = dyn_cast_if_present<tensor::DimOp>(op))
-    return getMostOfArgument(dim.getSource(), dim.getConstantIndex());
+    return getLimitsOfArgument(dim.getSource(), dim.getConstantIndex());
   if (auto dim = dyn_cast_if_present<array::DimOp>(op))
-    return getMostOfArgument(dim.getOperand(), dim.getAxis());
+    return getLimitsOfArgument(dim.getOperand(), dim.getAxis());
   if (!isa_and_present<arith::AddIOp, arith::MulIOp, arith::DivUIOp>(op))
-    return std::nullopt;
-  std::optional<int64_t> lhs = getMost(op->getOperand(0));
-  if (!lhs || isa<arith::DivUIOp>(op))
-    return lhs;
-  std::optional<int64_t> rhs = getMost(op->getOperand(1));
-  int64_t most = 0;
-  if (!rhs || (isa<arith::AddIOp>(op) ? llvm::AddOverflow(*lhs, *rhs, most)
-                                      : llvm::MulOverflow(*lhs, *rhs, most)))
-    return std::nullopt;
-  return most;
+    return {};
+  return combineLimits(op, getLimits(op->getOperand(0)), getLimits(op->getOperand(1)));
 }
 
 SizeConditionBuilder::Number SizeConditionBuilder::getConstant(const APInt &value) {
@@ -154,9 +169,11 @@ SizeConditionBuilder::Number SizeConditionBuilder::getNumber(Value value) {
 OpFoldResult SizeConditionBuilder::isLess(const Difference &a, const Difference &b) {
   OpFoldResult one = sizes.constant(1), lower = sizes.add(a.plus, b.minus),
                upper = sizes.add(b.plus, a.minus);
-  std::optional<int64_t> least = getConstantIntValue(lower), most = getMost(upper);
-  if (most && *most <= least.value_or(0))
+  Limits low = getLimits(lower), high = getLimits(upper);
+  if (high.most && *high.most <= low.least)
     return sizes.constant(0);
+  if (low.most && *low.most < high.least)
+    return sizes.constant(1);
   OpFoldResult quotient = sizes.floorDiv(upper, sizes.add(lower, one));
   return negate(sizes.floorDiv(one, sizes.add(quotient, one)));
 }

@@ -266,6 +266,31 @@ func.func @range(%x: tensor<?x4xf32> {array.dims = ["n", ""]}) -> tensor<?x4xf32
 
 // -----
 
+// The other one, too, by the least sizes.
+// CHECK-LABEL: func.func @least(
+// CHECK-NOT:     plan.branch
+// CHECK:         array.log
+// CHECK-NOT:     array.exp
+// CHECK:         return
+func.func @least(%x: tensor<?x?xf32> {array.dims = ["n", "m"]}) -> tensor<?x?xf32> attributes {array.dim_range = {m = [4, -1, 4], n = [17, 17, 1]}} {
+  %most = array.constant dense<64> : tensor<i64>
+  %n = array.dim %x, 0 : tensor<?x?xf32>
+  %m = array.dim %x, 1 : tensor<?x?xf32>
+  %elements = arith.muli %n, %m : index
+  %count = array.from_index %elements : tensor<i64>
+  %few = array.compare le, %count, %most : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %y = array.if %few : tensor<i1> -> (tensor<?x?xf32>) {
+    %a = array.exp %x : tensor<?x?xf32>
+    array.yield %a : tensor<?x?xf32>
+  } else {
+    %a = array.log %x : tensor<?x?xf32>
+    array.yield %a : tensor<?x?xf32>
+  }
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
 // What fuses with the regions' ops moves in: the tanh is in both, the negation where it is used; the cosine is used elsewhere, too.
 // CHECK-LABEL: func.func private @fused_if0_then(
 // CHECK:         %[[T:.*]] = array.tanh
