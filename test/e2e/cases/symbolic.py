@@ -3,6 +3,7 @@ import re
 
 import numpy as np
 
+from cases import pool
 from harness import Case, Step
 from tensors import Tensor, random
 
@@ -256,6 +257,26 @@ def requirements():
   }
 """, [f32((3,), (6,)), f32((1,), (2,))], [(f32((3,), (5,)), "expected operands that agree in a dim.*6 and 5|5 and 6")],
         lambda x, w: [np.concatenate([x, x]) + w], "rounded")
+    yield refused("sources_of_windows", """  func.func @NAME(%x: tensor<?x?xf32>, %s: tensor<?x?xf32>) -> (tensor<?x?xf32>) {
+    %d = array.select_and_scatter max, %x, %s window = [1, 2] strides = [1, 2] : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+    return %d : tensor<?x?xf32>
+  }
+""", [f32((3, 8), (3, 4)), f32((1, 5), (1, 2)), f32((0, 2), (0, 1))],
+        [(f32((5, 8), (3, 4)), "array.select_and_scatter: expected dim 0 of the source .*, got 3 and 5"),
+         (f32((3, 8), (5, 4)), "dim 0 of the source .*, got 5 and 3"), (f32((300, 8), (1, 4)), "got 1 and 300"),
+         (f32((3, 8), (3, 8)), "dim 1 of the source .*, got 8 and 4"), (f32((3, 3), (3, 3)), "got 3 and 1")],
+        lambda x, s: [pool.scattered("max", x, s, window=[1, 2], strides=[1, 2])])
+    yield refused("masks_of_rows", """  func.func @NAME(%x: tensor<?x4xf32>, %m: tensor<?xf32>) -> (tensor<?x4xf32>) {
+    %zero = array.constant dense<0.0> : tensor<f32>
+    %keep = array.compare gt, %m, %zero : (tensor<?xf32>, tensor<f32>) -> tensor<?xi1>
+    %y = array.compress %x, %keep axis = 0 : (tensor<?x4xf32>, tensor<?xi1>) -> tensor<?x4xf32>
+    %p = array.pad_to_bound %y, %zero : (tensor<?x4xf32>, tensor<f32>) -> tensor<?x4xf32>
+    return %p : tensor<?x4xf32>
+  }
+""", [f32((3, 4), (3,)), f32((1, 4), (1,)), f32((0, 4), (0,))],
+        [(f32((2, 4), (3,)), "array.compress: .*got 3 and 2"), (f32((3, 4), (2,)), "got 2 and 3"),
+         (f32((3, 4), (1,)), "got 1 and 3")],
+        lambda x, m: [np.concatenate([x[m > 0], np.zeros_like(x[~(m > 0)])])])
     # Sizes that are formulas, where something says what number they are: folds of types must not forget the formula.
     yield refused("a_slice_beside_a_number", """  func.func @NAME(%x: tensor<?xf32>, %w: tensor<4xf32>) -> (tensor<4xf32>) {
     %s = array.slice %x [2:] : tensor<?xf32> -> tensor<?xf32>

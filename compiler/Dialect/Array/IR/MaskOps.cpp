@@ -155,18 +155,31 @@ FailureOr<Values> NonzeroOp::decompose(OpBuilder &builder) {
 // Compress
 //===----------------------------------------------------------------------===//
 
+/// The mask, of which is demanded to have as many elements as there are rows to pick from.
+static Value getMaskOfRows(ExpressionBuilder &e, SizeBuilder sizeBuilder, CompressOp op) {
+  int64_t rows = op.getOperand().getType().getDimSize(op.getAxis());
+  if (!ShapedType::isDynamic(rows) && op.getMask().getType().hasStaticShape())
+    return op.getMask();
+  llvm::SmallVector<Value> sizes;
+  if (ShapedType::isDynamic(rows))
+    sizes.push_back(sizeBuilder.value(sizeBuilder.size(op.getOperand(), op.getAxis())));
+  return e.make<ReshapeOp>(op.getMask().getType().clone(ArrayRef<int64_t>{rows}), op.getMask(),
+                           sizes);
+}
+
 FailureOr<Values> CompressOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   Type element = builder.getI64Type();
-  Value before = countBefore(e, getMask(), element);
+  Value mask = getMaskOfRows(e, SizeBuilder(builder, getLoc()), *this);
+  Value before = countBefore(e, mask, element);
   Value numbers = e.make<IotaOp>(before.getType(), e.dynamicSizes(before), /*axis=*/0);
   // What is not picked goes to a row that is not there, each to one of its own.
   Value nowhere = e.sub(e.integer(-1, element), numbers);
-  Value row = e.make<ExpandDimsOp>(e.select(getMask(), before, nowhere), int64_t(1));
+  Value row = e.make<ExpandDimsOp>(e.select(mask, before, nowhere), int64_t(1));
   Value places = e.make<ScatterOp>(ScatterKind::Set, e.zerosLike(numbers), row, numbers,
                                    ArrayRef<int64_t>{0}, /*unique=*/true);
   Value taken = e.make<TakeOp>(getOperand(), places, getAxis());
-  Value count = e.reduce(ReduceKind::Sum, e.convert(getMask(), element), {0}, /*keepdims=*/false);
+  Value count = e.reduce(ReduceKind::Sum, e.convert(mask, element), {0}, /*keepdims=*/false);
   Dims shape(cast<RankedTensorType>(taken.getType()).getShape());
   shape[getAxis()] = ShapedType::kDynamic;
   Value kept = e.make<SetExtentOp>(getType().clone(shape), taken, count, getAxis());

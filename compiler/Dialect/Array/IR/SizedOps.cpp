@@ -246,8 +246,11 @@ LogicalResult ReshapeOp::reifyResultShapes(OpBuilder &builder,
 
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   RankedTensorType type = getType();
-  // One `?` in the same place is necessarily the same size, unless there are no elements.
-  bool isCounted = type.getNumDynamicDims() == 1 && !llvm::is_contained(type.getShape(), 0);
+  // One `?` in the same place is necessarily the same size, unless there are no elements. A size
+  // that is given is demanded.
+  int64_t dim = llvm::find(type.getShape(), ShapedType::kDynamic) - type.getShape().begin();
+  bool isCounted = type.getNumDynamicDims() == 1 && !llvm::is_contained(type.getShape(), 0) &&
+                   (getSizes().empty() || isSizeOf(getSizes().front(), getOperand(), dim));
   if (getOperand().getType() == type && (type.hasStaticShape() || isCounted))
     return getOperand();
   if (!type.hasStaticShape())

@@ -72,16 +72,28 @@ bool isTensorCoreProduct(linalg::LinalgOp op) {
          });
 }
 
+/// The product of the sizes of the loops that `isCounted`; the largest number where it is not
+/// known.
+static int64_t multiplySizes(linalg::LinalgOp op, llvm::function_ref<bool(unsigned)> isCounted) {
+  int64_t product = 1;
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (isCounted(loop) &&
+        (ShapedType::isDynamic(size) || llvm::MulOverflow(product, size, product)))
+      return INT64_MAX;
+  return product;
+}
+
 int64_t countUses(linalg::LinalgOp op, Value factor) {
   OpOperand *operand =
       llvm::find_if(op->getOpOperands(), [&](OpOperand &use) { return use.get() == factor; });
   AffineMap map = op.getMatchingIndexingMap(operand);
-  int64_t uses = 1;
-  for (auto [dim, size] : llvm::enumerate(op.getStaticLoopRanges()))
-    if (!map.isFunctionOfDim(dim) &&
-        (ShapedType::isDynamic(size) || llvm::MulOverflow(uses, size, uses)))
-      return INT64_MAX;
-  return uses;
+  return multiplySizes(op, [&](unsigned loop) { return !map.isFunctionOfDim(loop); });
+}
+
+int64_t countTerms(linalg::LinalgOp op) {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  return multiplySizes(
+      op, [&](unsigned loop) { return iterators[loop] == utils::IteratorType::reduction; });
 }
 
 bool isWindowReduction(Operation *op) {

@@ -42,6 +42,9 @@ bool isTensorCoreProduct(mlir::linalg::LinalgOp op);
 /// number where sizes are not known.
 int64_t countUses(mlir::linalg::LinalgOp op, mlir::Value factor);
 
+/// How many products each sum of `op` has; the largest number where sizes are not known.
+int64_t countTerms(mlir::linalg::LinalgOp op);
+
 /// True if `op` reduces, and reads an input at sums or multiples of loops: a window that slides.
 bool isWindowReduction(mlir::Operation *op);
 

@@ -26,10 +26,12 @@ using namespace mlir;
 
 namespace xc::plan {
 
-/// How often a product on tensor cores may use an element that is computed while it is loaded. Its
-/// kernel does not copy that operand asynchronously then, and not by wgmma: at half the speed, 512
-/// products take 2 ps longer than before, in which the element is written and read again.
-static constexpr int64_t kMaxComputedUses = 512;
+/// How often a product on tensor cores may use an element that is computed while it is loaded, and
+/// how many terms its sums may have. Its kernel does not copy that operand asynchronously then, and
+/// not by wgmma: at half the speed, 512 products take 2 ps longer than before, in which the element
+/// is written and read again; and each 32 terms wait for memory anew, 0.3 to 0.9 us on an H200,
+/// where a kernel that computes all of the operand begins in 2.
+static constexpr int64_t kMaxComputedUses = 512, kMaxComputedTerms = 128;
 
 /// True if both go over the same space in the same way and read an input at the same places.
 static bool areSiblings(Operation *first, Operation *second) {
@@ -176,7 +178,8 @@ bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction)
     return false;
   auto product = cast<linalg::LinalgOp>(contraction);
   if (isCUDA && isComputed(producer) && isTensorCoreProduct(product) &&
-      countUses(product, producer->getResult(0)) > kMaxComputedUses)
+      (countUses(product, producer->getResult(0)) > kMaxComputedUses ||
+       countTerms(product) > kMaxComputedTerms))
     return false;
   DispatchGroup &home = *groupOf.at(contraction);
   if (wouldMakeCycle(group, getUsedValues(contraction), &home))
