@@ -90,8 +90,9 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
     result.add_element_strides(stepVector);
     // Lines of 128, 64 and 32 bytes are swizzled over their length: 3, 2 and 1 to the driver.
     result.add_swizzle(llvm::Log2_64(map.getAs<IntegerAttr>("span").getInt()) - 4);
-    // Fetch whole 256-byte pieces into L2.
-    result.add_l2_promotion(3);
+    // Fetch whole lines of 128 bytes into L2: of pieces of 256 the other half is often a box that
+    // another block asks for at the same time.
+    result.add_l2_promotion(2);
     result.add_offset(&offset);
     result.add_round_tf32(map.contains("tf32"));
     maps.push_back(result.Finish());
