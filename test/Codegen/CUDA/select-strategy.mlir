@@ -938,15 +938,13 @@ builtin.module @few_rows attributes {plan.kernel, plan.target = #plan.target<"cu
 
 // -----
 
-// Rows and sum of one size: a variant for few rows is compared with the next one for few rows, also beside one for long sums.
+// Rows and sum of one size: a variant for few rows is compared with the next one for few rows.
 // CHECK-NOT:     func.func @rows_are_the_sum_few8()
 // CHECK-LABEL:   func.func @rows_are_the_sum_few16()
 // CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32, tile_k = 16,
 // CHECK-LABEL:   func.func @rows_are_the_sum_few64()
-// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 8, tile_n = 128, tile_k = 16,
-// CHECK-LABEL:   func.func @rows_are_the_sum_long()
-// CHECK-SAME:    split = 2>
-// CHECK-SAME:    min = 8192,
+// CHECK-SAME:    lowering_config = #cuda.matmul_fma<tile_m = 32, tile_n = 32, tile_k = 16, thread_m = 4, thread_n = 4,
+// CHECK-LABEL:   func.func @rows_are_the_sum_few512()
 // CHECK-NOT:     func.func @rows_are_the_sum_narrow_few8()
 // CHECK-LABEL:   func.func @rows_are_the_sum_narrow_few16()
 builtin.module @rows_are_the_sum attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {

@@ -31,6 +31,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace xc::cuda {
@@ -40,13 +41,13 @@ static constexpr double kClock = 1.98;
 /// Cycles of a scheduler for an operation that multiplies: some read more registers than there is
 /// room for.
 static constexpr double kProductCycles = 1.14;
-/// Instructions that the four schedulers of a multiprocessor issue in a cycle; of tiles that pass
-/// through registers, whose values threads wait for, fewer.
-static constexpr double kCopiedIssue = 4, kLoadedIssue = 4 * 0.95;
+/// Schedulers of a multiprocessor, and the instructions that each issues in a cycle: of tiles that
+/// pass through registers, whose values threads wait for, fewer than one.
+static constexpr double kSchedulers = 4, kCopiedIssue = 1, kLoadedIssue = 0.95;
 /// Instructions for a copy, or for a load, its address and its bounds; and those of a step beside.
 static constexpr double kCopyOps = 2, kStepOps = 24;
 /// Cycles of the memory system for a warp's copies of single elements.
-static constexpr double kElementCopyCycles = 12;
+static constexpr double kElementCopyCycles = 7.5;
 /// Of the cycles that a warp could issue in by itself.
 static constexpr double kAlone = 1 / 1.3;
 /// Cycles until what is loaded from shared memory can be multiplied, and those of a barrier.
@@ -71,6 +72,9 @@ static constexpr int64_t kOtherRegisters = 32;
 /// What lies between rows in shared memory: elements, but a whole vector where they are small.
 static constexpr int64_t kPadding = 4;
 static constexpr int64_t kWarp = 32, kLineBytes = 128, kVectorBytes = 16;
+/// What a product takes longer whose blocks share sums: those of a cluster wait for places
+/// together.
+static constexpr double kShareLoss = 0.05;
 /// Blocks that may share a tile's sum, and the fewest steps of each.
 static constexpr int64_t kSplits[] = {1, 2, 4, 8}, kFewestSteps = 4;
 
@@ -148,11 +152,12 @@ namespace {
 
 /// What a step of one block takes of its multiprocessor, in cycles.
 struct Step {
-  double issue, shared, alone, arrival, fetch;
+  double warps, issue, shared, alone, arrival, fetch; // `issue` of each warp, by its scheduler
 
-  /// Of `blocks` blocks at a time.
+  /// Of `blocks` blocks at a time; a scheduler has whole warps.
   double get(double blocks) const {
-    return std::max({blocks * (issue + fetch), blocks * shared, alone, arrival});
+    double busiest = std::ceil(blocks * warps / kSchedulers);
+    return std::max({busiest * issue + blocks * fetch, blocks * shared, alone, arrival});
   }
 };
 
@@ -178,7 +183,8 @@ static Step getStep(const FMAProblem &problem, const FMAPlan &plan) {
   Step step;
   double perWarp = plan.tileK * (kProductCycles * products + loadsA + loadsB) + kCopyOps * copies +
                    stores + kStepOps;
-  step.issue = warps * perWarp / (problem.isCopied ? kCopiedIssue : kLoadedIssue);
+  step.warps = warps;
+  step.issue = perWarp / (problem.isCopied ? kCopiedIssue : kLoadedIssue);
   double bytes = plan.tileK * (plan.tileM + plan.tileN) * problem.elementBytes;
   auto getCopyCycles = [&](int64_t own, int64_t width) {
     double perThread = plan.tileK * own / double(width) / threads;
@@ -212,6 +218,8 @@ static double estimate(const Target &target, const FMAProblem &problem, const FM
   };
   double cycles = llvm::divideCeil(busiest, resident) * kBlockCycles +
                   busiest / resident * getRound(resident) + getRound(busiest % resident);
+  if (plan.split > 1)
+    cycles *= 1 + kShareLoss;
   double factors = problem.k * static_cast<double>(problem.m + problem.n),
          sums = static_cast<double>(problem.m) * problem.n;
   double memory = problem.batch * (factors + sums) * problem.elementBytes / kMemoryRate;
