@@ -115,17 +115,21 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
                "expected lines of 32, 64 or a multiple of 128 bytes (16 from 64 on, of the second "
                "factor) of an operand that is not contiguous along k for ")
            << config << ", got " << bytes;
-  auto type = tile::SharedType::get(builder.getContext(), kInnermost ? own : k,
-                                    kInnermost ? k : own, elementType);
   bool isA = &side == &contraction.a;
   int64_t sharers = isA ? config.getClusterN() : config.getClusterM();
+  std::optional<int64_t> size = getLargestSize(kernel.getFunction(), isA ? tile.sizeM : tile.sizeN);
+  // wgmma reads eight rows of the first factor again where there are no more.
+  bool isFew =
+      kInnermost && sharers == 1 && operands.empty() && size && *size <= tile::kRepeatedRows;
+  if (isFew)
+    own = tile::kRepeatedRows;
+  auto type = tile::SharedType::get(builder.getContext(), kInnermost ? own : k,
+                                    kInnermost ? k : own, elementType);
   int64_t rows = type.getRows() / sharers;
   // Rows beyond a small operand are not fetched with each box: filling them with zeros would take
   // longer than the rows that are there.
-  if (kInnermost && sharers == 1)
-    if (std::optional<int64_t> size =
-            getLargestSize(kernel.getFunction(), isA ? tile.sizeM : tile.sizeN))
-      rows = std::min(rows, std::max<int64_t>(*size, 1));
+  if (kInnermost && sharers == 1 && size)
+    rows = std::min(rows, std::max<int64_t>(*size, 1));
   if (!kInnermost && type.getElementBytes() != 2) {
     if (!operands.empty())
       return kernel.getFunction().emitOpError("expected an operand that is contiguous along k for ")

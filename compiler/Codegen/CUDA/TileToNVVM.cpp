@@ -416,14 +416,17 @@ struct LowerUndefined final : TilePattern<tile::UndefinedOp> {
 /// How wgmma's descriptors see an operand (PTX ISA, "Matrix descriptor format"): fields in units of
 /// 16 bytes.
 struct Descriptor {
-  Descriptor(tile::SharedType tile, bool transposed) : tile(tile), transposed(transposed) {}
+  Descriptor(tile::SharedType tile, bool transposed, bool repeats = false)
+      : tile(tile), transposed(transposed), repeats(repeats) {}
 
   /// All but the address.
   int64_t getConstantBits() const {
     int64_t line = tile.getLineBytes();
     int64_t swizzle = line == 128 ? 1 : line == 64 ? 2 : 3;
-    // Eight lines on; for a transposed operand the leading offset leads to the next panel.
-    int64_t stride = 8 * line / 16, leading = transposed ? tile.getPanelBytes() / 16 : 1;
+    // Eight lines on, or the same ones again where there are no others; for a transposed operand
+    // the leading offset leads to the next panel.
+    int64_t stride = repeats ? 0 : 8 * line / 16,
+            leading = transposed ? tile.getPanelBytes() / 16 : 1;
     return static_cast<int64_t>(static_cast<uint64_t>(swizzle) << 62) | stride << 32 |
            leading << 16;
   }
@@ -436,7 +439,7 @@ struct Descriptor {
   }
 
   tile::SharedType tile;
-  bool transposed;
+  bool transposed, repeats;
 };
 
 Value makeDescriptor(Builder &b, Value address, const Descriptor &descriptor) {
@@ -495,14 +498,16 @@ struct LowerMma final : TilePattern<tile::MmaOp> {
   LogicalResult matchAndRewrite(tile::MmaOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Builder b(rewriter, op.getLoc());
-    Descriptor a(op.getA().getType(), op.getTransposedA()),
+    bool repeats = op.getA().getType().getRows() == tile::kRepeatedRows && !op.getTransposedA();
+    Descriptor a(op.getA().getType(), op.getTransposedA(), repeats),
         right(op.getB().getType(), op.getTransposedB());
     // The warpgroup's rows: lines of the tile, or panels of it.
     Value row = b.toWord(adaptor.getRow());
     Value skip = op.getTransposedA()
                      ? b.mul(b.div(row, a.tile.getPanelColumns()), a.tile.getPanelBytes())
                      : b.mul(row, a.tile.getLineBytes());
-    Value descriptorA = makeDescriptor(b, b.add(b.address(adaptor.getA()), skip), a);
+    Value first = b.address(adaptor.getA());
+    Value descriptorA = makeDescriptor(b, repeats ? first : b.add(first, skip), a);
     Value descriptorB = makeDescriptor(b, b.address(adaptor.getB()), right);
 
     NVVM::WgmmaFenceAlignedOp::create(rewriter, op.getLoc());

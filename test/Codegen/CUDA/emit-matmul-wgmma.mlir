@@ -82,6 +82,30 @@ builtin.module @direct attributes {plan.kernel, plan.target = #plan.target<"cuda
 
 // -----
 
+// A first factor of five rows takes eight in shared memory, which wgmma reads for each eight of its own; those that no box brings are zero.
+// CHECK-LABEL: func.func @few_rows
+// CHECK:         tile.tensor_map %{{.*}} : memref<320xbf16> -> {{.*}}<5x64xbf16>
+// CHECK:         tile.ring {{.*}}<8x64xbf16>, {{.*}}<64x64xbf16>>
+// CHECK:         tile.publish %{{.*}} bytes 8832
+// CHECK:         tile.mma {{.*}}<8x64xbf16>, {{.*}}<64x64xbf16>, {{.*}}<64x64xf32>
+builtin.module @few_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @few_rows() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<5x64xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<5x64xbf16> to tensor<5x64xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<64x128xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<64x128xbf16> to tensor<64x128xbf16>
+    %e = tensor.empty() : tensor<5x128xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<5x128xf32>) -> tensor<5x128xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<5x64xbf16>, tensor<64x128xbf16>) outs(%init : tensor<5x128xf32>) -> tensor<5x128xf32>
+    %b2 = plan.binding 2 write align 64 : memref<5x128xf32>
+    bufferization.materialize_in_destination %product in restrict writable %b2 : (tensor<5x128xf32>, memref<5x128xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
 // A tile of 80 columns: one panel of B and a quarter of one, whose boxes have a map of their own; sums of f32 are staged by panels of 32
 // columns, of which the third is half full.
 // CHECK-LABEL: func.func @tails

@@ -68,6 +68,28 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return
   }
 
+  // A first factor of eight lines is read again for each eight: their distance, 64 in units of the descriptor where there are more lines, is zero.
+  // CHECK-LABEL: llvm.func @few_rows
+  // CHECK-DAG:     %[[FEW:.*]] = llvm.mlir.constant(4611686018427453440 : i64)
+  // CHECK-DAG:     %[[MORE:.*]] = llvm.mlir.constant(4611686293305360384 : i64)
+  // CHECK:         llvm.or %{{.*}}, %[[FEW]]
+  // CHECK:         llvm.or %{{.*}}, %[[MORE]]
+  // CHECK-COUNT-4: llvm.inline_asm {{.*}}wgmma.mma_async
+  func.func @few_rows() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 12288, scratch = 0>} {
+    %c = plan.binding 0 write align 64 : memref<1024xf32>
+    %i = arith.constant 0 : index
+    %f = arith.constant true
+    %row = plan.workgroup_id x : index
+    %a = tile.alloc {offset = 0 : i64} : !tile.shared<8x64xbf16>
+    %b = tile.alloc {offset = 1024 : i64} : !tile.shared<16x64xbf16>
+    %none = tile.undefined : !tile.accumulator<64x16xf32>
+    %d = tile.mma %a[%row], %b, %none accumulate %f : !tile.shared<8x64xbf16>, !tile.shared<16x64xbf16>, !tile.accumulator<64x16xf32>
+    %done = tile.wait_mma 0, %d : !tile.accumulator<64x16xf32>
+    %pair = tile.fragment %done[8, 1] : !tile.accumulator<64x16xf32> -> vector<2xf32>
+    vector.store %pair, %c[%i] : memref<1024xf32>, vector<2xf32>
+    return
+  }
+
   // Lines that are read to registers: 4 and 8 lines apart, neighbours along the tile's rows together. Registers stay in use until the wait.
   // CHECK-LABEL: llvm.func @fragments
   // CHECK:         llvm.inline_asm {{.*}}"ld.shared.v4.b32 {$0, $1, $2, $3}, [$4 + 2048];", "=r,=r,=r,=r,r,~{memory}"

@@ -192,7 +192,7 @@ func.func @write_fragment(%tile: !tile.shared<64x32xf32>, %pair: vector<2xf32>, 
 // -----
 
 func.func @mma_k(%a: !tile.shared<64x64xbf16>, %b: !tile.shared<64x32xbf16>, %c: !tile.accumulator<64x64xf32>, %i: index, %f: i1) {
-  // expected-error@+1 {{expected a multiple of 64 rows by k, and k by 64, of one type, got '!tile.shared<64x64xbf16>' and '!tile.shared<64x32xbf16>'}}
+  // expected-error@+1 {{expected a multiple of 64 rows by k (or 8 that do not run across it), and k by 64, of one type, got '!tile.shared<64x64xbf16>' and '!tile.shared<64x32xbf16>'}}
   %d = tile.mma %a[%i], %b, %c accumulate %f : !tile.shared<64x64xbf16>, !tile.shared<64x32xbf16>, !tile.accumulator<64x64xf32>
   return
 }

@@ -50,6 +50,15 @@ func.func @product(%row: index, %later: i1) -> vector<2xf32> {
   return %pair : vector<2xf32>
 }
 
+// Eight rows are a first factor that is read again and again.
+// CHECK-LABEL: func.func @few_rows
+// CHECK:         tile.mma %{{.*}}[%{{.*}}], %{{.*}}, %{{.*}} accumulate %{{.*}} : {{.*}}<8x64xbf16>, {{.*}}<32x64xbf16>, {{.*}}<64x32xf32>
+func.func @few_rows(%a: !tile.shared<8x64xbf16>, %b: !tile.shared<32x64xbf16>, %none: !tile.accumulator<64x32xf32>, %row: index, %later: i1) {
+  %d = tile.mma %a[%row], %b, %none accumulate %later : !tile.shared<8x64xbf16>, !tile.shared<32x64xbf16>, !tile.accumulator<64x32xf32>
+  %done = tile.wait_mma 0, %d : !tile.accumulator<64x32xf32>
+  return
+}
+
 // A last panel that is not full has boxes of its own.
 // CHECK-LABEL: func.func @tail
 // CHECK:         tile.tensor_map %{{.*}} : memref<524288xbf16> -> <64x16xbf16, span = 128>

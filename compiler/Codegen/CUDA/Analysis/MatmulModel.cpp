@@ -17,6 +17,7 @@
 #include "compiler/Codegen/CUDA/Analysis/MatmulModel.h"
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -66,6 +67,8 @@ static constexpr double kFewStagesLoss = 0.04;
 static constexpr double kClusterCycles = 680, kClusterBytesPerCycle = 14.3;
 /// What a step takes longer where blocks fetch for each other, and the cycles until they have met.
 static constexpr double kShareLoss = 0.05, kMeetCycles = 2500;
+/// Nanoseconds until blocks begin that find no place beside those of the kernel before.
+static constexpr double kLateStart = 1000;
 /// Large clusters leave one in so many multiprocessors idle: they do not cross the groups that
 /// multiprocessors come in, whose sizes are no multiples of theirs.
 static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
@@ -73,7 +76,7 @@ static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
 /// factors.
 static constexpr double kTurnCycles = 400, kReadRowCycles = 2.2, kTurnRowCycles = 6.5;
 /// Microseconds that a launch behind another kernel costs.
-static constexpr double kLaunchTime = 0.7;
+static constexpr double kLaunchTime = 0.4;
 
 /// Rows of one wgmma.
 static constexpr int64_t kInstructionRows = 64;
@@ -146,8 +149,12 @@ static int64_t getOperandBytes(const MatmulProblem &problem, const WGMMAPlan &pl
   int64_t bytes = problem.elementBytes, b = plan.tileN * plan.tileK * bytes;
   if (bytes == 2 && !problem.isKContiguousB)
     b = getLineBytes(plan.tileN, bytes) * plan.tileK;
-  int64_t stage = llvm::alignTo(plan.tileM * plan.tileK * bytes, kTileAlignment) +
-                  llvm::alignTo(b, kTileAlignment);
+  // Where the first factor has no more than eight rows, those are all that is kept.
+  bool isFew = problem.isKContiguousA && !problem.isGuess && plan.clusterN == 1 &&
+               problem.m <= tile::kRepeatedRows;
+  int64_t rows = isFew ? tile::kRepeatedRows : plan.tileM;
+  int64_t stage =
+      llvm::alignTo(rows * plan.tileK * bytes, kTileAlignment) + llvm::alignTo(b, kTileAlignment);
   int64_t scratch = plan.split > 1 ? plan.tileM * getLineBytes(plan.tileN, kSumBytes) : 0;
   return plan.stages * (stage + 16) + scratch;
 }
@@ -208,6 +215,12 @@ static double getFetchedBytes(const MatmulProblem &problem, const WGMMAPlan &pla
   return lines * kLineBytes;
 }
 
+/// Bytes of a step that arrive at a multiprocessor, whoever has asked for them.
+static double getArrivingBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  int64_t lines = std::min(plan.tileM, problem.m) + std::min(plan.tileN, problem.n);
+  return static_cast<double>(lines * plan.tileK * problem.elementBytes);
+}
+
 /// Bytes that a block fetches from L2 for a step.
 static double getFetchedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
   return getFetchedBytes(problem, plan, plan.tileM, problem.m, problem.isKContiguousA,
@@ -243,8 +256,8 @@ static double getMultiplyCycles(const MatmulProblem &problem, const WGMMAPlan &p
 static double getFetchCycles(const Target &target, const MatmulProblem &problem,
                              const WGMMAPlan &plan, int64_t blocks, double together) {
   bool isAlone = blocks * 2 <= target.multiprocessors;
-  double fetch =
-      getFetchedBytes(problem, plan) / (isAlone ? kAloneL2BytesPerCycle : kL2BytesPerCycle);
+  double bytes = std::max(getFetchedBytes(problem, plan), getArrivingBytes(problem, plan));
+  double fetch = bytes / (isAlone ? kAloneL2BytesPerCycle : kL2BytesPerCycle);
   // Of a factor that threads turn one step is under way, and it passes through L1 and registers.
   if (problem.turnsB)
     fetch =
@@ -261,11 +274,17 @@ static double getMemoryTime(const MatmulProblem &problem) {
   return (operands + results) / kMemoryRate;
 }
 
+/// Blocks that have a tile, or a part of one's sums.
+static int64_t countBlocks(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  int64_t rows = plan.tileM * plan.clusterM, columns = plan.tileN * plan.clusterN;
+  return problem.batch * llvm::divideCeil(problem.m, rows) * llvm::divideCeil(problem.n, columns) *
+         plan.clusterM * plan.clusterN * plan.split;
+}
+
 double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
                          const WGMMAPlan &plan) {
   int64_t cluster = plan.clusterM * plan.clusterN;
-  int64_t blocks = problem.batch * llvm::divideCeil(problem.m, plan.tileM * plan.clusterM) *
-                   llvm::divideCeil(problem.n, plan.tileN * plan.clusterN) * cluster * plan.split;
+  int64_t blocks = countBlocks(problem, plan);
   int64_t steps = llvm::divideCeil(llvm::divideCeil(problem.k, plan.tileK), plan.split);
   int64_t busiest = llvm::divideCeil(blocks, getClusterRoom(target, plan.split * cluster));
   // Blocks of one multiprocessor take turns: one stores while the other one multiplies.
@@ -297,8 +316,11 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
     exchange = busiest *
                (kClusterCycles * plan.split + plan.tileM * plan.tileN * 4 / kClusterBytesPerCycle);
   double busy = cycles / clock, read = getMemoryTime(problem);
-  return kLaunchTime + (kMemoryStart + std::max(busy, read) + kOverlapLoss * std::min(busy, read) +
-                        exchange / clock) /
+  // Where memory has less to do than the multiprocessors it may begin late.
+  bool isLate = blocks * 2 > plan.blocks * target.multiprocessors;
+  double late = isLate ? kLateStart * std::min(1.0, read / busy) : 0;
+  return kLaunchTime + (kMemoryStart + late + std::max(busy, read) +
+                        kOverlapLoss * std::min(busy, read) + exchange / clock) /
                            1000;
 }
 
@@ -419,8 +441,9 @@ static bool fitsRegisters(const MatmulProblem &problem, const Shape &shape, int6
   // Both halves of a step's first factor are in registers where wgmma cannot read it across k.
   bool inRegisters = isReadAcross(problem);
   int64_t fragments = inRegisters ? 16 * parts : 0;
-  // Outputs that threads store themselves take places of their own.
-  int64_t others = problem.storesBoxes ? 40 : 48;
+  // Outputs that threads store themselves take places of their own, and so do sums that other
+  // blocks send.
+  int64_t others = (problem.storesBoxes ? 40 : 48) + (split > 1 ? 24 : 0);
   WarpgroupRegisters registers = getRegisters(problem, shape.tileN, shape.warpgroups, blocks);
   // Sums of two parts and those that other blocks send do not fit beside what turning takes.
   if (problem.turnsB && split > 1 && sums > kSplitSums)
@@ -516,12 +539,17 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     for (int64_t blocks : {1, 2})
       for (const Group &group : kGroups)
         consider(shape, blocks, group);
-  // Two blocks a multiprocessor have too few stages for wide tiles: 41 us, not 29.
   if (!problem.isGuess)
     for (const Shape &rows : kFittedShapes)
       for (const Group &group : kGroups)
-        for (const Shape &shape : fitShapes(target, problem, rows, group, shapes))
+        for (const Shape &shape : fitShapes(target, problem, rows, group, shapes)) {
           consider(shape, /*blocks=*/1, group);
+          // One block on each multiprocessor leaves room for the kernel behind; more are spread
+          // unevenly: 41 us, not 29.
+          std::optional<WGMMAPlan> plan = makePlan(target, problem, shape, /*blocks=*/2, group);
+          if (plan && countBlocks(problem, *plan) <= target.multiprocessors)
+            plans.push_back(*plan);
+        }
   llvm::stable_sort(plans, [](const WGMMAPlan &lhs, const WGMMAPlan &rhs) {
     return lhs.microseconds < rhs.microseconds;
   });

@@ -184,11 +184,13 @@ LogicalResult MmaOp::verify() {
   int64_t rows = getTransposedA() ? a.getColumns() : a.getRows();
   int64_t columns = getTransposedB() ? b.getColumns() : b.getRows();
   int64_t kB = getTransposedB() ? b.getRows() : b.getColumns();
-  if (a.getElementType() != b.getElementType() || getK() != kB || rows % kWarpgroupRows != 0 ||
+  bool hasRows = rows % kWarpgroupRows == 0 || (rows == kRepeatedRows && !getTransposedA());
+  if (a.getElementType() != b.getElementType() || getK() != kB || !hasRows ||
       columns != sums.getColumns() || sums != getResult().getType())
     return emitOpError("expected a multiple of ")
-           << kWarpgroupRows << " rows by k, and k by " << sums.getColumns()
-           << ", of one type, got " << a << " and " << b;
+           << kWarpgroupRows << " rows by k (or " << kRepeatedRows
+           << " that do not run across it), and k by " << sums.getColumns() << ", of one type, got "
+           << a << " and " << b;
   if (getK() * a.getElementBytes() % 32 != 0)
     return emitOpError("expected a multiple of 32 bytes along k, got ")
            << getK() * a.getElementBytes();

@@ -348,7 +348,7 @@ def Tile_MmaOp : Tile_EffectOp<"mma", [AllTypesMatch<["accumulator", "result"]>]
   let summary = "Start the product of two tiles";
   let description = [{
     result = (`accumulate` ? accumulator : 0) + a * b, where a is rows `row` .. `row` + 63 of the tile `a`, and b all of the tile
-    `b`. Lines of `a` and of `b` run along k; with `transposed_a` lines of `a` run along its rows instead (the tile is k x rows), and
+    `b`. A tile `a` of 8 rows along k is read as those rows again and again, whatever `row` is. Lines of `a` and of `b` run along k; with `transposed_a` lines of `a` run along its rows instead (the tile is k x rows), and
     likewise with `transposed_b`. All threads of a warpgroup execute it. The result may be an operand of another `tile.mma` only, until
     `tile.wait_mma` returns it. Becomes `wgmma.fence`, a `wgmma.mma_async` for each 32 bytes of k, and
     `wgmma.commit_group`. Example:
