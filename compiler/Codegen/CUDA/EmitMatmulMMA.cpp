@@ -199,6 +199,33 @@ static void keepRolled(scf::ForOp loop) {
                                               {}, {}, {}, {}, {}));
 }
 
+SmallVector<Value> MMAEmitter::emitRounds(Value first, Value end, Value steps, ValueRange carried) {
+  SmallVector<Value> results =
+      points.emitLoop(first, end, index.constant(1), carried, [&](Value step, ValueRange values) {
+        return emitRound(step, steps, SmallVector<Value>(values));
+      });
+  // Unrolled by ptxas, a step would keep the addresses in windows of the steps before it.
+  if (plan::isWindowReduction(contraction.getOp()))
+    keepRolled(results.front().getDefiningOp<scf::ForOp>());
+  return results;
+}
+
+SmallVector<Value> MMAEmitter::emitParts(int64_t partSteps, Value steps, ArrayRef<Value> carried) {
+  size_t sumCount = rows * columns * 4;
+  SmallVector<Value> zeros(carried.slice(1, sumCount));
+  return points.emitLoop(index.constant(0), steps, index.constant(partSteps), carried,
+                         [&](Value first, ValueRange values) {
+                           SmallVector<Value> begin(values);
+                           llvm::copy(zeros, begin.begin() + 1);
+                           Value end = index.min(index.add(first, partSteps), steps);
+                           SmallVector<Value> results = emitRounds(first, end, steps, begin);
+                           for (size_t i = 1; i <= sumCount; ++i)
+                             results[i] =
+                                 arith::AddFOp::create(builder, loc, values[i], results[i]);
+                           return results;
+                         });
+}
+
 LogicalResult MMAEmitter::run() {
   frame.setFewestBlocks(1);
   tile.placeAtBlock();
@@ -228,13 +255,9 @@ LogicalResult MMAEmitter::run() {
   llvm::append_range(carried, loadFragments(index.constant(0), 0));
   if (isDouble())
     keepLoads();
-  carried = points.emitLoop(index.constant(0), steps, index.constant(1), carried,
-                            [&](Value step, ValueRange values) {
-                              return emitRound(step, steps, SmallVector<Value>(values));
-                            });
-  // Unrolled by ptxas, a step would keep the addresses in windows of the steps before it.
-  if (plan::isWindowReduction(contraction.getOp()))
-    keepRolled(carried.front().getDefiningOp<scf::ForOp>());
+  auto partSteps = kernel.getFunction()->getAttrOfType<IntegerAttr>(kPartStepsAttr);
+  carried = partSteps ? emitParts(partSteps.getInt(), steps, carried)
+                      : emitRounds(index.constant(0), steps, steps, carried);
   // No copy may be under way when the block ends.
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
   ArrayRef<Value> sums = ArrayRef(carried).slice(1, sumCount);

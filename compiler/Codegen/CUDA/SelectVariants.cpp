@@ -14,8 +14,10 @@
 
 #include "compiler/Codegen/CUDA/SelectVariants.h"
 
+#include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
 #include "compiler/Codegen/CUDA/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -166,6 +168,37 @@ static AffineExpr getSymbolicSize(const KernelInfo &kernel, linalg::LinalgOp op,
   return count;
 }
 
+/// Whether it is a product of f32 that tensor cores may compute. Of 16-bit factors they sum up
+/// twice as many at once.
+static bool isRoundedProduct(const Contraction &contraction) {
+  return contraction.hasSingleOperands() && contraction.getOp()->hasAttr(plan::kAllowTF32Attr);
+}
+
+/// Lets `kernel`, whose sums are long, add them up in parts. A thread keeps its sums twice, so that
+/// it has registers for half a large tile.
+static void addUpParts(const KernelInfo &kernel, Choice &choice) {
+  constexpr int64_t kPart = 1024, kMostSums = 64;
+  auto mma = dyn_cast<MatmulMMAAttr>(choice.config);
+  std::string reason;
+  FailureOr<Contraction> contraction = matchContraction(kernel, reason);
+  if (!mma || failed(contraction) || !isRoundedProduct(*contraction))
+    return;
+  int64_t threads = 32 * mma.getWarpsM() * mma.getWarpsN();
+  if (mma.getTileM() * mma.getTileN() > kMostSums * threads) {
+    bool isTall = mma.getTileM() > mma.getTileN();
+    auto half = MatmulMMAAttr::get(mma.getContext(), isTall ? mma.getTileM() / 2 : mma.getTileM(),
+                                   isTall ? mma.getTileN() : mma.getTileN() / 2, mma.getTileK(),
+                                   mma.getWarpsM(), mma.getWarpsN(), mma.getStages());
+    if (!checkMMATiles(*contraction, half).empty())
+      return;
+    choice.config = mma = half;
+  }
+  Builder builder(mma.getContext());
+  kernel.getFunction()->setAttr(kPartStepsAttr, builder.getI64IntegerAttr(kPart / mma.getTileK()));
+  choice.reason += ", which are added up from parts of " + std::to_string(kPart) +
+                   ", since tensor cores do not round theirs";
+}
+
 FailureOr<std::optional<VariantMaker::Variant>>
 VariantMaker::makeProductVariant(const Range *range) {
   FailureOr<KernelInfo> variant =
@@ -187,6 +220,8 @@ VariantMaker::makeProductVariant(const Range *range) {
     addNonEmptyGuards(*variant);
   if (range)
     choice->reason += "; " + range->reason;
+  if (range && range->min >= kLongSum)
+    addUpParts(*variant, *choice);
   recordChoice(function, *choice, 32);
   return std::optional(Variant{function, *choice});
 }
@@ -202,7 +237,8 @@ LogicalResult VariantMaker::addRangeVariants(ArrayRef<Range> ranges, Attribute b
   Attribute wider = beyond;
   for (auto [range, variant] : llvm::reverse(llvm::zip_equal(ranges, variants))) {
     Attribute config = variant.choice.config;
-    bool hasOwn = config != wider || (isa<MatmulWGMMAAttr>(config) && range.max < kBoxRows);
+    bool hasOwn = config != wider || (isa<MatmulWGMMAAttr>(config) && range.max < kBoxRows) ||
+                  variant.function->hasAttr(kPartStepsAttr);
     if (!hasOwn || !dependsOnDivisors(config))
       variant.function.erase();
     wider = config;
@@ -242,6 +278,10 @@ LogicalResult VariantMaker::addProductVariants() {
     return success();
   Attribute beyond = (*any)->choice.config;
   (*any)->function.erase();
+  // The first that fits is taken. What tensor cores cut off of long sums matters more than rows of
+  // tiles that nobody looks at.
+  if (isa<MatmulMMAAttr>(beyond) && isRoundedProduct(*contraction))
+    std::swap(fewRows, longSums);
   return success(succeeded(addRangeVariants(fewRows, beyond)) &&
                  succeeded(addRangeVariants(longSums, beyond)));
 }

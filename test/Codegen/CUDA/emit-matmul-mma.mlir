@@ -132,3 +132,35 @@ builtin.module @rows_in_parts attributes {plan.kernel, plan.target = #plan.targe
     return
   }
 }
+
+// -----
+
+// Sums that begin anew after some steps, and are added up.
+// CHECK-LABEL: func.func @parts
+// CHECK:         %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK:         scf.for {{.*}} iter_args(%{{[^,]*}}, %[[TOTAL:[a-z0-9]+]] = %[[ZERO]]
+// CHECK:           %[[PART:[0-9a-z]+]]:{{[0-9]+}} = scf.for {{.*}} iter_args(%{{[^,]*}}, %{{[a-z0-9]+}} = %[[ZERO]]
+// CHECK:             nvvm.mma.sync
+// CHECK:             scf.yield
+// CHECK:           arith.addf %[[TOTAL]], %[[PART]]#1 : f32
+builtin.module @parts attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @parts() attributes {lowering_config = #cuda.matmul_mma<tile_m = 16, tile_n = 16, tile_k = 32, warps_m = 1, warps_n = 1, stages = 2>, cuda.part_steps = 1 : i64} {
+    %b0 = plan.binding 0 read align 64 : memref<64x64xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<64x64xbf16> to tensor<64x64xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<64x64xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<64x64xbf16> to tensor<64x64xbf16>
+    %e4 = tensor.empty() : tensor<64x64xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<64x64xbf16>, tensor<64x64xbf16>) outs(%f4 : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %e8 = tensor.empty() : tensor<64x64xbf16>
+    %g9 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<64x64xf32>) outs(%e8 : tensor<64x64xbf16>) {
+    ^bb0(%a: f32, %b: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<64x64xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<64x64xbf16>
+    bufferization.materialize_in_destination %g9 in restrict writable %b2 : (tensor<64x64xbf16>, memref<64x64xbf16>) -> ()
+    return
+  }
+}

@@ -137,6 +137,12 @@ private:
   /// tile's first product.
   llvm::SmallVector<mlir::Value> emitRound(mlir::Value step, mlir::Value steps,
                                            llvm::ArrayRef<mlir::Value> carried);
+  /// Those from step `first` up to `end` of all `steps`.
+  llvm::SmallVector<mlir::Value> emitRounds(mlir::Value first, mlir::Value end, mlir::Value steps,
+                                            mlir::ValueRange carried);
+  /// All of them, in parts of `partSteps`, which are added up.
+  llvm::SmallVector<mlir::Value> emitParts(int64_t partSteps, mlir::Value steps,
+                                           llvm::ArrayRef<mlir::Value> carried);
   /// Keeps LLVM from moving loads in front of this behind it.
   void keepLoads();
   /// Awaits a tile, and makes the first factor of each row of `fragments` one that nobody has
