@@ -127,9 +127,12 @@ static void requireWithin(tosa::SliceOp op, ExpressionBuilder &e, ArrayRef<OpFol
   }
 }
 
+/// A size of -1 is all that is left of a dim, as tosa's shape inference says.
+static constexpr int64_t kRest = -1;
+
 static Result convertSlice(tosa::SliceOp op, ExpressionBuilder &e) {
   FailureOr<Numbers> starts = getList(op, e, op.getStart(), "start", 0);
-  FailureOr<Numbers> sizes = getList(op, e, op.getSize(), "size", 0);
+  FailureOr<Numbers> sizes = getList(op, e, op.getSize(), "size", kRest);
   if (failed(starts) || failed(sizes))
     return failure();
   std::optional<SmallVector<int64_t>> first = getConstantIntValues(*starts),
@@ -137,13 +140,16 @@ static Result convertSlice(tosa::SliceOp op, ExpressionBuilder &e) {
   if (first && count) {
     SmallVector<int64_t> limits;
     for (auto [start, size] : llvm::zip_equal(*first, *count))
-      limits.push_back(start + size);
+      limits.push_back(size == kRest ? ShapedType::kDynamic : start + size);
     SmallVector<int64_t> strides(first->size(), 1);
     return SmallVector<Value>{e.make<SliceOp>(op.getInput1(), *first, limits, strides)};
   }
+  SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
+  for (auto [dim, start, size] : llvm::enumerate(*starts, *sizes))
+    if (getConstantIntValue(size) == kRest)
+      size = sizeBuilder.sub(sizeBuilder.size(op.getInput1(), dim), start);
   requireWithin(op, e, *starts, *sizes);
   Type word = e.getBuilder().getI64Type();
-  SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
   SmallVector<Value> places, dynamic;
   for (OpFoldResult start : *starts) {
     std::optional<int64_t> known = getConstantIntValue(start);

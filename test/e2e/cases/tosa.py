@@ -187,6 +187,8 @@ def movement():
     yield case("transpose", "transpose", [x], [("f32", x.values.transpose(2, 0, 1))], attributes="perms = array<i32: 2, 0, 1>")
     yield case("reshape", "reshape", [x], [("f32", x.values.reshape(6, 4))], shape("%s", (6, 4)), "%s", types="!tosa.shape<2>")
     yield case("reshape_minus_one", "reshape", [x], [("f32", x.values.reshape(4, 6))], shape("%s", (4, -1)), "%s", types="!tosa.shape<2>")
+    yield case("slice_rest", "slice", [x], [("f32", x.values[1:, 1:3, 2:])], shape("%s", (1, 1, 2)) + "\n" + shape("%n", (-1, 2, -1)), "%s, %n",
+               types="!tosa.shape<3>, !tosa.shape<3>", kind="exact")
     yield case("slice", "slice", [x], [("f32", x.values[0:2, 1:3, 2:3])], shape("%s", (0, 1, 2)) + "\n" + shape("%n", (2, 2, 1)), "%s, %n",
                types="!tosa.shape<3>, !tosa.shape<3>")
     yield case("tile", "tile", [x], [("f32", np.tile(x.values, (2, 1, 3)))], shape("%s", (2, 1, 3)), "%s", types="!tosa.shape<3>")
