@@ -374,7 +374,12 @@ flatbuffers::Offset<fb::Argument> ModuleWriter::buildArgument(DictionaryAttr ent
 
 flatbuffers::Offset<fb::Symbol> ModuleWriter::buildSymbol(DictionaryAttr entry) {
   auto name = string(entry.getAs<StringAttr>("name").getValue());
+  flatbuffers::Offset<flatbuffers::String> location;
+  if (auto loc = entry.getAs<LocationAttr>("loc"))
+    location = string(printLocation(Location(loc)));
   fb::SymbolBuilder result(builder);
+  if (!location.IsNull())
+    result.add_location(location);
   result.add_name(name);
   result.add_input(entry.getAs<IntegerAttr>("input").getInt());
   result.add_dim(entry.getAs<IntegerAttr>("dim").getInt());

@@ -12,6 +12,7 @@
 
 #include <cinttypes>
 #include <cstdio>
+#include <utility>
 
 using namespace xc;
 
@@ -21,23 +22,27 @@ Status FunctionShapes::initialise(const fb::Function &table) {
   return results.resize(count(table.formulas()));
 }
 
+/// `problem` with the dim and the place that says its range.
+Status FunctionShapes::addDim(const fb::Symbol &symbol, Status problem) const {
+  xcr_string_view_t name = text(symbol.name()), location = text(symbol.location());
+  return addContext(std::move(problem), allocator,
+                    "dim %u of input %u of '%s' (symbol '%.*s')%s%.*s: ", symbol.dim(),
+                    symbol.input(), function->name()->c_str(), printLength(name), name.data,
+                    location.size ? " at " : "", printLength(location), location.data);
+}
+
 Status FunctionShapes::evaluate() {
   for (uint32_t i = 0; i < symbols.size(); ++i) {
     const fb::Symbol &symbol = *function->symbols()->Get(i);
     int64_t value = symbols[i];
-    xcr_string_view_t name = text(symbol.name());
     if (value < symbol.min() || value > symbol.max())
-      return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                        "dim %u of input %u of '%s' (symbol '%.*s'): expected "
-                        "between %" PRId64 " and %" PRId64 ", got %" PRId64,
-                        symbol.dim(), symbol.input(), function->name()->c_str(), printLength(name),
-                        name.data, symbol.min(), symbol.max(), value);
+      return addDim(symbol, makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                                       "expected between %" PRId64 " and %" PRId64 ", got %" PRId64,
+                                       symbol.min(), symbol.max(), value));
     if (value % symbol.divisor() != 0)
-      return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                        "dim %u of input %u of '%s' (symbol '%.*s'): expected "
-                        "a multiple of %" PRId64 ", got %" PRId64,
-                        symbol.dim(), symbol.input(), function->name()->c_str(), printLength(name),
-                        name.data, symbol.divisor(), value);
+      return addDim(symbol, makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                                       "expected a multiple of %" PRId64 ", got %" PRId64,
+                                       symbol.divisor(), value));
   }
   uint32_t failed = 0;
   FormulaError error = evaluateAll(function->formula_code(), function->formulas(), symbols.span(),

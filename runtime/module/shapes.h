@@ -38,6 +38,8 @@ public:
   Vector<int64_t> symbols;
 
 private:
+  Status addDim(const fb::Symbol &symbol, Status problem) const;
+
   const HostAllocator &allocator;
   const fb::Function *function = nullptr;
   Vector<int64_t> results;

@@ -448,8 +448,10 @@ ArrayAttr PlanBuilder::describeSymbols(Builder &builder) {
     entry.set("name", builder.getStringAttr(symbol.name));
     entry.set("input", builder.getI64IntegerAttr(symbol.input));
     entry.set("dim", builder.getI64IntegerAttr(symbol.dim));
-    if (Attribute range = ranges ? ranges.get(symbol.name) : Attribute())
+    if (Attribute range = ranges ? ranges.get(symbol.name) : Attribute()) {
       entry.set("range", range);
+      entry.set("loc", LocationAttr(func.getLoc()));
+    }
     symbols.push_back(entry.getDictionary(context));
   }
   return builder.getArrayAttr(symbols);
