@@ -63,12 +63,33 @@ static std::string describeOps(MLIRContext *context, StringRef unknown) {
   const RegisteredOperationName *nearest = llvm::min_element(
       known, [&](auto left, auto right) { return distance(left) < distance(right); });
   std::string text;
-  if (distance(*nearest) <= 2)
+  // Of three letters, two that are right are no word that was meant.
+  size_t letters = unknown.size() - dialect.size() - 1;
+  if (distance(*nearest) <= std::min<size_t>(2, std::max<size_t>(1, letters / 3)))
     text = "did you mean '" + nearest->getStringRef().str() + "'? ";
   text += "known are ";
   llvm::interleave(
       known, [&](RegisteredOperationName name) { text += name.getStringRef(); },
       [&] { text += ", "; });
+  return text;
+}
+
+std::string describeAttributes(OperationName op, StringRef unknown) {
+  // How many operands of a kind there are is no attribute that one writes.
+  SmallVector<StringAttr> known;
+  llvm::copy_if(op.getAttributeNames(), std::back_inserter(known),
+                [](StringAttr name) { return name.getValue() != "operandSegmentSizes"; });
+  if (known.empty())
+    return "it has none";
+  const StringAttr *nearest = llvm::find_if(known, [&](StringAttr name) {
+    return name.getValue().contains(unknown) || unknown.contains(name.getValue()) ||
+           unknown.edit_distance(name.getValue()) <= 2;
+  });
+  std::string text;
+  if (nearest != known.end())
+    text = "did you mean '" + nearest->str() + "'? ";
+  text += "known are ";
+  llvm::interleave(known, [&](StringAttr name) { text += name.getValue(); }, [&] { text += ", "; });
   return text;
 }
 
@@ -107,6 +128,38 @@ static StringRef findQuotedDialect(llvm::SourceMgr &sources, const Diagnostic &d
   return name.contains('\n') ? StringRef() : name.split('.').first;
 }
 
+/// What can be said of a word at which an op in its own syntax should have ended: the op is the
+/// last one that is named before it.
+static std::string explainWord(llvm::SourceMgr &sources, const Diagnostic &diagnostic) {
+  auto loc = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
+  if (!loc || diagnostic.str() != "expected ':'")
+    return {};
+  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  llvm::SMLoc place =
+      sources.FindLocForLineAndColumn(sources.getMainFileID(), loc.getLine(), loc.getColumn());
+  if (!place.isValid())
+    return {};
+  auto isInWord = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  StringRef before(buffer->getBufferStart(), place.getPointer() - buffer->getBufferStart());
+  StringRef word = StringRef(place.getPointer(), buffer->getBufferEnd() - place.getPointer());
+  word = word.ltrim().take_while(isInWord);
+  size_t begin = before.rfind(" array.");
+  if (word.empty() || begin == StringRef::npos)
+    return {};
+  StringRef name =
+      before.drop_front(begin + 1).take_while([&](char c) { return isInWord(c) || c == '.'; });
+  std::optional<RegisteredOperationName> op =
+      RegisteredOperationName::lookup(name, diagnostic.getLocation().getContext());
+  if (!op)
+    return {};
+  return ("'" + name + "' takes no '" + word + "' here; ").str() +
+         (llvm::is_contained(llvm::map_range(op->getAttributeNames(),
+                                             [](StringAttr known) { return known.getValue(); }),
+                             word)
+              ? "its attributes have an order, see docs/reference/array.md"
+              : describeAttributes(*op, word));
+}
+
 UnknownNameHandler::UnknownNameHandler(llvm::SourceMgr &sources, MLIRContext *context)
     : ScopedDiagnosticHandler(context) {
   setHandler([&sources, context](Diagnostic &diagnostic) {
@@ -114,6 +167,8 @@ UnknownNameHandler::UnknownNameHandler(llvm::SourceMgr &sources, MLIRContext *co
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
       StringRef dialect = findQuotedDialect(sources, diagnostic);
       note = dialect.empty() ? explain(context, diagnostic.str()) : describeDialects(dialect);
+      if (note.empty())
+        note = explainWord(sources, diagnostic);
     }
     if (!note.empty())
       diagnostic.attachNote() << note;

@@ -9,6 +9,9 @@
 #define XC_INPUT_UNKNOWNNAMES_H
 
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/OperationSupport.h"
+
+#include <string>
 
 namespace llvm {
 class SourceMgr;
@@ -24,6 +27,10 @@ public:
   /// `sources` holds the input as its first buffer.
   UnknownNameHandler(llvm::SourceMgr &sources, mlir::MLIRContext *context);
 };
+
+/// "did you mean 'A'? known are A, B": the attributes of `op`, which has none that is called
+/// `unknown`.
+std::string describeAttributes(mlir::OperationName op, llvm::StringRef unknown);
 
 } // namespace xc
 

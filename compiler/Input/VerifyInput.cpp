@@ -12,6 +12,7 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/SupportedTypes.h"
+#include "compiler/Input/UnknownNames.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,6 +24,7 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -340,10 +342,48 @@ static LogicalResult verifyArithmeticOp(Operation *op) {
   return success();
 }
 
+/// An attribute that an array op does not have would say nothing, whatever its author meant by it.
+/// Those with the name of a dialect before them are what that dialect says.
+static LogicalResult verifyAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (!attribute.getName().getValue().contains('.'))
+      return op->emitError() << "'" << op->getName() << "' has no attribute '"
+                             << attribute.getName().getValue() << "'; "
+                             << describeAttributes(op->getName(), attribute.getName());
+  return success();
+}
+
+/// How many places the last result of `op`, if that holds indices, tells apart; 0 where that is not
+/// known.
+static int64_t countIndexed(Operation *op) {
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case<array::ArgMaxOp, array::ArgMinOp, array::ArgSortOp, array::TopKOp>([](auto indexing) {
+        auto type = cast<RankedTensorType>(indexing.getOperand().getType());
+        return type.getDimSize(indexing.getAxis());
+      })
+      .Case([](array::NonzeroOp nonzero) {
+        auto type = cast<RankedTensorType>(nonzero.getOperand().getType());
+        return type.hasStaticShape() ? type.getNumElements() : 0;
+      })
+      .Default([](Operation *) { return 0; });
+}
+
+/// Indices that do not fit their type would be others.
+static LogicalResult verifyIndices(Operation *op) {
+  int64_t count = countIndexed(op);
+  if (count <= INT32_MAX || !getElementTypeOrSelf(op->getResults().back().getType()).isInteger(32))
+    return success();
+  return op->emitError() << "'" << op->getName() << "' counts " << count
+                         << " places in i32; expected i64";
+}
+
 /// An op at the top level of a function.
 static LogicalResult verifyOp(Operation *op) {
   Dialect *dialect = op->getDialect();
   LogicalResult supported = success();
+  if (isa_and_present<array::ArrayDialect>(dialect) &&
+      (failed(verifyAttributes(op)) || failed(verifyIndices(op))))
+    return failure();
   if (isa_and_present<linalg::LinalgDialect>(dialect))
     supported = verifyLinalgOp(op);
   else if (isa_and_present<arith::ArithDialect, math::MathDialect, affine::AffineDialect>(dialect))

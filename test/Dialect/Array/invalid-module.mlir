@@ -123,6 +123,11 @@ func.func private @f(tensor<?xf32> {array.dims = ["n"]}) attributes {array.dim_r
 
 // -----
 
+// expected-error @+1 {{'func.func' op expected dims named "n" within [1, 64, 8], got 12}}
+func.func private @f(tensor<?xf32> {array.dims = ["n"]}, tensor<12xf32> {array.dims = ["n"]}) attributes {array.dim_range = {n = [1, 64, 8]}}
+
+// -----
+
 // expected-error @+1 {{'func.func' op expected a dim named "m" in array.dims of an argument or result}}
 func.func private @f(tensor<?xf32> {array.dims = ["n"]}) attributes {array.dim_range = {m = [1, 2, 1]}}
 

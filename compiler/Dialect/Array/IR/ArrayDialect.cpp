@@ -159,6 +159,20 @@ static LogicalResult verifyName(FunctionOpInterface func, Attribute value) {
   return success();
 }
 
+/// The size of the dims that are called `name`, where one of them is static.
+static std::optional<int64_t> findStaticSize(FunctionOpInterface func, StringRef name) {
+  std::optional<int64_t> found;
+  forEachNamedShape(func, [&](RankedTensorType type, ArrayAttr names) {
+    if (static_cast<int64_t>(names.size()) != type.getRank())
+      return;
+    for (auto [own, size] : llvm::zip_equal(names, type.getShape()))
+      if (auto string = dyn_cast<StringAttr>(own);
+          string && string.getValue() == name && !ShapedType::isDynamic(size))
+        found = size;
+  });
+  return found;
+}
+
 static LogicalResult verifyDimRange(FunctionOpInterface func, Attribute value) {
   auto ranges = dyn_cast<DictionaryAttr>(value);
   if (!ranges)
@@ -183,6 +197,13 @@ static LogicalResult verifyDimRange(FunctionOpInterface func, Attribute value) {
     if (!named.contains(range.getName()))
       return func.emitOpError("expected a dim named ")
              << range.getName() << " in " << dimsAttr << " of an argument or result";
+    auto isWithin = [&](int64_t size) {
+      return size >= minimum && (maximum == -1 || size <= maximum) && size % divisor == 0;
+    };
+    if (std::optional<int64_t> size = findStaticSize(func, range.getName());
+        size && !isWithin(*size))
+      return func.emitOpError("expected dims named ")
+             << range.getName() << " within " << range.getValue() << ", got " << *size;
   }
   return success();
 }
@@ -214,6 +235,9 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   if (func && attribute.getName() == dimRangeAttr)
     return verifyDimRange(func, attribute.getValue());
   if (isa<VariableOp, ParameterOp>(op) && attribute.getName() == dtypeAttr)
+    return success();
+  if (isa<TakeOp, ReshapeOp>(op) && attribute.getName() == kDemandAttr &&
+      isa<StringAttr>(attribute.getValue()))
     return success();
   if ((isa<AttentionOp>(op) && attribute.getName() == maxScoresAttr) ||
       (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {
