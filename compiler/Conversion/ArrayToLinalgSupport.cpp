@@ -236,9 +236,12 @@ void requireElement(OpBuilder &builder, Operation *op, ArrayRef<OpFoldResult> si
   if (!ShapedType::isDynamic(size) && size > 0)
     return;
   array::SizeBuilder sizeBuilder(builder, op->getLoc());
+  std::string what =
+      ("expected an element in dim " + Twine(dim) + " of the operand" + purpose).str();
+  if (auto demand = op->getAttrOfType<StringAttr>(array::kDemandAttr))
+    what = demand.str();
   requireSizes(builder, op, isNotEmpty(sizeBuilder, sizes), plan::Comparison::AtMost,
-               sizeBuilder.size(operand, dim),
-               "expected an element in dim " + Twine(dim) + " of the operand" + purpose);
+               sizeBuilder.size(operand, dim), what);
 }
 
 void requirePlaces(OpBuilder &builder, Operation *op, Value operand, int64_t dim,
@@ -269,8 +272,8 @@ void requirePlaces(OpBuilder &builder, Operation *op, Value operand, int64_t dim
       sizeBuilder.add(sizeBuilder.size(operand, dim),
                       sizeBuilder.constant(window.low + window.high + window.stride));
   requireSizes(builder, op, extent, plan::Comparison::AtMost, room,
-               "expected a window that is wider than dim " + Twine(dim) +
-                   " of the padded operand by a stride at most");
+               "expected a window no longer than dim " + Twine(dim) +
+                   " of the operand with its padding and a stride");
 }
 
 void requireEqualDims(OpBuilder &builder, Operation *op, Value left, int64_t leftDim, Value right,

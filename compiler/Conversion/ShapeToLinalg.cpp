@@ -10,6 +10,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/ClampIndex.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
@@ -264,7 +265,10 @@ private:
       return product;
     };
     std::string what;
-    llvm::raw_string_ostream(what) << "expected as many elements in " << from << " as in " << to;
+    if (auto demand = op->getAttrOfType<StringAttr>(array::kDemandAttr))
+      what = demand.str();
+    else
+      llvm::raw_string_ostream(what) << "expected as many elements in " << from << " as in " << to;
     requireSizes(builder, op, count(sizeBuilder.sizes(operand)), plan::Comparison::Equal,
                  count(sizes), what);
   }

@@ -182,7 +182,7 @@ func.func @declared_type(%x: tensor<4xf32>) -> tensor<?xf32> {
 // CHECK-LABEL: func.func @rope(
 // CHECK-SAME: %[[X:.*]]: tensor<3x?x4xf16>, %[[P:.*]]: tensor<?xi32>)
 func.func @rope(%x: tensor<3x?x4xf16>, %p: tensor<?xi32>) -> (tensor<3x?x4xf16>, tensor<3x?x4xf16>) {
-  // CHECK: %[[PAIRS:.*]] = array.reshape %[[X]] sizes(%{{.*}}) : tensor<3x?x4xf16> -> tensor<3x?x2x2xf16>
+  // CHECK: %[[PAIRS:.*]] = array.reshape %[[X]] sizes(%{{.*}}) {array.demand = "expected a last dim of even size{{.*}}"} : tensor<3x?x4xf16> -> tensor<3x?x2x2xf16>
   // CHECK: %[[REVERSED:.*]] = array.reverse %[[PAIRS]] axes = [2]
   // CHECK: %[[OTHERS:.*]] = array.convert %[[REVERSED]]
   // CHECK: %[[OWN:.*]] = array.convert %[[PAIRS]]

@@ -392,14 +392,6 @@ func.func @f(%x: tensor<?x6xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<0x6xf32>) {
-  // expected-error @+1 {{'array.adaptive_pool' op expected dim 0 not to be empty, got 'tensor<0x6xf32>'}}
-  %0 = array.adaptive_pool avg, %x axes = [0] sizes = [2] : tensor<0x6xf32> -> tensor<2x6xf32>
-  return
-}
-
-// -----
-
 func.func @f(%x: tensor<?x6xf32>) {
   // expected-error @+1 {{'array.adaptive_pool' op expected sizes that are not negative, got [-1]}}
   %0 = array.adaptive_pool avg, %x axes = [1] sizes = [-1] : tensor<?x6xf32> -> tensor<?x0xf32>

@@ -428,3 +428,16 @@ func.func @box(%x: tensor<16xf32>, %n: tensor<i64>, %zero: tensor<f32>) -> tenso
   %2 = array.pad_to_bound %1, %zero : (tensor<?xf32>, tensor<f32>) -> tensor<15xf32>
   return %2 : tensor<15xf32>
 }
+
+// -----
+
+// The size of a window: as many places as the type says, whatever padding that takes.
+
+// CHECK-LABEL: func.func @filter_window(
+// CHECK:         %[[W:.*]] = array.select %{{.*}}, %arg1, %{{.*}} : ({{.*}}) -> tensor<5x4x4xf32>
+// CHECK:         array.conv %arg0, %[[W]] {{.*}} high = [2] : (tensor<2x9x4xf32>, tensor<5x4x4xf32>) -> tensor<2x7x4xf32>
+func.func @filter_window(%x: tensor<2x9x4xf32>, %w: tensor<5x4x4xf32>, %n: tensor<i64>) -> tensor<2x7x4xf32> {
+  %0 = array.set_extent %w, %n axis = 0 : (tensor<5x4x4xf32>, tensor<i64>) -> tensor<?x4x4xf32>
+  %1 = array.conv %x, %0 dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> low = [0] high = [0] : (tensor<2x9x4xf32>, tensor<?x4x4xf32>) -> tensor<2x7x4xf32>
+  return %1 : tensor<2x7x4xf32>
+}

@@ -89,7 +89,7 @@ func.func @take_along_axis(%x: tensor<4x8xf32>, %i: tensor<4x3xi32>) {
 // -----
 
 // CHECK-LABEL: func.func @dynamic_slice(
-// CHECK:         %[[Y:.*]] = array.dynamic_slice %{{.*}}[%[[I:.*]]] {vjp}
+// CHECK:         %[[Y:.*]] = array.dynamic_slice %{{.*}}[%[[I:.*]]]
 // CHECK:         array.dynamic_update_slice %{{.*}}[%[[I]]] = %[[Y]]
 func.func @dynamic_slice(%x: tensor<8xf32>, %i: tensor<i32>) {
   %y = array.dynamic_slice %x[%i] {vjp} : (tensor<8xf32>, tensor<i32>) -> tensor<3xf32>

@@ -17,7 +17,7 @@ func.func @conv(%x: tensor<?x7x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> tensor<?x4x
 }
 
 // CHECK-LABEL: func.func @depthwise(
-// CHECK:         array.conv {{.*}} feature_groups = 4 {vjp} :
+// CHECK:         array.conv {{.*}} feature_groups = 4 :
 // CHECK:         array.conv {{.*}} feature_groups = 4 :
 // CHECK:         array.conv {{.*}} batch_groups = 4 :
 func.func @depthwise(%x: tensor<1x7x7x4xf32>, %w: tensor<3x3x1x4xf32>) -> tensor<1x5x5x4xf32> {
@@ -141,8 +141,9 @@ func.func @symbolic_image(%x: tensor<1x?x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> t
 // CHECK-SAME:    %[[X:.*]]: tensor<1x9x4xf32>, %[[W:.*]]: tensor<?x4x6xf32>
 // CHECK:         %[[Y:.*]] = array.conv
 // CHECK:         %[[R:.*]] = array.reverse %[[W]] axes = [0]
-// CHECK:         %[[T:.*]] = array.take %[[Y]]{{.*}} axis = 1
-// CHECK:         %[[G:.*]] = array.select %{{.*}}, %[[T]]
+// CHECK:         %[[P:.*]] = array.pad %[[Y]], %{{.*}} low = [0, 0, 0] high = [0, 1, 0]
+// CHECK:         %[[PLACE:.*]] = array.select
+// CHECK:         %[[G:.*]] = array.take %[[P]][%[[PLACE]]] axis = 1
 // CHECK:         %[[DX:.*]] = array.conv %[[G]], %[[R]] {{.*}} strides = [1] low = [0] high = [0] input_dilation = [1] filter_dilation = [1]
 // CHECK:         %[[LONG:.*]] = array.conv %[[X]], %[[Y]] {{.*}} strides = [1] low = [1] high = [0] input_dilation = [1] filter_dilation = [2]
 // CHECK:         %[[DW:.*]] = array.dynamic_slice %[[LONG]]

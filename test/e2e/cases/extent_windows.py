@@ -132,6 +132,51 @@ def pools():
                     counts=(1, 2, 5, 16, 99))
 
 
+def gradients_along():
+    """Where windows slide over the dim with the extent: that to the filter slides over the image what has the extent of the places."""
+    x, w, one = tensors.random("f32", (16, 6, 3), 1, -1, 1), Tensor("f32", FILTER), Tensor("f32", 1.0)
+    dims = "[0, b, f] x [0, i, o] -> [0, b, f]"
+    for name, bound, window in (("same", 16, dict(low=[1], high=[1])), ("strided", 8, dict(strides=[2], low=[0], high=[2])),
+                                ("dilated", 3, dict(strides=[4], filter_dilation=[3], low=[1], high=[1]))):
+        stride, dilation = window.get("strides", [1])[0], window.get("filter_dilation", [1])[0]
+        low, high = window["low"][0], window["high"][0]
+        a = tensors.random("f32", (bound, 6, 4), 2, -1, 1)
+        for symbolic in (False, True):
+            known, places = ("?", "?") if symbolic else (16, bound)
+            type_x, type_a = f"tensor<{known}x6x3xf32>", f"tensor<{places}x6x4xf32>"
+            body = ZERO + f"""    %r = array.set_extent %x, %n axis = 0 : ({type_x}, tensor<i64>) -> tensor<?x6x3xf32>
+    %y = array.conv %r, %w {attributes(dims, window)} : (tensor<?x6x3xf32>, tensor<3x3x4xf32>) -> tensor<?x6x4xf32>
+    %p = array.pad_to_bound %y, %zero : (tensor<?x6x4xf32>, tensor<f32>) -> {type_a}
+    %z = array.mul %p, %a : {type_a}
+    %loss = array.reduce sum, %z axes = [0, 1, 2] : {type_a} -> tensor<f32>"""
+            text = function("", [("%x", type_x), ("%w", w.mlir), ("%a", type_a), ("%n", "tensor<i64>")], [("%loss", "tensor<f32>")], body)
+            steps = []
+            for count in COUNTS:
+                rows = cut(x.values, count)
+                back, grad = np.zeros(x.shape), np.zeros(FILTER.shape)
+                for place in range(max((len(rows) + low + high - 2 * dilation - 1) // stride + 1, 0)):
+                    for tap in range(3):
+                        at = place * stride + tap * dilation - low
+                        if 0 <= at < len(rows):
+                            back[at] += a.values[place] @ FILTER[tap].T
+                            grad[tap] += rows[at].T @ a.values[place]
+                steps.append(Step([x, w, a, scalar("i64", count), one], [("f32", back), ("f32", grad)], "_vjp"))
+            yield Case(f"conv_vjp_along_{name}" + "_symbolic" * symbolic, text, steps, "sum", gradients=(":0,1",))
+
+
+def filter_windows():
+    """The size of a window has an extent: as many places as the result says, with zeros around the image."""
+    image = np.round(np.random.default_rng(7).uniform(-2, 2, (2, 9, 3)) * 8) / 8
+    dims, window = "[b, 0, f] x [0, i, o] -> [b, 0, f]", dict(low=[2], strides=[2])
+    body = constant("%image", image) + \
+        f"    %y = array.conv %image, %r {attributes(dims, window)} : (tensor<2x9x3xf32>, CUT) -> tensor<2x5x4xf32>\n"
+
+    def reference(w):
+        around = np.pad(image, [(0, 0), (2, 16), (0, 0)])
+        return [sum((around[:, tap:tap + 9:2] @ w[tap] for tap in range(len(w))), np.zeros((2, 5, 4)))]
+    yield of_counts("conv_filter_window", body, [("%y", "tensor<2x5x4xf32>")], reference, shape=(6, 3, 4), counts=(0, 1, 2, 5, 6, 99))
+
+
 def gradients():
     """Of a loss that weights what there is: of convolutions over a batch, of pools along the dim with the extent."""
     x, weights = tensors.random("f32", (16, 6, 3), 1, -1, 1), tensors.random("f32", (16, 6, 4), 2, -1, 1)
@@ -155,6 +200,7 @@ def gradients():
         steps.append(Step([x, w, weights, scalar("i64", count), one], [("f32", back), ("f32", grad)], "_vjp"))
     yield Case("conv_vjp", text, steps, "sum", gradients=(":0,1",))
 
+    yield from gradients_along()
     pool = dict(window=[3, 1, 1], strides=[2, 1, 1], low=[1, 0, 0], high=[2, 0, 0])
     weights = tensors.random("f32", (9, 6, 3), 3, -1, 1)
     for kind, op in (("max", "array.reduce_window max,"), ("avg", "array.avg_pool")):
@@ -182,5 +228,5 @@ def gradients():
 
 
 def cases():
-    for make in (convolutions, features, pools, gradients):
+    for make in (convolutions, features, filter_windows, pools, gradients):
         yield from make()

@@ -61,7 +61,9 @@ def convolutions():
                                  ("dilated", {}, dict(strides=[1, 2], filter_dilation=[2, 1], low=[1, 0])),
                                  ("transposed", {}, dict(input_dilation=[2, 3], low=[1, 2], high=[2, 0])),
                                  ("padded_too_far", {}, dict(low=[3, 0], high=[0, 4], strides=[2, 1])),
-                                 ("cut", {}, dict(low=[-1, 0], high=[0, -2])), ("grouped", dict(feature_groups=2), dict(low=[1, 1])),
+                                 ("cut", {}, dict(low=[-1, 0], high=[0, -2])),
+                                 # Of no places nothing comes back.
+                                 ("no_places", {}, dict(strides=[4, 4], filter_dilation=[3, 3])), ("grouped", dict(feature_groups=2), dict(low=[1, 1])),
                                  ("batch_groups", dict(batch_groups=2), dict(strides=[2, 1]))):
         grouped = bool(groups)
         x, w = random((2, 5, 6, 4 if "feature_groups" in groups else 2), 1), random((3, 2, 2, 4 if grouped else 3), 2)

@@ -194,12 +194,18 @@ def adaptive():
             a = tensors.random("f32", (2, width, 3), 14, -1, 1)
             y = adapted(kind, a.values, [1], [size]) if size else np.zeros((2, 0, 3))
             steps.append(Step([a, Tensor("i1", np.zeros(size))], [("f32", y)]))
+        # Windows over nothing.
+        nothing = np.full((2, 3, 3), np.nan if kind == "avg" else -np.inf)
+        steps.append(Step([Tensor("f32", np.zeros((2, 0, 3))), Tensor("i1", np.zeros(3))], [("f32", nothing)]))
         yield Case(f"adaptive_{kind}_to_open", f"""  func.func @NAME(%x: tensor<2x?x3xf32>, %like: tensor<?xi1>) -> tensor<2x?x3xf32> {{
     %n = array.dim %like, 0 : tensor<?xi1>
     %y = array.adaptive_pool {kind}, %x axes = [1] sizes = [%n] : tensor<2x?x3xf32> -> tensor<2x?x3xf32>
     return %y : tensor<2x?x3xf32>
   }}
 """, steps, "sum" if kind == "avg" else "exact")
+        nothing = Tensor("f32", np.zeros((2, 0, 3)))
+        yield simple(f"adaptive_{kind}_of_nothing", [nothing], [("f32", np.full((2, 4, 3), np.nan if kind == "avg" else -np.inf))],
+                     f"%r0 = array.adaptive_pool {kind}, %0 axes = [1] sizes = [4] : {nothing.mlir} -> tensor<2x4x3xf32>")
         yield simple(f"adaptive_{kind}_to_nothing", [x], [("f32", np.zeros((2, 3, 8, 0)))],
                      f"%r0 = array.adaptive_pool {kind}, %0 axes = [2, 3] sizes = [8, 0] : {x.mlir} -> tensor<2x3x8x0xf32>")
     odd = Tensor("f32", np.where(np.arange(35) % 6 == 0, np.inf, np.where(np.arange(35) % 17 == 1, np.nan, 1.0)))

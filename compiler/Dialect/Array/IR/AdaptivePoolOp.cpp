@@ -179,7 +179,11 @@ static Value poolOpenAxis(ExpressionBuilder &e, Value x, int64_t axis, OpFoldRes
   Value step = e.make<IotaOp>(RankedTensorType::get({1, ShapedType::kDynamic}, i64),
                               ValueRange(width), uint64_t(1));
   Value place = e.add(begin, step);
-  Value gathered = e.make<TakeOp>(x, e.make<MinOp>(place, e.sub(end, one)), uint64_t(axis));
+  // An element behind all others is there to be taken even if there are none.
+  SmallVector<int64_t> none(typeOf(x).getRank(), 0), behind(none);
+  behind[axis] = typeOf(x).isDynamicDim(axis) || typeOf(x).getDimSize(axis) == 0;
+  Value padded = e.make<PadOp>(x, e.scalar(0, x), none, behind, DenseI64ArrayAttr());
+  Value gathered = e.make<TakeOp>(padded, e.make<MinOp>(place, e.sub(end, one)), uint64_t(axis));
   SmallVector<int64_t> shape(typeOf(x).getRank() - axis + 1, 1);
   shape[0] = typeOf(window).getDimSize(0);
   shape[1] = ShapedType::kDynamic;
@@ -199,9 +203,9 @@ static Value poolOpenAxis(ExpressionBuilder &e, Value x, int64_t axis, OpFoldRes
 // In simpler ops
 //===----------------------------------------------------------------------===//
 
-/// Whether the windows of `size` parts of dim `axis` are known.
+/// Whether the windows of `size` parts of dim `axis` are known, and hold something.
 static bool isKnownAxis(RankedTensorType type, int64_t axis, int64_t size) {
-  return !type.isDynamicDim(axis) && !ShapedType::isDynamic(size);
+  return type.getDimSize(axis) > 0 && !ShapedType::isDynamic(size);
 }
 
 FailureOr<Values> AdaptivePoolOp::decompose(OpBuilder &builder) {

@@ -17,8 +17,6 @@
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
-#include <numeric>
-
 using namespace mlir;
 
 namespace xc::array {
@@ -117,21 +115,23 @@ Value ConvGradients::spreadUnder(Value value, int64_t spatial, const WindowDim &
   OpFoldResult elements =
       reachOf(sizes.size(op.getInput(), dims.inputDim(spatial)), window.inputDilation);
   OpFoldResult length = sizes.add(sizes.add(elements, before), sizes.constant(1));
+  // Of filters without elements.
+  if (!getConstantIntValue(length))
+    length = sizes.max(length, sizes.constant(0));
   Value first = e.sub(e.integer(window.low, i64), e.number(before, i64));
   Value position = e.add(e.iota(length, i64), first), stride = e.integer(window.stride, i64);
   Value place = e.div(position, stride), zero = e.integer(0, i64);
-  Value isInside =
-      e.make<AndOp>(e.compare(CompareDirection::Ge, position, zero),
-                    e.compare(CompareDirection::Lt, place, e.number(sizes.size(value, dim), i64)));
+  Value count = e.number(sizes.size(value, dim), i64);
+  Value isInside = e.make<AndOp>(e.compare(CompareDirection::Ge, position, zero),
+                                 e.compare(CompareDirection::Lt, place, count));
   if (window.stride != 1)
     isInside = e.make<AndOp>(
         isInside, e.compare(CompareDirection::Eq, e.make<RemOp>(position, stride), zero));
-  Value taken = e.make<TakeOp>(value, place, dim);
-  SmallVector<int64_t> behind(cast<RankedTensorType>(value.getType()).getRank() - dim - 1);
-  std::iota(behind.begin(), behind.end(), 1);
-  if (!behind.empty())
-    isInside = e.make<ExpandDimsOp>(isInside, behind);
-  return e.select(isInside, taken, e.scalar(0, taken));
+  // A zero behind all places is there to be taken even if there are no places.
+  SmallVector<int64_t> none(cast<RankedTensorType>(value.getType()).getRank(), 0), one(none);
+  one[dim] = 1;
+  Value padded = e.make<PadOp>(value, e.scalar(0, value), none, one, DenseI64ArrayAttr());
+  return e.make<TakeOp>(padded, e.select(isInside, place, count), dim);
 }
 
 Value ConvGradients::makeConv(Value x, Value w, ConvDimsAttr convDims, const WindowLists &window,

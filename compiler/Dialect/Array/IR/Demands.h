@@ -23,6 +23,9 @@ namespace xc::array {
 /// Of an `array.sort`: how many elements its lines must have at least.
 inline constexpr llvm::StringLiteral kLeastSizeAttr = "array.least_size";
 
+/// Of an `array.take` or `array.reshape`: what is said where its sizes are not what it demands.
+inline constexpr llvm::StringLiteral kDemandAttr = "array.demand";
+
 /// In a location's metadata: the name of the op that the user wrote. Locations of the user's own
 /// have other metadata, or none.
 inline constexpr llvm::StringLiteral kOriginAttr = "array.origin";

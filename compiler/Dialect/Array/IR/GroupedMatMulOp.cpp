@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
 using namespace mlir;
@@ -89,7 +90,7 @@ public:
     return e.select(mask, gathered, e.scalar(0, gathered));
   }
   /// The matrix of each tile's group.
-  Value gatherMatrices(Value matrices) { return e.make<TakeOp>(matrices, group, uint64_t(0)); }
+  Value gatherMatrices(Value matrices) { return at(matrices, group); }
   /// Rows of tiles where they belong, and zeros behind the last group.
   Value placeRows(Value tiles, Value rowsLike);
   /// The sum of a matrix for each tile over the tiles of each group.
@@ -104,7 +105,12 @@ private:
   Value sumBefore(Value values) {
     return e.make<CumSumOp>(values, /*axis=*/0, /*exclusive=*/true, /*reverse=*/false);
   }
-  Value at(Value values, Value indices) { return e.make<TakeOp>(values, indices, uint64_t(0)); }
+  Value at(Value values, Value indices) {
+    Value taken = e.make<TakeOp>(values, indices, uint64_t(0));
+    taken.getDefiningOp()->setAttr(
+        kDemandAttr, e.getBuilder().getStringAttr("expected a group, since there are rows"));
+    return taken;
+  }
 
   ExpressionBuilder e;
   Type i64;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
 using namespace mlir;
@@ -94,7 +95,11 @@ static Value splitPairs(ExpressionBuilder &e, Value x, int64_t pairDim) {
   Values dynamic;
   dispatchIndexOpFoldResults(sizes, dynamic, shape);
   auto type = RankedTensorType::get(shape, getElementTypeOrSelf(x.getType()));
-  return e.make<ReshapeOp>(type, x, dynamic);
+  Value pairs = e.make<ReshapeOp>(type, x, dynamic);
+  pairs.getDefiningOp()->setAttr(
+      kDemandAttr, e.getBuilder().getStringAttr("expected a last dim of even size: as many "
+                                                "elements as there are in pairs of features"));
+  return pairs;
 }
 
 /// Each feature times the cosine, and the other one of its pair times the sine, which counts as

@@ -26,8 +26,13 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   if (adaptor.getMode() != ResizeMode::Nearest && !isa<FloatType>(getElementTypeOrSelf(type)))
     return rule.error("expected floats to interpolate between, got ", type,
                       " (nearest takes every element type)");
-  return inferResized(rule, type, adaptor.getAxes(), adaptor.getSizes(), adaptor.getDynamicSizes(),
-                      inferred);
+  if (failed(inferResized(rule, type, adaptor.getAxes(), adaptor.getSizes(),
+                          adaptor.getDynamicSizes(), inferred)))
+    return failure();
+  for (auto [axis, size] : llvm::zip_equal(adaptor.getAxes(), adaptor.getSizes()))
+    if (cast<RankedTensorType>(type).getDimSize(axis) == 0 && size != 0)
+      return rule.error("expected dim ", axis, " not to be empty, got ", type);
+  return success();
 }
 
 LogicalResult ResizeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {

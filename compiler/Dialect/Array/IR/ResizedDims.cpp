@@ -26,8 +26,6 @@ LogicalResult inferResized(const RuleContext &rule, Type operand, ArrayRef<int64
                       dynamicSizes.size());
   Dims shape(type.getShape());
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
-    if (shape[axis] == 0 && size != 0)
-      return rule.error("expected dim ", axis, " not to be empty, got ", type);
     if (size < 0 && !ShapedType::isDynamic(size))
       return rule.error("expected sizes that are not negative, got ", formatDims(sizes));
     shape[axis] = size;

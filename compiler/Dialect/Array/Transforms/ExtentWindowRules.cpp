@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Convolutions and reductions of windows. A dim that windows slide over ends at its extent: there
-// the padding begins, and the result has as many places as that leaves. The size of a filter's
-// window is refused: the smaller it is, the more places there are, so that its bound bounds no
-// result.
+// the padding begins, and the result has as many places as that leaves. The smaller the window of a
+// filter is, the more places there are, so that the bound of its size bounds no result. Where it
+// ends at an extent, the result's type or what is used of it has to say how many there are; there
+// is as much padding at the end as they need.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,14 +65,59 @@ LogicalResult ExtentResolver::prepareConv(ConvOp op, SmallVectorImpl<Value> &ope
        (failed(refuseGroups(op, 0, feature)) || failed(refuseGroups(op, 1, filterInput)))) ||
       ((hasFeatureGroups || hasBatchGroups) && failed(refuseGroups(op, 1, filterOutput))))
     return failure();
-  for (int64_t spatial = 0; spatial < dims.getSpatialRank(); ++spatial)
-    if (extentOf(op.getFilter(), dims.filterDim(spatial)))
-      return refuseDim(op, 1, dims.filterDim(spatial),
-                       "but is the size of a window: the smaller that is, the more places it has, "
-                       "so that no bound of the result is known; array.pad_to_bound with zeros "
-                       "makes it a window of its bound");
   // Features of groups have sizes that the host knows.
   return hasFeatureGroups ? success() : maskContracted(op, {feature}, {filterInput}, operands);
+}
+
+/// How many places along dim `dim` the type of `op` says that it has, or all that use it take.
+static std::optional<int64_t> getStatedPlaces(ConvOp op, int64_t dim) {
+  if (int64_t size = op.getType().getDimSize(dim); !ShapedType::isDynamic(size))
+    return size;
+  std::optional<int64_t> places;
+  for (Operation *user : op->getUsers()) {
+    int64_t taken = ShapedType::kDynamic;
+    if (auto slice = dyn_cast<SliceOp>(user);
+        slice && slice.getStarts()[dim] == 0 && slice.getStrides()[dim] == 1)
+      taken = slice.getLimits()[dim];
+    else if (auto cast = dyn_cast<tensor::CastOp>(user); cast && cast.getType().hasRank())
+      taken = mlir::cast<RankedTensorType>(cast.getType()).getDimSize(dim);
+    if (ShapedType::isDynamic(taken) || (places && *places != taken))
+      return std::nullopt;
+    places = taken;
+  }
+  return places;
+}
+
+/// Lets `op` have the places that are stated along dim `spatial`, over which a window slides that
+/// ends at an extent.
+LogicalResult ExtentResolver::endWindow(ConvOp op, int64_t spatial,
+                                        SmallVectorImpl<Value> &operands) {
+  ConvDimsAttr dims = op.getDims();
+  int64_t inputDim = dims.inputDim(spatial), filterDim = dims.filterDim(spatial);
+  std::optional<int64_t> places = getStatedPlaces(op, dims.outputDim(spatial));
+  if (!places)
+    return refuseDim(
+        op, 1, filterDim,
+        "but is the size of a window: the smaller that is, the more places it has, so "
+        "that no bound of the result is known; a result with a static size says how "
+        "many there are, array.pad_to_bound with zeros makes it a window of its bound");
+  TypedAttr zero = builder.getZeroAttr(getElementTypeOrSelf(op.getInput().getType()));
+  if (Value extent = extentOf(op.getInput(), inputDim))
+    operands[0] = fillBehind(operands[0], inputDim, extent, zero);
+  operands[1] = fillBehind(operands[1], filterDim, extentOf(op.getFilter(), filterDim), zero);
+  WindowDim window = op.getWindow()[spatial];
+  int64_t size = cast<RankedTensorType>(operands[0].getType()).getDimSize(inputDim);
+  window.size = cast<RankedTensorType>(operands[1].getType()).getDimSize(filterDim);
+  // With bounds that the host knows there are as many places as stated, or more.
+  if (ShapedType::isDynamic(size) || ShapedType::isDynamic(window.size))
+    return success();
+  int64_t spread = size == 0 ? 0 : (size - 1) * window.inputDilation + 1;
+  SmallVector<int64_t> high;
+  for (const WindowDim &other : op.getWindow())
+    high.push_back(other.high);
+  high[spatial] = (*places - 1) * window.stride + window.getExtent() - window.low - spread;
+  op.setHigh(high);
+  return success();
 }
 
 LogicalResult ExtentResolver::resolveConv(ConvOp op) {
@@ -89,6 +135,11 @@ LogicalResult ExtentResolver::resolveConv(ConvOp op) {
   for (auto [spatial, window] : llvm::enumerate(op.getWindow())) {
     int64_t dim = dims.inputDim(spatial);
     Value extent = extentOf(op.getInput(), dim);
+    if (extentOf(op.getFilter(), dims.filterDim(spatial))) {
+      if (failed(endWindow(op, spatial, operands)))
+        return failure();
+      continue;
+    }
     if (!extent)
       continue;
     if (ShapedType::isDynamic(window.size))
