@@ -377,7 +377,7 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
 // What is computed of a factor is computed where the product loads it: of f32, whose kernels load through registers anyway, and of
-// elements that few others meet. Tensor cores that multiply each element often want it in memory, as it is; elements that only
+// elements that few others meet in short sums. Tensor cores that multiply each element often want it in memory, as it is; elements that only
 // change places are loaded from there.
 // CHECK-LABEL: func.func @computed_factors
 // CHECK:         plan.region -> (tensor<64x512xf32>) {
@@ -394,6 +394,16 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // CHECK:           linalg.contract
 // CHECK:         plan.region -> (tensor<64x1024xf32>) {
 // CHECK:           linalg.generic {{.*}} ins(%{{.*}} : tensor<64x64xbf16>)
+// CHECK:           linalg.contract
+// Nor do they wait for what is computed at each step of a long sum.
+// CHECK-LABEL: func.func @computed_for_short_sums
+// CHECK:         plan.region -> (tensor<16x64xf32>) {
+// CHECK:           arith.sitofp
+// CHECK:           linalg.contract
+// CHECK-LABEL: func.func @computed_for_long_sums
+// CHECK:         plan.region -> (tensor<256x64xbf16>) {
+// CHECK:           arith.sitofp
+// CHECK:         plan.region -> (tensor<16x64xf32>) {
 // CHECK:           linalg.contract
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @computed_factors(%x: tensor<64x64xbf16>, %w: tensor<64x512xbf16>, %v: tensor<64x1024xbf16>, %xf: tensor<64x64xf32>, %vf: tensor<64x1024xf32>)
@@ -430,6 +440,34 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     } -> tensor<64x64xbf16>
     %c3 = linalg.contract indexing_maps = [#lhs, #rhs, #result] ins(%r3, %v : tensor<64x64xbf16>, tensor<64x1024xbf16>) outs(%many : tensor<64x1024xf32>) -> tensor<64x1024xf32>
     return %c0, %c1, %c2, %c3 : tensor<64x512xf32>, tensor<64x1024xf32>, tensor<64x1024xf32>, tensor<64x1024xf32>
+  }
+
+  func.func @computed_for_short_sums(%x: tensor<16x128xbf16>, %w: tensor<128x64xi8>) -> tensor<16x64xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<128x64xbf16>
+    %o = tensor.empty() : tensor<16x64xf32>
+    %sums = linalg.fill ins(%zero : f32) outs(%o : tensor<16x64xf32>) -> tensor<16x64xf32>
+    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<128x64xi8>) outs(%e : tensor<128x64xbf16>) {
+    ^bb0(%a: i8, %out: bf16):
+      %m = arith.sitofp %a : i8 to bf16
+      linalg.yield %m : bf16
+    } -> tensor<128x64xbf16>
+    %c = linalg.contract indexing_maps = [#lhs, #rhs, #result] ins(%x, %r : tensor<16x128xbf16>, tensor<128x64xbf16>) outs(%sums : tensor<16x64xf32>) -> tensor<16x64xf32>
+    return %c : tensor<16x64xf32>
+  }
+
+  func.func @computed_for_long_sums(%x: tensor<16x256xbf16>, %w: tensor<256x64xi8>) -> tensor<16x64xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<256x64xbf16>
+    %o = tensor.empty() : tensor<16x64xf32>
+    %sums = linalg.fill ins(%zero : f32) outs(%o : tensor<16x64xf32>) -> tensor<16x64xf32>
+    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<256x64xi8>) outs(%e : tensor<256x64xbf16>) {
+    ^bb0(%a: i8, %out: bf16):
+      %m = arith.sitofp %a : i8 to bf16
+      linalg.yield %m : bf16
+    } -> tensor<256x64xbf16>
+    %c = linalg.contract indexing_maps = [#lhs, #rhs, #result] ins(%x, %r : tensor<16x256xbf16>, tensor<256x64xbf16>) outs(%sums : tensor<16x64xf32>) -> tensor<16x64xf32>
+    return %c : tensor<16x64xf32>
   }
 }
 
