@@ -361,7 +361,8 @@ def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
   let summary = "Use the approximate instructions where little is asked of a result";
   let description = [{
     exp and tanh in f32, all of whose results become 16-bit floats by way of arithmetic in f32, are built of
-    `ex2.approx` and `rcp.approx`, whose errors are far below that rounding. Others are left to
+    `ex2.approx` and `rcp.approx`, whose errors are far below that rounding. log and log1p of `lg2.approx`, and sin and cos
+    of a shorter polynomial, where nothing but products come before that rounding. Others are left to
     `-xc-expand-math`. Quotients in f32 whose operands are known to be moderate, as those of a sigmoid are, are a
     product with `rcp.approx` where they are narrowed too, and else the few steps by which `div.rn` rounds them, without
     its branch. In kernels with `cuda.loads_ahead` these keep `div.rn`, and rsqrt is 1 / sqrt(x), each rounded: ptxas moves
@@ -373,7 +374,7 @@ def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::LLVM::LLVMDialect",
-                           "mlir::vector::VectorDialect"];
+                           "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
 def HoistLoads : Pass<"xc-cuda-hoist-loads", "mlir::func::FuncOp"> {

@@ -19,6 +19,14 @@
 //                 erfc(|x|): the form of Hastings, with a relative error of 2^-17 throughout
 //   x / y       = x * rcp(y), where y is known to be neither small nor large
 //
+// Results that are narrowed by themselves, or after products, have short forms where sums might
+// cancel what is right of them:
+//
+//   log(x)  = lg2(x) * log(2), and around 1, of which lg2 is an absolute number of bits off, a
+//   series in x - 1; log1p likewise. Relative errors are below 2^-17 sin(x)  = a polynomial of x -
+//   n pi, with the sign of n's last bit; cos(x) of x - (n - 1/2) pi. Those are below 2^-19. What is
+//   huge takes the exact form, in a branch
+//
 // A quotient that is not narrowed, of such a y and of an x that is neither large nor negative, is
 // what div.rn computes for usual numbers, without the call that it has for others: rounded to
 // nearest, but for results below 2^-100, which may be the next number.
@@ -82,6 +90,15 @@ public:
     });
     results[value] = narrowed;
     return narrowed;
+  }
+
+  /// Where nothing but products come before that.
+  bool isNarrowedAfterProducts(Value value) {
+    return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return isNarrowing(user) ||
+             (isa<arith::MulFOp, arith::NegFOp, vector::ExtractOp, vector::FromElementsOp>(user) &&
+              passesOn(user) && isNarrowedAfterProducts(user->getResult(0)));
+    });
   }
 
 private:
@@ -164,6 +181,52 @@ public:
     return arith::SelectOp::create(builder, loc, isSmall, small, large);
   }
 
+  /// log(1 + distance), where `x` is 1 + distance, rounded.
+  Value log(Value x, Value distance, bool mayBeDenormal) {
+    Value far = mul(approximate("lg2", x, mayBeDenormal), constant(0.6931471805599453));
+    Value series = constant(-1.0 / 6);
+    for (double coefficient : {1.0 / 5, -1.0 / 4, 1.0 / 3, -1.0 / 2})
+      series = fma(series, distance, constant(coefficient));
+    // A factor keeps the sign of zero.
+    Value near = mul(distance, fma(series, distance, constant(1)));
+    Value isNear = less(magnitude(distance), constant(0x1p-4));
+    return arith::SelectOp::create(builder, loc, isNear, near, far);
+  }
+  Value log(Value x) { return log(x, add(x, constant(-1)), /*mayBeDenormal=*/true); }
+  Value log1p(Value x) { return log(add(x, constant(1)), x, /*mayBeDenormal=*/false); }
+
+  /// sin(x), or cos(x), for |x| up to kHugeAngle.
+  Value sinOrCos(Value x, bool isCos) {
+    // 1.5 * 2^23 has an ulp of 1: the sum's low bits are the rounded number of half turns.
+    Value magic = constant(0x1.8p23), factor = constant(kOverPi);
+    Value sum = isCos ? add(fma(x, factor, constant(0.5)), magic) : fma(x, factor, magic);
+    Value n = add(sum, constant(-0x1.8p23)), r = x;
+    if (isCos)
+      n = add(n, constant(-0.5));
+    // The parts of pi have one sign, so that -0 keeps its own.
+    for (double part : {-3.1415925025939941, -1.5099578831723193e-07, -1.078060505991553e-14})
+      r = fma(n, constant(part), r);
+    Value square = mul(r, r), series = constant(-0.0001854220999508694);
+    for (double coefficient : {0.0083142743605918783, -0.1666585322795989, 1.0})
+      series = fma(series, square, constant(coefficient));
+    Value value = mul(series, r), parity = toBits(sum);
+    Value sign = arith::ShLIOp::create(builder, loc, parity, integer(31));
+    return arith::BitcastOp::create(
+        builder, loc, type, arith::XOrIOp::create(builder, loc, toBits(value), sign).getResult());
+  }
+  /// Whether magnitudes are too large for that.
+  Value isHuge(Value magnitude) {
+    Value limit = constant(kHugeAngle);
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, magnitude, limit);
+  }
+  Value magnitude(Value x) { return math::AbsFOp::create(builder, loc, x); }
+  /// The largest lane; one that is NaN does not count.
+  Value largest(Value x) {
+    if (!isa<VectorType>(x.getType()))
+      return x;
+    return vector::ReductionOp::create(builder, loc, vector::CombiningKind::MAXNUMF, x);
+  }
+
   /// x * factor; the factor goes into the constants of x where it is a polynomial of two terms
   /// times something, as in GELU.
   Value scale(Value x, double factor) {
@@ -219,6 +282,26 @@ public:
   }
 
 private:
+  static constexpr double kOverPi = 0.31830988618379067, kHugeAngle = 0x1p16;
+
+  Value less(Value lhs, Value rhs) {
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT, lhs, rhs);
+  }
+  Value toBits(Value x) { return arith::BitcastOp::create(builder, loc, getWordType(), x); }
+  Value integer(int64_t value) {
+    Type word = getWordType();
+    TypedAttr attr = builder.getI32IntegerAttr(value);
+    if (auto vector = dyn_cast<VectorType>(word))
+      attr = DenseElementsAttr::get(vector, Attribute(attr));
+    return arith::ConstantOp::create(builder, loc, attr);
+  }
+  Type getWordType() {
+    Type word = builder.getI32Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      word = vector.clone(word);
+    return word;
+  }
+
   OpBuilder &builder;
   Location loc;
   Type type;
@@ -273,6 +356,38 @@ void relaxSums(Operation *op) {
   }
 }
 
+/// Huge angles take the exact form, in a branch that is said to be unlikely.
+Value relaxSinOrCos(Operation *op, OpBuilder &builder, Builder &b) {
+  Location loc = op->getLoc();
+  Value x = op->getOperand(0), usual = b.sinOrCos(x, isa<math::CosOp>(op)),
+        magnitude = b.magnitude(x);
+  Builder scalar(builder, loc, builder.getF32Type());
+  Value isAnyHuge =
+      LLVM::ExpectOp::create(builder, loc, scalar.isHuge(b.largest(magnitude)),
+                             arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false)));
+  auto branch = scf::IfOp::create(
+      builder, loc, isAnyHuge,
+      [&](OpBuilder &then, Location) {
+        Value exact = then.clone(*op)->getResult(0);
+        Value isHuge = Builder(then, loc, op->getResult(0).getType()).isHuge(magnitude);
+        Value chosen = arith::SelectOp::create(then, loc, isHuge, exact, usual);
+        scf::YieldOp::create(then, loc, chosen);
+      },
+      [&](OpBuilder &otherwise, Location) { scf::YieldOp::create(otherwise, loc, usual); });
+  return branch.getResult(0);
+}
+
+void relaxAlone(Operation *op) {
+  OpBuilder builder(op);
+  Builder b(builder, op->getLoc(), op->getResult(0).getType());
+  Value x = op->getOperand(0);
+  Value result = isa<math::LogOp>(op)     ? b.log(x)
+                 : isa<math::Log1pOp>(op) ? b.log1p(x)
+                                          : relaxSinOrCos(op, builder, b);
+  op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
+}
+
 /// A quotient, and whether it is narrowed.
 struct Quotient {
   arith::DivFOp op;
@@ -313,8 +428,13 @@ void RelaxMath::runOnOperation() {
     });
   Narrowed narrowed;
   SmallVector<std::pair<Operation *, bool>> found; // with whether it shows denormal numbers
+  SmallVector<Operation *> alone;
   SmallVector<Quotient> quotients;
   getOperation().walk([&](Operation *op) {
+    if (isa<math::LogOp, math::Log1pOp, math::SinOp, math::CosOp>(op) &&
+        getElementTypeOrSelf(op->getResult(0)).isF32() &&
+        narrowed.isNarrowedAfterProducts(op->getResult(0)))
+      alone.push_back(op);
     if (isa<math::ExpOp, math::TanhOp, math::ErfOp>(op) &&
         getElementTypeOrSelf(op->getResult(0)).isF32() && narrowed.isNarrowed(op->getResult(0)))
       found.push_back({op, narrowed.showsDenormals(op->getResult(0))});
@@ -339,6 +459,7 @@ void RelaxMath::runOnOperation() {
                                                               : b.exp(x, showsDenormals));
     op->erase();
   }
+  llvm::for_each(alone, relaxAlone);
   llvm::for_each(quotients, replaceQuotient);
 }
 

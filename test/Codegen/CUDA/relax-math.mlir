@@ -314,3 +314,58 @@ func.func @loads_ahead(%x: f32) -> (f32, f32) attributes {cuda.loads_ahead} {
   %r = math.rsqrt %x : f32
   return %q, %r : f32, f32
 }
+
+// lg2 is off by a number of absolute bits around 1, where a series takes its place.
+// CHECK-LABEL: func.func @narrowed_log
+// CHECK-NOT:     math.log
+// CHECK:         "lg2.approx.f32 $0, $1;"
+// CHECK:         arith.select
+func.func @narrowed_log(%x: f32) -> bf16 {
+  %y = math.log %x : f32
+  %n = arith.truncf %y : f32 to bf16
+  return %n : bf16
+}
+
+// CHECK-LABEL: func.func @narrowed_log1p
+// CHECK-NOT:     math.log1p
+// CHECK-COUNT-2: "lg2.approx.ftz.f32 $0, $1;"
+// CHECK:         arith.select
+func.func @narrowed_log1p(%x: vector<2xf32>) -> vector<2xf16> {
+  %y = math.log1p %x : vector<2xf32>
+  %n = arith.truncf %y : vector<2xf32> to vector<2xf16>
+  return %n : vector<2xf16>
+}
+
+// A sum may cancel what is right of it.
+// CHECK-LABEL: func.func @log_in_sum
+// CHECK:         math.log
+func.func @log_in_sum(%x: f32) -> bf16 {
+  %y = math.log %x : f32
+  %z = arith.subf %x, %y : f32
+  %n = arith.truncf %z : f32 to bf16
+  return %n : bf16
+}
+
+// The exact form is left to huge angles.
+// CHECK-LABEL: func.func @narrowed_sin
+// CHECK-NOT:     math.sin
+// CHECK:         %[[ANY:.*]] = llvm.intr.expect %{{.*}}, %false
+// CHECK:         scf.if %[[ANY]]
+// CHECK:           %[[EXACT:.*]] = math.sin
+// CHECK:           arith.select %{{.*}}, %[[EXACT]]
+// CHECK:         else
+// CHECK:         arith.truncf
+func.func @narrowed_sin(%x: vector<4xf32>) -> vector<4xbf16> {
+  %y = math.sin %x : vector<4xf32>
+  %n = arith.truncf %y : vector<4xf32> to vector<4xbf16>
+  return %n : vector<4xbf16>
+}
+
+// CHECK-LABEL: func.func @narrowed_cos
+// CHECK:         scf.if
+// CHECK:           math.cos
+func.func @narrowed_cos(%x: f32) -> f16 {
+  %y = math.cos %x : f32
+  %n = arith.truncf %y : f32 to f16
+  return %n : f16
+}

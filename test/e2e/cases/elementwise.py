@@ -215,6 +215,16 @@ def ternary():
         yield simple(f"fma_{dtype}", [a, b, c], [(dtype, exact.astype(np.float64))], f"%r0 = array.fma %0, %1, %2 : {a.mlir}")
 
 
+def narrow_functions():
+    """Functions that have short forms where 16 bits are wanted, of all numbers of 16 bits; cos and sin of huge ones take another way."""
+    bits = np.arange(1 << 16, dtype=np.uint32)
+    for dtype, values in (("f16", bits.astype(np.uint16).view(np.float16).astype(np.float64)),
+                          ("bf16", (bits << 16).view(np.float32).astype(np.float64))):
+        x = Tensor(dtype, np.where(np.isnan(values), np.nan, values))
+        for op in ("log", "log1p", "sin", "cos"):
+            yield simple(f"all_{op}_{dtype}", [x], [(dtype, getattr(np, op)(x.values))], f"%r0 = array.{op} %0 : {x.mlir}", "math")
+
+
 def broadcasts():
     for left, right in (((5, 7), ()), ((), (5, 7)), ((5, 7), (7,)), ((5, 7), (5, 1)), ((5, 1), (1, 7)), ((2, 1, 3), (4, 1)),
                         ((1,), (9,)), ((0, 3), (3,)), ((33, 65), (65,)), ((33, 65), (33, 1))):
@@ -237,6 +247,6 @@ def chains():
 
 def cases():
     with np.errstate(all="ignore"):
-        for make in (unary_floats, special_values, narrow_denormals, overflowing_exp, tanh_of_log1p, unary_integers, binary_floats, binary_integers, comparisons, ternary,
+        for make in (unary_floats, special_values, narrow_denormals, overflowing_exp, tanh_of_log1p, narrow_functions, unary_integers, binary_floats, binary_integers, comparisons, ternary,
                      broadcasts, chains):
             yield from make()
