@@ -13,6 +13,8 @@
 // digits are places in the tile. In the order of those, neighbouring threads write neighbouring
 // elements of a digit to neighbouring places. Nothing depends on which thread comes first.
 //
+// Where a line has few tiles, that thread adds up the counts of its digit in all of them, too.
+//
 // Behind the end of a line there are thought to be elements with the last digit: they come behind
 // all others of the tile, and are not written.
 //
@@ -20,6 +22,7 @@
 
 #include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
 #include "compiler/Codegen/CUDA/Emit/KernelFrame.h"
+#include "compiler/Codegen/CUDA/Emit/LaneOps.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Dialect/Kernel/IR/Order.h"
@@ -39,6 +42,8 @@ namespace xc::cuda {
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 static constexpr int64_t kWarp = 32;
+/// Bytes of counts that a thread loads at once.
+static constexpr int64_t kCountBytes = 16;
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -215,6 +220,7 @@ private:
   SmallVector<Value> rankElements(ArrayRef<Value> elements);
   Value findFellows(Value digit);
   Ends loadEnds();
+  Ends addCounts();
   Value addUpWarp(Value own);
   void placeDigits(const Ends &ends);
   SmallVector<Value> loadCarried(ArrayRef<Value> places);
@@ -297,6 +303,33 @@ SortDigitEmitter::Ends SortDigitEmitter::loadEnds() {
   if (hasDigit)
     all = arith::SelectOp::create(builder, loc, hasDigit, all, none);
   return {before, all};
+}
+
+/// The same of counts that nobody has added up yet.
+SortDigitEmitter::Ends SortDigitEmitter::addCounts() {
+  Value digit = hasDigit ? index.min(thread, index.constant(kernel::kOrderDigits - 1)) : thread;
+  Value start = locateCounts(digit), none = constant(countType, 0);
+  int64_t number = *getConstantIntValue(tiles), lanes = kCountBytes / getElementBytes(countType);
+  while (number % lanes != 0)
+    lanes /= 2;
+  // All loads first, so that they are under way together.
+  SmallVector<Value> counts;
+  for (int64_t tile = 0; tile < number; tile += lanes) {
+    Value place = index.add(start, tile);
+    Coord coord = lanes == 1 ? Coord::uniform(place) : Coord::consecutive(place);
+    counts.push_back(points.emit(op.getEnds(), Point{{}, coord, lanes, {}}));
+  }
+  Ends ends{none, none};
+  for (int64_t tile = 0; tile < number; ++tile) {
+    Value counted = getLane(builder, loc, counts[tile / lanes], tile % lanes);
+    Value isBefore = index.isLess(index.constant(tile), this->number);
+    Value before = arith::SelectOp::create(builder, loc, isBefore, counted, none);
+    ends.before = arith::AddIOp::create(builder, loc, ends.before, before);
+    ends.all = arith::AddIOp::create(builder, loc, ends.all, counted);
+  }
+  if (hasDigit)
+    ends.all = arith::SelectOp::create(builder, loc, hasDigit, ends.all, none);
+  return ends;
 }
 
 /// The sum of what the threads of the warp up to this one have.
@@ -397,6 +430,8 @@ void SortDigitEmitter::storeTile() {
 LogicalResult SortDigitEmitter::run() {
   if (failed(checkTile(config)))
     return failure();
+  if (op.getAddsCounts() && !getConstantIntValue(tiles))
+    return op.emitOpError("expected a known number of tiles whose counts are to be added up");
   counters = frame.allocateShared(word, warps * kernel::kOrderDigits);
   warpTotals = frame.allocateShared(word, warps);
   warpEnds = frame.allocateShared(countType, warps);
@@ -405,7 +440,7 @@ LogicalResult SortDigitEmitter::run() {
   for (int64_t item = 0; item < items; ++item)
     places.push_back(index.add(index.mul(warp, kWarp * items), index.add(lane, item * kWarp)));
   SmallVector<Value> elements = loadElements(op.getKeys(), places);
-  Ends ends = loadEnds();
+  Ends ends = op.getAddsCounts() ? addCounts() : loadEnds();
   tile = frame.allocateShared(elements.front().getType(), op.getTile());
   for (int64_t digit = 0; digit < kernel::kOrderDigits; digit += kWarp)
     memref::StoreOp::create(builder, loc, constant(word, 0), counters,

@@ -320,3 +320,24 @@ builtin.module @sort_digit attributes {plan.kernel, plan.target = #plan.target<"
     return
   }
 }
+
+// -----
+
+// A thread adds up what few tiles have of its digit.
+// CHECK-LABEL: func.func @sort_few_tiles()
+// CHECK-COUNT-4: vector.load %{{.*}} : memref<4096xi32>, vector<4xi32>
+// CHECK-NOT:     memref<4096xi32>
+builtin.module @sort_few_tiles attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @sort_few_tiles() {
+    %b0 = plan.binding 0 read align 16 : memref<32768xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<32768xf32> to tensor<32768xf32>
+    %b1 = plan.binding 1 read align 16 : memref<256x16xi32>
+    %c = bufferization.to_tensor %b1 restrict : memref<256x16xi32> to tensor<256x16xi32>
+    %b2 = plan.binding 2 write align 16 : memref<32768xf32>
+    %v = tensor.empty() : tensor<32768xf32>
+    %0 = kernel.sort_digit %x by %c into %v digit = 0 tile = 2048 adds_counts
+      : tensor<32768xf32> by tensor<256x16xi32> into tensor<32768xf32> -> tensor<32768xf32>
+    bufferization.materialize_in_destination %0 in restrict writable %b2 : (tensor<32768xf32>, memref<32768xf32>) -> ()
+    return
+  }
+}

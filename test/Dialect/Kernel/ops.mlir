@@ -58,7 +58,7 @@ func.func @sorts(%x: tensor<4x?xi32>, %v: tensor<4x8xi32>, %i: tensor<4x8xi64>, 
 // CHECK-SAME:      tensor<4x?xf32> by tensor<4x256x?xi32> into tensor<4x?xf32>, tensor<4x?xi64> -> tensor<4x?xf32>, tensor<4x?xi64>
 // CHECK:         kernel.sort_digit %{{.*}} payload %{{.*}} by %{{.*}} into %{{.*}}, %{{.*}} digit = 0 tile = 512 unsigned_elements :
 // CHECK-SAME:      memref<1000xi16> payload memref<1000xi32> by memref<256x2xi32> into memref<1000xi16>, memref<1000xi64>
-// CHECK:         kernel.sort_digit %{{.*}} by %{{.*}} into %{{.*}} digit = 1 tile = 512 :
+// CHECK:         kernel.sort_digit %{{.*}} by %{{.*}} into %{{.*}} digit = 1 tile = 512 adds_counts :
 // CHECK-SAME:      memref<1000xi16> by memref<256x2xi32> into memref<1000xi16>
 func.func @digits(%x: tensor<4x?xf32>, %c: tensor<4x256x?xi32>, %i: tensor<4x?xi64>, %m: memref<1000xi16>, %p: memref<1000xi32>,
                   %q: memref<1000xi64>, %e: memref<256x2xi32>) -> tensor<4x?xi64> {
@@ -68,7 +68,7 @@ func.func @digits(%x: tensor<4x?xf32>, %c: tensor<4x256x?xi32>, %i: tensor<4x?xi
     : tensor<4x?xf32> by tensor<4x256x?xi32> into tensor<4x?xf32>, tensor<4x?xi64> -> tensor<4x?xf32>, tensor<4x?xi64>
   kernel.sort_digit %m payload %p by %e into %m, %q digit = 0 tile = 512 unsigned_elements
     : memref<1000xi16> payload memref<1000xi32> by memref<256x2xi32> into memref<1000xi16>, memref<1000xi64>
-  kernel.sort_digit %m by %e into %m digit = 1 tile = 512 : memref<1000xi16> by memref<256x2xi32> into memref<1000xi16>
+  kernel.sort_digit %m by %e into %m digit = 1 tile = 512 adds_counts : memref<1000xi16> by memref<256x2xi32> into memref<1000xi16>
   return %1#1 : tensor<4x?xi64>
 }
 

@@ -65,9 +65,12 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 // CHECK:         kernel.sort_digit %{{.*}} payload %{{.*}} digit = 2
 // CHECK:         %[[LAST:.*]]:2 = kernel.sort_digit %{{.*}} payload %{{.*}} digit = 3
 // CHECK:         return %[[LAST]]#0, %[[LAST]]#1
-// Nobody asks where elements come from; indices of i64 get so wide at the end.
+// Nobody asks where elements come from; indices of i64 get so wide at the end. Tiles are few: they are short, and nothing
+// but what uses their counts adds these up.
 // CHECK-LABEL: func.func @values(
-// CHECK:         kernel.sort_digit %{{.*}} by %{{.*}} into %{{.*}} digit = 0 {{.*}} into tensor<9000xi16> ->
+// CHECK:         %[[COUNTS:.*]] = kernel.count_digits %{{.*}} into %{{.*}} digit = 0 tile = 2048 :
+// CHECK-NOT:     kernel.scan
+// CHECK:         kernel.sort_digit %{{.*}} by %[[COUNTS]] into %{{.*}} digit = 0 tile = 2048 adds_counts {{.*}} into tensor<9000xi16> ->
 // CHECK:         kernel.sort_digit %{{.*}} by %{{.*}} into %{{.*}} digit = 1
 // CHECK-LABEL: func.func @wide_indices(
 // CHECK:         kernel.sort_digit %{{.*}} digit = 0 {{.*}} into tensor<9000xi16>, tensor<9000xi32> ->
@@ -88,7 +91,9 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 // CHECK-LABEL: func.func @dynamic(
 // CHECK:         %[[TILES:.*]] = affine.apply #[[$TILES]]()[%{{.*}}]
 // CHECK:         tensor.empty(%[[TILES]]) : tensor<256x?xi64>
-// CHECK:         kernel.count_digits %{{.*}} into %{{.*}} digit = 0 tile = 4096 : tensor<?xf32> into tensor<256x?xi64>
+// CHECK:         %[[COUNTS:.*]] = kernel.count_digits %{{.*}} into %{{.*}} digit = 0 tile = 4096 : tensor<?xf32> into tensor<256x?xi64>
+// CHECK:         %[[ENDS:.*]] = kernel.scan sum, %[[COUNTS]] into %{{.*}} axis = 1 : tensor<256x?xi64>
+// CHECK:         kernel.sort_digit %{{.*}} by %[[ENDS]] into %{{.*}} digit = 0 tile = 4096 :
 // CHECK:         kernel.sort_digit {{.*}} digit = 3
 // CHECK-NOT:     kernel.merge
 // Of a line that is short the first of two merges leaves nothing behind, and the second what there was before.

@@ -390,7 +390,8 @@ def Kernel_SortDigitOp : Kernel_LineOp<"sort_digit", [AttrSizedOperandSegments]>
     `kernel.count_digits`), stably: after all digits, from the lowest to the highest, lines are in the order of
     `kernel.sort`. `values` gets the elements, `indices` their positions in the line, or what `payload` holds beside
     them. `ends` holds the running totals, along the last dim, of what `kernel.count_digits` counts with the same
-    `digit` and `tile`: so many elements with a digit lie up to the end of a tile.
+    `digit` and `tile`: so many elements with a digit lie up to the end of a tile. With `adds_counts` it holds these counts
+    themselves: where tiles are few, adding them up takes less than a kernel for it does.
 
     The iteration space is the dims before the last of the keys; they are parallel. Example:
     ```mlir
@@ -401,12 +402,12 @@ def Kernel_SortDigitOp : Kernel_LineOp<"sort_digit", [AttrSizedOperandSegments]>
     ```
   }];
   let arguments = (ins AnyShaped:$keys, Optional<AnyShaped>:$payload, AnyShaped:$ends, AnyShaped:$values,
-                       Optional<AnyShaped>:$indices, I64Attr:$digit, I64Attr:$tile, UnitAttr:$descending,
-                       UnitAttr:$unsigned_elements);
+                       Optional<AnyShaped>:$indices, I64Attr:$digit, I64Attr:$tile, UnitAttr:$adds_counts,
+                       UnitAttr:$descending, UnitAttr:$unsigned_elements);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $keys (`payload` $payload^)? `by` $ends `into` $values (`,` $indices^)? `digit` `=` $digit `tile` `=` $tile
-    (`descending` $descending^)? (`unsigned_elements` $unsigned_elements^)? attr-dict
+    (`adds_counts` $adds_counts^)? (`descending` $descending^)? (`unsigned_elements` $unsigned_elements^)? attr-dict
     `:` type($keys) (`payload` type($payload)^)? `by` type($ends) `into` type($values) (`,` type($indices)^)?
     (`->` type($results)^)?
   }];

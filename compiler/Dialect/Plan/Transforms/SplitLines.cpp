@@ -44,6 +44,10 @@ static constexpr int64_t kBusyThreads = 65536;
 static constexpr int64_t kBusyBlocks = 128;
 /// Elements that a block scans or sorts without help.
 static constexpr int64_t kScanTile = 4096, kSortTile = 4096;
+/// Elements of tiles that are sorted by a digit, at least, and such tiles that keep a GPU busy.
+static constexpr int64_t kShortestDigitTile = 2048, kBusyTiles = 64;
+/// Tiles whose counts are added up by each block, rather than by a kernel.
+static constexpr int64_t kFewTiles = 64;
 /// The most elements that are kept of a tile.
 static constexpr int64_t kMaxKept = kSortTile / 4;
 
@@ -206,20 +210,40 @@ static Operation *mergeTiles(OpBuilder &builder, kernel::SortOp tiles) {
   return sorted;
 }
 
-/// How often each value of digit `digit` occurs up to the end of each tile of the line.
+/// Tiles that are sorted by a digit: their length, and whether they are so few that their counts
+/// are added up where they are used.
+struct DigitTiles {
+  int64_t length;
+  bool areFew;
+};
+
+/// Short lines have short tiles, so that more multiprocessors have one.
+static DigitTiles chooseDigitTiles(RankedTensorType type) {
+  if (!type.hasStaticShape())
+    return {kSortTile, false};
+  int64_t tile = kSortTile, count = type.getNumElements();
+  while (tile > kShortestDigitTile && count / tile < kBusyTiles)
+    tile /= 2;
+  return {tile, llvm::divideCeil(count, tile) <= kFewTiles};
+}
+
+/// How often each value of digit `digit` occurs up to the end of each tile of the line, or in each
+/// of few.
 static Value countDigits(OpBuilder &builder, kernel::SortOp op, Value keys, int64_t digit,
-                         Type type) {
+                         DigitTiles tiles, Type type) {
   int64_t axis = op.getRank() - 1;
   Location loc = op.getLoc();
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, keys);
   sizes.back() = builder.getIndexAttr(kernel::kOrderDigits);
   sizes.push_back(computeSize(builder, keys, axis,
-                              [](AffineExpr length) { return length.ceilDiv(kSortTile); }));
-  Value counts = tensor::EmptyOp::create(builder, loc, sizes, type),
-        ends = tensor::EmptyOp::create(builder, loc, sizes, type);
+                              [&](AffineExpr length) { return length.ceilDiv(tiles.length); }));
+  Value counts = tensor::EmptyOp::create(builder, loc, sizes, type);
   auto count =
-      kernel::CountDigitsOp::create(builder, loc, counts.getType(), keys, counts, digit, kSortTile,
-                                    op.getDescending(), op.getUnsignedElements());
+      kernel::CountDigitsOp::create(builder, loc, counts.getType(), keys, counts, digit,
+                                    tiles.length, op.getDescending(), op.getUnsignedElements());
+  if (tiles.areFew)
+    return count.getResult(0);
+  Value ends = tensor::EmptyOp::create(builder, loc, sizes, type);
   auto scan = kernel::ScanOp::create(builder, loc, TypeRange(ends.getType()), kernel::ScanKind::Sum,
                                      count.getResult(0), /*carry=*/Value(), ends, axis + 1,
                                      /*segment=*/0, /*totals=*/false,
@@ -240,10 +264,11 @@ static SmallVector<Value> sortDigits(OpBuilder &builder, kernel::SortOp op, int6
   bool hasIndices = !op->getResult(1).use_empty();
   Type carriedType = op.getPayload() ? indexType : countType;
   Value keys = op.getKeys(), payload = op.getPayload();
+  DigitTiles tiles = chooseDigitTiles(type);
   for (int64_t digit = 0; digit < digits; ++digit) {
     bool isLast = digit + 1 == digits;
     OpFoldResult size = tensor::getMixedSize(builder, op.getLoc(), keys, axis);
-    Value ends = countDigits(builder, op, keys, digit, countType);
+    Value ends = countDigits(builder, op, keys, digit, tiles, countType);
     Value values = emptyLike(builder, keys, axis, size, type.getElementType()), indices;
     if (hasIndices)
       indices = emptyLike(builder, keys, axis, size, isLast ? indexType : carriedType);
@@ -252,7 +277,7 @@ static SmallVector<Value> sortDigits(OpBuilder &builder, kernel::SortOp op, int6
       types.push_back(indices.getType());
     auto sort = kernel::SortDigitOp::create(
         builder, op.getLoc(), types, keys, hasIndices ? payload : Value(), ends, values, indices,
-        digit, kSortTile, op.getDescending(), op.getUnsignedElements());
+        digit, tiles.length, tiles.areFew, op.getDescending(), op.getUnsignedElements());
     keys = sort.getResult(0);
     if (hasIndices)
       payload = sort.getResult(1);
