@@ -23,8 +23,15 @@ namespace xc::cuda {
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 /// A thread has this many loads of one input in flight where it walks down a column, and more of
-/// narrow ones that so many divide its way: up to that many bytes.
-static constexpr int64_t kLoopUnroll = 4, kMostLoopUnroll = 16, kLoopBytes = 32;
+/// narrow ones that so many divide its way: up to that many bytes; twice as many in tall blocks of
+/// threads that have registers for them.
+static constexpr int64_t kLoopUnroll = 4, kMostLoopUnroll = 16, kLoopBytes = 32, kTallRows = 16,
+                         kFewThreads = 512;
+
+/// Rows of threads whose results one of them combines at a time, at most, and the elements that it
+/// has registers for, in blocks of few threads and others. More would be fewer meetings of the
+/// block.
+static constexpr int64_t kFanIn = 8, kFanElements = 32, kFanElementsOfMany = 16;
 
 /// Bytes of shared memory that a thread accesses at once.
 static constexpr int64_t kVectorBytes = 16;
@@ -52,12 +59,18 @@ protected:
 
 private:
   int64_t getUnroll() const;
+  /// The place of this thread's column at `position` of the reduced elements.
+  Place makeElement(Value position, Value mask) {
+    return makePlace(makeCoord(column, /*consecutive=*/true), Coord::uniform(position), mask);
+  }
+  void holdShare();
 
   ColumnReductionAttr config;
   // Of several parts that take turns, the one of this block, and their number.
   Value part;
   int64_t parts;
   Value column, columnMask, across, down, count;
+  SmallVector<Place> held; // places of this thread's share, where registers hold it
 };
 
 } // namespace
@@ -67,20 +80,50 @@ int64_t ColumnEmitter::getUnroll() const {
   int64_t bytes = 0;
   for (const ReductionGroup::Input &input : group.inputs)
     bytes += lanes * getElementBytes(input.getMemoryType().getElementType());
-  int64_t unroll = kLoopUnroll;
-  while (length && bytes > 0 && unroll < kMostLoopUnroll && unroll * 2 * bytes <= kLoopBytes &&
+  bool isTall =
+      config.getRows() >= kTallRows && config.getThreads() * config.getRows() <= kFewThreads;
+  int64_t unroll = kLoopUnroll, most = isTall ? 2 * kLoopBytes : kLoopBytes;
+  while (length && bytes > 0 && unroll < kMostLoopUnroll && unroll * 2 * bytes <= most &&
          *length % (parts * config.getRows() * unroll * 2) == 0)
     unroll *= 2;
   return unroll;
 }
 
+/// Loads all of this thread's share at once. A barrier may let in what other threads wrote, so what
+/// is loaded before it would not be known behind it.
+void ColumnEmitter::holdShare() {
+  Value last = index.sub(count, index.constant(1));
+  int64_t step = parts * config.getRows();
+  Value first = index.add(part, index.mul(down, parts));
+  for (int64_t i = 0; i < config.getHeld(); ++i) {
+    Value position = index.add(first, i * step), mask = columnMask;
+    if (std::optional<int64_t> length = getConstantIntValue(count);
+        !length || (i + 1) * step > *length) {
+      // Behind the end, the last element is repeated, and counts for nothing.
+      mask = index.both(mask, index.isLess(position, count));
+      position = index.min(position, last);
+    }
+    held.push_back(makeElement(position, mask));
+  }
+  for (const ReductionGroup::Input &input : group.inputs) {
+    SmallVector<Value> values =
+        llvm::map_to_vector(held, [&](const Place &place) { return loadElements(input, place); });
+    provideInput(input, held,
+                 [values = std::move(values)](size_t number) { return values[number]; });
+  }
+}
+
 SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {
+  if (!held.empty()) {
+    SmallVector<Value> carried(inits);
+    for (const Place &place : held)
+      carried = body(place, carried);
+    return carried;
+  }
   Value first = parts == 1 ? down : index.add(part, index.mul(down, parts));
   return visitByLoops(first, count, parts * config.getRows(), getUnroll(), inits,
                       [&](Value position, ValueRange carried) {
-                        return body(makePlace(makeCoord(column, /*consecutive=*/true),
-                                              Coord::uniform(position), columnMask),
-                                    carried);
+                        return body(makeElement(position, columnMask), carried);
                       });
 }
 
@@ -134,17 +177,24 @@ ColumnEmitter::MemberValues ColumnEmitter::combineThreads(Members members, Membe
     }
     return values;
   };
-  // The upper half of the rows of threads leaves its results, the lower half takes them over, and
-  // so on.
+  // All rows of threads leave their results; the first few of them take over those of several each,
+  // and so on.
   for (auto [member, partial] : llvm::enumerate(partials))
     store(member, partial);
-  for (int64_t half = config.getRows() / 2; half > 0; half /= 2) {
+  bool hasFew = config.getThreads() * config.getRows() <= kFewThreads;
+  int64_t fanIn =
+      std::clamp<int64_t>((hasFew ? kFanElements : kFanElementsOfMany) / lanes, 2, kFanIn);
+  for (int64_t left = config.getRows(), next; left > 1; left = next) {
+    next = left / std::min(left, fanIn);
     frame.barrier();
-    points.emitIf(index.isLess(down, index.constant(half)), [&] {
-      for (size_t member = 0; member < members.size(); ++member)
-        store(member,
-              members[member].combiner.combine(points.builder, points.loc, load(member, down),
-                                               load(member, index.add(down, half))));
+    points.emitIf(index.isLess(down, index.constant(next)), [&] {
+      for (auto [number, member] : llvm::enumerate(members)) {
+        SmallVector<Value> values = load(number, down);
+        for (int64_t other = next; other < left; other += next)
+          values = member.combiner.combine(points.builder, points.loc, values,
+                                           load(number, index.add(down, other)));
+        store(number, values);
+      }
     });
   }
   frame.barrier();
@@ -157,6 +207,11 @@ ColumnEmitter::MemberValues ColumnEmitter::combineThreads(Members members, Membe
 LogicalResult ColumnEmitter::run() {
   Value columns = index.product(parallelSizes);
   count = index.product(reductionSizes);
+  if (int64_t most = config.getHeld() * config.getRows() * parts; most > 0)
+    if (std::optional<int64_t> length = getConstantIntValue(count); !length || *length > most)
+      return group.getRoot().emitOpError("expected columns of at most ")
+             << most << " elements for " << config << ", got "
+             << (length ? std::to_string(*length) : "a symbolic number");
   int64_t perBlock = config.getThreads() * lanes;
   Value thread = frame.getThreadId();
   across = index.rem(thread, config.getThreads());
@@ -172,6 +227,8 @@ LogicalResult ColumnEmitter::run() {
     columnMask = index.isLess(column, columns);
     column = index.min(column, index.sub(columns, index.constant(lanes)));
   }
+  if (config.getHeld() > 0)
+    holdShare();
   emitMembers();
   emitResults();
   return frame.finish(index.mul(blocks, parts));

@@ -93,11 +93,6 @@ private:
   void provideInputs();
   /// Loads what is the same for all rows before the first exchange, rather than behind the last.
   void provideVectors();
-  Coord getFlat(const ReductionGroup::Input &input, const Place &place);
-  Value loadElements(const ReductionGroup::Input &input, const Place &place);
-  /// Makes `getElements`, given the number of a chunk in `places`, what `input` is there.
-  void provideInput(const ReductionGroup::Input &input, ArrayRef<Place> places,
-                    std::function<Value(size_t)> getElements);
   Place makeChunk(Value chunk);
   Place makeShiftedChunk(Value chunk);
   SmallVector<Value> combineLanes(const Combiner &combiner, ArrayRef<Value> partial);
@@ -224,40 +219,6 @@ SmallVector<Value> RowEmitter::forSharedChunks(int64_t unroll, ValueRange inits,
       points.emitLoop(index.constant(0), index.constant(looped), index.constant(unroll), inits,
                       [&](Value first, ValueRange values) { return visit(first, unroll, values); });
   return looped == shared ? carried : visit(index.constant(looped), shared - looped, carried);
-}
-
-Coord RowEmitter::getFlat(const ReductionGroup::Input &input, const Place &place) {
-  Point point{{}, {}, lanes, {}};
-  for (AffineExpr expr : input.coords)
-    point.coords.push_back(points.apply(expr, place.coords, lanes));
-  return points.getFlat(point, input.tensor);
-}
-
-Value RowEmitter::loadElements(const ReductionGroup::Input &input, const Place &place) {
-  if (place.whole) {
-    Place whole = place;
-    whole.coords = place.wholeCoords;
-    return points.emitIf(
-        place.whole, input.getMemoryType().getElementType(), lanes,
-        [&] { return points.load(input.binding, getFlat(input, whole), lanes); },
-        [&] { return points.load(input.binding, getFlat(input, place), lanes, place.mask); });
-  }
-  return splatTo(points.builder, points.loc,
-                 points.load(input.binding, getFlat(input, place), lanes, place.loadMask), lanes);
-}
-
-void RowEmitter::provideInput(const ReductionGroup::Input &input, ArrayRef<Place> places,
-                              std::function<Value(size_t)> getElements) {
-  SmallVector<Coord> flats =
-      llvm::map_to_vector(places, [&](const Place &place) { return getFlat(input, place); });
-  points.provide(input.tensor, [=, source = &input](const Point &point) {
-    Point asked = point;
-    Coord flat = points.getFlat(asked, source->tensor);
-    for (auto [number, expected] : llvm::enumerate(flats))
-      if (flat.kind == expected.kind && flat.first() == expected.first())
-        return getElements(number);
-    return points.load(source->binding, flat, asked.lanes, asked.mask);
-  });
 }
 
 void RowEmitter::fillShared() {

@@ -62,11 +62,31 @@ linalg::GenericOp recomputeInputs(linalg::GenericOp op) {
                            return fused->replacements.lookup(result);
                          }));
       op = cast<linalg::GenericOp>(fused->fusedOp);
+      if (copy->use_empty())
+        rewriter.eraseOp(copy);
       changed = true;
       break;
     }
   }
   return op;
+}
+
+void fuseIntoLastUser(Operation *producer) {
+  if (producer->getNumResults() != 1 || !producer->hasOneUse())
+    return;
+  OpOperand &use = *producer->use_begin();
+  auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+  if (!user || user.getNumParallelLoops() != user.getNumLoops() || user->getNumResults() != 1)
+    return;
+  IRRewriter rewriter(user);
+  FailureOr<linalg::ElementwiseOpFusionResult> fused = linalg::fuseElementwiseOps(rewriter, &use);
+  if (failed(fused))
+    return;
+  rewriter.replaceOp(user, llvm::map_to_vector(user->getResults(), [&](OpResult result) {
+                       return fused->replacements.lookup(result);
+                     }));
+  if (producer->use_empty())
+    rewriter.eraseOp(producer);
 }
 
 } // namespace xc::cuda

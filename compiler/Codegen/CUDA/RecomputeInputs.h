@@ -17,6 +17,10 @@ namespace xc::cuda {
 /// the reduction begins. Returns the op that is left.
 mlir::linalg::GenericOp recomputeInputs(mlir::linalg::GenericOp op);
 
+/// Makes the one elementwise op that still needs what `producer` computes, if only one does and
+/// can, compute it itself.
+void fuseIntoLastUser(mlir::Operation *producer);
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_RECOMPUTEINPUTS_H

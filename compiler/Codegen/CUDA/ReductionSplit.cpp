@@ -30,6 +30,9 @@ static constexpr int64_t kEnoughColumns = 32768;
 static constexpr int64_t kFewElements = 1 << 18;
 /// Fewest rows of a part of a column reduction, and parts that would not fill the GPU either.
 static constexpr int64_t kFewestRows = 8, kFewColumnParts = 15;
+/// Elements of a column that registers of a block hold, bytes of its rows, and such blocks for each
+/// multiprocessor that are enough.
+static constexpr int64_t kLongestHeldColumn = 1024, kHeldBytes = 64, kHeldBlocks = 2;
 /// Rows from which on blocks that walk over them are more than there are multiprocessors.
 static constexpr int64_t kLongWalk = 32768;
 /// Elements of a row that a block holds in registers beside the sums of as many columns, and blocks
@@ -112,16 +115,21 @@ static bool isFollowedBy(linalg::GenericOp op, llvm::function_ref<bool(linalg::G
                           });
 }
 
-/// True if a reduction over the same space comes before `op`, near or far: `op` then is not the
-/// first to need the rows that it reduces.
-static bool followsReduction(linalg::GenericOp op, ArrayRef<int64_t> ranges, unsigned depth = 0) {
+/// True if a reduction over the space of `root`, and of `loops` of it where these are given, comes
+/// before `op`, near or far: `root` then is not the first to need the rows that it reduces.
+static bool followsReduction(linalg::GenericOp op, linalg::GenericOp root,
+                             ArrayRef<utils::IteratorType> loops = {}, unsigned depth = 0) {
+  auto isOne = [&](linalg::GenericOp producer) {
+    return producer.getNumReductionLoops() > 0 &&
+           producer.getStaticLoopRanges() == root.getStaticLoopRanges() &&
+           (loops.empty() || ArrayRef(producer.getIteratorTypesArray()) == loops);
+  };
   return depth < 8 && llvm::any_of(
                           op.getInputs(),
                           [&](Value input) {
                             auto producer = input.getDefiningOp<linalg::GenericOp>();
-                            return producer && ((producer.getNumReductionLoops() > 0 &&
-                                                 producer.getStaticLoopRanges() == ranges) ||
-                                                followsReduction(producer, ranges, depth + 1));
+                            return producer && (isOne(producer) ||
+                                                followsReduction(producer, root, loops, depth + 1));
                           });
 }
 
@@ -181,6 +189,20 @@ static bool streamsMatrix(linalg::GenericOp op, int64_t columns) {
   return fillsMultiprocessors(*target, columns * bytes / kLineBytes);
 }
 
+/// True if one kernel had better hold the columns that `op` reduces, which are needed again: they
+/// are short enough for registers, and so many that every multiprocessor has some blocks for them.
+static bool holdsColumns(linalg::GenericOp op, int64_t columns, int64_t length) {
+  const Target *target = findTarget(op);
+  if (!target || length > kLongestHeldColumn ||
+      !(isNeededAgain(op, columns) || followsReduction(op, op, op.getIteratorTypesArray())))
+    return false;
+  int64_t bytes = 1;
+  for (Value input : op.getInputs())
+    bytes = std::max<int64_t>(
+        bytes, llvm::divideCeil(getElementTypeOrSelf(input).getIntOrFloatBitWidth(), 8));
+  return columns * bytes >= kHeldBytes * kHeldBlocks * target->multiprocessors;
+}
+
 static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const ReductionGroup &group) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   int64_t kept = getCount(ranges, group.parallelDims),
@@ -197,7 +219,7 @@ static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const Reduct
       return std::nullopt;
     return Split{op, loop, parts, /*isColumn=*/true, /*hasRest=*/true};
   }
-  if (kept * reduced < kFewElements)
+  if (kept * reduced < kFewElements || holdsColumns(op, kept, reduced))
     return std::nullopt;
   // Along the outermost dim that gives most parts.
   int64_t limit = kept < kWideColumns ? kMostColumnParts : kMostWideColumnParts;
@@ -237,8 +259,7 @@ static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const Reduction
   }
   const Target *target = findTarget(op);
   int64_t shortReused = target && target->hasClusters() ? kShortClusterRow : kShortReusedRow;
-  bool isReused =
-      isNeededAgain(op, kept) || (kept <= kFewClusterRows && followsReduction(op, ranges));
+  bool isReused = isNeededAgain(op, kept) || (kept <= kFewClusterRows && followsReduction(op, op));
   if (reduced < (isReused ? shortReused : kShortRow))
     return std::nullopt;
   constexpr int64_t few = 4;
@@ -333,8 +354,13 @@ bool isWideColumnReduction(linalg::GenericOp op) {
     return false;
   ReductionGroup group;
   orderDims(op, group);
-  int64_t kept = getCount(op.getStaticLoopRanges(), group.parallelDims);
-  return !group.reducesContiguousDim && !ShapedType::isDynamic(kept) && kept >= kEnoughColumns;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t kept = getCount(ranges, group.parallelDims),
+          reduced = getCount(ranges, group.reductionDims);
+  if (group.reducesContiguousDim || ShapedType::isDynamic(kept))
+    return false;
+  return kept >= kEnoughColumns ||
+         (!ShapedType::isDynamic(reduced) && holdsColumns(op, kept, reduced));
 }
 
 linalg::GenericOp collapseReducedLoops(linalg::GenericOp op) {

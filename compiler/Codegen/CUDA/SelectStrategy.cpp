@@ -34,6 +34,13 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_SELECTSTRATEGY
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
+/// Where columns are held in registers: how many a thread has for them, threads of a block, bytes
+/// of each row that a block has where there are this many blocks for each multiprocessor.
+static constexpr int64_t kRegisterBytes = 4, kHeldRegisters = 32, kMostHeldThreads = 512,
+                         kHeldLine = 128, kManyBlocks = 3;
+/// Columns from this length on have more threads down, which all have several elements to wait for.
+static constexpr int64_t kTallColumn = 512;
+
 namespace {
 
 class Chooser {
@@ -52,6 +59,9 @@ private:
   Choice chooseReduction(const ReductionGroup &group);
   Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                        std::optional<int64_t> length);
+  std::optional<Choice> chooseHeldColumns(const ReductionGroup &group,
+                                          std::optional<int64_t> columns,
+                                          std::optional<int64_t> length);
   Choice chooseScatter(kernel::ScatterOp op);
 
   /// True if results have rows of which `vector` elements, narrower than words, are at no known
@@ -333,14 +343,57 @@ int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
   return 1;
 }
 
+/// Columns whose elements are needed again after a reduction, in registers: a block of few columns
+/// holds all of them, and many such blocks are under way.
+std::optional<Choice> Chooser::chooseHeldColumns(const ReductionGroup &group,
+                                                 std::optional<int64_t> columns,
+                                                 std::optional<int64_t> length) {
+  if (!group.reusesRows() || !columns || !length || *length == 0 || group.inputs.empty())
+    return std::nullopt;
+  int64_t vector =
+      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
+  int64_t registers = 0, widest = 1;
+  for (const ReductionGroup::Input &input : group.inputs) {
+    int64_t bytes = getElementBytes(input.getMemoryType().getElementType());
+    registers += llvm::divideCeil(vector * bytes, kRegisterBytes);
+    widest = std::max(widest, vector * bytes);
+  }
+  // Neighbouring threads read a line of memory; half of one where blocks would be few.
+  int64_t multiprocessors = kernel.target->multiprocessors, threads = 1, rows = 1;
+  while (threads * widest < kHeldLine)
+    threads *= 2;
+  auto countBlocks = [&] { return llvm::divideCeil(*columns, threads * vector); };
+  if (threads > 1 && countBlocks() < kManyBlocks * multiprocessors)
+    threads /= 2;
+  auto countHeld = [&] { return llvm::divideCeil(*length, rows); };
+  while (countHeld() > 1 && countHeld() * registers > kHeldRegisters)
+    rows *= 2;
+  while (threads < 32 && threads * rows < kBlockThreads)
+    threads *= 2;
+  if (threads * rows > kMostHeldThreads || countBlocks() < multiprocessors)
+    return std::nullopt;
+  int64_t held = countHeld();
+  std::string reason =
+      llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them "
+                    "and hold {3} elements of each in registers",
+                    threads, vector, rows, held)
+          .str();
+  return Choice{
+      ColumnReductionAttr::get(kernel.getFunction().getContext(), threads, rows, vector, held),
+      reason};
+}
+
 Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                               std::optional<int64_t> length) {
+  if (std::optional<Choice> choice = chooseHeldColumns(group, columns, length))
+    return *choice;
   MLIRContext *context = kernel.getFunction().getContext();
   int64_t vector =
       std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
   // Narrow blocks where columns are few, so that more multiprocessors have one; 8 threads still
   // read whole sectors of 32 bytes, and 4 do with vectors.
-  int64_t threads = 32, rows = 8, multiprocessors = kernel.target->multiprocessors;
+  int64_t threads = 32, rows = length && *length >= kTallColumn ? 16 : 8,
+          multiprocessors = kernel.target->multiprocessors;
   auto countBlocks = [&]() -> int64_t { return llvm::divideCeil(*columns, threads * vector); };
   // Most multiprocessors are enough for long columns. Of short ones a thread reads but a few
   // elements, and what counts is how many it waits for at a time.
@@ -361,8 +414,10 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
   for (const ReductionGroup::Input &input : group.inputs)
     widest = std::max(widest, getElementBytes(input.getMemoryType().getElementType()));
   if (widest > 0 && widest * vector < wordBytes && columns &&
-      *columns >= 2 * wide * vector * multiprocessors)
+      *columns >= 2 * wide * vector * multiprocessors) {
     threads = wide;
+    rows = 8;
+  }
   while (rows > 1 && length && *length < rows * 2)
     rows /= 2;
   // Tall blocks make up for blocks that are missing.
@@ -373,7 +428,7 @@ Choice Chooser::chooseColumns(const ReductionGroup &group, std::optional<int64_t
       llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them",
                     threads, vector, rows)
           .str();
-  return {ColumnReductionAttr::get(context, threads, rows, vector), reason};
+  return {ColumnReductionAttr::get(context, threads, rows, vector, /*held=*/0), reason};
 }
 
 Choice Chooser::chooseReduction(const ReductionGroup &group) {
@@ -446,7 +501,8 @@ Choice Chooser::chooseScatter(kernel::ScatterOp op) {
   // multiprocessors busy. Where updates are found, a row waits for each of its own.
   int64_t rowsPerThread = down > 1 ? 1 : op.getRows() ? 4 : 16;
   if (window && rows) {
-    int64_t perMultiprocessor = op.getRows() && down == 1 ? 48 : 8;
+    // As many as run at the same time, where a block is tall.
+    int64_t perMultiprocessor = !op.getRows() ? 8 : down > 1 ? 16 : 48;
     int64_t blocks = kernel.target->multiprocessors * perMultiprocessor;
     int64_t blocksDown =
         std::max<int64_t>(1, blocks / llvm::divideCeil(std::max<int64_t>(*window, 1), across));

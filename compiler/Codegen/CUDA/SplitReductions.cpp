@@ -37,6 +37,8 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -453,10 +455,14 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
     for (linalg::GenericOp op : reductions)
       if (std::optional<Split> split = chooseSplit(op))
         splits.push_back(*split);
+    llvm::SetVector<Operation *> producers;
     for (linalg::GenericOp op : reductions)
       if (isWideColumnReduction(op) &&
-          llvm::none_of(splits, [&](const Split &split) { return split.root == op; }))
+          llvm::none_of(splits, [&](const Split &split) { return split.root == op; })) {
+        collectProducers(op, producers);
         recomputeInputs(op);
+      }
+    fuseWhatIsLeft(producers.takeVector());
     for (Split split : splits) {
       split.root = recomputeInputs(split.root);
       FailureOr<Combiner> combiner = Combiner::match(split.root);
@@ -466,6 +472,28 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
       if (hasStarts)
         Splitter(split, *combiner).run();
     }
+  }
+
+  /// Elementwise ops that `op` is computed of, by such ops only.
+  static void collectProducers(linalg::GenericOp op, llvm::SetVector<Operation *> &producers) {
+    for (Value input : op.getInputs()) {
+      auto producer = input.getDefiningOp<linalg::GenericOp>();
+      if (producer && producer->getBlock() == op->getBlock() &&
+          producer.getNumParallelLoops() == producer.getNumLoops() && producers.insert(producer))
+        collectProducers(producer, producers);
+    }
+  }
+
+  /// What several ops read of which all but one, an elementwise op, compute it themselves by now,
+  /// that one does too: it may join a kernel that all of them make.
+  static void fuseWhatIsLeft(SmallVector<Operation *> producers) {
+    // The last one first: a user that is replaced is none of those to come.
+    llvm::sort(producers, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+    for (Operation *producer : producers)
+      if (isOpTriviallyDead(producer))
+        producer->erase();
+      else
+        fuseIntoLastUser(producer);
   }
 
   /// Sums over rows that are reduced too, and what is `done` with that.

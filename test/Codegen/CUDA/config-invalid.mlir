@@ -247,3 +247,8 @@ func.func @fma_split() attributes {lowering_config = #cuda.matmul_fma<tile_m = 6
 
 // expected-error@+1 {{expected more than 2 stages where blocks share a sum, got split 2}}
 func.func @fma_split_stages() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, split = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{expected held vectors not to be negative, got -1}}
+func.func @held() attributes {lowering_config = #cuda.column_reduction<threads = 32, rows = 8, vector = 4, held = -1>} { return }

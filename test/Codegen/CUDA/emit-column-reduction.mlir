@@ -68,3 +68,41 @@ builtin.module @beside attributes {plan.kernel, plan.target = #plan.target<"cuda
     return
   }
 }
+
+// -----
+
+// What is needed again is loaded once: a sum, then one of squares of distances from it, of what registers hold. Eight rows
+// of threads meet in one step. The last place of a thread may be behind the end.
+// CHECK-LABEL: func.func @held
+// CHECK-COUNT-8: vector.load %{{.*}} : memref<249856xf32>, vector<4xf32>
+// CHECK-NOT:     scf.for
+// CHECK-NOT:     memref<249856xf32>, vector<4xf32>
+// CHECK:         arith.select
+// CHECK-COUNT-4: gpu.barrier
+// CHECK-NOT:     gpu.barrier
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+builtin.module @held attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @held() attributes {lowering_config = #cuda.column_reduction<threads = 32, rows = 8, vector = 4, held = 8>} {
+    %b0 = plan.binding 0 read align 64 : memref<61x4096xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<61x4096xf32> to tensor<61x4096xf32>
+    %e = tensor.empty() : tensor<4096xf32>
+    %zero = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4096xf32>) -> tensor<4096xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<61x4096xf32>) outs(%f : tensor<4096xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %b, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<4096xf32>
+    %squares = linalg.generic {indexing_maps = [#whole, #column, #column], iterator_types = ["reduction", "parallel"]} ins(%x, %sum : tensor<61x4096xf32>, tensor<4096xf32>) outs(%f : tensor<4096xf32>) {
+    ^bb0(%a: f32, %m: f32, %b: f32):
+      %d = arith.subf %a, %m : f32
+      %q = arith.mulf %d, %d : f32
+      %s = arith.addf %b, %q : f32
+      linalg.yield %s : f32
+    } -> tensor<4096xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4096xf32>
+    bufferization.materialize_in_destination %squares in restrict writable %b1 : (tensor<4096xf32>, memref<4096xf32>) -> ()
+    return
+  }
+}

@@ -1013,3 +1013,60 @@ builtin.module @maybe_long_sum attributes {plan.kernel, plan.target = #plan.targ
     return
   }
 }
+
+// -----
+
+// A softmax down columns holds them: 128 bytes of a row for each block, whose threads have 32 registers for elements.
+// CHECK-LABEL: func.func @held_columns()
+// CHECK-SAME:    #cuda.column_reduction<threads = 8, rows = 64, vector = 4, held = 8>
+// CHECK-LABEL: func.func @few_held_columns()
+// CHECK-SAME:    #cuda.column_reduction<threads = 4, rows = 64, vector = 4, held = 8>
+builtin.module @held_columns attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @held_columns() {
+    %b0 = plan.binding 0 read align 64 : memref<512x16384xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<512x16384xf32> to tensor<512x16384xf32>
+    %e0 = tensor.empty() : tensor<16384xf32>
+    %low = arith.constant 0xFF800000 : f32
+    %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<16384xf32>) -> tensor<16384xf32>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<512x16384xf32>) outs(%f0 : tensor<16384xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %b, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<16384xf32>
+    %e1 = tensor.empty() : tensor<512x16384xf32>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %max : tensor<512x16384xf32>, tensor<16384xf32>) outs(%e1 : tensor<512x16384xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<512x16384xf32>
+    %b1 = plan.binding 1 write align 64 : memref<512x16384xf32>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<512x16384xf32>, memref<512x16384xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+builtin.module @few_held_columns attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @few_held_columns() {
+    %b0 = plan.binding 0 read align 64 : memref<512x8192xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<512x8192xf32> to tensor<512x8192xf32>
+    %e0 = tensor.empty() : tensor<8192xf32>
+    %low = arith.constant 0xFF800000 : f32
+    %f0 = linalg.fill ins(%low : f32) outs(%e0 : tensor<8192xf32>) -> tensor<8192xf32>
+    %max = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<512x8192xf32>) outs(%f0 : tensor<8192xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %m = arith.maximumf %b, %a : f32
+      linalg.yield %m : f32
+    } -> tensor<8192xf32>
+    %e1 = tensor.empty() : tensor<512x8192xf32>
+    %off = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %max : tensor<512x8192xf32>, tensor<8192xf32>) outs(%e1 : tensor<512x8192xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %s = arith.subf %a, %b : f32
+      linalg.yield %s : f32
+    } -> tensor<512x8192xf32>
+    %b1 = plan.binding 1 write align 64 : memref<512x8192xf32>
+    bufferization.materialize_in_destination %off in restrict writable %b1 : (tensor<512x8192xf32>, memref<512x8192xf32>) -> ()
+    return
+  }
+}

@@ -659,3 +659,44 @@ builtin.module @plain attributes {plan.target = #plan.target<"cuda", "sm_90a">} 
     return %c : tensor<1024x1024xf32>
   }
 }
+
+// -----
+
+#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#kept = affine_map<(d0, d1, d2) -> (d0, d2)>
+
+// Short columns that are needed again need no parts where they are many: a kernel holds them. What its ops have in common
+// they compute of bf16 each, the last one, of the whole space, too.
+// CHECK-LABEL: func.func @held_columns
+// CHECK-SAME:    %[[X:.*]]: tensor<64x512x256xbf16>
+// CHECK-NOT:     tensor.expand_shape
+// CHECK:         %[[MAX:.*]] = linalg.generic {{.*}} ins(%[[X]] : tensor<64x512x256xbf16>)
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %[[MAX]] : tensor<64x512x256xbf16>, tensor<64x256xf32>)
+// CHECK-NOT:     linalg.generic
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @held_columns(%x: tensor<64x512x256xbf16>) -> tensor<64x512x256xf32> {
+    %low = arith.constant 0xFF800000 : f32
+    %e = tensor.empty() : tensor<64x512x256xf32>
+    %k = tensor.empty() : tensor<64x256xf32>
+    %init = linalg.fill ins(%low : f32) outs(%k : tensor<64x256xf32>) -> tensor<64x256xf32>
+    %wide = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%x : tensor<64x512x256xbf16>) outs(%e : tensor<64x512x256xf32>) {
+    ^bb0(%in: bf16, %out: f32):
+      %s = arith.extf %in : bf16 to f32
+      linalg.yield %s : f32
+    } -> tensor<64x512x256xf32>
+    %max = linalg.generic {indexing_maps = [#whole, #kept], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%wide : tensor<64x512x256xf32>) outs(%init : tensor<64x256xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.maximumf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<64x256xf32>
+    %off = linalg.generic {indexing_maps = [#whole, #kept, #whole], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%wide, %max : tensor<64x512x256xf32>, tensor<64x256xf32>) outs(%e : tensor<64x512x256xf32>) {
+    ^bb0(%in: f32, %m: f32, %out: f32):
+      %s = arith.subf %in, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<64x512x256xf32>
+    return %off : tensor<64x512x256xf32>
+  }
+}

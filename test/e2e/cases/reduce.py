@@ -162,6 +162,20 @@ def in_parts():
     yield simple("softmax_in_parts", [x], [("f32", e / e.sum(0))], f"%r0 = array.softmax %0 axis = 0 : {x.mlir}", "sum")
 
 
+def held_columns():
+    """Columns that GPUs hold in registers, since they are short, many and needed again: their last elements are some threads' only, and
+    the last columns few for a block."""
+    for dtype, shape, axis in (("f32", (3, 37, 4500), 1), ("bf16", (2, 90, 8712), 1), ("f32", (75, 4507), 0)):
+        x = random(dtype, shape, 181, -3, 3)
+        wide = x.values.astype(np.float64)
+        e = np.exp(wide - wide.max(axis, keepdims=True))
+        name = f"{dtype}_{'x'.join(map(str, shape))}"
+        yield simple(f"softmax_held_{name}", [x], [(dtype, e / e.sum(axis, keepdims=True))],
+                     f"%r0 = array.softmax %0 axis = {axis} : {x.mlir}", "composite")
+        kept = Tensor(dtype, wide.mean(axis))
+        yield simple(f"var_held_{name}", [x], [(dtype, wide.var(axis))], f"%r0 = array.var %0 axes = [{axis}] : {x.mlir} -> {kept.mlir}", "sum")
+
+
 def together():
     """Reductions of one kind to one shape in one kernel, of which one is computed of what another one needs as well."""
     x = random("f32", (12, 4), 17)
@@ -538,5 +552,5 @@ def bodies():
 
 def cases():
     with np.errstate(all="ignore"):
-        for make in (reductions, bodies, arguments, moments, in_parts, together, scans, softmaxes, norms, large):
+        for make in (reductions, bodies, arguments, moments, in_parts, held_columns, together, scans, softmaxes, norms, large):
             yield from make()

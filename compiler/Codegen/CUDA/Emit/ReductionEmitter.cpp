@@ -276,6 +276,40 @@ void ReductionEmitter::emitResults() {
   }
 }
 
+Coord ReductionEmitter::getFlat(const ReductionGroup::Input &input, const Place &place) {
+  Point point{{}, {}, lanes, {}};
+  for (AffineExpr expr : input.coords)
+    point.coords.push_back(points.apply(expr, place.coords, lanes));
+  return points.getFlat(point, input.tensor);
+}
+
+Value ReductionEmitter::loadElements(const ReductionGroup::Input &input, const Place &place) {
+  if (place.whole) {
+    Place whole = place;
+    whole.coords = place.wholeCoords;
+    return points.emitIf(
+        place.whole, input.getMemoryType().getElementType(), lanes,
+        [&] { return points.load(input.binding, getFlat(input, whole), lanes); },
+        [&] { return points.load(input.binding, getFlat(input, place), lanes, place.mask); });
+  }
+  return splatTo(points.builder, points.loc,
+                 points.load(input.binding, getFlat(input, place), lanes, place.loadMask), lanes);
+}
+
+void ReductionEmitter::provideInput(const ReductionGroup::Input &input, ArrayRef<Place> places,
+                                    std::function<Value(size_t)> getElements) {
+  SmallVector<Coord> flats =
+      llvm::map_to_vector(places, [&](const Place &place) { return getFlat(input, place); });
+  points.provide(input.tensor, [=, source = &input](const Point &point) {
+    Point asked = point;
+    Coord flat = points.getFlat(asked, source->tensor);
+    for (auto [number, expected] : llvm::enumerate(flats))
+      if (flat.kind == expected.kind && flat.first() == expected.first())
+        return getElements(number);
+    return points.load(source->binding, flat, asked.lanes, asked.mask);
+  });
+}
+
 /// The alignment of what a thread holds in shared memory.
 static llvm::MaybeAlign getSharedAlignment(VectorType type) {
   return llvm::MaybeAlign(

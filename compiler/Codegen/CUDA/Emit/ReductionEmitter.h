@@ -20,6 +20,8 @@
 #include "compiler/Codegen/CUDA/Emit/KernelFrame.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 
+#include <functional>
+
 namespace xc::cuda {
 
 /// Places of the iteration space that one thread visits at once.
@@ -96,6 +98,11 @@ protected:
   llvm::SmallVector<mlir::Value> visitByLoops(mlir::Value from, mlir::Value to, int64_t step,
                                               int64_t unroll, mlir::ValueRange inits,
                                               PointEmitter::LoopBody body);
+  Coord getFlat(const ReductionGroup::Input &input, const Place &place);
+  mlir::Value loadElements(const ReductionGroup::Input &input, const Place &place);
+  /// Makes `getElements`, given the number of a place in `places`, what `input` is there.
+  void provideInput(const ReductionGroup::Input &input, llvm::ArrayRef<Place> places,
+                    std::function<mlir::Value(size_t)> getElements);
   /// Accesses to a buffer in shared memory of what one thread holds: a scalar or a vector.
   mlir::Value loadShared(mlir::Value buffer, mlir::Value position, mlir::Type type);
   void storeShared(mlir::Value buffer, mlir::Value position, mlir::Value value);

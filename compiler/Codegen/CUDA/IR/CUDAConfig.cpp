@@ -119,7 +119,9 @@ LogicalResult RowReductionAttr::verify(EmitError emitError, int64_t threads, int
 }
 
 LogicalResult ColumnReductionAttr::verify(EmitError emitError, int64_t threads, int64_t rows,
-                                          int64_t vector) {
+                                          int64_t vector, int64_t held) {
+  if (held < 0)
+    return emitError() << "expected held vectors not to be negative, got " << held;
   return success(succeeded(verifyThreads(emitError, threads, rows)) &&
                  succeeded(verifyPowerOf2(emitError, "rows", rows)) &&
                  succeeded(verifyVector(emitError, vector)));
