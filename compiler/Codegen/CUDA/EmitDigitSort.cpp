@@ -224,7 +224,14 @@ private:
   Value addUpWarp(Value own);
   void placeDigits(const Ends &ends);
   SmallVector<Value> loadCarried(ArrayRef<Value> places);
+  /// Brings the elements, and what belongs to them, to their places of the tile.
+  SmallVector<Value> fillTile(ArrayRef<Value> elements, ArrayRef<Value> carried,
+                              ArrayRef<Value> ranks);
+  Coord storeElement(Value place);
+  void storeCarried(Value place, const Coord &target);
   void storeTile();
+  void storeTilesByTurns(ArrayRef<Value> carried, ArrayRef<Value> slots);
+  Value getPlace(int64_t item) { return index.add(thread, item * threads); }
   Value locateCounter(Value ofWarp, Value digit) {
     return index.add(index.mul(ofWarp, kernel::kOrderDigits), digit);
   }
@@ -406,25 +413,62 @@ SmallVector<Value> SortDigitEmitter::loadCarried(ArrayRef<Value> places) {
   });
 }
 
-/// Writes the tile, which is in order.
-void SortDigitEmitter::storeTile() {
+/// Writes the element at `place` of the tile, which is in order. Returns where it goes.
+Coord SortDigitEmitter::storeElement(Value place) {
+  Value element = memref::LoadOp::create(builder, loc, tile, place);
+  Value from = memref::LoadOp::create(builder, loc, starts, toIndex(getDigit(element)));
+  Value position = arith::AddIOp::create(
+      builder, loc, from, arith::IndexCastOp::create(builder, loc, countType, place).getResult());
   Value start = index.mul(line, shape.length);
+  Coord target = Coord::uniform(index.add(start, toIndex(position)));
+  points.store(values, target, element, 1, isInside(place));
+  return target;
+}
+
+/// Writes what belongs to that element.
+void SortDigitEmitter::storeCarried(Value place, const Coord &target) {
+  Value carried = memref::LoadOp::create(builder, loc, carriedTile, place);
+  Type type = cast<ShapedType>(op.getIndices().getType()).getElementType();
+  if (carried.getType() != type)
+    carried = arith::ExtSIOp::create(builder, loc, type, carried);
+  points.store(indices, target, carried, 1, isInside(place));
+}
+
+void SortDigitEmitter::storeTile() {
   for (int64_t item = 0; item < items; ++item) {
-    Value place = index.add(thread, item * threads);
-    Value element = memref::LoadOp::create(builder, loc, tile, place);
-    Value from = memref::LoadOp::create(builder, loc, starts, toIndex(getDigit(element)));
-    Value position = arith::AddIOp::create(
-        builder, loc, from, arith::IndexCastOp::create(builder, loc, countType, place).getResult());
-    Coord target = Coord::uniform(index.add(start, toIndex(position)));
-    points.store(values, target, element, 1, isInside(place));
-    if (!indices)
-      continue;
-    Value carried = memref::LoadOp::create(builder, loc, carriedTile, place);
-    Type type = cast<ShapedType>(op.getIndices().getType()).getElementType();
-    if (carried.getType() != type)
-      carried = arith::ExtSIOp::create(builder, loc, type, carried);
-    points.store(indices, target, carried, 1, isInside(place));
+    Coord target = storeElement(getPlace(item));
+    if (indices)
+      storeCarried(getPlace(item), target);
   }
+}
+
+/// As `storeTile`, where what belongs to the elements follows them through their memory.
+void SortDigitEmitter::storeTilesByTurns(ArrayRef<Value> carried, ArrayRef<Value> slots) {
+  SmallVector<Coord> targets;
+  for (int64_t item = 0; item < items; ++item)
+    targets.push_back(storeElement(getPlace(item)));
+  frame.barrier();
+  for (auto [value, slot] : llvm::zip_equal(carried, slots))
+    memref::StoreOp::create(builder, loc, value, carriedTile, slot);
+  frame.barrier();
+  for (auto [item, target] : llvm::enumerate(targets))
+    storeCarried(getPlace(item), target);
+}
+
+SmallVector<Value> SortDigitEmitter::fillTile(ArrayRef<Value> elements, ArrayRef<Value> carried,
+                                              ArrayRef<Value> ranks) {
+  SmallVector<Value> slots;
+  for (auto [item, rank] : llvm::enumerate(ranks)) {
+    Value digit = arith::ShRUIOp::create(builder, loc, rank, constant(word, 16));
+    Value within = arith::AndIOp::create(builder, loc, rank, constant(word, 0xffff));
+    Value base =
+        memref::LoadOp::create(builder, loc, counters, locateCounter(warp, toIndex(digit)));
+    slots.push_back(toIndex(arith::AddIOp::create(builder, loc, base, within)));
+    memref::StoreOp::create(builder, loc, elements[item], tile, slots.back());
+    if (!carried.empty())
+      memref::StoreOp::create(builder, loc, carried[item], carriedTile, slots.back());
+  }
+  return slots;
 }
 
 LogicalResult SortDigitEmitter::run() {
@@ -448,22 +492,22 @@ LogicalResult SortDigitEmitter::run() {
   syncWarp();
   SmallVector<Value> ranks = rankElements(elements);
   SmallVector<Value> carried = loadCarried(places);
-  if (indices)
-    carriedTile = frame.allocateShared(carried.front().getType(), op.getTile());
-  frame.barrier();
-  placeDigits(ends);
-  for (auto [item, rank] : llvm::enumerate(ranks)) {
-    Value digit = arith::ShRUIOp::create(builder, loc, rank, constant(word, 16));
-    Value within = arith::AndIOp::create(builder, loc, rank, constant(word, 0xffff));
-    Value base =
-        memref::LoadOp::create(builder, loc, counters, locateCounter(warp, toIndex(digit)));
-    Value place = toIndex(arith::AddIOp::create(builder, loc, base, within));
-    memref::StoreOp::create(builder, loc, elements[item], tile, place);
-    if (indices)
-      memref::StoreOp::create(builder, loc, carried[item], carriedTile, place);
+  bool byTurns = false;
+  if (indices) {
+    // A tile of each is faster, and more than the memory of some targets.
+    Type type = carried.front().getType();
+    byTurns = !frame.fitsShared(op.getTile() * getElementBytes(type));
+    carriedTile = byTurns ? frame.reuseShared(tile, type, op.getTile())
+                          : frame.allocateShared(type, op.getTile());
   }
   frame.barrier();
-  storeTile();
+  placeDigits(ends);
+  SmallVector<Value> slots = fillTile(elements, byTurns ? ArrayRef<Value>() : carried, ranks);
+  frame.barrier();
+  if (byTurns)
+    storeTilesByTurns(carried, slots);
+  else
+    storeTile();
   return finish();
 }
 

@@ -18,6 +18,7 @@
 #include "compiler/Codegen/CUDA/Emit/SortFrame.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/Targets.h"
 #include "compiler/Dialect/Kernel/IR/Order.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -122,6 +123,11 @@ LogicalResult TileSortEmitter::run() {
   if (fellows > tile / 2 || tile / fellows > kMostItems)
     return op.emitOpError("expected threads that sort 2 to ")
            << kMostItems << " elements each, for " << config;
+  if (!frame.fitsShared(0))
+    return emitError(loc) << "expected a k of which twice as many elements and indices fit a "
+                             "block's "
+                          << findTarget(op)->sharedPerBlock << " bytes of shared memory on "
+                          << findTarget(op)->arch << ", got " << keep;
   line = getLine(index.add(index.mul(frame.getBlockId(), rows), getSlot()));
   Value zero = index.constant(0);
   fillFrom(zero, zero);

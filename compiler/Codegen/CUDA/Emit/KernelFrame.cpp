@@ -41,13 +41,23 @@ Value KernelFrame::getThreadId() {
 }
 
 Value KernelFrame::allocateShared(Type elementType, int64_t count) {
+  return placeShared(elementType, count, sharedBytes);
+}
+
+Value KernelFrame::reuseShared(Value other, Type elementType, int64_t count) {
+  auto offset = other.getDefiningOp()->getAttrOfType<IntegerAttr>(kSharedOffsetAttr);
+  return placeShared(elementType, count, offset.getInt());
+}
+
+Value KernelFrame::placeShared(Type elementType, int64_t count, int64_t offset) {
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(), gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get({count}, elementType, MemRefLayoutAttrInterface(), space);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&getBody(kernel));
   auto buffer = memref::AllocOp::create(builder, loc, type);
-  buffer->setAttr(kSharedOffsetAttr, builder.getI64IntegerAttr(sharedBytes));
-  sharedBytes += llvm::alignTo(count * getElementBytes(elementType), 16);
+  buffer->setAttr(kSharedOffsetAttr, builder.getI64IntegerAttr(offset));
+  sharedBytes = std::max<int64_t>(sharedBytes,
+                                  offset + llvm::alignTo(count * getElementBytes(elementType), 16));
   return buffer;
 }
 

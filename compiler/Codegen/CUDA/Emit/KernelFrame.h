@@ -26,6 +26,8 @@ public:
   /// A one-dimensional buffer in the block's shared memory, 16-byte aligned. Buffers do not
   /// overlap.
   mlir::Value allocateShared(mlir::Type elementType, int64_t count);
+  /// Shared memory that begins where `other` does, for when that is not needed any more.
+  mlir::Value reuseShared(mlir::Value other, mlir::Type elementType, int64_t count);
   /// Whether the target's blocks may have `bytes` more of shared memory.
   bool fitsShared(int64_t bytes) const {
     return sharedBytes + bytes <= kernel.target->sharedPerBlock;
@@ -60,6 +62,7 @@ public:
   mlir::LogicalResult finish(mlir::Value blocks, int64_t cluster = 1);
 
 private:
+  mlir::Value placeShared(mlir::Type elementType, int64_t count, int64_t offset);
   mlir::Value shuffle(mlir::Value value, mlir::Value offset, mlir::gpu::ShuffleMode mode);
 
   const KernelInfo &kernel;
