@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/CountLimits.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -244,6 +246,17 @@ void requireElement(OpBuilder &builder, Operation *op, ArrayRef<OpFoldResult> si
                sizeBuilder.size(operand, dim), what);
 }
 
+void requireCounted(OpBuilder &builder, Operation *op, OpFoldResult count, Type counter) {
+  // No tensor has more elements than an i64 counts.
+  if (counter.isInteger(64))
+    return;
+  int64_t most = llvm::maxIntN(counter.getIntOrFloatBitWidth());
+  std::string what;
+  llvm::raw_string_ostream(what) << "expected at most " << most << " elements to count in "
+                                 << counter;
+  requireSizes(builder, op, count, plan::Comparison::AtMost, builder.getIndexAttr(most), what);
+}
+
 void requirePlaces(OpBuilder &builder, Operation *op, Value operand, int64_t dim,
                    OpFoldResult windowSize, const array::WindowDim &window, OpFoldResult places,
                    int64_t known) {
@@ -260,20 +273,23 @@ void requirePlaces(OpBuilder &builder, Operation *op, Value operand, int64_t dim
   OpFoldResult extent = sizeBuilder.add(
       sizeBuilder.mul(sizeBuilder.sub(windowSize, one), sizeBuilder.constant(window.dilation)),
       one);
+  int64_t padding = window.low + window.high;
+  std::string padded =
+      ("dim " + Twine(dim) + " of the operand with its padding of " + Twine(padding)).str();
   if (known == 0) {
-    OpFoldResult tooMuch = sizeBuilder.add(sizeBuilder.size(operand, dim),
-                                           sizeBuilder.constant(window.low + window.high + 1));
+    OpFoldResult tooMuch =
+        sizeBuilder.add(sizeBuilder.size(operand, dim), sizeBuilder.constant(padding + 1));
     return requireSizes(builder, op, tooMuch, plan::Comparison::AtMost, extent,
-                        "expected a window that is wider than dim " + Twine(dim) +
-                            " of the padded operand, since the result has no places");
+                        "expected " + Twine(padded) +
+                            " and one element more to be at most what the window spans, since the "
+                            "result has no places");
   }
   // One place is where the window fits, and one step less is none.
-  OpFoldResult room =
-      sizeBuilder.add(sizeBuilder.size(operand, dim),
-                      sizeBuilder.constant(window.low + window.high + window.stride));
+  OpFoldResult room = sizeBuilder.add(sizeBuilder.size(operand, dim),
+                                      sizeBuilder.constant(padding + window.stride));
   requireSizes(builder, op, extent, plan::Comparison::AtMost, room,
-               "expected a window no longer than dim " + Twine(dim) +
-                   " of the operand with its padding and a stride");
+               "expected the window to span at most " + Twine(padded) + " and its stride of " +
+                   Twine(window.stride));
 }
 
 void requireEqualDims(OpBuilder &builder, Operation *op, Value left, int64_t leftDim, Value right,

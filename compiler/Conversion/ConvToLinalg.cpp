@@ -51,6 +51,7 @@ private:
     return builder.getAffineDimExpr(iterators.size() - 1);
   }
   OpFoldResult getExtent(OpFoldResult size, const array::WindowDim &window);
+  void requireGroups();
   void addLoops();
   Value splitDim(Value tensor, int64_t dim, int64_t rest);
   SmallVector<AffineExpr> mapInput();
@@ -85,6 +86,33 @@ OpFoldResult ConvLowering::getExtent(OpFoldResult size, const array::WindowDim &
   OpFoldResult steps =
       sizes.mul(sizes.sub(size, sizes.constant(1)), sizes.constant(window.dilation));
   return sizes.add(steps, sizes.constant(1));
+}
+
+/// Demands that the groups of a grouped convolution are whole, and of the filter's size.
+void ConvLowering::requireGroups() {
+  int64_t feature = dims.inputDim(ConvDimsAttr::kFeature),
+          filterInputDim = dims.filterDim(ConvDimsAttr::kFilterInput);
+  std::string what;
+  llvm::raw_string_ostream text(what);
+  text << "expected dim " << feature << " of " << op.getInput().getType() << " to be ";
+  if (op.getFeatureGroups() != 1)
+    text << op.getFeatureGroups() << " groups of ";
+  text << "dim " << filterInputDim << " of " << op.getFilter().getType();
+  requireSizes(builder, op, sizes.size(input, feature), plan::Comparison::Equal,
+               sizes.mul(sizes.size(filter, filterInputDim), sizes.constant(op.getFeatureGroups())),
+               what);
+  auto requireMultiple = [&](Value tensor, int64_t dim, int64_t of) {
+    std::string whole;
+    llvm::raw_string_ostream(whole) << "expected dim " << dim << " of " << tensor.getType()
+                                    << " to be a multiple of " << of << " groups";
+    OpFoldResult size = sizes.size(tensor, dim), count = sizes.constant(of);
+    requireSizes(builder, op, size, plan::Comparison::Equal,
+                 sizes.mul(sizes.floorDiv(size, count), count), whole);
+  };
+  if (op.getBatchGroups() != 1)
+    requireMultiple(input, dims.inputDim(ConvDimsAttr::kBatch), op.getBatchGroups());
+  if (groups != 1)
+    requireMultiple(filter, dims.filterDim(ConvDimsAttr::kFilterOutput), groups);
 }
 
 void ConvLowering::addLoops() {
@@ -273,6 +301,7 @@ Value ConvLowering::buildGeneric(ArrayRef<AffineExpr> inputExprs,
 
 Value ConvLowering::build() {
   auto type = cast<RankedTensorType>(storageType(op.getType()));
+  requireGroups();
   addLoops();
   // What the result's type knows.
   for (auto [dim, loops] : llvm::enumerate(resultDims))

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/CountLimits.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Kernel/IR/Order.h"
@@ -154,6 +155,9 @@ struct ConvertArgSort : OpConversionPattern<array::ArgSortOp> {
                         op.getDescending(),
                         /*keep=*/0,
                         op.getType().getElementType()};
+    requireCounted(rewriter, op,
+                   tensor::getMixedSize(rewriter, op.getLoc(), request.operand, request.axis),
+                   request.indexType);
     Value indices = sortLines(rewriter, op.getLoc(), request).second;
     rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), indices, op.getType()));
     return success();
@@ -177,6 +181,8 @@ struct ConvertTopK : OpConversionPattern<array::TopKOp> {
     requireLength(rewriter, op, adaptor.getOperand(), axis, k);
     auto valuesType = cast<RankedTensorType>(storageType(op.getValues().getType()));
     RankedTensorType indicesType = op.getIndices().getType();
+    requireCounted(rewriter, op, tensor::getMixedSize(rewriter, loc, adaptor.getOperand(), axis),
+                   indicesType.getElementType());
     Value values, indices;
     if (k == 0) {
       SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, adaptor.getOperand());
@@ -220,8 +226,9 @@ struct ConvertSearchSorted : OpConversionPattern<array::SearchSortedOp> {
     Value sorted = adaptor.getSorted(), values = adaptor.getValues();
     int64_t known = op.getSorted().getType().getDimSize(0);
     unsigned rounds = ShapedType::isDynamic(known) ? kDynamicRounds : llvm::Log2_64_Ceil(known + 1);
-    Value size = getValueOrCreateConstantIndexOp(rewriter, loc,
-                                                 tensor::getMixedSize(rewriter, loc, sorted, 0));
+    OpFoldResult count = tensor::getMixedSize(rewriter, loc, sorted, 0);
+    requireCounted(rewriter, op, count, type.getElementType());
+    Value size = getValueOrCreateConstantIndexOp(rewriter, loc, count);
     bool isUnsigned = op.getSorted().getType().getElementType().isUnsignedInteger();
     auto search = [&](Value keys) {
       return buildElementwise(

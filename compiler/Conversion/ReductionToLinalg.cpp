@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/CountLimits.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
@@ -184,6 +186,10 @@ struct ConvertReduce : OpConversionPattern<array::ReduceOp> {
     Type element = getElementTypeOrSelf(op.getOperand().getType());
     auto type = cast<RankedTensorType>(storageType(op.getType()));
     Value reduced = operand;
+    if (op->hasAttr(array::kCountedAttr))
+      requireCounted(rewriter, op,
+                     tensor::getMixedSize(rewriter, loc, operand, op.getAxes().front()),
+                     type.getElementType());
     if (!op.getAxes().empty()) {
       Reduction reduction = analyze(rewriter, loc, operand, op.getAxes());
       Value neutral = arith::ConstantOp::create(
@@ -371,6 +377,8 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
     int64_t axis = op.getAxis();
     Reduction reduction = analyze(rewriter, loc, operand, axis);
     requireElement(rewriter, op, reduction.keptSizes, operand, axis, ", to find the index of");
+    requireCounted(rewriter, op, tensor::getMixedSize(rewriter, loc, operand, axis),
+                   type.getElementType());
     TypedAttr worst =
         extremeValue(rewriter, compute, element.isUnsignedInteger(), /*highest=*/!isMax);
     TypedAttr noIndex =

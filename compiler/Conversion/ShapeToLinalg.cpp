@@ -10,6 +10,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/ClampIndex.h"
+#include "compiler/Conversion/CountLimits.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
@@ -68,8 +69,10 @@ struct ConvertIota : OpConversionPattern<array::IotaOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Type element = op.getType().getElementType();
     RankedTensorType type = storedType(op.getResult());
-    Value result = buildElementwise(rewriter, op.getLoc(), type.getElementType(),
-                                    sizesOfSizedOp(rewriter, type, adaptor.getSizes()), {}, {},
+    SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
+    if (op->hasAttr(array::kCountedAttr))
+      requireCounted(rewriter, op, sizes[op.getAxis()], element);
+    Value result = buildElementwise(rewriter, op.getLoc(), type.getElementType(), sizes, {}, {},
                                     [&](OpBuilder &b, Location loc, ValueRange) {
                                       Value index = linalg::IndexOp::create(b, loc, op.getAxis());
                                       Value number =

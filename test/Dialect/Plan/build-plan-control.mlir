@@ -208,7 +208,7 @@ module {
 
 // Sizes that a region takes for one, and that are two formulas around it, are to be equal.
 // CHECK:         #[[SIZES:map[0-9]*]] = affine_map<()[s0, s1] -> (s1 + 1, s0 * 2)>
-// CHECK:         plan.function @same {{.*}} requirements = [{comparison = 0 : i32, {{.*}}sizes = #[[SIZES]], what = "expected dim 0 of tensor<?xf32> to have the size that a region needs"}]
+// CHECK:         plan.function @same {{.*}} requirements = [{comparison = 0 : i32, {{.*}}sizes = #[[SIZES]], what = "expected dim 0 of tensor<?xf32> to have the size that the other values of its region ask for"}]
 module {
   module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     func.func private @then(%v: tensor<?xf32> {array.dims = ["n"]}, %w: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> {

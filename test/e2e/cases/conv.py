@@ -241,8 +241,8 @@ def too_wide():
         x = random("f32", (1, 1, n), 61)
         want = convolve(x.values, w.values, "[b, f, 0] x [o, i, 0] -> [b, f, 0]") if n >= 3 else np.zeros((1, 2, 0))
         steps.append(Step([x, w], [("f32", want)]))
-    steps.append(Step([random("f32", (1, 1, 1), 61), w], error="array.conv: expected a window no longer than dim 2 of the operand with its padding and a "
-                                                               "stride, got 3 and 2"))
+    steps.append(Step([random("f32", (1, 1, 1), 61), w], error="array.conv: expected the window to span at most dim 2 of the operand with its padding of 0 "
+                                                               "and its stride of 1, got 3 and 2"))
     yield Case("wider_than_input", """  func.func @NAME(%0: tensor<1x1x?xf32>, %1: tensor<2x1x3xf32>) -> (tensor<1x2x?xf32>) {
     %r = array.conv %0, %1 dims = <[b, f, 0] x [o, i, 0] -> [b, f, 0]> : (tensor<1x1x?xf32>, tensor<2x1x3xf32>) -> tensor<1x2x?xf32>
     return %r : tensor<1x2x?xf32>
@@ -254,7 +254,8 @@ def too_wide():
     return %r : tensor<?xf32>
   }
 """, [Step([x], [("f32", np.array([x.values[:4].max(), x.values[1:].max()]))]),
-      Step([random("f32", (2,), 62)], error="expected a window no longer than dim 0 of the operand with its padding and a stride, got 4 and 3")], "exact")
+      Step([random("f32", (2,), 62)], error="expected the window to span at most dim 0 of the operand with its padding of 0 and its stride of 1, "
+                                                 "got 4 and 3")], "exact")
     # A result of known size says how large the operand has to be.
     x = random("f32", (1, 1, 6), 63)
     yield Case("known_places", """  func.func @NAME(%0: tensor<1x1x?xf32>, %1: tensor<2x1x3xf32>) -> (tensor<1x2x4xf32>) {

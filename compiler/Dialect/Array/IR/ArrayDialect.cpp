@@ -239,6 +239,8 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   if (isa<TakeOp, ReshapeOp>(op) && attribute.getName() == kDemandAttr &&
       isa<StringAttr>(attribute.getValue()))
     return success();
+  if (isa<IotaOp, ReduceOp>(op) && attribute.getName() == kCountedAttr)
+    return success();
   if ((isa<AttentionOp>(op) && attribute.getName() == maxScoresAttr) ||
       (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());

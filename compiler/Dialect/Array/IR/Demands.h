@@ -26,6 +26,9 @@ inline constexpr llvm::StringLiteral kLeastSizeAttr = "array.least_size";
 /// Of an `array.take` or `array.reshape`: what is said where its sizes are not what it demands.
 inline constexpr llvm::StringLiteral kDemandAttr = "array.demand";
 
+/// Of an `array.iota` and an `array.reduce`: their elements must be no more than their type counts.
+inline constexpr llvm::StringLiteral kCountedAttr = "array.counted";
+
 /// In a location's metadata: the name of the op that the user wrote. Locations of the user's own
 /// have other metadata, or none.
 inline constexpr llvm::StringLiteral kOriginAttr = "array.origin";

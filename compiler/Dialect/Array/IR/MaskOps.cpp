@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
 using namespace mlir;
@@ -118,6 +119,7 @@ FailureOr<Values> NonzeroOp::decompose(OpBuilder &builder) {
   Value row = e.select(mask, before, e.scalar(static_cast<double>(size), before));
   auto flatType = cast<RankedTensorType>(flat.getType()).clone(element);
   Value numbers = e.make<IotaOp>(flatType, e.dynamicSizes(flat), /*axis=*/0);
+  numbers.getDefiningOp()->setAttr(kCountedAttr, builder.getUnitAttr());
   Value none = e.make<BroadcastInDimOp>(RankedTensorType::get(size, element), e.scalar(-1, picked),
                                         ValueRange(), ArrayRef<int64_t>());
   int64_t lead = 0;
@@ -148,6 +150,7 @@ FailureOr<Values> NonzeroOp::decompose(OpBuilder &builder) {
       : rank == 1 ? columns[0]
                   : e.make<ConcatenateOp>(columns, /*axis=*/1);
   Value total = e.reduce(ReduceKind::Sum, picked, ArrayRef<int64_t>(lead), /*keepdims=*/false);
+  total.getDefiningOp()->setAttr(kCountedAttr, builder.getUnitAttr());
   return Values{e.finish(indices, getIndices().getType()), e.finish(total, getCount().getType())};
 }
 

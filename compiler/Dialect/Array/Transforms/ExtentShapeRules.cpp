@@ -11,6 +11,7 @@
 
 #include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
 
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -500,6 +501,7 @@ LogicalResult ExtentResolver::resolveAppend(AppendOp op) {
   Value count = added ? added : sizeAsData(update, axis), had = extents[axis];
   Value total = e.add(had, count);
   Value joined = writeAt(array, axis, had, update);
+  joined.getDefiningOp()->setLoc(getOriginLoc(op));
   extents[axis] = e.make<MinOp>(total, sizeAsData(array, axis));
   equality.setOrigin(extents[axis], ExtentEquality::Kind::Grown, count, had);
   setLimit(extents[axis], array, axis);

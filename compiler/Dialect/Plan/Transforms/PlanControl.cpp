@@ -20,6 +20,8 @@
 
 #include "compiler/Dialect/Plan/Transforms/PlanBuilder.h"
 
+#include "compiler/Dialect/Array/IR/Demands.h"
+
 using namespace mlir;
 
 namespace xc::plan {
@@ -41,8 +43,11 @@ LogicalResult PlanBuilder::buildRegion() {
       return failure();
     for (auto [dim, needed, given] : llvm::enumerate(*inside, *around)) {
       std::string what;
-      llvm::raw_string_ostream(what) << "expected dim " << dim << " of " << argument.getType()
-                                     << " to have the size that a region needs";
+      llvm::raw_string_ostream text(what);
+      if (StringAttr origin = array::findOrigin(func.getLoc()))
+        text << origin.getValue() << ": ";
+      text << "expected dim " << dim << " of " << argument.getType()
+           << " to have the size that the other values of its region ask for";
       require(func.getLoc(), given, Comparison::Equal, needed, what);
     }
     places[argument] = {getOuterBuffer(place.buffer), place.offset, place.length};
