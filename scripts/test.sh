@@ -116,7 +116,7 @@ run_stage() {
     tidy) run tidy scripts/tidy.sh build/dev ;;
     ctest) run ctest run_ctest dev ;;
     lit) run lit run_lit ;;
-    e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu
+    e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --record="$logs/ran-cpu.json"
       # a fixed share of them once more, with sizes that are known when inputs are bound
       run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=4 ;;
     cuda) # the same cases as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs on a Hopper GPU
@@ -125,7 +125,8 @@ run_stage() {
         local apart=() temporaries=arena
         if [ $way = sm_90a-graph ]; then apart=(--flag=--no-reuse) temporaries=separate; fi
         XCR_TEMPORARIES=$temporaries XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=${way%-*} run "cuda-$way" \
-          /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}"
+          /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}" \
+          --record="$logs/ran-cuda-$way.json"
       done
       # Plans of several kernels once more, in another order that the edges of their graphs allow; and kernels
       # without one of their barriers each, which must be found.
@@ -164,6 +165,13 @@ for stage in "${stages[@]}"; do
   esac
   run_stage "$stage" || true
 done
+
+# docs/ops.md says what ran: made of the cases that passed, it is the same.
+if [[ " ${stages[*]} " == *" e2e "* && " ${stages[*]} " == *" cuda "* ]] && $dev_built; then
+  for way in sm_80-stream sm_90a-graph; do
+    make_step "ops-table-$way" /usr/bin/python3 scripts/ops-table.py --check --ran="$logs/ran-cpu.json" --ran="$logs/ran-cuda-$way.json" || true
+  done
+fi
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
