@@ -24,7 +24,6 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -353,36 +352,11 @@ static LogicalResult verifyAttributes(Operation *op) {
   return success();
 }
 
-/// How many places the last result of `op`, if that holds indices, tells apart; 0 where that is not
-/// known.
-static int64_t countIndexed(Operation *op) {
-  return llvm::TypeSwitch<Operation *, int64_t>(op)
-      .Case<array::ArgMaxOp, array::ArgMinOp, array::ArgSortOp, array::TopKOp>([](auto indexing) {
-        auto type = cast<RankedTensorType>(indexing.getOperand().getType());
-        return type.getDimSize(indexing.getAxis());
-      })
-      .Case([](array::NonzeroOp nonzero) {
-        auto type = cast<RankedTensorType>(nonzero.getOperand().getType());
-        return type.hasStaticShape() ? type.getNumElements() : 0;
-      })
-      .Default([](Operation *) { return 0; });
-}
-
-/// Indices that do not fit their type would be others.
-static LogicalResult verifyIndices(Operation *op) {
-  int64_t count = countIndexed(op);
-  if (count <= INT32_MAX || !getElementTypeOrSelf(op->getResults().back().getType()).isInteger(32))
-    return success();
-  return op->emitError() << "'" << op->getName() << "' counts " << count
-                         << " places in i32; expected i64";
-}
-
 /// An op at the top level of a function.
 static LogicalResult verifyOp(Operation *op) {
   Dialect *dialect = op->getDialect();
   LogicalResult supported = success();
-  if (isa_and_present<array::ArrayDialect>(dialect) &&
-      (failed(verifyAttributes(op)) || failed(verifyIndices(op))))
+  if (isa_and_present<array::ArrayDialect>(dialect) && failed(verifyAttributes(op)))
     return failure();
   if (isa_and_present<linalg::LinalgDialect>(dialect))
     supported = verifyLinalgOp(op);

@@ -340,26 +340,3 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = array.neg %x {tool.note = "mine"} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-
-// -----
-
-func.func @main(%x: tensor<2x3000000000xf16>) -> tensor<2xi32> {
-  // expected-error @below {{'array.argmax' counts 3000000000 places in i32; expected i64}}
-  %0 = array.argmax %x axis = 1 : tensor<2x3000000000xf16> -> tensor<2xi32>
-  return %0 : tensor<2xi32>
-}
-
-// -----
-
-func.func @main(%x: tensor<65536x65536xi1>) -> tensor<i32> {
-  // expected-error @below {{'array.nonzero' counts 4294967296 places in i32; expected i64}}
-  %0, %1 = array.nonzero %x size = 16 : tensor<65536x65536xi1> -> tensor<16x2xi32>, tensor<i32>
-  return %1 : tensor<i32>
-}
-
-// -----
-
-func.func @main(%x: tensor<3000000000x2xf16>) -> tensor<3000000000xi32> {
-  %0 = array.argmax %x axis = 1 : tensor<3000000000x2xf16> -> tensor<3000000000xi32>
-  return %0 : tensor<3000000000xi32>
-}
