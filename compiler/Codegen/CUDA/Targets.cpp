@@ -23,19 +23,19 @@ static constexpr unsigned kKiB = 1024;
 // A100, RTX 3090, AGX Orin, L4 (AD102 has 142), H200, B200, B300, Thor, RTX 5090, GB10.
 // clang-format off
 static constexpr Target kTargets[] = {
-    // arch     cc   specific ptx driver shared       shared/SM    unit reserved registers threads blocks SMs cp.async mma wgmma f64 sums bank order
-    {"sm_75",   75,  false, 70, 11000, 64 * kKiB,  64 * kKiB,  256, 0,    65536, 1024, 16, 40,  false, false,  false, DoubleMMA::None, 128, true},
-    {"sm_80",   80,  false, 70, 11000, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 2048, 32, 108, true,  true,  false, DoubleMMA::M8N8K4, 128, true},
-    {"sm_86",   86,  false, 71, 11010, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 16, 82,  true,  true,  false, DoubleMMA::None, 128, true},
-    {"sm_87",   87,  false, 74, 11040, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 1536, 16, 16,  true,  true,  false, DoubleMMA::None, 128, true},
-    {"sm_89",   89,  false, 78, 11080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 142, true,  true,  false, DoubleMMA::None, 128, true},
-    {"sm_90",   90,  false, 78, 11080, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true,  false, DoubleMMA::M16N8K8, 128, true},
-    {"sm_90a",  90,  true,  80, 12000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true,  true, DoubleMMA::M16N8K8, 128, true},
-    {"sm_100a", 100, true,  86, 12070, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true,  false, DoubleMMA::M16N8K8, 128, true},
-    {"sm_103a", 103, true,  88, 12090, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true,  false, DoubleMMA::None, 128, true},
-    {"sm_110a", 110, true,  90, 13000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 1536, 24, 20,  true,  true,  false, DoubleMMA::None, 128, false},
-    {"sm_120a", 120, true,  87, 12080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 170, true,  true,  false, DoubleMMA::None, 64, true},
-    {"sm_121a", 121, true,  88, 12090, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 48,  true,  true,  false, DoubleMMA::None, 64, true},
+    // arch     cc   specific ptx driver shared       shared/SM    unit reserved registers threads blocks SMs cp.async mma wgmma f64 sums copies bank order
+    {"sm_75",   75,  false, 70, 11000, 64 * kKiB,  64 * kKiB,  256, 0,    65536, 1024, 16, 40,  false, false,  false, DoubleMMA::None, 128, 40, true},
+    {"sm_80",   80,  false, 70, 11000, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 2048, 32, 108, true,  true,  false, DoubleMMA::M8N8K4, 128, 40, true},
+    {"sm_86",   86,  false, 71, 11010, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 16, 82,  true,  true,  false, DoubleMMA::None, 128, 40, true},
+    {"sm_87",   87,  false, 74, 11040, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 1536, 16, 16,  true,  true,  false, DoubleMMA::None, 128, 40, true},
+    {"sm_89",   89,  false, 78, 11080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 142, true,  true,  false, DoubleMMA::None, 128, 40, true},
+    {"sm_90",   90,  false, 78, 11080, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true,  false, DoubleMMA::M16N8K8, 128, 40, true},
+    {"sm_90a",  90,  true,  80, 12000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true,  true, DoubleMMA::M16N8K8, 128, 40, true},
+    {"sm_100a", 100, true,  86, 12070, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true,  false, DoubleMMA::M16N8K8, 128, 40, true},
+    {"sm_103a", 103, true,  88, 12090, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true,  false, DoubleMMA::None, 128, 40, true},
+    {"sm_110a", 110, true,  90, 13000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 1536, 24, 20,  true,  true,  false, DoubleMMA::None, 128, 40, false},
+    {"sm_120a", 120, true,  87, 12080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 170, true,  true,  false, DoubleMMA::None, 64, 32, true},
+    {"sm_121a", 121, true,  88, 12090, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 48,  true,  true,  false, DoubleMMA::None, 64, 32, true},
 };
 // clang-format on
 

@@ -91,8 +91,6 @@ static constexpr FMAPlan kLoadedPlans[] = {
     {128, 128, 8, 8, 8, 2, 0}, {64, 64, 16, 4, 4, 2, 0}, {32, 32, 16, 2, 4, 2, 0},
     {16, 64, 32, 2, 4, 2, 0},  {16, 64, 16, 2, 4, 2, 0},
 };
-/// Copies that a thread starts in a step: what more need does not fit its registers.
-static constexpr int64_t kMostCopies = 40;
 /// What a step of all tiles that are copied takes of k.
 static constexpr int64_t kCopiedK = 16;
 /// Of wide types all that a step multiplies must fit into registers.
@@ -247,7 +245,7 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
     bool isWide = problem.elementBytes > 4;
     if (isWide && (plan.threadM * plan.threadN > kMostWideSums || plan.tileK > kMostWideK))
       return;
-    if (problem.isCopied && countCopies(problem, plan) > kMostCopies)
+    if (problem.isCopied && countCopies(problem, plan) > target.maxCopiesPerThread)
       return;
     if (plan.threadM * plan.threadN > target.maxSumsPerThread)
       return;
