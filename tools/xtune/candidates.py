@@ -83,7 +83,7 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
                 cluster = cluster_m * cluster_n
                 alone = (cluster_m > 1 and m <= tile_m) or (cluster_n > 1 and n <= tile_n) or (cluster > 1 and blocks > 1)
                 wasteful = tile_m > 64 and m <= tile_m // 2
-                alone |= across and cluster > 1
+                alone |= across and cluster > 1 or (cluster_n > 1 and m == 1) or (cluster_m > 1 and n == 1)
                 alone |= turned and (tile_n % (64 if element_bytes == 1 else 32) != 0 or (split > 1 and parts * tile_n > 128))
                 registers = sums + (40 if output_bytes == 2 else 48)
                 words = tile_n // 4 + (8 if element_bytes == 1 else 0) if turned else 0

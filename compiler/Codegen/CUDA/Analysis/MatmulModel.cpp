@@ -353,6 +353,8 @@ static bool fitsRowParts(const MatmulProblem &problem, const WGMMAPlan &plan) {
 std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
                            const WGMMAPlan &plan) {
   int64_t bytes = problem.elementBytes, stepBytes = plan.tileK * bytes;
+  if ((plan.clusterN > 1 && problem.m == 1) || (plan.clusterM > 1 && problem.n == 1))
+    return "blocks of a cluster cannot fetch parts of a vector for each other";
   if (getBoxRows(problem, plan) > kMostBoxRows)
     return "a box has at most " + std::to_string(kMostBoxRows) + " rows, not " +
            std::to_string(getBoxRows(problem, plan));
