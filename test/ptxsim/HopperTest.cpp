@@ -148,13 +148,14 @@ TEST_F(Hopper, TooFewBytesArriveHangs) {
   EXPECT_GE(fault.details.size(), 9u) << fault.str();
 }
 
-TEST_F(Hopper, APhaseThatWasMissedHangs) {
-  // The second wait is for a parity that comes only with the phase after next.
-  Fault fault = planted("and.b32 %r9, %r8, 1; bfe.u32 %r10, %r8, 1, 1;\n  mad.lo.u32 %r11, %r9, 8, "
-                        "%r2; add.u32 %r12, %r11, 65552; add.u32 %r11, %r11, 65536;\nFULL:",
-                        "and.b32 %r9, %r8, 1; bfe.u32 %r10, %r8, 0, 1;\n  mad.lo.u32 %r11, %r9, 8, "
-                        "%r2; add.u32 %r12, %r11, 65552; add.u32 %r11, %r11, 65536;\nFULL:");
-  EXPECT_NE(fault.kind, FaultKind::None);
+TEST_F(Hopper, AWaitForThePhaseBefore) {
+  // The parity of the second wait is that of the phase before, which has ended.
+  expectFault(FaultKind::AsyncCopy,
+              "and.b32 %r9, %r8, 1; bfe.u32 %r10, %r8, 1, 1;\n  mad.lo.u32 %r11, %r9, 8, "
+              "%r2; add.u32 %r12, %r11, 65552; add.u32 %r11, %r11, 65536;\nFULL:",
+              "and.b32 %r9, %r8, 1; bfe.u32 %r10, %r8, 0, 1;\n  mad.lo.u32 %r11, %r9, 8, "
+              "%r2; add.u32 %r12, %r11, 65552; add.u32 %r11, %r11, 65536;\nFULL:",
+              "the destination of an asynchronous copy that has not been waited for");
 }
 
 TEST_F(Hopper, TooManyArrivals) {
