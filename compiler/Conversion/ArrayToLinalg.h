@@ -80,6 +80,10 @@ void requireSizes(mlir::OpBuilder &builder, mlir::Operation *op, mlir::OpFoldRes
 /// to by `sizes`.
 void requireResultSizes(mlir::OpBuilder &builder, mlir::Operation *op, int64_t number,
                         llvm::ArrayRef<mlir::OpFoldResult> sizes);
+/// Demands that `count` elements are no more than `counter`, a signless integer type, counts:
+/// their indices, and their number.
+void requireCounted(mlir::OpBuilder &builder, mlir::Operation *op, mlir::OpFoldResult count,
+                    mlir::Type counter);
 /// 1 where an array of `sizes` has elements, else 0.
 mlir::OpFoldResult isNotEmpty(array::SizeBuilder &sizeBuilder,
                               llvm::ArrayRef<mlir::OpFoldResult> sizes);

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
-#include "compiler/Conversion/CountLimits.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -10,7 +10,6 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/ClampIndex.h"
-#include "compiler/Conversion/CountLimits.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"

@@ -111,38 +111,46 @@ static std::string explain(MLIRContext *context, StringRef message) {
   return {};
 }
 
-/// The dialect of an op in quotes, `"stablehlo.add"(...)`, whose error stands after its name; empty
-/// where that is not to be seen.
-static StringRef findQuotedDialect(llvm::SourceMgr &sources, const Diagnostic &diagnostic) {
+/// The source before the place that a diagnostic is about, and from there on; nothing where it has
+/// none.
+static std::optional<std::pair<StringRef, StringRef>> splitSource(llvm::SourceMgr &sources,
+                                                                  const Diagnostic &diagnostic) {
   auto loc = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
-  if (!loc || !StringRef(diagnostic.str())
-                   .starts_with("operation being parsed with an unregistered dialect"))
-    return {};
-  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
+  if (!loc)
+    return std::nullopt;
   llvm::SMLoc place =
       sources.FindLocForLineAndColumn(sources.getMainFileID(), loc.getLine(), loc.getColumn());
   if (!place.isValid())
+    return std::nullopt;
+  StringRef source = sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
+  size_t offset = place.getPointer() - source.data();
+  return std::pair(source.take_front(offset), source.drop_front(offset));
+}
+
+/// The dialect of an op in quotes, `"stablehlo.add"(...)`, whose error stands after its name; empty
+/// where that is not to be seen.
+static StringRef findQuotedDialect(llvm::SourceMgr &sources, const Diagnostic &diagnostic) {
+  if (!StringRef(diagnostic.str())
+           .starts_with("operation being parsed with an unregistered dialect"))
     return {};
-  StringRef before(buffer->getBufferStart(), place.getPointer() - buffer->getBufferStart());
-  auto [head, name] = before.rtrim("\"").rsplit('"');
+  auto source = splitSource(sources, diagnostic);
+  if (!source)
+    return {};
+  auto [head, name] = source->first.rtrim("\"").rsplit('"');
   return name.contains('\n') ? StringRef() : name.split('.').first;
 }
 
 /// What can be said of a word at which an op in its own syntax should have ended: the op is the
 /// last one that is named before it.
 static std::string explainWord(llvm::SourceMgr &sources, const Diagnostic &diagnostic) {
-  auto loc = dyn_cast<FileLineColLoc>(diagnostic.getLocation());
-  if (!loc || diagnostic.str() != "expected ':'")
+  if (diagnostic.str() != "expected ':'")
     return {};
-  const llvm::MemoryBuffer *buffer = sources.getMemoryBuffer(sources.getMainFileID());
-  llvm::SMLoc place =
-      sources.FindLocForLineAndColumn(sources.getMainFileID(), loc.getLine(), loc.getColumn());
-  if (!place.isValid())
+  auto source = splitSource(sources, diagnostic);
+  if (!source)
     return {};
   auto isInWord = [](char c) { return llvm::isAlnum(c) || c == '_'; };
-  StringRef before(buffer->getBufferStart(), place.getPointer() - buffer->getBufferStart());
-  StringRef word = StringRef(place.getPointer(), buffer->getBufferEnd() - place.getPointer());
-  word = word.ltrim().take_while(isInWord);
+  auto [before, rest] = *source;
+  StringRef word = rest.ltrim().take_while(isInWord);
   size_t begin = before.rfind(" array.");
   if (word.empty() || begin == StringRef::npos)
     return {};

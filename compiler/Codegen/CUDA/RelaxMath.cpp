@@ -23,9 +23,9 @@
 // cancel what is right of them:
 //
 //   log(x)  = lg2(x) * log(2), and around 1, of which lg2 is an absolute number of bits off, a
-//   series in x - 1; log1p likewise. Relative errors are below 2^-17 sin(x)  = a polynomial of x -
-//   n pi, with the sign of n's last bit; cos(x) of x - (n - 1/2) pi. Those are below 2^-19. What is
-//   huge takes the exact form, in a branch
+//             series in x - 1; log1p likewise: relative errors are below 2^-17
+//   sin(x)  = a polynomial of x - n pi, with the sign of n's last bit; cos(x) of x - (n - 1/2) pi:
+//             those are below 2^-19. What is huge takes the exact form, in a branch
 //
 // A quotient that is not narrowed, of such a y and of an x that is neither large nor negative, is
 // what div.rn computes for usual numbers, without the call that it has for others: rounded to
