@@ -3,6 +3,8 @@
 Floats are kept as float64 values that the type has (f16, bf16 and f32 are subsets), integers as themselves, truth
 values as bool.
 """
+import json
+
 import numpy as np
 
 NUMPY = {"i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
@@ -74,6 +76,20 @@ def decode(dtype, shape, data):
         return bits.view(np.float32).astype(np.float64).reshape(shape)
     values = np.frombuffer(data, NUMPY[dtype]).reshape(shape)
     return values.astype(np.float64) if dtype in FLOATS else values
+
+
+def write_safetensors(path, held):
+    """A file of tensors by key, as https://huggingface.co/docs/safetensors describes it."""
+    names = {"i1": "BOOL", "f16": "F16", "bf16": "BF16", "f32": "F32", "f64": "F64"}
+    header, parts, at = {}, [], 0
+    for key, tensor in held.items():
+        parts.append(tensor.encode())
+        name = names.get(tensor.dtype, tensor.dtype.upper())
+        header[key] = {"dtype": name, "shape": list(tensor.shape), "data_offsets": [at, at + len(parts[-1])]}
+        at += len(parts[-1])
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(len(text).to_bytes(8, "little") + text + b"".join(parts))
 
 
 def random(dtype, shape, seed, low=None, high=None):

@@ -32,6 +32,7 @@ class Generator:
         if self.symbols:
             self.program.environments = [{symbol: self.choice(SIZES + (0,)) for symbol in self.symbols} for _ in range(3)]
         self.hidden, self.depth = set(), 0  # values of regions that have ended; regions around the one that is drawn
+        self.variables = []
         self.extents = {}  # name -> (number of the count, dim that it is an extent of)
         self.tame = self.random() < 0.5  # small whole numbers and halves, so that little is rounded
 
@@ -172,18 +173,30 @@ class Generator:
             number = self.fresh(Type("f32", ()))
             self.program.nodes.append(Node("neg", [number], {}, [number + 1], [self.types[number]]))
             self.types[number + 1] = self.types[number]
+        final = self.final_values()
         consumed = {operand for node in self.program.nodes for operand in node.operands}
         made = [result for node in self.program.nodes for result in node.results]
-        ends = [number for number in made if number not in consumed]
+        ends = [number for number in made if number not in consumed and number not in final]
         inner = [number for number in made if number in consumed]
         outputs = self.shuffled(ends)[:self.choice([1, 2, 3, 4])]
         if inner and self.random() < 0.4:
             outputs.append(self.choice(inner))
-        self.program.outputs = [self.padded(number) for number in outputs]
+        self.program.outputs = [self.padded(number) for number in outputs] + final
         self.program = self.program.pruned()
+        if any(node.has_effect for node in self.program.nodes) and not self.symbols:
+            self.program.environments = [{}, {}, {}]
         self.program.data = [{number: self.values(self.types[number], environment, number in self.small)
                               for number in self.program.inputs} for environment in self.program.environments]
         return self.program
+
+    def final_values(self):
+        """What variables hold in the end, so that every assignment counts."""
+        first = self.program.next_value()
+        for variable in self.variables:
+            number = self.program.next_value()
+            self.types[number] = variable.type
+            self.program.nodes.append(Node("variable.read", [], {"variable": variable}, [number], [variable.type]))
+        return list(range(first, self.program.next_value()))
 
     def padded(self, number):
         """An array of the size of the bounds where that is what a function can return."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from bounds import Num, exact
 from op import Op
-from program import Region, Type
+from program import Region, Type, walk
 from tensors import Tensor
 
 DEPTH = 2  # of regions in regions
@@ -77,12 +77,18 @@ class If(Control):
         then, other = ("\n".join(region.lines(program, "array.yield")) for region in node.attributes["regions"])
         return f"{results} = array.if %{node.operands[0]} : tensor<i1> -> ({types}) {{\n{then}\n}} else {{\n{other}\n}}"
 
-    def evaluate_control(self, program, node, values, environment):
+    def evaluate_within(self, program, node, values, environment):
         condition = values[node.operands[0]]
         chosen = node.attributes["regions"][0 if condition.values else 1]
         inside = program.run(chosen.nodes, dict(values), environment)
         results = [inside[number] for number in chosen.outputs]
-        return [unknown(result) for result in results] if condition.unknown else results
+        if not condition.unknown:
+            return results
+        for inner in walk([node]):
+            if inner.op == "variable.assign":
+                variable = inner.attributes["variable"]
+                environment["@"][variable.name] = unknown(environment["@"].get(variable.name) or exact(variable.value))
+        return [unknown(result) for result in results]
 
 
 class While(Control):
@@ -133,7 +139,7 @@ class While(Control):
             *body.lines(program, f"array.yield %next_{tag},", "tensor<i32>, "),
             "}"])
 
-    def evaluate_control(self, program, node, values, environment):
+    def evaluate_within(self, program, node, values, environment):
         body, = node.attributes["regions"]
         state = [values[number] for number in node.operands[1:len(body.arguments)]]
         for i in range(int(values[node.operands[0]].values)):
@@ -171,7 +177,7 @@ class Call(Control):
         lines = "\n".join("  " + line for line in region.lines(program, "return"))
         return f"  func.func private @NAME_f{node.results[0]}({arguments}) -> ({types}) {{\n{lines}\n  }}\n"
 
-    def evaluate_control(self, program, node, values, environment):
+    def evaluate_within(self, program, node, values, environment):
         function, = node.attributes["regions"]
         inside = program.run(function.nodes, dict(values), environment)
         return [inside[number] for number in function.outputs]

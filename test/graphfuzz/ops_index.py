@@ -94,7 +94,7 @@ class Gather(Op):
 
 class Scatter(Op):
     def draw(self, g):
-        operand = g.pick(lambda type: 1 <= type.rank <= 3 and type.dtype != "i1")
+        operand = g.pick(lambda type: 1 <= type.rank <= 3)
         found = operand is not None and index_vectors(g, g.types[operand])
         if not found:
             return None
@@ -104,7 +104,8 @@ class Scatter(Op):
         updates = g.operand(type.dtype, dims)
         if g.types[updates].dims != dims:
             return None
-        return [operand, indices, updates], {"axes": axes, "kind": g.choice(["add", "set", "max", "min"])}, [type]
+        kinds = ["add", "set", "max", "min", "mul"] if type.dtype != "i1" else ["set"]
+        return [operand, indices, updates], {"axes": axes, "kind": g.choice(kinds)}, [type]
 
     def body(self, node, names, types):
         return f"{node.attributes['kind']}, {names[0]}[{names[1]}] axes = {node.attributes['axes']} = {names[2]}"
@@ -130,15 +131,24 @@ class Scatter(Op):
                 out[vector] = out[vector] + new
                 error[vector] = error[vector] + wrong
                 size[vector] += np.abs(new).astype(np.float64) if a.dtype in FLOATS else 0
+            elif kind == "mul" and a.dtype not in FLOATS:
+                out[vector], error[vector] = out[vector] * new, np.maximum(error[vector], wrong)
+            elif kind == "mul":
+                with np.errstate(all="ignore"):
+                    far = (np.abs(out[vector]) + error[vector]) * (np.abs(new) + wrong) - np.abs(out[vector] * new)
+                    out[vector] = out[vector] * new
+                    # Each product is rounded, perhaps to a number below the smallest one.
+                    step = bounds.UNIT[a.dtype] * np.abs(out[vector]) + bounds.TINY[a.dtype]
+                    error[vector] = np.where(np.isnan(far), np.inf, np.maximum(far, 0) + 2 * step)
             else:
                 out[vector] = (np.maximum if kind == "max" else np.minimum)(out[vector], new)
                 error[vector] = np.maximum(error[vector], wrong)
         if indices.unknown.any():
             error[...] = np.inf
         back = (lambda x: np.moveaxis(x, range(len(axes)), axes))
-        if a.dtype in FLOATS and kind == "add":
+        if a.dtype in FLOATS and kind in ("add", "mul"):
             # 16-bit types may round after each update.
-            error = error + hits * bounds.UNIT[a.dtype] * 2 * (size + error)
+            error = error if kind == "mul" else error + hits * bounds.UNIT[a.dtype] * 2 * (size + error)
             return [rounded(a.dtype, back(out), back(error), np.where(back(hits) > 0, 1.0, 0.0))]
         return [Num(a.dtype, back(out), back(error))]
 

@@ -37,7 +37,7 @@ class Line(Same):
 
     def body(self, node, names, types):
         held = node.attributes
-        count = f" k = {held['k']}" if "k" in held else ""
+        count = "".join(f" {name} = {held[name]}" for name in ("k", "kth") if name in held)
         return f"{names[0]}{count} axis = {held['axis']}" + "".join(f" {flag}" for flag in held["flags"])
 
 
@@ -49,6 +49,17 @@ class Sort(Line):
     def evaluate(self, node, values, shapes):
         ordered, positions = in_order(values[0], node.attributes["axis"], bool(node.attributes["flags"]))
         return [ordered if self.name == "sort" else positions(node.types[0].dtype)]
+
+
+class Partition(Line):
+    """Sorted, as the op's description promises, so that what reads an element knows which it gets."""
+
+    def along(self, g, operand, type, axis):
+        least = g.least(type.dims[axis])
+        return None if least < 1 else ([operand], {"axis": axis, "kth": g.integer(0, least - 1), "flags": []}, [type])
+
+    def evaluate(self, node, values, shapes):
+        return [in_order(values[0], node.attributes["axis"], False)[0]]
 
 
 class TopK(Line):
@@ -123,5 +134,5 @@ class Running(Line):
         return [rounded(a.dtype, result, error)]
 
 
-LINES = [Sort("sort", 1.2), Sort("argsort"), TopK("topk", 1.2), Running("cumprod", 0.6), Running("cummax", 0.6), Running("cummin", 0.6),
+LINES = [Sort("sort", 1.2), Sort("argsort"), TopK("topk", 1.2), Partition("partition", 0.7), Running("cumprod", 0.6), Running("cummax", 0.6), Running("cummin", 0.6),
          Running("logcumsumexp", 0.6)]

@@ -1,4 +1,4 @@
-"""Convolutions, pools, attention, and norms over several dims."""
+"""Convolutions, pools, and norms over several dims."""
 import numpy as np
 
 import bounds
@@ -6,7 +6,7 @@ from bounds import Num, rounded
 from cases import conv, pool
 from op import NUMBERS, Op, Same
 from ops_contract import ACCUMULATED, contracted
-from ops_reduce import exp, final, mean_of, reduced, variance_of, widened
+from ops_reduce import final, mean_of, reduced, variance_of, widened
 from program import Type
 from tensors import FLOATS
 
@@ -63,15 +63,16 @@ class Conv(Op):
 
 class Pool(Same):
     def draw(self, g):
-        operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in NUMBERS)
+        operand = g.pick(lambda type: 1 <= type.rank <= 4)
         if operand is None:
             return None
         type = g.types[operand]
         window, dims = self.window(g, type)
         if None in dims:
             return None
-        kind = g.choice(["sum", "sum", "max", "min", "prod"])
-        return [operand], {"kind": kind, "window": window}, [Type(type.dtype, tuple(dims))]
+        kinds = ["sum", "sum", "max", "min", "prod"] if type.dtype != "i1" else []
+        kinds += ["and", "or"] if type.dtype not in FLOATS else []
+        return [operand], {"kind": g.choice(kinds), "window": window}, [Type(type.dtype, tuple(dims))]
 
     def window(self, g, type):
         """What is written of a window, and the dims of its places, None where there are none to speak of."""
@@ -151,60 +152,50 @@ class AdaptivePool(Same):
                 Num(values[0].dtype, a.values, a.error) if node.attributes["kind"] == "max" else final(values[0].dtype, a)]
 
 
-class Attention(Op):
+class SelectAndScatter(Pool):
+    """Sums of what windows give back to the element that each selects."""
+
     def draw(self, g):
-        query = g.pick(lambda type: 3 <= type.rank <= 4 and type.dtype in FLOATS)
-        if query is None:
+        operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in FLOATS)
+        if operand is None:
             return None
-        type = g.types[query]
-        *batch, heads, queries, width = type.dims
-        if isinstance(heads, str) or heads == 0 or isinstance(width, str) or width == 0:
+        type = g.types[operand]
+        window, dims = self.window(g, type)
+        if None in dims:
             return None
-        keys = g.choice([queries, g.any_dim()])
-        if g.least(keys) < 1:
-            return None
-        groups = g.choice([heads] + [n for n in (1, 2) if heads % n == 0])
-        operands = [query] + [g.operand(type.dtype, (*batch, groups, keys, width)) for _ in range(2)]
-        kind = g.choice(["", "", "causal", "mask", "bias"])
-        if kind in ("mask", "bias"):
-            operands.append(g.operand("i1" if kind == "mask" else "f32", (queries, keys)))
-        return operands, {"kind": kind, "scale": g.choice([0.25, 0.5, 1.0])}, [type]
+        return [operand, g.operand(type.dtype, tuple(dims))], {"kind": g.choice(["max", "min"]), "window": window}, [type]
 
     def body(self, node, names, types):
-        mask = f" mask({names[3]} : {types[3].mlir})" if len(names) > 3 else ""
-        causal = " causal" if node.attributes["kind"] == "causal" else ""
-        return f"{', '.join(names[:3])}{mask}{causal} scale = {node.attributes['scale']}"
+        return f"{node.attributes['kind']}, {names[0]}, {names[1]} {pool.attributes(node.attributes['window'])}"
 
     def signature(self, node, types):
-        return super().signature(node, types[:3])
+        return Op.signature(self, node, types)
 
     def evaluate(self, node, values, shapes):
-        q, k, v, *rest = values
-        kind, wide = node.attributes["kind"], bounds.computed_in(q.dtype)
-        k, v = (x.mapped(lambda x: np.repeat(x, q.shape[-3] // x.shape[-3], -3)) for x in (k, v))
-        scores = contracted(wide, q, k.mapped(lambda x: np.swapaxes(x, -1, -2)), np.matmul)
-        scores = rounded(wide, scores.values * node.attributes["scale"], scores.error * node.attributes["scale"])
-        seen = np.ones(scores.shape, bool)
-        if kind == "bias":
-            scores = bounds.add(wide, scores, rest[0])
-        if kind == "mask":
-            seen = seen & rest[0].values
-        if kind == "causal":
-            seen = seen & (np.arange(q.shape[-2])[:, None] + k.shape[-2] - q.shape[-2] >= np.arange(k.shape[-2]))
-        # What is hidden weighs nothing, and is not what the others are compared with.
-        least = scores.values.min(-1, keepdims=True, initial=np.inf)
-        scores = Num(wide, np.where(seen, scores.values, least), np.where(seen, scores.error, 0.0))
-        weights = exp(bounds.add(wide, scores, bounds.extreme(scores, (scores.values.ndim - 1,), 1, True), 1, -1))
-        weights = Num(wide, np.where(seen, weights.values, 0), np.where(seen, weights.error, 0.0))
-        sums = bounds.total(wide, weights, (weights.values.ndim - 1,), True)
-        some = seen.any(-1, keepdims=True)
-        sums = Num(wide, np.where(some, sums.values, 1), np.where(some, sums.error, 0.0))
-        shares = final(q.dtype, bounds.div(wide, weights, sums))
-        result = final(q.dtype, contracted(wide, shares, v, np.matmul))
-        if kind == "mask":
-            unknown = np.broadcast_to(rest[0].unknown.any(-1, keepdims=True), some.shape)
-            result = Num(q.dtype, result.values, np.where(unknown, np.inf, result.error))
-        return [Num(q.dtype, np.where(some, result.values, 0), np.where(some, result.error, result.error))]
+        a, source = values
+        numbers, wrong = a.values.reshape(-1), a.error.reshape(-1)
+        number_of = np.arange(numbers.size).reshape(a.shape)
+        taps, _ = pool.windows_of(number_of, -1, **node.attributes["window"])
+        taps = taps.reshape(-1, taps.shape[-1])
+        sums, size = np.zeros(numbers.size, np.longdouble), np.zeros(numbers.size)
+        error, hits = np.zeros(numbers.size), np.zeros(numbers.size)
+        for held, new, off in zip(taps, source.values.reshape(-1), source.error.reshape(-1)):
+            held = held[held >= 0]
+            if not held.size:
+                continue
+            # A NaN is selected before all others, and of equal ones the first.
+            order = numbers[held] if node.attributes["kind"] == "max" else -numbers[held]
+            chosen = held[np.argmax(order)]
+            reach = wrong[held] + wrong[chosen]
+            near = held[(reach > 0) & ~(np.abs(numbers[held] - numbers[chosen]) > reach) & (held != chosen)]
+            error[near] = np.inf
+            error[chosen] += np.inf if near.size else off
+            sums[chosen] += new
+            size[chosen] += abs(float(new)) + off
+            hits[chosen] += 1
+        error = error + 2 * hits * bounds.UNIT[bounds.computed_in(a.dtype)] * size
+        error = np.where(np.isnan(error), np.inf, error)
+        return [rounded(a.dtype, sums.reshape(a.shape), error.reshape(a.shape), np.where(hits.reshape(a.shape) > 0, 1.0, 0.0))]
 
 
 def normalized(a, axes):
@@ -255,5 +246,41 @@ class DimNorm(Op):
         return [result] + [final(values[0].dtype, x).mapped(lambda x: x.reshape(-1)) for x in (mean_of(a, axes), variance)]
 
 
-WINDOWS = [Conv("conv", 4), Pool("reduce_window", 1.5), AvgPool("avg_pool"), AdaptivePool("adaptive_pool", 0.8), Attention("attention", 3), DimNorm("group_norm", 0.7),
-           DimNorm("batch_norm_training", 0.7)]
+class BatchNormInference(Op):
+    """With a square as the variance, which is not negative."""
+
+    def draw(self, g):
+        operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in FLOATS)
+        if operand is None:
+            return None
+        type = g.types[operand]
+        axis = g.integer(0, type.rank - 1)
+        vectors = [g.operand(type.dtype, (type.dims[axis],)) for _ in range(4)]
+        return [operand, *vectors], {"axis": axis}, [type]
+
+    def text(self, program, node):
+        root, square = node.operands[4], f"%square_{node.results[0]}"
+        return f"{square} = array.square %{root} : {program.types[root].mlir}\n" + super().text(program, node)
+
+    def body(self, node, names, types):
+        return f"{', '.join(names[:4])}, %square_{node.results[0]} axis = {node.attributes['axis']} epsilon = 1.0e-3"
+
+    def evaluate(self, node, values, shapes):
+        axis, rank = node.attributes["axis"], len(shapes[0])
+        row = [-1 if i == axis else 1 for i in range(rank)]
+        spread = bounds.mul(values[4].dtype, values[4], values[4])
+        a, scale, bias, mean, spread = (widened(value if i == 0 else value.mapped(lambda x: x.reshape(row)))
+                                        for i, value in enumerate((*values[:4], spread)))
+        shifted = rounded(a.dtype, spread.values + np.longdouble(1e-3), spread.error)
+        root = bounds.monotone(a.dtype, lambda x: np.sqrt(np.maximum(x, np.longdouble(1e-3))), shifted, 4)
+        factor = bounds.div(a.dtype, scale, root, 3)
+        # Two products and a sum, or a difference and a product.
+        whole = bounds.mul(a.dtype, bounds.add(a.dtype, a, mean, 1, -1), factor)
+        parts = bounds.add(a.dtype, bounds.mul(a.dtype, a, factor), bounds.mul(a.dtype, mean, factor), 1, -1)
+        result = bounds.add(a.dtype, Num(a.dtype, whole.values, np.maximum(whole.error, parts.error)), bias)
+        return [final(values[0].dtype, result)]
+
+
+WINDOWS = [Conv("conv", 4), Pool("reduce_window", 1.5), AvgPool("avg_pool"), AdaptivePool("adaptive_pool", 0.8),
+           SelectAndScatter("select_and_scatter"), DimNorm("group_norm", 0.7), DimNorm("batch_norm_training", 0.7),
+           BatchNormInference("batch_norm_inference", 0.8)]

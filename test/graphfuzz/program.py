@@ -2,7 +2,8 @@
 
 A dim is an int or a formula over symbols, as text: "n", "(n*4)", "(n+m)". Equal texts are equal sizes. An environment
 gives each symbol a size; a program has one or more of them, with inputs for each. Symbols called "x3" are extents: device-bounded
-dims, whose size is data. `bounds` has the dim that each is at most; evaluating the op that makes it sets it.
+dims, whose size is data. `bounds` has the dim that each is at most; evaluating the op that makes it sets it. While a program is
+evaluated, "@" in the environment is the state: the present values of variables, by name.
 """
 import dataclasses
 import re
@@ -57,6 +58,11 @@ class Node:
     def regions(self):
         return self.attributes.get("regions", ())
 
+    @property
+    def has_effect(self):
+        """Whether it is needed although nothing uses its results."""
+        return any(node.op == "variable.assign" for node in walk([self]))
+
     def mapped(self, change):
         if not self.regions:
             return change(self)
@@ -91,7 +97,7 @@ class Region:
     def pruned(self):
         needed, nodes = set(self.outputs), []
         for node in reversed(self.nodes):
-            if needed.intersection(node.results):
+            if node.has_effect or needed.intersection(node.results):
                 needed.update(node.operands)
                 nodes.insert(0, node)
         return Region(self.arguments, nodes, self.outputs)
@@ -125,11 +131,13 @@ class Program:
         """The function, called @NAME, with its ops one to a line."""
         import ops
         lines = ["    " + line for line in self.lines(self.nodes)]
+        variables = {node.attributes["variable"] for node in walk(self.nodes) if "variable" in node.attributes}
+        declared = "".join(variable.text for variable in sorted(variables, key=lambda variable: variable.name))
         called = "".join(ops.OPS[node.op].function(self, node) for node in walk(self.nodes) if node.op == "call")
         arguments = ", ".join(f"%{number}: {self.types[number].mlir}{self.names_of_dims(number)}" for number in self.inputs)
         types = ", ".join(self.types[number].mlir for number in self.outputs)
         returned = ", ".join(f"%{number}" for number in self.outputs)
-        return called + (f"  func.func @NAME({arguments}) -> ({types}) {{\n" + "\n".join(lines) +
+        return declared + called + (f"  func.func @NAME({arguments}) -> ({types}) {{\n" + "\n".join(lines) +
                 f"\n    return {returned} : {types}\n  }}\n")
 
     def lines(self, nodes):
@@ -155,9 +163,11 @@ class Program:
             return ""
         return " {array.dims = [" + ", ".join(f'"{dim}"' if isinstance(dim, str) else '""' for dim in type.dims) + "]}"
 
-    def evaluate(self, environment, data):
-        """Every value as a Num, by number."""
-        return self.run(self.nodes, {number: exact(data[number]) for number in self.inputs}, dict(environment))
+    def evaluations(self):
+        """For each call in turn every value as a Num, by number: variables hold what the call before left in them."""
+        state = {}
+        for environment, data in zip(self.environments, self.data):
+            yield self.run(self.nodes, {number: exact(data[number]) for number in self.inputs}, {**environment, "@": state})
 
     def run(self, nodes, values, environment):
         """`values` with those that the nodes make of them."""
@@ -167,8 +177,8 @@ class Program:
             op.define(node, values, environment)
             shapes = [type.shape(environment) for type in node.types]
             with np.errstate(all="ignore"):
-                if node.regions:
-                    results = op.evaluate_control(self, node, values, environment)
+                if hasattr(op, "evaluate_within"):
+                    results = op.evaluate_within(self, node, values, environment)
                 else:
                     results = op.evaluate(node, [values[operand] for operand in node.operands], shapes)
             for number, type, shape, result in zip(node.results, node.types, shapes, results):
@@ -182,7 +192,7 @@ class Program:
         """Numbers of the values that the outputs need."""
         needed = set(self.outputs)
         for node in reversed(self.nodes):
-            if needed.intersection(node.results):
+            if node.has_effect or needed.intersection(node.results):
                 needed.update(node.operands)
         return needed
 
@@ -190,4 +200,4 @@ class Program:
         """Without what no output needs."""
         needed = self.used()
         return dataclasses.replace(self, inputs=[number for number in self.inputs if number in needed],
-                                   nodes=[node for node in self.nodes if needed.intersection(node.results)])
+                                   nodes=[node for node in self.nodes if node.has_effect or needed.intersection(node.results)])

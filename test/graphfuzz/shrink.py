@@ -1,6 +1,7 @@
 """Cuts a failing program down: one output, fewer sizes, fewer ops, plainer inputs, as long as it fails the same way."""
 import dataclasses
 import re
+import shutil
 
 import numpy as np
 
@@ -26,8 +27,8 @@ def static(program, index):
     return dataclasses.replace(program, types=types, nodes=nodes, environments=[{}], data=[program.data[index]])
 
 
-def with_one_environment(program, index):
-    return dataclasses.replace(program, environments=[program.environments[index]], data=[program.data[index]])
+def with_environments(program, indices):
+    return dataclasses.replace(program, environments=[program.environments[i] for i in indices], data=[program.data[i] for i in indices])
 
 
 def replaced_by_input(program, node):
@@ -35,8 +36,7 @@ def replaced_by_input(program, node):
     if any(isinstance(dim, str) and (not dim.isidentifier() or dim in program.bounds) for type in node.types for dim in type.dims):
         return None
     data = []
-    for environment, held in zip(program.environments, program.data):
-        values = program.evaluate(environment, held)
+    for held, values in zip(program.data, program.evaluations()):
         data.append({**held, **{number: values[number].tensor() for number in node.results}})
     return dataclasses.replace(program, nodes=[other for other in program.nodes if other is not node],
                                inputs=program.inputs + node.results, data=data).pruned()
@@ -123,8 +123,9 @@ def candidates(program):
         for output in program.outputs:
             yield dataclasses.replace(program, outputs=[output]).pruned()
     if len(program.environments) > 1:
-        for index in range(len(program.environments)):
-            yield with_one_environment(program, index)
+        calls = range(len(program.environments))
+        yield from (with_environments(program, [index]) for index in calls)
+        yield from (with_environments(program, [i for i in calls if i != index]) for index in calls)
     elif program.environments != [{}] and not program.bounds:
         yield static(program, 0)
     for node in reversed(program.nodes):
@@ -183,6 +184,9 @@ def write(case, problem, directory):
     stem = directory / case.name
     text = "".join(f"// {line}\n" for line in problem.splitlines()) + "module {\n" + \
         case.text.replace("@NAME", "@main") + "}\n"
+    if case.file:
+        shutil.copy(case.file, stem.with_suffix(".safetensors"))
+        text = text.replace(str(case.file), f"{case.name}.safetensors")
     stem.with_suffix(".mlir").write_text(text)
     for i, tensor in enumerate(case.steps[0].inputs):
         values = tensor.values.astype(np.float32) if tensor.dtype == "bf16" else \
