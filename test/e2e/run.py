@@ -95,6 +95,7 @@ def main():
     parser.add_argument("--flag", action="append", default=[], help="one more flag for xcompile")
     parser.add_argument("--dynamic", choices=("all", "first"), help="compile for sizes that are known when inputs are bound")
     parser.add_argument("--share", type=int, default=1, help="one in so many cases, chosen by their names")
+    parser.add_argument("--memory", type=int, metavar="GIB", help="run cases that want up to so much memory; what a GPU has, and none of them on a CPU")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="a folder for the modules, left behind")
     parser.add_argument("--list", action="store_true")
@@ -114,6 +115,7 @@ def main():
     kind = args.device.split(":")[0]
     # A machine that tests run on has other uses for its memory, and a CPU takes minutes for what fills it.
     room = 0 if kind == "cpu" else xcr.device_memory(args.build / "lib" / "libxcr.so", args.device)
+    room = room if args.memory is None else args.memory << 30
     is_stand_in = kind == "cuda" and "cuda_sim" in os.environ.get("XCR_CUDA_LIBRARY", "")
     skipped = [case for case in cases if (is_stand_in and not case.stand_in) or case.memory > room]
     cases = [case for case in cases if case not in skipped]
