@@ -159,7 +159,10 @@ SizeConditionBuilder::Number SizeConditionBuilder::getNumber(Value value) {
   DenseElementsAttr constant;
   if (matchPattern(value, m_Constant(&constant)))
     return getConstant(*constant.value_begin<APInt>());
-  return llvm::TypeSwitch<Operation *, Number>(value.getDefiningOp())
+  Operation *definition = value.getDefiningOp();
+  if (!definition)
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, Number>(definition)
       .Case([&](array::FromIndexOp op) { return getSize(op.getOperand()); })
       .Case<array::AddOp, array::SubOp, array::MulOp>(
           [&](auto op) { return combine(op, getNumber(op.getLhs()), getNumber(op.getRhs())); })

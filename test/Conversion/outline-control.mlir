@@ -216,6 +216,21 @@ func.func @data(%p: tensor<i1>, %x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf
   return %y, %z : tensor<?xf32>, tensor<?xf32>
 }
 
+// A count that comes from outside is data, too.
+// CHECK-LABEL: func.func @argument(
+// CHECK:         plan.branch %{{.*}} : (tensor<i1>, tensor<?xf32>)
+func.func @argument(%n: tensor<i64>, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %four = array.constant dense<4> : tensor<i64>
+  %few = array.compare le, %n, %four : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %y = array.if %few : tensor<i1> -> (tensor<?xf32>) {
+    %a = array.exp %x : tensor<?xf32>
+    array.yield %a : tensor<?xf32>
+  } else {
+    array.yield %x : tensor<?xf32>
+  }
+  return %y : tensor<?xf32>
+}
+
 // -----
 
 // What constants decide is no branch: 3 = 3, and not 3 < 3.

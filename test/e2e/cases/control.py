@@ -407,6 +407,17 @@ def choices():
         total = x.values + y.values
         want = [("f32", total), ("f32", total.max(1))] if p else [("f32", y.values), ("f32", x.values.min(1))]
         yield simple(f"if_{p}", [scalar(p, "i1"), x, y], want, text, "rounded")
+    for count in (3, 4):
+        marks = np.array([True, False, True])
+        yield simple(f"if_at_least_{count}", [scalar(count, "i64"), scalar(4, "i64"), Tensor("i1", marks)],
+                     [("i1", marks ^ True if count >= 4 else marks)],
+                     """%p = array.compare ge, %0, %1 : (tensor<i64>, tensor<i64>) -> tensor<i1>
+                        %r0 = array.if %p : tensor<i1> -> (tensor<3xi1>) {
+                          %a = array.xor %2, %p : (tensor<3xi1>, tensor<i1>) -> tensor<3xi1>
+                          array.yield %a : tensor<3xi1>
+                        } else {
+                          array.yield %2 : tensor<3xi1>
+                        }""", "exact")
 
 
 def nested():
