@@ -69,9 +69,10 @@ public:
 private:
   friend class PanelNest;
 
+  void allocateKeptValues();
+  void addKeptAccesses(ArrayRef<Access> computed, SmallVectorImpl<Access> &accesses);
   void planLoops();
   LogicalResult planGrid();
-  void allocateKeptValues();
   void emitPhases(Environment &environment, function_ref<void(StepNest &)> emit);
   void emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kept, int64_t lanes);
   void emitPanel(OpBuilder &builder, ArrayRef<LaneIndex> kept, Range range);
@@ -108,6 +109,22 @@ private:
 // Planning
 //===----------------------------------------------------------------------===//
 
+/// What is kept in memory is stored and loaded there, in an order of its own.
+void ReductionLowering::addKeptAccesses(ArrayRef<Access> computed,
+                                        SmallVectorImpl<Access> &accesses) {
+  for (const Access &access : computed) {
+    for (auto [kept, buffer] : llvm::zip_equal(group.keptValues, keptBuffers)) {
+      if (kept.value != access.tensor)
+        continue;
+      SmallVector<AffineExpr> indices = access.indices;
+      if (!buffer.dims.empty())
+        indices =
+            llvm::map_to_vector(buffer.dims, [&](unsigned dim) { return access.indices[dim]; });
+      accesses.push_back({buffer.memref, indices});
+    }
+  }
+}
+
 /// Merges dims, kept ones and those of each step, and puts steps of equal space into one nest.
 void ReductionLowering::planLoops() {
   unsigned numKept = group.getNumKept();
@@ -129,8 +146,10 @@ void ReductionLowering::planLoops() {
     for (StepNest &nest : nests) {
       unsigned numDims = nest.steps[0]->dims.size();
       std::vector<AccessSummary> summaries;
-      for (Step *step : nest.steps)
-        summaries.push_back(step->summary);
+      for (Step *step : nest.steps) {
+        AccessSummary &summary = summaries.emplace_back(step->summary);
+        addKeptAccesses(step->summary.computed, summary.accesses);
+      }
       llvm::SmallBitVector mergeable =
           findMergeableDims(builder, nest.steps[0]->sizes, numKept, summaries);
       nest.loops = mergeDims(builder, loc, llvm::to_vector(llvm::seq(numKept, numDims)),
@@ -629,10 +648,10 @@ LogicalResult ReductionLowering::run() {
   if (byColumns && group.getNumKept() == 0)
     return kernel.emitError("the reduction strategy with columns needs a kept dim, and kernel '")
            << kernel.getName() << "' keeps none";
+  allocateKeptValues();
   planLoops();
   if (failed(planGrid()))
     return failure();
-  allocateKeptValues();
   Location loc = kernel.getLoc();
   Range rowRange = grid.getRows(builder, loc, grid.gridX);
   SmallVector<LaneIndex> point(group.getNumKept());

@@ -110,6 +110,47 @@ func.func @exp_over_its_sum() attributes {lowering_config = #rows} {
 
 // -----
 
+#rows = #cpu.reduction<version = 1, direction = "rows", lanes = 8, chunk = 64, tile = 32768>
+
+// What is kept has its dims the other way round than the input: the loops are not one, as they would be for the input alone.
+// CHECK-LABEL: func.func @variance_of_transposed()
+// CHECK:         %[[KEPT:.*]] = memref.alloc() : memref<8x6xf32>
+// CHECK:         scf.for %[[I:[^ ]*]] =
+// CHECK:           math.exp
+// CHECK-COUNT-8:   memref.store %{{.*}}, %[[KEPT]][%{{.*}}, %[[I]]] : memref<8x6xf32>
+func.func @variance_of_transposed() attributes {lowering_config = #rows} {
+  %x = plan.binding 0 read align 64 : memref<6x8xf32>
+  %y = plan.binding 1 write align 64 : memref<f32>
+  %t = bufferization.to_tensor %x restrict : memref<6x8xf32> to tensor<6x8xf32>
+  %c = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<8x6xf32>
+  %e = tensor.empty() : tensor<f32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %p = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<6x8xf32>) outs(%e0 : tensor<8x6xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = math.exp %a : f32
+      linalg.yield %s : f32
+  } -> tensor<8x6xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]}
+      ins(%p : tensor<8x6xf32>) outs(%z : tensor<f32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<f32>
+  %q = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>, affine_map<(i, j) -> ()>], iterator_types = ["reduction", "reduction"]}
+      ins(%p, %r : tensor<8x6xf32>, tensor<f32>) outs(%z : tensor<f32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %d = arith.subf %a, %b : f32
+      %s = arith.addf %d, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<f32>
+  bufferization.materialize_in_destination %q in restrict writable %y : (tensor<f32>, memref<f32>) -> ()
+  return
+}
+
+// -----
+
 #columns = #cpu.reduction<version = 1, direction = "columns", lanes = 16, chunk = 128, tile = 32768>
 
 // expected-error@+1 {{the reduction strategy with columns needs a kept dim, and kernel 'nothing_kept' keeps none}}

@@ -128,6 +128,15 @@ def moments():
     x = Tensor("f32", random("f32", (4, 100), 10).values + 4096)
     yield simple("var_shifted", [x], [("f32", x.values.var(1))],
                  f"%r0 = array.var %0 axes = [1] : {x.mlir} -> tensor<4xf32>", "sum")
+    # What both passes need is kept, with its dims the other way round than those of the input.
+    for dtype in FLOATS:
+        x = random(dtype, (7, 24), 12, 0.1, 4)
+        roots = Tensor(dtype, np.cbrt(x.values.T))
+        yield simple(f"var_transposed_{dtype}", [x], [(dtype, roots.values.var()), (dtype, roots.values.var(1))],
+                     f"""%x = array.transpose %0 permutation = [1, 0] : {x.mlir} -> {roots.mlir}
+                         %y = array.cbrt %x : {roots.mlir}
+                         %r0 = array.var %y axes = [0, 1] : {roots.mlir} -> {mlir_type(dtype, ())}
+                         %r1 = array.var %y axes = [1] : {roots.mlir} -> {mlir_type(dtype, (24,))}""", "composite")
     x = random("f32", (6, 50), 11, -100, 100)
     sums = np.log(np.exp(x.values - x.values.max(1, keepdims=True)).sum(1)) + x.values.max(1)
     yield simple("logsumexp", [x], [("f32", sums)],
