@@ -307,10 +307,17 @@ Value ConvLowering::build() {
   for (auto [dim, loops] : llvm::enumerate(resultDims))
     if (loops.size() == 1 && !type.isDynamicDim(dim))
       resultSizes[loops.front()] = sizes.constant(type.getDimSize(dim));
-  SmallVector<AffineExpr> inputExprs = mapInput(), filterExprs = mapFilter();
-  input = padInput();
-  Value result = buildGeneric(inputExprs, filterExprs);
-  result = storeTensor(builder, loc, result, type.getElementType());
+  Value result;
+  if (llvm::is_contained(type.getShape(), 0)) {
+    // A filter that is wider than its input would not verify.
+    result = filledTensor(builder, loc, resultSizes,
+                          scalarConstant(builder, loc, type.getElementType(), 0));
+  } else {
+    SmallVector<AffineExpr> inputExprs = mapInput(), filterExprs = mapFilter();
+    input = padInput();
+    result = buildGeneric(inputExprs, filterExprs);
+    result = storeTensor(builder, loc, result, type.getElementType());
+  }
   if (resultExprs.size() != dims.getOutput().size())
     result = tensor::CollapseShapeOp::create(builder, loc, result, resultDims);
   return castTo(builder, loc, result, type);
@@ -321,15 +328,6 @@ LogicalResult ConvertConv::matchAndRewrite(array::ConvOp op, OpAdaptor adaptor,
   for (const array::WindowDim &dim : op.getWindow())
     if (dim.inputDilation != 1 || dim.low < 0 || dim.high < 0)
       return rewriter.notifyMatchFailure(op, "not decomposed into padding and a convolution");
-  // A filter that is wider than its input would not verify.
-  auto type = cast<RankedTensorType>(storageType(op.getType()));
-  if (llvm::is_contained(type.getShape(), 0) && type.hasStaticShape()) {
-    Value zero = scalarConstant(rewriter, op.getLoc(), type.getElementType(), 0);
-    SmallVector<OpFoldResult> sizes =
-        getAsIndexOpFoldResult(rewriter.getContext(), type.getShape());
-    rewriter.replaceOp(op, filledTensor(rewriter, op.getLoc(), sizes, zero));
-    return success();
-  }
   ConvLowering lowering(rewriter, op, adaptor.getInput(), adaptor.getFilter());
   rewriter.replaceOp(op, lowering.build());
   return success();

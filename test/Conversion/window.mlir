@@ -65,6 +65,15 @@ func.func @too_wide(%x: tensor<2x2x6xf32>, %w: tensor<3x6x4xf32>) -> tensor<2x0x
   return %0 : tensor<2x0x4xf32>
 }
 
+// Without places, in groups, for a batch of symbolic size.
+// CHECK-LABEL: func.func @no_places(
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.fill {{.*}} -> tensor<?x0x2xf32>
+func.func @no_places(%x: tensor<?x0x4xf32>, %w: tensor<3x2x2xf32>) -> tensor<?x0x2xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> feature_groups = 2 : (tensor<?x0x4xf32>, tensor<3x2x2xf32>) -> tensor<?x0x2xf32>
+  return %0 : tensor<?x0x2xf32>
+}
+
 // CHECK-LABEL: func.func @max_pool(
 // CHECK-DAG:     %[[LOWEST:.*]] = arith.constant 0xFF800000 : f32
 // CHECK-DAG:     %[[SIZES:.*]] = tensor.empty() : tensor<3xi8>

@@ -256,6 +256,10 @@ def too_wide():
 """, [Step([x], [("f32", np.array([x.values[:4].max(), x.values[1:].max()]))]),
       Step([random("f32", (2,), 62)], error="expected the window to span at most dim 0 of the operand with its padding of 0 and its stride of 1, "
                                                  "got 4 and 3")], "exact")
+    # Without places, whatever the batch.
+    filters, images = random("f32", (3, 1, 2, 2), 64), random("f32", (2, 1, 1, 4), 65)
+    yield case("no_places", images, filters, types=["tensor<?x1x1x4xf32>", filters.mlir], result="tensor<?x0x1x2xf32>", strides=[1, 3], low=[-1, 1],
+               high=[0, 1], feature_groups=2)
     # A result of known size says how large the operand has to be.
     x = random("f32", (1, 1, 6), 63)
     yield Case("known_places", """  func.func @NAME(%0: tensor<1x1x?xf32>, %1: tensor<2x1x3xf32>) -> (tensor<1x2x4xf32>) {
