@@ -29,6 +29,8 @@ def elementwise():
         # No multiple of the step is a kink.
         x = Tensor("f32", np.linspace(low, high, 8) + 0.01 * (low < 0))
         yield case(op, [x], lambda a: [function(a)], f"%y = array.{op} %0 {{vjp}} : {LINE}", [LINE])
+    x = Tensor("f32", np.linspace(-2.7, 2.7, 8))
+    yield case("convert", [x], lambda a: [a], f"%y = array.convert %0 {{vjp}} : {LINE} -> tensor<8xf64>", ["tensor<8xf64>"])
     x = Tensor("f32", np.linspace(-3, 3, 8))
     inner = lambda a: np.sqrt(2 / np.pi) * (a + 0.044715 * a ** 3)  # noqa: E731
     yield case("gelu_tanh", [x], lambda a: [a * (1 + np.tanh(inner(a))) / 2], f"%y = array.gelu %0 approximate = tanh {{vjp}} : {LINE}", [LINE])

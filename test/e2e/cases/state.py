@@ -5,7 +5,7 @@ import tempfile
 import numpy as np
 
 from harness import Case, Step
-from tensors import Tensor, random
+from tensors import DTYPES, Tensor, mlir_type, random, write_safetensors
 
 SCRATCH = tempfile.TemporaryDirectory(prefix="xc-e2e-")  # lives as long as the run
 
@@ -338,6 +338,24 @@ def parameters():
     return %y : tensor<3x4xf32>
   }
 """, [Step([x], [("f32", x.values * w.values)])], "rounded", parameters=(("scale.npy", file),), alone=True)
+
+
+    # Of each type, in one file of many; a variable starts as one of them.
+    held = {f"of_{dtype}": random(dtype, (3, 5), 3) for dtype in DTYPES}
+    file = pathlib.Path(SCRATCH.name) / "types.safetensors"
+    write_safetensors(file, held)
+    reads = "".join(f"    %{key} = array.parameter \"types\"::\"{key}\" : {w.mlir}\n" for key, w in held.items())
+    starts = "".join(f"  array.variable @NAME_{key} : {w.mlir} = #array.parameter<\"types\"::\"{key}\">\n" for key, w in held.items())
+    begun = "".join(f"    %v_{key} = array.variable.read @NAME_{key} : {w.mlir}\n" for key, w in held.items())
+    turned = "".join(f"    %t_{key} = array.transpose %v_{key} permutation = [1, 0] : {w.mlir} -> {mlir_type(w.dtype, (5, 3))}\n"
+                     for key, w in held.items())
+    results = [f"%{key}" for key in held] + [f"%t_{key}" for key in held]
+    types = ", ".join([w.mlir for w in held.values()] + [mlir_type(w.dtype, (5, 3)) for w in held.values()])
+    yield Case("parameter_types", f"""{starts}  func.func @NAME() -> ({types}) {{
+{reads}{begun}{turned}    return {', '.join(results)} : {types}
+  }}
+""", [Step([], [(w.dtype, w.values) for w in held.values()] + [(w.dtype, w.values.T) for w in held.values()])], "exact",
+               parameters=(("types", file),), alone=True)
 
 
 def parts():
