@@ -112,11 +112,12 @@ class Program:
         self.function(suffix, body, [(f"%{value}", mlir_type(dtype, np.shape(values))) for value, dtype, values in results])
         self.steps.append(Step([], [(dtype, values) for _, dtype, values in results], f"_{suffix}"))
 
-    def case(self, kind="exact"):
-        """Large ones want memory for their variables and as much again for what kernels pass to each other."""
+    def case(self, kind="exact", scratch=0):
+        """Large ones want memory for their variables and values that are about to be theirs, and what kernels pass to each other: `scratch`
+        GiB, of xcompile's report for the target that wants more."""
         bytes = 2 * sum(math.prod(shape) * BYTES[dtype] for dtype, shape in self.types.values())
         is_large = bytes >= 2 ** 31
-        return Case(self.name, self.text, self.steps, kind, memory=bytes if is_large else 0, alone=is_large)
+        return Case(self.name, self.text, self.steps, kind, memory=bytes + (scratch << 30) if is_large else 0, alone=is_large)
 
 
 BYTES = {"i1": 1, "i8": 1, "u8": 1, "bf16": 2, "f16": 2, "i32": 4, "f32": 4, "i64": 8}

@@ -38,7 +38,7 @@ def sorts_of_a_line(size):
     p.see(f"""%x = array.constant dense<[0, 56, 112, 113]> : tensor<4xi8>
         %i = array.searchsorted %w, %x : ({kind}, tensor<4xi8>) -> tensor<4xi64>""",
           [("i", "i64", np.array([*line.begins[[0, 56, 112]], count]))])
-    yield p.case()
+    yield p.case(scratch=16)
 
     p = Program(f"argsort_line_{size}")
     p.make("v", "i8", (count,))
@@ -47,7 +47,7 @@ def sorts_of_a_line(size):
     p.look("i", line.index)
     p.see(f"%a, %b = array.topk %v k = 5 axis = 0 : {kind} -> tensor<5xi8>, tensor<5xi64>",
           [("a", "i8", np.full(5, 112)), ("b", "i64", 112 + MODULUS * np.arange(5))])
-    yield p.case()
+    yield p.case(scratch=4)
 
 
 def sorts_of_rows(size):
@@ -70,7 +70,7 @@ def sorts_of_rows(size):
         p.call(f"%x, %y = array.topk %v k = {most} axis = {axis} : {kind} -> {p.type('a')}, {p.type('b')}", a="x", b="y")
         p.look("a", along(lambda x: -np.sort(-x, axis)))
         p.look("b", along(lambda x: np.argsort(-x, axis, "stable")))
-        yield p.case()
+        yield p.case(scratch=12)
 
 
 def scans(size):
@@ -119,7 +119,7 @@ def searches(size):
     p.see(f"%m = array.reduce max, %v axes = [0] : {kind} -> tensor<i8>", [("m", "i8", np.int8(1))])
     p.see(f"""%i, %n = array.nonzero %v size = 3 : {kind} -> tensor<3x1xi64>, tensor<i64>
         %f = array.slice %i [0:1, 0:1] : tensor<3x1xi64> -> tensor<1x1xi64>""", [("f", "i64", np.array([[place]]))])
-    yield p.case()
+    yield p.case(scratch=66)
 
 
 def softmaxes(size):
@@ -168,7 +168,7 @@ def rows_at_places(size):
     p.look("w", lambda i, j: number((table, columns), i % table, j) % MODULUS)
     p.call(f"%s = array.reverse %w axes = [0, 1] : {p.type('w')} -> {p.type('w')}", w="s")
     p.look("w", lambda i, j: number((table, columns), (rows - 1 - i) % table, columns - 1 - j) % MODULUS)
-    yield p.case()
+    yield p.case(scratch=2)
 
     # Few rows of a large table, read and added to.
     shape, kept = ROWS[size], 5
@@ -214,7 +214,7 @@ def copies(size):
     p.look("x", lambda i, j: np.where((i < 1) | (i > rows) | (j < 2), -1, joined(i - 1, j - 2)))
     p.call(f"%s = array.roll %w shifts = [2, -3] axes = [0, 1] : {p.type('w')} -> {p.type('w')}", w="s")
     p.look("w", lambda i, j: joined((i - 2) % rows, (j + 3) % columns))
-    yield p.case()
+    yield p.case(scratch=4)
 
     for name, permutation, shape in (("021", (0, 2, 1), {"small": (3, 37, 41), "large": (129, 4099, 4099)}[size]),
                                      ("0213", (0, 2, 1, 3), {"small": (3, 41, 5, 33), "large": (33, 16411, 31, 129)}[size]),

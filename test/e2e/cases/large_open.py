@@ -37,7 +37,7 @@ def outer(name, size, dtype, op, reference, kind="exact", turned=False):
         x, y = rows_and_columns(*sizes, dtype)
         at = places(*(sizes[::-1] if turned else sizes))
         steps.append(Step([x, y, Tensor("i64", at)], [(dtype, np.array([reference(i, j, x.values, y.values) for i, j in at]))]))
-        memory = max(memory, 8 * np.prod(sizes, dtype=np.int64) * (1 if dtype == "i8" else 2))
+        memory = max(memory, 12 * np.prod(sizes, dtype=np.int64) * (1 if dtype == "i8" else 2))
     return Case(f"{name}_{size}", text, steps, kind, memory=int(memory) if size == "large" else 0, alone=size == "large")
 
 

@@ -119,7 +119,7 @@ def attention(size):
         return np.where(k * depth <= s, of_v(n, h, s % depth + np.minimum(k, s // depth) * depth, d) / (s // depth + 1), 0)
     p.call(f"%y = array.attention %q, %q, %v causal scale = 64.0 : ({p.type('q')}, {p.type('q')}, {p.type('v')}) -> {p.type('w')}", w="y")
     p.look("w", summed(length // depth, mean))
-    yield p.case("sum")
+    yield p.case("sum", scratch=22)
 
 
 def resizes(size):
@@ -140,7 +140,7 @@ def resizes(size):
     for mode, formula in (("linear", linear), ("nearest", lambda n, y, x, c: of_x(n, y // 2, x // 2, c))):
         p.call(f"%s = array.resize {mode}, %x axes = [1, 2] sizes = [{2 * height}, {2 * width}] : {p.type('x')} -> {p.type('w')}", w="s")
         p.look("w", formula)
-    yield p.case("sum")
+    yield p.case("sum", scratch=4)
 
 
 def cases():
