@@ -204,7 +204,8 @@ struct ConvertReshape : OpConversionPattern<array::ReshapeOp> {
     requireEqualCounts(rewriter, op, operand, sizes);
     // Of no elements, the number does not say how large a `?` of the result is: no view finds it.
     if (!to.hasStaticShape() && llvm::is_contained(from.getShape(), 0)) {
-      rewriter.replaceOp(op, emptyTensor(rewriter, loc, sizes, to.getElementType()));
+      Value empty = emptyTensor(rewriter, loc, sizes, to.getElementType());
+      rewriter.replaceOp(op, castTo(rewriter, loc, empty, to));
       return success();
     }
     if (from == to && from.getNumDynamicDims() <= 1) {

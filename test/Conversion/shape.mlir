@@ -103,6 +103,16 @@ func.func @reshape_of_nothing(%x: tensor<0x?xf32>, %n: index) -> tensor<0x?xf32>
   return %0 : tensor<0x?xf32>
 }
 
+// What a `?` would have to be beside a dim of no elements is no number but 0, whatever the type calls it.
+// CHECK-LABEL: func.func @inferred_of_nothing(
+// CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<0xf32>
+// CHECK:         %[[Y:.*]] = tensor.cast %[[EMPTY]] : tensor<0xf32> to tensor<?xf32>
+// CHECK:         return %[[Y]]
+func.func @inferred_of_nothing(%x: tensor<?x0xf32>) -> tensor<?xf32> {
+  %0 = array.reshape %x : tensor<?x0xf32> -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
 // A dim that is given its own size is not repeated.
 // CHECK-LABEL: func.func @broadcast_of_own_size(
 // CHECK-SAME:    %[[X:.*]]: tensor<?xf32>

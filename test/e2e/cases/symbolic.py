@@ -566,6 +566,34 @@ def walks():
 """, steps, "sum", one_call=True)
 
 
+def beside_empty_dims():
+    """A dim of `?` elements beside one that is known to have none: there is nothing to view, to take or to gather."""
+    def case(name, operand, empty, result, shape, op):
+        return over_inputs(name, f"(%x: {operand})", result, f"{op} : {operand} -> {result}",
+                           [Step([Tensor("f32", np.zeros(empty))], [("f32", np.zeros(shape))])])
+
+    def by_index(name, operand, indices, result, op, shape):
+        nothing = Tensor("f32", np.zeros((0, 3)))
+        return over_inputs(name, f"(%x: {operand}, %i: {indices})", result, f"{op} : ({operand}, {indices}) -> {result}",
+                           [Step([nothing, Tensor("i32", np.zeros(shape(0), np.int32))], [("f32", np.zeros((0, 3)))]),
+                            Step([nothing, Tensor("i32", np.zeros(shape(2), np.int32))], error="expected an element in dim 0 of the operand")])
+
+    def over_inputs(name, inputs, result, op, steps):
+        return Case(name, f"""  func.func @NAME{inputs} -> ({result}) {{
+    %r = {op}
+    return %r : {result}
+  }}
+""", steps, "exact")
+
+    yield case("reshape_of_empty_rows", "tensor<?x0xf32>", (5, 0), "tensor<?xf32>", (0,), "array.reshape %x")
+    yield case("reshape_of_no_rows", "tensor<0x?xf32>", (0, 5), "tensor<?x2x0xf32>", (0, 2, 0), "array.reshape %x")
+    yield case("diagonal_of_empty_rows", "tensor<?x0xf32>", (5, 0), "tensor<?xf32>", (0,), "array.diagonal %x offset = -1")
+    yield case("diagonal_of_no_rows", "tensor<0x?xf32>", (0, 5), "tensor<?xf32>", (0,), "array.diagonal %x offset = 0")
+    yield by_index("take_of_no_rows", "tensor<0x3xf32>", "tensor<?xi32>", "tensor<?x3xf32>", "array.take %x[%i] axis = 0", lambda n: (n,))
+    yield by_index("gather_of_no_rows", "tensor<0x3xf32>", "tensor<?x1xi32>", "tensor<?x3xf32>", "array.gather %x[%i] axes = [0]",
+                   lambda n: (n, 1))
+
+
 def cases():
-    for make in (walks, several_ops, elementwise, ranges, named, kernels, shapes, requirements, temporaries, few_results):
+    for make in (walks, several_ops, elementwise, ranges, named, kernels, shapes, requirements, temporaries, few_results, beside_empty_dims):
         yield from make()

@@ -15,11 +15,13 @@ namespace xc::array {
 // Take
 //===----------------------------------------------------------------------===//
 
-/// An index is clamped into the dim, which an empty one does not allow.
+/// An index is clamped into the dim, which an empty one does not allow. Whether a `?` number of
+/// indices is 0 shows when the program runs.
 static LogicalResult checkNotEmpty(const RuleContext &rule, RankedTensorType type, int64_t axis,
                                    RankedTensorType indices) {
-  bool mayIndex = !llvm::is_contained(indices.getShape(), 0);
-  if (type.getDimSize(axis) == 0 && mayIndex)
+  bool mustIndex = llvm::none_of(
+      indices.getShape(), [](int64_t size) { return size == 0 || ShapedType::isDynamic(size); });
+  if (type.getDimSize(axis) == 0 && mustIndex)
     return rule.error("expected dim ", axis, " of the operand not to be empty, got ", type);
   return success();
 }
