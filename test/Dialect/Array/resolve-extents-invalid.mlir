@@ -139,6 +139,16 @@ func.func @repeated(%x: tensor<64xf32>, %n: tensor<i64>) {
 
 // -----
 
+func.func @unlike_the_result(%x: tensor<64xf32>, %y: tensor<?xf32>, %n: tensor<i64>) {
+  %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
+  %d = array.dim %0, 0 : tensor<?xf32>
+  // expected-error @+1 {{'array.broadcast_in_dim' op expected dim 0 of its operand to have the extent of the result's dim 0 or to be 1, got ?}}
+  %1 = array.broadcast_in_dim %y axes = [0] sizes(%d) : tensor<?xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
 func.func @branches(%x: tensor<64xf32>, %y: tensor<?xf32>, %n: tensor<i64>, %p: tensor<i1>) {
   %0 = array.set_extent %x, %n axis = 0 : (tensor<64xf32>, tensor<i64>) -> tensor<?xf32>
   // expected-error @+1 {{'array.if' op dim 0 of value #0 has an extent in device memory in one place and a size on the host in another; array.set_extent gives it one}}

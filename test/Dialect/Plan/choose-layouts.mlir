@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -pass-pipeline='builtin.module(func.func(xc-choose-layouts))' -split-input-file | FileCheck %s
+// RUN: xc-opt %s -pass-pipeline='builtin.module(func.func(xc-choose-layouts))' -split-input-file -verify-diagnostics | FileCheck %s
 
 // The image and the filter are transposed, the pool between two convolutions goes along, and only the last result is turned
 // back. Loops follow the result's dims.
@@ -199,4 +199,11 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     } -> tensor<16x256x30x30xf32>
     return %c : tensor<16x256x30x30xf32>
   }
+}
+
+// -----
+
+// expected-error @+1 {{expected to be in a module with `plan.target`}}
+func.func @for_no_target(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
 }

@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -xc-dedup-kernels | FileCheck %s
+// RUN: xc-opt %s -xc-dedup-kernels -split-input-file -verify-diagnostics | FileCheck %s
 
 // CHECK-LABEL: func.func @main
 // CHECK:         plan.dispatch @k0(
@@ -31,3 +31,12 @@ module @k2 attributes {plan.kernel} {
     return
   }
 }
+
+// -----
+
+func.func @without_body(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = plan.dispatch @k0(%x : tensor<4xf32>) -> (tensor<4xf32>) reuse [-1]
+  return %a : tensor<4xf32>
+}
+// expected-error @+1 {{expected a kernel with a name and one func.func}}
+module @k0 attributes {plan.kernel} {}

@@ -124,3 +124,8 @@ func.func private @dims() attributes {plan.launch = #plan.launch_config<grid = a
 
 // expected-error @+1 {{expected positive cluster dims, got 0}}
 func.func private @cluster() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 0, 1], shared = 0, scratch = 0>}
+
+// -----
+
+// expected-error @+1 {{expected sizes that are not negative, got shared = -1, scratch = 0}}
+func.func private @shared() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = -1, scratch = 0>}

@@ -423,3 +423,18 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %y : tensor<?xf32>
   }
 }
+
+// -----
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @element_from_outside(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<4xf32> {
+    %s = tensor.extract %i[] : tensor<f32>
+    %y = plan.region -> (tensor<4xf32>) {
+      %e = tensor.empty() : tensor<4xf32>
+      // expected-error @+1 {{expected only tensors and index values from outside the kernel, got 'f32'}}
+      %r = linalg.fill ins(%s : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      plan.yield %r : tensor<4xf32>
+    }
+    return %y : tensor<4xf32>
+  }
+}
