@@ -20,6 +20,7 @@ PAGE = ROOT / "docs" / "ops.md"
 sys.path.insert(0, str(ROOT / "test" / "e2e"))
 
 TYPES = ("i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "f16", "bf16", "f32", "f64")
+FLOATS = TYPES[-4:]
 GROUPS = ((("i8", "i16", "i32", "i64"), "i8..i64"), (("ui8", "ui16", "ui32", "ui64"), "ui8..ui64"))
 # Ops that no value shows: none today.
 UNNAMED = ()
@@ -45,8 +46,8 @@ passed there, and compares.
   one up: `iota`, random numbers).
 - **CUDA**: the same, without the cases that only a GPU can run in reasonable time.
 - **`?`**: a case has a size that is known when inputs are bound.
-- **gradient**: a case compares the op's own, or that of a function which holds the op (`yes`), or the op has one that only
-  test/Dialect/Array/vjp.mlir shows, as the ops that it is made of (`has one`). [Gradients](gradients.md) says how programs get them.
+- **gradient**: a case compares the op's own, or that of a function which holds the op, in these types (`yes`: all floats); or the
+  op has one that only test/Dialect/Array/vjp.mlir shows, as the ops that it is made of (`has one`). [Gradients](gradients.md) says how programs get them.
 
 | op | CPU | CUDA | `?` | gradient |
 |---|---|---|---|---|
@@ -78,7 +79,7 @@ def read_passed(files):
 class Row:
     def __init__(self):
         self.types = {"cpu": set(), "cuda": set()}
-        self.symbolic = self.gradient = False
+        self.symbolic, self.gradient = False, set()
 
 
 def statements(text):
@@ -124,7 +125,8 @@ def collect(passed):
             for device in devices:
                 row.types[device] |= found
             row.symbolic |= "?x" in statement
-            row.gradient |= "{vjp}" in statement or bool(case.gradients) and op in differentiable
+            if "{vjp}" in statement or case.gradients and op in differentiable:
+                row.gradient |= found.intersection(FLOATS)
     return rows
 
 
@@ -146,7 +148,8 @@ def page(rows):
         if op not in names:
             continue
         cpu, cuda = list_types(row.types["cpu"]), list_types(row.types["cuda"])
-        gradient = "yes" if row.gradient else "has one" if op in with_gradient and not name.endswith((" and", " or")) else ""
+        compared = "yes" if row.gradient.issuperset(FLOATS) else list_types(row.gradient)
+        gradient = compared if row.gradient else "has one" if op in with_gradient and not name.endswith((" and", " or")) else ""
         text += f"| `{name.removeprefix('array.')}` | {cpu} | {'same' if cuda == cpu else cuda} | {'yes' if row.symbolic else ''} | {gradient} |\n"
     return text
 

@@ -313,7 +313,7 @@ def decode():
 
 def attend_pages(q, k, v, table, lengths, scale):
     """Each sequence on its own: its pages behind each other, up to its length, the queries last."""
-    result = np.zeros(q.shape[:3] + v.shape[3:])
+    result = np.zeros(q.shape[:3] + v.shape[3:], q.dtype)
     for b, length in enumerate(lengths):
         keys, values = (np.concatenate(pages[np.clip(table[b], 0, len(pages) - 1)], 1)[None, :, :length] for pages in (k, v))
         result[b] = attend(q[b:b + 1], keys, values, scale, causal=True, offset=length - q.shape[2])[0]

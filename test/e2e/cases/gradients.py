@@ -27,7 +27,17 @@ def numerical(function, operands):
     return gradients
 
 
-def case(name, operands, function, text, out_types, kind="model", dtype="f32", constants=(), types=None):
+# What the latest case was made of: gradient_types.py makes others of it before it asks for the next.
+latest = None
+
+
+def case(*made_of, **options):
+    global latest
+    latest = made_of, options
+    return differentiated(*made_of, **options)
+
+
+def differentiated(name, operands, function, text, out_types, kind="model", dtype="f32", constants=(), types=None, numerical=numerical):
     """`text` has one op with results %y, ... of `out_types`, marked by {vjp}. Nothing flows back to `constants`, which
     follow the operands."""
     gradients = numerical(lambda *x: function(*x), [o.values for o in operands])

@@ -3,7 +3,7 @@ import numpy as np
 
 from cases.gradients import numerical
 from harness import Case, Step, function
-from tensors import Tensor, random
+from tensors import FLOATS, Tensor, random
 
 
 def softmax(x):
@@ -54,16 +54,18 @@ def network():
 
 def jumps():
     """What only jumps has no slope anywhere else: to what is multiplied with it it is a constant."""
-    x, y, d = random("f32", (40,), 31, -3, 3), random("f32", (40,), 32, 0.5, 2), random("f32", (40,), 33)
-    functions = {"floor": np.floor, "ceil": np.ceil, "round": np.rint, "sign": np.sign}
-    body = "\n".join([f"    %{op} = array.{op} %x : {x.mlir}" for op in functions] +
-                     [f"    %floor_div = array.floor_div %x, %y : {x.mlir}", f"    %a = array.add %floor, %ceil : {x.mlir}",
-                      f"    %b = array.mul %round, %sign : {x.mlir}", f"    %c = array.add %a, %b : {x.mlir}",
-                      f"    %k = array.add %c, %floor_div : {x.mlir}", f"    %r = array.mul %k, %y : {x.mlir}"])
-    k = np.floor(x.values) + np.ceil(x.values) + np.rint(x.values) * np.sign(x.values) + np.floor(x.values / y.values)
-    text = function("", [("%x", x.mlir), ("%y", y.mlir)], [("%r", x.mlir)], body)
-    yield Case("jumps", text, [Step([x, y], [("f32", k * y.values)]), Step([x, y, d], [("f32", np.zeros(40)), ("f32", k * d.values)], "_vjp")],
-               gradients=("",))
+    for dtype in FLOATS:
+        x, y, d = random(dtype, (40,), 31, -3, 3), random(dtype, (40,), 32, 0.5, 2), random(dtype, (40,), 33)
+        functions = {"floor": np.floor, "ceil": np.ceil, "round": np.rint, "sign": np.sign}
+        body = "\n".join([f"    %{op} = array.{op} %x : {x.mlir}" for op in functions] +
+                         [f"    %floor_div = array.floor_div %x, %y : {x.mlir}", f"    %a = array.add %floor, %ceil : {x.mlir}",
+                          f"    %b = array.mul %round, %sign : {x.mlir}", f"    %c = array.add %a, %b : {x.mlir}",
+                          f"    %k = array.add %c, %floor_div : {x.mlir}", f"    %r = array.mul %k, %y : {x.mlir}"])
+        k = np.floor(x.values) + np.ceil(x.values) + np.rint(x.values) * np.sign(x.values) + np.floor(x.values / y.values)
+        text = function("", [("%x", x.mlir), ("%y", y.mlir)], [("%r", x.mlir)], body)
+        yield Case(f"jumps_{dtype}", text,
+                   [Step([x, y], [(dtype, k * y.values)]), Step([x, y, d], [(dtype, np.zeros(40)), (dtype, k * d.values)], "_vjp")],
+                   gradients=("",))
 
 
 def several_results():
