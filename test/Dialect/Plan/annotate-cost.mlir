@@ -62,4 +62,28 @@ module @rest attributes {plan.kernel} {
     return
   }
 }
+
+// Three rows of a table, not the table: 3 x 8 floats of it, as many written, and 3 indices.
+// CHECK:      module @take attributes
+// CHECK-SAME: plan.bytes = affine_map<() -> (204)>
+module @take attributes {plan.kernel} {
+  func.func @take() {
+    %x = plan.binding 0 read align 16 : memref<1000x8xf32>
+    %i = plan.binding 1 read align 16 : memref<3xi32>
+    %y = plan.binding 2 write align 16 : memref<3x8xf32>
+    %table = bufferization.to_tensor %x restrict : memref<1000x8xf32> to tensor<1000x8xf32>
+    %indices = bufferization.to_tensor %i restrict : memref<3xi32> to tensor<3xi32>
+    %e = tensor.empty() : tensor<3x8xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(n, f) -> (n)>, affine_map<(n, f) -> (n, f)>], iterator_types = ["parallel", "parallel"]}
+        ins(%indices : tensor<3xi32>) outs(%e : tensor<3x8xf32>) {
+    ^bb0(%in: i32, %out: f32):
+      %row = arith.index_cast %in : i32 to index
+      %column = linalg.index 1 : index
+      %s = tensor.extract %table[%row, %column] : tensor<1000x8xf32>
+      linalg.yield %s : f32
+    } -> tensor<3x8xf32>
+    bufferization.materialize_in_destination %r in restrict writable %y : (tensor<3x8xf32>, memref<3x8xf32>) -> ()
+    return
+  }
+}
 }

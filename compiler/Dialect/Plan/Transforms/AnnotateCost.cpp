@@ -131,6 +131,39 @@ static Value getAccessed(BindingOp binding) {
   return binding.getMemory();
 }
 
+/// The elements that bodies take from `tensor` by index; none where something else reads it, or as
+/// often as only the run tells.
+static std::optional<int64_t> countTaken(Value tensor) {
+  int64_t taken = 0;
+  for (Operation *user : tensor.getUsers()) {
+    std::optional<int64_t> more;
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(user)) {
+      more = countTaken(user->getResult(0));
+    } else if (auto loops = user->getParentOfType<linalg::LinalgOp>();
+               loops && isa<tensor::ExtractOp>(user)) {
+      SmallVector<int64_t> sizes = loops.getStaticLoopRanges();
+      if (!ShapedType::isDynamicShape(sizes))
+        more = ShapedType::getNumElements(sizes);
+    }
+    if (!more)
+      return std::nullopt;
+    taken += *more;
+  }
+  return taken;
+}
+
+/// The elements of what a kernel only takes by index, if that is fewer than its memory has: rows of
+/// a table.
+static std::optional<int64_t> countTaken(BindingOp binding) {
+  auto type = cast<MemRefType>(binding.getMemory().getType());
+  if (binding.getAccess() != Access::Read || !binding->hasOneUse() || !type.hasStaticShape())
+    return std::nullopt;
+  Operation *user = *binding->user_begin();
+  std::optional<int64_t> taken =
+      user->getNumResults() == 1 ? countTaken(user->getResult(0)) : std::nullopt;
+  return taken && *taken < type.getNumElements() ? taken : std::nullopt;
+}
+
 AffineExpr AnnotateCost::countBytes(ModuleOp kernel, KernelSizes &sizes) {
   AffineExpr total = getAffineConstantExpr(0, kernel.getContext());
   kernel.walk([&](BindingOp binding) {
@@ -138,6 +171,10 @@ AffineExpr AnnotateCost::countBytes(ModuleOp kernel, KernelSizes &sizes) {
     auto type = cast<ShapedType>(accessed.getType());
     AffineExpr bytes = getAffineConstantExpr(llvm::divideCeil(type.getElementTypeBitWidth(), 8),
                                              kernel.getContext());
+    if (std::optional<int64_t> taken = countTaken(binding)) {
+      total = total + bytes * *taken;
+      return;
+    }
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (AffineExpr size = sizes.getDim(accessed, dim))
         bytes = bytes * size;

@@ -173,8 +173,8 @@ def DedupKernels : Pass<"xc-dedup-kernels", "::mlir::ModuleOp"> {
 def AnnotateCost : Pass<"xc-annotate-cost", "::mlir::ModuleOp"> {
   let summary = "Say what each kernel moves and computes";
   let description = [{
-    Sets on each kernel module, as maps over the kernel's scalars: `plan.bytes`, the fewest bytes that one run must move (each binding once),
-    and `plan.flops`, the arithmetic ops of its bodies times their iterations (a fused multiply-add counts two, any `math` op one); and
+    Sets on each kernel module, as maps over the kernel's scalars: `plan.bytes`, the fewest bytes that one run must move (each binding once;
+    of one that is only read at computed places no more elements than are taken, where that number is known), and `plan.flops`, the arithmetic ops of its bodies times their iterations (a fused multiply-add counts two, any `math` op one); and
     `plan.locations`, the source locations of its ops; `plan.counts`, how many bindings and scalars a dispatch brings; and `plan.operands`, the
     element type and dims of each binding. Reports, benchmarks and debuggers read them. Example:
     ```mlir
