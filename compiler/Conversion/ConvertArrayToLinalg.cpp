@@ -209,10 +209,13 @@ private:
 };
 
 struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToLinalgPass> {
+  using ConvertArrayToLinalgBase::ConvertArrayToLinalgBase;
+
   void runOnOperation() override {
     recordDtypes();
-    if (failed(requireIndicesOfInput()) || failed(convert()) ||
-        failed(plan::requireStaticSizes(getOperation())) || failed(cleanUp()))
+    if (failed(requireIndicesOfInput()) || failed(convert()))
+      return signalPassFailure();
+    if (simplify && (failed(plan::requireStaticSizes(getOperation())) || failed(cleanUp())))
       signalPassFailure();
   }
 
@@ -278,7 +281,10 @@ private:
              converter.isLegal(&func.getBody());
     });
     target.markUnknownOpDynamicallyLegal([&](Operation *op) { return converter.isLegal(op); });
-    return applyPartialConversion(getOperation(), target, std::move(patterns));
+    ConversionConfig config;
+    if (!simplify)
+      config.foldingMode = DialectConversionFoldingMode::Never;
+    return applyPartialConversion(getOperation(), target, std::move(patterns), config);
   }
 
   LogicalResult cleanUp() {

@@ -57,6 +57,31 @@ def OutlineControl : Pass<"xc-outline-control", "::mlir::ModuleOp"> {
   let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect"];
 }
 
+def StateDemands : Pass<"xc-state-demands", "::mlir::ModuleOp"> {
+  let summary = "Say at the start of a function what it demands of the sizes of its inputs";
+  let description = [{
+    Adds a `plan.require` for each comparison of sizes that an op of the function demands, if a result depends on the op, as
+    a formula over the dynamic dims of the function's inputs. So what folds take away, and what a gradient does not need,
+    still refuses sizes that the program as it is written refuses. What sizes must be like is taken from a copy of the function that is lowered to
+    linalg without folds; a function that cannot be lowered so is left as it is. Demands of a region of an `array.if` that sizes
+    choose are multiplied by a formula that is 1 where it is chosen, else 0. Example:
+    ```mlir
+    func.func @f(%x: tensor<?x4xf32>) -> tensor<2x4xf32> {                                          // input
+      %a = array.slice %x [0:3, :] : tensor<?x4xf32> -> tensor<3x4xf32>
+      %b = array.slice %a [0:2, :] : tensor<3x4xf32> -> tensor<2x4xf32>
+      return %b : tensor<2x4xf32>
+    }
+    %n = tensor.dim %x, %c0 : tensor<?x4xf32>                                                       // output, before the slices
+    plan.require %c3 at_most %n, "array.slice: expected the slice of dim 0 to lie in tensor<?x4xf32>"
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect",
+                           "::xc::kernel::KernelDialect", "::xc::plan::PlanDialect"];
+}
+
 def ConvertArrayToLinalg : Pass<"xc-convert-array-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Lower array ops to linalg on tensors";
   let description = [{
@@ -78,6 +103,8 @@ def ConvertArrayToLinalg : Pass<"xc-convert-array-to-linalg", "::mlir::ModuleOp"
     } -> tensor<4x8xf32>
     ```
   }];
+  let options = [Option<"simplify", "simplify", "bool", "true",
+                        "Fold ops, and simplify sizes and casts afterwards">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect", "::xc::kernel::KernelDialect",

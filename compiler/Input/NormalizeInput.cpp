@@ -340,7 +340,10 @@ struct NormalizeInputPass : impl::NormalizeInputBase<NormalizeInputPass> {
     patterns.add<Generalize, DecomposeSoftmax, DropUnreadInits, SliceConstantResults,
                  WidenAccumulator, linalg::DecomposePadOpPattern>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
+    // Folds would take away array ops before what they demand of sizes has been stated.
+    GreedyRewriteConfig config;
+    config.enableFolding(false);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config))) {
       getOperation().emitError(
           "linalg ops could not be normalised: the rewriting did not converge");
       return signalPassFailure();

@@ -48,13 +48,15 @@ static void addInputPasses(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(custom::createReadKernels({options.modelDirectory}));
   addInputConversionPasses(pm);
   // Entry points are compiled each on its own, so calls between functions go.
-  pm.addPass(createInlinerPass());
+  // Without its own cleanup, which would take away ops before what they demand has been stated.
+  pm.addPass(createInlinerPass({}, /*defaultPipelineBuilder=*/nullptr));
   pm.addPass(createSymbolDCEPass());
 }
 
 /// Shapes first, since gradients, folding and decomposition look at them.
 static void addArrayPasses(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(array::createInferShapes());
+  pm.addPass(createStateDemands());
   addCleanup(pm);
   for (const Gradient &gradient : options.gradients) {
     array::DifferentiateOptions differentiate;

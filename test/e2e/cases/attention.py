@@ -225,7 +225,7 @@ def symbolic_blocks():
                              for i, n in enumerate((queries, before, behind, before + 1, behind - 1)))
         keys, values = (np.concatenate([a.values, b.values], 1) for a, b in ((kp, kn), (vp, vn)))
         steps.append(Step([q, kp, kn, vp, vn], [("f32", attend(q.values, keys, values, 0.25))]))
-    steps.append(Step([q, kp, kn, vp, vp], [], error="got 6 and 3"))
+    steps.append(Step([q, kp, kn, vp, vp], [], error="got 3 and 6"))
     yield Case("symbolic_blocks_of_formulas", f"""  func.func @NAME(%q: {new}, %kp: {past}, %kn: {new}, %vp: {past}, %vn: {new}) -> {new} {{
     %k = array.concatenate %kp, %kn axis = 1 : ({past}, {new}) -> {new}
     %v = array.concatenate %vp, %vn axis = 1 : ({past}, {new}) -> {new}

@@ -35,8 +35,6 @@ private:
   LogicalResult checkRanges();
   LogicalResult add(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
                     StringRef what);
-  LogicalResult addLoops(linalg::LinalgOp op);
-  LogicalResult addCast(tensor::CastOp op);
 
   func::FuncOp func;
   SymbolicDims &dims;
@@ -149,8 +147,10 @@ LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison 
   return success();
 }
 
+using DemandVisitor = llvm::function_ref<LogicalResult(const Demand &)>;
+
 /// All operands whose dim is a loop must say the same of its size.
-LogicalResult RequirementBuilder::addLoops(linalg::LinalgOp op) {
+static LogicalResult visitLoops(linalg::LinalgOp op, SymbolicDims &dims, DemandVisitor visit) {
   SmallVector<std::pair<AffineExpr, OpOperand *>> sizes(op.getNumLoops(), {AffineExpr(), nullptr});
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
@@ -170,17 +170,20 @@ LogicalResult RequirementBuilder::addLoops(linalg::LinalgOp op) {
         from = &operand;
         continue;
       }
-      std::string what;
-      llvm::raw_string_ostream(what)
+      if (knownSize == *size)
+        continue;
+      Demand demand{op.getLoc(), knownSize, Comparison::Equal, *size, ""};
+      llvm::raw_string_ostream(demand.what)
           << "expected operands that agree in a dim: " << from->get().getType() << " and " << type;
-      if (failed(add(op.getLoc(), knownSize, Comparison::Equal, *size, what)))
+      if (failed(visit(demand)))
         return failure();
     }
   }
   return success();
 }
 
-LogicalResult RequirementBuilder::addCast(tensor::CastOp op) {
+/// A `?` that is cast to a number is that number.
+static LogicalResult visitCast(tensor::CastOp op, SymbolicDims &dims, DemandVisitor visit) {
   auto to = dyn_cast<RankedTensorType>(op.getType());
   if (!to || !isa<RankedTensorType>(op.getSource().getType()))
     return success();
@@ -188,14 +191,29 @@ LogicalResult RequirementBuilder::addCast(tensor::CastOp op) {
     FailureOr<AffineExpr> from = dims.getDim(op.getSource(), dim);
     if (ShapedType::isDynamic(size) || failed(from))
       continue;
-    std::string what;
-    llvm::raw_string_ostream(what)
+    AffineExpr number = getAffineConstantExpr(size, op.getContext());
+    if (*from == number)
+      continue;
+    Demand demand{op.getLoc(), *from, Comparison::Equal, number, ""};
+    llvm::raw_string_ostream(demand.what)
         << "expected dim " << dim << " of " << op.getSource().getType() << " to be that of " << to;
-    if (failed(
-            add(op.getLoc(), *from, Comparison::Equal, builder.getAffineConstantExpr(size), what)))
+    if (failed(visit(demand)))
       return failure();
   }
   return success();
+}
+
+/// What linalg ops and casts demand.
+static LogicalResult visitImplied(func::FuncOp func, SymbolicDims &dims, DemandVisitor visit) {
+  WalkResult walk = func.walk([&](Operation *op) {
+    LogicalResult visited = success();
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      visited = visitLoops(linalgOp, dims, visit);
+    else if (auto cast = dyn_cast<tensor::CastOp>(op))
+      visited = visitCast(cast, dims, visit);
+    return failed(visited) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
 }
 
 LogicalResult RequirementBuilder::run() {
@@ -216,15 +234,33 @@ LogicalResult RequirementBuilder::run() {
 }
 
 LogicalResult RequirementBuilder::addImplied() {
-  WalkResult walk = func.walk([&](Operation *op) {
-    LogicalResult added = success();
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      added = addLoops(linalgOp);
-    else if (auto cast = dyn_cast<tensor::CastOp>(op))
-      added = addCast(cast);
-    return failed(added) ? WalkResult::interrupt() : WalkResult::advance();
+  return visitImplied(func, dims, [&](const Demand &demand) {
+    return add(demand.loc, demand.left, demand.comparison, demand.right, demand.what);
   });
-  return failure(walk.wasInterrupted());
+}
+
+SmallVector<Demand> collectDemands(func::FuncOp func, SymbolicDims &dims) {
+  SmallVector<Demand> demands;
+  func.walk([&](Operation *op) {
+    // From the top, so that no question goes further back than to the op before.
+    for (Value result : op->getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        (void)dims.getShape(result);
+    auto require = dyn_cast<RequireOp>(op);
+    if (!require)
+      return;
+    FailureOr<AffineExpr> left = dims.getExpr(require.getLeft()),
+                          right = dims.getExpr(require.getRight());
+    if (succeeded(left) && succeeded(right) && *left != *right)
+      demands.push_back(
+          {require.getLoc(), *left, require.getComparison(), *right, require.getWhat().str()});
+  });
+  LogicalResult visited = visitImplied(func, dims, [&](const Demand &demand) {
+    demands.push_back(demand);
+    return success();
+  });
+  (void)visited;
+  return demands;
 }
 
 llvm::DenseSet<Operation *> findChosenRegions(ModuleOp module) {

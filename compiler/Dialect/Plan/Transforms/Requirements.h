@@ -8,6 +8,7 @@
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_REQUIREMENTS_H
 #define XC_DIALECT_PLAN_TRANSFORMS_REQUIREMENTS_H
 
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -26,6 +27,19 @@ llvm::DenseSet<mlir::Operation *> findChosenRegions(mlir::ModuleOp module);
 /// function runs, by the ranges of dims, is an error.
 mlir::LogicalResult listRequirements(mlir::func::FuncOp func, SymbolicDims &dims,
                                      bool isChosenBySizes);
+
+/// A comparison of two sizes, and what is said where it does not hold.
+struct Demand {
+  mlir::Location loc;
+  mlir::AffineExpr left;
+  Comparison comparison;
+  mlir::AffineExpr right;
+  std::string what;
+};
+
+/// What the `plan.require`s, linalg ops and casts of a function demand, in formulas over its
+/// symbols. Leaves out what is no formula, and what holds for all symbols as they stand.
+llvm::SmallVector<Demand> collectDemands(mlir::func::FuncOp func, SymbolicDims &dims);
 
 /// Adds to the functions of `module` those of them that say that a formula is a number, before
 /// folds of casts and slices forget the formula.

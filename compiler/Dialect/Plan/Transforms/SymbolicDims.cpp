@@ -29,9 +29,11 @@ namespace xc::plan {
 
 static constexpr StringLiteral kDimRangeAttr = "array.dim_range";
 
-SymbolicDims::SymbolicDims(func::FuncOp func) : func(func), context(func.getContext()) {
+SymbolicDims::SymbolicDims(func::FuncOp func, UnifySizes unifySizes)
+    : func(func), context(func.getContext()) {
   nameArgumentSymbols();
-  func.walk([&](linalg::LinalgOp op) { unifyLoopSizes(op); });
+  if (unifySizes == UnifySizes::Yes)
+    func.walk([&](linalg::LinalgOp op) { unifyLoopSizes(op); });
   numberSymbols();
   // What was cached while symbols were being merged speaks of the candidates.
   exprCache.clear();

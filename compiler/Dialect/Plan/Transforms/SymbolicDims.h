@@ -45,11 +45,14 @@ struct SymbolDefinition {
   SizeRange range;
 };
 
+/// Whether dims of arguments whose sizes an op demands to be equal are one symbol.
+enum class UnifySizes { No, Yes };
+
 /// Formulas of the index values and tensor sizes of one function. Built once; valid while the
 /// function's arguments and linalg ops are not changed.
 class SymbolicDims {
 public:
-  explicit SymbolicDims(mlir::func::FuncOp func);
+  explicit SymbolicDims(mlir::func::FuncOp func, UnifySizes unifySizes = UnifySizes::Yes);
 
   llvm::ArrayRef<SymbolDefinition> getSymbols() const { return symbols; }
 

@@ -1,0 +1,260 @@
+//===- StateDemands.cpp - What a function demands of sizes, said first ----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What sizes must be like is known where array ops become linalg. Until then folds, and gradients
+// that need no more than the sizes of what they are gradients of, take ops away with what they
+// demand. So each function with dynamic dims is lowered once as it is written, beside the module:
+// 1. A copy without what no result depends on is decomposed, and becomes linalg without any fold.
+// 2. What its ops demand, those of regions as well, are comparisons of formulas over the sizes of
+//    the function's inputs. Of a region that sizes choose, both sides are 0 where it is not chosen.
+// 3. They become `plan.require`s at the start of the function, which nothing takes away.
+//
+// A function that cannot be lowered as it is written is left alone: later passes say why, or
+// simplify it to one that can be. Of one with device-bounded dims the copy is simplified as well,
+// since the rules of extents rely on that; folds in it take away what they do elsewhere.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/Passes.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/Transforms/Passes.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/Transforms/Requirements.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace xc {
+#define GEN_PASS_DEF_STATEDEMANDS
+#include "compiler/Conversion/Passes.h.inc"
+
+static bool hasDynamicInput(func::FuncOp func) {
+  return llvm::any_of(func.getArgumentTypes(), [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  });
+}
+
+template <typename... OpTys> static bool has(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa<OpTys...>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Erases what no result, assignment or stated demand depends on.
+static void eraseDead(Operation *root) {
+  root->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
+namespace {
+
+/// Collects what a lowered function and the functions of its regions demand, in formulas over the
+/// symbols of the function.
+class RegionDemands {
+public:
+  explicit RegionDemands(ModuleOp module) : symbols(module) {}
+
+  SmallVector<plan::Demand> run(func::FuncOp func) {
+    plan::SymbolicDims dims(func, plan::UnifySizes::No);
+    collect(func, dims, /*around=*/nullptr, /*isChosen=*/AffineExpr());
+    return demands.takeVector();
+  }
+
+private:
+  /// Formulas over the symbols of a region's function, as formulas over those of the whole one;
+  /// null where a symbol is none.
+  class Translation {
+  public:
+    Translation(plan::SymbolicDims &dims, const Translation *around, ValueRange operands,
+                const plan::SymbolicDims &inside);
+    AffineExpr operator()(AffineExpr expr) const;
+
+  private:
+    SmallVector<AffineExpr> symbols;
+  };
+
+  void collect(func::FuncOp func, plan::SymbolicDims &dims, const Translation *around,
+               AffineExpr isChosen);
+  void collectRegion(FlatSymbolRefAttr callee, ValueRange operands, plan::SymbolicDims &dims,
+                     const Translation *around, AffineExpr isChosen);
+  void add(plan::Demand demand, const Translation *around, AffineExpr isChosen);
+
+  /// Keeps what is new, in the order in which it came.
+  class DemandList {
+  public:
+    void insert(plan::Demand demand) {
+      auto key = std::make_tuple(demand.left, demand.right, unsigned(demand.comparison));
+      if (known.insert(key).second)
+        demands.push_back(std::move(demand));
+    }
+    SmallVector<plan::Demand> takeVector() { return std::move(demands); }
+
+  private:
+    llvm::DenseSet<std::tuple<AffineExpr, AffineExpr, unsigned>> known;
+    SmallVector<plan::Demand> demands;
+  };
+
+  SymbolTable symbols;
+  DemandList demands;
+};
+
+} // namespace
+
+RegionDemands::Translation::Translation(plan::SymbolicDims &dims, const Translation *around,
+                                        ValueRange operands, const plan::SymbolicDims &inside) {
+  for (const plan::SymbolDefinition &symbol : inside.getSymbols()) {
+    FailureOr<AffineExpr> size = dims.getDim(operands[symbol.input], symbol.dim);
+    AffineExpr expr = succeeded(size) ? *size : AffineExpr();
+    symbols.push_back(expr && around ? (*around)(expr) : expr);
+  }
+}
+
+AffineExpr RegionDemands::Translation::operator()(AffineExpr expr) const {
+  for (auto [position, symbol] : llvm::enumerate(symbols))
+    if (!symbol && expr.isFunctionOfSymbol(position))
+      return {};
+  SmallVector<AffineExpr> replacements(symbols);
+  for (AffineExpr &replacement : replacements)
+    if (!replacement)
+      replacement = getAffineConstantExpr(0, expr.getContext());
+  return expr.replaceSymbols(replacements);
+}
+
+void RegionDemands::add(plan::Demand demand, const Translation *around, AffineExpr isChosen) {
+  for (AffineExpr *side : {&demand.left, &demand.right}) {
+    if (around)
+      *side = (*around)(*side);
+    if (!*side)
+      return;
+    if (isChosen)
+      *side = isChosen * *side;
+  }
+  if (demand.left != demand.right)
+    demands.insert(std::move(demand));
+}
+
+void RegionDemands::collectRegion(FlatSymbolRefAttr callee, ValueRange operands,
+                                  plan::SymbolicDims &dims, const Translation *around,
+                                  AffineExpr isChosen) {
+  auto func = symbols.lookup<func::FuncOp>(callee.getAttr());
+  plan::SymbolicDims inside(func, plan::UnifySizes::No);
+  Translation translation(dims, around, operands, inside);
+  collect(func, inside, &translation, isChosen);
+}
+
+void RegionDemands::collect(func::FuncOp func, plan::SymbolicDims &dims, const Translation *around,
+                            AffineExpr isChosen) {
+  for (const plan::Demand &demand : plan::collectDemands(func, dims))
+    add(demand, around, isChosen);
+  for (Operation &op : func.front()) {
+    if (auto loop = dyn_cast<plan::LoopOp>(op))
+      for (FlatSymbolRefAttr callee : {loop.getConditionAttr(), loop.getBodyAttr()})
+        collectRegion(callee, loop.getOperands(), dims, around, isChosen);
+    auto branch = dyn_cast<plan::BranchOp>(op);
+    if (!branch)
+      continue;
+    AffineExpr one = getAffineConstantExpr(1, op.getContext()), choice;
+    if (branch.getCondition().getType().isIndex()) {
+      FailureOr<AffineExpr> expr = dims.getExpr(branch.getCondition());
+      choice = succeeded(expr) ? (around ? (*around)(*expr) : *expr) : AffineExpr();
+      if (!choice)
+        continue;
+    }
+    for (auto [callee, own] :
+         {std::pair(branch.getThenAttr(), choice),
+          std::pair(branch.getOtherwiseAttr(), choice ? one - choice : AffineExpr())})
+      collectRegion(callee, branch.getCaptures(), dims, around,
+                    own && isChosen ? isChosen * own
+                    : own           ? own
+                                    : isChosen);
+  }
+}
+
+namespace {
+
+struct StateDemands final : impl::StateDemandsBase<StateDemands> {
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (func.isExternal() || func.isPrivate() || !hasDynamicInput(func))
+        continue;
+      ModuleOp scratch = copyOf(func);
+      if (succeeded(lower(scratch)))
+        state(func, RegionDemands(scratch).run(scratch.lookupSymbol<func::FuncOp>(func.getName())));
+      scratch.erase();
+    }
+  }
+
+private:
+  /// A module beside the functions, with `func` and what it may refer to: variables, kernels, and
+  /// private functions, which kernels name as their references.
+  ModuleOp copyOf(func::FuncOp func) {
+    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    auto scratch = ModuleOp::create(builder, func.getLoc());
+    builder.setInsertionPointToEnd(scratch.getBody());
+    for (Operation &op : *getOperation().getBody())
+      if (auto other = dyn_cast<func::FuncOp>(op);
+          other ? other == func || other.isPrivate() : !isa<ModuleOp>(op))
+        builder.clone(op);
+    eraseDead(scratch);
+    return scratch;
+  }
+
+  /// What cannot be lowered is reported where it is, later.
+  LogicalResult lower(ModuleOp scratch) {
+    ScopedDiagnosticHandler silence(&getContext(), [](Diagnostic &) { return success(); });
+    OpPassManager pipeline(ModuleOp::getOperationName());
+    // What constants choose is no choice.
+    if (has<array::IfOp>(scratch))
+      pipeline.addPass(createFoldConstants());
+    pipeline.addPass(array::createDecompose());
+    // The rules of extents look at what an op's result is used by, behind casts.
+    if (has<array::SetExtentOp, array::CompressOp, array::AppendOp>(scratch))
+      pipeline.addPass(createCanonicalizerPass());
+    pipeline.addNestedPass<func::FuncOp>(array::createResolveExtents());
+    pipeline.addPass(createOutlineControl());
+    ConvertArrayToLinalgOptions asWritten;
+    asWritten.simplify = false;
+    pipeline.addPass(createConvertArrayToLinalg(asWritten));
+    return runPipeline(pipeline, scratch);
+  }
+
+  static void state(func::FuncOp func, ArrayRef<plan::Demand> demands) {
+    plan::SymbolicDims dims(func, plan::UnifySizes::No);
+    OpBuilder builder = OpBuilder::atBlockBegin(&func.front());
+    SmallVector<Value> symbolValues;
+    for (const plan::Demand &demand : demands) {
+      Value left = dims.materialize(builder, demand.loc, demand.left, symbolValues),
+            right = dims.materialize(builder, demand.loc, demand.right, symbolValues);
+      plan::RequireOp::create(builder, demand.loc, left, demand.comparison, right, demand.what);
+    }
+  }
+};
+
+} // namespace
+
+} // namespace xc
