@@ -74,7 +74,8 @@ class DotGeneral(Op):
         rest = [type.dims[i] for i in range(type.rank) if i not in lhs_batch + lhs_contract]
         attributes = {"lhs_batch": lhs_batch, "lhs_contract": lhs_contract, "rhs_batch": places[:batches],
                       "rhs_contract": places[batches:batches + contracts]}
-        return [lhs, rhs], attributes, [Type(type.dtype, tuple([type.dims[i] for i in lhs_batch] + rest + free))]
+        to = g.choice([type.dtype, ACCUMULATED.get(type.dtype, type.dtype)])
+        return [lhs, rhs], attributes, [Type(to, tuple([type.dims[i] for i in lhs_batch] + rest + free))]
 
     def body(self, node, names, types):
         held = node.attributes

@@ -34,22 +34,26 @@ class Conv(Op):
         if isinstance(features, str) or features == 0:
             return None
         groups = g.choice([1, 1, 1] + [n for n in (2, 3, features) if features % n == 0])
-        sizes = {"i": features // groups, "o": groups * g.integer(1, 4)}
+        batch = type.dims[0]
+        batch_groups = g.choice([1, 1, 1] + [n for n in (2, 3) if groups == 1 and isinstance(batch, int) and batch % n == 0])
+        sizes = {"i": features // groups, "o": groups * batch_groups * g.integer(1, 4)}
         window = {name: [] for name in ("strides", "low", "high", "input_dilation", "filter_dilation")}
-        results = {"b": type.dims[0], "f": sizes["o"]}
+        results = {"b": batch if batch_groups == 1 else batch // batch_groups, "f": sizes["o"]}
         for label in spatial:
             size, dim = g.integer(1, 3), type.dims[inputs.index(label)]
             stride, dilation = g.choice([1, 1, 1, 2, 3]), g.choice([1, 1, 2])
-            low, high = g.integer(-1, 2), g.integer(0, 2)
-            for name, number in zip(window, (stride, low, high, 1, dilation)):
+            low, high, spread = g.integer(-1, 2), g.integer(-1, 2), g.choice([1, 1, 1, 2, 3])
+            for name, number in zip(window, (stride, low, high, spread, dilation)):
                 window[name].append(number)
+            if spread != 1:
+                dim = f"(({dim}-1)*{spread}+1)" if isinstance(dim, str) else max((dim - 1) * spread + 1, 0)
             sizes[label], results[label] = size, places(g, dim, size, stride, low, high, dilation)
         if None in results.values() or any(g.least(type.dims[inputs.index(label)]) < 1 for label in spatial):
             return None
         kernel = g.operand(type.dtype, tuple(sizes[label] for label in filters))
         dims = " ".join([f"[{', '.join(inputs)}]", "x", f"[{', '.join(filters)}]", "->", f"[{', '.join(inputs)}]"])
         to = g.choice([type.dtype, ACCUMULATED.get(type.dtype, type.dtype)])
-        return ([operand, kernel], {"dims": dims, "window": dict(window, feature_groups=groups)},
+        return ([operand, kernel], {"dims": dims, "window": dict(window, feature_groups=groups, batch_groups=batch_groups)},
                 [Type(to, tuple(results[label] for label in inputs))])
 
     def body(self, node, names, types):
