@@ -92,3 +92,21 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return
   }
 }
+
+// -----
+
+// Many updates that never meet need no order, so that they go into a constant, too, once it is in memory; few need none in any case.
+// CHECK-LABEL: func.func @unique_into_constant
+// CHECK:         kernel.scatter set, {{.*}} axes = [0] unique in_place : tensor<?x1xi32>
+// CHECK:         kernel.scatter set, {{.*}} axes = [0] unique :
+// CHECK:         kernel.scatter set, {{.*}} axes = [0] :
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @unique_into_constant(%few: tensor<3x1xi32>, %u: tensor<3xf32>, %many: tensor<?x1xi32>, %v: tensor<?xf32>)
+      -> (tensor<9xf32>, tensor<9xf32>, tensor<9xf32>) {
+    %none = arith.constant dense<-1.0> : tensor<9xf32>
+    %0 = kernel.scatter set, %many, %v into %none axes = [0] unique : tensor<?x1xi32>, tensor<?xf32> into tensor<9xf32> -> tensor<9xf32>
+    %1 = kernel.scatter set, %few, %u into %none axes = [0] unique : tensor<3x1xi32>, tensor<3xf32> into tensor<9xf32> -> tensor<9xf32>
+    %2 = kernel.scatter set, %many, %v into %none axes = [0] : tensor<?x1xi32>, tensor<?xf32> into tensor<9xf32> -> tensor<9xf32>
+    return %0, %1, %2 : tensor<9xf32>, tensor<9xf32>, tensor<9xf32>
+  }
+}

@@ -119,7 +119,7 @@ def searches(size):
     p.see(f"%m = array.reduce max, %v axes = [0] : {kind} -> tensor<i8>", [("m", "i8", np.int8(1))])
     p.see(f"""%i, %n = array.nonzero %v size = 3 : {kind} -> tensor<3x1xi64>, tensor<i64>
         %f = array.slice %i [0:1, 0:1] : tensor<3x1xi64> -> tensor<1x1xi64>""", [("f", "i64", np.array([[place]]))])
-    yield p.case(scratch=66)
+    yield p.case(scratch=34)
 
 
 def softmaxes(size):

@@ -115,16 +115,17 @@ FailureOr<Values> NonzeroOp::decompose(OpBuilder &builder) {
                    ? flat
                    : e.compare(CompareDirection::Ne, flat, e.scalar(0, flat));
   Value picked = e.convert(mask, element), before = countBefore(e, mask, element);
-  // What is not picked goes to a row that is not there.
-  Value row = e.select(mask, before, e.scalar(static_cast<double>(size), before));
   auto flatType = cast<RankedTensorType>(flat.getType()).clone(element);
   Value numbers = e.make<IotaOp>(flatType, e.dynamicSizes(flat), /*axis=*/0);
   numbers.getDefiningOp()->setAttr(kCountedAttr, builder.getUnitAttr());
+  // What is not picked goes to a row that is not there, each to one of its own: where no two go to
+  // one, nothing has to be sorted.
+  Value row = e.select(mask, before, e.sub(e.integer(-1, element), numbers));
   Value none = e.make<BroadcastInDimOp>(RankedTensorType::get(size, element), e.scalar(-1, picked),
                                         ValueRange(), ArrayRef<int64_t>());
   int64_t lead = 0;
   Value places = e.make<ScatterOp>(ScatterKind::Set, none, e.make<ExpandDimsOp>(row, int64_t(1)),
-                                   numbers, ArrayRef<int64_t>(lead), /*unique=*/false);
+                                   numbers, ArrayRef<int64_t>(lead), /*unique=*/true);
   SizeBuilder sizes(builder, getLoc());
   auto sizeOf = [&](int64_t dim) -> Value {
     if (!type.isDynamicDim(dim))

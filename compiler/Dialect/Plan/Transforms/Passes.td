@@ -93,7 +93,8 @@ def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
     A `kernel.update` touches its box only, and a `kernel.scatter` that this pass marks `in_place` the rows that it updates only;
     `-xc-build-plan` gives their results the memory of the destination, or copies the destination first. A scatter is marked where the
     destination is a variable, donated, carried by a loop or computed by an op of another kind than elementwise, is not read later,
-    and on CUDA its updates are few (64) or `unique`. An update whose destination's memory cannot be taken, and that
+    and on CUDA its updates are few (64) or `unique`; there also where they are many and `unique`, whatever the destination
+    is, since they would be sorted otherwise. An update whose destination's memory cannot be taken, and that
     would fuse with what makes the destination or reads the result, becomes an elementwise op on all of the destination. Runs
     behind `-xc-promote-variables`, on functions of a target's module. Example:
     ```mlir

@@ -9,7 +9,8 @@
 // gives the result the memory of the destination, or copies the destination first. That is what one
 // wants where the destination's memory can be taken, and no worse than a pass over all of it where
 // it cannot. It is worse only where that pass is there anyway, since a destination that is computed
-// element by element, or a result that is read so, would fuse with it.
+// element by element, or a result that is read so, would fuse with it; but many updates that never
+// meet would be sorted for such a pass, which costs more than the pass.
 //
 //===----------------------------------------------------------------------===//
 
@@ -190,6 +191,17 @@ static bool hasFewUpdates(kernel::ScatterOp op) {
   return !ShapedType::isDynamicShape(batch) && ShapedType::getNumElements(batch) <= kFewUpdates;
 }
 
+/// True if a pass over the destination wants the updates in order of their rows first, which costs
+/// more than the destination in a pass of its own: updates that never meet go there as they come.
+static bool savesSorting(kernel::ScatterOp op) {
+  TargetAttr target = getTarget(op);
+  ArrayRef<int64_t> batch =
+      cast<RankedTensorType>(op.getIndices().getType()).getShape().drop_back();
+  bool hasFew =
+      !ShapedType::isDynamicShape(batch) && ShapedType::getNumElements(batch) <= kFewUpdates;
+  return op.getUnique() && target && target.isCUDA() && !hasFew && !isReadBeside(op, op.getDest());
+}
+
 namespace {
 
 struct PlaceUpdates final : impl::PlaceUpdatesBase<PlaceUpdates> {
@@ -199,7 +211,7 @@ struct PlaceUpdates final : impl::PlaceUpdatesBase<PlaceUpdates> {
       return;
     Block &block = func.getBody().front();
     for (auto op : block.getOps<kernel::ScatterOp>())
-      if (mayTakeMemory(op, op.getDest()) && hasFewUpdates(op))
+      if ((mayTakeMemory(op, op.getDest()) && hasFewUpdates(op)) || savesSorting(op))
         op.setInPlace(true);
     for (auto op : llvm::make_early_inc_range(block.getOps<kernel::UpdateOp>()))
       if (isReadBeside(op, op.getDest()) ||
