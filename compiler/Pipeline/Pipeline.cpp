@@ -55,6 +55,7 @@ static void addInputPasses(OpPassManager &pm, const CompileOptions &options) {
 
 /// Shapes first, since gradients, folding and decomposition look at them.
 static void addArrayPasses(OpPassManager &pm, const CompileOptions &options) {
+  pm.addNestedPass<func::FuncOp>(array::createFixDims());
   pm.addPass(array::createInferShapes());
   pm.addPass(createStateDemands());
   addCleanup(pm);

@@ -10,6 +10,28 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FixDims : Pass<"xc-array-fix-dims", "::mlir::func::FuncOp"> {
+  let summary = "Give dims that can have one size only that size";
+  let description = [{
+    Casts each argument of which `array.dim_range` leaves a `?` one size to that
+    size, and back for its users, so that `-xc-array-infer-shapes` finds it. The
+    function's type stays: the size is one that the runtime checks.
+
+    Example:
+    ```mlir
+    func.func @f(%x: tensor<?xf32> {array.dims = ["n"]})                            // input
+        attributes {array.dim_range = {n = [5, 12, 8]}} {
+      "use"(%x) : (tensor<?xf32>) -> ()
+    func.func @f(%x: tensor<?xf32> {array.dims = ["n"]})                            // output
+        attributes {array.dim_range = {n = [5, 12, 8]}} {
+      %0 = tensor.cast %x : tensor<?xf32> to tensor<8xf32>
+      %1 = tensor.cast %0 : tensor<8xf32> to tensor<?xf32>
+      "use"(%1) : (tensor<?xf32>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def InferShapes : Pass<"xc-array-infer-shapes", "::mlir::ModuleOp"> {
   let summary = "Replace dynamic dims by static ones wherever they can be derived";
   let description = [{

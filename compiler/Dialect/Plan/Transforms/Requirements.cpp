@@ -104,6 +104,14 @@ static bool isRefuted(SizeRange left, Comparison comparison, SizeRange right) {
   llvm_unreachable("unknown comparison");
 }
 
+/// Whether the comparison holds for all sizes in these ranges.
+static bool isProved(SizeRange left, Comparison comparison, SizeRange right) {
+  if (comparison == Comparison::AtMost)
+    return left.max >= 0 && left.max <= right.min;
+  auto isNumber = [](SizeRange range) { return range.min == range.max; };
+  return isNumber(left) && isNumber(right) && left.min == right.min;
+}
+
 /// Refuses ranges that no size is in, as those of two names for one size may be.
 LogicalResult RequirementBuilder::checkRanges() {
   for (const SymbolDefinition &symbol : dims.getSymbols()) {
@@ -122,11 +130,9 @@ LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison 
     return success();
   std::optional<bool> holds = evaluate(left, comparison, right, dims.getSymbols().size());
   // What the user says of sizes is checked already.
-  if (!holds && comparison == Comparison::AtMost) {
-    int64_t most = dims.getRange(left).max;
-    if (most >= 0 && most <= dims.getRange(right).min)
-      holds = true;
-  }
+  SizeRange leftRange = dims.getRange(left), rightRange = dims.getRange(right);
+  if (!holds && isProved(leftRange, comparison, rightRange))
+    holds = true;
   if (holds == true || !known.insert({left, right, static_cast<unsigned>(comparison)}).second)
     return success();
   auto leftConstant = dyn_cast<AffineConstantExpr>(left),
@@ -134,7 +140,6 @@ LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison 
   if (holds == false && leftConstant && rightConstant)
     return emitError(loc) << what << ", got " << leftConstant.getValue() << " and "
                           << rightConstant.getValue();
-  SizeRange leftRange = dims.getRange(left), rightRange = dims.getRange(right);
   if (!holds && !isChosenBySizes && isRefuted(leftRange, comparison, rightRange))
     return emitError(loc) << what << ", got " << describe(leftRange) << " and "
                           << describe(rightRange) << " by the ranges of the function's dims";
