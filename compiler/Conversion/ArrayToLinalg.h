@@ -98,12 +98,11 @@ mlir::LogicalResult requireIndices(mlir::OpBuilder &builder, mlir::linalg::Linal
 /// Demands that the slice of `whole` that `op` reads or writes is within it.
 void requireSlice(mlir::OpBuilder &builder, mlir::OffsetSizeAndStrideOpInterface op,
                   mlir::Value whole);
-/// Demands that dim `dim` of `operand` has room for the window of `windowSize` elements that `op`
-/// moves over it, so that `places` are not fewer than none, and as many as `known` says, if it is
-/// not dynamic.
+/// Demands that the window of `windowSize` elements that `op` moves over dim `dim` of `operand`
+/// has as many `places` there as `known` says, if that is not dynamic: at least as many where `op`
+/// takes the first ones.
 void requirePlaces(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value operand, int64_t dim,
-                   mlir::OpFoldResult windowSize, const array::WindowDim &window,
-                   mlir::OpFoldResult places, int64_t known);
+                   mlir::OpFoldResult windowSize, mlir::OpFoldResult places, int64_t known);
 /// Demands that dim `leftDim` of `left` is as large as dim `rightDim` of `right`.
 void requireEqualDims(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value left,
                       int64_t leftDim, mlir::Value right, int64_t rightDim);

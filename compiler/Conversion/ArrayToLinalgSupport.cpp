@@ -257,38 +257,21 @@ void requireCounted(OpBuilder &builder, Operation *op, OpFoldResult count, Type 
 }
 
 void requirePlaces(OpBuilder &builder, Operation *op, Value operand, int64_t dim,
-                   OpFoldResult windowSize, const array::WindowDim &window, OpFoldResult places,
-                   int64_t known) {
+                   OpFoldResult windowSize, OpFoldResult places, int64_t known) {
   bool isStatic = !cast<RankedTensorType>(operand.getType()).isDynamicDim(dim) &&
                   getConstantIntValue(windowSize);
-  if (isStatic)
+  if (isStatic || ShapedType::isDynamic(known))
     return;
   array::SizeBuilder sizeBuilder(builder, op->getLoc());
-  if (known > 0)
-    return requireSizes(builder, op, places, plan::Comparison::Equal, sizeBuilder.constant(known),
-                        "expected as many places of the window along dim " + Twine(dim) +
+  OpFoldResult wanted = sizeBuilder.constant(known);
+  if (op->hasAttr(array::kFirstPlacesAttr))
+    return requireSizes(builder, op, sizeBuilder.mul(wanted, isNotEmpty(sizeBuilder, windowSize)),
+                        plan::Comparison::AtMost, places,
+                        "expected at least as many places of the window along dim " + Twine(dim) +
                             " of the operand as the result has");
-  OpFoldResult one = sizeBuilder.constant(1);
-  OpFoldResult extent = sizeBuilder.add(
-      sizeBuilder.mul(sizeBuilder.sub(windowSize, one), sizeBuilder.constant(window.dilation)),
-      one);
-  int64_t padding = window.low + window.high;
-  std::string padded =
-      ("dim " + Twine(dim) + " of the operand with its padding of " + Twine(padding)).str();
-  if (known == 0) {
-    OpFoldResult tooMuch =
-        sizeBuilder.add(sizeBuilder.size(operand, dim), sizeBuilder.constant(padding + 1));
-    return requireSizes(builder, op, tooMuch, plan::Comparison::AtMost, extent,
-                        "expected " + Twine(padded) +
-                            " and one element more to be at most what the window spans, since the "
-                            "result has no places");
-  }
-  // One place is where the window fits, and one step less is none.
-  OpFoldResult room = sizeBuilder.add(sizeBuilder.size(operand, dim),
-                                      sizeBuilder.constant(padding + window.stride));
-  requireSizes(builder, op, extent, plan::Comparison::AtMost, room,
-               "expected the window to span at most " + Twine(padded) + " and its stride of " +
-                   Twine(window.stride));
+  requireSizes(builder, op, places, plan::Comparison::Equal, wanted,
+               "expected as many places of the window along dim " + Twine(dim) +
+                   " of the operand as the result has");
 }
 
 void requireEqualDims(OpBuilder &builder, Operation *op, Value left, int64_t leftDim, Value right,

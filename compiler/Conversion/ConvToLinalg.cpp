@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,7 +51,6 @@ private:
                                     : utils::IteratorType::parallel);
     return builder.getAffineDimExpr(iterators.size() - 1);
   }
-  OpFoldResult getExtent(OpFoldResult size, const array::WindowDim &window);
   void requireGroups();
   void addLoops();
   Value splitDim(Value tensor, int64_t dim, int64_t rest);
@@ -78,15 +78,6 @@ private:
 };
 
 } // namespace
-
-/// From the first to the last element of a window of symbolic size, inclusive.
-OpFoldResult ConvLowering::getExtent(OpFoldResult size, const array::WindowDim &window) {
-  if (window.dilation == 1)
-    return size;
-  OpFoldResult steps =
-      sizes.mul(sizes.sub(size, sizes.constant(1)), sizes.constant(window.dilation));
-  return sizes.add(steps, sizes.constant(1));
-}
 
 /// Demands that the groups of a grouped convolution are whole, and of the filter's size.
 void ConvLowering::requireGroups() {
@@ -143,10 +134,10 @@ void ConvLowering::addLoops() {
       OpFoldResult size = sizes.size(filter, dims.filterDim(label)),
                    count = array::countPlaces(sizes, sizes.size(input, dims.inputDim(label)), size,
                                               window[label]);
-      requirePlaces(builder, op, input, dims.inputDim(label), size, window[label], count,
+      requirePlaces(builder, op, input, dims.inputDim(label), size, count,
                     op.getType().getDimSize(dims.outputDim(label)));
       places[label] = addResultDim(count);
-      extents[label] = getExtent(size, window[label]);
+      extents[label] = array::spreadSize(sizes, size, window[label].dilation);
     }
   }
   for (int64_t label : dims.getFilter()) {
@@ -240,7 +231,8 @@ Value ConvLowering::padInput() {
       low[next] = window[label].low;
       high[next] = window[label].high;
       bool isOnePlace = op.getType().getDimSize(dims.outputDim(label)) == 1;
-      if (isOnePlace && window[label].stride != 1) {
+      bool isCut = window[label].stride != 1 || op->hasAttr(array::kFirstPlacesAttr);
+      if (isOnePlace && isCut) {
         if (ShapedType::isDynamic(window[label].size))
           open.push_back({next, extents[label]});
         else

@@ -87,8 +87,7 @@ static SmallVector<OpFoldResult> sizesOfPlaces(OpBuilder &builder, Operation *op
       continue;
     OpFoldResult windowSize = sizeBuilder.constant(windowDim.size);
     sizes.back() = array::countPlaces(sizeBuilder, sizes.back(), windowSize, windowDim);
-    requirePlaces(builder, op, operand, dim, windowSize, windowDim, sizes.back(),
-                  type.getDimSize(dim));
+    requirePlaces(builder, op, operand, dim, windowSize, sizes.back(), type.getDimSize(dim));
   }
   return refineSizes(builder, type, sizes);
 }
@@ -247,6 +246,22 @@ private:
     return generic.getResult(1);
   }
 
+  /// Whether windows may fit nowhere along dim `dim`.
+  static bool mayHaveNoPlaces(array::SelectAndScatterOp op, int64_t dim) {
+    return op.getSource().getType().isDynamicDim(dim) && !op.getWindowDims()[dim].isTrivial();
+  }
+
+  /// `tensor`, of one element for each place, with a zero behind the last one along dims of which
+  /// it may have no places: something to read for all elements of the operand.
+  static Value padPlaces(OpBuilder &builder, array::SelectAndScatterOp op, Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<int64_t> low(type.getRank(), 0), high(type.getRank(), 0);
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      high[dim] = mayHaveNoPlaces(op, dim) ? 1 : 0;
+    auto zero = cast<TypedAttr>(builder.getZeroAttr(type.getElementType()));
+    return padTensor(builder, op.getLoc(), tensor, low, high, zero);
+  }
+
   /// The place whose window has its element `tap` at the loops' element of the operand, and whether
   /// there is one.
   static std::pair<SmallVector<Value>, Value> findPlace(OpBuilder &b, Location loc,
@@ -278,7 +293,10 @@ private:
         position = arith::DivUIOp::create(b, loc, position, stride);
       }
       require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, placeSizes[dim]));
-      Value last = arith::SubIOp::create(b, loc, placeSizes[dim], constant(1));
+      // Behind the last place there is padding if there may be none.
+      Value last = placeSizes[dim];
+      if (!mayHaveNoPlaces(op, dim))
+        last = arith::SubIOp::create(b, loc, last, constant(1));
       place.push_back(arith::MinSIOp::create(b, loc, position, last));
     }
     return {place, exists};
@@ -294,6 +312,8 @@ private:
     if (llvm::is_contained(cast<RankedTensorType>(op.getSource().getType()).getShape(), 0))
       return init;
     SmallVector<Value> placeSizes = sizeValues(builder, loc, source);
+    source = padPlaces(builder, op, source);
+    selected = padPlaces(builder, op, selected);
     auto generic = linalg::GenericOp::create(
         builder, loc, init.getType(), loops.shape, init, {loops.windowMap, loops.placeMap},
         loops.iterators, [&](OpBuilder &b, Location bodyLoc, ValueRange args) {

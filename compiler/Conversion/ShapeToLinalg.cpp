@@ -552,14 +552,7 @@ struct ConvertPad : OpConversionPattern<array::PadOp> {
       int64_t interior = op.getInterior() ? (*op.getInterior())[dim] : 0;
       offsets.push_back(sizeBuilder.constant(op.getLow()[dim]));
       strides.push_back(sizeBuilder.constant(interior + 1));
-      OpFoldResult spread = part;
-      if (interior != 0) {
-        // One gap less than elements, and none in an empty dim: the division gives 0 for 0, else 1.
-        // Sizes are formulas of the launch, and those have no max.
-        OpFoldResult isNotEmpty = sizeBuilder.ceilDiv(part, sizeBuilder.constant(int64_t(1) << 62));
-        OpFoldResult gaps = sizeBuilder.sub(part, isNotEmpty);
-        spread = sizeBuilder.add(part, sizeBuilder.mul(gaps, sizeBuilder.constant(interior)));
-      }
+      OpFoldResult spread = array::spreadSize(sizeBuilder, part, interior + 1);
       sizes.push_back(
           sizeBuilder.add(spread, sizeBuilder.constant(op.getLow()[dim] + op.getHigh()[dim])));
     }

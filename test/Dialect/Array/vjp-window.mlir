@@ -122,21 +122,21 @@ func.func @attention_with_logsumexp(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>
   return %y, %l : tensor<2x5x8xf32>, tensor<2x5xf32>
 }
 
-// How much of the image a step leaves out at its end is not known: as much is added, and cut off.
+// How much of the image a step leaves out at its end is not known: as much is added, and cut off; the filter has the first
+// places, and zeros if there are none.
 // CHECK-LABEL: func.func @symbolic_image(
 // CHECK-SAME:    %[[X:.*]]: tensor<1x?x7x4xf32>
 // CHECK:         %[[Y:.*]] = array.conv
 // CHECK:         %[[DX:.*]] = array.conv %[[Y]], %{{.*}} low = [2, 2] high = [3, 2] input_dilation = [2, 1]
 // CHECK:         array.dynamic_slice %[[DX]]
-// CHECK:         %[[DW:.*]] = array.conv %[[X]], %[[Y]] {{.*}} filter_dilation = [2, 1]
-// CHECK:         array.slice %[[DW]] [:3, :3, :4, :6]
+// CHECK:         array.conv %[[X]], %[[Y]] {{.*}} filter_dilation = [2, 1] {array.first_places} : {{.*}} -> tensor<3x3x4x6xf32>
 func.func @symbolic_image(%x: tensor<1x?x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32> {
   %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [2, 1] {vjp}
      : (tensor<1x?x7x4xf32>, tensor<3x3x4x6xf32>) -> tensor<1x?x5x6xf32>
   return %y : tensor<1x?x5x6xf32>
 }
 
-// How far places are padded depends on the filter's size: they are taken as it slides over them.
+// How far places are padded depends on the filter's size: they are taken as it slides over them, and so is the image.
 // CHECK-LABEL: func.func @symbolic_filter(
 // CHECK-SAME:    %[[X:.*]]: tensor<1x9x4xf32>, %[[W:.*]]: tensor<?x4x6xf32>
 // CHECK:         %[[Y:.*]] = array.conv
@@ -145,7 +145,11 @@ func.func @symbolic_image(%x: tensor<1x?x7x4xf32>, %w: tensor<3x3x4x6xf32>) -> t
 // CHECK:         %[[PLACE:.*]] = array.select
 // CHECK:         %[[G:.*]] = array.take %[[P]][%[[PLACE]]] axis = 1
 // CHECK:         %[[DX:.*]] = array.conv %[[G]], %[[R]] {{.*}} strides = [1] low = [0] high = [0] input_dilation = [1] filter_dilation = [1]
-// CHECK:         %[[LONG:.*]] = array.conv %[[X]], %[[Y]] {{.*}} strides = [1] low = [1] high = [0] input_dilation = [1] filter_dilation = [2]
+// CHECK:         array.dynamic_slice %[[DX]]
+// CHECK:         %[[Q:.*]] = array.pad %[[X]], %{{.*}} low = [0, 0, 0] high = [0, 1, 0]
+// CHECK:         %[[ELEMENT:.*]] = array.select
+// CHECK:         %[[E:.*]] = array.take %[[Q]][%[[ELEMENT]]] axis = 1
+// CHECK:         %[[LONG:.*]] = array.conv %[[E]], %[[Y]] {{.*}} strides = [1] low = [0] high = [0] input_dilation = [1] filter_dilation = [2]
 // CHECK:         %[[DW:.*]] = array.dynamic_slice %[[LONG]]
 func.func @symbolic_filter(%x: tensor<1x9x4xf32>, %w: tensor<?x4x6xf32>) -> tensor<1x?x6xf32> {
   %y = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> strides = [2] low = [1] {vjp}
@@ -153,10 +157,28 @@ func.func @symbolic_filter(%x: tensor<1x9x4xf32>, %w: tensor<?x4x6xf32>) -> tens
   return %y : tensor<1x?x6xf32>
 }
 
+// A window that is longer than a stride and its padding may fit nowhere: the image's gradient is cut to its size.
+// CHECK-LABEL: func.func @may_fit_nowhere(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x?x4xf32>
+// CHECK:         %[[DX:.*]] = array.conv {{.*}} low = [2] high = [2]
+// CHECK:         array.dynamic_slice %[[DX]]
+func.func @may_fit_nowhere(%x: tensor<1x?x4xf32>, %w: tensor<3x4x6xf32>) -> tensor<1x?x6xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> {vjp} : (tensor<1x?x4xf32>, tensor<3x4x6xf32>) -> tensor<1x?x6xf32>
+  return %y : tensor<1x?x6xf32>
+}
+
+// CHECK-LABEL: func.func @fits_somewhere(
+// CHECK-NOT:     array.dynamic_slice
+// CHECK:         return
+func.func @fits_somewhere(%x: tensor<1x?x4xf32>, %w: tensor<3x4x6xf32>) -> tensor<1x?x6xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> low = [1] high = [1] {vjp} : (tensor<1x?x4xf32>, tensor<3x4x6xf32>) -> tensor<1x?x6xf32>
+  return %y : tensor<1x?x6xf32>
+}
+
 // Groups of a number of features that is known later.
 // CHECK-LABEL: func.func @symbolic_groups(
 // CHECK:         array.conv {{.*}} feature_groups = 2 :
-// CHECK:         array.conv {{.*}} batch_groups = 2 :
+// CHECK:         array.conv {{.*}} batch_groups = 2 {array.first_places} :
 func.func @symbolic_groups(%x: tensor<?x?x?xf32>, %w: tensor<3x?x?xf32>) -> tensor<?x?x?xf32> {
   %y = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> feature_groups = 2 {vjp}
      : (tensor<?x?x?xf32>, tensor<3x?x?xf32>) -> tensor<?x?x?xf32>

@@ -241,6 +241,8 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return success();
   if (isa<IotaOp, ReduceOp>(op) && attribute.getName() == kCountedAttr)
     return success();
+  if (isa<ConvOp>(op) && attribute.getName() == kFirstPlacesAttr)
+    return success();
   if ((isa<AttentionOp>(op) && attribute.getName() == maxScoresAttr) ||
       (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());

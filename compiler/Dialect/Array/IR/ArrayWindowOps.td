@@ -57,7 +57,7 @@ def Array_ConvOp : Array_InferredOp<"conv", [Array_Decomposable, Array_Vjp]> {
     the two is 1. The filter's dim `i` holds the input features of one group.
 
     Element types and accumulation as in `array.matmul`. A filter wider than the padded
-    input gives an empty result, or is refused at run time where sizes are `?`.
+    input gives an empty result.
 
     `algorithm = winograd` computes places in blocks of two along each spatial dim, with
     four products where there are six (S. Winograd, Arithmetic Complexity of Computations,

@@ -202,14 +202,17 @@ LogicalResult ConvOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
 // Decomposition
 //===----------------------------------------------------------------------===//
 
-/// `value` without the last `counts` elements of each dim. A slice knows no limit from the end.
+/// `value` without the last `counts` elements of each dim, nothing of one that has fewer. A slice
+/// knows no limit from the end.
 static Value cutEnds(ExpressionBuilder &e, Value value, ArrayRef<int64_t> counts) {
   if (llvm::all_of(counts, [](int64_t count) { return count == 0; }))
     return value;
   SizeBuilder sizeBuilder(e.getBuilder(), value.getLoc());
   SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(value);
   for (auto [size, count] : llvm::zip_equal(sizes, counts))
-    size = sizeBuilder.sub(size, sizeBuilder.constant(count));
+    if (count != 0)
+      size = sizeBuilder.max(sizeBuilder.sub(size, sizeBuilder.constant(count)),
+                             sizeBuilder.constant(0));
   SmallVector<int64_t> shape;
   Values dynamic, starts(sizes.size(), e.integer(0, e.getBuilder().getI64Type()));
   dispatchIndexOpFoldResults(sizes, dynamic, shape);
@@ -240,7 +243,9 @@ FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
     interior[position] = dim.inputDilation - 1;
     starts[position] = std::max<int64_t>(-dim.low, 0);
     if (ShapedType::isDynamic(size)) {
-      cut[position] = std::max<int64_t>(-dim.high, 0);
+      // There is as much to cut off at the beginning, and at the end what was added for it.
+      high[position] += starts[position];
+      cut[position] = starts[position] + std::max<int64_t>(-dim.high, 0);
       continue;
     }
     int64_t spread = size == 0 ? 0 : (size - 1) * dim.inputDilation + 1;
@@ -254,6 +259,7 @@ FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
                              DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
                              getFilterDilationAttr(), getFeatureGroupsAttr(), getBatchGroupsAttr(),
                              getAllowTf32Attr(), getAlgorithmAttr());
+  conv->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   return Values{conv};
 }
 

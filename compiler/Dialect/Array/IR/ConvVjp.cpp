@@ -10,11 +10,13 @@
 //   dx: dy spread by s, padded, under the filter turned around and with its features swapped
 //   dw: x (features as batch) under dy (batch as features) spread by s, stepping by d
 //
-// How far dy is padded depends on the size of the filter. Where that is not known, dy is spread and
-// padded by a take.
+// How far dy is padded depends on the size of the filter. Where that is not known, x and dy are
+// spread and padded by a take. Where the number of places is not known there may be none: dw then
+// is zeros, and dx what one place would make of them, as far as x goes.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
 using namespace mlir;
@@ -50,7 +52,11 @@ public:
 
 private:
   Value cutTo(Value value, Value like);
-  Value spreadUnder(Value value, int64_t spatial, const WindowDim &window);
+  void takeFirstPlaces(ConvOp conv);
+  OpFoldResult reachOf(OpFoldResult count, int64_t distance);
+  Value takeSpread(Value value, int64_t dim, OpFoldResult length, Value first, int64_t distance);
+  Value spreadPlaces(Value value, int64_t spatial, const WindowDim &window);
+  Value spreadInput(Value value, int64_t spatial, const WindowDim &window);
   Value makeConv(Value input, Value filter, ConvDimsAttr convDims, const WindowLists &window,
                  int64_t featureGroups, int64_t batchGroups);
 
@@ -60,8 +66,9 @@ private:
   ConvDimsAttr dims;
   Value g;
   WindowLists input, filter;
-  /// Spatial dims of which the filter's size is not known.
-  SmallVector<int64_t> open;
+  /// Spatial dims of which the filter's size is not known, and of the others those of which the
+  /// number of places is not.
+  SmallVector<int64_t> open, counted;
   /// Whether the convolution that gives it has more places than it has elements.
   bool isInputLonger = false, isFilterLonger = false;
 };
@@ -74,20 +81,28 @@ void ConvGradients::analyze() {
     int64_t places = op.getType().getDimSize(dims.outputDim(spatial));
     if (ShapedType::isDynamic(window.size)) {
       open.push_back(spatial);
-      isFilterLonger |= window.stride != 1;
+      isInputLonger = isFilterLonger = true;
       input.add(window.inputDilation, 0, 0, 1, window.dilation);
-      filter.add(window.dilation, window.low, window.high, window.inputDilation, window.stride);
+      filter.add(window.dilation, 0, 0, 1, window.stride);
       continue;
     }
     if (ShapedType::isDynamic(size) || ShapedType::isDynamic(places)) {
       // How much of the image a step leaves out at its end is not known, but is less than a step:
       // as much is added to both results, and what is too much cut off.
       int64_t around = window.getExtent() - 1, after = around - window.high + window.stride - 1;
-      isInputLonger |= window.stride != 1 || after < 0;
-      isFilterLonger |= window.stride != 1;
+      int64_t padding = window.low + window.high;
+      bool mayFitNowhere = window.getExtent() > padding + window.stride;
+      isInputLonger |= window.stride != 1 || after < 0 || mayFitNowhere;
       input.add(window.inputDilation, around - window.low, std::max<int64_t>(after, 0),
                 window.stride, window.dilation);
-      filter.add(window.dilation, window.low, window.high, window.inputDilation, window.stride);
+      // Under a known number of places there are at least as many as the filter has elements.
+      int64_t missing = places == 0 ? std::max<int64_t>(around - padding, 0) : 0;
+      filter.add(window.dilation, window.low, window.high + missing, window.inputDilation,
+                 window.stride);
+      if (ShapedType::isDynamic(places))
+        counted.push_back(spatial);
+      else
+        isFilterLonger |= window.stride != 1 || places == 0;
       continue;
     }
     int64_t spreadInput = size == 0 ? 0 : (size - 1) * window.inputDilation + 1;
@@ -100,38 +115,59 @@ void ConvGradients::analyze() {
   }
 }
 
-/// `value`, a cotangent of the places, as the turned filter slides over it along dim `spatial`:
-/// element `t` is that of place `(t + low - (k - 1) * d) / s` of a filter of `k` elements, 0 where
-/// there is no such place.
-Value ConvGradients::spreadUnder(Value value, int64_t spatial, const WindowDim &window) {
+/// From the first of `count` elements that are `distance` apart to the last one.
+OpFoldResult ConvGradients::reachOf(OpFoldResult count, int64_t distance) {
+  SizeBuilder sizes(builder, op.getLoc());
+  return sizes.mul(sizes.sub(count, sizes.constant(1)), sizes.constant(distance));
+}
+
+/// `value` spread by `distance` along dim `dim`, `length` elements from `first` on: element `t` is
+/// `(t + first) / distance` of `value`, 0 where there is no such element.
+Value ConvGradients::takeSpread(Value value, int64_t dim, OpFoldResult length, Value first,
+                                int64_t distance) {
   Type i64 = builder.getI64Type();
   SizeBuilder sizes(builder, op.getLoc());
-  int64_t dim = dims.outputDim(spatial);
-  auto reachOf = [&](OpFoldResult count, int64_t distance) {
-    return sizes.mul(sizes.sub(count, sizes.constant(1)), sizes.constant(distance));
-  };
+  // Of filters without elements.
+  if (!getConstantIntValue(length))
+    length = sizes.max(length, sizes.constant(0));
+  Value position = e.add(e.iota(length, i64), first), stride = e.integer(distance, i64);
+  Value index = e.div(position, stride), zero = e.integer(0, i64);
+  Value count = e.number(sizes.size(value, dim), i64);
+  Value isInside = e.make<AndOp>(e.compare(CompareDirection::Ge, position, zero),
+                                 e.compare(CompareDirection::Lt, index, count));
+  if (distance != 1)
+    isInside = e.make<AndOp>(
+        isInside, e.compare(CompareDirection::Eq, e.make<RemOp>(position, stride), zero));
+  // A zero behind all elements is there to be taken even if there are none.
+  SmallVector<int64_t> none(cast<RankedTensorType>(value.getType()).getRank(), 0), one(none);
+  one[dim] = 1;
+  Value padded = e.make<PadOp>(value, e.scalar(0, value), none, one, DenseI64ArrayAttr());
+  return e.make<TakeOp>(padded, e.select(isInside, index, count), dim);
+}
+
+/// `value`, a cotangent of the places, as the turned filter slides over it along dim `spatial`:
+/// element `t` is that of place `(t + low - (k - 1) * d) / s` of a filter of `k` elements.
+Value ConvGradients::spreadPlaces(Value value, int64_t spatial, const WindowDim &window) {
+  Type i64 = builder.getI64Type();
+  SizeBuilder sizes(builder, op.getLoc());
   OpFoldResult before =
       reachOf(sizes.size(op.getFilter(), dims.filterDim(spatial)), window.dilation);
   OpFoldResult elements =
       reachOf(sizes.size(op.getInput(), dims.inputDim(spatial)), window.inputDilation);
   OpFoldResult length = sizes.add(sizes.add(elements, before), sizes.constant(1));
-  // Of filters without elements.
-  if (!getConstantIntValue(length))
-    length = sizes.max(length, sizes.constant(0));
   Value first = e.sub(e.integer(window.low, i64), e.number(before, i64));
-  Value position = e.add(e.iota(length, i64), first), stride = e.integer(window.stride, i64);
-  Value place = e.div(position, stride), zero = e.integer(0, i64);
-  Value count = e.number(sizes.size(value, dim), i64);
-  Value isInside = e.make<AndOp>(e.compare(CompareDirection::Ge, position, zero),
-                                 e.compare(CompareDirection::Lt, place, count));
-  if (window.stride != 1)
-    isInside = e.make<AndOp>(
-        isInside, e.compare(CompareDirection::Eq, e.make<RemOp>(position, stride), zero));
-  // A zero behind all places is there to be taken even if there are no places.
-  SmallVector<int64_t> none(cast<RankedTensorType>(value.getType()).getRank(), 0), one(none);
-  one[dim] = 1;
-  Value padded = e.make<PadOp>(value, e.scalar(0, value), none, one, DenseI64ArrayAttr());
-  return e.make<TakeOp>(padded, e.select(isInside, place, count), dim);
+  return takeSpread(value, dims.outputDim(spatial), length, first, window.stride);
+}
+
+/// `value`, the input, as its places slide over it along dim `spatial`: as far as they reach at all
+/// elements of the filter.
+Value ConvGradients::spreadInput(Value value, int64_t spatial, const WindowDim &window) {
+  SizeBuilder sizes(builder, op.getLoc());
+  OpFoldResult places = reachOf(sizes.size(g, dims.outputDim(spatial)), window.stride);
+  OpFoldResult taps = reachOf(sizes.size(op.getFilter(), dims.filterDim(spatial)), window.dilation);
+  OpFoldResult length = sizes.add(sizes.add(places, taps), sizes.constant(1));
+  Value first = e.integer(-window.low, builder.getI64Type());
+  return takeSpread(value, dims.inputDim(spatial), length, first, window.inputDilation);
 }
 
 Value ConvGradients::makeConv(Value x, Value w, ConvDimsAttr convDims, const WindowLists &window,
@@ -199,9 +235,22 @@ Value ConvGradients::buildInputGradient() {
   Value places = g;
   SmallVector<WindowDim> window = op.getWindow();
   for (int64_t spatial : open)
-    places = spreadUnder(places, spatial, window[spatial]);
+    places = spreadPlaces(places, spatial, window[spatial]);
   Value result = makeConv(places, w, swapped, input, op.getFeatureGroups(), 1);
   return isInputLonger ? cutTo(result, op.getInput()) : result;
+}
+
+/// Lets `conv`, which gives the filter's gradient, have as many places as the filter has elements
+/// where that depends on the number of places.
+void ConvGradients::takeFirstPlaces(ConvOp conv) {
+  if (counted.empty())
+    return;
+  RankedTensorType type = conv.getType(), like = op.getFilter().getType();
+  SmallVector<int64_t> shape(type.getShape());
+  for (int64_t spatial : counted)
+    shape[dims.filterDim(spatial)] = like.getDimSize(dims.filterDim(spatial));
+  conv.getResult().setType(type.clone(shape));
+  conv->setAttr(kFirstPlacesAttr, builder.getUnitAttr());
 }
 
 Value ConvGradients::buildFilterGradient() {
@@ -219,8 +268,12 @@ Value ConvGradients::buildFilterGradient() {
   SmallVector<int64_t> outputLabels =
       relabel(dims.getFilter(), ConvDimsAttr::kBatch, ConvDimsAttr::kFeature);
   auto swapped = ConvDimsAttr::get(builder.getContext(), inputLabels, filterLabels, outputLabels);
-  Value result =
-      makeConv(op.getInput(), g, swapped, filter, /*featureGroups=*/1, op.getFeatureGroups());
+  Value x = op.getInput();
+  SmallVector<WindowDim> window = op.getWindow();
+  for (int64_t spatial : open)
+    x = spreadInput(x, spatial, window[spatial]);
+  Value result = makeConv(x, g, swapped, filter, /*featureGroups=*/1, op.getFeatureGroups());
+  takeFirstPlaces(result.getDefiningOp<ConvOp>());
   if (!isFilterLonger)
     return result;
   if (!open.empty())

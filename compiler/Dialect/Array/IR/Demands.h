@@ -29,6 +29,11 @@ inline constexpr llvm::StringLiteral kDemandAttr = "array.demand";
 /// Of an `array.iota` and an `array.reduce`: their elements must be no more than their type counts.
 inline constexpr llvm::StringLiteral kCountedAttr = "array.counted";
 
+/// Of an `array.conv`: where the size of the filter is not known and that of the result is, the
+/// result has the first of the places, of which there may be more; those of a filter without
+/// elements are zeros.
+inline constexpr llvm::StringLiteral kFirstPlacesAttr = "array.first_places";
+
 /// In a location's metadata: the name of the op that the user wrote. Locations of the user's own
 /// have other metadata, or none.
 inline constexpr llvm::StringLiteral kOriginAttr = "array.origin";

@@ -90,7 +90,7 @@ Value ExpressionBuilder::count(Value value, ArrayRef<int64_t> axes, int64_t corr
   Value result = make<FromIndexOp>(type, sizes.value(elements));
   if (correction == 0)
     return result;
-  // Not on sizes: the formulas of a launch have no maximum.
+  // Not on sizes, which are not negative.
   result = make<SubOp>(result, scalar(static_cast<double>(correction), value));
   return make<MaxOp>(result, scalar(0, value));
 }

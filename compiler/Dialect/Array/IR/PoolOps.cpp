@@ -249,7 +249,9 @@ static Value spreadWindows(ExpressionBuilder &e, Value g, Value operand,
     // much is added, and what is too much cut off in the end.
     int64_t after = known ? size + windowDim.getExtent() - 1 - before - spread
                           : windowDim.getExtent() - 1 - windowDim.high + windowDim.stride - 1;
-    isLonger |= !known && (windowDim.stride > 1 || after < 0);
+    // As if the window lay at one place where it fits at none.
+    bool mayFitNowhere = windowDim.getExtent() > windowDim.low + windowDim.high + windowDim.stride;
+    isLonger |= !known && (windowDim.stride > 1 || after < 0 || mayFitNowhere);
     // Negative where a place holds nothing but padding: cut, at an end that is not known with what
     // is too much.
     low.push_back(std::max<int64_t>(before, 0));

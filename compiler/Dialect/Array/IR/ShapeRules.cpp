@@ -204,6 +204,14 @@ OpFoldResult SizeBuilder::ceilDiv(OpFoldResult lhs, OpFoldResult rhs) {
   return fold<arith::CeilDivUIOp>(lhs, rhs);
 }
 
+OpFoldResult spreadSize(SizeBuilder &sizes, OpFoldResult count, int64_t distance) {
+  if (distance == 1)
+    return count;
+  OpFoldResult elements = sizes.mul(count, sizes.constant(distance)),
+               spread = sizes.sub(elements, sizes.constant(distance - 1));
+  return sizes.max(spread, sizes.constant(0));
+}
+
 LogicalResult reifyAs(Type type, SmallVector<OpFoldResult> sizes, OpBuilder &builder,
                       ReifiedRankedShapedTypeDims &shapes) {
   for (auto [size, dim] : llvm::zip_equal(sizes, cast<RankedTensorType>(type).getShape()))

@@ -62,19 +62,26 @@ int64_t countPlaces(int64_t input, const WindowDim &window) {
 
 OpFoldResult countPlaces(SizeBuilder &sizes, OpFoldResult input, OpFoldResult size,
                          const WindowDim &window) {
-  // For n > 0 elements d apart: n * d - (d - 1). Sizes are formulas, which have no maximum: an
-  // empty dim that is spread counts as one of a negative size, and is refused at run time.
-  auto spread = [&](OpFoldResult count, int64_t distance) {
-    if (distance == 1)
-      return count;
-    return sizes.sub(sizes.mul(count, sizes.constant(distance)), sizes.constant(distance - 1));
-  };
-  // A step more than there is room for, in whole steps: 0 where there is no room, as far as what is
-  // taken off is not more than there is, which extents in device memory see to.
-  OpFoldResult room = sizes.add(spread(input, window.inputDilation),
-                                sizes.constant(window.low + window.high + window.stride));
-  return sizes.floorDiv(sizes.sub(room, spread(size, window.dilation)),
-                        sizes.constant(window.stride));
+  // A step more than there is room for, in whole steps.
+  int64_t known = window.low + window.high + window.stride;
+  OpFoldResult room = spreadSize(sizes, input, window.inputDilation);
+  if (std::optional<int64_t> elements = getConstantIntValue(size)) {
+    WindowDim closed = window;
+    closed.size = *elements;
+    known -= closed.getExtent();
+    room = sizes.add(room, sizes.constant(known));
+  } else {
+    // For n elements d apart: n * d - (d - 1).
+    OpFoldResult taken = sizes.mul(size, sizes.constant(window.dilation));
+    known += window.dilation - 1;
+    room = sizes.sub(sizes.add(room, sizes.constant(known)), taken);
+    known = -1;
+  }
+  // Where that is negative the window fits nowhere; more often padding and stride let no size be
+  // too short.
+  if (known < 0)
+    room = sizes.max(room, sizes.constant(0));
+  return sizes.floorDiv(room, sizes.constant(window.stride));
 }
 
 } // namespace xc::array

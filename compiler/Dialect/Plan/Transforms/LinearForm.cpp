@@ -7,6 +7,8 @@
 
 #include "compiler/Dialect/Plan/Transforms/LinearForm.h"
 
+#include "compiler/Dialect/Plan/Transforms/Clamps.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
@@ -31,12 +33,13 @@ AffineExpr LinearForm::getExpr(MLIRContext *context, int64_t divisor) const {
   return sum + constant / divisor;
 }
 
-/// Collects the factors of a product; constants are multiplied into `scale`, which is none once
-/// that overflows.
+/// Collects the factors of a product, of which a clamp is one; constants are multiplied into
+/// `scale`, which is none once that overflows.
 static void collectFactors(AffineExpr expr, std::optional<int64_t> &scale,
                            SmallVectorImpl<AffineExpr> &factors) {
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (binary && expr.getKind() == AffineExprKind::Mul) {
+  bool isProduct = binary && expr.getKind() == AffineExprKind::Mul;
+  if (isProduct && (isa<AffineConstantExpr>(binary.getRHS()) || !getClamped(expr))) {
     collectFactors(binary.getLHS(), scale, factors);
     collectFactors(binary.getRHS(), scale, factors);
   } else if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
@@ -78,7 +81,7 @@ static bool addTo(LinearForm &form, AffineExpr expr, int64_t scale) {
     if (!product)
       return false;
     scale = *product;
-    if (factors.size() == 1)
+    if (factors.size() == 1 && factors.front() != expr)
       return addTo(form, factors.front(), scale);
     expr = multiply(std::move(factors));
   }
@@ -112,6 +115,8 @@ AffineExpr collectTerms(AffineExpr expr) {
 static bool isNeverNegative(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue() >= 0;
+  if (getClamped(expr))
+    return true;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
   return !binary || (isNeverNegative(binary.getLHS()) && isNeverNegative(binary.getRHS()));
 }

@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/Transforms/Clamps.h"
 #include "compiler/Dialect/Plan/Transforms/LinearForm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -191,6 +192,13 @@ static Bounds multiply(const Bounds &a, const Bounds &b) {
 }
 
 static Bounds computeBounds(AffineExpr expr, ArrayRef<SymbolDefinition> symbols) {
+  if (std::optional<AffineExpr> clamped = getClamped(expr)) {
+    Bounds bounds = computeBounds(*clamped, symbols);
+    bounds.low = std::max<int64_t>(bounds.low.value_or(0), 0);
+    if (bounds.high)
+      bounds.high = std::max<int64_t>(*bounds.high, 0);
+    return bounds;
+  }
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return {constant.getValue(), constant.getValue(), std::abs(constant.getValue())};
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
@@ -299,12 +307,16 @@ FailureOr<AffineExpr> SymbolicDims::getExpr(Value index) {
   return expr;
 }
 
-/// Affine expressions have no minimum, but the floor of a difference of sizes by more than all of
-/// them is 0, or -1 where the difference is negative.
-static AffineExpr makeMin(AffineExpr lhs, AffineExpr rhs) {
-  AffineExpr difference = collectTerms(rhs - lhs);
-  AffineExpr isLess = difference.floorDiv(int64_t(1) << 62) * -1;
-  return lhs + difference * isLess;
+AffineExpr SymbolicDims::makeMax(AffineExpr lhs, AffineExpr rhs) const {
+  if (isa<AffineConstantExpr>(lhs))
+    std::swap(lhs, rhs);
+  AffineExpr difference = collectTerms(lhs - rhs);
+  Bounds bounds = computeBounds(difference, symbols);
+  if (bounds.low.value_or(-1) >= 0)
+    return lhs;
+  if (bounds.high.value_or(1) <= 0)
+    return rhs;
+  return collectTerms(makeClamp(difference) + rhs);
 }
 
 FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
@@ -341,11 +353,12 @@ FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.floorDiv(b); }); })
       .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); }); })
-      .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) { return binary(makeMin); })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) {
+      .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) {
         return binary(
-            [](AffineExpr a, AffineExpr b) { return collectTerms(a + b - makeMin(a, b)); });
+            [&](AffineExpr a, AffineExpr b) { return collectTerms(a + b - makeMax(a, b)); });
       })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>(
+          [&](auto) { return binary([&](AffineExpr a, AffineExpr b) { return makeMax(a, b); }); })
       .Case<arith::RemSIOp, arith::RemUIOp>(
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a % b; }); })
       .Case([&](affine::AffineApplyOp apply) -> FailureOr<AffineExpr> {

@@ -97,6 +97,7 @@ private:
   mlir::FailureOr<mlir::AffineExpr> computeDim(mlir::OpResult result, int64_t dim);
   mlir::FailureOr<mlir::AffineExpr> computeBranchDim(mlir::OpResult result, int64_t dim);
   mlir::FailureOr<mlir::AffineExpr> computeExpr(mlir::Value index);
+  mlir::AffineExpr makeMax(mlir::AffineExpr lhs, mlir::AffineExpr rhs) const;
 
   mlir::func::FuncOp func;
   mlir::MLIRContext *context;
