@@ -374,6 +374,25 @@ func.func @slides(%x: tensor<16x6x3xf32>, %w: tensor<3x3x4xf32>, %n: tensor<i64>
 
 // -----
 
+// The smaller the window is, the more places there are: room for those of one without elements.
+// CHECK-LABEL: func.func @window_ends(
+// CHECK-SAME: %[[X:.*]]: tensor<2x9x4xf32>, %[[W:.*]]: tensor<5x4x3xf32>
+// CHECK: %[[SIZE:.*]] = array.min
+// CHECK: %[[ENDED:.*]] = array.select %{{.*}}, %[[W]]
+// CHECK: %[[ROOM:.*]] = array.sub %{{.*}}, %[[SIZE]]
+// CHECK: %[[PLACES:.*]] = array.max %[[ROOM]]
+// CHECK: array.conv %[[X]], %[[ENDED]] {{.*}} high = [5] : (tensor<2x9x4xf32>, tensor<5x4x3xf32>) -> tensor<2x10x3xf32>
+// CHECK: return %{{.*}}, %[[PLACES]]
+func.func @window_ends(%x: tensor<2x9x4xf32>, %w: tensor<5x4x3xf32>, %n: tensor<i64>, %zero: tensor<f32>) -> (tensor<2x10x3xf32>, tensor<i64>) {
+  %0 = array.set_extent %w, %n axis = 0 : (tensor<5x4x3xf32>, tensor<i64>) -> tensor<?x4x3xf32>
+  %1 = array.conv %x, %0 dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> : (tensor<2x9x4xf32>, tensor<?x4x3xf32>) -> tensor<2x?x3xf32>
+  %2 = array.extent %1, 1 : tensor<2x?x3xf32> -> tensor<i64>
+  %3 = array.pad_to_bound %1, %zero : (tensor<2x?x3xf32>, tensor<f32>) -> tensor<2x10x3xf32>
+  return %3, %2 : tensor<2x10x3xf32>, tensor<i64>
+}
+
+// -----
+
 // A batch is as it was; features that are summed count before their extent only, in both factors.
 // CHECK-LABEL: func.func @batch_and_features(
 // CHECK: %[[B:.*]] = array.min

@@ -144,7 +144,8 @@ private:
   mlir::LogicalResult resolveSelectAndScatter(SelectAndScatterOp op);
   mlir::LogicalResult prepareConv(ConvOp op, llvm::SmallVectorImpl<mlir::Value> &operands);
   mlir::LogicalResult endWindow(ConvOp op, int64_t spatial,
-                                llvm::SmallVectorImpl<mlir::Value> &operands);
+                                llvm::SmallVectorImpl<mlir::Value> &operands, Extents &extents);
+  mlir::Value countPlacesUnder(ConvOp op, int64_t spatial);
   mlir::LogicalResult refuseGroups(ConvOp op, unsigned operand, int64_t dim);
   mlir::Value fillPadding(mlir::Value array, int64_t dim, mlir::Value extent,
                           const WindowDim &window, mlir::TypedAttr neutral);

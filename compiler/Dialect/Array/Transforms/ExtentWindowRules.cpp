@@ -7,13 +7,15 @@
 //
 // Convolutions and reductions of windows. A dim that windows slide over ends at its extent: there
 // the padding begins, and the result has as many places as that leaves. The smaller the window of a
-// filter is, the more places there are, so that the bound of its size bounds no result. Where it
-// ends at an extent, the result's type or what is used of it has to say how many there are; there
-// is as much padding at the end as they need.
+// filter is, the more places there are. Where it ends at an extent, the result's type or what is
+// used of it may say how many there are; else there is room for those of a window without elements.
+// There is as much padding at the end as they need.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
+
+#include "compiler/Dialect/Array/IR/Demands.h"
 
 using namespace mlir;
 
@@ -88,36 +90,76 @@ static std::optional<int64_t> getStatedPlaces(ConvOp op, int64_t dim) {
   return places;
 }
 
-/// Lets `op` have the places that are stated along dim `spatial`, over which a window slides that
-/// ends at an extent.
+/// How many places a window of `op` has along dim `spatial`, where its size is an extent, or known
+/// when inputs are bound.
+Value ExtentResolver::countPlacesUnder(ConvOp op, int64_t spatial) {
+  ExpressionBuilder e = expressions(op);
+  ConvDimsAttr dims = op.getDims();
+  Type i64 = builder.getI64Type();
+  auto spread = [&](Value operand, int64_t dim, int64_t distance) {
+    Value extent = extentOf(operand, dim);
+    Value count = extent ? extent : sizeAsData(arrayOf(operand), dim);
+    if (distance == 1)
+      return count;
+    Value elements = e.mul(count, e.integer(distance, i64));
+    return e.make<MaxOp>(e.sub(elements, e.integer(distance - 1, i64)), e.integer(0, i64));
+  };
+  WindowDim window = op.getWindow()[spatial];
+  Value room = e.add(spread(op.getInput(), dims.inputDim(spatial), window.inputDilation),
+                     e.integer(window.low + window.high + window.stride, i64));
+  room = e.sub(room, spread(op.getFilter(), dims.filterDim(spatial), window.dilation));
+  room = e.make<MaxOp>(room, e.integer(0, i64));
+  return window.stride == 1 ? room : e.div(room, e.integer(window.stride, i64));
+}
+
+/// `values` with `value` for element `index`.
+static SmallVector<int64_t> replaceAt(SmallVector<int64_t> values, int64_t index, int64_t value) {
+  values[index] = value;
+  return values;
+}
+
+/// Lets `op` have the places along dim `spatial`, over which a window slides that ends at an
+/// extent, that are stated, or else as many as the smallest window has.
 LogicalResult ExtentResolver::endWindow(ConvOp op, int64_t spatial,
-                                        SmallVectorImpl<Value> &operands) {
+                                        SmallVectorImpl<Value> &operands, Extents &extents) {
   ConvDimsAttr dims = op.getDims();
   int64_t inputDim = dims.inputDim(spatial), filterDim = dims.filterDim(spatial);
   std::optional<int64_t> places = getStatedPlaces(op, dims.outputDim(spatial));
-  if (!places)
+  WindowDim window = op.getWindow()[spatial];
+  window.size = cast<RankedTensorType>(operands[1].getType()).getDimSize(filterDim);
+  if (!places && ShapedType::isDynamic(window.size))
     return refuseDim(
         op, 1, filterDim,
-        "but is the size of a window: the smaller that is, the more places it has, so "
-        "that no bound of the result is known; a result with a static size says how "
-        "many there are, array.pad_to_bound with zeros makes it a window of its bound");
+        "but is the size of a window whose bound is not known when the module is compiled: the "
+        "smaller it is, the more places it has; a result with a static size says how many there "
+        "are, array.pad_to_bound with zeros makes it a window of its bound");
   TypedAttr zero = builder.getZeroAttr(getElementTypeOrSelf(op.getInput().getType()));
   if (Value extent = extentOf(op.getInput(), inputDim))
     operands[0] = fillBehind(operands[0], inputDim, extent, zero);
   operands[1] = fillBehind(operands[1], filterDim, extentOf(op.getFilter(), filterDim), zero);
-  WindowDim window = op.getWindow()[spatial];
+  SmallVector<int64_t> high = llvm::map_to_vector(
+      op.getWindow(), [](const WindowDim &other) -> int64_t { return other.high; });
+  if (!places) {
+    extents[dims.outputDim(spatial)] = countPlacesUnder(op, spatial);
+    op.setHigh(replaceAt(high, spatial, window.high + window.getExtent()));
+    return success();
+  }
   int64_t size = cast<RankedTensorType>(operands[0].getType()).getDimSize(inputDim);
-  window.size = cast<RankedTensorType>(operands[1].getType()).getDimSize(filterDim);
   // With bounds that the host knows there are as many places as stated, or more.
   if (ShapedType::isDynamic(size) || ShapedType::isDynamic(window.size))
     return success();
   int64_t spread = size == 0 ? 0 : (size - 1) * window.inputDilation + 1;
-  SmallVector<int64_t> high;
-  for (const WindowDim &other : op.getWindow())
-    high.push_back(other.high);
-  high[spatial] = (*places - 1) * window.stride + window.getExtent() - window.low - spread;
-  op.setHigh(high);
+  op.setHigh(replaceAt(high, spatial,
+                       (*places - 1) * window.stride + window.getExtent() - window.low - spread));
   return success();
+}
+
+/// `type` with those sizes that `stated` alone knows.
+static RankedTensorType stateSizes(RankedTensorType type, RankedTensorType stated) {
+  SmallVector<int64_t> shape;
+  for (auto [size, known] : llvm::zip_equal(type.getShape(), stated.getShape()))
+    shape.push_back(ShapedType::isDynamic(size) ? known : size);
+  return type.clone(shape);
 }
 
 LogicalResult ExtentResolver::resolveConv(ConvOp op) {
@@ -136,20 +178,21 @@ LogicalResult ExtentResolver::resolveConv(ConvOp op) {
     int64_t dim = dims.inputDim(spatial);
     Value extent = extentOf(op.getInput(), dim);
     if (extentOf(op.getFilter(), dims.filterDim(spatial))) {
-      if (failed(endWindow(op, spatial, operands)))
+      if (failed(endWindow(op, spatial, operands, extents)))
         return failure();
       continue;
     }
     if (!extent)
       continue;
-    if (ShapedType::isDynamic(window.size))
-      return refuseDim(op, 0, dim,
-                       "and the window that slides over it has a size that is not known when the "
-                       "module is compiled; array.pad_to_bound makes it an array of its bound");
     operands[0] = fillPadding(operands[0], dim, extent, window, zero);
-    extents[dims.outputDim(spatial)] = countPlaces(e, extent, window);
+    extents[dims.outputDim(spatial)] = ShapedType::isDynamic(window.size)
+                                           ? countPlacesUnder(op, spatial)
+                                           : countPlaces(e, extent, window);
   }
-  defineAll(op, rebuild(op, operands), extents);
+  auto rebuilt = cast<ConvOp>(rebuild(op, operands));
+  if (op->hasAttr(kFirstPlacesAttr))
+    rebuilt.getResult().setType(stateSizes(rebuilt.getType(), op.getType()));
+  defineAll(op, rebuilt, extents);
   return success();
 }
 
