@@ -123,6 +123,7 @@ class Program:
     environments: list = dataclasses.field(default_factory=lambda: [{}])
     data: list = dataclasses.field(default_factory=list)         # per environment: number -> Tensor
     bounds: dict = dataclasses.field(default_factory=dict)       # extent -> dim
+    names_dims: bool = True                                      # whether the text says which dims of inputs are equal
 
     def next_value(self):
         return max(self.types, default=-1) + 1
@@ -159,7 +160,7 @@ class Program:
 
     def names_of_dims(self, number):
         type = self.types[number]
-        if type.is_static:
+        if type.is_static or not self.names_dims:
             return ""
         return " {array.dims = [" + ", ".join(f'"{dim}"' if isinstance(dim, str) else '""' for dim in type.dims) + "]}"
 
