@@ -552,6 +552,16 @@ def norms():
             yield Case(f"layer_norm_{name}_{dtype}", program, steps, "model" if dtype == "f32" else "sum", gradients=("",))
 
 
+def without_places():
+    """A convolution in groups whose window is too long for its input: nothing flows back."""
+    x, w = random("f32", (2, 1, 9), 1), random("f32", (3, 3, 12), 2)
+    body = """    %y = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> strides = [3] high = [1] feature_groups = 3
+           : (tensor<2x1x9xf32>, tensor<3x3x12xf32>) -> tensor<2x0x12xf32>"""
+    text = function("", [("%x", x.mlir), ("%w", w.mlir)], [("%y", "tensor<2x0x12xf32>")], body)
+    zeros = [("f32", np.zeros(x.shape)), ("f32", np.zeros(w.shape))]
+    yield Case("conv_without_places", text, [Step([x, w, Tensor("f32", np.zeros((2, 0, 12)))], zeros, "_vjp")], gradients=("",))
+
+
 def cases():
     yield from attention_blocks()
     yield from choices()
@@ -563,3 +573,4 @@ def cases():
     yield from several_results()
     yield from attention()
     yield from cotangent_sizes()
+    yield from without_places()

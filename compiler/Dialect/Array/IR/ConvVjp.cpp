@@ -308,6 +308,9 @@ FailureOr<Values> ConvOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (!isa<FloatType>(getType().getElementType()))
     return failure();
   ExpressionBuilder e(builder, getLoc());
+  // Without places nothing flows back, and windows that reach them have no extent.
+  if (llvm::is_contained(getType().getShape(), 0))
+    return Values{e.zerosLike(getInput()), e.zerosLike(getFilter())};
   ConvGradients gradients(*this, builder,
                           e.convert(cotangents.front(), getInput().getType().getElementType()));
   gradients.analyze();
