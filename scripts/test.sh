@@ -135,7 +135,7 @@ run_stage() {
       run mutants /usr/bin/python3 test/ptxsim/mutants/run.py --build build/dev ;;
     graphfuzz) # a fixed number of random programs; test/graphfuzz/run.py --seconds=600 looks for more
       run graphfuzz-cpu /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --count=480
-      run graphfuzz-refused /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --refused --count=400
+      run graphfuzz-refused /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --refused --count=256
       run graphfuzz-gradients /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --gradients --count=48
       XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run graphfuzz-cuda \
         /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cuda --target=cuda:sm_90a --seed=10000 --count=256 ;;
