@@ -521,3 +521,72 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return %sum, %squares, %off : tensor<32xf32>, tensor<32xf32>, tensor<32x128xf32>
   }
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#columns = affine_map<(d0, d1) -> (d1)>
+#none = affine_map<(d0, d1) -> ()>
+
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // A region that begins before another one, and also holds what reads that one's result, cannot give anything to it.
+  // CHECK-LABEL: func.func @one_after_the_other(
+  // CHECK-COUNT-4: plan.region
+  // CHECK-NOT:   plan.region
+  func.func @one_after_the_other(%arg0: tensor<2x?xf32>, %arg1: tensor<?xf32>, %arg2: tensor<?xf32>, %arg3: tensor<?xf32>, %arg4: tensor<f32>) -> (tensor<2x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+    %cst = arith.constant 1.100000e+00 : f32
+    %cst_0 = arith.constant 0.000000e+00 : f32
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %dim = tensor.dim %arg0, %c1 : tensor<2x?xf32>
+    %0 = tensor.empty(%dim) : tensor<?xf32>
+    %1 = tensor.empty(%dim) : tensor<2x?xf32>
+    %2 = linalg.generic {indexing_maps = [#none, #all], iterator_types = ["parallel", "parallel"]} ins(%arg4 : tensor<f32>) outs(%1 : tensor<2x?xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2x?xf32>
+    %3 = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%0 : tensor<?xf32>) {
+    ^bb0(%out: f32):
+      %12 = math.rsqrt %cst : f32
+      linalg.yield %12 : f32
+    } -> tensor<?xf32>
+    %dim_1 = tensor.dim %arg1, %c0 : tensor<?xf32>
+    %4 = tensor.empty(%dim_1) : tensor<?xf32>
+    %5 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%arg1, %3 : tensor<?xf32>, tensor<?xf32>) outs(%4 : tensor<?xf32>) {
+    ^bb0(%in: f32, %in_2: f32, %out: f32):
+      %12 = arith.mulf %in, %in_2 : f32
+      linalg.yield %12 : f32
+    } -> tensor<?xf32>
+    %6 = linalg.fill ins(%cst_0 : f32) outs(%0 : tensor<?xf32>) -> tensor<?xf32>
+    %7 = linalg.generic {indexing_maps = [#all, #columns], iterator_types = ["reduction", "parallel"]} ins(%2 : tensor<2x?xf32>) outs(%6 : tensor<?xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %12 = arith.addf %out, %in : f32
+      linalg.yield %12 : f32
+    } -> tensor<?xf32>
+    %8 = linalg.generic {indexing_maps = [#all, #all, #columns, #columns], iterator_types = ["reduction", "parallel"]} ins(%2, %arg0, %arg3 : tensor<2x?xf32>, tensor<2x?xf32>, tensor<?xf32>) outs(%6 : tensor<?xf32>) {
+    ^bb0(%in: f32, %in_2: f32, %in_3: f32, %out: f32):
+      %12 = arith.subf %in_2, %in_3 : f32
+      %13 = arith.mulf %in, %12 : f32
+      %14 = arith.addf %out, %13 : f32
+      linalg.yield %14 : f32
+    } -> tensor<?xf32>
+    %9 = linalg.generic {indexing_maps = [#all, #columns, #all], iterator_types = ["parallel", "parallel"]} ins(%2, %5 : tensor<2x?xf32>, tensor<?xf32>) outs(%1 : tensor<2x?xf32>) {
+    ^bb0(%in: f32, %in_2: f32, %out: f32):
+      %12 = arith.mulf %in, %in_2 : f32
+      linalg.yield %12 : f32
+    } -> tensor<2x?xf32>
+    %10 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%8, %3 : tensor<?xf32>, tensor<?xf32>) outs(%0 : tensor<?xf32>) {
+    ^bb0(%in: f32, %in_2: f32, %out: f32):
+      %12 = arith.mulf %in, %in_2 : f32
+      linalg.yield %12 : f32
+    } -> tensor<?xf32>
+    %11 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%7, %5 : tensor<?xf32>, tensor<?xf32>) outs(%0 : tensor<?xf32>) {
+    ^bb0(%in: f32, %in_2: f32, %out: f32):
+      %12 = arith.mulf %in, %in_2 : f32
+      %13 = arith.negf %12 : f32
+      linalg.yield %13 : f32
+    } -> tensor<?xf32>
+    return %9, %10, %7, %11 : tensor<2x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  }
+}

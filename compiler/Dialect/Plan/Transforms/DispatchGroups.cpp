@@ -305,12 +305,19 @@ bool DispatchGrouping::wouldMakeCycle(DispatchGroup &group, ValueRange operands,
   auto isInside = [&](DispatchGroup *other) {
     return other == &group || (alsoInside && other == alsoInside);
   };
+  // What ends before the group begins needs nothing of it: a group ends with the last of its ops.
+  auto mayFollow = [&](Operation *op) {
+    DispatchGroup *unit = groupOf.lookup(op);
+    return unit ? llvm::any_of(unit->ops,
+                               [&](Operation *member) { return position.lookup(member) >= first; })
+                : position.lookup(op) >= first;
+  };
   llvm::SmallPtrSet<Operation *, 32> visited;
   SmallVector<Operation *> worklist;
   auto visitOperands = [&](Operation *op) {
     for (Value operand : getUsedValues(op))
       if (Operation *definition = operand.getDefiningOp())
-        if (position.lookup(definition) >= first && visited.insert(definition).second)
+        if (mayFollow(definition) && visited.insert(definition).second)
           worklist.push_back(definition);
   };
   auto visitUnit = [&](Operation *op) {
@@ -322,7 +329,7 @@ bool DispatchGrouping::wouldMakeCycle(DispatchGroup &group, ValueRange operands,
   };
   for (Value operand : operands) {
     Operation *definition = operand.getDefiningOp();
-    if (definition && !isInside(groupOf.lookup(definition)) && position.lookup(definition) >= first)
+    if (definition && !isInside(groupOf.lookup(definition)) && mayFollow(definition))
       visitUnit(definition);
   }
   while (!worklist.empty()) {
