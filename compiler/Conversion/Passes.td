@@ -32,6 +32,23 @@ def FoldConstants : Pass<"xc-fold-constants", "::mlir::ModuleOp"> {
                            "::xc::plan::PlanDialect"];
 }
 
+def MergeEqualOps : Pass<"xc-merge-equal-ops"> {
+  let summary = "Compute what is equal once";
+  let description = [{
+    An op that does what one before it does, with equal regions, is replaced by that one, unless one of them writes; reads are equal in one
+    block where nothing is written between them. What is not used and has no effect goes away. Regions of several blocks are not
+    compared. The time that it takes grows with the program's size, however many ops share their operands. Example:
+    ```mlir
+    %a = array.exp %x : tensor<4xf32>                             // input
+    %b = array.exp %x : tensor<4xf32>
+    %c = array.add %a, %b : tensor<4xf32>
+
+    %a = array.exp %x : tensor<4xf32>                             // output
+    %c = array.add %a, %a : tensor<4xf32>
+    ```
+  }];
+}
+
 def OutlineControl : Pass<"xc-outline-control", "::mlir::ModuleOp"> {
   let summary = "Make functions of the regions of array.if and array.while";
   let description = [{

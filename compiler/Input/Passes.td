@@ -69,4 +69,24 @@ def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect", "::xc::plan::PlanDialect"];
 }
 
+def InlineCalls : Pass<"xc-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Put functions in the place of their calls";
+  let description = [{
+    In public functions, and in private ones that more than calls refer to, each call becomes a copy of its callee's ops, with the call
+    in their locations; the calls in that copy are next. Other private functions stay as they are, for `-symbol-dce` to take out. Functions
+    have one block each. The work is what the result holds: long chains of calls cost no more than short ones. A function that calls itself is an
+    error. Example:
+    ```mlir
+    func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %y = array.add %x, %x : tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+
+    %z = func.call @twice(%a) : (tensor<4xf32>) -> tensor<4xf32>       // input
+
+    %z = array.add %a, %a : tensor<4xf32>                              // output
+    ```
+  }];
+}
+
 #endif // XC_INPUT_PASSES_TD

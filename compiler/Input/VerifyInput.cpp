@@ -13,6 +13,7 @@
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/SupportedTypes.h"
 #include "compiler/Input/UnknownNames.h"
+#include "compiler/Input/VerifyCalls.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -107,37 +108,6 @@ static LogicalResult verifyNames(func::FuncOp func) {
           << "output " << output << " is computed here";
     return error;
   }
-  return success();
-}
-
-/// Every call is inlined, so a function must not come back to itself.
-static LogicalResult verifyCalls(func::FuncOp func, SmallVectorImpl<func::CallOp> &path,
-                                 llvm::DenseSet<Operation *> &done) {
-  if (done.contains(func))
-    return success();
-  WalkResult walk = func.walk([&](func::CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-    if (!callee)
-      return WalkResult::advance(); // func's own verifier has said so
-    path.push_back(call);
-    auto first = llvm::find_if(path, [&](func::CallOp earlier) {
-      return earlier->getParentOfType<func::FuncOp>() == callee;
-    });
-    if (first != path.end()) {
-      InFlightDiagnostic error = call.emitError() << "'" << callee.getName() << "' calls itself: ";
-      for (func::CallOp step : llvm::make_range(first, path.end()))
-        error << step->getParentOfType<func::FuncOp>().getName() << " -> ";
-      error << callee.getName() << "; recursive calls are not supported";
-      return WalkResult::interrupt();
-    }
-    if (failed(verifyCalls(callee, path, done)))
-      return WalkResult::interrupt();
-    path.pop_back();
-    return WalkResult::advance();
-  });
-  if (walk.wasInterrupted())
-    return failure();
-  done.insert(func);
   return success();
 }
 
@@ -445,12 +415,8 @@ struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
         return signalPassFailure();
       }
     }
-    llvm::DenseSet<Operation *> done;
-    for (auto func : getOperation().getOps<func::FuncOp>()) {
-      SmallVector<func::CallOp> path;
-      if (failed(verifyCalls(func, path, done)))
-        return signalPassFailure();
-    }
+    if (failed(verifyCalls(getOperation())))
+      return signalPassFailure();
     if (!hasEntry) {
       getOperation().emitError("expected at least one public function");
       return signalPassFailure();

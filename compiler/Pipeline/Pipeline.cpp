@@ -40,7 +40,7 @@ std::optional<Phase> parsePhase(StringRef name) {
 
 static void addCleanup(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  pm.addPass(createMergeEqualOps());
 }
 
 /// What users write: checked, and brought into array ops and linalg on tensors.
@@ -48,8 +48,8 @@ static void addInputPasses(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(custom::createReadKernels({options.modelDirectory}));
   addInputConversionPasses(pm);
   // Entry points are compiled each on its own, so calls between functions go.
-  // Without its own cleanup, which would take away ops before what they demand has been stated.
-  pm.addPass(createInlinerPass({}, /*defaultPipelineBuilder=*/nullptr));
+  // Nothing is cleaned up before what ops demand has been stated.
+  pm.addPass(createInlineCalls());
   pm.addPass(createSymbolDCEPass());
 }
 
@@ -117,7 +117,7 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   funcPM.addPass(plan::createFormDispatches(regions));
   targetPM.addPass(plan::createOutlineDispatches());
   // No canonicalization from here on: it would undo copies that kernels are to make.
-  targetPM.addPass(createCSEPass());
+  targetPM.addPass(createMergeEqualOps());
   targetPM.addPass(plan::createDedupKernels());
   targetPM.addPass(plan::createAnnotateCost());
 }
