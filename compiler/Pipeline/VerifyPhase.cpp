@@ -46,10 +46,10 @@ private:
   LogicalResult verifyLinalg(ModuleOp module);
   LogicalResult verifyTargets(ModuleOp module, function_ref<LogicalResult(ModuleOp)> check);
   LogicalResult verifyDispatches(ModuleOp target);
-  LogicalResult verifyKernel(plan::DispatchOp dispatch);
+  LogicalResult verifyKernel(plan::DispatchOp dispatch, const SymbolTable &kernels);
   LogicalResult verifyCode(ModuleOp target);
   LogicalResult verifyPlan(ModuleOp target);
-  LogicalResult verifyCommands(Block &block, ModuleOp target);
+  LogicalResult verifyCommands(Block &block, const SymbolTable &kernels);
 
   InFlightDiagnostic left(Operation *op) {
     return op->emitOpError("is left after phase '") << phase << "'";
@@ -160,10 +160,10 @@ LogicalResult PhaseVerifier::verifyTargets(ModuleOp module,
 }
 
 /// The kernel of a dispatch takes as many bindings and scalars as the dispatch brings.
-LogicalResult PhaseVerifier::verifyKernel(plan::DispatchOp dispatch) {
+LogicalResult PhaseVerifier::verifyKernel(plan::DispatchOp dispatch, const SymbolTable &kernels) {
   // That it is there is what the dispatch's own verifier checks. Once it is code there is nothing
   // to count.
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<ModuleOp>(dispatch, dispatch.getKernelAttr());
+  auto kernel = kernels.lookup<ModuleOp>(dispatch.getKernelAttr().getAttr());
   auto function = kernel.lookupSymbol<func::FuncOp>(*kernel.getSymName());
   if (!function || phase != "dispatch")
     return success();
@@ -183,6 +183,7 @@ LogicalResult PhaseVerifier::verifyKernel(plan::DispatchOp dispatch) {
 }
 
 LogicalResult PhaseVerifier::verifyDispatches(ModuleOp target) {
+  SymbolTable symbols(target);
   for (auto function : target.getOps<func::FuncOp>()) {
     WalkResult result = function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       bool isExpected = isFunctionLevel(op) || isState(op) || isIndexArithmetic(op) ||
@@ -192,7 +193,7 @@ LogicalResult PhaseVerifier::verifyDispatches(ModuleOp target) {
       if (!isExpected)
         left(op);
       auto dispatch = dyn_cast<plan::DispatchOp>(op);
-      bool isGood = isExpected && (!dispatch || succeeded(verifyKernel(dispatch)));
+      bool isGood = isExpected && (!dispatch || succeeded(verifyKernel(dispatch, symbols)));
       return isGood ? WalkResult::advance() : WalkResult::interrupt();
     });
     if (result.wasInterrupted())
@@ -229,7 +230,7 @@ LogicalResult PhaseVerifier::verifyCode(ModuleOp target) {
 // plan
 //===----------------------------------------------------------------------===//
 
-LogicalResult PhaseVerifier::verifyCommands(Block &block, ModuleOp target) {
+LogicalResult PhaseVerifier::verifyCommands(Block &block, const SymbolTable &kernels) {
   for (auto [position, op] : llvm::enumerate(block)) {
     if (!isa<plan::LaunchOp, plan::CopyOp, plan::FillOp, plan::ControlOp, plan::ChooseOp>(op))
       return left(&op) << "; expected commands only";
@@ -238,21 +239,22 @@ LogicalResult PhaseVerifier::verifyCommands(Block &block, ModuleOp target) {
         return op.emitOpError("is command ")
                << position << " and waits for command " << after << "; expected an earlier one";
     if (auto launch = dyn_cast<plan::LaunchOp>(op))
-      if (!target.lookupSymbol<ModuleOp>(launch.getKernelAttr()))
+      if (!kernels.lookup<ModuleOp>(launch.getKernelAttr().getAttr()))
         return launch.emitOpError("expected the name of a kernel, got ") << launch.getKernelAttr();
     for (Region &region : op.getRegions())
-      if (failed(verifyCommands(region.front(), target)))
+      if (failed(verifyCommands(region.front(), kernels)))
         return failure();
   }
   return success();
 }
 
 LogicalResult PhaseVerifier::verifyPlan(ModuleOp target) {
+  SymbolTable symbols(target);
   for (Operation &op : *target.getBody()) {
     if (!isa<plan::FunctionOp, ModuleOp, array::VariableOp>(op))
       return left(&op) << "; expected plans and kernels only";
     if (auto function = dyn_cast<plan::FunctionOp>(op))
-      if (failed(verifyCommands(function.getBody().front(), target)))
+      if (failed(verifyCommands(function.getBody().front(), symbols)))
         return failure();
   }
   return verifyCode(target);

@@ -151,7 +151,8 @@ private:
   OperandVector buildOperands(ModuleOp kernel, FormulaTable &formulas);
   flatbuffers::Offset<fb::Export> buildExport(ModuleOp kernel, DictionaryAttr description,
                                               FormulaTable &costs);
-  flatbuffers::Offset<fb::Function> buildFunction(StringRef name);
+  /// Of one function the plans for the targets.
+  flatbuffers::Offset<fb::Function> buildFunction(ArrayRef<plan::FunctionOp> targetPlans);
   flatbuffers::Offset<fb::Argument> buildArgument(DictionaryAttr entry, FormulaTable &formulas);
   flatbuffers::Offset<fb::Symbol> buildSymbol(DictionaryAttr entry);
   flatbuffers::Offset<fb::Requirement> buildRequirement(DictionaryAttr entry,
@@ -410,12 +411,13 @@ flatbuffers::Offset<fb::Requirement> ModuleWriter::buildRequirement(DictionaryAt
                                location);
 }
 
-flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
+flatbuffers::Offset<fb::Function>
+ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
   FormulaTable formulas;
   std::vector<flatbuffers::Offset<fb::Argument>> inputs, outputs;
   std::vector<flatbuffers::Offset<fb::Symbol>> symbols;
   std::vector<flatbuffers::Offset<fb::Plan>> plans;
-  auto first = cast<plan::FunctionOp>(SymbolTable::lookupSymbolIn(ModuleOp(targets.front()), name));
+  plan::FunctionOp first = targetPlans.front();
   for (Attribute entry : first.getInputs())
     inputs.push_back(buildArgument(cast<DictionaryAttr>(entry), formulas));
   for (Attribute entry : first.getOutputs())
@@ -427,13 +429,13 @@ flatbuffers::Offset<fb::Function> ModuleWriter::buildFunction(StringRef name) {
     for (Attribute entry : list)
       requirements.push_back(buildRequirement(cast<DictionaryAttr>(entry), formulas));
   hasRequirements |= !requirements.empty();
-  for (auto [index, target] : llvm::enumerate(targets)) {
-    auto plan = cast<plan::FunctionOp>(SymbolTable::lookupSymbolIn(ModuleOp(target), name));
+  for (auto [index, targetPlan] : llvm::enumerate(targetPlans)) {
+    plan::FunctionOp plan = targetPlan;
     plan.walk([&](plan::ChooseOp) { hasChoices = true; });
     plans.push_back(writePlan(builder, plan, index, kernels[index], numbers[index]));
   }
   auto doc = first->getAttrOfType<StringAttr>("doc");
-  auto nameString = string(name);
+  auto nameString = string(first.getSymName());
   auto docString = string(doc ? doc.getValue() : "");
   auto inputVector = builder.CreateVector(inputs), outputVector = builder.CreateVector(outputs);
   auto symbolVector = builder.CreateVector(symbols);
@@ -467,8 +469,13 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
   for (const Code &entry : executables)
     executableTables.push_back(buildExecutable(entry, blobBase));
   std::vector<flatbuffers::Offset<fb::Function>> functions;
+  std::vector<SymbolTable> symbols;
+  for (ModuleOp target : targets)
+    symbols.emplace_back(target);
   for (auto function : ModuleOp(targets.front()).getOps<plan::FunctionOp>())
-    functions.push_back(buildFunction(function.getSymName()));
+    functions.push_back(buildFunction(llvm::map_to_vector(symbols, [&](const SymbolTable &table) {
+      return table.lookup<plan::FunctionOp>(function.getSymNameAttr());
+    })));
   std::vector<flatbuffers::Offset<fb::Constant>> constantTables;
   for (auto &[attr, blob] : constants) {
     auto type = cast<ShapedType>(cast<ElementsAttr>(attr).getShapedType());

@@ -185,13 +185,13 @@ static bool refineResults(func::FuncOp func) {
 }
 
 /// All calls of `func`, if it can be called in no other way.
-static std::optional<SmallVector<func::CallOp>> knownCalls(func::FuncOp func, ModuleOp module) {
-  std::optional<SymbolTable::UseRange> uses = func.getSymbolUses(module);
-  if (!uses || func.isPublic())
+static std::optional<SmallVector<func::CallOp>> knownCalls(func::FuncOp func,
+                                                           const SymbolUserMap &users) {
+  if (func.isPublic())
     return std::nullopt;
   SmallVector<func::CallOp> calls;
-  for (SymbolTable::SymbolUse use : *uses) {
-    auto call = dyn_cast<func::CallOp>(use.getUser());
+  for (Operation *user : users.getUsers(func)) {
+    auto call = dyn_cast<func::CallOp>(user);
     if (!call)
       return std::nullopt;
     calls.push_back(call);
@@ -225,10 +225,12 @@ static bool refineArguments(func::FuncOp func, ArrayRef<func::CallOp> calls) {
 namespace {
 struct InferShapes : impl::InferShapesBase<InferShapes> {
   void runOnOperation() override {
+    SymbolTableCollection tables;
+    SymbolUserMap users(tables, getOperation());
     for (bool changed = true; changed;) {
       changed = false;
       for (func::FuncOp func : getOperation().getOps<func::FuncOp>()) {
-        FailureOr<bool> refined = refineFunction(func);
+        FailureOr<bool> refined = refineFunction(func, tables, users);
         if (failed(refined))
           return signalPassFailure();
         changed |= *refined;
@@ -241,27 +243,28 @@ struct InferShapes : impl::InferShapesBase<InferShapes> {
   }
 
 private:
-  FailureOr<bool> refineFunction(func::FuncOp func) {
+  FailureOr<bool> refineFunction(func::FuncOp func, SymbolTableCollection &tables,
+                                 const SymbolUserMap &users) {
     if (func.isDeclaration())
       return false;
-    FailureOr<bool> changed = refineBody(func);
+    FailureOr<bool> changed = refineBody(func, tables);
     if (failed(changed))
       return failure();
     if (refineResults(func))
       changed = true;
-    std::optional<SmallVector<func::CallOp>> calls = knownCalls(func, getOperation());
+    std::optional<SmallVector<func::CallOp>> calls = knownCalls(func, users);
     if (calls && refineArguments(func, *calls))
       changed = true;
     return changed;
   }
 
-  FailureOr<bool> refineBody(func::FuncOp func) {
+  FailureOr<bool> refineBody(func::FuncOp func, SymbolTableCollection &tables) {
     bool changed = false;
     WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
       changed |= lookThroughCasts(op);
       changed |= foldSize(op);
       if (auto call = dyn_cast<func::CallOp>(op))
-        changed |= refineCall(call);
+        changed |= refineCall(call, tables);
       if (!isa_and_present<ArrayDialect>(op->getDialect()))
         return WalkResult::advance();
       FailureOr<bool> refined = refineArrayOp(op);
@@ -274,8 +277,8 @@ private:
   }
 
   /// Gives the results of `call` the types that its callee returns.
-  bool refineCall(func::CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  bool refineCall(func::CallOp call, SymbolTableCollection &tables) {
+    auto callee = tables.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
     bool changed = false;
     for (auto [result, type] : llvm::zip_equal(call.getResults(), callee.getResultTypes()))
       if (auto tensor = dyn_cast<RankedTensorType>(type))

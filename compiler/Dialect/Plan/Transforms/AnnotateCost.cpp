@@ -235,17 +235,27 @@ ArrayAttr AnnotateCost::describeOperands(ModuleOp kernel, unsigned numBindings, 
   return builder.getArrayAttr(operands);
 }
 
-/// The file locations in `loc`, as "file:line:column", without directories: what a module says does
-/// not depend on where it was built.
-static void collectLocations(Location loc, llvm::SetVector<StringAttr> &found) {
-  loc->walk([&](Location inner) {
-    if (auto file = dyn_cast<FileLineColLoc>(inner))
-      found.insert(StringAttr::get(loc.getContext(),
-                                   llvm::sys::path::filename(file.getFilename().getValue()) + ":" +
-                                       Twine(file.getLine()) + ":" + Twine(file.getColumn())));
-    return WalkResult::advance();
-  });
-}
+/// Collects file locations as "file:line:column", without directories: what a module says does not
+/// depend on where it was built.
+class LocationCollector {
+public:
+  LocationCollector() {
+    walker.addWalk([this](LocationAttr loc) {
+      if (auto file = dyn_cast<FileLineColLoc>(loc))
+        found.insert(StringAttr::get(
+            loc.getContext(), llvm::sys::path::filename(file.getFilename().getValue()) + ":" +
+                                  Twine(file.getLine()) + ":" + Twine(file.getColumn())));
+    });
+  }
+
+  void collect(Location loc) { walker.walk<WalkOrder::PreOrder>(LocationAttr(loc)); }
+  ArrayRef<StringAttr> getFound() const { return found.getArrayRef(); }
+
+private:
+  /// It remembers where it has been: ops share callers.
+  AttrTypeWalker walker;
+  llvm::SetVector<StringAttr> found;
+};
 
 void AnnotateCost::annotate(ModuleOp kernel) {
   MLIRContext *context = kernel.getContext();
@@ -265,23 +275,22 @@ void AnnotateCost::annotate(ModuleOp kernel) {
                        builder.getNamedAttr("scalars", builder.getI64IntegerAttr(numScalars))}));
   kernel->setAttr("plan.operands", describeOperands(kernel, numBindings, numScalars, sizes));
   AffineExpr flops = getAffineConstantExpr(0, context);
-  llvm::SetVector<StringAttr> locations;
+  LocationCollector locations;
   kernel.walk([&](linalg::LinalgOp op) {
     if (isa<linalg::FillOp>(op))
       return;
     flops = flops + countFlops(op, sizes);
     // A fused op is where its last one was; those before it are in its body. The walk comes to the
     // op itself last.
-    op->walk([&](Operation *inner) { collectLocations(inner->getLoc(), locations); });
+    op->walk([&](Operation *inner) { locations.collect(inner->getLoc()); });
   });
-  if (locations.empty())
-    collectLocations(kernel.getLoc(), locations);
+  if (locations.getFound().empty())
+    locations.collect(kernel.getLoc());
   kernel->setAttr("plan.bytes",
                   AffineMapAttr::get(AffineMap::get(0, numScalars, countBytes(kernel, sizes))));
   kernel->setAttr("plan.flops", AffineMapAttr::get(AffineMap::get(0, numScalars, flops)));
-  kernel->setAttr(
-      "plan.locations",
-      ArrayAttr::get(context, SmallVector<Attribute>(locations.begin(), locations.end())));
+  kernel->setAttr("plan.locations",
+                  ArrayAttr::get(context, SmallVector<Attribute>(locations.getFound())));
 }
 
 } // namespace

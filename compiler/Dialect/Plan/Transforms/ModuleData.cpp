@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace xc::plan {
 
-ModuleData::ModuleData(ModuleOp module) : module(module) {
+ModuleData::ModuleData(ModuleOp module) : module(module), symbols(module) {
   for (auto variable : module.getOps<array::VariableOp>())
     variables.insert({variable.getSymNameAttr(), variable});
 }

@@ -10,6 +10,7 @@
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/MapVector.h"
@@ -25,6 +26,12 @@ public:
   mlir::FailureOr<unsigned> addConstant(mlir::ElementsAttr value, mlir::Location loc);
   unsigned addParameter(array::ParameterOp parameter);
 
+  /// The function that is a region of an if or a while; null where the module has none of that
+  /// name.
+  mlir::func::FuncOp getRegion(mlir::StringAttr name) const {
+    return symbols.lookup<mlir::func::FuncOp>(name);
+  }
+
   /// The number of a variable; an error at `loc` where the module has none of that name.
   mlir::FailureOr<unsigned> getVariable(mlir::StringAttr name, mlir::Location loc);
 
@@ -37,6 +44,7 @@ private:
   unsigned addParameter(mlir::DictionaryAttr entry);
 
   mlir::ModuleOp module;
+  mlir::SymbolTable symbols;
   llvm::MapVector<mlir::Attribute, unsigned> constants;
   llvm::MapVector<mlir::Attribute, unsigned> parameters;
   llvm::MapVector<mlir::StringAttr, array::VariableOp> variables;

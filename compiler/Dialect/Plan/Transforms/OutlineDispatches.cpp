@@ -121,9 +121,9 @@ static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
 
 /// Tells the functions that are regions of `op` how their captures are aligned; values of loops
 /// have buffers of their own.
-static void recordAlignments(Operation *op, SymbolicDims &dims) {
+static void recordAlignments(Operation *op, SymbolicDims &dims, const SymbolTable &symbols) {
   auto record = [&](FlatSymbolRefAttr callee, ValueRange captures, unsigned first) {
-    auto func = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, callee);
+    auto func = symbols.lookup<func::FuncOp>(callee.getAttr());
     for (auto [index, capture] : llvm::enumerate(captures))
       if (int64_t alignment = getAlignment(capture, dims); alignment < kBufferAlignment)
         func.setArgAttr(first + index, kCaptureAlignmentAttr,
@@ -152,10 +152,10 @@ static void nameDim(func::FuncOp func, unsigned index, unsigned dim, StringRef n
 
 /// Tells the functions that are regions of `op` what the sizes of their arguments are around it:
 /// equal formulas get one name, and what is known of a formula is known of its name.
-static void recordSizes(Operation *op, SymbolicDims &dims) {
+static void recordSizes(Operation *op, SymbolicDims &dims, const SymbolTable &symbols) {
   Builder builder(op->getContext());
   auto record = [&](FlatSymbolRefAttr callee, OperandRange arguments) {
-    auto func = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, callee);
+    auto func = symbols.lookup<func::FuncOp>(callee.getAttr());
     NamedAttrList ranges;
     for (auto [index, argument] : llvm::enumerate(arguments)) {
       auto type = cast<RankedTensorType>(func.getArgument(index).getType());
@@ -501,6 +501,7 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       module.emitOpError("expected a module with a target");
       return signalPassFailure();
     }
+    SymbolTable symbols(module);
     auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
     llvm::DenseSet<Operation *> chosen = findChosenRegions(module);
     auto getDims = [&](func::FuncOp func) {
@@ -515,11 +516,10 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
         continue;
       SymbolicDims dims = getDims(func);
       for (Operation &op : func.getBody().front()) {
-        recordAlignments(&op, dims);
-        recordSizes(&op, dims);
+        recordAlignments(&op, dims, symbols);
+        recordSizes(&op, dims, symbols);
       }
     }
-    SymbolTable symbols(module);
     for (func::FuncOp func : functions) {
       if (func.isExternal())
         continue;

@@ -80,7 +80,7 @@ std::string PlanBuilder::listSymbols(ArrayRef<AffineExpr> sizes) {
 
 FailureOr<std::unique_ptr<PlanBuilder>>
 PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPlan &around) {
-  auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, callee);
+  func::FuncOp function = data.getRegion(callee.getAttr());
   if (!function)
     return op->emitOpError("expected the name of a function, got ") << callee;
   auto nested = std::make_unique<PlanBuilder>(function, data, reuse, &around);
