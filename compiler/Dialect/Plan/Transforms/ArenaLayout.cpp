@@ -10,9 +10,11 @@
 #include "compiler/Dialect/Plan/Transforms/LinearForm.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -74,6 +76,21 @@ struct Place {
   int64_t rank = 0;
 };
 
+/// Which buffer has each unit at the moment.
+class Owners {
+public:
+  /// Gives the units of `place` to its buffer; returns the buffers that had some of them.
+  SmallVector<unsigned> take(const Place &place);
+
+private:
+  struct Piece {
+    int64_t end;
+    unsigned buffer;
+  };
+  /// By where they begin; none overlap.
+  std::map<int64_t, Piece> pieces;
+};
+
 /// A part of the arena that is measured in `unit`.
 class Region {
 public:
@@ -91,8 +108,10 @@ public:
   bool place(unsigned buffer, int64_t count, bool mayGrow);
   /// Ranks the places. Nothing may be placed after that.
   void rank();
-  /// The pairs of buffers that may have bytes in common.
-  SmallVector<std::pair<unsigned, unsigned>> getOverlaps() const;
+  /// The pairs of buffers, the earlier one first, of which the later one may have bytes that were
+  /// the earlier one's right before it. Buffers of which one had them before that are in pairs with
+  /// what was in between.
+  SmallVector<std::pair<unsigned, unsigned>> getSuccessions() const;
   AffineExpr getOffset(const Place &place) const { return getBytes(place.begin, place.rank); }
   AffineExpr getSize() const { return getBytes(end, endRank); }
 
@@ -156,6 +175,24 @@ bool Region::place(unsigned buffer, int64_t count, bool mayGrow) {
   return true;
 }
 
+SmallVector<unsigned> Owners::take(const Place &place) {
+  llvm::SetVector<unsigned> before;
+  auto piece = pieces.upper_bound(place.begin);
+  if (piece != pieces.begin() && std::prev(piece)->second.end > place.begin)
+    --piece;
+  while (piece != pieces.end() && piece->first < place.end) {
+    auto [begin, old] = *piece;
+    before.insert(old.buffer);
+    piece = pieces.erase(piece);
+    if (begin < place.begin)
+      pieces.insert({begin, {place.begin, old.buffer}});
+    if (old.end > place.end)
+      pieces.insert({place.end, {old.end, old.buffer}});
+  }
+  pieces.insert({place.begin, {place.end, place.buffer}});
+  return before.takeVector();
+}
+
 void Region::rank() {
   if (llvm::none_of(places, [&](const Place &place) { return getSlack(place) != 0; }))
     return;
@@ -169,15 +206,27 @@ void Region::rank() {
   }
 }
 
-SmallVector<std::pair<unsigned, unsigned>> Region::getOverlaps() const {
+SmallVector<std::pair<unsigned, unsigned>> Region::getSuccessions() const {
   SmallVector<std::pair<unsigned, unsigned>> pairs;
-  for (auto [position, a] : llvm::enumerate(places))
-    for (const Place &b : ArrayRef(places).drop_front(position + 1)) {
-      if (b.begin < a.end || b.rank < a.rank + getSlack(a))
-        pairs.emplace_back(a.buffer, b.buffer);
-      else if (endRank == 0)
-        break;
-    }
+  auto add = [&](unsigned a, unsigned b) {
+    bool aIsFirst = buffers[a].last < buffers[b].first;
+    pairs.emplace_back(aIsFirst ? a : b, aIsFirst ? b : a);
+  };
+  SmallVector<Place> inTime(places);
+  llvm::sort(inTime, [&](const Place &a, const Place &b) {
+    return std::pair(buffers[a.buffer].first, a.buffer) <
+           std::pair(buffers[b.buffer].first, b.buffer);
+  });
+  Owners owners;
+  for (const Place &place : inTime)
+    for (unsigned before : owners.take(place))
+      add(before, place.buffer);
+  // Rounding may bring places that are apart in units together.
+  if (endRank != 0)
+    for (auto [position, a] : llvm::enumerate(places))
+      for (const Place &b : ArrayRef(places).drop_front(position + 1))
+        if (b.begin >= a.end && b.rank < a.rank + getSlack(a))
+          add(a.buffer, b.buffer);
   return pairs;
 }
 
@@ -240,10 +289,8 @@ ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, bool reuse, const Symbo
     region.rank();
     for (const Place &place : region.getPlaces())
       placement.offsets[place.buffer] = placement.size + region.getOffset(place);
-    for (auto [a, b] : region.getOverlaps()) {
-      bool aIsFirst = buffers[a].last < buffers[b].first;
-      placement.predecessors[aIsFirst ? b : a].push_back(aIsFirst ? a : b);
-    }
+    for (auto [before, after] : region.getSuccessions())
+      placement.predecessors[after].push_back(before);
     placement.size = placement.size + region.getSize();
     if (auto bytes = dyn_cast<AffineConstantExpr>(placement.size))
       placement.staticSize = bytes.getValue();

@@ -25,7 +25,8 @@ struct LiveBuffer {
 struct ArenaPlacement {
   /// Byte offset of each buffer, a multiple of 256.
   llvm::SmallVector<mlir::AffineExpr> offsets;
-  /// For each buffer, those that had some of its bytes before it.
+  /// For each buffer, those that had some of its bytes right before it. What had them before those
+  /// is found among their own.
   llvm::SmallVector<llvm::SmallVector<unsigned>> predecessors;
   /// Bytes of the whole arena, and of its part that depends on no symbol.
   mlir::AffineExpr size;

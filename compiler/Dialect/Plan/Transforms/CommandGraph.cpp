@@ -10,6 +10,7 @@
 #include "compiler/Dialect/Plan/Transforms/LinearForm.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -41,6 +42,24 @@ static bool covers(const MemoryAccess &outer, const MemoryAccess &inner) {
   return outer.offset == inner.offset && outer.length == inner.length;
 }
 
+/// Adds what has used the buffers whose bytes `buffer` takes over. Where nothing has used one of
+/// them, what it took over from counts: it has waited for nothing.
+static void waitForPredecessors(unsigned buffer, ArrayRef<SmallVector<PastAccess>> history,
+                                ArrayRef<SmallVector<unsigned>> predecessors,
+                                llvm::SetVector<unsigned> &needed) {
+  SmallVector<unsigned> pending(predecessors[buffer]);
+  llvm::DenseSet<unsigned> seen(pending.begin(), pending.end());
+  while (!pending.empty()) {
+    unsigned predecessor = pending.pop_back_val();
+    for (const PastAccess &past : history[predecessor])
+      needed.insert(past.command);
+    if (history[predecessor].empty())
+      for (unsigned earlier : predecessors[predecessor])
+        if (seen.insert(earlier).second)
+          pending.push_back(earlier);
+  }
+}
+
 SmallVector<SmallVector<int64_t>> computeEdges(ArrayRef<SmallVector<MemoryAccess>> accesses,
                                                ArrayRef<SmallVector<unsigned>> predecessors) {
   SmallVector<SmallVector<PastAccess>> history(predecessors.size());
@@ -57,9 +76,7 @@ SmallVector<SmallVector<int64_t>> computeEdges(ArrayRef<SmallVector<MemoryAccess
       // The first touch of a buffer that took over another one's bytes waits for all that used
       // those.
       if (history[access.buffer].empty())
-        for (unsigned predecessor : predecessors[access.buffer])
-          for (const PastAccess &past : history[predecessor])
-            needed.insert(past.command);
+        waitForPredecessors(access.buffer, history, predecessors, needed);
     }
     needed.remove(command);
     for (const MemoryAccess &access : touched) {
