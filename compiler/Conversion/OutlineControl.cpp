@@ -90,24 +90,35 @@ static bool isClonedInto(Operation *op) {
   return op->getNumResults() == 1 && op->getResult(0).getType().isIndex() && isMemoryEffectFree(op);
 }
 
+/// Replaces values that `ops` use. Asks the ops for what they use, not the values for what uses
+/// them: many regions may share a value.
+static void replaceOperands(llvm::iterator_range<Block::iterator> ops, const IRMapping &values) {
+  for (Operation &op : ops)
+    op.walk([&](Operation *inner) {
+      for (OpOperand &operand : inner->getOpOperands())
+        if (Value value = values.lookupOrNull(operand.get()))
+          operand.set(value);
+    });
+}
+
 static void cloneSizesAndConstants(Region &region) {
-  IRMapping clones;
   while (true) {
     llvm::SetVector<Value> used;
     getUsedValuesDefinedAbove(region, used);
-    bool changed = false;
+    IRMapping clones;
+    Block &block = region.front();
+    auto first = block.begin();
     for (Value value : used) {
       Operation *definition = value.getDefiningOp();
       if (!definition || !isClonedInto(definition))
         continue;
-      OpBuilder builder = OpBuilder::atBlockBegin(&region.front());
-      Operation *clone = builder.clone(*definition);
-      for (auto [old, copy] : llvm::zip_equal(definition->getResults(), clone->getResults()))
-        replaceAllUsesInRegionWith(old, copy, region);
-      changed = true;
+      OpBuilder builder = OpBuilder::atBlockBegin(&block);
+      clones.map(definition->getResults(), builder.clone(*definition)->getResults());
     }
-    if (!changed)
+    if (clones.getValueMap().empty())
       return;
+    // What the clones themselves use is next.
+    replaceOperands({first, block.end()}, clones);
   }
 }
 
@@ -238,10 +249,10 @@ FailureOr<array::WhileOp> OutlineControl::liftVariables(array::WhileOp op) {
 FlatSymbolRefAttr OutlineControl::makeFunction(func::FuncOp func, Region &region, const Twine &name,
                                                ValueRange captures, TypeRange types) {
   Block &block = region.front();
-  for (Value capture : captures) {
-    BlockArgument argument = block.addArgument(capture.getType(), capture.getLoc());
-    replaceAllUsesInRegionWith(capture, argument, region);
-  }
+  IRMapping arguments;
+  for (Value capture : captures)
+    arguments.map(capture, block.addArgument(capture.getType(), capture.getLoc()));
+  replaceOperands({block.begin(), block.end()}, arguments);
   auto yield = cast<array::YieldOp>(block.getTerminator());
   OpBuilder builder(yield);
   SmallVector<Value> values;
