@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long xcompile takes and how much memory it needs, over models and over graphs of growing size.
+"""How long xcompile takes and how much memory it needs, over models and over programs of growing size.
 
     compile_time.py --build=build/dev [--target=cpu] [--sizes=1000,3000,10000] [--growing=100,300] [--skip-models]
 
@@ -56,6 +56,60 @@ def growing(pairs):
     return f"func.func @main(%x: {type}, %y: {type}) -> {type} {{\n" + "\n".join(lines) + f"\n    return {last} : {type}\n}}\n"
 
 
+def ifs(count):
+    """`count` ifs on one condition, one after the other."""
+    type, lines, last = "tensor<64x64xf32>", [], "%x"
+    for i in range(count):
+        lines.append(f"""    %v{i} = array.if %p : tensor<i1> -> ({type}) {{
+      %e{i} = array.exp {last} : {type}
+      array.yield %e{i} : {type}
+    }} else {{
+      array.yield {last} : {type}
+    }}""")
+        last = f"%v{i}"
+    return (f"func.func @main(%x: {type}, %p: tensor<i1>) -> {type} {{\n" + "\n".join(lines) + f"\n    return {last} : {type}\n}}\n")
+
+
+def whiles(count):
+    """`count` loops, one after the other."""
+    type, lines, last = "tensor<i32>", [], "%x"
+    for i in range(count):
+        lines.append(f"""    %v{i} = array.while {last} : ({type}) -> ({type}) condition {{
+    ^bb0(%a: {type}):
+      %m = array.compare lt, %a, %limit : ({type}, {type}) -> tensor<i1>
+      array.yield %m : tensor<i1>
+    }} body {{
+    ^bb0(%a: {type}):
+      %m = array.add %a, %one : {type}
+      array.yield %m : {type}
+    }}""")
+        last = f"%v{i}"
+    return (f"func.func @main(%x: {type}, %limit: {type}, %one: {type}) -> {type} {{\n" + "\n".join(lines) +
+            f"\n    return {last} : {type}\n}}\n")
+
+
+def calls(count):
+    """`count` private functions, each of which calls the one before it."""
+    type = "tensor<64x64xf32>"
+    functions = [f"func.func private @f0(%x: {type}) -> {type} {{\n  %y = array.exp %x : {type}\n  return %y : {type}\n}}"]
+    for i in range(1, count):
+        functions.append(f"func.func private @f{i}(%x: {type}) -> {type} {{\n  %0 = func.call @f{i - 1}(%x) : ({type}) -> {type}\n"
+                         f"  %y = array.exp %0 : {type}\n  return %y : {type}\n}}")
+    return "\n".join(functions) + (f"\nfunc.func @main(%x: {type}) -> {type} {{\n  %0 = func.call @f{count - 1}(%x) : ({type}) -> {type}\n"
+                                   f"  return %0 : {type}\n}}\n")
+
+
+def entries(count):
+    """`count` public functions."""
+    type = "tensor<64x64xf32>"
+    return "\n".join(f"func.func @f{i}(%x: {type}) -> {type} {{\n  %y = array.exp %x : {type}\n  return %y : {type}\n}}"
+                     for i in range(count)) + "\n"
+
+
+SHAPES = {"graph of {} ops": graph, "{} ifs in a row": ifs, "{} whiles in a row": whiles, "chain of {} calls": calls,
+          "{} public functions": entries}
+
+
 def network(write, **sizes):
     """A model in f16, with weights as external parameters."""
     net = networks.Network("f16")
@@ -84,7 +138,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=HERE.parent / "build" / "dev", type=pathlib.Path)
     parser.add_argument("--target", default="cpu")
-    parser.add_argument("--sizes", default="1000,3000,10000", help="ops of the growing graphs")
+    parser.add_argument("--sizes", default="1000,3000,10000", help="ops, ifs, whiles or functions of the growing programs")
     parser.add_argument("--growing", default="100,300", help="sizes of chains in which each is a symbol more than the one before")
     parser.add_argument("--skip-models", action="store_true")
     args = parser.parse_args()
@@ -94,9 +148,10 @@ def main():
             models[f"samples/{path.parent.name}/{path.name}"] = path.read_text()
         models["BERT-base, 12 layers, 128 tokens, f16"] = network(networks.bert)
         models["ResNet-50, 224 x 224, f16"] = network(networks.resnet)
-    for size in args.sizes.split(","):
-        if size:
-            models[f"graph of {size} ops"] = graph(int(size))
+    for name, write in SHAPES.items():
+        for size in args.sizes.split(","):
+            if size:
+                models[name.format(size)] = write(int(size))
     for size in args.growing.split(","):
         if size:
             models[f"{size} sizes that grow"] = growing(int(size))
