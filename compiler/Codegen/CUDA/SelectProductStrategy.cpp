@@ -208,7 +208,7 @@ std::string ProductChooser::makeKey(bool isExpected) {
       .str();
 }
 
-static std::string formatTime(double microseconds) {
+std::string formatTime(double microseconds) {
   return llvm::formatv("{0:F1} us expected", microseconds);
 }
 
@@ -555,6 +555,7 @@ Choice ProductChooser::choose() {
   if (!choice)
     choice = choosePlain();
   choice = replaceByShipped(*choice);
+  choice->microseconds = predict(choice->config);
   // Only what the key stands for can be tuned by it.
   if (oddity.empty())
     choice->reason += "; key: " + key;

@@ -14,6 +14,7 @@
 
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Codegen/CUDA/Analysis/Accesses.h"
+#include "compiler/Codegen/CUDA/Analysis/WindowModel.h"
 #include "compiler/Codegen/CUDA/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Occupancy.h"
@@ -55,7 +56,9 @@ public:
 private:
   std::optional<Choice> chooseTranspose();
   Choice chooseElementwise(bool isWindow = false);
-  std::optional<Choice> chooseWindow();
+  std::optional<Choice> chooseWindow(const Contraction *contraction);
+  Choice chooseWalkedWindow(const WindowProblem &problem);
+  Choice chooseSharedWindow(const ReductionGroup &group, const WindowProblem &problem);
   Choice chooseReduction(const ReductionGroup &group);
   Choice chooseColumns(const ReductionGroup &group, std::optional<int64_t> columns,
                        std::optional<int64_t> length);
@@ -300,34 +303,94 @@ Choice Chooser::chooseElementwise(bool isWindow) {
   return {ElementwiseAttr::get(context, threads, vector, unroll), reason};
 }
 
-/// True for a convolution of which one side has so few elements that a tile of the product would be
-/// all but empty.
-static bool isNarrowWindow(const Contraction &contraction) {
+/// The smaller side of a convolution as a matrix product.
+static int64_t getNarrowSide(const Contraction &contraction) {
   linalg::LinalgOp op = contraction.getOp();
-  return plan::isWindowReduction(op) &&
-         std::min(getStaticProduct(op, contraction.m).value_or(INT64_MAX),
-                  getStaticProduct(op, contraction.n).value_or(INT64_MAX)) <= 4;
+  return std::min(getStaticProduct(op, contraction.m).value_or(INT64_MAX),
+                  getStaticProduct(op, contraction.n).value_or(INT64_MAX));
 }
 
-/// Windows of at most this many elements are walked by one thread for each lane of the result.
+/// Sides of at most so many rows or columns leave a tile of the product so empty that a reduction
+/// of windows may be faster.
+static constexpr int64_t kNarrowSide = 16;
+
+static bool isNarrowWindow(const Contraction &contraction) {
+  return plan::isWindowReduction(contraction.getOp()) && getNarrowSide(contraction) <= kNarrowSide;
+}
+
+/// Wider sides are not walked: threads would read again what their neighbours did.
+static constexpr int64_t kWalkedSide = 4;
+
+/// Windows of at most this many elements may be walked by one thread for each lane of the result.
 static constexpr int64_t kMaxWindow = 1024;
 
-/// Small windows: neighbours of the result share most of what they read, so caches serve them
-/// better than an exchange between threads would.
-std::optional<Choice> Chooser::chooseWindow() {
-  int64_t largest = 0;
+/// What tiles on tensor cores that are all but empty take of what others do: what is not there is
+/// not read.
+static constexpr double kEmptyTiles = 0.55;
+
+/// Windows of fewer elements are not worth sharing.
+static constexpr int64_t kFewestShared = 16;
+
+Choice Chooser::chooseWalkedWindow(const WindowProblem &problem) {
+  Choice choice = chooseElementwise(/*isWindow=*/true);
+  choice.reason = llvm::formatv("windows of {0} elements, each walked by one thread; {1}",
+                                problem.elements, choice.reason);
+  if (auto config = dyn_cast<ElementwiseAttr>(choice.config))
+    choice.microseconds =
+        estimateWalkedWindows(*kernel.target, problem, config.getVector(), config.getUnroll());
+  return choice;
+}
+
+Choice Chooser::chooseSharedWindow(const ReductionGroup &group, const WindowProblem &problem) {
+  Choice choice = chooseReduction(group);
+  int64_t threads = 1;
+  if (auto rows = dyn_cast_if_present<RowReductionAttr>(choice.config)) {
+    threads = rows.getThreads() * rows.getCluster();
+    choice.microseconds = estimateWindowRows(*kernel.target, problem, threads);
+  } else if (auto columns = dyn_cast_if_present<ColumnReductionAttr>(choice.config)) {
+    threads = columns.getRows();
+    choice.microseconds = estimateWindowColumns(*kernel.target, problem);
+  }
+  choice.reason =
+      llvm::formatv("windows of {0} elements, each shared by {1} threads, {2}; {3}",
+                    problem.elements, threads, formatTime(choice.microseconds), choice.reason);
+  return choice;
+}
+
+/// One thread walks a window where neighbours of the result share most of what they read, and there
+/// are enough of them that caches serve them better than an exchange between threads would; threads
+/// share long windows of few results; and of windows that many features read, tiles may hold
+/// enough, however empty.
+std::optional<Choice> Chooser::chooseWindow(const Contraction *contraction) {
+  linalg::LinalgOp longest;
+  int64_t largest = -1;
   for (linalg::LinalgOp op : kernel.getReductions()) {
     SmallVector<unsigned> dims;
     op.getReductionDims(dims);
     std::optional<int64_t> size = getStaticProduct(op, dims);
-    if (!size || *size > kMaxWindow || !isWindow(op))
+    if (!size || !isWindow(op))
       return std::nullopt;
-    largest = std::max(largest, *size);
+    if (*size > largest)
+      std::tie(longest, largest) = std::pair(op, *size);
   }
-  Choice choice = chooseElementwise(/*isWindow=*/true);
-  choice.reason = llvm::formatv("windows of {0} elements, each walked by one thread; {1}", largest,
-                                choice.reason);
-  return choice;
+  WindowProblem problem = describeWindows(longest, largest);
+  SmallVector<Choice> choices;
+  if (largest <= kMaxWindow && (!contraction || getNarrowSide(*contraction) <= kWalkedSide))
+    choices.push_back(chooseWalkedWindow(problem));
+  std::string reason;
+  if (largest >= kFewestShared)
+    if (FailureOr<ReductionGroup> group = matchReductionGroup(kernel, reason); succeeded(group))
+      choices.push_back(chooseSharedWindow(*group, problem));
+  if (contraction) {
+    choices.push_back(chooseProductStrategy(*contraction, kernel, points, options, tuning));
+    if (isa_and_present<MatmulMMAAttr>(choices.back().config))
+      choices.back().microseconds *= kEmptyTiles;
+  }
+  if (choices.empty())
+    return std::nullopt;
+  return *llvm::min_element(choices, [](const Choice &left, const Choice &right) {
+    return left.microseconds < right.microseconds;
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -539,11 +602,11 @@ Choice Chooser::choose() {
       return choice;
     contraction = failure();
   }
-  // Groups of few features leave a tile of the product all but empty.
+  // Few features leave a tile of the product all but empty.
   bool isNarrow = succeeded(contraction) && isNarrowWindow(*contraction);
   if (succeeded(contraction) && !isNarrow)
     return chooseProductStrategy(*contraction, kernel, points, options, tuning);
-  if (std::optional<Choice> choice = chooseWindow())
+  if (std::optional<Choice> choice = chooseWindow(isNarrow ? &*contraction : nullptr))
     return *choice;
   if (succeeded(contraction))
     return chooseProductStrategy(*contraction, kernel, points, options, tuning);

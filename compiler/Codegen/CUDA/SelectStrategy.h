@@ -22,11 +22,16 @@ namespace xc::cuda {
 constexpr int64_t kVectorBytes = 16;
 
 /// What was chosen, and why in a sentence; no configuration where what was given is wrong, which an
-/// error has said.
+/// error has said. The time is what a model expects where strategies of several kinds compete, and
+/// nothing for what was given.
 struct Choice {
   mlir::Attribute config;
   std::string reason;
+  double microseconds = 0;
 };
+
+/// The time in words, as reasons have it.
+std::string formatTime(double microseconds);
 
 /// Puts the choice on a kernel function, with the width of its index arithmetic.
 void recordChoice(mlir::func::FuncOp function, const Choice &choice, int64_t indexBits);

@@ -52,3 +52,66 @@ func.func @depthwise_filter(%x: tensor<64x16x16x32xf32>, %g: tensor<64x14x14x32x
      : (tensor<64x16x16x32xf32>, tensor<64x14x14x32xf32>) -> tensor<3x3x1x32xf32>
   return %y : tensor<3x3x1x32xf32>
 }
+
+// Threads of a warp share a window that lies along memory, where one thread would wait for each of its elements.
+// CHECK:       config = #cuda.row_reduction<threads = 32,
+// CHECK-SAME:  name = "one_feature_k0_conv"
+// CHECK-SAME:  reason = "windows of 576 elements, each shared by 32 threads, 3.5 us expected; rows of
+func.func @one_feature(%x: tensor<2x64x64x64xf32>, %w: tensor<3x3x64x1xf32>) -> tensor<2x64x64x1xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]
+     : (tensor<2x64x64x64xf32>, tensor<3x3x64x1xf32>) -> tensor<2x64x64x1xf32>
+  return %y : tensor<2x64x64x1xf32>
+}
+
+// A tile reads what features share once, however empty it is.
+// CHECK:       config = #cuda.matmul_fma<
+// CHECK-SAME:  name = "few_features_k0_conv"
+func.func @few_features(%x: tensor<2x64x64x64xf32>, %w: tensor<3x3x64x4xf32>) -> tensor<2x64x64x4xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]
+     : (tensor<2x64x64x64xf32>, tensor<3x3x64x4xf32>) -> tensor<2x64x64x4xf32>
+  return %y : tensor<2x64x64x4xf32>
+}
+
+// Of few places there are not enough tiles for all multiprocessors.
+// CHECK:       config = #cuda.column_reduction<threads = 8, rows = 128,
+// CHECK-SAME:  name = "few_places_k0_conv"
+// CHECK-SAME:  reason = "windows of 576 elements, each shared by 128 threads,
+func.func @few_places(%x: tensor<1x8x8x64xf32>, %w: tensor<3x3x64x8xf32>) -> tensor<1x8x8x8xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]
+     : (tensor<1x8x8x64xf32>, tensor<3x3x64x8xf32>) -> tensor<1x8x8x8xf32>
+  return %y : tensor<1x8x8x8xf32>
+}
+
+// Small windows of neighbouring features are walked, also where there are few results.
+// CHECK:       config = #cuda.elementwise<
+// CHECK-SAME:  name = "first_layer_gradient_k0_conv"
+// CHECK-SAME:  reason = "windows of 36 elements, each walked by one thread;
+func.func @first_layer_gradient(%x: tensor<8x32x32x4xf32>, %w: tensor<3x3x4x4xf32>) -> tensor<8x32x32x4xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]
+     : (tensor<8x32x32x4xf32>, tensor<3x3x4x4xf32>) -> tensor<8x32x32x4xf32>
+  return %y : tensor<8x32x32x4xf32>
+}
+
+// CHECK:       config = #cuda.column_reduction<
+// CHECK-SAME:  name = "large_depthwise_k0_conv"
+// CHECK-SAME:  reason = "windows of 961 elements, each shared by 64 threads,
+func.func @large_depthwise(%x: tensor<1x62x62x8xf32>, %w: tensor<31x31x1x8xf32>) -> tensor<1x32x32x8xf32> {
+  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 8
+     : (tensor<1x62x62x8xf32>, tensor<31x31x1x8xf32>) -> tensor<1x32x32x8xf32>
+  return %y : tensor<1x32x32x8xf32>
+}
+
+// Neighbouring channels are columns; without them, windows are rows.
+// CHECK:       config = #cuda.column_reduction<
+// CHECK-SAME:  name = "large_pool_k0_pool"
+func.func @large_pool(%x: tensor<1x62x62x8xf32>) -> tensor<1x32x32x8xf32> {
+  %y = array.reduce_window max, %x window = [1, 31, 31, 1] : tensor<1x62x62x8xf32> -> tensor<1x32x32x8xf32>
+  return %y : tensor<1x32x32x8xf32>
+}
+
+// CHECK:       config = #cuda.row_reduction<
+// CHECK-SAME:  name = "large_pool_first_k0_pool"
+func.func @large_pool_first(%x: tensor<2x8x62x62xf32>) -> tensor<2x8x32x32xf32> {
+  %y = array.reduce_window max, %x window = [1, 1, 31, 31] : tensor<2x8x62x62xf32> -> tensor<2x8x32x32xf32>
+  return %y : tensor<2x8x32x32xf32>
+}

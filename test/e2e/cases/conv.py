@@ -91,6 +91,29 @@ def windows():
     yield case("empty_batch", Tensor("f32", np.zeros((0, 5, 5, 4))), random("f32", (3, 3, 4, 4), 9))
 
 
+def shared():
+    """Long windows of few results, each shared by threads; tiles of few features."""
+    x = random("f32", (2, 9, 10, 40), 50)
+    same = dict(low=[1, 1], high=[1, 1])
+    for features in (1, 2, 3, 8):
+        yield case(f"shared_{features}", x, random("f32", (3, 3, 40, features), 51), **same)
+    yield case("shared_strided", x, random("f32", (3, 3, 40, 1), 52), strides=[2, 3], filter_dilation=[2, 1], low=[1, 0], high=[2, 3])
+    yield case("shared_nchw", random("f32", (2, 40, 9, 10), 53), random("f32", (1, 40, 3, 3), 54), NCHW, **same)
+    yield case("shared_transposed", random("f32", (1, 5, 6, 24), 55), random("f32", (4, 4, 24, 3), 56), input_dilation=[2, 2],
+               low=[2, 2], high=[2, 2])
+    yield case("shared_depthwise", random("f32", (1, 17, 18, 8), 57), random("f32", (13, 13, 1, 8), 58), feature_groups=8, low=[6, 6],
+               high=[6, 6])
+    yield case("shared_one_by_few", random("f32", (1, 2, 2, 24), 59), random("f32", (3, 3, 24, 50), 60), **same)
+    for dtype in ("f16", "f64", "i32"):
+        x = random(dtype, (1, 7, 8, 24), 61)
+        yield case(f"shared_{dtype}", x, random(dtype, (3, 3, 24, 1), 62), **same)
+        yield case(f"shared_two_{dtype}", x, random(dtype, (3, 3, 24, 2), 63), **same)
+    x, w = random("f32", (3, 6, 7, 24), 64), random("f32", (3, 3, 24, 1), 65)
+    yield case("shared_symbolic", x, w, types=["tensor<?x6x7x24xf32>", w.mlir], result="tensor<?x6x7x1xf32>", **same)
+    w = random("f32", (3, 3, 24, 3), 66)
+    yield case("shared_symbolic_three", x, w, types=["tensor<?x?x7x24xf32>", w.mlir], result="tensor<?x?x7x3xf32>", **same)
+
+
 def ranks():
     yield case("of_1d", random("f32", (2, 30, 6), 10), random("f32", (5, 6, 7), 11), "[b, 0, f] x [0, i, o] -> [b, 0, f]",
                strides=[2], low=[2], high=[2])
@@ -249,5 +272,6 @@ def known_places():
 
 
 def cases():
-    for make in (windows, ranks, dim_orders, groups, types, symbolic, winograd, fused, padded, channels_first, known_places):
+    for make in (windows, shared, ranks, dim_orders, groups, types, symbolic, winograd, fused, padded, channels_first,
+                 known_places):
         yield from make()

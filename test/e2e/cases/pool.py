@@ -84,6 +84,25 @@ def geometry():
     yield case("symbolic", "max", x, types=["tensor<?x?x?x5xf32>"], result="tensor<?x?x?x5xf32>", **POOL)
 
 
+def shared():
+    """Long windows of few results, each shared by threads."""
+    x = tensors.random("f32", (2, 14, 15, 6), 20, -1, 1)
+    first = Tensor("f32", x.values.transpose(0, 3, 1, 2))
+    for kind in ("sum", "max"):
+        yield case(f"shared_{kind}", kind, x, window=[1, 9, 8, 1])
+        yield case(f"shared_{kind}_channels_first", kind, first, window=[1, 1, 9, 8])
+        yield case(f"shared_{kind}_padded", kind, first, window=[1, 1, 8, 12], strides=[1, 1, 2, 3], low=[0, 0, 3, 4], high=[0, 0, 4, 5])
+    yield case("shared_dilated", "max", x, window=[1, 5, 6, 1], dilation=[1, 3, 2, 1], low=[0, 2, 3, 0])
+    nan = Tensor("f32", np.where(np.arange(x.values.size).reshape(x.values.shape) % 97 == 0, np.nan, x.values))
+    yield case("shared_max_of_nan", "max", nan, window=[1, 7, 6, 1])
+    for length in (399, 400):
+        yield case(f"shared_vector_{length}", "max", tensors.random("f32", (3, 500), 21, -1, 1), window=[1, length])
+    for dtype, kind in (("f16", "max"), ("f64", "sum"), ("u8", "max"), ("i1", "or")):
+        y = tensors.random(dtype, (3, 13, 16), 22, *((-1, 1) if dtype in FLOATS else ()))
+        yield case(f"shared_{dtype}", kind, y, window=[1, 4, 8])
+    yield case("shared_symbolic", "max", x, types=["tensor<?x?x?x6xf32>"], result="tensor<?x?x?x6xf32>", window=[1, 9, 8, 1])
+
+
 def types():
     for dtype, kinds in {"f16": ("sum", "max"), "bf16": ("sum", "min"), "f64": ("sum", "prod", "max"), "i32": ("sum", "max"),
                          "u8": ("max", "min", "or"), "i8": ("min", "and"), "i64": ("sum", "prod"), "i1": ("and", "or")}.items():
@@ -130,6 +149,7 @@ def scattered(kind, x, g, window, strides=None, low=None, high=None, dilation=No
 def scatters():
     for name, dtype, kind, window in (
             ("overlapping", "f32", "max", POOL),
+            ("shared", "f32", "max", dict(window=[1, 5, 4, 1])),
             ("apart", "f32", "max", dict(window=[1, 2, 2, 1], strides=[1, 2, 2, 1])),
             ("one_place", "f32", "max", dict(window=[1, 3, 2, 1], strides=[1, 9, 8, 1])),
             ("min_dilated", "f32", "min", dict(window=[1, 2, 2, 1], strides=[1, 1, 2, 1], dilation=[1, 3, 2, 1], low=[0, 2, 0, 0])),
@@ -229,5 +249,5 @@ def padded():
 
 
 def cases():
-    for make in (geometry, types, averages, scatters, adaptive, padded):
+    for make in (geometry, shared, types, averages, scatters, adaptive, padded):
         yield from make()

@@ -283,15 +283,30 @@ bool ReductionGroup::writesRows() const {
                       [](const Result &result) { return result.kind == Result::Kind::Whole; });
 }
 
-void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
-  SmallVector<utils::IteratorType> iterators = root.getIteratorTypesArray();
-  SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+/// The one input of a window reduction whose elements are reduced, if there is just one: what
+/// beside it says how large windows are has no elements of its own.
+static OpOperand *getOnlyWindowInput(linalg::LinalgOp op) {
+  if (!plan::isWindowReduction(op))
+    return nullptr;
+  OpOperand *only = nullptr;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (op.payloadUsesValueFromOperand(input)) {
+      if (only)
+        return nullptr;
+      only = input;
+    }
+  return only;
+}
+
+/// The input by whose order in memory the dims of `op` are ordered; null where it has none.
+static OpOperand *findOrderingInput(linalg::LinalgOp op) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   // Of operands with as many dims the first one counts; dims of one element make none larger.
   OpOperand *largest = nullptr;
   std::pair<unsigned, unsigned> most;
-  for (OpOperand *input : root.getDpsInputOperands()) {
+  for (OpOperand *input : op.getDpsInputOperands()) {
     std::pair<unsigned, unsigned> dims;
-    for (AffineExpr expr : root.getMatchingIndexingMap(input).getResults())
+    for (AffineExpr expr : op.getMatchingIndexingMap(input).getResults())
       if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
         dims.first += ranges[dim.getPosition()] != 1;
         ++dims.second;
@@ -299,15 +314,31 @@ void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
     if (!largest || dims > most)
       std::tie(largest, most) = std::pair(input, dims);
   }
+  return largest;
+}
+
+void orderDims(linalg::LinalgOp root, ReductionGroup &group) {
+  SmallVector<utils::IteratorType> iterators = root.getIteratorTypesArray();
+  SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+  // Windows lie where their elements do: of a sum, the window's place comes before that in it.
+  OpOperand *slid = getOnlyWindowInput(root);
+  OpOperand *largest = slid ? slid : findOrderingInput(root);
   // What reduces a constant reads nothing; its dims are in order as they are.
   SmallVector<unsigned> order;
   AffineMap map = largest
                       ? root.getMatchingIndexingMap(largest)
                       : AffineMap::getMultiDimIdentityMap(root.getNumLoops(), root.getContext());
-  for (AffineExpr expr : map.getResults())
-    if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      if (!llvm::is_contained(order, dim.getPosition()))
-        order.push_back(dim.getPosition());
+  auto append = [&](AffineExpr expr) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim && !llvm::is_contained(order, dim.getPosition()))
+      order.push_back(dim.getPosition());
+  };
+  for (AffineExpr expr : map.getResults()) {
+    if (slid)
+      expr.walk(append);
+    else
+      append(expr);
+  }
   for (unsigned dim = 0; dim < root.getNumLoops(); ++dim)
     if (!llvm::is_contained(order, dim))
       order.insert(order.begin(), dim);
