@@ -77,11 +77,12 @@ def OutlineControl : Pass<"xc-outline-control", "::mlir::ModuleOp"> {
 def StateDemands : Pass<"xc-state-demands", "::mlir::ModuleOp"> {
   let summary = "Say at the start of a function what it demands of the sizes of its inputs";
   let description = [{
-    Adds a `plan.require` for each comparison of sizes that an op of the function demands, if a result depends on the op, as
-    a formula over the dynamic dims of the function's inputs. So what folds take away, and what a gradient does not need,
-    still refuses sizes that the program as it is written refuses. What sizes must be like is taken from a copy of the function that is lowered to
-    linalg without folds; a function that cannot be lowered so is left as it is. Demands of a region of an `array.if` that sizes
-    choose are multiplied by a formula that is 1 where it is chosen, else 0. Example:
+    Adds a `plan.require` for each comparison of sizes that an op of the function demands, if a result of the function
+    or of a region depends on the op, as a formula over the dynamic dims of the function's inputs. So what folds take
+    away, and what a gradient does not need, still refuses sizes that the program as it is written refuses. What sizes
+    must be like is taken from a copy of the function that is lowered to linalg without folds; a function that cannot be
+    lowered so is left as it is. Demands of a region of an `array.if` that sizes choose are multiplied by a formula that
+    is 1 where it is chosen, else 0. Example:
     ```mlir
     func.func @f(%x: tensor<?x4xf32>) -> tensor<2x4xf32> {                                          // input
       %a = array.slice %x [0:3, :] : tensor<?x4xf32> -> tensor<3x4xf32>

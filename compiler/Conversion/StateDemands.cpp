@@ -41,6 +41,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -199,10 +200,11 @@ namespace {
 
 struct StateDemands final : impl::StateDemandsBase<StateDemands> {
   void runOnOperation() override {
+    SymbolTable table(getOperation());
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isExternal() || func.isPrivate() || !hasDynamicInput(func))
         continue;
-      ModuleOp scratch = copyOf(func);
+      ModuleOp scratch = copyOf(func, table);
       if (succeeded(lower(scratch)))
         state(func, RegionDemands(scratch).run(scratch.lookupSymbol<func::FuncOp>(func.getName())));
       scratch.erase();
@@ -210,16 +212,25 @@ struct StateDemands final : impl::StateDemandsBase<StateDemands> {
   }
 
 private:
-  /// A module beside the functions, with `func` and what it may refer to: variables, kernels, and
+  /// A module beside the functions, with `func` and what it refers to: variables, kernels, and
   /// private functions, which kernels name as their references.
-  ModuleOp copyOf(func::FuncOp func) {
+  ModuleOp copyOf(func::FuncOp func, SymbolTable &table) {
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     auto scratch = ModuleOp::create(builder, func.getLoc());
     builder.setInsertionPointToEnd(scratch.getBody());
-    for (Operation &op : *getOperation().getBody())
-      if (auto other = dyn_cast<func::FuncOp>(op);
-          other ? other == func || other.isPrivate() : !isa<ModuleOp>(op))
-        builder.clone(op);
+    llvm::SetVector<Operation *> needed;
+    needed.insert(func);
+    // Grows while it is walked.
+    for (size_t i = 0; i < needed.size(); ++i) {
+      std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(needed[i]);
+      if (!uses)
+        continue;
+      for (const SymbolTable::SymbolUse &use : *uses)
+        if (Operation *symbol = table.lookup(use.getSymbolRef().getRootReference()))
+          needed.insert(symbol);
+    }
+    for (Operation *op : needed)
+      builder.clone(*op);
     eraseDead(scratch);
     return scratch;
   }

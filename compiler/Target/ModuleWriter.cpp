@@ -392,7 +392,8 @@ flatbuffers::Offset<fb::Symbol> ModuleWriter::buildSymbol(DictionaryAttr entry) 
     range.assign(array.asArrayRef().begin(), array.asArrayRef().end());
   if (range.size() > 0)
     result.add_min(range[0]);
-  if (range.size() > 1)
+  // A file says nothing of a maximum that there is not; an attribute, -1.
+  if (range.size() > 1 && range[1] >= 0)
     result.add_max(range[1]);
   if (range.size() > 2)
     result.add_divisor(range[2]);

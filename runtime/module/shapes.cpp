@@ -35,6 +35,10 @@ Status FunctionShapes::evaluate() {
   for (uint32_t i = 0; i < symbols.size(); ++i) {
     const fb::Symbol &symbol = *function->symbols()->Get(i);
     int64_t value = symbols[i];
+    if (value < symbol.min() && symbol.max() == INT64_MAX)
+      return addDim(symbol,
+                    makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                               "expected at least %" PRId64 ", got %" PRId64, symbol.min(), value));
     if (value < symbol.min() || value > symbol.max())
       return addDim(symbol, makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
                                        "expected between %" PRId64 " and %" PRId64 ", got %" PRId64,

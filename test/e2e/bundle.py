@@ -58,6 +58,8 @@ class Writer:
         self.lines.append(f"call {harness.symbol_of(case)}{step.function} {step.launches}")
         self.lines += [f"input {tensor.dtype} {self.tensor(tensor)}" for tensor in step.inputs]
         if step.error is not None:
+            if "\\d" in step.error:
+                raise ValueError(f"xc-e2e reads extended regular expressions, which have no \\d: {step.error}")
             self.lines.append(f"error {step.error}")
             return
         for dtype, values in step.expected:

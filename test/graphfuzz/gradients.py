@@ -2,7 +2,8 @@
 
 Programs of f64, whose reference is exact but for roundings of float64. A gradient is compared in a few directions of each input, where
 the reference has a derivative: differences to both sides, over two distances, have to agree (they do not at the kinks of max, sorts
-and roundings). What has no gradient is refused when it is compiled, as docs/gradients.md says; such programs do not count.
+and roundings). Programs that see bits of floats as integers have differences, but no derivative, and where a value on the way is no
+number a select may hide that from differences, but not from a derivative: both are left out. What has no gradient is refused when it is compiled, as docs/gradients.md says; such programs do not count.
 """
 import dataclasses
 
@@ -53,6 +54,12 @@ def total(program, environment, data, cotangents):
                for number, cotangent in cotangents.items())
 
 
+def is_finite(program, environment, data):
+    """Whether all values of `program` are numbers, those that no output needs as well."""
+    values = program.run(program.nodes, {number: exact(data[number]) for number in program.inputs}, {**environment, "@": {}})
+    return all(np.isfinite(value.values.astype(np.float64)).all() for value in values.values() if value.dtype in FLOATS)
+
+
 def derivative(function):
     """(derivative at 0, its error), or None where there is none or it cannot be told."""
     centre = function(0.0)
@@ -83,7 +90,7 @@ def known_of(program, environment, data, number, cotangents, rng):
 def case_of(seed):
     """None where nothing can be told of a gradient."""
     program = FloatGenerator(seed).generate()
-    if any(node.has_effect for node in walk(program.nodes)):
+    if any(node.has_effect or node.op == "bitcast" for node in walk(program.nodes)):
         return None
     floats = [number for number in program.inputs if program.types[number].dtype in FLOATS]
     results = [number for number in program.outputs if program.types[number].dtype == "f64"]
@@ -91,6 +98,8 @@ def case_of(seed):
         return None
     rng, steps, told = np.random.default_rng(seed), [], 0
     for environment, data in zip(program.environments, program.data):
+        if not is_finite(program, environment, data):
+            return None
         cotangents = [Tensor("f64", rng.uniform(-1, 1, program.types[number].shape(environment))) for number in results]
         weights = {}
         for number, cotangent in zip(results, cotangents):

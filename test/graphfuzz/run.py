@@ -55,8 +55,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=pathlib.Path, help="a folder for minimal programs that fail")
     parser.add_argument("--no-shrink", action="store_true", help="only say what fails")
-    parser.add_argument("--refused", action="store_true", help="with sizes that the program does not work with (refuse.py)")
-    parser.add_argument("--gradients", action="store_true", help="the gradients of programs of f64 (gradients.py)")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--refused", action="store_true", help="with sizes that the program does not work with (refuse.py)")
+    mode.add_argument("--gradients", action="store_true", help="the gradients of programs of f64 (gradients.py)")
     parser.add_argument("--print", action="store_true", help="print the programs instead of running them")
     args = parser.parse_args()
     if args.print:

@@ -13,7 +13,7 @@ from harness import Case, Step, function
 from tensors import Tensor, random
 
 # The op's own words, or those of dims that the op has made one symbol.
-REFUSED = r"got \d+ and \d+ for |expected dim \d+ to be \d+ \(symbol .*, got \d+|expected an element in dim"
+REFUSED = r"got [0-9]+ and [0-9]+ for |expected dim [0-9]+ to be [0-9]+ \(symbol .*, got [0-9]+|expected an element in dim"
 
 
 @dataclasses.dataclass

@@ -86,6 +86,13 @@ def ranges():
     errors = [Step(inputs(4, 12, 16), error=r"12\b.*8\b|8\b.*12\b"), Step(inputs(4, 8, 128), error=r"128\b.*64\b|64\b.*128\b"),
               Step(inputs(2, 8, 16), error=r"2\b.*4\b|4\b.*2\b"), Step(inputs(4, 0, 16), error=r"\b0\b.*8\b|8\b.*\b0\b")]
     yield Case("ranges", text, steps + errors, "sum")
+    yield over_sizes("range_without_end", """  func.func @NAME(%a: tensor<?xf32> {array.dims = ["n"]}) -> (tensor<?xf32>)
+      attributes {array.dim_range = {n = [8, -1, 4]}} {
+    %s = array.neg %a : tensor<?xf32>
+    return %s : tensor<?xf32>
+  }
+""", lambda n: [(n,)], lambda a: [-a], "exact", sizes=(8, 12, 100_000),
+                     errors=[Step([random("f32", (4,), 1)], error=r"at least 8, got 4"), Step([random("f32", (9,), 1)], error=r"a multiple of 4, got 9")])
 
 
 def named():

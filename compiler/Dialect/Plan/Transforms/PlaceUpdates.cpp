@@ -182,24 +182,23 @@ void UpdateExpander::run() {
 
 /// True if updates that meet in a row cost no more than those that do not.
 static bool hasFewUpdates(kernel::ScatterOp op) {
-  TargetAttr target = getTarget(op);
-  // A CPU applies them one after the other.
-  if (op.getUnique() || (target && !target.isCUDA()))
-    return true;
   ArrayRef<int64_t> batch =
       cast<RankedTensorType>(op.getIndices().getType()).getShape().drop_back();
   return !ShapedType::isDynamicShape(batch) && ShapedType::getNumElements(batch) <= kFewUpdates;
+}
+
+/// True if the updates need no order of their rows: a CPU applies them one after the other.
+static bool needsNoOrder(kernel::ScatterOp op) {
+  TargetAttr target = getTarget(op);
+  return op.getUnique() || (target && !target.isCUDA()) || hasFewUpdates(op);
 }
 
 /// True if a pass over the destination wants the updates in order of their rows first, which costs
 /// more than the destination in a pass of its own: updates that never meet go there as they come.
 static bool savesSorting(kernel::ScatterOp op) {
   TargetAttr target = getTarget(op);
-  ArrayRef<int64_t> batch =
-      cast<RankedTensorType>(op.getIndices().getType()).getShape().drop_back();
-  bool hasFew =
-      !ShapedType::isDynamicShape(batch) && ShapedType::getNumElements(batch) <= kFewUpdates;
-  return op.getUnique() && target && target.isCUDA() && !hasFew && !isReadBeside(op, op.getDest());
+  return op.getUnique() && target && target.isCUDA() && !hasFewUpdates(op) &&
+         !isReadBeside(op, op.getDest());
 }
 
 namespace {
@@ -211,7 +210,7 @@ struct PlaceUpdates final : impl::PlaceUpdatesBase<PlaceUpdates> {
       return;
     Block &block = func.getBody().front();
     for (auto op : block.getOps<kernel::ScatterOp>())
-      if ((mayTakeMemory(op, op.getDest()) && hasFewUpdates(op)) || savesSorting(op))
+      if ((mayTakeMemory(op, op.getDest()) && needsNoOrder(op)) || savesSorting(op))
         op.setInPlace(true);
     for (auto op : llvm::make_early_inc_range(block.getOps<kernel::UpdateOp>()))
       if (isReadBeside(op, op.getDest()) ||

@@ -264,7 +264,7 @@ SmallVector<Demand> collectDemands(func::FuncOp func, SymbolicDims &dims) {
     demands.push_back(demand);
     return success();
   });
-  (void)visited;
+  (void)visited; // the visitor takes all
   return demands;
 }
 
