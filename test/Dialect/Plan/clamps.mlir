@@ -67,3 +67,58 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return
   }
 }
+
+// -----
+
+// Beside more than constants clamps lie in one another: two do, and instead of a third one it is
+// demanded that nothing is cut off.
+// CHECK-LABEL: func.func @nest(
+// CHECK:         %[[SIZE2:.*]] = affine.apply #[[MAP2:.*]]()[
+// CHECK:         plan.require %c3 at_most %[[SIZE2]], "expected what is taken off a size to be at most that size
+// CHECK:         %[[SIZE3:.*]] = affine.apply #[[MAP3:.*]]()[
+// CHECK:         plan.require %c2 at_most %[[SIZE3]], "expected what is taken off a size
+// CHECK:         plan.require %{{.*}} at_most %{{.*}}, "room"
+// CHECK-NOT:     plan.require
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @nest(%x: tensor<?xf32>, %y: tensor<?xf32>) {
+    %zero = arith.constant 0 : index
+    %two = arith.constant 2 : index
+    %minus3 = arith.constant -3 : index
+    %n = tensor.dim %x, %zero : tensor<?xf32>
+    %m = tensor.dim %y, %zero : tensor<?xf32>
+    %room0 = arith.subi %n, %two : index
+    %size0 = arith.maxsi %room0, %zero : index
+    %sum0 = arith.addi %size0, %m : index
+    %room1 = arith.subi %sum0, %two : index
+    %size1 = arith.maxsi %room1, %zero : index
+    %sum1 = arith.addi %size1, %m : index
+    %room2 = arith.addi %sum1, %minus3 : index
+    %size2 = arith.maxsi %room2, %zero : index
+    %sum2 = arith.addi %size2, %m : index
+    %room3 = arith.subi %sum2, %two : index
+    %size3 = arith.maxsi %room3, %zero : index
+    plan.require %size3 at_most %m, "room"
+    return
+  }
+}
+
+// -----
+
+// Nothing is demanded of two sizes of which either may be larger: that is a formula however deep it is.
+// CHECK-LABEL: func.func @compare(
+// CHECK:         plan.require %{{.*}} at_most %{{.*}}, "room"
+// CHECK-NOT:     plan.require
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @compare(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<?xf32>, %w: tensor<?xf32>) {
+    %zero = arith.constant 0 : index
+    %n = tensor.dim %x, %zero : tensor<?xf32>
+    %m = tensor.dim %y, %zero : tensor<?xf32>
+    %k = tensor.dim %z, %zero : tensor<?xf32>
+    %l = tensor.dim %w, %zero : tensor<?xf32>
+    %a = arith.maxsi %n, %m : index
+    %b = arith.maxsi %a, %k : index
+    %c = arith.minsi %b, %l : index
+    plan.require %c at_most %n, "room"
+    return
+  }
+}

@@ -90,6 +90,25 @@ def chain():
     yield case("chain", body, [line, w.mlir], line, lambda n: [random("f32", (1, n, 4), 8, -1, 1), w], compute, (0, 1, 2, 3, 5, 9, 14, 15, 20), "model")
 
 
+def forked():
+    """Windows on what several windows leave together, many times: the first ones may be too short, behind those it is refused."""
+    lines, value = [], "%x"
+    for i in range(10):
+        lines.append(f"""    %a{i} = array.reduce_window max, {value} window = [3] : tensor<?xf32> -> tensor<?xf32>
+    %b{i} = array.reduce_window min, {value} window = [5] : tensor<?xf32> -> tensor<?xf32>
+    %v{i} = array.concatenate %a{i}, %b{i} axis = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>""")
+        value = f"%v{i}"
+
+    def compute(x):
+        for _ in range(10):
+            x = np.concatenate([windows_of(x, -np.inf, window=[3])[0].max(-1), windows_of(x, np.inf, window=[5])[0].min(-1)])
+        return x
+    inputs = {n: [random("f32", (n,), 14, -1, 1)] for n in (0, 2, 3, 5, 6, 7, 8)}
+    steps = [Step(inputs[n], [("f32", compute(inputs[n][0].values))]) for n in (6, 7, 8)]
+    steps += [Step(inputs[n], error=f"taken off a size.*got {taken} and {size} ") for n, taken, size in ((0, 2, 0), (2, 2, 0), (3, 2, 0), (5, 4, 2))]
+    yield Case("forked", function("", [("%x", "tensor<?xf32>")], [(value, "tensor<?xf32>")], "\n".join(lines)), steps, "exact")
+
+
 def pools():
     for name, window in (
             ("", dict(window=[1, 3, 1])), ("_strided", dict(window=[1, 3, 1], strides=[1, 2, 1])), ("_apart", dict(window=[1, 2, 1], strides=[1, 2, 1])),
@@ -131,5 +150,5 @@ def tosa():
 
 
 def cases():
-    for make in (convolutions, chain, pools, tosa):
+    for make in (convolutions, chain, forked, pools, tosa):
         yield from make()

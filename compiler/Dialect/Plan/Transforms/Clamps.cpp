@@ -39,16 +39,19 @@ static bool isPositiveMultiple(AffineExpr expr, AffineExpr unit) {
   return rest && rest->terms.empty() && rest->constant == 0;
 }
 
+/// Whether `factor` is what tells if a clamp's value is negative.
+static bool isSign(AffineExpr factor) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(factor);
+  return binary && factor.getKind() == AffineExprKind::FloorDiv &&
+         binary.getRHS() == getAffineConstantExpr(kMoreThanAll, factor.getContext());
+}
+
 std::optional<AffineExpr> getClamped(AffineExpr clamp) {
   if (clamp.getKind() != AffineExprKind::Mul)
     return std::nullopt;
   SmallVector<AffineExpr> factors;
   collectFactors(clamp, factors);
-  auto sign = llvm::find_if(factors, [](AffineExpr factor) {
-    auto binary = dyn_cast<AffineBinaryOpExpr>(factor);
-    return binary && factor.getKind() == AffineExprKind::FloorDiv &&
-           binary.getRHS() == getAffineConstantExpr(kMoreThanAll, factor.getContext());
-  });
+  auto sign = llvm::find_if(factors, isSign);
   if (sign == factors.end())
     return std::nullopt;
   AffineExpr negated = cast<AffineBinaryOpExpr>(*sign).getLHS();
@@ -105,6 +108,16 @@ static std::optional<Unclamped> unclamp(AffineExpr expr) {
     return std::nullopt;
   }
 }
+
+/// How many clamps lie in one another.
+static unsigned getDepth(AffineExpr expr) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  return std::max(getDepth(binary.getLHS()), getDepth(binary.getRHS())) + isSign(expr);
+}
+
+bool nestsTooDeep(AffineExpr expr) { return getDepth(expr) > 2; }
 
 AffineExpr makeClamp(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))

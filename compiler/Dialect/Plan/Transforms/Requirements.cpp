@@ -9,6 +9,7 @@
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -32,6 +33,7 @@ public:
   LogicalResult addImplied();
 
 private:
+  LogicalResult addAssumed();
   LogicalResult checkRanges();
   LogicalResult add(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
                     StringRef what);
@@ -222,9 +224,10 @@ static LogicalResult visitImplied(func::FuncOp func, SymbolicDims &dims, DemandV
 }
 
 LogicalResult RequirementBuilder::run() {
-  if (failed(checkRanges()))
-    return failure();
   SmallVector<RequireOp> given(func.getBody().getOps<RequireOp>());
+  // Assumptions first: where one is broken, formulas in what else is demanded are wrong.
+  if (failed(checkRanges()) || failed(addAssumed()))
+    return failure();
   for (RequireOp op : given) {
     FailureOr<AffineExpr> left = dims.getExpr(op.getLeft()), right = dims.getExpr(op.getRight());
     if (failed(left) || failed(right))
@@ -236,6 +239,31 @@ LogicalResult RequirementBuilder::run() {
     op.erase();
   }
   return addImplied();
+}
+
+/// Asks for the formulas of all sizes, from the top, so that no question goes further back than to
+/// the op before.
+static void askForSizes(func::FuncOp func, SymbolicDims &dims) {
+  func.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        (void)dims.getShape(result);
+    // Within a loop are positions, not sizes.
+    if (isa<arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp>(op) &&
+        op->getResult(0).getType().isIndex() && !isa<linalg::LinalgOp>(op->getParentOp()))
+      (void)dims.getExpr(op->getResult(0));
+  });
+}
+
+LogicalResult RequirementBuilder::addAssumed() {
+  askForSizes(func, dims);
+  for (const SizeOrder &order : dims.getAssumptions())
+    if (failed(add(order.loc, order.smaller, Comparison::AtMost, order.larger,
+                   "expected what is taken off a size to be at most that size, where that is made "
+                   "of others which may be cut to 0 (a window takes off what it spans beyond a "
+                   "step)")))
+      return failure();
+  return success();
 }
 
 LogicalResult RequirementBuilder::addImplied() {

@@ -39,6 +39,7 @@ SymbolicDims::SymbolicDims(func::FuncOp func, UnifySizes unifySizes)
   // What was cached while symbols were being merged speaks of the candidates.
   exprCache.clear();
   dimCache.clear();
+  assumptions.clear();
 }
 
 /// The range in `ranges`, an `array.dim_range`, of a dim.
@@ -307,7 +308,26 @@ FailureOr<AffineExpr> SymbolicDims::getExpr(Value index) {
   return expr;
 }
 
-AffineExpr SymbolicDims::makeMax(AffineExpr lhs, AffineExpr rhs) const {
+/// That `larger`, of which and `smaller` `op` makes the maximum, is larger: where it is a
+/// difference that is not to be negative, that what is taken off is at most what it is taken off.
+SizeOrder SymbolicDims::explainOrder(Operation *op, AffineExpr smaller, AffineExpr larger) {
+  for (Value operand : op->getOperands()) {
+    Operation *difference = operand.getDefiningOp();
+    bool isSum = isa_and_present<arith::AddIOp>(difference);
+    if (smaller != 0 || (!isSum && !isa_and_present<arith::SubIOp>(difference)))
+      continue;
+    FailureOr<AffineExpr> whole = getExpr(difference->getOperand(0)),
+                          taken = getExpr(difference->getOperand(1));
+    if (failed(whole) || failed(taken) || (isSum && !isa<AffineConstantExpr>(*taken)))
+      continue;
+    AffineExpr off = isSum ? *taken * -1 : *taken;
+    if (collectTerms(*whole - off) == larger)
+      return {op->getLoc(), off, *whole};
+  }
+  return {op->getLoc(), smaller, larger};
+}
+
+AffineExpr SymbolicDims::makeMax(Operation *op, AffineExpr lhs, AffineExpr rhs) {
   if (isa<AffineConstantExpr>(lhs))
     std::swap(lhs, rhs);
   AffineExpr difference = collectTerms(lhs - rhs);
@@ -316,7 +336,26 @@ AffineExpr SymbolicDims::makeMax(AffineExpr lhs, AffineExpr rhs) const {
     return lhs;
   if (bounds.high.value_or(1) <= 0)
     return rhs;
-  return collectTerms(makeClamp(difference) + rhs);
+  AffineExpr clamp = makeClamp(difference);
+  // Only of what is cut to 0 can it be asked that it is not: other minima and maxima have both.
+  bool isCutToZero = rhs == 0 && !isa<arith::MinSIOp, arith::MinUIOp>(op);
+  if (!isCutToZero || !nestsTooDeep(clamp))
+    return collectTerms(clamp + rhs);
+  assumptions.push_back(explainOrder(op, rhs, lhs));
+  return lhs;
+}
+
+/// `expr` with these formulas for its symbols; clamps are made anew, as they may nest then.
+AffineExpr SymbolicDims::replaceSymbols(Operation *op, AffineExpr expr,
+                                        ArrayRef<AffineExpr> symbolExprs) {
+  if (std::optional<AffineExpr> clamped = getClamped(expr))
+    return makeMax(op, replaceSymbols(op, *clamped, symbolExprs),
+                   getAffineConstantExpr(0, context));
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return expr.replaceSymbols(symbolExprs);
+  return getAffineBinaryOpExpr(expr.getKind(), replaceSymbols(op, binary.getLHS(), symbolExprs),
+                               replaceSymbols(op, binary.getRHS(), symbolExprs));
 }
 
 FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
@@ -355,10 +394,11 @@ FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); }); })
       .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) {
         return binary(
-            [&](AffineExpr a, AffineExpr b) { return collectTerms(a + b - makeMax(a, b)); });
+            [&](AffineExpr a, AffineExpr b) { return collectTerms(a + b - makeMax(op, a, b)); });
       })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>(
-          [&](auto) { return binary([&](AffineExpr a, AffineExpr b) { return makeMax(a, b); }); })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) {
+        return binary([&](AffineExpr a, AffineExpr b) { return makeMax(op, a, b); });
+      })
       .Case<arith::RemSIOp, arith::RemUIOp>(
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a % b; }); })
       .Case([&](affine::AffineApplyOp apply) -> FailureOr<AffineExpr> {
@@ -435,7 +475,7 @@ FailureOr<AffineExpr> SymbolicDims::computeBranchDim(OpResult result, int64_t di
       return failure();
     around.push_back(*size);
   }
-  return expr->replaceSymbols(around);
+  return replaceSymbols(branch, *expr, around);
 }
 
 FailureOr<AffineExpr> SymbolicDims::computeDim(OpResult result, int64_t dim) {

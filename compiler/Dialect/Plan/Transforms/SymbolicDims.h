@@ -45,6 +45,12 @@ struct SymbolDefinition {
   SizeRange range;
 };
 
+/// That one size is at least as large as another.
+struct SizeOrder {
+  mlir::Location loc;
+  mlir::AffineExpr smaller, larger;
+};
+
 /// Whether dims of arguments whose sizes an op demands to be equal are one symbol.
 enum class UnifySizes { No, Yes };
 
@@ -65,6 +71,10 @@ public:
 
   /// All dims of a ranked tensor.
   mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> getShape(mlir::Value tensor);
+
+  /// What the formulas that were asked for rely on: that a size that clamps are in, one in another,
+  /// is not below 0, as the formula would double with one more clamp.
+  llvm::ArrayRef<SizeOrder> getAssumptions() const { return assumptions; }
 
   /// What follows for a formula from the ranges that the user gave.
   SizeRange getRange(mlir::AffineExpr expr) const;
@@ -97,7 +107,10 @@ private:
   mlir::FailureOr<mlir::AffineExpr> computeDim(mlir::OpResult result, int64_t dim);
   mlir::FailureOr<mlir::AffineExpr> computeBranchDim(mlir::OpResult result, int64_t dim);
   mlir::FailureOr<mlir::AffineExpr> computeExpr(mlir::Value index);
-  mlir::AffineExpr makeMax(mlir::AffineExpr lhs, mlir::AffineExpr rhs) const;
+  SizeOrder explainOrder(mlir::Operation *op, mlir::AffineExpr smaller, mlir::AffineExpr larger);
+  mlir::AffineExpr makeMax(mlir::Operation *op, mlir::AffineExpr lhs, mlir::AffineExpr rhs);
+  mlir::AffineExpr replaceSymbols(mlir::Operation *op, mlir::AffineExpr expr,
+                                  llvm::ArrayRef<mlir::AffineExpr> symbolExprs);
 
   mlir::func::FuncOp func;
   mlir::MLIRContext *context;
@@ -108,6 +121,7 @@ private:
   llvm::SmallVector<unsigned> parent;
   llvm::SmallVector<mlir::AffineExpr> finalExpr;
   llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> argumentSymbol;
+  llvm::SmallVector<SizeOrder> assumptions;
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> exprCache;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::AffineExpr> dimCache;
 };
