@@ -115,10 +115,10 @@ void ConvGradients::analyze() {
   }
 }
 
-/// From the first of `count` elements that are `distance` apart to the last one.
+/// From the first of `count` elements that are `distance` apart to the last one; -1 for none.
 OpFoldResult ConvGradients::reachOf(OpFoldResult count, int64_t distance) {
   SizeBuilder sizes(builder, op.getLoc());
-  return sizes.mul(sizes.sub(count, sizes.constant(1)), sizes.constant(distance));
+  return sizes.sub(spreadSizeWithoutMax(sizes, count, distance), sizes.constant(1));
 }
 
 /// `value` spread by `distance` along dim `dim`, `length` elements from `first` on: element `t` is

@@ -212,6 +212,16 @@ OpFoldResult spreadSize(SizeBuilder &sizes, OpFoldResult count, int64_t distance
   return sizes.max(spread, sizes.constant(0));
 }
 
+OpFoldResult spreadSizeWithoutMax(SizeBuilder &sizes, OpFoldResult count, int64_t distance) {
+  if (distance == 1)
+    return count;
+  // No tensor has as many elements, so that this is 1 where there is one, or else 0.
+  constexpr int64_t moreThanAll = int64_t(1) << 48;
+  OpFoldResult isNotEmpty = sizes.ceilDiv(count, sizes.constant(moreThanAll));
+  return sizes.sub(sizes.mul(count, sizes.constant(distance)),
+                   sizes.mul(isNotEmpty, sizes.constant(distance - 1)));
+}
+
 LogicalResult reifyAs(Type type, SmallVector<OpFoldResult> sizes, OpBuilder &builder,
                       ReifiedRankedShapedTypeDims &shapes) {
   for (auto [size, dim] : llvm::zip_equal(sizes, cast<RankedTensorType>(type).getShape()))

@@ -112,6 +112,11 @@ private:
 /// From the first to the last of `count` elements that are `distance` apart, inclusive.
 mlir::OpFoldResult spreadSize(SizeBuilder &sizes, mlir::OpFoldResult count, int64_t distance);
 
+/// The same without a maximum, for what goes into a maximum itself: formulas would nest those.
+/// Ranges say less of it.
+mlir::OpFoldResult spreadSizeWithoutMax(SizeBuilder &sizes, mlir::OpFoldResult count,
+                                        int64_t distance);
+
 /// Replaces the sizes that `type` knows by its constants; `shapes` then has `sizes`
 /// appended. The last step of every `reifyResultShapes`.
 mlir::LogicalResult reifyAs(mlir::Type type, llvm::SmallVector<mlir::OpFoldResult> sizes,

@@ -71,9 +71,7 @@ OpFoldResult countPlaces(SizeBuilder &sizes, OpFoldResult input, OpFoldResult si
     known -= closed.getExtent();
     room = sizes.add(room, sizes.constant(known));
   } else {
-    // For n elements d apart: n * d - (d - 1).
-    OpFoldResult taken = sizes.mul(size, sizes.constant(window.dilation));
-    known += window.dilation - 1;
+    OpFoldResult taken = spreadSizeWithoutMax(sizes, size, window.dilation);
     room = sizes.sub(sizes.add(room, sizes.constant(known)), taken);
     known = -1;
   }
