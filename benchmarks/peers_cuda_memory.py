@@ -24,6 +24,7 @@ import time
 
 import memory_families
 import memory_sweep
+import window_families
 import xcr_torch
 from memory_families import Work, tensor
 
@@ -166,6 +167,8 @@ class Torch:
         self.types = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.int8,
                       "i32": torch.int32, "ui32": torch.int32}
         torch._dynamo.config.cache_size_limit = 1 << 12
+        # Windows of f32 are computed in f32 by both, and cuDNN may try what is fastest.
+        torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark = False, True
 
     def make_inputs(self, work):
         torch = self.torch
@@ -407,7 +410,8 @@ def main():
     args = parser.parse_args()
     if args.what != "warm" and not args.folder:
         parser.error("expected --folder=DIR")
-    works = [work for work in [*list_work(), *memory_families.list_families(), *memory_sweep.list_sweep()] if re.search(args.only, work.name)]
+    every = [*list_work(), *memory_families.list_families(), *memory_sweep.list_sweep(), *window_families.list_windows()]
+    works = [work for work in every if re.search(args.only, work.name)]
     {"compile": compile_all, "warm": warm_all, "run": run_all}[args.what](args, works)
 
 

@@ -207,3 +207,31 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 func.func @for_no_target(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// Each group has a feature and a filter of its own, whose taps lie beside each other. Threads have features beside each other: the
+// filter is turned, although the image stays as it is.
+#image = affine_map<(b, y, x, f, r, s) -> (b, y + r, x + s, f)>
+#filter = affine_map<(b, y, x, f, r, s) -> (f, r, s)>
+#result = affine_map<(b, y, x, f, r, s) -> (b, y, x, f)>
+
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // CHECK-LABEL: func.func @depthwise(
+  // CHECK-SAME:    %[[X:.*]]: tensor<1x62x62x8xf32>, %[[W:.*]]: tensor<8x31x31xf32>
+  // CHECK:         %[[TURNED:.*]] = linalg.generic {{.*}} ins(%[[W]] : tensor<8x31x31xf32>) outs(%{{.*}} : tensor<31x31x8xf32>)
+  // CHECK:         linalg.generic {{.*}} ins(%[[X]], %[[TURNED]] : tensor<1x62x62x8xf32>, tensor<31x31x8xf32>)
+  func.func @depthwise(%x: tensor<1x62x62x8xf32>, %w: tensor<8x31x31xf32>) -> tensor<1x32x32x8xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<1x32x32x8xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<1x32x32x8xf32>) -> tensor<1x32x32x8xf32>
+    %y = linalg.generic {indexing_maps = [#image, #filter, #result], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+        ins(%x, %w : tensor<1x62x62x8xf32>, tensor<8x31x31xf32>) outs(%init : tensor<1x32x32x8xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %out, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<1x32x32x8xf32>
+    return %y : tensor<1x32x32x8xf32>
+  }
+}

@@ -139,7 +139,9 @@ static DimOrder orderFilter(AffineMap map, linalg::LinalgOp op, ArrayRef<int64_t
       innermostSize = size;
     }
   }
-  bool isNarrow = innermost == DimKind::Spatial && isCPU && innermostSize < kVectorChannels;
+  // On a GPU threads beside each other have features of different groups, and each its own inputs.
+  bool isNarrow =
+      innermost == DimKind::Spatial && (isCPU || shared.any()) && innermostSize < kVectorChannels;
   DimOrder order = orderByKind<DimKind>(kinds);
   if (innermost == DimKind::Batch || isNarrow)
     return order;
@@ -163,7 +165,8 @@ static bool isPointwise(linalg::GenericOp op, AffineMap imageMap, ArrayRef<int64
   return true;
 }
 
-double LayoutChoice::estimateGain(const Convolution &convolution, AffineMap imageMap) const {
+double LayoutChoice::estimateGain(const Convolution &convolution, AffineMap imageMap,
+                                  bool isGrouped) const {
   if (isIdentity(convolution.imageOrder) && isIdentity(convolution.filterOrder))
     return 0;
   linalg::GenericOp op = convolution.op;
@@ -176,7 +179,9 @@ double LayoutChoice::estimateGain(const Convolution &convolution, AffineMap imag
   int64_t channels = image.getDimSize(convolution.imageOrder.back());
   int64_t bytes = image.getElementTypeBitWidth() / 8;
   bool isVector = !ShapedType::isDynamic(channels) && channels * bytes % kVectorBytes == 0;
-  return isContraction(op) && isVector ? count * kGainCUDA : 0;
+  // A filter of groups alone: what is small beside the rest, and then read in vectors.
+  bool movesGroups = isGrouped && isIdentity(convolution.imageOrder);
+  return movesGroups || (isContraction(op) && isVector) ? count * kGainCUDA : 0;
 }
 
 /// The number of the image among the inputs of a convolution: a window over it that a filter is
@@ -225,7 +230,7 @@ std::optional<LayoutChoice::Convolution> LayoutChoice::analyze(linalg::GenericOp
   result.resultOrder = orderByKind<DimKind>(classify(maps[2], op, spatial, shared, channels));
   result.filterOrder =
       orderFilter(filterMap, op, typeOf(result.filter).getShape(), taps, shared, target.isCPU());
-  result.gain = estimateGain(result, imageMap);
+  result.gain = estimateGain(result, imageMap, /*isGrouped=*/shared.any());
   return result;
 }
 

@@ -62,7 +62,8 @@ private:
   };
 
   std::optional<Convolution> analyze(mlir::linalg::GenericOp op) const;
-  double estimateGain(const Convolution &convolution, mlir::AffineMap imageMap) const;
+  double estimateGain(const Convolution &convolution, mlir::AffineMap imageMap,
+                      bool isGrouped) const;
   void propagate();
   void propagateThrough(mlir::Operation *op, mlir::Value from);
   void propagateThroughGeneric(mlir::linalg::GenericOp op, mlir::Value from);
