@@ -590,3 +590,42 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %9, %10, %7, %11 : tensor<2x?xf32>, tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
   }
 }
+
+// -----
+
+#image = affine_map<(c, y, x) -> (c, y, x)>
+#channel = affine_map<(c, y, x) -> (c)>
+#factor = affine_map<(n, c) -> (c)>
+#weight = affine_map<(n, c) -> (c, n)>
+#part = affine_map<(n, c) -> (c mod 128, n)>
+
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // A product with a vector, in parts, sums up rows as a gradient of a scale does, but of elements that no reduction of the rows goes
+  // through: the vector of means has a kernel of its own.
+  // CHECK-LABEL: func.func @classify(
+  // CHECK:         %[[SUMS:.*]] = plan.region -> (tensor<2048xf32>)
+  // CHECK:         plan.region -> (tensor<128x1000xf32>)
+  func.func @classify(%x: tensor<2048x7x7xf16>, %w: tensor<2048x1000xf16>) -> tensor<128x1000xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<2048xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<2048xf32>) -> tensor<2048xf32>
+    %sums = linalg.generic {indexing_maps = [#image, #channel], iterator_types = ["parallel", "reduction", "reduction"]}
+        ins(%x : tensor<2048x7x7xf16>) outs(%init : tensor<2048xf32>) {
+    ^bb0(%a: f16, %out: f32):
+      %wide = arith.extf %a : f16 to f32
+      %s = arith.addf %out, %wide : f32
+      linalg.yield %s : f32
+    } -> tensor<2048xf32>
+    %parts = tensor.empty() : tensor<128x1000xf32>
+    %none = linalg.fill ins(%zero : f32) outs(%parts : tensor<128x1000xf32>) -> tensor<128x1000xf32>
+    %y = linalg.generic {indexing_maps = [#factor, #weight, #part], iterator_types = ["parallel", "reduction"]}
+        ins(%sums, %w : tensor<2048xf32>, tensor<2048x1000xf16>) outs(%none : tensor<128x1000xf32>) attrs = {plan.partial} {
+    ^bb0(%a: f32, %b: f16, %out: f32):
+      %wide = arith.extf %b : f16 to f32
+      %p = arith.mulf %a, %wide : f32
+      %s = arith.addf %out, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<128x1000xf32>
+    return %y : tensor<128x1000xf32>
+  }
+}

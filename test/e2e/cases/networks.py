@@ -108,7 +108,18 @@ class Evaluated(networks.Network):
                       "model", alone=True)
 
 
+def classifier():
+    """The end of ResNet-50 for one image: means of channels, of which a product with a vector sums up parts in several blocks."""
+    x, w, bias = random("f16", (1, 2048, 7, 7), 1, 0, 1), random("f16", (2048, 1000), 2, -0.1, 0.1), random("f16", (1000,), 3)
+    means = Tensor("f16", x.values.astype(np.float64).mean((2, 3))).values.astype(np.float64)
+    return simple("classifier", [x, w, bias], [("f16", means @ w.values.astype(np.float64) + bias.values)], f"""
+        %m = array.mean %0 axes = [2, 3] : {x.mlir} -> tensor<1x2048xf16>
+        %p = array.matmul %m, %1 : (tensor<1x2048xf16>, {w.mlir}) -> tensor<1x1000xf16>
+        %r0 = array.add %p, %2 : (tensor<1x1000xf16>, {bias.mlir}) -> tensor<1x1000xf16>""", "model")
+
+
 def cases():
+    yield classifier()
     net = Evaluated("f32")
     yield net.case("resnet", [networks.resnet(net, batch=2, size=40, width=8, blocks=(2, 1, 1, 2), classes=10)])
     net = Evaluated("f32")

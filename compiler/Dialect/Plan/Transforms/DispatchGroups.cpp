@@ -436,7 +436,13 @@ bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
   if (!llvm::is_contained(*rows, -1) || countBindings(group, {op}) > kMaxBindings ||
       wouldMakeCycle(group, getUsedValues(op)))
     return false;
-  addTo(group, op, *rows);
+  DispatchGroup joined = group;
+  joined.rowOfLoop[op] = *rows;
+  joined.ops.push_back(op);
+  if (!liesInSpace(joined, cast<linalg::LinalgOp>(op)))
+    return false;
+  group = std::move(joined);
+  groupOf[op] = &group;
   return true;
 }
 

@@ -54,6 +54,10 @@ void eraseDeadOps(mlir::Block &block);
 /// CUDA computes from its reductions has to, since threads hold a part of that space.
 bool sharesSpace(const DispatchGroup &group);
 
+/// True if each loop of `partial`, an op of the group that sums up rows, is a row or one of the
+/// loops that the group's reductions go through: the elements that it sums up are then at hand.
+bool liesInSpace(const DispatchGroup &group, mlir::linalg::LinalgOp partial);
+
 /// Groups the computing ops of one block.
 class DispatchGrouping {
 public:

@@ -21,14 +21,18 @@ namespace {
 /// Loops and dims of tensors by number: rows of the group first, then the loops that are no rows.
 class SpaceNumbering {
 public:
-  explicit SpaceNumbering(const DispatchGroup &group);
+  /// Of the ops that sum up rows, which have been found to fit, `partial` alone is looked at.
+  explicit SpaceNumbering(const DispatchGroup &group, Operation *partial = nullptr);
   bool isShared();
+  /// Whether all loops of `op` have numbers.
+  bool numbers(linalg::LinalgOp op);
 
 private:
   static constexpr int unknown = -1, unit = -2;
   using Numbers = SmallVector<int>;
 
   linalg::LinalgOp numberRoot();
+  void spreadAll();
   bool spread(linalg::LinalgOp op);
   bool learn(linalg::LinalgOp op, Value tensor, AffineMap map);
   void publish(linalg::LinalgOp op, Value tensor, AffineMap map);
@@ -44,10 +48,10 @@ private:
 
 } // namespace
 
-SpaceNumbering::SpaceNumbering(const DispatchGroup &group) : numRows(group.numRows) {
+SpaceNumbering::SpaceNumbering(const DispatchGroup &group, Operation *partial)
+    : numRows(group.numRows) {
   for (Operation *op : group.ops) {
-    // What sums up rows has been found to fit already.
-    if (op->hasAttr(kPartialAttr))
+    if (op->hasAttr(kPartialAttr) && op != partial)
       continue;
     auto linalgOp = cast<linalg::LinalgOp>(op);
     Numbers numbers(group.rowOfLoop.lookup(op));
@@ -63,7 +67,8 @@ SpaceNumbering::SpaceNumbering(const DispatchGroup &group) : numRows(group.numRo
 linalg::LinalgOp SpaceNumbering::numberRoot() {
   linalg::LinalgOp root;
   for (linalg::LinalgOp op : ops)
-    if (op.getNumReductionLoops() > 0 && (!root || op.getNumLoops() > root.getNumLoops()))
+    if (op.getNumReductionLoops() > 0 && !op->hasAttr(kPartialAttr) &&
+        (!root || op.getNumLoops() > root.getNumLoops()))
       root = op;
   int next = numRows;
   if (root)
@@ -132,15 +137,26 @@ SmallVector<int> SpaceNumbering::getReduced(linalg::LinalgOp op) {
   return numbers;
 }
 
-bool SpaceNumbering::isShared() {
-  linalg::LinalgOp root = numberRoot();
-  if (!root)
-    return true;
+void SpaceNumbering::spreadAll() {
   for (bool changed = true; changed;) {
     changed = false;
     for (linalg::LinalgOp op : ops)
       changed |= spread(op);
   }
+}
+
+bool SpaceNumbering::numbers(linalg::LinalgOp op) {
+  if (!numberRoot())
+    return false;
+  spreadAll();
+  return !llvm::is_contained(loops[op], unknown);
+}
+
+bool SpaceNumbering::isShared() {
+  linalg::LinalgOp root = numberRoot();
+  if (!root)
+    return true;
+  spreadAll();
   return llvm::all_of(ops, [&](linalg::LinalgOp op) {
     return !dependsOnReduction(op) ||
            (!llvm::is_contained(loops[op], unknown) &&
@@ -149,5 +165,9 @@ bool SpaceNumbering::isShared() {
 }
 
 bool sharesSpace(const DispatchGroup &group) { return SpaceNumbering(group).isShared(); }
+
+bool liesInSpace(const DispatchGroup &group, linalg::LinalgOp partial) {
+  return SpaceNumbering(group, partial).numbers(partial);
+}
 
 } // namespace xc::plan
