@@ -19,6 +19,8 @@ KINDS = {
     "composite": {"f16": (4, 2), "bf16": (4, 2), "f32": (64, 16), "f64": (64, 16)},
     # Sums of up to some thousand terms of size one, in any order; the absolute part covers cancellation.
     "sum": {"f16": (2, 2), "bf16": (2, 2), "f32": (128, 1024), "f64": (128, 1024)},
+    # The gradient of one op, whose own result flows back; f32 and f64 are compared with differences, which know fewer digits.
+    "gradient": {"f16": (6, 6), "bf16": (6, 6), "f32": (4096, 4096), "f64": (4096, 4096)},
     # Whole networks.
     "model": {"f16": (64, 64), "bf16": (64, 64), "f32": (4096, 4096), "f64": (4096, 4096)},
 }

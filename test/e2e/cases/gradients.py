@@ -37,7 +37,7 @@ def case(*made_of, **options):
     return differentiated(*made_of, **options)
 
 
-def differentiated(name, operands, function, text, out_types, kind="model", dtype="f32", constants=(), types=None, numerical=numerical):
+def differentiated(name, operands, function, text, out_types, kind="gradient", dtype="f32", constants=(), types=None, numerical=numerical):
     """`text` has one op with results %y, ... of `out_types`, marked by {vjp}. Nothing flows back to `constants`, which
     follow the operands."""
     gradients = numerical(lambda *x: function(*x), [o.values for o in operands])
