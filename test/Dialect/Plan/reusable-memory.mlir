@@ -108,3 +108,29 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %next : tensor<24x24xf32>
   }
 }
+
+// -----
+
+// Another shape of a slice that is no view: the kernel holds it, so there is no memory to take.
+// CHECK-LABEL: func.func @far_slice
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         plan.region
+// CHECK-NOT:     reuse
+// CHECK:           tensor.extract_slice
+// CHECK:           tensor.expand_shape
+// CHECK:         return
+#cube = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @far_slice(%a: tensor<3x24xf32>) -> tensor<3x2x4xf32> {
+    %slice = tensor.extract_slice %a[0, 8] [3, 8] [1, 1] : tensor<3x24xf32> to tensor<3x8xf32>
+    %heads = tensor.expand_shape %slice [[0], [1, 2]] output_shape [3, 2, 4] : tensor<3x8xf32> into tensor<3x2x4xf32>
+    %e = tensor.empty() : tensor<3x2x4xf32>
+    %x = linalg.generic {indexing_maps = [#cube, #cube], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%heads : tensor<3x2x4xf32>) outs(%e : tensor<3x2x4xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %s = math.exp %p : f32
+      linalg.yield %s : f32
+    } -> tensor<3x2x4xf32>
+    return %x : tensor<3x2x4xf32>
+  }
+}

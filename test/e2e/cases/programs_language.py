@@ -123,6 +123,31 @@ def gpt_decode():
     return p.case("gpt_decode", out, keys)
 
 
+def one_token(dtype, *batches):
+    """Queries, keys and values of one token from one product, rotated to a place that is data, and written to a cache."""
+    p = Program(len(batches))
+    x = p.random(dtype, *((n, 16) for n in batches))
+    place, cache = p.argument("i32", 5), p.argument(dtype, *(np.zeros((n, 2, 8, 8)) for n in batches))
+    qkv = p.matmul(x, p.weight(dtype, 16, 48))
+    parts = [p.slice(qkv, (None, None), (at, at + 16)) for at in (0, 16, 32)]
+    sizes = f" sizes({p.dim(x, 0)})" if x.shape[0] is None else ""
+    q, k, v = (p.op("reshape", lambda y: y.reshape(-1, 2, 1, 8), y, options=sizes, form="arrow") for y in parts)
+    at, zero = p.reshape(place, (1,)), p.constant("i32", 0)
+
+    def rotate(y, at):
+        angles = at * 1e4 ** (-2.0 * np.arange(4) / 8)
+        a, b = y[..., :4], y[..., 4:]
+        return np.concatenate([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], -1)
+    q, k = (p.op("rope", rotate, y, at, options=" base = 1.0e4") for y in (q, k))
+
+    def written(c, new):
+        return np.concatenate([c[:, :, :5], new, c[:, :, 6:]], 2)
+    keys = p.emit(f"array.dynamic_update_slice {cache.name}[{zero.name}, {zero.name}, {place.name}, {zero.name}] = {k.name} : "
+                  f"({cache.type}, {k.type}, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> {cache.type}", dtype,
+                  p.each(written, cache, k))
+    return p.case(f"one_token_{dtype}_{'open' if sizes else 'static'}", q, k, v, keys)
+
+
 def mixture_of_experts():
     """Two experts of four for each token: tokens sorted by expert, products in groups, put back with their weights."""
     p = Program(2)
@@ -292,3 +317,5 @@ def cases():
     with np.errstate(all="ignore"):
         for make in (bert, llama, gpt_decode, mixture_of_experts, lstm, wavenet, ctc, beam_search, sampling, quantised):
             yield make()
+        for dtype, batches in (("f32", (3,)), ("f16", (3,)), ("f32", (3, 1))):
+            yield one_token(dtype, *batches)

@@ -84,10 +84,7 @@ static void replaceEmptyResults(Block &block) {
 
 /// True if `op` only shows another shape of a slice that is no view, to ops that compute.
 static bool expandsFarSlice(Operation *op) {
-  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
-  auto slice =
-      expand ? expand.getSrc().getDefiningOp<tensor::ExtractSliceOp>() : tensor::ExtractSliceOp();
-  return slice && !isContiguousSlice(slice) &&
+  return isa<tensor::ExpandShapeOp>(op) && isFarSlice(op->getResult(0)) &&
          llvm::all_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp, tensor::DimOp>);
 }
 

@@ -18,6 +18,7 @@
 
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/Transforms/Views.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -173,8 +174,8 @@ bool Candidate::hasEffectAtPointOnly() {
 bool Candidate::isReusable() {
   Operation *definition = source.getDefiningOp();
   if (source.getType() != result.getType() || (definition && isInside(definition)) ||
-      !isReadAtPoint(source, op) || !isReadBeforeOnly() || isReadThroughViews(source) ||
-      feedsReduction(source))
+      isFarSlice(source) || !isReadAtPoint(source, op) || !isReadBeforeOnly() ||
+      isReadThroughViews(source) || feedsReduction(source))
     return false;
   // On CUDA the thread that computes an element of a result reads that of the input, whatever other
   // results the kernel has.

@@ -30,6 +30,13 @@ bool isContiguousSlice(tensor::ExtractSliceOp slice) {
   return true;
 }
 
+bool isFarSlice(Value tensor) {
+  if (auto expand = tensor.getDefiningOp<tensor::ExpandShapeOp>())
+    tensor = expand.getSrc();
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice && !isContiguousSlice(slice);
+}
+
 bool isView(Operation *op) {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return isContiguousSlice(slice);

@@ -18,6 +18,10 @@ namespace xc::plan {
 bool isContiguousSlice(mlir::tensor::ExtractSliceOp slice);
 
 /// True for an op whose result is its first operand's memory, or a contiguous part of it.
+/// Whether `tensor` is a slice that is no view, or another shape of one: kernels that read it hold
+/// the slice themselves, and it has no memory of its own.
+bool isFarSlice(mlir::Value tensor);
+
 bool isView(mlir::Operation *op);
 
 } // namespace xc::plan
