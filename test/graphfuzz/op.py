@@ -34,6 +34,10 @@ class Op:
     def mnemonic(self, node):
         return self.name
 
+    def uses(self, node):
+        """The operands of which it needs more than sizes."""
+        return node.operands
+
     def define(self, node, values, environment):
         """Sets the extents that the op makes; `values` are all values by number."""
 

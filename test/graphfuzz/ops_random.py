@@ -14,7 +14,12 @@ inverse_normal = np.vectorize(statistics.NormalDist().inv_cdf, otypes=[np.float6
 
 
 class Sized(Op):
-    """Ops with `sizes(...)`: `holders` are (operand, axis), the dims that a `?` of the result takes its size from."""
+    """Ops with `sizes(...)`: `holders` are (operand, axis), the dims that a `?` of the result takes its size from; `data` is how
+    many operands come before those."""
+    data = 1
+
+    def uses(self, node):
+        return node.operands[:self.data]
 
     def dims(self, g, rank, position):
         """Dims, the operands that they are taken from, whose first has that position, and what `holders` is."""
@@ -101,6 +106,8 @@ class Random(Sized):
 
 
 class Bernoulli(Random):
+    data = 2
+
     def drawn(self, g, key, dims, operands, attributes):
         chance = g.operand("f32", g.choice([(), dims]))
         attributes["holders"] = [(position + 1, axis) for position, axis in attributes["holders"]]
@@ -169,6 +176,8 @@ class Split(Op):
 
 
 class SizedIota(Sized):
+    data = 0
+
     def draw(self, g):
         dims, operands, holders = self.dims(g, g.integer(1, 3), 0)
         dtype = g.choice([dtype for dtype in g.dtypes if dtype != "i1"] or ["i32"])
@@ -227,6 +236,7 @@ class SizedBroadcast(Sized):
 
 class FromIndex(Sized):
     """The size of a dim as data."""
+    data = 0
 
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)

@@ -2,9 +2,14 @@
 
 The dims of a program's inputs lose their names, so that nothing but its ops says which sizes are equal. Then a dim of one input gets
 another size. The reference runs on, with arrays of other shapes than their types say, up to an op of NumPy's that raises an error. An op
-whose reference goes by the sizes of its result tells nothing, nor does a program that works.
+whose reference goes by the sizes of its result tells nothing, nor does one of which no result, region that is run or assignment needs
+more than sizes, nor does a program that works. Programs with device-bounded dims are left out: which sizes an op of such dims demands depends
+on what folds leave of the program (compiler/Conversion/StateDemands.cpp says why).
+
+Refused calls come first, so those after them find what variables start with.
 """
 import dataclasses
+import functools
 import inspect
 import random
 
@@ -16,17 +21,17 @@ import harness
 import ops
 import shrink
 from bounds import exact
-from program import Program, Type, walk
+from program import Program, Type
 from tensors import Tensor
 
 SIZES = (2, 3, 5, 8, 17)
-ATTEMPTS, CALLS = 12, 3
+ATTEMPTS = 48
 # How the runtime says that sizes do not fit: an op's demand, or dims that ops have made one symbol.
 ERROR = r"got \d+ and \d+( for |$)|expected dim \d+ to be \d+ \(symbol|expected an element in dim"
 
 
 # A program that is refused when it is compiled, since without names nothing says that a size stays.
-NOT_COMPILED = "changes its size: dim|has two sizes: dim"
+NOT_COUNTED = "changes its size: dim|has two sizes: dim"
 
 
 class Refused(Exception):
@@ -37,15 +42,39 @@ class Unknown(Exception):
     """Whether an op can is more than its reference says."""
 
 
+@functools.cache
 def goes_by_operands(op):
     """Whether the reference of an op makes its result of the operands alone."""
     return inspect.getsource(type(op).evaluate).count("shapes") == 1
 
 
-def tells_too_little(program):
-    """Whether what no result needs may be refused: variables are assigned; a call's results need not all be used; a size that is
-    static needs nothing of what it is the size of."""
-    return program.bounds or any(node.has_effect or node.op in ("call", "from_index") for node in walk(program.nodes))
+def add_used(nodes, used):
+    """Adds to `used` the numbers of values of which those that it has, and assignments, need more than sizes."""
+    for node in reversed(nodes):
+        if not node.has_effect and not used.intersection(node.results):
+            continue
+        if not node.regions:
+            used.update(ops.OPS[node.op].uses(node))
+        elif node.op == "while":
+            add_used_by_loop(node, used)
+        else:
+            used.update(node.operands[:1] if node.op == "if" else ())
+            for region in node.regions:
+                used.update(made for made, result in zip(region.outputs, node.results) if result in used)
+                add_used(region.nodes, used)
+
+
+def add_used_by_loop(node, used):
+    """What a value is carried for may need another one that is carried."""
+    body, = node.regions
+    limit, inits, carried = node.operands[0], node.operands[1:len(body.arguments)], body.arguments[1:]
+    before = -1
+    while before != len(used):
+        before = len(used)
+        needed = [i for i, result in enumerate(node.results) if result in used or carried[i] in used]
+        used.update(body.outputs[i] for i in needed)
+        add_used(body.nodes, used)
+    used.update([limit] + [inits[i] for i in needed])
 
 
 def is_elementwise(op):
@@ -76,6 +105,13 @@ class OpenGenerator(generate.Generator):
 class LooseProgram(Program):
     """Evaluates as far as shapes that its types do not have allow."""
 
+    @functools.cached_property
+    def demanded(self):
+        """Numbers of values that the program needs more than sizes of."""
+        used = set(self.outputs)
+        add_used(self.nodes, used)
+        return used
+
     def run(self, nodes, values, environment):
         for node in nodes:
             op = ops.OPS[node.op]
@@ -94,13 +130,12 @@ class LooseProgram(Program):
                     else:
                         results = op.evaluate(node, [values[operand] for operand in node.operands], shapes)
             except (ValueError, IndexError) as error:
-                raise Refused(node.op) from error
+                raise (Refused if self.demanded.intersection(node.results) else Unknown)(node.op) from error
             values.update(zip(node.results, results))
         return values
 
 
-def is_refused(program, environment, data):
-    loose = LooseProgram(**{field.name: getattr(program, field.name) for field in dataclasses.fields(program)})
+def is_refused(loose, environment, data):
     try:
         loose.run(loose.nodes, {number: exact(data[number]) for number in loose.inputs}, {**environment, "@": {}})
     except Refused:
@@ -110,33 +145,35 @@ def is_refused(program, environment, data):
     return False
 
 
-def changed(program, rng):
-    """(environment, inputs) with another size for one dim of one input; None where no dim lends itself to it."""
-    index = rng.randrange(len(program.environments))
-    environment = program.environments[index]
-    dims = [(number, axis) for number in program.inputs for axis, dim in enumerate(program.types[number].dims)
-            if isinstance(dim, str) and environment[dim] > 1]
-    if not dims:
-        return None
-    number, axis = rng.choice(dims)
-    old = program.data[index][number]
-    shape = list(old.values.shape)
-    shape[axis] = rng.choice([size for size in SIZES if size != shape[axis]])
-    return environment, {**program.data[index], number: Tensor(old.dtype, np.resize(old.values, shape))}
+def changed(program):
+    """[(environment, inputs)] with another size for one dim of one input, in any order."""
+    found = []
+    for environment, data in zip(program.environments, program.data):
+        for number in program.inputs:
+            old = data[number]
+            for axis, dim in enumerate(program.types[number].dims):
+                size = old.values.shape[axis]
+                for other in SIZES if isinstance(dim, str) and size > 1 else ():
+                    shape = old.values.shape[:axis] + (other,) + old.values.shape[axis + 1:]
+                    if other != size:
+                        found.append((environment, {**data, number: Tensor(old.dtype, np.resize(old.values, shape))}))
+    random.Random(program.name).shuffle(found)
+    return found
 
 
-def case_of(seed):
+def draw(seed):
+    return dataclasses.replace(OpenGenerator(seed).generate(), names_dims=False)
+
+
+def case_of(program):
     """Calls that are refused, and then one for each environment; None where no such sizes are found."""
-    program = OpenGenerator(seed).generate()
-    if tells_too_little(program):
+    if program.bounds:
         return None
     # What nothing depends on demands nothing, in regions neither.
-    program = dataclasses.replace(shrink.with_captures(program), names_dims=False)
-    rng, steps = random.Random(seed), []
-    for _ in range(ATTEMPTS):
-        found = changed(program, rng)
-        if found and len(steps) < CALLS and is_refused(program, *found):
-            steps.append(harness.Step([found[1][number] for number in program.inputs], error=ERROR))
+    program = shrink.with_captures(program)
+    loose = LooseProgram(**{field.name: getattr(program, field.name) for field in dataclasses.fields(program)})
+    steps = [harness.Step([data[number] for number in program.inputs], error=ERROR)
+             for environment, data in changed(program)[:ATTEMPTS] if is_refused(loose, environment, data)]
     if not steps:
         return None
     case = fuzzcase.case_of(program)

@@ -22,22 +22,17 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])  # for the processes that run modules
 
-import generate  # noqa: E402
-import gradients  # noqa: E402
 import harness  # noqa: E402
-import refuse  # noqa: E402
 import shrink  # noqa: E402
-from fuzzcase import case_of  # noqa: E402
-
-GROUP = 32  # programs in one module
+from modes import MODES  # noqa: E402
 
 
-def draw(seeds, make):
-    """(cases, problems of the generator itself); `make` gives the case of a seed, or None."""
+def draw(seeds, mode):
+    """(cases, problems of the generator itself)."""
     cases, problems = [], []
     for seed in seeds:
         try:
-            cases.append(make(seed))
+            cases.append(mode.case_of(mode.draw(seed)))
         except Exception:  # a bug of the fuzzer, which must not pass for silence
             problems.append(f"FAILED seed_{seed}: the reference failed: {traceback.format_exc(limit=-2)}")
     return [case for case in cases if case], problems
@@ -55,20 +50,18 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=pathlib.Path, help="a folder for minimal programs that fail")
     parser.add_argument("--no-shrink", action="store_true", help="only say what fails")
-    mode = parser.add_mutually_exclusive_group()
-    mode.add_argument("--refused", action="store_true", help="with sizes that the program does not work with (refuse.py)")
-    mode.add_argument("--gradients", action="store_true", help="the gradients of programs of f64 (gradients.py)")
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--refused", dest="mode", action="store_const", const="refused", default="values",
+                       help="with sizes that the program does not work with (refuse.py)")
+    modes.add_argument("--gradients", dest="mode", action="store_const", const="gradients",
+                       help="the gradients of programs of f64 (gradients.py)")
     parser.add_argument("--print", action="store_true", help="print the programs instead of running them")
     args = parser.parse_args()
+    mode = MODES[args.mode]
     if args.print:
         for seed in range(args.seed, args.seed + args.count):
-            print(generate.generate(seed).text().replace("@NAME", f"@seed_{seed}"))
+            print(mode.draw(seed).text().replace("@NAME", f"@seed_{seed}"))
         return 0
-    make = refuse.case_of if args.refused else gradients.case_of if args.gradients else \
-        lambda seed: case_of(generate.generate(seed))
-    not_counted = refuse.NOT_COMPILED if args.refused else gradients.REFUSED if args.gradients else None
-    shrinks = not (args.no_shrink or args.refused or args.gradients)
-    group = 4 if args.gradients else GROUP  # one without a gradient has the others compiled again
     begin = time.monotonic()
     passed = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
@@ -77,14 +70,14 @@ def main():
         def one(seeds):
             if args.seconds and time.monotonic() - begin > args.seconds:
                 return 0, []
-            cases, lines = draw(seeds, make)
+            cases, lines = draw(seeds, mode)
             drawn = len(cases) + len(lines)
             for case, problem in zip(cases, runner.run(cases) if cases else []):
-                if problem and not_counted and re.search(not_counted, problem):
+                if problem and mode.not_counted and re.search(mode.not_counted, problem):
                     drawn -= 1
                 elif problem:
-                    if shrinks:
-                        case, problem = shrink.shrink(case, problem, runner)
+                    if not args.no_shrink:
+                        case, problem = shrink.shrink(case, problem, runner, mode.case_of)
                     lines.append(f"FAILED {case.name}: {problem}" +
                                  (f"\n{case.program.text()}" if not args.no_shrink else ""))
                     if args.out:
@@ -92,7 +85,8 @@ def main():
             return drawn - len(lines), lines
 
         count = 1 << 40 if args.seconds else args.count
-        groups = (range(first, min(first + group, args.seed + count)) for first in range(args.seed, args.seed + count, group))
+        groups = (range(first, min(first + mode.group, args.seed + count))
+                  for first in range(args.seed, args.seed + count, mode.group))
         with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
             pending = set()
             for seeds in groups:

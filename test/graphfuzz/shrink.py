@@ -1,12 +1,14 @@
-"""Cuts a failing program down: one output, fewer sizes, fewer ops, plainer inputs, as long as it fails the same way."""
+"""Cuts a failing program down: one output, fewer sizes, fewer ops, plainer inputs, as long as it fails the same way.
+
+What a mode makes of a program (modes.py) is its own affair: a candidate of which it makes no case is passed over.
+"""
 import dataclasses
 import re
 import shutil
 
 import numpy as np
 
-from fuzzcase import case_of
-from program import Type, walk
+from program import Type, names_in, walk
 from tensors import FLOATS, Tensor
 
 ATTEMPTS = 400
@@ -18,13 +20,21 @@ def kind_of(problem):
     return "wrong" if "elements are off" in problem else re.sub(r"[^:]*\.mlir:[#:\d]*", "", problem)[:60]
 
 
-def static(program, index):
-    """With the sizes of one environment."""
-    environment = program.environments[index]
-    types = {number: Type(type.dtype, type.shape(environment)) for number, type in program.types.items()}
+def with_static(program, names):
+    """With symbols as the numbers that they are in the one environment that there is."""
+    environment, = program.environments
+
+    def static(dim):
+        if isinstance(dim, int):
+            return dim
+        dim = re.sub(r"[a-z]\w*", lambda match: str(environment[match[0]]) if match[0] in names else match[0], dim)
+        return dim if names_in(dim) else eval(dim)
+    types = {number: Type(type.dtype, tuple(map(static, type.dims))) for number, type in program.types.items()}
     nodes = [node.mapped(lambda inner: dataclasses.replace(inner, types=[types[number] for number in inner.results]))
              for node in program.nodes]
-    return dataclasses.replace(program, types=types, nodes=nodes, environments=[{}], data=[program.data[index]])
+    bounds = {name: static(dim) for name, dim in program.bounds.items()}
+    left = {name: size for name, size in environment.items() if name not in names}
+    return dataclasses.replace(program, types=types, nodes=nodes, bounds=bounds, environments=[left])
 
 
 def with_environments(program, indices):
@@ -33,7 +43,8 @@ def with_environments(program, indices):
 
 def replaced_by_input(program, node):
     """The node's values come from outside."""
-    if any(isinstance(dim, str) and (not dim.isidentifier() or dim in program.bounds) for type in node.types for dim in type.dims):
+    if any(isinstance(dim, str) and not (dim.isidentifier() or not program.names_dims) for type in node.types for dim in type.dims) or \
+            any(program.is_bounded(number) for number in node.results):
         return None
     data = []
     for held, values in zip(program.data, program.evaluations()):
@@ -126,8 +137,9 @@ def candidates(program):
         calls = range(len(program.environments))
         yield from (with_environments(program, [index]) for index in calls)
         yield from (with_environments(program, [i for i in calls if i != index]) for index in calls)
-    elif program.environments != [{}] and not program.bounds:
-        yield static(program, 0)
+    else:
+        symbols = list(program.environments[0])
+        yield from (with_static(program, names) for names in dict.fromkeys([tuple(symbols), *((name,) for name in symbols)]) if names)
     for node in reversed(program.nodes):
         replaced = replaced_by_input(program, node)
         if replaced:
@@ -152,14 +164,22 @@ def candidates(program):
                 yield renamed(program, {number: other})
 
 
-def shrink(case, problem, runner):
-    """The smallest case found that fails like this one, and how it fails."""
+def failing_call(problem):
+    """The number of the step that a problem is about."""
+    found = re.match(r"call (\d+): ", problem)
+    return int(found[1]) if found else 0
+
+
+def shrink(case, problem, runner, case_of):
+    """The smallest case found that fails like this one, and how it fails. `case_of` makes a case of a program, or None where
+    a program is none for the mode that the case was drawn in."""
     kind, attempts = kind_of(problem), 0
 
-    def fails(program):
+    def fails(smaller):
         nonlocal attempts
+        if smaller is None:
+            return None
         attempts += 1
-        smaller = case_of(dataclasses.replace(program, name=case.name))
         said, = runner.run([smaller])
         return (smaller, said) if said and kind_of(said) == kind else None
 
@@ -167,28 +187,31 @@ def shrink(case, problem, runner):
     while progress and attempts < ATTEMPTS:
         progress = False
         for program in candidates(case.program):
-            found = fails(program)
+            found = fails(case_of(program))
             if found:
                 (case, problem), progress = found, True
                 break
     for number in case.program.inputs:
         for program in plainer(case.program, number):
-            found = fails(program)
+            found = fails(case_of(program))
             if found:
                 case, problem = found
-    return case, problem
+    # Of the calls that the mode makes of a program, the one that fails.
+    found = len(case.steps) > 1 and fails(dataclasses.replace(case, steps=[case.steps[failing_call(problem)]]))
+    return found or (case, problem)
 
 
 def write(case, problem, directory):
+    """The program, what went wrong, and the inputs of the call where it did."""
     directory.mkdir(parents=True, exist_ok=True)
     stem = directory / case.name
-    text = "".join(f"// {line}\n" for line in problem.splitlines()) + "module {\n" + \
-        case.text.replace("@NAME", "@main") + "}\n"
+    said = problem.splitlines() + [f"compiled with --gradient=main{wanted}" for wanted in case.gradients]
+    text = "".join(f"// {line}\n" for line in said) + "module {\n" + case.text.replace("@NAME", "@main") + "}\n"
     if case.file:
         shutil.copy(case.file, stem.with_suffix(".safetensors"))
         text = text.replace(str(case.file), f"{case.name}.safetensors")
     stem.with_suffix(".mlir").write_text(text)
-    for i, tensor in enumerate(case.steps[0].inputs):
+    for i, tensor in enumerate(case.steps[failing_call(problem)].inputs):
         values = tensor.values.astype(np.float32) if tensor.dtype == "bf16" else \
             tensor.values.astype(np.dtype({"f16": "f2", "f32": "f4", "f64": "f8"}.get(tensor.dtype, tensor.values.dtype)))
         np.save(f"{stem}.in{i}.npy", values)
