@@ -93,6 +93,11 @@ LogicalResult MatmulAttr::verify(EmitError emitError, int64_t version, ArrayRef<
   return success();
 }
 
+LogicalResult LinesAttr::verify(EmitError emitError, int64_t version, int64_t tile) {
+  return success(succeeded(checkVersion(emitError, version, kVersion)) &&
+                 succeeded(checkPositive(emitError, "tile", {tile})));
+}
+
 LogicalResult FallbackAttr::verify(EmitError emitError, int64_t version) {
   return checkVersion(emitError, version, kVersion);
 }

@@ -80,6 +80,16 @@ def CPU_MatmulAttr : CPU_Config<"Matmul", "matmul", "matmul"> {
   }];
 }
 
+def CPU_LinesAttr : CPU_Config<"Lines", "lines", "lines"> {
+  let summary = "A sort or a scan, whose lines are shared among workgroups";
+  let description = [{
+    For kernels of one op that treats each line of its operands on its own. A workgroup takes as many lines as make
+    about `tile` elements, one at least. Example: `#cpu.lines<version = 1, tile = 8192>`.
+  }];
+  let parameters = (ins "int64_t":$version, "int64_t":$tile);
+  let assemblyFormat = "`<` `version` `=` $version `,` `tile` `=` $tile `>`";
+}
+
 def CPU_FallbackAttr : CPU_Config<"Fallback", "fallback", "fallback"> {
   let summary = "Plain loops in one workgroup";
   let description = "For kernels that no other strategy takes. Example: `#cpu.fallback<version = 1>`.";

@@ -101,6 +101,25 @@ def LowerMatmul : Pass<"xc-cpu-lower-matmul", "mlir::ModuleOp"> {
                            "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
 }
 
+def LowerLines : Pass<"xc-cpu-lower-lines", "mlir::ModuleOp"> {
+  let summary = "Share the lines of sorts and scans among workgroups";
+  let description = [{
+    Obeys `#cpu.lines`: moves the op of the kernel from tensors to memory and puts it in a loop over the lines that a workgroup has.
+    Sets `plan.launch`. Example:
+    ```mlir
+    %s = kernel.scan sum, %x into %e axis = 1 : tensor<64x9xf32> into tensor<64x9xf32> -> tensor<64x9xf32>      // input
+
+    scf.for %i = %first to %end step %c1 {                                                                     // output
+      %a = memref.subview %from[%i, 0] [1, 9] [1, 1] : ...
+      %b = memref.subview %to[%i, 0] [1, 9] [1, 1] : ...
+      kernel.scan sum, %a into %b axis = 1 : ...
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::memref::MemRefDialect", "mlir::affine::AffineDialect",
+                           "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
+}
+
 def LowerFallback : Pass<"xc-cpu-lower-fallback", "mlir::ModuleOp"> {
   let summary = "Turn every other kernel into plain loops";
   let description = [{

@@ -50,6 +50,7 @@ static void addStrategies(OpPassManager &pm, const CodegenOptions &options) {
   pm.addPass(createLowerElementwise({options.arch}));
   pm.addPass(createLowerReduction({options.arch}));
   pm.addPass(createLowerMatmul());
+  pm.addPass(createLowerLines());
   pm.addPass(createLowerFallback());
   pm.addPass(codegen::createLowerKernelOpsToLoops());
   // The strategies leave the tensor ops that they replaced; all are dead, and the canonicaliser

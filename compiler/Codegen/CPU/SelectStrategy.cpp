@@ -9,6 +9,7 @@
 #include "compiler/Codegen/CPU/CPUDialect.h"
 #include "compiler/Codegen/CPU/Contraction.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
+#include "compiler/Codegen/CPU/LineKernel.h"
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/CPU/ReductionGroup.h"
 
@@ -22,6 +23,9 @@ namespace xc::cpu {
 
 /// Tiles of a matrix product that are enough to share among threads.
 static constexpr uint64_t kEnoughTiles = 8;
+
+/// Elements of lines that a workgroup sorts or scans: enough to be worth a task of a thread.
+static constexpr int64_t kLineTile = 8192;
 
 /// Bytes of one panel of columns, which should stay in L1 (32 KiB on the smallest CPUs).
 static constexpr int64_t kPanelBytes = 16384;
@@ -220,6 +224,16 @@ static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
       reason};
 }
 
+/// Fails if the kernel is more than a sort or a scan.
+static FailureOr<Choice> chooseLines(func::FuncOp kernel) {
+  std::string why;
+  FailureOr<LineKernel> lines = matchLineKernel(kernel, why);
+  if (failed(lines))
+    return failure();
+  return Choice{LinesAttr::get(kernel.getContext(), LinesAttr::kVersion, kLineTile),
+                llvm::formatv("lines: workgroups share those of {0}", lines->op->getName())};
+}
+
 static bool hasReduction(func::FuncOp kernel) {
   return llvm::any_of(kernel.getOps<linalg::GenericOp>(),
                       [](linalg::GenericOp op) { return op.getNumReductionLoops() != 0; });
@@ -233,6 +247,8 @@ static Choice chooseStrategy(func::FuncOp kernel, const Arch &arch) {
     FailureOr<Choice> choice = chooseReduction(kernel, arch, why);
     return succeeded(choice) ? *choice : chooseFallback(kernel, why);
   }
+  if (FailureOr<Choice> lines = chooseLines(kernel); succeeded(lines))
+    return *lines;
   std::vector<AccessSummary> summaries;
   SmallVector<unsigned> ranks;
   for (const Root &root : collectRoots(kernel)) {

@@ -32,3 +32,8 @@ func.func @columns() attributes {lowering_config = #cpu.matmul<version = 1, tile
 
 // expected-error@+1 {{expected tile size 0 to be a multiple of 6, got 8}}
 func.func @rows() attributes {lowering_config = #cpu.matmul<version = 1, tile = [8, 16, 1], registers = [6, 16], lanes = 8>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a positive tile, got 0}}
+func.func @line_tile() attributes {lowering_config = #cpu.lines<version = 1, tile = 0>} { return }

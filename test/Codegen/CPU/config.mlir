@@ -22,6 +22,12 @@ func.func @matmul() attributes {
   return
 }
 
+// CHECK-LABEL: func.func @lines()
+// CHECK-SAME: #cpu.lines<version = 1, tile = 8192>
+func.func @lines() attributes {lowering_config = #cpu.lines<version = 1, tile = 8192>} {
+  return
+}
+
 // CHECK-LABEL: func.func @fallback()
 // CHECK-SAME: #cpu.fallback<version = 1>
 func.func @fallback() attributes {lowering_config = #cpu.fallback<version = 1>} {

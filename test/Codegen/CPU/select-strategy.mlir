@@ -107,6 +107,21 @@ func.func @matvec() {
 
 // -----
 
+// CHECK-LABEL: func.func @scan()
+// CHECK-SAME:    #cpu.lines<version = 1, tile = 8192>
+// CHECK-SAME:    plan.reason = "lines: workgroups share those of kernel.scan"
+func.func @scan() {
+  %x = plan.binding 0 read align 64 : memref<64x9xf32>
+  %y = plan.binding 1 write align 64 : memref<64x9xf32>
+  %t = bufferization.to_tensor %x restrict : memref<64x9xf32> to tensor<64x9xf32>
+  %e = tensor.empty() : tensor<64x9xf32>
+  %r = kernel.scan sum, %t into %e axis = 1 : tensor<64x9xf32> into tensor<64x9xf32> -> tensor<64x9xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<64x9xf32>, memref<64x9xf32>) -> ()
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @dense_constant()
 // CHECK-SAME:    #cpu.fallback<version = 1>
 // CHECK-SAME:    plan.reason = "fallback: plain loops in one workgroup, since no strategy takes arith.constant"

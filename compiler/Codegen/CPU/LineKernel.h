@@ -1,0 +1,33 @@
+//===- LineKernel.h - Kernels of one op on lines ----------------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CPU_LINEKERNEL_H
+#define XC_CODEGEN_CPU_LINEKERNEL_H
+
+#include "compiler/Codegen/CPU/KernelAnalysis.h"
+
+#include <string>
+
+namespace xc::cpu {
+
+/// A kernel that is one op of the kernel dialect, which treats the lines of its operands each on
+/// its own: a sort or a scan.
+struct LineKernel {
+  mlir::Operation *op = nullptr;
+  /// Dims of the operands that count lines; the elements of a line lie along the others.
+  llvm::SmallVector<int64_t> lineDims;
+  /// The memory of each operand: that which it is loaded from, or which a result is stored to.
+  llvm::SmallVector<mlir::Value> memory;
+  llvm::SmallVector<Root> roots;
+};
+
+/// Fails, and says why in |why|, if |kernel| holds anything else.
+mlir::FailureOr<LineKernel> matchLineKernel(mlir::func::FuncOp kernel, std::string &why);
+
+} // namespace xc::cpu
+
+#endif // XC_CODEGEN_CPU_LINEKERNEL_H
