@@ -13,7 +13,7 @@ LARGEST_VALUE = 4096  # elements
 
 
 class Impossible(Exception):
-    """No operand of a needed type can be had."""
+    """No operand of a needed type can be had, so the op is not drawn."""
 
 
 class Generator:
@@ -80,7 +80,13 @@ class Generator:
         return number
 
     def pick(self, accepts):
-        """A value of an accepted type, more likely one of the latest, or None."""
+        """A value of an accepted type, more likely one of the latest."""
+        found = self.pick_or_none(accepts)
+        if found is None:
+            raise Impossible
+        return found
+
+    def pick_or_none(self, accepts):
         found = [number for number in self.types if number not in self.hidden and accepts(self.types[number])]
         if not found:
             return None
@@ -99,10 +105,8 @@ class Generator:
         return number
 
     def broadcasting(self, count, accepts):
-        """(values of one element type whose shapes broadcast, dims of the result), or None."""
+        """(values of one element type whose shapes broadcast, dims of the result)."""
         first = self.pick(accepts)
-        if first is None:
-            return None
         type = self.types[first]
         operands, dims = [first], type.dims
         for _ in range(count - 1):

@@ -12,8 +12,7 @@ import numpy as np
 import fuzzcase
 import generate
 import harness
-from bounds import exact
-from program import walk
+from program import Program, walk
 from tensors import FLOATS, Tensor
 
 STEP = 1e-5
@@ -49,15 +48,32 @@ class Along:
 
 def total(program, environment, data, cotangents):
     """What is differentiated: the sum of results times their cotangents."""
-    values = program.run(program.nodes, {number: exact(data[number]) for number in program.inputs}, {**environment, "@": {}})
+    values = program.evaluated(environment, data)
     return sum(float((values[number].values.astype(np.float64) * cotangent).sum())
                for number, cotangent in cotangents.items())
 
 
+class NotFinite(Exception):
+    """A value on the way is no number."""
+
+
+class FiniteProgram(Program):
+    """Evaluates as long as all values are numbers, those of regions and those that no output needs as well."""
+
+    def run(self, nodes, values, environment):
+        values = super().run(nodes, values, environment)
+        made = [values[number] for node in nodes for number in node.results]
+        if not all(np.isfinite(value.values.astype(np.float64)).all() for value in made if value.dtype in FLOATS):
+            raise NotFinite
+        return values
+
+
 def is_finite(program, environment, data):
-    """Whether all values of `program` are numbers, those that no output needs as well."""
-    values = program.run(program.nodes, {number: exact(data[number]) for number in program.inputs}, {**environment, "@": {}})
-    return all(np.isfinite(value.values.astype(np.float64)).all() for value in values.values() if value.dtype in FLOATS)
+    try:
+        program.as_a(FiniteProgram).evaluated(environment, data)
+    except NotFinite:
+        return False
+    return True
 
 
 def derivative(function):

@@ -44,7 +44,7 @@ def attended(q, k, v, seen, scale, bias=None, sinks=None):
 
 class Attention(Op):
     def draw(self, g):
-        query = g.pick(lambda type: 3 <= type.rank <= 4 and type.dtype in FLOATS)
+        query = g.pick_or_none(lambda type: 3 <= type.rank <= 4 and type.dtype in FLOATS)
         if query is None:
             floats = [dtype for dtype in g.dtypes if dtype in FLOATS] or ["f32"]
             query = g.operand(g.choice(floats), (g.choice([1, 2, 4]), g.any_dim(), g.choice([1, 4, 8])))
@@ -104,7 +104,7 @@ class Attention(Op):
 
 class PagedAttention(Op):
     def draw(self, g):
-        query = g.pick(lambda type: type.rank == 4 and type.dtype in FLOATS) if g.random() < 0.6 else None
+        query = g.pick_or_none(lambda type: type.rank == 4 and type.dtype in FLOATS) if g.random() < 0.6 else None
         if query is None:
             floats = [dtype for dtype in g.dtypes if dtype in FLOATS] or ["f32"]
             query = g.operand(g.choice(floats), (g.any_dim(), g.choice([1, 2, 4]), g.integer(1, 3), g.choice([1, 4, 8])))

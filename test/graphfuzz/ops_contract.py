@@ -31,7 +31,7 @@ def contracted(to, a, b, multiply):
 
 class MatMul(Op):
     def draw(self, g):
-        lhs = g.pick(lambda type: type.rank >= 2 and type.dtype in NUMBERS)
+        lhs = g.pick_or_none(lambda type: type.rank >= 2 and type.dtype in NUMBERS)
         if lhs is None:
             lhs = g.operand(g.choice([d for d in g.dtypes if d != "i1"] or ["f32"]), (g.any_dim(), g.any_dim()))
         type = g.types[lhs]
@@ -57,8 +57,6 @@ class MatMul(Op):
 class DotGeneral(Op):
     def draw(self, g):
         lhs = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in NUMBERS)
-        if lhs is None:
-            return None
         type = g.types[lhs]
         order = g.shuffled(range(type.rank))
         batches = g.integer(0, min(1, type.rank - 1))
@@ -100,8 +98,6 @@ class DotGeneral(Op):
 class GroupedMatMul(Op):
     def draw(self, g):
         lhs = g.pick(lambda type: type.rank == 2 and type.dtype in NUMBERS and isinstance(type.dims[1], int))
-        if lhs is None:
-            return None
         type, groups, columns = g.types[lhs], g.integer(1, 4), g.static_dim()
         transpose_b = g.random() < 0.4
         shape = (columns, type.dims[1]) if transpose_b else (type.dims[1], columns)

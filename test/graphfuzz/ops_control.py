@@ -101,8 +101,6 @@ class While(Control):
         limit = g.fresh(INDEX)
         g.small.add(limit)
         inits = [g.pick(lambda type: True) for _ in range(g.choice([1, 1, 2, 3]))]
-        if None in inits:
-            return None
         types = [g.types[number] for number in inits]
         arguments = []
         for type in [INDEX, *types]:

@@ -105,7 +105,7 @@ class Unary(Op):
 
     def draw(self, g):
         operand = g.pick(lambda type: type.dtype in self.dtypes)
-        return operand is not None and ([operand], {}, [g.types[operand]]) or None
+        return [operand], {}, [g.types[operand]]
 
     def mnemonic(self, node):
         return self.name.split()[0]
@@ -286,8 +286,8 @@ class Binary(Op):
         self.dtypes = dtypes
 
     def draw(self, g):
-        found = g.broadcasting(2, lambda type: type.dtype in self.dtypes)
-        return found and (found[0], {}, [Type(g.types[found[0][0]].dtype, found[1])])
+        operands, dims = g.broadcasting(2, lambda type: type.dtype in self.dtypes)
+        return operands, {}, [Type(g.types[operands[0]].dtype, dims)]
 
     def evaluate(self, node, values, shapes):
         a, b = (value.mapped(lambda x: np.broadcast_to(x, shapes[0])) for value in values)
@@ -301,8 +301,8 @@ DIRECTIONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_e
 
 class Compare(Op):
     def draw(self, g):
-        found = g.broadcasting(2, lambda type: True)
-        return found and (found[0], {"direction": g.choice(list(DIRECTIONS))}, [Type("i1", found[1])])
+        operands, dims = g.broadcasting(2, lambda type: True)
+        return operands, {"direction": g.choice(list(DIRECTIONS))}, [Type("i1", dims)]
 
     def body(self, node, names, types):
         return f"{node.attributes['direction']}, {names[0]}, {names[1]}"
@@ -317,12 +317,9 @@ class Compare(Op):
 
 class Select(Op):
     def draw(self, g):
-        found = g.broadcasting(2, lambda type: True)
-        if not found:
-            return None
-        dims = found[1]
+        operands, dims = g.broadcasting(2, lambda type: True)
         predicate = g.operand("i1", g.choice([dims, dims, dims[len(dims) // 2:], ()]))
-        return [predicate, *found[0]], {}, [Type(g.types[found[0][0]].dtype, dims)]
+        return [predicate, *operands], {}, [Type(g.types[operands[0]].dtype, dims)]
 
     def evaluate(self, node, values, shapes):
         p, a, b = (value.mapped(lambda x: np.broadcast_to(x, shapes[0])) for value in values)
@@ -332,8 +329,8 @@ class Select(Op):
 
 class Clamp(Op):
     def draw(self, g):
-        found = g.broadcasting(3, lambda type: type.dtype in NUMBERS)
-        return found and (found[0], {}, [Type(g.types[found[0][0]].dtype, found[1])])
+        operands, dims = g.broadcasting(3, lambda type: type.dtype in NUMBERS)
+        return operands, {}, [Type(g.types[operands[0]].dtype, dims)]
 
     def evaluate(self, node, values, shapes):
         low, a, high = (value.mapped(lambda x: np.broadcast_to(x, shapes[0])) for value in values)
@@ -342,8 +339,8 @@ class Clamp(Op):
 
 class Fma(Op):
     def draw(self, g):
-        found = g.broadcasting(3, lambda type: type.dtype in FLOATS)
-        return found and (found[0], {}, [Type(g.types[found[0][0]].dtype, found[1])])
+        operands, dims = g.broadcasting(3, lambda type: type.dtype in FLOATS)
+        return operands, {}, [Type(g.types[operands[0]].dtype, dims)]
 
     def evaluate(self, node, values, shapes):
         a, b, c = (value.mapped(lambda x: np.broadcast_to(x, shapes[0])) for value in values)
@@ -358,8 +355,6 @@ class Fma(Op):
 class Convert(Op):
     def draw(self, g):
         operand = g.pick(lambda type: True)
-        if operand is None:
-            return None
         type = g.types[operand]
         # Mostly to what the program computes in, so that values meet again.
         to = g.choice(g.dtypes if g.random() < 0.8 else DTYPES)
@@ -401,8 +396,6 @@ class Bitcast(Convert):
 
     def draw(self, g):
         operand = g.pick(lambda type: type.dtype != "i1")
-        if operand is None:
-            return None
         type = g.types[operand]
         # Any bits are a number of an integer type; of floats they would be mostly absurd ones.
         others = [dtype for dtype in (INTEGERS if g.random() < 0.8 else INTEGERS + FLOATS) if width(dtype) == width(type.dtype)]

@@ -31,7 +31,7 @@ class SetExtent(Op):
 
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None or g.depth:
+        if g.depth:
             return None
         type = g.types[operand]
         axis = g.integer(0, type.rank - 1)
@@ -64,7 +64,7 @@ class Compress(SetExtent):
 
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None or g.depth or g.program.is_bounded(operand):
+        if g.depth or g.program.is_bounded(operand):
             return None
         type = g.types[operand]
         axis = g.integer(0, type.rank - 1)
@@ -83,8 +83,6 @@ class Compress(SetExtent):
 class Append(Op):
     def draw(self, g):
         operand = g.pick(lambda type: any(dim in g.program.bounds for dim in type.dims if isinstance(dim, str)))
-        if operand is None:
-            return None
         type = g.types[operand]
         axis = next(i for i, dim in enumerate(type.dims) if dim in g.program.bounds)
         if sum(bool(names_in(dim) & g.program.bounds.keys()) for dim in type.dims) > 1:
@@ -106,8 +104,6 @@ class Append(Op):
 class Extent(Same):
     def draw(self, g):
         operand = g.pick(lambda type: any(names_in(dim) & g.program.bounds.keys() for dim in type.dims))
-        if operand is None:
-            return None
         return [operand], {"axis": g.integer(0, g.types[operand].rank - 1)}, [Type(g.choice(["i32", "i64"]), ())]
 
     def body(self, node, names, types):
@@ -120,7 +116,7 @@ class Extent(Same):
 class PadToBound(Op):
     def draw(self, g):
         operand = g.pick(lambda type: any(names_in(dim) & g.program.bounds.keys() for dim in type.dims))
-        return None if operand is None else self.of(g, operand)
+        return self.of(g, operand)
 
     def of(self, g, operand):
         type = g.types[operand]

@@ -142,8 +142,6 @@ BODIES = {
 class ReduceWith(Op):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         type = g.types[operand]
         name = g.choice([name for name, body in BODIES.items() if type.dtype in body.dtypes])
         operands = [operand]

@@ -15,8 +15,6 @@ def clamped(indices, size):
 class Take(Op):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         type = g.types[operand]
         axis = g.integer(0, type.rank - 1)
         if g.least(type.dims[axis]) < 1:
@@ -39,8 +37,6 @@ class Take(Op):
 class TakeAlongAxis(Op):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         type = g.types[operand]
         axis = g.integer(0, type.rank - 1)
         if g.least(type.dims[axis]) < 1:
@@ -71,7 +67,7 @@ def index_vectors(g, type):
 class Gather(Op):
     def draw(self, g):
         operand = g.pick(lambda type: 1 <= type.rank <= 3)
-        found = operand is not None and index_vectors(g, g.types[operand])
+        found = index_vectors(g, g.types[operand])
         if not found:
             return None
         axes, indices = found
@@ -95,7 +91,7 @@ class Gather(Op):
 class Scatter(Op):
     def draw(self, g):
         operand = g.pick(lambda type: 1 <= type.rank <= 3)
-        found = operand is not None and index_vectors(g, g.types[operand])
+        found = index_vectors(g, g.types[operand])
         if not found:
             return None
         axes, indices = found
@@ -178,8 +174,6 @@ class SearchSorted(Op):
 
     def draw(self, g):
         line = g.pick(lambda type: type.rank == 1 and type.dtype in NUMBERS)
-        if line is None:
-            return None
         dtype = g.types[line].dtype
         places = g.operand(dtype, tuple(g.any_dim() for _ in range(g.integer(0, 2))))
         return [line, places], {"right": g.random() < 0.5}, [Type(g.choice(["i32", "i64"]), g.types[places].dims)]
@@ -215,8 +209,6 @@ def is_zero(a):
 class NonZero(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         size, counted = g.choice([1, 3, 7, 40]), g.choice(["i32", "i64"])
         return [operand], {"size": size}, [Type(counted, (size, g.types[operand].rank)), Type(counted, ())]
 
@@ -237,8 +229,6 @@ class NonZero(Same):
 class MaskedScatter(Op):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         type = g.types[operand]
         mask, source = g.operand("i1", type.dims), g.operand(type.dtype, (g.any_dim(),))
         return None if g.least(g.types[source].dims[0]) < 1 else ([operand, mask, source], {}, [type])

@@ -33,7 +33,7 @@ def in_order(a, axis, descending):
 class Line(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1 and type.dtype in NUMBERS)
-        return None if operand is None else self.along(g, operand, g.types[operand], g.integer(0, g.types[operand].rank - 1))
+        return self.along(g, operand, g.types[operand], g.integer(0, g.types[operand].rank - 1))
 
     def body(self, node, names, types):
         held = node.attributes

@@ -24,8 +24,6 @@ class Rope(Op):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1 and type.dtype in FLOATS and isinstance(type.dims[-1], int) and
                          type.dims[-1] % 2 == 0 and type.dims[-1] > 0)
-        if operand is None:
-            return None
         type = g.types[operand]
         positions = g.operand(g.choice(["i32", "i64"]), g.choice([type.dims[-2:-1], type.dims[:-1], ()]), small=True)
         return [operand, positions], {"base": g.choice([100.0, 1e4]), "interleaved": g.random() < 0.5}, [type]
@@ -118,8 +116,6 @@ def taps(mode, size, count, corners):
 class Resize(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.dtype in NUMBERS and any(isinstance(dim, int) and dim > 0 for dim in type.dims))
-        if operand is None:
-            return None
         type = g.types[operand]
         known = [axis for axis, dim in enumerate(type.dims) if isinstance(dim, int) and dim > 0]
         axes = sorted(g.shuffled(known)[:g.integer(1, 2)])

@@ -27,7 +27,7 @@ class Sized(Op):
         for _ in range(rank):
             dim = g.any_dim()
             if isinstance(dim, str):
-                holder = g.pick(lambda type: dim in type.dims)
+                holder = g.pick_or_none(lambda type: dim in type.dims)
                 if holder is None:
                     dim = g.static_dim()
                 else:
@@ -129,8 +129,6 @@ class Bernoulli(Random):
 class Categorical(Op):
     def draw(self, g):
         logits = g.pick(lambda type: type.rank >= 1 and type.dtype == "f32")
-        if logits is None:
-            return None
         type = g.types[logits]
         axis = g.integer(0, type.rank - 1)
         if g.least(type.dims[axis]) < 1:
@@ -204,8 +202,6 @@ class SizedBroadcast(Sized):
 
     def draw(self, g):
         operand = g.pick(lambda type: type.rank <= 1)
-        if operand is None:
-            return None
         type = g.types[operand]
         dims, operands, holders = self.dims(g, g.integer(1, 2), 1)
         at = g.integer(0, len(dims)) if type.rank else None
@@ -240,8 +236,6 @@ class FromIndex(Sized):
 
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         axis = g.integer(0, g.types[operand].rank - 1)
         dtype = g.choice([dtype for dtype in g.dtypes if dtype != "i1"] or ["i32"])
         return [operand], {"holders": [(0, axis)]}, [Type(dtype, ())]

@@ -8,8 +8,6 @@ from program import Type
 class Roll(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         axes = [axis for axis in range(g.types[operand].rank) if g.random() < 0.5] or [0]
         return [operand], {"axes": axes, "shifts": [g.integer(-9, 9) for _ in axes]}, [g.types[operand]]
 
@@ -26,8 +24,6 @@ class Tile(Same):
 
     def draw(self, g):
         operand = g.pick(lambda type: 1 <= type.rank <= 3)
-        if operand is None:
-            return None
         type = g.types[operand]
         repeats = [g.integer(1, 3) if isinstance(dim, int) else 1 for dim in type.dims]
         dims = tuple(dim * count if isinstance(dim, int) else dim for dim, count in zip(type.dims, repeats))
@@ -45,8 +41,6 @@ class Repeat(Same):
 
     def draw(self, g):
         operand = g.pick(lambda type: any(isinstance(dim, int) for dim in type.dims))
-        if operand is None:
-            return None
         type = g.types[operand]
         axis = g.choice([axis for axis, dim in enumerate(type.dims) if isinstance(dim, int)])
         count = g.integer(1, 3)
@@ -77,7 +71,7 @@ class Triangle(Beside):
 
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 2)
-        return None if operand is None else ([operand], {"offset": g.choice([0, 0, 1, -2, 9])}, [g.types[operand]])
+        return [operand], {"offset": g.choice([0, 0, 1, -2, 9])}, [g.types[operand]]
 
     def evaluate(self, node, values, shapes):
         return [values[0].mapped(lambda x: self.keep(x, node.attributes["offset"]))]
@@ -88,8 +82,6 @@ class Diag(Beside):
 
     def draw(self, g):
         operand = g.pick(lambda type: 1 <= type.rank <= 3 and isinstance(type.dims[-1], int))
-        if operand is None:
-            return None
         type, offset = g.types[operand], g.choice([0, 0, 1, -1, 3])
         size = type.dims[-1] + abs(offset)
         return [operand], {"offset": offset}, [Type(type.dtype, type.dims[:-1] + (size, size))]
@@ -106,8 +98,6 @@ class Diag(Beside):
 class Diagonal(Beside):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 2 and all(isinstance(dim, int) for dim in type.dims[-2:]))
-        if operand is None:
-            return None
         type, offset = g.types[operand], g.choice([0, 0, 1, -1, 5, -7])
         rows, columns = type.dims[-2:]
         size = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)

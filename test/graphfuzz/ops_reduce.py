@@ -52,8 +52,6 @@ def reduced(kind, a, axes, keepdims):
 class Reduce(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         type = g.types[operand]
         kinds = ["max", "min"] if type.dtype != "i1" else []
         kinds += ["sum", "sum", "sum", "prod"] if type.dtype in NUMBERS else []
@@ -114,8 +112,6 @@ def log_sum_exp(a, axes):
 class Moment(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1 and type.dtype in FLOATS)
-        if operand is None:
-            return None
         type = g.types[operand]
         axes = [axis for axis in range(type.rank) if g.random() < 0.5] or [type.rank - 1]
         if any(g.least(type.dims[axis]) < 2 for axis in axes):
@@ -144,8 +140,6 @@ class Moment(Same):
 class SoftmaxLike(Op):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1 and type.dtype in FLOATS)
-        if operand is None:
-            return None
         type = g.types[operand]
         axis = g.integer(0, type.rank - 1)
         return None if g.least(type.dims[axis]) < 1 else ([operand], {"axis": axis}, [type])
@@ -169,8 +163,6 @@ class Norm(Op):
 
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1 and type.dtype in FLOATS)
-        if operand is None:
-            return None
         type = g.types[operand]
         axis = g.integer(max(0, type.rank - 2), type.rank - 1)
         inner = type.dims[axis:]
@@ -211,8 +203,6 @@ class Norm(Op):
 class Arg(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1 and type.dtype in NUMBERS)
-        if operand is None:
-            return None
         type = g.types[operand]
         axis, keepdims = g.integer(0, type.rank - 1), g.random() < 0.4
         if g.least(type.dims[axis]) < 1:
@@ -241,8 +231,6 @@ class Arg(Same):
 class CumSum(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1 and type.dtype in NUMBERS)
-        if operand is None:
-            return None
         type = g.types[operand]
         flags = {"axis": g.integer(0, type.rank - 1), "exclusive": g.random() < 0.3, "reverse": g.random() < 0.3}
         return [operand], flags, [type]

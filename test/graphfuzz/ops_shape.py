@@ -10,8 +10,6 @@ from tensors import FLOATS, NUMPY
 class Broadcast(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.is_static and type.rank < 4)
-        if operand is None:
-            return None
         type = g.types[operand]
         dims = [g.static_dim() if dim == 1 and g.random() < 0.5 else dim for dim in type.dims]
         axes = list(range(len(dims)))
@@ -37,8 +35,6 @@ class Reshape(Same):
 
     def draw(self, g):
         operand = g.pick(lambda type: sum(isinstance(dim, str) for dim in type.dims) <= 2)
-        if operand is None:
-            return None
         type = g.types[operand]
         if type.is_static:
             count = int(np.prod(type.dims, dtype=np.int64))
@@ -73,8 +69,6 @@ class Reshape(Same):
 class ExpandDims(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank < 4)
-        if operand is None:
-            return None
         type, at = g.types[operand], g.integer(0, g.types[operand].rank)
         return [operand], {"axes": [at]}, [Type(type.dtype, type.dims[:at] + (1,) + type.dims[at:])]
 
@@ -88,8 +82,6 @@ class ExpandDims(Same):
 class Squeeze(ExpandDims):
     def draw(self, g):
         operand = g.pick(lambda type: 1 in type.dims)
-        if operand is None:
-            return None
         type = g.types[operand]
         at = type.dims.index(1)
         return [operand], {"axes": [at]}, [Type(type.dtype, type.dims[:at] + type.dims[at + 1:])]
@@ -98,8 +90,6 @@ class Squeeze(ExpandDims):
 class Transpose(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 2)
-        if operand is None:
-            return None
         type = g.types[operand]
         permutation = g.shuffled(range(type.rank))
         return [operand], {"permutation": permutation}, [Type(type.dtype, tuple(type.dims[i] for i in permutation))]
@@ -114,8 +104,6 @@ class Transpose(Same):
 class Reverse(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         axes = [axis for axis in range(g.types[operand].rank) if g.random() < 0.6] or [0]
         return [operand], {"axes": axes}, [g.types[operand]]
 
@@ -129,8 +117,6 @@ class Reverse(Same):
 class Slice(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         type, ranges, dims = g.types[operand], [], []
         for dim in type.dims:
             if isinstance(dim, str):
@@ -165,8 +151,6 @@ def clamped_starts(starts, shape, box):
 class DynamicSlice(Op):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1 and type.is_static)
-        if operand is None:
-            return None
         type = g.types[operand]
         box = tuple(g.integer(min(1, dim), dim) for dim in type.dims)
         starts = [g.operand(g.choice(["i32", "i64"]), (), small=True) for _ in type.dims]
@@ -185,8 +169,6 @@ class DynamicSlice(Op):
 class DynamicUpdateSlice(Op):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1 and type.is_static)
-        if operand is None:
-            return None
         type = g.types[operand]
         box = tuple(g.integer(min(1, dim), dim) for dim in type.dims)
         update = g.operand(type.dtype, box)
@@ -208,8 +190,6 @@ class DynamicUpdateSlice(Op):
 class Concatenate(Op):
     def draw(self, g):
         first = g.pick(lambda type: type.rank >= 1)
-        if first is None:
-            return None
         type = g.types[first]
         axis = g.integer(0, type.rank - 1)
         operands, sizes = [first], [type.dims[axis]]
@@ -233,8 +213,6 @@ class Concatenate(Op):
 class Split(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.is_static and any(dim >= 2 for dim in type.dims))
-        if operand is None:
-            return None
         type = g.types[operand]
         axis = g.choice([i for i, dim in enumerate(type.dims) if dim >= 2])
         cut = g.integer(1, type.dims[axis] - 1)
@@ -257,8 +235,6 @@ class Split(Same):
 class Pad(Op):
     def draw(self, g):
         operand = g.pick(lambda type: type.rank >= 1)
-        if operand is None:
-            return None
         type = g.types[operand]
         low, high, interior, dims = [], [], [], []
         for dim in type.dims:

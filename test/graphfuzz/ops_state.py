@@ -40,7 +40,7 @@ def values_of(g, type):
 
 def static_type(g):
     """Of a value that there is, so that both meet, or of its own."""
-    number = g.pick(lambda type: type.is_static)
+    number = g.pick_or_none(lambda type: type.is_static)
     if number is not None and g.random() < 0.7:
         return g.types[number]
     type = Type(g.choice(g.dtypes), tuple(g.static_dim() for _ in range(g.choice([0, 1, 2, 2, 3]))))
@@ -107,9 +107,9 @@ class Read(State):
 class Assign(State):
     def draw(self, g):
         held = [variable.type for variable in g.variables]
-        number = g.pick(lambda type: type in held) if g.random() < 0.7 else None
+        number = g.pick_or_none(lambda type: type in held) if g.random() < 0.7 else None
         number = g.pick(lambda type: type.is_static) if number is None else number
-        variable = None if number is None else variable_of(g, g.types[number])
+        variable = variable_of(g, g.types[number])
         return variable and ([number], {"variable": variable}, [])
 
     def text(self, program, node):

@@ -1,4 +1,6 @@
 """Convolutions, pools, and norms over several dims."""
+import ast
+
 import numpy as np
 
 import bounds
@@ -11,21 +13,38 @@ from program import Type
 from tensors import FLOATS
 
 
+def clamps(dim):
+    """How many `max` lie in one another, where one around another and numbers is the outer one alone."""
+    def within(tree):
+        inner = [within(child) for child in ast.iter_child_nodes(tree)]
+        if not isinstance(tree, ast.Call):
+            return max(inner, default=0)
+        held = tree.args[0]
+        while isinstance(held, ast.BinOp) and isinstance(held.right, (ast.Constant, ast.UnaryOp)):
+            held = held.left
+        is_chain = isinstance(held, ast.Call) and held.func.id == "max"
+        return max(inner) + (not is_chain)
+    return within(ast.parse(str(dim), mode="eval").body)
+
+
+def clamped(g, dim):
+    """`dim`, or 0 where it is negative; None where a call may be refused for it (docs/architecture.md#symbolic-dims)."""
+    text = f"max({dim},0)"
+    if isinstance(dim, int):
+        return eval(text)
+    return None if clamps(text) > 2 and g.least(dim) < 0 else text
+
+
 def places(g, dim, size, stride, low, high, dilation=1):
-    """How many places a window has along a dim, or None."""
+    """How many places a window has along a dim, or None where a call may be refused for it."""
     extent = (size - 1) * dilation + 1
-    # A window that is wider than what it looks at is refused where that is known at run time only.
-    if isinstance(dim, str) and g.least(dim) + low + high < extent:
-        return None
-    text = f"max(({dim}+{low + high - extent})//{stride}+1,0)"
-    return text if isinstance(dim, str) else eval(text)
+    number = f"({dim}+{low + high - extent})//{stride}+1"
+    return clamped(g, number if isinstance(dim, str) else eval(number))
 
 
 class Conv(Op):
     def draw(self, g):
         operand = g.pick(lambda type: 3 <= type.rank <= 4 and type.dtype in NUMBERS)
-        if operand is None:
-            return None
         type = g.types[operand]
         rank = type.rank - 2
         spatial = [str(i) for i in range(rank)]
@@ -46,9 +65,9 @@ class Conv(Op):
             for name, number in zip(window, (stride, low, high, spread, dilation)):
                 window[name].append(number)
             if spread != 1:
-                dim = f"(({dim}-1)*{spread}+1)" if isinstance(dim, str) else max((dim - 1) * spread + 1, 0)
-            sizes[label], results[label] = size, places(g, dim, size, stride, low, high, dilation)
-        if None in results.values() or any(g.least(type.dims[inputs.index(label)]) < 1 for label in spatial):
+                dim = clamped(g, f"({dim}-1)*{spread}+1" if isinstance(dim, str) else (dim - 1) * spread + 1)
+            sizes[label], results[label] = size, None if dim is None else places(g, dim, size, stride, low, high, dilation)
+        if None in results.values():
             return None
         kernel = g.operand(type.dtype, tuple(sizes[label] for label in filters))
         dims = " ".join([f"[{', '.join(inputs)}]", "x", f"[{', '.join(filters)}]", "->", f"[{', '.join(inputs)}]"])
@@ -68,8 +87,6 @@ class Conv(Op):
 class Pool(Same):
     def draw(self, g):
         operand = g.pick(lambda type: 1 <= type.rank <= 4)
-        if operand is None:
-            return None
         type = g.types[operand]
         window, dims = self.window(g, type)
         if None in dims:
@@ -79,7 +96,7 @@ class Pool(Same):
         return [operand], {"kind": g.choice(kinds), "window": window}, [Type(type.dtype, tuple(dims))]
 
     def window(self, g, type):
-        """What is written of a window, and the dims of its places, None where there are none to speak of."""
+        """What is written of a window, and the dims of its places, None where `places` says that."""
         window = {name: [] for name in ("window", "strides", "low", "high", "dilation")}
         dims = []
         for dim in type.dims:
@@ -105,8 +122,6 @@ class Pool(Same):
 class AvgPool(Pool):
     def draw(self, g):
         operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in FLOATS)
-        if operand is None:
-            return None
         window, dims = self.window(g, g.types[operand])
         if None in dims:
             return None
@@ -129,8 +144,6 @@ class AvgPool(Pool):
 class AdaptivePool(Same):
     def draw(self, g):
         operand = g.pick(lambda type: type.dtype in FLOATS and any(isinstance(dim, int) and dim > 0 for dim in type.dims))
-        if operand is None:
-            return None
         type = g.types[operand]
         known = [axis for axis, dim in enumerate(type.dims) if isinstance(dim, int) and dim > 0]
         axes = sorted(g.shuffled(known)[:g.integer(1, 2)])
@@ -161,8 +174,6 @@ class SelectAndScatter(Pool):
 
     def draw(self, g):
         operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in FLOATS)
-        if operand is None:
-            return None
         type = g.types[operand]
         window, dims = self.window(g, type)
         if None in dims:
@@ -215,8 +226,6 @@ class DimNorm(Op):
     def draw(self, g):
         grouped = self.name == "group_norm"
         operand = g.pick(lambda type: 2 <= type.rank <= 4 and type.dtype in FLOATS)
-        if operand is None:
-            return None
         type = g.types[operand]
         axis = g.integer(1 if grouped else 0, type.rank - 1)
         size = type.dims[axis]
@@ -255,8 +264,6 @@ class BatchNormInference(Op):
 
     def draw(self, g):
         operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in FLOATS)
-        if operand is None:
-            return None
         type = g.types[operand]
         axis = g.integer(0, type.rank - 1)
         vectors = [g.operand(type.dtype, (type.dims[axis],)) for _ in range(4)]

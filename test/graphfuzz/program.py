@@ -168,7 +168,16 @@ class Program:
         """For each call in turn every value as a Num, by number: variables hold what the call before left in them."""
         state = {}
         for environment, data in zip(self.environments, self.data):
-            yield self.run(self.nodes, {number: exact(data[number]) for number in self.inputs}, {**environment, "@": state})
+            yield self.evaluated(environment, data, state)
+
+    def evaluated(self, environment, data, state=None):
+        """Every value of one call as a Num, by number; of the first one where there is no state."""
+        inputs = {number: exact(data[number]) for number in self.inputs}
+        return self.run(self.nodes, inputs, {**environment, "@": {} if state is None else state})
+
+    def as_a(self, kind):
+        """The same as a `kind` of program, which may evaluate in another way."""
+        return kind(**{field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
 
     def run(self, nodes, values, environment):
         """`values` with those that the nodes make of them."""

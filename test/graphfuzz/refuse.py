@@ -20,7 +20,6 @@ import generate
 import harness
 import ops
 import shrink
-from bounds import exact
 from program import Program, Type
 from tensors import Tensor
 
@@ -137,7 +136,7 @@ class LooseProgram(Program):
 
 def is_refused(loose, environment, data):
     try:
-        loose.run(loose.nodes, {number: exact(data[number]) for number in loose.inputs}, {**environment, "@": {}})
+        loose.evaluated(environment, data)
     except Refused:
         return True
     except Unknown:
@@ -171,7 +170,7 @@ def case_of(program):
         return None
     # What nothing depends on demands nothing, in regions neither.
     program = shrink.with_captures(program)
-    loose = LooseProgram(**{field.name: getattr(program, field.name) for field in dataclasses.fields(program)})
+    loose = program.as_a(LooseProgram)
     steps = [harness.Step([data[number] for number in program.inputs], error=ERROR)
              for environment, data in changed(program)[:ATTEMPTS] if is_refused(loose, environment, data)]
     if not steps:
