@@ -15,8 +15,10 @@ namespace xc {
 #define GEN_PASS_DECL
 #include "compiler/Input/Passes.h.inc"
 
-/// The passes of phase `input`, in order, for a whole module.
-void addInputConversionPasses(mlir::OpPassManager &modulePM);
+/// The passes of phase `input`, in order, for a whole module. Functions that `declared` names may
+/// have no body.
+void addInputConversionPasses(mlir::OpPassManager &modulePM,
+                              llvm::ArrayRef<std::string> declared = {});
 
 void registerInputPasses();
 

@@ -377,7 +377,9 @@ static LogicalResult verifyBlock(Block &block) {
   return success();
 }
 
-static LogicalResult verifyFunction(func::FuncOp func) {
+static LogicalResult verifyFunction(func::FuncOp func, ArrayRef<std::string> declared) {
+  if (func.isExternal() && llvm::is_contained(declared, func.getName()))
+    return verifySignature(func);
   if (func.isExternal())
     return func.emitError() << "function '" << func.getName()
                             << "' has no body; expected every function to be here";
@@ -393,6 +395,8 @@ static LogicalResult verifyFunction(func::FuncOp func) {
 namespace {
 
 struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
+  using VerifyInputBase::VerifyInputBase;
+
   void runOnOperation() override {
     bool hasEntry = false;
     for (Operation &op : *getOperation().getBody()) {
@@ -402,7 +406,7 @@ struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
         return signalPassFailure();
       }
       if (auto func = dyn_cast<func::FuncOp>(op)) {
-        if (failed(verifyFunction(func)))
+        if (failed(verifyFunction(func, declared)))
           return signalPassFailure();
         hasEntry |= func.isPublic();
       } else if (auto variable = dyn_cast<array::VariableOp>(op)) {

@@ -43,29 +43,44 @@ static void addCleanup(OpPassManager &pm) {
   pm.addPass(createMergeEqualOps());
 }
 
-/// What users write: checked, and brought into array ops and linalg on tensors.
-static void addInputPasses(OpPassManager &pm, const CompileOptions &options) {
-  pm.addPass(custom::createReadKernels({options.modelDirectory}));
-  addInputConversionPasses(pm);
-  // Entry points are compiled each on its own, so calls between functions go.
-  // Nothing is cleaned up before what ops demand has been stated.
-  pm.addPass(createInlineCalls());
-  pm.addPass(createSymbolDCEPass());
-}
-
-/// Shapes first, since gradients, folding and decomposition look at them.
-static void addArrayPasses(OpPassManager &pm, const CompileOptions &options) {
-  pm.addNestedPass<func::FuncOp>(array::createFixDims());
-  pm.addPass(array::createInferShapes());
-  pm.addPass(createStateDemands());
-  addCleanup(pm);
-  for (const Gradient &gradient : options.gradients) {
+static void addGradients(OpPassManager &pm, ArrayRef<Gradient> gradients) {
+  for (const Gradient &gradient : gradients) {
     array::DifferentiateOptions differentiate;
     differentiate.function = gradient.function;
     differentiate.arguments = gradient.inputs;
     pm.addPass(array::createDifferentiate(differentiate));
   }
-  if (!options.gradients.empty())
+}
+
+/// What users write: checked, and brought into array ops and linalg on tensors. `called` are the
+/// gradients that the program calls itself.
+static void addInputPasses(OpPassManager &pm, const CompileOptions &options,
+                           ArrayRef<Gradient> called) {
+  pm.addPass(custom::createReadKernels({options.modelDirectory}));
+  addInputConversionPasses(pm, llvm::map_to_vector(called, [](const Gradient &gradient) {
+                             return array::getGradientName(gradient.function);
+                           }));
+  // Entry points are compiled each on its own, so calls between functions go.
+  // Nothing is cleaned up before what ops demand has been stated.
+  pm.addPass(createInlineCalls());
+  if (!called.empty()) {
+    // Gradients want functions without calls, and all shapes.
+    pm.addPass(array::createInferShapes());
+    pm.addPass(createStateDemands());
+    addGradients(pm, called);
+    pm.addPass(createInlineCalls());
+  }
+  pm.addPass(createSymbolDCEPass());
+}
+
+/// Shapes first, since gradients, folding and decomposition look at them.
+static void addArrayPasses(OpPassManager &pm, ArrayRef<Gradient> gradients) {
+  pm.addNestedPass<func::FuncOp>(array::createFixDims());
+  pm.addPass(array::createInferShapes());
+  pm.addPass(createStateDemands());
+  addCleanup(pm);
+  addGradients(pm, gradients);
+  if (!gradients.empty())
     addCleanup(pm);
   // While composites are whole, and before choices and loops on constants are simplified.
   pm.addPass(createFoldConstants());
@@ -151,7 +166,12 @@ namespace {
 class Compiler {
 public:
   Compiler(ModuleOp module, const CompileOptions &options, TimingScope &timing)
-      : module(module), options(options), timing(timing), dump(options.dumpDirectory) {}
+      : module(module), options(options), timing(timing), dump(options.dumpDirectory) {
+    for (const Gradient &gradient : options.gradients) {
+      auto declared = module.lookupSymbol<func::FuncOp>(array::getGradientName(gradient.function));
+      (declared && declared.isExternal() ? called : added).push_back(gradient);
+    }
+  }
 
   FailureOr<std::string> run();
 
@@ -168,6 +188,8 @@ private:
   const CompileOptions &options;
   TimingScope &timing;
   Dump dump;
+  /// Gradients that the module declares, to call them, and those that are added to it.
+  SmallVector<Gradient> called, added;
 };
 
 } // namespace
@@ -202,9 +224,9 @@ LogicalResult Compiler::runPhase(Phase phase) {
   std::string name = ("Phase " + kPhaseNames[static_cast<unsigned>(phase)]).str();
   switch (phase) {
   case Phase::Input:
-    return runPasses(module, name, [&](PassManager &pm) { addInputPasses(pm, options); });
+    return runPasses(module, name, [&](PassManager &pm) { addInputPasses(pm, options, called); });
   case Phase::Array:
-    return runPasses(module, name, [&](PassManager &pm) { addArrayPasses(pm, options); });
+    return runPasses(module, name, [&](PassManager &pm) { addArrayPasses(pm, added); });
   case Phase::Linalg:
     return runPasses(module, name, [](PassManager &pm) { addLinalgPasses(pm); });
   case Phase::Layout:

@@ -221,7 +221,75 @@ def generic():
     return Case("generic", text, [Step([x, y], [("f32", want)])], "sum")
 
 
+def trained():
+    """A loop that calls the gradient of a function beside it: a line is fitted to points, whose number is open."""
+    text = """  func.func @NAME(%x: tensor<?x3xf32>, %t: tensor<?xf32>, %w: tensor<3xf32>) -> tensor<f32> {
+    %p = array.dot_general %x, %w batch = [] x [] contract = [1] x [0] : (tensor<?x3xf32>, tensor<3xf32>) -> tensor<?xf32>
+    %d = array.sub %p, %t : tensor<?xf32>
+    %s = array.square %d : tensor<?xf32>
+    %m = array.mean %s axes = [0] : tensor<?xf32> -> tensor<f32>
+    return %m : tensor<f32>
+  }
+  func.func private @NAME_vjp(tensor<?x3xf32>, tensor<?xf32>, tensor<3xf32>, tensor<f32>) -> tensor<?xf32>
+  func.func @NAME_train(%x: tensor<?x3xf32>, %t: tensor<?xf32>, %w: tensor<3xf32>) -> (tensor<3xf32>, tensor<f32>) {
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %rounds = array.constant dense<60> : tensor<i32>
+    %unit = array.constant dense<1.0> : tensor<f32>
+    %rate = array.constant dense<0.05> : tensor<f32>
+    %r:2 = array.while %zero, %w : (tensor<i32>, tensor<3xf32>) -> (tensor<i32>, tensor<3xf32>) condition {
+    ^bb0(%i: tensor<i32>, %v: tensor<3xf32>):
+      %more = array.compare lt, %i, %rounds : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %v: tensor<3xf32>):
+      %g = func.call @NAME_vjp(%x, %t, %v, %unit) : (tensor<?x3xf32>, tensor<?xf32>, tensor<3xf32>, tensor<f32>) -> tensor<?xf32>
+      %s = array.mul %g, %rate : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+      %next = array.sub %v, %s : (tensor<3xf32>, tensor<?xf32>) -> tensor<3xf32>
+      %k = array.add %i, %one : tensor<i32>
+      array.yield %k, %next : tensor<i32>, tensor<3xf32>
+    }
+    %loss = func.call @NAME(%x, %t, %r#1) : (tensor<?x3xf32>, tensor<?xf32>, tensor<3xf32>) -> tensor<f32>
+    return %r#1, %loss : tensor<3xf32>, tensor<f32>
+  }
+"""
+    steps = []
+    for n in (9, 1):
+        x, t, w = tensors.random("f32", (n, 3), 40), tensors.random("f32", (n,), 41), tensors.random("f32", (3,), 42)
+        v = w.values
+        for _ in range(60):
+            v = v - 0.05 * 2 / n * (x.values @ v - t.values) @ x.values
+        steps.append(Step([x, t, w], [("f32", v), ("f32", np.mean((x.values @ v - t.values) ** 2))], "_train"))
+        steps.append(Step([x, t, w], [("f32", np.mean((x.values @ w.values - t.values) ** 2))]))
+    steps.append(Step([x, tensors.random("f32", (2,), 43), w], function="_train", error="expected dim 0 to be 1 .*got 2|got 1 and 2|got 2 and 1"))
+    return Case("trained", text, steps, "model", gradients=(":2",))
+
+
+def newton():
+    """Gradients of gradients, called: the sum of fourth powers, by its slope and its curvature."""
+    text = """  func.func @NAME(%x: tensor<5xf64>) -> tensor<f64> {
+    %a = array.square %x : tensor<5xf64>
+    %b = array.square %a : tensor<5xf64>
+    %s = array.reduce sum, %b axes = [0] : tensor<5xf64> -> tensor<f64>
+    return %s : tensor<f64>
+  }
+  func.func private @NAME_vjp(tensor<5xf64>, tensor<f64>) -> tensor<5xf64>
+  func.func private @NAME_vjp_vjp(tensor<5xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5xf64>, tensor<f64>)
+  func.func @NAME_step(%x: tensor<5xf64>) -> tensor<5xf64> {
+    %one = array.constant dense<1.0> : tensor<f64>
+    %ones = array.constant dense<1.0> : tensor<5xf64>
+    %g = func.call @NAME_vjp(%x, %one) : (tensor<5xf64>, tensor<f64>) -> tensor<5xf64>
+    %h:2 = func.call @NAME_vjp_vjp(%x, %one, %ones) : (tensor<5xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5xf64>, tensor<f64>)
+    %s = array.div %g, %h#0 : tensor<5xf64>
+    %y = array.sub %x, %s : tensor<5xf64>
+    return %y : tensor<5xf64>
+  }
+"""
+    x = tensors.random("f64", (5,), 44, 1, 2)
+    return Case("newton", text, [Step([x], [("f64", x.values * 2 / 3)], "_step")], "composite", gradients=("", "_vjp"))
+
+
 def cases():
     with np.errstate(all="ignore"):
-        for make in (k_means, power_iteration, neighbours, fourier, kalman, runge_kutta, adam, counting, rank_eight, generic):
+        for make in (k_means, power_iteration, neighbours, fourier, kalman, runge_kutta, adam, trained, newton, counting, rank_eight, generic):
             yield make()

@@ -30,6 +30,8 @@ namespace xc::array {
 #define GEN_PASS_DEF_DIFFERENTIATE
 #include "compiler/Dialect/Array/Transforms/Passes.h.inc"
 
+std::string getGradientName(StringRef function) { return (function + "_vjp").str(); }
+
 static constexpr StringLiteral kName = "array.name", kDims = "array.dims";
 
 static std::string nameOf(StringAttr given, StringRef kind, unsigned index) {
@@ -135,6 +137,27 @@ static void returnGradients(func::FuncOp func, ArrayRef<Value> values, ArrayRef<
   func.setResAttrsAttr(builder.getArrayAttr(attributes));
 }
 
+/// Gives `func` the type that the program has declared it with.
+static LogicalResult matchDeclaration(func::FuncOp func, func::FuncOp declared) {
+  FunctionType wanted = declared.getFunctionType(), found = func.getFunctionType();
+  bool isMatch = wanted.getInputs() == found.getInputs() &&
+                 wanted.getNumResults() == found.getNumResults() &&
+                 llvm::all_of_zip(found.getResults(), wanted.getResults(), [](Type from, Type to) {
+                   return tensor::CastOp::areCastCompatible(from, to);
+                 });
+  if (!isMatch)
+    return declared.emitError() << "'" << declared.getName() << "' is declared as " << wanted
+                                << "; the gradient is " << found;
+  Operation *terminator = func.front().getTerminator();
+  OpBuilder builder(terminator);
+  for (auto [operand, type] : llvm::zip_equal(terminator->getOpOperands(), wanted.getResults()))
+    if (operand.get().getType() != type)
+      operand.set(tensor::CastOp::create(builder, func.getLoc(), type, operand.get()));
+  func.setType(wanted);
+  func.setPrivate();
+  return success();
+}
+
 static LogicalResult checkNames(func::FuncOp func) {
   llvm::StringSet<> names;
   for (unsigned index = 0; index < func.getNumArguments(); ++index)
@@ -195,8 +218,14 @@ struct Differentiate : impl::DifferentiateBase<Differentiate> {
                             [&](func::FuncOp known) { error << known.getName(); });
       return signalPassFailure();
     }
-    std::string name = function + "_vjp";
-    if (Operation *taken = symbols.lookup(name)) {
+    if (func.isExternal()) {
+      func.emitError() << "function '" << function << "' has no body, so no gradient";
+      return signalPassFailure();
+    }
+    std::string name = getGradientName(function);
+    Operation *taken = symbols.lookup(name);
+    auto declared = dyn_cast_or_null<func::FuncOp>(taken);
+    if (taken && !(declared && declared.isExternal())) {
       taken->emitError() << "'" << name << "' is the name of the gradient of '" << function
                          << "'; expected another name";
       return signalPassFailure();
@@ -206,9 +235,12 @@ struct Differentiate : impl::DifferentiateBase<Differentiate> {
       return signalPassFailure();
     func::FuncOp gradient = func.clone();
     gradient.setName(name);
-    symbols.insert(gradient, std::next(func->getIterator()));
-    if (failed(differentiate(gradient, *inputs)))
-      signalPassFailure();
+    module.insert(std::next(func->getIterator()), gradient);
+    if (failed(differentiate(gradient, *inputs)) ||
+        (declared && failed(matchDeclaration(gradient, declared))))
+      return signalPassFailure();
+    if (declared)
+      declared.erase();
   }
 };
 

@@ -17,6 +17,9 @@ namespace xc::array {
 #define GEN_PASS_REGISTRATION
 #include "compiler/Dialect/Array/Transforms/Passes.h.inc"
 
+/// What `Differentiate` calls the gradient of `function`.
+std::string getGradientName(llvm::StringRef function);
+
 /// Makes the passes known by name.
 inline void registerPasses() { registerArrayPasses(); }
 

@@ -116,6 +116,10 @@ def Differentiate : Pass<"xc-array-differentiate", "::mlir::ModuleOp"> {
     inputs and results are called `d_` and what they are the cotangents of. The gradients are those of
     `ArrayVjpOpInterface`, or of an op's decomposition.
 
+    Where the module declares `NAME_vjp`, a private function without a body, that one is given the gradient as its
+    body, so that other functions may call it. Its type has to be that of the gradient; sizes of results may be
+    `?` that the gradient knows.
+
     Errors at their place: an op without a gradient that a wanted input's influence on a result passes through
     (`array.while`, `array.if`, `linalg.generic`, ...); an assignment of what depends on a wanted input. Ops that do not
     depend on the wanted inputs need no gradient.
