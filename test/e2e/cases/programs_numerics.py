@@ -267,7 +267,7 @@ def trained():
 
 def newton():
     """Gradients of gradients, called: the sum of fourth powers, by its slope and its curvature."""
-    text = """  func.func @NAME(%x: tensor<5xf64>) -> tensor<f64> {
+    text = """  func.func private @NAME(%x: tensor<5xf64>) -> tensor<f64> {
     %a = array.square %x : tensor<5xf64>
     %b = array.square %a : tensor<5xf64>
     %s = array.reduce sum, %b axes = [0] : tensor<5xf64> -> tensor<f64>
