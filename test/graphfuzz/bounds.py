@@ -99,7 +99,8 @@ def monotone(dtype, function, a, ulps):
         values = function(a.values)
         ends = [np.abs(function(a.values + s * a.error) - values) for s in (1, -1)]
         error = np.maximum(*ends).astype(np.float64)
-        error = np.where(a.error == 0, 0.0, np.where(np.isnan(error), np.inf, error))
+        # What is unknown may be NaN, however near to one another the ends are.
+        error = np.where(a.error == 0, 0.0, np.where(np.isnan(error) | a.unknown, np.inf, error))
     return rounded(dtype, values, error, ulps)
 
 

@@ -3,7 +3,8 @@
 Programs of f64, whose reference is exact but for roundings of float64. A gradient is compared in a few directions of each input, where
 the reference has a derivative: differences to both sides, over two distances, have to agree (they do not at the kinks of max, sorts
 and roundings). Programs that see bits of floats as integers have differences, but no derivative, and where a value on the way is no
-number a select may hide that from differences, but not from a derivative: both are left out. What has no gradient is refused when it is compiled, as docs/gradients.md says; such programs do not count.
+number, or its derivative is none (roots of the zeros of a padding), a select or a zero may hide that from differences, but not from a
+gradient: both are left out. What has no gradient is refused when it is compiled, as docs/gradients.md says; such programs do not count.
 """
 import dataclasses
 
@@ -17,6 +18,8 @@ from tensors import FLOATS, Tensor
 
 STEP = 1e-5
 DIRECTIONS = 3
+# Where ops have values, but infinite derivatives in their first operand.
+STEEP = {"sqrt": (0,), "cbrt": (0,), "pow": (0,), "asin": (-1, 1), "acos": (-1, 1), "acosh": (1,)}
 NOT_COUNTED = r"has no gradient|no input of floats"
 
 
@@ -54,16 +57,18 @@ def total(program, environment, data, cotangents):
 
 
 class NotFinite(Exception):
-    """A value on the way is no number."""
+    """A value on the way, or its derivative, is no number."""
 
 
 class FiniteProgram(Program):
-    """Evaluates as long as all values are numbers, those of regions and those that no output needs as well."""
+    """Evaluates as long as all values and their derivatives are numbers, those of regions and those that no output needs as well."""
 
     def run(self, nodes, values, environment):
         values = super().run(nodes, values, environment)
         made = [values[number] for node in nodes for number in node.results]
         if not all(np.isfinite(value.values.astype(np.float64)).all() for value in made if value.dtype in FLOATS):
+            raise NotFinite
+        if any(np.isin(values[node.operands[0]].values, STEEP[node.op]).any() for node in nodes if node.op in STEEP):
             raise NotFinite
         return values
 
