@@ -111,6 +111,7 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
   // Dims of size 1 hide that loops are the same. Folding them makes new questions about sizes.
+  funcPM.addPass(plan::createFoldProductUnitDims());
   funcPM.addPass(createLinalgFoldUnitExtentDimsPass());
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);

@@ -75,6 +75,21 @@ def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
   }];
 }
 
+def FoldProductUnitDims : Pass<"xc-fold-product-unit-dims", "::mlir::func::FuncOp"> {
+  let summary = "Take dims of size 1 off matrix products";
+  let description = [{
+    Drops the loops of a `linalg.contract` that name a batch of one, and those of rows and columns that have others beside them, with reshapes of its
+    operands. Upstream's folding of unit dims does so for generic ops; where the product kept them, it would share no kernel with what follows. Rows or
+    columns that are one in all stay, and so does a product of which nothing would be left. Example:
+    ```mlir
+    %c = linalg.contract ... ins(%a, %b : tensor<1x64x32xf32>, tensor<1x32x64xf32>) outs(%i : tensor<1x64x64xf32>)  // input
+    %c = linalg.contract ... ins(%x, %y : tensor<64x32xf32>, tensor<32x64xf32>) outs(%z : tensor<64x64xf32>)        // output
+    %d = tensor.expand_shape %c [[0, 1], [2]] ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PromoteVariables : Pass<"xc-promote-variables", "::mlir::func::FuncOp"> {
   let summary = "Read variables first, assign them last";
   let description = [{
