@@ -271,21 +271,29 @@ Values VisibleBlocks::buildVjp(Value toResult, Value toLogsumexp) {
       return maskRepeated(slice(value, side), dim, block, round.start, place);
     };
     Value cotangent = steps.split(sliceNew(toResult)), row = asColumn(steps, sliceNew(rows));
-    Value shares =
-        e.make<ExpOp>(e.sub(steps.buildScores(), asColumn(steps, slice(logsumexp, side))));
-    Value value = steps.product(e.convert(shares, element), cotangent, true, false);
+    Value exponent = e.sub(steps.buildScores(), asColumn(steps, slice(logsumexp, side)));
+    // As they are rounded for the product with values: so each of both products of scores has one
+    // result, which is made where the product is, and no scores of f32 go through memory.
+    Value shares = e.convert(e.make<ExpOp>(exponent), element);
+    Value value = steps.product(shares, cotangent, true, false);
     Value toShares = steps.product(cotangent, steps.share(round.inputs.value), false, true);
-    Value toScaled = e.mul(shares, e.sub(toShares, row));
+    Value toScaled = e.mul(e.widen(shares), e.sub(toShares, row));
     Value toScores = e.convert(e.mul(toScaled, in.scale), element);
     Value query = steps.product(toScores, steps.share(round.inputs.key), false, false);
     Value key = steps.product(toScores, steps.split(round.inputs.query), true, false);
-    Values next{addAt(carried[0], side, steps.merge(query)),
-                addAt(carried[1], keySide, steps.unshare(key)),
-                addAt(carried[2], keySide, steps.unshare(value))};
-    if (isMaskAdded)
-      next.push_back(addAt(carried[3], getMaskSides(round.start, round.key),
-                           e.sumToShape(steps.merge(toScaled), round.inputs.mask)));
-    return next;
+    SmallVector<SmallVector<Side>> sides{{side}, {keySide}, {keySide}};
+    Values parts{steps.merge(query), steps.unshare(key), steps.unshare(value)};
+    if (isMaskAdded) {
+      sides.push_back(getMaskSides(round.start, round.key));
+      parts.push_back(e.sumToShape(steps.merge(toScaled), round.inputs.mask));
+    }
+    // All sums before any of them is written: their memory is not taken again until then, so that
+    // no product waits for what the one before it has made to be copied.
+    for (auto [part, whole, box] : llvm::zip_equal(parts, carried, sides))
+      part = e.add(slice(whole, box), part);
+    for (auto [part, whole, box] : llvm::zip_equal(parts, carried, sides))
+      part = update(whole, box, part);
+    return parts;
   });
   // As the operands stand in the op.
   Values results(ArrayRef(sums).take_front(3));
