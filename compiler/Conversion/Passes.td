@@ -49,6 +49,33 @@ def MergeEqualOps : Pass<"xc-merge-equal-ops"> {
   }];
 }
 
+def GuardLoops : Pass<"xc-guard-loops", "::mlir::ModuleOp"> {
+  let summary = "Put loops that sizes keep from beginning into ifs";
+  let description = [{
+    Where some sizes make the condition of a loop's first round false (alone, or as a part of a conjunction), the loop becomes a region of
+    an `array.if` that they decide: what its body demands of sizes is demanded where there may be a round. Counted is what
+    `-xc-outline-control` counts as sizes, and integers of fewer than 64 bits that are compared with a constant which bounds them: `0 < n`.
+    Loops that fill a `tensor.empty` stay.
+    Example:
+    ```mlir
+    %n = array.from_index %size : tensor<i64>
+    %y = array.while %zero : (tensor<i64>) -> (tensor<i64>) condition {                             // input
+    ^bb0(%i: tensor<i64>):
+      %p = array.compare lt, %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      array.yield %p : tensor<i1>
+    } body { ... }
+
+    %y = array.if %first : tensor<i1> -> (tensor<i64>) {                                            // output
+      %z = array.while %zero : ...
+      array.yield %z : tensor<i64>
+    } else {
+      array.yield %zero : tensor<i64>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
 def OutlineControl : Pass<"xc-outline-control", "::mlir::ModuleOp"> {
   let summary = "Make functions of the regions of array.if and array.while";
   let description = [{

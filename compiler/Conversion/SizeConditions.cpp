@@ -39,17 +39,22 @@ public:
   SizeConditionBuilder(OpBuilder &builder, Location location) : sizes(builder, location) {}
 
   OpFoldResult getTruth(Value value);
+  OpFoldResult getGuard(Value value);
 
 private:
   using Number = std::optional<Difference>;
 
-  Number getNumber(Value value);
+  Number getNumber(Value value, unsigned width = 64);
   Number getSize(Value index);
   Number getConstant(const APInt &value);
   Number combine(Operation *op, Number lhs, Number rhs);
-  OpFoldResult compare(array::CompareOp op);
+  OpFoldResult compare(array::CompareOp op, unsigned width = 64);
   OpFoldResult isLess(const Difference &a, const Difference &b);
   OpFoldResult negate(OpFoldResult truth) { return sizes.sub(sizes.constant(1), truth); }
+  OpFoldResult conjoin(OpFoldResult lhs, OpFoldResult rhs) { return sizes.mul(lhs, rhs); }
+  OpFoldResult disjoin(OpFoldResult lhs, OpFoldResult rhs) {
+    return negate(conjoin(negate(lhs), negate(rhs)));
+  }
 
   array::SizeBuilder sizes;
 };
@@ -151,10 +156,10 @@ SizeConditionBuilder::Number SizeConditionBuilder::getSize(Value index) {
   return std::nullopt;
 }
 
-/// A number of type tensor<i64>.
-SizeConditionBuilder::Number SizeConditionBuilder::getNumber(Value value) {
+/// A number of rank 0, of integers of `width` bits.
+SizeConditionBuilder::Number SizeConditionBuilder::getNumber(Value value, unsigned width) {
   auto type = cast<RankedTensorType>(value.getType());
-  if (type.getRank() != 0 || !type.getElementType().isSignlessInteger(64))
+  if (type.getRank() != 0 || !type.getElementType().isSignlessInteger(width))
     return std::nullopt;
   DenseElementsAttr constant;
   if (matchPattern(value, m_Constant(&constant)))
@@ -164,8 +169,9 @@ SizeConditionBuilder::Number SizeConditionBuilder::getNumber(Value value) {
     return std::nullopt;
   return llvm::TypeSwitch<Operation *, Number>(definition)
       .Case([&](array::FromIndexOp op) { return getSize(op.getOperand()); })
-      .Case<array::AddOp, array::SubOp, array::MulOp>(
-          [&](auto op) { return combine(op, getNumber(op.getLhs()), getNumber(op.getRhs())); })
+      .Case<array::AddOp, array::SubOp, array::MulOp>([&](auto op) {
+        return combine(op, getNumber(op.getLhs(), width), getNumber(op.getRhs(), width));
+      })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -177,13 +183,41 @@ OpFoldResult SizeConditionBuilder::isLess(const Difference &a, const Difference 
     return sizes.constant(0);
   if (low.most && *low.most < high.least)
     return sizes.constant(1);
+  // Of what is 0 or 1 itself, the opposite.
+  if (getConstantIntValue(upper) == 1 && low.most && *low.most == 1)
+    return negate(lower);
   OpFoldResult quotient = sizes.floorDiv(upper, sizes.add(lower, one));
   return negate(sizes.floorDiv(one, sizes.add(quotient, one)));
 }
 
-OpFoldResult SizeConditionBuilder::compare(array::CompareOp op) {
-  Number lhs = getNumber(op.getLhs()), rhs = getNumber(op.getRhs());
-  if (!lhs || !rhs)
+/// Whether numbers that do not compare so lie between constants: one of them is a constant, which
+/// bounds the other one from above, and another constant from below.
+static bool fitsWhereFalse(array::CompareDirection direction, const Difference &lhs,
+                           const Difference &rhs) {
+  auto isConstant = [](const Difference &number) {
+    return getConstantIntValue(number.plus) && getConstantIntValue(number.minus);
+  };
+  auto bounds = [&](const Difference &above, const Difference &number) {
+    return isConstant(above) && getConstantIntValue(number.minus);
+  };
+  switch (direction) {
+  case array::CompareDirection::Lt:
+  case array::CompareDirection::Le:
+    return bounds(lhs, rhs);
+  case array::CompareDirection::Gt:
+  case array::CompareDirection::Ge:
+    return bounds(rhs, lhs);
+  case array::CompareDirection::Ne:
+    return bounds(lhs, rhs) || bounds(rhs, lhs);
+  case array::CompareDirection::Eq:
+    return false;
+  }
+  llvm_unreachable("no direction of a comparison");
+}
+
+OpFoldResult SizeConditionBuilder::compare(array::CompareOp op, unsigned width) {
+  Number lhs = getNumber(op.getLhs(), width), rhs = getNumber(op.getRhs(), width);
+  if (!lhs || !rhs || (width < 64 && !fitsWhereFalse(op.getDirection(), *lhs, *rhs)))
     return {};
   switch (op.getDirection()) {
   case array::CompareDirection::Lt:
@@ -218,14 +252,34 @@ OpFoldResult SizeConditionBuilder::getTruth(Value value) {
   if (!lhs || !rhs)
     return {};
   if (isa<array::AndOp>(op))
-    return sizes.mul(lhs, rhs);
+    return conjoin(lhs, rhs);
   if (isa<array::OrOp>(op))
-    return negate(sizes.mul(negate(lhs), negate(rhs)));
+    return disjoin(lhs, rhs);
   return sizes.add(sizes.mul(lhs, negate(rhs)), sizes.mul(negate(lhs), rhs));
+}
+
+OpFoldResult SizeConditionBuilder::getGuard(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto conjunction = dyn_cast_if_present<array::AndOp>(op))
+    return conjoin(getGuard(conjunction.getLhs()), getGuard(conjunction.getRhs()));
+  if (auto disjunction = dyn_cast_if_present<array::OrOp>(op))
+    return disjoin(getGuard(disjunction.getLhs()), getGuard(disjunction.getRhs()));
+  OpFoldResult truth = getTruth(value);
+  auto comparison = dyn_cast_if_present<array::CompareOp>(op);
+  if (!truth && comparison) {
+    Type element = getElementTypeOrSelf(comparison.getLhs());
+    if (auto integer = dyn_cast<IntegerType>(element); integer && integer.getWidth() > 1)
+      truth = compare(comparison, integer.getWidth());
+  }
+  return truth ? truth : sizes.constant(1);
 }
 
 OpFoldResult buildSizeCondition(Value condition, OpBuilder &builder) {
   return SizeConditionBuilder(builder, condition.getLoc()).getTruth(condition);
+}
+
+OpFoldResult buildSizeGuard(Value condition, OpBuilder &builder) {
+  return SizeConditionBuilder(builder, condition.getLoc()).getGuard(condition);
 }
 
 } // namespace xc

@@ -22,6 +22,11 @@ namespace xc {
 /// products, comparisons and logic, goes into it.
 mlir::OpFoldResult buildSizeCondition(mlir::Value condition, mlir::OpBuilder &builder);
 
+/// As that, but 0 only where sizes alone make `condition` false, and 1 elsewhere, of which
+/// something else may decide: a conjunction is false where a part is. Integers of fewer bits count
+/// where the sizes that make the condition false are numbers of theirs.
+mlir::OpFoldResult buildSizeGuard(mlir::Value condition, mlir::OpBuilder &builder);
+
 } // namespace xc
 
 #endif // XC_CONVERSION_SIZECONDITIONS_H

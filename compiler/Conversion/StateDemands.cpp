@@ -247,6 +247,7 @@ private:
     if (has<array::SetExtentOp, array::CompressOp, array::AppendOp>(scratch))
       pipeline.addPass(createCanonicalizerPass());
     pipeline.addNestedPass<func::FuncOp>(array::createResolveExtents());
+    pipeline.addPass(createGuardLoops());
     pipeline.addPass(createOutlineControl());
     ConvertArrayToLinalgOptions asWritten;
     asWritten.simplify = false;

@@ -90,6 +90,7 @@ static void addArrayPasses(OpPassManager &pm, ArrayRef<Gradient> gradients) {
   // After the decomposition, so that only simple ops need to know what an extent means for them.
   pm.addNestedPass<func::FuncOp>(array::createResolveExtents());
   // Regions see what surrounds them until here; from here on each is a function of its own.
+  pm.addPass(createGuardLoops());
   pm.addPass(createOutlineControl());
 }
 

@@ -110,6 +110,12 @@ TEST(InputSpec, Zeros) {
     EXPECT_EQ(array.integerAt(i), 0);
 }
 
+TEST(InputSpec, OneValueForNoElements) {
+  HostArray array = make("0x3xf32=1.5");
+  EXPECT_EQ(array.shapeString(), "0x3xf32");
+  EXPECT_EQ(failure("0x3xf32=1 2"), "expected 0 values or one for 0x3xf32, got 2");
+}
+
 TEST(InputSpec, WrongCount) {
   EXPECT_EQ(failure("2x3xf32=1 2 3"), "expected 6 values or one for 2x3xf32, got 3");
   EXPECT_EQ(failure("f32="), "expected 1 values or one for f32, got 0");

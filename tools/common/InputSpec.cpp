@@ -9,6 +9,7 @@
 
 #include "tools/common/NpyFile.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -221,12 +222,13 @@ static Result<HostArray> makeLiteral(const InputSpec &spec) {
   Result<HostArray> array = HostArray::create(spec.dtype, spec.dims);
   if (!array)
     return array;
-  bool splat = words.size() == 1 && array->elementCount() > 1;
+  bool splat = words.size() == 1 && array->elementCount() != 1;
   if (!splat && int64_t(words.size()) != array->elementCount())
     return Error("expected " + std::to_string(array->elementCount()) + " values or one for " +
                  array->shapeString() + ", got " + std::to_string(words.size()));
-  for (size_t i = 0; i < words.size(); ++i)
-    if (Error error = setElement(*array, int64_t(i), words[i]))
+  int64_t given = std::min(int64_t(words.size()), array->elementCount());
+  for (int64_t i = 0; i < given; ++i)
+    if (Error error = setElement(*array, i, words[size_t(i)]))
       return error;
   if (splat)
     fillFromFirst(*array);

@@ -536,6 +536,87 @@ def sizes_decide():
         yield by_sizes(name, logic.format(name), lambda n, m, f=function: bool(f(n < m, n >= 5)))
 
 
+def loops_over_nothing():
+    """What a loop's body demands of sizes, it demands where there is a round."""
+    rows = """  func.func @NAME(%x: tensor<?x3xf32>, %most: tensor<f32>) -> (tensor<3xf32>, tensor<i32>) {
+    %n = array.dim %x, 0 : tensor<?x3xf32>
+    %count = array.from_index %n : tensor<i32>
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %sum0 = array.constant dense<0.0> : tensor<3xf32>
+    %r:2 = array.while %zero, %sum0 : (tensor<i32>, tensor<3xf32>) -> (tensor<i32>, tensor<3xf32>) condition {
+    ^bb0(%i: tensor<i32>, %sum: tensor<3xf32>):
+      %more = array.compare lt, %i, %count : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %first = array.slice %sum [0:1] : tensor<3xf32> -> tensor<1xf32>
+      %scalar = array.reshape %first : tensor<1xf32> -> tensor<f32>
+      %small = array.compare lt, %scalar, %most : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %p = array.and %more, %small : tensor<i1>
+      array.yield %p : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %sum: tensor<3xf32>):
+      %row = array.take %x[%i] axis = 0 : (tensor<?x3xf32>, tensor<i32>) -> tensor<3xf32>
+      %next = array.add %sum, %row : tensor<3xf32>
+      %j = array.add %i, %one : tensor<i32>
+      array.yield %j, %next : tensor<i32>, tensor<3xf32>
+    }
+    return %r#1, %r#0 : tensor<3xf32>, tensor<i32>
+  }
+"""
+    def reference(x, most):
+        total, i = np.zeros(3), 0
+        while i < len(x) and total[0] < most:
+            total, i = total + x[i], i + 1
+        return total, i
+
+    steps = []
+    for n, most in ((0, 9), (1, 9), (4, 9), (0, 9), (4, 0.5), (4, -1)):
+        x = np.ones((n, 3)) * [1, 2, 3]
+        total, count = reference(x, most)
+        steps.append(Step([Tensor("f32", x), Tensor("f32", np.array(most))], [("f32", total), ("i32", np.array(count))]))
+    yield Case("loop_over_rows", rows, steps, "sum")
+
+    # The inner loop decides for itself; a count down begins with the size.
+    places = """  func.func @NAME(%x: tensor<?x?xf32>) -> tensor<f32> {
+    %n = array.dim %x, 0 : tensor<?x?xf32>
+    %m = array.dim %x, 1 : tensor<?x?xf32>
+    %rows = array.from_index %n : tensor<i32>
+    %columns = array.from_index %m : tensor<i64>
+    %zero = array.constant dense<0> : tensor<i32>
+    %none = array.constant dense<0> : tensor<i64>
+    %one = array.constant dense<1> : tensor<i32>
+    %step = array.constant dense<1> : tensor<i64>
+    %sum0 = array.constant dense<0.0> : tensor<f32>
+    %r:2 = array.while %rows, %sum0 : (tensor<i32>, tensor<f32>) -> (tensor<i32>, tensor<f32>) condition {
+    ^bb0(%i: tensor<i32>, %sum: tensor<f32>):
+      %more = array.compare gt, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    } body {
+    ^bb0(%i: tensor<i32>, %sum: tensor<f32>):
+      %k = array.sub %i, %one : tensor<i32>
+      %row = array.take %x[%k] axis = 0 : (tensor<?x?xf32>, tensor<i32>) -> tensor<?xf32>
+      %s:2 = array.while %none, %sum : (tensor<i64>, tensor<f32>) -> (tensor<i64>, tensor<f32>) condition {
+      ^bb1(%j: tensor<i64>, %part: tensor<f32>):
+        %left = array.compare lt, %j, %columns : (tensor<i64>, tensor<i64>) -> tensor<i1>
+        array.yield %left : tensor<i1>
+      } body {
+      ^bb1(%j: tensor<i64>, %part: tensor<f32>):
+        %e = array.take %row[%j] axis = 0 : (tensor<?xf32>, tensor<i64>) -> tensor<f32>
+        %t = array.add %part, %e : tensor<f32>
+        %l = array.add %j, %step : tensor<i64>
+        array.yield %l, %t : tensor<i64>, tensor<f32>
+      }
+      array.yield %k, %s#1 : tensor<i32>, tensor<f32>
+    }
+    return %r#1 : tensor<f32>
+  }
+"""
+    steps = []
+    for shape in ((2, 3), (0, 3), (2, 0), (0, 0), (1, 1)):
+        x = random("f32", shape, 5)
+        steps.append(Step([x], [("f32", x.values.sum())]))
+    yield Case("loop_over_places", places, steps, "sum")
+
+
 def demands_of_choices():
     """What a region demands of sizes that it is not chosen for: more than there are, equal ones, a quotient by zero, and fewer than a range allows."""
     vector, grid = "tensor<?xf32>", "tensor<?x?xf32>"
@@ -671,3 +752,4 @@ def cases():
         steps.append(Step([scalar(n), a, b, c], [("f32", first.values), ("f32", second.values), ("f32", c.values)]))
     yield Case("swap", SWAP, steps, "exact")
     yield from sizes_decide()
+    yield from loops_over_nothing()
