@@ -78,32 +78,22 @@ namespace {
 /// symbols of the function.
 class RegionDemands {
 public:
-  explicit RegionDemands(ModuleOp module) : symbols(module) {}
+  RegionDemands(ModuleOp module, func::FuncOp func)
+      : func(func), dims(func, plan::UnifySizes::No), symbols(module) {}
 
-  SmallVector<plan::Demand> run(func::FuncOp func) {
-    plan::SymbolicDims dims(func, plan::UnifySizes::No);
-    collect(func, dims, /*around=*/nullptr, /*isChosen=*/AffineExpr());
+  SmallVector<plan::Demand> run() {
+    collect(func, dims, /*toRoot=*/nullptr, /*isChosen=*/AffineExpr());
     return demands.takeVector();
   }
+  /// Of the whole function.
+  const plan::SymbolicDims &getDims() const { return dims; }
 
 private:
-  /// Formulas over the symbols of a region's function, as formulas over those of the whole one;
-  /// null where a symbol is none.
-  class Translation {
-  public:
-    Translation(plan::SymbolicDims &dims, const Translation *around, ValueRange operands,
-                const plan::SymbolicDims &inside);
-    AffineExpr operator()(AffineExpr expr) const;
-
-  private:
-    SmallVector<AffineExpr> symbols;
-  };
-
-  void collect(func::FuncOp func, plan::SymbolicDims &dims, const Translation *around,
+  void collect(func::FuncOp func, plan::SymbolicDims &inside, plan::FormulaTranslation *toRoot,
                AffineExpr isChosen);
-  void collectRegion(FlatSymbolRefAttr callee, ValueRange operands, plan::SymbolicDims &dims,
-                     const Translation *around, AffineExpr isChosen);
-  void add(plan::Demand demand, const Translation *around, AffineExpr isChosen);
+  void collectRegion(FlatSymbolRefAttr callee, ValueRange operands, plan::SymbolicDims &around,
+                     plan::FormulaTranslation *toRoot, AffineExpr isChosen);
+  void add(plan::Demand demand, plan::FormulaTranslation *toRoot, AffineExpr isChosen);
 
   /// Keeps what is new, in the order in which it came.
   class DemandList {
@@ -120,36 +110,25 @@ private:
     SmallVector<plan::Demand> demands;
   };
 
+  func::FuncOp func;
+  plan::SymbolicDims dims;
   SymbolTable symbols;
   DemandList demands;
 };
 
 } // namespace
 
-RegionDemands::Translation::Translation(plan::SymbolicDims &dims, const Translation *around,
-                                        ValueRange operands, const plan::SymbolicDims &inside) {
-  for (const plan::SymbolDefinition &symbol : inside.getSymbols()) {
-    FailureOr<AffineExpr> size = dims.getDim(operands[symbol.input], symbol.dim);
-    AffineExpr expr = succeeded(size) ? *size : AffineExpr();
-    symbols.push_back(expr && around ? (*around)(expr) : expr);
-  }
+/// A formula of a region's function as one of the whole function; null where it is none.
+static AffineExpr translate(FailureOr<AffineExpr> expr, plan::FormulaTranslation *toRoot) {
+  if (failed(expr))
+    return {};
+  return toRoot ? (*toRoot)(*expr) : *expr;
 }
 
-AffineExpr RegionDemands::Translation::operator()(AffineExpr expr) const {
-  for (auto [position, symbol] : llvm::enumerate(symbols))
-    if (!symbol && expr.isFunctionOfSymbol(position))
-      return {};
-  SmallVector<AffineExpr> replacements(symbols);
-  for (AffineExpr &replacement : replacements)
-    if (!replacement)
-      replacement = getAffineConstantExpr(0, expr.getContext());
-  return expr.replaceSymbols(replacements);
-}
-
-void RegionDemands::add(plan::Demand demand, const Translation *around, AffineExpr isChosen) {
+void RegionDemands::add(plan::Demand demand, plan::FormulaTranslation *toRoot,
+                        AffineExpr isChosen) {
   for (AffineExpr *side : {&demand.left, &demand.right}) {
-    if (around)
-      *side = (*around)(*side);
+    *side = translate(*side, toRoot);
     if (!*side)
       return;
     if (isChosen)
@@ -160,39 +139,39 @@ void RegionDemands::add(plan::Demand demand, const Translation *around, AffineEx
 }
 
 void RegionDemands::collectRegion(FlatSymbolRefAttr callee, ValueRange operands,
-                                  plan::SymbolicDims &dims, const Translation *around,
+                                  plan::SymbolicDims &around, plan::FormulaTranslation *toRoot,
                                   AffineExpr isChosen) {
-  auto func = symbols.lookup<func::FuncOp>(callee.getAttr());
-  plan::SymbolicDims inside(func, plan::UnifySizes::No);
-  Translation translation(dims, around, operands, inside);
-  collect(func, inside, &translation, isChosen);
+  auto region = symbols.lookup<func::FuncOp>(callee.getAttr());
+  plan::SymbolicDims inside(region, plan::UnifySizes::No);
+  SmallVector<AffineExpr> sizes;
+  for (const plan::SymbolDefinition &symbol : inside.getSymbols())
+    sizes.push_back(translate(around.getDim(operands[symbol.input], symbol.dim), toRoot));
+  plan::FormulaTranslation translation(inside, dims, std::move(sizes));
+  collect(region, inside, &translation, isChosen);
 }
 
-void RegionDemands::collect(func::FuncOp func, plan::SymbolicDims &dims, const Translation *around,
-                            AffineExpr isChosen) {
-  for (const plan::Demand &demand : plan::collectDemands(func, dims))
-    add(demand, around, isChosen);
+void RegionDemands::collect(func::FuncOp func, plan::SymbolicDims &inside,
+                            plan::FormulaTranslation *toRoot, AffineExpr isChosen) {
+  for (const plan::Demand &demand : plan::collectDemands(func, inside))
+    add(demand, toRoot, isChosen);
   for (Operation &op : func.front()) {
     if (auto loop = dyn_cast<plan::LoopOp>(op))
       for (FlatSymbolRefAttr callee : {loop.getConditionAttr(), loop.getBodyAttr()})
-        collectRegion(callee, loop.getOperands(), dims, around, isChosen);
+        collectRegion(callee, loop.getOperands(), inside, toRoot, isChosen);
     auto branch = dyn_cast<plan::BranchOp>(op);
     if (!branch)
       continue;
-    AffineExpr one = getAffineConstantExpr(1, op.getContext()), choice;
+    AffineExpr thenIsChosen = isChosen, otherwiseIsChosen = isChosen;
     if (branch.getCondition().getType().isIndex()) {
-      FailureOr<AffineExpr> expr = dims.getExpr(branch.getCondition());
-      choice = succeeded(expr) ? (around ? (*around)(*expr) : *expr) : AffineExpr();
+      AffineExpr choice = translate(inside.getExpr(branch.getCondition()), toRoot);
       if (!choice)
         continue;
+      thenIsChosen = isChosen ? isChosen * choice : choice;
+      otherwiseIsChosen = isChosen ? isChosen * (1 - choice) : 1 - choice;
     }
-    for (auto [callee, own] :
-         {std::pair(branch.getThenAttr(), choice),
-          std::pair(branch.getOtherwiseAttr(), choice ? one - choice : AffineExpr())})
-      collectRegion(callee, branch.getCaptures(), dims, around,
-                    own && isChosen ? isChosen * own
-                    : own           ? own
-                                    : isChosen);
+    collectRegion(branch.getThenAttr(), branch.getCaptures(), inside, toRoot, thenIsChosen);
+    collectRegion(branch.getOtherwiseAttr(), branch.getCaptures(), inside, toRoot,
+                  otherwiseIsChosen);
   }
 }
 
@@ -206,7 +185,7 @@ struct StateDemands final : impl::StateDemandsBase<StateDemands> {
         continue;
       ModuleOp scratch = copyOf(func, table);
       if (succeeded(lower(scratch)))
-        state(func, RegionDemands(scratch).run(scratch.lookupSymbol<func::FuncOp>(func.getName())));
+        state(func, scratch);
       scratch.erase();
     }
   }
@@ -255,13 +234,20 @@ private:
     return runPipeline(pipeline, scratch);
   }
 
-  static void state(func::FuncOp func, ArrayRef<plan::Demand> demands) {
+  static void state(func::FuncOp func, ModuleOp scratch) {
+    RegionDemands lowered(scratch, scratch.lookupSymbol<func::FuncOp>(func.getName()));
+    SmallVector<plan::Demand> demands = lowered.run();
     plan::SymbolicDims dims(func, plan::UnifySizes::No);
+    // Both functions have the same arguments.
+    SmallVector<AffineExpr> symbols;
+    for (unsigned symbol = 0; symbol < dims.getSymbols().size(); ++symbol)
+      symbols.push_back(getAffineSymbolExpr(symbol, func.getContext()));
+    plan::FormulaTranslation here(lowered.getDims(), dims, std::move(symbols));
     OpBuilder builder = OpBuilder::atBlockBegin(&func.front());
     SmallVector<Value> symbolValues;
     for (const plan::Demand &demand : demands) {
-      Value left = dims.materialize(builder, demand.loc, demand.left, symbolValues),
-            right = dims.materialize(builder, demand.loc, demand.right, symbolValues);
+      Value left = dims.materialize(builder, demand.loc, here(demand.left), symbolValues),
+            right = dims.materialize(builder, demand.loc, here(demand.right), symbolValues);
       plan::RequireOp::create(builder, demand.loc, left, demand.comparison, right, demand.what);
     }
   }

@@ -38,6 +38,10 @@ namespace {
 /// Writes formulas one after the other, and remembers where each part of them lies.
 class FormulaWriter {
 public:
+  /// `definitionNumbers`: the formulas that symbols stand for.
+  explicit FormulaWriter(const llvm::DenseMap<unsigned, uint32_t> &definitionNumbers)
+      : definitionNumbers(definitionNumbers) {}
+
   fb::Range getRange(AffineExpr expr) {
     auto it = ranges.find(expr);
     if (it != ranges.end())
@@ -63,7 +67,11 @@ private:
     if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
       code.emplace_back(fb::FormulaOp::Const, constant.getValue());
     } else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-      code.emplace_back(fb::FormulaOp::Symbol, symbol.getPosition());
+      auto definition = definitionNumbers.find(symbol.getPosition());
+      if (definition == definitionNumbers.end())
+        code.emplace_back(fb::FormulaOp::Symbol, symbol.getPosition());
+      else
+        code.emplace_back(fb::FormulaOp::Formula, definition->second);
     } else {
       auto binary = cast<AffineBinaryOpExpr>(expr);
       emit(binary.getLHS());
@@ -73,6 +81,7 @@ private:
     ranges.try_emplace(expr, begin, static_cast<uint32_t>(code.size()) - begin);
   }
 
+  const llvm::DenseMap<unsigned, uint32_t> &definitionNumbers;
   std::vector<fb::FormulaInstruction> code;
   llvm::DenseMap<AffineExpr, fb::Range> ranges;
   llvm::DenseMap<AffineExpr, uint64_t> counts;
@@ -80,12 +89,27 @@ private:
 
 } // namespace
 
+FormulaTable::FormulaTable(plan::FunctionOp function)
+    : firstDefinition(function.getSymbols().size()) {
+  if (auto map = function->getAttrOfType<AffineMapAttr>("definitions"))
+    definitions = llvm::to_vector(map.getValue().getResults());
+}
+
 uint32_t FormulaTable::getFormula(AffineExpr expr) {
+  // What it names stands before it.
+  expr.walk([&](AffineExpr part) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(part);
+    if (definitions.empty() || !symbol || symbol.getPosition() < firstDefinition ||
+        definitionNumbers.contains(symbol.getPosition()))
+      return;
+    uint32_t number = getFormula(definitions[symbol.getPosition() - firstDefinition]);
+    definitionNumbers[symbol.getPosition()] = number;
+  });
   return numbers.try_emplace(expr, numbers.size()).first->second;
 }
 
 FormulaCode FormulaTable::emit() const {
-  FormulaWriter writer;
+  FormulaWriter writer(definitionNumbers);
   // The longest first: offsets in the arena, of which one is the beginning of the next.
   auto order = numbers.getArrayRef().vec();
   llvm::sort(order, [&](const auto &a, const auto &b) {

@@ -10,6 +10,8 @@
 
 #include "schemas/module_generated.h"
 
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
 #include "llvm/ADT/MapVector.h"
@@ -27,6 +29,10 @@ struct FormulaCode {
 /// Collects the formulas of one plan, function or executable, equal ones once.
 class FormulaTable {
 public:
+  FormulaTable() = default;
+  /// Of formulas over the symbols of a plan, behind which are those of its definitions.
+  explicit FormulaTable(plan::FunctionOp function);
+
   /// A literal where the expression is a constant, else the number of its formula. Dims must not
   /// occur.
   fb::Value getValue(mlir::AffineExpr expr);
@@ -38,7 +44,11 @@ public:
   FormulaCode emit() const;
 
 private:
+  unsigned firstDefinition = 0;
+  llvm::SmallVector<mlir::AffineExpr> definitions;
   llvm::MapVector<mlir::AffineExpr, uint32_t> numbers;
+  /// Of the definitions that are named, which stand before what names them.
+  llvm::DenseMap<unsigned, uint32_t> definitionNumbers;
 };
 
 } // namespace xc::target

@@ -172,7 +172,7 @@ private:
   SmallVector<DataNumbers> numbers; // for each target
   SmallVector<llvm::StringMap<KernelExports>> kernels;
   SmallVector<Code> executables;
-  bool hasRequirements = false, hasChoices = false;
+  bool hasRequirements = false, hasChoices = false, hasSharedFormulas = false;
 };
 
 } // namespace
@@ -414,11 +414,11 @@ flatbuffers::Offset<fb::Requirement> ModuleWriter::buildRequirement(DictionaryAt
 
 flatbuffers::Offset<fb::Function>
 ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
-  FormulaTable formulas;
   std::vector<flatbuffers::Offset<fb::Argument>> inputs, outputs;
   std::vector<flatbuffers::Offset<fb::Symbol>> symbols;
   std::vector<flatbuffers::Offset<fb::Plan>> plans;
   plan::FunctionOp first = targetPlans.front();
+  FormulaTable formulas(first);
   for (Attribute entry : first.getInputs())
     inputs.push_back(buildArgument(cast<DictionaryAttr>(entry), formulas));
   for (Attribute entry : first.getOutputs())
@@ -433,6 +433,7 @@ ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
   for (auto [index, targetPlan] : llvm::enumerate(targetPlans)) {
     plan::FunctionOp plan = targetPlan;
     plan.walk([&](plan::ChooseOp) { hasChoices = true; });
+    hasSharedFormulas |= plan->hasAttr("definitions");
     plans.push_back(writePlan(builder, plan, index, kernels[index], numbers[index]));
   }
   auto doc = first->getAttrOfType<StringAttr>("doc");
@@ -517,6 +518,8 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
     requiredFeatures.push_back("requirements");
   if (hasChoices)
     requiredFeatures.push_back("choices");
+  if (hasSharedFormulas)
+    requiredFeatures.push_back("shared formulas");
   auto features = builder.CreateVectorOfStrings(requiredFeatures);
   auto module =
       fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables),

@@ -35,11 +35,12 @@ namespace {
 
 class PlanWriter {
 public:
-  PlanWriter(flatbuffers::FlatBufferBuilder &builder, const llvm::StringMap<KernelExports> &kernels,
-             const DataNumbers &numbers)
-      : builder(builder), kernels(kernels), numbers(numbers) {}
+  PlanWriter(flatbuffers::FlatBufferBuilder &builder, plan::FunctionOp function,
+             const llvm::StringMap<KernelExports> &kernels, const DataNumbers &numbers)
+      : builder(builder), function(function), kernels(kernels), numbers(numbers),
+        formulas(function) {}
 
-  flatbuffers::Offset<fb::Plan> write(plan::FunctionOp function, uint32_t target);
+  flatbuffers::Offset<fb::Plan> write(uint32_t target);
 
 private:
   fb::Binding getBinding(plan::RangeAttr range);
@@ -51,6 +52,7 @@ private:
   void addVariant(const KernelExports &kernel, unsigned variant, AffineMap scalars);
 
   flatbuffers::FlatBufferBuilder &builder;
+  plan::FunctionOp function;
   const llvm::StringMap<KernelExports> &kernels;
   const DataNumbers &numbers;
   FormulaTable formulas;
@@ -180,7 +182,7 @@ void PlanWriter::addCommandOp(Operation &op) {
       });
 }
 
-flatbuffers::Offset<fb::Plan> PlanWriter::write(plan::FunctionOp function, uint32_t target) {
+flatbuffers::Offset<fb::Plan> PlanWriter::write(uint32_t target) {
   blocks.push_back(&function.getBody().front());
   std::vector<fb::Region> regions;
   for (size_t region = 0; region < blocks.size(); ++region) {
@@ -238,7 +240,7 @@ flatbuffers::Offset<fb::Plan> writePlan(flatbuffers::FlatBufferBuilder &builder,
                                         plan::FunctionOp function, uint32_t target,
                                         const llvm::StringMap<KernelExports> &kernels,
                                         const DataNumbers &numbers) {
-  return PlanWriter(builder, kernels, numbers).write(function, target);
+  return PlanWriter(builder, function, kernels, numbers).write(target);
 }
 
 } // namespace xc::target

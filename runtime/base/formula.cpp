@@ -54,6 +54,7 @@ static FormulaError applyBinary(FormulaOp op, int64_t a, int64_t b, int64_t *res
     break;
   case FormulaOp::Const:
   case FormulaOp::Symbol:
+  case FormulaOp::Formula:
     break;
   }
   return overflows ? FormulaError::Overflow : FormulaError::None;
@@ -83,8 +84,19 @@ static Outcome combine(FormulaOp op, Outcome a, Outcome b) {
   return result;
 }
 
+/// Results that stand for an error: the smallest numbers, which no size is near.
+static int64_t encode(FormulaError error) { return INT64_MIN + static_cast<int64_t>(error); }
+
+static Outcome decode(int64_t result) {
+  for (FormulaError error : {FormulaError::Overflow, FormulaError::DivisionByZero})
+    if (result == encode(error))
+      return {0, error};
+  return {result, FormulaError::None};
+}
+
 FormulaError xc::evaluateFormula(const fb::FormulaInstruction *code, size_t size,
-                                 Span<const int64_t> symbols, int64_t *result) {
+                                 Span<const int64_t> symbols, Span<const int64_t> earlier,
+                                 int64_t *result) {
   Outcome stack[kMaxFormulaDepth];
   size_t depth = 0;
   for (size_t i = 0; i < size; ++i) {
@@ -96,26 +108,35 @@ FormulaError xc::evaluateFormula(const fb::FormulaInstruction *code, size_t size
     case FormulaOp::Symbol:
       stack[depth++] = {symbols[static_cast<size_t>(instruction.operand())], FormulaError::None};
       break;
+    case FormulaOp::Formula:
+      stack[depth++] = decode(earlier[static_cast<size_t>(instruction.operand())]);
+      break;
     default:
       --depth;
       stack[depth - 1] = combine(instruction.op(), stack[depth - 1], stack[depth]);
     }
   }
-  if (stack[0].error == FormulaError::None)
-    *result = stack[0].value;
+  *result = stack[0].error == FormulaError::None ? stack[0].value : encode(stack[0].error);
   return stack[0].error;
 }
 
-const char *xc::verifyFormula(const fb::FormulaInstruction *code, size_t size, size_t symbolCount) {
+static bool isLeaf(FormulaOp op) {
+  return op == FormulaOp::Const || op == FormulaOp::Symbol || op == FormulaOp::Formula;
+}
+
+const char *xc::verifyFormula(const fb::FormulaInstruction *code, size_t size, size_t symbolCount,
+                              size_t earlierCount) {
   size_t depth = 0;
   for (size_t i = 0; i < size; ++i) {
     const fb::FormulaInstruction &instruction = code[i];
     if (instruction.op() > FormulaOp::MAX)
       return "has an unknown operation";
-    if (instruction.op() == FormulaOp::Const || instruction.op() == FormulaOp::Symbol) {
-      if (instruction.op() == FormulaOp::Symbol &&
-          static_cast<uint64_t>(instruction.operand()) >= symbolCount)
+    if (isLeaf(instruction.op())) {
+      uint64_t operand = static_cast<uint64_t>(instruction.operand());
+      if (instruction.op() == FormulaOp::Symbol && operand >= symbolCount)
         return "names a symbol that does not exist";
+      if (instruction.op() == FormulaOp::Formula && operand >= earlierCount)
+        return "names a formula that does not stand before it";
       if (++depth > kMaxFormulaDepth)
         return "needs too deep a stack";
       continue;

@@ -299,12 +299,10 @@ Status PlanResolver::evaluate(Span<const int64_t> symbols) {
   failures.clear();
   for (uint32_t i = 0; i < results.size(); ++i) {
     const fb::Range &range = *plan->formulas()->Get(i);
-    FormulaError error =
-        evaluateFormula(codeOf(plan->formula_code(), range), range.count(), symbols, &results[i]);
-    if (error == FormulaError::None)
-      continue;
-    results[i] = -1;
-    XCR_RETURN_IF_ERROR(failures.push({i, error}));
+    FormulaError error = evaluateFormula(codeOf(plan->formula_code(), range), range.count(),
+                                         symbols, results.span(), &results[i]);
+    if (error != FormulaError::None)
+      XCR_RETURN_IF_ERROR(failures.push({i, error}));
   }
   return Status();
 }
@@ -652,7 +650,7 @@ int64_t PlanResolver::evaluateForExport(uint32_t ordinal, const fb::Value &value
   Span<const int64_t> values = {scalars.data() + command.scalars.begin, command.scalars.count};
   int64_t result = -1;
   FormulaError error =
-      evaluateFormula(codeOf(code.formula_code(), range), range.count(), values, &result);
+      evaluateFormula(codeOf(code.formula_code(), range), range.count(), values, {}, &result);
   return error == FormulaError::None ? result : -1;
 }
 

@@ -132,9 +132,16 @@ Status FunctionShapes::arenaBytes(const fb::Plan &plan, uint64_t *bytes) const {
   const fb::Value &size = *plan.arena_size();
   int64_t value = size.literal();
   if (size.formula() >= 0) {
-    const fb::Range &range = *plan.formulas()->Get(static_cast<uint32_t>(size.formula()));
-    FormulaError error =
-        evaluateFormula(codeOf(plan.formula_code(), range), range.count(), symbols.span(), &value);
+    // With those that it may name.
+    Vector<int64_t> values(allocator);
+    XCR_RETURN_IF_ERROR(values.resize(static_cast<uint32_t>(size.formula()) + 1));
+    FormulaError error = FormulaError::None;
+    for (uint32_t i = 0; i < values.size(); ++i) {
+      const fb::Range &range = *plan.formulas()->Get(i);
+      error = evaluateFormula(codeOf(plan.formula_code(), range), range.count(), symbols.span(),
+                              values.span(), &values[i]);
+    }
+    value = values[values.size() - 1];
     if (error != FormulaError::None)
       return noSize(error);
     if (value < 0)

@@ -9,12 +9,21 @@
 
 using namespace xc;
 
+/// Whether another formula of the table names formula \p ordinal.
+static bool isNamed(const FormulaCode *code, uint32_t ordinal) {
+  for (const fb::FormulaInstruction *instruction : *code)
+    if (instruction->op() == fb::FormulaOp::Formula && instruction->operand() == ordinal)
+      return true;
+  return false;
+}
+
 FormulaError xc::evaluateAll(const FormulaCode *code, const FormulaRanges *formulas,
                              Span<const int64_t> symbols, Span<int64_t> results, uint32_t *failed) {
   for (uint32_t i = 0; i < count(formulas); ++i) {
     const fb::Range &range = *formulas->Get(i);
-    FormulaError error = evaluateFormula(codeOf(code, range), range.count(), symbols, &results[i]);
-    if (error != FormulaError::None) {
+    FormulaError error =
+        evaluateFormula(codeOf(code, range), range.count(), symbols, results, &results[i]);
+    if (error != FormulaError::None && !isNamed(code, i)) {
       *failed = i;
       return error;
     }

@@ -55,7 +55,7 @@ inline const fb::FormulaInstruction *codeOf(const FormulaCode *code, const fb::R
 }
 
 /// Evaluates every formula of a verified table. On an error \p failed is the
-/// ordinal of the formula.
+/// ordinal of the formula. One that others name is needed by those alone.
 FormulaError evaluateAll(const FormulaCode *code, const FormulaRanges *formulas,
                          Span<const int64_t> symbols, Span<int64_t> results, uint32_t *failed);
 

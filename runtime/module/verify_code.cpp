@@ -82,7 +82,8 @@ Status Verifier::verifyExportValue(const fb::Executable &code, const fb::Export 
                    count(code.formulas()));
   const fb::Range &range = *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
   if (const char *fault =
-          verifyFormula(codeOf(code.formula_code(), range), range.count(), entry.scalar_count()))
+          verifyFormula(codeOf(code.formula_code(), range), range.count(), entry.scalar_count(),
+                        /*earlierCount=*/0))
     return corrupt("a formula of kernel '%s' %s", name, fault);
   return Status();
 }

@@ -56,7 +56,7 @@ Status Verifier::verifyFormulas(xcr_string_view_t owner, const FormulaCode *code
     const fb::Range &range = *formulas->Get(i);
     if (!isInside(range, code))
       return corrupt("formula %u of '%.*s' is outside its code", i, printLength(owner), owner.data);
-    if (const char *fault = verifyFormula(codeOf(code, range), range.count(), symbolCount))
+    if (const char *fault = verifyFormula(codeOf(code, range), range.count(), symbolCount, i))
       return corrupt("formula %u of '%.*s' %s", i, printLength(owner), owner.data, fault);
   }
   return Status();

@@ -37,7 +37,8 @@ uint64_t xc::byteLengthOf(fb::DType dtype, const flatbuffers::Vector<int64_t> *d
 Status Verifier::verify() {
   for (uint32_t i = 0; i < count(module.required_features()); ++i) {
     xcr_string_view_t feature = text(module.required_features()->Get(i));
-    if (equal(feature, xcr_string("requirements")) || equal(feature, xcr_string("choices")))
+    if (equal(feature, xcr_string("requirements")) || equal(feature, xcr_string("choices")) ||
+        equal(feature, xcr_string("shared formulas")))
       continue;
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
                       "the module needs feature '%.*s', which this version of "

@@ -390,6 +390,8 @@ static const BadTable kBadTables[] = {
      [](ModuleSpec &m) { m.functions[0].formulas.add({op(fb::FormulaOp::Add)}); }},
     {"FormulaTwoValues", "does not leave one value",
      [](ModuleSpec &m) { m.functions[0].formulas.add({constant(1), constant(2)}); }},
+    {"FormulaOfItself", "names a formula that does not stand before it",
+     [](ModuleSpec &m) { m.functions[0].formulas.code[0] = {fb::FormulaOp::Formula, 0}; }},
     {"FormulaDeep", "too deep",
      [](ModuleSpec &m) { m.functions[0].formulas.add(Code(100, constant(1))); }},
     {"PlanTarget", "is for target 3", [](ModuleSpec &m) { plan(m).target = 3; }},

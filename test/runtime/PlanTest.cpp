@@ -127,6 +127,39 @@ TEST_F(PlanTest, OnlyWhatIsChosenNeedsItsFormulas) {
   }
 }
 
+TEST_F(PlanTest, FormulasNameEarlierOnes) {
+  ModuleSpec spec = addModule();
+  spec.requiredFeatures = {"shared formulas"};
+  FunctionSpec &function = spec.functions[0];
+  function = FunctionSpec();
+  function.symbols = {{"n", 0, 0}};
+  fb::Value n = function.formulas.add({symbol(0)});
+  // 12 / n, which nothing needs where n is 0: n * (12 / n) is the size then.
+  fb::Value quotient =
+      function.formulas.add({constant(12), symbol(0), op(fb::FormulaOp::FloorDiv)});
+  fb::Value size = function.formulas.add(
+      {symbol(0), {fb::FormulaOp::Formula, quotient.formula()}, op(fb::FormulaOp::Mul)});
+  function.inputs = {{"x", fb::DType::F32, {n}}};
+  function.outputs = {{"y", fb::DType::F32, {size}}};
+  PlanSpec plan;
+  fb::Value elements = plan.formulas.add({symbol(0), constant(12), symbol(0),
+                                          op(fb::FormulaOp::FloorDiv), op(fb::FormulaOp::Mul)});
+  fb::Value bytes = plan.formulas.add(
+      {{fb::FormulaOp::Formula, elements.formula()}, constant(4), op(fb::FormulaOp::Mul)});
+  plan.fill(writes(fb::Space::Output, 0, bytes), 0x40e00000, 4);
+  plan.arenaSize = bytes;
+  function.plans = {plan};
+  use(spec);
+  call = makeCall(instance);
+  for (size_t size : {0, 1, 5, 12, 13}) {
+    Buffer x = makeBuffer(device, iota(size));
+    XCR_ASSERT_OK(set(0, x));
+    XCR_ASSERT_OK(xcr_call_run(call.get()));
+    EXPECT_EQ(read<float>(xcr_call_output(call.get(), 0)),
+              std::vector<float>(size ? 12 / size * size : 0, 7));
+  }
+}
+
 TEST_F(PlanTest, ZeroTimesNoNumberIsZero) {
   ModuleSpec spec = addModule();
   PlanSpec &plan = spec.functions[0].plans[0];

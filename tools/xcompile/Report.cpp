@@ -83,6 +83,9 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
         for (auto [index, symbol] : llvm::enumerate(function.getSymbols()))
           stream << (index ? ", s" : " s") << index << " = "
                  << printAttribute(cast<DictionaryAttr>(symbol).get("name"));
+        if (auto definitions = function->getAttrOfType<AffineMapAttr>("definitions"))
+          for (auto [index, formula] : llvm::enumerate(definitions.getValue().getResults()))
+            stream << ", s" << function.getSymbols().size() + index << " = " << formula;
         if (auto largest = function->getAttrOfType<IntegerAttr>("arena_max"))
           stream << ", at most " << formatBytes(largest.getInt());
       }

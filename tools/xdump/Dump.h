@@ -41,6 +41,10 @@ using SymbolNames = std::vector<std::string>;
 std::string formulaText(const Formulas *formulas, const FormulaCode *code, int64_t index,
                         const SymbolNames &names);
 
+/// A line for each formula that others name: "f3 = n * n".
+std::string sharedFormulasText(const Formulas *formulas, const FormulaCode *code,
+                               const SymbolNames &names, const std::string &indent);
+
 /// A literal or a formula.
 inline std::string valueText(const fb::Value &value, const Formulas *formulas,
                              const FormulaCode *code, const SymbolNames &names) {

@@ -186,7 +186,7 @@ void PlanPrinter::print() {
          std::to_string(sizeOf(plan.dispatches())) + " dispatches), arena " +
          (plan.arena_size() ? value(*plan.arena_size()) : "0") + " bytes" +
          (plan.arena_max() ? ", at most " + std::to_string(plan.arena_max()) : std::string()) +
-         "\n";
+         "\n" + sharedFormulasText(plan.formulas(), plan.formula_code(), symbols, "    ");
   if (sizeOf(plan.regions()))
     printRegion(0, 1);
 }
@@ -274,6 +274,7 @@ static void printFunction(const fb::Module &module, const fb::Function &function
     out += "  output " + std::to_string(i) + ": " +
            argumentText(function, *function.outputs()->Get(i), symbols) + "\n";
   printSymbols(function, symbols, out);
+  out += sharedFormulasText(function.formulas(), function.formula_code(), symbols, "  ");
   printRequirements(function, symbols, out);
   for (uint32_t i = 0; i < sizeOf(function.plans()); ++i) {
     const fb::Plan &plan = *function.plans()->Get(i);

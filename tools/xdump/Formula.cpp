@@ -7,6 +7,8 @@
 
 #include "tools/xdump/Dump.h"
 
+#include <set>
+
 namespace xc::tools {
 
 namespace {
@@ -64,6 +66,10 @@ std::string formulaText(const Formulas *formulas, const FormulaCode *code, int64
       stack.push_back({symbol < names.size() ? names[symbol] : "?", Term::Atom});
       continue;
     }
+    if (step.op() == fb::FormulaOp::Formula) {
+      stack.push_back({"f" + std::to_string(step.operand()), Term::Atom});
+      continue;
+    }
     if (stack.size() < 2)
       return "?";
     Term right = stack.back();
@@ -71,6 +77,19 @@ std::string formulaText(const Formulas *formulas, const FormulaCode *code, int64
     stack.back() = combine(step.op(), stack.back(), right);
   }
   return stack.size() == 1 ? stack[0].text : "?";
+}
+
+std::string sharedFormulasText(const Formulas *formulas, const FormulaCode *code,
+                               const SymbolNames &names, const std::string &indent) {
+  std::set<int64_t> shared;
+  for (uint32_t i = 0; i < sizeOf(code); ++i)
+    if (code->Get(i)->op() == fb::FormulaOp::Formula)
+      shared.insert(code->Get(i)->operand());
+  std::string text;
+  for (int64_t index : shared)
+    text += indent + "f" + std::to_string(index) + " = " +
+            formulaText(formulas, code, index, names) + "\n";
+  return text;
 }
 
 } // namespace xc::tools

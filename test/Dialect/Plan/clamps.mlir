@@ -70,14 +70,13 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
 // -----
 
-// Beside more than constants clamps lie in one another: two do, and instead of a third one it is
-// demanded that nothing is cut off.
+// Beside more than constants clamps lie in one another. What is long has a symbol of its own, whose
+// definition stands at the start of the function and is no part of other maps.
 // CHECK-LABEL: func.func @nest(
-// CHECK:         %[[SIZE2:.*]] = affine.apply #[[MAP2:.*]]()[
-// CHECK:         plan.require %c3 at_most %[[SIZE2]], "expected what is taken off a size to be at most that size
-// CHECK:         %[[SIZE3:.*]] = affine.apply #[[MAP3:.*]]()[
-// CHECK:         plan.require %c2 at_most %[[SIZE3]], "expected what is taken off a size
-// CHECK:         plan.require %{{.*}} at_most %{{.*}}, "room"
+// CHECK:         %[[PART:.*]] = affine.apply #map{{.*}}()[
+// CHECK:         %[[SIZE2:.*]] = arith.addi %[[PART]], %{{.*}} : index
+// CHECK:         %[[SIZE3:.*]] = affine.apply #{{.*}}()[%{{.*}}, %{{.*}}, %[[SIZE2]]]
+// CHECK:         plan.require %[[SIZE3]] at_most %{{.*}}, "room"
 // CHECK-NOT:     plan.require
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
   func.func @nest(%x: tensor<?xf32>, %y: tensor<?xf32>) {

@@ -143,7 +143,8 @@ std::optional<int64_t> Region::count(const Measure &measure, AffineExpr size) co
   if (measure.unit == unit)
     units = measure.count;
   else
-    units = countUnits(measure.form, form);
+    units = countUnits(measure.form, form,
+                       [&](AffineSymbolExpr symbol) { return dims.isNeverNegative(symbol); });
   if (!units) {
     int64_t largest = dims.getRange(size).max, smallest = dims.getRange(unit).min;
     if (largest >= 0 && smallest > 0)
@@ -239,6 +240,8 @@ static int64_t estimate(AffineExpr size, const SymbolicDims &dims) {
       value = std::min(value, symbol.range.max);
     values.push_back(getAffineConstantExpr(value, size.getContext()));
   }
+  while (values.size() < dims.getSymbolCount())
+    values.push_back(dims.getDefinition(values.size()).replaceSymbols(values));
   auto constant = dyn_cast<AffineConstantExpr>(size.replaceSymbols(values));
   return constant ? constant.getValue() : 0;
 }

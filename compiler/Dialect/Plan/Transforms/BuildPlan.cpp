@@ -59,16 +59,16 @@ static bool isStep(Operation &op) { return isa<DispatchOp, BranchOp, LoopOp>(op)
 
 FailureOr<AffineExpr> PlanBuilder::getExpr(OpFoldResult index) {
   FailureOr<AffineExpr> expr = dims.getExpr(index);
-  if (failed(expr) || substitution.empty())
+  if (failed(expr) || !toRoot)
     return expr;
-  return expr->replaceSymbols(substitution);
+  return (*toRoot)(*expr);
 }
 
 FailureOr<SmallVector<AffineExpr>> PlanBuilder::getShape(Value tensor) {
   FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(tensor);
-  if (succeeded(shape) && !substitution.empty())
+  if (succeeded(shape) && toRoot)
     for (AffineExpr &dim : *shape)
-      dim = dim.replaceSymbols(substitution);
+      dim = (*toRoot)(dim);
   return shape;
 }
 
@@ -84,7 +84,7 @@ FailureOr<AffineExpr> PlanBuilder::getByteSize(Value tensor) {
   AffineExpr size = constant(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
   for (AffineExpr dim : *shape)
     size = size * dim;
-  return size;
+  return getRootPlan().dims.shorten(size);
 }
 
 Value PlanBuilder::getRoot(Value tensor) {
@@ -587,6 +587,11 @@ LogicalResult PlanBuilder::emit() {
     plan->setAttr(kLayoutsAttr, layouts);
   if (!requirements.empty())
     plan->setAttr("requirements", builder.getArrayAttr(requirements.getArrayRef()));
+  SmallVector<AffineExpr> definitions;
+  for (unsigned symbol = dims.getSymbols().size(); symbol < dims.getSymbolCount(); ++symbol)
+    definitions.push_back(dims.getDefinition(symbol));
+  if (!definitions.empty())
+    plan->setAttr("definitions", AffineMapAttr::get(dims.getMap(definitions)));
   plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));
   if (int64_t largest = getLargest(arena.size, choices.getArrayRef(), dims);
       largest > 0 && !isa<AffineConstantExpr>(arena.size))

@@ -109,21 +109,11 @@ static std::optional<Unclamped> unclamp(AffineExpr expr) {
   }
 }
 
-/// How many clamps lie in one another.
-static unsigned getDepth(AffineExpr expr) {
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return 0;
-  return std::max(getDepth(binary.getLHS()), getDepth(binary.getRHS())) + isSign(expr);
-}
-
-bool nestsTooDeep(AffineExpr expr) { return getDepth(expr) > 2; }
-
 AffineExpr makeClamp(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return getAffineConstantExpr(std::max<int64_t>(constant.getValue(), 0), expr.getContext());
-  // What is not above 0 where the inner clamp is 0 is not above it below either: without this the
-  // formula of a chain of windows would double with each one.
+  // What is not above 0 where the inner clamp is 0 is not above it below either: a chain of windows
+  // has one clamp.
   std::optional<Unclamped> inner = unclamp(expr);
   if (inner && inner->atZero <= 0)
     expr = inner->expr;

@@ -13,10 +13,8 @@
 // Here such clamps are made, kept from nesting, and found again by those that want to know what
 // follows for the value.
 //
-// A clamp names what it clamps twice, so a formula would double with each clamp around it. A clamp
-// of a clamp beside which there are only constants is one clamp. Where there is more beside it, one
-// more lies around it; instead of a third one SymbolicDims has the value demanded not to be
-// negative.
+// A clamp names what it clamps twice. A clamp of a clamp beside which there are only constants is
+// one clamp; of what else is long, SymbolicDims clamps the symbol.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +29,6 @@ namespace xc::plan {
 
 /// `expr`, or 0 where that is negative.
 mlir::AffineExpr makeClamp(mlir::AffineExpr expr);
-
-/// Whether more than two clamps lie in one another in `expr`.
-bool nestsTooDeep(mlir::AffineExpr expr);
 
 /// What `clamp` is unless that is negative; none where `clamp` has not the form of a clamp.
 std::optional<mlir::AffineExpr> getClamped(mlir::AffineExpr clamp);

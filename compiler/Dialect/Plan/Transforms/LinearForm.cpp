@@ -111,17 +111,26 @@ AffineExpr collectTerms(AffineExpr expr) {
   return form->getExpr(expr.getContext());
 }
 
-/// Whether no symbol, none of which is negative, makes `expr` negative.
-static bool isNeverNegative(AffineExpr expr) {
+using SymbolPredicate = llvm::function_ref<bool(AffineSymbolExpr)>;
+
+/// Whether no symbols make `expr` negative.
+static bool isNeverNegative(AffineExpr expr, SymbolPredicate isSymbolNeverNegative) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue() >= 0;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return isSymbolNeverNegative(symbol);
   if (getClamped(expr))
     return true;
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  return !binary || (isNeverNegative(binary.getLHS()) && isNeverNegative(binary.getRHS()));
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  return isNeverNegative(binary.getLHS(), isSymbolNeverNegative) &&
+         isNeverNegative(binary.getRHS(), isSymbolNeverNegative);
 }
 
-std::optional<int64_t> countUnits(const LinearForm &size, const LinearForm &unit) {
+std::optional<int64_t> countUnits(const LinearForm &size, const LinearForm &unit,
+                                  SymbolPredicate isSymbolNeverNegative) {
+  auto isNeverNegative = [&](AffineExpr term) {
+    return plan::isNeverNegative(term, isSymbolNeverNegative);
+  };
   // No part of `units * unit - size` may be negative.
   int64_t units = 0;
   auto cover = [&](int64_t wanted, int64_t given) {

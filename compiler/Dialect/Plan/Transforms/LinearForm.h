@@ -10,6 +10,7 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <optional>
 
@@ -33,9 +34,10 @@ std::optional<LinearForm> getLinearForm(mlir::AffineExpr expr);
 /// `expr` with like terms added up, or itself where there are none.
 mlir::AffineExpr collectTerms(mlir::AffineExpr expr);
 
-/// The smallest number of which the multiple of `unit` is at least `size` whatever the symbols are,
-/// none of which is negative; none where no term of one is found in the other.
-std::optional<int64_t> countUnits(const LinearForm &size, const LinearForm &unit);
+/// The smallest number of which the multiple of `unit` is at least `size` whatever the symbols are;
+/// none where no term of one is found in the other, or one may be negative.
+std::optional<int64_t> countUnits(const LinearForm &size, const LinearForm &unit,
+                                  llvm::function_ref<bool(mlir::AffineSymbolExpr)> isNeverNegative);
 
 } // namespace xc::plan
 

@@ -165,7 +165,8 @@ static void recordSizes(Operation *op, SymbolicDims &dims, const SymbolTable &sy
           continue;
         std::string name;
         llvm::raw_string_ostream stream(name);
-        if (auto symbol = dyn_cast<AffineSymbolExpr>(*size))
+        auto symbol = dyn_cast<AffineSymbolExpr>(*size);
+        if (symbol && symbol.getPosition() < dims.getSymbols().size())
           stream << dims.getSymbols()[symbol.getPosition()].name;
         else
           stream << "= " << *size;

@@ -193,8 +193,8 @@ private:
   SymbolicDims dims;
   /// Of a region that sizes choose, or that is in such a one: 1 where they do, else 0.
   mlir::AffineExpr isChosen;
-  /// The function's symbols as formulas over those of the whole plan, where they are others.
-  llvm::SmallVector<mlir::AffineExpr> substitution;
+  /// From formulas of a region's function to those of the whole plan.
+  std::optional<FormulaTranslation> toRoot;
   mlir::MLIRContext *context;
   llvm::SmallVector<Buffer> buffers;
   llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> fixedBuffers;

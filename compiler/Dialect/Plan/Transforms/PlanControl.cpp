@@ -29,12 +29,14 @@ namespace xc::plan {
 /// Everything but writing it: the plan around this one does that, when places are known.
 LogicalResult PlanBuilder::buildRegion() {
   recordUses();
+  SmallVector<AffineExpr> sizes;
   for (const SymbolDefinition &symbol : dims.getSymbols()) {
     FailureOr<SmallVector<AffineExpr>> shape = parent->getShape(outer->arguments[symbol.input]);
     if (failed(shape))
       return failure();
-    substitution.push_back((*shape)[symbol.dim]);
+    sizes.push_back((*shape)[symbol.dim]);
   }
+  toRoot.emplace(dims, getRootPlan().dims, std::move(sizes));
   for (auto [argument, value, place] :
        llvm::zip_equal(func.getArguments(), outer->arguments, outer->places)) {
     FailureOr<SmallVector<AffineExpr>> inside = getShape(argument),
@@ -70,11 +72,21 @@ static std::string print(AffineExpr expr) {
 
 /// ", s0 being x.0, s1 being n" of those that the formulas are made of.
 std::string PlanBuilder::listSymbols(ArrayRef<AffineExpr> sizes) {
+  const SymbolicDims &known = getRootPlan().dims;
+  SmallVector<AffineExpr> formulas(sizes);
   std::string text;
-  for (auto [index, symbol] : llvm::enumerate(getRootPlan().dims.getSymbols()))
-    if (llvm::any_of(sizes,
-                     [place = index](AffineExpr size) { return size.isFunctionOfSymbol(place); }))
-      text += (", s" + Twine(index) + " being " + symbol.name).str();
+  // What defines a symbol is made of those before it.
+  for (unsigned index = known.getSymbolCount(); index-- > 0;) {
+    if (llvm::none_of(formulas,
+                      [&](AffineExpr formula) { return formula.isFunctionOfSymbol(index); }))
+      continue;
+    bool isInput = index < known.getSymbols().size();
+    if (!isInput)
+      formulas.push_back(known.getDefinition(index));
+    text = (", s" + Twine(index) + " being " +
+            (isInput ? known.getSymbols()[index].name : print(formulas.back())) + text)
+               .str();
+  }
   return text;
 }
 

@@ -33,7 +33,6 @@ public:
   LogicalResult addImplied();
 
 private:
-  LogicalResult addAssumed();
   LogicalResult checkRanges();
   LogicalResult add(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
                     StringRef what);
@@ -130,7 +129,7 @@ LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison 
                                       AffineExpr right, StringRef what) {
   if (onlyNumbers && !isa<AffineConstantExpr>(left) && !isa<AffineConstantExpr>(right))
     return success();
-  std::optional<bool> holds = evaluate(left, comparison, right, dims.getSymbols().size());
+  std::optional<bool> holds = evaluate(left, comparison, right, dims.getSymbolCount());
   // What the user says of sizes is checked already.
   SizeRange leftRange = dims.getRange(left), rightRange = dims.getRange(right);
   if (!holds && isProved(leftRange, comparison, rightRange))
@@ -225,8 +224,7 @@ static LogicalResult visitImplied(func::FuncOp func, SymbolicDims &dims, DemandV
 
 LogicalResult RequirementBuilder::run() {
   SmallVector<RequireOp> given(func.getBody().getOps<RequireOp>());
-  // Assumptions first: where one is broken, formulas in what else is demanded are wrong.
-  if (failed(checkRanges()) || failed(addAssumed()))
+  if (failed(checkRanges()))
     return failure();
   for (RequireOp op : given) {
     FailureOr<AffineExpr> left = dims.getExpr(op.getLeft()), right = dims.getExpr(op.getRight());
@@ -239,31 +237,6 @@ LogicalResult RequirementBuilder::run() {
     op.erase();
   }
   return addImplied();
-}
-
-/// Asks for the formulas of all sizes, from the top, so that no question goes further back than to
-/// the op before.
-static void askForSizes(func::FuncOp func, SymbolicDims &dims) {
-  func.walk([&](Operation *op) {
-    for (Value result : op->getResults())
-      if (isa<RankedTensorType>(result.getType()))
-        (void)dims.getShape(result);
-    // Within a loop are positions, not sizes.
-    if (isa<arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp, arith::MinUIOp>(op) &&
-        op->getResult(0).getType().isIndex() && !isa<linalg::LinalgOp>(op->getParentOp()))
-      (void)dims.getExpr(op->getResult(0));
-  });
-}
-
-LogicalResult RequirementBuilder::addAssumed() {
-  askForSizes(func, dims);
-  for (const SizeOrder &order : dims.getAssumptions())
-    if (failed(add(order.loc, order.smaller, Comparison::AtMost, order.larger,
-                   "expected what is taken off a size to be at most that size, where that is made "
-                   "of others which may be cut to 0 (a window takes off what it spans beyond a "
-                   "step)")))
-      return failure();
-  return success();
 }
 
 LogicalResult RequirementBuilder::addImplied() {

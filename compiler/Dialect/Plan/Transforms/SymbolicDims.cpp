@@ -39,7 +39,8 @@ SymbolicDims::SymbolicDims(func::FuncOp func, UnifySizes unifySizes)
   // What was cached while symbols were being merged speaks of the candidates.
   exprCache.clear();
   dimCache.clear();
-  assumptions.clear();
+  definitions.clear();
+  definedSymbols.clear();
 }
 
 /// The range in `ranges`, an `array.dim_range`, of a dim.
@@ -122,6 +123,8 @@ void SymbolicDims::unify(AffineExpr a, AffineExpr b) {
   auto first = dyn_cast<AffineSymbolExpr>(a), second = dyn_cast<AffineSymbolExpr>(b);
   if (!first || !second)
     return;
+  if (first.getPosition() >= parent.size() || second.getPosition() >= parent.size())
+    return; // a definition
   unsigned x = findRoot(parent, first.getPosition()), y = findRoot(parent, second.getPosition());
   if (x != y)
     parent[std::max(x, y)] = std::min(x, y);
@@ -159,17 +162,6 @@ SizeRange SizeRange::intersect(SizeRange a, SizeRange b) {
   return {std::max(a.min, b.min), max, divisor.value_or(a.divisor)};
 }
 
-namespace {
-
-/// Bounds of a formula, whose parts may be negative. A divisor of 0 is that of 0, which everything
-/// divides.
-struct Bounds {
-  std::optional<int64_t> low, high;
-  int64_t divisor = 1;
-};
-
-} // namespace
-
 /// `combine` of two bounds, where both are known and nothing overflows.
 template <typename Combine>
 static std::optional<int64_t> both(std::optional<int64_t> a, std::optional<int64_t> b,
@@ -177,9 +169,9 @@ static std::optional<int64_t> both(std::optional<int64_t> a, std::optional<int64
   return a && b ? combine(*a, *b) : std::nullopt;
 }
 
-static Bounds multiply(const Bounds &a, const Bounds &b) {
+static FormulaBounds multiply(const FormulaBounds &a, const FormulaBounds &b) {
   auto times = [](int64_t x, int64_t y) { return llvm::checkedMul(x, y); };
-  Bounds result;
+  FormulaBounds result;
   result.divisor = times(a.divisor, b.divisor).value_or(1);
   bool isPositive = a.low.value_or(-1) >= 0 && b.low.value_or(-1) >= 0;
   if (isPositive) {
@@ -192,9 +184,9 @@ static Bounds multiply(const Bounds &a, const Bounds &b) {
   return result;
 }
 
-static Bounds computeBounds(AffineExpr expr, ArrayRef<SymbolDefinition> symbols) {
+FormulaBounds SymbolicDims::computeBounds(AffineExpr expr) const {
   if (std::optional<AffineExpr> clamped = getClamped(expr)) {
-    Bounds bounds = computeBounds(*clamped, symbols);
+    FormulaBounds bounds = computeBounds(*clamped);
     bounds.low = std::max<int64_t>(bounds.low.value_or(0), 0);
     if (bounds.high)
       bounds.high = std::max<int64_t>(*bounds.high, 0);
@@ -203,11 +195,13 @@ static Bounds computeBounds(AffineExpr expr, ArrayRef<SymbolDefinition> symbols)
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return {constant.getValue(), constant.getValue(), std::abs(constant.getValue())};
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    if (symbol.getPosition() >= symbols.size())
+      return definitions[symbol.getPosition() - symbols.size()].bounds;
     const SizeRange &range = symbols[symbol.getPosition()].range;
     return {range.min, range.max < 0 ? std::nullopt : std::optional(range.max), range.divisor};
   }
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  Bounds a = computeBounds(binary.getLHS(), symbols), b = computeBounds(binary.getRHS(), symbols);
+  FormulaBounds a = computeBounds(binary.getLHS()), b = computeBounds(binary.getRHS());
   auto plus = [](int64_t x, int64_t y) { return llvm::checkedAdd(x, y); };
   switch (expr.getKind()) {
   case AffineExprKind::Add:
@@ -248,10 +242,14 @@ static Bounds computeBounds(AffineExpr expr, ArrayRef<SymbolDefinition> symbols)
 }
 
 SizeRange SymbolicDims::getRange(AffineExpr expr) const {
-  Bounds bounds = computeBounds(expr, symbols);
+  FormulaBounds bounds = computeBounds(expr);
   // Sizes are not negative.
   return {std::max<int64_t>(bounds.low.value_or(0), 0),
           std::max<int64_t>(bounds.high.value_or(-1), -1), std::max<int64_t>(bounds.divisor, 1)};
+}
+
+bool SymbolicDims::isNeverNegative(AffineSymbolExpr symbol) const {
+  return computeBounds(symbol).low.value_or(-1) >= 0;
 }
 
 void SymbolicDims::dropEmptyRanges() {
@@ -276,7 +274,98 @@ DictionaryAttr SymbolicDims::getRanges() const {
 }
 
 AffineMap SymbolicDims::getMap(ArrayRef<AffineExpr> results) const {
-  return AffineMap::get(/*dimCount=*/0, symbols.size(), results, context);
+  return AffineMap::get(/*dimCount=*/0, getSymbolCount(), results, context);
+}
+
+//===----------------------------------------------------------------------===//
+// Definitions
+//===----------------------------------------------------------------------===//
+
+/// Symbols, constants and operations in a term that has no symbol of its own. A program of it needs
+/// no deeper stack than the runtime has.
+static constexpr unsigned kMostParts = 48;
+/// In a sum of such terms, of which differences are to be seen through.
+static constexpr unsigned kMostPartsOfSum = 512;
+/// In what a clamp names twice, so that a clamp is never taken apart.
+static constexpr unsigned kMostPartsOfClamp = 20;
+
+/// Takes the parts of `expr` off `room`; false where there are more.
+static bool fits(AffineExpr expr, unsigned &room) {
+  if (room == 0)
+    return false;
+  --room;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  return !binary || (fits(binary.getLHS(), room) && fits(binary.getRHS(), room));
+}
+
+static bool isLong(AffineExpr expr, unsigned mostParts) { return !fits(expr, mostParts); }
+
+static bool isSum(AffineExpr expr) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  return expr.getKind() == AffineExprKind::Add ||
+         (expr.getKind() == AffineExprKind::Mul && isa<AffineConstantExpr>(binary.getRHS()));
+}
+
+AffineExpr SymbolicDims::define(AffineExpr expr) {
+  AffineExpr &symbol = definedSymbols[expr];
+  if (!symbol) {
+    symbol = getAffineSymbolExpr(getSymbolCount(), context);
+    definitions.push_back({expr, computeBounds(expr)});
+  }
+  return symbol;
+}
+
+AffineExpr SymbolicDims::shortenTo(AffineExpr expr, unsigned mostParts) {
+  if (!isLong(expr, mostParts))
+    return expr;
+  // So that the same parts have symbols here and where the formula is read from what
+  // materialize() has made.
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  expr = getAffineBinaryOpExpr(expr.getKind(), shorten(binary.getLHS()), shorten(binary.getRHS()));
+  return isLong(expr, mostParts) ? define(expr) : expr;
+}
+
+AffineExpr SymbolicDims::shorten(AffineExpr expr) {
+  return shortenTo(expr, isSum(expr) ? kMostPartsOfSum : kMostParts);
+}
+
+/// What of two numbers `kind` makes, by an op that affine maps are not composed across.
+static Value combine(OpBuilder &builder, Location loc, AffineExprKind kind, Value lhs, Value rhs) {
+  switch (kind) {
+  case AffineExprKind::Add:
+    return arith::AddIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::Mul:
+    return arith::MulIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::FloorDiv:
+    return arith::FloorDivSIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::CeilDiv:
+    return arith::CeilDivSIOp::create(builder, loc, lhs, rhs);
+  case AffineExprKind::Mod:
+    return arith::RemSIOp::create(builder, loc, lhs, rhs);
+  default:
+    llvm_unreachable("a definition has parts");
+  }
+}
+
+Value SymbolicDims::materializeDefinition(unsigned index, Location loc) {
+  if (Value known = definitions[index].value)
+    return known;
+  auto formula = cast<AffineBinaryOpExpr>(definitions[index].formula);
+  // Those that it names first: they stand before it.
+  formula.walk([&](AffineExpr part) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(part);
+    if (symbol && symbol.getPosition() >= symbols.size())
+      materializeDefinition(symbol.getPosition() - symbols.size(), loc);
+  });
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.front());
+  if (lastDefinition)
+    builder.setInsertionPointAfter(lastDefinition);
+  Value lhs = materialize(builder, loc, formula.getLHS(), firstSymbolValues),
+        rhs = materialize(builder, loc, formula.getRHS(), firstSymbolValues),
+        value = combine(builder, loc, formula.getKind(), lhs, rhs);
+  lastDefinition = value.getDefiningOp();
+  definitions[index].value = value;
+  return value;
 }
 
 Value SymbolicDims::materialize(OpBuilder &builder, Location loc, AffineExpr expr,
@@ -285,12 +374,57 @@ Value SymbolicDims::materialize(OpBuilder &builder, Location loc, AffineExpr exp
     for (const SymbolDefinition &symbol : symbols)
       symbolValues.push_back(
           tensor::DimOp::create(builder, loc, func.getArgument(symbol.input), symbol.dim));
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return symbolValues[symbol.getPosition()];
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return arith::ConstantIndexOp::create(builder, loc, constant.getValue());
-  return affine::AffineApplyOp::create(builder, loc, getMap(expr), symbolValues);
+  // Of the definitions the map has those that it names.
+  SmallVector<Value> operands(symbolValues.begin(), symbolValues.end());
+  llvm::DenseMap<AffineExpr, AffineExpr> used;
+  expr.walk([&](AffineExpr part) {
+    auto symbol = dyn_cast<AffineSymbolExpr>(part);
+    if (!symbol || symbol.getPosition() < symbols.size())
+      return;
+    if (used.try_emplace(symbol, getAffineSymbolExpr(operands.size(), context)).second)
+      operands.push_back(materializeDefinition(symbol.getPosition() - symbols.size(), loc));
+  });
+  expr = expr.replace(used);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return operands[symbol.getPosition()];
+  return affine::AffineApplyOp::create(
+      builder, loc, AffineMap::get(/*dimCount=*/0, operands.size(), expr), operands);
 }
+
+//===----------------------------------------------------------------------===//
+// Translation
+//===----------------------------------------------------------------------===//
+
+/// Clamps are made anew: what is known there may say which one is larger.
+AffineExpr FormulaTranslation::translate(AffineExpr expr) {
+  if (std::optional<AffineExpr> clamped = getClamped(expr)) {
+    AffineExpr inner = translate(*clamped);
+    return inner ? to.makeMax(inner, getAffineConstantExpr(0, expr.getContext())) : inner;
+  }
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return symbols[symbol.getPosition()];
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return expr;
+  AffineExpr lhs = translate(binary.getLHS()), rhs = translate(binary.getRHS());
+  return lhs && rhs ? getAffineBinaryOpExpr(expr.getKind(), lhs, rhs) : AffineExpr();
+}
+
+AffineExpr FormulaTranslation::operator()(AffineExpr expr) {
+  auto translateShort = [&](AffineExpr part) {
+    AffineExpr result = translate(part);
+    return result ? to.shorten(result) : result;
+  };
+  while (symbols.size() < from.getSymbolCount())
+    symbols.push_back(translateShort(from.getDefinition(symbols.size())));
+  return translateShort(expr);
+}
+
+//===----------------------------------------------------------------------===//
+// Formulas of values
+//===----------------------------------------------------------------------===//
 
 FailureOr<AffineExpr> SymbolicDims::getExpr(OpFoldResult index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
@@ -304,58 +438,20 @@ FailureOr<AffineExpr> SymbolicDims::getExpr(Value index) {
     return it->second;
   FailureOr<AffineExpr> expr = computeExpr(index);
   if (succeeded(expr))
-    exprCache[index] = *expr;
+    exprCache[index] = *expr = shorten(*expr);
   return expr;
 }
 
-/// That `larger`, of which and `smaller` `op` makes the maximum, is larger: where it is a
-/// difference that is not to be negative, that what is taken off is at most what it is taken off.
-SizeOrder SymbolicDims::explainOrder(Operation *op, AffineExpr smaller, AffineExpr larger) {
-  for (Value operand : op->getOperands()) {
-    Operation *difference = operand.getDefiningOp();
-    bool isSum = isa_and_present<arith::AddIOp>(difference);
-    if (smaller != 0 || (!isSum && !isa_and_present<arith::SubIOp>(difference)))
-      continue;
-    FailureOr<AffineExpr> whole = getExpr(difference->getOperand(0)),
-                          taken = getExpr(difference->getOperand(1));
-    if (failed(whole) || failed(taken) || (isSum && !isa<AffineConstantExpr>(*taken)))
-      continue;
-    AffineExpr off = isSum ? *taken * -1 : *taken;
-    if (collectTerms(*whole - off) == larger)
-      return {op->getLoc(), off, *whole};
-  }
-  return {op->getLoc(), smaller, larger};
-}
-
-AffineExpr SymbolicDims::makeMax(Operation *op, AffineExpr lhs, AffineExpr rhs) {
+AffineExpr SymbolicDims::makeMax(AffineExpr lhs, AffineExpr rhs) {
   if (isa<AffineConstantExpr>(lhs))
     std::swap(lhs, rhs);
   AffineExpr difference = collectTerms(lhs - rhs);
-  Bounds bounds = computeBounds(difference, symbols);
+  FormulaBounds bounds = computeBounds(difference);
   if (bounds.low.value_or(-1) >= 0)
     return lhs;
   if (bounds.high.value_or(1) <= 0)
     return rhs;
-  AffineExpr clamp = makeClamp(difference);
-  // Only of what is cut to 0 can it be asked that it is not: other minima and maxima have both.
-  bool isCutToZero = rhs == 0 && !isa<arith::MinSIOp, arith::MinUIOp>(op);
-  if (!isCutToZero || !nestsTooDeep(clamp))
-    return collectTerms(clamp + rhs);
-  assumptions.push_back(explainOrder(op, rhs, lhs));
-  return lhs;
-}
-
-/// `expr` with these formulas for its symbols; clamps are made anew, as they may nest then.
-AffineExpr SymbolicDims::replaceSymbols(Operation *op, AffineExpr expr,
-                                        ArrayRef<AffineExpr> symbolExprs) {
-  if (std::optional<AffineExpr> clamped = getClamped(expr))
-    return makeMax(op, replaceSymbols(op, *clamped, symbolExprs),
-                   getAffineConstantExpr(0, context));
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return expr.replaceSymbols(symbolExprs);
-  return getAffineBinaryOpExpr(expr.getKind(), replaceSymbols(op, binary.getLHS(), symbolExprs),
-                               replaceSymbols(op, binary.getRHS(), symbolExprs));
+  return collectTerms(makeClamp(shortenTo(difference, kMostPartsOfClamp)) + rhs);
 }
 
 FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
@@ -394,11 +490,10 @@ FailureOr<AffineExpr> SymbolicDims::computeExpr(Value index) {
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); }); })
       .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) {
         return binary(
-            [&](AffineExpr a, AffineExpr b) { return collectTerms(a + b - makeMax(op, a, b)); });
+            [&](AffineExpr a, AffineExpr b) { return collectTerms(a + b - makeMax(a, b)); });
       })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) {
-        return binary([&](AffineExpr a, AffineExpr b) { return makeMax(op, a, b); });
-      })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>(
+          [&](auto) { return binary([&](AffineExpr a, AffineExpr b) { return makeMax(a, b); }); })
       .Case<arith::RemSIOp, arith::RemUIOp>(
           [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a % b; }); })
       .Case([&](affine::AffineApplyOp apply) -> FailureOr<AffineExpr> {
@@ -440,7 +535,7 @@ FailureOr<AffineExpr> SymbolicDims::getDim(Value tensor, int64_t dim) {
     return it->second;
   FailureOr<AffineExpr> expr = computeDim(cast<OpResult>(tensor), dim);
   if (succeeded(expr))
-    dimCache[{tensor, dim}] = *expr;
+    dimCache[{tensor, dim}] = *expr = shorten(*expr);
   return expr;
 }
 
@@ -475,7 +570,7 @@ FailureOr<AffineExpr> SymbolicDims::computeBranchDim(OpResult result, int64_t di
       return failure();
     around.push_back(*size);
   }
-  return replaceSymbols(branch, *expr, around);
+  return FormulaTranslation(inside, *this, std::move(around))(*expr);
 }
 
 FailureOr<AffineExpr> SymbolicDims::computeDim(OpResult result, int64_t dim) {

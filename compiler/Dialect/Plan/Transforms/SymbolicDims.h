@@ -10,6 +10,10 @@
 // an op demands that they are equal; the runtime checks such inputs when they
 // are bound.
 //
+// Parts of formulas occur in each other: what is long gets a symbol of its own, and stands where it
+// is used by that. Such definitions are formulas over the symbols before them. A chain of ops whose
+// sizes name those before them twice, written out, would double with each op.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_SYMBOLICDIMS_H
@@ -21,6 +25,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <optional>
 #include <string>
 
 namespace xc::plan {
@@ -45,10 +50,11 @@ struct SymbolDefinition {
   SizeRange range;
 };
 
-/// That one size is at least as large as another.
-struct SizeOrder {
-  mlir::Location loc;
-  mlir::AffineExpr smaller, larger;
+/// Bounds of a formula, whose parts may be negative. A divisor of 0 is that of 0, which everything
+/// divides.
+struct FormulaBounds {
+  std::optional<int64_t> low, high;
+  int64_t divisor = 1;
 };
 
 /// Whether dims of arguments whose sizes an op demands to be equal are one symbol.
@@ -62,6 +68,20 @@ public:
 
   llvm::ArrayRef<SymbolDefinition> getSymbols() const { return symbols; }
 
+  /// Of inputs, and behind them those of formulas that have symbols of their own; later questions
+  /// may add some.
+  unsigned getSymbolCount() const { return symbols.size() + definitions.size(); }
+  /// The formula of a symbol behind those of inputs, over the symbols before it.
+  mlir::AffineExpr getDefinition(unsigned symbol) const {
+    return definitions[symbol - symbols.size()].formula;
+  }
+
+  /// `expr`, where it is long by symbols for its parts or for all of it.
+  mlir::AffineExpr shorten(mlir::AffineExpr expr);
+
+  /// The larger one.
+  mlir::AffineExpr makeMax(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
+
   /// The formula of an index value or of a constant; failure (without a diagnostic) if it is none.
   mlir::FailureOr<mlir::AffineExpr> getExpr(mlir::Value index);
   mlir::FailureOr<mlir::AffineExpr> getExpr(mlir::OpFoldResult index);
@@ -72,12 +92,10 @@ public:
   /// All dims of a ranked tensor.
   mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> getShape(mlir::Value tensor);
 
-  /// What the formulas that were asked for rely on: that a size that clamps are in, one in another,
-  /// is not below 0, as the formula would double with one more clamp.
-  llvm::ArrayRef<SizeOrder> getAssumptions() const { return assumptions; }
-
   /// What follows for a formula from the ranges that the user gave.
   SizeRange getRange(mlir::AffineExpr expr) const;
+  /// Whether it is not below 0, as sizes of inputs are not.
+  bool isNeverNegative(mlir::AffineSymbolExpr symbol) const;
   /// `array.dim_range` of the function, with the names that the symbols have; null where nothing is
   /// known.
   mlir::DictionaryAttr getRanges() const;
@@ -85,7 +103,7 @@ public:
   /// Takes ranges that leave no size for unknown: those of a function that is not called then.
   void dropEmptyRanges();
 
-  /// The map with no dims, one symbol for each symbol of the function, and these results.
+  /// The map with no dims, one symbol for each symbol there is, and these results.
   mlir::AffineMap getMap(llvm::ArrayRef<mlir::AffineExpr> results) const;
 
   /// Forgets what is known of values: some were erased, and others may lie where those were.
@@ -95,7 +113,8 @@ public:
   }
 
   /// Makes a formula's value of the sizes of the function's arguments. `symbolValues` holds those
-  /// of the symbols, once the first call has made them.
+  /// of the symbols of inputs, once the first call has made them; definitions are made once, at the
+  /// start of the function.
   mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr,
                           llvm::SmallVectorImpl<mlir::Value> &symbolValues);
 
@@ -107,10 +126,16 @@ private:
   mlir::FailureOr<mlir::AffineExpr> computeDim(mlir::OpResult result, int64_t dim);
   mlir::FailureOr<mlir::AffineExpr> computeBranchDim(mlir::OpResult result, int64_t dim);
   mlir::FailureOr<mlir::AffineExpr> computeExpr(mlir::Value index);
-  SizeOrder explainOrder(mlir::Operation *op, mlir::AffineExpr smaller, mlir::AffineExpr larger);
-  mlir::AffineExpr makeMax(mlir::Operation *op, mlir::AffineExpr lhs, mlir::AffineExpr rhs);
-  mlir::AffineExpr replaceSymbols(mlir::Operation *op, mlir::AffineExpr expr,
-                                  llvm::ArrayRef<mlir::AffineExpr> symbolExprs);
+  FormulaBounds computeBounds(mlir::AffineExpr expr) const;
+  mlir::AffineExpr shortenTo(mlir::AffineExpr expr, unsigned mostParts);
+  mlir::AffineExpr define(mlir::AffineExpr expr);
+  mlir::Value materializeDefinition(unsigned index, mlir::Location loc);
+
+  struct Definition {
+    mlir::AffineExpr formula;
+    FormulaBounds bounds;
+    mlir::Value value = {};
+  };
 
   mlir::func::FuncOp func;
   mlir::MLIRContext *context;
@@ -121,9 +146,34 @@ private:
   llvm::SmallVector<unsigned> parent;
   llvm::SmallVector<mlir::AffineExpr> finalExpr;
   llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> argumentSymbol;
-  llvm::SmallVector<SizeOrder> assumptions;
+  llvm::SmallVector<Definition> definitions;
+  llvm::DenseMap<mlir::AffineExpr, mlir::AffineExpr> definedSymbols;
+  /// At the start of the function: the sizes of its arguments, and the last op that makes a
+  /// definition.
+  llvm::SmallVector<mlir::Value> firstSymbolValues;
+  mlir::Operation *lastDefinition = nullptr;
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> exprCache;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::AffineExpr> dimCache;
+};
+
+/// Formulas of one function as those of another, in which its symbols are these formulas.
+class FormulaTranslation {
+public:
+  /// `symbols`: for each symbol of an input of `from`; null for what is no formula in `to`.
+  FormulaTranslation(const SymbolicDims &from, SymbolicDims &to,
+                     llvm::SmallVector<mlir::AffineExpr> symbols)
+      : from(from), to(to), symbols(std::move(symbols)) {}
+
+  /// Null where it has a symbol that is no formula.
+  mlir::AffineExpr operator()(mlir::AffineExpr expr);
+
+private:
+  mlir::AffineExpr translate(mlir::AffineExpr expr);
+
+  const SymbolicDims &from;
+  SymbolicDims &to;
+  /// Also of the definitions that have been met.
+  llvm::SmallVector<mlir::AffineExpr> symbols;
 };
 
 } // namespace xc::plan
