@@ -231,26 +231,36 @@ SmallVector<std::pair<unsigned, unsigned>> Region::getSuccessions() const {
   return pairs;
 }
 
-/// About how large a symbolic size will be.
-static int64_t estimate(AffineExpr size, const SymbolicDims &dims) {
+/// About how large the symbols will be.
+static SmallVector<AffineExpr> estimateSymbols(const SymbolicDims &dims, MLIRContext *context) {
   SmallVector<AffineExpr> values;
   for (const SymbolDefinition &symbol : dims.getSymbols()) {
     int64_t value = std::max(kUsualSize, symbol.range.min);
     if (symbol.range.max >= 0)
       value = std::min(value, symbol.range.max);
-    values.push_back(getAffineConstantExpr(value, size.getContext()));
+    values.push_back(getAffineConstantExpr(value, context));
   }
-  while (values.size() < dims.getSymbolCount())
-    values.push_back(dims.getDefinition(values.size()).replaceSymbols(values));
-  auto constant = dyn_cast<AffineConstantExpr>(size.replaceSymbols(values));
-  return constant ? constant.getValue() : 0;
+  while (values.size() < dims.getSymbolCount()) {
+    AffineExpr value = dims.getDefinition(values.size()).replaceSymbols(values);
+    // What overflows is large.
+    constexpr int64_t large = int64_t(1) << 48;
+    values.push_back(isa<AffineConstantExpr>(value) ? value
+                                                    : getAffineConstantExpr(large, context));
+  }
+  return values;
 }
 
 /// The buffers in the order in which they are placed: static ones, then others, largest first.
-static SmallVector<unsigned> orderBuffers(ArrayRef<LiveBuffer> buffers, const SymbolicDims &dims) {
+static SmallVector<unsigned> orderBuffers(ArrayRef<LiveBuffer> buffers, const SymbolicDims &dims,
+                                          MLIRContext *context) {
+  SmallVector<AffineExpr> symbolValues = estimateSymbols(dims, context);
+  auto estimate = [&](AffineExpr size) {
+    auto constant = dyn_cast<AffineConstantExpr>(size.replaceSymbols(symbolValues));
+    return constant ? constant.getValue() : 0;
+  };
   SmallVector<std::tuple<bool, int64_t, unsigned>> keys;
   for (auto [index, buffer] : llvm::enumerate(buffers))
-    keys.emplace_back(!isa<AffineConstantExpr>(buffer.size), -estimate(buffer.size, dims), index);
+    keys.emplace_back(!isa<AffineConstantExpr>(buffer.size), -estimate(buffer.size), index);
   llvm::sort(keys);
   return llvm::map_to_vector(keys, [](const auto &key) { return std::get<unsigned>(key); });
 }
@@ -260,7 +270,7 @@ static std::vector<Region> placeAll(ArrayRef<LiveBuffer> buffers, const Symbolic
                                     MLIRContext *context) {
   std::vector<Region> regions;
   regions.emplace_back(getAffineConstantExpr(1, context), dims, buffers);
-  for (unsigned index : orderBuffers(buffers, dims)) {
+  for (unsigned index : orderBuffers(buffers, dims, context)) {
     AffineExpr size = buffers[index].size;
     Measure measure(size);
     auto fits = [&](Region &region) {
