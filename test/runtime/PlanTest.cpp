@@ -142,8 +142,8 @@ TEST_F(PlanTest, FormulasNameEarlierOnes) {
   function.inputs = {{"x", fb::DType::F32, {n}}};
   function.outputs = {{"y", fb::DType::F32, {size}}};
   PlanSpec plan;
-  fb::Value elements = plan.formulas.add({symbol(0), constant(12), symbol(0),
-                                          op(fb::FormulaOp::FloorDiv), op(fb::FormulaOp::Mul)});
+  fb::Value elements = plan.formulas.add(
+      {symbol(0), constant(12), symbol(0), op(fb::FormulaOp::FloorDiv), op(fb::FormulaOp::Mul)});
   fb::Value bytes = plan.formulas.add(
       {{fb::FormulaOp::Formula, elements.formula()}, constant(4), op(fb::FormulaOp::Mul)});
   plan.fill(writes(fb::Space::Output, 0, bytes), 0x40e00000, 4);

@@ -221,7 +221,8 @@ def Plan_FunctionOp : Plan_Op<"function", [IsolatedFromAbove, NoTerminator, Sing
     `inputs`, `outputs`: a list of one dictionary each, as `-xc-build-plan` writes them; `arena` maps the symbols to the
     bytes of scratch memory that a call needs. The attribute `requirements`, where there is one, lists what sizes must
     be like (`plan.require`): a comparison, two formulas, what is expected and where; `arena_max` is the most that `arena` can be,
-    where ranges bound all symbols in it. Example:
+    where ranges bound all symbols in it; `definitions` has the formulas, each over the symbols before it, of symbols that stand for long
+    formulas, behind those of `symbols`. Example:
     ```mlir
     plan.function @main symbols [...] inputs [...] outputs [...] arena affine_map<()[s0] -> (0)> {
       plan.launch @exp [#plan.range<...>, #plan.range<...>] scalars affine_map<()[s0] -> (s0)> after []
