@@ -17,11 +17,11 @@ namespace xc::plan {
 /// taken whole.
 bool isContiguousSlice(mlir::tensor::ExtractSliceOp slice);
 
-/// True for an op whose result is its first operand's memory, or a contiguous part of it.
 /// Whether `tensor` is a slice that is no view, or another shape of one: kernels that read it hold
 /// the slice themselves, and it has no memory of its own.
 bool isFarSlice(mlir::Value tensor);
 
+/// True for an op whose result is its first operand's memory, or a contiguous part of it.
 bool isView(mlir::Operation *op);
 
 } // namespace xc::plan
