@@ -1,6 +1,4 @@
 """Convolutions, pools, and norms over several dims."""
-import ast
-
 import numpy as np
 
 import bounds
@@ -13,33 +11,16 @@ from program import Type
 from tensors import FLOATS
 
 
-def clamps(dim):
-    """How many `max` lie in one another, where one around another and numbers is the outer one alone."""
-    def within(tree):
-        inner = [within(child) for child in ast.iter_child_nodes(tree)]
-        if not isinstance(tree, ast.Call):
-            return max(inner, default=0)
-        held = tree.args[0]
-        while isinstance(held, ast.BinOp) and isinstance(held.right, (ast.Constant, ast.UnaryOp)):
-            held = held.left
-        is_chain = isinstance(held, ast.Call) and held.func.id == "max"
-        return max(inner) + (not is_chain)
-    return within(ast.parse(str(dim), mode="eval").body)
+def clamped(dim):
+    """`dim`, a formula or a number, or 0 where it is negative."""
+    return f"max({dim},0)" if isinstance(dim, str) else max(dim, 0)
 
 
-def clamped(g, dim):
-    """`dim`, or 0 where it is negative; None where a call may be refused for it (docs/architecture.md#symbolic-dims)."""
-    text = f"max({dim},0)"
-    if isinstance(dim, int):
-        return eval(text)
-    return None if clamps(text) > 2 and g.least(dim) < 0 else text
-
-
-def places(g, dim, size, stride, low, high, dilation=1):
-    """How many places a window has along a dim, or None where a call may be refused for it."""
+def places(dim, size, stride, low, high, dilation=1):
+    """How many places a window has along a dim."""
     extent = (size - 1) * dilation + 1
     number = f"({dim}+{low + high - extent})//{stride}+1"
-    return clamped(g, number if isinstance(dim, str) else eval(number))
+    return clamped(number if isinstance(dim, str) else eval(number))
 
 
 class Conv(Op):
@@ -65,10 +46,8 @@ class Conv(Op):
             for name, number in zip(window, (stride, low, high, spread, dilation)):
                 window[name].append(number)
             if spread != 1:
-                dim = clamped(g, f"({dim}-1)*{spread}+1" if isinstance(dim, str) else (dim - 1) * spread + 1)
-            sizes[label], results[label] = size, None if dim is None else places(g, dim, size, stride, low, high, dilation)
-        if None in results.values():
-            return None
+                dim = clamped(f"({dim}-1)*{spread}+1" if isinstance(dim, str) else (dim - 1) * spread + 1)
+            sizes[label], results[label] = size, places(dim, size, stride, low, high, dilation)
         kernel = g.operand(type.dtype, tuple(sizes[label] for label in filters))
         dims = " ".join([f"[{', '.join(inputs)}]", "x", f"[{', '.join(filters)}]", "->", f"[{', '.join(inputs)}]"])
         to = g.choice([type.dtype, ACCUMULATED.get(type.dtype, type.dtype)])
@@ -89,14 +68,12 @@ class Pool(Same):
         operand = g.pick(lambda type: 1 <= type.rank <= 4)
         type = g.types[operand]
         window, dims = self.window(g, type)
-        if None in dims:
-            return None
         kinds = ["sum", "sum", "max", "min", "prod"] if type.dtype != "i1" else []
         kinds += ["and", "or"] if type.dtype not in FLOATS else []
         return [operand], {"kind": g.choice(kinds), "window": window}, [Type(type.dtype, tuple(dims))]
 
     def window(self, g, type):
-        """What is written of a window, and the dims of its places, None where `places` says that."""
+        """What is written of a window, and the dims of its places."""
         window = {name: [] for name in ("window", "strides", "low", "high", "dilation")}
         dims = []
         for dim in type.dims:
@@ -105,7 +82,7 @@ class Pool(Same):
             low, high = (g.integer(0, size - 1) for _ in range(2))
             for name, number in zip(window, (size, stride, low, high, dilation)):
                 window[name].append(number)
-            dims.append(places(g, dim, size, stride, low, high, dilation))
+            dims.append(places(dim, size, stride, low, high, dilation))
         return window, dims
 
     def body(self, node, names, types):
@@ -123,8 +100,6 @@ class AvgPool(Pool):
     def draw(self, g):
         operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in FLOATS)
         window, dims = self.window(g, g.types[operand])
-        if None in dims:
-            return None
         return [operand], {"window": window, "padding": g.random() < 0.4}, [Type(g.types[operand].dtype, tuple(dims))]
 
     def body(self, node, names, types):
@@ -176,8 +151,6 @@ class SelectAndScatter(Pool):
         operand = g.pick(lambda type: 1 <= type.rank <= 4 and type.dtype in FLOATS)
         type = g.types[operand]
         window, dims = self.window(g, type)
-        if None in dims:
-            return None
         return [operand, g.operand(type.dtype, tuple(dims))], {"kind": g.choice(["max", "min"]), "window": window}, [type]
 
     def body(self, node, names, types):
