@@ -12,12 +12,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/SizeConditions.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -70,8 +70,7 @@ static void moveIntoIf(array::WhileOp op, Value guard, OpBuilder &builder) {
   builder.setInsertionPointToEnd(&guarded.getElseRegion().emplaceBlock());
   SmallVector<Value> inits;
   for (auto [init, type] : llvm::zip_equal(op.getInits(), op.getResultTypes()))
-    inits.push_back(init.getType() == type ? init
-                                           : tensor::CastOp::create(builder, loc, type, init));
+    inits.push_back(castTo(builder, loc, init, type));
   array::YieldOp::create(builder, loc, inits);
 }
 

@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/SizeConditions.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
@@ -75,12 +76,6 @@ static void appendToYield(Block &block, ValueRange values) {
 }
 
 /// `value` as `type`, which may say more or less about its sizes.
-static Value castTo(OpBuilder &builder, Value value, Type type) {
-  if (value.getType() == type)
-    return value;
-  return tensor::CastOp::create(builder, value.getLoc(), type, value);
-}
-
 /// Whether an op that a region uses is cloned into it rather than captured: constants, and what
 /// computes sizes, also if not for all operands (a quotient of sizes): it has been computed
 /// already.
@@ -257,7 +252,7 @@ FlatSymbolRefAttr OutlineControl::makeFunction(func::FuncOp func, Region &region
   OpBuilder builder(yield);
   SmallVector<Value> values;
   for (auto [value, type] : llvm::zip_equal(yield.getValues(), types))
-    values.push_back(castTo(builder, value, type));
+    values.push_back(castTo(builder, value.getLoc(), value, type));
   func::ReturnOp::create(builder, yield.getLoc(), values);
   yield.erase();
   builder.setInsertionPoint(func);
@@ -284,7 +279,7 @@ static void inlineRegion(array::IfOp op, Region &region) {
   OpBuilder builder(op);
   for (auto [result, value] : llvm::zip_equal(op.getResults(), yield.getValues())) {
     builder.setInsertionPoint(yield);
-    result.replaceAllUsesWith(castTo(builder, value, result.getType()));
+    result.replaceAllUsesWith(castTo(builder, value.getLoc(), value, result.getType()));
   }
   yield.erase();
   op->getBlock()->getOperations().splice(op->getIterator(), region.front().getOperations());
@@ -351,7 +346,8 @@ static void sinkConsumers(array::IfOp op) {
         OpBuilder builder(yield);
         OpOperand &yielded = yield->getOpOperand(result.getResultNumber());
         IRMapping mapping;
-        mapping.map(result, castTo(builder, yielded.get(), result.getType()));
+        mapping.map(result,
+                    castTo(builder, yielded.get().getLoc(), yielded.get(), result.getType()));
         yielded.set(builder.clone(*consumer, mapping)->getResult(0));
       }
       result.setType(consumer->getResult(0).getType());
@@ -391,7 +387,7 @@ LogicalResult OutlineControl::outlineWhile(func::FuncOp func, array::WhileOp op,
   OpBuilder builder(op);
   SmallVector<Value> inits;
   for (auto [init, type] : llvm::zip_equal(op.getInits(), op.getResultTypes()))
-    inits.push_back(castTo(builder, init, type));
+    inits.push_back(castTo(builder, init.getLoc(), init, type));
   for (Region *region : {&op.getCondition(), &op.getBody()}) {
     builder.setInsertionPointToStart(&region->front());
     for (auto [argument, type] :
@@ -400,7 +396,7 @@ LogicalResult OutlineControl::outlineWhile(func::FuncOp func, array::WhileOp op,
       if (old == type)
         continue;
       argument.setType(type);
-      Value cast = castTo(builder, argument, old);
+      Value cast = castTo(builder, argument.getLoc(), argument, old);
       argument.replaceAllUsesExcept(cast, cast.getDefiningOp());
     }
   }

@@ -96,6 +96,8 @@ FormulaTable::FormulaTable(plan::FunctionOp function)
 }
 
 uint32_t FormulaTable::getFormula(AffineExpr expr) {
+  if (auto known = numbers.find(expr); known != numbers.end())
+    return known->second;
   // What it names stands before it.
   expr.walk([&](AffineExpr part) {
     auto symbol = dyn_cast<AffineSymbolExpr>(part);
@@ -105,7 +107,7 @@ uint32_t FormulaTable::getFormula(AffineExpr expr) {
     uint32_t number = getFormula(definitions[symbol.getPosition() - firstDefinition]);
     definitionNumbers[symbol.getPosition()] = number;
   });
-  return numbers.try_emplace(expr, numbers.size()).first->second;
+  return numbers.insert({expr, numbers.size()}).first->second;
 }
 
 FormulaCode FormulaTable::emit() const {
