@@ -9,6 +9,8 @@ from program import Node, Program, Type, names_in, shape_of
 from tensors import FLOATS, INTEGERS, Tensor
 
 SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65)
+EQUAL_SHARE = 0.55     # of the programs: all dims of one size
+EQUAL_SIZES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16)  # of which a cube is still small
 LARGEST_VALUE = 4096  # elements
 
 
@@ -26,11 +28,9 @@ class Generator:
         kind = self.random()
         self.dtypes = floats if kind < 0.4 else floats + integers if kind < 0.7 else floats + integers + ["i1"] \
             if kind < 0.9 else integers + ["i1"]
-        self.sizes = [self.choice(SIZES) for _ in range(3)] + ([0] if self.random() < 0.04 else []) + \
-            ([self.choice((100, 129, 256, 300))] if self.random() < 0.1 else [])
         self.symbols = ["n", "m"][:self.choice([0, 0, 0, 1, 1, 2])]
-        if self.symbols:
-            self.program.environments = [{symbol: self.choice(SIZES + (0,)) for symbol in self.symbols} for _ in range(3)]
+        self.is_equal = self.random() < EQUAL_SHARE
+        self.draw_equal_sizes() if self.is_equal else self.draw_sizes()
         self.hidden, self.depth = set(), 0  # values of regions that have ended; regions around the one that is drawn
         self.variables = []
         self.extents = {}  # name -> (number of the count, dim that it is an extent of)
@@ -54,8 +54,22 @@ class Generator:
 
     # ---- Sizes -------------------------------------------------------------------------------------------------------
 
+    def draw_sizes(self):
+        self.sizes = [self.choice(SIZES) for _ in range(3)] + ([0] if self.random() < 0.04 else []) + \
+            ([self.choice((100, 129, 256, 300))] if self.random() < 0.1 else [])
+        if self.symbols:
+            self.program.environments = [{symbol: self.choice(SIZES + (0,)) for symbol in self.symbols} for _ in range(3)]
+
+    def draw_equal_sizes(self):
+        """One size for all dims, symbols too: nothing but maps tells dims apart then."""
+        size = self.choice(EQUAL_SIZES)
+        self.sizes = [size]
+        if self.symbols:
+            self.program.environments = [{symbol: other for symbol in self.symbols}
+                                         for other in (size, self.choice(EQUAL_SIZES), self.choice((0, 1)))]
+
     def static_dim(self):
-        return 1 if self.random() < 0.12 else self.choice(self.sizes)
+        return 1 if not self.is_equal and self.random() < 0.12 else self.choice(self.sizes)
 
     def any_dim(self):
         return self.choice(self.symbols) if self.symbols and self.random() < 0.4 else self.static_dim()

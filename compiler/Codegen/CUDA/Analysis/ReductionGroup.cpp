@@ -88,7 +88,9 @@ bool Placement::visit(linalg::LinalgOp op) {
     if (const Exprs *coords = find(tensor))
       for (auto [coord, expr] : llvm::zip_equal(*coords, map.getResults()))
         if (auto dim = dyn_cast<AffineDimExpr>(expr))
-          if (!opLoops[dim.getPosition()])
+          // Two loops of one index would go over a diagonal of what the op computes.
+          if (!opLoops[dim.getPosition()] &&
+              (isa<AffineConstantExpr>(coord) || !llvm::is_contained(opLoops, coord)))
             opLoops[dim.getPosition()] = coord;
   };
   for (OpResult result : op->getResults())

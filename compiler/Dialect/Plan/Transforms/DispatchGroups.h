@@ -16,6 +16,7 @@
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_DISPATCHGROUPS_H
 #define XC_DIALECT_PLAN_TRANSFORMS_DISPATCHGROUPS_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -58,6 +59,21 @@ bool sharesSpace(const DispatchGroup &group);
 /// loops that the group's reductions go through: the elements that it sums up are then at hand.
 bool liesInSpace(const DispatchGroup &group, mlir::linalg::LinalgOp partial);
 
+/// For each linalg op of a group and each of its loops: the row that the loop is, or the number of
+/// a loop that is no row, counted on from the rows; negative where the loop has none. Loops of one
+/// number have one index at any time.
+using LoopNumbers = llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>>;
+
+/// How a group on CUDA goes over the points of its ops.
+LoopNumbers numberLoops(const DispatchGroup &group);
+
+/// Checks that a workgroup has each element that the ops of the group need from each other, going
+/// by `numbers`. Emits an error where it has not. The check knows nothing of how groups are made:
+/// it goes over points of each op, one by one. `threadsHoldRows` says that a thread holds what the
+/// group makes of its reductions, as on CUDA, instead of the workgroup.
+mlir::LogicalResult verifyGroup(const DispatchGroup &group, const LoopNumbers &numbers,
+                                bool threadsHoldRows);
+
 /// Groups the computing ops of one block.
 class DispatchGrouping {
 public:
@@ -71,6 +87,9 @@ public:
   static bool isCompute(mlir::Operation *op);
   /// True for such an initial value of the block, as the block was when it was grouped.
   bool isInitialValue(mlir::Operation *op) const { return initialValues.contains(op); }
+
+  /// Checks every group (verifyGroup).
+  mlir::LogicalResult verify() const;
 
 private:
   void add(mlir::Operation *op);

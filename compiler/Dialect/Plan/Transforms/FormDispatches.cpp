@@ -9,7 +9,7 @@
 //    computation waits for a kernel. Results without elements are not computed.
 // 2. A slice that is not contiguous is cloned into each op that reads it; one
 //    that is needed as a tensor of its own becomes a copy.
-// 3. Ops are grouped (DispatchGroups.h), and each group moves into a plan.region.
+// 3. Ops are grouped (DispatchGroups.h), the groups are checked, and each moves into a plan.region.
 // 4. The block is sorted, since a region stands where its last op stood.
 //
 //===----------------------------------------------------------------------===//
@@ -149,6 +149,8 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     replaceEmptyResults(block);
     placeSlices(block);
     DispatchGrouping grouping(block, fuse);
+    if (failed(grouping.verify()))
+      return signalPassFailure();
     for (DispatchGroup *group : grouping.getGroups())
       formRegion(*group, grouping);
     eraseDeadOps(block);

@@ -160,6 +160,19 @@ def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
 }
 
+def TestVerifyGroups : Pass<"xc-plan-test-verify-groups", "::mlir::func::FuncOp"> {
+  let summary = "Check that a group which a test describes has each element that its ops need";
+  let description = [{
+    Runs the check of `-xc-form-dispatches` on one group: the ops of the function with `test.loops`, which numbers their loops, rows
+    first. An op that reads what another row, or another thread, makes is an error. Only for tests. Example:
+    ```mlir
+    func.func @spread(...) attributes {test.rows = 1 : i64} {           // input
+      %m = linalg.generic {... test.loops = array<i32: 0, 1>} ...       // row i: the maximum over k of x[i, k]
+      %y = linalg.generic {... test.loops = array<i32: 0, 0>} ...       // error: point (0, 0) alone is of row 0
+    ```
+  }];
+}
+
 def OutlineDispatches : Pass<"xc-outline-dispatches", "::mlir::ModuleOp"> {
   let summary = "Move each region's body into a kernel module";
   let description = [{

@@ -19,6 +19,8 @@ namespace xc::plan {
 namespace {
 
 /// Loops and dims of tensors by number: rows of the group first, then the loops that are no rows.
+/// Loops of one op have different numbers: two that shared one would go over a diagonal of what the
+/// op computes. Where sizes are equal nothing else tells such loops apart.
 class SpaceNumbering {
 public:
   /// Of the ops that sum up rows, which have been found to fit, `partial` alone is looked at.
@@ -26,6 +28,7 @@ public:
   bool isShared();
   /// Whether all loops of `op` have numbers.
   bool numbers(linalg::LinalgOp op);
+  const LoopNumbers &getLoops() const { return loops; }
 
 private:
   static constexpr int unknown = -1, unit = -2;
@@ -37,12 +40,16 @@ private:
   bool learn(linalg::LinalgOp op, Value tensor, AffineMap map);
   void publish(linalg::LinalgOp op, Value tensor, AffineMap map);
   bool dependsOnReduction(linalg::LinalgOp op);
+  bool dependsOnReduction(Value tensor);
+  /// True if `op` reads the elements of its own point wherever a reduction feeds what it reads.
+  bool readsOwnElements(linalg::LinalgOp op);
   /// The numbers of the loops that `op` reduces.
   SmallVector<int> getReduced(linalg::LinalgOp op);
 
   SmallVector<linalg::LinalgOp> ops;
-  llvm::DenseMap<Operation *, Numbers> loops;
+  LoopNumbers loops;
   llvm::DenseMap<Value, Numbers> dims;
+  llvm::DenseMap<Operation *, bool> isDependent;
   int numRows;
 };
 
@@ -85,7 +92,8 @@ bool SpaceNumbering::learn(linalg::LinalgOp op, Value tensor, AffineMap map) {
   bool changed = false;
   for (auto [number, expr] : llvm::zip_equal(known->second, map.getResults()))
     if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && number >= 0)
-      if (int &loop = loops[op][dim.getPosition()]; loop == unknown) {
+      if (int &loop = loops[op][dim.getPosition()];
+          loop == unknown && !llvm::is_contained(loops[op], number)) {
         loop = number;
         changed = true;
       }
@@ -101,31 +109,54 @@ void SpaceNumbering::publish(linalg::LinalgOp op, Value tensor, AffineMap map) {
 
 /// Learns from the tensors of `op`, and tells what it knows once that is all.
 bool SpaceNumbering::spread(linalg::LinalgOp op) {
+  SmallVector<std::pair<Value, AffineMap>> tensors;
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<RankedTensorType>(operand.get().getType()) &&
+        !operand.get().getDefiningOp<tensor::EmptyOp>())
+      tensors.emplace_back(operand.get(), op.getMatchingIndexingMap(&operand));
+  for (OpResult result : op->getResults())
+    tensors.emplace_back(result, op.getIndexingMapMatchingResult(result));
+  // What a reduction feeds is held at one point; anything else can be read at several.
   bool changed = false;
-  auto visit = [&](bool isComplete) {
-    for (OpOperand &operand : op->getOpOperands())
-      if (isa<RankedTensorType>(operand.get().getType()) &&
-          !operand.get().getDefiningOp<tensor::EmptyOp>()) {
-        AffineMap map = op.getMatchingIndexingMap(&operand);
-        isComplete ? publish(op, operand.get(), map)
-                   : void(changed |= learn(op, operand.get(), map));
-      }
-    for (OpResult result : op->getResults()) {
-      AffineMap map = op.getIndexingMapMatchingResult(result);
-      isComplete ? publish(op, result, map) : void(changed |= learn(op, result, map));
-    }
-  };
-  visit(/*isComplete=*/false);
+  for (bool isFed : {true, false})
+    for (auto [tensor, map] : tensors)
+      if (dependsOnReduction(tensor) == isFed)
+        changed |= learn(op, tensor, map);
   if (!llvm::is_contained(loops[op], unknown))
-    visit(/*isComplete=*/true);
+    for (auto [tensor, map] : tensors)
+      publish(op, tensor, map);
   return changed;
 }
 
 bool SpaceNumbering::dependsOnReduction(linalg::LinalgOp op) {
-  return op.getNumReductionLoops() > 0 || llvm::any_of(op->getOperands(), [&](Value operand) {
-           auto producer = operand.getDefiningOp<linalg::LinalgOp>();
-           return producer && loops.contains(producer) && dependsOnReduction(producer);
-         });
+  if (auto known = isDependent.find(op); known != isDependent.end())
+    return known->second;
+  bool result =
+      op.getNumReductionLoops() > 0 ||
+      llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnReduction(operand); });
+  return isDependent[op] = result;
+}
+
+bool SpaceNumbering::dependsOnReduction(Value tensor) {
+  auto producer = tensor.getDefiningOp<linalg::LinalgOp>();
+  return producer && loops.contains(producer) && dependsOnReduction(producer);
+}
+
+bool SpaceNumbering::readsOwnElements(linalg::LinalgOp op) {
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    if (!dependsOnReduction(operand.get()))
+      return true;
+    auto held = dims.find(operand.get());
+    return held == dims.end() ||
+           llvm::all_of(
+               llvm::zip_equal(held->second, op.getMatchingIndexingMap(&operand).getResults()),
+               [&](auto pair) {
+                 auto [number, expr] = pair;
+                 auto dim = dyn_cast<AffineDimExpr>(expr);
+                 return !dim || number < 0 || loops[op][dim.getPosition()] < 0 ||
+                        loops[op][dim.getPosition()] == number;
+               });
+  });
 }
 
 SmallVector<int> SpaceNumbering::getReduced(linalg::LinalgOp op) {
@@ -159,7 +190,7 @@ bool SpaceNumbering::isShared() {
   spreadAll();
   return llvm::all_of(ops, [&](linalg::LinalgOp op) {
     return !dependsOnReduction(op) ||
-           (!llvm::is_contained(loops[op], unknown) &&
+           (!llvm::is_contained(loops[op], unknown) && readsOwnElements(op) &&
             (op.getNumReductionLoops() == 0 || getReduced(op) == getReduced(root)));
   });
 }
@@ -168,6 +199,19 @@ bool sharesSpace(const DispatchGroup &group) { return SpaceNumbering(group).isSh
 
 bool liesInSpace(const DispatchGroup &group, linalg::LinalgOp partial) {
   return SpaceNumbering(group, partial).numbers(partial);
+}
+
+LoopNumbers numberLoops(const DispatchGroup &group) {
+  SpaceNumbering space(group);
+  space.isShared();
+  LoopNumbers numbers = space.getLoops();
+  for (Operation *op : group.ops)
+    if (op->hasAttr(kPartialAttr)) {
+      SpaceNumbering ofPartial(group, op);
+      ofPartial.numbers(cast<linalg::LinalgOp>(op));
+      numbers[op] = ofPartial.getLoops().lookup(op);
+    }
+  return numbers;
 }
 
 } // namespace xc::plan
