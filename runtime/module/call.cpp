@@ -505,8 +505,8 @@ Status xcr_call::launch(hal::Stream &stream, hal::LaunchMode mode) {
   if (lastStream && lastStream.get() != &stream)
     XCR_RETURN_IF_ERROR(stream.follow(*lastStream, orderEvent));
   if (touchesVariables)
-    XCR_RETURN_IF_ERROR(
-        instance.launchOrdered(stream, writesVariables, recording, resolver.arenaBytes(), mode));
+    XCR_RETURN_IF_ERROR(instance.variableOrder().launch(stream, writesVariables, recording,
+                                                        resolver.arenaBytes(), mode));
   else
     XCR_RETURN_IF_ERROR(stream.launch(recording, resolver.arenaBytes(), mode));
   if (mode == hal::LaunchMode::Asynchronous && lastStream.get() != &stream)

@@ -119,8 +119,8 @@ Status xcr_call::step() {
     XCR_RETURN_IF_ERROR(stepStream->follow(*lastStream, orderEvent));
   Status status =
       touchesVariables
-          ? instance.launchOrdered(*stepStream, writesVariables, std::move(single),
-                                   resolver.arenaBytes(), hal::LaunchMode::Awaited)
+          ? instance.variableOrder().launch(*stepStream, writesVariables, std::move(single),
+                                            resolver.arenaBytes(), hal::LaunchMode::Awaited)
           : stepStream->launch(std::move(single), resolver.arenaBytes(), hal::LaunchMode::Awaited);
   // Also after a failure: what was launched before it must have ended.
   Status end = stepStream->synchronize();

@@ -16,7 +16,7 @@ using namespace xc;
 
 xcr_instance::xcr_instance(Ref<Program> from)
     : allocator(from->device().allocator), program(std::move(from)), variables(allocator),
-      readers(allocator), freeCalls(allocator) {}
+      order(allocator), freeCalls(allocator) {}
 
 xcr_instance::~xcr_instance() = default;
 
@@ -38,7 +38,7 @@ Status xcr_instance::create(Ref<xcr_device> device, Ref<xcr_module> module,
   if (!instance)
     return outOfHostMemory(sizeof(xcr_instance));
   XCR_RETURN_IF_ERROR(instance->createVariables());
-  XCR_RETURN_IF_ERROR(device->createEvent(&instance->orderEvent));
+  XCR_RETURN_IF_ERROR(instance->order.create(*device));
   *out = std::move(instance);
   return Status();
 }
@@ -111,51 +111,10 @@ Status xcr_instance::setVariable(uint32_t ordinal, xcr_buffer *buffer) {
                       "of 64, got 0x%llx",
                       name, static_cast<unsigned long long>(buffer->address()));
   // Launches in flight may still use the old buffer.
-  XCR_RETURN_IF_ERROR(synchronizeUsers());
+  XCR_RETURN_IF_ERROR(order.synchronize());
   Lock lock(variableMutex);
   variables[ordinal] = Ref<xcr_buffer>::share(buffer);
   epoch.fetch_add(1, std::memory_order_release);
-  return Status();
-}
-
-//===----------------------------------------------------------------------===//
-// Order among streams
-//===----------------------------------------------------------------------===//
-
-Status xcr_instance::synchronizeUsers() {
-  Lock lock(orderMutex);
-  if (lastWriter)
-    XCR_RETURN_IF_ERROR(lastWriter->synchronize());
-  for (Ref<hal::Stream> &reader : readers)
-    XCR_RETURN_IF_ERROR(reader->synchronize());
-  return Status();
-}
-
-Status xcr_instance::launchOrdered(hal::Stream &stream, bool writes, Ref<hal::Recording> recording,
-                                   uint64_t arenaBytes, hal::LaunchMode mode) {
-  Lock lock(orderMutex);
-  auto follow = [&](hal::Stream &earlier) -> Status {
-    if (&earlier == &stream)
-      return Status();
-    // A wait keeps what is recorded, so that one event serves all.
-    return stream.follow(earlier, orderEvent);
-  };
-  if (lastWriter)
-    XCR_RETURN_IF_ERROR(follow(*lastWriter));
-  bool isListed = false;
-  for (Ref<hal::Stream> &reader : readers) {
-    isListed |= reader.get() == &stream;
-    if (writes)
-      XCR_RETURN_IF_ERROR(follow(*reader));
-  }
-  if (!writes && !isListed)
-    XCR_RETURN_IF_ERROR(readers.push(Ref<hal::Stream>::share(&stream)));
-  XCR_RETURN_IF_ERROR(stream.launch(std::move(recording), arenaBytes, mode));
-  if (writes) {
-    if (lastWriter.get() != &stream)
-      lastWriter = Ref<hal::Stream>::share(&stream);
-    readers.clear();
-  }
   return Status();
 }
 

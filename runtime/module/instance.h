@@ -10,6 +10,7 @@
 
 #include "runtime/hal/buffer.h"
 #include "runtime/module/program.h"
+#include "runtime/module/variable_order.h"
 
 /// See xcr.h. Thread-safe.
 struct xcr_instance final : xc::RefCounted {
@@ -27,11 +28,8 @@ struct xcr_instance final : xc::RefCounted {
   /// Changes when a variable gets another buffer.
   uint64_t variableEpoch() const { return epoch.load(std::memory_order_acquire); }
 
-  /// Launches \p recording behind every launch, on whatever stream, that wrote
-  /// a variable, and if it \p writes itself behind those that read one.
-  xc::Status launchOrdered(xc::hal::Stream &stream, bool writes,
-                           xc::Ref<xc::hal::Recording> recording, uint64_t arenaBytes,
-                           xc::hal::LaunchMode mode);
+  /// Of the launches that touch variables.
+  xc::VariableOrder &variableOrder() { return order; }
 
   /// A call of \p function that nobody uses, kept by the instance for
   /// xcr_invoke. It does not retain the instance.
@@ -47,17 +45,12 @@ private:
   ~xcr_instance() override;
   void destroy() override;
   xc::Status createVariables();
-  /// Waits for the launches that use variables.
-  xc::Status synchronizeUsers();
 
   mutable xc::Mutex variableMutex;
   xc::Vector<xc::Ref<xcr_buffer>> variables;
   std::atomic<uint64_t> epoch{1};
 
-  xc::Mutex orderMutex;
-  xc::Ref<xc::hal::Event> orderEvent;
-  xc::Ref<xc::hal::Stream> lastWriter;
-  xc::Vector<xc::Ref<xc::hal::Stream>> readers; ///< since the last write
+  xc::VariableOrder order;
 
   xc::Mutex callMutex;
   xc::Vector<xcr_call *> freeCalls; ///< holds a reference each

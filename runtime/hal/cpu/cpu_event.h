@@ -13,43 +13,78 @@
 
 namespace xc::cpu {
 
-/// Each record gets a number; the event has reached a number when the work
-/// before that record has ended.
+/// One record of an event, reached when the work before it has ended. It is an object of its own,
+/// not a number: an event may be recorded on several streams, whose work ends in any order.
+class CpuEventRecord final : public RefCounted {
+public:
+  explicit CpuEventRecord(const HostAllocator &allocator) : allocator(allocator) {}
+
+  bool isReached() {
+    Lock lock(mutex);
+    return reached;
+  }
+  void reach() {
+    Lock lock(mutex);
+    reached = true;
+    changed.notifyAll();
+  }
+  void wait() {
+    Lock lock(mutex);
+    while (!reached)
+      changed.wait(mutex);
+  }
+  /// For another use, by whoever has the only reference.
+  void reset() {
+    Lock lock(mutex);
+    reached = false;
+  }
+
+private:
+  friend class xc::HostAllocator;
+  ~CpuEventRecord() override = default;
+  void destroy() override { allocator.destroy(this); }
+
+  const HostAllocator allocator;
+  Mutex mutex;
+  Condition changed;
+  bool reached = false; // under the mutex
+};
+
+/// Stands for its last record. Whoever waits keeps the record that was the last one then.
 class CpuEvent final : public hal::Event {
 public:
   CpuEvent(const HostAllocator &allocator, xcr_device &device)
       : hal::Event(device), allocator(allocator) {}
 
   Status synchronize() override {
-    waitFor(recorded());
+    if (Ref<CpuEventRecord> record = lastRecord())
+      record->wait();
     return Status();
   }
   Status query(bool *isDone) override {
-    Lock lock(mutex);
-    *isDone = reached >= issued;
+    Ref<CpuEventRecord> record = lastRecord();
+    *isDone = !record || record->isReached();
     return Status();
   }
 
-  /// The number of a new record.
-  uint64_t issue() {
+  /// A new record, for a stream to reach. Allocates only while something still refers to the last
+  /// one.
+  Status record(Ref<CpuEventRecord> *out) {
     Lock lock(mutex);
-    return ++issued;
+    if (last && last->isUnique()) {
+      last->reset();
+    } else {
+      last = Ref<CpuEventRecord>::adopt(allocator.create<CpuEventRecord>(allocator));
+      if (!last)
+        return outOfHostMemory(sizeof(CpuEventRecord));
+    }
+    *out = last;
+    return Status();
   }
-  /// The number of the last record.
-  uint64_t recorded() {
+  /// Null if there was none.
+  Ref<CpuEventRecord> lastRecord() {
     Lock lock(mutex);
-    return issued;
-  }
-  void reach(uint64_t number) {
-    Lock lock(mutex);
-    if (number > reached)
-      reached = number;
-    changed.notifyAll();
-  }
-  void waitFor(uint64_t number) {
-    Lock lock(mutex);
-    while (reached < number)
-      changed.wait(mutex);
+    return last;
   }
 
 private:
@@ -59,8 +94,7 @@ private:
 
   const HostAllocator allocator;
   Mutex mutex;
-  Condition changed;
-  uint64_t issued = 0, reached = 0; // under the mutex
+  Ref<CpuEventRecord> last; // under the mutex
 };
 
 } // namespace xc::cpu

@@ -53,10 +53,10 @@ void CpuStream::run(Item &item) {
               item.scratch ? item.scratch->part(0) : nullptr);
     return;
   case Kind::Record:
-    static_cast<CpuEvent *>(item.first.get())->reach(item.value);
+    static_cast<CpuEventRecord *>(item.first.get())->reach();
     return;
   case Kind::Wait:
-    static_cast<CpuEvent *>(item.first.get())->waitFor(item.value);
+    static_cast<CpuEventRecord *>(item.first.get())->wait();
     return;
   case Kind::Callback:
     item.callback(item.userData, nullptr);
@@ -107,36 +107,32 @@ Status CpuStream::query(bool *isDone) {
 }
 
 Status CpuStream::record(Ref<hal::Event> event) {
-  CpuEvent &target = static_cast<CpuEvent &>(*event);
+  Ref<CpuEventRecord> record;
+  XCR_RETURN_IF_ERROR(static_cast<CpuEvent &>(*event).record(&record));
   Lock lock(mutex);
   if (queue.isIdle()) {
-    target.reach(target.issue());
+    record->reach();
     return Status();
   }
-  // The thread comes first, so that nothing fails once the number is issued
-  // but the queue itself.
-  XCR_RETURN_IF_ERROR(queue.startThread());
   Item item;
   item.kind = Kind::Record;
-  item.value = target.issue();
-  item.first = std::move(event);
-  uint64_t number = item.value;
-  Status status = push(std::move(item), LaunchMode::Asynchronous);
+  item.first = record;
+  Status status = queue.startThread();
+  if (status.succeeded())
+    status = push(std::move(item), LaunchMode::Asynchronous);
+  // Nobody may wait for what never comes.
   if (status.failed())
-    target.reach(number);
+    record->reach();
   return status;
 }
 
 Status CpuStream::wait(Ref<hal::Event> event) {
-  CpuEvent &target = static_cast<CpuEvent &>(*event);
-  bool isDone = false;
-  XCR_RETURN_IF_ERROR(target.query(&isDone));
-  if (isDone)
+  Ref<CpuEventRecord> record = static_cast<CpuEvent &>(*event).lastRecord();
+  if (!record || record->isReached())
     return Status();
   Item item;
   item.kind = Kind::Wait;
-  item.value = target.recorded();
-  item.first = std::move(event);
+  item.first = std::move(record);
   Lock lock(mutex);
   // Whatever follows decides whether a thread is needed.
   return push(std::move(item), LaunchMode::Awaited);

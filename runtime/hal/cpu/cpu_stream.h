@@ -58,7 +58,7 @@ private:
     void *userData = nullptr;
     void *target = nullptr;
     const void *source = nullptr;
-    uint64_t size = 0, value = 0; ///< value: pattern, or number of an event
+    uint64_t size = 0, value = 0; ///< value: pattern of a fill
   };
 
   ~CpuStream() override;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/module/variable_order.h"
 #include "test/runtime/hal/HalTest.h"
 
 #include <atomic>
@@ -98,6 +99,55 @@ TEST_P(StreamTest, AStreamWaitsForAnother) {
     ASSERT_TRUE(ok(second->synchronize()));
     EXPECT_EQ(download<int64_t>(*copy, 1)[0], 42);
   }
+}
+
+TEST_P(StreamTest, AWaitIsForTheRecordThatItSaw) {
+  Ref<hal::Memory> value = upload(std::vector<int64_t>{41}), copy = upload(std::vector<int64_t>{0});
+  Ref<hal::Stream> busy = stream(), idle = stream(), waiting = stream();
+  Ref<hal::Event> mark = event();
+  ASSERT_TRUE(ok(busy->launch(increment(*value, 5000000), 0, LaunchMode::Asynchronous)));
+  ASSERT_TRUE(ok(busy->record(mark)));
+  ASSERT_TRUE(ok(waiting->wait(mark)));
+  // The event stands for another stream's work from here on, which has ended.
+  ASSERT_TRUE(ok(idle->record(mark)));
+  ASSERT_TRUE(ok(mark->synchronize()));
+  ASSERT_TRUE(ok(waiting->copy(value, 0, copy, 0, 8)));
+  ASSERT_TRUE(ok(waiting->synchronize()));
+  EXPECT_EQ(download<int64_t>(*copy, 1)[0], 42);
+}
+
+TEST_P(StreamTest, ReadersOfVariablesSeeWholeWrites) {
+  const int kReaders = 3, kRounds = 60;
+  Ref<hal::Memory> variables = upload(std::vector<int64_t>(2));
+  Ref<hal::Memory> seen = upload(std::vector<int64_t>(2 * kReaders));
+  // The writer takes its time between both variables.
+  TestPlan bump;
+  bump.dispatch(code.get(), kWork, {variables->address()}, {20000});
+  bump.dispatch(code.get(), kWork, {variables->address() + 8}, {20000}, 1, 1, 1, {0});
+  Ref<hal::Recording> write = record(bump);
+  VariableOrder order(device->allocator);
+  ASSERT_TRUE(ok(order.create(*device)));
+  Ref<hal::Stream> writer = stream();
+  std::vector<Ref<hal::Stream>> readers;
+  std::vector<Ref<hal::Recording>> reads;
+  for (int i = 0; i < kReaders; ++i) {
+    TestPlan plan;
+    plan.copy(variables->address(), seen->address() + 16 * static_cast<uint64_t>(i), 16);
+    readers.push_back(stream());
+    reads.push_back(record(plan));
+  }
+  for (int round = 1; round <= kRounds; ++round) {
+    ASSERT_TRUE(ok(order.launch(*writer, true, write, 0, LaunchMode::Asynchronous)));
+    for (int i = 0; i < kReaders; ++i)
+      ASSERT_TRUE(ok(order.launch(*readers[i], false, reads[i], 0, LaunchMode::Asynchronous)));
+    // Every other round, readers are still at it when the next write comes.
+    if (round % 2)
+      continue;
+    for (const Ref<hal::Stream> &reader : readers)
+      ASSERT_TRUE(ok(reader->synchronize()));
+    EXPECT_EQ(download<int64_t>(*seen, 2 * kReaders), std::vector<int64_t>(2 * kReaders, round));
+  }
+  ASSERT_TRUE(ok(order.synchronize()));
 }
 
 TEST_P(StreamTest, CallbacksComeInOrderAfterTheWork) {
