@@ -32,6 +32,23 @@ template <typename T> Status readOptions(const T *given, const T &defaults, T *o
   return Status();
 }
 
+/// The caller's allocator; null gives malloc and free. INVALID_ARGUMENT where a function is
+/// missing.
+inline Status readAllocator(const xcr_host_allocator_t *given, HostAllocator *out) {
+  if (!given)
+    return Status();
+  if (given->struct_size < sizeof(xcr_host_allocator_t))
+    return makeStatus(HostAllocator(), XCR_STATUS_INVALID_ARGUMENT,
+                      "host_allocator.struct_size: expected at least %zu, got %zu",
+                      sizeof(xcr_host_allocator_t), given->struct_size);
+  if (!given->allocate || !given->deallocate)
+    return makeStatus(HostAllocator(), XCR_STATUS_INVALID_ARGUMENT,
+                      "host_allocator.%s: expected a function, got NULL",
+                      given->allocate ? "deallocate" : "allocate");
+  *out = HostAllocator(*given);
+  return Status();
+}
+
 /// Writes what the caller's version of the structure has room for.
 template <typename T> void writeInfo(const T &info, T *out) {
   constexpr size_t kFirst = sizeof(size_t);

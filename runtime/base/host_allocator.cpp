@@ -22,8 +22,3 @@ static void systemDeallocate(void *, void *pointer, size_t, size_t) { free(point
 
 HostAllocator::HostAllocator()
     : callbacks{sizeof(xcr_host_allocator_t), nullptr, systemAllocate, systemDeallocate} {}
-
-HostAllocator::HostAllocator(const xcr_host_allocator_t *given) : HostAllocator() {
-  if (given)
-    callbacks = *given;
-}

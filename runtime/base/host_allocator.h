@@ -21,8 +21,8 @@ class HostAllocator {
 public:
   /// malloc and free.
   HostAllocator();
-  /// Copies \p callbacks; null gives malloc and free.
-  explicit HostAllocator(const xcr_host_allocator_t *callbacks);
+  /// Copies \p callbacks, none of which is null (see readAllocator).
+  explicit HostAllocator(const xcr_host_allocator_t &callbacks) : callbacks(callbacks) {}
 
   void *allocate(size_t size, size_t alignment = alignof(max_align_t)) const {
     return callbacks.allocate(callbacks.user_data, size, alignment);

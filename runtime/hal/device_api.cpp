@@ -41,11 +41,14 @@ xcr_status_t xcr_device_list_create(const xcr_host_allocator_t *host_allocator,
                                     xcr_device_list_t **out_list) {
   XCR_REQUIRE(out_list);
   *out_list = nullptr;
-  HostAllocator allocator(host_allocator);
+  HostAllocator allocator;
+  Status status = readAllocator(host_allocator, &allocator);
+  if (status.failed())
+    return status.release();
   xcr_device_list_t *list = allocator.create<xcr_device_list>(allocator);
   if (!list)
     return outOfHostMemory(sizeof(xcr_device_list)).release();
-  Status status = fillList(*list);
+  status = fillList(*list);
   if (status.failed())
     allocator.destroy(list);
   else
@@ -115,7 +118,8 @@ xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t
   if (Status status = readOptions(options, defaults, &given); status.failed())
     return status.release();
   DeviceOptions settings;
-  settings.allocator = HostAllocator(given.host_allocator);
+  if (Status status = readAllocator(given.host_allocator, &settings.allocator); status.failed())
+    return status.release();
   settings.memoryLimit = given.memory_limit;
   settings.cpuThreads = given.cpu_threads;
   settings.nativeContext = given.native_context;

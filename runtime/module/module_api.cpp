@@ -21,7 +21,7 @@ static Status readModuleOptions(const xcr_module_options_t *given, HostAllocator
   const xcr_module_options_t defaults = XCR_MODULE_OPTIONS_INIT;
   xcr_module_options_t options;
   XCR_RETURN_IF_ERROR(readOptions(given, defaults, &options));
-  *allocator = HostAllocator(options.host_allocator);
+  XCR_RETURN_IF_ERROR(readAllocator(options.host_allocator, allocator));
   *flags = options.flags;
   if (options.flags & ~kKnownFlags)
     return makeStatus(*allocator, XCR_STATUS_INVALID_ARGUMENT,

@@ -104,3 +104,33 @@ TEST(HostMemoryTest, EveryFailedAllocationIsAStatusAndLeaksNothing) {
   }
   EXPECT_GT(allocations, 50);
 }
+
+TEST(HostMemoryTest, AnAllocatorWithoutItsFunctionsIsRefused) {
+  FailingAllocator memory;
+  std::vector<uint8_t> bytes = addModule().finish();
+  auto expectRefused = [&](const xcr_host_allocator_t &callbacks, const char *message) {
+    xcr_device_options_t deviceOptions = XCR_DEVICE_OPTIONS_INIT;
+    deviceOptions.host_allocator = &callbacks;
+    xcr_device_t *device = nullptr;
+    XCR_EXPECT_FAILS(xcr_device_create(xcr_string("cpu"), &deviceOptions, &device),
+                     XCR_STATUS_INVALID_ARGUMENT, message);
+    xcr_module_options_t moduleOptions = XCR_MODULE_OPTIONS_INIT;
+    moduleOptions.host_allocator = &callbacks;
+    xcr_module_t *module = nullptr;
+    XCR_EXPECT_FAILS(xcr_module_load_memory(bytes.data(), bytes.size(), &moduleOptions, nullptr,
+                                            nullptr, &module),
+                     XCR_STATUS_INVALID_ARGUMENT, message);
+    xcr_device_list_t *list = nullptr;
+    XCR_EXPECT_FAILS(xcr_device_list_create(&callbacks, &list), XCR_STATUS_INVALID_ARGUMENT,
+                     message);
+  };
+  xcr_host_allocator_t callbacks = memory.callbacks();
+  callbacks.allocate = nullptr;
+  expectRefused(callbacks, "host_allocator.allocate: expected a function, got NULL");
+  callbacks = memory.callbacks();
+  callbacks.deallocate = nullptr;
+  expectRefused(callbacks, "host_allocator.deallocate: expected a function, got NULL");
+  callbacks = memory.callbacks();
+  callbacks.struct_size = 8;
+  expectRefused(callbacks, "host_allocator.struct_size: expected at least 32, got 8");
+}

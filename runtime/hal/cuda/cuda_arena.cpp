@@ -9,6 +9,8 @@
 
 #include "runtime/base/checked.h"
 
+#include <cinttypes>
+
 using namespace xc;
 using namespace xc::cuda;
 
@@ -47,7 +49,14 @@ Status CudaArena::reserve() {
   if (!alignUp(device.info.totalMemory, granularity, &reserved))
     return makeOutOfMemory(device.allocator, device.info.totalMemory, UINT64_MAX,
                            "no addresses for the arena");
-  return XCR_CUDA_CALL(device, cuMemAddressReserve, &address, reserved, 0, 0, 0);
+  CUresult result = device.cu.cuMemAddressReserve(&address, reserved, 0, 0, 0);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY)
+    return makeOutOfMemory(device.allocator, reserved, UINT64_MAX,
+                           "cuMemAddressReserve for an arena on device %s: "
+                           "CUDA_ERROR_OUT_OF_MEMORY (each stream with an arena reserves addresses "
+                           "for all of the device's memory)",
+                           device.info.uri.c_str());
+  return device.check(result, "cuMemAddressReserve");
 }
 
 /// Puts \p bytes of physical memory behind what is mapped.
@@ -109,7 +118,9 @@ Status CudaArena::grow(uint64_t size, bool *hasMoved) {
     return Status();
   if (!device.counter.charge(more, &available))
     return makeOutOfMemory(device.allocator, more, available,
-                           "the memory limit of device %s is reached", device.info.uri.c_str());
+                           "the memory limit of device %s is reached by an arena of %" PRIu64
+                           " bytes, which grows in steps of %" PRIu64,
+                           device.info.uri.c_str(), size, granularity);
   if (Status status = map(more); status.failed()) {
     device.counter.refund(more);
     return status;

@@ -126,7 +126,8 @@ XCR_API void xcr_status_release(xcr_status_t status);
 /*===-- Host memory -------------------------------------------------------===*/
 
 /* Where the library's own host memory comes from. Functions are called from
- * any thread, may return NULL, and must outlive every object made with them. */
+ * any thread, may return NULL, and must outlive every object made with them.
+ * Both are needed: INVALID_ARGUMENT where one is NULL. */
 typedef struct xcr_host_allocator {
   size_t struct_size;
   void *user_data;
@@ -478,7 +479,8 @@ typedef struct xcr_memory_need {
   size_t struct_size;
   /* outputs that alias inputs count once, as inputs */
   uint64_t input_bytes, output_bytes;
-  uint64_t arena_bytes; /* temporaries, shared by the calls of a stream */
+  /* temporaries, shared by the calls of a stream; a GPU maps them in steps, of 2 MiB as a rule */
+  uint64_t arena_bytes;
   /* constants, parameters, variables and packed weights: once an instance */
   uint64_t constant_bytes;
 } xcr_memory_need_t;

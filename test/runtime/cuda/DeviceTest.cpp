@@ -292,6 +292,34 @@ TEST_P(CudaDeviceTest, WithoutMemoryATrimIsTriedFirst) {
   EXPECT_EQ(gpu->allocate(uint64_t(65) << 20, &buffer).code(), XCR_STATUS_OUT_OF_MEMORY);
 }
 
+TEST_P(CudaDeviceTest, ManyStreamsHaveAnArenaEach) {
+  Device gpu = makeDevice(GetParam().uri);
+  std::vector<Stream> streams;
+  for (int i = 0; i < 40; ++i) {
+    streams.push_back(makeStream(gpu));
+    uint64_t base = 0;
+    Ref<hal::Memory> holder;
+    ASSERT_TRUE(ok(streams.back()->reserveArena(512, &base, &holder))) << "stream " << i;
+  }
+}
+
+TEST_P(CudaDeviceTest, AnArenaBeyondTheLimitSaysItsStep) {
+  Device gpu = makeDevice(GetParam().uri, 1 << 20);
+  Stream queue = makeStream(gpu);
+  uint64_t base = 0;
+  Ref<hal::Memory> holder;
+  Status status = queue->reserveArena(512, &base, &holder);
+  if (status.succeeded())
+    GTEST_SKIP() << "arenas of this device are as large as is asked for";
+  EXPECT_EQ(status.code(), XCR_STATUS_OUT_OF_MEMORY);
+  std::string message = xcr_status_message(status.get()).data;
+  EXPECT_NE(
+      message.find("an arena of 512 bytes, which grows in steps of 2097152: asked for 2097152 "
+                   "bytes, 1048576 available"),
+      std::string::npos)
+      << message;
+}
+
 TEST_P(CudaDeviceTest, WhatEndedWorkHeldMakesRoom) {
   Device gpu = makeDevice(GetParam().uri, 16 << 20);
   Stream queue = makeStream(gpu);

@@ -55,11 +55,12 @@ void KernelStatistics::clear() {
 
 namespace {
 
-/// Addresses for several times the devices' memory, since they are not reused
-/// soon.
+/// Addresses for many times the devices' memory, since they are not reused soon, and since a
+/// program may reserve as many as a device has memory for each of its streams. Nothing backs them
+/// until they are used.
 uint64_t arenaBytes(const Config &config) {
-  uint64_t bytes = 4 * config.memory * std::max(config.devices, 1u);
-  return std::max(bytes, uint64_t(64) << 30);
+  constexpr uint64_t kLeast = uint64_t(8) << 40;
+  return std::max(4 * config.memory * std::max(config.devices, 1u), kLeast);
 }
 
 Config configFrom(const char *settings, std::string &error) {
