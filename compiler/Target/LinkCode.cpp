@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
-#include "compiler/Codegen/CUDA/Targets.h"
+#include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Target/CPU/LinkSharedObject.h"
 #include "compiler/Target/CUDA/MergePTX.h"

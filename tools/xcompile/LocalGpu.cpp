@@ -7,7 +7,7 @@
 
 #include "tools/xcompile/LocalGpu.h"
 
-#include "compiler/Codegen/CUDA/Targets.h"
+#include "compiler/Codegen/CUDA/Common/Targets.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/DynamicLibrary.h"

@@ -7,7 +7,7 @@
 
 #include "tools/xcompile/Options.h"
 
-#include "compiler/Codegen/CUDA/Targets.h"
+#include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "tools/xcompile/LocalGpu.h"
 
 #include "llvm/ADT/STLExtras.h"

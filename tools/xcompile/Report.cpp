@@ -7,7 +7,7 @@
 
 #include "tools/xcompile/Report.h"
 
-#include "compiler/Codegen/CUDA/Occupancy.h"
+#include "compiler/Codegen/CUDA/Common/Occupancy.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "llvm/ADT/StringExtras.h"

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
-#include "compiler/Codegen/CUDA/Tuning.h"
+#include "compiler/Codegen/CUDA/Matmul/Tuning.h"
 #include "compiler/Input/Nesting.h"
 #include "compiler/Input/UnknownNames.h"
 #include "compiler/Pipeline/Pipeline.h"

@@ -122,7 +122,7 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
     return [config for _, config in found[:most]]
 
 
-# Rows, columns, step along k, sums of a thread, stages: what Analysis/FMAModel.cpp considers of tiles that are copied, and some beside.
+# Rows, columns, step along k, sums of a thread, stages: what Matmul/FMAModel.cpp considers of tiles that are copied, and some beside.
 FMA_TILES = [(128, 128, 16, 8, 8, 3), (128, 64, 16, 8, 8, 4), (64, 128, 16, 8, 8, 4), (64, 64, 16, 8, 8, 4), (64, 64, 16, 8, 4, 4),
              (64, 64, 16, 4, 4, 4), (32, 128, 16, 8, 8, 4), (32, 64, 16, 8, 4, 4), (32, 32, 16, 4, 4, 5), (16, 256, 16, 8, 8, 4),
              (16, 128, 16, 8, 4, 5), (8, 256, 16, 8, 4, 4), (8, 128, 16, 4, 4, 5), (128, 128, 8, 8, 8, 4), (128, 256, 8, 16, 8, 3), (128, 256, 16, 16, 8, 3)]
@@ -155,7 +155,7 @@ def fma_candidates(batch, m, n, k, most, sum_bytes=4, can_copy=True, multiproces
         # A thread's vectors of sums are shared out, where blocks share sums of some steps each.
         vectors = thread_m * thread_n // min(thread_n, 4)
         for split in (1, 2, 4, 8) if stages > 2 and words == 1 else (1,):
-            # The sums that blocks exchange have a place of their own; see getSharedBytes and canSplit of Analysis/FMAModel.cpp.
+            # The sums that blocks exchange have a place of their own; see getSharedBytes and canSplit of Matmul/FMAModel.cpp.
             exchanged = tile_m * tile_n if split > 1 else 0
             fits = (stages * tile_k * (tile_m + tile_n + 8) + exchanged) * sum_bytes <= 227 * 1024
             if not fits or (split > 1 and (vectors % split or k <= (4 * split - 1) * tile_k or blocks * split > 4 * multiprocessors)):

@@ -13,13 +13,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
-#include "compiler/Codegen/CUDA/Analysis/Accesses.h"
-#include "compiler/Codegen/CUDA/Analysis/WindowModel.h"
-#include "compiler/Codegen/CUDA/Guards.h"
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
+#include "compiler/Codegen/CUDA/Common/Guards.h"
+#include "compiler/Codegen/CUDA/Common/Occupancy.h"
+#include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
-#include "compiler/Codegen/CUDA/Occupancy.h"
-#include "compiler/Codegen/CUDA/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/SelectVariants.h"
+#include "compiler/Codegen/CUDA/Window/WindowModel.h"
 
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"

@@ -8,11 +8,11 @@
 #ifndef XC_CODEGEN_CUDA_SELECTSTRATEGY_H
 #define XC_CODEGEN_CUDA_SELECTSTRATEGY_H
 
-#include "compiler/Codegen/CUDA/Analysis/Contraction.h"
-#include "compiler/Codegen/CUDA/Analysis/LineKernel.h"
-#include "compiler/Codegen/CUDA/Emit/PointEmitter.h"
+#include "compiler/Codegen/CUDA/Common/LineKernel.h"
+#include "compiler/Codegen/CUDA/Common/PointEmitter.h"
+#include "compiler/Codegen/CUDA/Matmul/Contraction.h"
+#include "compiler/Codegen/CUDA/Matmul/Tuning.h"
 #include "compiler/Codegen/CUDA/Passes.h"
-#include "compiler/Codegen/CUDA/Tuning.h"
 
 #include <string>
 

@@ -14,9 +14,9 @@
 
 #include "compiler/Codegen/CUDA/SelectVariants.h"
 
-#include "compiler/Codegen/CUDA/Analysis/MatmulTiles.h"
-#include "compiler/Codegen/CUDA/Guards.h"
+#include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "llvm/Support/CheckedArithmetic.h"

@@ -7,7 +7,7 @@
 
 #include "compiler/Codegen/Custom/Passes.h"
 
-#include "compiler/Codegen/CUDA/Targets.h"
+#include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Kernel/IR/PTXText.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"

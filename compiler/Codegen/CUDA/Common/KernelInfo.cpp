@@ -1,0 +1,185 @@
+//===- KernelInfo.cpp - What one kernel function reads and writes ---------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Common/KernelInfo.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+SmallVector<linalg::LinalgOp> KernelInfo::getReductions() const {
+  SmallVector<linalg::LinalgOp> reductions;
+  for (Operation *op : tensorOps)
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      if (linalgOp.getNumReductionLoops() > 0)
+        reductions.push_back(linalgOp);
+  return reductions;
+}
+
+bool KernelInfo::mayAlias() const {
+  return llvm::any_of(bindings, [](plan::BindingOp binding) { return binding.getMayAlias(); });
+}
+
+bool KernelInfo::hasUpdates() const {
+  return llvm::any_of(outputs, [](const KernelOutput &output) { return output.update != nullptr; });
+}
+
+ShapedType KernelInfo::getAccessedType(plan::BindingOp binding) const {
+  for (const KernelOutput &output : outputs)
+    if (output.update && output.binding == binding)
+      return cast<ShapedType>(output.tensor.getType());
+  return cast<ShapedType>(binding.getMemory().getType());
+}
+
+static void collectTensorOps(Value value, llvm::SmallPtrSetImpl<Operation *> &needed) {
+  SmallVector<Value> worklist{value};
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !needed.insert(op).second)
+      continue;
+    op->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        if (isa<RankedTensorType>(operand.getType()))
+          worklist.push_back(operand);
+    });
+  }
+}
+
+FailureOr<KernelInfo> analyzeKernel(func::FuncOp function) {
+  KernelInfo kernel;
+  kernel.function = function;
+  if (!function.getBody().hasOneBlock() || function.getNumArguments() != 0)
+    return function.emitOpError("expected a kernel of one block without arguments, got ")
+           << function.getBody().getBlocks().size() << " blocks and " << function.getNumArguments()
+           << " arguments";
+  plan::TargetAttr targetAttr = plan::getTarget(function);
+  if (!targetAttr || !targetAttr.isCUDA())
+    return function.emitOpError("expected its module to have a CUDA target in '")
+           << plan::kTargetAttr << "'";
+  kernel.target = findTarget(targetAttr.getArch());
+  if (!kernel.target)
+    return function.emitOpError("unknown CUDA architecture '")
+           << targetAttr.getArch().getValue() << "', known are " << listTargets();
+
+  Block &body = function.getBody().front();
+  for (auto binding : body.getOps<plan::BindingOp>())
+    kernel.bindings.push_back(binding);
+  llvm::sort(kernel.bindings,
+             [](plan::BindingOp a, plan::BindingOp b) { return a.getOrdinal() < b.getOrdinal(); });
+  // Numbers may be missing: a binding that is not used folds away.
+  for (auto [first, second] : llvm::zip(kernel.bindings, llvm::drop_begin(kernel.bindings)))
+    if (first.getOrdinal() == second.getOrdinal())
+      return second.emitOpError("expected one binding of each number, got two of ")
+             << second.getOrdinal();
+
+  llvm::SmallPtrSet<Operation *, 32> needed;
+  for (auto store : body.getOps<bufferization::MaterializeInDestinationOp>()) {
+    auto binding = store.getDest().getDefiningOp<plan::BindingOp>();
+    if (!binding)
+      return store.emitOpError("expected a binding as destination");
+    auto update = store.getSource().getDefiningOp<kernel::UpdateOp>();
+    kernel.outputs.push_back({update ? update.getUpdate() : store.getSource(), binding, update});
+    collectTensorOps(store.getSource(), needed);
+  }
+  for (Operation &op : body)
+    if (needed.contains(&op))
+      kernel.tensorOps.push_back(&op);
+  return kernel;
+}
+
+plan::BindingOp getSourceBinding(Value tensor) {
+  auto toTensor = tensor.getDefiningOp<bufferization::ToTensorOp>();
+  return toTensor ? toTensor.getBuffer().getDefiningOp<plan::BindingOp>() : nullptr;
+}
+
+AffineExpr getScalarFormula(OpFoldResult value, MLIRContext *context) {
+  if (std::optional<int64_t> number = getConstantIntValue(value))
+    return getAffineConstantExpr(*number, context);
+  Operation *op = cast<Value>(value).getDefiningOp();
+  if (!op)
+    return nullptr;
+  if (auto scalar = dyn_cast<plan::ScalarOp>(op))
+    return getAffineSymbolExpr(scalar.getOrdinal(), context);
+  SmallVector<AffineExpr> operands;
+  for (Value operand : op->getOperands()) {
+    AffineExpr formula = getScalarFormula(operand, context);
+    if (!formula)
+      return nullptr;
+    operands.push_back(formula);
+  }
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    AffineMap map = apply.getAffineMap();
+    ArrayRef<AffineExpr> all(operands);
+    return map.getResult(0).replaceDimsAndSymbols(all.take_front(map.getNumDims()),
+                                                  all.drop_front(map.getNumDims()));
+  }
+  if (isa<arith::AddIOp>(op))
+    return operands[0] + operands[1];
+  if (isa<arith::SubIOp>(op))
+    return operands[0] - operands[1];
+  if (isa<arith::MulIOp>(op))
+    return operands[0] * operands[1];
+  if (isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op))
+    return operands[0].floorDiv(operands[1]);
+  if (isa<arith::CeilDivUIOp, arith::CeilDivSIOp>(op))
+    return operands[0].ceilDiv(operands[1]);
+  if (isa<arith::RemUIOp, arith::RemSIOp>(op))
+    return operands[0] % operands[1];
+  return nullptr;
+}
+
+AffineExpr getElementCountFormula(plan::BindingOp binding) {
+  auto type = cast<MemRefType>(binding.getMemory().getType());
+  MLIRContext *context = binding.getContext();
+  AffineExpr count = getAffineConstantExpr(1, context);
+  for (OpFoldResult size : getMixedValues(type.getShape(), binding.getSizes(), context)) {
+    AffineExpr formula = getScalarFormula(size, context);
+    if (!formula)
+      return nullptr;
+    count = count * formula;
+  }
+  return count;
+}
+
+std::optional<int64_t> getUpperBound(OpFoldResult value) {
+  if (std::optional<int64_t> number = getConstantIntValue(value))
+    return number;
+  Operation *op = cast<Value>(value).getDefiningOp();
+  if (auto scalar = dyn_cast_or_null<plan::ScalarOp>(op)) {
+    if (std::optional<uint64_t> max = scalar.getMax())
+      return static_cast<int64_t>(*max);
+    return std::nullopt;
+  }
+  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> lhs = getUpperBound(op->getOperand(0)),
+                         rhs = getUpperBound(op->getOperand(1));
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return isa<arith::AddIOp>(op) ? llvm::checkedAdd(*lhs, *rhs) : llvm::checkedMul(*lhs, *rhs);
+}
+
+int64_t getElementBytes(Type type) {
+  if (type.isIndex())
+    return 8;
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+unsigned countScalars(func::FuncOp function) {
+  unsigned count = 0;
+  function.walk(
+      [&](plan::ScalarOp scalar) { count = std::max<unsigned>(count, scalar.getOrdinal() + 1); });
+  return count;
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,461 @@
+//===- SplitDependentReductions.cpp - Both reductions of a pair in parts --===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A variance sums up squares of distances from a mean, a softmax exponentials of distances from a
+// maximum: a second reduction of what the first one has read, and needs the first one's result. In
+// two steps each they read everything twice. Here each part of a column, or of a long row, does
+// both reductions with a result of its own, about which the other one's sum is then moved:
+//
+//   %s = sum(x), %m = f(%s), %v = sum((x - %m)^2)
+// becomes, of parts of L elements (the sums of each in one kernel, which reads it once),
+//   %sp = sum(xp), %cp = %sp / L, %vp = sum((xp - %cp)^2)
+//   %s = sum(%sp), %m = f(%s), %v = sum(%vp + L (%cp - %m)^2)
+// and
+//   %s = max(x), %m = f(%s), %e = sum(exp(x - %m))
+// becomes
+//   %sp = max(xp), %ep = sum(exp(xp - %cp)), where %cp is %sp, or 0 where that is -infinity
+//   %s = max(%sp), %m = f(%s), %e = sum(%ep exp(%sp - %m))
+//
+// The first identity holds for every %m, and for every %cp up to L (%cp - mean) (%m - %cp), which
+// rounding leaves tiny; so nothing is assumed of f. Left alone are rows that one kernel holds, and
+// loops that no suitable length of parts divides.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Common/SplitDependentReductions.h"
+
+#include "compiler/Codegen/CUDA/Common/RecomputeInputs.h"
+#include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
+#include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// Elements of a part of a column: few enough for what all blocks of a GPU read in their first
+/// reduction to be in its L2 cache for their second one.
+static constexpr int64_t kLongestColumnPart = 64, kShortestColumnPart = 32;
+/// Elements of a part of a row, which a block holds, and blocks that are enough.
+static constexpr int64_t kLongestRowPart = 16384, kShortestRowPart = 2048, kEnoughBlocks = 264;
+/// Parts are read by wide accesses.
+static constexpr int64_t kPartMultiple = 8;
+/// How far before a reduction the one that it depends on is looked for.
+static constexpr unsigned kMostSteps = 8;
+
+namespace {
+
+/// The element that a reduction adds, of its distance from the other one's result.
+enum class Form { Square, Exp };
+
+/// What the second reduction of a pair adds up distances from: computed of inputs of it that have
+/// one element for each result.
+struct Shift {
+  Form form = Form::Square;
+  arith::SubFOp distance;
+  llvm::SetVector<OpOperand *> inputs;
+  llvm::SetVector<Operation *> steps;
+};
+
+/// Builds the parts of both reductions of a pair, and what brings them together.
+class PairSplitter {
+public:
+  PairSplitter(linalg::GenericOp first, linalg::GenericOp second, const Shift &shift)
+      : first(first), second(second), shift(shift), form(shift.form), builder(first) {}
+
+  /// Changes nothing if no part is of a suitable length.
+  void run();
+
+private:
+  bool chooseParts();
+  AffineMap splitLoop(AffineMap map);
+  Value expand(Value tensor, AffineMap map);
+  Value makeParts(linalg::GenericOp op, Value center, TypedAttr start);
+  Value makeMean(OpBuilder &body, Value sum);
+  Value makeCenters(Value results);
+  void makeLast(linalg::GenericOp op, ValueRange inputs, ArrayRef<AffineMap> inputMaps,
+                AffineMap map,
+                llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> getElement);
+
+  linalg::GenericOp first, second;
+  Shift shift; // of the second
+  Form form;
+  OpBuilder builder;
+  unsigned loop = 0;
+  bool isColumn = false;
+  int64_t parts = 0, length = 0;
+  AffineMap partMap; // of the results of parts, over the loops of parts
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Recognising pairs
+//===----------------------------------------------------------------------===//
+
+static unsigned getReducedLoop(linalg::GenericOp op) {
+  SmallVector<unsigned> dims;
+  op.getReductionDims(dims);
+  return dims.front();
+}
+
+/// True for a reduction along one loop with one result, of a static size.
+static bool isSimple(linalg::GenericOp op) {
+  return op.getNumReductionLoops() == 1 && op.getNumResults() == 1 && hasPlainMaps(op) &&
+         !op.hasIndexSemantics() && op.getNumDpsInputs() > 0 &&
+         llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic) &&
+         llvm::all_of(op.getDpsInputs(),
+                      [](Value input) { return isa<RankedTensorType>(input.getType()); }) &&
+         isa<Float32Type, Float64Type>(getElementTypeOrSelf(op.getResult(0)));
+}
+
+/// What the body combines with what it has, by an op of type `Op`; null if it does not.
+template <typename Op> static Value matchLeaf(linalg::GenericOp op) {
+  auto combine = op.getBody()->getTerminator()->getOperand(0).getDefiningOp<Op>();
+  BlockArgument has = op.getRegionOutputArgs().front();
+  if (!combine || !has.hasOneUse())
+    return {};
+  if (combine.getLhs() == has)
+    return combine.getRhs();
+  return combine.getRhs() == has ? combine.getLhs() : Value();
+}
+
+/// True if both values are computed in the same way of the same elements.
+static bool areEqual(linalg::GenericOp a, Value inA, linalg::GenericOp b, Value inB) {
+  auto argumentA = dyn_cast<BlockArgument>(inA), argumentB = dyn_cast<BlockArgument>(inB);
+  if (argumentA && argumentB && argumentA.getOwner() == a.getBody() &&
+      argumentB.getOwner() == b.getBody()) {
+    OpOperand *operandA = a.getMatchingOpOperand(argumentA),
+              *operandB = b.getMatchingOpOperand(argumentB);
+    return operandA->get() == operandB->get() &&
+           a.getMatchingIndexingMap(operandA) == b.getMatchingIndexingMap(operandB);
+  }
+  if (inA == inB)
+    return true;
+  Operation *opA = inA.getDefiningOp(), *opB = inB.getDefiningOp();
+  return opA && opB && opA->getName() == opB->getName() && opA->getNumResults() == 1 &&
+         opA->getAttrDictionary() == opB->getAttrDictionary() && inA.getType() == inB.getType() &&
+         opA->getNumOperands() == opB->getNumOperands() &&
+         llvm::all_of(llvm::zip(opA->getOperands(), opB->getOperands()), [&](auto pair) {
+           return areEqual(a, std::get<0>(pair), b, std::get<1>(pair));
+         });
+}
+
+/// The reduction over the space of `second` that `value` is computed of.
+static linalg::GenericOp findFirst(Value value, linalg::GenericOp second, unsigned steps = 0) {
+  Operation *op = value.getDefiningOp();
+  if (!op || steps == kMostSteps || op->getBlock() != second->getBlock())
+    return nullptr;
+  if (auto generic = dyn_cast<linalg::GenericOp>(op); generic && generic.getNumReductionLoops() > 0)
+    return isSimple(generic) && generic.getStaticLoopRanges() == second.getStaticLoopRanges() &&
+                   generic.getIteratorTypesArray() == second.getIteratorTypesArray() &&
+                   generic.getIndexingMapsArray().back() == second.getIndexingMapsArray().back()
+               ? generic
+               : nullptr;
+  for (Value operand : op->getOperands())
+    if (linalg::GenericOp first = findFirst(operand, second, steps + 1))
+      return first;
+  return nullptr;
+}
+
+/// The subtraction whose result `leaf` is a square or an exponential of.
+static arith::SubFOp matchDistance(Value leaf, Form &form) {
+  if (auto square = leaf.getDefiningOp<arith::MulFOp>();
+      square && square.getLhs() == square.getRhs()) {
+    form = Form::Square;
+    return square.getLhs().getDefiningOp<arith::SubFOp>();
+  }
+  auto exp = leaf.getDefiningOp<math::ExpOp>();
+  form = Form::Exp;
+  return exp ? exp.getOperand().getDefiningOp<arith::SubFOp>() : nullptr;
+}
+
+/// Collects the inputs that `value` is computed of in the body of `op`, and the ops that compute
+/// it.
+static bool collectInputs(linalg::GenericOp op, Value value, llvm::SetVector<OpOperand *> &inputs,
+                          llvm::SetVector<Operation *> &steps) {
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == op.getBody())
+    return inputs.insert(op.getMatchingOpOperand(argument)), true;
+  Operation *step = value.getDefiningOp();
+  if (!step || step->getBlock() != op.getBody())
+    return true;
+  for (Value operand : step->getOperands())
+    if (!collectInputs(op, operand, inputs, steps))
+      return false;
+  steps.insert(step);
+  return isMemoryEffectFree(step);
+}
+
+/// What `second` adds up distances from, if it does.
+static std::optional<Shift> matchShift(linalg::GenericOp second) {
+  Shift shift;
+  Value leaf = matchLeaf<arith::AddFOp>(second);
+  shift.distance = leaf ? matchDistance(leaf, shift.form) : nullptr;
+  llvm::SetVector<OpOperand *> own;
+  llvm::SetVector<Operation *> ownSteps;
+  if (!shift.distance ||
+      !collectInputs(second, shift.distance.getRhs(), shift.inputs, shift.steps) ||
+      !collectInputs(second, shift.distance.getLhs(), own, ownSteps) || shift.inputs.empty())
+    return std::nullopt;
+  AffineMap kept = second.getIndexingMapsArray().back();
+  for (OpOperand *input : shift.inputs)
+    if (own.contains(input) || second.isDpsInit(input) ||
+        second.getMatchingIndexingMap(input) != kept)
+      return std::nullopt;
+  return shift;
+}
+
+/// Splits `second` and the reduction that it depends on, if it is such a pair.
+static void trySplit(linalg::GenericOp second) {
+  if (!isSimple(second))
+    return;
+  std::optional<Split> split = chooseSplit(second);
+  if (!split || split->hasRest)
+    return;
+  second = recomputeInputs(second);
+  std::optional<Shift> shift = isSimple(second) ? matchShift(second) : std::nullopt;
+  linalg::GenericOp first;
+  for (OpOperand *input : shift ? shift->inputs.getArrayRef() : ArrayRef<OpOperand *>())
+    if (!first)
+      first = findFirst(input->get(), second);
+  if (!first)
+    return;
+  first = recomputeInputs(first);
+  Value own = shift->form == Form::Square ? matchLeaf<arith::AddFOp>(first)
+                                          : matchLeaf<arith::MaximumFOp>(first);
+  auto isOfFirst = [&](OpOperand *input) {
+    return shift->inputs.contains(input) || llvm::is_contained(first.getInputs(), input->get());
+  };
+  if (isSimple(first) && own && areEqual(first, own, second, shift->distance.getLhs()) &&
+      llvm::all_of(second.getDpsInputOperands(), isOfFirst))
+    PairSplitter(first, second, *shift).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Splitting them
+//===----------------------------------------------------------------------===//
+
+bool PairSplitter::chooseParts() {
+  loop = getReducedLoop(second);
+  ReductionGroup group;
+  orderDims(second, group);
+  isColumn = !group.reducesContiguousDim;
+  SmallVector<int64_t> ranges = second.getStaticLoopRanges();
+  int64_t size = ranges[loop], kept = 1;
+  for (auto [dim, range] : llvm::enumerate(ranges))
+    kept *= dim == loop ? 1 : range;
+  if (isColumn) {
+    for (length = kLongestColumnPart; length >= kShortestColumnPart; --length)
+      if (size % length == 0 && size / length > 1)
+        break;
+    parts = size / length;
+    return length >= kShortestColumnPart;
+  }
+  for (length = kLongestRowPart; length >= kShortestRowPart; length -= kPartMultiple)
+    if (size % length == 0 && size / length * kept >= kEnoughBlocks)
+      break;
+  parts = size / length;
+  return length >= kShortestRowPart;
+}
+
+/// `map` with two loops, of parts and of elements of a part, for the one that is split.
+AffineMap PairSplitter::splitLoop(AffineMap map) {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults()) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    results.push_back(builder.getAffineDimExpr(dim > loop ? dim + 1 : dim));
+    if (dim == loop)
+      results.push_back(builder.getAffineDimExpr(dim + 1));
+  }
+  return AffineMap::get(map.getNumDims() + 1, 0, results, builder.getContext());
+}
+
+Value PairSplitter::expand(Value tensor, AffineMap map) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape;
+  SmallVector<ReassociationIndices> groups;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    groups.push_back({static_cast<int64_t>(shape.size())});
+    if (cast<AffineDimExpr>(expr).getPosition() == loop) {
+      shape.push_back(parts);
+      groups.back().push_back(shape.size());
+      shape.push_back(length);
+    } else {
+      shape.push_back(type.getShape()[dim]);
+    }
+  }
+  if (shape.size() == groups.size())
+    return tensor;
+  return tensor::ExpandShapeOp::create(builder, tensor.getLoc(),
+                                       RankedTensorType::get(shape, type.getElementType()), tensor,
+                                       groups);
+}
+
+/// What `op` gives of each part, with `center`, if that is one, for its shift.
+Value PairSplitter::makeParts(linalg::GenericOp op, Value center, TypedAttr start) {
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(isColumn ? shape.begin() : shape.end(), parts);
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    // What the shift was computed of may not be there yet.
+    bool isShift = center && shift.inputs.contains(input);
+    inputs.push_back(isShift ? center : expand(input->get(), map));
+    maps.push_back(isShift ? partMap : splitLoop(map));
+  }
+  maps.push_back(partMap);
+  Value empty = tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+  Value value = arith::ConstantOp::create(builder, loc, start);
+  Value filled = linalg::FillOp::create(builder, loc, value, empty).getResult(0);
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  iterators.insert(iterators.begin() + loop, utils::IteratorType::parallel);
+  auto result =
+      linalg::GenericOp::create(builder, loc, filled.getType(), inputs, filled, maps, iterators);
+  IRMapping mapping;
+  op.getRegion().cloneInto(&result.getRegion(), mapping);
+  if (center) {
+    Operation *distance = mapping.lookup(shift.distance.getResult()).getDefiningOp();
+    distance->setOperand(1, result.getMatchingBlockArgument(
+                                &result->getOpOperand(shift.inputs.front()->getOperandNumber())));
+    for (Operation *step : llvm::reverse(shift.steps))
+      mapping.lookup(step)->erase();
+  }
+  result->setAttr(kInPartsAttr, builder.getUnitAttr());
+  return result.getResult(0);
+}
+
+/// Of a part with such a sum.
+Value PairSplitter::makeMean(OpBuilder &body, Value sum) {
+  Value factor = arith::ConstantOp::create(body, second.getLoc(),
+                                           body.getFloatAttr(sum.getType(), 1.0 / length));
+  return arith::MulFOp::create(body, second.getLoc(), sum, factor);
+}
+
+/// About what each part's second reduction is computed, of the results of its first one.
+Value PairSplitter::makeCenters(Value results) {
+  auto type = cast<RankedTensorType>(results.getType());
+  Location loc = second.getLoc();
+  Value empty = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+  SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  auto getConstant = [&](OpBuilder &body, double value) -> Value {
+    return arith::ConstantOp::create(body, loc, body.getFloatAttr(type.getElementType(), value));
+  };
+  return linalg::GenericOp::create(
+             builder, loc, type, results, empty, maps, iterators,
+             [&](OpBuilder &body, Location, ValueRange arguments) {
+               Value value = arguments.front(), center;
+               if (form == Form::Square) {
+                 center = makeMean(body, value);
+               } else {
+                 // A part of nothing but -infinity adds nothing, and is at no distance.
+                 Value least = getConstant(body, -std::numeric_limits<double>::infinity());
+                 Value isMore =
+                     arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OGT, value, least);
+                 center = arith::SelectOp::create(body, loc, isMore, value, getConstant(body, 0));
+               }
+               linalg::YieldOp::create(body, loc, center);
+             })
+      .getResult(0);
+}
+
+/// Replaces `op` by the reduction of `getElement` of its parts' `inputs`, from where `op` starts.
+void PairSplitter::makeLast(
+    linalg::GenericOp op, ValueRange inputs, ArrayRef<AffineMap> inputMaps, AffineMap map,
+    llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> getElement) {
+  OpBuilder here(op);
+  unsigned rank = cast<RankedTensorType>(op.getResult(0).getType()).getRank();
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  iterators.insert(isColumn ? iterators.begin() : iterators.end(), utils::IteratorType::reduction);
+  SmallVector<AffineMap> maps(inputMaps);
+  maps.push_back(map);
+  auto last = linalg::GenericOp::create(
+      here, op.getLoc(), op.getResultTypes(), inputs, op.getOutputs(), maps, iterators,
+      [&](OpBuilder &body, Location loc, ValueRange arguments) {
+        Value element = getElement(body, loc, arguments.drop_back());
+        bool isMaximum = op == first && form == Form::Exp;
+        Value result =
+            isMaximum ? arith::MaximumFOp::create(body, loc, arguments.back(), element).getResult()
+                      : arith::AddFOp::create(body, loc, arguments.back(), element).getResult();
+        linalg::YieldOp::create(body, loc, result);
+      });
+  last->setAttr(kInPartsAttr, here.getUnitAttr());
+  op->replaceAllUsesWith(last);
+  op->erase();
+}
+
+void PairSplitter::run() {
+  if (!chooseParts())
+    return;
+  MLIRContext *context = builder.getContext();
+  Type element = getElementTypeOrSelf(second.getResult(0));
+  bool isSquare = form == Form::Square;
+  double least = isSquare ? 0.0 : -std::numeric_limits<double>::infinity();
+  AffineMap kept = splitLoop(second.getIndexingMapsArray().back());
+  partMap = kept.insertResult(builder.getAffineDimExpr(loop), isColumn ? 0 : kept.getNumResults());
+  Value firsts = makeParts(first, {}, builder.getFloatAttr(element, least));
+  Value centers = makeCenters(firsts);
+  Value seconds = makeParts(second, centers, builder.getFloatAttr(element, 0.0));
+
+  // Over results, and parts where they are in memory: before columns, behind rows.
+  unsigned rank = kept.getNumResults();
+  SmallVector<AffineExpr> results;
+  for (unsigned dim = 0; dim < rank; ++dim)
+    results.push_back(getAffineDimExpr(dim + (isColumn ? 1 : 0), context));
+  AffineMap all = AffineMap::getMultiDimIdentityMap(rank + 1, context),
+            one = AffineMap::get(rank + 1, 0, results, context);
+  SmallVector<Value> inputs = {seconds, firsts};
+  SmallVector<AffineMap> maps = {all, all};
+  for (OpOperand *input : shift.inputs) {
+    inputs.push_back(input->get());
+    maps.push_back(one);
+  }
+  makeLast(second, inputs, maps, one, [&](OpBuilder &body, Location loc, ValueRange in) -> Value {
+    IRMapping mapping;
+    for (auto [number, input] : llvm::enumerate(shift.inputs))
+      mapping.map(second.getMatchingBlockArgument(input), in[2 + number]);
+    for (Operation *step : shift.steps)
+      body.clone(*step, mapping);
+    Value moved = mapping.lookupOrDefault(shift.distance.getRhs());
+    Value center = isSquare ? makeMean(body, in[1]) : in[1];
+    Value distance = arith::SubFOp::create(body, loc, center, moved);
+    if (!isSquare) {
+      Value factor = math::ExpOp::create(body, loc, distance);
+      return arith::MulFOp::create(body, loc, in[0], factor);
+    }
+    Value square = arith::MulFOp::create(body, loc, distance, distance);
+    Value count = arith::ConstantOp::create(
+        body, loc, body.getFloatAttr(element, static_cast<double>(length)));
+    Value rest = arith::MulFOp::create(body, loc, square, count);
+    return arith::AddFOp::create(body, loc, in[0], rest);
+  });
+  makeLast(first, firsts, all, one, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
+}
+
+void splitDependentReductions(func::FuncOp function) {
+  SmallVector<linalg::GenericOp> reductions;
+  for (auto op : function.getOps<linalg::GenericOp>())
+    if (op.getNumReductionLoops() > 0)
+      reductions.push_back(op);
+  for (linalg::GenericOp op : reductions)
+    trySplit(op);
+}
+
+} // namespace xc::cuda

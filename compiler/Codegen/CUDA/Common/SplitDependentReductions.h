@@ -1,0 +1,26 @@
+//===- SplitDependentReductions.h - Both reductions of a pair in parts ----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_COMMON_SPLITDEPENDENTREDUCTIONS_H
+#define XC_CODEGEN_CUDA_COMMON_SPLITDEPENDENTREDUCTIONS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace xc::cuda {
+
+/// Unit, on reductions that are in parts, and on those that bring the parts together: they are not
+/// split again.
+inline constexpr llvm::StringLiteral kInPartsAttr = "cuda.in_parts";
+
+/// Where a sum of squares or of exponentials of distances from what another reduction of the same
+/// elements gave would get two steps, gives both together two steps, of which the first reads each
+/// part once.
+void splitDependentReductions(mlir::func::FuncOp function);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_COMMON_SPLITDEPENDENTREDUCTIONS_H

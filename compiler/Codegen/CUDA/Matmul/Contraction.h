@@ -1,0 +1,89 @@
+//===- Contraction.h - Matrix products and what surrounds them ------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_MATMUL_CONTRACTION_H
+#define XC_CODEGEN_CUDA_MATMUL_CONTRACTION_H
+
+#include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace xc::cuda {
+
+/// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each
+/// letter standing for any number of dims: a matrix product, or a convolution, one of whose
+/// operands is indexed by sums of dims of different letters. `b` is the operand whose own dims are
+/// innermost in the result. Where wgmma may take the product, a dim that only one operand has, and
+/// that walks over matrices of it with k between, counts as batch.
+struct Contraction {
+  struct Side {
+    mlir::OpOperand *operand;
+    /// The casts of the body from the operand's element to the factor, in order.
+    llvm::SmallVector<mlir::Operation *> casts;
+    /// True if neighbours along k, not along the side's own dim, are neighbours in memory.
+    bool isKContiguous;
+    /// True if neighbours in memory have neighbouring indices, so that several are one access.
+    bool isVectorizable;
+
+    /// The operand as padding of another tensor by zeros; null if it is none.
+    mlir::tensor::PadOp getZeroPadding() const;
+    /// The binding that elements can be copied from as they are: the operand, or what it pads with
+    /// zeros; null if elements are computed.
+    plan::BindingOp getCopySource() const;
+    /// True if the factor is the element as a number without a sign.
+    bool isUnsigned() const;
+  };
+
+  ReductionGroup group;
+  llvm::SmallVector<unsigned> batch, m, n, k;
+  Side a, b;
+  mlir::Type accumulatorType;
+
+  mlir::linalg::LinalgOp getOp() const { return group.root; }
+  /// True if both factors are f16 or both are bf16, each extended to f32 and nothing else.
+  bool hasHalfOperands() const;
+  /// True if factors and sums are f32 as they are stored.
+  bool hasSingleOperands() const;
+  /// True if factors and sums are f64.
+  bool hasDoubleOperands() const;
+  /// True if both factors are 8-bit integers, extended to 32 bits with or without a sign, and sums
+  /// are i32.
+  bool hasByteOperands() const;
+  /// The same, both with their signs.
+  bool hasSignedByteOperands() const;
+  /// True if both factors are elements of 4 or 8 bytes in memory, multiplied as they are stored,
+  /// and found there by at most one dim of k.
+  bool hasCopiedFactors() const;
+  /// True if mma.sync knows the types (f32 where factors may be rounded).
+  bool hasMMATypes() const { return hasHalfOperands() || hasSingleOperands() || hasByteOperands(); }
+  /// True if wgmma knows the types (f32 where factors may be rounded).
+  bool hasWGMMATypes() const {
+    return hasHalfOperands() || hasSingleOperands() || hasSignedByteOperands();
+  }
+  /// wgmma takes factors of other than 16 bits only along k, but the first one from registers, too,
+  /// which any order can be read to. True if `b` is to be the first one.
+  bool beginsWithB() const;
+  /// True if neither order of the factors will do, so that the second one must be turned.
+  bool runsAcrossK() const;
+  /// The columns of a part of a row, where reductions of rows in parts are in the kernel; 1 if none
+  /// are. Whatever tile it takes, no part is in two warps.
+  int64_t getPartColumns() const;
+};
+
+/// True if `op` is the product of a vector and a matrix of 16-bit types that wgmma streams best:
+/// the matrix is large, is not reduced along its rows, and its rows are aligned.
+bool isStreamedProduct(mlir::linalg::LinalgOp op, const Target &target);
+
+/// Fails with a reason if the kernel is no such product, or one without m or n (a reduction, then,
+/// unless it is a streamed product).
+mlir::FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &reason);
+/// The same for a kernel that is configured to be one: if it is not, an error says why.
+mlir::FailureOr<Contraction> requireContraction(const KernelInfo &kernel, mlir::Attribute config);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_MATMUL_CONTRACTION_H

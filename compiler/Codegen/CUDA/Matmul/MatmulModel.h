@@ -1,0 +1,70 @@
+//===- MatmulModel.h - How long a matrix product on wgmma takes -----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_MATMUL_MATMULMODEL_H
+#define XC_CODEGEN_CUDA_MATMUL_MATMULMODEL_H
+
+#include "compiler/Codegen/CUDA/Common/Targets.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+
+namespace xc::cuda {
+
+/// A product as the model sees it, A being the first factor; a size that is not known is a guess.
+struct MatmulProblem {
+  int64_t batch, m, n, k;
+  int64_t elementBytes, outputBytes;
+  bool isKContiguousA, isKContiguousB;
+  bool turnsB;       // threads load the second factor and store it with its lines along k
+  bool storesBoxes;  // the output passes through shared memory
+  int64_t outputOps; // instructions for one element of the output, beyond its store
+  /// Columns of the parts that rows are reduced in; 1 if they are not. The first factor's rows are
+  /// the product's columns if `isSwapped`.
+  int64_t partColumns = 1;
+  bool isSwapped = false;
+  bool isGuess = false; // m, n or the batch is not known
+};
+
+/// The parameters of #cuda.matmul_wgmma, and the time that they should take.
+struct WGMMAPlan {
+  int64_t tileM, tileN, tileK, warpgroups, stages, raster, blocks, split, turns, clusterM, clusterN;
+  double microseconds;
+};
+
+/// How many blocks of clusters of `cluster` run at a time, one on each multiprocessor.
+int64_t getClusterRoom(const Target &target, int64_t cluster);
+
+/// Every plan that a block's registers and shared memory allow, fastest first.
+llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem);
+
+/// True if no part of `columns` columns of a row is in two warps, where a warpgroup has sums of
+/// `rows` rows of the first factor and stores `ownColumns` columns of them.
+bool fitsRowParts(int64_t columns, bool isSwapped, int64_t elementBytes, int64_t rows,
+                  int64_t ownColumns);
+
+/// True if lines of `bytes` bytes can be copied to shared memory where they do not run along k;
+/// `canEndEarly` if the last of their 128 bytes need not be there.
+bool hasCopiedLines(int64_t bytes, bool canEndEarly);
+
+/// Of `columns` columns of outputs that a block stores, those that pass through shared memory at a
+/// time on their way to boxes; 0 if threads store them, as they do those of 4 bytes where there is
+/// no room beside `usedBytes`.
+int64_t getStagingColumns(const Target &target, int64_t columns, int64_t outputBytes,
+                          int64_t warpgroups, int64_t blocks, int64_t usedBytes);
+
+/// The microseconds that `plan` should take, whatever they are by its own account.
+double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem, const WGMMAPlan &plan);
+
+/// What keeps the product from plan `plan`, whatever time that takes; empty if nothing does.
+std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
+                           const WGMMAPlan &plan);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_MATMUL_MATMULMODEL_H

@@ -1,0 +1,575 @@
+//===- SelectProductStrategy.cpp - How matrix products are laid out -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Common/Guards.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Matmul/DoubleMMAModel.h"
+#include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
+#include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
+#include "compiler/Codegen/CUDA/SelectStrategy.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// Rows or columns of symbolic number, and the length of sums of symbolic length; of sizes that are
+/// known to be larger, by how much they are.
+static constexpr int64_t kExpectedSize = 4096, kExpectedSum = 1024, kExpectedBeyond = 4;
+
+namespace {
+
+class ProductChooser {
+public:
+  ProductChooser(const Contraction &contraction, const KernelInfo &kernel, PointEmitter &points,
+                 const SelectStrategyOptions &options, const ProductTuning &tuning);
+
+  Choice choose();
+
+private:
+  /// What identifies the product in a tuning table; symbolic sizes as what is expected, or a `?`.
+  std::string makeKey(bool isExpected);
+  std::optional<Choice> chooseTuned();
+  std::optional<Choice> chooseWGMMA();
+  std::optional<Choice> chooseMMA();
+  /// f64 on tensor cores, where that should be faster than `limit` microseconds.
+  std::optional<Choice> chooseDoubleMMA(double limit);
+  /// Factors and sums of one type: on plain arithmetic, or what is faster.
+  Choice choosePlain();
+  /// The product of the sizes of `dims`; where that is symbolic, `guess`, or what ranges and guards
+  /// allow.
+  int64_t getExpectedSize(ArrayRef<unsigned> dims, int64_t guess);
+  int64_t getExpectedRows() { return getExpectedSize(contraction.m, kExpectedSize); }
+  int64_t getExpectedColumns() { return getExpectedSize(contraction.n, kExpectedSize); }
+  int64_t getExpectedBatch() {
+    return getStaticProduct(contraction.getOp(), contraction.batch).value_or(1);
+  }
+  int64_t getExpectedSum() { return getExpectedSize(contraction.k, kExpectedSum); }
+  /// Those of a problem of the product as it stands.
+  template <typename Problem> void setExpectedSizes(Problem &problem) {
+    problem.batch = getExpectedBatch();
+    problem.m = getExpectedRows();
+    problem.n = getExpectedColumns();
+    problem.k = getExpectedSum();
+  }
+  /// What was measured of the product, if that is of the strategy that was chosen.
+  Choice replaceByShipped(Choice choice);
+  FMAProblem makeFMAProblem();
+  ProductSize makeMMASize();
+  /// The microseconds that the model of the configuration's strategy expects.
+  double predict(Attribute config);
+  /// The configuration in words, with the time that is expected of it.
+  std::string describe(Attribute config);
+  DoubleProblem makeDoubleProblem();
+  /// True if all sizes are constants, or guards promise what is to be known of them.
+  bool hasKnownSizes() const {
+    return kernel.getFunction()->hasAttr(plan::kGuardsAttr) ||
+           llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
+  }
+  /// True if clusters of blocks may share sums: a grid of them is not folded, and must be known to
+  /// fit.
+  bool canShareSums() const {
+    return kernel.target->hasClusters() && (hasKnownSizes() || fitsNarrowIndices(kernel));
+  }
+  /// Says why `config`, which was given, cannot be taken; nothing if it can.
+  std::string checkGiven(Attribute config);
+  /// The product as wgmma sees it; nothing, and `refusal`, where that cannot do it.
+  std::optional<MatmulProblem> makeProblem();
+  std::optional<MatmulProblem> refuse(const Twine &reason) {
+    refusal = reason.str();
+    return std::nullopt;
+  }
+  std::optional<TiledAccess> getBoxedOutput();
+  bool canTurn(const Contraction::Side &side, ArrayRef<unsigned> own);
+  /// What an operand is beyond a matrix, or a batch of them, in memory; empty if it is just that.
+  std::string findOddity(const Contraction::Side &side, ArrayRef<unsigned> own) const;
+
+  const Contraction &contraction;
+  const KernelInfo &kernel;
+  PointEmitter &points; // knows the sizes; nothing is emitted
+  const SelectStrategyOptions &options;
+  const ProductTuning &tuning;
+  bool isTF32;         // f32 factors may be rounded
+  int64_t outputOps;   // see countOutputOps
+  std::string key;     // what identifies the product in a tuning table
+  std::string oddity;  // why it is not the product that the key stands for; empty if it is
+  std::string refusal; // why wgmma, which the target has and which knows the types, is not taken
+  std::optional<MatmulProblem> problem;
+};
+
+} // namespace
+
+/// Instructions that a function of mathematics is counted as.
+static constexpr int64_t kFunction = 12;
+
+/// Instructions that each element of the output takes; a function of mathematics is several.
+static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contraction) {
+  int64_t count = 0;
+  kernel.getFunction().walk([&](linalg::LinalgOp op) {
+    if (op == contraction.getOp() || (op.getNumReductionLoops() > 0 && !plan::getRowPart(op)))
+      return;
+    for (Operation &inner : op.getBlock()->without_terminator())
+      if (!isa<CastOpInterface>(inner))
+        count +=
+            isa<math::MathDialect>(inner.getDialect()) && !isa<math::FmaOp>(inner) ? kFunction : 1;
+  });
+  return count;
+}
+
+ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo &kernel,
+                               PointEmitter &points, const SelectStrategyOptions &options,
+                               const ProductTuning &tuning)
+    : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
+      isTF32(contraction.hasSingleOperands() && contraction.getOp()->hasAttr(plan::kAllowTF32Attr)),
+      outputOps(countOutputOps(kernel, contraction)), key(makeKey(/*isExpected=*/false)),
+      oddity(findOddity(contraction.a, contraction.m)) {
+  if (oddity.empty())
+    oddity = findOddity(contraction.b, contraction.n);
+  problem = makeProblem();
+}
+
+std::string ProductChooser::findOddity(const Contraction::Side &side,
+                                       ArrayRef<unsigned> own) const {
+  linalg::LinalgOp op = contraction.getOp();
+  StringRef name = side.operand->getOperandNumber() == 0 ? "the first factor" : "the second factor";
+  plan::BindingOp binding = getSourceBinding(side.operand->get());
+  if (!binding)
+    return (name + " is computed or a part of a tensor").str();
+  if (binding.getAlignment() < kVectorBytes)
+    return (name + " is not aligned to 16 bytes").str();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<unsigned> expected, dims;
+  for (ArrayRef<unsigned> group : {ArrayRef<unsigned>(contraction.batch),
+                                   side.isKContiguous ? own : ArrayRef<unsigned>(contraction.k),
+                                   side.isKContiguous ? ArrayRef<unsigned>(contraction.k) : own})
+    llvm::copy_if(group, std::back_inserter(expected),
+                  [&](unsigned dim) { return ranges[dim] != 1; });
+  for (AffineExpr expr : op.getMatchingIndexingMap(side.operand).getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (dim && ranges[dim.getPosition()] == 1)
+      continue;
+    if (!dim)
+      return (name + " has other indices than the product").str();
+    dims.push_back(dim.getPosition());
+  }
+  if (dims == expected)
+    return {};
+  return (name + (dims.size() < expected.size() ? " is the same for several products of the batch"
+                                                : " has its dims in another order"))
+      .str();
+}
+
+/// The type of the elements that the kernel stores; where it only reduces its rows, of the sums.
+static Type getOutputType(const Contraction &contraction) {
+  ArrayRef<ReductionGroup::Result> results = contraction.group.results;
+  return results.empty() ? contraction.accumulatorType
+                         : getElementTypeOrSelf(results.front().output.tensor);
+}
+
+/// The type of a factor's elements; of bytes without a sign that of the array.
+static std::string getTypeName(const Contraction::Side &side) {
+  std::string name;
+  llvm::raw_string_ostream(name) << getElementTypeOrSelf(side.operand->get());
+  return side.isUnsigned() && name[0] == 'i' ? "u" + name.substr(1) : name;
+}
+
+std::string ProductChooser::makeKey(bool isExpected) {
+  linalg::LinalgOp op = contraction.getOp();
+  auto getSize = [&](ArrayRef<unsigned> dims, int64_t expected) {
+    std::optional<int64_t> size = getStaticProduct(op, dims);
+    return size || isExpected ? std::to_string(size.value_or(expected)) : "?";
+  };
+  std::string types;
+  llvm::raw_string_ostream stream(types);
+  if (isTF32)
+    stream << "tf32*tf32";
+  else
+    stream << getTypeName(contraction.a) << "*" << getTypeName(contraction.b);
+  stream << ">" << getOutputType(contraction);
+  return llvm::formatv(
+             "{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
+             getSize(contraction.batch, getExpectedBatch()),
+             getSize(contraction.m, getExpectedRows()),
+             getSize(contraction.n, getExpectedColumns()), getSize(contraction.k, getExpectedSum()),
+             contraction.a.isKContiguous ? "n" : "t", contraction.b.isKContiguous ? "t" : "n",
+             outputOps ? TuningTable::kFused.str() + std::to_string(outputOps) : "")
+      .str();
+}
+
+std::string formatTime(double microseconds) {
+  return llvm::formatv("{0:F1} us expected", microseconds);
+}
+
+static WGMMAPlan toPlan(MatmulWGMMAAttr config) {
+  return {config.getTileM(),  config.getTileN(),    config.getTileK(),    config.getWarpgroups(),
+          config.getStages(), config.getRaster(),   config.getBlocks(),   config.getSplit(),
+          config.getTurns(),  config.getClusterM(), config.getClusterN(), 0};
+}
+
+static MatmulFMAAttr toConfig(MLIRContext *context, const FMAPlan &plan) {
+  return MatmulFMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.threadM, plan.threadN,
+                            plan.stages, plan.split);
+}
+
+static DoublePlan toDoublePlan(MatmulMMAAttr config) {
+  DoublePlan plan{};
+  plan.tileM = config.getTileM();
+  plan.tileN = config.getTileN();
+  plan.tileK = config.getTileK();
+  plan.warpsM = config.getWarpsM();
+  plan.warpsN = config.getWarpsN();
+  plan.stages = config.getStages();
+  return plan;
+}
+
+static MatmulWGMMAAttr toConfig(MLIRContext *context, const WGMMAPlan &plan) {
+  return MatmulWGMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpgroups,
+                              plan.stages, plan.raster, plan.blocks, plan.split, plan.turns,
+                              plan.clusterM, plan.clusterN);
+}
+
+std::string ProductChooser::checkGiven(Attribute config) {
+  if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config))
+    return problem ? checkWGMMAPlan(*kernel.target, *problem, toPlan(wgmma)) : refusal;
+  auto fma = dyn_cast<MatmulFMAAttr>(config);
+  if (fma && fma.getStages() > 2 &&
+      !(kernel.target->hasAsyncCopy && contraction.hasCopiedFactors()))
+    return "more than two stages are of factors in memory that are multiplied as they are, and for "
+           "sm_80 or later";
+  if (fma && fma.getSplit() > 1 && !canShareSums())
+    return "blocks that share a sum are for sm_90 or later, and for sizes that are known to fit";
+  if (fma) {
+    int64_t bytes = getSharedBytes(toPlan(fma), getElementBytes(contraction.accumulatorType));
+    if (bytes > kernel.target->sharedPerBlock)
+      return llvm::formatv("a block has {0} bytes of shared memory, not {1}",
+                           kernel.target->sharedPerBlock, bytes);
+  }
+  auto mma = dyn_cast<MatmulMMAAttr>(config);
+  if (!mma)
+    return contraction.group.rowParts.empty()
+               ? ""
+               : "its rows are reduced, which only kernels on tensor cores do";
+  if (contraction.hasDoubleOperands() && kernel.target->doubleMMA == DoubleMMA::None)
+    return llvm::formatv("the tensor cores of {0} are not made for f64", kernel.target->arch);
+  int64_t bytes = mma.getStages() * (mma.getTileM() + mma.getTileN()) * mma.getTileK() *
+                  getElementBytes(getElementTypeOrSelf(contraction.a.operand->get()));
+  if (bytes > kernel.target->sharedPerBlock)
+    return llvm::formatv("a block has {0} bytes of shared memory, not {1}",
+                         kernel.target->sharedPerBlock, bytes);
+  return checkMMATiles(contraction, mma);
+}
+
+std::optional<Choice> ProductChooser::chooseTuned() {
+  const TuningTable::Entry *entry = tuning.given.lookup(key);
+  if (!entry)
+    return std::nullopt;
+  std::string wrong = checkGiven(entry->config);
+  if (wrong.empty())
+    return Choice{entry->config, "tuned: " + key + ", " + formatTime(predict(entry->config))};
+  // The line is about a product whose operands are plain, of sizes that a guard may have to
+  // promise: this one is another, or the variant for other sizes.
+  if (!oddity.empty() || !hasKnownSizes())
+    return std::nullopt;
+  emitError(entry->loc) << "expected a configuration that the product " << key << " can take, got "
+                        << entry->config << ": " << wrong;
+  return Choice{};
+}
+
+std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
+  int64_t bytes = getElementBytes(getOutputType(contraction));
+  if (contraction.group.results.size() != 1 || (bytes != 2 && bytes != 4))
+    return std::nullopt;
+  const ReductionGroup::Result &result = contraction.group.results.front();
+  std::string reason;
+  return matchTiledOutput(contraction, result, points.getLoopSizes(contraction.getOp()),
+                          points.index, reason);
+}
+
+int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
+  linalg::LinalgOp op = contraction.getOp();
+  if (std::optional<int64_t> size = getStaticProduct(op, dims))
+    return *size;
+  MLIRContext *context = op.getContext();
+  SmallVector<Value> sizes = points.getLoopSizes(op);
+  AffineExpr formula = getAffineConstantExpr(1, context);
+  std::optional<int64_t> most = 1;
+  for (unsigned dim : dims) {
+    AffineExpr size = getScalarFormula(sizes[dim], context);
+    formula = formula && size ? formula * size : AffineExpr();
+    std::optional<int64_t> bound = getUpperBound(sizes[dim]);
+    most = most && bound ? llvm::checkedMul(*most, std::max<int64_t>(*bound, 1)) : std::nullopt;
+  }
+  int64_t expected = std::min(guess, most.value_or(guess));
+  if (!formula)
+    return expected;
+  auto [fewest, largest] = getGuardedRange(kernel.getFunction(), formula);
+  // Of sizes from a number on, several times that.
+  return fewest > guess ? kExpectedBeyond * fewest : std::min(expected, largest);
+}
+
+/// See MatmulTile::canTurn; of static sizes, where there is no kernel yet.
+bool ProductChooser::canTurn(const Contraction::Side &side, ArrayRef<unsigned> own) {
+  constexpr int64_t kWordBytes = 4;
+  linalg::LinalgOp op = contraction.getOp();
+  plan::BindingOp binding = side.getCopySource();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t width = kWordBytes / getElementBytes(getElementTypeOrSelf(side.operand->get()));
+  return llvm::none_of(ranges, ShapedType::isDynamic) && binding && !side.getZeroPadding() &&
+         side.isVectorizable && binding.getAlignment() >= kWordBytes &&
+         op.getMatchingIndexingMap(side.operand).isProjectedPermutation() &&
+         llvm::count_if(contraction.k, [&](unsigned dim) { return ranges[dim] != 1; }) == 1 &&
+         getInnermostDivisor(points, contraction.group, own) >= width;
+}
+
+std::optional<MatmulProblem> ProductChooser::makeProblem() {
+  if (!kernel.target->hasWGMMA ||
+      !(contraction.hasHalfOperands() || isTF32 || contraction.hasSignedByteOperands()))
+    return std::nullopt;
+  if (!options.wgmma)
+    return refuse("it is switched off");
+  // The sums' rows are those of the first factor.
+  bool swapped = contraction.beginsWithB();
+  const Contraction::Side &first = swapped ? contraction.b : contraction.a,
+                          &second = swapped ? contraction.a : contraction.b;
+  // Where sizes are symbolic, guards keep them from being zero or too large.
+  if (!hasKnownSizes())
+    return refuse("sizes may be zero, or too large");
+  SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
+  auto getName = [&](const Contraction::Side &side) -> StringRef {
+    return side.operand->getOperandNumber() == 0 ? "the first factor" : "the second factor";
+  };
+  std::string reason;
+  std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, points.index, reason);
+  if (!a)
+    return refuse("no boxes can be copied of " + getName(first) + ": " + reason);
+  bool turns = contraction.runsAcrossK();
+  if (turns && !canTurn(second, swapped ? contraction.m : contraction.n))
+    return refuse("threads cannot turn " + getName(second));
+  std::optional<TiledAccess> b =
+      turns ? TiledAccess() : matchTiledOperand(contraction, second, sizes, points.index, reason);
+  if (!b)
+    return refuse("no boxes can be copied of " + getName(second) + ": " + reason);
+  MatmulProblem problem;
+  problem.batch = getExpectedBatch();
+  problem.m = swapped ? getExpectedColumns() : getExpectedRows();
+  problem.n = swapped ? getExpectedRows() : getExpectedColumns();
+  problem.k = getExpectedSum();
+  // An empty tensor has no description; a sum of nothing never starts; and where k is 1, boxes have
+  // no dim for the rows of tiles that run along m or n.
+  if (problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
+    return refuse("a size is 0, or k is 1");
+  problem.elementBytes = getElementBytes(getElementTypeOrSelf(first.operand->get()));
+  problem.outputBytes =
+      contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
+  problem.partColumns = contraction.getPartColumns();
+  problem.isSwapped = swapped;
+  problem.isGuess = !getStaticProduct(contraction.getOp(), contraction.batch) ||
+                    !getStaticProduct(contraction.getOp(), contraction.m) ||
+                    !getStaticProduct(contraction.getOp(), contraction.n);
+  problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
+  problem.turnsB = turns;
+  problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
+  problem.storesBoxes =
+      getBoxedOutput().has_value() && (problem.elementBytes == 2 || problem.isKContiguousA);
+  if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
+    return refuse(getName(second) +
+                  " does not run along k, as elements of other than 16 bits must");
+  problem.outputOps = outputOps;
+  return problem;
+}
+
+/// wgmma where boxes of both operands can be copied, or threads can turn the second one; the model
+/// says in which tiles.
+std::optional<Choice> ProductChooser::chooseWGMMA() {
+  if (!problem)
+    return std::nullopt;
+  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(*kernel.target, *problem);
+  if (plans.empty()) {
+    refusal = "no tile fits";
+    return std::nullopt;
+  }
+  MatmulWGMMAAttr config = toConfig(kernel.getFunction().getContext(), plans.front());
+  return Choice{config, describe(config)};
+}
+
+ProductSize ProductChooser::makeMMASize() {
+  linalg::LinalgOp op = contraction.getOp();
+  std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
+                         m = getStaticProduct(op, contraction.m),
+                         n = getStaticProduct(op, contraction.n),
+                         k = getStaticProduct(op, contraction.k);
+  int64_t elementBytes = getElementBytes(getElementTypeOrSelf(contraction.a.operand->get()));
+  auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
+    ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
+    return side.isVectorizable ? getInnermostDivisor(points, contraction.group, inner) : 1;
+  };
+  auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
+    plan::BindingOp binding = side.getCopySource();
+    return binding && binding.getAlignment() >= kVectorBytes &&
+           (elementBytes > 1 || side.isKContiguous) &&
+           getWidth(side, own) >= kVectorBytes / elementBytes;
+  };
+  ProductSize size{batch.value_or(1), getExpectedRows(), getExpectedColumns()};
+  size.isRagged = !m || !n || !k || *m % 256 != 0 || *n % 256 != 0 || *k % 64 != 0;
+  size.isCopied = isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n);
+  size.isScattered =
+      std::min(getWidth(contraction.a, contraction.m), getWidth(contraction.b, contraction.n)) < 4;
+  size.elementBytes = elementBytes;
+  size.k = k;
+  size.outputBytes =
+      contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
+  bool isSymbolic = !batch || !m || !n || !k;
+  size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
+  size.partColumns = contraction.getPartColumns();
+  size.isDemanding =
+      outputOps >= kFunction || getInnermostDivisor(points, contraction.group, contraction.n) == 1;
+  return size;
+}
+
+std::optional<Choice> ProductChooser::chooseMMA() {
+  if (!kernel.target->hasMMA16816 ||
+      !(contraction.hasHalfOperands() || isTF32 || contraction.hasByteOperands()))
+    return std::nullopt;
+  MatmulMMAAttr config =
+      chooseMMATiles(kernel.getFunction().getContext(), *kernel.target, makeMMASize());
+  return Choice{config, describe(config)};
+}
+
+DoubleProblem ProductChooser::makeDoubleProblem() {
+  DoubleProblem problem;
+  setExpectedSizes(problem);
+  // Sizes that are not known may need wide indices.
+  problem.isRoomy = contraction.hasCopiedFactors() && outputOps < kFunction &&
+                    llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
+  problem.isSwapped = contraction.a.isKContiguous && !contraction.b.isKContiguous;
+  return problem;
+}
+
+std::optional<Choice> ProductChooser::chooseDoubleMMA(double limit) {
+  if (kernel.target->doubleMMA == DoubleMMA::None || !contraction.hasDoubleOperands())
+    return std::nullopt;
+  DoublePlan plan = chooseDoublePlan(*kernel.target, makeDoubleProblem());
+  if (plan.microseconds >= limit)
+    return std::nullopt;
+  auto config = MatmulMMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
+                                   plan.tileK, plan.warpsM, plan.warpsN, plan.stages);
+  return Choice{config, describe(config)};
+}
+
+FMAProblem ProductChooser::makeFMAProblem() {
+  FMAProblem problem;
+  setExpectedSizes(problem);
+  problem.elementBytes = getElementBytes(contraction.accumulatorType);
+  problem.isCopied = isCopiedAhead(*kernel.target, problem.k) && contraction.hasCopiedFactors();
+  problem.canShare = canShareSums();
+  auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
+    // What runs along k is turned as it is copied, element by element.
+    if (!side.isVectorizable || (problem.isCopied && side.isKContiguous))
+      return 1;
+    ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
+    return std::min<int64_t>(4, getInnermostDivisor(points, contraction.group, inner));
+  };
+  problem.widthA = getWidth(contraction.a, contraction.m);
+  problem.widthB = getWidth(contraction.b, contraction.n);
+  return problem;
+}
+
+Choice ProductChooser::choosePlain() {
+  FMAPlan plan = chooseFMAPlan(*kernel.target, makeFMAProblem());
+  if (std::optional<Choice> choice = chooseDoubleMMA(plan.microseconds))
+    return *choice;
+  MatmulFMAAttr config = toConfig(kernel.getFunction().getContext(), plan);
+  return {config, describe(config)};
+}
+
+double ProductChooser::predict(Attribute config) {
+  const Target &target = *kernel.target;
+  if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config))
+    return estimateWGMMAPlan(target, *problem, toPlan(wgmma));
+  auto mma = dyn_cast<MatmulMMAAttr>(config);
+  if (mma && contraction.hasDoubleOperands())
+    return estimateDoublePlan(target, makeDoubleProblem(), toDoublePlan(mma));
+  if (mma)
+    return estimateMMATiles(target, makeMMASize(), mma);
+  return estimateFMAPlan(target, makeFMAProblem(), toPlan(cast<MatmulFMAAttr>(config)));
+}
+
+std::string ProductChooser::describe(Attribute config) {
+  std::string time = formatTime(predict(config));
+  if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config))
+    return llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups{3}, {4} "
+                         "stages, k split {5} times, {6}",
+                         wgmma.getTileM(), wgmma.getTileN(), wgmma.getWarpgroups(),
+                         wgmma.getTurns() > 1 ? " in turns" : "", wgmma.getStages(),
+                         wgmma.getSplit(), time);
+  auto mma = dyn_cast<MatmulMMAAttr>(config);
+  if (mma && contraction.hasDoubleOperands())
+    return llvm::formatv("matrix product by mma.sync in f64: tiles of {0} x {1}, k in steps of "
+                         "{2}, {3} stages, {4}",
+                         mma.getTileM(), mma.getTileN(), mma.getTileK(), mma.getStages(), time);
+  if (mma)
+    return llvm::formatv("matrix product by mma.sync{0}: tiles of {1} x {2}, k in steps of {3}, "
+                         "{4}",
+                         isTF32 ? " in TF32" : "", mma.getTileM(), mma.getTileN(), mma.getTileK(),
+                         time);
+  auto fma = cast<MatmulFMAAttr>(config);
+  std::string split;
+  if (fma.getSplit() > 1)
+    split = llvm::formatv("k split {0} times, ", fma.getSplit());
+  return llvm::formatv("matrix product by fused multiply-add: tiles of {0} x {1}, {2} x {3} a "
+                       "thread, {4} stages, {5}{6}",
+                       fma.getTileM(), fma.getTileN(), fma.getThreadM(), fma.getThreadN(),
+                       fma.getStages(), split, time);
+}
+
+Choice ProductChooser::replaceByShipped(Choice choice) {
+  const TuningTable::Entry *entry = tuning.shipped.lookup(makeKey(/*isExpected=*/true));
+  Attribute measured = entry ? entry->config : Attribute();
+  if (!measured || measured.getTypeID() != choice.config.getTypeID() ||
+      !checkGiven(measured).empty())
+    return choice;
+  return {measured, describe(measured) + ", as measured before"};
+}
+
+Choice ProductChooser::choose() {
+  if (std::optional<Choice> choice = chooseTuned())
+    return *choice;
+  std::optional<Choice> choice = chooseWGMMA();
+  if (!choice)
+    choice = chooseMMA();
+  if (!choice && !contraction.group.rowParts.empty())
+    return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
+            "one thread for each element: rows of a product that is not on tensor cores"};
+  if (!choice)
+    choice = choosePlain();
+  choice = replaceByShipped(*choice);
+  choice->microseconds = predict(choice->config);
+  // Only what the key stands for can be tuned by it.
+  if (oddity.empty())
+    choice->reason += "; key: " + key;
+  else
+    choice->reason += "; no key of its own but lines of " + key + ", since " + oddity;
+  if (!isa<MatmulWGMMAAttr>(choice->config) && !refusal.empty())
+    choice->reason += "; not by wgmma, since " + refusal;
+  return *choice;
+}
+
+Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
+                             PointEmitter &points, const SelectStrategyOptions &options,
+                             const ProductTuning &tuning) {
+  return ProductChooser(contraction, kernel, points, options, tuning).choose();
+}
+
+} // namespace xc::cuda

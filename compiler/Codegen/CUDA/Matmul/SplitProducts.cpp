@@ -1,0 +1,480 @@
+//===- SplitProducts.cpp - Share the sums of few tiles among many blocks --===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
+
+#include "compiler/Codegen/CUDA/Matmul/DoubleMMAModel.h"
+#include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// The smallest tiles: of products on tensor cores, and of others.
+static constexpr int64_t kSmallestTile = 64, kSmallestScalarTile = 32;
+/// The shortest sum that is shared, and what is left of it in each part at least; parts are a
+/// multiple of the steps that tiles are computed in.
+static constexpr int64_t kLongSum = 2048, kShortestPart = 512, kStep = 64;
+/// On wgmma clusters share sums by themselves, and parts are what is beyond them: the shortest sum,
+/// and what the sum of all parts takes: a launch, and the bytes a microsecond that are read for it
+/// from L2.
+static constexpr int64_t kVeryLongSum = 8192;
+/// Bytes that parts are multiples of where they are not equal: then each begins a line that can be
+/// copied.
+static constexpr int64_t kPartBytes = 16;
+static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
+/// The shortest part of a sum on plain arithmetic, and what parts must be faster by there: that
+/// model is within 5 % of most times.
+static constexpr int64_t kShortestPlainPart = 64;
+static constexpr double kPlainWorthwhile = 0.95;
+/// What parts must be faster than the whole by: the model is not that exact.
+static constexpr double kWorthwhile = 0.92;
+
+namespace {
+
+/// A loop that is summed over, in how many parts, and how long each is; what equal parts leave over
+/// is a product of its own.
+struct ProductSplit {
+  unsigned loop;
+  int64_t parts, size;
+};
+
+} // namespace
+
+static bool isHalf(linalg::ContractOp op) {
+  return llvm::all_of(op.getDpsInputs(), [](Value operand) {
+    Type type = getElementTypeOrSelf(operand);
+    return type.isF16() || type.isBF16();
+  });
+}
+
+static bool isRounded(linalg::ContractOp op) {
+  return op->hasAttr(plan::kAllowTF32Attr) && llvm::all_of(op.getDpsInputs(), [](Value operand) {
+           return getElementTypeOrSelf(operand).isF32();
+         });
+}
+
+static bool isBytes(linalg::ContractOp op) {
+  return llvm::all_of(op.getDpsInputs(),
+                      [](Value operand) { return getElementTypeOrSelf(operand).isInteger(8); });
+}
+
+static int64_t getElementBytes(linalg::ContractOp op) {
+  return getElementTypeOrSelf(op.getDpsInputs().front()).getIntOrFloatBitWidth() / 8;
+}
+
+/// How long each of `parts` parts of `range` is, as a multiple of `step`.
+static int64_t getPartSize(int64_t range, int64_t parts, int64_t step) {
+  return range / (parts * step) * step;
+}
+
+/// True if neighbours in memory of the operand that `map` reads are neighbours along `loops`.
+static bool isContiguous(AffineMap map, ArrayRef<unsigned> loops) {
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  return last && llvm::is_contained(loops, last.getPosition());
+}
+
+/// The microseconds that the model expects of the product on wgmma; infinite if it knows no way.
+static double estimate(const Target &target, const MatmulProblem &problem) {
+  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, problem);
+  return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
+}
+
+/// How the factors of the product come to wgmma; false if it does not take them as they lie.
+static bool placeFactors(linalg::ContractOp op, ArrayRef<unsigned> k, MatmulProblem &problem) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  problem.isKContiguousA = isContiguous(maps[0], k);
+  problem.isKContiguousB = isContiguous(maps[1], k);
+  // Rows of so narrow products are not copied to where they can be boxes.
+  for (Value operand : op.getDpsInputs())
+    if (cast<RankedTensorType>(operand.getType()).getShape().back() * problem.elementBytes %
+            kPartBytes !=
+        0)
+      return false;
+  // Other types than those of 16 bits lie across k only as the first factor, or are turned.
+  if (isHalf(op))
+    return true;
+  if (!problem.isKContiguousB) {
+    std::swap(problem.m, problem.n);
+    std::swap(problem.isKContiguousA, problem.isKContiguousB);
+  }
+  problem.turnsB = !problem.isKContiguousB;
+  return true;
+}
+
+/// Parts of products on wgmma: as many as make the product and their sum fastest, if any.
+static std::optional<ProductSplit> choosePartsOnWGMMA(const linalg::ContractionDimensions &dims,
+                                                      const MatmulProblem &problem,
+                                                      const Target &target) {
+  if (dims.k.size() != 1 || problem.k < kVeryLongSum)
+    return std::nullopt;
+  double limit = kWorthwhile * estimate(target, problem);
+  double sumBytes =
+      static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
+  std::optional<ProductSplit> best;
+  for (int64_t parts = 2; parts <= problem.k / kShortestPart; ++parts) {
+    if (problem.batch * parts > 2 * target.multiprocessors)
+      break;
+    MatmulProblem part = problem, rest = problem;
+    part.batch *= parts;
+    part.k = getPartSize(problem.k, parts, kPartBytes / problem.elementBytes);
+    rest.k -= parts * part.k;
+    double time = estimate(target, part) + kSumTime + sumBytes * parts / kSumBytesPerMicrosecond;
+    if (rest.k > 0)
+      time += estimate(target, rest);
+    if (time < limit) {
+      limit = time;
+      best = ProductSplit{dims.k.front(), parts, part.k};
+    }
+  }
+  return best;
+}
+
+/// True if factors and sums are of one type, and no tensor core is asked.
+static bool isPlain(linalg::ContractOp op, const Target &target) {
+  Type type = getElementTypeOrSelf(op.getDpsInits().front());
+  bool isTF32 = type.isF32() && target.hasMMA16816 && op->hasAttr(plan::kAllowTF32Attr);
+  return !isTF32 && type.getIntOrFloatBitWidth() >= 32 &&
+         llvm::all_of(op.getDpsInputs(),
+                      [&](Value operand) { return getElementTypeOrSelf(operand) == type; });
+}
+
+/// The microseconds that the product takes on plain arithmetic, or in f64 on tensor cores where
+/// that is faster.
+static double estimatePlain(const Target &target, const FMAProblem &problem, bool isDouble) {
+  double time = chooseFMAPlan(target, problem).microseconds;
+  if (!isDouble || target.doubleMMA == DoubleMMA::None)
+    return time;
+  DoubleProblem onTensorCores{problem.batch, problem.m, problem.n, problem.k};
+  return std::min(time, chooseDoublePlan(target, onTensorCores).microseconds);
+}
+
+/// Parts of products on plain arithmetic: as many as make the product and their sum fastest, if
+/// any. `problem` has the sizes.
+static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, ArrayRef<unsigned> k,
+                                                    FMAProblem problem, const Target &target) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  problem.elementBytes = getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth() / 8;
+  problem.isCopied = isCopiedAhead(target, problem.k) && k.size() == 1;
+  problem.canShare = target.hasClusters();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (problem.isCopied && isContiguous(maps[0], k))
+    problem.widthA = 1;
+  if (problem.isCopied && isContiguous(maps[1], k))
+    problem.widthB = 1;
+  bool isDouble = getElementTypeOrSelf(op.getDpsInits().front()).isF64();
+  double limit = kPlainWorthwhile * estimatePlain(target, problem, isDouble);
+  // More blocks than this do not fill the GPU any better.
+  int64_t most = std::min(problem.k / kShortestPlainPart, 8 * int64_t(target.multiprocessors));
+  std::optional<ProductSplit> best;
+  for (unsigned loop : k)
+    for (int64_t parts = 2; parts <= std::min(ranges[loop], most); ++parts) {
+      int64_t step = ranges[loop] % parts == 0 ? 1 : kPartBytes / problem.elementBytes;
+      int64_t size = getPartSize(ranges[loop], parts, step), left = ranges[loop] - parts * size;
+      if (size == 0)
+        continue;
+      FMAProblem part = problem, rest = problem;
+      part.batch *= parts;
+      part.k = problem.k / ranges[loop] * size;
+      rest.k = problem.k / ranges[loop] * left;
+      rest.isCopied &= isCopiedAhead(target, rest.k);
+      double time = estimatePlain(target, part, isDouble) + estimateSumOfParts(problem, parts);
+      if (rest.k > 0)
+        time += estimatePlain(target, rest, isDouble);
+      if (time < limit) {
+        limit = time;
+        best = ProductSplit{loop, parts, size};
+      }
+    }
+  return best;
+}
+
+static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Target &target) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
+  if (failed(dims) || llvm::any_of(ranges, ShapedType::isDynamic) || !op.hasPureTensorSemantics())
+    return std::nullopt;
+  auto product = [&](ArrayRef<unsigned> loops) {
+    int64_t result = 1;
+    for (unsigned loop : loops)
+      result *= ranges[loop];
+    return result;
+  };
+  bool isSignedBytes = isBytes(op) && op.getCast() == linalg::TypeFn::cast_signed;
+  if (target.hasWGMMA && (isHalf(op) || isRounded(op) || isSignedBytes)) {
+    MatmulProblem problem{};
+    problem.batch = product(dims->batch);
+    problem.m = product(dims->m);
+    problem.n = product(dims->n);
+    problem.k = product(dims->k);
+    problem.elementBytes = getElementBytes(op);
+    problem.outputBytes =
+        getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth() / 8;
+    if (placeFactors(op, dims->k, problem))
+      return choosePartsOnWGMMA(*dims, problem, target);
+  }
+  if (isPlain(op, target) && product(dims->k) > 0) {
+    FMAProblem problem{};
+    problem.batch = product(dims->batch);
+    problem.m = product(dims->m);
+    problem.n = product(dims->n);
+    problem.k = product(dims->k);
+    return choosePlainParts(op, dims->k, problem, target);
+  }
+  bool isOnTensorCores = target.hasMMA16816 && (isHalf(op) || isRounded(op) || isBytes(op));
+  int64_t tile = isOnTensorCores ? kSmallestTile : kSmallestScalarTile;
+  int64_t tiles = product(dims->batch) * llvm::divideCeil(product(dims->m), tile) *
+                  llvm::divideCeil(product(dims->n), tile);
+  int64_t sum = product(dims->k), processors = target.multiprocessors;
+  if (tiles == 0 || tiles * 2 > processors || sum < kLongSum)
+    return std::nullopt;
+  int64_t most = std::min(processors / tiles, sum / kShortestPart);
+  std::optional<ProductSplit> best;
+  for (unsigned loop : dims->k)
+    for (int64_t parts = most; parts > (best ? best->parts : 1); --parts) {
+      // Steps of a part are whole: either all of its elements are, or those of this loop.
+      bool isEqual = ranges[loop] % parts == 0 && sum / parts % kStep == 0;
+      int64_t size = isEqual ? ranges[loop] / parts : getPartSize(ranges[loop], parts, kStep);
+      if (size > 0)
+        best = ProductSplit{loop, parts, size};
+    }
+  return best;
+}
+
+/// `map` over the loops after the one that is split became two.
+static AffineMap splitLoop(AffineMap map, unsigned loop) {
+  SmallVector<AffineExpr> results;
+  for (AffineExpr expr : map.getResults()) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    if (dim == loop)
+      results.push_back(getAffineDimExpr(loop, map.getContext()));
+    results.push_back(getAffineDimExpr(dim >= loop ? dim + 1 : dim, map.getContext()));
+  }
+  return AffineMap::get(map.getNumDims() + 1, 0, results, map.getContext());
+}
+
+/// `operand` with the dim that `map` reads along `loop` as two.
+static Value expandOperand(OpBuilder &builder, Value operand, AffineMap map, ProductSplit split) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  SmallVector<int64_t> shape;
+  SmallVector<ReassociationIndices> groups;
+  for (auto [size, expr] : llvm::zip_equal(type.getShape(), map.getResults())) {
+    groups.push_back({static_cast<int64_t>(shape.size())});
+    if (cast<AffineDimExpr>(expr).getPosition() == split.loop) {
+      shape.push_back(split.parts);
+      groups.back().push_back(shape.size());
+      shape.push_back(split.size);
+    } else {
+      shape.push_back(size);
+    }
+  }
+  return tensor::ExpandShapeOp::create(builder, operand.getLoc(),
+                                       RankedTensorType::get(shape, type.getElementType()), operand,
+                                       groups);
+}
+
+/// The elements of `operand` from `begin` to `end` along the loop, which `map` reads.
+static Value sliceOperand(OpBuilder &builder, Value operand, AffineMap map, unsigned loop,
+                          int64_t begin, int64_t end) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()),
+      strides(type.getRank(), 1);
+  for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+    if (cast<AffineDimExpr>(expr).getPosition() == loop) {
+      offsets[dim] = begin;
+      sizes[dim] = end - begin;
+    }
+  if (sizes == type.getShape())
+    return operand;
+  auto result = RankedTensorType::get(sizes, type.getElementType());
+  return tensor::ExtractSliceOp::create(builder, operand.getLoc(), result, operand, ValueRange(),
+                                        ValueRange(), ValueRange(), offsets, sizes, strides);
+}
+
+/// The sum of the results of all parts, in their order, and of what the product was added to.
+static Value addParts(OpBuilder &builder, Location loc, Value parts, Value init) {
+  auto type = cast<RankedTensorType>(init.getType());
+  AffineMap all = builder.getMultiDimIdentityMap(type.getRank() + 1), kept = all.dropResult(0);
+  SmallVector<utils::IteratorType> iterators(type.getRank() + 1, utils::IteratorType::parallel);
+  iterators.front() = utils::IteratorType::reduction;
+  return linalg::GenericOp::create(
+             builder, loc, type, parts, init, ArrayRef{all, kept}, iterators,
+             [&](OpBuilder &body, Location bodyLoc, ValueRange arguments) {
+               Value sum = isa<FloatType>(type.getElementType())
+                               ? arith::AddFOp::create(body, bodyLoc, arguments[1], arguments[0])
+                                     .getResult()
+                               : arith::AddIOp::create(body, bodyLoc, arguments[1], arguments[0])
+                                     .getResult();
+               linalg::YieldOp::create(body, bodyLoc, sum);
+             })
+      .getResult(0);
+}
+
+/// Zeros for `parts` sums, each a tensor of `type`.
+static Value makeZeroParts(OpBuilder &builder, Location loc, RankedTensorType type, int64_t parts) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin(), parts);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
+  Value empty = tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+  return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+}
+
+void splitProduct(linalg::ContractOp op, const Target &target) {
+  std::optional<ProductSplit> split = chooseParts(op, target);
+  if (!split)
+    return;
+  IRRewriter rewriter(op);
+  Location loc = op.getLoc();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  int64_t range = op.getStaticLoopRanges()[split->loop], covered = split->parts * split->size;
+  SmallVector<Value> operands, rest;
+  for (auto [operand, map] : llvm::zip(op.getDpsInputs(), maps)) {
+    Value equal = sliceOperand(rewriter, operand, map, split->loop, 0, covered);
+    operands.push_back(expandOperand(rewriter, equal, map, *split));
+    if (covered < range)
+      rest.push_back(sliceOperand(rewriter, operand, map, split->loop, covered, range));
+  }
+  Value init = op.getDpsInits().front();
+  if (covered < range) {
+    rest.push_back(init);
+    init = clone(rewriter, op, init.getType(), rest)->getResult(0);
+  }
+  auto type = cast<RankedTensorType>(init.getType());
+  Value start = makeZeroParts(rewriter, loc, type, split->parts);
+  for (AffineMap &map : maps)
+    map = splitLoop(map, split->loop);
+  maps.back() = maps.back().insertResult(rewriter.getAffineDimExpr(split->loop), 0);
+
+  // What else the product says about itself holds for those of its parts.
+  SmallVector<NamedAttribute> attributes;
+  for (NamedAttribute attribute : op->getAttrs())
+    if (attribute.getName() != op.getIndexingMapsAttrName())
+      attributes.push_back(attribute);
+  auto parts = linalg::ContractOp::create(rewriter, loc, start.getType(), operands, start,
+                                          rewriter.getAffineMapArrayAttr(maps), attributes);
+  rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), init));
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+/// Loops of the sums of a convolution's products. Of those of symbolic size there may be any
+/// number.
+static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const Target &target) {
+  std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
+  if (!loops || !plan::isWindowReduction(op) || op.hasIndexSemantics() ||
+      !op.getIndexingMapsArray().back().isProjectedPermutation())
+    return std::nullopt;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto product = [&](ArrayRef<unsigned> dims, int64_t unknown) {
+    int64_t result = 1;
+    for (unsigned dim : dims)
+      result *= ShapedType::isDynamic(ranges[dim]) ? unknown : ranges[dim];
+    return result;
+  };
+  bool isHalf = llvm::all_of(op.getInputs(), [](Value operand) {
+    Type type = getElementTypeOrSelf(operand);
+    return type.isF16() || type.isBF16();
+  });
+  // Narrow ones are no tiles; results of unknown number are expected to be enough.
+  constexpr int64_t narrow = 4, many = 1 << 20, some = 16;
+  int64_t m = product(loops->m, many), n = product(loops->n, many), sum = product(loops->k, some);
+  int64_t tile = isHalf && target.hasMMA16816 ? kSmallestTile : kSmallestScalarTile;
+  int64_t tiles =
+      product(loops->batch, many) * llvm::divideCeil(m, tile) * llvm::divideCeil(n, tile);
+  if (std::min(m, n) <= narrow || tiles == 0 || tiles * 2 > target.multiprocessors ||
+      sum < kLongSum)
+    return std::nullopt;
+  int64_t most = std::min(target.multiprocessors / tiles, sum / kShortestPart);
+  std::optional<ProductSplit> best;
+  for (unsigned loop : loops->k) {
+    // An operand that is read along the loop alone says how long a part is.
+    bool isPlain = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+      return !input->get().getDefiningOp<tensor::PadOp>() &&
+             llvm::is_contained(op.getMatchingIndexingMap(input).getResults(),
+                                getAffineDimExpr(loop, op.getContext()));
+    });
+    for (int64_t parts = most; isPlain && parts > (best ? best->parts : 1); --parts)
+      if (!ShapedType::isDynamic(ranges[loop]) && ranges[loop] % parts == 0)
+        best = ProductSplit{loop, parts, ranges[loop] / parts};
+  }
+  return best;
+}
+
+/// An input whose dim along the loop becomes two, unless that would come between it and its
+/// padding, or it is read at sums: then the loop's place is computed of part and place in it.
+static std::pair<Value, AffineMap> splitInput(OpBuilder &builder, Value input, AffineMap map,
+                                              ProductSplit split, int64_t size) {
+  MLIRContext *context = map.getContext();
+  AffineExpr loop = getAffineDimExpr(split.loop, context),
+             inPart = getAffineDimExpr(split.loop + 1, context);
+  SmallVector<AffineExpr> dims;
+  for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
+    dims.push_back(getAffineDimExpr(dim > split.loop ? dim + 1 : dim, context));
+  dims[split.loop] = loop * (size / split.parts) + inPart;
+  bool isPadded = static_cast<bool>(input.getDefiningOp<tensor::PadOp>());
+  SmallVector<OpFoldResult> sizes;
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> exprs;
+  SmallVector<ReassociationIndices> groups;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    groups.push_back({static_cast<int64_t>(exprs.size())});
+    if (expr == loop && !isPadded) {
+      groups.back().push_back(exprs.size() + 1);
+      exprs.append({loop, inPart});
+      shape.append({split.parts, size / split.parts});
+      sizes.append({builder.getIndexAttr(split.parts), builder.getIndexAttr(size / split.parts)});
+      continue;
+    }
+    exprs.push_back(expr.replaceDims(dims));
+    shape.push_back(cast<RankedTensorType>(input.getType()).getDimSize(dim));
+    sizes.push_back(tensor::getMixedSize(builder, input.getLoc(), input, dim));
+  }
+  if (exprs.size() > map.getNumResults())
+    input = tensor::ExpandShapeOp::create(builder, input.getLoc(),
+                                          cast<RankedTensorType>(input.getType()).clone(shape),
+                                          input, groups, sizes);
+  return {input, AffineMap::get(map.getNumDims() + 1, 0, exprs, context)};
+}
+
+void splitWindowProduct(linalg::GenericOp op, const Target &target) {
+  std::optional<ProductSplit> split = chooseWindowParts(op, target);
+  auto type = cast<RankedTensorType>(op.getDpsInits().front().getType());
+  if (!split || !type.hasStaticShape())
+    return;
+  IRRewriter rewriter(op);
+  Location loc = op.getLoc();
+  int64_t size = op.getStaticLoopRanges()[split->loop];
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto [input, map] =
+        splitInput(rewriter, operand->get(), op.getMatchingIndexingMap(operand), *split, size);
+    inputs.push_back(input);
+    maps.push_back(map);
+  }
+  AffineMap result = splitLoop(op.getIndexingMapsArray().back(), split->loop);
+  maps.push_back(result.insertResult(rewriter.getAffineDimExpr(split->loop), 0));
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  iterators.insert(iterators.begin() + split->loop, utils::IteratorType::parallel);
+  Value start = makeZeroParts(rewriter, loc, type, split->parts);
+  auto parts =
+      linalg::GenericOp::create(rewriter, loc, start.getType(), inputs, start, maps, iterators);
+  rewriter.cloneRegionBefore(op.getRegion(), parts.getRegion(), parts.getRegion().begin());
+  rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), op.getDpsInits().front()));
+}
+
+} // namespace xc::cuda

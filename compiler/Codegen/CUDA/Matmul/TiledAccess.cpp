@@ -1,0 +1,240 @@
+//===- TiledAccess.cpp - Operands and outputs that boxes can be copied of -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// PTX ISA, "Tensors": at most five dims, strides and addresses of multiples of 16 bytes.
+static constexpr size_t kMaxRank = 5;
+static constexpr int64_t kStrideBytes = 16;
+
+static TiledAccess::Group findGroup(const Contraction &contraction, unsigned loop) {
+  if (llvm::is_contained(contraction.m, loop))
+    return TiledAccess::Group::M;
+  if (llvm::is_contained(contraction.n, loop))
+    return TiledAccess::Group::N;
+  if (llvm::is_contained(contraction.k, loop))
+    return TiledAccess::Group::K;
+  return TiledAccess::Group::Batch;
+}
+
+static ArrayRef<unsigned> getLoops(const Contraction &contraction, TiledAccess::Group group) {
+  switch (group) {
+  case TiledAccess::Group::M:
+    return contraction.m;
+  case TiledAccess::Group::N:
+    return contraction.n;
+  case TiledAccess::Group::K:
+    return contraction.k;
+  case TiledAccess::Group::Batch:
+    return contraction.batch;
+  }
+  llvm_unreachable("not a group");
+}
+
+/// The loops of `group` that are not of size 1.
+static SmallVector<unsigned> getLongLoops(const Contraction &contraction, TiledAccess::Group group,
+                                          ArrayRef<Value> sizes) {
+  SmallVector<unsigned> loops;
+  for (unsigned loop : getLoops(contraction, group))
+    if (getConstantIntValue(sizes[loop]) != std::optional<int64_t>(1))
+      loops.push_back(loop);
+  return loops;
+}
+
+namespace {
+
+/// `dim * step + start`, forwards.
+struct Coord {
+  AffineDimExpr dim = nullptr; // null: `start` alone
+  int64_t step = 1, start = 0;
+};
+
+} // namespace
+
+static std::optional<Coord> matchCoord(AffineExpr expr) {
+  Coord coord;
+  auto takeConstant = [&](AffineExprKind kind, int64_t &value) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    auto constant = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
+    if (!constant || binary.getKind() != kind)
+      return;
+    value = constant.getValue();
+    expr = binary.getLHS();
+  };
+  takeConstant(AffineExprKind::Add, coord.start);
+  takeConstant(AffineExprKind::Mul, coord.step);
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    coord.start += constant.getValue() * coord.step;
+  else if (!(coord.dim = dyn_cast<AffineDimExpr>(expr)) || coord.step < 1)
+    return std::nullopt;
+  return coord;
+}
+
+std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan::BindingOp binding,
+                                            ArrayRef<Value> extents, ArrayRef<AffineExpr> coords,
+                                            ArrayRef<Value> sizes, IndexBuilder &index,
+                                            std::string &reason) {
+  if (binding.getAlignment() < kStrideBytes) {
+    reason = "it is not aligned to 16 bytes";
+    return std::nullopt;
+  }
+  MLIRContext *context = binding.getContext();
+  TiledAccess access{binding, {}, getAffineConstantExpr(0, context)};
+  int64_t bytes = getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
+  // Innermost first; `stride` is what one step along the next dim is.
+  Value stride = index.constant(1);
+  Value inner = stride; // the stride of the dim before
+  for (auto [expr, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
+    inner = stride;
+    stride = index.mul(inner, extent);
+    std::optional<Coord> coord = matchCoord(expr);
+    if (!coord) {
+      reason = "its indices are not the product's";
+      return std::nullopt;
+    }
+    AffineExpr step = getScalarFormula(inner, context);
+    if (!step) {
+      reason = "its sizes are no formulas";
+      return std::nullopt;
+    }
+    access.offset = access.offset + step * coord->start;
+    if (!coord->dim)
+      continue;
+    unsigned loop = coord->dim.getPosition();
+    if (getConstantIntValue(sizes[loop]) == std::optional<int64_t>(1))
+      continue;
+    TiledAccess::Group group = findGroup(contraction, loop);
+    AffineExpr size = getScalarFormula(sizes[loop], context);
+    if (!size) {
+      reason = "its sizes are no formulas";
+      return std::nullopt;
+    }
+    step = step * coord->step;
+    if (access.dims.empty() && step != getAffineConstantExpr(1, context)) {
+      reason = "its innermost elements are not neighbours";
+      return std::nullopt;
+    }
+    SmallVector<unsigned> loops = getLongLoops(contraction, group, sizes);
+    // A loop and the one that encloses it in its group are one dim if they are neighbours here too.
+    TiledAccess::Dim *last = access.dims.empty() ? nullptr : &access.dims.front();
+    auto position = llvm::find(loops, loop);
+    bool merges = last && last->group == group && std::next(position) != loops.end() &&
+                  *std::next(position) == last->loops.front() && last->size * last->stride == step;
+    if (merges) {
+      last->loops.insert(last->loops.begin(), loop);
+      last->size = last->size * size;
+    } else {
+      if (!access.dims.empty() && knownDivisor(inner) * coord->step * bytes % kStrideBytes != 0) {
+        reason = "its rows are not known to be multiples of 16 bytes";
+        return std::nullopt;
+      }
+      access.dims.insert(access.dims.begin(), {group, {loop}, size, step});
+    }
+  }
+  if (access.offset.getLargestKnownDivisor() * bytes % kStrideBytes != 0) {
+    reason = "its first element is not aligned to 16 bytes";
+    return std::nullopt;
+  }
+  for (const TiledAccess::Dim &dim : access.dims)
+    if (dim.group != TiledAccess::Group::Batch &&
+        dim.loops != getLongLoops(contraction, dim.group, sizes)) {
+      reason = "its dims are not in the product's order";
+      return std::nullopt;
+    }
+  // A diagonal runs along one loop in two dims.
+  for (const TiledAccess::Dim &dim : access.dims)
+    if (llvm::count_if(access.dims, [&](const TiledAccess::Dim &other) {
+          return dim.group != TiledAccess::Group::Batch && other.group == dim.group;
+        }) > 1) {
+      reason = "two of its dims are one of the product's";
+      return std::nullopt;
+    }
+  if (access.dims.empty() || access.dims.size() > kMaxRank ||
+      access.dims.back().group == TiledAccess::Group::Batch) {
+    reason = "its innermost dim is one of the batch";
+    return std::nullopt;
+  }
+  return access;
+}
+
+/// The sizes of `binding`'s dims.
+static SmallVector<Value> getExtents(plan::BindingOp binding, IndexBuilder &index) {
+  auto type = cast<MemRefType>(binding.getMemory().getType());
+  SmallVector<Value> extents;
+  for (OpFoldResult size :
+       getMixedValues(type.getShape(), binding.getSizes(), binding.getContext()))
+    extents.push_back(index.get(size));
+  return extents;
+}
+
+std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
+                                            const ReductionGroup::Result &result,
+                                            ArrayRef<Value> sizes, IndexBuilder &index,
+                                            std::string &reason) {
+  return matchTiledAccess(contraction, result.output.binding,
+                          getExtents(result.output.binding, index), result.coords, sizes, index,
+                          reason);
+}
+
+/// What `op` copies as it is, to other places; `coords`, of a result's element, become those of the
+/// element that is copied. Null if it computes anything.
+static Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    std::optional<SmallVector<AffineExpr>> source = getSourceCoords(slice, coords);
+    if (!source)
+      return nullptr;
+    coords = std::move(*source);
+    return slice.getSource();
+  }
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumDpsInits() != 1 ||
+      generic.getNumReductionLoops() != 0 || !generic.getIndexingMapsArray()[1].isIdentity() ||
+      cast<linalg::YieldOp>(generic.getBlock()->getTerminator()).getOperand(0) !=
+          generic.getBlock()->getArgument(0))
+    return nullptr;
+  AffineMap map = generic.getIndexingMapsArray()[0];
+  coords = llvm::map_to_vector(map.getResults(),
+                               [&](AffineExpr expr) { return expr.replaceDims(coords); });
+  return generic.getDpsInputs().front();
+}
+
+/// True if `access` has all loops of `group`: the others would be read again and again.
+static bool hasLoops(const TiledAccess &access, const Contraction &contraction,
+                     TiledAccess::Group group, ArrayRef<Value> sizes) {
+  return getLongLoops(contraction, group, sizes).empty() ||
+         llvm::any_of(access.dims, [&](const TiledAccess::Dim &dim) { return dim.group == group; });
+}
+
+std::optional<TiledAccess> matchTiledOperand(const Contraction &contraction,
+                                             const Contraction::Side &side, ArrayRef<Value> sizes,
+                                             IndexBuilder &index, std::string &reason) {
+  AffineMap map = contraction.getOp().getMatchingIndexingMap(side.operand);
+  SmallVector<AffineExpr> coords(map.getResults());
+  Value tensor = side.operand->get();
+  while (Operation *op = getSourceBinding(tensor) ? nullptr : tensor.getDefiningOp())
+    if (!(tensor = getCopied(op, coords))) {
+      reason = "it is computed";
+      return std::nullopt;
+    }
+  plan::BindingOp binding = getSourceBinding(tensor);
+  std::optional<TiledAccess> access = matchTiledAccess(
+      contraction, binding, getExtents(binding, index), coords, sizes, index, reason);
+  TiledAccess::Group own = &side == &contraction.a ? TiledAccess::Group::M : TiledAccess::Group::N;
+  if (access && (!hasLoops(*access, contraction, own, sizes) ||
+                 !hasLoops(*access, contraction, TiledAccess::Group::K, sizes))) {
+    reason = "it repeats its elements";
+    return std::nullopt;
+  }
+  return access;
+}
+
+} // namespace xc::cuda

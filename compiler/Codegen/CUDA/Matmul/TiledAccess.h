@@ -1,0 +1,56 @@
+//===- TiledAccess.h - Operands and outputs that boxes can be copied of ---===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_MATMUL_TILEDACCESS_H
+#define XC_CODEGEN_CUDA_MATMUL_TILEDACCESS_H
+
+#include "compiler/Codegen/CUDA/Common/IndexBuilder.h"
+#include "compiler/Codegen/CUDA/Matmul/Contraction.h"
+
+namespace xc::cuda {
+
+/// A tensor in memory as the tensor memory accelerator wants it: its dims are the product's own
+/// (merged where they follow one another), the innermost one contiguous, the strides of the others
+/// and the place of the first element multiples of 16 bytes.
+struct TiledAccess {
+  /// The dims of the product's loops that a dim of the tensor runs along.
+  enum class Group { Batch, M, N, K };
+  struct Dim {
+    Group group;
+    llvm::SmallVector<unsigned> loops; // row-major
+    mlir::AffineExpr size, stride;     // in elements, over the kernel's scalars
+  };
+
+  plan::BindingOp binding;
+  llvm::SmallVector<Dim> dims; // outermost first
+  mlir::AffineExpr offset;     // of the first element in the binding, in elements
+};
+
+/// The access of `binding`, whose dims are `extents`, at `coords`: multiples of loops of the
+/// product plus constants; the loops' sizes are `sizes`. Nothing if boxes of it cannot be copied,
+/// with a reason.
+std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan::BindingOp binding,
+                                            llvm::ArrayRef<mlir::Value> extents,
+                                            llvm::ArrayRef<mlir::AffineExpr> coords,
+                                            llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index,
+                                            std::string &reason);
+
+/// That of output `result`.
+std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
+                                            const ReductionGroup::Result &result,
+                                            llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index,
+                                            std::string &reason);
+
+/// That of an operand of the product; it may be a slice or a permutation of a tensor in memory.
+std::optional<TiledAccess> matchTiledOperand(const Contraction &contraction,
+                                             const Contraction::Side &side,
+                                             llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index,
+                                             std::string &reason);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_MATMUL_TILEDACCESS_H

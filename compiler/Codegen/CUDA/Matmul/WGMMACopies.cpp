@@ -1,0 +1,183 @@
+//===- WGMMACopies.cpp - Factors that threads turn on the way -------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// wgmma takes a second factor of other than 16 bits only if its lines run along k, and boxes keep
+// the order that memory has. Where that is the other one, the warpgroup that fetches loads the
+// factor into registers, a step ahead, and stores it turned:
+//
+//   load the first step's share
+//   for each step along k
+//     wait until the stage is empty; start the copies of the first factor
+//     store what was loaded, by whole chunks of 16 bytes along k; load the next step's share
+//     let the stores be seen by wgmma; signal the stage
+//
+// A warp moves 32 rows at a time. Of elements of 4 bytes each lane has one row, and a load of the
+// warp is 32 neighbours. Of bytes each lane loads words of 4 rows, whose 4 x 4 bytes it turns for
+// each chunk; 8 lanes are neighbours, and 4 take different chunks. Either way the chunks that 8
+// lanes store at a time are in different banks after the swizzle.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Common/LaneOps.h"
+#include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+static constexpr int64_t kWarps = tile::kWarpgroupThreads / 32;
+static constexpr int64_t kChunkBytes = 16, kLineChunks = 8, kWordBytes = 4, kUnitRows = 32;
+
+LogicalResult WGMMAEmitter::addTurned(const Contraction::Side &side, int64_t own) {
+  Type elementType = getElementTypeOrSelf(side.operand->get());
+  int64_t bytes = getElementBytes(elementType);
+  auto refuse = [&](llvm::StringRef expected) {
+    return kernel.getFunction().emitOpError("expected ")
+           << expected << " for " << config << ", neither of whose factors is contiguous along k";
+  };
+  if (!tile.canTurn(side))
+    return refuse("a second factor in memory whose rows begin at words");
+  if (config.getTileK() * bytes != kLineChunks * kChunkBytes)
+    return refuse("steps of 128 bytes along k");
+  if (own % getTurnedRows(bytes) != 0)
+    return refuse("columns that four warps share by 32 rows");
+  auto type = tile::SharedType::get(builder.getContext(), own, config.getTileK(), elementType);
+  operands.push_back({side, TiledAccess(), type, own, Value()});
+  operands.back().isTurned = true;
+  return success();
+}
+
+/// Where in the tile this thread's part of unit `unit` begins: along the operand's own dim, and
+/// along k.
+std::pair<Value, Value> WGMMAEmitter::getTurnedPlace(const Operand &operand, int64_t unit) {
+  int64_t bytes = operand.type.getElementBytes(), width = kWordBytes / bytes;
+  int64_t unitsPerRows = kLineChunks / width; // that lie beside each other along k
+  Value lane = index.rem(threadInWarpgroup, 32), warp = index.div(threadInWarpgroup, 32);
+  Value rows, chunk;
+  if (unitsPerRows <= kWarps) {
+    rows = index.add(index.div(warp, unitsPerRows), unit * (kWarps / unitsPerRows));
+    chunk = index.mul(index.rem(warp, unitsPerRows), width);
+  } else {
+    rows = index.constant(unit * kWarps / unitsPerRows);
+    chunk = index.mul(index.add(warp, unit * kWarps % unitsPerRows), width);
+  }
+  Value row = lane;
+  if (width > 1) {
+    row = index.mul(index.add(index.rem(lane, 2), index.mul(index.div(lane, 8), 2)), width);
+    chunk = index.add(chunk, index.rem(index.div(lane, 2), 4));
+  }
+  return {index.add(index.mul(rows, kUnitRows), row), index.mul(chunk, kChunkBytes / bytes)};
+}
+
+/// What this thread has of unit `unit` of the tile from `k` on: words for each k of a chunk.
+SmallVector<Value> WGMMAEmitter::loadTurned(const Operand &operand, int64_t unit, Value k) {
+  int64_t bytes = operand.type.getElementBytes(), width = kWordBytes / bytes;
+  auto [ownOffset, kOffset] = getTurnedPlace(operand, unit);
+  Value own = index.add(swapped ? tile.startM : tile.startN, ownOffset);
+  Value first = index.add(k, kOffset);
+  Type elementType = operand.type.getElementType();
+  Type type = width > 1 ? Type(VectorType::get(width, elementType)) : elementType;
+  Value position = tile.getPosition(operand.side, own, first).first;
+  Value pointer = tile.getPointer(points.getMemory(operand.side.getCopySource()), position);
+  int64_t stride = *tile.getKnownStride(operand.side, /*alongK=*/true);
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < kChunkBytes / bytes; ++i) {
+    Value inside = tile.isInside(operand.side, own, index.add(first, i), operand.type.getRows(),
+                                 config.getTileK());
+    auto load = [&, place = pointer]() -> SmallVector<Value> {
+      Value address = LLVM::GEPOp::create(builder, loc, place.getType(), elementType, place,
+                                          LLVM::GEPArg(static_cast<int32_t>(i * stride)));
+      return {LLVM::LoadOp::create(builder, loc, type, address, kWordBytes)};
+    };
+    llvm::append_range(words, inside ? points.emitIfOrZeros(inside, load) : load());
+  }
+  return words;
+}
+
+/// The chunks of `words`, one for each row of them.
+SmallVector<Value> WGMMAEmitter::turn(const Operand &operand, ArrayRef<Value> words) {
+  Type elementType = operand.type.getElementType();
+  if (operand.type.getElementBytes() == kWordBytes) {
+    SmallVector<Value> rounded;
+    for (Value word : words) {
+      Value bits = NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(), word,
+                                                      NVVM::FPRoundingMode::RNA);
+      rounded.push_back(arith::BitcastOp::create(builder, loc, elementType, bits));
+    }
+    return {fromLanes(builder, loc, rounded)};
+  }
+  auto word = VectorType::get(1, builder.getI32Type());
+  SmallVector<SmallVector<Value>> rows(kWordBytes);
+  for (size_t first = 0; first < words.size(); first += kWordBytes)
+    for (auto [row, turned] :
+         llvm::zip_equal(rows, turnBytes(builder, loc, words.slice(first, kWordBytes)))) {
+      Value bits = vector::BitCastOp::create(builder, loc, word, turned);
+      row.push_back(vector::ExtractOp::create(builder, loc, bits, ArrayRef<int64_t>{0}));
+    }
+  SmallVector<Value> chunks;
+  for (ArrayRef<Value> row : rows)
+    chunks.push_back(vector::BitCastOp::create(
+        builder, loc, VectorType::get(kChunkBytes, elementType), fromLanes(builder, loc, row)));
+  return chunks;
+}
+
+void WGMMAEmitter::storeTurned(const Operand &operand, int64_t unit, ArrayRef<Value> words,
+                               Value slot) {
+  auto [own, k] = getTurnedPlace(operand, unit);
+  for (auto [row, chunk] : llvm::enumerate(turn(operand, words)))
+    tile::WriteOp::create(builder, loc, chunk, slot, index.add(own, row), k);
+}
+
+void WGMMAEmitter::emitTurningProducer() {
+  const Operand &turned = operands.back();
+  int64_t bytes = turned.type.getElementBytes();
+  int64_t units = turned.type.getRows() * config.getTileK() * bytes /
+                  (tile::kWarpgroupThreads * kChunkBytes / bytes * kWordBytes);
+  int64_t perUnit = kChunkBytes / bytes;
+  Value isLeader = index.isEqual(thread, index.constant(0));
+  Value isFirst = index.isEqual(index.rem(thread, 32), index.constant(0));
+  Value steps = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
+  // Loads are always of some step, so that none needs a check.
+  auto getK = [&](Value step) {
+    return index.mul(index.min(step, index.sub(steps, index.constant(1))), config.getTileK());
+  };
+  auto emitStep = [&](Value step, ValueRange carried) -> SmallVector<Value> {
+    RingState state{carried[0], carried[1]};
+    SmallVector<Value> words(carried.drop_front(2));
+    tile::WaitEmptyOp::create(builder, loc, ring, state.stage, state.phase);
+    points.emitIf(isLeader, [&] { fetchBoxes(state.stage, index.mul(step, config.getTileK())); });
+    Value slot =
+        tile::SlotOp::create(builder, loc, turned.type, ring, state.stage, operands.size() - 1);
+    Value next = getK(index.add(step, 1));
+    for (int64_t unit = 0; unit < units; ++unit) {
+      MutableArrayRef<Value> own = MutableArrayRef(words).slice(unit * perUnit, perUnit);
+      storeTurned(turned, unit, own, slot);
+      llvm::copy(loadTurned(turned, unit, next), own.begin());
+    }
+    tile::FenceAsyncOp::create(builder, loc);
+    syncWarp();
+    points.emitIf(isFirst, [&] { tile::PublishOp::create(builder, loc, ring, state.stage, 0); });
+    RingState after = advance(state);
+    words.insert(words.begin(), {after.stage, after.phase});
+    return words;
+  };
+  emitTiles(Value(), {index.constant(0), index.constant(0)},
+            [&](ValueRange carried) -> SmallVector<Value> {
+              SmallVector<Value> inits(carried);
+              for (int64_t unit = 0; unit < units; ++unit)
+                llvm::append_range(inits, loadTurned(turned, unit, getK(firstStep)));
+              SmallVector<Value> results =
+                  points.emitLoop(firstStep, lastStep, index.constant(1), inits, emitStep);
+              return {results[0], results[1]};
+            });
+}
+
+} // namespace xc::cuda

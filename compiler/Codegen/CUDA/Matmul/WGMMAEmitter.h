@@ -1,0 +1,147 @@
+//===- WGMMAEmitter.h - How kernels on wgmma are emitted ------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_MATMUL_WGMMAEMITTER_H
+#define XC_CODEGEN_CUDA_MATMUL_WGMMAEMITTER_H
+
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
+#include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+namespace xc::cuda {
+
+/// Which stage comes next, and the parity of the rounds that the ring has made.
+struct RingState {
+  mlir::Value stage, phase;
+};
+
+class WGMMAEmitter {
+public:
+  WGMMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulWGMMAAttr config)
+      : kernel(kernel), contraction(contraction), config(config),
+        frame(kernel, tile::kWarpgroupThreads * (1 + config.getWarpgroups())), points(frame.points),
+        index(points.index), builder(points.builder), loc(points.loc),
+        swapped(contraction.beginsWithB()),
+        tile(kernel, contraction, frame, swapped ? config.getTileN() : config.getTileM(),
+             swapped ? config.getTileM() : config.getTileN()),
+        team(config.getWarpgroups() / config.getTurns()),
+        cluster(config.getClusterM() * config.getClusterN()),
+        rowsPerWarpgroup(config.getTileM() / team),
+        ownColumns(config.getTileN() / config.getSplit()) {}
+
+  mlir::LogicalResult run();
+
+private:
+  struct Operand {
+    const Contraction::Side &side;
+    TiledAccess access;
+    tile::SharedType type;
+    int64_t rows; // that boxes bring; there are no others where they are fewer than the slot's
+    mlir::Value map = {}, tailMap = {}; // of whole panels, and of a last one that is not full
+    int64_t sharers = 1; // blocks of the cluster that need the same tile, and fetch parts
+    mlir::Value part = {}, blocks = {}; // which of them this one is, and a bit for each of them
+    bool isTurned = false; // by threads that load it, and store it with its lines along k
+  };
+  mlir::LogicalResult addOperand(const Contraction::Side &side, int64_t own);
+  mlir::LogicalResult addTurned(const Contraction::Side &side, int64_t own);
+  void makeCluster();
+  void share(Operand &operand, bool isA);
+  /// A map of boxes that are `extents` long along M, N or K, and 1 along the batch, for panels of
+  /// tiles of `type`. Of an operand of f32, copies round.
+  mlir::Value makeMap(const TiledAccess &access, tile::SharedType type, bool isOperand,
+                      llvm::function_ref<int64_t(TiledAccess::Group)> extent);
+  mlir::LogicalResult checkForm();
+  void prepareOutput();
+  void makeRing();
+  /// Blocks that fetch something for this one, itself among them.
+  int64_t countSenders() const { return config.getClusterM() + config.getClusterN() - 1; }
+  void clearRows(const Operand &operand, int64_t number);
+  void makeSteps();
+  void prefetch(mlir::Value map);
+
+  /// Builds `body` into a new block of `region`, with arguments of type index and the given ones.
+  mlir::Block *fill(mlir::Region &region, unsigned indices, mlir::TypeRange carried,
+                    llvm::function_ref<void(mlir::Block &)> body);
+  std::pair<mlir::Value, mlir::Value> countGroups();
+  /// The body once for each tile of this block, or every `turns`-th from number `turn` on.
+  llvm::SmallVector<mlir::Value>
+  emitTiles(mlir::Value turn, mlir::ValueRange inits,
+            llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
+  RingState advance(RingState state);
+  /// The state `count` stages on.
+  RingState skip(RingState state, mlir::Value count);
+  llvm::SmallVector<mlir::Value>
+  getCoords(const TiledAccess &access, llvm::function_ref<mlir::Value(TiledAccess::Group)> start);
+
+  void fetch(const Operand &operand, mlir::Value slot, mlir::Value k, mlir::Value stage);
+  /// Starts the copies of a stage that boxes bring.
+  void fetchBoxes(mlir::Value stage, mlir::Value k);
+  void emitProducer();
+  void emitTurningProducer();
+  std::pair<mlir::Value, mlir::Value> getTurnedPlace(const Operand &operand, int64_t unit);
+  llvm::SmallVector<mlir::Value> loadTurned(const Operand &operand, int64_t unit, mlir::Value k);
+  llvm::SmallVector<mlir::Value> turn(const Operand &operand, llvm::ArrayRef<mlir::Value> words);
+  void storeTurned(const Operand &operand, int64_t unit, llvm::ArrayRef<mlir::Value> words,
+                   mlir::Value slot);
+  void syncWarp();
+  void emitConsumer(mlir::Value warpgroup);
+  /// How the threads of a multiprocessor share its registers.
+  WarpgroupRegisters getThreadRegisters() const;
+  RingState emitProduct(RingState state, mlir::Value place, llvm::SmallVector<mlir::Value> &sums,
+                        mlir::Value other);
+  /// One step of it from shared memory, or with the first factor in registers: `carried` are the
+  /// stage before, the sums and, with registers, the fragments in use; they become the next ones.
+  void emitStep(RingState current, mlir::Value row, mlir::Value isLater,
+                llvm::SmallVector<mlir::Value> &carried);
+  void emitFragmentStep(RingState current, mlir::Value row, mlir::Value isLater,
+                        llvm::SmallVector<mlir::Value> &carried);
+  llvm::SmallVector<mlir::Value> getSlots(mlir::Value stage);
+  tile::FragmentsType getHalfType() const;
+  mlir::Value getStartRow() { return swapped ? tile.startN : tile.startM; }
+  void giveTurn(mlir::Value team);
+  void release(mlir::Value stage, mlir::Value condition);
+  void reduce(mlir::Value warpgroup, llvm::SmallVector<mlir::Value> &sums);
+  /// Loads what belongs to columns alone, a bias say, ahead of the products, so that the outputs
+  /// need not wait for it.
+  void loadColumnVectors();
+  /// Adds the columns before `end` of those that this block stores to the parts of row m; a part
+  /// that is complete is stored.
+  void addToParts(MatmulTile::RowParts &parts, mlir::Value m, mlir::Value n,
+                  mlir::Value accumulators, int64_t end);
+  void storeDirectly(mlir::Value place, llvm::ArrayRef<mlir::Value> sums);
+  void storeRows(mlir::Value first, llvm::ArrayRef<mlir::Value> sums);
+  /// The elements of 16 columns of the staging tile, from fragments of two rows.
+  void stage(mlir::Value row, int64_t column, llvm::ArrayRef<mlir::Value> pairs);
+  void storeBoxes(mlir::Value warpgroup, mlir::Value place, llvm::ArrayRef<mlir::Value> sums);
+
+  const KernelInfo &kernel;
+  const Contraction &contraction;
+  MatmulWGMMAAttr config;
+  KernelFrame frame;
+  PointEmitter &points;
+  IndexBuilder &index;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  bool swapped; // rows of the sums are columns of the product
+  MatmulTile tile;
+  int64_t team;                         // warpgroups that share a tile
+  int64_t cluster;                      // blocks whose tiles are neighbours
+  int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
+  llvm::SmallVector<Operand, 2> operands;
+  bool inRegisters = false;          // the first factor
+  std::optional<TiledAccess> output; // stored by boxes
+  mlir::Value outputMap, outputTailMap, staging, ring, scratch;
+  mlir::Value rank, firstStep, lastStep; // of this block in its cluster; of its share of k
+  mlir::Value clusterRow, clusterColumn; // of this block in its cluster
+  mlir::Value thread, threadInWarpgroup;
+  mlir::Value startColumn; // of what this block stores
+};
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_MATMUL_WGMMAEMITTER_H

@@ -1,0 +1,49 @@
+//===- WindowModel.h - How long a reduction of windows takes --------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_WINDOW_WINDOWMODEL_H
+#define XC_CODEGEN_CUDA_WINDOW_WINDOWMODEL_H
+
+#include "compiler/Codegen/CUDA/Common/Targets.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <cstdint>
+
+namespace xc::cuda {
+
+/// A reduction of windows as the model sees it.
+struct WindowProblem {
+  int64_t results;  // a guess, where sizes are symbolic
+  int64_t elements; // of a window
+  /// Neighbouring results that read the same window.
+  int64_t features = 1;
+  /// Bytes between what the windows behind those read at the same time; those of neighbouring
+  /// elements are one element apart.
+  int64_t apart = 4;
+  /// Bytes of a window that lie side by side.
+  int64_t run = 4;
+};
+
+/// What `op`, which reduces windows of `elements` elements, reads where.
+WindowProblem describeWindows(mlir::linalg::LinalgOp op, int64_t elements);
+
+/// The microseconds where a thread walks the windows of `vector` neighbouring results at a time, of
+/// `unroll` such vectors.
+double estimateWalkedWindows(const Target &target, const WindowProblem &problem, int64_t vector,
+                             int64_t unroll);
+
+/// The microseconds where `threads` neighbouring threads share a window along memory.
+double estimateWindowRows(const Target &target, const WindowProblem &problem, int64_t threads);
+
+/// The microseconds where threads that have neighbouring results share their windows with those
+/// behind them.
+double estimateWindowColumns(const Target &target, const WindowProblem &problem);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_WINDOW_WINDOWMODEL_H
