@@ -32,6 +32,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Scalar/LoopIdiomRecognize.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <mutex>
@@ -45,6 +46,9 @@ namespace xc::cpu {
 static void initializeTargets() {
   static std::once_flag once;
   std::call_once(once, [] {
+    // The search for CRCs walks a graph of values as if it were a tree (LLVM 22.1): it never ends
+    // in the rounds of a random number generator.
+    llvm::DisableLIRP::HashRecognize = true;
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
