@@ -211,6 +211,13 @@ class Runner:
         return None, f"xcompile {('ended with signal ' + str(-done.returncode)) if done.returncode < 0 else 'failed'}: " + \
             (said[0] if said else "it said nothing")
 
+    def compile_apart(self, cases):
+        """Compiles a group under a name of its own, by which a CompiledRunner finds it; the problem of each case."""
+        module, problem = self.compile(cases)
+        if module:
+            module.rename(self.directory / compiled_name(cases))
+        return [problem] * len(cases)
+
     def rewrite(self, text, passes):
         """(text, None) or (None, what xc-opt said)."""
         done = subprocess.run([str(self.build / "bin" / "xc-opt"), "-", *passes], input=text, capture_output=True, text=True)
@@ -253,6 +260,21 @@ class Runner:
             return [problem]
         middle = len(cases) // 2
         return self.run(cases[:middle]) + self.run(cases[middle:])
+
+
+class CompiledRunner(Runner):
+    """Runs what compile_apart of a Runner left in `directory`, where there is no compiler."""
+
+    def __init__(self, build, device, directory):
+        super().__init__(build, device, None, directory)
+
+    def run(self, cases):
+        module = self.directory / compiled_name(cases)
+        return self.run_module(module, cases) if module.exists() else [f"{module.name} is missing"] * len(cases)
+
+
+def compiled_name(cases):
+    return f"{symbol_of(cases[0])}-{symbol_of(cases[-1])}.vmfb"
 
 
 if __name__ == "__main__":

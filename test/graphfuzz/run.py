@@ -49,6 +49,8 @@ def main():
     parser.add_argument("--flag", action="append", default=[], help="one more flag for xcompile")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=pathlib.Path, help="a folder for minimal programs that fail")
+    parser.add_argument("--compile-only", type=pathlib.Path, metavar="DIR", help="write the modules to this folder, for another machine to run")
+    parser.add_argument("--compiled", type=pathlib.Path, metavar="DIR", help="run the modules of this folder, made by --compile-only of the same programs")
     parser.add_argument("--no-shrink", action="store_true", help="only say what fails")
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--refused", dest="mode", action="store_const", const="refused", default="values",
@@ -65,21 +67,29 @@ def main():
     begin = time.monotonic()
     passed = failed = 0
     with tempfile.TemporaryDirectory() as scratch:
-        runner = harness.Runner(args.build, args.device, args.target or args.device.split(":")[0], scratch, args.flag)
+        if args.compiled:
+            runner = harness.CompiledRunner(args.build, args.device, args.compiled)
+        else:
+            runner = harness.Runner(args.build, args.device, args.target or args.device.split(":")[0], args.compile_only or scratch, args.flag)
+        run = runner.compile_apart if args.compile_only else runner.run
+
+        shrinks = not (args.no_shrink or args.compile_only or args.compiled)
 
         def one(seeds):
             if args.seconds and time.monotonic() - begin > args.seconds:
                 return 0, []
             cases, lines = draw(seeds, mode)
+            if args.compile_only or args.compiled:
+                cases = [case for case in cases if not case.file]  # the module has the path of its parameters
             drawn = len(cases) + len(lines)
-            for case, problem in zip(cases, runner.run(cases) if cases else []):
+            for case, problem in zip(cases, run(cases) if cases else []):
                 if problem and mode.not_counted and re.search(mode.not_counted, problem):
                     drawn -= 1
                 elif problem:
-                    if not args.no_shrink:
+                    if shrinks:
                         case, problem = shrink.shrink(case, problem, runner, mode.case_of)
                     lines.append(f"FAILED {case.name}: {problem}" +
-                                 (f"\n{case.program.text()}" if not args.no_shrink else ""))
+                                 (f"\n{case.program.text()}" if shrinks else ""))
                     if args.out:
                         shrink.write(case, problem, args.out)
             return drawn - len(lines), lines
